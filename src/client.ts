@@ -1,16 +1,8 @@
 /** `lenswatch/client`: the client of the analytics service for other programs. It only reads. */
 import { systemClock } from "./lib/clock.ts";
-import { createService, type Service, type ServiceLog, type ServiceSettings } from "./service/service.ts";
+import { createService, type Service, ServiceError, type ServiceLog, type ServiceSettings } from "./service/service.ts";
 
-export type {
-  Location,
-  Reading,
-  Recording,
-  RecordingStatus,
-  RecordingUptime,
-  StatusSnapshot,
-  UptimeBucket,
-} from "./health/recording.ts";
+export type * from "./health/recording.ts";
 export type { Instant } from "./lib/clock.ts";
 export type { TlsMaterial } from "./lib/tls.ts";
 export type { AreaContext, MetricReply, MetricReplyRow } from "./service/metric-rows.ts";
@@ -22,12 +14,12 @@ export type {
   EntitiesQuery,
   EntriesQuery,
 } from "./service/queries.ts";
-export { ServiceError, type ServiceErrorCode } from "./service/service.ts";
-export type { Service, ServiceLog, ServiceSettings };
+export type { ServiceErrorCode } from "./service/service.ts";
+export { type Service, ServiceError, type ServiceLog, type ServiceSettings };
 
 const noLog: ServiceLog = { child: () => noLog, info() {}, warn() {} };
 
-/** The keys of `service` in a configuration, in camel case. URLs without a trailing slash, but for `wsUrl`. */
+/** The keys of `service` in a configuration, in camel case. */
 export interface ServiceClientOptions
   extends Omit<ServiceSettings, "requestTimeoutMs" | "uptimeIndexTimezone">,
     Partial<Pick<ServiceSettings, "requestTimeoutMs" | "uptimeIndexTimezone">> {
@@ -35,8 +27,18 @@ export interface ServiceClientOptions
   readonly log?: ServiceLog;
 }
 
-/** Connects with the first call. A request ends within 20 s unless `requestTimeoutMs` says otherwise. */
+/**
+ * Connects with the first call. A request ends within 20 s unless `requestTimeoutMs` says otherwise. Throws ServiceError
+ * `bad_request` for an address that is none.
+ */
 export function createServiceClient({ log = noLog, ...settings }: ServiceClientOptions): Service {
-  const config = { requestTimeoutMs: 20_000, uptimeIndexTimezone: "recording", ...settings } as const;
+  const urls = { baseUrl: bareUrl("baseUrl", settings), authUrl: bareUrl("authUrl", settings) };
+  const config = { requestTimeoutMs: 20_000, uptimeIndexTimezone: "recording", ...settings, ...urls } as const;
   return createService({ config, log, clock: systemClock });
+}
+
+/** Without slashes at its end. */
+function bareUrl(key: "baseUrl" | "authUrl", settings: Pick<ServiceSettings, typeof key>): string {
+  if (URL.canParse(settings[key])) return settings[key].replace(/\/+$/, "");
+  throw new ServiceError("bad_request", `${key} is not a URL: use the one of the service's configuration.`);
 }

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
+import { createServiceClient } from "../src/client.ts";
 import { settingsOf } from "../src/commands/simulate.ts";
 import { type Simulator, startSimulator } from "../src/simulator/simulator.ts";
 import { blocks, readPage } from "./support/documents.ts";
@@ -38,4 +39,18 @@ test("the documented example prints the status of every recording", async () => 
 test("the documented example ends with the code and the next step where the secret is wrong", async () => {
   const failed = await runExample(await startWorld(), { client_secret: "wrong" }).catch((thrown: unknown) => thrown);
   expect(failed).toMatchObject({ code: 1, stdout: "", stderr: expect.stringMatching(/^auth: .+\n$/) });
+});
+
+test("addresses may end in a slash", async () => {
+  const { baseUrl, authUrl, ...rest } = await startWorld();
+  const service = createServiceClient({ ...rest, baseUrl: `${baseUrl}/`, authUrl: `${authUrl}//` });
+  onTestFinished(() => service.close());
+  expect((await service.locations()).locations).toHaveLength(2);
+});
+
+test.each(["baseUrl", "authUrl"])("an address that is none is refused by its name: %s", (key) => {
+  const urls = { baseUrl: "http://a.example", authUrl: "http://a.example", wsUrl: "ws://a.example" };
+  const create = () =>
+    createServiceClient({ ...urls, [key]: "core.example", clientId: "id", clientSecret: "hush", audience: "core" });
+  expect(create).toThrow(expect.objectContaining({ code: "bad_request", message: expect.stringContaining(key) }));
 });
