@@ -1,10 +1,11 @@
 /** What the HTTP server is handed. */
+import { hkdfSync } from "node:crypto";
 import { toAlert } from "../alerting/external-alerts.ts";
 import { fingerprint } from "../alerting/fingerprint.ts";
 import { routesFor } from "../alerting/route.ts";
 import { rolesOf } from "../cluster/active-config.ts";
 import type { Config } from "../config/config.ts";
-import { type HttpConfig, isReadingOpen } from "../config/http-schema.ts";
+import { isReadingOpen } from "../config/http-schema.ts";
 import { createAnnotate } from "../deliver/annotate.ts";
 import type { Alert } from "../health/alert.ts";
 import type { ActiveAlert, HttpDeps } from "../http/deps.ts";
@@ -30,7 +31,7 @@ export function httpDeps(runtime: Runtime, reloader: Reloader, reload: HttpDeps[
   const annotate = createAnnotate({ ...store, log });
   const config = () => reloader.current().config;
   const engine = () => reloader.current().engine;
-  const access = createAccess(() => config().http);
+  const access = createAccess(config);
   return {
     log,
     clock,
@@ -70,16 +71,25 @@ export function httpDeps(runtime: Runtime, reloader: Reloader, reload: HttpDeps[
 }
 
 /** Built once for each configuration. */
-function createAccess(http: () => HttpConfig): () => Access {
-  let built: { readonly of: HttpConfig; readonly access: Access } | undefined;
+function createAccess(config: () => Config): () => Access {
+  let built: { readonly of: Config; readonly access: Access } | undefined;
   return () => {
-    const now = http();
-    if (built?.of !== now) {
-      const { tokens, trustedProxies } = now;
-      const access = { tokens, isReadingOpen: isReadingOpen(now), isTrustedProxy: proxyCheck(trustedProxies) };
-      built = { of: now, access };
-    }
+    const now = config();
+    if (built?.of !== now) built = { of: now, access: accessOf(now) };
     return built.access;
+  };
+}
+
+/** Forms are signed with what all replicas have: the service's secret, which the key does not reveal. */
+function accessOf({ http, service }: Config): Access {
+  return {
+    tokens: http.tokens,
+    isReadingOpen: isReadingOpen(http),
+    isTrustedProxy: proxyCheck(http.trustedProxies),
+    authProxy: http.authProxy,
+    formKey: Buffer.from(hkdfSync("sha256", service.clientSecret, "lenswatch", "lenswatch page form 3", 32)).toString(
+      "hex",
+    ),
   };
 }
 

@@ -32,10 +32,19 @@ const network = textThat("an address or a network such as 10.0.0.0/8", (text) =>
 
 const header = textMatching("the name of a header", /^[A-Za-z0-9-]{1,100}$/);
 
-const authProxy = section({
+const proxyKeys = {
   user_header: required("The header with the user's name, such as X-Forwarded-User.", header),
   groups_header: optional("The header with the user's groups, separated by commas.", header),
-  admin_groups: withDefault("Groups whose members may change everything.", oneOrMore(line, "a list of groups"), []),
+  admin_groups: withDefault(
+    "Groups whose members have the scope admin; all other users have read.",
+    oneOrMore(line, "a list of groups"),
+    [],
+  ),
+};
+
+const authProxy = section(proxyKeys, ({ admin_groups, groups_header }: Parsed<typeof proxyKeys>, context) => {
+  if (admin_groups.length > 0 && groups_header === undefined)
+    refuse(context, "groups_header", "a groups_header beside the admin_groups");
 });
 
 const httpKeys = {

@@ -18,7 +18,7 @@ import {
   type Scope,
   scopeSet,
 } from "./principal.ts";
-import { cleanForwardedFor } from "./proxies.ts";
+import { cleanForwardedFor, proxyAuthenticator } from "./proxies.ts";
 import { isFormOf, readSession, SESSION_MS, type Session, storedId, withSessions } from "./session.ts";
 
 declare module "fastify" {
@@ -47,7 +47,7 @@ export function gate(app: FastifyInstance, deps: Deps, others: readonly Authenti
   // Fastify refuses a reference that requests would share.
   app.decorateRequest("principal", null as unknown as Principal);
   const checkToken = createTokenCheck(createGuard(), deps);
-  const authenticators = [sessionPrincipal, ...others];
+  const authenticators = [sessionPrincipal, proxyAuthenticator(deps), ...others];
   app.addHook("onRequest", async (request, reply) => {
     cleanForwardedFor(request.raw);
     request.principal = anonymous(deps.access);
@@ -66,7 +66,7 @@ export function gate(app: FastifyInstance, deps: Deps, others: readonly Authenti
     const known = token ? checkToken(token, request, reply) : undefined;
     const isSignedIn = request.principal.via !== "anonymous";
     if (!known && allowed) throw misdirected();
-    if (!known && (!isSignedIn || mayUse(request, deps))) throw unauthorized(request);
+    if (!known && (!isSignedIn || mayUse(request, deps))) throw unauthorized(request, deps);
     if (known) request.principal = { via: "token", name: known.name, scopes: scopeSet(known.scopes) };
     if (mayUse(request, deps)) return;
     noteRefusal(deps, request, "missing_scope");
@@ -124,7 +124,9 @@ function checkConfigured(request: FastifyRequest, deps: Deps): void {
   throw new HttpError("forbidden", `Nothing can be changed: ${none}; set one and reload.`);
 }
 
-function unauthorized(request: FastifyRequest): HttpError {
+function unauthorized(request: FastifyRequest, { access }: Deps): HttpError {
+  if (access.authProxy && access.tokens.length === 0)
+    return new HttpError("unauthorized", "Come through the proxy that signs people in.");
   if (request.routeOptions.config.page !== undefined)
     return new HttpError("unauthorized", "Sign in with the read or admin token to see this page.");
   const message = `Send the header Authorization: Bearer with a token that has the scope ${scopeOf(request)}.`;
@@ -132,8 +134,12 @@ function unauthorized(request: FastifyRequest): HttpError {
 }
 
 function lacksScope(request: FastifyRequest): HttpError {
-  const { name } = request.principal;
-  return new HttpError("forbidden", `The token ${name} lacks the scope ${scopeOf(request)}; use one that has it.`);
+  const { via, name } = request.principal;
+  const lacks = `lacks the scope ${scopeOf(request)}`;
+  if (via === "token") return new HttpError("forbidden", `The token ${name} ${lacks}; use one that has it.`);
+  if (via === "session")
+    return new HttpError("forbidden", `The token that you signed in with ${lacks}. Sign out, and in with another.`);
+  return new HttpError("forbidden", `${name} ${lacks}; sign in with a token that has it.`);
 }
 
 /** Gives the configured token, undefined for a wrong one. Throws HttpError `too_many_failures` after too many wrong ones. */
@@ -201,7 +207,7 @@ async function sessionOf(app: FastifyInstance, request: FastifyRequest, deps: De
 }
 
 function checkSender(request: FastifyRequest, deps: Deps): void {
-  if (!isSameOrigin(request.headers, deps.externalUrl)) {
+  if (!isSameOrigin(request.headers, deps.externalUrl) || !isOriginKnown(request)) {
     noteRefusal(deps, request, "other_site");
     throw new HttpError("forbidden", "Another site sent this form: nothing was changed. Use the status page.");
   }
@@ -209,13 +215,17 @@ function checkSender(request: FastifyRequest, deps: Deps): void {
     throw new HttpError("unauthorized", "Your session has ended: nothing was changed. Sign in and try again.");
   if (mayUse(request, deps)) return;
   noteRefusal(deps, request, "missing_scope");
-  throw new HttpError("forbidden", "The read token changes nothing. Sign out, and in with the admin token.");
+  throw lacksScope(request);
+}
+
+/** Without a cookie of ours, which other sites cannot have sent, a browser must say where the form is from. */
+function isOriginKnown({ principal, headers }: FastifyRequest): boolean {
+  return principal.via === "session" || headers["sec-fetch-site"] !== undefined || headers.origin !== undefined;
 }
 
 function checkForm(request: FastifyRequest, deps: Deps): void {
-  const { session, body } = request;
-  const given = (body as { form?: unknown } | undefined)?.form;
-  if (session && typeof given === "string" && isFormOf(session, given)) return;
+  const given = (request.body as { form?: unknown } | undefined)?.form;
+  if (typeof given === "string" && isFormOf(request, given, deps.access)) return;
   noteRefusal(deps, request, "other_site");
   throw new HttpError("forbidden", "The form is not of your session: nothing was changed. Reload the page.");
 }

@@ -33,6 +33,16 @@ export interface Access {
   readonly isReadingOpen: boolean;
   /** Whether an address is one of `http.trusted_proxies`. */
   isTrustedProxy(address: string): boolean;
+  /** `http.auth_proxy` */
+  readonly authProxy?: AuthProxy | undefined;
+  /** A secret of all replicas that forms are signed with. */
+  readonly formKey: string;
+}
+
+export interface AuthProxy {
+  readonly userHeader: string;
+  readonly groupsHeader?: string | undefined;
+  readonly adminGroups: readonly string[];
 }
 
 /** With those that they include. */
@@ -62,8 +72,9 @@ export function noteRefusal(deps: Pick<HttpDeps, "audit">, request: FastifyReque
   deps.audit({ ...originOf(request), action: "refused", outcome: "refused", target, reason });
 }
 
-/** Whether any token gives the scope. */
-export function isScopeGiven(scope: Scope, { tokens }: Access): boolean {
+/** Whether any token, or a group of the proxy's users, gives the scope. */
+export function isScopeGiven(scope: Scope, { tokens, authProxy }: Access): boolean {
+  if (authProxy && authProxy.adminGroups.length > 0) return true;
   return tokens.some((one) => scopeSet(one.scopes).has(scope));
 }
 

@@ -82,7 +82,8 @@ function hooks(app: FastifyInstance, deps: HttpDeps, authenticators: Authenticat
     if (answer.status === 401) reply.header("www-authenticate", challenge(deps, root !== undefined));
     if (root === undefined || !layout) return sendError(request, reply, answer);
     const path = request.method === "GET" ? request.url.slice(1) : "";
-    const page = problemPage(answer, { root, path, isReadOnly: !isScopeGiven("silence", deps.access) });
+    const canSignIn = deps.access.tokens.length > 0;
+    const page = problemPage(answer, { root, path, canSignIn, isReadOnly: !isScopeGiven("silence", deps.access) });
     return layout.send(request, reply.code(answer.status), page);
   });
   app.setNotFoundHandler((request, reply) =>

@@ -4,6 +4,7 @@
  */
 import { createHash, createHmac, hkdfSync, randomBytes } from "node:crypto";
 import fastifyCookie from "@fastify/cookie";
+import type { FastifyRequest } from "fastify";
 import { z } from "zod";
 import type { Instant } from "../lib/clock.ts";
 import { withDeadline } from "../lib/closer.ts";
@@ -63,23 +64,23 @@ export function withSessions<T>(work: Promise<T>, deps: Pick<HttpDeps, "limits">
 const LATE =
   "Sessions cannot be read or changed now, Redis may be slow or unreachable: nobody is signed in or out. /readyz says more.";
 
-/** The hidden field of this session's forms, unknown to other sites. */
-export function formTokenOf({ token, id }: Session): string {
-  return createHmac("sha256", keyOf("form", token)).update(id).digest("base64url");
+type Sender = Pick<FastifyRequest, "session" | "principal">;
+
+/** The hidden field of this session's forms, or of this user's where another has signed them in: unknown to other sites. */
+export function formTokenOf({ session, principal: { via, name } }: Sender, { formKey }: Access): string {
+  return createHmac("sha256", formKey)
+    .update(JSON.stringify([via, session?.id ?? name]))
+    .digest("base64url");
 }
 
-/** Whether a form was made for this session. */
-export function isFormOf(session: Session, given: string): boolean {
-  return isSameText(given, formTokenOf(session));
-}
-
-function keyOf(purpose: "session" | "form", { name, token }: AccessToken): Buffer {
-  const info = `lenswatch page ${purpose} 2 ${name}`;
-  return Buffer.from(hkdfSync("sha256", token, "lenswatch", info, 32));
+/** Whether a form was made for this sender. */
+export function isFormOf(sender: Sender, given: string, access: Access): boolean {
+  return isSameText(given, formTokenOf(sender, access));
 }
 
 function signerOf(token: AccessToken): fastifyCookie.Signer {
-  return new fastifyCookie.Signer(keyOf("session", token));
+  const info = `lenswatch page session 2 ${token.name}`;
+  return new fastifyCookie.Signer(Buffer.from(hkdfSync("sha256", token.token, "lenswatch", info, 32)));
 }
 
 function parseCookie(value: string, token: AccessToken, now: Instant): Session | undefined {

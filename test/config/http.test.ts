@@ -120,6 +120,8 @@ describe("proxies", () => {
     expect(problemOf("auth_proxy: { user_header: X-User }")).toContain(
       "http.auth_proxy: found a mapping, expected `trusted_proxies`",
     );
+    const groups = "trusted_proxies: 10.0.0.1, auth_proxy: { user_header: X-User, admin_groups: ops }";
+    expect(problemOf(groups)).toContain("expected a groups_header beside the admin_groups");
     expect(problemOf("trusted_proxies: 10.0.0.1, auth_proxy: { user_header: 'X User' }")).toContain(
       "the name of a header",
     );

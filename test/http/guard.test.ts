@@ -5,7 +5,7 @@ import { createGuard } from "../../src/http/guard.ts";
 import { proxyCheck } from "../../src/http/proxies.ts";
 import { createLogger } from "../../src/lib/log.ts";
 import { NOW } from "../metrics/fleets.ts";
-import { serve } from "./serve.ts";
+import { anAccess, serve } from "./serve.ts";
 
 const tokens = { readToken: "read-me", adminToken: "boss-token" };
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
@@ -97,7 +97,7 @@ describe("an address", () => {
     ["is the proxy's where it is no address", "192.0.2.7, unknown", "another"],
     ["is the proxy's where it is missing", "", ","],
   ])("%s", async (_, first, second) => {
-    const access = { tokens: [], isReadingOpen: false, isTrustedProxy: proxyCheck(["127.0.0.0/8", "::1"]) };
+    const access = anAccess({ isTrustedProxy: proxyCheck(["127.0.0.0/8", "::1"]) });
     const { get } = await serve({ access });
     const from = async (forwarded: string) =>
       (await get("/metrics", { ...bearer("guess"), "x-forwarded-for": forwarded })).status;
@@ -106,7 +106,7 @@ describe("an address", () => {
   });
 
   test("that a client names itself is ignored: only a trusted proxy is believed", async () => {
-    const access = { tokens: [], isReadingOpen: false, isTrustedProxy: proxyCheck(["10.0.0.0/8"]) };
+    const access = anAccess({ isTrustedProxy: proxyCheck(["10.0.0.0/8"]) });
     const { get } = await serve({ access });
     let last = 0;
     await block(() =>

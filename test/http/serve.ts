@@ -55,16 +55,17 @@ type Differing = Partial<HttpDeps> & {
   readonly readToken?: string | undefined;
 };
 
+/** The access of a server that nobody has any to, but as given. */
+export function anAccess(differing: Partial<Access> = {}): Access {
+  return { tokens: [], isReadingOpen: false, isTrustedProxy: () => false, formKey: "key of forms", ...differing };
+}
+
 function accessOf({ adminToken = "", readToken = "" }: Differing): Access {
   const short = [
     { name: "admin_token", token: adminToken, scopes: ["admin"] },
     { name: "read_token", token: readToken, scopes: ["read"] },
   ] as const;
-  return {
-    tokens: short.filter(({ token }) => token !== ""),
-    isReadingOpen: readToken === "",
-    isTrustedProxy: () => false,
-  };
+  return anAccess({ tokens: short.filter(({ token }) => token !== ""), isReadingOpen: readToken === "" });
 }
 
 const opened = new Map<string, StoredSession>();

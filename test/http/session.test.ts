@@ -1,11 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { type Access, type AccessToken, findToken } from "../../src/http/principal.ts";
-import { formTokenOf, isFormOf, openSession, readSession, SESSION_MS } from "../../src/http/session.ts";
+import { type Access, type AccessToken, findToken, type Principal, scopeSet } from "../../src/http/principal.ts";
+import { formTokenOf, isFormOf, openSession, readSession, SESSION_MS, type Session } from "../../src/http/session.ts";
 import { NOW } from "../metrics/fleets.ts";
+import { anAccess } from "./serve.ts";
 
 const boss: AccessToken = { name: "boss", token: "boss-token", scopes: ["admin"] };
 const reader: AccessToken = { name: "reader", token: "read-token", scopes: ["read"] };
-const access = (...tokens: AccessToken[]): Access => ({ tokens, isReadingOpen: false, isTrustedProxy: () => false });
+const access = (...tokens: AccessToken[]): Access => anAccess({ tokens });
 const both = access(boss, reader);
 
 const opened = (token: AccessToken, at = NOW) => openSession(token, "dana", at);
@@ -63,23 +64,30 @@ describe("a session", () => {
   });
 
   test("tells nothing of the token", () => {
-    const { cookie, session } = opened(boss);
-    const told = cookie + Buffer.from(cookie, "base64url").toString() + formTokenOf(session);
+    const { cookie } = opened(boss);
+    const told = cookie + Buffer.from(cookie, "base64url").toString();
     expect(told).not.toContain("boss-token");
     expect(opened(boss).cookie).not.toBe(cookie);
   });
 });
 
 describe("a form's token", () => {
-  test("is that of its own session alone", () => {
-    const { session } = opened(boss);
-    const other = opened(boss).session;
-    const token = formTokenOf(session);
-    expect(isFormOf(session, token)).toBe(true);
-    expect(isFormOf(other, token)).toBe(false);
-    expect(isFormOf({ ...session, token: { ...boss, token: "another" } }, token)).toBe(false);
-    for (const bad of ["", token.slice(1), `${token}x`, "é".repeat(token.length)]) {
-      expect(isFormOf(session, bad)).toBe(false);
+  test("is that of its own session or user alone", () => {
+    const sender = (via: Principal["via"], name: string, session?: Session) =>
+      ({ session, principal: { via, name, scopes: scopeSet(["admin"]) } }) as const;
+    const all = [
+      sender("session", "boss", opened(boss).session),
+      sender("session", "boss", opened(boss).session),
+      sender("proxy", "dana"),
+      sender("proxy", "rita"),
+      sender("basic", "dana"),
+    ];
+    for (const one of all) {
+      const token = formTokenOf(one, both);
+      expect(all.filter((other) => isFormOf(other, token, both))).toEqual([one]);
+      expect(isFormOf(one, token, anAccess({ formKey: "another" }))).toBe(false);
+      for (const bad of ["", token.slice(1), `${token}x`, "é".repeat(token.length)])
+        expect(isFormOf(one, bad, both)).toBe(false);
     }
   });
 });

@@ -5,7 +5,7 @@ import { compareHash } from "../../src/http/bcrypt.ts";
 import { basicAuthenticator } from "../../src/http/web-users.ts";
 import { silentLogger } from "../../src/lib/log.ts";
 import { NOW } from "../metrics/fleets.ts";
-import { serve } from "./serve.ts";
+import { anAccess, serve } from "./serve.ts";
 
 const HASH = hashSync("hunter2", 4);
 const users = { alice: HASH, bob: hashSync("other", 4) };
@@ -48,7 +48,7 @@ describe("a user of the web configuration", () => {
   });
 
   test("on a page signs in with a token, unless there is none: then the browser asks for a login", async () => {
-    const access = { tokens: [], isReadingOpen: false, isTrustedProxy: () => false };
+    const access = anAccess();
     const challenge = async (differing: Parameters<typeof serve>[0]) =>
       (await (await serve({ ...differing, web })).get("/")).headers.get("www-authenticate");
     expect(await challenge({ readToken: "read-me-and-nothing" })).toBe("Bearer");

@@ -132,7 +132,8 @@ function links({ root, here }: Page, { isAdmin }: Visitor): Markup[] {
   });
 }
 
-function account({ root, here, path }: Page, { name, canSignIn }: Visitor): Markup {
+function account({ root, here, path }: Page, { name, canSignIn, canSignOut }: Visitor): Markup {
+  if (name !== undefined && !canSignOut) return html`<p class="who"><bdi>${name}</bdi></p>`;
   if (name !== undefined)
     return html`<form class="who" method="post" action="${root}session/end">
 <bdi>${name}</bdi> <button class="plain">Sign out</button></form>`;

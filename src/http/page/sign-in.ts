@@ -160,9 +160,12 @@ interface FailedRequest {
   /** The requested path from `/` on, where signing in leads. */
   readonly path: string;
   readonly isReadOnly: boolean;
+  /** Whether a token is configured to sign in with. */
+  readonly canSignIn: boolean;
 }
 
 const TITLES: Readonly<Record<number, string>> = {
+  401: "Not signed in",
   403: "Not allowed",
   404: "Not found",
   429: "Too many requests",
@@ -172,8 +175,8 @@ const TITLES: Readonly<Record<number, string>> = {
 
 /** Shows nothing of the fleet. */
 export function problemPage({ status, message }: ErrorAnswer, request: FailedRequest): HtmlPage {
-  const { root, path: to, isReadOnly } = request;
-  if (status === 401) {
+  const { root, path: to, isReadOnly, canSignIn } = request;
+  if (status === 401 && canSignIn) {
     const body = html`<h1>Sign in</h1><p>${message}</p>${signInForm({ root, to, isReadOnly })}
 <p class="soft">From a terminal, <code>lenswatch status</code> and <code>lenswatch alerts</code> send the token in
 <code>LENSWATCH_READ_TOKEN</code>.</p>`;

@@ -2,29 +2,33 @@
 import type { FastifyRequest } from "fastify";
 import { html, type Markup } from "../../lib/markup.ts";
 import type { HttpDeps } from "../deps.ts";
-import { isScopeGiven } from "../principal.ts";
+import { authorOf, isScopeGiven } from "../principal.ts";
 import { formTokenOf } from "../session.ts";
 
 export interface Visitor {
-  /** As given at sign-in; undefined for visitors who have not signed in. */
+  /** As given at sign-in, or by what else has signed them in; undefined for visitors who have not signed in. */
   readonly name: string | undefined;
   /** Hidden field of their forms; undefined for visitors who may change nothing. */
   readonly formToken: string | undefined;
   /** Has the scope admin. */
   readonly isAdmin: boolean;
+  /** Their session is ours to end. */
+  readonly canSignOut: boolean;
   /** Whether a token is configured to sign in with. */
   readonly canSignIn: boolean;
-  /** No admin token is configured: nobody can change anything. */
+  /** Nothing gives the scope that it needs: nobody can change anything. */
   readonly isReadOnly: boolean;
 }
 
 export function visitorOf(
-  { session, principal }: Pick<FastifyRequest, "session" | "principal">,
+  sender: Pick<FastifyRequest, "session" | "principal">,
   { access }: Pick<HttpDeps, "access">,
 ): Visitor {
+  const { principal } = sender;
   return {
-    name: session?.name,
-    formToken: session && principal.scopes.has("silence") ? formTokenOf(session) : undefined,
+    name: principal.via === "anonymous" ? undefined : authorOf(principal),
+    formToken: principal.scopes.has("silence") ? formTokenOf(sender, access) : undefined,
+    canSignOut: principal.via === "session",
     isAdmin: principal.scopes.has("admin"),
     canSignIn: access.tokens.length > 0,
     isReadOnly: !isScopeGiven("silence", access),

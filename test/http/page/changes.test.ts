@@ -301,7 +301,7 @@ describe("what changes something", () => {
     const reader = await signedIn(address, "read-token");
     const refused = await reader.post(path, fields);
     expect(refused.status).toBe(403);
-    expect(await refused.text()).toContain("The read token changes nothing.");
+    expect(await refused.text()).toContain("lacks the scope silence");
     expect(changes).toEqual([]);
   });
 

@@ -2,7 +2,7 @@ import { PassThrough } from "node:stream";
 import { describe, expect, test } from "vitest";
 import { createLogger } from "../../../src/lib/log.ts";
 import { NOW } from "../../metrics/fleets.ts";
-import { serve } from "../serve.ts";
+import { anAccess, serve } from "../serve.ts";
 import { smallFleet } from "./fleet.ts";
 import { elementOf, linksOf, shownText } from "./read-page.ts";
 import { signedIn, visit } from "./visitor.ts";
@@ -99,7 +99,7 @@ describe("signing in", () => {
 
   test("with a token that does not read is refused, where reading is not open", async () => {
     const token = { name: "prometheus", token: "posts-alerts", scopes: ["alerts"] as const };
-    const access = { tokens: [token], isReadingOpen: false, isTrustedProxy: () => false };
+    const access = anAccess({ tokens: [token] });
     const { address } = await serve({ fleet, access });
     const refused = await visit(address).post("/session", { name: "eve", token: "posts-alerts" });
     expect([refused.status, refused.headers.get("set-cookie")]).toEqual([403, null]);
