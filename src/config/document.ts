@@ -141,9 +141,10 @@ function environmentFindings(path: Path, missing: readonly string[], malformed: 
     return [{ kind, path, found: "a ${ without a valid variable name", expected }];
   }
   if (missing.length === 0) return [];
-  const names = [...new Set(missing)].map((name) => `\${${name}}`).join(" and ");
-  const found = `${names}, not set in the environment`;
-  return [{ kind, path, found, expected: `a variable that is set, or a default as in \${NAME:-default}` }];
+  const names = [...new Set(missing)];
+  const found = `${names.map((name) => `\${${name}}`).join(" and ")}, not set in the environment`;
+  const expected = `${names.join(" and ")} set where lenswatch is started, or a default as in \${${names[0]}:-default}`;
+  return [{ kind, path, found, expected }];
 }
 
 type Words = readonly [found: string, expected: string];

@@ -23,6 +23,7 @@ const SECRETS = {
   adminToken: "canary-admin-token",
   readToken: "canary-read-token",
   heartbeatPath: "canary-heartbeat-path",
+  proxyPassword: "canary-proxy-password",
 };
 
 async function everyCommand(): Promise<Command[]> {
@@ -101,7 +102,8 @@ describeWithRedis("a daemon with a Redis of its own", () => {
         .replace('"127.0.0.1:0"', `$&, admin_token_file: admin, read_token: ${SECRETS.readToken}`)
         .concat(`heartbeat: { url: "http://127.0.0.1:9/${SECRETS.heartbeatPath}" }\n`);
       await writeFile(file, config);
-      const env = { CLIENT_SECRET: SECRETS.clientSecret };
+      const proxy = `http://user:${SECRETS.proxyPassword}@proxy.example.com:3128`;
+      const env = { CLIENT_SECRET: SECRETS.clientSecret, https_proxy: proxy };
       const daemon = startIn(dir, env, ["run", "--config", file, "--role", "all"]);
       let log = "";
       daemon.stdout?.on("data", (chunk) => {
@@ -115,6 +117,7 @@ describeWithRedis("a daemon with a Redis of its own", () => {
       const secrets = Object.values(SECRETS);
       expect(secrets.filter((secret) => lines.some((line) => line.includes(secret)))).toEqual([]);
       expect(secrets.filter((secret) => log.includes(secret))).toEqual([]);
+      expect(log).toMatch(/"found":"a login in the http:\/\/ URL of HTTPS_PROXY".*"configuration has a warning"/);
     },
     40_000,
   );

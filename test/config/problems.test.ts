@@ -272,7 +272,7 @@ test.each([
   [
     "a variable that is not set",
     `log: { level: '\${LEVEL}' }`,
-    `12:15: log.level: found \${LEVEL}, not set in the environment, expected a variable that is set, or a default as in \${NAME:-default}`,
+    `12:15: log.level: found \${LEVEL}, not set in the environment, expected LEVEL set where lenswatch is started, or a default as in \${LEVEL:-default}`,
   ],
   [
     "a reference that names nothing",
