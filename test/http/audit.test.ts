@@ -84,7 +84,7 @@ describe("GET /api/v1/audit", () => {
   test.each([
     ["person=dana", ['acknowledged silence-1: matchers severity="warning"; comment rewiring']],
     ["person=sighup&action=reload", ["reloaded the configuration: changed route"]],
-    ["action=refused", ["refused: wrong token, GET /metrics, 12 more"]],
+    ["action=refused", ["GET /metrics refused: wrong token, 12 more"]],
     ["action=silence_changed", ["changed silence silence-3: comment a → b"]],
     ["person=nobody", []],
   ])("?%s gives those, in words", async (query, texts) => {

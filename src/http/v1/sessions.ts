@@ -59,7 +59,7 @@ export const revokeSessions = operation({
     const meant = sessions.filter(isMeant);
     const people = [...new Set(meant.map(({ person }) => person))].join(", ");
     const ids = meant.map(({ id }) => id);
-    const before = { sessions: String(ids.length), people, ids: ids.join(" ") };
+    const before = { people, ids: ids.join(" ") };
     const entry = { ...by, at, action: "sessions_revoked", outcome: "done", before } as const;
     return { revoked: await withSessions(deps.sessions.end(ids, entry), deps) };
   },
