@@ -38,7 +38,10 @@ declare module "fastify" {
   }
 }
 
-type Deps = Pick<HttpDeps, "access" | "externalUrl" | "clock" | "log" | "sessions" | "audit" | "limits" | "listen">;
+type Deps = Pick<
+  HttpDeps,
+  "access" | "externalUrl" | "listen" | "web" | "clock" | "log" | "sessions" | "audit" | "limits"
+>;
 
 /** Refuses requests before their handlers run, and sets `principal` and `session` on those that pass. */
 export function gate(app: FastifyInstance, deps: Deps, others: readonly Authenticator[] = []): void {
@@ -162,31 +165,31 @@ export function createTokenCheck(guard: Guard, deps: Deps) {
 export function sessionCookie(
   app: FastifyInstance,
   value: string | undefined,
-  { externalUrl }: Pick<Deps, "externalUrl">,
+  deps: Pick<Deps, "externalUrl" | "web">,
 ): string {
-  return app.serializeCookie(cookieName(externalUrl), value ?? "", {
+  return app.serializeCookie(cookieName(deps), value ?? "", {
     path: "/",
     httpOnly: true,
     sameSite: "strict",
-    secure: isHttps(externalUrl),
+    secure: isHttps(deps),
     maxAge: value === undefined ? 0 : SESSION_MS / 1000,
   });
 }
 
 /** Whether people reach the page over TLS, according to the configuration. */
-export function isHttps(externalUrl: string | undefined): boolean {
-  return externalUrl?.startsWith("https:") ?? false;
+export function isHttps({ externalUrl, web }: Pick<Deps, "externalUrl" | "web">): boolean {
+  return web?.tls !== undefined || externalUrl?.startsWith("https:") === true;
 }
 
 /** With TLS under the prefix that no other site can write to (RFC 6265bis, 4.1.3.2). */
-function cookieName(externalUrl: string | undefined): string {
-  return isHttps(externalUrl) ? "__Host-lenswatch" : "lenswatch";
+function cookieName(deps: Pick<Deps, "externalUrl" | "web">): string {
+  return isHttps(deps) ? "__Host-lenswatch" : "lenswatch";
 }
 
 /** The session that the cookie is signed for, ended or not. */
 export function signedSession(app: FastifyInstance, { headers }: FastifyRequest, deps: Deps): Session | undefined {
   if (headers.cookie === undefined) return undefined;
-  const cookie = app.parseCookie(headers.cookie)[cookieName(deps.externalUrl)];
+  const cookie = app.parseCookie(headers.cookie)[cookieName(deps)];
   return readSession(cookie, deps.access, deps.clock.now());
 }
 

@@ -50,6 +50,24 @@ async function ask(url: string, options: RequestOptions = {}): Promise<Answer> {
 }
 
 describe.skipIf(!hasOpenssl)("a listener with TLS", () => {
+  test("gives a session cookie that is sent over TLS alone and that only this host can set, whatever the external URL", async () => {
+    const adminToken = "admin-token-of-32-characters-long";
+    const { address } = await serve({ web: web(), adminToken });
+    const asked = request(`${address}/session`, {
+      ca,
+      agent: false,
+      method: "POST",
+      headers: { "content-type": "application/x-www-form-urlencoded", "sec-fetch-site": "same-origin" },
+    }).end(`name=dana&token=${adminToken}`);
+    const [{ headers }] = await once(asked, "response");
+    const [cookie = ""] = headers["set-cookie"] ?? [];
+    const [value, ...attributes] = cookie.split("; ");
+    expect(value).toMatch(/^__Host-lenswatch=./);
+    expect(attributes).toEqual(["Max-Age=604800", "Path=/", "HttpOnly", "Secure", "SameSite=Strict"]);
+    const page = await ask(address, { headers: { cookie: value ?? "" } });
+    expect(page.body).toContain("<bdi>dana</bdi>");
+  });
+
   test("answers over https, with the headers of the web configuration, and nothing in clear", async () => {
     const headers = { "Strict-Transport-Security": "max-age=60", "X-Frame-Options": "sameorigin" };
     const { address } = await serve({ web: { ...web(), headers } });

@@ -73,7 +73,10 @@ const SessionQuery = z.object({ to: z.string().max(2_048, "expected a path").def
 
 const ROOT = "./";
 
-type Deps = Pick<HttpDeps, "access" | "externalUrl" | "listen" | "clock" | "log" | "sessions" | "audit" | "limits">;
+type Deps = Pick<
+  HttpDeps,
+  "access" | "externalUrl" | "listen" | "web" | "clock" | "log" | "sessions" | "audit" | "limits"
+>;
 
 export function sessionRoutes(app: FastifyInstance, deps: Deps, layout: Layout): void {
   const checkToken = createTokenCheck(createGuard(), deps);
@@ -150,7 +153,7 @@ function checkSender(request: FastifyRequest, deps: Deps): void {
     noteRefusal(deps, request, "other_site");
     throw new HttpError("forbidden", "Another site sent this form. Open the status page and do it there.");
   }
-  if (!isHttps(externalUrl) || !isRemotePlainHttp(headers)) return;
+  if (!isHttps(deps) || !isRemotePlainHttp(headers)) return;
   const message = `A session needs HTTPS: sign in at ${externalUrl}, the configured http.external_url.`;
   throw new HttpError("forbidden", message);
 }
