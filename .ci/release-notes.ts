@@ -1,6 +1,6 @@
 /**
  * Prints the section of CHANGELOG.md for a tag such as v1.2.3: `node .ci/release-notes.ts TAG`. Fails unless package.json,
- * package-lock.json and the chart's appVersion have the version of the tag. Needs no package.
+ * package-lock.json, the chart's appVersion and the Dockerfile have the version of the tag. Needs no package.
  */
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
@@ -13,6 +13,7 @@ const versions = {
   "package.json": JSON.parse(read("package.json")).version,
   "package-lock.json": JSON.parse(read("package-lock.json")).version,
   "helm/lenswatch/Chart.yaml (appVersion)": /^appVersion: "?([^"\n]*)/m.exec(read("helm/lenswatch/Chart.yaml"))?.[1],
+  Dockerfile: /^ARG VERSION=(.*)$/m.exec(read("Dockerfile"))?.[1],
 };
 const [, section] = read("CHANGELOG.md").split(`\n## [${version}] - `);
 const problems = [

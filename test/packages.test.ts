@@ -18,6 +18,7 @@ const lock = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8")) a
 };
 const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
   engines: { node: string };
+  dependencies: Readonly<Record<string, string>>;
   scripts: Readonly<Record<string, string>>;
 };
 
@@ -36,6 +37,12 @@ describe("package-lock.json", () => {
     expect(packages.length).toBeGreaterThan(200);
     const without = packages.filter(([, { integrity = "" }]) => !/^sha512-[\w+/]{86}==$/.test(integrity));
     expect(without.map(([path, { version }]) => `${path}@${version}`)).toEqual([]);
+  });
+
+  test("has as many packages for an installation as CONTRIBUTING.md counts", () => {
+    const installed = Object.entries(lock.packages).filter(([path, { dev }]) => path !== "" && !dev);
+    const counts = `${Object.keys(manifest.dependencies).length} packages of our choice, ${installed.length} with theirs`;
+    expect(readFileSync(join(root, "CONTRIBUTING.md"), "utf8")).toContain(counts);
   });
 
   test("names no registry", () => {

@@ -83,6 +83,7 @@ describe("the notes of a release", () => {
       writeFileSync(join(dir, file), JSON.stringify({ version: versions.manifest }));
     }
     writeFileSync(join(dir, "helm/lenswatch/Chart.yaml"), `appVersion: "${versions.chart}"\n`);
+    writeFileSync(join(dir, "Dockerfile"), `FROM x\nARG VERSION=${versions.manifest}\n`);
     writeFileSync(join(dir, "CHANGELOG.md"), changelog);
     const script = join(root, ".ci/release-notes.ts");
     return promisify(execFile)(process.execPath, [script, tag], { env: { ROOT: dir } });
@@ -97,7 +98,8 @@ describe("the notes of a release", () => {
     const refused = notes("v1.3.0", { manifest: "1.2.0", chart: "1.1.0" });
     const stderr =
       'The tag is for version "1.3.0", but package.json has version 1.2.0; package-lock.json has version 1.2.0; ' +
-      'helm/lenswatch/Chart.yaml (appVersion) has version 1.1.0; CHANGELOG.md has no section "## [1.3.0] - DATE".\n';
+      "helm/lenswatch/Chart.yaml (appVersion) has version 1.1.0; Dockerfile has version 1.2.0; " +
+      'CHANGELOG.md has no section "## [1.3.0] - DATE".\n';
     await expect(refused).rejects.toMatchObject({ code: 1, stdout: "", stderr });
   });
 });
