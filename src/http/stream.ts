@@ -1,6 +1,7 @@
 /** Bodies too large to build at once: written while they are read, given up when the client disconnects. */
 import { pipeline, Readable } from "node:stream";
 import { constants, createGzip } from "node:zlib";
+import { normalizeIP } from "@fastify/rate-limit";
 import type { FastifyInstance } from "fastify";
 import Negotiator from "negotiator";
 import type { MetricsSource } from "./deps.ts";
@@ -8,20 +9,31 @@ import { HttpError } from "./errors.ts";
 
 /** No client may keep a body open longer, however slowly it reads. */
 const LONGEST_BODY_MS = 60_000;
+/** Nor for so long without taking the next chunk. */
+const STALLED_MS = 10_000;
 
 const BUFFERED = 128 * 1024;
 
+interface BodyOptions {
+  readonly gzip?: boolean;
+  readonly onEnd?: () => void;
+  readonly longestMs?: number;
+  readonly stalledMs?: number;
+}
+
 /**
- * A body of text in chunks, gzipped where asked. It ends with an error, and its source with it, when it is destroyed or
- * after a minute; `onEnd` is called once in every case.
+ * A body of text in chunks, gzipped where asked. It ends with an error, and its source with it, when it is destroyed,
+ * after a minute, or when nothing is taken for 10 s; `onEnd` is called once in every case.
  */
-export function bodyOf(
-  chunks: AsyncIterable<string>,
-  options: { readonly gzip?: boolean; readonly onEnd?: () => void; readonly longestMs?: number } = {},
-): Readable {
-  const text = Readable.from(chunks, { objectMode: false, highWaterMark: BUFFERED });
-  const tooSlow = () => text.destroy(new Error("the client read too slowly"));
+export function bodyOf(chunks: AsyncIterable<string>, options: BodyOptions = {}): Readable {
+  const text = Readable.from(watched(chunks, options.stalledMs ?? STALLED_MS, tooSlow), {
+    objectMode: false,
+    highWaterMark: BUFFERED,
+  });
   const limit = setTimeout(tooSlow, options.longestMs ?? LONGEST_BODY_MS);
+  function tooSlow() {
+    text.destroy(new Error("the client read too slowly"));
+  }
   text.once("close", () => {
     clearTimeout(limit);
     options.onEnd?.();
@@ -32,6 +44,18 @@ export function bodyOf(
   return pipeline(text, gzip, () => undefined);
 }
 
+/** The chunks; `onStall` is called when the next one is not asked for in time. */
+async function* watched(chunks: AsyncIterable<string>, stalledMs: number, onStall: () => void) {
+  for await (const chunk of chunks) {
+    const stall = setTimeout(onStall, stalledMs);
+    try {
+      yield chunk;
+    } finally {
+      clearTimeout(stall);
+    }
+  }
+}
+
 /** Whether an Accept-Encoding header accepts gzip. */
 export function acceptsGzip(header: string | undefined): boolean {
   const headers = { "accept-encoding": header?.toLowerCase() };
@@ -39,13 +63,21 @@ export function acceptsGzip(header: string | undefined): boolean {
 }
 
 /** Scrapes at the same time: each holds a snapshot of the fleet in memory. */
-const MAX_SCRAPES = 4;
+const MOST_SCRAPES = 4;
+/** Of one client at one address. */
+const MOST_OF_ONE = 2;
 
-/** `GET /metrics`. Needs the read token where one is configured, as a scraper's `authorization`. */
+interface Scrape {
+  readonly client: string;
+  cut(): void;
+}
+
+/** `GET /metrics`. Needs the scope `read`, as a scraper's `authorization`. */
 export function metricsRoute(app: FastifyInstance, metrics: MetricsSource): void {
-  let scrapes = 0;
+  const scrapes = new Set<Scrape>();
   app.get("/metrics", { exposeHeadRoute: false, handlerTimeout: LONGEST_BODY_MS }, (request, reply) => {
-    if (scrapes >= MAX_SCRAPES) {
+    const client = `${request.principal.name} ${normalizeIP(request.ip, 64)}`;
+    if (!hasRoom([...scrapes], client)) {
       reply.header("retry-after", "5");
       throw new HttpError("busy", "Too many scrapes at once; try again in a few seconds.");
     }
@@ -53,10 +85,19 @@ export function metricsRoute(app: FastifyInstance, metrics: MetricsSource): void
     const gzip = acceptsGzip(request.headers["accept-encoding"]);
     reply.header("vary", "accept, accept-encoding");
     if (gzip) reply.header("content-encoding", "gzip");
-    scrapes += 1;
-    const onEnd = () => {
-      scrapes -= 1;
-    };
-    return reply.type(contentType).send(bodyOf(body, { gzip, onEnd }));
+    const scrape = { client, cut: () => text.destroy(new Error("another client is served first")) };
+    scrapes.add(scrape);
+    const text = bodyOf(body, { gzip, onEnd: () => scrapes.delete(scrape) });
+    return reply.type(contentType).send(text);
   });
+}
+
+/** Whether the client may scrape. Where all slots are taken, it gets one from a client that would still have as many. */
+function hasRoom(scrapes: readonly Scrape[], client: string): boolean {
+  const of = (one: string) => scrapes.filter((scrape) => scrape.client === one).length;
+  if (of(client) >= MOST_OF_ONE) return false;
+  if (scrapes.length < MOST_SCRAPES) return true;
+  const greedy = scrapes.find((scrape) => of(scrape.client) >= of(client) + 2);
+  greedy?.cut();
+  return greedy !== undefined;
 }

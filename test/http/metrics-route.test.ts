@@ -1,12 +1,13 @@
 import { once } from "node:events";
-import { get as httpGet, type IncomingMessage } from "node:http";
+import { get as httpGet, type IncomingMessage, type RequestOptions } from "node:http";
+import { connect } from "node:net";
 import { gunzipSync } from "node:zlib";
 import { Registry } from "prom-client";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { silentLogger } from "../../src/lib/log.ts";
 import { createExposition } from "../../src/metrics/exposition.ts";
 import { largeFleet } from "../metrics/fleets.ts";
-import { serve } from "./serve.ts";
+import { serve, textOf } from "./serve.ts";
 
 const fleet = largeFleet(3_000);
 
@@ -19,9 +20,9 @@ function exposition() {
 }
 
 /** A response whose body is not read until asked for. */
-function open(url: string, headers: Record<string, string> = {}): Promise<IncomingMessage> {
+function open(url: string, headers: Record<string, string> = {}, more: RequestOptions = {}): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    const request = httpGet(url, { headers, agent: false }, resolve);
+    const request = httpGet(url, { headers, agent: false, ...more }, resolve);
     request.once("error", reject);
   });
 }
@@ -111,21 +112,69 @@ test("a reader that does not read makes the source wait", async () => {
   await source.closed;
 });
 
-test("more than four scrapes at once are asked to come back, until one has ended", async () => {
-  const source = endlessSource();
-  const { address, get } = await serve({ metrics: source });
-  const scrapes = await Promise.all(Array.from({ length: 4 }, () => open(`${address}/metrics`)));
-  for (const scrape of scrapes) scrape.once("error", () => undefined);
-  const refused = await get("/metrics");
-  expect(refused.status).toBe(503);
-  expect(refused.headers.get("retry-after")).toBe("5");
-  scrapes[0]?.destroy();
-  await source.closed;
-  let again = await open(`${address}/metrics`);
-  while (again.statusCode === 503) {
-    await bodyOf(again);
-    again = await open(`${address}/metrics`);
-  }
-  again.once("error", () => undefined);
-  expect(again.statusCode).toBe(200);
+describe("scrapes at once", () => {
+  const isLinux = process.platform === "linux";
+  const at = (localAddress: string) => ({ localAddress });
+
+  test("two of a client, until one has ended; others are let in", async () => {
+    const source = endlessSource();
+    const { address } = await serve({ metrics: source });
+    const held = [await open(`${address}/metrics`), await open(`${address}/metrics`)];
+    for (const one of held) one.once("error", () => undefined);
+    const refused = await open(`${address}/metrics`);
+    expect([refused.statusCode, refused.headers["retry-after"]]).toEqual([503, "5"]);
+    held[0]?.destroy();
+    await source.closed;
+    let again = await open(`${address}/metrics`);
+    while (again.statusCode === 503) {
+      await bodyOf(again);
+      again = await open(`${address}/metrics`);
+    }
+    again.once("error", () => undefined);
+    expect(again.statusCode).toBe(200);
+  });
+
+  test.skipIf(!isLinux)("a client that has none gets one of another that has two", async () => {
+    const sources = Array.from({ length: 6 }, endlessSource);
+    let next = 0;
+    const expose = () => sources[next++]?.expose() ?? { contentType: "", body: textOf() };
+    const { address } = await serve({ metrics: { expose } });
+    for (const local of ["127.0.0.2", "127.0.0.2", "127.0.0.3", "127.0.0.3", "127.0.0.4", "127.0.0.5"]) {
+      const response = await open(`${address}/metrics`, {}, at(local));
+      expect(response.statusCode).toBe(200);
+      response.once("error", () => undefined).pause();
+    }
+    await Promise.all([sources[0]?.closed, sources[2]?.closed]);
+    expect((await open(`${address}/metrics`, {}, at("127.0.0.6"))).statusCode).toBe(503);
+  });
+});
+
+describe.skipIf(process.platform !== "linux")("a listener of its own", () => {
+  const listen = { host: "127.0.0.1", port: 0 };
+
+  test("has the metrics, which leave the other, and the probes, and nothing else", async () => {
+    const { address, metricsAddress = "" } = await serve({ readToken: "read-me-and-nothing", metricsListen: listen });
+    const status = async (url: string, headers = {}) => (await open(url, headers)).statusCode;
+    const bearer = { authorization: "Bearer read-me-and-nothing" };
+    expect(await status(`${metricsAddress}/metrics`, bearer)).toBe(200);
+    expect(await status(`${metricsAddress}/metrics`)).toBe(401);
+    expect(await status(`${address}/metrics`, bearer)).toBe(404);
+    for (const at of [address, metricsAddress]) {
+      for (const path of ["/healthz", "/readyz", "/-/healthy", "/-/ready"]) expect(await status(at + path)).toBe(200);
+    }
+    for (const path of ["/", "/api/v1/recordings", "/api/v2/alerts", "/session", "/events"])
+      expect(await status(metricsAddress + path, bearer), path).toBe(404);
+  });
+
+  test("is not affected by whoever takes every connection of the other", async () => {
+    const limits = { mostConnections: 20, mostFromOneAddress: 20 };
+    const { address, metricsAddress = "" } = await serve({ metricsListen: listen, limits });
+    const port = Number(new URL(address).port);
+    const held = Array.from({ length: 100 }, () => connect(port, "127.0.0.1").on("error", () => undefined));
+    onTestFinished(() => held.forEach((socket) => void socket.destroy()));
+    await Promise.all(held.map((socket) => once(socket, "connect")));
+    expect((await open(`${address}/api/v1/recordings`)).statusCode).toBe(503);
+    expect((await open(`${metricsAddress}/metrics`)).statusCode).toBe(200);
+    expect((await open(`${metricsAddress}/readyz`)).statusCode).toBe(200);
+  });
 });

@@ -43,6 +43,7 @@ export function firingAlert(alertname: string, labels: Record<string, string> = 
 
 export interface Served {
   readonly address: string;
+  readonly metricsAddress: string | undefined;
   readonly server: HttpServer;
   get(path: string, headers?: Record<string, string>): Promise<Response>;
   /** The body parsed, and the status. */
@@ -119,10 +120,11 @@ export async function serve(differing: Differing = {}): Promise<Served> {
   const deps = Object.defineProperties(usual, { ...Object.getOwnPropertyDescriptors(differing), limits });
   const server = createHttpServer(deps);
   onTestFinished(() => server.close());
-  const { address } = await server.start();
+  const { address, metricsAddress } = await server.start();
   const get = (path: string, headers: Record<string, string> = {}) => fetch(address + path, { headers });
   return {
     address,
+    metricsAddress,
     server,
     get,
     async json(path, headers) {

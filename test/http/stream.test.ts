@@ -1,14 +1,21 @@
+import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { acceptsGzip, bodyOf } from "../../src/http/stream.ts";
 
 async function* endless(): AsyncGenerator<string, void> {
   for (;;) {
-    yield "x".repeat(1_000);
+    // Barely compressible, so that gzip has to wait for its reader too.
+    yield randomBytes(8_000).toString("base64");
     await new Promise((resolve) => setImmediate(resolve));
   }
 }
 
-describe.each([[false], [true]])("a body read too slowly (gzip: %s)", (gzip) => {
+describe.each([
+  [false, { longestMs: 5 }],
+  [true, { longestMs: 5 }],
+  [false, { stalledMs: 5 }],
+  [true, { stalledMs: 5 }],
+])("a body read too slowly (gzip: %s, %j)", (gzip, limit) => {
   test("is given up with an error, once", async () => {
     let ends = 0;
     const ended = Promise.withResolvers<void>();
@@ -16,12 +23,23 @@ describe.each([[false], [true]])("a body read too slowly (gzip: %s)", (gzip) => 
       ends += 1;
       ended.resolve();
     };
-    const body = bodyOf(endless(), { gzip, longestMs: 5, onEnd });
+    const body = bodyOf(endless(), { gzip, ...limit, onEnd });
     const failed = new Promise<Error>((resolve) => body.once("error", resolve));
+    body.read(0);
     expect((await failed).message).toBe("the client read too slowly");
     await ended.promise;
     expect(ends).toBe(1);
   });
+});
+
+test("a body whose source is slow, and whose reader is not, is given up by nobody", async () => {
+  async function* slow(): AsyncGenerator<string, void> {
+    for (let i = 0; i < 3; i++) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      yield "x";
+    }
+  }
+  expect(await Array.fromAsync(bodyOf(slow(), { stalledMs: 10 }))).toHaveLength(3);
 });
 
 test("a body that nobody reads and that is destroyed has ended too", async () => {
