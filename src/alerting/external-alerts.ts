@@ -48,20 +48,39 @@ export const RESOLVE_TIMEOUT_MS = 5 * 60_000;
  */
 const CLOCK_AHEAD_MS = 10_000;
 
-/** What was sent at `now` over what is known: unknown resolved alerts are ignored, new ones beyond `most` refused. */
+/** How many may fire at once, and how many characters their labels and annotations may have in all. */
+export interface Room {
+  readonly most: number;
+  readonly characters: number;
+}
+
+/** Characters of an alert, and what it takes beside them. */
+function sizeOf({ labels, annotations }: SentAlert): number {
+  const texts = [...Object.entries(labels), ...Object.entries(annotations)].flat();
+  return texts.reduce((sum, text) => sum + text.length, 200);
+}
+
+/**
+ * What was sent at `now` over what is known: unknown resolved alerts are ignored, new ones beyond the room refused, and
+ * where there is none for other annotations, the known ones stay.
+ */
 export function acceptAlerts(
   previous: ExternalAlertState,
   sent: Iterable<readonly [fingerprint: string, alert: SentAlert]>,
-  { now, most }: { readonly now: Instant; readonly most: number },
+  { now, most, characters }: Room & { readonly now: Instant },
 ): { next: ExternalAlertState; refused: number } {
   const next = new Map(previous);
   let refused = 0;
+  let left = characters - previous.values().reduce((sum, alert) => sum + sizeOf(alert), 0);
   for (const [fingerprint, alert] of sent) {
     const known = next.get(fingerprint);
-    if (known) next.set(fingerprint, merge(known, alert, now));
+    const more = sizeOf(alert) - (known ? sizeOf(known) : 0);
+    const fits = more <= 0 || more <= left;
+    if (known) next.set(fingerprint, merge(known, fits ? alert : { ...alert, annotations: known.annotations }, now));
     else if (alert.endsAt <= now) continue;
-    else if (next.size >= most) refused++;
+    else if (next.size >= most || !fits) refused++;
     else next.set(fingerprint, { ...alert, updatedAt: now, isResolved: false });
+    if (next.has(fingerprint) && fits) left -= more;
   }
   return { next, refused };
 }

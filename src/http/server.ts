@@ -1,6 +1,7 @@
 /** The HTTP server: limits, headers, access control, errors, routes, and a close that is bounded in time. */
 import type { FastifyInstance } from "fastify";
 import { toError } from "../lib/errors.ts";
+import { hasTooManyValues } from "../lib/json-values.ts";
 import { apiV1 } from "./api-v1.ts";
 import { apiV2 } from "./api-v2.ts";
 import type { HttpDeps } from "./deps.ts";
@@ -97,12 +98,18 @@ function challenge({ web, access }: HttpDeps, isPage: boolean): string {
   return hasUsers && !(isPage && access.tokens.length > 0) ? 'Bearer, Basic realm="lenswatch"' : "Bearer";
 }
 
+/** A parsed body may take ten times its text, and longer to check. An alert of Prometheus has 40 to 80 values. */
+const BYTES_PER_VALUE = 32;
+
 /** Clients name JSON as their content type where they send no body, such as `amtool silence expire`. */
 function acceptEmptyJson(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser("error", "error");
   app.removeContentTypeParser("application/json");
-  app.addContentTypeParser("application/json", { parseAs: "string" }, (request, body, done) => {
-    if (body === "") done(null, undefined);
-    else parse(request, String(body), done);
+  app.addContentTypeParser("application/json", { parseAs: "buffer" }, (request, body, done) => {
+    const json = body as Buffer;
+    const most = (request.routeOptions.bodyLimit ?? 0) / BYTES_PER_VALUE;
+    if (json.length === 0) done(null, undefined);
+    else if (hasTooManyValues(json, most)) done(new HttpError("too_large", `Expected at most ${most} values at once.`));
+    else parse(request, json.toString(), done);
   });
 }

@@ -17,6 +17,8 @@ import type { PollContext } from "./commit.ts";
 
 /** More that fire at once are a mistake of the sender; each is matched against every rule, silence and group. */
 export const MAX_EXTERNAL_ALERTS = 2_000;
+/** They are one document: 2,000 characters each. */
+const MAX_EXTERNAL_CHARACTERS = 4_000_000;
 /** The longest wait after a lost race. */
 const RACE_MS = 25;
 const ACCEPT_TRIES = 40;
@@ -73,7 +75,11 @@ async function accept(deps: ExternalAlertsDeps, sent: SentAlerts): Promise<Accep
   for (let attempt = 0; attempt < ACCEPT_TRIES; attempt++) {
     const now = clock.now();
     const { nonce: expected, state } = await externalAlerts.read();
-    const { next, refused } = acceptAlerts(state, sent, { now, most: MAX_EXTERNAL_ALERTS });
+    const { next, refused } = acceptAlerts(state, sent, {
+      now,
+      most: MAX_EXTERNAL_ALERTS,
+      characters: MAX_EXTERNAL_CHARACTERS,
+    });
     const taken = { outcome: "taken", refused, most: MAX_EXTERNAL_ALERTS } as const;
     if (next.size === 0 && state.size === 0) return taken;
     const { key, encode } = externalAlerts;

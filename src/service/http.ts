@@ -1,9 +1,10 @@
 /** Requests to the service and the token issuer: JSON both ways, replies bounded in size, errors as ServiceError. */
 import { type HttpClient, type HttpRequest, readBody } from "../lib/http-client.ts";
+import { hasTooManyValues } from "../lib/json-values.ts";
 import type { Redactor } from "../lib/redact.ts";
 import { isTlsFailure } from "../lib/tls.ts";
 import { ServiceError } from "./errors.ts";
-import { hasTooManyValues, type ReplyLimits } from "./reply-size.ts";
+import type { ReplyLimits } from "./reply-size.ts";
 import type { ReportDeviation } from "./reporter.ts";
 
 export interface ServiceRequest extends Pick<HttpRequest, "method" | "url" | "headers"> {

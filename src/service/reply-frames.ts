@@ -3,8 +3,9 @@
  * documented whether parts count from 0 or 1, and whether a part is a piece of the text or a JSON value: all of these
  * are accepted, anything else fails that one request.
  */
+import { hasTooManyValues } from "../lib/json-values.ts";
 import type { ProtocolErrorKind } from "./observer.ts";
-import { hasTooManyValues, type ReplyLimits } from "./reply-size.ts";
+import type { ReplyLimits } from "./reply-size.ts";
 
 interface ReplyFrame {
   readonly id: string;

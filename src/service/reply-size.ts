@@ -32,14 +32,3 @@ export function limitsOfRequest(any: ReplyLimits, body: unknown): ReplyLimits {
   const bytes = Math.min(any.bytes, BYTES_PER_REQUEST + BYTES_PER_ENTITY * (entities?.length ?? 1));
   return { bytes, values: Math.min(any.values, bytes * VALUES_PER_BYTE) };
 }
-
-const BEGINS_A_VALUE = new Uint8Array(256);
-for (const mark of "[{,:") BEGINS_A_VALUE[mark.charCodeAt(0)] = 1;
-
-/** Whether JSON has more values than that; marks within texts count too. */
-export function hasTooManyValues(json: Uint8Array, most: number): boolean {
-  if (json.length <= most) return false;
-  let values = 0;
-  for (const byte of json) values += BEGINS_A_VALUE[byte] ?? 0;
-  return values > most;
-}

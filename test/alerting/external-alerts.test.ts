@@ -36,7 +36,7 @@ const known = (differing: Partial<ExternalAlert> = {}): ExternalAlert => ({
 
 const of = (alert: ExternalAlert): ExternalAlertState => new Map([[print, alert]]);
 const take = (before: ExternalAlertState, alert: SentAlert, now: number) =>
-  acceptAlerts(before, [[print, alert]], { now, most: 10 }).next.get(print);
+  acceptAlerts(before, [[print, alert]], { now, most: 10, characters: 1e7 }).next.get(print);
 const judge = (state: ExternalAlertState, now: number, deafUntil = 0) => evaluateExternal(state, { now, deafUntil });
 
 describe("an alert that is sent", () => {
@@ -55,7 +55,7 @@ describe("an alert that is sent", () => {
         [print, sent()],
         [print, sent({ startsAt: NOW - 1, annotations: { summary: "1 % left" } })],
       ],
-      { now: NOW, most: 10 },
+      { now: NOW, most: 10, characters: 1e7 },
     );
     expect(next.get(print)).toMatchObject({ startsAt: NOW - 1, annotations: { summary: "1 % left" } });
   });
@@ -135,11 +135,28 @@ describe("an alert that is sent", () => {
         [print, sent({ endsAt: NOW + 9 * MINUTE })],
         ["0000000000000002", sent({ endsAt: NOW - 1 })],
       ],
-      { now: NOW, most: 1 },
+      { now: NOW, most: 1, characters: 1e7 },
     );
     expect(taken.refused).toBe(1);
     expect([...taken.next.keys()]).toEqual([print]);
     expect(taken.next.get(print)?.endsAt).toBe(NOW + 9 * MINUTE);
+  });
+});
+
+describe("where there is room for 1,000 characters more", () => {
+  const room = { now: NOW, most: 10, characters: 1_300 };
+  const large = { summary: "x".repeat(1_200) };
+
+  test("an alert is refused that needs more", () => {
+    const taken = acceptAlerts(of(known()), [["1", sent({ annotations: large })]], room);
+    expect([taken.refused, taken.next.size]).toEqual([1, 1]);
+  });
+
+  test("one that is known is taken without its new annotations", () => {
+    const again = sent({ annotations: large, endsAt: NOW + 9 * MINUTE });
+    const { next, refused } = acceptAlerts(of(known()), [[print, again]], room);
+    expect(refused).toBe(0);
+    expect(next.get(print)).toMatchObject({ annotations: known().annotations, endsAt: NOW + 9 * MINUTE });
   });
 });
 

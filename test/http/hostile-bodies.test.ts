@@ -40,7 +40,7 @@ async function startServer() {
     adminToken: "boss",
     acknowledge: async () => 1,
     acceptAlerts: async (sent) => {
-      const { next, refused } = acceptAlerts(external, sent, { now: NOW, most: 2_000 });
+      const { next, refused } = acceptAlerts(external, sent, { now: NOW, most: 2_000, characters: 1e7 });
       external = next;
       return { outcome: "taken", refused, most: 2_000 };
     },

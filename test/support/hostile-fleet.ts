@@ -218,7 +218,7 @@ function sentAlerts(dice: Dice): Alert[] {
   const reading = readAlerts(bentRows(sent, dice), NOW);
   let step = reading.next();
   while (!step.done) step = reading.next();
-  const { next } = acceptAlerts(new Map(), step.value.alerts, { now: NOW, most: 1_000 });
+  const { next } = acceptAlerts(new Map(), step.value.alerts, { now: NOW, most: 1_000, characters: 1e7 });
   return evaluateExternal(next, { now: NOW, deafUntil: 0 }).transitions.map(({ alert }) => alert);
 }
 

@@ -13,7 +13,7 @@ import { AlertsQuery, alertGroups, GroupsQuery, gettableAlerts, jsonList } from 
 import { MOST_AT_ONCE, type PostedAlerts, readAlerts } from "./postable-alerts.ts";
 
 const JSON_TYPE = "application/json; charset=utf-8";
-const LARGEST_BODY = 4 * 1024 * 1024;
+const LARGEST_BODY = 2 * 1024 * 1024;
 
 export type AlertRoutesDeps = Pick<
   HttpDeps,
@@ -71,6 +71,6 @@ function countsOf(sent: number, { alerts }: PostedAlerts, now: Instant) {
 
 function postProblem({ problem }: PostedAlerts, { refused, most }: Accepted): string | undefined {
   if (refused === 0) return problem && `${problem} All others were accepted.`;
-  const full = `There are already ${most} external alerts, which is the limit: ${refused} were refused.`;
+  const full = `There is room for ${most} external alerts, of 4,000,000 characters together: ${refused} were refused.`;
   return problem === undefined ? full : `${problem} ${full}`;
 }

@@ -11,6 +11,8 @@ import { goTime } from "./silences.ts";
 /** Prometheus sends 256 at once. */
 export const MOST_AT_ONCE = 2_000;
 const MOST_LABELS = 64;
+/** With those that are empty. */
+const MOST_SENT = 256;
 const LONGEST_NAME = 200;
 /** Regular expressions of 500 parts match one in about 20 ms. */
 const LONGEST_LABEL = 1_024;
@@ -23,7 +25,9 @@ const NAMED_PROBLEMS = 5;
 /** Names and values; an empty value is no label. */
 function labelSet(what: string) {
   return z
-    .record(z.string(), z.string({ error: "expected a text" }), { error: `expected ${what}s, texts by name` })
+    .unknown()
+    .refine((given) => Object.keys(Object(given)).length <= MOST_SENT, `expected at most ${MOST_LABELS} ${what}s`)
+    .pipe(z.record(z.string(), z.string({ error: "expected a text" }), { error: `expected ${what}s, texts by name` }))
     .transform((given): Labels => {
       const entries = Object.entries(given).filter(([, value]) => value !== "");
       return Object.fromEntries(entries.map(([name, value]) => [name.toWellFormed(), value.toWellFormed()]));

@@ -183,9 +183,9 @@ describe("POST /api/v2/alerts refuses, as a JSON string that says where and why,
     const { post } = await open({ acceptAlerts: full });
     expect(await post([{ labels }])).toEqual({
       status: 400,
-      body: "There are already 2000 external alerts, which is the limit: 2 were refused.",
+      body: "There is room for 2000 external alerts, of 4,000,000 characters together: 2 were refused.",
     });
-    expect((await post([{ labels }, {}])).body).toMatch(/^1\.labels: .* which is the limit: 2 were refused\.$/);
+    expect((await post([{ labels }, {}])).body).toMatch(/^1\.labels: .* characters together: 2 were refused\.$/);
   });
 
   test.each([
