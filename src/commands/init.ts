@@ -9,6 +9,7 @@ import type { Config } from "../config/config.ts";
 import { configFile } from "../config/load.ts";
 import { formatProblem } from "../config/problem.ts";
 import { toError } from "../lib/errors.ts";
+import { requireRedisServer } from "../redis-embedded/find-server.ts";
 import { type CommandIo, configOption, type ExitCode, fail, withExample } from "./cli/command.ts";
 import { checkReceiver, checkService, type Verdict } from "./init/check.ts";
 import { createDialogue, type Dialogue } from "./init/dialogue.ts";
@@ -88,6 +89,7 @@ async function init(io: CommandIo, options: InitOptions): Promise<void> {
   );
   for (const { name } of tokenFields) answers.set(name, randomBytes(32).toString("base64url"));
   write(session, draftOf(answers));
+  await requireRedisServer(io.env).catch((thrown) => io.stdout.write(`\n${toError(thrown).message}\n`));
 }
 
 async function chooseReceiver(dialogue: Dialogue | undefined): Promise<readonly Field[]> {

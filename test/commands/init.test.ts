@@ -191,6 +191,13 @@ describe("lenswatch init --yes", () => {
     expect(await written(file)).toEqual([]);
   });
 
+  test("says so where there is no redis-server to embed", async () => {
+    const argv = ["--yes", "--config", await newFile(), "--skip-checks"];
+    const { stdout, exitCode } = await run(argv, { env: { ...variables(), PATH: await temporaryDirectory() } });
+    expect(stdout).toMatch(/\nredis-server is not installed; install it .* or set redis\.url .*\n$/);
+    expect(exitCode).toBe(0);
+  });
+
   test("names everything that is missing or invalid in one sentence, exit code 2", async () => {
     const argv = ["--yes", "--config", await newFile(), "--base-url", "ftp://x", "--audience", "a", "--client-id", "c"];
     expect(await run(argv)).toEqual({
