@@ -74,7 +74,7 @@ const watch = section({
   inventory_interval: withDefault("How often the list of locations is read.", duration("1s", "7d"), "1h"),
   locations_per_request: withDefault("The most locations in one request.", integer(1, 1000), "50"),
   history: withDefault(
-    "How long the decision log of a recording is kept, for `lenswatch why`.",
+    "How long the decision log of a recording and the audit log are kept.",
     duration("1h", "2y"),
     "90d",
   ),

@@ -33,7 +33,8 @@ export function createSessionStore(redis: Redis, keys: Keys, encodeAudit: Encode
   return {
     /** Stores a session that begins now, with its entry of the audit log. */
     async open(session: StoredSession, entry: AuditEntry): Promise<void> {
-      const { id, token, createdAt: now, expiresAt } = session;
+      const { id, createdAt: now, expiresAt } = session;
+      const token = `"token":${JSON.stringify(session.token)}`;
       const audit = encodeAudit([entry], now);
       const text = JSON.stringify(session);
       await open(keys.sessions, { id, token, text, now, ttlMs: expiresAt - now, most: MOST_SESSIONS, audit });

@@ -176,6 +176,50 @@ describeWithRedis("the audit log", () => {
   });
 });
 
+describeWithRedis("invalid data of another client of Redis", () => {
+  const testStore = useTestStore();
+
+  it.each([
+    ["another type", "SET", "x"],
+    ["an id after which none can follow", "XADD", "18446744073709551615-18446744073709551615", "e", "x"],
+    ["an id of the far future", "XADD", "9007199254740993-1", "e", "x"],
+  ])("of %s in the audit log keeps no change from being made and written", async (_what, command, ...args) => {
+    const { store, redis } = testStore();
+    await redis.call(command, store.keys.audit("done"), ...args);
+    const changes = createSuppressionChanges({ clock: { now: () => T0 }, store, wake: async () => {} });
+    const wanted = {
+      id: undefined,
+      startsAt: undefined,
+      endsAt: T0 + HOUR,
+      createdBy: "",
+      comment: "",
+      annotations: {},
+    };
+    const matchers = [createMatcher("recording_id", "=", "a")];
+    for (let i = 0; i < 2; i++)
+      expect(await changes.setSilence({ ...wanted, matchers }, by)).toMatchObject({ outcome: "set" });
+    expect((await store.audit.read(0)).map(({ action }) => action)).toEqual(["silence_set", "silence_set"]);
+  });
+
+  it("ends no sign-in where too many sessions cannot be read", async () => {
+    const { store, redis } = testStore();
+    const ids = Array.from({ length: 500 }, (_, i) => `s${i}`);
+    await redis.zadd(store.keys.sessions, ...ids.flatMap((id) => [T0 + DAY, id]));
+    for (const id of ids) await redis.set(store.keys.session(id), "{");
+    const mine = {
+      id: "mine",
+      token: "a/b",
+      person: "dana",
+      address: "",
+      createdAt: T0,
+      seenAt: T0,
+      expiresAt: T0 + DAY,
+    };
+    await store.sessions.open(mine, anEntry({ action: "sign_in" }));
+    expect(await store.sessions.list(T0)).toEqual([mine]);
+  });
+});
+
 describe("refused attempts", () => {
   it("are written once, and as a count at the end of ten minutes", () => {
     const refusals = createRefusals();
