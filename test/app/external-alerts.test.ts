@@ -156,7 +156,9 @@ describeWithRedis("external alerts", () => {
     `come from a real Prometheus: one telling, and one end, though lenswatch is killed in between${hasPrometheus ? "" : ` (${noPrometheus})`}`,
     async () => {
       const port = await lastingPort();
-      await using stage = await prepareWatch({ http: `http: { listen: "127.0.0.1:${port}", admin_token: ${TOKEN} }` });
+      await using stage = await prepareWatch({
+        http: `http: { listen: "127.0.0.1:${port}", tokens: [{ name: prometheus, token: ${TOKEN}, scopes: [alerts] }] }`,
+      });
       const ruleFile = join(await temporaryDirectory(), "rules.yml");
       const writeRule = (expression: string) =>
         writeFile(

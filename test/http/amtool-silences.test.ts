@@ -4,12 +4,14 @@ import { join } from "node:path";
 import { expect } from "vitest";
 import { amtoolAt, testWithAmtool } from "../support/amtool.ts";
 import { temporaryDirectory } from "../support/directory.ts";
-import { serve } from "./serve.ts";
+import { anAccess, serve } from "./serve.ts";
 import { holdsInMemory } from "./silences.ts";
 
 async function open() {
   const clock = { now: () => Date.now() };
-  const { address } = await serve({ ...holdsInMemory(clock).deps, adminToken: "s3cret", clock });
+  const token = { name: "amtool", token: "s3cret", scopes: ["read", "silence"] } as const;
+  const access = anAccess({ tokens: [token] });
+  const { address } = await serve({ ...holdsInMemory(clock).deps, access, clock });
   const run = await amtoolAt(address, "s3cret");
   const query = async (...args: string[]) =>
     JSON.parse(await run("silence", "query", "-o", "json", ...args)) as {
