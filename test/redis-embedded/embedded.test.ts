@@ -9,6 +9,7 @@ import {
   readdir,
   readFile,
   realpath,
+  rename,
   rm,
   stat,
   symlink,
@@ -153,13 +154,20 @@ describeWithRedis("the embedded Redis", () => {
   });
 
   test("is never started a second time on data that a running server uses, whatever file is gone", async () => {
-    const { pid } = await start();
+    const other = await otherLenswatch();
+    await other.end("SIGKILL"); // now the server alone has the lock
     await rm(join(dir, "redis.sock"));
-    const refusal = { code: "unavailable", message: expect.stringContaining(`pid ${pid}`) };
     const again = () => startEmbeddedRedis({ dir, log: silentLogger, silentMs: 50 });
+    const refusal = { code: "unavailable", message: expect.stringContaining(`pid ${other.pid}`) };
     await expect(again()).rejects.toMatchObject(refusal);
-    await rm(join(dir, (await readdir(dir)).find((name) => name.startsWith("lock-")) ?? ""));
+    const [lock = ""] = (await readdir(dir)).filter((name) => name.startsWith("lock-"));
+    await rename(join(dir, lock), join(dir, "away"));
     await expect(again()).rejects.toMatchObject(refusal);
+    await rename(join(dir, "away"), join(dir, lock));
+    await rm(join(dir, "redis.pid"));
+    await expect(again()).rejects.toMatchObject({ code: "unavailable" });
+    process.kill(other.pid, "SIGKILL");
+    expect((await start()).adopted).toBe(false);
   });
 
   test("is reached in a directory whose path is too long for a socket from a working directory near it", async () => {
@@ -192,6 +200,7 @@ async function earlierServer(): Promise<{ port: number; password: string; child:
   ];
   await writeFile(join(dir, "redis.json"), `${JSON.stringify({ port, password })}\n`);
   const child = spawn(binary, ["-"], { cwd: dir, stdio: ["pipe", "ignore", "ignore"] });
+  onTestFinished(() => void child.kill("SIGKILL"));
   child.stdin?.end(
     `bind 127.0.0.1\nport ${port}\nrequirepass ${password}\npidfile redis.pid\nsave ""\nappendonly yes\n`,
   );
@@ -211,12 +220,10 @@ describeWithRedis("the server of an earlier version", () => {
   test("is left alone while an earlier lenswatch uses it", async () => {
     const { port, password, child } = await earlierServer();
     const user = createClient({ url: `redis://:${password}@127.0.0.1:${port}/0` }, "lenswatch-keeper");
+    onTestFinished(() => user.disconnect());
     await user.ping();
     await expect(startEmbeddedRedis({ dir, log: silentLogger })).rejects.toThrow(`pid ${child.pid}`);
     expect(await user.get("camera")).toBe("dark");
-    user.disconnect();
-    child.kill("SIGKILL");
-    await once(child, "exit");
   });
 
   test("gives its password to no impersonator on its port", async () => {
@@ -303,6 +310,11 @@ describeWithRedis("a directory that other users could write to", () => {
       }
       await chown(dir, another, another);
       await refused("");
+      const theirs = dir;
+      dir = join(theirs, "link");
+      await symlink(theirs, dir);
+      await expect(startEmbeddedRedis({ dir, log: silentLogger })).rejects.toThrow(`${theirs} belongs to another user`);
+      dir = theirs;
     },
   );
 });
