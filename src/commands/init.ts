@@ -77,7 +77,11 @@ async function init(io: CommandIo, options: InitOptions): Promise<void> {
   if (!options.yes && !dialogue) throw new Stop(2, "init asks questions, which needs a terminal: use --yes in scripts");
   if (!options.force) refuseExisting(file);
   orStop(file, () => assertWritable(dirname(file)));
-  const answers = await givenAnswers(options, io.env, (path) => readSecret(path, io));
+  const answers = await givenAnswers(options, io.env, (path) => {
+    if (path === "-" && dialogue)
+      throw new Stop(2, "a secret from stdin (-) leaves none for answers: use --yes with it");
+    return readSecret(path, io);
+  });
   const session: Session = { io, file, skipChecks: options.skipChecks === true, dialogue, answers };
   const given = Object.values(receiverFields)
     .filter(([first]) => answers.has(first?.name ?? ""))

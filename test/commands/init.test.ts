@@ -340,6 +340,12 @@ describe("lenswatch init on a terminal", () => {
     expect(await written(file)).toEqual([]);
   });
 
+  test("cannot be asked and be read as a secret at once", async () => {
+    const { streams } = terminal();
+    const result = await run(["--config", await newFile(), "--client-secret-file", "-"], streams);
+    expect(result).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("use --yes with it") });
+  });
+
   test("is needed for questions: without one, exit code 2 names --yes", async () => {
     const result = await run(["--config", await newFile()]);
     expect(result).toMatchObject({
