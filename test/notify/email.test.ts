@@ -1,4 +1,4 @@
-import { createServer } from "node:net";
+import { type AddressInfo, createServer } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { silentLogger } from "../../src/lib/log.ts";
 import { createEmailNotifier, mailboxAddress } from "../../src/notify/email/send.ts";
@@ -221,5 +221,33 @@ describe("e-mail's sender", () => {
     ['"Ops, night" <ops@example.com>', "ops@example.com"],
   ])("reads the address of %s", (mailbox, address) => {
     expect(mailboxAddress(mailbox)).toBe(address);
+  });
+});
+
+describe("a mail server whose greeting does not end", () => {
+  it.each([
+    ["in its line", "x".repeat(65_536)],
+    ["in its lines", "220-x\r\n".repeat(10_000)],
+  ])("%s is left after a few megabytes, by name", async (_, text) => {
+    let poured = 0;
+    const server = createServer((socket) => {
+      const pour = () => {
+        do poured += text.length;
+        while (!socket.destroyed && socket.write(text));
+      };
+      socket.on("error", () => {}).on("drain", pour);
+      pour();
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    const smtp = { host: "127.0.0.1", port, username: undefined, password: undefined, requireTls: false };
+    const transport = createMailTransport(smtp, { log: silentLogger });
+    const [to = ""] = TO;
+    const common = { transport, from: FROM, to: [to], recipient: to, timeoutMs: 10_000, log: silentLogger };
+    const sent = createEmailNotifier(common).send(NOTIFICATION, { signal: new AbortController().signal });
+    await expect(sent).rejects.toMatchObject({ code: "network" });
+    await transport.close();
+    await new Promise((resolve) => server.close(resolve));
+    expect(poured).toBeLessThan(32_000_000);
   });
 });
