@@ -40,6 +40,7 @@ export async function startTestRedis(options: { appendonly?: boolean } = {}): Pr
   const settings = `bind 127.0.0.1\nport ${port}\nrequirepass ${password}\nsave ""\nappendonly ${options.appendonly ? "yes" : "no"}\n`;
   const start = async (): Promise<ChildProcess> => {
     const child = spawn(binary, ["-"], { cwd: dir, stdio: ["pipe", "ignore", "ignore"], detached: true });
+    child.stdin?.on("error", () => {}); // it ended before it read them
     child.stdin?.end(settings);
     child.unref();
     await untilAnswering(url, child);
