@@ -110,7 +110,7 @@ async function client(): Promise<void> {
 
 async function typesOf(project: string): Promise<void> {
   const types = ["--typeRoots", join(root, "node_modules/@types"), "--types", "node", "--skipLibCheck", "false"];
-  const language = ["--strict", "--exactOptionalPropertyTypes", "--module", "nodenext", "--target", "esnext"];
+  const language = ["--strict", "--exactOptionalPropertyTypes", "--module", "nodenext", "--target", "es2022"];
   const args = ["--ignoreConfig", "--noEmit", ...types, ...language, join(project, "status.mts")];
   const tsc = run(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), ...args]);
   const errors = await tsc.then(

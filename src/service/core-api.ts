@@ -2,15 +2,11 @@
 import type { Clock } from "../lib/clock.ts";
 import type { Redactor } from "../lib/redact.ts";
 import { ServiceError } from "./errors.ts";
-import { isAccepted, type SendRequest, type ServiceReply, type ServiceRequest } from "./http.ts";
+import { isAccepted, type SendRequest, type ServiceReply } from "./http.ts";
+import type { CoreRequest } from "./queries.ts";
 import { errorPayload, refusalOf } from "./refusal.ts";
 import type { ReportDeviation } from "./reporter.ts";
 import type { Token, TokenSource } from "./token.ts";
-
-export interface CoreRequest extends Pick<ServiceRequest, "method" | "json"> {
-  /** Starts with `/v1`. */
-  readonly path: string;
-}
 
 export function createCoreApi(deps: {
   readonly baseUrl: string;

@@ -13,7 +13,8 @@ import { type Closure, type ConnectionDeps, openConnection } from "./connection.
 import { withinDeadline } from "./deadline.ts";
 import { ServiceError } from "./errors.ts";
 import type { ProtocolErrorKind } from "./observer.ts";
-import { type Lane, type PendingRequest, PendingRequests, type SocketRequest } from "./pending-requests.ts";
+import { type Lane, type PendingRequest, PendingRequests } from "./pending-requests.ts";
+import type { SocketRequest } from "./queries.ts";
 import { errorPayload, quotedReason, statedIn } from "./refusal.ts";
 import { decodeParts, parseFrame } from "./reply-frames.ts";
 import { MAX_EXCERPT, type OutageLog, type ReportDeviation } from "./reporter.ts";

@@ -3,11 +3,10 @@ import { randomUUID } from "node:crypto";
 import type { Instant } from "../lib/clock.ts";
 import type { Connection } from "./connection.ts";
 import type { ProtocolErrorKind } from "./observer.ts";
+import type { SocketRequest } from "./queries.ts";
 import { type ByteBudget, PartCollector } from "./reply-frames.ts";
 import { limitsOfRequest, type ReplyLimits } from "./reply-size.ts";
 import type { Token } from "./token.ts";
-
-export type SocketRequest = Readonly<{ action: "metric" | "detail" | "status"; route: string; body: unknown }>;
 
 /** A connection with the requests sent on it. */
 export interface Lane {

@@ -1,8 +1,11 @@
 /** Queries as requests; an invalid one throws ServiceError `bad_request` before anything is sent. */
 import type { Instant } from "../lib/clock.ts";
-import type { CoreRequest } from "./core-api.ts";
 import { ServiceError } from "./errors.ts";
-import type { SocketRequest } from "./pending-requests.ts";
+
+export type SocketRequest = Readonly<{ action: "metric" | "detail" | "status"; route: string; body: unknown }>;
+
+/** `path` starts with `/v1`. */
+export type CoreRequest = Readonly<{ method: "GET" | "POST"; path: string; json?: unknown }>;
 
 /** A dimension to split by: `true` gives a row per value, a list only those values (contract: "Rules" 1). */
 type Demographic = true | readonly string[];

@@ -6,11 +6,9 @@
 import type { Location, RecordingUptime, StatusSnapshot } from "../health/recording.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { TlsMaterial } from "../lib/tls.ts";
-import type { CoreRequest } from "./core-api.ts";
 import { parseLocations } from "./location-rows.ts";
 import { type AreaContext, type MetricReply, parseAreaContexts, parseMetricReply } from "./metric-rows.ts";
 import type { ServiceEndpoint, ServiceObserver } from "./observer.ts";
-import type { SocketRequest } from "./pending-requests.ts";
 import {
   type AreaDataQuery,
   type AverageDwellTimeQuery,
@@ -18,12 +16,14 @@ import {
   areaDataRequest,
   averageDwellTimeRequest,
   type ConversionRateQuery,
+  type CoreRequest,
   conversionRateRequest,
   type Days,
   type EntitiesQuery,
   type EntriesQuery,
   entriesRequest,
   recordingUptimeRequest,
+  type SocketRequest,
   statusRequest,
   uptimesRequest,
 } from "./queries.ts";
