@@ -1,11 +1,16 @@
+import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
+import { request } from "node:https";
 import { join } from "node:path";
+import { text as readText } from "node:stream/consumers";
+import { hashSync } from "bcryptjs";
 import { expect, it } from "vitest";
 import type { App } from "../../src/app/app.ts";
 import { prepareWatch, startWatch } from "../support/app.ts";
 import { startDaemon } from "../support/daemon.ts";
 import { temporaryDirectory } from "../support/directory.ts";
 import { lastingPort } from "../support/lasting-port.ts";
+import { hasOpenssl, makePki } from "../support/pki.ts";
 import { hasPrometheus, noPrometheus, startPrometheus } from "../support/prometheus.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
@@ -58,6 +63,29 @@ async function silence({ address }: Pick<App, "address">, name: string, value: s
     }),
   });
   expect(response.status).toBe(200);
+}
+
+/** A web configuration in `dir` that a login and a certificate open, and what Prometheus and a test ask with. */
+async function writeWebConfig(dir: string) {
+  const { ca, server, client } = makePki();
+  const at = (name: string) => join(dir, name);
+  const files = { "ca.pem": ca, "server.pem": server.cert, "server.key": server.key };
+  for (const [name, text] of Object.entries(files)) await writeFile(at(name), text);
+  const clients = "client_auth_type: VerifyClientCertIfGiven, client_ca_file: ca.pem";
+  const text = `tls_server_config: { cert_file: server.pem, key_file: server.key, ${clients} }
+basic_auth_users: { prometheus: ${hashSync("hunter2", 4)} }
+`;
+  await writeFile(at("web.yml"), text);
+  const scheme = "https";
+  const tls_config = { ca_file: at("ca.pem") };
+  return {
+    withToken: { scheme, tls_config, authorization: { credentials: TOKEN } },
+    withLogin: { scheme, tls_config, basic_auth: { username: "prometheus", password: "hunter2" } },
+    async get(url: string) {
+      const [answer] = await once(request(url, { ca, ...client, agent: false }).end(), "response");
+      return readText(answer);
+    },
+  };
 }
 
 const inMs = (ms: number) => new Date(Date.now() + ms).toISOString();
@@ -152,14 +180,16 @@ describeWithRedis("external alerts", () => {
     expect(acked.status).toBe(200);
   });
 
-  it.skipIf(!hasPrometheus)(
-    `come from a real Prometheus: one telling, and one end, though lenswatch is killed in between${hasPrometheus ? "" : ` (${noPrometheus})`}`,
+  it.skipIf(!hasPrometheus || !hasOpenssl)(
+    `come from a real Prometheus, over TLS: one telling, and one end, though lenswatch is killed in between${hasPrometheus ? "" : ` (${noPrometheus})`}`,
     async () => {
       const port = await lastingPort();
-      await using stage = await prepareWatch({
-        http: `http: { listen: "127.0.0.1:${port}", tokens: [{ name: prometheus, token: ${TOKEN}, scopes: [alerts] }] }`,
-      });
-      const ruleFile = join(await temporaryDirectory(), "rules.yml");
+      const dir = await temporaryDirectory();
+      const scraper = await writeWebConfig(dir);
+      const tokens = `tokens: [{ name: prometheus, token: ${TOKEN}, scopes: [alerts] }]`;
+      const http = `http: { listen: "127.0.0.1:${port}", ${tokens}, web_config_file: ${join(dir, "web.yml")} }`;
+      await using stage = await prepareWatch({ http });
+      const ruleFile = join(dir, "rules.yml");
       const writeRule = (expression: string) =>
         writeFile(
           ruleFile,
@@ -173,10 +203,11 @@ describeWithRedis("external alerts", () => {
         );
       await until("the start is told", isTold("started"));
       await using prometheus = await startPrometheus({
-        targets: [],
-        job: "none",
+        targets: [`https://127.0.0.1:${port}`],
+        job: "lenswatch",
         ruleFiles: [ruleFile],
-        alertsTo: { hosts: [`127.0.0.1:${port}`], token: TOKEN },
+        alertsTo: { hosts: [`127.0.0.1:${port}`], token: "" },
+        http: { scrapes: scraper.withLogin, alerts: scraper.withToken },
       });
       const notified = await stage.slack.next();
       expect(notified.text).toContain("1 alert: TargetDown");
@@ -186,11 +217,16 @@ describeWithRedis("external alerts", () => {
       expect(await first.end("SIGKILL")).toBe("SIGKILL");
       const second = await startDaemon(stage.config);
       await second.logged("started");
-      const app = { address: `http://127.0.0.1:${port}` };
       const restarted = Date.now();
-      await until("Prometheus has sent it again", async () =>
-        (await alertsAt(app)).some(({ updatedAt }) => Date.parse(updatedAt) > restarted),
-      );
+      await until("Prometheus has sent it again", async () => {
+        const text = await scraper.get(`https://127.0.0.1:${port}/api/v2/alerts`);
+        const alerts = JSON.parse(text) as { updatedAt: string }[];
+        return alerts.some(({ updatedAt }) => Date.parse(updatedAt) > restarted);
+      });
+      await until("it has scraped with its login", async () => {
+        const [up] = await prometheus.instant('up{job="lenswatch"}');
+        return up?.values[0] === 1;
+      });
       await writeRule("vector(1) > 2");
       await prometheus.reload();
       expect((await stage.slack.next()).text).toContain("Recovered: 1 alert: TargetDown");

@@ -38,6 +38,8 @@ export interface PrometheusOptions {
   readonly ruleFiles?: readonly string[];
   /** `host:port` of those it sends its alerts to, every second, and the token for it. */
   readonly alertsTo?: { readonly hosts: readonly string[]; readonly token: string };
+  /** How it asks for metrics, and how it sends alerts: scheme, TLS and login. */
+  readonly http?: { readonly scrapes: object; readonly alerts: object };
 }
 
 /** Started and ready for queries; scrapes and evaluates twice a second. */
@@ -46,17 +48,18 @@ export async function startPrometheus({
   job,
   ruleFiles = [],
   alertsTo,
+  http,
 }: PrometheusOptions): Promise<Prometheus> {
   const dir = await mkdtemp(join(tmpdir(), "lenswatch-prometheus-"));
   const hosts = targets.map((target) => new URL(target).host);
-  const scrape = [{ job_name: job, static_configs: [{ targets: hosts }] }];
+  const scrape = [{ job_name: job, static_configs: [{ targets: hosts }], ...http?.scrapes }];
   const global = { scrape_interval: "500ms", scrape_timeout: "500ms", evaluation_interval: "500ms" };
   // JSON is YAML.
   const config = JSON.stringify({
     global,
     rule_files: ruleFiles,
     scrape_configs: scrape,
-    ...(alertsTo && { alerting: alertingOf(alertsTo) }),
+    ...(alertsTo && { alerting: alertingOf(alertsTo, http?.alerts) }),
   });
   await writeFile(join(dir, "prometheus.yml"), config);
   const child = spawn(
@@ -86,9 +89,9 @@ export async function startPrometheus({
   }
 }
 
-function alertingOf({ hosts, token }: NonNullable<PrometheusOptions["alertsTo"]>) {
-  const authorization = { type: "Bearer", credentials: token };
-  return { alertmanagers: [{ api_version: "v2", authorization, static_configs: [{ targets: hosts }] }] };
+function alertingOf({ hosts, token }: NonNullable<PrometheusOptions["alertsTo"]>, http?: object) {
+  const login = http ?? { authorization: { type: "Bearer", credentials: token } };
+  return { alertmanagers: [{ api_version: "v2", ...login, static_configs: [{ targets: hosts }] }] };
 }
 
 /** Where it listens, once it is ready. */
