@@ -64,7 +64,8 @@ export function createAuditStore(redis: Redis, keys: Keys, encode: EncodeAudit) 
         readStream(keys.audit("done"), since),
         readStream(keys.audit("refused"), since),
       ]);
-      return [...done, ...refused].sort((a, b) => (auditSortKey(a) < auditSortKey(b) ? -1 : 1));
+      const keyed = [...done, ...refused].map((entry) => [auditSortKey(entry), entry] as const);
+      return keyed.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, entry]) => entry);
     },
   };
 }
