@@ -5,7 +5,7 @@ import { auditActions } from "../alerting/audit.ts";
 import { actorText } from "../alerting/audit-text.ts";
 import { ApiAuditEntry } from "../http/v1/audit.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
-import { type CommandIo, durationParser, outputOption, withExample } from "./cli/command.ts";
+import { type CommandIo, outputOption, sinceOption, withExample } from "./cli/command.ts";
 import { addDaemonOptions, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
 import { printList, type TableColumn } from "./cli/table.ts";
 
@@ -24,11 +24,7 @@ type AuditOptions = DaemonOptions & {
 export function auditCommand(io: CommandIo, clock: Clock = systemClock): Command {
   const command = new Command("audit")
     .description("Print changes and refused attempts, the newest first. Needs a token with the scope admin.")
-    .addOption(
-      new Option("--since <duration>", "how far back")
-        .argParser(durationParser(1, "24h or 7d"))
-        .default(86_400_000, "24h"),
-    )
+    .addOption(sinceOption())
     .option("--person <name>", "only those of a person or token")
     .addOption(new Option("--action <action>", "only this action").choices(auditActions))
     .addOption(outputOption("table"));

@@ -1,5 +1,5 @@
 /** `why RECORDING`: the decision log of a recording. */
-import { Command, Option } from "commander";
+import { Command } from "commander";
 import { DateTime } from "luxon";
 import { z } from "zod";
 import { ApiRecording } from "../http/v1/recordings.ts";
@@ -8,11 +8,11 @@ import { type Clock, type Instant, systemClock } from "../lib/clock.ts";
 import { stripControls } from "../lib/text.ts";
 import {
   type CommandIo,
-  durationParser,
   fail,
   listRows,
   outputOption,
   print,
+  sinceOption,
   unknownMessage,
   withExample,
 } from "./cli/command.ts";
@@ -33,11 +33,7 @@ export function whyCommand(io: CommandIo, clock: Clock = systemClock): Command {
   const command = new Command("why")
     .description("Print the decision log of a recording, in its own time zone.")
     .argument("<recording>", "its id or full name")
-    .addOption(
-      new Option("--since <duration>", "how far back")
-        .argParser(durationParser(1, "24h or 7d"))
-        .default(86_400_000, "24h"),
-    )
+    .addOption(sinceOption())
     .addOption(outputOption("text"));
   withExample(addDaemonOptions(command), 'lenswatch why "Leeds Briggate Entrance" --since 2d');
   return command.action((recording: string, options: WhyOptions) =>

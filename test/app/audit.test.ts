@@ -6,6 +6,7 @@ import { lenswatch } from "../commands/run-command.ts";
 import { formToken, signedIn } from "../http/page/visitor.ts";
 import { startWatch } from "../support/app.ts";
 import { describeWithRedis } from "../support/redis.ts";
+import { until } from "../support/until.ts";
 
 const admin = "admin-token-of-32-characters-long";
 const read = "read-token-of-32-characters-long.";
@@ -17,7 +18,7 @@ describeWithRedis("the audit log of a running lenswatch", () => {
     const written: string[] = [];
     destination.on("data", (chunk) => void written.push(String(chunk)));
     await using watch = await startWatch({ http, log: createLogger({ level: "warn", destination }) });
-    const { app, simulator, slack } = watch;
+    const { app, simulator } = watch;
     const other = await watch.join();
     const headers = { authorization: `Bearer ${admin}`, "content-type": "application/json" };
     const silence = { isRegex: false, isEqual: true, name: "severity", value: "warning" };
@@ -37,11 +38,12 @@ describeWithRedis("the audit log of a running lenswatch", () => {
     expect((await dana.post(`/silences/${silenceID}/end`, { form })).status).toBe(303);
     const [camera] = simulator.world.recordings;
     simulator.world.setStatus(camera?.id ?? "", "offline");
-    await slack.next();
-    const alerts = (await (await fetch(`${app.address}/api/v2/alerts`, { headers })).json()) as {
-      labels: Record<string, string>;
-    }[];
-    const print = fingerprint(alerts[0]?.labels ?? {});
+    let firing: { labels: Record<string, string> }[] = [];
+    await until("the alert fires", async () => {
+      firing = (await (await fetch(`${app.address}/api/v2/alerts`, { headers })).json()) as typeof firing;
+      return firing.length > 0;
+    });
+    const print = fingerprint(firing[0]?.labels ?? {});
     const env = { LENSWATCH_ADMIN_TOKEN: admin, USER: "eli" };
     const run = (...argv: string[]) => lenswatch([...argv, "--url", app.address], env);
     expect((await run("ack", print)).exitCode).toBe(0);

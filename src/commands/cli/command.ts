@@ -14,6 +14,12 @@ export function outputOption(text: "table" | "text", ...others: readonly string[
   return new Option("--output <format>", "the output format").choices([text, "json", ...others]).default(text);
 }
 
+/** `--since`, in ms. */
+export function sinceOption(): Option {
+  const option = new Option("--since <duration>", "how far back").argParser(durationParser(1, "24h or 7d"));
+  return option.default(86_400_000, "24h");
+}
+
 /** Reads an option's duration as ms. `examples` completes "a duration such as". */
 export function durationParser(leastMs: number, examples: string): (text: string) => number {
   return (text) => {
