@@ -7,13 +7,13 @@
  * to a child that has received it already, so what follows within SAME_PRESS_MS is the same press.
  */
 import { enableCompileCache } from "node:module";
-import { homedir } from "node:os";
 import { join } from "node:path";
 import type { CommandIo } from "./commands/cli/command.ts";
 import { describeFailure, runCli } from "./commands/cli/program.ts";
 
 // Compiled code is kept between starts. Node's own place is below /tmp, where other users may put code for us.
-enableCompileCache(join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "lenswatch"));
+const { HOME, XDG_CACHE_HOME = HOME && join(HOME, ".cache") } = process.env;
+if (XDG_CACHE_HOME) enableCompileCache(join(XDG_CACHE_HOME, "lenswatch"));
 
 const SAME_PRESS_MS = 750;
 const LINGER_MS = 5_000;
