@@ -122,7 +122,7 @@ function misdirected(): HttpError {
 
 function checkConfigured(request: FastifyRequest, deps: Deps): void {
   const scope = scopeOf(request);
-  if (scope === "read" || mayUse(request, deps) || isScopeGiven(scope, deps.access)) return;
+  if (scope === "read" || mayUse(request, deps) || isScopeGiven(scope, deps)) return;
   const none = `no http.admin_token is configured, and no http.tokens with the scope ${scope}`;
   throw new HttpError("forbidden", `Nothing can be changed: ${none}; set one and reload.`);
 }

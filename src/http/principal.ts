@@ -72,9 +72,11 @@ export function noteRefusal(deps: Pick<HttpDeps, "audit">, request: FastifyReque
   deps.audit({ ...originOf(request), action: "refused", outcome: "refused", target, reason });
 }
 
-/** Whether any token, or a group of the proxy's users, gives the scope. */
-export function isScopeGiven(scope: Scope, { tokens, authProxy }: Access): boolean {
+/** Whether anything gives the scope: a token, a group of the proxy's users, or users of the web configuration. */
+export function isScopeGiven(scope: Scope, { access, web }: Pick<HttpDeps, "access" | "web">): boolean {
+  const { tokens, authProxy } = access;
   if (authProxy && authProxy.adminGroups.length > 0) return true;
+  if (scope !== "admin" && Object.keys(web?.users ?? {}).length > 0) return true;
   return tokens.some((one) => scopeSet(one.scopes).has(scope));
 }
 

@@ -84,7 +84,7 @@ function hooks(app: FastifyInstance, deps: HttpDeps, authenticators: Authenticat
     if (root === undefined || !layout) return sendError(request, reply, answer);
     const path = request.method === "GET" ? request.url.slice(1) : "";
     const canSignIn = deps.access.tokens.length > 0;
-    const page = problemPage(answer, { root, path, canSignIn, isReadOnly: !isScopeGiven("silence", deps.access) });
+    const page = problemPage(answer, { root, path, canSignIn, isReadOnly: !isScopeGiven("silence", deps) });
     return layout.send(request, reply.code(answer.status), page);
   });
   app.setNotFoundHandler((request, reply) =>

@@ -5,6 +5,8 @@ import { compareHash } from "../../src/http/bcrypt.ts";
 import { basicAuthenticator } from "../../src/http/web-users.ts";
 import { silentLogger } from "../../src/lib/log.ts";
 import { NOW } from "../metrics/fleets.ts";
+import { active, alertOf } from "./page/fleet.ts";
+import { formToken } from "./page/visitor.ts";
 import { anAccess, serve } from "./serve.ts";
 
 const HASH = hashSync("hunter2", 4);
@@ -30,6 +32,36 @@ describe("a user of the web configuration", () => {
     expect((await post("/api/v2/alerts", "[]")).status).toBe(200);
     expect((await post("/api/v2/silences", "{}")).status).toBe(400);
     expect([401, 403]).toContain((await post("/-/reload", "")).status);
+  });
+
+  test("acknowledges on the page under the own name, and another site cannot have the browser do so", async () => {
+    const acknowledged: unknown[] = [];
+    const alerts = active(alertOf("RecordingOffline"));
+    const acknowledge = async (print: string, by: object) => acknowledged.push([print, by]);
+    const { address, get } = await serve({ access: anAccess(), web, alerts, acknowledge });
+    const login = basic("alice", "hunter2");
+    const html = await (await get("/?show=alerts", login)).text();
+    const [, print = ""] = /alerts\/([0-9a-f]{16})/.exec(html) ?? [];
+    const page = await (await get(`/alerts/${print}`, login)).text();
+    expect(page).toContain("<bdi>alice</bdi>");
+    expect(page).not.toContain("Read-only");
+    const body = () => new URLSearchParams({ form: formToken(page) });
+    const post = async (path: string, headers: Record<string, string>, form?: URLSearchParams) =>
+      (
+        await fetch(address + path, {
+          method: "POST",
+          redirect: "manual",
+          headers: { ...login, ...headers },
+          ...(form && { body: form }),
+        })
+      ).status;
+    expect(await post(`/alerts/${print}/ack`, {}, body())).toBe(403);
+    expect(await post(`/alerts/${print}/ack`, { origin: "https://evil.example" }, body())).toBe(403);
+    expect(await post(`/api/v1/alerts/${print}/ack`, { origin: "https://evil.example" })).toBe(401);
+    expect(acknowledged).toEqual([]);
+    expect(await post(`/alerts/${print}/ack`, { origin: address }, body())).toBe(303);
+    expect(await post(`/api/v1/alerts/${print}/ack`, {})).toBe(200);
+    expect(acknowledged[0]).toEqual([print, { author: "alice", comment: "" }]);
   });
 
   test.each([

@@ -45,7 +45,7 @@ export type Layout = ReturnType<typeof createLayout>;
 const gzip = promisify(gzipOf);
 
 /** Sends pages within the document; serves their script as well. */
-export function createLayout(app: FastifyInstance, deps: Pick<HttpDeps, "access">) {
+export function createLayout(app: FastifyInstance, deps: Pick<HttpDeps, "access" | "web">) {
   const policy = pagePolicy();
   const script = liveScriptRoute(app);
   return {

@@ -83,7 +83,7 @@ export function sessionRoutes(app: FastifyInstance, deps: Deps, layout: Layout):
   app.get("/session", { config: { page: ROOT, open: true } }, async (request, reply) => {
     const { to } = parseQuery(SessionQuery, request.query);
     refuseWithoutTokens(deps);
-    const form = { root: ROOT, to: pathWithin(to), isReadOnly: !isScopeGiven("silence", deps.access) } as const;
+    const form = { root: ROOT, to: pathWithin(to), isReadOnly: !isScopeGiven("silence", deps) } as const;
     return layout.send(request, reply, signInPage(form));
   });
 
@@ -98,7 +98,7 @@ export function sessionRoutes(app: FastifyInstance, deps: Deps, layout: Layout):
         to: pathWithin(to),
         name,
         problem,
-        isReadOnly: !isScopeGiven("silence", deps.access),
+        isReadOnly: !isScopeGiven("silence", deps),
       } as const;
       return layout.send(request, reply.code(status), signInPage(form));
     };

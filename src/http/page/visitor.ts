@@ -22,16 +22,16 @@ export interface Visitor {
 
 export function visitorOf(
   sender: Pick<FastifyRequest, "session" | "principal">,
-  { access }: Pick<HttpDeps, "access">,
+  deps: Pick<HttpDeps, "access" | "web">,
 ): Visitor {
   const { principal } = sender;
   return {
     name: principal.via === "anonymous" ? undefined : authorOf(principal),
-    formToken: principal.scopes.has("silence") ? formTokenOf(sender, access) : undefined,
+    formToken: principal.scopes.has("silence") ? formTokenOf(sender, deps.access) : undefined,
     canSignOut: principal.via === "session",
     isAdmin: principal.scopes.has("admin"),
-    canSignIn: access.tokens.length > 0,
-    isReadOnly: !isScopeGiven("silence", access),
+    canSignIn: deps.access.tokens.length > 0,
+    isReadOnly: !isScopeGiven("silence", deps),
   };
 }
 

@@ -16,7 +16,11 @@ const ERRORS = {
 export function openApiDocument(version: string, operations: readonly Operation[]) {
   const description = "State of a fleet of recordings. Times are ISO 8601 in UTC, ratios 0–1.";
   const license = { name: "MIT", identifier: "MIT" };
-  const token = { type: "http", scheme: "bearer", description: "http.read_token or http.admin_token." };
+  const token = {
+    type: "http",
+    scheme: "bearer",
+    description: "A token of http.tokens, http.read_token or http.admin_token.",
+  };
   return {
     openapi: "3.1.0",
     info: { title: "lenswatch", version, description, license },
