@@ -14,7 +14,7 @@ import type { Access } from "../http/principal.ts";
 import { proxyCheck } from "../http/proxies.ts";
 import { withDeadline } from "../lib/closer.ts";
 import { readVersion } from "../lib/version.ts";
-import { mapYielding } from "../lib/yield.ts";
+import { coalesced, mapYielding } from "../lib/yield.ts";
 import { createExposition } from "../metrics/exposition.ts";
 import type { FleetView } from "../metrics/fleet.ts";
 import { toIncident } from "../store/incidents.ts";
@@ -54,7 +54,7 @@ export function httpDeps(runtime: Runtime, reloader: Reloader, reload: HttpDeps[
     fleet: () => engine().fleet(),
     uptimes: (ids) => engine().uptimes.kept(ids),
     recallUptime: (id, timezone) => engine().uptimes.recall(id, timezone),
-    alerts: () => activeAlerts(runtime, reloader.current(), annotate),
+    alerts: coalesced(() => activeAlerts(runtime, reloader.current(), annotate)),
     alertsReceived: metrics.alertsReceived,
     acceptAlerts: (sent) => engine().poll.externalAlerts.accept(sent),
     ...engine().changes,

@@ -36,6 +36,22 @@ export async function mapYielding<From, To>(all: readonly From[], map: (one: Fro
   return mapped;
 }
 
+/** Calls while `work` runs share one more run, which begins after them: so no number of callers adds up to more work. */
+export function coalesced<T>(work: () => Promise<T>): () => Promise<T> {
+  let running: Promise<unknown> = Promise.resolve();
+  let next: Promise<T> | undefined;
+  const begin = () => {
+    next = undefined;
+    const result = work();
+    running = result.catch(() => {});
+    return result;
+  };
+  return () => {
+    next ??= running.then(begin);
+    return next;
+  };
+}
+
 /** Characters of a chunk. */
 export const CHUNK = 64 * 1024;
 

@@ -1,5 +1,6 @@
+import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { CHUNK, createYielder, inChunks, runYielding, SLICE_MS } from "../../src/lib/yield.ts";
+import { CHUNK, coalesced, createYielder, inChunks, runYielding, SLICE_MS } from "../../src/lib/yield.ts";
 
 /** A clock that moves by `step` ms whenever it is looked at. */
 function steppingClock(step: number): () => number {
@@ -42,6 +43,45 @@ test("work in steps gives its result, with the event loop let through in between
   }
   expect(await runYielding(work(), createYielder(steppingClock(SLICE_MS)))).toBe("done");
   expect(turns).toBeGreaterThanOrEqual(9);
+});
+
+describe("work that many ask for at once", () => {
+  const start = () => {
+    const runs: PromiseWithResolvers<number>[] = [];
+    const ask = coalesced(() => {
+      const run = Promise.withResolvers<number>();
+      runs.push(run);
+      return run.promise;
+    });
+    return { runs, ask };
+  };
+
+  test("is done once more for all who ask while it runs, and begins after they asked", async () => {
+    const { runs, ask } = start();
+    const first = ask();
+    await turn();
+    const later = Array.from({ length: 100 }, ask);
+    await turn();
+    expect(runs).toHaveLength(1);
+    runs[0]?.resolve(1);
+    expect(await first).toBe(1);
+    await turn();
+    expect(runs).toHaveLength(2);
+    runs[1]?.resolve(2);
+    expect(await Promise.all(later)).toEqual(Array(100).fill(2));
+  });
+
+  test("is done again after it failed", async () => {
+    const { runs, ask } = start();
+    const failed = ask();
+    await turn();
+    runs[0]?.reject(new Error("no"));
+    await expect(failed).rejects.toThrow("no");
+    const again = ask();
+    await turn();
+    runs[1]?.resolve(3);
+    expect(await again).toBe(3);
+  });
 });
 
 test("what a step throws is thrown", async () => {
