@@ -168,6 +168,14 @@ describe("connections", () => {
     expect(await statusOf(dial(served))).toBe(200);
   });
 
+  test("that come through a trusted proxy share its address, and count all together only", async () => {
+    const access = { tokens: [], isReadingOpen: true, isTrustedProxy: () => true, formKey: "" };
+    const served = await serve({ access, limits: { mostFromOneAddress: 1, mostConnections: 3 } });
+    const held = [dial(served), dial(served), dial(served)];
+    for (const socket of held) expect(await statusOf(socket)).toBe(200);
+    expect(await statusOf(dial(served))).toBe(503);
+  });
+
   test("are bounded for everybody together", async () => {
     const served = await serve({ limits: { mostConnections: 2 } });
     const held = [dial(served), dial(served)];

@@ -162,4 +162,29 @@ describe.skipIf(!hasOpenssl)("a client's certificate", () => {
     const found = [{}, client, strangers?.client ?? {}].map((pair) => isLetIn(served, pair));
     expect(await Promise.all(found)).toEqual([none, ours, strange]);
   });
+
+  test("is not needed for a probe at a listener of metrics; what it reads there needs one, or a login", async () => {
+    const metricsListen = { host: "127.0.0.1", port: 0 };
+    const { address, metricsAddress } = await serve({
+      web: web({ policy: "verified" }),
+      readToken: "read-me-and-nothing",
+      metricsListen,
+    });
+    await expect(ask(`${address}/healthz`)).rejects.toThrow();
+    expect((await ask(`${metricsAddress}/healthz`)).status).toBe(200);
+    expect((await ask(`${metricsAddress}/metrics`)).status).toBe(401);
+    expect((await ask(`${metricsAddress}/metrics`, client)).status).toBe(200);
+    await expect(ask(`${metricsAddress}/metrics`, strangers?.client)).rejects.toThrow();
+  });
+
+  test.each<[keyof typeof policies, number]>([
+    ["ifGiven", 200],
+    ["any", 401],
+    ["none", 401],
+  ])("that was verified reads, and changes nothing (%s)", async (policy, status) => {
+    const tokens = { readToken: "read-me-and-nothing", adminToken: "admin-and-everything" };
+    const { address } = await serve({ web: web({ policy }), ...tokens });
+    expect((await ask(`${address}/api/v1/recordings`, client)).status).toBe(status);
+    expect((await ask(`${address}/-/reload`, { ...client, method: "POST" })).status).toBeGreaterThan(400);
+  });
 });
