@@ -38,6 +38,7 @@ const CANARIES = {
   proxyPassword: "canary-proxy-passw0rd",
   adminToken: "canary-admin-token",
   readToken: "canary-read-token",
+  alertsToken: "canary-alerts-token",
   wrongToken: "canary-wrong-token",
   heartbeatPath: "canary-heartbeat-path",
   slackPath: "canaryslackwebhookpath",
@@ -122,7 +123,7 @@ async function startStage() {
     )
     .replace(
       "external_url:",
-      `admin_token: "${CANARIES.adminToken}", read_token: "${CANARIES.readToken}", external_url:`,
+      `admin_token: "${CANARIES.adminToken}", read_token: "${CANARIES.readToken}", tokens: [ { name: prometheus, token: "${CANARIES.alertsToken}", scopes: [ alerts ] } ], external_url:`,
     )
     .replace("log: { level: debug }", "log: { level: trace }")
     .concat(`
@@ -146,6 +147,7 @@ async function withFiles({ dir, text, slackUrl, redisPassword, webhook, heartbea
     ["password", CANARIES.smtpPassword],
     ["admin_token", CANARIES.adminToken],
     ["read_token", CANARIES.readToken],
+    ["token", CANARIES.alertsToken],
     ["url", `${heartbeat.url}/${CANARIES.heartbeatPath}`],
   ] as const;
   let config = text;
@@ -208,7 +210,7 @@ const PATHS = [
 const ask = (url: string, init: RequestInit = {}) => fetch(url, init).catch(() => fetch(url, init));
 
 async function visit(address: string, shown: Shown, when: string): Promise<void> {
-  const tokens = [CANARIES.readToken, CANARIES.adminToken, CANARIES.wrongToken];
+  const tokens = [CANARIES.readToken, CANARIES.adminToken, CANARIES.alertsToken, CANARIES.wrongToken];
   const visits = tokens.flatMap((token) => PATHS.map((path) => ({ path, token })));
   await Promise.all(
     visits.map(async ({ path, token }) => {
@@ -217,7 +219,7 @@ async function visit(address: string, shown: Shown, when: string): Promise<void>
       shown.set(`${path} with ${token} ${when}`, head + (await response.text()));
     }),
   );
-  for (const token of [CANARIES.readToken, CANARIES.wrongToken]) {
+  for (const token of [CANARIES.readToken, CANARIES.alertsToken, CANARIES.wrongToken]) {
     const signed = await ask(`${address}/session`, {
       method: "POST",
       redirect: "manual",
