@@ -112,17 +112,13 @@ export function endSilence(silence: Silence, now: Instant): Silence {
   return { ...silence, startsAt: Math.min(silence.startsAt, now), endsAt: now, updatedAt: now };
 }
 
-function canUpdate(previous: Silence, { startsAt, endsAt, matchers }: WantedSilence, now: Instant): boolean {
+function canUpdate(previous: Silence, wanted: WantedSilence, now: Instant): boolean {
+  const { startsAt = now, endsAt, matchers } = wanted;
   if (!sameMatchers(previous.matchers, matchers)) return false;
-  switch (silenceState(previous, now)) {
-    case "active":
-      // Clients drop milliseconds, and so does Alertmanager's comparison.
-      return Math.floor((startsAt ?? now) / 1000) === Math.floor(previous.startsAt / 1000) && endsAt > now;
-    case "pending":
-      return (startsAt ?? now) >= now;
-    case "expired":
-      return false;
-  }
+  const state = silenceState(previous, now);
+  if (state !== "active") return state === "pending" && startsAt >= now;
+  // Clients drop milliseconds, and so does Alertmanager's comparison.
+  return Math.floor(startsAt / 1000) === Math.floor(previous.startsAt / 1000) && endsAt > now;
 }
 
 function sameMatchers(a: readonly Matcher[], b: readonly Matcher[]): boolean {

@@ -2,7 +2,7 @@
 import type { Integration } from "../alerting/route.ts";
 import type { Role } from "../cluster/active-config.ts";
 import { queueNames } from "../cluster/queues.ts";
-import { createReconcile, createWake, ReconcileLoop } from "../cluster/reconcile.ts";
+import { createReconcile, createWake, startReconciling } from "../cluster/reconcile.ts";
 import { type Assigned, createAssigned } from "../cluster/shard-assignment.ts";
 import type { Config } from "../config/config.ts";
 import { createSuppressionChanges } from "../deliver/suppression-changes.ts";
@@ -39,7 +39,7 @@ export class Engine {
   readonly changes: ReturnType<typeof createSuppressionChanges>;
   readonly fleet: JobContext["fleet"];
   readonly #context: JobContext;
-  readonly #loop: ReconcileLoop;
+  #stopReconciling = async () => {};
   #roles: ReadonlySet<Role> = new Set();
   #isDraining = false;
   #prepared: { readonly hadAssignments: boolean } | undefined;
@@ -50,7 +50,6 @@ export class Engine {
     this.#context = context;
     this.poll = new PollJobs(context);
     this.notify = new NotifyJobs(context);
-    this.#loop = new ReconcileLoop(this.#reconcile(), context.log);
     this.uptimes = createUptimeReader(context);
     this.changes = createSuppressionChanges(context);
     this.fleet = context.fleet;
@@ -73,7 +72,7 @@ export class Engine {
     if (this.#roles.size > 0) await this.notify.coldStart.begin();
     if (this.#roles.has("poll")) await this.poll.start(options.retiring, this.#prepared?.hadAssignments === true);
     if (this.#roles.has("notify")) await this.notify.start();
-    if (!this.#isDraining) this.#loop.start();
+    if (!this.#isDraining) this.#stopReconciling = startReconciling(this.#reconcile(), this.#context.log);
   }
 
   /**
@@ -84,12 +83,12 @@ export class Engine {
     this.#isDraining = true;
     this.notify.drain();
     this.poll.stop();
-    await Promise.all([this.#loop.stop(), ...queueNames.map((name) => this.#context.queues.drain(name))]);
+    await Promise.all([this.#stopReconciling(), ...queueNames.map((name) => this.#context.queues.drain(name))]);
   }
 
   /** As `drain`, and gives up what Redis does not take. */
   stop(): void {
-    void this.#loop.stop();
+    void this.#stopReconciling();
     this.notify.stop();
     this.poll.stop();
   }

@@ -8,6 +8,7 @@ import { randomUUID } from "node:crypto";
 import type { Clock } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
+import { oneAtATime } from "../lib/one-at-a-time.ts";
 import type { Store } from "../store/store.ts";
 
 /** `poll`: sweeps and what keeps them going; `notify`: deliveries and digests. */
@@ -97,18 +98,15 @@ export class Replicas {
 
   /** Reports every second and calls `act` whenever the active roles changed, until the returned function is called. */
   follow(act: () => void): () => void {
-    let isBusy = false;
-    const timer = setInterval(async () => {
-      if (isBusy) return;
-      isBusy = true;
+    const follow = oneAtATime(async () => {
       try {
         await this.#report();
         this.#actOnChange(act);
       } catch (thrown) {
         this.#deps.log.debug({ err: toError(thrown) }, "reporting the replica failed, retrying");
       }
-      isBusy = false;
-    }, REPORT_MS);
+    });
+    const timer = setInterval(follow, REPORT_MS);
     return () => clearInterval(timer);
   }
 

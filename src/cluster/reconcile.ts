@@ -2,6 +2,7 @@
 import type { Clock, Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
+import { oneAtATime } from "../lib/one-at-a-time.ts";
 import type { Attempt } from "../store/shards.ts";
 import type { Store } from "../store/store.ts";
 import type { Role } from "./active-config.ts";
@@ -65,20 +66,14 @@ export function createReconcile(deps: ReconcileDeps): () => Promise<void> {
 
 /** Follows the assignments and names that other replicas wrote; fills a Redis that has none. */
 function createFollowAssignments({ clock, log, assigned, inventory, statusIntervalMs, ...deps }: ReconcileDeps) {
-  let refilling = false;
   let namesReadFor: Instant | undefined;
 
   /** Not waited for: a service that does not answer must not block reconciling. */
-  async function refill(): Promise<void> {
-    if (refilling) return;
-    refilling = true;
-    try {
-      await deps.refill();
-    } catch (thrown) {
+  const refill = oneAtATime(() =>
+    deps.refill().catch((thrown: unknown) => {
       log.debug({ err: toError(thrown) }, "filling an empty Redis failed, retrying");
-    }
-    refilling = false;
-  }
+    }),
+  );
 
   /** No assignments: Redis was emptied, or the first location list is still to come. */
   const isInventoryOwed = (attempt: Attempt | undefined): boolean =>
@@ -110,33 +105,19 @@ function noteSweeps({ sweptAnywhere }: ReconcileDeps, attempts: ReadonlyMap<stri
   if (newest > 0) sweptAnywhere?.(newest);
 }
 
-/** Runs `round` every second, one at a time, whatever fails in it. */
-export class ReconcileLoop {
-  readonly #round: () => Promise<void>;
-  readonly #log: Logger;
-  #timer: NodeJS.Timeout | undefined;
-  #underWay: Promise<void> | undefined;
-
-  constructor(round: () => Promise<void>, log: Logger) {
-    this.#round = round;
-    this.#log = log;
-  }
-
-  start(): void {
-    this.#timer = setInterval(() => {
-      this.#underWay ??= this.#round()
-        .catch((thrown: unknown) => this.#log.debug({ err: toError(thrown) }, "reconciling failed, retrying"))
-        .finally(() => {
-          this.#underWay = undefined;
-        });
-    }, RECONCILE_MS);
-  }
-
-  /** Begins no other round; resolves when the one under way has ended. */
-  async stop(): Promise<void> {
-    clearInterval(this.#timer);
-    await this.#underWay;
-  }
+/** Runs `round` every second, one at a time, whatever fails in it, until the returned function is called. */
+export function startReconciling(round: () => Promise<void>, log: Logger): () => Promise<void> {
+  let latest: Promise<void> | undefined;
+  const run = oneAtATime(() =>
+    round().catch((thrown: unknown) => log.debug({ err: toError(thrown) }, "reconciling failed, retrying")),
+  );
+  const timer = setInterval(() => {
+    latest = run();
+  }, RECONCILE_MS);
+  return async () => {
+    clearInterval(timer);
+    await latest;
+  };
 }
 
 /** Wake-ups of one integration within this time are one job. */

@@ -61,13 +61,7 @@ async function unknownRecordings(daemon: Daemon, { only, location, output }: Sta
     : `The status of ${counted(rows.length, "more recording")} is unknown (--only unknown).\n`;
 }
 
-function parametersOf({
-  location,
-  only,
-}: {
-  location?: string | undefined;
-  only?: string | undefined;
-}): Record<string, string> {
+function parametersOf({ location, only }: Partial<Record<"location" | "only", string | undefined>>) {
   return { ...(location === undefined ? {} : { location }), ...(only === undefined ? {} : { status: only }) };
 }
 

@@ -30,14 +30,8 @@ export interface Rule {
 /** What an alert of a rule with this condition says is wrong. */
 export function problemKindOf(when: Condition): ProblemKind {
   if (watchesRecordings(when)) return kindOf(when).problem(when);
-  switch (when.kind) {
-    case "service":
-      return `service_${when.state}`;
-    case "notifications":
-      return "notifications_failing";
-    default:
-      return when.kind;
-  }
+  if (when.kind === "service") return `service_${when.state}`;
+  return when.kind === "notifications" ? "notifications_failing" : when.kind;
 }
 
 /** The subject's labels under the rule's own, `alertname` on top; empty labels do not exist. */

@@ -1,6 +1,7 @@
 /** Evaluates the self alerts at every status interval, in a job that a hanging service cannot delay. */
 import { evaluateSelf, type SelfContext, type SelfEvidence } from "../health/evaluate-self.ts";
 import { CodedError, toError } from "../lib/errors.ts";
+import { oneAtATime } from "../lib/one-at-a-time.ts";
 import type { Service } from "../service/service.ts";
 import type { Attempt } from "../store/shards.ts";
 import type { Store } from "../store/store.ts";
@@ -39,21 +40,14 @@ export function createSelfAlerts(deps: SelfAlertsDeps): () => Promise<void> {
 
 /** Starts `GET /v1/status`, one at a time; the next evaluation reads how it ended. */
 function createHealthCheck({ service, store, clock }: SelfAlertsDeps): () => void {
-  let isAsking = false;
-  async function ask(): Promise<void> {
+  const ask = oneAtATime(async () => {
     const askedAt = clock.now();
     const error = await service.checkStatus().then(() => undefined, toError);
     if (error instanceof CodedError && error.code === "closed") return;
     await store.noteAttempt("health", clock.now(), error?.message, askedAt);
-  }
-  function ended(): void {
-    isAsking = false;
-  }
-  return () => {
-    // Where Redis does not answer, the next evaluation asks again.
-    if (!isAsking) void ask().then(ended, ended);
-    isAsking = true;
-  };
+  });
+  // Where Redis does not answer, the next evaluation asks again.
+  return () => void ask().catch(() => {});
 }
 
 async function gather({ store, clock, groups, assigned, integrations }: SelfAlertsDeps): Promise<SelfEvidence> {

@@ -6,6 +6,7 @@ import type { Redis } from "ioredis";
 import type { LogLine } from "../alerting/decision-log.ts";
 import { suppressionReasons } from "../alerting/notification.ts";
 import type { Subject } from "../health/evaluation.ts";
+import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { Keys } from "./keys.ts";
 import { loadScript, pipelined } from "./redis.ts";
@@ -17,8 +18,7 @@ export function createDecisionLog(redis: Redis, keys: Keys, encodeLog: EncodeLog
   return {
     /** Writes lines that belong to no other script. */
     async write(lines: readonly LogLine[], now: Instant): Promise<void> {
-      for (let from = 0; from < lines.length; from += PAGE)
-        await write(keys.logs, { log: encodeLog(lines.slice(from, from + PAGE), now) });
+      for (const page of chunksOf(lines, PAGE)) await write(keys.logs, { log: encodeLog(page, now) });
     },
 
     /** The decisions about these subjects at or after `since`, oldest first. */

@@ -3,6 +3,7 @@ import type { Redis } from "ioredis";
 import type { Alert, EndReason, SubjectKind } from "../health/alert.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";
+import { oneAtATime } from "../lib/one-at-a-time.ts";
 import { scanHash } from "./hash.ts";
 import type { Keys } from "./keys.ts";
 
@@ -19,7 +20,6 @@ const SLACK = 16;
 export function createFiringStore(redis: Redis, keys: Keys) {
   let alerts = new Map<string, Alert>();
   let revision = 0;
-  let following: Promise<void> | undefined;
   let firing: readonly Alert[] = [];
 
   async function readSome(ids: readonly string[]): Promise<void> {
@@ -52,11 +52,9 @@ export function createFiringStore(redis: Redis, keys: Keys) {
     firing = [...alerts.values()];
   }
 
+  const follow = oneAtATime(readWritten);
   return async (): Promise<readonly Alert[]> => {
-    following ??= readWritten().finally(() => {
-      following = undefined;
-    });
-    await following;
+    await follow();
     return firing;
   };
 }

@@ -1,6 +1,9 @@
 /** Names, kept in memory beside Redis. Writes are logged, so that other replicas read only what changed. */
 import type { ChainableCommander, Redis } from "ioredis";
 import type { Location, Recording } from "../health/recording.ts";
+import { chunksOf } from "../lib/chunks.ts";
+import { oneAtATime } from "../lib/one-at-a-time.ts";
+import { scanHash } from "./hash.ts";
 import type { Keys } from "./keys.ts";
 
 const PAGE = 1_000;
@@ -26,8 +29,7 @@ export function createInventoryStore(redis: Redis, keys: Keys) {
   }
 
   async function save(of: NamesWrite["of"], rows: readonly { readonly id: string }[]): Promise<void> {
-    for (let from = 0; from < rows.length; from += PAGE) {
-      const page = rows.slice(from, from + PAGE);
+    for (const page of chunksOf(rows, PAGE)) {
       const fields = Object.fromEntries(page.map((row) => [row.id, JSON.stringify(row)]));
       await write({ of, ids: page.map(({ id }) => id) }, (batch) => batch.hset(keys[of], fields));
     }
@@ -48,13 +50,13 @@ export function createInventoryStore(redis: Redis, keys: Keys) {
 
     /** Stores new or changed recordings. */
     async saveRecordings(rows: readonly Recording[]): Promise<void> {
-      const changed = rows.filter((row) => isChanged(names.recordings.get(row.id), row, RECORDING_FIELDS));
+      const changed = rows.filter((row) => isChanged(names.recordings.get(row.id), row));
       await save("recordings", changed.map(names.keepRecording));
     },
 
     /** Stores new or changed locations. */
     async saveLocations(rows: readonly Location[]): Promise<void> {
-      const changed = rows.filter((row) => isChanged(names.locations.get(row.id), row, ["name", "timezone"]));
+      const changed = rows.filter((row) => isChanged(names.locations.get(row.id), row));
       for (const row of changed) names.locations.set(row.id, row);
       await save("locations", changed);
     },
@@ -68,17 +70,8 @@ export function createInventoryStore(redis: Redis, keys: Keys) {
   };
 }
 
-const RECORDING_FIELDS = [
-  "name",
-  "locationId",
-  "timezone",
-  "cameraServer",
-  "organisation",
-  "useUploadingSchedule",
-] as const;
-
-function isChanged<Row extends object>(known: Row | undefined, row: Row, fields: readonly (keyof Row)[]): boolean {
-  return !known || fields.some((field) => known[field] !== row[field]);
+function isChanged<Row extends object>(known: Row | undefined, row: Row): boolean {
+  return !known || (Object.keys(row) as (keyof Row)[]).some((field) => known[field] !== row[field]);
 }
 
 /** Names in memory: one string for the thousands of recordings that share an organisation, server, location or zone. */
@@ -115,19 +108,10 @@ function createNames() {
 /** Reads names: all of them, or those that other replicas wrote since the last time. */
 function createNamesReader(redis: Redis, keys: Keys, names: ReturnType<typeof createNames>) {
   let revision = 0;
-  let following: Promise<void> | undefined;
 
   const storedRevision = async () => Number((await redis.get(keys.namesRevision)) ?? 0);
+  const scan = (of: NamesWrite["of"]) => scanHash(redis, keys[of], (id, row) => names.keepRow(of, id, row));
   const loadLocations = () => scan("locations");
-
-  async function scan(of: NamesWrite["of"]): Promise<void> {
-    let cursor = "0";
-    do {
-      const [next, flat] = await redis.hscan(keys[of], cursor, "COUNT", PAGE);
-      for (let i = 0; i < flat.length; i += 2) names.keepRow(of, flat[i] ?? "", flat[i + 1] ?? null);
-      cursor = next;
-    } while (cursor !== "0");
-  }
 
   async function load(): Promise<void> {
     const now = await storedRevision();
@@ -149,17 +133,10 @@ function createNamesReader(redis: Redis, keys: Keys, names: ReturnType<typeof cr
     revision = now;
   }
 
-  function follow(): Promise<void> {
-    following ??= readWritten().finally(() => {
-      following = undefined;
-    });
-    return following;
-  }
-
   /** An own write, by the revision it made, need not be read again. */
   function counted(written: number): void {
     if (written === revision + 1) revision = written;
   }
 
-  return { load, loadLocations, follow, counted };
+  return { load, loadLocations, follow: oneAtATime(readWritten), counted };
 }

@@ -65,15 +65,8 @@ export const revokeSessions = operation({
   },
 });
 
-function rowOf({
-  id,
-  person,
-  token,
-  address,
-  createdAt,
-  seenAt,
-  expiresAt,
-}: StoredSession): z.infer<typeof ApiSession> {
+function rowOf(session: StoredSession): z.infer<typeof ApiSession> {
+  const { id, person, token, address, createdAt, seenAt, expiresAt } = session;
   const times = { createdAt: isoTime(createdAt), seenAt: isoTime(seenAt), expiresAt: isoTime(expiresAt) };
   return { id, person, token, address, ...times };
 }
