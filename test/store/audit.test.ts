@@ -47,6 +47,14 @@ const OPERATION = fc.record({
   isAtOnce: fc.boolean(),
   passes: fc.constantFrom(0, 1, MINUTE, HOUR),
 });
+const step = { nth: 0, isAtOnce: false, passes: 0 } as const;
+/** Both end the same silence in the same millisecond, with the same result. */
+const replacedTwiceAtOnce: Operation[] = [
+  { ...step, kind: "set" },
+  { ...step, kind: "replace", isAtOnce: true },
+  { ...step, kind: "replace" },
+];
+
 type Operation = typeof OPERATION extends fc.Arbitrary<infer T> ? T : never;
 
 describeWithRedis("the audit log", () => {
@@ -93,7 +101,7 @@ describeWithRedis("the audit log", () => {
         }
         await composes(store, now);
       }),
-      { numRuns: 15 },
+      { numRuns: 25, examples: [[replacedTwiceAtOnce]] },
     );
   });
 

@@ -1,13 +1,14 @@
 -- Writes silences; the groups that one of them suppressed something in are due at once.
 -- KEYS[1] silences; args now, silences [{id, text (JSON), isOver, before}], forget [id], audit (audit.lua).
 -- `before`: as it has to be stored, '' for not at all; nil: as it may be. Returns JSON {integration: due}, or 0 where one
--- is stored otherwise, and nothing is written. What is stored already (a call that was sent twice) is no other entry.
-local is_change = false
+-- is stored otherwise, and nothing is written. All being stored already, as by a call sent twice, is no second entry.
+local is_change, is_other = false, false
 for _, silence in ipairs(args.silences) do
   local stored = redis.call('HGET', KEYS[1], silence.id) or ''
   if stored ~= silence.text then is_change = true end
-  if silence.before and stored ~= silence.before and stored ~= silence.text then return 0 end
+  if silence.before and stored ~= silence.before then is_other = true end
 end
+if is_change and is_other then return 0 end
 for _, id in ipairs(args.forget) do redis.call('HDEL', KEYS[1], id) end
 for _, silence in ipairs(args.silences) do
   redis.call('HSET', KEYS[1], silence.id, silence.text)
