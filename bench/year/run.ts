@@ -36,10 +36,10 @@ interface Year {
 /** The example of all keys: the default rules, a receiver for what is critical and one for warnings. */
 export const exampleConfig = fileURLToPath(new URL("../../config/lenswatch.full.yaml", import.meta.url));
 
-/** A configuration that is only played: variables that are not set have some URL. */
+/** A configuration that is only played: variables that are not set have some URL, a different one each: tokens must not be equal. */
 export function loadPlayed(file: string): Promise<Config> {
   const names = [...readFileSync(file, "utf8").matchAll(/\$\{(\w+)\}/g)].map(([, name = ""]) => name);
-  const urlOf = (name: string) => (name.endsWith("WS_URL") ? "wss://example.com" : "https://example.com");
+  const urlOf = (name: string) => `${name.endsWith("WS_URL") ? "wss" : "https"}://example.com/${name}`;
   return loadConfig(file, { ...Object.fromEntries(names.map((name) => [name, urlOf(name)])), ...process.env });
 }
 
