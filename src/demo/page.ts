@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { escapeHtml, stripControls } from "../lib/text.ts";
 import type { InboxMessage } from "./mail-server.ts";
-import type { MrkdwnSpan, Part, SlackMessage } from "./slack-message.ts";
+import type { MrkdwnSpan, SlackMessage } from "./slack-message.ts";
 
 const asset = (file: string) => readFileSync(new URL(file, import.meta.url), "utf8");
 
@@ -51,14 +51,7 @@ function renderSlack(slack: SlackMessage): string {
   const bar = slack.color ?? "#8888";
   return `<div class="attachment">
 <svg class="bar" aria-hidden="true"><rect width="100%" height="100%" fill="${bar}"/></svg>
-<div>${slack.parts.map(renderPart).join("")}</div></div>`;
-}
-
-function renderPart(part: Part): string {
-  if (part.kind === "divider") return "<hr>";
-  const inner = part.spans.map(renderSpan).join("");
-  if (part.kind === "header") return `<h2>${inner}</h2>`;
-  return `<p class="${part.kind}">${inner}</p>`;
+<div>${slack.parts.map((part) => `<p>${part.map(renderSpan).join("")}</p>`).join("")}</div></div>`;
 }
 
 function renderSpan({ text, bold, href }: MrkdwnSpan): string {

@@ -26,7 +26,7 @@ export function printMessage(message: InboxMessage, paint: Paint): string {
   const body = slack.parts
     .flatMap(linesOf)
     .filter((line, index) => index > 0 || plain(line) !== title)
-    .map(({ kind, spans }) => `          ${bar} ${spans.map((span) => printSpan(span, kind, paint)).join("")}\n`);
+    .map((line) => `          ${bar} ${line.map((span) => printSpan(span, paint)).join("")}\n`);
   return `${time}  ${paint("bold", "Slack ")}  ${paint(["bold", style], stripControls(title))}\n${body.join("")}`;
 }
 
@@ -36,31 +36,26 @@ export function utcTime(at: number): string {
 }
 
 /** The first line of the message; what a lock screen shows where that begins otherwise. */
-function titleOf({ parts, title }: SlackMessage): string {
-  const [first] = parts;
+function titleOf({ parts: [first], title }: SlackMessage): string {
   const opening = plain(first).split("\n", 1)[0] ?? "";
-  const isTitle = first?.kind === "header" || (opening !== "" && title.startsWith(opening));
-  return isTitle ? opening : title;
+  return opening !== "" && title.startsWith(opening) ? opening : title;
 }
 
 /** Lines of nothing but links are left out: they lead nowhere on a terminal. */
-function linesOf({ kind, spans }: Part): Part[] {
+function linesOf(part: Part): Part[] {
   const lines: MrkdwnSpan[][] = [[]];
-  for (const span of spans) {
+  for (const span of part) {
     for (const [index, text] of span.text.split("\n").entries()) {
       if (index > 0) lines.push([]);
       lines.at(-1)?.push({ ...span, text });
     }
   }
-  return lines
-    .filter((line) => line.some(({ text, href }) => !href && /[^\s·|]/.test(text)))
-    .map((line) => ({ kind, spans: line }));
+  return lines.filter((line) => line.some(({ text, href }) => !href && /[^\s·|]/.test(text)));
 }
 
-function printSpan(span: MrkdwnSpan, kind: Part["kind"], paint: Paint): string {
-  const style = span.bold || kind === "header" ? "bold" : kind === "context" ? "dim" : undefined;
+function printSpan(span: MrkdwnSpan, paint: Paint): string {
   const text = stripControls(span.text);
-  return style && text !== "" ? paint(style, text) : text;
+  return span.bold && text !== "" ? paint("bold", text) : text;
 }
 
 /** Reddish bars are red, greenish green, what lies between is yellow; no bar, no colour. */

@@ -1,10 +1,8 @@
-/** A message as posted to a Slack webhook, reduced to what a person would see of it. */
+/** A message as posted to a Slack webhook, reduced to what a person would see of it: sections are all lenswatch posts. */
 import { z } from "zod";
 
-export interface Part {
-  readonly kind: "header" | "text" | "context" | "divider" | "buttons";
-  readonly spans: readonly MrkdwnSpan[];
-}
+/** A paragraph of a message. */
+export type Part = readonly MrkdwnSpan[];
 
 export interface SlackMessage {
   /** What a lock screen shows. */
@@ -14,14 +12,8 @@ export interface SlackMessage {
   readonly parts: readonly Part[];
 }
 
-const Text = z.object({ type: z.string(), text: z.string() });
-const Block = z.object({
-  type: z.string(),
-  text: Text.optional(),
-  fields: z.array(Text).default([]),
-  elements: z.array(z.looseObject({ type: z.string() })).default([]),
-});
-const Blocks = z.array(Block).max(50).default([]);
+const Section = z.object({ type: z.literal("section"), text: z.object({ type: z.string(), text: z.string() }) });
+const Blocks = z.array(Section).max(50).default([]);
 const Attachment = z.object({
   color: z.optional(z.string().transform((color) => (/^#[0-9a-f]{6}$/i.test(color) ? color : undefined))),
   text: z.string().optional(),
@@ -33,8 +25,6 @@ const Payload = z.object({
   blocks: Blocks,
   attachments: z.array(Attachment).max(100).default([]),
 });
-type Block = z.infer<typeof Block>;
-type Text = z.infer<typeof Text>;
 
 /** Undefined where Slack would refuse the payload: not JSON, another shape, or nothing to show. */
 export function readSlackMessage(body: string): SlackMessage | undefined {
@@ -43,48 +33,21 @@ export function readSlackMessage(body: string): SlackMessage | undefined {
   const { attachments, text } = payload;
   const blocks = [...payload.blocks, ...attachments.flatMap((attachment) => attachment.blocks)];
   // As in Slack, `text` is only the notification's line when there are blocks.
-  const own = blocks.length === 0 && text ? [mrkdwn(text)] : [];
-  const texts = attachments.flatMap((attachment) => (attachment.text ? [mrkdwn(attachment.text)] : []));
-  const parts = [...own, ...blocks.flatMap(partsOf), ...texts];
+  const own = blocks.length === 0 && text ? [parseMrkdwn(text)] : [];
+  const texts = attachments.flatMap((attachment) => (attachment.text ? [parseMrkdwn(attachment.text)] : []));
+  const parts = [...own, ...blocks.map(partOf), ...texts];
   const title = text ?? attachments[0]?.fallback ?? plain(parts[0]);
   if (parts.length === 0 || title === "") return undefined;
-  return { title: plain(mrkdwn(title)), color: attachments.find(({ color }) => color)?.color, parts };
+  return { title: plain(parseMrkdwn(title)), color: attachments.find(({ color }) => color)?.color, parts };
 }
 
 /** The text of a part without its styles. */
-export function plain(part: Pick<Part, "spans"> | undefined): string {
-  return (part?.spans ?? []).map((span) => span.text).join("");
+export function plain(part: Part | undefined): string {
+  return (part ?? []).map((span) => span.text).join("");
 }
 
-function partsOf({ type, text, fields, elements }: Block): Part[] {
-  if (type === "divider") return [{ kind: "divider", spans: [] }];
-  if (type === "header") return text ? [{ kind: "header", spans: [{ text: text.text }] }] : [];
-  if (type === "context") return [{ kind: "context", spans: joined(elements, " ") }];
-  if (type === "actions") return [{ kind: "buttons", spans: joined(elements, "   ") }];
-  return [...(text ? [text] : []), ...fields].map((one) => ({ kind: "text", spans: textSpans(one) }));
-}
-
-function joined(elements: Block["elements"], separator: string): MrkdwnSpan[] {
-  return elements.flatMap((element, index) => {
-    const spans = spansOf(element);
-    return index > 0 && spans.length > 0 ? [{ text: separator }, ...spans] : spans;
-  });
-}
-
-function spansOf(element: Readonly<Record<string, unknown>>): MrkdwnSpan[] {
-  if (typeof element.text === "string") return textSpans(element as Text);
-  const label = Text.safeParse(element.text).data;
-  if (!label) return [];
-  const href = typeof element.url === "string" && /^https?:/.test(element.url) ? { href: element.url } : {};
-  return [{ text: label.text, ...href }];
-}
-
-function textSpans({ type, text }: Text): MrkdwnSpan[] {
+function partOf({ text: { type, text } }: z.infer<typeof Section>): Part {
   return type === "mrkdwn" ? parseMrkdwn(text) : [{ text }];
-}
-
-function mrkdwn(text: string): Part {
-  return { kind: "text", spans: parseMrkdwn(text) };
 }
 
 function parseJson(body: string): unknown {

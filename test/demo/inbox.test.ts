@@ -25,10 +25,9 @@ const offline = {
     {
       color: "#d40e0d",
       blocks: [
-        { type: "header", text: { type: "plain_text", text: "2 recordings offline · Leeds Briggate" } },
+        { type: "section", text: { type: "mrkdwn", text: "*2 recordings offline · Leeds Briggate*" } },
         { type: "section", text: { type: "mrkdwn", text: "*Till 3* since 14:05\nEntrance &lt;b&gt;" } },
-        { type: "divider" },
-        { type: "context", elements: [{ type: "mrkdwn", text: "<https://x.example/a|status page>" }] },
+        { type: "section", text: { type: "mrkdwn", text: "<https://x.example/a|status page>" } },
       ],
     },
   ],
@@ -50,7 +49,7 @@ describe("the inbox as a Slack webhook", () => {
   test("answers ok and shows the message on its page", async () => {
     expect(await post(offline)).toEqual({ status: 200, text: "ok" });
     const page = await (await fetch(inbox.url)).text();
-    expect(page).toContain("<h2>2 recordings offline · Leeds Briggate</h2>");
+    expect(page).toContain("<b>2 recordings offline · Leeds Briggate</b>");
     expect(page).toContain("<b>Till 3</b> since 14:05<br>Entrance &lt;b&gt;");
     expect(page).toContain('<a href="https://x.example/a"');
     expect(page).toContain('fill="#d40e0d"');
