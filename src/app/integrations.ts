@@ -4,11 +4,10 @@ import type { ChannelConfigs, ChannelEntry, ChannelType } from "../config/channe
 import type { Config } from "../config/config.ts";
 import type { Sender } from "../deliver/deliver.ts";
 import type { NotifyRefusal } from "../deliver/retry-policy.ts";
-import type { DigestMail } from "../digest/mail.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
 import { createAlertmanagerNotifier } from "../notify/alertmanager/send.ts";
-import { createDigestMail, createEmailNotifier } from "../notify/email/send.ts";
+import { createDigestMail, createEmailNotifier, type DigestMail } from "../notify/email/send.ts";
 import { createMailTransport, type MailTransport } from "../notify/email/transport.ts";
 import { endpointHash, type Notifier, NotifyError, smtpUrl } from "../notify/notifier.ts";
 import { createSlackNotifier } from "../notify/slack/send.ts";

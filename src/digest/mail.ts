@@ -24,11 +24,6 @@ export interface MadeDigest extends RenderedDigest {
   readonly unsubscribeUrl: string | undefined;
 }
 
-type DigestLetter = MadeDigest & { readonly to: string; readonly messageId: string };
-
-/** Sends digests by the transport of notify/email. */
-export type DigestMail = { send(letter: DigestLetter): Promise<void> };
-
 /** Gmail clips a message at 102 KB; mail servers add to it. */
 export const MAX_BYTES = 90_000;
 export const MAX_SUBJECT = 180;
@@ -78,7 +73,7 @@ export function forReader<T extends RenderedDigest>(mail: T, unsubscribeUrl: str
   };
 }
 
-export function letterFor(made: MadeDigest, to: string, messageId: string): DigestLetter {
+export function letterFor(made: MadeDigest, to: string, messageId: string) {
   const unsubscribeUrl = made.unsubscribeUrl?.replaceAll("{recipient}", () => encodeURIComponent(to));
   return { ...forReader(made, unsubscribeUrl), to, messageId, unsubscribeUrl };
 }

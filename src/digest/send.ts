@@ -4,12 +4,13 @@ import type { Config, DigestConfig } from "../config/config.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
+import type { DigestMail } from "../notify/email/send.ts";
 import type { Service } from "../service/service.ts";
 import type { Store } from "../store/store.ts";
 import type { DigestPeriod } from "./digest.ts";
 import { addEntries } from "./entries.ts";
 import { computeFleet, type FiguresSource } from "./figures.ts";
-import { attachmentsOf, type DigestMail, letterFor, type MadeDigest, renderDigest } from "./mail.ts";
+import { attachmentsOf, letterFor, type MadeDigest, renderDigest } from "./mail.ts";
 import { digestPeriod } from "./period.ts";
 
 interface DigestDeps extends FiguresSource {

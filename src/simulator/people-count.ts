@@ -172,14 +172,6 @@ function personKey(by: CountQuery["by"], who: { age?: string; gender?: string; r
 const ageBands = ["0_15", "16_24", "25_34", "35_44", "45_54", "55_64", "65_100"] as const;
 const genderValues = ["female", "male"] as const;
 
-interface Person {
-  readonly age: string;
-  readonly gender: string;
-  readonly role: string;
-  /** Whole seconds. */
-  readonly dwellSeconds: number;
-}
-
 /** Share of a busy hour's visitors by local hour of the day. */
 const HOUR_CURVE = [
   0, 0, 0, 0, 0, 0, 0, 0.05, 0.15, 0.4, 0.6, 0.8, 1, 0.95, 0.85, 0.8, 0.8, 0.75, 0.55, 0.3, 0.1, 0, 0, 0,
@@ -197,7 +189,7 @@ function passersIn(recording: SimRecording, hour: CalendarHour): number {
   return Math.floor(usual * (0.75 + 0.5 * fraction(key, minuteOf(hour), 5)));
 }
 
-function personOf(recording: SimRecording, hour: CalendarHour, nth: number, roles: readonly string[]): Person {
+function personOf(recording: SimRecording, hour: CalendarHour, nth: number, roles: readonly string[]) {
   const bits = mix(keyOf(recording.id), minuteOf(hour), nth + 16);
   const ageShare = (bits & 0xff) / 256;
   return {

@@ -4,48 +4,29 @@ import { fraction, keyOf, mix, type SimRecording } from "./fleet.ts";
 import { type CalendarHour, HOUR_MS } from "./local-time.ts";
 import { isClosed } from "./traits.ts";
 
-/** A row of the contract's "Uptime entry"; one field name is misspelled there, and so here. */
-export interface UptimeEntry {
-  readonly index: string;
-  readonly withinSchedule: boolean;
-  readonly segmentsExpected: number;
-  readonly segmentsReceived: number;
-  readonly avgUptimeOnSegment: number;
-  readonly pcSegmentsRecieved: number;
-  readonly overallUptime: number;
-}
-
 /** How much of a degraded segment is usable. */
 const DEGRADED_SHARE = 0.5;
 
-/** Buckets of these hours; one appears once its first segment is due (outside the schedule: once it begins). */
-export function uptimeOf(
-  recording: SimRecording,
-  hours: readonly CalendarHour[],
-  startedAt: Instant,
-  now: Instant,
-): UptimeEntry[] {
+export type UptimeEntry = ReturnType<typeof uptimeOf>[number];
+
+/**
+ * Buckets of these hours as the contract's "Uptime entry"; one field name is misspelled there, and so here. One appears
+ * once its first segment is due (outside the schedule: once it begins).
+ */
+export function uptimeOf(recording: SimRecording, hours: readonly CalendarHour[], startedAt: Instant, now: Instant) {
   const outages = outagesOf(recording, hours, startedAt);
   const degraded = spansWithStatus(recording, "degraded");
-  const entries: UptimeEntry[] = [];
-  for (const hour of hours) {
-    if (hour.startAt > now) break;
+  const begun = hours.filter(({ startAt }) => startAt <= now);
+  return begun.flatMap((hour) => {
     const delivery = deliveryIn(recording, hour, outages, now);
     const { withinSchedule, expected: segmentsExpected, received: segmentsReceived } = delivery;
-    if (withinSchedule && segmentsExpected === 0) continue;
+    if (withinSchedule && segmentsExpected === 0) return [];
     const avgUptimeOnSegment = segmentsReceived && segmentUptime(recording, hour, degraded, segmentsExpected);
     const pcSegmentsRecieved = segmentsExpected && segmentsReceived / segmentsExpected;
-    entries.push({
-      index: hour.index,
-      withinSchedule,
-      segmentsExpected,
-      segmentsReceived,
-      avgUptimeOnSegment,
-      pcSegmentsRecieved,
-      overallUptime: avgUptimeOnSegment * pcSegmentsRecieved,
-    });
-  }
-  return entries;
+    const overallUptime = avgUptimeOnSegment * pcSegmentsRecieved;
+    const segments = { segmentsExpected, segmentsReceived, avgUptimeOnSegment, pcSegmentsRecieved };
+    return [{ index: hour.index, withinSchedule, ...segments, overallUptime }];
+  });
 }
 
 function segmentUptime(

@@ -29,38 +29,35 @@ export type Target = string | { readonly locationId: string };
 const LEDGER_LIMIT = 500_000;
 const HISTORY_LIMIT = 5_000;
 
+interface WorldOptions {
+  readonly seed: number;
+  readonly locations: number;
+  readonly recordingsPerLocation: number;
+  readonly clock: Clock;
+  readonly events: SimulatorEvents;
+  readonly traits?: Traits;
+}
+
 export class World {
-  readonly #seed: number;
-  readonly #traits: Traits;
+  readonly #given: WorldOptions & { readonly traits: Traits };
   /** When the world began to be watched; the seeded past lies before. */
   readonly startedAt: Instant;
-  readonly #clock: Clock;
-  readonly #events: SimulatorEvents;
   readonly #locations = new Map<string, MutableLocation>();
   readonly #recordings = new Map<string, MutableRecording>();
   readonly #ledger: LedgerEntry[] = [];
   #locationsMade: number;
   #recordingsMade: number;
 
-  constructor(options: {
-    readonly seed: number;
-    readonly locations: number;
-    readonly recordingsPerLocation: number;
-    readonly clock: Clock;
-    readonly events: SimulatorEvents;
-    readonly traits?: Traits;
-  }) {
-    this.#traits = options.traits ?? Traits.parse({});
-    this.#seed = options.seed;
-    this.#clock = options.clock;
-    this.#events = options.events;
+  constructor(options: WorldOptions) {
+    const { seed, locations, recordingsPerLocation, traits = Traits.parse({}) } = options;
+    this.#given = { ...options, traits };
     this.startedAt = options.clock.now();
-    for (const location of makeFleet(options.seed, options.locations, options.recordingsPerLocation, this.#traits)) {
+    for (const location of makeFleet(seed, locations, recordingsPerLocation, traits)) {
       this.#locations.set(location.id, location);
       for (const recording of location.recordings) this.#recordings.set(recording.id, recording);
     }
-    this.#locationsMade = options.locations;
-    this.#recordingsMade = options.recordingsPerLocation;
+    this.#locationsMade = locations;
+    this.#recordingsMade = recordingsPerLocation;
   }
 
   get locations(): readonly SimLocation[] {
@@ -85,7 +82,7 @@ export class World {
   }
 
   /** Any string may be a status: the service may say a word nobody has heard. `at` defaults to now. */
-  setStatus(target: Target, status: string, at: Instant = this.#clock.now()): void {
+  setStatus(target: Target, status: string, at: Instant = this.#given.clock.now()): void {
     this.#change("status", target, at, (recording) => {
       if (recording.status === status) return false;
       if (status === "offline") recording.lastSeenAt = at;
@@ -114,7 +111,7 @@ export class World {
     given: { name?: string | undefined; timezone?: string | undefined; recordings?: number | undefined } = {},
     at?: Instant,
   ): SimLocation {
-    const location = makeLocation(this.#seed, this.#locationsMade++, this.#traits, given);
+    const location = makeLocation(this.#given.seed, this.#locationsMade++, this.#given.traits, given);
     this.#locations.set(location.id, location);
     for (let i = 0; i < (given.recordings ?? 1); i++) this.#add(location, i, undefined, at);
     return location;
@@ -158,7 +155,7 @@ export class World {
   }
 
   #add(location: MutableLocation, index: number, name: string | undefined, at: Instant | undefined): SimRecording {
-    const recording = makeRecording(this.#seed, location, index, this.#traits, name);
+    const recording = makeRecording(this.#given.seed, location, index, this.#given.traits, name);
     location.recordings.push(recording);
     this.#recordings.set(recording.id, recording);
     this.#change("added", recording.id, at, () => true);
@@ -169,7 +166,7 @@ export class World {
   #change(
     change: LedgerEntry["change"],
     target: Target,
-    at = this.#clock.now(),
+    at = this.#given.clock.now(),
     apply: (recording: MutableRecording) => boolean,
   ): void {
     for (const recording of this.#targets(target)) {
@@ -177,7 +174,7 @@ export class World {
       const { id, location, status } = recording;
       const entry = { at, change, recordingId: id, locationId: location.id, status };
       if (this.#ledger.push(entry) > LEDGER_LIMIT) this.#ledger.splice(0, LEDGER_LIMIT / 10);
-      this.#events.emit("change", entry);
+      this.#given.events.emit("change", entry);
     }
   }
 }

@@ -3,16 +3,7 @@
  * labels, and resolves one that is not posted again before its `endsAt`.
  */
 import type { Notification, NotifiedAlert } from "../../alerting/notification.ts";
-import type { Labels } from "../../health/alert.ts";
 import { generatorUrl, timestamp, wellFormed, wireAnnotations } from "../wire-alert.ts";
-
-export interface PostableAlert {
-  readonly labels: Labels;
-  readonly annotations: Labels;
-  readonly startsAt: string;
-  readonly endsAt: string;
-  readonly generatorURL?: string;
-}
 
 /** A test alert resolves after this time. */
 const TEST_MS = 60_000;
@@ -24,7 +15,7 @@ const TEST_MS = 60_000;
 export function renderAlertmanager(
   { reason, firing, resolved, now, externalUrl }: Notification,
   { expireMs, plain = false }: { readonly expireMs: number; readonly plain?: boolean },
-): PostableAlert[] {
+) {
   const expiresAt = now + (reason === "test" ? TEST_MS : expireMs);
   const ended = [...resolved].sort((a, b) => endOf(a) - endOf(b));
   const byLabels = new Map([...ended, ...[...firing].reverse()].map((alert) => [alert.fingerprint, alert]));

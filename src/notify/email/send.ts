@@ -53,6 +53,8 @@ function unsubscribeHeaders(sender: string, url: string | undefined): Record<str
   return { "List-Unsubscribe": `<${url}>`, "List-Unsubscribe-Post": "List-Unsubscribe=One-Click" };
 }
 
+export type DigestMail = ReturnType<typeof createDigestMail>;
+
 /** Sends digests through the transport of e-mail notifications. */
 export function createDigestMail(transport: MailTransport, from: string) {
   const sender = mailboxAddress(from);

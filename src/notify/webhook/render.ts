@@ -3,41 +3,16 @@ import type { Notification, NotifiedAlert } from "../../alerting/notification.ts
 import type { Labels } from "../../health/alert.ts";
 import { generatorUrl, timestamp, wellFormed, wireAnnotations } from "../wire-alert.ts";
 
-export interface WebhookPayload {
-  readonly receiver: string;
-  readonly status: "firing" | "resolved";
-  readonly alerts: readonly WebhookAlert[];
-  readonly groupLabels: Labels;
-  /** Those that all alerts of the message share. */
-  readonly commonLabels: Labels;
-  readonly commonAnnotations: Labels;
-  /** The status page; empty where none is configured. */
-  readonly externalURL: string;
-  readonly version: "4";
-  /** The same for every message about the group. */
-  readonly groupKey: string;
-  /** How many `max_alerts` left out. */
-  readonly truncatedAlerts: number;
-}
+export type WebhookPayload = ReturnType<typeof renderWebhook>;
 
-interface WebhookAlert {
-  readonly status: "firing" | "resolved";
-  readonly labels: Labels;
-  readonly annotations: Labels;
-  readonly startsAt: string;
-  /** Go's zero time while it fires. */
-  readonly endsAt: string;
-  readonly generatorURL: string;
-  readonly fingerprint: string;
-}
-
+/** Go's, of what has not ended. */
 const ZERO_TIME = "0001-01-01T00:00:00Z";
 
 /** Firing alerts come first; `maxAlerts` 0 is all. `plain` leaves out annotations, which may be too long. */
 export function renderWebhook(
   notification: Notification,
   { maxAlerts, plain = false }: { readonly maxAlerts: number; readonly plain?: boolean },
-): WebhookPayload {
+) {
   const { receiver, group, firing, resolved, externalUrl } = notification;
   const all = [...firing, ...resolved];
   const alerts = (maxAlerts === 0 ? all : all.slice(0, maxAlerts)).map((alert) => toAlert(alert, externalUrl, plain));
@@ -47,16 +22,20 @@ export function renderWebhook(
     status: firing.length > 0 ? "firing" : "resolved",
     alerts,
     groupLabels,
+    /** Those that all alerts of the message share. */
     commonLabels: common(alerts.map(({ labels }) => labels)),
     commonAnnotations: common(alerts.map(({ annotations }) => annotations)),
+    /** The status page; empty where none is configured. */
     externalURL: externalUrl ?? "",
     version: "4",
+    /** The same for every message about the group. */
     groupKey: `${group.id}:${JSON.stringify(groupLabels)}`,
+    /** How many `max_alerts` left out. */
     truncatedAlerts: all.length - alerts.length,
   };
 }
 
-function toAlert(alert: NotifiedAlert, externalUrl: string | undefined, plain: boolean): WebhookAlert {
+function toAlert(alert: NotifiedAlert, externalUrl: string | undefined, plain: boolean) {
   const { state, labels, startsAt, endsAt, updatedAt, fingerprint } = alert;
   return {
     status: state,
