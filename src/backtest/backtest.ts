@@ -5,28 +5,18 @@ import type { RecordingUptime } from "../health/recording.ts";
 import { messagesOf } from "./messages.ts";
 import { replayRecording } from "./recording.ts";
 import { changesBySweep, replayRules, type SteadySpan } from "./replay.ts";
-import { type Plan, planOf, type ReplayContext, type ReplaySetup } from "./setup.ts";
+import { planOf, type ReplayContext, type ReplaySetup } from "./setup.ts";
 import type { SeenStatus } from "./statuses.ts";
 import { type BacktestCounts, countEpisodes } from "./tally.ts";
 
 const MOST_TRANSITIONS = 1_000_000;
-
-export interface Backtest {
-  readonly plan: Plan;
-  /** False once there are too many transitions: then nothing more is added. */
-  add(uptime: RecordingUptime): boolean;
-  result(): BacktestCounts;
-}
 
 /** How much history before the span its first uptime ratio needs, ms. */
 export function leadMs(rules: ReplaySetup["rules"]): number {
   return Math.max(0, ...planOf(rules).windows.map(({ overMs }) => overMs));
 }
 
-export function createBacktest(
-  options: Omit<ReplayContext, "plan">,
-  { mostTransitions = MOST_TRANSITIONS } = {},
-): Backtest {
+export function createBacktest(options: Omit<ReplayContext, "plan">, { mostTransitions = MOST_TRANSITIONS } = {}) {
   const { setup, span } = options;
   const plan = planOf(setup.rules);
   const context = { ...options, plan };
@@ -40,7 +30,8 @@ export function createBacktest(
   return {
     plan,
 
-    add(uptime) {
+    /** False once there are too many transitions: then nothing more is added. */
+    add(uptime: RecordingUptime): boolean {
       const { id, locationId } = uptime.recording;
       if (!setup.isWatched(id, locationId)) return true;
       if (transitions.length > mostTransitions) return false;
@@ -52,7 +43,7 @@ export function createBacktest(
       return true;
     },
 
-    result() {
+    result(): BacktestCounts {
       for (const [id, seen] of locations) keep(replayLocation(id, seen, context));
       transitions.sort((a, b) => a.alert.updatedAt - b.alert.updatedAt);
       return countEpisodes(transitions, messagesOf(transitions, setup, span.to), { setup, span });

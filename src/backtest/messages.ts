@@ -42,9 +42,8 @@ export function messagesOf(
   setup: Pick<ReplaySetup, "route" | "inhibitRules" | "receivers" | "statusIntervalMs">,
   until: Instant,
 ): ReplayedMessage[] {
-  const shared = { setup, firing: createFiring(setup.inhibitRules), mutedBy: createMuteLookup() };
-  const messages: ReplayedMessage[] = [];
-  const replays = setup.receivers.map((receiver) => createReceiverReplay(receiver, { ...shared, messages }));
+  const shared = { setup, firing: createFiring(setup.inhibitRules), messages: [] as ReplayedMessage[] };
+  const replays = setup.receivers.map((receiver) => createReceiverReplay(receiver, shared));
   const sendBefore = (at: Instant) => {
     for (;;) {
       const due = Math.min(...replays.map(nextDue));
@@ -61,13 +60,12 @@ export function messagesOf(
     }
   }
   sendBefore(until);
-  return messages;
+  return shared.messages;
 }
 
 interface Shared {
   readonly setup: Pick<ReplaySetup, "route" | "statusIntervalMs">;
   readonly firing: ReturnType<typeof createFiring>;
-  readonly mutedBy: ReturnType<typeof createMuteLookup>;
   readonly messages: ReplayedMessage[];
 }
 
@@ -101,17 +99,6 @@ function createFiring(inhibitRules: readonly InhibitRule[]) {
       known ??= index([...alerts.values()]);
       return known.inhibitor(alert);
     },
-  };
-}
-
-/** Every group of a route asks at the same instant. */
-function createMuteLookup() {
-  let [at, known] = [Number.NaN, new Map<Route, Suppression | undefined>()];
-  return (route: Route, now: Instant): Suppression | undefined => {
-    if (!route.muteTimes?.length && !route.activeTimes?.length) return undefined;
-    if (at !== now) [at, known] = [now, new Map()];
-    if (!known.has(route)) known.set(route, muteOf(route, now));
-    return known.get(route);
   };
 }
 
@@ -210,7 +197,7 @@ function decide(replay: ReceiverReplay, group: Group, now: Instant): GroupDecisi
 }
 
 function suppressionsOf(
-  { firing, mutedBy }: ReceiverReplay,
+  { firing }: ReceiverReplay,
   group: Group,
   notified: GroupView["notified"],
   now: Instant,
@@ -225,7 +212,7 @@ function suppressionsOf(
     else if (clearing) suppressed.set(alert.id, clearing);
   }
   return {
-    muted: mutedBy(group.route, now),
+    muted: muteOf(group.route, now),
     suppressed,
     suppressedBefore: group.suppressedBefore,
     maybeNotified: NO_IDS,

@@ -1,6 +1,5 @@
 /** Replays the rules about recordings over the history of one. */
 import type { Evaluator } from "../health/apply-rules.ts";
-import type { Transition } from "../health/evaluation.ts";
 import type { Recording, RecordingUptime, UptimeBucket } from "../health/recording.ts";
 import { recordingEvaluator } from "../health/recording-evaluator.ts";
 import type { RecordingState } from "../health/shard-state.ts";
@@ -10,14 +9,11 @@ import { changesBySweep, replayRules, type SteadySpan } from "./replay.ts";
 import { type ReplayContext, tickBefore, tickFrom, type UptimeWindow } from "./setup.ts";
 import { type SeenStatus, type SweepOptions, seenBySweeps } from "./statuses.ts";
 
-interface RecordingReplay {
-  readonly transitions: readonly Transition[];
-  /** For the rules about its location. */
-  readonly seen: readonly SeenStatus[];
-}
-
-/** `buckets` are in order of time and reach back from the span by the longest window. */
-export function replayRecording({ recording, buckets }: RecordingUptime, context: ReplayContext): RecordingReplay {
+/**
+ * Its transitions, and the statuses `seen` for the rules about its location. `buckets` are in order of time and reach
+ * back from the span by the longest window.
+ */
+export function replayRecording({ recording, buckets }: RecordingUptime, context: ReplayContext) {
   const { setup, plan, span, now } = context;
   const options = { ...setup, span, lengthMs: bucketLengthMs(buckets) };
   const seen = seenBySweeps(recording, buckets, options, now);

@@ -15,7 +15,7 @@ import type { ReplaySetup, TimeSpan } from "./setup.ts";
 export type EpisodeCount = { readonly episodes: number; readonly firingMs: number; readonly longestMs: number };
 
 /** A week in which an alert of the rule fired at the location; an episode counts in the week it began to fire. */
-export interface RuleRow extends EpisodeCount {
+interface RuleRow extends EpisodeCount {
   /** The rule's id: its alert's name, with `#2` and so on where several share one. */
   readonly rule: string;
   readonly locationId: string;
@@ -23,9 +23,9 @@ export interface RuleRow extends EpisodeCount {
   readonly week: string;
 }
 
-export type RecordingCount = EpisodeCount & Readonly<Record<"recordingId" | "recording" | "location", string>>;
+type RecordingCount = EpisodeCount & Readonly<Record<"recordingId" | "recording" | "location", string>>;
 
-export interface ReceiverRow {
+interface ReceiverRow {
   readonly receiver: string;
   readonly week: string;
   readonly messages: number;
@@ -62,17 +62,12 @@ export function countEpisodes(
 }
 
 /** What makes two rows one. */
-export const ruleKey = ({ rule, locationId, week }: RuleRow) => JSON.stringify([rule, locationId, week]);
-export const recordingKey = ({ recordingId }: RecordingCount) => recordingId;
-export const receiverKey = ({ receiver, week }: Pick<ReceiverRow, "receiver" | "week">) =>
-  JSON.stringify([receiver, week]);
+const ruleKey = ({ rule, locationId, week }: RuleRow) => JSON.stringify([rule, locationId, week]);
+const recordingKey = ({ recordingId }: RecordingCount) => recordingId;
+const receiverKey = ({ receiver, week }: Pick<ReceiverRow, "receiver" | "week">) => JSON.stringify([receiver, week]);
 
-interface Episode {
-  readonly alert: Alert;
-  readonly from: Instant;
-  /** The span's end where it still fires. */
-  readonly to: Instant;
-}
+/** Up to the span's end where it still fires. */
+type Episode = TimeSpan & { readonly alert: Alert };
 
 function* episodesOf(transitions: readonly Transition[], span: TimeSpan): Generator<Episode> {
   const open = new Map<string, Alert>();
@@ -101,7 +96,7 @@ function recordingCountOf({ alert: { labels, subject }, from, to }: Episode): Re
 }
 
 /** One row for each key: sums of episodes and time, and the longest episode. */
-export function summedBy<Row extends EpisodeCount>(keyOf: (row: Row) => string, rows: readonly Row[]): Row[] {
+function summedBy<Row extends EpisodeCount>(keyOf: (row: Row) => string, rows: readonly Row[]): Row[] {
   const sums = new Map<string, Row>();
   for (const row of rows) {
     const sum = sums.get(keyOf(row)) ?? { ...row, episodes: 0, firingMs: 0, longestMs: 0 };
@@ -127,7 +122,7 @@ function receiversOf(messages: readonly ReplayedMessage[]): ReceiverRow[] {
 const collator = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
 
 /** Rules as configured, locations by name, weeks in time. */
-export function inOrderOf(ruleIds: readonly string[]): (a: RuleRow, b: RuleRow) => number {
+function inOrderOf(ruleIds: readonly string[]): (a: RuleRow, b: RuleRow) => number {
   return (a, b) =>
     ruleIds.indexOf(a.rule) - ruleIds.indexOf(b.rule) ||
     collator.compare(a.location, b.location) ||
@@ -136,7 +131,7 @@ export function inOrderOf(ruleIds: readonly string[]): (a: RuleRow, b: RuleRow) 
 }
 
 /** Receivers as configured, weeks in time. */
-export function inOrderOfReceivers(receivers: readonly string[]): (a: ReceiverRow, b: ReceiverRow) => number {
+function inOrderOfReceivers(receivers: readonly string[]): (a: ReceiverRow, b: ReceiverRow) => number {
   return (a, b) => receivers.indexOf(a.receiver) - receivers.indexOf(b.receiver) || compareText(a.week, b.week);
 }
 
