@@ -3,10 +3,10 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
-import { DateTime } from "luxon";
 import { html } from "../lib/markup.ts";
 import { cut } from "../lib/text.ts";
-import { createYielder } from "../lib/yield.ts";
+import { dayOf } from "../lib/when.ts";
+import { createYielder, inChunks } from "../lib/yield.ts";
 import type { Digest } from "./digest.ts";
 import { countsCsv, recordingsCsv } from "./render/csv.ts";
 import { headline } from "./render/headline.ts";
@@ -87,7 +87,7 @@ const compress = promisify(gzip);
 
 /** The recordings, and the visitor counts where some are untrusted; named after the digest and its first day. */
 export async function attachmentsOf(name: string, digest: Digest): Promise<Attachment[]> {
-  const day = DateTime.fromMillis(digest.period.from, { zone: digest.timezone }).toFormat("yyyy-MM-dd");
+  const day = dayOf(digest.period.from, digest.timezone);
   const base = `${name.replace(/[^\p{L}\p{N}._-]+/gu, "-")}-${day}`;
   const recordings = await csvFile(`${base}-recordings.csv`, recordingsCsv(digest));
   if (digest.untrusted.length === 0) return [recordings];
@@ -95,12 +95,8 @@ export async function attachmentsOf(name: string, digest: Digest): Promise<Attac
 }
 
 async function csvFile(filename: string, pieces: Iterable<string>): Promise<Attachment> {
-  const maybeYield = createYielder();
   const buffers = [Buffer.from(BOM)];
-  for (const piece of pieces) {
-    buffers.push(Buffer.from(piece));
-    await maybeYield();
-  }
+  for await (const chunk of inChunks(pieces)) buffers.push(Buffer.from(chunk));
   const content = Buffer.concat(buffers);
   if (content.length <= MOST_PLAIN_BYTES) return { filename, content, contentType: "text/csv; charset=utf-8" };
   return { filename: `${filename}.gz`, content: await compress(content), contentType: "application/gzip" };

@@ -39,6 +39,5 @@ function safeUrl(url: string): string {
 }
 
 function percent(character: string): string {
-  const bytes = [...new TextEncoder().encode(character)];
-  return bytes.map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, "0")}`).join("");
+  return { "'": "%27", "*": "%2A" }[character] ?? encodeURIComponent(character);
 }

@@ -2,6 +2,7 @@
 import { DateTime } from "luxon";
 import type { Instant } from "../../lib/clock.ts";
 import type { LocalHours } from "../../lib/local-hours.ts";
+import { dayOf } from "../../lib/when.ts";
 import type { DigestScope, Interval, RecordingFigures } from "../digest.ts";
 import { union } from "./intervals.ts";
 
@@ -18,8 +19,7 @@ export function digestCalendar({ period, timezone }: DigestScope, localHours: Lo
   const dates: readonly string[] = days.map((day) => day.toFormat("yyyy-MM-dd"));
   const labels = dates.map((date) => Number(date.replaceAll("-", "")));
   const indexes = new Map(labels.map((label, i) => [label, i]));
-  const first = DateTime.fromMillis(period.from, { zone: timezone }).toFormat("yyyy-MM-dd");
-  const periodFrom = Math.max(0, dates.indexOf(first));
+  const periodFrom = Math.max(0, dates.indexOf(dayOf(period.from, timezone)));
   const labelOf = (at: Instant, zone: string) => Math.floor(localHours.at(at, zone).label / 100);
   return {
     /** `YYYY-MM-DD`, oldest first, the period's last day last. */

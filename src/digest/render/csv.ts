@@ -1,4 +1,5 @@
 /** All figures of a digest for spreadsheets. */
+import { chunksOf } from "../../lib/chunks.ts";
 import { type CsvCell, csvLines } from "../../lib/csv.ts";
 import { cut, stripControls } from "../../lib/text.ts";
 import { meanRecovery, tallyOf } from "../compute/tally.ts";
@@ -16,37 +17,31 @@ const ROWS_PER_STEP = 500;
 
 /** A line per recording, in chunks: ratios 0–1, times in seconds, instants in UTC, an empty cell without a figure. */
 export function recordingsCsv({ parts, period }: Digest): Generator<string, void> {
-  const groups = digestParts.values().flatMap((part) => parts[part].values());
-  return table(
-    recordingColumns(period),
-    groups.flatMap((group) => group.recordings.values().map((recording) => [recording, group] as const)),
-  );
+  const groups = digestParts.flatMap((part) => parts[part]);
+  const rows = groups.flatMap((group) => group.recordings.map((recording): RecordingRow => [recording, group]));
+  return table(recordingColumns(period), rows);
 }
 
 /** A line per untrusted day; an empty cell where there is no figure. */
 export function countsCsv({ untrusted }: Digest): Generator<string, void> {
   return table(
     countsColumns,
-    untrusted.values().map((day) => [day] as const),
+    untrusted.map((day) => [day]),
   );
 }
 
-function* table<Row extends readonly unknown[]>(columns: Columns<Row>, rows: Iterable<Row>): Generator<string, void> {
+function* table<Row extends readonly unknown[]>(columns: Columns<Row>, rows: readonly Row[]): Generator<string, void> {
   const cells = Object.values(columns);
-  let lines: (readonly CsvCell[])[] = [Object.keys(columns)];
-  for (const row of rows) {
-    lines.push(cells.map((cell) => cell(...row)));
-    if (lines.length < ROWS_PER_STEP) continue;
-    yield csvLines(lines);
-    lines = [];
-  }
-  if (lines.length > 0) yield csvLines(lines);
+  yield csvLines([Object.keys(columns)]);
+  for (const page of chunksOf(rows, ROWS_PER_STEP))
+    yield csvLines(page.map((row) => cells.map((cell) => cell(...row))));
 }
 
+type RecordingRow = [RecordingDigest, LocationGroup];
 type Columns<Row extends readonly unknown[]> = Readonly<Record<string, (...row: Row) => CsvCell>>;
 
 /** Downtime and outages are blank where nothing is known. */
-function recordingColumns(bounds: Interval): Columns<readonly [RecordingDigest, LocationGroup]> {
+function recordingColumns(bounds: Interval): Columns<RecordingRow> {
   return {
     location: (_, { locationName }) => short(locationName),
     location_id: (_, { locationId }) => short(locationId),
@@ -65,7 +60,7 @@ function recordingColumns(bounds: Interval): Columns<readonly [RecordingDigest, 
   };
 }
 
-const countsColumns: Columns<readonly [UntrustedDay]> = {
+const countsColumns: Columns<[UntrustedDay]> = {
   location: ({ locationName }) => short(locationName),
   location_id: ({ locationId }) => short(locationId),
   date: ({ date }) => date,

@@ -1,4 +1,5 @@
 /** Posts alerts to an Alertmanager, once; the caller decides when they are sent again. */
+import { chunksOf } from "../../lib/chunks.ts";
 import type { HttpClient } from "../../lib/http-client.ts";
 import { type ChannelOptions, type Notifier, NotifyError } from "../notifier.ts";
 import { createWebEndpoint, type HttpClientSettings, httpVerdict } from "../web-endpoint.ts";
@@ -36,10 +37,7 @@ export function createAlertmanagerNotifier(options: AlertmanagerOptions): Notifi
     /** In several posts where there are many; a send that fails half-way is harmless to repeat. */
     async send(notification, { signal, plain = false }) {
       const alerts = renderAlertmanager(notification, { expireMs, plain });
-      const pages = Array.from({ length: Math.ceil(alerts.length / ALERTS_PER_POST) }, (_, page) =>
-        alerts.slice(page * ALERTS_PER_POST, (page + 1) * ALERTS_PER_POST),
-      );
-      await postAll(pages, (page) => endpoint.post(JSON.stringify(page), { signal }));
+      await postAll([...chunksOf(alerts, ALERTS_PER_POST)], (page) => endpoint.post(JSON.stringify(page), { signal }));
       const fields = { integration: notification.integrationId, alerts: alerts.length };
       log.debug(fields, "Alertmanager accepted alerts");
     },
