@@ -47,7 +47,8 @@ function createSecure(
   serve: (socket: Socket) => void,
 ): TlsServer {
   const { ask: requestCert } = tls.clientAuth;
-  const options = { ...tls.options, requestCert, rejectUnauthorized: false, handshakeTimeout: handshakeMs };
+  const http1 = { ALPNProtocols: ["http/1.1"], handshakeTimeout: handshakeMs };
+  const options = { ...tls.options, ...http1, requestCert, rejectUnauthorized: false };
   const secure = createServer(options, (socket) => {
     const isAllowed = socket.getPeerX509Certificate()
       ? isTrusted(socket, tls)
