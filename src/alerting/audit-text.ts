@@ -15,6 +15,7 @@ const ACTIONS: Readonly<Record<AuditAction, string>> = {
 
 const REASONS: Readonly<Record<RefusalReason, string>> = {
   wrong_token: "wrong token",
+  wrong_login: "wrong user or password",
   missing_scope: "the scope is missing",
   other_site: "form of another site or session",
   untrusted_proxy: "user named by a proxy that is not trusted",

@@ -24,6 +24,7 @@ export const actorKinds = [
 
 export const refusalReasons = [
   "wrong_token",
+  "wrong_login",
   "missing_scope",
   "other_site",
   "untrusted_proxy",

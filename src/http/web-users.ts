@@ -1,11 +1,12 @@
 /** Principals of the web configuration file: users by HTTP basic authentication, and clients by their certificates. */
 import { createHmac, randomBytes } from "node:crypto";
+import type { FastifyRequest } from "fastify";
 import type { Instant } from "../lib/clock.ts";
 import { compareHash } from "./bcrypt.ts";
 import type { HttpDeps } from "./deps.ts";
 import { HttpError } from "./errors.ts";
 import { createGuard } from "./guard.ts";
-import { type Authenticator, scopeSet } from "./principal.ts";
+import { type Authenticator, noteRefusal, scopeSet } from "./principal.ts";
 import { verifiedClient } from "./tls.ts";
 
 /** Comparisons run one at a time. */
@@ -13,7 +14,8 @@ const MOST_WAITING = 16;
 /** Right logins that need no comparison again; the oldest is dropped. */
 const MOST_KNOWN = 1_000;
 
-type Deps = Pick<HttpDeps, "web" | "clock" | "log">;
+type Deps = Pick<HttpDeps, "web" | "clock" | "log" | "audit">;
+type Users = Readonly<Record<string, string>>;
 interface Login {
   readonly user: string;
   readonly password: string;
@@ -38,7 +40,7 @@ export function basicAuthenticator(deps: Deps, compare = compareHash): Authentic
   const digestOf = (...parts: string[]) => createHmac("sha256", key).update(JSON.stringify(parts)).digest();
   const inLane = createLane();
 
-  function isRight({ user, password }: Login, users: Readonly<Record<string, string>>, ip: string): Promise<boolean> {
+  function isRight({ user, password }: Login, users: Users, request: FastifyRequest): Promise<boolean> {
     const hash = Object.hasOwn(users, user) ? users[user] : undefined;
     const others = Object.values(users);
     // For an unknown user that of another, always the same one.
@@ -46,7 +48,7 @@ export function basicAuthenticator(deps: Deps, compare = compareHash): Authentic
     const digest = digestOf(user, compared, password).toString("base64");
     const before = known.get(digest);
     if (before) return before;
-    throttle(ip, deps.clock.now());
+    throttle(request, deps.clock.now());
     const right = inLane(() => compare(password, compared)).then((isSame) => isSame && hash !== undefined);
     known.set(digest, right);
     const forget = () => known.delete(digest);
@@ -56,19 +58,23 @@ export function basicAuthenticator(deps: Deps, compare = compareHash): Authentic
     return right;
   }
 
-  function throttle(ip: string, now: Instant): void {
-    const { isLast, blockedMs } = guard.fail(ip, now);
-    if (isLast) deps.log.warn({ address: ip }, "too many wrong logins from an address");
+  function throttle(request: FastifyRequest, now: Instant): void {
+    const { isLast, blockedMs } = guard.fail(request.ip, now);
+    if (isLast) deps.log.warn({ address: request.ip }, "too many logins from an address");
     if (blockedMs === undefined) return;
+    noteRefusal(deps, request, "wrong_login");
     const seconds = Math.ceil(blockedMs / 1000);
     throw new HttpError("too_many_failures", `Too many logins came from your address; try again in ${seconds} s.`);
   }
 
-  return async ({ headers, routeOptions, ip }) => {
+  return async (request) => {
     const { users } = deps.web ?? {};
-    const login = routeOptions.config.open ? undefined : loginOf(headers.authorization);
-    if (!login || !users || Object.keys(users).length === 0 || !(await isRight(login, users, ip))) return undefined;
-    return { via: "basic", name: login.user, scopes: scopeSet(["read", "alerts", "silence"]) };
+    const login = request.routeOptions.config.open ? undefined : loginOf(request.headers.authorization);
+    if (!login || !users || Object.keys(users).length === 0) return undefined;
+    if (await isRight(login, users, request))
+      return { via: "basic", name: login.user, scopes: scopeSet(["read", "alerts", "silence"]) };
+    noteRefusal(deps, request, "wrong_login");
+    return undefined;
   };
 }
 

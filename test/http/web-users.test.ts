@@ -92,7 +92,9 @@ describe("logins", () => {
   /** Asks with a login; `compare` never ends unless told. */
   function authenticator(compare: (password: string, hash: string) => Promise<boolean>) {
     let current = web;
+    const noted: unknown[] = [];
     const deps = {
+      audit: async (entry: unknown) => void noted.push(entry),
       get web() {
         return current;
       },
@@ -101,8 +103,13 @@ describe("logins", () => {
     };
     const authenticate = basicAuthenticator(deps, compare);
     const ask = async (user: string, password: string, ip = "192.0.2.1") =>
-      authenticate({ headers: basic(user, password), ip, routeOptions: { config: {} } } as unknown as FastifyRequest);
-    return { ask, change: (next: typeof web) => (current = next) };
+      authenticate({
+        headers: basic(user, password),
+        ip,
+        routeOptions: { config: {}, url: "/a", method: "GET" },
+        principal: { via: "anonymous", name: "" },
+      } as unknown as FastifyRequest);
+    return { ask, noted, change: (next: typeof web) => (current = next) };
   }
 
   function counting() {
@@ -132,11 +139,17 @@ describe("logins", () => {
   });
 
   test("are compared ten times a minute for an address; one that was right before needs no comparison", async () => {
-    const { ask, compared } = counting();
+    const { ask, compared, noted } = counting();
     await ask("alice", "hunter2");
     for (let i = 0; i < 9; i++) expect(await ask("alice", `wrong-${i}`)).toBeUndefined();
     await expect(ask("alice", "wrong")).rejects.toMatchObject({ code: "too_many_failures" });
     expect(compared).toHaveLength(10);
+    const entry = { action: "refused", reason: "wrong_login", address: "192.0.2.1", actor: { via: "anonymous" } };
+    expect(noted).toHaveLength(10);
+    expect(noted).toEqual(
+      Array.from({ length: 10 }, () => expect.objectContaining({ ...entry, actor: expect.anything() })),
+    );
+    expect(JSON.stringify(noted)).not.toContain("wrong-");
     expect(await ask("alice", "hunter2")).toMatchObject({ name: "alice" });
     expect(await ask("bob", "x", "192.0.2.2")).toBeUndefined();
   });
