@@ -213,7 +213,7 @@ describe(`a hostile service (seed ${SEED})`, () => {
     const scripted = await startScripted(script);
     const outcomes: PromiseSettledResult<unknown>[] = [];
     const ask = async () => {
-      const { service } = startClient(scripted, { config: { requestTimeoutMs: TIMEOUT_MS } });
+      const { service } = startClient(scripted, { config: { requestTimeoutMs: PATIENCE_MS } });
       outcomes.push(...(await Promise.allSettled([service.locations(), service.statusUptime(someStatus)])));
       await service.close();
     };
