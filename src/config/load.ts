@@ -105,8 +105,10 @@ export async function likelyListeners(file: string, env: Environment) {
   const text = await readText(file).catch(() => "");
   const { tree } = readYaml(text, env, true);
   const http = isMapping(tree) && isMapping(tree.http) ? tree.http : {};
-  const written = [http.metrics_listen, http.listen, env.LENSWATCH_LISTEN, httpSection.keys.listen?.fallback];
-  const addresses = written.flatMap((one) => listen.safeParse(one).data ?? []);
+  const parse = (written: unknown) => listen.safeParse(written).data ?? [];
+  const written = [http.metrics_listen, http.listen, env.LENSWATCH_LISTEN].flatMap(parse);
+  // Another daemon may listen at the default address.
+  const addresses = written.length > 0 ? written : [httpSection.keys.listen?.fallback].flatMap(parse);
   return { addresses, mayUseTls: http.web_config_file !== undefined };
 }
 
