@@ -151,7 +151,8 @@ describe("connections", () => {
   /** The status of the next answer, undefined where the connection ends before. */
   async function statusOf(socket: Socket, path = "/api/v1/recordings"): Promise<number | undefined> {
     socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`);
-    const [answer] = await once(socket, "data").catch(() => [""]);
+    const ended = once(socket, "close").then(() => [""]);
+    const [answer] = await Promise.race([once(socket, "data").catch(() => [""]), ended]);
     return parse(String(answer)).status || undefined;
   }
 
