@@ -80,7 +80,7 @@ async function open(text: string) {
       wake: async () => {},
     }),
     uptime: { ...store.uptime, refreshFigures: (shard) => store.uptime.refreshFigures(shard, 0) },
-    schedules: { scheduleOf: () => undefined, scheduleBegan: () => undefined, inSchedule: () => true },
+    schedules: () => ({ scheduleOf: () => undefined, scheduleBegan: () => undefined, inSchedule: () => true }),
     rules,
     watch: { ...watch, exclude: [] },
     swept: (outcome) => {

@@ -88,6 +88,17 @@ export function formatMatcher({ name, operator, value }: Pick<Matcher, "name" | 
   return `${/^[a-zA-Z_:][\w:]*$/.test(name) ? name : quoteGo(name)}${operator}${quoteGo(value)}`;
 }
 
+/** A matcher as Alertmanager's API has it. */
+export function toApiMatcher({ name, operator, value }: Pick<Matcher, "name" | "operator" | "value">) {
+  return { name, value, isRegex: operator.endsWith("~"), isEqual: !operator.startsWith("!") };
+}
+
+/** The operator of a matcher of Alertmanager's API. */
+export function operatorOf({ isRegex, isEqual }: { isRegex: boolean; isEqual: boolean }): MatchOperator {
+  if (isRegex) return isEqual ? "=~" : "!~";
+  return isEqual ? "=" : "!=";
+}
+
 /** Whether every matcher agrees; true of an empty list. */
 export function matchesAll(matchers: readonly Matcher[], labels: Labels): boolean {
   const textOf = (name: string) => (Object.hasOwn(labels, name) ? labels[name] : undefined) ?? "";

@@ -1,7 +1,14 @@
 /** `silence add|list|expire`: silences of a running daemon. */
 import { Argument, Command, InvalidArgumentError, Option } from "commander";
 import { z } from "zod";
-import { createMatcher, formatMatcher, matchesAll, parseMatcher } from "../alerting/matcher.ts";
+import {
+  createMatcher,
+  formatMatcher,
+  matchesAll,
+  operatorOf,
+  parseMatcher,
+  toApiMatcher,
+} from "../alerting/matcher.ts";
 import type { Matcher, MatchOperator } from "../alerting/route.ts";
 import { type Clock, type Instant, systemClock } from "../lib/clock.ts";
 import { humanDuration } from "../lib/duration.ts";
@@ -51,12 +58,7 @@ function addCommand(io: CommandIo, clock: Clock): Command {
     const now = clock.now();
     const endsAt = now + options.duration;
     const body = {
-      matchers: matchers.map(({ name, operator, value }) => ({
-        name,
-        value,
-        isRegex: operator.endsWith("~"),
-        isEqual: !operator.startsWith("!"),
-      })),
+      matchers: matchers.map(toApiMatcher),
       startsAt: new Date(now).toISOString(),
       endsAt: new Date(endsAt).toISOString(),
       createdBy: authorOf(options, io.env),
@@ -109,7 +111,7 @@ function withOutput(command: Command, example: string): Command {
 const columnsAt = (now: Instant): readonly TableColumn<Silence>[] => [
   { head: "ID", cell: ({ id }) => id },
   { head: "STATE", cell: ({ status }) => status.state },
-  { head: "MATCHERS", cell: ({ matchers }) => matchers.map(matcherText).join(", "), canShrink: true },
+  { head: "MATCHERS", cell: matchersText, canShrink: true },
   { head: "WHEN", cell: (silence) => whenText(silence, now) },
   { head: "BY", cell: ({ createdBy }) => createdBy, canShrink: true },
   { head: "COMMENT", cell: ({ comment }) => comment, canShrink: true },
@@ -121,9 +123,8 @@ function whenText({ status: { state }, startsAt, endsAt }: Silence, now: Instant
   return state === "active" ? `ends in ${humanDuration(leftMs)}` : `ended ${humanDuration(-leftMs)} ago`;
 }
 
-function matcherText({ name, value, isRegex, isEqual }: Silence["matchers"][number]): string {
-  const operator = isEqual ? (isRegex ? "=~" : "=") : isRegex ? "!~" : "!=";
-  return formatMatcher({ name, value, operator });
+function matchersText({ matchers }: Silence): string {
+  return matchers.map((one) => formatMatcher({ ...one, operator: operatorOf(one) })).join(", ");
 }
 
 /** The shell has removed quotes around a value, which may contain spaces. */

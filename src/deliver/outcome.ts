@@ -35,7 +35,7 @@ export function refused(
   { now, at, failure }: Required<Pick<Postponement, "now" | "at" | "failure">>,
 ): GroupOutcome[] {
   return shares.map(({ claim, decision }, i): GroupOutcome => {
-    const lines = failedLines(decision, { integration: name, claim, at: now }, failure.code);
+    const lines = failedLines(decision, lineIn(name, now), failure.code);
     const counts = failure.scope === "message" || i === 0;
     return { group: claim.group, postpone: { now, at, lines, ...(counts ? { failure } : {}) } };
   });
@@ -46,7 +46,7 @@ export function settlementOf(
   decision: GroupDecision,
   { integration, now }: { readonly integration: string; readonly now: Instant },
 ): Settlement {
-  const context = { integration, claim, at: now };
+  const line = lineIn(integration, now);
   return {
     now,
     sent: decision.notify !== undefined,
@@ -55,8 +55,8 @@ export function settlementOf(
     nextAt: decision.nextAt,
     lines:
       decision.notify === undefined
-        ? [...unnotifiedEndLines(decision, context), ...suppressedLines(claim.suppressions, context)]
-        : notifiedLines(decision, context),
+        ? [...unnotifiedEndLines(decision, claim, line), ...suppressedLines(claim, line)]
+        : notifiedLines(decision, claim, line),
   };
 }
 
@@ -101,11 +101,10 @@ function membersLeaving(
   };
 }
 
-type LineContext = Readonly<{ integration: string; claim: Pick<Claimed, "alerts" | "notified">; at: Instant }>;
+type LineOf = ReturnType<typeof lineIn>;
 
 /** After a message was accepted. An alert that is only listed again gets no line. */
-function notifiedLines(decision: SendDecision, context: LineContext): LogLine[] {
-  const line = lineIn(context);
+function notifiedLines(decision: SendDecision, claim: Claimed, line: LineOf): LogLine[] {
   return [
     ...newlyFiring(decision).map((alert) =>
       decision.notify === "reminder" ? line(alert, "reminded") : line(alert, "notified", decision.notify),
@@ -113,14 +112,12 @@ function notifiedLines(decision: SendDecision, context: LineContext): LogLine[] 
     ...newlyResolved(decision).map((alert) =>
       line(alert, alert.isNew ? "notified_late" : "notified_end", alert.endReason ?? "expired"),
     ),
-    ...(decision.notify === "started" ? [] : unnotifiedEndLines(decision, context)),
+    ...(decision.notify === "started" ? [] : unnotifiedEndLines(decision, claim, line)),
   ];
 }
 
-function unnotifiedEndLines(decision: GroupDecision, context: LineContext): LogLine[] {
+function unnotifiedEndLines(decision: GroupDecision, claim: Claimed, line: LineOf): LogLine[] {
   const sent = new Set(decision.notify === undefined ? [] : decision.resolved.map(({ id }) => id));
-  const line = lineIn(context);
-  const { claim } = context;
   const members = new Map(claim.alerts.map((alert) => [alert.id, alert]));
   return decision.settled.flatMap((id) => {
     const alert = members.get(id) ?? claim.notified.get(id)?.alert;
@@ -129,9 +126,8 @@ function unnotifiedEndLines(decision: GroupDecision, context: LineContext): LogL
   });
 }
 
-function suppressedLines(suppressions: Suppressions | undefined, context: LineContext): LogLine[] {
-  const line = lineIn(context);
-  return context.claim.alerts.flatMap((alert) => {
+function suppressedLines({ suppressions, alerts }: ClaimedGroup, line: LineOf): LogLine[] {
+  return alerts.flatMap((alert) => {
     const suppression = suppressions?.muted ?? suppressions?.suppressed.get(alert.id);
     return suppression && alert.state === "firing" ? [line(alert, suppression.reason, detailOf(suppression))] : [];
   });
@@ -143,8 +139,7 @@ function detailOf({ reason, by, readAt }: Suppression): string | undefined {
   return readAt ? isoMinute(readAt) : undefined;
 }
 
-function failedLines(decision: SendDecision, context: LineContext, code: NotifyErrorCode): LogLine[] {
-  const line = lineIn(context);
+function failedLines(decision: SendDecision, line: LineOf, code: NotifyErrorCode): LogLine[] {
   return [...newlyFiring(decision), ...newlyResolved(decision)].map((alert) => line(alert, "failed", code));
 }
 
@@ -156,7 +151,7 @@ function newlyResolved({ resolved }: SendDecision): SendDecision["resolved"] {
   return resolved.filter(({ isAgain }) => !isAgain);
 }
 
-function lineIn({ integration, at }: LineContext) {
+function lineIn(integration: string, at: Instant) {
   return ({ subject, ruleId }: Alert, reason: string, detail?: string): LogLine => {
     return { subject, at, ruleId, integration, reason, detail };
   };

@@ -11,6 +11,7 @@ import type { Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
 import { cut, stripControls } from "../lib/text.ts";
 import { dayOfIndex } from "../lib/when.ts";
+import type { MetricReplyRow } from "../service/metric-rows.ts";
 import type { AreaContext, EntriesQuery, Service } from "../service/service.ts";
 import type { Store } from "../store/store.ts";
 import type { PollContext } from "./commit.ts";
@@ -183,11 +184,7 @@ function weeksOf(locations: readonly string[], zone: string, now: Instant) {
 /** Every location asked for; a day without a count is not a day without visitors. */
 export function usualByLocation(
   locations: readonly string[],
-  rows: readonly {
-    readonly index: string | undefined;
-    readonly location: string | undefined;
-    readonly values: { readonly entries: number | undefined };
-  }[],
+  rows: readonly Pick<MetricReplyRow<"entries">, "index" | "location" | "values">[],
   { start, end }: { readonly start: Instant; readonly end: Instant },
   zone: string,
 ): Map<string, UsualEntries> {

@@ -203,9 +203,7 @@ class Sweeper {
       excluded: this.#excluded,
       uptime: uptime.figure,
       lowUptimes: (overMs: number, below: number) => uptime.below(shard, overMs, below),
-      inSchedule: (id: string) => schedules.inSchedule(id, now),
-      scheduleOf: (id: string) => schedules.scheduleOf(id, now),
-      scheduleBegan: (id: string) => schedules.scheduleBegan(id, now),
+      ...schedules(now),
     };
   }
 

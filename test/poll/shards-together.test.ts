@@ -66,7 +66,7 @@ class World {
       },
       nameThem: async (ids) => ids.forEach((id) => void (this.names.has(id) || this.readName(id, 0))),
       uptime: { figure: () => undefined, below: () => new Set(), refreshFigures: async () => {} },
-      schedules: { scheduleOf: () => undefined, scheduleBegan: () => undefined, inSchedule: () => true },
+      schedules: () => ({ scheduleOf: () => undefined, scheduleBegan: () => undefined, inSchedule: () => true }),
       rules,
       watch: {
         exclude: [],

@@ -59,7 +59,7 @@ describeWithRedis("a sweep", () => {
       inventory: store.inventory,
       nameThem: async () => {},
       uptime: { figure: () => undefined, below: () => new Set(), refreshFigures: async () => {} },
-      schedules: { scheduleOf: () => undefined, scheduleBegan: () => undefined, inSchedule: () => true },
+      schedules: () => ({ scheduleOf: () => undefined, scheduleBegan: () => undefined, inSchedule: () => true }),
       rules,
       watch: {
         exclude: [],

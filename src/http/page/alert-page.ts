@@ -53,11 +53,8 @@ ${decisionLogSection(own, log)}${labelList(alert)}`,
 
 /** The alert's own links; only http and https ones. */
 function links({ annotations, facts }: Alert): Markup {
-  const all = [
-    ["Runbook", annotations.runbook_url],
-    ["Source", facts.generatorUrl],
-  ] as const;
-  const found = all.flatMap(([words, text]) => {
+  const all = { Runbook: annotations.runbook_url, Source: facts.generatorUrl };
+  const found = Object.entries(all).flatMap(([words, text]) => {
     const href = webUrl(text);
     return href ? [html`<a class="button" href="${href}" rel="noreferrer noopener">${words}</a> `] : [];
   });

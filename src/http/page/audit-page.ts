@@ -58,12 +58,7 @@ function filterForm({ person = "", action, days }: AuditQuery): Markup {
         html`<option value="${value}"${value === chosen ? html` selected` : nothing}>${words}</option>`,
     );
   const actions = auditActions.map((one) => [one, one.replaceAll("_", " ")] as const);
-  const periods = [
-    ["1", "24 hours"],
-    ["7", "7 days"],
-    ["30", "30 days"],
-    ["90", "90 days"],
-  ] as const;
+  const periods = Object.entries({ 1: "24 hours", 7: "7 days", 30: "30 days", 90: "90 days" });
   return html`<form class="search" role="search" action="audit" method="get">
 <label>Person or token <input name="person" value="${person}" maxlength="256" autocomplete="off"></label>
 <label>Action <select name="action">${options([["", "all"], ...actions], action)}</select></label>

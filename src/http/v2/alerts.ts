@@ -91,16 +91,13 @@ type MatcherTexts = Pick<z.infer<typeof parameters>, "filter" | "receiver" | "re
 /** All matchers of a request are compiled within one budget. */
 function readMatchers<Q extends MatcherTexts>({ filter, receiver, receiver_matchers, ...rest }: Q, context: Context) {
   const budget = requestBudget();
-  const compile = (text: string) => parseMatcher(text, budget);
+  const compileAll = (texts: string[]) => texts.map((text) => parseMatcher(text, budget));
   const compileName = (text: string) => createMatcher("receiver", "=~", text, budget);
   return {
     ...rest,
-    filter: parsedBy((texts: string[]) => texts.map(compile), "filter")(filter, context),
+    filter: parsedBy(compileAll, "filter")(filter, context),
     receiver: receiver === undefined ? undefined : parsedBy(compileName, "receiver")(receiver, context),
-    receiver_matchers: parsedBy((texts: string[]) => texts.map(compile), "receiver_matchers")(
-      receiver_matchers,
-      context,
-    ),
+    receiver_matchers: parsedBy(compileAll, "receiver_matchers")(receiver_matchers, context),
   };
 }
 

@@ -1,6 +1,6 @@
 /** The silences of Alertmanager's API v2 (its api/v2/openapi.yaml: `postableSilence`, `gettableSilence`). */
 import { z } from "zod";
-import { createMatcher, formatMatcher, parseMatcher } from "../../alerting/matcher.ts";
+import { createMatcher, formatMatcher, operatorOf, parseMatcher, toApiMatcher } from "../../alerting/matcher.ts";
 import { requestBudget } from "../../alerting/pattern.ts";
 import type { Matcher } from "../../alerting/route.ts";
 import { type Silence, silenceState, silenceStates, type WantedSilence } from "../../alerting/silence.ts";
@@ -24,9 +24,7 @@ const PostableMatcher = z.object({
 /** Compiled within one budget. */
 function compileAll(given: readonly z.infer<typeof PostableMatcher>[]): Matcher[] {
   const budget = requestBudget();
-  return given.map(({ name, value, isRegex, isEqual }) =>
-    createMatcher(name, isRegex ? (isEqual ? "=~" : "!~") : isEqual ? "=" : "!=", value, budget),
-  );
+  return given.map((one) => createMatcher(one.name, operatorOf(one), one.value, budget));
 }
 
 /** Unknown fields are ignored. An end that is not set is an error. */
@@ -89,12 +87,7 @@ export function gettableSilence(silence: Silence, now: Instant) {
     id,
     status: { state: silenceState(silence, now) },
     updatedAt: isoTime(silence.updatedAt),
-    matchers: matchers.map(({ name, operator, value }) => ({
-      name,
-      value,
-      isRegex: operator.endsWith("~"),
-      isEqual: !operator.startsWith("!"),
-    })),
+    matchers: matchers.map(toApiMatcher),
     startsAt: isoTime(silence.startsAt),
     endsAt: isoTime(silence.endsAt),
     createdBy,
