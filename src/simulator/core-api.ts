@@ -6,7 +6,7 @@ import { inChunks } from "../lib/yield.ts";
 import { issuesText } from "./errors.ts";
 import { type Faults, type HttpEndpoint, uptimeFigures } from "./faults.ts";
 import type { SimLocation, SimRecording } from "./fleet.ts";
-import { type CalendarHour, datesBetween, daysBetween, type HourCalendar, isDate, localHourOf } from "./local-time.ts";
+import { type CalendarHour, datesBetween, daysBetween, type HourCalendar, localHourOf } from "./local-time.ts";
 import type { SimulatorContext } from "./simulator.ts";
 import { errorBody } from "./traits.ts";
 import { uptimeOf } from "./uptime.ts";
@@ -14,7 +14,7 @@ import { uptimeOf } from "./uptime.ts";
 /** Longer ranges are refused; the contract shows no limit. */
 const MOST_DAYS = 800;
 
-const dateOnly = z.string().refine(isDate, { error: "must be a date, YYYY-MM-DD, and no timestamp", abort: true });
+const dateOnly = z.iso.date({ error: "must be a date, YYYY-MM-DD, and no timestamp", abort: true });
 const Range = z
   .object({ start: dateOnly, end: dateOnly })
   .refine(({ start, end }) => start <= end, { message: "end must not be before start", path: ["end"] })

@@ -25,11 +25,6 @@ export function localHourOf(at: Instant, timezone: string): Omit<CalendarHour, "
   return { hour, weekday, date: local.toFormat("yyyy-MM-dd"), startAt: local.startOf("hour").toMillis() };
 }
 
-/** Whether this is a day of the calendar, written `YYYY-MM-DD`. */
-export function isDate(text: string): boolean {
-  return /^\d{4}-\d{2}-\d{2}$/.test(text) && DateTime.fromISO(text, { zone: "utc" }).isValid;
-}
-
 /** Days from one date to another, both included; 0 where they are reversed. */
 export function daysBetween(start: string, end: string): number {
   return Math.max(0, (Date.parse(end) - Date.parse(start)) / (24 * HOUR_MS) + 1);

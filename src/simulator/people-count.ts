@@ -135,21 +135,15 @@ function groupOf(
   return group;
 }
 
-/** The beginning of an hour's period as `index` writes it; undefined where nothing is split by period. */
+/** The beginning of an hour's period as `index` writes it, without a zone; undefined where nothing is split by period. */
 function createIndexOf({ period }: CountQuery, { traits, calendar }: SimulatorContext) {
   return (hour: CalendarHour, { location }: SimRecording): string | undefined => {
     if (!period) return undefined;
-    const local = periodStart(hour, period);
-    if (traits.segment_index === "local") return local;
-    const startAt = calendar.hoursOf(local.slice(0, 10), location.timezone)[0]?.startAt;
+    const date = period === "day" ? hour.date : `${hour.date.slice(0, 7)}-01`;
+    if (traits.segment_index === "local") return `${date}T00:00:00.000`;
+    const startAt = calendar.hoursOf(date, location.timezone)[0]?.startAt;
     return new Date(startAt ?? hour.startAt).toISOString().replace("Z", "");
   };
-}
-
-/** `YYYY-MM-DDTHH:mm:ss.sss` in the location's own time, without a zone. */
-function periodStart(hour: CalendarHour, period: MetricBody["aggregationPeriod"]): string {
-  const date = period === "day" ? hour.date : `${hour.date.slice(0, 7)}-01`;
-  return `${date}T00:00:00.000`;
 }
 
 function emptyRows(labels: Record<string, string>, { by, ages, genders, roles, allRoles }: CountQuery): Group["rows"] {

@@ -25,11 +25,9 @@ const entityType = z.enum(["location", "recording"]);
 export const StatusBody = z.object({ entities, entityType, start: noDates, end: noDates });
 export const DetailBody = z.object({ entities, entityType, returnEntityType: z.literal("area_context") });
 
-const instant = z
-  .string()
-  .regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/, "must be a full timestamp, YYYY-MM-DDTHH:mm:ss.sssZ")
-  .transform(Date.parse)
-  .refine((at) => !Number.isNaN(at), "must be a moment that exists");
+const instant = z.iso
+  .datetime({ precision: 3, error: "must be a full timestamp that exists, YYYY-MM-DDTHH:mm:ss.sssZ" })
+  .transform(Date.parse);
 
 const ageBand = z.string().regex(/^\d{1,3}_\d{1,3}$/, "must have the shape <from>_<to>");
 

@@ -90,7 +90,10 @@ const wrongRanges: [string, Record<string, unknown>][] = [
   ["no start", { end: "2026-11-18" }],
   ["no end", { start: "2026-11-18" }],
   ["a day that does not exist", { start: "2026-02-30", end: "2026-03-02" }],
+  ["a leap day of another year", { start: "2026-02-29", end: "2026-03-02" }],
   ["a date written otherwise", { start: "18-11-2026", end: "18-11-2026" }],
+  ["a date without zeros", { start: "2026-1-1", end: "2026-01-02" }],
+  ["an empty start", { start: "", end: "2026-11-18" }],
   ["an end before the start", { start: "2026-11-19", end: "2026-11-18" }],
 ];
 

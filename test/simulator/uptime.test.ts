@@ -2,7 +2,7 @@ import { EventEmitter } from "node:events";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { SimRecording } from "../../src/simulator/fleet.ts";
-import { createHourCalendar, datesBetween, HOUR_MS, isDate } from "../../src/simulator/local-time.ts";
+import { createHourCalendar, datesBetween, HOUR_MS } from "../../src/simulator/local-time.ts";
 import { uptimeOf } from "../../src/simulator/uptime.ts";
 import { World } from "../../src/simulator/world.ts";
 import { handClock, NOON } from "./client.ts";
@@ -43,16 +43,6 @@ describe("days", () => {
     const indices = (date: string) => calendar.hoursOf(date, "Europe/London").map(({ index }) => index.slice(11));
     expect(indices("2026-10-25").slice(0, 4)).toEqual(["00:00", "01:00", "01:00", "02:00"]);
     expect(indices("2026-03-29").slice(0, 3)).toEqual(["00:00", "02:00", "03:00"]);
-  });
-
-  test("that are none are told from those that are", () => {
-    expect(["2024-02-29", "2026-02-29", "2026-1-1", "2026-01-01T00:00:00Z", ""].map(isDate)).toEqual([
-      true,
-      false,
-      false,
-      false,
-      false,
-    ]);
   });
 });
 
