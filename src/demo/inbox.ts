@@ -4,7 +4,7 @@ import { PassThrough } from "node:stream";
 import { type FastifyInstance, fastify } from "fastify";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import { Closer } from "../lib/closer.ts";
-import { type InboxMessage, startMailServer } from "./mail-server.ts";
+import { type InboxMessage, type Received, startMailServer } from "./mail-server.ts";
 import { renderMail, renderMessage, renderPage } from "./page.ts";
 import { readSlackMessage } from "./slack-message.ts";
 
@@ -31,7 +31,7 @@ export async function startInbox({ port = 0, clock = systemClock, onMessage }: I
   const watchers = new Set<PassThrough>();
   let lastId = 0;
 
-  const receive = (content: Content) => {
+  const receive = (content: Received) => {
     lastId += 1;
     const message: InboxMessage = { id: lastId, receivedAt: clock.now(), ...content };
     messages.push(message);
@@ -63,14 +63,10 @@ export async function startInbox({ port = 0, clock = systemClock, onMessage }: I
   }
 }
 
-type Content =
-  | Pick<InboxMessage & { kind: "slack" }, "kind" | "slack">
-  | Pick<InboxMessage & { kind: "email" }, "kind" | "mail">;
-
 type State = Readonly<{
   messages: readonly InboxMessage[];
   watchers: Set<PassThrough>;
-  receive(content: Content): void;
+  receive(content: Received): void;
 }>;
 
 function addRoutes(app: FastifyInstance, { messages, watchers, receive }: State): void {

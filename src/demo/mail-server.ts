@@ -54,7 +54,7 @@ function addressText(from: Address | undefined): string {
   return from.name ? `${from.name} <${from.address ?? ""}>` : (from.address ?? "");
 }
 
-export type InboxMessage = { readonly id: number; readonly receivedAt: Instant } & (
+export type Received =
   | { readonly kind: "slack"; readonly slack: SlackMessage }
-  | { readonly kind: "email"; readonly mail: CaughtMail }
-);
+  | { readonly kind: "email"; readonly mail: CaughtMail };
+export type InboxMessage = Received & { readonly id: number; readonly receivedAt: Instant };
