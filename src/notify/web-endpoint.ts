@@ -23,9 +23,9 @@ export interface Verdict {
   readonly code: NotifyErrorCode;
   /** `404`, `400 invalid_blocks`. */
   readonly answered: string;
-  /** The next step, as the end of a sentence. */
-  readonly hint: string;
 }
+
+type Hints = Partial<Record<NotifyErrorCode, string>>;
 
 type PostOptions = { readonly signal: AbortSignal; readonly headers?: Readonly<Record<string, string>> };
 
@@ -34,9 +34,11 @@ interface WebEndpointOptions extends Omit<ChannelOptions, "log"> {
   /** As it begins a sentence: `The webhook`. */
   readonly name: string;
   /** What to check when it cannot be reached. */
-  readonly check: string;
-  /** Undefined: the answer accepts the message. */
-  readonly verdict: (status: number, text: string) => Verdict | undefined;
+  readonly check?: string;
+  /** Undefined: the answer accepts the message. Default: any 2xx does. */
+  readonly verdict?: (status: number, text: string) => Verdict | undefined;
+  /** The next step for each code, as the end of a sentence; without one the message is sent again. */
+  readonly hints?: Hints;
   readonly http?: HttpClientSettings;
   /** Further secrets that must not appear in an error. */
   readonly secrets?: readonly string[];
@@ -50,6 +52,7 @@ const MAX_ANSWER_BYTES = 4_096;
 /** An endpoint that is posted to; `close` ends what is in flight. */
 export function createWebEndpoint(options: WebEndpointOptions) {
   const { url, name, http, timeoutMs, clock = systemClock } = options;
+  const { check = CHECK, hints = HINTS, verdict = httpVerdict } = options;
   const client = options.client ?? createHttpClient({ tls: http?.tls });
   const authorization = http && authorizationOf(http);
   const redactor = createRedactor([
@@ -79,15 +82,15 @@ export function createWebEndpoint(options: WebEndpointOptions) {
       const { status, retryAfter, text } = await unlessAborted(exchange(body, all, limited), limited).catch(
         (thrown: unknown) => {
           if (limited.aborted) throw abortedError(limited, name);
-          throw new NotifyError("network", `${name} could not be reached: check ${options.check}.`, {
+          throw new NotifyError("network", `${name} could not be reached: check ${check}.`, {
             retryable: true,
             scope: "endpoint",
             cause: redactor.error(thrown),
           });
         },
       );
-      const verdict = options.verdict(status, text);
-      if (verdict) throw refusalOf(verdict, name, parseRetryAfter(retryAfter, clock.now()));
+      const refused = verdict(status, text);
+      if (refused) throw refusalOf(refused, name, hints, parseRetryAfter(retryAfter, clock.now()));
     },
     close: () => client.close(),
   };
@@ -103,9 +106,9 @@ async function readText({ status, body }: HttpAnswer): Promise<string> {
   }
 }
 
-function refusalOf({ code, answered, hint }: Verdict, name: string, retryAfterMs: number | undefined) {
+function refusalOf({ code, answered }: Verdict, name: string, hints: Hints, retryAfterMs: number | undefined) {
   const isMessage = code === "bad_request";
-  return new NotifyError(code, `${name} answered ${answered}: ${hint}.`, {
+  return new NotifyError(code, `${name} answered ${answered}: ${hints[code] ?? "the message is sent again"}.`, {
     retryable: !isMessage,
     scope: isMessage ? "message" : "endpoint",
     retryAfterMs,
@@ -122,18 +125,11 @@ export function codeOfStatus(status: number): NotifyErrorCode {
   return status >= 400 ? "bad_request" : "other";
 }
 
-/** For endpoints that accept with any 2xx. */
-export function httpVerdict(status: number): Verdict | undefined {
-  if (status >= 200 && status < 300) return undefined;
-  return verdictOf(codeOfStatus(status), String(status), HINTS);
+function httpVerdict(status: number): Verdict | undefined {
+  return status >= 200 && status < 300 ? undefined : { code: codeOfStatus(status), answered: String(status) };
 }
 
-/** The next step for each code; without one the message is sent again. */
-export type Hints = Partial<Record<NotifyErrorCode, string>>;
-
-export function verdictOf(code: NotifyErrorCode, answered: string, hints: Hints): Verdict {
-  return { code, answered, hint: hints[code] ?? "the message is sent again" };
-}
+const CHECK = "its url, the network, DNS, its certificate and HTTPS_PROXY";
 
 const HINTS: Hints = {
   auth: "check http_config",

@@ -2,7 +2,7 @@
 import { chunksOf } from "../../lib/chunks.ts";
 import type { HttpClient } from "../../lib/http-client.ts";
 import { type ChannelOptions, type Notifier, NotifyError } from "../notifier.ts";
-import { createWebEndpoint, type HttpClientSettings, httpVerdict } from "../web-endpoint.ts";
+import { createWebEndpoint, type HttpClientSettings } from "../web-endpoint.ts";
 import { renderAlertmanager } from "./render.ts";
 
 /** As many as Prometheus sends at once (its notifier's batch size). */
@@ -25,13 +25,7 @@ interface AlertmanagerOptions extends Omit<ChannelOptions, "clock"> {
 /** A notifier for one `alertmanager_configs` entry. */
 export function createAlertmanagerNotifier(options: AlertmanagerOptions): Notifier {
   const { url, resendMs, log, ...rest } = options;
-  const endpoint = createWebEndpoint({
-    ...rest,
-    url: `${url}/api/v2/alerts`,
-    name: "Alertmanager",
-    check: "its url, the network, DNS, its certificate and HTTPS_PROXY",
-    verdict: httpVerdict,
-  });
+  const endpoint = createWebEndpoint({ ...rest, url: `${url}/api/v2/alerts`, name: "Alertmanager" });
   const expireMs = Math.max(EXPIRE_LEAST_MS, RESENDS_MISSED * resendMs);
   return {
     /** In several posts where there are many; a send that fails half-way is harmless to repeat. */

@@ -1,13 +1,13 @@
 /** Posts to an incoming webhook, once (docs.slack.dev: "Sending messages using incoming webhooks"). */
 import type { ChannelOptions, Notifier } from "../notifier.ts";
-import { codeOfStatus, createWebEndpoint, type Hints, type Verdict, verdictOf } from "../web-endpoint.ts";
+import { codeOfStatus, createWebEndpoint, type Verdict } from "../web-endpoint.ts";
 import { renderSlack } from "./render.ts";
 
 /** A notifier for one incoming webhook. `apiUrl` is a secret: no error and no log line has it. */
 export function createSlackNotifier(options: ChannelOptions & { readonly apiUrl: string }): Notifier {
   const { apiUrl: url, log, ...rest } = options;
   const check = "api_url, the network, DNS and HTTPS_PROXY";
-  const endpoint = createWebEndpoint({ ...rest, url, name: "Slack", check, verdict: slackVerdict });
+  const endpoint = createWebEndpoint({ ...rest, url, name: "Slack", check, verdict: slackVerdict, hints: HINTS });
   return {
     async send(notification, { signal, plain = false }) {
       await endpoint.post(JSON.stringify(renderSlack(notification, { plain })), { signal });
@@ -24,10 +24,10 @@ function slackVerdict(status: number, text: string): Verdict | undefined {
   if (status === 200 && word === "ok") return undefined;
   const isAuth = status < 500 && status >= 400 && (word === "invalid_token" || word === "invalid_auth");
   const code = isAuth ? "auth" : codeOfStatus(status);
-  return verdictOf(code, word === undefined ? `${status}` : `${status} ${word}`, HINTS);
+  return { code, answered: word === undefined ? `${status}` : `${status} ${word}` };
 }
 
-const HINTS: Hints = {
+const HINTS = {
   auth: "check api_url and the permissions of the Slack app",
   not_found: "the webhook or its channel does not exist any more, create a new api_url",
   bad_request: "it does not accept this message",

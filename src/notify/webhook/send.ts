@@ -2,7 +2,7 @@
 import { createHmac } from "node:crypto";
 import { systemClock } from "../../lib/clock.ts";
 import type { ChannelOptions, Notifier } from "../notifier.ts";
-import { createWebEndpoint, type HttpClientSettings, httpVerdict } from "../web-endpoint.ts";
+import { createWebEndpoint, type HttpClientSettings } from "../web-endpoint.ts";
 import { renderWebhook } from "./render.ts";
 
 interface WebhookOptions extends ChannelOptions {
@@ -20,8 +20,6 @@ export function createWebhookNotifier(options: WebhookOptions): Notifier {
   const endpoint = createWebEndpoint({
     ...rest,
     name: "The webhook",
-    check: "its url, the network, DNS, its certificate and HTTPS_PROXY",
-    verdict: httpVerdict,
     secrets: secret === undefined ? [] : [secret],
     clock,
   });
