@@ -3,7 +3,7 @@ import { closest } from "fastest-levenshtein";
 import { IANAZone } from "luxon";
 import { z } from "zod";
 import type { Instant } from "../lib/clock.ts";
-import { issuesText, SimulatorError } from "./errors.ts";
+import { parsed, SimulatorError } from "./errors.ts";
 import type { SimLocation, SimRecording } from "./fleet.ts";
 import type { Target, World } from "./world.ts";
 
@@ -48,9 +48,7 @@ export function parseChange(value: object): WorldChange {
   const kind = changeKindOf(value);
   const kinds = Object.keys(changeShapes).join(", ");
   if (!kind) throw new SimulatorError("bad_change", `A change needs one of ${kinds}.`);
-  const parsed = changeShapes[kind].safeParse(value);
-  if (parsed.success) return { ...parsed.data, kind } as WorldChange;
-  throw new SimulatorError("bad_change", `Not a change: ${issuesText(parsed.error)}.`);
+  return { ...parsed<object>(changeShapes[kind], value, "bad_change", "Not a change"), kind } as WorldChange;
 }
 
 /** Makes the change happen. Throws SimulatorError `not_found`. */

@@ -15,13 +15,14 @@
 import type { FastifyInstance } from "fastify";
 import { z } from "zod";
 import { applyChange, parseChange } from "./change.ts";
-import { issuesText, SimulatorError } from "./errors.ts";
+import { parsed, SimulatorError } from "./errors.ts";
 import type { Faults } from "./faults.ts";
 import type { SimLocation } from "./fleet.ts";
 import type { World } from "./world.ts";
 
 const FaultRequest = z.looseObject({ name: z.string() });
 const ChangeRequest = z.union([z.looseObject({}).transform((one) => [one]), z.array(z.looseObject({}))]);
+const BAD_BODY = "The request body cannot be used";
 
 /** Registers the control interface under a path. */
 export function registerControl(
@@ -37,7 +38,7 @@ export function registerControl(
       });
       control.get("/faults", async () => faults.active());
       control.post("/faults", async (request) => {
-        const { name, ...params } = read(FaultRequest, request.body);
+        const { name, ...params } = parsed(FaultRequest, request.body, "bad_change", BAD_BODY);
         faults.setUntyped(name, params);
         return faults.active();
       });
@@ -50,7 +51,7 @@ export function registerControl(
       control.get("/world", async () => ({ locations: world.locations.map(shown) }));
       control.post("/world", async (request) => {
         const before = world.ledger.length;
-        const changes = read(ChangeRequest, request.body).map(parseChange);
+        const changes = parsed(ChangeRequest, request.body, "bad_change", BAD_BODY).map(parseChange);
         for (const change of changes) applyChange(world, change);
         return world.ledger.slice(before);
       });
@@ -58,12 +59,6 @@ export function registerControl(
     },
     { prefix },
   );
-}
-
-function read<T>(schema: z.ZodType<T>, body: unknown): T {
-  const parsed = schema.safeParse(body);
-  if (parsed.success) return parsed.data;
-  throw new SimulatorError("bad_change", `The request body cannot be used: ${issuesText(parsed.error)}.`);
 }
 
 function shown({ recordings, ...location }: SimLocation): object {

@@ -23,3 +23,10 @@ export function issuesText(error: z.ZodError): string {
     .map(({ path, message }) => (path.length > 0 ? `${path.join(".")}: ${message}` : message))
     .join("; ");
 }
+
+/** The value as the schema has it. Throws SimulatorError: `problem`, and what is wrong. */
+export function parsed<T>(schema: z.ZodType<T>, given: unknown, code: SimulatorErrorCode, problem: string): T {
+  const { data, error } = schema.safeParse(given);
+  if (error) throw new SimulatorError(code, `${problem}: ${issuesText(error)}.`);
+  return data as T;
+}

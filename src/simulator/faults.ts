@@ -1,6 +1,6 @@
 /** Every fault with its parameters, as a scenario file and the control interface take them, and those switched on. */
 import { z } from "zod";
-import { issuesText, SimulatorError } from "./errors.ts";
+import { parsed, SimulatorError } from "./errors.ts";
 import type { SimulatorEvents } from "./world.ts";
 
 /** The faults that are on. */
@@ -57,9 +57,7 @@ export function parseFault(name: string, params: unknown): { times?: number | un
     const known = Object.keys(faultKinds).join(", ");
     throw new SimulatorError("bad_fault", `There is no fault "${name}"; the faults are ${known}.`);
   }
-  const parsed = faultKinds[name as FaultName].safeParse(params ?? {});
-  if (parsed.success) return parsed.data;
-  throw new SimulatorError("bad_fault", `The fault ${name} cannot be set: ${issuesText(parsed.error)}.`);
+  return parsed<object>(faultKinds[name as FaultName], params ?? {}, "bad_fault", `The fault ${name} cannot be set`);
 }
 
 function isMeantFor(params: object, endpoint: string | undefined): boolean {

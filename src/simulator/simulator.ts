@@ -8,7 +8,7 @@ import { Closer } from "../lib/closer.ts";
 import { type Logger, silentLogger } from "../lib/log.ts";
 import { registerControl } from "./control.ts";
 import { registerCoreApi } from "./core-api.ts";
-import { issuesText, SimulatorError } from "./errors.ts";
+import { parsed, SimulatorError } from "./errors.ts";
 import { Faults } from "./faults.ts";
 import { hexId } from "./fleet.ts";
 import { registerHttpFaults } from "./http-faults.ts";
@@ -41,13 +41,7 @@ export interface SimulatorContext {
 }
 
 /** A running service: its addresses, credentials, world and faults. */
-export interface Simulator extends Credentials, Pick<SimulatorContext, "world" | "faults" | "events"> {
-  readonly baseUrl: string;
-  readonly wsUrl: string;
-  readonly authUrl: string;
-  readonly controlUrl: string;
-  close(): Promise<void>;
-}
+export type Simulator = Readonly<Awaited<ReturnType<typeof startSimulator>>>;
 
 const AUDIENCE = "https://core.simulator.example";
 const ISSUER = "https://issuer.simulator.example/";
@@ -57,7 +51,7 @@ const CONTROL_PATH = "/control";
 const BODY_LIMIT_BYTES = 16 * 1024 * 1024;
 
 /** Starts the service. Throws SimulatorError: `bad_option`, `bad_scenario`, `cannot_listen`. */
-export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
+export async function startSimulator(options: SimulatorOptions) {
   checkOptions(options);
   const { seed, clock = systemClock, log = silentLogger, host = "127.0.0.1", port = 0 } = options;
   const clientId = options.clientId ?? `simulator-${hexId(seed, "client").slice(0, 8)}`;
@@ -111,9 +105,8 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
 }
 
 function traitsOf({ scenario, traits }: SimulatorOptions): Traits {
-  const given = Traits.partial().safeParse(traits ?? {});
-  if (!given.success) throw new SimulatorError("bad_option", `The simulator cannot start: ${issuesText(given.error)}.`);
-  const named = Object.fromEntries(Object.keys(traits ?? {}).map((key) => [key, given.data[key as keyof Traits]]));
+  const given = parsed(Traits.partial(), traits ?? {}, "bad_option", "The simulator cannot start");
+  const named = Object.fromEntries(Object.keys(traits ?? {}).map((key) => [key, given[key as keyof Traits]]));
   return { ...(scenario?.traits ?? Traits.parse({})), ...named };
 }
 
