@@ -16,8 +16,6 @@ const Section = z.object({ type: z.literal("section"), text: z.object({ type: z.
 const Blocks = z.array(Section).max(50).default([]);
 const Attachment = z.object({
   color: z.optional(z.string().transform((color) => (/^#[0-9a-f]{6}$/i.test(color) ? color : undefined))),
-  text: z.string().optional(),
-  fallback: z.string().optional(),
   blocks: Blocks,
 });
 const Payload = z.object({
@@ -34,9 +32,8 @@ export function readSlackMessage(body: string): SlackMessage | undefined {
   const blocks = [...payload.blocks, ...attachments.flatMap((attachment) => attachment.blocks)];
   // As in Slack, `text` is only the notification's line when there are blocks.
   const own = blocks.length === 0 && text ? [parseMrkdwn(text)] : [];
-  const texts = attachments.flatMap((attachment) => (attachment.text ? [parseMrkdwn(attachment.text)] : []));
-  const parts = [...own, ...blocks.map(partOf), ...texts];
-  const title = text ?? attachments[0]?.fallback ?? plain(parts[0]);
+  const parts = [...own, ...blocks.map(partOf)];
+  const title = text ?? plain(parts[0]);
   if (parts.length === 0 || title === "") return undefined;
   return { title: plain(parseMrkdwn(title)), color: attachments.find(({ color }) => color)?.color, parts };
 }
