@@ -33,14 +33,7 @@ export interface ReplayContext {
   readonly inventory: Inventory;
 }
 
-/** The rules by how history can evaluate them. */
-export interface Plan {
-  readonly recording: readonly Rule[];
-  readonly location: readonly Rule[];
-  readonly asksStatus: boolean;
-  readonly windows: readonly UptimeWindow[];
-  readonly notShown: readonly { readonly rule: Rule; readonly why: string }[];
-}
+export type Plan = ReturnType<typeof planOf>;
 
 export interface UptimeWindow {
   readonly overMs: number;
@@ -50,7 +43,8 @@ export interface UptimeWindow {
   readonly fineFrom: number;
 }
 
-export function planOf(rules: readonly Rule[]): Plan {
+/** The rules by how history can evaluate them. */
+export function planOf(rules: readonly Rule[]) {
   const shown = rules.filter(({ when }) => whyNotShown(when) === undefined);
   return {
     recording: shown.filter(({ when }) => when.kind !== "location_offline"),

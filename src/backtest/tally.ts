@@ -32,31 +32,26 @@ interface ReceiverRow {
   readonly byReason: Readonly<Partial<Record<NotifyReason, number>>>;
 }
 
-export interface BacktestCounts {
-  /** Ids of the rules and names of the receivers, as configured. */
-  readonly order: { readonly rules: readonly string[]; readonly receivers: readonly string[] };
-  /** In order of rule as configured, location by name, and week. */
-  readonly rules: readonly RuleRow[];
-  /** Most time firing first. */
-  readonly recordings: readonly RecordingCount[];
-  /** In order of receiver as configured, and week; without weeks that have no message. */
-  readonly receivers: readonly ReceiverRow[];
-}
+export type BacktestCounts = ReturnType<typeof countEpisodes>;
 
 /** `transitions` are in order of time. */
 export function countEpisodes(
   transitions: readonly Transition[],
   messages: readonly ReplayedMessage[],
   { setup, span }: { readonly setup: Pick<ReplaySetup, "rules" | "receivers">; readonly span: TimeSpan },
-): BacktestCounts {
+) {
   const order = { rules: setup.rules.map(({ id }) => id), receivers: setup.receivers.map(({ name }) => name) };
   const episodes = [...episodesOf(transitions, span)];
   return {
+    /** Ids of the rules and names of the receivers, as configured. */
     order,
+    /** In order of rule as configured, location by name, and week. */
     rules: summedBy(ruleKey, episodes.flatMap(ruleRowsOf)).sort(inOrderOf(order.rules)),
+    /** Most time firing first. */
     recordings: summedBy(recordingKey, episodes.flatMap(recordingCountOf)).sort(
       (a, b) => b.firingMs - a.firingMs || b.episodes - a.episodes || compareText(a.recordingId, b.recordingId),
     ),
+    /** In order of receiver as configured, and week; without weeks that have no message. */
     receivers: receiversOf(messages).sort(inOrderOfReceivers(order.receivers)),
   };
 }
@@ -154,23 +149,18 @@ export type Beside<Figures> = { readonly first: Figures; readonly second: Figure
 
 export type Messages = Pick<ReceiverRow, "messages" | "byReason">;
 
-export interface Comparison {
-  readonly rules: readonly (RuleRow & Beside<EpisodeCount>)[];
-  /** Summed over locations and weeks. */
-  readonly totals: readonly (RuleRow & Beside<EpisodeCount>)[];
-  readonly recordings: readonly (RecordingCount & Beside<EpisodeCount>)[];
-  readonly receivers: readonly (ReceiverRow & Beside<Messages>)[];
-}
+export type Comparison = ReturnType<typeof compareCounts>;
 
 const NONE: EpisodeCount = { episodes: 0, firingMs: 0, longestMs: 0 };
 const NO_MESSAGES: Messages = { messages: 0, byReason: {} };
 
 /** Rules and receivers in the order of the first, then the second; recordings only the second has come last. */
-export function compareCounts(first: BacktestCounts, second?: BacktestCounts): Comparison {
+export function compareCounts(first: BacktestCounts, second?: BacktestCounts) {
   const union = (of: keyof BacktestCounts["order"]) => [...new Set([...first.order[of], ...(second?.order[of] ?? [])])];
   const [one, other] = [first, second].map((counts) => counts && summedBy(({ rule }) => rule, counts.rules));
   return {
     rules: beside(ruleKey, NONE, first.rules, second?.rules).sort(inOrderOf(union("rules"))),
+    /** Summed over locations and weeks. */
     totals: beside(({ rule }) => rule, NONE, one ?? [], other).sort(inOrderOf(union("rules"))),
     recordings: beside(recordingKey, NONE, first.recordings, second?.recordings),
     receivers: beside(receiverKey, NO_MESSAGES, first.receivers, second?.receivers).sort(
