@@ -78,7 +78,7 @@ function* suppressionsOf(claim: Claimed, root: Route, facts: Facts): Generator<v
   const standsFor = new Map<string, StandsFor>();
   const suppressedBefore = new Set(claim.suppressedBefore);
   for (const alert of claim.alerts) {
-    const muted = claim.group === coldStartGroup ? muteOfAll(alert, root, facts.now) : undefined;
+    const muted = claim.group === coldStartGroup ? mutesOf(alert, root, facts.now)[0] : undefined;
     const isKnown = suppressedBefore.has(alert.id) || claim.notified.has(alert.id);
     const suppression = muted ?? (yield* suppressionOf(alert, facts)) ?? clearingOf(alert, isKnown);
     if (suppression) suppressed.set(alert.id, suppression);
@@ -112,10 +112,10 @@ function* suppressionOf(
   return stale?.(alert);
 }
 
-/** The summary of a cold start has no route: an alert is muted there where every route that takes it is. */
-function muteOfAll({ labels }: Alert, root: Route, now: Instant): Suppression | undefined {
+/** What mutes an alert outside of a group: an alert is muted where every route that takes it is. */
+function mutesOf({ labels }: Alert, root: Route, now: Instant): Suppression[] {
   const mutes = routesFor(root, labels).map((route) => muteOf(route, now));
-  return mutes.includes(undefined) ? undefined : mutes[0];
+  return mutes.every((mute) => mute !== undefined) ? mutes : [];
 }
 
 function* suppressibleAlerts(
@@ -125,12 +125,11 @@ function* suppressibleAlerts(
   const found: SuppressibleAlert[] = [];
   for (const alert of firing) {
     const source = inhibitions.inhibitor(alert);
-    const mutes = routesFor(root, alert.labels).map((route) => muteOf(route, now)?.by);
     found.push({
       alert,
       silencedBy: (yield* silencesOf(silences, alert.labels, now)).map(({ id }) => id),
       inhibitedBy: source ? [source] : [],
-      mutedBy: mutes.includes(undefined) ? [] : [...new Set(mutes.filter((name) => name !== undefined))],
+      mutedBy: [...new Set(mutesOf(alert, root, now).map(({ by }) => by))],
       acknowledgement: acks.get(alert.id),
     });
     yield;
