@@ -22,12 +22,8 @@ export function decideStorm<C extends { readonly stormGroups: number | undefined
   decided: readonly { readonly claim: C; readonly decision: GroupDecision }[],
   due: number,
 ): Batch<{ claim: C; decision: SendDecision }, { claim: C; decision: SkipDecision }> {
-  const skipped: { claim: C; decision: SkipDecision }[] = [];
-  const toSend: { claim: C; decision: SendDecision }[] = [];
-  for (const { claim, decision } of decided) {
-    if (decision.notify === undefined) skipped.push({ claim, decision });
-    else toSend.push({ claim, decision });
-  }
+  const skipped = decided.flatMap(({ claim, decision }) => (decision.notify ? [] : [{ claim, decision }]));
+  const toSend = decided.flatMap(({ claim, decision }) => (decision.notify ? [{ claim, decision }] : []));
   const count = Math.max(due, decided.length) - skipped.length;
   const joins = ({ claim: { stormGroups } }: { claim: C }) => stormGroups !== undefined && stormGroups < count;
   const now = toSend.length > 1 ? toSend.filter(joins) : [];

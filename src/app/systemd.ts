@@ -5,6 +5,7 @@ import type { Instant } from "../lib/clock.ts";
 import { withDeadline } from "../lib/closer.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
+import { oneAtATime } from "../lib/one-at-a-time.ts";
 
 const SEND_DEADLINE_MS = 5_000;
 const QUEUE = 16;
@@ -48,21 +49,16 @@ export function createServiceManager(env: Readonly<Record<string, string | undef
     watch(health: () => Promise<Health>): () => void {
       const everyMs = Number(WATCHDOG_USEC) / 3_000;
       if (!(everyMs >= 1) || WATCHDOG_PID !== String(process.pid)) return () => {};
-      let isLooking = false;
-      const look = async () => {
-        if (isLooking) return;
-        isLooking = true;
+      const look = oneAtATime(async () => {
         try {
           const { status, hung } = await withDeadline(health(), everyMs);
           if (hung) log.error("no sweep was attempted for long though Redis answers: systemd will restart lenswatch");
           else await notify("WATCHDOG=1", `STATUS=${status}`);
         } catch (thrown) {
           log.warn({ err: toError(thrown) }, "health could not be read for systemd");
-        } finally {
-          isLooking = false;
         }
-      };
-      const timer = setInterval(() => void look(), everyMs);
+      });
+      const timer = setInterval(look, everyMs);
       return () => clearInterval(timer);
     },
   };

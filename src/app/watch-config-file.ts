@@ -5,6 +5,7 @@ import type { ConfigSource } from "../config/source.ts";
 import type { ReloadResult } from "../http/deps.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
+import { oneAtATime } from "../lib/one-at-a-time.ts";
 import type { App } from "./app.ts";
 
 /** A change counts once it was seen at two checks in a row: a file may be half written at the first. */
@@ -27,7 +28,6 @@ export function watchConfigFile(deps: {
   let seen: string | undefined;
   let queue: Promise<unknown> = Promise.resolve();
   let isStopped = false;
-  let isChecking = false;
 
   const load = async (by: AuditOrigin): Promise<ReloadResult> =>
     isStopped ? { outcome: "refused", problems: ["lenswatch is stopping."] } : loadOnce(deps, by);
@@ -44,11 +44,10 @@ export function watchConfigFile(deps: {
     queue = done;
     return done;
   };
-  const timer = setInterval(() => {
-    if (isChecking) return;
-    isChecking = true;
-    void inSequence(() => check().finally(() => (isChecking = false)));
-  }, deps.everyMs ?? CHECK_MS);
+  const timer = setInterval(
+    oneAtATime(() => inSequence(check)),
+    deps.everyMs ?? CHECK_MS,
+  );
 
   return {
     reload: (by) => inSequence(() => load(by)),

@@ -25,15 +25,12 @@ export function recordStatus(
 ): StateHistory | undefined {
   if (previous?.status === undefined) return undefined;
   if (!previous.history && previous.status === status) return undefined;
-  const history = previous.history ?? firstState(previous.status, previous.readAt);
+  const first = { status: previous.status, from: previous.readAt, count: 1 };
+  const history = previous.history ?? { sampledAt: previous.readAt, stretches: [first] };
   const due = isDue(history.sampledAt, now, intervalMs);
   if (!due && history.stretches.at(-1)?.status === status) return history;
   const stretches = trim((due ? append : change)(history.stretches, status, now));
   return stretches.length > 1 ? { sampledAt: due ? now : history.sampledAt, stretches } : undefined;
-}
-
-function firstState(status: StatusStretch["status"], at: Instant): StateHistory {
-  return { sampledAt: at, stretches: [{ status, from: at, count: 1 }] };
 }
 
 /** One state per clock minute; where sweeps are rarer, one per sweep, be it early or late. */
