@@ -21,7 +21,7 @@ const FOLDED_RANGE = 100;
 const CHARACTERS_PER_PART = 16;
 
 const TOKEN =
-  /\\Q(?<quoted>.*?)(?:\\E|$)|(?<table>\\[pP](?:\{[^}]*\}|.)?)|\\x\{[^}]*\}|\\.?|(?<set>\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\\\]])*\]?)|\{(?<min>\d+)(?:,(?<max>\d*))?\}|\(\?:|./gsu;
+  /\\Q(?<quoted>.*?)(?:\\E|$)|(?<flags>\(\?[a-zA-Z-]*\))|(?<table>\\[pP](?:\{[^}]*\}|.)?)|\\x\{[^}]*\}|\\.?|(?<set>\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\\\]])*\]?)|\{(?<min>\d+)(?:,(?<max>\d*))?\}|\(\?:|./gsu;
 
 /** At least as many parts as RE2 compiles the pattern to. 0 of mere texts: `a|b`. */
 export function patternCost(pattern: string): number {
@@ -37,7 +37,8 @@ export function patternCost(pattern: string): number {
     } else if (token === ")") {
       last = sum + 2;
       sum = (outer.pop() ?? 0) + last;
-    } else {
+    } else if (groups.quoted !== "" && groups.flags === undefined) {
+      // What is empty is passed over by a repetition after it, which is of what is before.
       last = tokenCost(token, groups, last);
       sum += last + (foldsCase ? foldingCost(groups.set) : 0);
     }

@@ -23,7 +23,7 @@ const attempt = <T>(work: () => T): T | undefined => {
 };
 
 const atom = fc.constantFrom(
-  ..."a . b \\d \\pL \\PN \\p{Greek} \\x{100} [a-z] [^a] [\\pL\\pN] []a] [[:alpha:]x] [\\]{9}] \\Qa(b\\E \\Q{\\E \\( ^ $ \\b".split(
+  ..."a . b \\d \\pL \\PN \\p{Greek} \\x{100} [a-z] [^a] [\\pL\\pN] []a] [[:alpha:]x] [\\]{9}] \\Qa(b\\E \\Q{\\E \\( ^ $ \\b a\\Q\\E a(?i)".split(
     " ",
   ),
   "(?i)[\\x{100}-\\x{1ffff}]",
@@ -70,6 +70,8 @@ const HOSTILE = {
   "repeated groups": "(a?){1000}".repeat(360),
   "nested repetition": "(((a{10}){10}){10}){2}",
   "a repetition after a quoted bracket": "\\Q[\\E(a?){1000}]",
+  "a repetition after an empty quotation": `(?:(?:${"a".repeat(200)})\\Q\\E{31})\\Q\\E{31}`,
+  "a repetition after flags": `(?:(?:${"a".repeat(200)})(?s){31})(?s){31}`,
   "a repetition after an escaped class": "[\\]](a?){1000}",
   "classes of Unicode": "\\pL".repeat(1_300),
   "ranges that ignore case": `(?i)${"[a-\\x{1ffff}]".repeat(280)}`,
