@@ -97,15 +97,17 @@ function checkTokens(http: HttpInput, context: z.RefinementCtx): void {
 
 /** Readers from elsewhere need a way to sign in, unless it is said that they need none. */
 export function checkReading(http: HttpInput, web: WebConfig | undefined): Finding[] {
-  const { listen, tokens, admin_token, read_token, auth_proxy, allow_anonymous, trusted_proxies } = http;
+  const { listen, metrics_listen, tokens, admin_token, read_token, auth_proxy, allow_anonymous, trusted_proxies } =
+    http;
   const mayRead = tokens.some(({ scopes }) => scopes.includes("read") || scopes.includes("admin"));
   if (allow_anonymous || admin_token || read_token || mayRead || auth_proxy || (web && signsIn(web))) return [];
   const closed = "`read_token` beside it (`openssl rand -hex 32` makes one), or `allow_anonymous: true`";
   const refused = (key: string, found: string, expected = closed): Finding[] => [
     { kind: "conflict", path: ["http", key], found, expected },
   ];
-  if (!isLoopback(listen.host))
-    return refused("listen", "an address that others reach", `a loopback address, or ${closed}`);
+  for (const [key, address] of Object.entries({ listen, metrics_listen }))
+    if (address && !isLoopback(address.host))
+      return refused(key, "an address that others reach", `a loopback address, or ${closed}`);
   if (trusted_proxies.length > 0) return refused("trusted_proxies", "proxies that others come through");
   return allow_anonymous === false ? refused("allow_anonymous", "false") : [];
 }
@@ -138,9 +140,9 @@ export function buildHttp(
 
 /** Whether everybody who reaches the port may read. */
 export function isReadingOpen(http: HttpConfig): boolean {
-  const { host, tokens, allowAnonymous, trustedProxies, authProxy, web } = http;
+  const { host, metricsListen, tokens, allowAnonymous, trustedProxies, authProxy, web } = http;
   if (allowAnonymous !== undefined) return allowAnonymous;
-  const isReached = !isLoopback(host) || trustedProxies.length > 0;
+  const isReached = ![host, metricsListen?.host ?? host].every(isLoopback) || trustedProxies.length > 0;
   const hasOthers = authProxy !== undefined || (web && signsIn(web)) === true;
   return !isReached && !hasOthers && !tokens.some(({ scopes }) => scopes.includes("read"));
 }

@@ -26,6 +26,7 @@ describe("reading", () => {
     ["http.listen", "listen: watch.example.com:9595"],
     ["http.listen", `${listening}, allow_anonymous: false`],
     ["http.listen", `${listening}, ${tokens(entry("a", A, "[alerts, silence]"))}`],
+    ["http.metrics_listen", "metrics_listen: 0.0.0.0:9596"],
     ["http.trusted_proxies", "trusted_proxies: [127.0.0.1]"],
     ["http.allow_anonymous", "allow_anonymous: false"],
   ])("without a way to sign in is refused at %s: %s", (path, http) => {
@@ -62,6 +63,8 @@ describe("reading", () => {
     ["closed", `read_token: ${A}`],
     ["closed", tokens(entry("a", A, "read"))],
     ["closed", `admin_token: ${A}, allow_anonymous: false`],
+    ["closed", `admin_token: ${A}, metrics_listen: 0.0.0.0:9596`],
+    ["open", "metrics_listen: 127.0.0.1:9596"],
     ["closed", `admin_token: ${A}, trusted_proxies: 127.0.0.1`],
     ["closed", "trusted_proxies: 127.0.0.1, auth_proxy: { user_header: X-User }"],
   ])("is %s with %j", (state, http) => {
