@@ -1,13 +1,13 @@
 /**
- * The audit log, kept for `watch.history`: at most 10,000 changes and 2,000 entries of refused attempts, each of at most
- * 2 KB. A change is written by the script that makes it (`scripts/audit.lua`), so that there is none without its entry.
+ * The audit log, kept for `watch.history`: at most 10,000 changes, 2,000 sign-ins and sign-outs and 2,000 entries of
+ * refused attempts, each of at most 2 KB. A change is written by the script that makes it (`scripts/audit.lua`), so that there is none without its entry.
  */
 import type { Redis } from "ioredis";
 import { type AuditEntry, auditSortKey, type StoredAuditEntry } from "../alerting/audit.ts";
 import type { Instant } from "../lib/clock.ts";
 import { scrub } from "../lib/log.ts";
 import { cut, stripControls } from "../lib/text.ts";
-import type { Keys } from "./keys.ts";
+import { type AuditStream, auditStreams, type Keys } from "./keys.ts";
 import { loadScript } from "./redis.ts";
 
 const MOST_BYTES = 2_048;
@@ -22,10 +22,15 @@ export type EncodeAudit = ReturnType<typeof createEncodeAudit>;
 export function createEncodeAudit(historyMs: number) {
   return (entries: readonly AuditEntry[] = [], now: Instant) => {
     if (entries.length === 0) return undefined;
-    const rows = entries.map((entry) => ({ outcome: entry.outcome, text: entryText(entry) }));
+    const rows = entries.map((entry) => ({ stream: streamOf(entry), text: entryText(entry) }));
     const at = Math.round(now);
     return { at, oldest: Math.max(0, Math.floor(at - historyMs)), keptMs: Math.ceil(historyMs), entries: rows };
   };
+}
+
+/** Readers, who may sign in as often as they like, displace no change. */
+function streamOf({ action, outcome }: AuditEntry): AuditStream {
+  return outcome === "done" && (action === "sign_in" || action === "sign_out") ? "visits" : outcome;
 }
 
 /** JSON on one line without secrets that can be recognised. */
@@ -60,11 +65,8 @@ export function createAuditStore(redis: Redis, keys: Keys, encode: EncodeAudit) 
 
     /** The entries written at or after `since`, the newest first. */
     async read(since: Instant): Promise<StoredAuditEntry[]> {
-      const [done, refused] = await Promise.all([
-        readStream(keys.audit("done"), since),
-        readStream(keys.audit("refused"), since),
-      ]);
-      const keyed = [...done, ...refused].map((entry) => [auditSortKey(entry), entry] as const);
+      const all = await Promise.all(auditStreams.map((stream) => readStream(keys.audit(stream), since)));
+      const keyed = all.flat().map((entry) => [auditSortKey(entry), entry] as const);
       return keyed.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, entry]) => entry);
     },
   };

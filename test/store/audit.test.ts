@@ -126,15 +126,24 @@ describeWithRedis("the audit log", () => {
     expect(await store.audit.read(0)).toHaveLength(1);
   });
 
-  it("keeps changes, whatever attempts are refused and however many, and a bounded number of those", async () => {
-    const { store, redis } = testStore();
-    await store.audit.write([anEntry()], T0);
-    const flood = Array.from({ length: 500 }, (_, i) => refused({ address: `10.0.0.${i}` }));
-    for (let i = 0; i < 5; i++) await store.audit.write(flood, T0 + 1);
-    expect(await redis.xlen(store.keys.audit("refused"))).toBe(2_000);
-    expect((await store.audit.read(0)).filter(({ outcome }) => outcome === "done")).toHaveLength(1);
-    expect(await redis.xlen(store.keys.audit("done"))).toBe(1);
-  });
+  it.each([
+    ["refused", refused()],
+    ["visits", anEntry({ action: "sign_in" })],
+    ["visits", anEntry({ action: "sign_out" })],
+  ] as const)(
+    "keeps changes, whatever else there is and however much, and a bounded number of %s",
+    async (stream, entry) => {
+      const { store, redis } = testStore();
+      await store.audit.write([anEntry()], T0);
+      const flood = Array.from({ length: 500 }, (_, i) => ({ ...entry, address: `10.0.0.${i}` }));
+      for (let i = 0; i < 5; i++) await store.audit.write(flood, T0 + 1);
+      expect(await redis.xlen(store.keys.audit(stream))).toBe(2_000);
+      const read = await store.audit.read(0);
+      expect(read).toHaveLength(2_001);
+      expect(read.at(-1)).toMatchObject(anEntry());
+      expect(await redis.xlen(store.keys.audit("done"))).toBe(1);
+    },
+  );
 
   it("gives entries newest first with ids in that order, also of a replica whose clock is behind", async () => {
     const { store, replica } = testStore();
