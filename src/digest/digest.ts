@@ -68,7 +68,7 @@ export interface DigestScope {
   /** While lenswatch did not run, or before it was installed: outages then are unknown. */
   readonly unwatched?: readonly Interval[] | undefined;
   /** With less uptime on a day, a location's visitor counts of that day are unreliable; 0–1. */
-  readonly untrustedBelow?: number | undefined;
+  readonly untrustedBelow: number;
 }
 
 /**

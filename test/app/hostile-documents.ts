@@ -67,6 +67,7 @@ export async function digestOf({ snapshot, uptimes, firing, ended, locations, te
     uptime: new Map(uptimes.map(({ recording, buckets }) => [recording.id, buckets])),
     incidents: [...firing, ...ended].map((alert) => incidentOf(alert, hostileRules)),
     matchers: [],
+    untrustedBelow: 0.9,
     unreachable: [],
   });
   const frame = { name: texts[0] ?? "", externalUrl: "https://lenswatch.example.com" };

@@ -70,7 +70,7 @@ export function sampleDigest(name: PeriodName = "1w"): Digest {
   const period = digestPeriod(name, now, timezone);
   const before = { period: digestPeriod(name, period.from, timezone), isWatched: true };
   const unreachable = [{ from: monday("18T03:00:00Z"), to: monday("18T03:25:00Z") }];
-  const scope = { now, period, before, timezone, incidents: outages, matchers: [], unreachable };
+  const scope = { now, period, before, timezone, incidents: outages, matchers: [], untrustedBelow: 0.9, unreachable };
   const digest = digestWith(
     scope,
     recordings.map((one) => [one, { buckets: days(one.recording.id, now) }]),

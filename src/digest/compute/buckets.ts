@@ -1,14 +1,12 @@
 /** The service's buckets inside a period, each with the time it covers, and the period as slots: a bar in the digest. */
 import type { UptimeBucket } from "../../health/recording.ts";
+import { bucketLengthMs, SETTLING_MS } from "../../health/uptime.ts";
 import type { Instant } from "../../lib/clock.ts";
 import type { Interval, SlotState, TimelineRun } from "../digest.ts";
 import { lengthIn, union } from "./intervals.ts";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
-
-/** The service refreshes its figures every ten minutes: what ended less than this ago is not settled. */
-export const SETTLED_AFTER_MS = 15 * 60_000;
 
 /** A bucket with the time it covers. */
 export type TimedBucket = Interval & { readonly bucket: UptimeBucket };
@@ -19,21 +17,14 @@ export type TimedBucket = Interval & { readonly bucket: UptimeBucket };
  */
 export function timedBuckets(buckets: readonly UptimeBucket[], bounds: Interval, now: Instant): TimedBucket[] {
   const sorted = buckets.toSorted((a, b) => a.startAt - b.startAt);
-  const hour = shortestStep(sorted);
+  const hour = bucketLengthMs(sorted);
   return sorted.flatMap((bucket, i) => {
     const from = bucket.startAt;
     const to = from + bucketLength(bucket, sorted[i - 1], sorted[i + 1], hour);
     const middle = (from + to) / 2;
-    if (middle < bounds.from || middle >= bounds.to || to > now - SETTLED_AFTER_MS) return [];
+    if (middle < bounds.from || middle >= bounds.to || to > now - SETTLING_MS) return [];
     return [{ bucket, from: Math.max(from, bounds.from), to: Math.min(to, bounds.to) }];
   });
-}
-
-function shortestStep(sorted: readonly UptimeBucket[]): number {
-  return sorted.reduce((step, { startAt }, i) => {
-    const gap = (sorted[i + 1]?.startAt ?? Number.POSITIVE_INFINITY) - startAt;
-    return gap > 0 ? Math.min(step, gap) : step;
-  }, HOUR);
 }
 
 /**

@@ -25,8 +25,6 @@ import { judgeRecording } from "./recording.ts";
 import { addTally, meanRecovery, meanUptime, newTally } from "./tally.ts";
 import { untrustedDays } from "./untrusted.ts";
 
-const DEFAULT_UNTRUSTED_BELOW = 0.9;
-
 export type Digester = ReturnType<typeof createDigester>;
 
 /** A digest to which recordings are added; `finish` ends it. */
@@ -71,7 +69,7 @@ function* figuresOf(
   byId: ReadonlyMap<string, LocationRecords>,
 ): Generator<void, Digest> {
   const all = [...byId.values()];
-  const { period, untrustedBelow = DEFAULT_UNTRUSTED_BELOW } = scope;
+  const { period, untrustedBelow } = scope;
   const parts = {} as Record<DigestPart, LocationGroup[]>;
   for (const part of digestParts) {
     parts[part] = locationGroups(all, part);
@@ -84,7 +82,7 @@ function* figuresOf(
   yield;
   const locations = locationDigests(all, calendar);
   yield;
-  const untrusted = untrustedDays(all, calendar, scope, untrustedBelow);
+  const untrusted = untrustedDays(all, calendar, scope);
   yield;
   return {
     now: scope.now,

@@ -1,9 +1,9 @@
 /** Days with unreliable visitor counts, and what was counted on the same weekday before. */
 import { median } from "../../alerting/impact.ts";
+import { SETTLING_MS } from "../../health/uptime.ts";
 import { isBelow } from "../../lib/format.ts";
 import { compareText } from "../../lib/text.ts";
 import type { CountsAnswer, Digest, DigestScope, UntrustedDay } from "../digest.ts";
-import { SETTLED_AFTER_MS } from "./buckets.ts";
 import { type DigestCalendar, dayUptime } from "./calendar.ts";
 import type { LocationRecords } from "./locations.ts";
 
@@ -12,6 +12,8 @@ const WEEKS_BACK = 8;
 /** Fewer weeks give no usual count. */
 const MIN_WEEKS = 4;
 
+type Scope = Pick<DigestScope, "now" | "dayZone" | "untrustedBelow">;
+
 /**
  * The untrusted days of the period. A day without figures is one too, after the location's first figures and unless all
  * of it is outside the schedule.
@@ -19,12 +21,12 @@ const MIN_WEEKS = 4;
 export function untrustedDays(
   locations: readonly LocationRecords[],
   calendar: DigestCalendar,
-  scope: Pick<DigestScope, "now" | "dayZone">,
-  below: number,
+  scope: Scope,
 ): UntrustedDay[] {
-  const worst = (days: readonly UntrustedDay[]) => Math.min(...days.map(({ uptime }) => uptime ?? below));
+  const worst = (days: readonly UntrustedDay[]) =>
+    Math.min(...days.map(({ uptime }) => uptime ?? scope.untrustedBelow));
   return locations
-    .map((location) => ({ location, days: daysOf(location, calendar, scope, below) }))
+    .map((location) => ({ location, days: daysOf(location, calendar, scope) }))
     .filter(({ days }) => days.length > 0)
     .sort((a, b) => worst(a.days) - worst(b.days) || compareText(a.location.name, b.location.name))
     .flatMap(({ days }) => days);
@@ -33,8 +35,7 @@ export function untrustedDays(
 function daysOf(
   location: LocationRecords,
   calendar: DigestCalendar,
-  { now, dayZone }: Pick<DigestScope, "now" | "dayZone">,
-  below: number,
+  { now, dayZone, untrustedBelow: below }: Scope,
 ): UntrustedDay[] {
   const { id, name, days } = location;
   const timezone = dayZone ?? location.timezone;
@@ -44,7 +45,7 @@ function daysOf(
     const uptime = dayUptime(days, at);
     const isUnknown = uptime === undefined && first >= 0 && first < at && (days.expected[at] ?? 0) > 0;
     if (!isUnknown && (uptime === undefined || !isBelow(uptime, below))) continue;
-    if (!calendar.isOver(at, now - SETTLED_AFTER_MS, timezone)) continue;
+    if (!calendar.isOver(at, now - SETTLING_MS, timezone)) continue;
     const day = { timezone, date: calendar.dates[at] ?? "", uptime, alike: alikeOf(location, calendar, at, below) };
     found.push({ locationId: id, locationName: name, ...day, entries: undefined, usual: undefined });
   }
