@@ -10,7 +10,7 @@ import type { Config } from "../config/config.ts";
 import { loadConfig } from "../config/load.ts";
 import { type Inbox, startInbox } from "../demo/inbox.ts";
 import { createNarrator } from "../demo/narrator.ts";
-import { type Paint, paintFor, printMessage, utcTime } from "../demo/print.ts";
+import { localTime, type Paint, paintFor, printMessage } from "../demo/print.ts";
 import { Closer } from "../lib/closer.ts";
 import { humanDuration } from "../lib/duration.ts";
 import { freePort } from "../lib/free-port.ts";
@@ -144,7 +144,7 @@ function commandIn({ env }: CommandIo): string {
 
 function narrate({ io, paint }: DemoContext, { events, world }: Simulator): void {
   const add = createNarrator((sentence) => {
-    io.stdout.write(`${paint("dim", `${utcTime(Date.now())}  event: ${sentence}`)}\n`);
+    io.stdout.write(`${paint("dim", `${localTime(Date.now())}  event: ${sentence}`)}\n`);
   });
   events.on("fault", ({ name, type }) => add({ of: "the service", name: name.replaceAll("_", " "), became: type }));
   events.on("change", ({ recordingId, status, change }) => {

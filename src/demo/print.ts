@@ -14,7 +14,7 @@ export function paintFor(stream: NodeJS.WritableStream, env: Readonly<Record<str
 
 /** What a person would see of the message, several lines with a newline at the end. */
 export function printMessage(message: InboxMessage, paint: Paint): string {
-  const time = paint("dim", utcTime(message.receivedAt));
+  const time = paint("dim", localTime(message.receivedAt));
   if (message.kind === "email") {
     const { subject, to } = message.mail;
     return `${time}  ${paint("bold", "e-mail")}  to ${stripControls(to)}: ${paint("bold", stripControls(subject))}\n`;
@@ -31,7 +31,7 @@ export function printMessage(message: InboxMessage, paint: Paint): string {
 }
 
 /** `hh:mm:ss` of this machine's time zone. */
-export function utcTime(at: number): string {
+export function localTime(at: number): string {
   return new Date(at).toTimeString().slice(0, 8);
 }
 
