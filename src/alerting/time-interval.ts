@@ -12,14 +12,14 @@ export type Range = { readonly from: number; readonly to: number };
 /** An absent field matches at all times. */
 export interface TimeInterval {
   /** Minutes of the day, the end exclusive: 1440 is midnight at the end of it. */
-  readonly times?: readonly Range[];
+  readonly times?: readonly Range[] | undefined;
   /** 0 is Sunday. */
-  readonly weekdays?: readonly Range[];
+  readonly weekdays?: readonly Range[] | undefined;
   /** 1–31, or from the end: −1 is the last day. */
-  readonly daysOfMonth?: readonly Range[];
+  readonly daysOfMonth?: readonly Range[] | undefined;
   /** 1–12. */
-  readonly months?: readonly Range[];
-  readonly years?: readonly Range[];
+  readonly months?: readonly Range[] | undefined;
+  readonly years?: readonly Range[] | undefined;
   /** IANA. */
   readonly location: string;
 }

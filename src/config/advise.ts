@@ -5,7 +5,7 @@ import { closestWord } from "../lib/suggest.ts";
 import { clearText } from "./clear-text.ts";
 import type { Config } from "./config.ts";
 import type { Environment } from "./document.ts";
-import { type Finding, type Path, quoted } from "./problem.ts";
+import { type Finding, type Path, quoted, warning } from "./problem.ts";
 import { reservedLabels } from "./rule-schema.ts";
 import { enumerate } from "./scalars.ts";
 import type { ConfigInput } from "./schema.ts";
@@ -27,10 +27,6 @@ export function advise(
     ...(input.rules.length === 0 ? [noRules] : []),
     ...idleReceivers(config, new Set(routes.map(([{ receiver }]) => receiver))),
   ];
-}
-
-function warning(path: Path, found: string, expected: string): Finding {
-  return { kind: "value", path, found, expected };
 }
 
 const noRules = warning(["rules"], "an empty list", "at least one rule; without any, no alert ever fires");

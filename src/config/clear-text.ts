@@ -1,6 +1,6 @@
 /** Warnings: credentials that would cross a network in clear text. No text in them contains a URL. */
 import type { Environment } from "./document.ts";
-import type { Finding, Path } from "./problem.ts";
+import { type Finding, type Path, warning } from "./problem.ts";
 import type { ConfigInput } from "./schema.ts";
 
 /** One finding per URL or server of another host that is sent credentials without TLS. */
@@ -70,8 +70,4 @@ function toProxy(name: string, text: string): Finding[] {
   const url = URL.parse(text);
   if (url?.protocol !== "http:" || !(url.username || url.password) || isNear(url.hostname)) return [];
   return [warning([], `a login in the http:// URL of ${name}`, "https:// so that it is encrypted in transit")];
-}
-
-function warning(path: Path, found: string, expected: string): Finding {
-  return { kind: "value", path, found, expected };
 }

@@ -1,6 +1,7 @@
 /** `tls` and `http_config`. Certificates are parsed here: a truncated file or a foreign key is refused. */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import type { z } from "zod";
+import { unlessThrown } from "../lib/errors.ts";
 import { type ConfigSection, type Key, optional, type Parsed, refuse, required, section, withDefault } from "./key.ts";
 import { host, line, pem, token } from "./scalars.ts";
 
@@ -32,7 +33,7 @@ export function certificateProblem({ ca, cert, key }: Tls): readonly [keyof Tls,
   if (key === undefined) return ["key", "a key beside the cert"];
   const certificate = firstOf(cert);
   if (!certificate) return ["cert", "a certificate that can be read"];
-  const known = attempt(() => createPrivateKey(key));
+  const known = unlessThrown(() => createPrivateKey(key));
   if (!known) return ["key", "a private key that can be read, without a passphrase"];
   return certificate.checkPrivateKey(known) ? undefined : ["key", "the key of the certificate beside it"];
 }
@@ -40,15 +41,7 @@ export function certificateProblem({ ca, cert, key }: Tls): readonly [keyof Tls,
 /** The first certificate where all of them can be parsed. */
 function firstOf(text: string): X509Certificate | undefined {
   const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
-  return attempt(() => blocks.map((block) => new X509Certificate(block)))?.[0];
-}
-
-function attempt<T>(work: () => T): T | undefined {
-  try {
-    return work();
-  } catch {
-    return undefined;
-  }
+  return unlessThrown(() => blocks.map((block) => new X509Certificate(block)))?.[0];
 }
 
 const authorization = section({

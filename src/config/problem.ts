@@ -52,6 +52,11 @@ export interface Finding {
   readonly atKey?: boolean;
 }
 
+/** A value that is valid and probably not intended. */
+export function warning(path: Path, found: string, expected: string): Finding {
+  return { kind: "value", path, found, expected };
+}
+
 /** Problems in the order of the file. `secrets` are the values of secret keys: they are masked in every text. */
 export function toProblems(
   findings: readonly Finding[],

@@ -4,6 +4,7 @@ import { CronExpressionParser } from "cron-parser";
 import { IANAZone } from "luxon";
 import { z } from "zod";
 import { formatDuration, parseDuration } from "../lib/duration.ts";
+import { unlessThrown } from "../lib/errors.ts";
 import { closestWord } from "../lib/suggest.ts";
 
 type Reading<T extends {}> =
@@ -126,16 +127,10 @@ export const zone: z.ZodType<string> = leaf("an IANA time zone such as Europe/Lo
 const fiveFields = "five cron fields such as 0 8 * * * (minute, hour, day of month, month, day of week)";
 export const cron: z.ZodType<string> = leaf(fiveFields, (text) => {
   const hasFiveFields = text.length <= 100 && text.trim().split(/\s+/).length === 5;
-  return hasFiveFields && !/(^|[\s,])h/i.test(text) && firesEver(text) ? { value: text.trim() } : {};
+  const options = { tz: "UTC", currentDate: new Date(0) };
+  const firesEver = () => unlessThrown(() => CronExpressionParser.parse(text, options).hasNext());
+  return hasFiveFields && !/(^|[\s,])h/i.test(text) && firesEver() ? { value: text.trim() } : {};
 });
-
-function firesEver(expression: string): boolean {
-  try {
-    return CronExpressionParser.parse(expression, { tz: "UTC", currentDate: new Date(0) }).hasNext();
-  } catch {
-    return false;
-  }
-}
 
 /** An address to listen on: `host:port`, `[::1]:9595`, or `:9595` for all interfaces. */
 export const listen = hostAndPort("127.0.0.1:9595 or [::1]:9595", /^[A-Za-z0-9.-]{0,253}$/, 0);

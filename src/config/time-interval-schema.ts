@@ -1,7 +1,7 @@
 /** `time_intervals`: times of the day, days and months, as in Alertmanager. */
 import type { z } from "zod";
 import type { NamedInterval, Range, TimeInterval } from "../alerting/time-interval.ts";
-import { type ConfigSection, listOf, optional, refuse, required, section, withDefault } from "./key.ts";
+import { type ConfigSection, camelKeys, listOf, optional, refuse, required, section, withDefault } from "./key.ts";
 import { leaf, name, oneOrMore, zone } from "./scalars.ts";
 
 const clockTime = leaf("a time of the day from 00:00 to 24:00", (text) => {
@@ -84,13 +84,7 @@ export const timeIntervalSection: ConfigSection<NamedInterval> = {
 };
 
 function buildInterval(input: z.output<typeof interval.schema>): TimeInterval {
-  const { times, weekdays, days_of_month, months, years, location } = input;
-  return {
-    ...(times?.length ? { times: times.map(({ start_time, end_time }) => ({ from: start_time, to: end_time })) } : {}),
-    ...(weekdays ? { weekdays } : {}),
-    ...(days_of_month ? { daysOfMonth: days_of_month } : {}),
-    ...(months ? { months } : {}),
-    ...(years ? { years } : {}),
-    location,
-  };
+  const { times = [], ...rest } = input;
+  const clockTimes = times.map(({ start_time, end_time }) => ({ from: start_time, to: end_time }));
+  return { times: clockTimes.length > 0 ? clockTimes : undefined, ...camelKeys(rest) };
 }

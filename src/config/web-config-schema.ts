@@ -1,6 +1,7 @@
 /** The keys of Prometheus' web configuration file (github.com/prometheus/exporter-toolkit, docs/web-configuration.md). */
-import { createSecureContext } from "node:tls";
+import { createSecureContext, type SecureContextOptions } from "node:tls";
 import { z } from "zod";
+import { unlessThrown } from "../lib/errors.ts";
 import { certificateProblem } from "./http-client-schema.ts";
 import { optional, type Parsed, refuse, section, withDefault } from "./key.ts";
 import { enumerate, line, oneOf, pem, textMatching, trueOrFalse } from "./scalars.ts";
@@ -71,16 +72,8 @@ function tlsProblem(tls: Tls): readonly [name: string, expected: string] | undef
   if (tls.client_allowed_sans.length > 0 && !verify)
     return ["client_auth_type", "RequireAndVerifyClientCert or VerifyClientCertIfGiven beside client_allowed_sans"];
   if (tls.min_version > tls.max_version) return ["max_version", "a version that is not below min_version"];
-  return isUsable(tls) ? undefined : ["cert", "a certificate and settings that OpenSSL accepts"];
-}
-
-function isUsable(tls: Tls): boolean {
-  try {
-    createSecureContext(buildTls(tls).options);
-    return true;
-  } catch {
-    return false;
-  }
+  const isUsable = unlessThrown(() => createSecureContext(buildTls(tls).options)) !== undefined;
+  return isUsable ? undefined : ["cert", "a certificate and settings that OpenSSL accepts"];
 }
 
 const header = textMatching("a text of visible ASCII and spaces", /^[\x20-\x7e]{0,4096}$/);
@@ -138,23 +131,18 @@ export function signsIn({ users, tls }: WebConfig): boolean {
 
 function buildTls(tls: Tls) {
   const { cert, key, client_ca: ca, cipher_suites: suites, curve_preferences: preferred } = tls;
-  return {
-    options: {
-      cert,
-      key,
-      ...(ca === undefined ? {} : { ca }),
-      minVersion: VERSIONS[tls.min_version],
-      maxVersion: VERSIONS[tls.max_version],
-      honorCipherOrder: tls.prefer_server_cipher_suites,
-      // As in Go, the list does not restrict TLS 1.3.
-      ...(suites.length === 0
-        ? {}
-        : { ciphers: [...new Set([...TLS13_SUITES, ...suites.map(openSslName)])].join(":") }),
-      ...(preferred.length === 0 ? {} : { ecdhCurve: preferred.map((name) => CURVES[name]).join(":") }),
-    },
-    clientAuth: CLIENT_AUTH[tls.client_auth_type],
-    allowedSans: tls.client_allowed_sans,
+  const options: SecureContextOptions = {
+    cert,
+    key,
+    ca,
+    minVersion: VERSIONS[tls.min_version],
+    maxVersion: VERSIONS[tls.max_version],
+    honorCipherOrder: tls.prefer_server_cipher_suites,
+    // As in Go, the list does not restrict TLS 1.3.
+    ciphers: suites.length === 0 ? undefined : [...new Set([...TLS13_SUITES, ...suites.map(openSslName)])].join(":"),
+    ecdhCurve: preferred.map((name) => CURVES[name]).join(":") || undefined,
   };
+  return { options, clientAuth: CLIENT_AUTH[tls.client_auth_type], allowedSans: tls.client_allowed_sans };
 }
 
 /** `TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256` → `ECDHE-RSA-AES128-GCM-SHA256`; names of TLS 1.3 are the same. */

@@ -1,5 +1,6 @@
 /** A message as posted to a Slack webhook, reduced to what a person would see of it: sections are all lenswatch posts. */
 import { z } from "zod";
+import { tryJson } from "../lib/json-values.ts";
 
 /** A paragraph of a message. */
 export type Part = readonly MrkdwnSpan[];
@@ -26,7 +27,7 @@ const Payload = z.object({
 
 /** Undefined where Slack would refuse the payload: not JSON, another shape, or nothing to show. */
 export function readSlackMessage(body: string): SlackMessage | undefined {
-  const payload = Payload.safeParse(parseJson(body)).data;
+  const payload = Payload.safeParse(tryJson(body)).data;
   if (!payload) return undefined;
   const { attachments, text } = payload;
   const blocks = [...payload.blocks, ...attachments.flatMap((attachment) => attachment.blocks)];
@@ -45,14 +46,6 @@ export function plain(part: Part | undefined): string {
 
 function partOf({ text: { type, text } }: z.infer<typeof Section>): Part {
   return type === "mrkdwn" ? parseMrkdwn(text) : [{ text }];
-}
-
-function parseJson(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined;
-  }
 }
 
 export type MrkdwnSpan = { readonly text: string; readonly bold?: true; readonly href?: string };

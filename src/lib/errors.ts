@@ -18,3 +18,12 @@ export abstract class CodedError<Code extends string> extends Error {
 export function toError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown));
 }
+
+/** What the work gives; undefined where it throws. */
+export function unlessThrown<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch {
+    return undefined;
+  }
+}

@@ -1,3 +1,5 @@
+import { unlessThrown } from "./errors.ts";
+
 const BEGINS_A_VALUE = new Uint8Array(256);
 for (const mark of "[{,:") BEGINS_A_VALUE[mark.charCodeAt(0)] = 1;
 
@@ -7,4 +9,9 @@ export function hasTooManyValues(json: Uint8Array, most: number): boolean {
   let values = 0;
   for (const byte of json) values += BEGINS_A_VALUE[byte] ?? 0;
   return values > most;
+}
+
+/** The value; undefined where it is not JSON. */
+export function tryJson(text: string): unknown {
+  return unlessThrown((): unknown => JSON.parse(text));
 }

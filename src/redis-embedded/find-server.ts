@@ -8,17 +8,9 @@ export type Env = Readonly<Record<string, string | undefined>>;
 /** The path of redis-server or valkey-server; undefined where there is none. */
 export async function findRedisServer(env: Env): Promise<string | undefined> {
   const folders = (env.PATH ?? "").split(delimiter).filter((folder) => folder !== "");
-  for (const name of ["redis-server", "valkey-server"]) {
-    for (const folder of folders) {
-      const file = join(folder, name);
-      const isThere = await access(file, constants.X_OK).then(
-        () => true,
-        () => false,
-      );
-      if (isThere) return file;
-    }
-  }
-  return undefined;
+  const files = ["redis-server", "valkey-server"].flatMap((name) => folders.map((folder) => join(folder, name)));
+  const found = await Promise.allSettled(files.map((file) => access(file, constants.X_OK)));
+  return files.find((_, i) => found[i]?.status === "fulfilled");
 }
 
 /** The path of a Redis server. Throws StoreError `no_server`, which names the package to install. */

@@ -1,5 +1,6 @@
 /** The Core API over HTTP: adds the bearer token, replaces a refused token once, and parses the reply as JSON. */
 import type { Clock } from "../lib/clock.ts";
+import { tryJson } from "../lib/json-values.ts";
 import type { Redactor } from "../lib/redact.ts";
 import { ServiceError } from "./errors.ts";
 import { isAccepted, type SendRequest, type ServiceReply } from "./http.ts";
@@ -54,10 +55,8 @@ export function createCoreApi(deps: {
 }
 
 function parseJson(what: string, text: string, report: ReportDeviation): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    report("bad_json", () => text);
-    throw new ServiceError("bad_payload", `${what} got a reply that is not JSON: check service.base_url.`);
-  }
+  const value = tryJson(text);
+  if (value !== undefined) return value;
+  report("bad_json", () => text);
+  throw new ServiceError("bad_payload", `${what} got a reply that is not JSON: check service.base_url.`);
 }

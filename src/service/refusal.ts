@@ -1,6 +1,7 @@
 /** Status codes as errors: of HTTP replies, refused WebSocket handshakes and error payloads. */
 import { parseRetryAfter } from "../lib/backoff.ts";
 import type { Instant } from "../lib/clock.ts";
+import { tryJson } from "../lib/json-values.ts";
 import type { Redactor } from "../lib/redact.ts";
 import { cut, stripControls } from "../lib/text.ts";
 import { ServiceError } from "./errors.ts";
@@ -135,15 +136,6 @@ const OPAQUE = /[\w+/=-]{40,}/g;
 function shown(text: string, redactor: Redactor): string {
   const safe = redactor.text(text.slice(0, MAX_EXCERPT)).replace(OPAQUE, "[redacted]");
   return cut(stripControls(safe).trim(), MAX_REASON);
-}
-
-/** The value; undefined where it is not JSON. */
-export function tryJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -3,7 +3,7 @@
  * documented whether parts count from 0 or 1, and whether a part is a piece of the text or a JSON value: all of these
  * are accepted, anything else fails that one request.
  */
-import { hasTooManyValues } from "../lib/json-values.ts";
+import { hasTooManyValues, tryJson } from "../lib/json-values.ts";
 import type { ProtocolErrorKind } from "./observer.ts";
 import type { ReplyLimits } from "./reply-size.ts";
 
@@ -96,22 +96,14 @@ export function decodeParts(parts: readonly Buffer[], mostValues: number): Decod
   const [only] = parts;
   const text = parts.length === 1 && only ? only : Buffer.concat(parts);
   if (hasTooManyValues(text, mostValues)) return { kind: "too_large" };
-  const joined = parseJson(text);
-  if (joined) return joined;
+  const value = tryJson(text.toString());
+  if (value !== undefined) return { value };
   if (parts.length === 1) return { kind: "bad_json" };
   const rows: unknown[] = [];
   for (const part of parts) {
-    const parsed = parseJson(part);
-    if (!parsed || !Array.isArray(parsed.value)) return { kind: "bad_part" };
-    for (const row of parsed.value) rows.push(row);
+    const some = tryJson(part.toString());
+    if (!Array.isArray(some)) return { kind: "bad_part" };
+    for (const row of some) rows.push(row);
   }
   return { value: rows };
-}
-
-function parseJson(bytes: Buffer): { readonly value: unknown } | undefined {
-  try {
-    return { value: JSON.parse(bytes.toString()) };
-  } catch {
-    return undefined;
-  }
 }

@@ -3,6 +3,7 @@ import { type IncomingMessage, type Server, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { type RawData, type WebSocket, WebSocketServer } from "ws";
 import type { Instant } from "../lib/clock.ts";
+import { tryJson } from "../lib/json-values.ts";
 import { type FaultParams, type Faults, type SocketRoute, socketRoutes } from "./faults.ts";
 import type { SimRecording } from "./fleet.ts";
 import { failureBody, waitOrRefuse, waitOut } from "./http-faults.ts";
@@ -100,7 +101,7 @@ async function receive(
 
   const dropped = faults.take("drop_sockets");
   if (dropped) return drop(ws, dropped.code);
-  const message = isBinary ? undefined : parseMessage(String(data));
+  const message = isBinary ? undefined : SocketMessage.safeParse(tryJson(String(data))).data;
   if (!message) {
     ws.send(errorFrame("", traits, "bad_request", "a message is a JSON object with action and data.id, route, body"));
     report({ endpoint: "unknown", outcome: "error" });
@@ -114,14 +115,6 @@ async function receive(
     return;
   }
   report({ endpoint, id, body, outcome: await reply(ws, message, context) });
-}
-
-function parseMessage(text: string): SocketMessage | undefined {
-  try {
-    return SocketMessage.safeParse(JSON.parse(text)).data;
-  } catch {
-    return undefined;
-  }
 }
 
 async function reply(
