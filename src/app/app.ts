@@ -162,16 +162,9 @@ function withoutIds(config: Config): Config {
 /** The configuration asked for, but for keys that need a restart; `ignored` names those that differ. */
 function withoutRestart(before: Config, asked: Config): { next: Config; ignored: string[] } {
   const { host, port, metricsListen } = before.http;
-  const { historyMs } = before.watch;
-  const watch = { ...asked.watch, historyMs };
+  const watch = { ...asked.watch, historyMs: before.watch.historyMs };
   const next: Config = { ...asked, redis: before.redis, watch, http: { ...asked.http, host, port, metricsListen } };
-  const ignored = [
-    ...(isSame(asked.redis, before.redis) ? [] : ["redis"]),
-    ...(asked.watch.historyMs === historyMs ? [] : ["watch.history"]),
-    ...(isSame([asked.http.host, asked.http.port], [host, port]) ? [] : ["http.listen"]),
-    ...(isSame(asked.http.metricsListen, metricsListen) ? [] : ["http.metrics_listen"]),
-  ];
-  return { next, ignored };
+  return { next, ignored: changedKeys(next, asked) };
 }
 
 /** The promises hold for a Redis that keeps what it was given. */

@@ -3,6 +3,7 @@ import { type Role, rolesOf } from "../cluster/active-config.ts";
 import { type Config, configHash } from "../config/config.ts";
 import { withDeadline } from "../lib/closer.ts";
 import { toError } from "../lib/errors.ts";
+import { inSequence } from "../lib/one-at-a-time.ts";
 import type { Engine } from "./engine.ts";
 import { identify } from "./identities.ts";
 import { DRAIN_MS, Retirements } from "./retirements.ts";
@@ -24,7 +25,7 @@ export class Reloader {
   readonly #engines: Set<Engine>;
   #current: Setup;
   #roles: ReadonlySet<Role> = new Set();
-  #queue: Promise<void> = Promise.resolve();
+  readonly #inSequence = inSequence();
 
   /** A model builds setups without a network. */
   constructor(runtime: Runtime, config: Config, build = buildSetup) {
@@ -74,11 +75,6 @@ export class Reloader {
   async close(): Promise<void> {
     await Promise.all([...this.#unclosed].map((close) => close()));
     await closeSetup(this.#current);
-  }
-
-  #inSequence(work: () => Promise<void>): Promise<void> {
-    this.#queue = this.#queue.then(work, work);
-    return this.#queue;
   }
 
   /** `isLoaded`: the configuration has been loaded just now, and becomes the active one. */

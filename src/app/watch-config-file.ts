@@ -5,7 +5,7 @@ import type { ConfigSource } from "../config/source.ts";
 import type { ReloadResult } from "../http/deps.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
-import { oneAtATime } from "../lib/one-at-a-time.ts";
+import { inSequence, oneAtATime } from "../lib/one-at-a-time.ts";
 import type { App } from "./app.ts";
 
 /** A change counts once it was seen at two checks in a row: a file may be half written at the first. */
@@ -26,11 +26,12 @@ export function watchConfigFile(deps: {
 }): Following {
   const { source } = deps;
   let seen: string | undefined;
-  let queue: Promise<unknown> = Promise.resolve();
   let isStopped = false;
 
   const load = async (by: AuditOrigin): Promise<ReloadResult> =>
     isStopped ? { outcome: "refused", problems: ["lenswatch is stopping."] } : loadOnce(deps, by);
+
+  const queued = inSequence();
 
   async function check(): Promise<void> {
     const now = await source.contentHash();
@@ -39,18 +40,13 @@ export function watchConfigFile(deps: {
     seen = isChanged ? now : undefined;
   }
 
-  const inSequence = <T>(work: () => Promise<T>): Promise<T> => {
-    const done = queue.then(work, work);
-    queue = done;
-    return done;
-  };
   const timer = setInterval(
-    oneAtATime(() => inSequence(check)),
+    oneAtATime(() => queued(check)),
     deps.everyMs ?? CHECK_MS,
   );
 
   return {
-    reload: (by) => inSequence(() => load(by)),
+    reload: (by) => queued(() => load(by)),
     stop() {
       isStopped = true;
       clearInterval(timer);

@@ -7,13 +7,16 @@ export function changedKeys(before: Config, after: Config): string[] {
   return [...new Set(sections.flatMap(([name, ...sides]) => within(keyName(name), ...sides)))].sort();
 }
 
+/** Keys that are named as a whole, without those below. */
+const WHOLE = ["route", "http.metrics_listen"];
+
 function within(path: string, a: unknown, b: unknown): string[] {
   const [left, right] = [byName(a), byName(b)];
   if (left && right) {
     const items = differing(left, right).map(([name]) => `${path}[${name}]`);
     return items.length > 0 ? items : [path];
   }
-  if (path === "route" || !isMapping(a) || !isMapping(b)) return [path];
+  if (WHOLE.includes(path) || !isMapping(a) || !isMapping(b)) return [path];
   const keys = differing(new Map(Object.entries(a)), new Map(Object.entries(b)));
   return keys.flatMap(([key, ...sides]) => within(`${path}.${keyName(key)}`, ...sides));
 }

@@ -8,3 +8,13 @@ export function oneAtATime(work: () => Promise<void>): () => Promise<void> {
     return underWay;
   };
 }
+
+/** Gives what runs each work after the earlier ones, whether they succeeded or not. */
+export function inSequence(): <T>(work: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return <T>(work: () => Promise<T>): Promise<T> => {
+    const done = last.then(work, work);
+    last = done;
+    return done;
+  };
+}

@@ -17,6 +17,7 @@ test.each([
   [`http: { read_token: ${secret(1)} }\n`, `http: { read_token: ${secret(2)} }\n`, ["http.tokens[read_token]"]],
   [`http: { admin_token: ${secret(1)} }\n`, "", ["http.tokens[admin_token]"]],
   ["http: { listen: 127.0.0.1:1 }\n", "http: { listen: 127.0.0.2:2 }\n", ["http.listen"]],
+  ["http: { metrics_listen: 127.0.0.1:1 }\n", "http: { metrics_listen: 127.0.0.1:2 }\n", ["http.metrics_listen"]],
   [rules("1m"), rules("2m"), ["rules[A]"]],
   ["", "route: { receiver: ops, group_wait: 1m }\n", ["route"]],
   ["", "inhibit_rules: []\n", ["inhibit_rules"]],
