@@ -5,23 +5,15 @@ import type { NotifiedAlert, NotifyReason } from "./notification.ts";
 export type SendDecision = Extract<GroupDecision, { notify: NotifyReason }>;
 export type SkipDecision = Exclude<GroupDecision, SendDecision>;
 
-export interface Batch<Send, Skip> {
-  /** Nothing to send now. */
-  readonly skipped: readonly Skip[];
-  /** Sent now, in one message. */
-  readonly now: readonly Send[];
-  /** To be sent in messages of their own, after this one. */
-  readonly later: readonly Send[];
-}
-
 /**
  * A group joins a summary when more than `stormGroups` are to be sent, never where that is undefined. `due` counts all
- * groups due at the integration; those not given here are taken to have something to send.
+ * groups due at the integration; those not given here are taken to have something to send. Gives those with nothing to
+ * send (`skipped`), those of one message `now`, and those to be sent in messages of their own after it (`later`).
  */
 export function decideStorm<C extends { readonly stormGroups: number | undefined }>(
   decided: readonly { readonly claim: C; readonly decision: GroupDecision }[],
   due: number,
-): Batch<{ claim: C; decision: SendDecision }, { claim: C; decision: SkipDecision }> {
+) {
   const skipped = decided.flatMap(({ claim, decision }) => (decision.notify ? [] : [{ claim, decision }]));
   const toSend = decided.flatMap(({ claim, decision }) => (decision.notify ? [{ claim, decision }] : []));
   const count = Math.max(due, decided.length) - skipped.length;

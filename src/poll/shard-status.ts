@@ -9,20 +9,14 @@ import type { Service } from "../service/service.ts";
 
 const REQUESTS_AT_ONCE = 4;
 
-interface ShardAnswer {
-  readonly snapshot: StatusSnapshot;
-  /** Why the locations in `snapshot.unread` have no answer. */
-  readonly error: Error | undefined;
-}
-
-/** Gives `ask(locationIds)`: all answers as one snapshot. Throws the first error where there is no answer. */
-export function createAskStatus(
-  service: Pick<Service, "statusUptime">,
-  locationsPerRequest: number,
-): (locationIds: readonly string[]) => Promise<ShardAnswer> {
+/**
+ * Gives `ask(locationIds)`: all answers as one snapshot, and the `error` why the locations in its `unread` have none.
+ * Throws the first error where there is no answer.
+ */
+export function createAskStatus(service: Pick<Service, "statusUptime">, locationsPerRequest: number) {
   /** Locations whose last request failed: they are asked for last. */
   const failed = new Set<string>();
-  return async (locationIds) => {
+  return async (locationIds: readonly string[]) => {
     const requests = [...chunksOf(locationIds, locationsPerRequest)];
     const hasFailed = ([first = ""]: readonly string[]) => failed.has(first);
     const ordered = [...requests.filter((ids) => !hasFailed(ids)), ...requests.filter(hasFailed)];
