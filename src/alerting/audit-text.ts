@@ -1,4 +1,5 @@
 /** Entries of the audit log in words, for the page and the command line. */
+import { isoMinute } from "../lib/format.ts";
 import type { AuditAction, AuditEntry, AuditFacts, RefusalReason } from "./audit.ts";
 
 const ACTIONS: Readonly<Record<AuditAction, string>> = {
@@ -26,6 +27,8 @@ const REASONS: Readonly<Record<RefusalReason, string>> = {
 /** Names of facts that read better otherwise. */
 const FACTS: Readonly<Record<string, string>> = { startsAt: "from", endsAt: "until", createdBy: "by" };
 
+const ISO_TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
+
 /** `dana (oncall)`: the signed-in name and that of the token; `anonymous`. */
 export function actorText({ actor: { via, name, person } }: Pick<AuditEntry, "actor">): string {
   if (person === undefined || person === name) return name || via;
@@ -39,15 +42,24 @@ export function auditText(entry: Omit<AuditEntry, "at">): string {
     const why = [reason && (REASONS[reason] ?? reason), count && `${count} more`].filter((part) => !!part);
     return `${target || (action === "reload" ? "reload" : ACTIONS[action])} refused: ${why.join(", ")}`;
   }
-  const facts = action === "silence_expired" ? before : after ? changed(before ?? {}, after) : before;
-  const listed = Object.entries(facts ?? {}).map(([name, value]) => `${FACTS[name] ?? name} ${value}`);
+  const [was, is] = [shown(before), shown(after)];
+  const facts = action === "silence_expired" ? was : is ? changed(was ?? {}, is) : was;
+  const listed = Object.entries(facts ?? {})
+    .filter(([, value]) => value !== "")
+    .map(([name, value]) => `${FACTS[name] ?? name} ${value}`);
   const done = [ACTIONS[action] ?? action, target].filter((part) => !!part).join(" ");
   return listed.length === 0 ? done : `${done}: ${listed.join("; ")}`;
+}
+
+/** With times to the minute. */
+function shown(facts: AuditFacts | undefined): AuditFacts | undefined {
+  const text = (value: string) => (ISO_TIME.test(value) ? isoMinute(Date.parse(value)) : value);
+  return facts && Object.fromEntries(Object.entries(facts).map(([name, value]) => [name, text(value)]));
 }
 
 function changed(before: AuditFacts, after: AuditFacts): AuditFacts {
   const facts = Object.entries(after).filter(([name, value]) => before[name] !== value);
   return Object.fromEntries(
-    facts.map(([name, value]) => [name, before[name] === undefined ? value : `${before[name]} → ${value}`]),
+    facts.map(([name, value]) => [name, before[name] ? `${before[name]} → ${value || "none"}` : value]),
   );
 }

@@ -141,7 +141,9 @@ async function readText(file: string): Promise<string> {
     const cause = toError(thrown) as NodeJS.ErrnoException;
     if (cause.code === "ENOENT")
       throw new ConfigError("not_found", `${file} does not exist: ${FIRST_STEPS}`, { cause });
-    throw new ConfigError("unreadable", `${file} cannot be read (${cause.code}): check its permissions`, { cause });
+    throw new ConfigError("unreadable", `${file} cannot be read (${cause.code}): check path and permissions`, {
+      cause,
+    });
   }
 }
 

@@ -1,6 +1,6 @@
 /** Suppressions as people change them: silences set and ended, alerts acknowledged. What they release is due at once. */
 import { randomUUID } from "node:crypto";
-import { type AuditEntry, type AuditOrigin, silenceEntry } from "../alerting/audit.ts";
+import { type AuditEntry, type AuditFacts, type AuditOrigin, silenceEntry } from "../alerting/audit.ts";
 import { fingerprint } from "../alerting/fingerprint.ts";
 import {
   changeSilence,
@@ -85,25 +85,35 @@ export function createSuppressionChanges(deps: SuppressionChangesDeps) {
       by: AuditOrigin,
     ): Promise<number> {
       const at = clock.now();
-      const episodes = (await store.firing()).filter(({ labels }) => fingerprint(labels) === print).map(({ id }) => id);
+      const alerts = (await store.firing()).filter(({ labels }) => fingerprint(labels) === print);
+      const place = placeOf(alerts[0]?.labels ?? {});
       const entries = new Map<string, AuditEntry>();
       const entryOf = (target: string, before: StoredAcknowledgement | undefined) => {
-        const entry = ackEntry(target, before, { author, comment, at }, by);
+        const entry = ackEntry(target, before, { author, comment, at }, { by, place });
         entries.set(target, entry);
         return entry;
       };
-      const done = await store.acks.acknowledge(episodes, { author, comment, at }, entryOf);
+      const done = await store.acks.acknowledge(
+        alerts.map(({ id }) => id),
+        { author, comment, at },
+        entryOf,
+      );
       audit?.stored(done.flatMap((episode) => entries.get(episode) ?? []));
       return done.length;
     },
   };
 }
 
+/** The names that the target of an entry, an id, does not tell. */
+function placeOf({ recording, location }: Readonly<Record<string, string>>): AuditFacts {
+  return { ...(recording && { recording }), ...(location && { location }) };
+}
+
 function ackEntry(
   target: string,
   before: StoredAcknowledgement | undefined,
   after: StoredAcknowledgement,
-  by: AuditOrigin,
+  { by, place }: { by: AuditOrigin; place: AuditFacts },
 ): AuditEntry {
   const facts = ({ author, comment }: StoredAcknowledgement) => ({ author, comment });
   return {
@@ -113,6 +123,6 @@ function ackEntry(
     outcome: "done",
     target,
     before: before && facts(before),
-    after: facts(after),
+    after: { ...place, ...facts(after) },
   };
 }

@@ -57,7 +57,7 @@ describeWithRedis("the audit log of a running lenswatch", () => {
       { action: "silence_set", actor: token, target: silenceID, before: null, after: { createdBy: "somebody" } },
       { action: "sign_in", actor: session },
       { action: "silence_expired", actor: session, target: silenceID, before: { comment: "x" } },
-      { action: "acknowledged", actor: token, after: { author: "eli" } },
+      { action: "acknowledged", actor: token, after: { recording: camera?.name, author: "eli" } },
       { action: "sessions_revoked", actor: token, before: { people: "dana" } },
     ];
     const { items } = JSON.parse(`{"items":${(await run("audit", "--output", "json")).stdout}}`);

@@ -51,7 +51,12 @@ const entries: readonly StoredAuditEntry[] = [
     address: undefined,
     after: { changed: "route" },
   }),
-  ...Array.from({ length: 200 }, (_, i) => entry(i + 5)),
+  entry(5, {
+    actor: { via: "token", name: "night" },
+    after: { matchers: "x", endsAt: "2026-01-31T14:00:00.123Z", comment: "" },
+  }),
+  entry(6, { actor: { via: "token", name: "day" }, before: { comment: "a" }, after: { comment: "" } }),
+  ...Array.from({ length: 198 }, (_, i) => entry(i + 7)),
 ];
 
 const start = (differing: Partial<HttpDeps> = {}) =>
@@ -86,6 +91,8 @@ describe("GET /api/v1/audit", () => {
     ["person=sighup&action=reload", ["reloaded the configuration: changed route"]],
     ["action=refused", ["GET /metrics refused: wrong token, 12 more"]],
     ["action=silence_changed", ["changed silence silence-3: comment a → b"]],
+    ["person=night", ["set silence silence-5: matchers x; until 2026-01-31 14:00 UTC"]],
+    ["person=day", ["set silence silence-6: comment a → none"]],
     ["person=nobody", []],
   ])("?%s gives those, in words", async (query, texts) => {
     const { json } = await start();
