@@ -69,7 +69,7 @@ export function gate(app: FastifyInstance, deps: Deps, others: readonly Authenti
     const known = token ? checkToken(token, request, reply) : undefined;
     const isSignedIn = request.principal.via !== "anonymous";
     if (!known && allowed) throw misdirected();
-    if (!known && (!isSignedIn || mayUse(request, deps))) throw unauthorized(request, deps);
+    if (!known && (!isSignedIn || mayUse(request, deps))) throw unauthorized(request, token !== undefined, deps);
     if (known) request.principal = { via: "token", name: known.name, scopes: scopeSet(known.scopes) };
     if (mayUse(request, deps)) return;
     noteRefusal(deps, request, "missing_scope");
@@ -127,12 +127,13 @@ function checkConfigured(request: FastifyRequest, deps: Deps): void {
   throw new HttpError("forbidden", `Nothing can be changed: ${none}; set one and reload.`);
 }
 
-function unauthorized(request: FastifyRequest, { access }: Deps): HttpError {
+function unauthorized(request: FastifyRequest, isTokenUnknown: boolean, { access }: Deps): HttpError {
   if (access.authProxy && access.tokens.length === 0)
     return new HttpError("unauthorized", "Come through the proxy that signs people in.");
   if (request.routeOptions.config.page !== undefined)
-    return new HttpError("unauthorized", "Sign in with the read or admin token to see this page.");
-  const message = `Send the header Authorization: Bearer with a token that has the scope ${scopeOf(request)}.`;
+    return new HttpError("unauthorized", "Sign in with a token that has the scope read to see this page.");
+  const send = isTokenUnknown ? "This token is not known; send" : "Send";
+  const message = `${send} the header Authorization: Bearer with a token that has the scope ${scopeOf(request)}.`;
   return new HttpError("unauthorized", message);
 }
 

@@ -97,7 +97,7 @@ loc-2     rec-3      unknown  –                                      –      
     expect(near.stderr).toBe('lenswatch: no location has the id or name "leed"; similar:\n  loc-1  Leeds\n');
     expect(await wrong("--location", "\u001b[2Jnowhere at all")).toEqual({
       stdout: "",
-      stderr: 'lenswatch: no location has the id or name "[2Jnowhere at all"\n',
+      stderr: 'lenswatch: no location has the id or name "[2Jnowhere at all"; `lenswatch status` lists them\n',
       exitCode: 1,
     });
   });
@@ -197,13 +197,26 @@ describe("finding the daemon", () => {
     expect(await lenswatch(["status", "--url", address], { [name]: token })).toMatchObject({ exitCode: 0 });
   });
 
-  test("a daemon that requires a token: the message names the variable to set", async () => {
+  const setRead = "set LENSWATCH_READ_TOKEN to the daemon's http.read_token";
+  test.each([
+    [{}, "requires a token", setRead],
+    [{ LENSWATCH_READ_TOKEN: "hunter2" }, "does not know the token in LENSWATCH_READ_TOKEN", setRead],
+    [
+      { LENSWATCH_READ_TOKEN: "read-me", LENSWATCH_ADMIN_TOKEN: "hunter2" },
+      "does not know the token in LENSWATCH_ADMIN_TOKEN",
+      "correct or unset LENSWATCH_ADMIN_TOKEN",
+    ],
+  ] as const)("a daemon that requires a token, given %j: the message names the variable", async (env, found, next) => {
     const { address } = await serve({ readToken: "read-me" });
-    expect(await lenswatch(["status", "--url", address], { LENSWATCH_READ_TOKEN: "hunter2" })).toEqual({
-      stdout: "",
-      stderr: `lenswatch: ${address} requires a token: set LENSWATCH_READ_TOKEN to the daemon's http.read_token\n`,
-      exitCode: 1,
-    });
+    const stderr = `lenswatch: ${address} ${found}: ${next}\n`;
+    expect(await lenswatch(["status", "--url", address], env)).toEqual({ stdout: "", stderr, exitCode: 1 });
+  });
+
+  test("a token of the configuration that the daemon does not know", async () => {
+    const { address } = await serve({ readToken: "read-me" });
+    const file = await configuration(`http:\n  external_url: ${address}\n  read_token: another-token-12345\n`);
+    const { stderr } = await lenswatch(["status", "--config", file]);
+    expect(stderr).toBe(`lenswatch: ${address} does not know the token in the configuration: ${setRead}\n`);
   });
 
   test("an invalid configuration is reported, and --url works without it", async () => {

@@ -106,7 +106,9 @@ Sat 31 Jan 2026, UTC
       stderr: 'lenswatch: no recording has the id or name "Til 1"; similar:\n  rec-1  Till 1 · Leeds\n',
       exitCode: 1,
     });
-    expect((await why("zzzzzzzz")).stderr).toBe('lenswatch: no recording has the id or name "zzzzzzzz"\n');
+    expect((await why("zzzzzzzz")).stderr).toBe(
+      'lenswatch: no recording has the id or name "zzzzzzzz"; `lenswatch status` lists them\n',
+    );
   });
 
   test("escapes slashes and question marks in an id", async () => {

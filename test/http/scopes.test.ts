@@ -41,6 +41,15 @@ test("a refusal names the token and the scope that it lacks, and not the token i
   });
 });
 
+test("a token that is not known is answered so, and a request without one is told what to send", async () => {
+  const { json } = await serve({ access: anAccess({ tokens: [tokenOf("read")] }) });
+  const send = "the header Authorization: Bearer with a token that has the scope read.";
+  expect((await json("/api/v2/alerts", { authorization: "Bearer guess" })).body).toBe(
+    `This token is not known; send ${send}`,
+  );
+  expect((await json("/api/v2/alerts", {})).body).toBe(`Send ${send}`);
+});
+
 test("a token is replaced without a gap, as both are valid meanwhile", async () => {
   const [old, next] = [tokenOf("read"), { ...tokenOf("read"), name: "next", token: "another" }];
   let tokens = [old];

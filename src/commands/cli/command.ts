@@ -42,7 +42,7 @@ export function listRows(rows: readonly NamedRow[]): string {
 /** The message for a name that no row has, with up to three rows of a similar one. */
 export function unknownMessage(kind: "location" | "recording", wanted: string, rows: readonly NamedRow[]): string {
   const near = closestRows(wanted, rows);
-  const hint = near.length === 0 ? "" : `; similar:${listRows(near)}`;
+  const hint = near.length === 0 ? "; `lenswatch status` lists them" : `; similar:${listRows(near)}`;
   return `no ${kind} has the id or name "${stripControls(wanted)}"${hint}`;
 }
 

@@ -78,7 +78,7 @@ export async function withDaemon<T>(
 export type Daemon = ReturnType<typeof createDaemon>;
 
 function createDaemon(
-  { url, token }: { url: string; token: string | undefined },
+  { url, token, tokenFrom }: { url: string; token: string | undefined; tokenFrom: string },
   dispatcher: Dispatcher,
   aborted: AbortSignal,
 ) {
@@ -101,7 +101,7 @@ function createDaemon(
       const answer = method === "DELETE" && response.ok ? undefined : response.json();
       if (!response.ok) {
         const said = await answer?.catch(() => undefined);
-        throw refusal({ url, method, status: response.status, ifMissing }, said);
+        throw refusal({ url, method, status: response.status, ifMissing, tokenFrom: token && tokenFrom }, said);
       }
       const parsed = schema.safeParse(await answer);
       if (parsed.success) return parsed.data;
@@ -138,13 +138,18 @@ function createDaemon(
   return { send, get, pages, all };
 }
 
+/** The first that is set counts. */
+const TOKEN_VARIABLES = ["LENSWATCH_ADMIN_TOKEN", "LENSWATCH_READ_TOKEN"] as const;
+
 /** With `--url`, the configuration serves only for a token and may be missing or incomplete. */
 async function findDaemon(options: DaemonOptions, env: CommandIo["env"]) {
-  const fromEnv = env.LENSWATCH_ADMIN_TOKEN || env.LENSWATCH_READ_TOKEN || undefined;
-  if (options.url !== undefined && fromEnv !== undefined) return { url: options.url, token: fromEnv };
+  const variable = TOKEN_VARIABLES.find((name) => env[name]);
+  const fromEnv = variable && env[variable];
+  const tokenFrom = variable ?? "the configuration";
+  if (options.url !== undefined && fromEnv !== undefined) return { url: options.url, token: fromEnv, tokenFrom };
   const http = await readHttpConfig(options, env);
   const configured = http && (http.externalUrl?.replace(/\/+$/, "") ?? localUrl(http));
-  return { url: options.url ?? configured ?? "", token: fromEnv ?? (http && tokenOf(http)) };
+  return { url: options.url ?? configured ?? "", token: fromEnv ?? (http && tokenOf(http)), tokenFrom };
 }
 
 /** That with the most scopes among those that commands need. */
@@ -207,13 +212,15 @@ interface Refusal {
   readonly method: Method;
   readonly status: number;
   readonly ifMissing: string | undefined;
+  /** Undefined where no token was sent. */
+  readonly tokenFrom: string | undefined;
 }
 
-function refusal({ url, method, status, ifMissing }: Refusal, body: unknown): DaemonError {
+function refusal({ url, method, status, ifMissing, tokenFrom }: Refusal, body: unknown): DaemonError {
   const isChange = method !== "GET";
   const parsed = ErrorBody.safeParse(body);
   const reason = typeof parsed.data === "string" ? parsed.data : (parsed.data?.error.message ?? "");
-  if (status === 401 || status === 403) return unauthorized(url, status, reason);
+  if (status === 401 || status === 403) return unauthorized({ url, status, tokenFrom }, reason);
   if (status === 404 && !isChange && ErrorObject.safeParse(body).success)
     return new DaemonError("not_found", `not found at ${url}; check the id or name`);
   if (status === 404 && !(isChange && parsed.success))
@@ -225,13 +232,17 @@ function refusal({ url, method, status, ifMissing }: Refusal, body: unknown): Da
 }
 
 /** The daemon's reason names the scope that the request needs, and the token that lacks it. */
-function unauthorized(url: string, status: number, reason: string): DaemonError {
+function unauthorized({ url, status, tokenFrom }: Omit<Refusal, "method" | "ifMissing">, reason: string): DaemonError {
   const why = reason.replace(/; use one that has it\.$|\.$/, "");
   const [, scope = "read"] = /\bscope (\w+)/.exec(reason) ?? [];
   if (status === 403 && !why.startsWith("The token"))
     return new DaemonError("unauthorized", `${url} answered 403: ${why}`);
   const kind = scope === "read" ? "read" : "admin";
   const other = scope === kind ? "" : `, or to one of http.tokens with the scope ${scope}`;
-  const next = `set LENSWATCH_${kind.toUpperCase()}_TOKEN to the daemon's http.${kind}_token${other}`;
-  return new DaemonError("unauthorized", `${status === 401 ? `${url} requires a token` : `${url}: ${why}`}: ${next}`);
+  // Another read token would not be sent.
+  const isHidden = status === 401 && kind === "read" && tokenFrom === TOKEN_VARIABLES[0];
+  const set = `set LENSWATCH_${kind.toUpperCase()}_TOKEN to the daemon's http.${kind}_token${other}`;
+  const next = isHidden ? `correct or unset ${tokenFrom}` : set;
+  const found = tokenFrom === undefined ? `${url} requires a token` : `${url} does not know the token in ${tokenFrom}`;
+  return new DaemonError("unauthorized", `${status === 401 ? found : `${url}: ${why}`}: ${next}`);
 }

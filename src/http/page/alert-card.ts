@@ -108,8 +108,9 @@ function actions(active: ActiveAlert, print: string, { root, visitor, path }: Ca
   const silence = html`<a class="button" href="${href}">Silence…</a>`;
   if (visitor.formToken === undefined) {
     if (visitor.isReadOnly || !visitor.canSignIn) return nothing;
+    const other = visitor.name === undefined ? "" : "with another token ";
     return html`<p class="actions">
-<a class="button" href="${signInLink(root, path)}">Sign in to acknowledge</a> ${silence}</p>`;
+<a class="button" href="${signInLink(root, path)}">Sign in ${other}to acknowledge</a> ${silence}</p>`;
   }
   if (acknowledgement) return html`<div class="actions">${silence}</div>`;
   return html`<div class="actions"><form method="post" action="${root}alerts/${print}/ack">

@@ -47,7 +47,7 @@ export function pathWithin(to: string): string {
 export function signInForm({ root, to, name = "", problem, isReadOnly }: SignInForm): Markup {
   const opens = isReadOnly
     ? "The read token shows the fleet."
-    : "The read token shows the fleet; the admin token also acknowledges and silences.";
+    : "The read token shows the fleet; the admin token, or one with the scope silence, also acknowledges and silences.";
   const autofocus = problem ? nothing : html` autofocus`;
   const nameField = inputField("name", "Your name", problem, {
     value: name,
@@ -142,7 +142,10 @@ function entryOf(session: Session, action: "sign_in" | "sign_out", address: stri
 
 function refuseWithoutTokens({ access }: Deps): void {
   if (access.tokens.length > 0) return;
-  throw new HttpError("forbidden", "Nobody can sign in: neither http.admin_token nor http.read_token is configured.");
+  throw new HttpError(
+    "forbidden",
+    "Nobody can sign in: no token is configured. Set http.admin_token or http.tokens and reload.",
+  );
 }
 
 /** Another site must not sign a visitor in or out. */

@@ -123,5 +123,5 @@ function lockedNote({ matchers }: SilenceForm, { isReadOnly, canSignIn }: Visito
   if (isReadOnly || !canSignIn)
     return html`<p class="soft">Nothing can be silenced: no <code>http.admin_token</code> is configured.</p>`;
   const back = `silences/new?${new URLSearchParams({ matchers })}`;
-  return html`<p>To set it, <a href="${signInLink(ROOT, back)}">sign in with the admin token</a>.</p>`;
+  return html`<p>To set it, <a href="${signInLink(ROOT, back)}">sign in with a token that has the scope silence</a>.</p>`;
 }

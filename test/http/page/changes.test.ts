@@ -122,8 +122,19 @@ describe("the form for a silence", () => {
     const { html, status } = await visit(address).get(form);
     expect(status).toBe(200);
     expect(shownText(html).join("\n")).toContain("cover 1 of 6 recordings");
-    expect(linksOf(html).get("sign in with the admin token")).toMatch(/^\.\.\/session\?to=silences%2Fnew/);
+    expect(linksOf(html).get("sign in with a token that has the scope silence")).toMatch(
+      /^\.\.\/session\?to=silences%2Fnew/,
+    );
     expect(html).not.toMatch(/name="lasting" value="1h"|method="post" action="\.\.\/silences/);
+  });
+
+  test("who has signed in with a token that changes nothing is offered another", async () => {
+    const { address } = await stage();
+    const alert = `/alerts/${print}`;
+    const { html } = await (await signedIn(address, "read-token", "rita")).get(alert);
+    expect(linksOf(html).get("Sign in with another token to acknowledge")).toMatch(/session\?to=/);
+    const open = await stage({ readToken: undefined });
+    expect(linksOf((await visit(open.address).get(alert)).html).has("Sign in to acknowledge")).toBe(true);
   });
 
   test("counts 10,000 recordings", async () => {

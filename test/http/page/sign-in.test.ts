@@ -46,6 +46,12 @@ describe("signing in", () => {
     expect(refused.status).toBe(401);
     expect(elementOf(refused.html, "h1")).toBe("Sign in");
     expect(refused.html).toContain('name="to" value="?location=leeds"');
+    expect(shownText(refused.html)).toEqual(
+      expect.arrayContaining([
+        "Sign in with a token that has the scope read to see this page.",
+        "The read token shows the fleet; the admin token, or one with the scope silence, also acknowledges and silences.",
+      ]),
+    );
     const reader = await signedIn(address, "read-token", "rita");
     const page = await reader.get("/?location=leeds");
     expect(page.status).toBe(200);
