@@ -44,6 +44,9 @@ function parseCount(text: string): number | undefined {
 
 type Decoded = { readonly value: unknown } | { readonly kind: ProtocolErrorKind };
 
+/** Of a stored part beside its payload, at least: an empty one takes memory too. */
+const BYTES_PER_PART = 256;
+
 /** Bytes of incomplete replies, over all requests. */
 export type ByteBudget = { used: number; readonly max: number };
 
@@ -62,16 +65,18 @@ export class PartCollector {
 
   /** The reply once its last part is there; undefined while parts are missing. */
   add({ part, total, payload }: ReplyFrame): Decoded | undefined {
+    const bytes = payload.length + BYTES_PER_PART;
     if (total > MAX_PARTS || this.#bytes + payload.length > this.#limits.bytes) return { kind: "too_large" };
     if (this.#total === undefined && total <= 1) return decodeParts([payload], this.#limits.values);
     if (this.#total !== undefined && this.#total !== total) return { kind: "bad_part" };
     this.#total = total;
     const same = this.#parts.get(part);
     if (same) return same.equals(payload) ? undefined : { kind: "bad_part" };
-    if (this.#budget.used + payload.length > this.#budget.max) return { kind: "too_large" };
-    this.#parts.set(part, payload);
-    this.#bytes += payload.length;
-    this.#budget.used += payload.length;
+    if (this.#budget.used + bytes > this.#budget.max) return { kind: "too_large" };
+    // A copy: the payload would keep all that was read from the connection together with it.
+    this.#parts.set(part, Buffer.from(payload));
+    this.#bytes += bytes;
+    this.#budget.used += bytes;
     return this.#parts.size < total ? undefined : this.#join(total);
   }
 

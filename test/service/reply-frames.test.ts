@@ -37,7 +37,7 @@ describe("a frame", () => {
 });
 
 /** Feeds the parts as frames to one question; what the last of them gives. */
-function feed(texts: string[], max = 1_000) {
+function feed(texts: string[], max = 10_000) {
   const budget = { used: 0, max };
   const collector = new PartCollector(budget, { bytes: 1e6, values: 1e6 });
   const answers = texts.map((text) => {
@@ -80,10 +80,23 @@ describe("a reply in parts", () => {
   });
 
   it("is refused where it exceeds the memory for all replies", () => {
-    expect(feed([`q|1|3|${"x".repeat(6)}`, `q|2|3|${"x".repeat(6)}`], 10)).toMatchObject({
-      last: { kind: "too_large" },
-      used: 6,
-    });
+    const [one, other] = [`q|1|3|${"x".repeat(600)}`, `q|2|3|${"x".repeat(600)}`];
+    expect(feed([one, other], 1_000)).toMatchObject({ last: { kind: "too_large" }, used: 856 });
+  });
+
+  it("takes memory for each part, however short", () => {
+    const parts = Array.from({ length: 5_000 }, (_, i) => `q|${i + 1}|99999|`);
+    expect(feed(parts, 1_000_000)).toMatchObject({ last: { kind: "too_large" } });
+  });
+
+  it("keeps nothing of what was read from the connection together with a part", () => {
+    const read = bytes("q|1|2|[1");
+    const collector = new PartCollector({ used: 0, max: 1_000 }, { bytes: 1_000, values: 10 });
+    for (const frame of [read, bytes("q|2|2|,2]")].map(parseFrame)) {
+      const answer = "bad" in frame ? expect.fail() : collector.add(frame);
+      read.fill(0);
+      if (answer) expect(answer).toEqual({ value: [1, 2] });
+    }
   });
 
   it("is the same however it was cut and shuffled", () => {
