@@ -17,7 +17,7 @@ interface Identified {
 }
 
 /** The ids, in the order of `wanted`: by the first trait in common with one of `known`, else by order. */
-export function keepIds(wanted: readonly Identified[], known: Identities): string[] {
+function keepIds(wanted: readonly Identified[], known: Identities): string[] {
   const free = new Map(Object.entries(known));
   const kept = new Map<Identified, string>();
   const levels = Math.max(0, ...wanted.map(({ traits }) => traits.length));

@@ -7,13 +7,13 @@ import { counted } from "../lib/format.ts";
 import { advise } from "./advise.ts";
 import { buildConfig, type Config } from "./config.ts";
 import { crossCheck } from "./cross-check.ts";
-import { type ConfigDocument, type Environment, isMapping, type Raw, readYaml } from "./document.ts";
+import { type ConfigDocument, type Environment, isMapping, readYaml } from "./document.ts";
 import { buildHttp, checkReading, type HttpConfig, httpSection } from "./http-schema.ts";
 import { ConfigError, type ConfigProblem, type Finding, type Path, pathKey, toProblems } from "./problem.ts";
 import { listen } from "./scalars.ts";
 import { rootSection } from "./schema.ts";
 import { type ReadSecret, resolveSecrets } from "./secrets.ts";
-import { validate } from "./validate.ts";
+import { validate, validateWithSecrets } from "./validate.ts";
 import { readWebConfig } from "./web-config.ts";
 
 export type LoadedConfig = { readonly config: Config; readonly warnings: readonly ConfigProblem[] };
@@ -26,37 +26,28 @@ export function parseConfig(
   text: string,
   { file, env, readSecret = refuseFiles }: { file: string; env: Environment; readSecret?: ReadSecret },
 ): LoadedConfig | { readonly problems: readonly ConfigProblem[] } {
-  const document = readYaml(text, env);
-  const report = (findings: readonly Finding[], secrets: readonly string[] = []) =>
-    toProblems(findings, document, { file, secrets });
-  if (document.tree === null && document.findings.length > 0) return { problems: report(document.findings) };
-  const secrets = resolveSecrets(document, rootSection, readSecret);
-  const conflicts = crossCheck(document);
-  const checked = validate({ ...document, tree: withListen(document.tree, env) }, rootSection);
+  const document = readConfig(text, env);
+  const checked = validateWithSecrets(document, rootSection, readSecret);
   const web = readWebConfig(document.tree, file, readSecret);
-  const invalid = "findings" in checked ? checked.findings : [];
-  const findings = [
-    ...document.findings,
-    ...secrets.findings,
-    ...web.findings,
-    ...invalid.filter(({ path }) => !secrets.settled.has(pathKey(path))),
-    ...conflicts,
-  ];
+  const report = (all: readonly Finding[]) => toProblems(all, document, { file, secrets: checked.secrets });
+  const findings = [...checked.findings, ...web.findings, ...crossCheck(document)];
   if (!("value" in checked) || findings.length > 0 || web.problems.length > 0)
-    return { problems: [...report(findings, secrets.values), ...web.problems] };
+    return { problems: [...report(findings), ...web.problems] };
   const open = checkReading(checked.value.http, web.web);
   if (open.length > 0) return { problems: report(open) };
   const config = buildConfig(checked.value, web);
   const fromEnvironment = (path: Path) => readsEnvironment(document, path);
-  const warnings = advise(config, checked.value, { env, fromEnvironment });
-  return { config, warnings: report(warnings, secrets.values) };
+  return { config, warnings: report(advise(config, checked.value, { env, fromEnvironment })) };
 }
 
 /** LENSWATCH_LISTEN where the file has no `http.listen`: inside a container, the loopback default is unreachable. */
-function withListen(tree: Raw, env: Environment): Raw {
-  if (!env.LENSWATCH_LISTEN || !isMapping(tree)) return tree;
+function readConfig(text: string, env: Environment): ConfigDocument {
+  const document = readYaml(text, env);
+  const { tree } = document;
+  if (!env.LENSWATCH_LISTEN || !isMapping(tree)) return document;
   const { http = {} } = tree;
-  return isMapping(http) ? { ...tree, http: { listen: env.LENSWATCH_LISTEN, ...http } } : tree;
+  if (!isMapping(http)) return document;
+  return { ...document, tree: { ...tree, http: { listen: env.LENSWATCH_LISTEN, ...http } } };
 }
 
 /** Whether anything at or below the path was read from the environment. */
@@ -85,9 +76,9 @@ export async function loadHttp(file: string, env: Environment): Promise<HttpConf
   const text = await readText(file);
   const parsed = parseConfig(text, { file, env, readSecret });
   if ("config" in parsed) return parsed.config.http;
-  const document = readYaml(text, env);
+  const document = readConfig(text, env);
   resolveSecrets(document, rootSection, readSecret);
-  const tree = withListen(document.tree, env);
+  const { tree } = document;
   const checked = validate({ ...document, tree: (isMapping(tree) && tree.http) || {} }, httpSection);
   const isIts = ({ path }: ConfigProblem) => path === "" || /^http(?:\.|$)/.test(path);
   if (!parsed.problems.some(isIts) && "value" in checked) {

@@ -4,13 +4,14 @@ import { closestWord } from "../lib/suggest.ts";
 import type { ConfigDocument, Raw } from "./document.ts";
 import { type ConfigSection, keyAt, knownKeys } from "./key.ts";
 import { type Finding, type Path, pathKey, quoted, showable, showableKey } from "./problem.ts";
+import { type ReadSecret, resolveSecrets } from "./secrets.ts";
 
 type Tree = Pick<ConfigDocument, "tree" | "positions">;
 
 /** The parsed tree, or all findings. */
 export function validate<T extends object>(document: Tree, root: ConfigSection<T>) {
   const result = root.schema.safeParse(document.tree ?? {});
-  if (result.success) return { value: result.data };
+  if (result.success) return { value: result.data, findings: [] };
   const { issues } = result.error;
   const unrecognized = issues.filter(({ code }) => code === "unrecognized_keys");
   const withUnknownKeys = new Set(unrecognized.map(({ path }) => pathKey(pathOf(path))));
@@ -22,6 +23,22 @@ export function validate<T extends object>(document: Tree, root: ConfigSection<T
     return [badValue(document, root, path, issue)];
   });
   return { findings };
+}
+
+/**
+ * Sets the secrets from files in the tree and validates it. Gives the value, every finding, also those of the document,
+ * and the values of secrets. Where there is no tree, the document's findings are all.
+ */
+export function validateWithSecrets<T extends object>(
+  document: ConfigDocument,
+  root: ConfigSection<T>,
+  readSecret: ReadSecret,
+) {
+  const secrets = resolveSecrets(document, root, readSecret);
+  const checked = validate(document, root);
+  const isUnread = document.tree === null && document.findings.length > 0;
+  const invalid = isUnread ? [] : checked.findings.filter(({ path }) => !secrets.settled.has(pathKey(path)));
+  return { ...checked, findings: [...document.findings, ...secrets.findings, ...invalid], secrets: secrets.values };
 }
 
 function pathOf(path: readonly PropertyKey[]): Path {

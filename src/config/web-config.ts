@@ -1,9 +1,9 @@
 /** Reads the file at `http.web_config_file`; its paths, and those of problems, start beside it. */
 import { dirname, isAbsolute, join } from "node:path";
 import { isMapping, type Raw, readYaml } from "./document.ts";
-import { type ConfigProblem, type Finding, pathKey, toProblems } from "./problem.ts";
-import { type ReadSecret, resolveSecrets } from "./secrets.ts";
-import { validate } from "./validate.ts";
+import { type ConfigProblem, type Finding, toProblems } from "./problem.ts";
+import type { ReadSecret } from "./secrets.ts";
+import { validateWithSecrets } from "./validate.ts";
 import { buildWeb, type WebConfig, webSection } from "./web-config-schema.ts";
 
 interface ReadWebConfig {
@@ -37,17 +37,8 @@ export function readWebConfig(tree: Raw, file: string, readSecret: ReadSecret): 
 function parseWebConfig(text: string, file: string, readSecret: ReadSecret): ReadWebConfig {
   const document = readYaml(text, undefined);
   const isTls = isMapping(document.tree) && document.tree.tls_server_config !== undefined;
-  const secrets = resolveSecrets(document, webSection, readSecret);
-  const checked = validate(document, webSection);
-  const invalid = "findings" in checked ? checked.findings : [];
-  const findings = [
-    ...document.findings,
-    ...secrets.findings,
-    ...(document.tree === null && document.findings.length > 0 ? [] : invalid).filter(
-      ({ path }) => !secrets.settled.has(pathKey(path)),
-    ),
-  ];
-  if ("value" in checked && findings.length === 0)
+  const checked = validateWithSecrets(document, webSection, readSecret);
+  if ("value" in checked && checked.findings.length === 0)
     return { web: buildWeb(checked.value), problems: [], findings: [], isTls };
-  return { problems: toProblems(findings, document, { file, secrets: secrets.values }), findings: [], isTls };
+  return { problems: toProblems(checked.findings, document, { file, ...checked }), findings: [], isTls };
 }

@@ -7,7 +7,7 @@ import { ServiceError } from "./errors.ts";
 import type { ReplyLimits } from "./reply-size.ts";
 import type { ReportDeviation } from "./reporter.ts";
 
-export interface ServiceRequest extends Pick<HttpRequest, "method" | "url" | "headers"> {
+interface ServiceRequest extends Pick<HttpRequest, "method" | "url" | "headers"> {
   /** Sent as JSON. */
   readonly json?: unknown;
 }

@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { dirname } from "node:path";
 
-export interface NewFile {
+interface NewFile {
   readonly path: string;
   readonly text: string;
   readonly mode: number;
