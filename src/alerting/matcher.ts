@@ -4,6 +4,7 @@
  * label is the empty string. Regular expressions are RE2's: linear in time, anchored at both ends.
  */
 import type { Labels } from "../health/alert.ts";
+import { unlessThrown } from "../lib/errors.ts";
 import { quoteGo, unquoteGo } from "./go-string.ts";
 import { compilePattern, configuredBudget, type PatternBudget, patternCost, requestBudget } from "./pattern.ts";
 import type { Matcher, MatchOperator } from "./route.ts";
@@ -64,23 +65,17 @@ export function matchersCost(matchers: readonly Pick<Matcher, "operator" | "valu
   return matchers.reduce((sum, { operator, value }) => sum + (operator.endsWith("~") ? patternCost(value) : 0), 0);
 }
 
-/** A matcher that was valid when it was stored; compiled when it is first asked, so that a start waits for none. */
+/**
+ * A matcher that was valid when it was stored; compiled when it is first asked, so that a start waits for none. One that
+ * is refused by now matches nothing, so that its silence suppresses nothing.
+ */
 export function storedMatcher(name: string, operator: MatchOperator, value: string): Matcher {
   let matches: Matcher["matches"] | undefined;
   const ask = (text: string) => {
-    matches ??= compiledOrNever(operator, value);
+    matches ??= unlessThrown(() => predicate(operator, value, requestBudget())) ?? (() => false);
     return matches(text);
   };
   return { name, operator, value, matches: ask };
-}
-
-/** One that is refused by now matches nothing, so that its silence suppresses nothing. */
-function compiledOrNever(operator: MatchOperator, value: string): Matcher["matches"] {
-  try {
-    return predicate(operator, value, requestBudget());
-  } catch {
-    return () => false;
-  }
 }
 
 /** The text a matcher is parsed from: `severity="warning"`. */

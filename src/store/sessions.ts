@@ -5,6 +5,7 @@
 import type { Redis } from "ioredis";
 import type { AuditEntry } from "../alerting/audit.ts";
 import type { Instant } from "../lib/clock.ts";
+import { tryJson } from "../lib/json-values.ts";
 import type { EncodeAudit } from "./audit.ts";
 import type { Keys } from "./keys.ts";
 import { loadScript, pipelined } from "./redis.ts";
@@ -73,10 +74,6 @@ export function createSessionStore(redis: Redis, keys: Keys, encodeAudit: Encode
 
 /** One that cannot be read has ended. */
 function decode(text: string | null): StoredSession | undefined {
-  try {
-    const session = JSON.parse(text ?? "null") as StoredSession | null;
-    return session && Number.isFinite(session.expiresAt) ? session : undefined;
-  } catch {
-    return undefined;
-  }
+  const session = tryJson(text ?? "null") as StoredSession | null | undefined;
+  return session && Number.isFinite(session.expiresAt) ? session : undefined;
 }
