@@ -67,11 +67,11 @@ export interface AuditEntry extends AuditOrigin {
 /** `id` is unique; ids go up with time. */
 export type StoredAuditEntry = AuditEntry & { readonly id: string };
 
-/** Sorts the newest first. */
-export function auditSortKey({ id }: Pick<StoredAuditEntry, "id">): string {
+/** Sorts the newest first; counted attempts, which are written later, by when they began. */
+export function auditSortKey({ id, at, count }: Pick<StoredAuditEntry, "id" | "at" | "count">): string {
   const [, ms, sequence, stream] = /^(\d+)-(\d+)(.)/.exec(id) ?? [];
   const falling = (n = "0") => String(Number.MAX_SAFE_INTEGER - Number(n)).padStart(16, "0");
-  return `${falling(ms)}${falling(sequence)}${stream}`;
+  return `${falling(count === undefined ? ms : String(at))}${falling(ms)}${falling(sequence)}${stream}`;
 }
 
 /** The entry of a silence that was written; `before` is as it was stored. */

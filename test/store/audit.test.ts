@@ -157,6 +157,16 @@ describeWithRedis("the audit log", () => {
     expect(await store.audit.read(T0 + 1)).toEqual([]);
   });
 
+  it("gives counted attempts at the time that is shown for them, though they are written later", async () => {
+    const { store } = testStore();
+    const change = (minutes: number) => anEntry({ at: T0 + minutes * MINUTE, target: `${minutes}` });
+    await store.audit.write([change(0)], T0);
+    await store.audit.write([change(2)], T0 + 2 * MINUTE);
+    const counted = refused({ at: T0 + MINUTE, target: "1", count: 12, until: T0 + 90_000 });
+    await store.audit.write([counted], T0 + 11 * MINUTE);
+    expect((await store.audit.read(0)).map(({ target }) => target)).toEqual(["2", "1", "0"]);
+  });
+
   it("is deleted once the newest entry is older than it is kept, the others as they are", async () => {
     const { redis, prefix } = testStore();
     const store = createStore(redis, prefix, { historyMs: DAY });
