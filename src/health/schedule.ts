@@ -5,13 +5,12 @@
 import type { Instant } from "../lib/clock.ts";
 import type { LocalHour } from "../lib/local-hours.ts";
 import type { UptimeBucket } from "./recording.ts";
+import { SETTLING_MS } from "./uptime.ts";
 
 const HOURS = 168;
 /** Weeks stored of an hour, the newest weighing four times the oldest. */
 const WEEKS = 4;
 const NOTHING = 1;
-/** An hour is learned once the service has had the time to report it. */
-const SETTLING_MS = 15 * 60_000;
 /** With this weighted share of weeks within it, an hour is. Low: a wrong alert is seen, a missing one is not. */
 const SHARE_WITHIN = 0.4;
 
@@ -48,6 +47,7 @@ export function learnSchedule(
   now: Instant,
   hourAt: HourAt,
 ): LearnedSchedule | undefined {
+  // An hour is learned once the service has had the time to report it.
   const unfinished = hourAt(now - SETTLING_MS).label;
   let last = known ? hourAt(known.until).label : 0;
   let until = known?.until ?? 0;

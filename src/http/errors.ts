@@ -6,6 +6,7 @@ const STATUS = {
   bad_body: 400,
   unauthorized: 401,
   forbidden: 403,
+  missing_scope: 403,
   not_found: 404,
   misdirected: 421,
   too_many_failures: 429,

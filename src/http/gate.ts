@@ -140,10 +140,10 @@ function unauthorized(request: FastifyRequest, isTokenUnknown: boolean, { access
 function lacksScope(request: FastifyRequest): HttpError {
   const { via, name } = request.principal;
   const lacks = `lacks the scope ${scopeOf(request)}`;
-  if (via === "token") return new HttpError("forbidden", `The token ${name} ${lacks}; use one that has it.`);
+  if (via === "token") return new HttpError("missing_scope", `The token ${name} ${lacks}; use one that has it.`);
   if (via === "session")
-    return new HttpError("forbidden", `The token that you signed in with ${lacks}. Sign out, and in with another.`);
-  return new HttpError("forbidden", `${name} ${lacks}; sign in with a token that has it.`);
+    return new HttpError("missing_scope", `The token that you signed in with ${lacks}. Sign out, and in with another.`);
+  return new HttpError("missing_scope", `${name} ${lacks}; sign in with a token that has it.`);
 }
 
 /** Gives the configured token, undefined for a wrong one. Throws HttpError `too_many_failures` after too many wrong ones. */

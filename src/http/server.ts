@@ -14,7 +14,7 @@ import { createListener, type Listener, sendError } from "./listener.ts";
 import { createLayout, type Layout } from "./page/layout.ts";
 import { pageRoutes, versionNow } from "./page/routes.ts";
 import { problemPage } from "./page/sign-in.ts";
-import { type Authenticator, isScopeGiven } from "./principal.ts";
+import { type Authenticator, isScopeGiven, type Scope } from "./principal.ts";
 import { metricsRoute } from "./stream.ts";
 import { basicAuthenticator, certificateAuthenticator } from "./web-users.ts";
 
@@ -80,7 +80,10 @@ function hooks(app: FastifyInstance, deps: HttpDeps, authenticators: Authenticat
     if (answer.status >= 500 && answer.code !== "busy")
       deps.log.warn({ err: toError(thrown), route }, "request failed");
     const root = request.is404 ? undefined : config.page;
-    if (answer.status === 401) reply.header("www-authenticate", challenge(deps, root !== undefined));
+    const scope = config.scope ?? "read";
+    if (answer.status === 401) reply.header("www-authenticate", challenge(deps, { scope, isPage: root !== undefined }));
+    if (answer.code === "missing_scope")
+      reply.header("www-authenticate", `Bearer error="insufficient_scope", scope="${scope}"`);
     if (root === undefined || !layout) return sendError(request, reply, answer);
     const path = request.method === "GET" ? request.url.slice(1) : "";
     const canSignIn = deps.access.tokens.length > 0;
@@ -92,10 +95,11 @@ function hooks(app: FastifyInstance, deps: HttpDeps, authenticators: Authenticat
   );
 }
 
-/** On a page a browser asks for a login of its own only where there is no token to sign in with. */
-function challenge({ web, access }: HttpDeps, isPage: boolean): string {
+/** As in RFC 6750, section 3. On a page a browser asks for a login of its own only where there is no token to sign in with. */
+function challenge({ web, access }: HttpDeps, { scope, isPage }: { scope: Scope; isPage: boolean }): string {
   const hasUsers = Object.keys(web?.users ?? {}).length > 0;
-  return hasUsers && !(isPage && access.tokens.length > 0) ? 'Bearer, Basic realm="lenswatch"' : "Bearer";
+  const bearer = `Bearer scope="${scope}"`;
+  return hasUsers && !(isPage && access.tokens.length > 0) ? `${bearer}, Basic realm="lenswatch"` : bearer;
 }
 
 /** A parsed body may take ten times its text, and longer to check. An alert of Prometheus has 40 to 80 values. */

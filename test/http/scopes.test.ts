@@ -24,11 +24,15 @@ const requests: readonly (readonly [Scope, method: string, path: string, status:
 test.each(requests)("the scope %s, and no other but admin, permits %s %s", async (needed, method, path, status) => {
   const tokens = scopes.map((scope) => tokenOf(scope));
   const { address } = await serve({ access: anAccess({ tokens }) });
-  const send = async (headers: Record<string, string>) => (await fetch(address + path, { method, headers })).status;
-  expect(await send({})).toBe(401);
+  const send = async (headers: Record<string, string>) => {
+    const answer = await fetch(address + path, { method, headers });
+    return { status: answer.status, challenge: answer.headers.get("www-authenticate") };
+  };
+  expect(await send({})).toEqual({ status: 401, challenge: `Bearer scope="${needed}"` });
+  const lacking = { status: 403, challenge: `Bearer error="insufficient_scope", scope="${needed}"` };
   for (const token of tokens) {
     const may = token.name === needed || token.name === "admin";
-    expect(await send(bearer(token)), token.name).toBe(may ? status : 403);
+    expect(await send(bearer(token)), token.name).toEqual(may ? { status, challenge: null } : lacking);
   }
 });
 

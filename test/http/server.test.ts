@@ -75,7 +75,7 @@ describe("who may read", () => {
     const { get } = await serve({ ...tokens, fleet: async () => fleet });
     const refused = await get(path);
     expect(refused.status).toBe(401);
-    expect(refused.headers.get("www-authenticate")).toBe("Bearer");
+    expect(refused.headers.get("www-authenticate")).toBe('Bearer scope="read"');
     expect((await get(path, bearer("wrong"))).status).toBe(401);
     expect((await get(path, bearer(""))).status).toBe(401);
     expect((await get(path, { authorization: "Basic cmVhZC1tZQ==" })).status).toBe(401);

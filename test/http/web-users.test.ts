@@ -76,15 +76,15 @@ describe("a user of the web configuration", () => {
     const { get } = await serve(closed);
     const answer = await get("/api/v1/recordings", headers);
     expect(answer.status).toBe(401);
-    expect(answer.headers.get("www-authenticate")).toBe('Bearer, Basic realm="lenswatch"');
+    expect(answer.headers.get("www-authenticate")).toBe('Bearer scope="read", Basic realm="lenswatch"');
   });
 
   test("on a page signs in with a token, unless there is none: then the browser asks for a login", async () => {
     const access = anAccess();
     const challenge = async (differing: Parameters<typeof serve>[0]) =>
       (await (await serve({ ...differing, web })).get("/")).headers.get("www-authenticate");
-    expect(await challenge({ readToken: "read-me-and-nothing" })).toBe("Bearer");
-    expect(await challenge({ access })).toBe('Bearer, Basic realm="lenswatch"');
+    expect(await challenge({ readToken: "read-me-and-nothing" })).toBe('Bearer scope="read"');
+    expect(await challenge({ access })).toBe('Bearer scope="read", Basic realm="lenswatch"');
   });
 });
 

@@ -101,7 +101,9 @@ function createDaemon(
       const answer = method === "DELETE" && response.ok ? undefined : response.json();
       if (!response.ok) {
         const said = await answer?.catch(() => undefined);
-        throw refusal({ url, method, status: response.status, ifMissing, tokenFrom: token && tokenFrom }, said);
+        const { status } = response;
+        const lacks = /\bscope="(\w+)"/.exec(response.headers.get("www-authenticate") ?? "")?.[1];
+        throw refusal({ url, method, status, lacks, ifMissing, tokenFrom: token && tokenFrom }, said);
       }
       const parsed = schema.safeParse(await answer);
       if (parsed.success) return parsed.data;
@@ -211,16 +213,19 @@ interface Refusal {
   readonly url: string;
   readonly method: Method;
   readonly status: number;
+  /** The scope that the request needs, where no principal of it has that. */
+  readonly lacks: string | undefined;
   readonly ifMissing: string | undefined;
   /** Undefined where no token was sent. */
   readonly tokenFrom: string | undefined;
 }
 
-function refusal({ url, method, status, ifMissing, tokenFrom }: Refusal, body: unknown): DaemonError {
+function refusal(given: Refusal, body: unknown): DaemonError {
+  const { url, method, status, ifMissing } = given;
   const isChange = method !== "GET";
   const parsed = ErrorBody.safeParse(body);
   const reason = typeof parsed.data === "string" ? parsed.data : (parsed.data?.error.message ?? "");
-  if (status === 401 || status === 403) return unauthorized({ url, status, tokenFrom }, reason);
+  if (status === 401 || status === 403) return unauthorized(given, reason);
   if (status === 404 && !isChange && ErrorObject.safeParse(body).success)
     return new DaemonError("not_found", `not found at ${url}; check the id or name`);
   if (status === 404 && !(isChange && parsed.success))
@@ -231,12 +236,10 @@ function refusal({ url, method, status, ifMissing, tokenFrom }: Refusal, body: u
   return new DaemonError("refused", `${url} answered ${status}${reason && `: ${reason}`}`);
 }
 
-/** The daemon's reason names the scope that the request needs, and the token that lacks it. */
-function unauthorized({ url, status, tokenFrom }: Omit<Refusal, "method" | "ifMissing">, reason: string): DaemonError {
+function unauthorized({ url, status, lacks, tokenFrom }: Refusal, reason: string): DaemonError {
   const why = reason.replace(/; use one that has it\.$|\.$/, "");
-  const [, scope = "read"] = /\bscope (\w+)/.exec(reason) ?? [];
-  if (status === 403 && !why.startsWith("The token"))
-    return new DaemonError("unauthorized", `${url} answered 403: ${why}`);
+  if (status === 403 && lacks === undefined) return new DaemonError("unauthorized", `${url} answered 403: ${why}`);
+  const scope = lacks ?? "read";
   const kind = scope === "read" ? "read" : "admin";
   const other = scope === kind ? "" : `, or to one of http.tokens with the scope ${scope}`;
   // Another read token would not be sent.

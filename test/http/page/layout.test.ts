@@ -220,7 +220,7 @@ describe("what is refused", () => {
       const response = await get(path);
       const html = await response.text();
       expect(response.status).toBe(401);
-      expect(response.headers.get("www-authenticate")).toBe("Bearer");
+      expect(response.headers.get("www-authenticate")).toBe('Bearer scope="read"');
       expect(elementOf(html, "h1")).toBe("Sign in");
       expect(html).toContain('type="password"');
       expect(/Till|Leeds|secret-1/.exec(html)).toBeNull();
