@@ -11,7 +11,7 @@ import { formatProblem } from "../config/problem.ts";
 import { toError } from "../lib/errors.ts";
 import { requireRedisServer } from "../redis-embedded/find-server.ts";
 import { type CommandIo, configOption, type ExitCode, fail, withExample } from "./cli/command.ts";
-import { checkReceiver, checkService, type Verdict } from "./init/check.ts";
+import { type CheckResult, checkReceiver, checkService } from "./init/check.ts";
 import { createDialogue, type Dialogue } from "./init/dialogue.ts";
 import { type Draft, draftOf, loadDraft } from "./init/draft.ts";
 import {
@@ -150,7 +150,7 @@ function answerOf(answers: Session["answers"], { name, initial = "" }: Field): s
   return answers.get(name) ?? initial;
 }
 
-type Check = (config: Config) => Promise<Verdict>;
+type Check = (config: Config) => Promise<CheckResult>;
 
 /** Asks what is not given, and goes on when the check has passed or is skipped on purpose. */
 async function settle(session: Session, fields: readonly Field[], check: Check): Promise<void> {
@@ -190,7 +190,7 @@ async function decide(
   return next === "skip" ? "skip" : "again";
 }
 
-async function checkTestMessage({ io, dialogue }: Session, config: Config): Promise<Verdict> {
+async function checkTestMessage({ io, dialogue }: Session, config: Config): Promise<CheckResult> {
   const verdict = await checkReceiver(config, io.signal);
   if (!verdict.passed || !dialogue) return verdict;
   if (await dialogue.confirm(`${verdict.text}. Did it arrive?`)) return verdict;

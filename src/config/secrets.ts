@@ -61,7 +61,8 @@ export function resolveSecrets({ tree, positions }: Document, root: ConfigSectio
   }
 }
 
-function codeOf(thrown: unknown): string {
+/** Node's code of an error in brackets after a space; empty without one. */
+export function codeOf(thrown: unknown): string {
   const { code } = thrown as { code?: unknown };
   return typeof code === "string" && /^[A-Z]{1,20}$/.test(code) ? ` (${code})` : "";
 }

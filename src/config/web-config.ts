@@ -2,7 +2,7 @@
 import { dirname, isAbsolute, join } from "node:path";
 import { isMapping, type Raw, readYaml } from "./document.ts";
 import { type ConfigProblem, type Finding, toProblems } from "./problem.ts";
-import type { ReadSecret } from "./secrets.ts";
+import { codeOf, type ReadSecret } from "./secrets.ts";
 import { validateWithSecrets } from "./validate.ts";
 import { buildWeb, type WebConfig, webSection } from "./web-config-schema.ts";
 
@@ -27,8 +27,7 @@ export function readWebConfig(tree: Raw, file: string, readSecret: ReadSecret): 
     const text = readSecret(name);
     return parseWebConfig(text, from(file, name), (path) => readSecret(from(name, path)));
   } catch (thrown) {
-    const { code } = thrown as { code?: unknown };
-    const found = `a path that cannot be read${typeof code === "string" ? ` (${code})` : ""}`;
+    const found = `a path that cannot be read${codeOf(thrown)}`;
     const finding = { path: ["http", "web_config_file"], found, expected: "the path of a web configuration file" };
     return { problems: [], findings: [{ kind: "secret", ...finding }], isTls: false };
   }

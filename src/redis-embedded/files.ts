@@ -5,6 +5,7 @@ import { chmod, lstat, mkdir, readdir, readFile, readlink, realpath, stat, unlin
 import { connect, createServer, type Server } from "node:net";
 import { join, relative } from "node:path";
 import { promisify } from "node:util";
+import { unlessThrown } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
 import { StoreError } from "../store/errors.ts";
 
@@ -108,9 +109,6 @@ export function isGone(pid: number): boolean {
   } catch (thrown) {
     return (thrown as NodeJS.ErrnoException).code === "ESRCH";
   }
-  try {
-    return / [ZX] /.test(readFileSync(`/proc/${pid}/stat`, "utf8").replace(/^.*\)/s, ""));
-  } catch {
-    return false;
-  }
+  const stat = unlessThrown(() => readFileSync(`/proc/${pid}/stat`, "utf8")) ?? "";
+  return / [ZX] /.test(stat.replace(/^.*\)/s, ""));
 }

@@ -10,14 +10,14 @@ import { sendTestMessages } from "../notify-test.ts";
 import { RECEIVER } from "./draft.ts";
 
 /** `text` is a sentence without its end; `isPassing`: a later try may succeed. */
-export type Verdict = { readonly passed: boolean; readonly text: string; readonly isPassing?: boolean };
+export type CheckResult = { readonly passed: boolean; readonly text: string; readonly isPassing?: boolean };
 
 const REQUEST_TIMEOUT_MS = 10_000;
 /** As many as one request of the daemon has by default. */
 const SAMPLE = 50;
 
 /** A token, the list of locations, and the status of some over the socket. Never throws, unless the signal aborts. */
-export async function checkService(config: Config, signal: AbortSignal): Promise<Verdict> {
+export async function checkService(config: Config, signal: AbortSignal): Promise<CheckResult> {
   const settings = { ...config.service, requestTimeoutMs: REQUEST_TIMEOUT_MS };
   const service = createService({ config: settings, clock: systemClock, log: silentLogger });
   try {
@@ -31,7 +31,7 @@ export async function checkService(config: Config, signal: AbortSignal): Promise
   }
 }
 
-async function readFleet(service: Service, signal: AbortSignal): Promise<Verdict> {
+async function readFleet(service: Service, signal: AbortSignal): Promise<CheckResult> {
   const { locations } = await service.locations(signal);
   if (locations.length === 0) {
     const text = "the token was issued, but the service lists no locations for it: ask the account manager for access";
@@ -45,7 +45,7 @@ async function readFleet(service: Service, signal: AbortSignal): Promise<Verdict
 }
 
 /** A test message to each integration of the receiver. Never throws, unless the signal aborts. */
-export async function checkReceiver(config: Config, signal: AbortSignal): Promise<Verdict> {
+export async function checkReceiver(config: Config, signal: AbortSignal): Promise<CheckResult> {
   const results = await sendTestMessages(config, RECEIVER, signal);
   signal.throwIfAborted();
   const refused = results.find(({ accepted }) => !accepted);
