@@ -5,6 +5,7 @@ import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { serve } from "../http/serve.ts";
 import { alertState, fleetOf, largeFleet, NOW, recordingState } from "../metrics/fleets.ts";
@@ -240,16 +241,39 @@ describe("finding the daemon", () => {
 });
 
 describe("a daemon that does not answer as it should", () => {
-  test.skipIf(!hasOpenssl)("has a certificate of another name or authority (skipped without openssl)", async () => {
+  test.skipIf(!hasOpenssl)(
+    "has a certificate that is not trusted: how to trust it (skipped without openssl)",
+    async () => {
+      const pki = makePki();
+      const trusted = getCACertificates("default");
+      onTestFinished(() => setDefaultCACertificates(trusted));
+      const refusedOf = async (pair: typeof pki.server) => {
+        const server = createTlsServer(pair).listen(0, "127.0.0.1");
+        onTestFinished(() => void server.close());
+        await once(server, "listening");
+        const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+        const { exitCode, stderr } = await lenswatch(["status", "--url", url]);
+        expect(exitCode).toBe(3);
+        return stderr.replace(url, "URL");
+      };
+      expect(await refusedOf(pki.server)).toMatch(
+        /^lenswatch: the certificate of URL is not trusted \(\w+\): give the file of its authority by NODE_EXTRA_CA_CERTS\n$/,
+      );
+      setDefaultCACertificates([pki.ca]);
+      expect(await refusedOf(pki.elsewhere)).toMatch(/ALTNAME_INVALID\): give --url with a name that is on it\n$/);
+    },
+  );
+
+  test.skipIf(!hasOpenssl)("is asked by http for https, or the other way (skipped without openssl)", async () => {
     const server = createTlsServer(makePki().server).listen(0, "127.0.0.1");
     onTestFinished(() => void server.close());
     await once(server, "listening");
-    const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const { exitCode, stderr } = await lenswatch(["status", "--url", url]);
-    expect(stderr).toMatch(
-      /^lenswatch: the certificate of https:.* is not trusted \(\w+\): give --url .* NODE_EXTRA_CA_CERTS\n$/,
-    );
-    expect(exitCode).toBe(3);
+    const secret = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const clear = (await answering(200, "{}")).replace("http:", "https:");
+    for (const url of [secret, clear]) {
+      const { exitCode, stderr } = await lenswatch(["status", "--url", url]);
+      expect([exitCode, stderr]).toEqual([3, expect.stringContaining("check whether --url needs http or https")]);
+    }
   });
 
   test("is not there: exit code 3 and one sentence", async () => {

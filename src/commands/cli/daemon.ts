@@ -197,12 +197,24 @@ function unreachable(url: string, thrown: unknown): DaemonError {
   if (error instanceof SyntaxError)
     return new DaemonError("unexpected", `what answers at ${url} is not lenswatch: check --url`, error);
   const code = (error.cause as NodeJS.ErrnoException | undefined)?.code ?? "";
-  const message = /CERT|UNABLE_TO_VERIFY/.test(code)
-    ? `the certificate of ${url} is not trusted (${code}): give --url with the name on it, and a private authority by NODE_EXTRA_CA_CERTS`
-    : error.name === "TimeoutError"
-      ? `${url} did not answer within 30 s: check its /readyz and its log`
-      : `nothing answers at ${url}: start the daemon, or name another with --url`;
-  return new DaemonError("unreachable", message, error);
+  return new DaemonError("unreachable", unreachableMessage(url, code, error), error);
+}
+
+const CERTIFICATE_STEPS: Readonly<Record<string, string>> = {
+  CERT_HAS_EXPIRED: "renew it",
+  CERT_NOT_YET_VALID: "check the clocks of both machines",
+  ERR_TLS_CERT_ALTNAME_INVALID: "give --url with a name that is on it",
+};
+
+function unreachableMessage(url: string, code: string, error: Error): string {
+  if (/CERT|UNABLE_TO_VERIFY/.test(code)) {
+    const step = CERTIFICATE_STEPS[code] ?? "give the file of its authority by NODE_EXTRA_CA_CERTS";
+    return `the certificate of ${url} is not trusted (${code}): ${step}`;
+  }
+  if (error.name === "TimeoutError") return `${url} did not answer within 30 s: check its /readyz and its log`;
+  if (/^(EPROTO|ERR_SSL|ECONNRESET|UND_ERR_SOCKET)/.test(code))
+    return `${url} closed the connection without an answer: check whether --url needs http or https, and the daemon's log`;
+  return `nothing answers at ${url}: start the daemon, or name another with --url`;
 }
 
 /** Errors of `/api/v2` are texts, those of `/api/v1` objects. */
