@@ -35,8 +35,14 @@ export function createColdStart(deps: ColdStartDeps) {
 
   /** When gathering began; undefined once the summary is made. */
   async function begin(): Promise<Instant | undefined> {
-    const started = await deps.start.begin(clock.now());
-    if (started.gathering && !gathering) deps.log.warn("Redis is empty, gathering active alerts for one summary");
+    const now = clock.now();
+    const started = await deps.start.begin(now);
+    if (started.gathering && !gathering)
+      deps.log.warn(
+        started.since === now
+          ? "Redis is empty, gathering active alerts for one summary"
+          : "Redis was empty some time ago, still gathering active alerts for one summary",
+      );
     gathering = started.gathering;
     if (!gathering) sweepingSince = undefined;
     return gathering ? started.since : undefined;

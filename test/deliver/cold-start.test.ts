@@ -29,6 +29,7 @@ function coldStartAt(stored: {
   const { now, attempts, started = { gathering: true, since: T0 } } = stored;
   const sums: { alerts: readonly string[]; complete: boolean }[] = [];
   const woken: string[] = [];
+  const logged: string[] = [];
   const clock = { at: now, now: () => clock.at };
   const assigned = createAssigned(
     async () =>
@@ -39,7 +40,7 @@ function coldStartAt(stored: {
   );
   const { check } = createColdStart({
     clock,
-    log: silentLogger,
+    log: { ...silentLogger, warn: (text: string) => void logged.push(text) },
     start: {
       begin: async () => started,
       async sum(_, alerts, { complete }) {
@@ -60,7 +61,7 @@ function coldStartAt(stored: {
     suppressed: async () => [suppressed("site"), suppressed("camera", "site")],
     wake: async (due) => void woken.push(...due.keys()),
   });
-  return { check, sums, woken, clock };
+  return { check, sums, woken, logged, clock };
 }
 
 const all = (at: number) => ({ inventory: good(T0 + 1), "shard:0": good(at), "shard:1": good(at) });
@@ -70,6 +71,17 @@ it("the summary is made once every shard was read, of what no other alert explai
   await check();
   expect(sums).toEqual([{ alerts: [firing("site").id], complete: true }]);
   expect(woken).toEqual(["ops", "program"]);
+});
+
+it("a restart before the summary does not call the store empty", async () => {
+  for (const [now, said] of [
+    [T0, "Redis is empty"],
+    [T0 + SECOND, "Redis was empty"],
+  ] as const) {
+    const { check, logged } = coldStartAt({ now, attempts: {} });
+    await check();
+    expect(logged).toEqual([expect.stringContaining(said)]);
+  }
 });
 
 it("a store that is not empty gets none", async () => {
