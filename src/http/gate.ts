@@ -129,7 +129,12 @@ function checkConfigured(request: FastifyRequest, deps: Deps): void {
 
 function unauthorized(request: FastifyRequest, isTokenUnknown: boolean, { access }: Deps): HttpError {
   if (access.authProxy && access.tokens.length === 0)
-    return new HttpError("unauthorized", "Come through the proxy that signs people in.");
+    return new HttpError(
+      "unauthorized",
+      request.principal.via === "proxy"
+        ? "A change by the API needs a token, and none is configured: set one in http.tokens, or use the page."
+        : "Come through the proxy that signs people in.",
+    );
   if (request.routeOptions.config.page !== undefined)
     return new HttpError("unauthorized", "Sign in with a token that has the scope read to see this page.");
   const send = isTokenUnknown ? "This token is not known; send" : "Send";

@@ -132,6 +132,12 @@ describe("a user whom the proxy has signed in", () => {
     expect(changes).toEqual([]);
   });
 
+  test("is told that the API needs a token where none is configured", async () => {
+    const { post } = await stage();
+    const refused = await post("/-/reload", { ...as("dana", "ops"), ...sameOrigin });
+    expect([refused.status, await refused.text()]).toEqual([401, expect.stringContaining("needs a token")]);
+  });
+
   test("keeps the rights of a token that they sign in with", async () => {
     const { post, get } = await stage({ tokens: [boss] });
     const signedIn = await post("/session", { ...as("rita"), ...sameOrigin }, { name: "rita", token: "boss-token" });
