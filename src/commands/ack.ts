@@ -1,8 +1,8 @@
 /** `ack FINGERPRINT`: acknowledge an alert, which stops its reminders until it resolves. */
-import { Command, InvalidArgumentError } from "commander";
+import { Command } from "commander";
 import { z } from "zod";
 import { stripControls } from "../lib/text.ts";
-import { type CommandIo, outputOption, print, withExample } from "./cli/command.ts";
+import { type CommandIo, hexIdParser, outputOption, print, withExample } from "./cli/command.ts";
 import { addDaemonOptions, authorOf, type Daemon, DaemonError, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
 
 type AckOptions = DaemonOptions & Readonly<{ comment?: string; author?: string; output: "text" | "json" }>;
@@ -11,7 +11,7 @@ type AckOptions = DaemonOptions & Readonly<{ comment?: string; author?: string; 
 export function ackCommand(io: CommandIo): Command {
   const ack = new Command("ack")
     .description("Stop reminders of an alert until it resolves. The resolved notification is still sent.")
-    .argument("<fingerprint>", "as printed by `lenswatch alerts`", parseFingerprint)
+    .argument("<fingerprint>", "as printed by `lenswatch alerts`", hexIdParser("lenswatch alerts"))
     .option("--comment <text>", "the reason")
     .option("--author <name>", "the author (default: $USER)")
     .addOption(outputOption("text"));
@@ -47,10 +47,4 @@ async function acknowledgedBy(daemon: Daemon, fingerprint: string): Promise<stri
     if (thrown instanceof DaemonError) return undefined;
     throw thrown;
   }
-}
-
-function parseFingerprint(text: string): string {
-  if (!/^[0-9a-f]{16}$/i.test(text))
-    throw new InvalidArgumentError("It must be 16 hex digits, as printed by `lenswatch alerts`.");
-  return text.toLowerCase();
 }

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { ApiSession } from "../http/v1/sessions.ts";
 import { type Clock, type Instant, systemClock } from "../lib/clock.ts";
 import { counted } from "../lib/format.ts";
-import { type CommandIo, fail, outputOption, print, withExample } from "./cli/command.ts";
+import { type CommandIo, fail, hexIdParser, outputOption, print, withExample } from "./cli/command.ts";
 import { addDaemonOptions, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
 import { printList, type TableColumn } from "./cli/table.ts";
 import { sinceUtc } from "./status.ts";
@@ -26,15 +26,20 @@ export function sessionsCommand(io: CommandIo, clock: Clock = systemClock): Comm
   return sessions.addCommand(list, { isDefault: true }).addCommand(revokeCommand(io));
 }
 
+const parseId = hexIdParser("lenswatch sessions");
+
 function revokeCommand(io: CommandIo): Command {
   const revoke = new Command("revoke")
     .description("End sessions at once, at every replica: their people have to sign in again.")
-    .argument("[id...]", "as printed by `lenswatch sessions`")
+    .argument("[id...]", "as printed by `lenswatch sessions`", (id, before: readonly string[] = []) => [
+      ...before,
+      parseId(id),
+    ])
     .option("--name <name>", "all sessions of a person or token")
     .option("--all", "all sessions")
     .addOption(outputOption("table"));
   withExample(addDaemonOptions(revoke), "lenswatch sessions revoke --name dana");
-  return revoke.action(async (ids: readonly string[], { name, all, output, ...options }: RevokeOptions) => {
+  return revoke.action(async (ids: readonly string[] = [], { name, all, output, ...options }: RevokeOptions) => {
     const given = [ids.length > 0 && { ids }, name !== undefined && { name }, all && { all }].filter((one) => !!one);
     const [body] = given;
     if (!body || given.length > 1) return fail(io, 2, "give either ids, --name or --all");

@@ -109,5 +109,7 @@ function summary(rows: readonly RecordingRow[]): string {
     .map((status) => ({ status, count: rows.filter((row) => row.status === status).length }))
     .filter(({ count }) => count > 0)
     .map(({ status, count }) => `${count} ${status}`);
-  return `${counted(rows.length, "recording")}: ${counts.join(", ")}`;
+  const hasPending = rows.some(({ alerts }) => alerts.some(({ state }) => state !== "firing"));
+  const legend = hasPending ? "\nAn alert in brackets is pending." : "";
+  return `${counted(rows.length, "recording")}: ${counts.join(", ")}${legend}`;
 }

@@ -70,6 +70,7 @@ Leeds     Till 10    online   2026-01-31 11:00 UTC (1 h)       99.96 %        10
 loc-2     rec-3      unknown  –                                      –            –
 
 3 recordings: 1 online, 1 offline, 1 unknown
+An alert in brackets is pending.
 `,
       stderr: "",
       exitCode: 0,
@@ -84,7 +85,7 @@ loc-2     rec-3      unknown  –                                      –      
     expect(JSON.parse(there.stdout)).toMatchObject([{ recording: "Till 2" }, { recording: "Till 10" }]);
     const table = await lenswatch(["status", "--url", address, "--only", "offline"]);
     expect(table.stdout).toMatch(
-      /\n1 recording: 1 offline\nThe status of 1 more recording is unknown \(--only unknown\)\.\n$/,
+      /\n1 recording: 1 offline\nAn alert in brackets is pending\.\nThe status of 1 more recording is unknown \(--only unknown\)\.\n$/,
     );
     const none = await lenswatch(["status", "--url", address, "--location", "leeds", "--only", "degraded"]);
     expect(none).toEqual({ stdout: "No matching recordings.\n", stderr: "", exitCode: 0 });
