@@ -2,7 +2,7 @@
 import { pipeline, Readable } from "node:stream";
 import { constants, createGzip } from "node:zlib";
 import { normalizeIP } from "@fastify/rate-limit";
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import Negotiator from "negotiator";
 import type { MetricsSource } from "./deps.ts";
 import { HttpError } from "./errors.ts";
@@ -34,6 +34,8 @@ export function bodyOf(chunks: AsyncIterable<string>, options: BodyOptions = {})
   function tooSlow() {
     text.destroy(new Error("the client read too slowly"));
   }
+  // An answer that comes after the client was answered 503, or has left, is read by nobody.
+  text.on("error", () => undefined);
   text.once("close", () => {
     clearTimeout(limit);
     options.onEnd?.();
@@ -62,42 +64,68 @@ export function acceptsGzip(header: string | undefined): boolean {
   return new Negotiator({ headers }).encodings().includes("gzip");
 }
 
-/** Scrapes at the same time: each holds a snapshot of the fleet in memory. */
-const MOST_SCRAPES = 4;
-/** Of one client at one address. */
-const MOST_OF_ONE = 2;
-
-interface Scrape {
+interface Slot {
   readonly client: string;
+  /** The answer's body, as `bodyOf`; the slot is free when it ends. Throws HttpError `busy` after a cut. */
+  body(chunks: AsyncIterable<string>, gzip?: boolean): Readable;
+  /** Frees the slot, and ends the body. */
   cut(): void;
 }
 
+/**
+ * Slots for answers that hold what they are made from in memory until they are read: a client, known by its principal and
+ * address, has at most `mostOfOne` of them. Taking one throws HttpError `busy` where none is free.
+ */
+export function createSlots(most: number, mostOfOne: number, what: string) {
+  const slots = new Set<Slot>();
+  return ({ principal, ip }: FastifyRequest, reply: FastifyReply): Slot => {
+    const client = `${principal.name} ${normalizeIP(ip, 64)}`;
+    const refuse = () => {
+      reply.header("retry-after", "5");
+      throw new HttpError("busy", `Too many ${what} at once; try again in a few seconds.`);
+    };
+    if (!hasRoom([...slots], client, most, mostOfOne)) refuse();
+    let text: Readable | undefined;
+    const slot: Slot = {
+      client,
+      body(chunks, gzip = false) {
+        if (!slots.has(slot)) refuse();
+        text = bodyOf(chunks, { gzip, onEnd: () => slots.delete(slot) });
+        return text;
+      },
+      cut() {
+        slots.delete(slot);
+        text?.destroy(new Error("another client is served first"));
+      },
+    };
+    slots.add(slot);
+    return slot;
+  };
+}
+
+/** Each scrape holds a snapshot of the fleet in memory. */
+const MOST_SCRAPES = 4;
+const MOST_OF_ONE = 2;
+
 /** `GET /metrics`. Needs the scope `read`, as a scraper's `authorization`. */
 export function metricsRoute(app: FastifyInstance, metrics: MetricsSource): void {
-  const scrapes = new Set<Scrape>();
+  const takeSlot = createSlots(MOST_SCRAPES, MOST_OF_ONE, "scrapes");
   app.get("/metrics", { exposeHeadRoute: false, handlerTimeout: LONGEST_BODY_MS }, (request, reply) => {
-    const client = `${request.principal.name} ${normalizeIP(request.ip, 64)}`;
-    if (!hasRoom([...scrapes], client)) {
-      reply.header("retry-after", "5");
-      throw new HttpError("busy", "Too many scrapes at once; try again in a few seconds.");
-    }
+    const slot = takeSlot(request, reply);
     const { contentType, body } = metrics.expose(request.headers.accept);
     const gzip = acceptsGzip(request.headers["accept-encoding"]);
     reply.header("vary", "accept, accept-encoding");
     if (gzip) reply.header("content-encoding", "gzip");
-    const scrape = { client, cut: () => text.destroy(new Error("another client is served first")) };
-    scrapes.add(scrape);
-    const text = bodyOf(body, { gzip, onEnd: () => scrapes.delete(scrape) });
-    return reply.type(contentType).send(text);
+    return reply.type(contentType).send(slot.body(body, gzip));
   });
 }
 
-/** Whether the client may scrape. Where all slots are taken, it gets one from a client that would still have as many. */
-function hasRoom(scrapes: readonly Scrape[], client: string): boolean {
-  const of = (one: string) => scrapes.filter((scrape) => scrape.client === one).length;
-  if (of(client) >= MOST_OF_ONE) return false;
-  if (scrapes.length < MOST_SCRAPES) return true;
-  const greedy = scrapes.find((scrape) => of(scrape.client) >= of(client) + 2);
+/** Whether the client may have a slot. Where all are taken, it gets one from a client that would still have as many. */
+function hasRoom(slots: readonly Slot[], client: string, most: number, mostOfOne: number): boolean {
+  const of = (one: string) => slots.filter((slot) => slot.client === one).length;
+  if (of(client) >= mostOfOne) return false;
+  if (slots.length < most) return true;
+  const greedy = slots.find((slot) => of(slot.client) >= of(client) + 2);
   greedy?.cut();
   return greedy !== undefined;
 }

@@ -32,6 +32,13 @@ describe.each([
   });
 });
 
+test("a body that is read by nobody, as its answer is too late, is given up without ending the process", async () => {
+  const closed = Promise.withResolvers<void>();
+  const body = bodyOf(endless(), { longestMs: 5, onEnd: closed.resolve });
+  expect(body.listenerCount("error")).toBe(1);
+  await closed.promise;
+});
+
 test("a body whose source is slow, and whose reader is not, is given up by nobody", async () => {
   async function* slow(): AsyncGenerator<string, void> {
     for (let i = 0; i < 3; i++) {

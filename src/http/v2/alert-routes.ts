@@ -1,5 +1,5 @@
 /** Reading alerts and groups as Alertmanager's clients do, and accepting alerts as Prometheus posts them. */
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Instant } from "../../lib/clock.ts";
 import { withDeadline } from "../../lib/closer.ts";
 import { inChunks, runYielding } from "../../lib/yield.ts";
@@ -8,12 +8,15 @@ import type { HttpDeps } from "../deps.ts";
 import { HttpError } from "../errors.ts";
 import { limitsOf } from "../limits.ts";
 import { parseQuery } from "../query.ts";
-import { bodyOf } from "../stream.ts";
+import { createSlots } from "../stream.ts";
 import { AlertsQuery, alertGroups, GroupsQuery, gettableAlerts, jsonList } from "./alerts.ts";
 import { MOST_AT_ONCE, type PostedAlerts, readAlerts } from "./postable-alerts.ts";
 
 const JSON_TYPE = "application/json; charset=utf-8";
 const LARGEST_BODY = 2 * 1024 * 1024;
+/** Each list is in memory until it is read. */
+const MOST_LISTS = 32;
+const MOST_OF_ONE = 16;
 
 export type AlertRoutesDeps = Pick<
   HttpDeps,
@@ -26,17 +29,28 @@ type Accepted = Extract<AcceptedAlerts, { outcome: "taken" }>;
 export function alertRoutes(app: FastifyInstance, base: string, deps: AlertRoutesDeps): void {
   const context = () => ({ now: deps.clock.now(), externalUrl: deps.externalUrl });
 
-  app.get(`${base}alerts`, { exposeHeadRoute: false }, async ({ query }, reply) => {
-    const parsed = parseQuery(AlertsQuery, query);
-    const rows = await runYielding(gettableAlerts(await deps.alerts(), parsed, context()));
-    return reply.type(JSON_TYPE).send(bodyOf(inChunks(jsonList(rows))));
+  const takeSlot = createSlots(MOST_LISTS, MOST_OF_ONE, "lists of alerts");
+  async function sendList(request: FastifyRequest, reply: FastifyReply, list: () => Promise<unknown[]>) {
+    const slot = takeSlot(request, reply);
+    try {
+      return reply.type(JSON_TYPE).send(slot.body(inChunks(jsonList(await list()))));
+    } catch (thrown) {
+      slot.cut();
+      throw thrown;
+    }
+  }
+
+  app.get(`${base}alerts`, { exposeHeadRoute: false }, (request, reply) => {
+    const parsed = parseQuery(AlertsQuery, request.query);
+    return sendList(request, reply, async () => runYielding(gettableAlerts(await deps.alerts(), parsed, context())));
   });
 
-  app.get(`${base}alerts/groups`, { exposeHeadRoute: false }, async ({ query }, reply) => {
-    const parsed = parseQuery(GroupsQuery, query);
+  app.get(`${base}alerts/groups`, { exposeHeadRoute: false }, (request, reply) => {
+    const parsed = parseQuery(GroupsQuery, request.query);
     const { route } = deps.config();
-    const rows = await runYielding(alertGroups(await deps.alerts(), parsed, { ...context(), route }));
-    return reply.type(JSON_TYPE).send(bodyOf(inChunks(jsonList(rows))));
+    return sendList(request, reply, async () =>
+      runYielding(alertGroups(await deps.alerts(), parsed, { ...context(), route })),
+    );
   });
 
   const posting = { config: { scope: "alerts" }, bodyLimit: LARGEST_BODY } as const;

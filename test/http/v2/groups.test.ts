@@ -202,3 +202,28 @@ describe("GET /api/v2/receivers", () => {
     });
   });
 });
+
+test("a client has at most sixteen lists of alerts at once, so that slow readers fill no memory", async () => {
+  const read = Promise.withResolvers<ActiveAlert[]>();
+  const all = Promise.withResolvers<void>();
+  let asked = 0;
+  const alerts = () => {
+    asked += 1;
+    if (asked === 16) all.resolve();
+    return read.promise;
+  };
+  const { address } = await serve({ alerts });
+  const get = async (path: string) => {
+    const response = await fetch(`${address}/api/v2/${path}`);
+    return { status: response.status, text: await response.text() };
+  };
+  const held = Array.from({ length: 16 }, (_, i) => get(i % 2 === 0 ? "alerts" : "alerts/groups"));
+  await all.promise;
+  expect(await get("alerts")).toEqual({
+    status: 503,
+    text: '"Too many lists of alerts at once; try again in a few seconds."',
+  });
+  read.resolve([]);
+  expect((await Promise.all(held)).every(({ status }) => status === 200)).toBe(true);
+  expect((await get("alerts/groups")).status).toBe(200);
+});
