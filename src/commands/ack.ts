@@ -3,7 +3,14 @@ import { Command } from "commander";
 import { z } from "zod";
 import { stripControls } from "../lib/text.ts";
 import { type CommandIo, hexIdParser, outputOption, print, withExample } from "./cli/command.ts";
-import { addDaemonOptions, authorOf, type Daemon, DaemonError, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
+import {
+  addDaemonOptions,
+  authorFrom,
+  type Daemon,
+  DaemonError,
+  type DaemonOptions,
+  withDaemon,
+} from "./cli/daemon.ts";
 
 type AckOptions = DaemonOptions & Readonly<{ comment?: string; author?: string; output: "text" | "json" }>;
 
@@ -17,7 +24,7 @@ export function ackCommand(io: CommandIo): Command {
     .addOption(outputOption("text"));
   withExample(addDaemonOptions(ack), 'lenswatch ack 5b1c5a3b0e9f7d21 --comment "an electrician is on the way"');
   return ack.action(async (fingerprint: string, options: AckOptions) => {
-    const body = { author: authorOf(options, io.env), ...(options.comment ? { comment: options.comment } : {}) };
+    const body = { author: authorFrom(options, io.env), ...(options.comment ? { comment: options.comment } : {}) };
     const { alerts, replaced } = await withDaemon(options, io, async (daemon) => {
       const before = await acknowledgedBy(daemon, fingerprint);
       const path = `/api/v1/alerts/${fingerprint}/ack`;

@@ -16,7 +16,14 @@ import { toError } from "../lib/errors.ts";
 import { counted } from "../lib/format.ts";
 import { stripControls } from "../lib/text.ts";
 import { type CommandIo, durationParser, outputOption, print, withExample } from "./cli/command.ts";
-import { addDaemonOptions, authorOf, type Daemon, DaemonError, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
+import {
+  addDaemonOptions,
+  authorFrom,
+  type Daemon,
+  DaemonError,
+  type DaemonOptions,
+  withDaemon,
+} from "./cli/daemon.ts";
 import { printList, type TableColumn } from "./cli/table.ts";
 
 type OutputOptions = DaemonOptions & { readonly output: "table" | "json" };
@@ -61,7 +68,7 @@ function addCommand(io: CommandIo, clock: Clock): Command {
       matchers: matchers.map(toApiMatcher),
       startsAt: new Date(now).toISOString(),
       endsAt: new Date(endsAt).toISOString(),
-      createdBy: authorOf(options, io.env),
+      createdBy: authorFrom(options, io.env),
       comment: options.comment,
     };
     await withDaemon(options, io, async (daemon) => {

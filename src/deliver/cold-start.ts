@@ -37,12 +37,7 @@ export function createColdStart(deps: ColdStartDeps) {
   async function begin(): Promise<Instant | undefined> {
     const now = clock.now();
     const started = await deps.start.begin(now);
-    if (started.gathering && !gathering)
-      deps.log.warn(
-        started.since === now
-          ? "Redis is empty, gathering active alerts for one summary"
-          : "Redis was empty some time ago, still gathering active alerts for one summary",
-      );
+    if (started.gathering && !gathering) deps.log.warn(gatheringMessage(started.since === now));
     gathering = started.gathering;
     if (!gathering) sweepingSince = undefined;
     return gathering ? started.since : undefined;
@@ -89,6 +84,11 @@ export function createColdStart(deps: ColdStartDeps) {
       if (since !== undefined) await gather(since);
     },
   };
+}
+
+function gatheringMessage(isNew: boolean): string {
+  if (isNew) return "Redis is empty, gathering active alerts for one summary";
+  return "Redis was empty some time ago, still gathering active alerts for one summary";
 }
 
 /** Whether the location list was read and every shard swept since then; with success: lately, as a replica may stop. */

@@ -78,29 +78,29 @@ export function createSuppressionChanges(deps: SuppressionChangesDeps) {
       }
     },
 
-    /** Acknowledges alerts that fire with this fingerprint, until they resolve; gives how many. */
-    async acknowledge(
-      print: string,
-      { author, comment }: { author: string; comment: string },
-      by: AuditOrigin,
-    ): Promise<number> {
-      const at = clock.now();
-      const alerts = (await store.firing()).filter(({ labels }) => fingerprint(labels) === print);
-      const place = placeOf(alerts[0]?.labels ?? {});
-      const entries = new Map<string, AuditEntry>();
-      const entryOf = (target: string, before: StoredAcknowledgement | undefined) => {
-        const entry = ackEntry(target, before, { author, comment, at }, { by, place });
-        entries.set(target, entry);
-        return entry;
-      };
-      const done = await store.acks.acknowledge(
-        alerts.map(({ id }) => id),
-        { author, comment, at },
-        entryOf,
-      );
-      audit?.stored(done.flatMap((episode) => entries.get(episode) ?? []));
-      return done.length;
-    },
+    acknowledge: createAcknowledge(deps),
+  };
+}
+
+/** Acknowledges alerts that fire with this fingerprint, until they resolve; gives how many. */
+function createAcknowledge({ clock, store, audit }: SuppressionChangesDeps) {
+  return async (print: string, { author, comment }: { author: string; comment: string }, by: AuditOrigin) => {
+    const at = clock.now();
+    const alerts = (await store.firing()).filter(({ labels }) => fingerprint(labels) === print);
+    const place = placeOf(alerts[0]?.labels ?? {});
+    const entries = new Map<string, AuditEntry>();
+    const entryOf = (target: string, before: StoredAcknowledgement | undefined) => {
+      const entry = ackEntry(target, before, { author, comment, at }, { by, place });
+      entries.set(target, entry);
+      return entry;
+    };
+    const done = await store.acks.acknowledge(
+      alerts.map(({ id }) => id),
+      { author, comment, at },
+      entryOf,
+    );
+    audit?.stored(done.flatMap((episode) => entries.get(episode) ?? []));
+    return done.length;
   };
 }
 

@@ -39,7 +39,7 @@ export interface Access {
   readonly formKey: string;
 }
 
-export interface AuthProxy {
+interface AuthProxy {
   readonly userHeader: string;
   readonly groupsHeader?: string | undefined;
   readonly adminGroups: readonly string[];

@@ -8,7 +8,7 @@ import type { WebConfig } from "../config/web-config-schema.ts";
 export type Tls = NonNullable<WebConfig["tls"]>;
 
 /** Undefined: plain HTTP. The same object until the configuration changes. */
-export type CurrentTls = () => Tls | undefined;
+type CurrentTls = () => Tls | undefined;
 
 interface TlsOptions {
   readonly current: CurrentTls;

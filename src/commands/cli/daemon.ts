@@ -46,7 +46,7 @@ function parseUrl(text: string): string {
 }
 
 /** The author of a change, unless the daemon knows better. */
-export function authorOf(options: { readonly author?: string }, env: CommandIo["env"]): string {
+export function authorFrom(options: { readonly author?: string }, env: CommandIo["env"]): string {
   return options.author || env.USER || "lenswatch";
 }
 
@@ -100,10 +100,8 @@ function createDaemon(
       const response = await fetch(`${url}${path}`, { method, headers, signal, dispatcher, ...payload });
       const answer = method === "DELETE" && response.ok ? undefined : response.json();
       if (!response.ok) {
-        const said = await answer?.catch(() => undefined);
-        const { status } = response;
-        const lacks = /\bscope="(\w+)"/.exec(response.headers.get("www-authenticate") ?? "")?.[1];
-        throw refusal({ url, method, status, lacks, ifMissing, tokenFrom: token && tokenFrom }, said);
+        const refused = { url, method, status: response.status, lacks: scopeIn(response.headers), ifMissing };
+        throw refusal({ ...refused, tokenFrom: token && tokenFrom }, await answer?.catch(() => undefined));
       }
       const parsed = schema.safeParse(await answer);
       if (parsed.success) return parsed.data;
@@ -230,6 +228,11 @@ interface Refusal {
   readonly ifMissing: string | undefined;
   /** Undefined where no token was sent. */
   readonly tokenFrom: string | undefined;
+}
+
+/** RFC 6750, section 3. */
+function scopeIn(headers: Headers): string | undefined {
+  return /\bscope="(\w+)"/.exec(headers.get("www-authenticate") ?? "")?.[1];
 }
 
 function refusal(given: Refusal, body: unknown): DaemonError {

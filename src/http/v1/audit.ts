@@ -7,7 +7,7 @@ import { type Listing, listingOf, pageParameters } from "../paging.ts";
 import { instant, isoTime } from "../query.ts";
 import { operation, pageSchema, timeSchema } from "./operation.ts";
 
-export const AUDIT_PERIOD_MS = 86_400_000;
+const AUDIT_PERIOD_MS = 86_400_000;
 
 const facts = z.record(z.string(), z.string()).nullable();
 
