@@ -65,15 +65,17 @@ describeWithRedis("the audit log of a running lenswatch", () => {
       { action: "acknowledged", actor: token, after: { recording: camera?.name, author: "eli" } },
       { action: "sessions_revoked", actor: token, before: { people: "dana" } },
     ];
-    const { items } = JSON.parse(`{"items":${(await run("audit", "--output", "json")).stdout}}`);
-    const done = items.filter(({ outcome }: { outcome: string }) => outcome === "done").reverse();
+    const isRefused = ({ outcome }: { outcome: string }) => outcome === "refused";
+    let items: { outcome: string; reason: string }[] = [];
+    // Each replica writes what it refused after its answer.
+    await until("every refused attempt is written", async () => {
+      items = JSON.parse((await run("audit", "--output", "json")).stdout);
+      return items.filter(isRefused).length >= 3;
+    });
+    const done = items.filter(({ outcome }) => outcome === "done").reverse();
     expect(done).toMatchObject(expected.map((one) => ({ ...one, address: "127.0.0.1" })));
-    const refused = items.filter(({ outcome }: { outcome: string }) => outcome === "refused");
-    expect(refused.map(({ reason }: { reason: string }) => reason).toSorted()).toEqual([
-      "session_ended",
-      "session_ended",
-      "wrong_token",
-    ]);
+    const reasons = items.filter(isRefused).map(({ reason }) => reason);
+    expect(reasons.toSorted()).toEqual(["session_ended", "session_ended", "wrong_token"]);
     const logged = written
       .join("")
       .split("\n")
