@@ -153,7 +153,10 @@ const WORDS: Partial<Record<YAMLError["code"], Words>> = {
   BAD_ALIAS: ["an alias without an anchor", "the name of an earlier anchor"],
   BAD_DIRECTIVE: ["an unknown YAML directive", "no directive"],
   BAD_DQ_ESCAPE: ["an unknown escape", 'a YAML escape, or single quotes instead of "…"'],
-  BAD_INDENT: ["inconsistent indentation", "the same indentation for all keys of a mapping"],
+  BAD_INDENT: [
+    "inconsistent indentation, or a bracket that is not closed",
+    "the same indentation for all keys of a mapping, and a ] or } for each [ or {",
+  ],
   BAD_SCALAR_START: ["a text that begins with a reserved character", "the text in quotes"],
   BLOCK_AS_IMPLICIT_KEY: ["a second `key:` on one line", "one key per line, or the text in quotes"],
   BLOCK_IN_FLOW: ["a block inside [ ] or { }", "commas inside [ ] and { }"],

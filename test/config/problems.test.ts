@@ -446,6 +446,11 @@ test("an empty file misses what is required", () => {
 
 describe("what is not YAML", () => {
   test.each([
+    [
+      "an open bracket",
+      "http: [",
+      "1:8: found inconsistent indentation, or a bracket that is not closed, expected the same indentation for all keys of a mapping, and a ] or } for each [ or {",
+    ],
     ["a tab", "log:\n\tlevel: info", "2:1: found a tab as indentation, expected spaces"],
     [
       "a quote left open",
