@@ -219,6 +219,6 @@ describe("lenswatch audit and lenswatch sessions", () => {
     });
     for (const argv of [[], ["--all", "--name", "x"], [id, "--all"]])
       expect((await run("revoke", ...argv)).exitCode).toBe(2);
-    expect((await run("revoke", "not-an-id")).exitCode).toBe(1);
+    expect((await run("revoke", "not-an-id")).exitCode).toBe(2);
   });
 });
