@@ -23,6 +23,35 @@ export interface RedisPlace {
 }
 
 /**
+ * ioredis ends a client for good where Sentinels announce a failover while it asks one for the new master: its detector
+ * belongs to the lost connection. Such an end is none; `duplicate` is what BullMQ's workers block.
+ */
+class SentinelRedis extends Redis {
+  #isClosed = false;
+
+  constructor(options: Omit<RedisOptions, "replyMapping">) {
+    super(options);
+    this.on("end", () => {
+      if (!this.#isClosed) setTimeout(() => void this.connect().catch(() => {}), RECONNECT.baseMs);
+    });
+  }
+
+  override disconnect(reconnect = false): void {
+    this.#isClosed ||= !reconnect;
+    super.disconnect(reconnect);
+  }
+
+  override quit(): Promise<"OK"> {
+    this.#isClosed = true;
+    return super.quit();
+  }
+
+  override duplicate(override: Partial<RedisOptions> = {}): Redis {
+    return new SentinelRedis({ ...this.options, ...override });
+  }
+}
+
+/**
  * A client that connects lazily and never gives up. Workers of BullMQ need `maxRetriesPerRequest: null`, and so do
  * we: a command waits for Redis instead of failing. `name` shows in `CLIENT LIST`.
  */
@@ -42,7 +71,7 @@ export function createClient(place: RedisPlace, name: string): Redis {
   } satisfies RedisOptions;
   const tls = place.tls || /^rediss:/i.test(url ?? "") ? tlsOptions(place.tls) : undefined;
   if (sentinels) {
-    return new Redis({
+    return new SentinelRedis({
       ...common,
       sentinels: [...sentinels],
       name: place.name ?? "",
