@@ -12,7 +12,7 @@ import type { RecordingState, ShardState } from "../health/shard-state.ts";
 import type { Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
 import type { Service } from "../service/service.ts";
-import type { CommitResult, ShardCommit } from "../store/shards.ts";
+import type { Attempt, CommitResult, ShardCommit } from "../store/shards.ts";
 import type { Store } from "../store/store.ts";
 import type { PollContext } from "./commit.ts";
 import type { ScheduleLookup } from "./schedule-lookup.ts";
@@ -59,6 +59,14 @@ export function createSweep(deps: SweepDeps): (shard: number) => Promise<void> {
   };
 }
 
+interface Swept {
+  readonly before: ShardState;
+  readonly snapshot: StatusSnapshot;
+  /** By subject, of the sweep before. */
+  readonly attempts: ReadonlyMap<string, Attempt>;
+  readonly now: Instant;
+}
+
 class Sweeper {
   readonly #deps: SweepDeps;
   readonly #excluded: ReadonlySet<string>;
@@ -89,7 +97,7 @@ class Sweeper {
     const answer = await this.#ask(shard, locationIds, now);
     if (!answer) return "failed";
     const { snapshot, error } = answer;
-    const elsewhere = await this.#nameThem(shard, before.state, snapshot, now);
+    const elsewhere = await this.#nameThem(shard, { before: before.state, snapshot, attempts, now });
     const last = attempts.get(`shard:${shard}`);
     const unbroken = before.state.sweptAt >= this.#startedAt && last !== undefined && last.goodAt >= last.attemptedAt;
     const isOther = (subject: string) => subject.startsWith("shard:") && subject !== `shard:${shard}`;
@@ -142,7 +150,7 @@ class Sweeper {
    * Makes names known: of new recordings at once; of all of them now and then, for those whose names could not be read
    * before. Gives those that another shard has.
    */
-  async #nameThem(shard: number, before: ShardState, { readings }: StatusSnapshot, now: Instant) {
+  async #nameThem(shard: number, { before, snapshot: { readings }, attempts, now }: Swept) {
     const all = now - (this.#allNamedAt.get(shard) ?? 0) >= NAME_ALL_MS;
     if (all) this.#allNamedAt.set(shard, now);
     const fresh = newRecordings(before, readings);
@@ -150,7 +158,7 @@ class Sweeper {
     const ids = named.map(({ recordingId }) => recordingId);
     await this.#deps.nameThem(ids);
     const alerting = [...before.recordings.values().filter(({ alerts }) => alerts)].map(({ id }) => id);
-    const elsewhere = await this.#elsewhere(shard, new Set([...ids, ...alerting]), now);
+    const elsewhere = await this.#elsewhere(shard, new Set([...ids, ...alerting]), { attempts, now });
     const here = named.filter(({ recordingId }) => !elsewhere.has(recordingId));
     await this.#noteMoves(shard, here);
     return elsewhere;
@@ -158,9 +166,10 @@ class Sweeper {
 
   /**
    * A recording listed at locations of two shards belongs to the one of its known location, while that is swept and
-   * lists it: one that moved is let go there first.
+   * lists it: one that moved is let go there first. Where answers lack recordings only a reading proves that one is listed:
+   * those whose absence is not believed are kept as present.
    */
-  async #elsewhere(shard: number, ids: ReadonlySet<string>, now: Instant) {
+  async #elsewhere(shard: number, ids: ReadonlySet<string>, { attempts, now }: Pick<Swept, "attempts" | "now">) {
     const { assigned, inventory, store, watch } = this.#deps;
     const shardOf = (id: string) => {
       const known = inventory.recording(id);
@@ -171,9 +180,10 @@ class Sweeper {
       if (other === undefined || other === shard) continue;
       const { sweptAt, slowGaps, recordings } = (await store.read(other)).state;
       if (now - sweptAt > allowedGapMs(slowGaps, watch.statusIntervalMs)) continue;
+      const isWhole = !attempts.get(`shard:${other}`)?.absent;
       for (const id of here) {
         const state = recordings.get(id);
-        if (state?.presentAt === sweptAt) elsewhere.set(id, state);
+        if (state?.presentAt === sweptAt && (isWhole || state.readAt === sweptAt)) elsewhere.set(id, state);
       }
     }
     return elsewhere;

@@ -169,7 +169,21 @@ it("of shards that list the same recording exactly one evaluates it, whatever ha
         expect(world.moved).toEqual([]);
       },
     ),
-    { numRuns: 150 },
+    {
+      numRuns: 150,
+      examples: [
+        // All recordings of a shard move at once: that its answer is empty is not believed.
+        [
+          [
+            { kind: "sweep", shard: 1 },
+            { kind: "list", id: "a", locations: ["L0"] },
+            { kind: "list", id: "b", locations: ["L1"] },
+            { kind: "list", id: "c", locations: ["L3"] },
+          ],
+          [["L2"], ["L2"], ["L2"], ["L3"]],
+        ],
+      ],
+    },
   );
 });
 
