@@ -1,0 +1,40 @@
+/** The ids of a root message's buttons: what was pressed, of which integration, group and conversation. */
+import { createHash } from "node:crypto";
+
+/** `action_id`s of the elements; `runbook` and `open` are links, which Slack reports as pressed all the same. */
+export const slackActions = ["acknowledge", "silence", "why", "runbook", "open"] as const;
+export type SlackAction = (typeof slackActions)[number];
+
+/** Values of the silence menu: for an hour, four hours, until the next 08:00 at the location. */
+export const slackSilences = ["1h", "4h", "morning"] as const;
+export type SlackSilence = (typeof slackSilences)[number];
+
+interface BlockTarget {
+  /** 12 hex digits, `slackIntegrationHash`. */
+  readonly integration: string;
+  /** The group's id; `storm` of a summary of many. */
+  readonly group: string;
+  /** The conversation's id. */
+  readonly conversation: string;
+}
+
+/** Slack's longest `block_id`, characters. */
+const LONGEST = 255;
+
+/** 12 hex digits that stand for an integration: its id may be long, and names a person or a channel. */
+export function slackIntegrationHash(integrationId: string): string {
+  return createHash("sha256").update(integrationId).digest("hex").slice(0, 12);
+}
+
+/** The `block_id` of a root's actions; undefined where a group's id has no place in it. */
+export function makeBlockId(integrationId: string, group: string, conversation: string): string | undefined {
+  const id = `lw:${slackIntegrationHash(integrationId)}:${group}:${conversation}`;
+  return parseBlockId(id) && id;
+}
+
+/** Undefined for a `block_id` that is not one of ours. */
+export function parseBlockId(text: string): BlockTarget | undefined {
+  if (text.length > LONGEST) return undefined;
+  const [, integration, group, conversation] = /^lw:([0-9a-f]{12}):([\w./-]+):([0-9a-f]{16})$/.exec(text) ?? [];
+  return integration && group && conversation ? { integration, group, conversation } : undefined;
+}
