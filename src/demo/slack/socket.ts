@@ -1,0 +1,126 @@
+/**
+ * The Socket Mode side of the stand-in of Slack: tickets for one connection each, envelopes whose acknowledgement is
+ * awaited, and what Slack does to connections. As documented in docs.slack.dev, "Using Socket Mode".
+ */
+import { EventEmitter, once } from "node:events";
+import type { IncomingMessage, Server } from "node:http";
+import type { Duplex } from "node:stream";
+import { type RawData, type WebSocket, WebSocketServer } from "ws";
+
+/** Slack sends an envelope again that is not acknowledged in this time. */
+const ACK_MS = 3_000;
+const MOST_CONNECTIONS = 10;
+
+export type DisconnectReason = "warning" | "refresh_requested" | "link_disabled";
+
+export type SlackSocketStandIn = ReturnType<typeof createSlackSocketStandIn>;
+
+/** Takes the upgrades of `server`, which serves the Web API. */
+export function createSlackSocketStandIn(server: Server, { appId = "A0LENSWATCH" } = {}) {
+  const wss = new WebSocketServer({ noServer: true });
+  const tickets = new Set<string>();
+  const connections: WebSocket[] = [];
+  const events = new EventEmitter();
+  let opened = 0;
+  let delivered = 0;
+  let saysHello = true;
+
+  server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    const ticket = new URL(request.url ?? "/", "http://slack").searchParams.get("ticket") ?? "";
+    if (!tickets.delete(ticket) || connections.length >= MOST_CONNECTIONS) {
+      socket.end("HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
+      return;
+    }
+    wss.handleUpgrade(request, socket, head, accept);
+  });
+
+  function accept(ws: WebSocket): void {
+    ws.on("error", () => {});
+    ws.on("close", () => {
+      connections.splice(connections.indexOf(ws), 1);
+      events.emit("change");
+    });
+    ws.on("message", (data) => events.emit("ack", data));
+    connections.push(ws);
+    if (saysHello) hello(ws);
+    events.emit("change");
+  }
+
+  function hello(ws: WebSocket): void {
+    const connection_info = { app_id: appId };
+    const debug_info = { host: "applink-stand-in", approximate_connection_time: 18_060 };
+    send(ws, { type: "hello", connection_info, num_connections: connections.length, debug_info });
+  }
+
+  return {
+    appId,
+    /** How many addresses were given out. */
+    opened: () => opened,
+    connections: (): readonly WebSocket[] => connections,
+
+    /** The answer of `apps.connections.open`. */
+    open() {
+      opened += 1;
+      const ticket = `ticket-${opened}`;
+      tickets.add(ticket);
+      const address = server.address();
+      const port = typeof address === "object" ? address?.port : undefined;
+      return { ok: true, url: `ws://127.0.0.1:${port}/link/?ticket=${ticket}&app_id=${appId}` };
+    },
+
+    /** Resolves once there are as many connections. */
+    async connected(count: number): Promise<void> {
+      while (connections.length !== count) await once(events, "change");
+    },
+
+    /**
+     * Sends an envelope on one connection, or on that given; resolves with the acknowledgement's payload. Throws
+     * where none comes in time.
+     */
+    async deliver(
+      type: "interactive" | "slash_commands" | "events_api",
+      payload: object,
+      over: WebSocket | undefined = connections[delivered % connections.length],
+    ): Promise<unknown> {
+      delivered += 1;
+      if (!over) throw new Error("the app has no connection: Slack shows a warning sign");
+      const id = `envelope-${delivered}`;
+      const acknowledged = acknowledgement(events, id);
+      send(over, { envelope_id: id, type, payload, accepts_response_payload: type === "slash_commands" });
+      return acknowledged;
+    },
+
+    /** Sends anything as it is. */
+    raw(text: string): void {
+      for (const ws of connections) ws.send(text);
+    },
+
+    /** As Slack does before it closes a connection; the caller closes it. */
+    disconnect(reason: DisconnectReason, of: readonly WebSocket[] = connections): void {
+      for (const ws of of) send(ws, { type: "disconnect", reason, debug_info: { host: "applink-stand-in" } });
+    },
+
+    /** Whether later connections get their hello. */
+    sayHello(says: boolean): void {
+      saysHello = says;
+    },
+
+    close(): void {
+      for (const ws of connections) ws.terminate();
+      wss.close();
+    },
+  };
+}
+
+function send(ws: WebSocket, message: object): void {
+  ws.send(JSON.stringify(message));
+}
+
+async function acknowledgement(events: EventEmitter, id: string): Promise<unknown> {
+  const signal = AbortSignal.timeout(ACK_MS);
+  for (;;) {
+    const [data] = (await once(events, "ack", { signal })) as [RawData];
+    const ack = JSON.parse(String(data)) as { envelope_id: string; payload?: unknown };
+    if (ack.envelope_id === id) return ack.payload;
+  }
+}
