@@ -2,30 +2,10 @@
 
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { allBlocks, limitsBroken, type SlackBody } from "../../src/demo/slack/limits.ts";
 import { createInbox, type Inbox } from "./inbox.ts";
 
-export interface SlackText {
-  readonly type: "mrkdwn" | "plain_text";
-  readonly text: string;
-  readonly verbatim?: boolean;
-}
-
-export interface SlackBlock {
-  readonly type: string;
-  readonly text?: SlackText;
-  readonly fields?: readonly SlackText[];
-  readonly elements?: readonly unknown[];
-}
-
-export interface SlackBody {
-  readonly text?: string;
-  readonly blocks?: readonly SlackBlock[];
-  readonly attachments?: readonly {
-    readonly color?: string;
-    readonly fallback?: string;
-    readonly blocks?: readonly SlackBlock[];
-  }[];
-}
+export { limitsBroken, type SlackBody };
 
 /** One accepted or refused post. */
 export interface SlackMessage {
@@ -136,43 +116,10 @@ async function read(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString("utf8");
 }
 
-function allBlocks(body: SlackBody): SlackBlock[] {
-  return [...(body.blocks ?? []), ...(body.attachments ?? []).flatMap(({ blocks }) => blocks ?? [])];
-}
-
 function shownOf(body: SlackBody): string {
   const blocks = allBlocks(body);
   if (blocks.length === 0) return body.text ?? "";
   return blocks.map(({ text, fields = [] }) => [text, ...fields].map((part) => part?.text ?? "").join("\n")).join("\n");
-}
-
-const BLOCK_TYPES: ReadonlySet<string> = new Set(["section", "header", "divider", "context", "actions", "image"]);
-
-/**
- * The limits a payload breaks, in words (docs.slack.dev, Block Kit reference; the total from what Slack answers with
- * `msg_blocks_too_long`). Empty: Slack takes it.
- */
-export function limitsBroken(body: SlackBody): string[] {
-  const blocks = allBlocks(body);
-  const texts = blocks.flatMap(({ text, fields = [] }) => [...(text ? [text] : []), ...fields]);
-  const total = texts.reduce((sum, { text }) => sum + text.length, 0);
-  const problems: [boolean, string][] = [
-    [(body.text ?? "") === "" && blocks.length === 0, "neither text nor blocks"],
-    [(body.text ?? "").length > 4_000, "text over 4,000 characters"],
-    [blocks.length > 50, `${blocks.length} blocks, 50 at most`],
-    [total > 12_000, `${total} characters over all blocks, 12,000 at most`],
-    [blocks.some(({ type }) => !BLOCK_TYPES.has(type)), "a block of unknown type"],
-    [texts.some(({ text }) => text.length === 0), "an empty text"],
-    [texts.some(({ text }) => text.length > 3_000), "a text over 3,000 characters"],
-    [texts.some(({ type }) => type !== "mrkdwn" && type !== "plain_text"), "a text of unknown type"],
-    [blocks.some(({ type, text }) => type === "header" && (text?.text.length ?? 0) > 150), "a header over 150"],
-    [blocks.some(({ type, text }) => type === "header" && text?.type !== "plain_text"), "a header that is mrkdwn"],
-    [blocks.some(({ type, text, fields }) => type === "section" && !text && !fields), "a section without text"],
-    [blocks.some(({ fields = [] }) => fields.length > 10), "a section with over 10 fields"],
-    [blocks.some(({ fields = [] }) => fields.some(({ text }) => text.length > 2_000)), "a field over 2,000"],
-    [(body.attachments ?? []).length > 20, "over 20 attachments"],
-  ];
-  return problems.filter(([broken]) => broken).map(([, words]) => words);
 }
 
 /** Throws where Slack would refuse the payload for its size or shape. */

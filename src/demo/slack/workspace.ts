@@ -1,0 +1,108 @@
+/** What a workspace remembers: channels, their messages, threads and every edit. */
+import { type Clock, systemClock } from "../../lib/clock.ts";
+import type { SlackBody, SlackMetadata } from "./limits.ts";
+
+export type SlackPost = SlackBody & { readonly metadata?: SlackMetadata };
+
+/** A message as a reader sees it now. */
+export interface StandInMessage extends SlackPost {
+  readonly ts: string;
+  readonly text: string;
+  /** The channel's id. */
+  readonly channel: string;
+  /** The thread it is a reply in. */
+  readonly threadTs: string | undefined;
+  /** A reply that is shown in the channel as well. */
+  readonly isBroadcast: boolean;
+  /** `bot`, or a person's user id. */
+  readonly by: string;
+  readonly isDeleted: boolean;
+  /** As posted, then as each edit left it. */
+  readonly versions: readonly SlackPost[];
+  /** Oldest first. */
+  readonly replies: readonly StandInMessage[];
+}
+
+export interface StandInChannel {
+  readonly id: string;
+  /** Without `#`. */
+  readonly name: string;
+  isPrivate: boolean;
+  isMember: boolean;
+  isArchived: boolean;
+  /** Roots, oldest first; a deleted one stays only as long as it has replies. */
+  readonly messages: readonly StandInMessage[];
+}
+
+type Stored = Omit<{ -readonly [Key in keyof StandInMessage]: StandInMessage[Key] }, "versions" | "replies"> & {
+  versions: SlackPost[];
+  replies: Stored[];
+};
+type StoredChannel = Omit<StandInChannel, "messages"> & { messages: Stored[] };
+
+export type Workspace = ReturnType<typeof createWorkspace>;
+
+/** Channels by name, each with the bot in it. */
+export function createWorkspace(names: readonly string[], { clock = systemClock }: { readonly clock?: Clock } = {}) {
+  const channels = names.map((name, i): StoredChannel => {
+    const id = `C${String(i + 1).padStart(9, "0")}`;
+    return { id, name: name.replace(/^#/, ""), isPrivate: false, isMember: true, isArchived: false, messages: [] };
+  });
+  let latest = 0;
+
+  /** Seconds with six decimals, no two alike. */
+  function nextTs(): string {
+    latest = Math.max(latest + 1, clock.now() * 1_000);
+    return `${Math.floor(latest / 1e6)}.${String(latest % 1e6).padStart(6, "0")}`;
+  }
+
+  const rootOf = (channel: StandInChannel, ts: string) =>
+    (channel as StoredChannel).messages.find((root) => root.ts === ts || root.replies.some((one) => one.ts === ts));
+
+  return {
+    channels: channels as readonly StandInChannel[],
+    /** By id, by name, or by `#name`. */
+    channel: (name: string): StandInChannel | undefined =>
+      channels.find((one) => one.id === name || one.name === name.replace(/^#/, "")),
+    /** A root or a reply, also of a deleted root with replies. */
+    message(channel: StandInChannel, ts: string): StandInMessage | undefined {
+      const root = rootOf(channel, ts);
+      return root?.ts === ts ? root : root?.replies.find((one) => one.ts === ts);
+    },
+    /** A reply in `threadTs` where that thread exists; else a root: Slack does not refuse a reply to a deleted message. */
+    post(channel: StandInChannel, body: SlackPost, at: { threadTs?: string; isBroadcast?: boolean; by?: string } = {}) {
+      const thread = at.threadTs === undefined ? undefined : rootOf(channel, at.threadTs);
+      const message: Stored = {
+        ...body,
+        text: body.text ?? "",
+        ts: nextTs(),
+        channel: channel.id,
+        threadTs: thread?.ts,
+        isBroadcast: thread !== undefined && at.isBroadcast === true,
+        by: at.by ?? "bot",
+        isDeleted: false,
+        versions: [body],
+        replies: [],
+      };
+      (thread?.replies ?? (channel as StoredChannel).messages).push(message);
+      return message as StandInMessage;
+    },
+    /** `attachments` and `metadata` stay where they are not given, blocks where no text is (docs.slack.dev: chat.update). */
+    edit(message: StandInMessage, change: SlackPost): void {
+      const { text, blocks, attachments, metadata } = message;
+      const kept = change.text === undefined ? { text, ...(blocks && { blocks }) } : { blocks: [] };
+      const next = { ...(attachments && { attachments }), ...(metadata && { metadata }), ...kept, ...change };
+      Object.assign(message, next);
+      (message as Stored).versions.push(next);
+    },
+    /** A root with replies stays as a tombstone that keeps the thread. */
+    delete(channel: StandInChannel, ts: string): void {
+      const root = rootOf(channel, ts);
+      if (!root) return;
+      if (root.ts !== ts) root.replies = root.replies.filter((one) => one.ts !== ts);
+      else if (root.replies.length > 0)
+        Object.assign(root, { isDeleted: true, text: "This message was deleted.", blocks: [] });
+      else (channel as StoredChannel).messages = (channel as StoredChannel).messages.filter((one) => one !== root);
+    },
+  };
+}
