@@ -57,7 +57,7 @@ const warning: RawMap = { severity: "warning" };
 /** The rules of a configuration without any, as written in a file. */
 export const defaultRules: RawMap[] = [
   { alert: names.offline, when: { status: "offline" }, for: "2m", keep_firing_for: "5m", labels: critical },
-  { alert: names.degraded, when: { status: "degraded" }, for: "10m" },
+  { alert: names.degraded, when: { status: "degraded" }, for: "10m", labels: warning },
   {
     alert: names.low_quality,
     when: { average_quality: { below: "0.7", clear_above: "0.8" } },
@@ -69,8 +69,8 @@ export const defaultRules: RawMap[] = [
     when: { overall_uptime: { below: "0.95", clear_above: "0.97", over: "24h" } },
     labels: warning,
   },
-  { alert: names.missing, when: { missing: "true" }, for: "10m" },
-  { alert: names.flapping, when: { flapping: { high: "30%", low: "20%" } } },
+  { alert: names.missing, when: { missing: "true" }, for: "10m", labels: warning },
+  { alert: names.flapping, when: { flapping: { high: "30%", low: "20%" } }, labels: warning },
   {
     alert: names.location_offline,
     when: { location_offline: { at_least: "100%", clear_below: "80%", min_recordings: "2" } },

@@ -96,11 +96,11 @@ describe("the smallest configuration", () => {
     ]);
     expect(rules).toEqual([
       ["RecordingOffline", { kind: "status", status: "offline" }, 2, 5, "critical"],
-      ["RecordingDegraded", { kind: "status", status: "degraded" }, 10, 0, undefined],
+      ["RecordingDegraded", { kind: "status", status: "degraded" }, 10, 0, "warning"],
       ["LowQuality", { kind: "average_quality", below: 0.7, clearAbove: 0.8 }, 15, 0, "warning"],
       ["LowUptime", { kind: "overall_uptime", below: 0.95, clearAbove: 0.97, overMs: 86_400_000 }, 0, 0, "warning"],
-      ["RecordingMissing", { kind: "missing" }, 10, 0, undefined],
-      ["RecordingFlapping", { kind: "flapping", high: 0.3, low: 0.2 }, 0, 0, undefined],
+      ["RecordingMissing", { kind: "missing" }, 10, 0, "warning"],
+      ["RecordingFlapping", { kind: "flapping", high: 0.3, low: 0.2 }, 0, 0, "warning"],
       [
         "LocationOffline",
         { kind: "location_offline", atLeast: 1, clearBelow: 0.8, minRecordings: 2 },

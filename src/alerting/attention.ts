@@ -1,0 +1,121 @@
+/**
+ * Which active alerts need somebody, and clusters of those that began together or share a cause. The status page, the
+ * API, the command line and messages count with it.
+ */
+import { type Alert, problems, recordingProblems } from "../health/alert.ts";
+import type { Instant } from "../lib/clock.ts";
+import { count, counted, nameOf } from "../lib/format.ts";
+
+/** What is done about an alert already, or why nobody is needed; in the order they are named where several apply. */
+export const attentions = ["silenced", "inhibited", "acknowledged", "muted", "paused", "needed"] as const;
+export type Attention = (typeof attentions)[number];
+
+/** What is known of an active alert's suppression; empty lists count as absent. */
+export interface Suppressors {
+  readonly silencedBy?: readonly unknown[] | undefined;
+  readonly inhibitedBy?: readonly unknown[] | undefined;
+  readonly mutedBy?: readonly unknown[] | undefined;
+  readonly acknowledgement?: unknown;
+  readonly isPaused?: boolean | undefined;
+}
+
+/** An alert that is inhibited is explained by another one, and is not counted with those that need somebody. */
+export function attentionOf(of: Suppressors): Attention {
+  if (of.silencedBy?.length) return "silenced";
+  if (of.inhibitedBy?.length) return "inhibited";
+  if (of.acknowledgement) return "acknowledged";
+  if (of.mutedBy?.length) return "muted";
+  return of.isPaused ? "paused" : "needed";
+}
+
+type Clusterable = Pick<Alert, "subject" | "labels" | "startsAt" | "facts">;
+
+/** Alerts that began together, or are at one location or camera server; at least two. */
+export interface Cluster<T extends Clusterable> {
+  /** Names it in a request about all of it: see `alertsOfCluster`. */
+  readonly key: string;
+  /** Oldest first. */
+  readonly alerts: readonly T[];
+  readonly since: Instant;
+}
+
+/** Starts no further apart than this belong together, as long as the whole takes no longer than `LONGEST_MS`. */
+const GAP_MS = 120_000;
+const LONGEST_MS = 600_000;
+const FEWEST_TOGETHER = 3;
+
+/** Of alerts that need somebody: first those that began together, then those that share a place. */
+export function clustersOf<T extends Clusterable>(
+  needed: readonly T[],
+): { readonly clusters: readonly Cluster<T>[]; readonly single: readonly T[] } {
+  const own = needed.filter(isOfLenswatch);
+  const sorted = needed.filter((alert) => !isOfLenswatch(alert)).sort((a, b) => a.startsAt - b.startsAt);
+  const bursts = burstsOf(sorted);
+  const clusters = bursts
+    .filter((alerts) => alerts.length >= FEWEST_TOGETHER)
+    .map((alerts) => clusterOf(`t:${alerts[0]?.startsAt}-${alerts.at(-1)?.startsAt}`, alerts));
+  let rest = bursts.filter((alerts) => alerts.length < FEWEST_TOGETHER).flat();
+  for (const label of SHARED) {
+    const groups = Map.groupBy(rest, ({ labels }) => labels[label] ?? "");
+    const shared = [...groups].filter(([value, alerts]) => value !== "" && alerts.length > 1);
+    clusters.push(...shared.map(([value, alerts]) => clusterOf(`${label}:${value}`, alerts)));
+    const taken = new Set(shared.flatMap(([, alerts]) => alerts));
+    rest = rest.filter((alert) => !taken.has(alert));
+  }
+  return { clusters, single: [...own, ...rest] };
+}
+
+const SHARED = ["location_id", "camera_server"] as const;
+
+/** Alerts about lenswatch itself are the loudest, and never part of a cluster. */
+export function isOfLenswatch({ subject }: Pick<Alert, "subject">): boolean {
+  return subject.kind === "service" || subject.kind === "integration";
+}
+
+function clusterOf<T extends Clusterable>(key: string, alerts: readonly T[]): Cluster<T> {
+  return { key, alerts, since: alerts[0]?.startsAt ?? 0 };
+}
+
+function burstsOf<T extends Clusterable>(sorted: readonly T[]): T[][] {
+  const bursts: T[][] = [];
+  for (const alert of sorted) {
+    const burst = bursts.at(-1);
+    const [first, last] = [burst?.[0]?.startsAt ?? -Infinity, burst?.at(-1)?.startsAt ?? -Infinity];
+    if (burst && alert.startsAt - last <= GAP_MS && alert.startsAt - first <= LONGEST_MS) burst.push(alert);
+    else bursts.push([alert]);
+  }
+  return bursts;
+}
+
+/** The alerts among `needed` that a key means now: some may have ended, others may have joined the cluster since. */
+export function alertsOfCluster<T extends Clusterable>(key: string, needed: readonly T[]): readonly T[] {
+  const [, from, to] = /^t:(\d{1,16})-(\d{1,16})$/.exec(key) ?? [];
+  if (from !== undefined && to !== undefined)
+    return needed.filter((one) => !isOfLenswatch(one) && one.startsAt >= Number(from) && one.startsAt <= Number(to));
+  const { clusters, single } = clustersOf(needed);
+  const found = clusters.find((cluster) => cluster.key === key);
+  return found?.alerts ?? single.filter(({ labels }) => SHARED.some((label) => `${label}:${labels[label]}` === key));
+}
+
+/** `20 locations offline, 2 recordings degraded`: what alerts report, each subject once, the most frequent first. */
+export function phraseOf(alerts: readonly Clusterable[]): string {
+  const kinds = [...Map.groupBy(alerts, (alert) => wordsOf(alert).join("\n"))].map(([words, of]) => {
+    const [noun = "", rest = ""] = words.split("\n");
+    return { noun, rest, subjects: new Set(of.map(({ subject }) => subject.id)).size };
+  });
+  kinds.sort((a, b) => b.subjects - a.subjects);
+  const phrases = kinds.slice(0, KINDS_NAMED).map(({ noun, rest, subjects }) => `${counted(subjects, noun)}${rest}`);
+  const others = kinds.slice(KINDS_NAMED).reduce((sum, { subjects }) => sum + subjects, 0);
+  return [...phrases, ...(others > 0 ? [`${count(others)} more`] : [])].join(", ");
+}
+
+const KINDS_NAMED = 3;
+
+/** What is counted, and what is said of it. */
+function wordsOf({ labels, facts: { problem }, subject: { kind } }: Clusterable): readonly [string, string] {
+  if (problem === "location_offline") return ["location", " offline"];
+  if (problem !== undefined && problem in recordingProblems)
+    return ["recording", ` ${recordingProblems[problem as keyof typeof recordingProblems].adjective}`];
+  const name = (problem && problems[problem]?.name.toLowerCase()) ?? nameOf(labels.alertname ?? "", "unnamed", 40);
+  return [kind === "recording" || kind === "location" ? kind : "alert", `: ${name}`];
+}
