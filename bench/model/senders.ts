@@ -23,7 +23,7 @@ export class Refused extends Error {
 }
 
 /** Accepts a message, or throws `Refused`. */
-export type Send = (integration: Integration, notification: Notification) => Promise<void>;
+export type Send = (integration: Integration, notification: Notification) => Promise<undefined>;
 
 export function createModelSenders(config: Config, send: Send): Senders {
   const { smtp } = config;

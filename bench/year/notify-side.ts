@@ -63,7 +63,7 @@ export async function createNotifySide({ redis, clock, config, sent, ...deps }: 
     for (const [integration, at] of due) deps.wake(integration, at);
   };
   const senders = integrations.map((integration): Sender => {
-    return { integration, send: async (notification) => sent(messageOf(notification)) };
+    return { integration, send: async (notification) => void sent(messageOf(notification)) };
   });
   const attemptsOf = async (subjects: readonly string[]) =>
     new Map(

@@ -1,18 +1,20 @@
 /** What an integration is asked to send, decided, complete and true at `now`; and what it was notified of before. */
 import type { Alert, Labels } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
+import type { Conversation } from "./conversation.ts";
 
 /**
  * Why a notification is sent (Alertmanager's notify reasons). `started`: everything that fires, after a cold start;
- * `resend`: no news, for programs that take an alert that is not repeated for resolved.
+ * `resend`: no news, for programs that take an alert that is not repeated for resolved. `update`: no news, and another
+ * present than the conversation's root shows (acknowledged, silenced, some ended while ends are not sent).
  */
-export type NotifyReason = "first" | "more" | "resolved" | "reminder" | "resend" | "started" | "test";
+export type NotifyReason = "first" | "more" | "resolved" | "reminder" | "resend" | "started" | "update" | "test";
 
 export interface Notification {
   readonly reason: NotifyReason;
   readonly receiver: string;
   readonly integrationId: string;
-  /** `id` is stable for the group at this integration: threads hang on it. */
+  /** `id` is stable for the group at this integration. */
   readonly group: { readonly id: string; readonly labels: Labels };
   /** How many groups it sums up; undefined: it is about `group` alone. */
   readonly groups?: number | undefined;
@@ -22,11 +24,35 @@ export interface Notification {
   readonly firing: readonly NotifiedAlert[];
   /** Resolved since the last notification; `isNew` where it was never notified as firing. */
   readonly resolved: readonly NotifiedAlert[];
+  /** Notified in this conversation, firing and suppressed now. */
+  readonly standing: readonly NotifiedAlert[];
+  /** Where the integration has conversations; without a handle, this message opens it. */
+  readonly conversation?: ConversationNow | undefined;
   readonly now: Instant;
   /** Base of links, without a trailing slash; undefined: no links. */
   readonly externalUrl: string | undefined;
   /** Unique to this message and the same when it is retried: Message-ID is made of it. */
   readonly messageId: string;
+  /** What the message is news of: `traceOf` each alert, or `all` where that is too much. */
+  readonly trace: readonly string[];
+}
+
+/** `isOver`: nothing notified in it fires any more, suppressed or not. */
+export type ConversationNow = Conversation & { readonly isOver: boolean };
+
+/** What a channel made of an accepted message. */
+export interface Posted {
+  /** Of its conversation, where it opened one. */
+  readonly handle?: string | undefined;
+}
+
+/** A post that a channel has already. */
+export interface FoundPost {
+  /** Of its conversation. */
+  readonly handle: string;
+  /** The `messageId` and the `trace` of its notification. */
+  readonly notificationId: string;
+  readonly alerts: readonly string[];
 }
 
 /** What the summary of a cold start leaves open. */
@@ -52,6 +78,8 @@ export interface NotifiedAlert extends Alert {
   readonly change?: { readonly recovered: number; readonly of: number };
   /** The alerts it inhibits (`inhibit_rules`). */
   readonly standsFor?: StandsFor | undefined;
+  /** Of those `standing`. */
+  readonly suppressedBy?: Suppression | undefined;
 }
 
 /** What one alert is sent in place of: each recording and location counted once, however many alerts it has. */
@@ -87,6 +115,7 @@ export const notifyErrorCodes = [
   "not_found",
   "bad_request",
   "recipient_refused",
+  "conversation_gone",
   "other",
 ] as const;
 export type NotifyErrorCode = (typeof notifyErrorCodes)[number];
@@ -116,6 +145,9 @@ export interface Suppression {
   readonly goodAt?: Instant | undefined;
   /** When it ends by the clock; undefined where that is not known beforehand. */
   readonly until?: Instant | undefined;
+  /** Of a silence, who set it; of a silence or an acknowledgement, why. */
+  readonly author?: string | undefined;
+  readonly comment?: string | undefined;
 }
 
 /** What suppresses the alerts of one group now. */

@@ -64,6 +64,11 @@ export interface Integration {
    * repeated for resolved. The timers of routes do not count there.
    */
   readonly resendMs?: number | undefined;
+  /**
+   * Undefined: messages stand alone. `threads`: later messages of a conversation answer its first; `edits`: its first
+   * message also always shows the present, by notifications with the reason `update`.
+   */
+  readonly conversation?: "edits" | "threads" | undefined;
 }
 
 /** Whether a program reads it: it gets every alert as it is, and no summaries. */

@@ -97,7 +97,9 @@ export function createSenders(config: Config, log: Logger): Senders {
   const plans = planIntegrations(config, { web: endpointHash, smtp: smtp ? endpointHash(smtpUrl(smtp)) : "" });
   const made = plans.map(({ integration, open }) => ({ integration, notifier: open({ log, mail }) }));
   const senders = made.map(({ integration, notifier }): Sender => {
-    return { integration, send: (notification, options) => notifier.send(notification, options) };
+    const { find } = notifier;
+    const send: Sender["send"] = (notification, options) => notifier.send(notification, options);
+    return { integration, send, ...(find && { find: (...asked) => find.apply(notifier, asked) }) };
   });
   return {
     list: plans.map(({ integration }) => integration),

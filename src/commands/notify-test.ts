@@ -108,5 +108,7 @@ function testNotification(sender: Sender, now: Instant, externalUrl: string | un
     now,
     externalUrl,
     messageId: randomUUID(),
+    trace: [],
+    standing: [],
   };
 }

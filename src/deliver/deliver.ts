@@ -7,10 +7,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { coldStartFactsOf, coldStartGroup, decideColdStart } from "../alerting/cold-start.ts";
 import { type GroupDecision, type GroupView, needsUpdate } from "../alerting/needs-update.ts";
 import type {
+  FoundPost,
   Notification,
   NotifiedAlert,
   NotifyErrorCode,
   NotifyReason,
+  Posted,
   Suppressions,
 } from "../alerting/notification.ts";
 import { needsResend } from "../alerting/resend.ts";
@@ -40,7 +42,8 @@ const NEEDED_MS = SEND_DEADLINE_MS + 500;
 
 export interface Sender {
   readonly integration: Integration;
-  send(notification: Notification, options: { signal: AbortSignal; plain?: boolean }): Promise<void>;
+  send(notification: Notification, options: { signal: AbortSignal; plain?: boolean }): Promise<Posted | undefined>;
+  find?(conversationId: string, since: Instant, options: { signal: AbortSignal }): Promise<readonly FoundPost[]>;
 }
 
 export interface DeliverDeps {

@@ -26,6 +26,7 @@ const BACKOFF: Readonly<Record<NotifyErrorCode, BackoffPolicy>> = {
   not_found: LASTING,
   bad_request: LASTING,
   recipient_refused: LASTING,
+  conversation_gone: LASTING,
 };
 
 /** `failures`: how often in a row it failed before, of the refused groups. An alert that is resent is never late. */

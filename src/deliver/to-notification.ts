@@ -39,9 +39,11 @@ export function toNotification(
     ...(words.start ? { start: words.start } : {}),
     firing: words.firing,
     resolved: words.resolved,
+    standing: [],
     now,
     externalUrl,
     messageId: createHash("sha256").update(facts.join("\n")).digest("hex").slice(0, 32),
+    trace: [],
   };
 }
 

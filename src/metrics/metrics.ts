@@ -147,6 +147,7 @@ const ALERTMANAGER_REASONS: Readonly<Record<NotifyErrorCode, string>> = {
   not_found: "clientError",
   bad_request: "clientError",
   recipient_refused: "clientError",
+  conversation_gone: "clientError",
   other: "other",
 };
 

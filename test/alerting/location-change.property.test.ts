@@ -120,6 +120,8 @@ function play(steps: readonly Step[], forMs: number, keepFiringForMs = 0): void 
       now: here.story.now,
       externalUrl: undefined,
       messageId: "m",
+      trace: [],
+      standing: [],
     });
     const { offline, isNew, recovered } = countsOf(title);
     const shown = `${title} ${JSON.stringify([[...here.told], [...here.dark]])}`;

@@ -27,6 +27,8 @@ export function* notificationsOf({ firing, ended, texts }: HostileFleet): Genera
     now: NOW,
     externalUrl: "https://lenswatch.example.com",
     messageId: texts[9] ?? "",
+    trace: [],
+    standing: [],
   };
   for (let from = 0, nth = 0; from < Math.max(firing.length, ended.length); nth++) {
     const size = [1, 1, 2, 5, 30][nth % 5] ?? 1;

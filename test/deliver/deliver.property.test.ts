@@ -167,7 +167,7 @@ class World {
       message: "No.",
     };
     let flipped = during;
-    const send = async (notification: Notification): Promise<void> => {
+    const send = async (notification: Notification): Promise<undefined> => {
       if (flipped) await this.flip(flipped);
       flipped = undefined;
       if (how === "killed_before") return this.#killIn(target.id, kill, never);

@@ -104,7 +104,7 @@ describe("e-mail's sender", () => {
     return createEmailNotifier({ transport, from: FROM, to: TO, recipient, timeoutMs: 5_000, log: silentLogger });
   }
 
-  function send(of: Notifier, notification = NOTIFICATION, plain = false): Promise<void> {
+  function send(of: Notifier, notification = NOTIFICATION, plain = false): Promise<unknown> {
     return of.send(notification, { signal: new AbortController().signal, plain });
   }
 

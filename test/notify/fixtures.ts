@@ -88,6 +88,8 @@ export function notificationOf(changes: Partial<Notification> = {}): Notificatio
     now: NOW,
     externalUrl: "https://lenswatch.example.com",
     messageId: "01J0000000000000000000000",
+    trace: [],
+    standing: [],
     ...changes,
   };
 }

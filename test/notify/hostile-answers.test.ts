@@ -126,7 +126,7 @@ function problemWith(thrown: unknown): string | undefined {
 }
 
 async function sendAll(notifier: Notifier): Promise<{ accepted: number; problems: string[] }> {
-  const outcomes: PromiseSettledResult<void>[] = [];
+  const outcomes: PromiseSettledResult<unknown>[] = [];
   while (outcomes.length < TIMES) {
     const sends = Array.from({ length: AT_ONCE }, () => notifier.send(notification, { signal: never }));
     outcomes.push(...(await Promise.allSettled(sends)));

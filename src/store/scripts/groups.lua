@@ -6,7 +6,9 @@
 --                              interrupted ('1': a claim died since the group was last served);
 --                              suppressed (JSON: episodes that were due and suppressed when it was last served);
 --                              owes ('1': a page of its settlement found an end that is owed);
---                              maybe (JSON: those of them that a claim which died may have notified of)
+--                              maybe (JSON: those of them that a claim which died may have notified of);
+--                              shown (what its conversation's root shows, where edits keep that the present);
+--                              touched (when that changed during a claim)
 --   mem:<integration>:<group>  set of episodes
 --   in:<episode>               set of destinations
 --   suppressed:<cause>         set of destinations where an episode or a silence suppresses something
@@ -78,6 +80,26 @@ local function end_suppression(cause, now, paced)
     end
   end
   redis.call('DEL', key)
+end
+
+-- What a root shows may not be the present any more: the group is decided again, with nothing late in it.
+local function touch(integration, group, at)
+  local key, due = group_key(integration, group), p .. 'due:' .. integration
+  local set = redis.call('HMGET', key, 'claimed', 'shown', 'since')
+  if set[1] then return redis.call('HSET', key, 'touched', at) end
+  if not set[2] or set[3] then return end
+  local known = tonumber(redis.call('ZSCORE', due, group) or '')
+  if known and known <= at then return wake(integration, known) end
+  redis.call('ZADD', due, at, group)
+  wake(integration, at)
+end
+
+-- The episode was acknowledged, silenced or released: touches the groups whose roots name it; `wakes` has when.
+local function touch_episode(episode, now)
+  for _, destination in ipairs(redis.call('SMEMBERS', p .. 'in:' .. episode)) do
+    local integration, group = split_destination(destination)
+    touch(integration, group, now)
+  end
 end
 
 -- The episode becomes a member of a group.
