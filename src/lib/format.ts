@@ -41,8 +41,8 @@ export function count(n: number): string {
 }
 
 /** `1 recording`, `10,000 recordings`. */
-export function counted(n: number, noun: string): string {
-  return `${count(n)} ${noun}${n === 1 ? "" : "s"}`;
+export function counted(n: number, noun: string, nouns = `${noun}s`): string {
+  return `${count(n)} ${n === 1 ? noun : nouns}`;
 }
 
 /** A name from the service as one visible line of at most `max` code points; its id where nothing remains. */

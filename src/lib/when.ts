@@ -24,9 +24,9 @@ export function timesSeenAt(now: Instant) {
 
   return {
     /** `14:05 GMT` today, `Thu 19 Nov 22:10 GMT` on another day, with the year in another one. */
-    at(instant: Instant, timezone: string): string {
+    at(instant: Instant, timezone: string, seconds = false): string {
       const time = inZone(instant, timezone);
-      return `${day(time, timezone)}${clock(time)} ${zone(time)}`;
+      return `${day(time, timezone)}${clock(time, seconds)} ${zone(time)}`;
     },
     /** `14:05–14:17 GMT`; with the day where it is not today, with a second zone name where clocks changed. */
     between(from: Instant, to: Instant, timezone: string): string {
@@ -51,8 +51,8 @@ export function inZone(at: Instant, timezone: string): DateTime {
   return time.isValid ? time : DateTime.fromMillis(at, { zone: "utc", locale: "en-GB" });
 }
 
-function clock(time: DateTime): string {
-  return time.toFormat("HH:mm");
+function clock(time: DateTime, seconds = false): string {
+  return time.toFormat(seconds ? "HH:mm:ss" : "HH:mm");
 }
 
 /** Locales with the zone names that people use, in order of preference. */

@@ -1,5 +1,6 @@
 /** The history of a recording or a location: its incidents and its decision log. */
 import { type LogLine, sentenceOf } from "../../alerting/decision-log.ts";
+import { type FoldedDecisions, foldDecisions } from "../../alerting/fold-decisions.ts";
 import type { EndReason } from "../../health/alert.ts";
 import type { Subject } from "../../health/evaluation.ts";
 import type { Instant } from "../../lib/clock.ts";
@@ -11,7 +12,7 @@ import type { Listing } from "../paging.ts";
 import type { ApiIncident } from "../v1/incidents.ts";
 import { type Root, recordingLink } from "./links.ts";
 import { type ListingColumn, tableOf } from "./listing.ts";
-import { type Moment, timeAt } from "./when.ts";
+import { BRIEF_MS, type Moment, timeAt } from "./when.ts";
 
 /** How far back incidents and uptime are shown. */
 export const PERIOD_DAYS = 30;
@@ -62,10 +63,11 @@ export function incidentSection(
 ): Markup {
   const rows = items.map((row) => {
     const [from, to] = [Date.parse(row.startsAt), row.endsAt === null ? undefined : Date.parse(row.endsAt)];
+    const isBrief = (to ?? moment.now) - from < BRIEF_MS;
     return [
       html`${nameOf(row.alertname, "alert", 80)}${recordingOf(row, recordingRoot)}`,
-      timeAt(from, timezone, moment),
-      to === undefined ? nothing : timeAt(to, timezone, moment),
+      timeAt(from, timezone, moment, isBrief),
+      to === undefined ? nothing : timeAt(to, timezone, moment, isBrief),
       html`${span(from, to ?? moment.now)}`,
       html`${row.endReason === null ? "not over" : REASONS[row.endReason]}`,
     ];
@@ -84,7 +86,9 @@ function recordingOf({ recording, subject: { id } }: ApiIncident, root: Root | u
 }
 
 /** `lenswatch why` shows older ones. */
-const LINES_SHOWN = 60;
+const ENTRIES_SHOWN = 60;
+/** The newest lines of an episode; there may be hundreds. */
+const LINES_OF_ENTRY = 20;
 
 interface DecisionLogOptions extends Section {
   readonly title: string;
@@ -92,21 +96,33 @@ interface DecisionLogOptions extends Section {
   readonly of: Subject["kind"];
 }
 
-/** `lines` oldest first, as the log gives them; shown with the newest first. */
-export function decisionLogSection(
-  lines: readonly LogLine[],
-  { moment, timezone, title, of }: DecisionLogOptions,
-): Markup {
-  const shown = lines.slice(-LINES_SHOWN).reverse();
-  const left = lines.length - shown.length;
-  const items = shown.map((line) => {
-    const { kind } = line.subject;
-    const about = kind === of ? nothing : html`<small>${kind}</small> `;
-    return html`<li>${timeAt(line.at, timezone, moment)}
-<span>${about}<bdi>${cut(sentenceOf(line), 300)}</bdi></span></li>`;
-  });
+/** `lines` oldest first, as the log gives them; shown with the newest first, those of one episode folded. */
+export function decisionLogSection(lines: readonly LogLine[], options: DecisionLogOptions): Markup {
+  const all = foldDecisions(lines);
+  const shown = all.slice(-ENTRIES_SHOWN).reverse();
+  const left = all.length - shown.length;
+  const items = shown.map((entry) => decisionEntry(entry, options));
   const list = items.length === 0 ? html`<p class="soft">No decisions.</p>` : html`<ol class="decisions">${items}</ol>`;
-  const more = html`<p class="soft">${counted(left, "older line")}: see <code>lenswatch why</code>.</p>`;
-  return html`<section aria-labelledby="decisions"><h2 id="decisions">${title}</h2>${list}${left === 0 ? nothing : more}
-</section>`;
+  const more = html`<p class="soft">${counted(left, "older entry", "older entries")}: see <code>lenswatch why</code>.</p>`;
+  return html`<section aria-labelledby="decisions"><h2 id="decisions">${options.title}</h2>${list}
+${left === 0 ? nothing : more}</section>`;
+}
+
+function decisionEntry({ subject, ruleId, steps, lines }: FoldedDecisions, options: DecisionLogOptions): Markup {
+  const { moment, timezone } = options;
+  const [first, last] = [lines[0]?.at ?? 0, lines.at(-1)?.at ?? 0];
+  const about = subject.kind === options.of ? nothing : html`<small>${subject.kind}</small> `;
+  const isBrief = last - first < BRIEF_MS;
+  const words = steps.map(({ at, words }, i) => {
+    const isLater = i > 0 && (i === steps.length - 1 || at - (steps[i - 1]?.at ?? 0) >= 60_000);
+    return html`${i > 0 ? " → " : ""}${isLater ? html`${timeAt(at, timezone, moment, isBrief)} ` : nothing}${cut(words, 300)}`;
+  });
+  const lead = timeAt(first, timezone, moment, isBrief && lines.length > 1);
+  if (lines.length === 1) return html`<li>${lead} <span>${about}<bdi>${words}</bdi></span></li>`;
+  const each = lines
+    .slice(-LINES_OF_ENTRY)
+    .map((line) => html`<li>${timeAt(line.at, timezone, moment, true)} <bdi>${cut(sentenceOf(line), 300)}</bdi></li>`);
+  const rule = ruleId === undefined ? nothing : html`<bdi>${cut(ruleId, 80)}</bdi>: `;
+  return html`<li id="from-${first}-${ruleId ?? ""}">${lead}<details><summary>${about}${rule}<bdi>${words}</bdi></summary>
+<ol>${each}</ol></details></li>`;
 }

@@ -5,9 +5,12 @@ import { span, type Times } from "../../lib/when.ts";
 
 export type Moment = { readonly now: Instant; readonly times: Times };
 
-/** `14:05 GMT` in the zone. */
-export function timeAt(at: Instant, timezone: string, { times }: Moment): Markup {
-  return written(at, times.at(at, timezone));
+/** Times of what lasted for less, in ms, have seconds. */
+export const BRIEF_MS = 120_000;
+
+/** `14:05 GMT` in the zone; `14:05:10 GMT` with seconds. */
+export function timeAt(at: Instant, timezone: string, { times }: Moment, seconds = false): Markup {
+  return written(at, times.at(at, timezone, seconds));
 }
 
 /** `12 s ago`; nothing where it is not known. */

@@ -306,8 +306,10 @@ describe("GET /recordings/{id}", () => {
     const shown = shownText(html);
     expect(shown.slice(shown.indexOf("Decision log of 7 days") + 1, -2)).toEqual([
       "11:52 UTC location Shop: <b>odd</b>",
-      "11:51 UTC Dark: notified ops/slack/0",
-      "11:50 UTC Dark: fires",
+      "11:50:00 UTC",
+      "Dark: fires → 11:51:00 UTC Slack",
+      "11:50:00 UTC Dark: fires",
+      "11:51:00 UTC Dark: notified ops/slack/0",
       "11:48 UTC seen offline",
     ]);
     const subjects = [
@@ -321,13 +323,16 @@ describe("GET /recordings/{id}", () => {
     const line = (i: number) => ({
       subject: { kind: "recording" as const, id: "till-3" },
       at: NOW - (500 - i) * 1_000,
-      ruleId: "Dark",
-      reason: "firing",
+      ruleId: undefined,
+      reason: "observed_offline",
     });
     const timeline = async () => Array.from({ length: 500 }, (_, i) => line(i));
     const { html } = await page("/recordings/till-3", { timeline });
-    expect(html.match(/Dark: fires/g)).toHaveLength(60);
-    expect(shownText(html)).toContain("440 older lines: see lenswatch why.");
+    expect(html.match(/seen offline/g)).toHaveLength(60);
+    expect(shownText(html)).toContain("440 older entries: see lenswatch why.");
+    const ofOne = async () => (await timeline()).map((one) => ({ ...one, ruleId: "Dark", reason: "firing" }));
+    const folded = await page("/recordings/till-3", { timeline: ofOne });
+    expect(folded.html.match(/Dark: fires/g)).toHaveLength(20);
   });
 
   test("asks for the incidents of 30 days, and pages them", async () => {

@@ -1,0 +1,117 @@
+/** Decision log lines of one episode as one entry: `05:58 offline → Slack, e-mail → 05:59 recovered`. Pure. */
+import type { Subject } from "../health/evaluation.ts";
+import type { Instant } from "../lib/clock.ts";
+import { counted } from "../lib/format.ts";
+import { type LogLine, sentenceOf } from "./decision-log.ts";
+
+interface FoldedStep {
+  readonly at: Instant;
+  readonly words: string;
+}
+
+/** The lines of one episode of an alert, or a single line that belongs to none. */
+export interface FoldedDecisions {
+  readonly subject: Subject;
+  readonly ruleId: string | undefined;
+  /** Oldest first, at least one. */
+  readonly steps: readonly FoldedStep[];
+  /** What was folded, oldest first. */
+  readonly lines: readonly LogLine[];
+}
+
+const BEGINS: ReadonlySet<string> = new Set(["pending", "firing"]);
+
+const ENDS: Readonly<Record<string, string>> = {
+  resolved: "recovered",
+  pending_ended: "over before it was to fire",
+  expired: "expired",
+  rule_removed: "rule removed",
+  rule_changed: "rule changed",
+  no_longer_watched: "no longer watched",
+};
+
+/** No steps: other lines of the episode say as much. */
+const IMPLIED: ReadonlySet<string> = new Set(["pending", "clearing", "clearing_ended", "observed_online"]);
+
+const CHANNELS: Readonly<Record<string, string>> = {
+  slack: "Slack",
+  email: "e-mail",
+  alertmanager: "Alertmanager",
+  pagerduty: "PagerDuty",
+  msteamsv2: "Teams",
+};
+
+/** `lines` and entries are oldest first, entries by their first lines. */
+export function foldDecisions(lines: readonly LogLine[]): FoldedDecisions[] {
+  const entries: LogLine[][] = [];
+  const episodes = new Map<string, { readonly own: LogLine[]; isOver: boolean }>();
+  /** The last observation of each subject, until a rule's line of the same time takes it. */
+  const observed = new Map<string, LogLine[]>();
+  for (const line of lines) {
+    const subject = `${line.subject.kind}/${line.subject.id}`;
+    if (line.ruleId === undefined) {
+      entries.push([line]);
+      observed.set(subject, entries.at(-1) ?? []);
+      continue;
+    }
+    const key = `${subject} ${line.ruleId}`;
+    let episode = episodes.get(key);
+    if (!episode || (episode.isOver && BEGINS.has(line.reason))) {
+      episode = { own: [], isOver: false };
+      episodes.set(key, episode);
+      entries.push(episode.own);
+    }
+    const cause = observed.get(subject);
+    if (cause?.[0]?.at === line.at) episode.own.push(...cause.splice(0));
+    episode.own.push(line);
+    if (isEnd(line)) episode.isOver = true;
+  }
+  return entries.flatMap((own) => (own[0] ? entryOf(own[0], own) : []));
+}
+
+function isEnd({ reason, integration }: LogLine): boolean {
+  return integration === undefined && Object.hasOwn(ENDS, reason);
+}
+
+function entryOf(first: LogLine, lines: readonly LogLine[]): FoldedDecisions {
+  const { subject } = first;
+  const ruleId = lines.find((line) => line.ruleId !== undefined)?.ruleId;
+  const steps = lines.length === 1 ? [{ at: first.at, words: sentenceOf(first) }] : stepsOf(first, lines);
+  return { subject, ruleId, steps, lines };
+}
+
+function stepsOf(first: LogLine, lines: readonly LogLine[]): FoldedStep[] {
+  const notified = lines.filter(({ reason }) => reason === "notified");
+  const channels = channelNames(lines);
+  const reached = new Set(notified.map(({ integration }) => integration));
+  const steps = new Map<string, FoldedStep>();
+  const add = ({ at }: LogLine, words: string) => steps.has(words) || steps.set(words, { at, words });
+  for (const line of lines) {
+    const { reason, integration = "" } = line;
+    if (reason === "notified") add(line, [...reached].map((one) => channels.get(one ?? "")).join(", "));
+    else if (isEnd(line)) add(line, ENDS[reason] ?? reason);
+    else if (reason === "firing" && notified.length > 0 && steps.size > 0) continue;
+    else if (reason === "failed" && reached.has(integration)) continue;
+    else if (reason === "notified_end" && reached.has(integration)) continue;
+    else if (line === first || !IMPLIED.has(reason)) add(line, wordsOf(line, channels.get(integration)));
+  }
+  return [...steps.values()];
+}
+
+function wordsOf(line: LogLine, channel = ""): string {
+  const { reason, ruleId, integration, detail } = line;
+  const [, status] = /^observed_(.*)$/.exec(reason) ?? [];
+  if (status !== undefined) return status;
+  if (reason === "pending") return "condition met";
+  if (reason === "reminded") return counted(Number(detail ?? 1), "reminder");
+  const sentence = sentenceOf(line).slice(ruleId === undefined ? 0 : ruleId.length + 2);
+  const [words = ""] = sentence.split("; ");
+  return integration === undefined ? words : words.replace(integration, channel);
+}
+
+/** `Slack`, or the integration in full where several have the same channel. */
+function channelNames(lines: readonly LogLine[]): ReadonlyMap<string, string> {
+  const all = [...new Set(lines.flatMap(({ integration = [] }) => integration))];
+  const byName = Map.groupBy(all, (one) => CHANNELS[/\/(\w+)\/\d+/.exec(one)?.[1] ?? ""] ?? one);
+  return new Map([...byName].flatMap(([name, same]) => same.map((one) => [one, same.length > 1 ? one : name])));
+}
