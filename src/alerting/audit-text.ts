@@ -10,6 +10,8 @@ const ACTIONS: Readonly<Record<AuditAction, string>> = {
   silence_changed: "changed silence",
   silence_expired: "expired silence",
   acknowledged: "acknowledged",
+  ack_withdrawn: "withdrew the acknowledgement of",
+  ack_noted: "added a note to",
   reload: "reloaded the configuration",
   refused: "attempt",
 };

@@ -11,6 +11,8 @@ export const auditActions = [
   "silence_changed",
   "silence_expired",
   "acknowledged",
+  "ack_withdrawn",
+  "ack_noted",
   "reload",
   "refused",
 ] as const;
@@ -44,6 +46,11 @@ export interface AuditOrigin {
   };
   /** Of the connection, or as a trusted proxy names it. */
   readonly address?: string | undefined;
+}
+
+/** The name of who did it. */
+export function personOf({ actor: { via, name, person } }: Pick<AuditOrigin, "actor">): string {
+  return person || name || via;
 }
 
 /** What something was, or became: texts by name, times in ISO 8601. */

@@ -1,5 +1,6 @@
 /** The decision log's lines and their wording; a reason without words here is shown as it is written. */
 import type { Decision } from "../health/evaluation.ts";
+import type { Instant } from "../lib/clock.ts";
 
 /** A decision about a subject, and why. */
 export interface LogLine extends Omit<Decision, "reason"> {
@@ -8,6 +9,8 @@ export interface LogLine extends Omit<Decision, "reason"> {
   readonly reason: string;
   /** What the reason leaves open: the end reason, the error code of a failed message, how many reminders. */
   readonly detail?: string | undefined;
+  /** When what it says ends by the clock. */
+  readonly until?: Instant | undefined;
 }
 
 type Words = (line: { rule: string; to: string; detail: string | undefined }) => string;
@@ -39,6 +42,14 @@ const ofSubjects: Readonly<Record<string, string>> = {
   outside_schedule: "not online outside its uploading schedule, not evaluated",
   within_schedule: "inside its uploading schedule again",
   forgotten: "left the fleet, absent for watch.forget_after",
+};
+
+/** What people did about an alert; the detail names them. */
+const ofPeople: Readonly<Record<string, string>> = {
+  ack_set: "acknowledged by",
+  ack_withdrawn: "acknowledgement withdrawn by",
+  ack_ran_out: "acknowledgement ran out, of",
+  ack_noted: "note by",
 };
 
 const ofDelivery: Readonly<Record<string, Words>> = {
@@ -89,6 +100,7 @@ export function sentenceOf({
 function wordsOf(line: Parameters<Words>[0], reason: string): string {
   const delivery = Object.hasOwn(ofDelivery, reason) ? ofDelivery[reason] : undefined;
   if (delivery && line.to !== "") return delivery(line);
+  if (Object.hasOwn(ofPeople, reason)) return `${ofPeople[reason]} ${line.detail ?? "somebody"}`;
   const table = line.rule === "" ? ofSubjects : ofRules;
   if (Object.hasOwn(table, reason)) return table[reason] ?? "";
   const to = line.to === "" ? "" : ` at ${line.to}`;

@@ -1,7 +1,6 @@
 /** Suppressions as people change them: silences set and ended, alerts acknowledged. What they release is due at once. */
 import { randomUUID } from "node:crypto";
-import { type AuditEntry, type AuditFacts, type AuditOrigin, silenceEntry } from "../alerting/audit.ts";
-import { fingerprint } from "../alerting/fingerprint.ts";
+import { type AuditEntry, type AuditOrigin, silenceEntry } from "../alerting/audit.ts";
 import {
   changeSilence,
   endSilence,
@@ -12,10 +11,10 @@ import {
   type WantedSilence,
 } from "../alerting/silence.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
-import type { StoredAcknowledgement } from "../store/silences.ts";
 import type { Store } from "../store/store.ts";
+import { createAckChanges } from "./ack-changes.ts";
 
-interface SuppressionChangesDeps {
+export interface SuppressionChangesDeps {
   readonly clock: Clock;
   readonly store: Pick<Store, "silences" | "acks" | "firing">;
   wake(due: ReadonlyMap<string, Instant>): Promise<void>;
@@ -78,51 +77,6 @@ export function createSuppressionChanges(deps: SuppressionChangesDeps) {
       }
     },
 
-    acknowledge: createAcknowledge(deps),
-  };
-}
-
-/** Acknowledges alerts that fire with this fingerprint, until they resolve; gives how many. */
-function createAcknowledge({ clock, store, audit }: SuppressionChangesDeps) {
-  return async (print: string, { author, comment }: { author: string; comment: string }, by: AuditOrigin) => {
-    const at = clock.now();
-    const alerts = (await store.firing()).filter(({ labels }) => fingerprint(labels) === print);
-    const place = placeOf(alerts[0]?.labels ?? {});
-    const entries = new Map<string, AuditEntry>();
-    const entryOf = (target: string, before: StoredAcknowledgement | undefined) => {
-      const entry = ackEntry(target, before, { author, comment, at }, { by, place });
-      entries.set(target, entry);
-      return entry;
-    };
-    const done = await store.acks.acknowledge(
-      alerts.map(({ id }) => id),
-      { author, comment, at },
-      entryOf,
-    );
-    audit?.stored(done.flatMap((episode) => entries.get(episode) ?? []));
-    return done.length;
-  };
-}
-
-/** The names that the target of an entry, an id, does not tell. */
-function placeOf({ recording, location }: Readonly<Record<string, string>>): AuditFacts {
-  return { ...(recording && { recording }), ...(location && { location }) };
-}
-
-function ackEntry(
-  target: string,
-  before: StoredAcknowledgement | undefined,
-  after: StoredAcknowledgement,
-  { by, place }: { by: AuditOrigin; place: AuditFacts },
-): AuditEntry {
-  const facts = ({ author, comment }: StoredAcknowledgement) => ({ author, comment });
-  return {
-    ...by,
-    at: after.at,
-    action: "acknowledged",
-    outcome: "done",
-    target,
-    before: before && facts(before),
-    after: { ...place, ...facts(after) },
+    ...createAckChanges(deps),
   };
 }

@@ -1,4 +1,5 @@
 /** What suppresses alerts now; what did not change since the last time is neither read nor indexed again. */
+import { isInForce, type StoredAcknowledgement } from "../alerting/acknowledgement.ts";
 import { coldStartGroup } from "../alerting/cold-start.ts";
 import { createInhibitor, type Inhibitions, type InhibitRule } from "../alerting/inhibit.ts";
 import { clearingOf } from "../alerting/needs-update.ts";
@@ -10,7 +11,6 @@ import type { Alert } from "../health/alert.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import { createYielder, runYielding } from "../lib/yield.ts";
 import type { Claimed } from "../store/groups.ts";
-import type { StoredAcknowledgement } from "../store/silences.ts";
 import type { Store } from "../store/store.ts";
 import type { Staleness } from "./stale.ts";
 
@@ -31,7 +31,10 @@ export interface SuppressibleAlert {
   readonly inhibitedBy: readonly Alert[];
   /** Names of time intervals, where every route that takes it is muted. */
   readonly mutedBy: readonly string[];
+  /** In force. */
   readonly acknowledgement: StoredAcknowledgement | undefined;
+  /** One that ran out or was withdrawn. */
+  readonly endedAcknowledgement?: StoredAcknowledgement | undefined;
 }
 
 interface Facts {
@@ -107,7 +110,7 @@ function* suppressionOf(
   const [silence] = yield* silencesOf(silences, alert.labels, now);
   if (silence) return { reason: "silenced", by: silence.id, until: silence.endsAt };
   const ack = acks.get(alert.id);
-  if (ack) return { reason: "acknowledged", by: ack.author };
+  if (ack && isInForce(ack, now)) return { reason: "acknowledged", by: ack.author, until: ack.until };
   if (alert.state === "firing" && alert.facts.paused) return { reason: "paused", by: alert.id };
   return stale?.(alert);
 }
@@ -125,12 +128,15 @@ function* suppressibleAlerts(
   const found: SuppressibleAlert[] = [];
   for (const alert of firing) {
     const source = inhibitions.inhibitor(alert);
+    const ack = acks.get(alert.id);
+    const isAcknowledged = ack && isInForce(ack, now);
     found.push({
       alert,
       silencedBy: (yield* silencesOf(silences, alert.labels, now)).map(({ id }) => id),
       inhibitedBy: source ? [source] : [],
       mutedBy: [...new Set(mutesOf(alert, root, now).map(({ by }) => by))],
-      acknowledgement: acks.get(alert.id),
+      acknowledgement: isAcknowledged ? ack : undefined,
+      endedAcknowledgement: isAcknowledged ? undefined : ack,
     });
     yield;
   }

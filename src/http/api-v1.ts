@@ -30,9 +30,9 @@ const acknowledge = operation({
     comment: z.string(),
   }),
   async handle(deps, { param: fingerprint, body, by }) {
-    const alerts = await deps.acknowledge(fingerprint, body, by);
-    if (alerts === 0) throw new HttpError("not_found", "No firing alert has this fingerprint.");
-    return { fingerprint, alerts, ...body };
+    const done = await deps.acknowledge(fingerprint, body, by);
+    if (done.outcome !== "done") throw new HttpError("not_found", "No firing alert has this fingerprint.");
+    return { fingerprint, alerts: done.alerts, ...body };
   },
 });
 

@@ -1,4 +1,5 @@
 /** What the HTTP server is given: readers and writers of the state it shows, and its settings. */
+import type { StoredAcknowledgement } from "../alerting/acknowledgement.ts";
 import type { AuditEntry, AuditOrigin, StoredAuditEntry } from "../alerting/audit.ts";
 import type { LogLine } from "../alerting/decision-log.ts";
 import type { SentAlert } from "../alerting/external-alerts.ts";
@@ -12,7 +13,6 @@ import type { Logger } from "../lib/log.ts";
 import type { AcceptedAlerts } from "../poll/external-alerts.ts";
 import type { UptimeReader } from "../poll/uptime-reader.ts";
 import type { Incident } from "../store/incidents.ts";
-import type { StoredAcknowledgement } from "../store/silences.ts";
 import type { Store } from "../store/store.ts";
 import type { Readiness } from "./lifecycle-routes.ts";
 import type { Limits } from "./limits.ts";
@@ -34,8 +34,10 @@ export interface ActiveAlert {
   readonly external?:
     | { readonly updatedAt: Instant; readonly endsAt: Instant; readonly unprocessed: boolean }
     | undefined;
-  /** Until the alert resolves. */
+  /** In force. */
   readonly acknowledgement?: StoredAcknowledgement | undefined;
+  /** One that ran out or was withdrawn. */
+  readonly endedAcknowledgement?: StoredAcknowledgement | undefined;
 }
 
 /** Result of a reload of the configuration; problems are a sentence each. */
@@ -50,7 +52,12 @@ export interface MetricsSource {
 
 type SuppressionChanges = ReturnType<typeof createSuppressionChanges>;
 
-export interface HttpDeps extends Pick<SuppressionChanges, "silences" | "setSilence" | "endSilence" | "acknowledge"> {
+type AlertChanges = Pick<
+  SuppressionChanges,
+  "silences" | "setSilence" | "endSilence" | "acknowledge" | "withdraw" | "note"
+>;
+
+export interface HttpDeps extends AlertChanges {
   readonly listen: { readonly host: string; readonly port: number };
   /** Of metrics and probes; absent: they are served at `listen`. */
   readonly metricsListen?: HttpDeps["listen"] | undefined;

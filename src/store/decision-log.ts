@@ -35,9 +35,9 @@ export function createDecisionLog(redis: Redis, keys: Keys, encodeLog: EncodeLog
 }
 
 function decode(text: string, subject: Subject): LogLine {
-  type Row = [at: Instant, rule: string, integration: string, reason: string, detail?: string];
-  const [at, rule, integration, reason, detail] = JSON.parse(text) as Row;
-  return { subject, at, ruleId: rule || undefined, integration: integration || undefined, reason, detail };
+  type Row = [at: Instant, rule: string, integration: string, reason: string, detail?: string, until?: Instant];
+  const [at, rule, integration, reason, detail, until] = JSON.parse(text) as Row;
+  return { subject, at, ruleId: rule || undefined, integration: integration || undefined, reason, detail, until };
 }
 
 /**
@@ -63,14 +63,15 @@ export function createEncodeLog(historyMs: number) {
 }
 
 /** The line's JSON in pieces, so that scripts compare text instead of parsing it. */
-function encodeLine({ subject, at, ruleId, integration, reason, detail }: LogLine) {
+function encodeLine({ subject, at, ruleId, integration, reason, detail, until }: LogLine) {
+  const rest = JSON.stringify(until === undefined ? [detail] : [detail, until]).slice(1);
   return {
     subject: subjectKey(subject),
     at: Math.round(at),
     mode: REPEATS[reason] ?? (integration === undefined ? "" : "same"),
     track: `${JSON.stringify(ruleId ?? "")},${JSON.stringify(integration ?? "")},`,
     reason: JSON.stringify(reason),
-    rest: detail === undefined ? "]" : `,${JSON.stringify(detail)}]`,
+    rest: detail === undefined ? "]" : `,${rest}`,
   };
 }
 

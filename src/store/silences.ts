@@ -1,4 +1,4 @@
-/** Silences, whose matchers are compiled once, and acknowledgements, each of one episode. */
+/** Silences, whose matchers are compiled once. */
 import type { Redis } from "ioredis";
 import type { AuditEntry } from "../alerting/audit.ts";
 import { matchersCost, storedMatcher } from "../alerting/matcher.ts";
@@ -15,7 +15,7 @@ import type { Instant } from "../lib/clock.ts";
 import type { Logger } from "../lib/log.ts";
 import type { EncodeAudit } from "./audit.ts";
 import { toWakes } from "./groups.ts";
-import { createJsonHash, createParsedHash } from "./hash.ts";
+import { createParsedHash } from "./hash.ts";
 import type { Keys } from "./keys.ts";
 import { loadScript } from "./redis.ts";
 
@@ -103,40 +103,4 @@ function decode(text: string, log: Logger | undefined): Silence | undefined {
   } catch {
     return undefined;
   }
-}
-
-export type StoredAcknowledgement = { readonly author: string; readonly comment: string; readonly at: Instant };
-
-/** The entry of an episode whose acknowledgement was `before`. */
-type AckEntryOf = (episode: string, before: StoredAcknowledgement | undefined) => AuditEntry;
-
-export function createAckStore(redis: Redis, keys: Keys, encodeAudit: EncodeAudit) {
-  const script = loadScript(redis, keys, "acknowledge", "audit");
-
-  async function acknowledgeOne(episode: string, ack: StoredAcknowledgement, entryOf?: AckEntryOf): Promise<boolean> {
-    for (;;) {
-      const before = (await redis.hget(keys.acks, episode)) ?? "";
-      const known = before === "" ? undefined : (JSON.parse(before) as StoredAcknowledgement);
-      const audit = encodeAudit(entryOf && [entryOf(episode, known)], ack.at);
-      const acknowledgement = JSON.stringify(ack);
-      const reply = await script(keys.acks, { episode, acknowledgement, before, audit });
-      if (reply !== -1) return reply === 1;
-    }
-  }
-
-  return {
-    /** By episode id. The end of the episode deletes it (`scripts/commit.lua`). */
-    read: createJsonHash<StoredAcknowledgement>(redis, keys.acks).readAll,
-
-    /** Acknowledges those of the episodes that fire; gives them. A later acknowledgement replaces an earlier one. */
-    async acknowledge(
-      episodes: readonly string[],
-      ack: StoredAcknowledgement,
-      entryOf?: AckEntryOf,
-    ): Promise<string[]> {
-      const done: string[] = [];
-      for (const episode of episodes) if (await acknowledgeOne(episode, ack, entryOf)) done.push(episode);
-      return done;
-    },
-  };
 }

@@ -1,6 +1,7 @@
 /** Everything stored in one Redis under one prefix. */
 import type { Redis } from "ioredis";
 import type { Logger } from "../lib/log.ts";
+import { createAckStore } from "./acknowledgements.ts";
 import { createAssignmentStore } from "./assignments.ts";
 import { createAuditStore, createEncodeAudit } from "./audit.ts";
 import { createColdStartStore } from "./cold-start.ts";
@@ -18,7 +19,7 @@ import { createLease, createReplicaStore } from "./replicas.ts";
 import { createFollowClock } from "./rewind.ts";
 import { createSessionStore } from "./sessions.ts";
 import { createShardStore } from "./shards.ts";
-import { createAckStore, createSilenceStore } from "./silences.ts";
+import { createSilenceStore } from "./silences.ts";
 import { createUptimeStore } from "./uptime.ts";
 
 const HISTORY_MS = 90 * 86_400_000;
@@ -48,7 +49,7 @@ export function createStore(redis: Redis, prefix: string, options: StoreOptions 
       ),
     },
     silences: { ...silences, write: confirmed(silences.write, confirm) },
-    acks: { ...acks, acknowledge: confirmed(acks.acknowledge, confirm) },
+    acks: { ...acks, change: confirmed(acks.change, confirm) },
     sessions: { ...sessions, end: confirmed(sessions.end, confirm) },
   };
 }
@@ -67,7 +68,7 @@ function createParts(
     /** All alerts that fire. */
     firing: createFiringStore(redis, keys),
     silences: createSilenceStore(redis, keys, encodeAudit, log),
-    acks: createAckStore(redis, keys, encodeAudit),
+    acks: createAckStore(redis, keys, { audit: encodeAudit, log: encodeLog }),
     externalAlerts: createExternalAlertStore(redis, keys),
     selfAlerts: createSelfAlertStore(redis, keys),
     assignments: createAssignmentStore(redis, keys),

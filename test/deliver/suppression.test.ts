@@ -50,7 +50,7 @@ function suppressions(
     store: {
       firing: async () => alerts,
       silences: { read: async () => more.silences ?? [], write: async () => new Map() },
-      acks: { read: async () => new Map((more.acks ?? []).map((id) => [id, ack])), acknowledge: async () => [] },
+      acks: { read: async () => new Map((more.acks ?? []).map((id) => [id, ack])), change: async () => undefined },
     },
     route: more.route ?? rootRoute,
     inhibitRules,

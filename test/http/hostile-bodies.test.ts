@@ -4,7 +4,7 @@ import { acceptAlerts } from "../../src/alerting/external-alerts.ts";
 import { NOW } from "../metrics/fleets.ts";
 import { bloated, diceOf, misspelt, mutateBytes, mutateJson } from "../support/mutate.ts";
 import { signedIn } from "./page/visitor.ts";
-import { serve } from "./serve.ts";
+import { ackDone, serve } from "./serve.ts";
 import { holdsInMemory } from "./silences.ts";
 
 const SEED = Number(process.env.LENSWATCH_SEED ?? 20_261_123);
@@ -38,7 +38,7 @@ async function startServer() {
   return serve({
     ...deps,
     adminToken: "boss",
-    acknowledge: async () => 1,
+    acknowledge: async () => ackDone,
     acceptAlerts: async (sent) => {
       const { next, refused } = acceptAlerts(external, sent, { now: NOW, most: 2_000, characters: 1e7 });
       external = next;

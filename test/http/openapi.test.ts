@@ -8,7 +8,7 @@ import { openApiDocument } from "../../src/http/v1/openapi.ts";
 import { StoreError } from "../../src/store/errors.ts";
 import type { Incident } from "../../src/store/incidents.ts";
 import { alertState, fleetOf, INTERVAL, NOW, recordingState } from "../metrics/fleets.ts";
-import { serve, sessionsInMemory } from "./serve.ts";
+import { ackDone, serve, sessionsInMemory } from "./serve.ts";
 
 const incident: Incident = {
   id: "RecordingOffline/recording/rec-1@1",
@@ -51,7 +51,7 @@ const start = () =>
     timeline: async () => [line],
     auditLog: async () => [{ ...signIn, id: "1-0e" }],
     sessions: { ...sessionsInMemory, list: async () => [session] },
-    acknowledge: async (fingerprint) => (fingerprint === "0".repeat(16) ? 0 : 1),
+    acknowledge: async (fingerprint) => (fingerprint === "0".repeat(16) ? { outcome: "not_firing" } : ackDone),
   });
 
 test("the document is served, and is OpenAPI", async () => {

@@ -1,6 +1,7 @@
 /** A server on a free port of this machine, with what a test wants to differ; closed when the test is over. */
 
 import { onTestFinished } from "vitest";
+import type { AckOutcome } from "../../src/alerting/acknowledgement.ts";
 import type { Route } from "../../src/alerting/route.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import type { HttpDeps } from "../../src/http/deps.ts";
@@ -40,6 +41,9 @@ export function firingAlert(alertname: string, labels: Record<string, string> = 
     updatedAt: NOW - 30_000,
   });
 }
+
+/** What became of a change of one acknowledgement. */
+export const ackDone: AckOutcome = { outcome: "done", alerts: 1, before: undefined, after: undefined };
 
 export interface Served {
   readonly address: string;
@@ -104,7 +108,9 @@ export function usualDeps(differing: Differing = {}): HttpDeps {
     silences: async () => [],
     setSilence: async () => ({ outcome: "unknown" }),
     endSilence: async () => false,
-    acknowledge: async () => 0,
+    acknowledge: async () => ({ outcome: "not_firing" }),
+    withdraw: async () => ({ outcome: "not_firing" }),
+    note: async () => ({ outcome: "not_firing" }),
     timeline: async () => [],
     zones: async () => new Map(),
     config: () => shownConfig(),

@@ -1,11 +1,12 @@
 /** Silences and acknowledgements kept in memory, changed by the code that changes the real ones. */
+import type { StoredAcknowledgement } from "../../src/alerting/acknowledgement.ts";
 import type { Silence } from "../../src/alerting/silence.ts";
 import { createSuppressionChanges } from "../../src/deliver/suppression-changes.ts";
 import type { Alert } from "../../src/health/alert.ts";
 
 export function holdsInMemory(clock: { now(): number }, firing: readonly Alert[] = []) {
   const silences = new Map<string, Silence>();
-  const acks = new Map<string, { author: string; comment: string; at: number }>();
+  const acks = new Map<string, StoredAcknowledgement>();
   const { silences: list, ...changes } = createSuppressionChanges({
     clock,
     store: {
@@ -18,9 +19,10 @@ export function holdsInMemory(clock: { now(): number }, firing: readonly Alert[]
       },
       acks: {
         read: async () => acks,
-        async acknowledge(ids, acknowledgement) {
-          for (const id of ids) acks.set(id, acknowledgement);
-          return [...ids];
+        async change(id, _, changeOf) {
+          const change = changeOf(acks.get(id));
+          if (change) acks.set(id, change.after);
+          return new Map();
         },
       },
       firing: async () => firing,

@@ -149,7 +149,7 @@ async function start() {
     store: {
       firing: async () => firing,
       silences: { read: async () => [...kept.values()], write: async () => new Map() },
-      acks: { read: async () => new Map(), acknowledge: async () => [] },
+      acks: { read: async () => new Map(), change: async () => undefined },
     },
     route: rootRoute,
     inhibitRules: [],

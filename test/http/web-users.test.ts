@@ -7,7 +7,7 @@ import { silentLogger } from "../../src/lib/log.ts";
 import { NOW } from "../metrics/fleets.ts";
 import { active, alertOf } from "./page/fleet.ts";
 import { formToken } from "./page/visitor.ts";
-import { anAccess, serve } from "./serve.ts";
+import { ackDone, anAccess, serve } from "./serve.ts";
 
 const HASH = hashSync("hunter2", 4);
 const users = { alice: HASH, bob: hashSync("other", 4) };
@@ -37,7 +37,10 @@ describe("a user of the web configuration", () => {
   test("acknowledges on the page under the own name, and another site cannot have the browser do so", async () => {
     const acknowledged: unknown[] = [];
     const alerts = active(alertOf("RecordingOffline"));
-    const acknowledge = async (print: string, by: object) => acknowledged.push([print, by]);
+    const acknowledge = async (print: string, by: object) => {
+      acknowledged.push([print, by]);
+      return ackDone;
+    };
     const { address, get } = await serve({ access: anAccess(), web, alerts, acknowledge });
     const login = basic("alice", "hunter2");
     const html = await (await get("/?show=alerts", login)).text();

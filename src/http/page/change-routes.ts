@@ -68,7 +68,8 @@ export function changeRoutes(root: FastifyInstance, deps: HttpDeps, layout: Layo
 
     app.post<{ Params: { fingerprint: string } }>("/alerts/:fingerprint/ack", button, async (request, reply) => {
       const by = { author: authorOf(request.principal), comment: "" };
-      if ((await deps.acknowledge(request.params.fingerprint, by, originOf(request))) === 0)
+      const { outcome } = await deps.acknowledge(request.params.fingerprint, by, originOf(request));
+      if (outcome !== "done")
         throw new HttpError("not_found", "The alert has resolved: there is nothing to acknowledge.");
       return back(reply, "../../", Back.parse(request.body).back);
     });

@@ -8,7 +8,17 @@ import { isoTime } from "../query.ts";
 
 export type ApiV1Deps = Pick<
   HttpDeps,
-  "version" | "fleet" | "incidents" | "timeline" | "acknowledge" | "clock" | "auditLog" | "sessions" | "limits"
+  | "version"
+  | "fleet"
+  | "incidents"
+  | "timeline"
+  | "acknowledge"
+  | "withdraw"
+  | "note"
+  | "clock"
+  | "auditLog"
+  | "sessions"
+  | "limits"
 >;
 
 export interface Operation<Q extends z.ZodObject = z.ZodObject, B extends z.ZodType = z.ZodType> {

@@ -1,6 +1,6 @@
 -- The decision log, shared by the scripts that follow it.
 -- Keys, each after the prefix:
---   log:<kind>/<id>  list, newest first, of JSON [at, rule, integration, reason, detail]
+--   log:<kind>/<id>  list, newest first, of JSON [at, rule, integration, reason, detail, until]
 --   logs             sorted set: subject -> when its newest line was written
 --   log:rows         how many lines there are in all
 -- Each subject keeps an equal share of MOST lines, within LEAST_EACH and MOST_EACH. Beyond MOST in all, the subject

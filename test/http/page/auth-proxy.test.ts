@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { AuditEntry } from "../../../src/alerting/audit.ts";
 import { fingerprint } from "../../../src/alerting/fingerprint.ts";
 import { proxyCheck } from "../../../src/http/proxies.ts";
-import { anAccess, serve } from "../serve.ts";
+import { ackDone, anAccess, serve } from "../serve.ts";
 import { active, alertOf, smallFleet } from "./fleet.ts";
 import { shownText } from "./read-page.ts";
 import { formToken } from "./visitor.ts";
@@ -34,7 +34,10 @@ async function stage({
       changes.push(wanted);
       return { outcome: "set", id: "s1" };
     },
-    acknowledge: async (fingerprint, by) => changes.push([fingerprint, by]),
+    acknowledge: async (fingerprint, by) => {
+      changes.push([fingerprint, by]);
+      return ackDone;
+    },
     audit: ({ reason }: Omit<AuditEntry, "at">) => void refused.push(reason),
   });
   const post = (path: string, headers: Record<string, string>, fields: Record<string, string> = {}) =>

@@ -8,7 +8,7 @@ import { largeFleet } from "../../metrics/fleets.ts";
 import { chromiumPath, noChromium, openPage, startBrowser } from "../../support/browser.ts";
 import { FAINT } from "../../support/faint.ts";
 import { aSilence } from "../../support/fixtures.ts";
-import { serve } from "../serve.ts";
+import { ackDone, serve } from "../serve.ts";
 import { active, alertOf, keptUptime, smallFleet, unreachable } from "./fleet.ts";
 import { signedIn } from "./visitor.ts";
 
@@ -139,7 +139,7 @@ describe.skipIf(chromiumPath === undefined)(title, () => {
       alerts: async () => [{ alert: dark, receivers: ["ops"], acknowledgement }],
       acknowledge: async (_, by) => {
         acknowledgement = { ...by, at: smallFleet.now };
-        return 1;
+        return ackDone;
       },
       setSilence: async (wanted) => {
         changes.push(wanted);

@@ -4,7 +4,7 @@ import { createMatcher, formatMatcher } from "../../../src/alerting/matcher.ts";
 import type { Silence, WantedSilence } from "../../../src/alerting/silence.ts";
 import { largeFleet, NOW } from "../../metrics/fleets.ts";
 import { aSilence } from "../../support/fixtures.ts";
-import { serve } from "../serve.ts";
+import { ackDone, serve } from "../serve.ts";
 import { active, alertOf, smallFleet } from "./fleet.ts";
 import { elementOf, linksOf, shownText } from "./read-page.ts";
 import { formToken, signedIn, visit } from "./visitor.ts";
@@ -31,7 +31,11 @@ async function stage(differing: Parameters<typeof serve>[0] = {}) {
       return { outcome: "set", id: "s1" };
     },
     endSilence: async (id) => changes.push(id) > 0,
-    acknowledge: async (fingerprint, by) => (fingerprint === print ? changes.push([fingerprint, by]) : 0),
+    acknowledge: async (fingerprint, by) => {
+      if (fingerprint !== print) return { outcome: "not_firing" };
+      changes.push([fingerprint, by]);
+      return ackDone;
+    },
     ...differing,
   });
   return { address, changes };

@@ -2,7 +2,7 @@ import { PassThrough } from "node:stream";
 import { describe, expect, test } from "vitest";
 import { createLogger } from "../../../src/lib/log.ts";
 import { NOW } from "../../metrics/fleets.ts";
-import { anAccess, serve } from "../serve.ts";
+import { ackDone, anAccess, serve } from "../serve.ts";
 import { smallFleet } from "./fleet.ts";
 import { elementOf, linksOf, shownText } from "./read-page.ts";
 import { signedIn, visit } from "./visitor.ts";
@@ -195,7 +195,10 @@ describe("a session", () => {
 
   test("changes nothing at the API, which takes the header alone", async () => {
     const acknowledged: string[] = [];
-    const acknowledge = async (fingerprint: string) => acknowledged.push(fingerprint);
+    const acknowledge = async (fingerprint: string) => {
+      acknowledged.push(fingerprint);
+      return ackDone;
+    };
     const { address } = await serve({ ...tokens, fleet, acknowledge });
     const { cookie } = await signedIn(address, "boss-token");
     const ack = `${address}/api/v1/alerts/0011223344556677/ack`;

@@ -1,0 +1,82 @@
+/** Acknowledgements: somebody takes charge of an alert; one per episode, at its longest until the alert resolves. */
+import type { Instant } from "../lib/clock.ts";
+import { cut } from "../lib/text.ts";
+
+export interface AckNote {
+  readonly at: Instant;
+  readonly author: string;
+  readonly text: string;
+}
+
+/** As stored. One of an earlier version has neither `until` nor `notes`. */
+export interface StoredAcknowledgement {
+  readonly at: Instant;
+  readonly author: string;
+  /** May be empty. */
+  readonly comment: string;
+  /** Exclusive; undefined: until the alert resolves. */
+  readonly until?: Instant;
+  /** Of several people, oldest first. */
+  readonly notes?: readonly AckNote[];
+}
+
+/** Result of a change; `before` is the acknowledgement that was in force, `after` the one that is now. */
+export type AckOutcome =
+  | {
+      readonly outcome: "done";
+      /** How many firing alerts have the fingerprint and were changed. */
+      readonly alerts: number;
+      readonly before: StoredAcknowledgement | undefined;
+      readonly after: StoredAcknowledgement | undefined;
+    }
+  | { readonly outcome: "not_firing" | "not_acknowledged" | "too_many_notes" };
+
+/** Whether it keeps reminders from being sent: not once it ran out. */
+export function isInForce({ until }: Pick<StoredAcknowledgement, "until">, now: Instant): boolean {
+  return until === undefined || now < until;
+}
+
+export const MOST_NOTES = 20;
+export const NOTE_CHARACTERS = 500;
+
+/** What somebody says with an acknowledgement. */
+export interface AckRequest {
+  readonly author: string;
+  readonly comment: string;
+  /** How long it lasts; undefined: until the alert resolves. */
+  readonly forMs?: number | undefined;
+}
+
+/**
+ * The acknowledgement that follows `before`, which is given itself where nothing changes. The latest person is in
+ * charge; the notes stay, and so does what the earlier one said, as a note.
+ */
+export function acknowledgementAfter(
+  before: StoredAcknowledgement | undefined,
+  { author, comment, forMs }: AckRequest,
+  now: Instant,
+): StoredAcknowledgement {
+  const until = forMs === undefined ? undefined : now + forMs;
+  if (before && isInForce(before, now) && isSame(before, { author, comment, until })) return before;
+  const notes = [...(before?.notes ?? [])];
+  if (before && before.comment !== "" && before.comment !== comment)
+    notes.push({ at: before.at, author: before.author, text: cut(before.comment, NOTE_CHARACTERS) });
+  return {
+    at: now,
+    author,
+    comment,
+    ...(until === undefined ? {} : { until }),
+    ...(notes.length > 0 ? { notes: notes.slice(-MOST_NOTES) } : {}),
+  };
+}
+
+function isSame(before: StoredAcknowledgement, { author, comment, until }: Record<string, unknown>): boolean {
+  return before.author === author && before.comment === comment && before.until === until;
+}
+
+/** With one note more; undefined where it has too many. */
+export function withNote(before: StoredAcknowledgement, note: AckNote): StoredAcknowledgement | undefined {
+  const notes = before.notes ?? [];
+  if (notes.length >= MOST_NOTES) return undefined;
+  return { ...before, notes: [...notes, { ...note, text: cut(note.text, NOTE_CHARACTERS) }] };
+}

@@ -1,0 +1,145 @@
+/** Acknowledgements as people change them: set, withdrawn, noted. Each change is in the audit and the decision log. */
+import {
+  type AckOutcome,
+  type AckRequest,
+  acknowledgementAfter,
+  isInForce,
+  type StoredAcknowledgement,
+  withNote,
+} from "../alerting/acknowledgement.ts";
+import { type AuditAction, type AuditEntry, type AuditFacts, type AuditOrigin, personOf } from "../alerting/audit.ts";
+import { fingerprint } from "../alerting/fingerprint.ts";
+import type { Alert } from "../health/alert.ts";
+import type { Instant } from "../lib/clock.ts";
+import { cut } from "../lib/text.ts";
+import { timesSeenAt } from "../lib/when.ts";
+import type { AckChange } from "../store/acknowledgements.ts";
+import type { SuppressionChangesDeps } from "./suppression-changes.ts";
+
+/** Of a line of the decision log. */
+const DETAIL_CHARACTERS = 600;
+
+/** What becomes of the acknowledgement of one alert: the new one (the stored one itself: no change), or why not. */
+type NextAck = (stored: StoredAcknowledgement | undefined) => StoredAcknowledgement | RefusedAck;
+type RefusedAck = Exclude<AckOutcome["outcome"], "done">;
+
+/** The change as the logs have it. */
+interface LoggedChange {
+  readonly action: Extract<AuditAction, "acknowledged" | "ack_withdrawn" | "ack_noted">;
+  /** Its author and text. */
+  readonly author: string;
+  readonly text: string;
+  readonly now: Instant;
+  readonly by: AuditOrigin;
+}
+
+export function createAckChanges({ clock, store, wake, audit }: SuppressionChangesDeps) {
+  /** Changes the acknowledgements of the alerts that fire with this fingerprint. */
+  async function change(print: string, next: NextAck, logged: LoggedChange): Promise<AckOutcome> {
+    const alerts = (await store.firing()).filter(({ labels }) => fingerprint(labels) === print);
+    let outcome: AckOutcome = { outcome: "not_firing" };
+    for (const alert of alerts) {
+      const made = await changeOne(alert, next, logged);
+      if (outcome.outcome !== "done") outcome = made;
+      else if (made.outcome === "done") outcome = { ...made, alerts: outcome.alerts + 1 };
+    }
+    return outcome;
+  }
+
+  async function changeOne(alert: Alert, next: NextAck, logged: LoggedChange): Promise<AckOutcome> {
+    const { now } = logged;
+    let outcome: AckOutcome = { outcome: "not_firing" };
+    let stored: AuditEntry | undefined;
+    const due = await store.acks.change(alert.id, now, (before) => {
+      const after = next(before);
+      stored = undefined;
+      if (typeof after === "string") {
+        outcome = { outcome: after };
+        return undefined;
+      }
+      outcome = { outcome: "done", alerts: 1, before: inForce(before, now), after: inForce(after, now) };
+      if (after === before) return undefined;
+      const made = ackChange(alert, before, after, logged);
+      stored = made.entry;
+      return made;
+    });
+    if (!due) return { outcome: "not_firing" };
+    if (stored) audit?.stored([stored]);
+    if (due.size > 0) await wake(due);
+    return outcome;
+  }
+
+  return {
+    /**
+     * Acknowledges alerts that fire with this fingerprint, until they resolve or for `forMs`. The latest person is in
+     * charge; the same again changes nothing.
+     */
+    acknowledge(print: string, request: AckRequest, by: AuditOrigin): Promise<AckOutcome> {
+      const now = clock.now();
+      const logged = { action: "acknowledged", author: request.author, text: request.comment, now, by } as const;
+      return change(print, (stored) => acknowledgementAfter(stored, request, now), logged);
+    },
+
+    /** Reminders resume at their time; what was not notified is due at once. */
+    withdraw(print: string, by: AuditOrigin, author = personOf(by)): Promise<AckOutcome> {
+      const now = clock.now();
+      const next: NextAck = (stored) =>
+        stored && isInForce(stored, now) ? { ...stored, until: now } : "not_acknowledged";
+      return change(print, next, { action: "ack_withdrawn", author, text: "", now, by });
+    },
+
+    /** Adds a note for others to read, also to an acknowledgement that ran out. */
+    note(print: string, { author, text }: { author: string; text: string }, by: AuditOrigin): Promise<AckOutcome> {
+      const now = clock.now();
+      const next: NextAck = (stored) =>
+        stored ? (withNote(stored, { at: now, author, text }) ?? "too_many_notes") : "not_acknowledged";
+      return change(print, next, { action: "ack_noted", author, text, now, by });
+    },
+  };
+}
+
+function inForce(ack: StoredAcknowledgement | undefined, now: Instant): StoredAcknowledgement | undefined {
+  return ack && isInForce(ack, now) ? ack : undefined;
+}
+
+function ackChange(
+  alert: Alert,
+  before: StoredAcknowledgement | undefined,
+  after: StoredAcknowledgement,
+  logged: LoggedChange,
+): AckChange {
+  const { action, author, text, now, by } = logged;
+  const until = action === "acknowledged" ? after.until : undefined;
+  const lasts = until === undefined ? "" : ` until ${timesSeenAt(now).at(until, alert.facts.timezone)}`;
+  const detail = cut(`${author}${lasts}${text === "" ? "" : `: ${text}`}`, DETAIL_CHARACTERS);
+  const { subject, ruleId } = alert;
+  return {
+    after,
+    entry: { ...by, at: now, action, outcome: "done", target: alert.id, ...auditFacts(alert, before, after, logged) },
+    line: { subject, ruleId, at: now, reason: REASONS[action], detail, until },
+    isEarlier: before !== undefined && (after.until ?? Infinity) < (before.until ?? Infinity),
+  };
+}
+
+const REASONS: Readonly<Record<LoggedChange["action"], string>> = {
+  acknowledged: "ack_set",
+  ack_withdrawn: "ack_withdrawn",
+  ack_noted: "ack_noted",
+};
+
+/** With the names that the target of the entry, an id, does not tell. */
+function auditFacts(
+  { labels: { recording, location } }: Alert,
+  before: StoredAcknowledgement | undefined,
+  after: StoredAcknowledgement,
+  { action, author, text }: LoggedChange,
+): Pick<AuditEntry, "before" | "after"> {
+  const place: AuditFacts = { ...(recording && { recording }), ...(location && { location }) };
+  if (action === "ack_noted") return { after: { ...place, author, note: text } };
+  if (action === "ack_withdrawn") return { before: { ...place, ...(before && ackFacts(before)) } };
+  return { before: before && ackFacts(before), after: { ...place, ...ackFacts(after) } };
+}
+
+function ackFacts({ author, comment, until }: StoredAcknowledgement): AuditFacts {
+  return { author, comment, ...(until === undefined ? {} : { until: new Date(until).toISOString() }) };
+}

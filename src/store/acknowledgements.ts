@@ -1,0 +1,55 @@
+/** Acknowledgements, each of one episode. */
+import type { Redis } from "ioredis";
+import type { StoredAcknowledgement } from "../alerting/acknowledgement.ts";
+import type { AuditEntry } from "../alerting/audit.ts";
+import type { LogLine } from "../alerting/decision-log.ts";
+import type { Instant } from "../lib/clock.ts";
+import type { EncodeAudit } from "./audit.ts";
+import type { EncodeLog } from "./decision-log.ts";
+import { toWakes } from "./groups.ts";
+import { createJsonHash } from "./hash.ts";
+import type { Keys } from "./keys.ts";
+import { loadScript } from "./redis.ts";
+
+/** What becomes of an acknowledgement, with the entry of the audit log and the line of the decision log about it. */
+export interface AckChange {
+  readonly after: StoredAcknowledgement;
+  readonly entry: AuditEntry;
+  readonly line: LogLine;
+  /** It ends earlier than the one stored would have. */
+  readonly isEarlier: boolean;
+}
+
+interface AckEncoders {
+  readonly audit: EncodeAudit;
+  readonly log: EncodeLog;
+}
+
+export function createAckStore(redis: Redis, keys: Keys, encode: AckEncoders) {
+  const script = loadScript(redis, keys, "acknowledge", "groups", "log", "audit");
+  return {
+    /** By episode id, those that ran out too. The end of the episode deletes it (`scripts/commit.lua`). */
+    read: createJsonHash<StoredAcknowledgement>(redis, keys.acks).readAll,
+
+    /**
+     * Changes the acknowledgement of an episode that fires; `changeOf` gives undefined to leave the stored one as it is.
+     * Gives when its groups are due, by integration; undefined where it does not fire.
+     */
+    async change(
+      episode: string,
+      now: Instant,
+      changeOf: (stored: StoredAcknowledgement | undefined) => AckChange | undefined,
+    ): Promise<Map<string, Instant> | undefined> {
+      for (;;) {
+        const before = (await redis.hget(keys.acks, episode)) ?? "";
+        const change = changeOf(before === "" ? undefined : (JSON.parse(before) as StoredAcknowledgement));
+        if (!change) return new Map();
+        const { after, entry, line, isEarlier } = change;
+        const texts = { acknowledgement: JSON.stringify(after), before };
+        const logs = { audit: encode.audit([entry], now), log: encode.log([line], now) };
+        const reply = await script(keys.acks, { episode, now, isEarlier, ...texts, ...logs });
+        if (reply !== -1) return reply === 0 ? undefined : toWakes(reply);
+      }
+    },
+  };
+}
