@@ -9,7 +9,8 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { backoffMs } from "../lib/backoff.ts";
-import { type Closure, type ConnectionDeps, openConnection } from "./connection.ts";
+import type { Closure } from "../lib/web-socket.ts";
+import { type ConnectionDeps, openConnection } from "./connection.ts";
 import { withinDeadline } from "./deadline.ts";
 import { ServiceError } from "./errors.ts";
 import type { ProtocolErrorKind } from "./observer.ts";

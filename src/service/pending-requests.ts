@@ -1,7 +1,8 @@
 /** Requests over the socket that wait for their reply, whichever connection they are sent on. */
+
 import { randomUUID } from "node:crypto";
 import type { Instant } from "../lib/clock.ts";
-import type { Connection } from "./connection.ts";
+import type { Connection } from "../lib/web-socket.ts";
 import type { ProtocolErrorKind } from "./observer.ts";
 import type { SocketRequest } from "./queries.ts";
 import { type ByteBudget, PartCollector } from "./reply-frames.ts";

@@ -1,0 +1,67 @@
+/** What Slack sends over its socket; everything in it is a person's or a stranger's text, bounded and of known shape. */
+import { z } from "zod";
+
+const id = z.string().min(1).max(64);
+const text = z.string().max(3_000);
+/** A name for people; Slack leaves it out of some payloads. */
+const name = z.string().max(200).default("");
+
+const hello = z.object({ type: z.literal("hello"), connection_info: z.object({ app_id: id }).optional() });
+const disconnect = z.object({ type: z.literal("disconnect"), reason: z.string().max(100).default("") });
+
+const interactive = z.object({
+  type: z.literal("interactive"),
+  envelope_id: id,
+  payload: z.object({ type: z.string().max(100) }).loose(),
+});
+const command = z.object({
+  type: z.literal("slash_commands"),
+  envelope_id: id,
+  payload: z.object({
+    api_app_id: id.optional(),
+    team_id: id,
+    channel_id: id,
+    channel_name: name,
+    user_id: id,
+    user_name: name,
+    command: text,
+    text: text.default(""),
+  }),
+});
+
+const message = z.discriminatedUnion("type", [hello, disconnect, interactive, command]);
+const other = z.object({ type: z.literal("other"), envelope_id: id });
+
+/** A button pressed in a message, or an entry of a menu chosen. */
+export const SlackPress = z.object({
+  type: z.literal("block_actions"),
+  api_app_id: id.optional(),
+  team: z.object({ id }).nullish(),
+  user: z.object({ id, username: name, name, team_id: id.optional() }),
+  container: z.object({ channel_id: id, message_ts: id }),
+  actions: z
+    .array(
+      z.object({
+        action_id: z.string().max(255),
+        block_id: z.string().max(255),
+        selected_option: z.object({ value: z.string().max(150) }).nullish(),
+      }),
+    )
+    .min(1)
+    .max(10),
+});
+export type SlackPress = z.infer<typeof SlackPress>;
+export type SlackCommand = z.infer<typeof command>["payload"];
+/** What is to be acted on. */
+export type SlackEnvelope = z.infer<typeof interactive> | z.infer<typeof command>;
+
+/** `other`: to be acknowledged and left. Undefined for what cannot be read. */
+export function readSlackMessage(data: Buffer): z.infer<typeof message> | z.infer<typeof other> | undefined {
+  try {
+    const value: unknown = JSON.parse(data.toString("utf8"));
+    const known = message.safeParse(value);
+    return known.success ? known.data : other.safeParse({ ...Object(value), type: "other" }).data;
+  } catch {
+    return undefined;
+  }
+}
