@@ -42,8 +42,10 @@ export type ConversationNow = Conversation & { readonly isOver: boolean };
 
 /** What a channel made of an accepted message. */
 export interface Posted {
-  /** Of its conversation, where it opened one. */
+  /** Of its conversation, where it opened one or found another; replaces the one that is stored. */
   readonly handle?: string | undefined;
+  /** The message was accepted, and the root could not be edited: it is to be edited by an `update` soon. */
+  readonly isStale?: true | undefined;
 }
 
 /** A post that a channel has already. */

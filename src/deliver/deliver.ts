@@ -5,6 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { coldStartFactsOf, coldStartGroup, decideColdStart } from "../alerting/cold-start.ts";
+import type { Conversation } from "../alerting/conversation.ts";
 import { type GroupDecision, type GroupView, needsUpdate } from "../alerting/needs-update.ts";
 import type {
   FoundPost,
@@ -43,7 +44,11 @@ const NEEDED_MS = SEND_DEADLINE_MS + 500;
 export interface Sender {
   readonly integration: Integration;
   send(notification: Notification, options: { signal: AbortSignal; plain?: boolean }): Promise<Posted | undefined>;
-  find?(conversationId: string, since: Instant, options: { signal: AbortSignal }): Promise<readonly FoundPost[]>;
+  find?(
+    conversation: Pick<Conversation, "id" | "handle">,
+    since: Instant,
+    options: { signal: AbortSignal },
+  ): Promise<readonly FoundPost[] | undefined>;
 }
 
 export interface DeliverDeps {

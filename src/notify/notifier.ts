@@ -1,5 +1,6 @@
 /** The interface of every channel, and its one error. */
 import { createHash } from "node:crypto";
+import type { Conversation } from "../alerting/conversation.ts";
 import type { FoundPost, Notification, NotifyErrorCode, Posted } from "../alerting/notification.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import { CodedError } from "../lib/errors.ts";
@@ -23,8 +24,15 @@ interface SendOptions {
 export interface Notifier {
   /** Resolves once the endpoint has accepted the message; throws NotifyError. Never retries by itself. */
   send(notification: Notification, options: SendOptions): Promise<Posted | undefined>;
-  /** The posts of a conversation since then: asked where it is unknown whether a message was accepted. */
-  find?(conversationId: string, since: Instant, options: Pick<SendOptions, "signal">): Promise<readonly FoundPost[]>;
+  /**
+   * The posts of a conversation since then: asked where it is unknown whether a message was accepted. Undefined: the
+   * channel does not let it look.
+   */
+  find?(
+    conversation: Pick<Conversation, "id" | "handle">,
+    since: Instant,
+    options: Pick<SendOptions, "signal">,
+  ): Promise<readonly FoundPost[] | undefined>;
   /** Ends what is in flight, after a short grace period at most; may be called again. */
   close(): Promise<void>;
 }
