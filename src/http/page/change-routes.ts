@@ -4,7 +4,6 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { z } from "zod";
 import { silenceProblem, type WantedSilence } from "../../alerting/silence.ts";
 import type { Instant } from "../../lib/clock.ts";
-import { stripControls } from "../../lib/text.ts";
 import { runYielding } from "../../lib/yield.ts";
 import type { HttpDeps } from "../deps.ts";
 import { HttpError } from "../errors.ts";
@@ -15,7 +14,7 @@ import type { Layout } from "./layout.ts";
 import { type PageData, readPageData } from "./page-data.ts";
 import { pathWithin, sessionRoutes } from "./sign-in.ts";
 import { type SilenceForm, silenceFormPage } from "./silence-form.ts";
-import { endOf, MatchersField, PreviewQuery, previewOf, SilenceFields } from "./silence-request.ts";
+import { MatchersField, PreviewQuery, previewOf, SilenceFields, spanOf, zoneOf } from "./silence-request.ts";
 import { visitorOf } from "./visitor.ts";
 
 /** The path, from `/` on, that a button leads back to. */
@@ -48,8 +47,11 @@ export function changeRoutes(root: FastifyInstance, deps: HttpDeps, layout: Layo
       const now = deps.clock.now();
       const read = readFields(SilenceFields, request.body);
       const asked = "fields" in read && read.fields.lasting !== "preview" ? read.fields : undefined;
-      const wanted = asked && wantedOf(asked, authorOf(request.principal), now);
-      const problem = "problem" in read ? read.problem : problemWith(wanted, now);
+      const zone = asked && zoneOf(asked.matchers, (await deps.fleet()).inventory);
+      const span = asked && spanOf(asked, now, zone ?? "UTC");
+      const wanted = span && "endsAt" in span ? wantedOf(asked, span, authorOf(request.principal)) : undefined;
+      const unfit = span && "field" in span ? span : problemWith(wanted, now);
+      const problem = "problem" in read ? read.problem : unfit;
       if (problem || !wanted) return sendForm(request, reply, Typed.parse(request.body), problem);
       const set = await deps.setSilence(wanted, originOf(request));
       if (set.outcome !== "set") {
@@ -80,21 +82,16 @@ function back(reply: FastifyReply, root: string, path: string): FastifyReply {
   return reply.redirect(`${root}${pathWithin(path)}`, 303);
 }
 
-function wantedOf(fields: SilenceFields, author: string, now: Instant): WantedSilence {
-  return {
-    id: undefined,
-    matchers: fields.matchers,
-    startsAt: undefined,
-    endsAt: endOf(fields, now),
-    createdBy: author,
-    comment: stripControls(fields.comment).trim(),
-    annotations: {},
-  };
+function wantedOf(
+  { matchers, comment }: SilenceFields,
+  span: Pick<WantedSilence, "startsAt" | "endsAt">,
+  createdBy: string,
+): WantedSilence {
+  return { ...span, id: undefined, matchers, createdBy, comment, annotations: {} };
 }
 
 function problemWith(wanted: WantedSilence | undefined, now: Instant): FieldProblem | undefined {
   if (!wanted) return undefined;
-  if (wanted.endsAt <= now) return { field: "lasting", message: "that time has passed, choose another" };
   const message = silenceProblem(wanted, now);
   return message === undefined ? undefined : { field: "matchers", message };
 }

@@ -8,10 +8,13 @@ import { recordingLabels } from "../../health/recording-evaluator.ts";
 import { type Inventory, type RecordingState, recordingsById } from "../../health/shard-state.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { parseDuration } from "../../lib/duration.ts";
+import { MOMENT_EXAMPLES, parseMoment } from "../../lib/moment.ts";
+import { stripControls } from "../../lib/text.ts";
 import { inZone } from "../../lib/when.ts";
 import { eachRow, type Listing, listingOf } from "../paging.ts";
 import { parsedBy } from "../query.ts";
 import { alertSortKey } from "./alert-table.ts";
+import type { FieldProblem } from "./field.ts";
 import type { PageData } from "./page-data.ts";
 import { knownZone } from "./when.ts";
 
@@ -36,19 +39,31 @@ export const PreviewQuery = z.object({
 
 export const MatchersField = z.object({ matchers });
 
+const MOMENT = `expected a time such as ${MOMENT_EXAMPLES}`;
 const PRESS = "expected how long: press one of the buttons";
 
-/** A silence as the form sends it. `lasting` is the button that was pressed; `preview` sets none. */
+/**
+ * A silence as the form sends it. `lasting` is the button that was pressed; `preview` sets none, `dates` is until `ends`.
+ * Without `starts` it begins now.
+ */
 export const SilenceFields = z
   .object({
     matchers,
-    comment: z.string().max(LONGEST_COMMENT, `expected at most ${LONGEST_COMMENT} characters`).default(""),
-    lasting: z.union([z.literal(["1h", "4h", "custom", "preview"]), z.iso.datetime({ error: PRESS })], {
+    comment: z
+      .string()
+      .max(LONGEST_COMMENT, `expected at most ${LONGEST_COMMENT} characters`)
+      .default("")
+      .transform((text) => stripControls(text).trim()),
+    lasting: z.union([z.literal(["1h", "4h", "custom", "dates", "preview"]), z.iso.datetime({ error: PRESS })], {
       error: PRESS,
     }),
     custom: z.string().max(40, "expected a duration such as 30m, 2h or 1d12h").default(""),
+    starts: z.string().max(40, MOMENT).default(""),
+    ends: z.string().max(40, MOMENT).default(""),
   })
-  .superRefine(({ lasting, custom }, context) => {
+  .superRefine(({ lasting, custom, comment }, context) => {
+    if (comment === "" && lasting !== "preview")
+      context.addIssue({ code: "custom", path: ["comment"], message: "expected the reason, or a ticket" });
     if (lasting !== "custom") return;
     const ms = parseDuration(custom.trim());
     if (ms !== undefined && ms > 0 && ms <= LONGEST_MS) return;
@@ -57,11 +72,21 @@ export const SilenceFields = z
   });
 export type SilenceFields = z.infer<typeof SilenceFields>;
 
-/** When a silence ends that is set now. */
-export function endOf({ lasting, custom }: SilenceFields, now: Instant): Instant {
-  const text = lasting === "custom" ? custom.trim() : lasting;
-  const ms = parseDuration(text);
-  return ms === undefined ? Date.parse(lasting) : now + ms;
+/** When the silence begins (undefined: now) and ends; times are in the zone unless they name another. */
+export function spanOf(
+  { lasting, custom, starts, ends }: Pick<SilenceFields, "lasting" | "custom" | "starts" | "ends">,
+  now: Instant,
+  timezone: string,
+): { readonly startsAt: Instant | undefined; readonly endsAt: Instant } | FieldProblem {
+  const startsAt = starts.trim() === "" ? undefined : parseMoment(starts, now, timezone);
+  if (starts.trim() !== "" && startsAt === undefined) return { field: "starts", message: MOMENT };
+  const ms = parseDuration(lasting === "custom" ? custom.trim() : lasting);
+  const until = lasting === "dates" ? parseMoment(ends, now, timezone) : Date.parse(lasting);
+  const endsAt = ms === undefined ? until : (startsAt ?? now) + ms;
+  if (endsAt === undefined) return { field: "ends", message: MOMENT };
+  const field = lasting === "dates" ? "ends" : "lasting";
+  if (endsAt <= now) return { field, message: "that time has passed, choose another" };
+  return endsAt <= (startsAt ?? now) ? { field, message: "expected a time after its start" } : { startsAt, endsAt };
 }
 
 /** The next 08:00 in the zone that is at least an hour away. */

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { fingerprint } from "../../../src/alerting/fingerprint.ts";
 import { createMatcher, formatMatcher } from "../../../src/alerting/matcher.ts";
 import type { Silence, WantedSilence } from "../../../src/alerting/silence.ts";
+import { spanOf } from "../../../src/http/page/silence-request.ts";
 import { largeFleet, NOW } from "../../metrics/fleets.ts";
 import { aSilence } from "../../support/fixtures.ts";
 import { ackDone, serve } from "../serve.ts";
@@ -176,6 +177,37 @@ describe("a silence", () => {
     });
   });
 
+  test.each([
+    [{ lasting: "1h", starts: "tomorrow 08:00" }, "2026-02-01T08:00Z", "2026-02-01T09:00Z"],
+    [{ lasting: "dates", starts: "", ends: "22:00" }, undefined, "2026-01-31T22:00Z"],
+    [
+      { lasting: "dates", starts: "2026-07-01T09:30", ends: "2026-07-01T18:00" },
+      "2026-07-01T08:30Z",
+      "2026-07-01T17:00Z",
+    ],
+  ])("%j is from and to, in the zone of its location", async (fields, starts, ends) => {
+    const { address, changes } = await stage();
+    const keeper = await signedIn(address, "boss-token");
+    const response = await keeper.post(
+      "/silences/new",
+      { ...wanted, matchers: 'location_id="leeds"', ...fields },
+      { from: form },
+    );
+    expect(response.status).toBe(303);
+    const [{ startsAt, endsAt }] = changes as [WantedSilence];
+    expect([startsAt, endsAt]).toEqual([starts && Date.parse(starts), Date.parse(ends)]);
+  });
+
+  test.each([
+    [{ lasting: "1h", starts: "soon" }, "starts", "expected a time such as"],
+    [{ lasting: "dates", ends: "" }, "ends", "expected a time such as"],
+    [{ lasting: "dates", ends: "today 11:00" }, "ends", "has passed"],
+    [{ lasting: "dates", starts: "+2h", ends: "+1h" }, "ends", "after its start"],
+  ] as const)("a span of %j has a problem with %s", (fields, field, message) => {
+    const span = spanOf({ custom: "", starts: "", ends: "", ...fields }, NOW, "UTC");
+    expect(span).toEqual({ field, message: expect.stringContaining(message) });
+  });
+
   test("is only previewed by the button for that", async () => {
     const { address, changes } = await stage();
     const keeper = await signedIn(address, "boss-token");
@@ -199,6 +231,7 @@ describe("a silence", () => {
     ],
     [{ lasting: "1h", matchers: "a={" }, "matchers: column 3: expected"],
     [{ lasting: "1h", comment: "x".repeat(1_001) }, "comment: expected at most 1000 characters."],
+    [{ lasting: "1h", comment: " \u200b" }, "comment: expected the reason, or a ticket."],
   ])("is refused with %j, and nothing is changed", async (fields, message) => {
     const { address, changes } = await stage();
     const keeper = await signedIn(address, "boss-token");

@@ -1,0 +1,45 @@
+import { expect, test } from "vitest";
+import { MOMENT_EXAMPLES, parseMoment } from "../../src/lib/moment.ts";
+
+/** Saturday, 20:15 in London, 15:15 in New York; the clocks of London go back that night. */
+const NOW = Date.parse("2026-10-24T19:15:30Z");
+
+test.each([
+  ["+2h", "Europe/London", "2026-10-24T21:15:30Z"],
+  ["+1h30m", "UTC", "2026-10-24T20:45:30Z"],
+  ["22:00", "Europe/London", "2026-10-24T21:00:00Z"],
+  ["22:00", "America/New_York", "2026-10-25T02:00:00Z"],
+  ["20:15", "Europe/London", "2026-10-25T20:15:00Z"],
+  ["9:05", "Europe/London", "2026-10-25T09:05:00Z"],
+  ["today 9:05", "Europe/London", "2026-10-24T08:05:00Z"],
+  ["Tomorrow 22:00", "Europe/London", "2026-10-25T22:00:00Z"],
+  [" tomorrow 00:00 ", "Europe/London", "2026-10-24T23:00:00Z"],
+  ["2026-10-26T08:00", "America/New_York", "2026-10-26T12:00:00Z"],
+  ["2026-10-26 08:00:30", "Europe/London", "2026-10-26T08:00:30Z"],
+  ["2026-10-26", "Europe/London", "2026-10-26T00:00:00Z"],
+  ["2026-10-26T08:00Z", "America/New_York", "2026-10-26T08:00:00Z"],
+  ["2026-10-26t08:00:00+02:00", "UTC", "2026-10-26T06:00:00Z"],
+  ["22:00", "No/Such_Zone", "2026-10-24T22:00:00Z"],
+])("%s in %s is %s", (text, zone, expected) => {
+  expect(parseMoment(text, NOW, zone)).toBe(Date.parse(expected));
+});
+
+test.each([
+  "",
+  "+",
+  "+soon",
+  "2h",
+  "24:00",
+  "22:60",
+  "yesterday 22:00",
+  "2026",
+  "2026-13-01",
+  "2026-10-26T25:00",
+  "1e3",
+])("%j is no moment", (text) => {
+  expect(parseMoment(text, NOW, "Europe/London")).toBeUndefined();
+});
+
+test("every example is one", () => {
+  for (const text of MOMENT_EXAMPLES.split(/, | or /)) expect(parseMoment(text, NOW, "UTC"), text).toBeDefined();
+});
