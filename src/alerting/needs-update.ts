@@ -163,7 +163,7 @@ function suppressedStateOf(suppressed: readonly Alert[], { waiting }: Ends, view
   const by = new Map<string, Suppression>();
   for (const alert of suppressed) {
     const suppression = suppressionOf(alert, view);
-    if (suppression) by.set(`${suppression.reason} ${suppression.by}`, suppression);
+    if (suppression) by.set(`${suppression.reason} ${suppression.by} ${suppression.until}`, suppression);
   }
   const unnotified = suppressed.filter(({ id }) => !view.notified.has(id));
   const ofLocations = view.alerts.filter(

@@ -234,6 +234,16 @@ describe("what is held", () => {
     ).toBe(NOW + MINUTE);
   });
 
+  test("by two acknowledgements of one person is looked at again when the first of them ends", () => {
+    const by = (until: number) => ({ reason: "acknowledged", by: "ana", until }) as const;
+    const suppressed = new Map([
+      [a.id, by(NOW + MINUTE)],
+      [b.id, by(NOW + 2 * MINUTE)],
+    ]);
+    const alerts = { alerts: [a, b], notified: notified([a, ago(HOUR)], [b, ago(HOUR)]) };
+    expect(needsUpdate(view({ ...alerts, suppressions: suppressions({ suppressed }) })).nextAt).toBe(NOW + MINUTE);
+  });
+
   test("is kept with whoever holds it, each once, and late from when the clock ends that", () => {
     const until = NOW + 2 * MINUTE;
     const by = { reason: "silenced", by: "s", until } as const;

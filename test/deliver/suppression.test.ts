@@ -42,9 +42,10 @@ const silence = aSilence({
 function suppressions(
   now: number,
   alerts: readonly Alert[],
-  more: { silences?: Silence[]; acks?: string[]; route?: Route } = {},
+  more: { silences?: Silence[]; acks?: string[]; route?: Route; ackedUntil?: number } = {},
 ) {
-  const ack = { author: "dana", comment: "", at: T0 };
+  const { ackedUntil } = more;
+  const ack = { author: "dana", comment: "", at: T0, ...(ackedUntil === undefined ? {} : { until: ackedUntil }) };
   const { ofGroups, ofAll } = createSuppression({
     clock: { now: () => now },
     store: {
@@ -113,6 +114,17 @@ test("of several suppressions the one that ends by itself is named, an acknowled
     { reason: "inhibited", by: shop.id },
     { reason: "silenced", by: "s", until: T0 + HOUR },
   ]);
+});
+
+test("an acknowledgement suppresses until it runs out, and is known as ended from then on", async () => {
+  const alerts = [inside, outside];
+  const more = { acks: [inside.id], ackedUntil: T0 + HOUR };
+  const before = await suppressions(T0 + HOUR - 1, alerts, more).ofGroup(claimOf(alerts));
+  expect(before.suppressed.get(inside.id)).toMatchObject({ reason: "acknowledged", by: "dana", until: T0 + HOUR });
+  const after = suppressions(T0 + HOUR, alerts, more);
+  expect((await after.ofGroup(claimOf(alerts))).suppressed).toEqual(new Map());
+  const [ended] = await after.ofAll();
+  expect(ended).toMatchObject({ acknowledgement: undefined, endedAcknowledgement: { author: "dana" } });
 });
 
 test("a group is muted by the times of its own route, as it is configured now", async () => {

@@ -275,6 +275,42 @@ describeWithRedis("an acknowledgement", () => {
   });
 });
 
+describeWithRedis("an acknowledgement that ends", () => {
+  const testStore = useTestStore();
+  const withdrawn = (at: number) => acknowledge(testStore().store, { ...ack, until: at, at }, true);
+  const acknowledged = (unnotified: string[]) =>
+    suppressedState({ by: [{ reason: "acknowledged", by: "dana" }], unnotified });
+
+  it("makes what was never notified late, and due at once", async () => {
+    await suppressed(testStore(), acknowledged([camera.id]));
+    expect(await acknowledge(testStore().store)).toEqual(new Map());
+    expect(await withdrawn(T0 + MINUTE)).toEqual(new Map([[slack.id, T0 + MINUTE]]));
+    expect(await claim(testStore(), T0 + MINUTE)).toMatchObject({ dueSince: T0 + MINUTE });
+  });
+
+  it("makes what was notified decided again at once, and nothing late", async () => {
+    await suppressed(testStore(), acknowledged([]));
+    expect(await withdrawn(T0 + MINUTE)).toEqual(new Map([[slack.id, T0 + MINUTE]]));
+    expect(await claim(testStore(), T0 + MINUTE)).toMatchObject({ dueSince: undefined });
+  });
+
+  it("does not shorten group_wait", async () => {
+    await committer(testStore())(T0, fires(camera, to(slack.id)));
+    await acknowledge(testStore().store);
+    expect(await withdrawn(T0 + 1)).toEqual(new Map());
+    expect(await testStore().store.groups.nextDue([slack.id])).toEqual(new Map([[slack.id, T0 + WAIT]]));
+  });
+
+  it("is known to a decision that was taken before", async () => {
+    await committer(testStore())(T0, fires(camera, to(slack.id)));
+    await acknowledge(testStore().store);
+    await claim(testStore(), T0 + WAIT);
+    await withdrawn(T0 + WAIT + 1);
+    const settle = { now: T0 + WAIT + 2, ...quiet, nextAt: T0 + HOUR, suppressedState: acknowledged([camera.id]) };
+    expect(await testStore().store.groups.settle(slack, "g", "t", settle)).toBe(T0 + WAIT + 1);
+  });
+});
+
 describeWithRedis("silences", () => {
   const testStore = useTestStore();
 

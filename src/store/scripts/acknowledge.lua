@@ -10,13 +10,16 @@ if stored ~= args.acknowledgement then
   write_audit(args.audit)
   write_log(args.log)
 end
--- Only where it suppressed something: other groups keep their `group_wait`.
-for _, destination in ipairs(args.isEarlier and redis.call('SMEMBERS', p .. 'in:' .. args.episode) or {}) do
+-- What was never notified is late from now on; the others have a reminder, an update or nothing to send. A decision
+-- under way took it for suppressed.
+for _, destination in ipairs(redis.call('SMEMBERS', p .. 'in:' .. args.episode)) do
   local integration, group = split_destination(destination)
-  local suppressed = redis.call('HGET', group_key(integration, group), 'suppressed') or ''
-  local is_notified = redis.call('HEXISTS', p .. 'nflog:' .. integration, args.episode) == 1
-  if is_notified or string.find(suppressed, '"' .. args.episode .. '"', 1, true) then
+  local set = redis.call('HMGET', group_key(integration, group), 'claimed', 'suppressed')
+  local is_unnotified = set[1] or string.find(set[2] or '', '"' .. args.episode .. '"', 1, true)
+  if args.isEarlier and is_unnotified then
     due_at(integration, group, args.now)
+  else
+    touch(integration, group, args.now, args.isEarlier)
   end
 end
 return cjson.encode(wakes)

@@ -82,12 +82,13 @@ local function end_suppression(cause, now, paced)
   redis.call('DEL', key)
 end
 
--- What a root shows may not be the present any more: the group is decided again, with nothing late in it.
-local function touch(integration, group, at)
+-- What a root shows may not be the present any more: the group is decided again, with nothing late in it. `is_any`: also
+-- where no root shows it.
+local function touch(integration, group, at, is_any)
   local key, due = group_key(integration, group), p .. 'due:' .. integration
   local set = redis.call('HMGET', key, 'claimed', 'shown', 'since')
   if set[1] then return redis.call('HSET', key, 'touched', at) end
-  if not set[2] or set[3] then return end
+  if not (set[2] or is_any) or set[3] then return end
   local known = tonumber(redis.call('ZSCORE', due, group) or '')
   if known and known <= at then return wake(integration, known) end
   redis.call('ZADD', due, at, group)

@@ -1,0 +1,154 @@
+import { describe, expect, test } from "vitest";
+import { MOST_NOTES, NOTE_CHARACTERS, type StoredAcknowledgement } from "../../src/alerting/acknowledgement.ts";
+import type { AuditEntry, AuditOrigin } from "../../src/alerting/audit.ts";
+import { auditText } from "../../src/alerting/audit-text.ts";
+import { type LogLine, sentenceOf } from "../../src/alerting/decision-log.ts";
+import { fingerprint } from "../../src/alerting/fingerprint.ts";
+import { createAckChanges } from "../../src/deliver/ack-changes.ts";
+import type { Instant } from "../../src/lib/clock.ts";
+import type { AckChange } from "../../src/store/acknowledgements.ts";
+import { firing, HOUR, MINUTE, T0 } from "../store/fixtures.ts";
+
+const alert = firing("till", T0, { recording: "Till 3", location: "Leeds" });
+const print = fingerprint(alert.labels);
+const by: AuditOrigin = { actor: { via: "token", name: "oncall", person: "ben" } };
+
+/** One alert that fires, and what the changes of its acknowledgement left behind. */
+function open(stored?: StoredAcknowledgement) {
+  const kept = { ack: stored, now: T0 };
+  const changes: AckChange[] = [];
+  const woken: ReadonlyMap<string, Instant>[] = [];
+  const entries: AuditEntry[] = [];
+  const due = new Map([["slack", T0]]);
+  const { acknowledge, withdraw, note } = createAckChanges({
+    clock: { now: () => kept.now },
+    store: {
+      silences: { read: async () => [], write: async () => new Map() },
+      firing: async () => [alert],
+      acks: {
+        read: async () => new Map(),
+        async change(_, __, changeOf) {
+          const change = changeOf(kept.ack);
+          if (!change) return new Map();
+          changes.push(change);
+          kept.ack = change.after;
+          return change.isEarlier ? due : new Map();
+        },
+      },
+    },
+    wake: async (due) => void woken.push(due),
+    audit: { stored: (stored) => void entries.push(...stored) },
+  });
+  return {
+    kept,
+    changes,
+    woken,
+    entries,
+    acknowledge: (author: string, comment = "", forMs?: number) => acknowledge(print, { author, comment, forMs }, by),
+    withdraw: (...author: [string?]) => withdraw(print, by, ...author),
+    note: (author: string, text: string) => note(print, { author, text }, by),
+    lines: () => changes.map(({ line }) => sentenceOf(line as LogLine)),
+  };
+}
+
+describe("an acknowledgement", () => {
+  test("lasts until the alert resolves, or as long as it says", async () => {
+    const { acknowledge, kept, lines } = open();
+    expect(await acknowledge("ana")).toMatchObject({ outcome: "done", alerts: 1, before: undefined, after: kept.ack });
+    expect(kept.ack).toEqual({ at: T0, author: "ana", comment: "" });
+    await acknowledge("ana", "on my way", 2 * HOUR);
+    expect(kept.ack).toEqual({ at: T0, author: "ana", comment: "on my way", until: T0 + 2 * HOUR });
+    expect(lines()).toEqual([
+      "RecordingOffline: acknowledged by ana",
+      "RecordingOffline: acknowledged by ana until 10:00 UTC: on my way",
+    ]);
+  });
+
+  test("the same again changes nothing, also once it has notes", async () => {
+    const { acknowledge, note, kept, changes } = open();
+    await acknowledge("ana", "on my way");
+    await note("ben", "the fuse?");
+    kept.now += MINUTE;
+    expect(await acknowledge("ana", "on my way")).toMatchObject({ outcome: "done", alerts: 1, before: kept.ack });
+    expect(changes).toHaveLength(2);
+    expect(kept.ack?.at).toBe(T0);
+  });
+
+  test("of another person takes over; what the earlier one said stays as a note, and the notes stay", async () => {
+    const { acknowledge, note, kept } = open();
+    await acknowledge("ana", "on my way", HOUR);
+    await note("cleo", "the fuse?");
+    kept.now += MINUTE;
+    expect(await acknowledge("ben")).toMatchObject({ before: { author: "ana" }, after: { author: "ben" } });
+    expect(kept.ack).toEqual({
+      at: T0 + MINUTE,
+      author: "ben",
+      comment: "",
+      notes: [
+        { at: T0, author: "cleo", text: "the fuse?" },
+        { at: T0, author: "ana", text: "on my way" },
+      ],
+    });
+  });
+
+  test("wakes only where it ends earlier than before", async () => {
+    const { acknowledge, woken } = open();
+    await acknowledge("ana", "", HOUR);
+    await acknowledge("ana", "", 2 * HOUR);
+    await acknowledge("ana");
+    expect(woken).toHaveLength(0);
+    await acknowledge("ana", "", HOUR);
+    expect(woken).toHaveLength(1);
+  });
+
+  test("that is withdrawn or ran out is over; it can be noted, not withdrawn, and the next one keeps its notes", async () => {
+    const { acknowledge, withdraw, note, kept, woken, lines } = open();
+    await acknowledge("ana", "on my way");
+    await note("ben", "the fuse?");
+    expect(await withdraw()).toMatchObject({ outcome: "done", before: { author: "ana" }, after: undefined });
+    expect(kept.ack).toMatchObject({ author: "ana", until: T0 });
+    expect(woken).toHaveLength(1);
+    expect(await withdraw()).toEqual({ outcome: "not_acknowledged" });
+    expect(await note("ben", "it was not")).toMatchObject({ outcome: "done" });
+    await acknowledge("ana", "", HOUR);
+    kept.now += HOUR;
+    expect(await withdraw("cleo")).toEqual({ outcome: "not_acknowledged" });
+    expect(kept.ack?.notes).toHaveLength(3);
+    expect(lines().slice(1, 4)).toEqual([
+      "RecordingOffline: note by ben: the fuse?",
+      "RecordingOffline: acknowledgement withdrawn by ben",
+      "RecordingOffline: note by ben: it was not",
+    ]);
+  });
+
+  test("stored by an earlier version is read", async () => {
+    const { note, withdraw, kept } = open({ at: T0 - HOUR, author: "ana", comment: "" });
+    expect(await note("ben", "the fuse?")).toMatchObject({ outcome: "done" });
+    expect(await withdraw()).toMatchObject({ outcome: "done" });
+    expect(kept.ack?.notes).toHaveLength(1);
+  });
+
+  test("has so many notes of so many characters", async () => {
+    const { acknowledge, note, kept } = open();
+    expect(await note("ben", "x")).toEqual({ outcome: "not_acknowledged" });
+    await acknowledge("ana", "first");
+    for (let i = 0; i < MOST_NOTES; i++) await note("ben", "x".repeat(NOTE_CHARACTERS + 1));
+    expect(await note("ben", "x")).toEqual({ outcome: "too_many_notes" });
+    expect(kept.ack?.notes?.map(({ text }) => text.length)).toEqual(Array(MOST_NOTES).fill(NOTE_CHARACTERS));
+    await acknowledge("ben", "second");
+    expect(kept.ack?.notes).toHaveLength(MOST_NOTES);
+    expect(kept.ack?.notes?.at(-1)?.text).toBe("first");
+  });
+
+  test("is in the audit log with what it was", async () => {
+    const { acknowledge, withdraw, note, entries } = open();
+    await acknowledge("ana", "on my way", HOUR);
+    await note("ben", "the fuse?");
+    await withdraw();
+    expect(entries.map((entry) => auditText(entry).replace(alert.id, "it"))).toEqual([
+      "acknowledged it: recording Till 3; location Leeds; author ana; comment on my way; until 2026-03-02 09:00 UTC",
+      "added a note to it: recording Till 3; location Leeds; author ben; note the fuse?",
+      "withdrew the acknowledgement of it: recording Till 3; location Leeds; author ana; comment on my way; until 2026-03-02 09:00 UTC",
+    ]);
+  });
+});
