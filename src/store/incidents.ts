@@ -1,6 +1,7 @@
 /** Alerts that fire, and ended incidents: one small row each, sorted by their end, for digests and the API. */
 import type { Redis } from "ioredis";
-import type { Alert, EndReason, SubjectKind } from "../health/alert.ts";
+import { fingerprint } from "../alerting/fingerprint.ts";
+import type { Alert, EndReason, ProblemKind, SubjectKind } from "../health/alert.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";
 import { oneAtATime } from "../lib/one-at-a-time.ts";
@@ -64,6 +65,9 @@ export interface Incident {
   readonly id: string;
   readonly ruleId: string;
   readonly alertname: string;
+  /** Of its labels; older versions stored neither it nor the problem. */
+  readonly fingerprint?: string | undefined;
+  readonly problem?: ProblemKind | undefined;
   readonly subject: { readonly kind: SubjectKind; readonly id: string };
   readonly locationId: string | undefined;
   readonly startsAt: Instant;
@@ -77,6 +81,8 @@ export function toIncident(alert: Alert): Incident {
     id: alert.id,
     ruleId: alert.ruleId,
     alertname: alert.labels.alertname ?? "",
+    fingerprint: fingerprint(alert.labels),
+    problem: alert.facts.problem,
     subject: alert.subject,
     locationId: alert.labels.location_id,
     startsAt: alert.startsAt,

@@ -119,7 +119,16 @@ export interface Document {
   readonly html: string;
 }
 
-const PATHS = ["/", "/?show=locations", "/?show=alerts", "/?show=silences", "/?q=e", "/silences/new", "/session"];
+const PATHS = [
+  "/",
+  "/incidents",
+  "/?show=locations",
+  "/?show=alerts",
+  "/?show=silences",
+  "/?q=e",
+  "/silences/new",
+  "/session",
+];
 
 /** Every page there is, of some of its recordings and alerts, to who only looks and to who has signed in. */
 async function pagesOf(fleet: HostileFleet): Promise<Document[]> {

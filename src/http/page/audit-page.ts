@@ -5,8 +5,9 @@ import type { Instant } from "../../lib/clock.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { timesSeenAt } from "../../lib/when.ts";
 import { auditListing } from "../v1/audit.ts";
+import { optionsOf } from "./field.ts";
 import type { HtmlPage } from "./layout.ts";
-import { type AuditQuery, auditLink } from "./links.ts";
+import { type AuditQuery, auditLink, periods } from "./links.ts";
 import { type ListingColumn, pager, tableOf } from "./listing.ts";
 import { type Moment, timeAt } from "./when.ts";
 
@@ -52,16 +53,10 @@ function rowOf(entry: StoredAuditEntry, moment: Moment): Markup[] {
 }
 
 function filterForm({ person = "", action, days }: AuditQuery): Markup {
-  const options = (all: readonly (readonly [value: string, words: string])[], chosen = "") =>
-    all.map(
-      ([value, words]) =>
-        html`<option value="${value}"${value === chosen ? html` selected` : nothing}>${words}</option>`,
-    );
   const actions = auditActions.map((one) => [one, one.replaceAll("_", " ")] as const);
-  const periods = Object.entries({ 1: "24 hours", 7: "7 days", 30: "30 days", 90: "90 days" });
   return html`<form class="search" role="search" action="audit" method="get">
 <label>Person or token <input name="person" value="${person}" maxlength="256" autocomplete="off"></label>
-<label>Action <select name="action">${options([["", "all"], ...actions], action)}</select></label>
-<label>Last <select name="days">${options(periods, days)}</select></label>
+<label>Action <select name="action">${optionsOf([["", "all"], ...actions], action)}</select></label>
+<label>Last <select name="days">${optionsOf(Object.entries(periods), days)}</select></label>
 <button>Filter</button></form>`;
 }

@@ -40,3 +40,10 @@ export function inputField(
 ${hint === undefined ? nothing : html`<p class="soft" id="${name}-hint">${hint}</p>`}
 ${wrong === undefined ? nothing : html`<p class="wrong" id="${name}-wrong">${name}: ${wrong}.</p>`}</div>`;
 }
+
+/** The options of a select, the chosen one marked. */
+export function optionsOf(all: readonly (readonly [value: string, words: string])[], chosen = ""): Markup[] {
+  return all.map(
+    ([value, words]) => html`<option value="${value}"${value === chosen ? html` selected` : nothing}>${words}</option>`,
+  );
+}

@@ -10,7 +10,7 @@ import { cut } from "../../lib/text.ts";
 import { span } from "../../lib/when.ts";
 import type { Listing } from "../paging.ts";
 import type { ApiIncident } from "../v1/incidents.ts";
-import { type Root, recordingLink } from "./links.ts";
+import { alertLink, homeLink, type Root, recordingLink } from "./links.ts";
 import { type ListingColumn, tableOf } from "./listing.ts";
 import { BRIEF_MS, type Moment, timeAt } from "./when.ts";
 
@@ -32,21 +32,14 @@ interface Section {
   readonly timezone: string;
 }
 
-interface IncidentSectionOptions extends Section {
-  /** The newest are among these. */
-  readonly isFirst: boolean;
-  link(cursor: string | undefined): string;
-  /** Given where incidents are of several recordings, which are linked then. */
-  readonly recordingRoot?: Root;
+interface IncidentTable {
+  readonly moment: Moment;
+  timezoneOf(row: ApiIncident): string;
+  readonly root: Root;
+  readonly caption: string;
+  /** Their recordings and locations are shown; false on a page about one of them. */
+  readonly withPlace: boolean;
 }
-
-const COLUMNS: readonly ListingColumn[] = [
-  ["Alert"],
-  ["Began", "began"],
-  ["Ended", "ended"],
-  ["Lasted", "lasted", "t"],
-  ["Reason"],
-];
 
 const REASONS: Readonly<Record<EndReason, string>> = {
   recovered: "recovered",
@@ -56,33 +49,71 @@ const REASONS: Readonly<Record<EndReason, string>> = {
   expired: "expired; whether it recovered is not known",
 };
 
-/** One page of them, the newest first. */
-export function incidentSection(
-  { items, nextCursor }: Pick<Listing<ApiIncident>, "items" | "nextCursor">,
-  { moment, timezone, isFirst, link, recordingRoot }: IncidentSectionOptions,
+/** `recovered`; `not over` while it lasts. */
+export function endWords({ endReason }: Pick<ApiIncident, "endReason">): string {
+  return endReason === null ? "not over" : REASONS[endReason];
+}
+
+export function incidentTable(
+  items: readonly ApiIncident[],
+  { moment, timezoneOf, root, caption, withPlace }: IncidentTable,
 ): Markup {
+  const columns: readonly ListingColumn[] = [
+    ["Alert"],
+    ...(withPlace ? [["Where"] as const] : []),
+    ["Began", "began"],
+    ["Ended", "ended"],
+    ["Lasted", "lasted", "t"],
+    ["Reason"],
+  ];
   const rows = items.map((row) => {
     const [from, to] = [Date.parse(row.startsAt), row.endsAt === null ? undefined : Date.parse(row.endsAt)];
     const isBrief = (to ?? moment.now) - from < BRIEF_MS;
+    const name = nameOf(row.alertname, "alert", 80);
+    const zone = timezoneOf(row);
     return [
-      html`${nameOf(row.alertname, "alert", 80)}${recordingOf(row, recordingRoot)}`,
-      timeAt(from, timezone, moment, isBrief),
-      to === undefined ? nothing : timeAt(to, timezone, moment, isBrief),
+      row.fingerprint === null ? html`${name}` : html`<a href="${alertLink(root, row.fingerprint)}">${name}</a>`,
+      ...(withPlace ? [placeOf(row, root)] : []),
+      timeAt(from, zone, moment, isBrief),
+      to === undefined ? nothing : timeAt(to, zone, moment, isBrief),
       html`${span(from, to ?? moment.now)}`,
-      html`${row.endReason === null ? "not over" : REASONS[row.endReason]}`,
+      html`${endWords(row)}`,
     ];
   });
+  return tableOf(caption, columns, rows);
+}
+
+function placeOf({ recording, location, locationId, subject }: ApiIncident, root: Root): Markup {
+  const around =
+    locationId === null
+      ? nothing
+      : html`<a href="${homeLink(root, { location: locationId })}"><bdi>${nameOf(location ?? "", locationId)}</bdi></a>`;
+  if (recording === null)
+    return locationId === null ? html`${subject.kind === "service" ? "the service" : "–"}` : around;
+  const own = html`<a href="${recordingLink(root, subject.id)}"><bdi>${nameOf(recording, subject.id)}</bdi></a>`;
+  return html`${own} <small>${around}</small>`;
+}
+
+interface IncidentSectionOptions extends Section {
+  /** The newest are among these. */
+  readonly isFirst: boolean;
+  link(cursor: string | undefined): string;
+  readonly root: Root;
+  readonly withPlace: boolean;
+}
+
+/** One page of them, the newest first. */
+export function incidentSection(
+  { items, nextCursor }: Pick<Listing<ApiIncident>, "items" | "nextCursor">,
+  { timezone, isFirst, link, ...rest }: IncidentSectionOptions,
+): Markup {
   const none = html`<p class="soft">No incidents${isFirst ? "" : " from here on"}.</p>`;
-  const table = rows.length === 0 ? none : tableOf("Incidents, the newest first", COLUMNS, rows);
+  const caption = "Incidents, the newest first";
+  const table = items.length === 0 ? none : incidentTable(items, { ...rest, caption, timezoneOf: () => timezone });
   const first = html`<a href="${link(undefined)}" rel="first">Back to the newest</a>`;
   const next = html`<a href="${link(nextCursor ?? undefined)}" rel="next">Older incidents</a>`;
   return html`<section aria-labelledby="incidents"><h2 id="incidents">Incidents of the last ${PERIOD_DAYS} days</h2>
 ${table}<p class="pager">${isFirst ? nothing : first}${nextCursor === null ? nothing : next}</p></section>`;
-}
-
-function recordingOf({ recording, subject: { id } }: ApiIncident, root: Root | undefined): Markup {
-  if (root === undefined || recording === null) return nothing;
-  return html` <small><a href="${recordingLink(root, id)}"><bdi>${nameOf(recording, id)}</bdi></a></small>`;
 }
 
 /** `lenswatch why` shows older ones. */

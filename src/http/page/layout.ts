@@ -8,7 +8,7 @@ import type { Instant } from "../../lib/clock.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import type { HttpDeps } from "../deps.ts";
 import { acceptsGzip } from "../stream.ts";
-import { homeLink, type LinkParameters, type Root, sameLink, signInLink } from "./links.ts";
+import { homeLink, incidentsLink, type LinkParameters, type Root, sameLink, signInLink } from "./links.ts";
 import { type Visitor, visitorOf } from "./visitor.ts";
 
 /** Summary of the shown state; `unknown` is not good. */
@@ -24,7 +24,7 @@ export interface HtmlPage {
   /** `unknown` by default. */
   readonly mood?: Mood;
   /** The link of the header that is this page. */
-  readonly here?: "overview" | "locations" | "alerts" | "silences" | "search" | "audit" | "session";
+  readonly here?: "overview" | "locations" | "alerts" | "incidents" | "silences" | "search" | "audit" | "session";
   readonly body: Markup;
   /** Undefined for a page that shows no state. */
   readonly madeAt?: Instant;
@@ -121,6 +121,7 @@ function links({ root, here }: Page, { isAdmin }: Visitor): Markup[] {
     ["overview", "lenswatch", homeLink(root)],
     ["locations", "Locations", show("locations")],
     ["alerts", "Alerts", show("alerts")],
+    ["incidents", "Incidents", incidentsLink(root)],
     ["silences", "Silences", show("silences")],
     ["search", "Search", show("search")],
     ...(isAdmin ? [["audit", "Audit log", `${root}audit`] as const] : []),

@@ -60,16 +60,34 @@ export const HomeQuery = z.object({
 });
 export type HomeQuery = z.infer<typeof HomeQuery>;
 
+/** Of the periods that a page of the past may show. */
+export const periods = { 1: "24 hours", 7: "7 days", 30: "30 days", 90: "90 days" } as const;
+const days = z.enum(["1", "7", "30", "90"], { error: "expected 1, 7, 30 or 90" });
+
 export const AuditQuery = z.object({
   person: text("expected one name"),
   action: z
     .enum(["", ...auditActions], { error: "expected an action" })
     .transform((given) => given || undefined)
     .optional(),
-  days: z.enum(["1", "7", "30", "90"], { error: "expected 1, 7, 30 or 90" }).default("1"),
+  days: days.default("1"),
   cursor: pageParameters.cursor,
 });
 export type AuditQuery = z.infer<typeof AuditQuery>;
+
+export const IncidentsQuery = z.object({
+  q: text("expected one text of at most 256 characters"),
+  rule: text("expected one name"),
+  days: days.default("7"),
+  sort: z.enum(["newest", "longest"], { error: "expected newest or longest" }).default("newest"),
+  cursor: pageParameters.cursor,
+});
+export type IncidentsQuery = z.infer<typeof IncidentsQuery>;
+
+/** The page of incidents, or its rows as CSV. */
+export function incidentsLink(root: Root, parameters: LinkParameters = {}, name = "incidents"): string {
+  return `${root}${name}${queryOf(parameters)}`;
+}
 
 /** From `/` or the page itself. */
 export function auditLink(parameters: LinkParameters): string {

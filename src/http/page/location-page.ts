@@ -102,7 +102,7 @@ function* history(data: PageData, id: string, timezone: string, details: Locatio
   const all = [...uptimes.values()].map((kept) => uptimeDays(kept, moment.now, PERIOD_DAYS, timezone));
   const incidentQuery = { limit: INCIDENTS_SHOWN, location: id };
   const { items } = yield* incidentListing(incidents, incidentQuery, fleet.inventory, moment.now);
-  const table = { moment, timezone, isFirst: true, link: () => pathOf(id), recordingRoot: ROOT } as const;
+  const table = { moment, timezone, isFirst: true, link: () => pathOf(id), root: ROOT, withPlace: true } as const;
   const log = { moment, timezone, title: "Decision log of the location", of: "location" } as const;
   return html`
 ${uptimeSection(uptimeOfAll(all), timezone)}

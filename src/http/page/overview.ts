@@ -2,9 +2,11 @@
 import type { Alert } from "../../health/alert.ts";
 import { count, counted } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
+import type { Incident } from "../../store/incidents.ts";
 import { type Listing, listingOf, type PageQuery } from "../paging.ts";
 import { alertSortKey, alertTable } from "./alert-table.ts";
 import { type FleetHeadline, headlineOf } from "./headline.ts";
+import { recentIncidents } from "./incidents-page.ts";
 import type { HtmlPage } from "./layout.ts";
 import { type HomeQuery, homeLink } from "./links.ts";
 import { pager } from "./listing.ts";
@@ -26,8 +28,12 @@ const TILES_A_PAGE = 200;
 
 const ROOT = "./";
 
-/** The first page: trouble in full, everything else as a number. */
-export function* overviewPage(data: PageData, query: HomeQuery): Generator<void, HtmlPage> {
+/** The first page: trouble in full, everything else as a number. `incidents`: at least those of the last 24 hours. */
+export function* overviewPage(
+  data: PageData,
+  query: HomeQuery,
+  incidents: readonly Incident[],
+): Generator<void, HtmlPage> {
   const { summary, headline, page } = yield* read(data, query);
   const folded = foldAlerts(data.alerts);
   const alerts = yield* listingOf(folded.alerts, { limit: ALERTS_AT_FIRST }, alertSortKey);
@@ -38,7 +44,7 @@ export function* overviewPage(data: PageData, query: HomeQuery): Generator<void,
     here: "overview",
     title: headline.title,
     body: html`${lead(headline, summary.counts)}${alertSection(alerts, folded.within, data)}
-${locationSection(summary, shown, onlyTroubled)}`,
+${locationSection(summary, shown, onlyTroubled)}${yield* recentIncidents(incidents, data, ROOT)}`,
   };
 }
 

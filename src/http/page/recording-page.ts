@@ -90,7 +90,7 @@ export function* recordingPage(
 ${alertSection(state, data, details)}
 ${uptimeSection(days, timezone)}
 ${qualitySection(uptime.quality, moment.now, timezone)}${facts(state, data, zones)}
-${incidentSection(listing, { moment, timezone, isFirst: query.cursor === undefined, link })}
+${incidentSection(listing, { moment, timezone, isFirst: query.cursor === undefined, link, root: ROOT, withPlace: false })}
 ${decisionLogSection(lines, { moment, timezone, title, of: "recording" })}`,
   };
 }

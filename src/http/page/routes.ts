@@ -1,13 +1,15 @@
 /** The status page for people, rendered on the server, so that it works without a script. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { runYielding } from "../../lib/yield.ts";
+import type { Incident } from "../../store/incidents.ts";
 import type { HttpDeps } from "../deps.ts";
 import { parseQuery } from "../query.ts";
 import { alertPage, alertsOf } from "./alert-page.ts";
 import { auditPage } from "./audit-page.ts";
 import { changeRoutes } from "./change-routes.ts";
+import { DAY_MS, incidentsCsv, incidentsPage } from "./incidents-page.ts";
 import type { HtmlPage, Layout } from "./layout.ts";
-import { AlertQuery, AuditQuery, HomeQuery, RecordingQuery, type Root } from "./links.ts";
+import { AlertQuery, AuditQuery, HomeQuery, IncidentsQuery, RecordingQuery, type Root } from "./links.ts";
 import { locationDetails, locationPage } from "./location-page.ts";
 import { allAlertsPage, allLocationsPage, overviewPage } from "./overview.ts";
 import { inTime, type PageData, type PageDataDeps, readPageData, versionOf } from "./page-data.ts";
@@ -24,8 +26,6 @@ declare module "fastify" {
   }
 }
 
-const DAY_MS = 86_400_000;
-
 export function pageRoutes(app: FastifyInstance, deps: HttpDeps, layout: Layout): void {
   app.get("/", { config: { page: "./" } }, async (request, reply) => {
     const query = parseQuery(HomeQuery, request.query);
@@ -34,7 +34,7 @@ export function pageRoutes(app: FastifyInstance, deps: HttpDeps, layout: Layout)
     const { location } = query;
     const page =
       location === undefined
-        ? homePage(data, query, visitor)
+        ? homePage(data, query, visitor, isOverview(query) ? await incidentsSince(data, DAY_MS) : [])
         : locationPage(data, query, location, { ...(await locationDetails(location, data, deps)), visitor });
     return send(request, reply, await runYielding(page), data, query);
   });
@@ -58,6 +58,28 @@ export function pageRoutes(app: FastifyInstance, deps: HttpDeps, layout: Layout)
     const begun = Math.min(...active.map(({ alert }) => Math.min(alert.startsAt, alert.firedAt)));
     const lines = await inTime(deps.timeline(subjects, begun), deps);
     return send(request, reply, alertPage(active, data, visitorOf(request, deps), lines), data, query);
+  });
+
+  function incidentsSince({ moment: { now } }: PageData, ms: number): Promise<readonly Incident[]> {
+    return inTime(deps.incidents(now - ms), deps);
+  }
+
+  async function readIncidents({ days }: IncidentsQuery) {
+    const data = await readPageData(deps);
+    return { data, incidents: await incidentsSince(data, Number(days) * DAY_MS) };
+  }
+
+  app.get("/incidents", { config: { page: "./" } }, async (request, reply) => {
+    const query = parseQuery(IncidentsQuery, request.query);
+    const { data, incidents } = await readIncidents(query);
+    return layout.send(request, reply, await runYielding(incidentsPage(incidents, query, data)));
+  });
+
+  app.get("/incidents.csv", { config: { page: "./" } }, async (request, reply) => {
+    const query = parseQuery(IncidentsQuery, request.query);
+    const { data, incidents } = await readIncidents(query);
+    reply.header("content-disposition", 'attachment; filename="incidents.csv"').type("text/csv; charset=utf-8");
+    return runYielding(incidentsCsv(incidents, query, data));
   });
 
   app.get("/audit", { config: { page: "./", scope: "admin" } }, async (request, reply) => {
@@ -88,9 +110,19 @@ export async function versionNow(deps: PageDataDeps): Promise<string> {
   return runYielding(versionOf(await readPageData(deps)));
 }
 
-function homePage(data: PageData, query: HomeQuery, visitor: Visitor): Generator<void, HtmlPage> {
+function isOverview({ show, location, q }: HomeQuery): boolean {
+  return show === undefined && location === undefined && q === undefined;
+}
+
+/** `incidents`: of the last 24 hours, for the overview. */
+function homePage(
+  data: PageData,
+  query: HomeQuery,
+  visitor: Visitor,
+  incidents: readonly Incident[],
+): Generator<void, HtmlPage> {
   if (query.q !== undefined || query.show === "search") return searchPage(data, query);
   if (query.show === "locations") return allLocationsPage(data, query);
   if (query.show === "silences") return silencesPage(data, query, visitor);
-  return query.show === "alerts" ? allAlertsPage(data, query) : overviewPage(data, query);
+  return query.show === "alerts" ? allAlertsPage(data, query) : overviewPage(data, query, incidents);
 }

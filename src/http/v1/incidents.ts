@@ -5,7 +5,7 @@ import type { Inventory } from "../../health/shard-state.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { runYielding } from "../../lib/yield.ts";
 import type { Incident } from "../../store/incidents.ts";
-import { type Listing, listingOf, pageParameters } from "../paging.ts";
+import { type Listing, listingOf, type PageQuery, pageParameters } from "../paging.ts";
 import { instant, isoTime } from "../query.ts";
 import { operation, pageSchema, timeSchema } from "./operation.ts";
 
@@ -25,6 +25,7 @@ const ApiIncident = z
   .strictObject({
     id: z.string(),
     alertname: z.string(),
+    fingerprint: z.string().nullable().describe("Of the alert; null for one that an older version stored."),
     subject: z.strictObject({ kind: z.enum(subjectKinds), id: z.string() }).readonly(),
     recording: z.string().nullable(),
     locationId: z.string().nullable(),
@@ -53,38 +54,48 @@ export const listIncidents = operation({
   },
 });
 
-/** One page, the latest start first, each incident once; yields every so many rows. */
+interface IncidentsWanted extends PageQuery {
+  readonly recording?: string | undefined;
+  readonly location?: string | undefined;
+  readonly alertname?: string | undefined;
+  /** Further conditions. */
+  matches?(incident: Incident): boolean;
+  /** `newest` by default: the latest start first. */
+  readonly sort?: "newest" | "longest";
+}
+
+/** One page, each incident once; yields every so many rows. */
 export function* incidentListing(
   incidents: readonly Incident[],
-  query: Omit<z.infer<typeof IncidentsQuery>, "since">,
+  wanted: IncidentsWanted,
   inventory: Inventory,
   now: Instant,
 ): Generator<void, Listing<ApiIncident>> {
   const offered = new Set<string>();
-  const listing = yield* listingOf(incidents, query, (incident) => {
-    if (!matches(incident, query) || offered.has(incident.id)) return undefined;
-    offered.add(incident.id);
+  const listing = yield* listingOf(incidents, wanted, (incident) => {
+    const { id, startsAt, endsAt = now } = incident;
+    if (!isWanted(incident, wanted) || offered.has(id)) return undefined;
+    offered.add(id);
+    const most = wanted.sort === "longest" ? Math.max(0, Math.round(endsAt - startsAt)) : startsAt;
     // A key that goes up as the start goes back.
-    return `${String(Number.MAX_SAFE_INTEGER - incident.startsAt).padStart(16, "0")} ${incident.id}`;
+    return `${String(Number.MAX_SAFE_INTEGER - most).padStart(16, "0")} ${id}`;
   });
   return { ...listing, items: listing.items.map((incident) => rowOf(incident, inventory, now)) };
 }
 
-function matches(
-  { subject, locationId, alertname }: Incident,
-  query: Partial<Record<"recording" | "location" | "alertname", string | undefined>>,
-): boolean {
-  const { recording } = query;
+function isWanted(incident: Incident, { recording, location, alertname, matches }: IncidentsWanted): boolean {
+  const { subject, locationId } = incident;
   if (recording !== undefined && (subject.kind !== "recording" || subject.id !== recording)) return false;
-  if (query.location !== undefined && locationId !== query.location) return false;
-  return query.alertname === undefined || alertname === query.alertname;
+  if (location !== undefined && locationId !== location) return false;
+  return (alertname === undefined || incident.alertname === alertname) && (matches?.(incident) ?? true);
 }
 
 function rowOf(incident: Incident, inventory: Inventory, now: Instant): ApiIncident {
-  const { id, alertname, subject, locationId, startsAt, endsAt, endReason } = incident;
+  const { id, alertname, fingerprint = null, subject, locationId, startsAt, endsAt, endReason } = incident;
   return {
     id,
     alertname,
+    fingerprint,
     subject: { kind: subject.kind, id: subject.id },
     recording: subject.kind === "recording" ? inventory.recording(subject.id)?.name || subject.id : null,
     locationId: locationId ?? null,

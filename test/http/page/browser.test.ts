@@ -23,6 +23,7 @@ const paths = [
   "/?show=alerts",
   "/?show=silences",
   "/?q=e",
+  "/incidents",
   "/?location=leeds",
   "/recordings/till-3",
   `/alerts/${fingerprint(alertOf("RecordingOffline").labels)}`,

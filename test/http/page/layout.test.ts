@@ -16,6 +16,7 @@ const paths = [
   "/?show=alerts",
   "/?show=search",
   "/?show=silences",
+  "/incidents",
   "/?q=e",
   "/?location=leeds",
   "/recordings/till-3",

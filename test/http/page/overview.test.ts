@@ -49,7 +49,7 @@ describe("GET /", () => {
     expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
     expect(shownText(html)).toEqual([
       "To the content",
-      "lenswatch Locations Alerts Silences Search",
+      "lenswatch Locations Alerts Incidents Silences Search",
       "1 of 6 recordings is offline, 1 unknown, 1 degraded, 2 alerts fire.",
       "Unknown: no good reading for 1 m 30 s or longer. They may be offline.",
       "Alerts",

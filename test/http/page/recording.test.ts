@@ -58,7 +58,7 @@ describe("GET /recordings/{id}", () => {
     expect(status).toBe(200);
     expect(shownText(html)).toEqual([
       "To the content",
-      "lenswatch Locations Alerts Silences Search",
+      "lenswatch Locations Alerts Incidents Silences Search",
       "Till 3",
       "✕ offline since 11:48 UTC (12 m)",
       "Alerts",

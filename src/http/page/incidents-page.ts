@@ -1,0 +1,151 @@
+/** `GET /incidents`: what happened, filtered and sorted, also as CSV; and the last day of it for the overview. */
+import type { Inventory } from "../../health/shard-state.ts";
+import { chunksOf } from "../../lib/chunks.ts";
+import { type CsvCell, csvLines } from "../../lib/csv.ts";
+import { count, counted } from "../../lib/format.ts";
+import { html, type Markup, nothing } from "../../lib/markup.ts";
+import type { Incident } from "../../store/incidents.ts";
+import { type ApiIncident, incidentListing } from "../v1/incidents.ts";
+import { optionsOf } from "./field.ts";
+import { incidentTable } from "./history.ts";
+import type { HtmlPage } from "./layout.ts";
+import { type IncidentsQuery, incidentsLink, periods, type Root } from "./links.ts";
+import { pager } from "./listing.ts";
+import { type PageData, unreachableNotice } from "./page-data.ts";
+import { textMatcher } from "./search-page.ts";
+import { knownZone } from "./when.ts";
+
+export const DAY_MS = 86_400_000;
+const INCIDENTS_A_PAGE = 100;
+const RECENT_SHOWN = 8;
+const RULES_LISTED = 100;
+
+const ROOT = "./";
+
+/** `incidents` are those of the days that the query asks for. */
+export function* incidentsPage(
+  incidents: readonly Incident[],
+  query: IncidentsQuery,
+  data: PageData,
+): Generator<void, HtmlPage> {
+  const { fleet, moment } = data;
+  const { q, rule, days, sort } = query;
+  const wanted = { ...wantedBy(query, fleet.inventory), limit: INCIDENTS_A_PAGE, cursor: query.cursor };
+  const listing = yield* incidentListing(incidents, wanted, fleet.inventory, moment.now);
+  const table = incidentTable(listing.items, {
+    moment,
+    timezoneOf: (row) => zoneOf(row, fleet.inventory),
+    root: ROOT,
+    caption: "Incidents",
+    withPlace: true,
+  });
+  const parameters = { q, rule, days, sort };
+  const more = pager(
+    listing,
+    "incidents",
+    (cursor) => incidentsLink(ROOT, { ...parameters, cursor }),
+    `the ${sort} first`,
+  );
+  const csv = html`<p><a href="${incidentsLink(ROOT, parameters, "incidents.csv")}" download>All of them as CSV</a></p>`;
+  const rules = [...new Set(incidents.map(({ alertname }) => alertname))].sort().slice(0, RULES_LISTED);
+  return {
+    title: counted(listing.total, "incident"),
+    here: "incidents",
+    path: incidentsLink(ROOT, parameters).slice(ROOT.length),
+    refresh: "never",
+    madeAt: moment.now,
+    body: html`<h1>${counted(listing.total, "incident")}</h1>${unreachableNotice(data)}${filterForm(query, rules)}
+${listing.total === 0 ? html`<p class="soft">No incidents in that time.</p>` : html`${more}${table}${more}${csv}`}`,
+  };
+}
+
+function wantedBy({ q, rule, sort }: IncidentsQuery, inventory: Inventory) {
+  const matches = q === undefined ? undefined : textMatcher(q);
+  return {
+    alertname: rule,
+    sort,
+    ...(matches && { matches: (incident: Incident) => matches(namesOf(incident, inventory)) }),
+  };
+}
+
+function namesOf({ subject, locationId = "" }: Incident, inventory: Inventory): string[] {
+  const recording = subject.kind === "recording" ? inventory.recording(subject.id)?.name : undefined;
+  return [recording ?? "", subject.id, inventory.location(locationId)?.name ?? "", locationId];
+}
+
+function zoneOf({ subject, locationId }: ApiIncident, inventory: Inventory): string {
+  const own = subject.kind === "recording" ? inventory.recording(subject.id)?.timezone : undefined;
+  return knownZone(own, inventory.location(locationId ?? "")?.timezone);
+}
+
+function filterForm({ q = "", rule = "", days, sort }: IncidentsQuery, rules: readonly string[]): Markup {
+  const names = [
+    ["", "all"] as const,
+    ...[...new Set([...rules, rule])].filter(Boolean).map((one) => [one, one] as const),
+  ];
+  const sorts = [["newest", "the newest first"] as const, ["longest", "the longest first"] as const];
+  return html`<form class="search" role="search" action="${incidentsLink(ROOT)}" method="get">
+<label>Location or recording <input type="search" name="q" value="${q}" maxlength="256" autocomplete="off"></label>
+<label>Rule <select name="rule">${optionsOf(names, rule)}</select></label>
+<label>Last <select name="days">${optionsOf(Object.entries(periods), days)}</select></label>
+<label>Order <select name="sort">${optionsOf(sorts, sort)}</select></label>
+<button>Show</button></form>`;
+}
+
+const CSV_COLUMNS: Readonly<Record<string, (row: ApiIncident) => CsvCell>> = {
+  alertname: ({ alertname }) => alertname,
+  location: ({ location }) => location ?? undefined,
+  location_id: ({ locationId }) => locationId ?? undefined,
+  recording: ({ recording }) => recording ?? undefined,
+  recording_id: ({ subject }) => (subject.kind === "recording" ? subject.id : undefined),
+  began: ({ startsAt }) => startsAt,
+  ended: ({ endsAt }) => endsAt ?? undefined,
+  lasted_seconds: ({ durationSeconds }) => Math.round(durationSeconds),
+  reason: ({ endReason }) => endReason ?? undefined,
+};
+const ROWS_PER_STEP = 500;
+
+/** All rows that the query asks for, instants in UTC; empty cells where it is not over. */
+export function* incidentsCsv(
+  incidents: readonly Incident[],
+  query: IncidentsQuery,
+  { fleet: { inventory }, moment: { now } }: PageData,
+): Generator<void, string> {
+  const wanted = { ...wantedBy(query, inventory), limit: incidents.length };
+  const { items } = yield* incidentListing(incidents, wanted, inventory, now);
+  let text = csvLines([Object.keys(CSV_COLUMNS)]);
+  for (const rows of chunksOf(items, ROWS_PER_STEP)) {
+    text += csvLines(rows.map((row) => Object.values(CSV_COLUMNS).map((cell) => cell(row))));
+    yield;
+  }
+  return text;
+}
+
+/**
+ * What ended in the last 24 hours, for the overview: the newest, without outages of recordings within one of their
+ * location; nothing where nothing ended. `incidents` are at least those of that time.
+ */
+export function* recentIncidents(incidents: readonly Incident[], data: PageData, root: Root): Generator<void, Markup> {
+  const { fleet, moment } = data;
+  const since = moment.now - DAY_MS;
+  const ended = incidents.filter(({ endsAt = 0 }) => endsAt >= since);
+  const ofLocations = Map.groupBy(
+    ended.filter(({ subject }) => subject.kind === "location"),
+    ({ locationId }) => locationId,
+  );
+  const isWithin = ({ subject, locationId, startsAt, endsAt = 0 }: Incident) =>
+    subject.kind === "recording" &&
+    (ofLocations.get(locationId) ?? []).some((whole) => startsAt <= (whole.endsAt ?? 0) && endsAt >= whole.startsAt);
+  const wanted = { limit: RECENT_SHOWN, matches: (one: Incident) => !isWithin(one) };
+  const { items } = yield* incidentListing(ended, wanted, fleet.inventory, moment.now);
+  if (items.length === 0) return nothing;
+  const table = incidentTable(items, {
+    moment,
+    timezoneOf: (row) => zoneOf(row, fleet.inventory),
+    root,
+    caption: "What ended in the last 24 hours",
+    withPlace: true,
+  });
+  return html`<section aria-labelledby="recent"><h2 id="recent">What happened in the last 24 hours</h2>${table}
+<p class="pager"><a href="${incidentsLink(root, { days: "1" })}">${count(ended.length)} ended, all incidents</a></p></section>`;
+}
