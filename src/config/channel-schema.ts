@@ -3,6 +3,7 @@ import { z } from "zod";
 import { buildHttpClient, httpConfig } from "./http-client-schema.ts";
 import { camelKeys, listOf, optional, type Parsed, required, section, withDefault } from "./key.ts";
 import { duration, email, integer, line, name, resourceUrl, trueOrFalse, webUrl } from "./scalars.ts";
+import { buildSlack, slackSection } from "./slack-schema.ts";
 
 /** E-mail addresses, each once; a single text may list several with commas. */
 export const emailAddresses: z.ZodType<string[]> = z
@@ -13,11 +14,6 @@ export const emailAddresses: z.ZodType<string[]> = z
   .refine((all) => new Set(all.map((one) => one.toLowerCase())).size === all.length, { error: "every address once" });
 
 const sendResolved = withDefault("Whether to notify about resolved alerts.", trueOrFalse, "true");
-
-const slack = section({
-  api_url: required("The incoming webhook's URL.", resourceUrl(), { secret: true }),
-  send_resolved: sendResolved,
-});
 
 const mail = section({
   to: required("The recipients; each gets its own message.", emailAddresses),
@@ -51,7 +47,11 @@ const alertmanager = section({
 });
 
 const channelKeys = {
-  slack_configs: withDefault("Slack channels, each by its incoming webhook.", listOf(slack), []),
+  slack_configs: withDefault(
+    "Slack channels, each by an incoming webhook or by the Slack app.",
+    listOf(slackSection),
+    [],
+  ),
   email_configs: withDefault("E-mail, sent through `smtp`.", listOf(mail), []),
   webhook_configs: withDefault("Webhooks.", listOf(webhook), []),
   alertmanager_configs: withDefault("Alertmanagers to forward alerts to.", listOf(alertmanager), []),
@@ -60,9 +60,9 @@ const channelKeys = {
 export const receiverSection = section({ name: required("The receiver's name, for routes.", name), ...channelKeys });
 
 /** A receiver's entries that passed the schema; URLs without a trailing slash. */
-export function buildChannels(written: Parsed<typeof channelKeys>) {
+export function buildChannels(written: Parsed<typeof channelKeys>, slackApiUrl: string) {
   return {
-    slack: written.slack_configs.map((entry) => camelKeys(entry)),
+    slack: written.slack_configs.map((entry) => buildSlack(entry, slackApiUrl)),
     email: written.email_configs.map((entry) => camelKeys(entry)),
     webhook: written.webhook_configs.map(({ http_config, ...entry }) => {
       return { ...camelKeys(entry), http: buildHttpClient(http_config) };

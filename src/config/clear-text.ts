@@ -9,6 +9,7 @@ export function clearText(input: ConfigInput, env: Environment): Finding[] {
   return [
     ...(["base_url", "ws_url", "auth_url"] as const).flatMap((key) => checkUrl(["service", key], service[key])),
     ...receivers.flatMap(toReceiver),
+    ...(receivers.some(hasSlackApp) ? checkUrl(["slack_api_url"], input.slack_api_url) : []),
     ...(heartbeat ? checkUrl(["heartbeat", "url"], heartbeat.url) : []),
     ...toRedis(input.redis),
     ...toMailServer(input.smtp),
@@ -41,7 +42,7 @@ function toReceiver({ slack_configs, webhook_configs, alertmanager_configs }: Re
   const withLogin = ({ http_config: http }: Receiver["alertmanager_configs"][number]) =>
     http?.authorization !== undefined || http?.basic_auth !== undefined;
   return [
-    ...slack_configs.flatMap(({ api_url }, i) => checkUrl(at("slack_configs", i, "api_url"), api_url)),
+    ...slack_configs.flatMap(({ api_url: url }, i) => (url ? checkUrl(at("slack_configs", i, "api_url"), url) : [])),
     ...webhook_configs.flatMap(({ url }, i) => checkUrl(at("webhook_configs", i, "url"), url)),
     ...alertmanager_configs.flatMap((entry, i) =>
       withLogin(entry) ? checkUrl(at("alertmanager_configs", i, "url"), entry.url) : [],
@@ -50,6 +51,10 @@ function toReceiver({ slack_configs, webhook_configs, alertmanager_configs }: Re
 }
 
 type Receiver = ConfigInput["receivers"][number];
+
+function hasSlackApp({ slack_configs }: Receiver): boolean {
+  return slack_configs.some(({ bot_token }) => bot_token !== undefined);
+}
 
 /** With or without a password: what Redis stores is believed. */
 function toRedis({ url, sentinels, cluster, tls }: ConfigInput["redis"]): Finding[] {

@@ -38,7 +38,10 @@ export function buildConfig(input: ConfigInput, web: Parameters<typeof buildHttp
     watch: buildWatch(input.watch),
     rules: buildRules(input.rules),
     route: buildRoot(input),
-    receivers: input.receivers.map(({ name, ...written }) => ({ name, ...buildChannels(written) })),
+    receivers: input.receivers.map(({ name, ...written }) => ({
+      name,
+      ...buildChannels(written, input.slack_api_url),
+    })),
     inhibitRules: input.inhibit_rules.map((rule): InhibitRule => camelKeys(rule)),
     smtp: input.smtp && camelKeys(input.smtp),
     digests: input.digests.map((digest) => camelKeys(digest)),

@@ -146,6 +146,7 @@ export const rootSection = section({
     "Receivers of notifications, by name.",
     listOf(receiverSection, "a list of receivers", "at least one receiver"),
   ),
+  slack_api_url: withDefault("Slack's Web API, for receivers with a `bot_token`.", webUrl, "https://slack.com/api/"),
   inhibit_rules: withDefault(
     "Alerts that suppress notifications of others, as in Alertmanager.",
     listOf(inhibitRuleSection),
