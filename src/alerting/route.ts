@@ -55,7 +55,9 @@ export interface Integration {
   readonly sendResolved: boolean;
   /** Shared by all integrations of one endpoint (a hash of webhook URL or SMTP server): pace and backoff. */
   readonly endpoint: string;
-  /** At most one message per this many ms at the endpoint. */
+  /** Of a Slack app, whose endpoint has several: the channel has a pace of its own. */
+  readonly channel?: string | undefined;
+  /** At most one message per this many ms at the endpoint, or in the channel. */
   readonly paceMs: number;
   /** A program reads it: every group is sent by itself, never in a summary. */
   readonly everyGroup?: true;
@@ -69,6 +71,11 @@ export interface Integration {
    * message also always shows the present, by notifications with the reason `update`.
    */
   readonly conversation?: "edits" | "threads" | undefined;
+}
+
+/** What the pace is counted by. */
+export function pacedBy({ endpoint, channel }: Integration): string {
+  return channel === undefined ? endpoint : `${endpoint}:${channel}`;
 }
 
 /** Whether a program reads it: it gets every alert as it is, and no summaries. */

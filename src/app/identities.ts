@@ -47,8 +47,8 @@ function ruleTraits({ alert, labels, when }: Rule): string[] {
 }
 
 /** The last: an entry in the same place whose URL changed has another secret. */
-function integrationTraits({ name, type, endpoint, recipient }: Integration): string[] {
-  const reached = `${type} ${recipient ?? endpoint}`;
+function integrationTraits({ name, type, endpoint, recipient, channel }: Integration): string[] {
+  const reached = `${type} ${recipient ?? channel ?? endpoint}`;
   return [`${reached} ${name}`, reached, name];
 }
 

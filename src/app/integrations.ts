@@ -10,6 +10,7 @@ import { createAlertmanagerNotifier } from "../notify/alertmanager/send.ts";
 import { createDigestMail, createEmailNotifier, type DigestMail } from "../notify/email/send.ts";
 import { createMailTransport, type MailTransport } from "../notify/email/transport.ts";
 import { endpointHash, type Notifier, NotifyError, smtpUrl } from "../notify/notifier.ts";
+import { createSlackAppNotifier } from "../notify/slack/app.ts";
 import { createSlackNotifier } from "../notify/slack/send.ts";
 import { createWebhookNotifier } from "../notify/webhook/send.ts";
 
@@ -41,15 +42,22 @@ interface ChannelKind<Type extends ChannelType> {
   open(entry: ChannelEntry<Type>, recipient: string, tools: Tools): Notifier;
 }
 
-/** Slack allows one message a second per webhook (docs.slack.dev, rate limits). */
+/** Slack allows one message a second per webhook, and per channel of an app (docs.slack.dev, rate limits). */
 const SLACK_PACE_MS = 1_000;
 /** Mail servers throttle or refuse senders of many messages at once. */
 const EMAIL_PACE_MS = 200;
 
 const kinds: { readonly [Type in ChannelType]: ChannelKind<Type> } = {
   slack: {
-    plan: ({ apiUrl, sendResolved }, { web }) => [{ sendResolved, endpoint: web(apiUrl), paceMs: SLACK_PACE_MS }],
-    open: ({ apiUrl }, _, { log }) => createSlackNotifier({ apiUrl, timeoutMs: SEND_TIMEOUT_MS, log }),
+    plan({ apiUrl, app, sendResolved }, { web }) {
+      if (!app) return [{ sendResolved, endpoint: web(apiUrl), paceMs: SLACK_PACE_MS }];
+      const endpoint = web(`${app.apiBase}/${app.botToken}`);
+      return [{ sendResolved, endpoint, channel: app.channel, paceMs: SLACK_PACE_MS, conversation: "edits" }];
+    },
+    open: ({ apiUrl, app }, _, { log }) =>
+      app
+        ? createSlackAppNotifier({ app, timeoutMs: SEND_TIMEOUT_MS, log })
+        : createSlackNotifier({ apiUrl, timeoutMs: SEND_TIMEOUT_MS, log }),
   },
   email: {
     plan: ({ to, sendResolved }, { smtp }) =>

@@ -78,14 +78,21 @@ function describe(file: string, { config, warnings }: LoadedConfig): string[] {
   ];
 }
 
-const NOUNS: Readonly<Record<string, string>> = { slack: "Slack webhook", alertmanager: "Alertmanager" };
+const NOUNS: Readonly<Record<string, string>> = { alertmanager: "Alertmanager" };
 
 function describeReceiver({ name: _, ...channels }: ReceiverConfig): string {
   const parts = Object.entries(channels).flatMap(([type, entries]) => {
+    if (type === "slack") return describeSlack(channels.slack);
     if (type === "email") return channels.email.map(({ to }) => `e-mail to ${to.join(", ")}`);
     return entries.length > 0 ? [counted(entries.length, NOUNS[type] ?? type)] : [];
   });
   return parts.join("; ") || "no integrations";
+}
+
+function describeSlack(slack: ReceiverConfig["slack"]): string[] {
+  const webhooks = slack.filter(({ app }) => app === undefined).length;
+  const apps = slack.flatMap(({ app }) => (app ? [`Slack app in ${app.channel}`] : []));
+  return [...(webhooks > 0 ? [counted(webhooks, "Slack webhook")] : []), ...apps];
 }
 
 function describeRoute(route: Route, indent: string): string[] {

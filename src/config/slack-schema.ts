@@ -42,7 +42,7 @@ const keys = {
   actions: optional(
     "Buttons; needs `app_token`.",
     section({
-      allow: withDefault("Who may press them: channel (its members), or a list of user ids.", allow, "channel"),
+      allow: withDefault("Those who may press them: channel (its members), or a list of user ids.", allow, "channel"),
     }),
   ),
   send_resolved: withDefault("Whether to notify about resolved alerts.", trueOrFalse, "true"),
@@ -77,7 +77,7 @@ export interface SlackAppSettings {
   /** An id, or `#name`. */
   readonly channel: string;
   readonly mention: readonly { readonly severity: string; readonly who: string }[];
-  /** Who may press buttons; undefined: there are none. */
+  /** Those who may press buttons; undefined: there are none. */
   readonly actions: { readonly allow: "channel" | readonly string[] } | undefined;
 }
 

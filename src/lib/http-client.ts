@@ -12,6 +12,8 @@ export interface HttpRequest {
 export interface HttpAnswer {
   readonly status: number;
   readonly retryAfter?: string | undefined;
+  /** Slack's `X-OAuth-Scopes`: what the token may do. */
+  readonly scopes?: string | undefined;
   /** To be read once, or discarded. */
   readonly body: AsyncIterable<Uint8Array>;
   discard(): void;
@@ -53,10 +55,11 @@ export function createHttpClient(options: {
   return {
     async send({ url, body = null, ...rest }, signal) {
       const answer = await request(url, { ...rest, body, dispatcher, signal });
-      const retryAfter = answer.headers["retry-after"];
+      const header = (name: string) => [answer.headers[name]].flat()[0];
       return {
         status: answer.statusCode,
-        retryAfter: Array.isArray(retryAfter) ? retryAfter[0] : retryAfter,
+        retryAfter: header("retry-after"),
+        scopes: header("x-oauth-scopes"),
         body: answer.body,
         discard: () => void answer.body.dump({ limit: 64 * 1024, signal }).catch(() => {}),
       };

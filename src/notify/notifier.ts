@@ -38,10 +38,10 @@ export interface Notifier {
 }
 
 /**
- * `endpoint`: it accepts nothing now, so all integrations that use it wait. `message`: the endpoint works, and refused
- * this message or this recipient alone.
+ * `endpoint`: it accepts nothing now, so all integrations that use it wait. `integration`: it accepts nothing for this
+ * one. `message`: it refused this message or this recipient alone.
  */
-export type NotifyErrorScope = "endpoint" | "message";
+export type NotifyErrorScope = "endpoint" | "integration" | "message";
 
 interface NotifyErrorOptions {
   /** False: the same message to the same recipient would be refused again. */

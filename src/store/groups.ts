@@ -5,7 +5,7 @@
 import type { Redis } from "ioredis";
 import type { SuppressedState } from "../alerting/needs-update.ts";
 import type { NotificationLogEntry, NotifyErrorCode } from "../alerting/notification.ts";
-import type { Destination, Integration } from "../alerting/route.ts";
+import { type Destination, type Integration, pacedBy } from "../alerting/route.ts";
 import type { IntegrationTrouble } from "../health/evaluate-self.ts";
 import type { Instant } from "../lib/clock.ts";
 import {
@@ -121,8 +121,10 @@ function createClaims(redis: Redis, keys: Keys, { finish }: Journal) {
      * Claims the integration's first due group, or a storm of them; `leaseMs` must be longer than the deadline of any
      * send. A storm includes groups due for the first time within `aheadMs`.
      */
-    async claim({ id, endpoint, paceMs }: Integration, token: string, now: Instant, leaseMs: number, aheadMs = 0) {
-      const args = { integration: id, endpoint, token, now, leaseMs, paceMs, aheadMs, storm: STORM, most: TAKEN };
+    async claim(of: Integration, token: string, now: Instant, leaseMs: number, aheadMs = 0) {
+      const { id, endpoint, paceMs } = of;
+      const pacing = { paceMs, paced: pacedBy(of) };
+      const args = { integration: id, endpoint, token, now, leaseMs, ...pacing, aheadMs, storm: STORM, most: TAKEN };
       const take = async (from: number): Promise<ClaimReply> => {
         const reply = readClaim((await claim(keys.claim(id), { ...args, from })) as [string, ...string[][]]);
         if (reply.head.kind !== "unsettled") return reply;
@@ -137,8 +139,9 @@ function createClaims(redis: Redis, keys: Keys, { finish }: Journal) {
     },
 
     /** Takes a pace token (0), or gives how many ms to wait for one. */
-    async pace({ endpoint, paceMs }: Integration, now: Instant): Promise<number> {
-      return paceMs === 0 ? 0 : Number(await pace(keys.pace(endpoint), { now, paceMs }));
+    async pace(of: Integration, now: Instant): Promise<number> {
+      const { paceMs } = of;
+      return paceMs === 0 ? 0 : Number(await pace(keys.pace(pacedBy(of)), { now, paceMs }));
     },
   };
 }

@@ -107,8 +107,8 @@ function notificationKeys(p: string) {
     trouble: (integration: string) => `${p}trouble:${integration}`,
     /** Hash: failures, until, since, code, detail; of an endpoint or an integration; deleted like `trouble`. */
     backoff: (scope: string) => `${p}backoff:${scope}`,
-    /** String: when the endpoint may be used next; expires. */
-    pace: (endpoint: string) => `${p}pace:${endpoint}`,
+    /** String: when the endpoint, or a channel of it, may be used next; expires. */
+    pace: (paced: string) => `${p}pace:${paced}`,
     /** String: until when another storm there is gathered; expires. */
     storm: (integration: string) => `${p}storm:${integration}`,
     /** Set: groups in which this episode or silence suppresses something; deleted at its end, or expires. */

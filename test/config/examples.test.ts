@@ -20,6 +20,8 @@ function valueFor(name: string): string {
   if (name.endsWith("_REDIS_URL")) return "redis://127.0.0.1:6379";
   if (name.endsWith("_URL")) return "http://127.0.0.1:9";
   if (name.endsWith("_PORT")) return "2525";
+  if (name.endsWith("_BOT_TOKEN")) return "xoxb-0123456789";
+  if (name.endsWith("_APP_TOKEN")) return "xapp-0123456789";
   if (name.endsWith("_TOKEN")) return `example-${name}`;
   if (name.endsWith("_LISTEN")) return "127.0.0.1:9595";
   return "x";
@@ -83,7 +85,7 @@ describe("the full example", () => {
 
   test("names the file of every secret", () => {
     const secrets = keys.filter(({ secret }) => secret).map(({ path }) => `${path.split(".").at(-1)}_file`);
-    expect(new Set(secrets).size).toBe(13);
+    expect(new Set(secrets).size).toBe(15);
     expect(secrets.filter((name) => !text.includes(name))).toEqual([]);
   });
 });

@@ -250,6 +250,11 @@ describe("credentials in clear text", () => {
       (host: string) =>
         more("alertmanager_configs", `{ url: "http://${host}", http_config: { authorization: { credentials: x } } }`),
     ],
+    [
+      "slack_api_url",
+      (host: string) =>
+        `${smallest.replace(`api_url: ${slack}`, "{ bot_token: xoxb-0123456789, channel: C01 }")}slack_api_url: http://${host}/api/\n`,
+    ],
     ["heartbeat.url", (host: string) => `${smallest}heartbeat: { url: "http://${host}/path" }\n`],
     ["redis.url", (host: string) => `${smallest}redis: { url: "redis://${host}:6379" }\n`],
     ["redis", (host: string) => `${smallest}redis: { name: m, sentinels: ["localhost:1", "${host}:26379"] }\n`],

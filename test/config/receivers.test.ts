@@ -108,3 +108,68 @@ describe("an Alertmanager", () => {
     expect(problems(alertmanager(rest))).toEqual([expected]);
   });
 });
+
+describe("the Slack app", () => {
+  const bot = "bot_token: xoxb-0123456789, channel: '#ops'";
+  const appOf = (entry: string, more = "") => {
+    const text = `${service}receivers: [{ name: ops, slack_configs: [{ ${entry} }] }]\n${more}`;
+    return configOf(text).receivers[0]?.slack[0]?.app;
+  };
+  const refusalOf = (entry: string) =>
+    problemsOf(`${service}receivers: [{ name: ops, slack_configs: [{ ${entry} }] }]\n`).map((one) =>
+      one.replace(/^.*slack_configs\[0\]\.?/, ""),
+    );
+
+  test("has the workspace's API, no buttons without an app token, and its channel's members otherwise", () => {
+    expect(appOf(bot)).toEqual({
+      apiBase: "https://slack.com/api",
+      botToken: "xoxb-0123456789",
+      appToken: undefined,
+      channel: "#ops",
+      mention: [],
+      actions: undefined,
+    });
+    expect(appOf(`${bot}, app_token: xapp-0123456789`)?.actions).toEqual({ allow: "channel" });
+    const allowed = appOf(`${bot}, app_token: xapp-0123456789, actions: { allow: [U01, W02] }`);
+    expect(allowed?.actions).toEqual({ allow: ["U01", "W02"] });
+    expect(appOf(bot, "slack_api_url: https://slack.example.com/api/")?.apiBase).toBe("https://slack.example.com/api");
+  });
+
+  test.each([
+    [
+      "neither way",
+      "send_resolved: false",
+      "api_url: found nothing, expected an api_url, or a bot_token with a channel",
+    ],
+    ["both ways", `api_url: https://hooks.example.com/x, ${bot}`, "only one of api_url and bot_token"],
+    [
+      "no channel",
+      "bot_token: xoxb-0123456789",
+      "channel: found nothing, expected the channel to post to, beside bot_token",
+    ],
+    ["a webhook's channel", "api_url: https://hooks.example.com/x, channel: '#ops'", "expected a bot_token beside it"],
+    ["buttons without a socket", `${bot}, actions: { allow: channel }`, "expected an app_token beside it"],
+    [
+      "the tokens exchanged",
+      "bot_token: xapp-0123456789, channel: C01",
+      "expected a bot token, which begins with xoxb-",
+    ],
+    [
+      "a channel that is none",
+      "bot_token: xoxb-0123456789, channel: ops",
+      "expected a channel such as #ops-cameras or C0",
+    ],
+    [
+      "a mention that is none",
+      `${bot}, mention: [{ severity: critical, who: '@ana' }]`,
+      "expected <!subteam^S0123ABCD>",
+    ],
+    [
+      "channel among people",
+      `${bot}, app_token: xapp-0123456789, actions: { allow: [channel, U01] }`,
+      "or a list of user ids",
+    ],
+  ])("refuses %s", (_, entry, expected) => {
+    expect(refusalOf(entry)).toEqual([expect.stringContaining(expected)]);
+  });
+});

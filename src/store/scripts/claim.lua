@@ -1,9 +1,9 @@
 -- Claims one due group of an integration, or all of them where they are a storm; only one claim per integration exists
 -- at a time. The same token again (its reply was lost) gives the same groups again.
 -- KEYS[1] claim of the integration: "<token>\n<lease, ms>\n<group>\n<group>…"
--- args    integration, endpoint, token, now, leaseMs, paceMs (of the endpoint, 0: none), aheadMs (a storm includes
---         groups due for the first time this soon), storm {groups, alerts (most of each), leaseMs}, from, most (which
---         of its groups to take; the same token takes the next ones)
+-- args    integration, endpoint, token, now, leaseMs, paceMs (0: none), paced (what it is counted by), aheadMs (a storm
+--         includes groups due for the first time this soon), storm {groups, alerts (most of each), leaseMs}, from, most
+--         (which of its groups to take; the same token takes the next ones)
 -- Returns a list. First JSON: {kind: 'busy' | 'backoff' | 'pace' | 'gather' | 'idle' | 'unsettled', until} or {kind:
 --         'group' | 'storm', failures, due (how many groups are), isAll, leaseMs, hasMore, groups: [{group, labels, …}]}.
 --         Then for each group the list suppressed, maybe (as stored), episode, ….
@@ -85,7 +85,7 @@ else
   if tonumber(first[2]) > now then return answer('idle', tonumber(first[2])) end
   if backoff_until > now then return answer('backoff', backoff_until) end
   -- The first group keeps its place: put off for a pace token, it would fall behind all the others.
-  local free = args.paceMs > 0 and tonumber(redis.call('GET', p .. 'pace:' .. args.endpoint) or 0) or 0
+  local free = args.paceMs > 0 and tonumber(redis.call('GET', p .. 'pace:' .. args.paced) or 0) or 0
   if free > now and free <= now + 2 * args.paceMs then return answer('pace', free) end
   groups, due, all = storm_with(first[1])
   -- A storm was notified of a moment ago: gather what follows until every shard was swept again.

@@ -1,0 +1,71 @@
+/**
+ * The Slack app: a conversation is a root message, edited to the present, and its thread. News is a post, never an edit
+ * alone; each post carries in its metadata what it is news of.
+ */
+import type { Notification, Posted } from "../../alerting/notification.ts";
+import type { SlackAppSettings } from "../../config/slack-schema.ts";
+import { type ChannelOptions, type Notifier, NotifyError } from "../notifier.ts";
+import { formatHandle, type Handle, handleOf, parseHandle } from "./handle.ts";
+import { createHistory, metadataOf } from "./history.ts";
+import { mentionsOf } from "./mention.ts";
+import { renderSlack } from "./render.ts";
+import { createSlackApi } from "./web-api.ts";
+
+/** A notifier for one channel; no error and no log line has its tokens. */
+export function createSlackAppNotifier(options: ChannelOptions & { readonly app: SlackAppSettings }): Notifier {
+  const { app, timeoutMs, log } = options;
+  const api = createSlackApi({ apiBase: app.apiBase, token: app.botToken, timeoutMs });
+  const history = createHistory({ api, channel: app.channel, log });
+
+  async function post(notification: Notification, root: Handle | undefined, { signal, plain }: Sending) {
+    const isNews = root === undefined || notification.reason !== "resolved";
+    const mention = isNews && !plain ? mentionsOf(notification, app.mention) : "";
+    const thread = root && { channel: root.channel, thread_ts: root.ts, reply_broadcast: isNews };
+    const metadata = metadataOf(notification);
+    const message = { channel: app.channel, ...thread, ...bodyOf(notification, { plain, mention }), metadata };
+    // Slack posts a reply to a deleted message as a message of its own, which is the root from now on.
+    const handle = handleOf(await api.call(signal, (client) => client.apiCall("chat.postMessage", message)));
+    if (handle) history.learn(handle.channel);
+    return handle;
+  }
+
+  async function edit(notification: Notification, { channel, ts }: Handle, { signal, plain }: Sending): Promise<void> {
+    const body = { blocks: [], attachments: [], ...bodyOf(notification, { plain, mention: "" }), channel, ts };
+    await api.call(signal, (client) => client.apiCall("chat.update", body));
+  }
+
+  return {
+    async send(notification, { signal, plain = false }): Promise<Posted | undefined> {
+      const root = parseHandle(notification.conversation?.handle);
+      if (notification.reason === "update") {
+        if (root?.ts !== undefined) await edit(notification, root, { signal, plain });
+        return undefined;
+      }
+      const known = root?.ts === undefined ? undefined : root;
+      const next = await post(notification, known, { signal, plain });
+      log.debug({ integration: notification.integrationId }, "Slack accepted a notification");
+      if (known === undefined || next === undefined) return next && { handle: formatHandle(next) };
+      return edit(notification, next, { signal, plain }).then(
+        () => ({ handle: formatHandle(next) }),
+        // The news is posted: whatever became of the root must not repeat it.
+        (thrown: unknown) =>
+          isGone(thrown)
+            ? { handle: formatHandle({ channel: next.channel }) }
+            : { handle: formatHandle(next), isStale: true },
+      );
+    },
+    find: history.find,
+    close: api.close,
+  };
+}
+
+type Sending = { readonly signal: AbortSignal; readonly plain: boolean };
+
+function isGone(thrown: unknown): boolean {
+  return thrown instanceof NotifyError && thrown.code === "conversation_gone";
+}
+
+function bodyOf(notification: Notification, { plain, mention }: { plain: boolean; mention: string }) {
+  const body = renderSlack(notification, { plain });
+  return mention === "" ? body : { ...body, text: `${mention} ${body.text}` };
+}

@@ -1,0 +1,107 @@
+/** What the channel has already: posts are recognised by the metadata that each carries. */
+import { z } from "zod";
+import type { FoundPost, Notification } from "../../alerting/notification.ts";
+import type { Logger } from "../../lib/log.ts";
+import { type Notifier, NotifyError } from "../notifier.ts";
+import { formatHandle, parseHandle } from "./handle.ts";
+import type { SlackApi } from "./web-api.ts";
+
+const EVENT_TYPE = "lenswatch_notification";
+/** Slack's clock may be behind ours by as much. */
+const CLOCK_SKEW_MS = 60_000;
+const PAGE = 200;
+/** As many posts of others may lie in between. */
+const MOST_PAGES = 10;
+
+/** Values are texts: Slack documents lists of mappings alone. */
+export function metadataOf({ messageId, conversation, trace }: Notification) {
+  const ids = { notification_id: messageId, conversation_id: conversation?.id ?? "" };
+  return { event_type: EVENT_TYPE, event_payload: { ...ids, alerts: trace.join(" ") } };
+}
+
+const Post = z.object({
+  ts: z.string(),
+  thread_ts: z.string().optional(),
+  bot_id: z.string(),
+  metadata: z.object({
+    event_type: z.literal(EVENT_TYPE),
+    event_payload: z.object({ notification_id: z.string(), conversation_id: z.string(), alerts: z.string() }),
+  }),
+});
+
+type Page = {
+  readonly messages?: readonly unknown[];
+  readonly channels?: readonly unknown[];
+  readonly response_metadata?: { readonly next_cursor?: string };
+};
+
+export function createHistory({ api, channel, log }: { api: SlackApi; channel: string; log: Logger }) {
+  let channelId = channel.startsWith("#") ? undefined : channel;
+  let hasWarned = false;
+
+  async function pages(signal: AbortSignal, method: string, args: object): Promise<Page[]> {
+    const all: Page[] = [];
+    for (let cursor: string | undefined = ""; cursor !== undefined && all.length < MOST_PAGES; ) {
+      const asked = { ...args, limit: PAGE, ...(cursor && { cursor }) };
+      const page: Page = await api.call(signal, (client) => client.apiCall(method, asked));
+      all.push(page);
+      cursor = page.response_metadata?.next_cursor || undefined;
+    }
+    return all;
+  }
+
+  async function idOf(signal: AbortSignal): Promise<string | undefined> {
+    if (channelId !== undefined) return channelId;
+    const types = "public_channel,private_channel";
+    const mine = await pages(signal, "users.conversations", { types, exclude_archived: true });
+    const named = z.array(z.object({ id: z.string(), name: z.string() }));
+    const found = mine.flatMap(({ channels = [] }) => named.safeParse(channels).data ?? []);
+    channelId = found.find(({ name }) => `#${name}` === channel)?.id;
+    return channelId;
+  }
+
+  async function postsOf(
+    conversation: { id: string; handle?: string | undefined },
+    oldest: string,
+    signal: AbortSignal,
+  ) {
+    const root = parseHandle(conversation.handle);
+    const id = root?.channel ?? (await idOf(signal));
+    if (id === undefined) return undefined;
+    const args = { channel: id, oldest, include_all_metadata: true };
+    const { bot_id: bot } = await api.call(signal, (client) => client.auth.test());
+    const shown = await pages(signal, "conversations.history", args);
+    const thread = root?.ts === undefined ? [] : await pages(signal, "conversations.replies", { ...args, ts: root.ts });
+    return [...shown, ...thread]
+      .flatMap(({ messages = [] }) => messages.flatMap((one) => Post.safeParse(one).data ?? []))
+      .filter((one) => one.bot_id === bot && one.metadata.event_payload.conversation_id === conversation.id)
+      .map(({ ts, thread_ts: threadTs = ts, metadata: { event_payload: said } }): FoundPost => {
+        const alerts = said.alerts.split(" ").filter((one) => one !== "");
+        return { handle: formatHandle({ channel: id, ts: threadTs }), notificationId: said.notification_id, alerts };
+      });
+  }
+
+  const find: NonNullable<Notifier["find"]> = async (conversation, since, { signal }) => {
+    const oldest = ((since - CLOCK_SKEW_MS) / 1_000).toFixed(6);
+    try {
+      const posts = await postsOf(conversation, oldest, signal);
+      // A broadcast reply is in the channel and in its thread.
+      return posts && [...new Map(posts.map((post) => [post.notificationId, post])).values()];
+    } catch (thrown) {
+      if (thrown instanceof NotifyError && thrown.code === "conversation_gone") return [];
+      if (!(thrown instanceof NotifyError) || (thrown.code !== "auth" && thrown.code !== "not_found")) throw thrown;
+      if (!hasWarned)
+        log.warn({ channel, err: thrown }, "Slack's history cannot be read: a notification may be repeated");
+      hasWarned = true;
+      return undefined;
+    }
+  };
+
+  return {
+    find,
+    /** The id of the channel, as an answer had it. */
+    learn(id: string): void {
+      channelId = id;
+    },
+  };
+}
