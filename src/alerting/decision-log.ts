@@ -53,7 +53,8 @@ const ofPeople: Readonly<Record<string, string>> = {
 };
 
 const ofDelivery: Readonly<Record<string, Words>> = {
-  notified: ({ to, detail }) => `notified ${to}${NOTIFIED_AS[detail ?? ""] ?? ""}`,
+  notified: ({ to, detail }) =>
+    detail === "escalated" ? `escalated to ${to}` : `notified ${to}${NOTIFIED_AS[detail ?? ""] ?? ""}`,
   notified_end: ({ to, detail }) => `notified ${to} of its end: ${inWords(detail ?? "over")}`,
   notified_late: ({ to, detail }) => `notified ${to} late, of its beginning and end: ${inWords(detail ?? "over")}`,
   reminded: ({ to, detail }) => `reminder sent to ${to}${times(detail)}`,
@@ -67,6 +68,8 @@ const ofDelivery: Readonly<Record<string, Words>> = {
   clearing: ({ to }) => `its condition is not met any more, keep_firing_for runs; not sent to ${to}`,
   paused: ({ to }) => `paused outside the recording's uploading schedule; not sent to ${to}`,
   stale: ({ to, detail }) => `not sent to ${to}: ${detail ? `not read since ${detail}` : "not read yet"}`,
+  escalation: ({ to, detail }) => (detail ? `escalates to ${to} at ${detail}` : `not escalated to ${to} yet`),
+  not_escalated: ({ to, detail }) => `not escalated to ${to}: ${(detail ?? "").replace(/@\d+$/, "")}`,
   owed_nowhere: ({ to }) => `end not sent to ${to}, which is no longer configured`,
 };
 

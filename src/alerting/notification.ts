@@ -2,6 +2,7 @@
 import type { Alert, Labels } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { Conversation } from "./conversation.ts";
+import type { EscalationClocks } from "./escalation.ts";
 
 /**
  * Why a notification is sent (Alertmanager's notify reasons). `started`: everything that fires, after a cold start;
@@ -101,6 +102,8 @@ export interface NotificationLogEntry {
   readonly alert: Alert;
   /** When the integration last accepted a message with it as firing. */
   readonly notifiedAt: Instant;
+  /** When it first did; as `notifiedAt` in entries of earlier versions. */
+  readonly firstNotifiedAt?: Instant | undefined;
   /** When its end was first accepted, where ends are sent again for a while (`Integration.resendMs`). */
   readonly endNotifiedAt?: Instant | undefined;
   /** The group it was notified in. */
@@ -131,6 +134,7 @@ export const suppressionReasons = [
   "paused",
   "clearing",
   "stale",
+  "escalation",
 ] as const;
 export type SuppressionReason = (typeof suppressionReasons)[number];
 
@@ -145,6 +149,8 @@ export interface Suppression {
   /** Of a stale alert: when its location was last read, and its shard, if only in part; 0 for never. */
   readonly readAt?: Instant | undefined;
   readonly goodAt?: Instant | undefined;
+  /** When it began, where that is known. */
+  readonly since?: Instant | undefined;
   /** When it ends by the clock; undefined where that is not known beforehand. */
   readonly until?: Instant | undefined;
   /** Of a silence, who set it; of a silence or an acknowledgement, why. */
@@ -166,4 +172,6 @@ export interface Suppressions {
   readonly recheckEveryMs: number;
   /** By episode: the alerts it inhibits. */
   readonly standsFor: ReadonlyMap<string, StandsFor>;
+  /** Of a group that the receiver is escalated to: what has counted for its alerts. */
+  readonly clocks?: EscalationClocks | undefined;
 }

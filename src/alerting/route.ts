@@ -27,6 +27,9 @@ interface Timers {
   readonly stormGroups?: number | undefined;
 }
 
+/** The receiver of a group in which something was unattended for `afterMs`. */
+export type EscalationStep = { readonly afterMs: number; readonly receiver: string };
+
 export interface Route extends RouteTimes, Timers {
   /** Its position in the tree: `{}` for the root, then its matchers and positions; part of a group's id. */
   readonly key: string;
@@ -35,6 +38,8 @@ export interface Route extends RouteTimes, Timers {
   readonly continue: boolean;
   /** Label names, or "..." for no grouping at all. */
   readonly groupBy: readonly string[] | "...";
+  /** Further receivers of its groups, the earliest first. */
+  readonly escalate?: readonly EscalationStep[] | undefined;
   readonly routes: readonly Route[];
 }
 
@@ -122,7 +127,13 @@ export function groupOf(route: Pick<Route, "key" | "groupBy">, labels: Labels): 
 }
 
 /** Where a firing alert is notified: one group at one integration, with the timers of its route. */
-export type Destination = Timers & { readonly integration: string; readonly group: string; readonly labels: Labels };
+export type Destination = Timers & {
+  readonly integration: string;
+  readonly group: string;
+  readonly labels: Labels;
+  /** Of a group that is escalated there: after how many ms. */
+  readonly escalateAfterMs?: number | undefined;
+};
 
 /**
  * Every group an alert belongs to. An alert about a failing integration is never sent through that one, nor through
@@ -141,9 +152,11 @@ export function destinationsOf(
       const { id, receiver, endpoint } = integration;
       const failing =
         alert.subject.kind === "integration" && (alert.subject.id === id || alert.facts.endpoint === endpoint);
-      if (receiver !== matched.receiver || failing) continue;
+      const afterMs = sendsAfter(matched, receiver);
+      if (afterMs === undefined || failing) continue;
       const key = `${id}\n${group.id}`;
-      if (!destinations.has(key)) destinations.set(key, toDestination(integration, group, matched));
+      const to = toDestination(integration, group, matched);
+      if (!destinations.has(key)) destinations.set(key, afterMs === 0 ? to : { ...to, escalateAfterMs: afterMs });
     }
   }
   return [...destinations.values()];
@@ -151,7 +164,19 @@ export function destinationsOf(
 
 /** Whether alerts with these labels belong to that group of the receiver. */
 export function isRoutedTo(labels: Labels, root: Route, receiver: string, groupId: string): boolean {
-  return routesFor(root, labels).some((route) => route.receiver === receiver && groupOf(route, labels).id === groupId);
+  const isHere = (route: Route) => sendsAfter(route, receiver) !== undefined && groupOf(route, labels).id === groupId;
+  return routesFor(root, labels).some(isHere);
+}
+
+/** How long a route's alerts have to be unattended before they are sent to the receiver, ms; undefined: never are. */
+function sendsAfter(route: Route, receiver: string): number | undefined {
+  if (route.receiver === receiver) return 0;
+  return route.escalate?.find((step) => step.receiver === receiver)?.afterMs;
+}
+
+/** The receivers that some route notifies without escalating to them. */
+export function directReceivers(route: Route): Set<string> {
+  return new Set([route.receiver, ...route.routes.flatMap((child) => [...directReceivers(child)])]);
 }
 
 /** A receiver that groups and waits by itself gets everything at once, in as few messages as possible. */

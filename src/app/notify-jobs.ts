@@ -1,5 +1,5 @@
 /** The jobs of the role `notify`: deliveries, digests, the heartbeat, and the summary of a cold start. */
-import { isProgram, isRoutedTo } from "../alerting/route.ts";
+import { directReceivers, isProgram, isRoutedTo } from "../alerting/route.ts";
 import { createHeartbeat } from "../cluster/heartbeat.ts";
 import { createAnnotate } from "../deliver/annotate.ts";
 import { createColdStart } from "../deliver/cold-start.ts";
@@ -22,8 +22,9 @@ export class NotifyJobs {
 
   /** Nothing runs before `start`. */
   constructor(context: JobContext) {
-    const { clock, store, config, shards, integrations, statusIntervalMs } = context;
-    const { ofAll, ofGroups } = createSuppression({ clock, store, ...config, staleness: createStaleness(context) });
+    const { config, shards, integrations, statusIntervalMs } = context;
+    const { ofAll, ofGroups } = createSuppression({ ...context, ...config, staleness: createStaleness(context) });
+    const direct = directReceivers(config.route);
     this.#context = context;
     this.suppression = { ofAll, ofGroups };
     this.#delivery = createDeliver({
@@ -39,7 +40,7 @@ export class NotifyJobs {
       ...context,
       start: context.coldStart,
       store: shards,
-      integrations: integrations.filter((one) => !isProgram(one)).map(({ id }) => id),
+      integrations: integrations.filter((one) => !isProgram(one) && direct.has(one.receiver)).map(({ id }) => id),
       waiting: integrations.map(({ id }) => id),
       suppressed: ofAll,
     });

@@ -99,7 +99,10 @@ function describeRoute(route: Route, indent: string): string[] {
   const matching = route.matchers.length === 0 ? "all" : route.matchers.map(formatMatcher).join(", ");
   const by = route.groupBy === "..." ? "ungrouped" : `by ${route.groupBy.join(", ") || "nothing"}`;
   const repeat = formatDuration(route.repeatIntervalMs);
-  const more = route.continue ? ", continue" : "";
+  const steps = (route.escalate ?? []).map(
+    ({ afterMs, receiver }) => `, ${receiver} after ${formatDuration(afterMs)} unattended`,
+  );
+  const more = `${steps.join("")}${route.continue ? ", continue" : ""}`;
   return [
     `${indent}${indent === "" ? "route: " : "└ "}${matching} → ${route.receiver} (${by}, repeat after ${repeat}${more})`,
     ...route.routes.flatMap((child) => describeRoute(child, `${indent}  `)),

@@ -25,7 +25,12 @@ export function advise(
       fromEnvironment(finding.path) ? { ...finding, found: "an unknown label", suggestion: undefined } : finding,
     ),
     ...(input.rules.length === 0 ? [noRules] : []),
-    ...idleReceivers(config, new Set(routes.map(([{ receiver }]) => receiver))),
+    ...idleReceivers(
+      config,
+      new Set(
+        routes.flatMap(([{ receiver, escalate }]) => [receiver, ...(escalate ?? []).map((step) => step.receiver)]),
+      ),
+    ),
   ];
 }
 

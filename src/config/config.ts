@@ -2,7 +2,7 @@
 import { scryptSync } from "node:crypto";
 import type { InhibitRule } from "../alerting/inhibit.ts";
 import { formatMatcher } from "../alerting/matcher.ts";
-import type { Route } from "../alerting/route.ts";
+import type { EscalationStep, Route } from "../alerting/route.ts";
 import type { NamedInterval } from "../alerting/time-interval.ts";
 import type { Rule } from "../health/rule.ts";
 import { buildChannels } from "./channel-schema.ts";
@@ -83,7 +83,8 @@ function buildRules(rules: readonly RuleInput[]): Rule[] {
   });
 }
 
-type RouteBase = Omit<Route, "routes">;
+type RouteBase = Omit<Route, "routes" | "escalate">;
+type Steps = readonly EscalationStep[];
 type Intervals = ReadonlyMap<string, NamedInterval>;
 
 /** The routing tree; without one, a root with the first receiver. */
@@ -95,8 +96,8 @@ function buildRoot(input: ConfigInput): Route {
   return route ? inherit(base, route, "{}", intervals) : { ...base, routes: [] };
 }
 
-/** Mute and active time intervals are not inherited, as in Alertmanager. */
-function inherit(parent: RouteBase, input: RouteInput, key: string, intervals: Intervals): Route {
+/** Mute and active time intervals are not inherited, as in Alertmanager. A step to the route's own receiver is none. */
+function inherit(parent: RouteBase, input: RouteInput, key: string, intervals: Intervals, above: Steps = []): Route {
   const named = (names: readonly string[]) => names.flatMap((name) => intervals.get(name) ?? []);
   const [muteTimes, activeTimes] = [named(input.mute_time_intervals), named(input.active_time_intervals)];
   const here: RouteBase = {
@@ -112,8 +113,10 @@ function inherit(parent: RouteBase, input: RouteInput, key: string, intervals: I
     ...(muteTimes.length > 0 ? { muteTimes } : {}),
     ...(activeTimes.length > 0 ? { activeTimes } : {}),
   };
-  const routes = input.routes.map((child, index) => inherit(here, child, childKey(key, child, index), intervals));
-  return { ...here, routes };
+  const steps = input.escalate?.map(({ after, receiver }) => ({ afterMs: after, receiver })) ?? above;
+  const escalate = steps.filter(({ receiver }) => receiver !== here.receiver);
+  const routes = input.routes.map((child, i) => inherit(here, child, childKey(key, child, i), intervals, steps));
+  return { ...here, ...(escalate.length > 0 ? { escalate } : {}), routes };
 }
 
 /** Alertmanager's route id: `{}/{severity="warning"}/0`. */

@@ -16,10 +16,27 @@ export function crossCheck(document: Document): Finding[] {
     ...rootRoute(document, tree, receivers),
     ...routesIn(tree.route, ["route"]).flatMap(([route, path]) => [
       ...(receivers.length === 0 ? [] : unknown([[route.receiver, [...path, "receiver"]]], receivers, "receivers")),
+      ...escalations(document, route, path, receivers),
       ...INTERVALS.flatMap((key) => unknown(textsAt(route[key], [...path, key]), intervals, "time_intervals")),
     ]),
     ...mailWithoutServer(tree),
   ];
+}
+
+/** Each step goes to another configured receiver. */
+function escalations(document: Document, route: RawMap, path: Path, receivers: readonly string[]): Finding[] {
+  const steps = listed(route.escalate).map((step, i): Located<Raw | undefined> => {
+    return [isMapping(step) ? step.receiver : undefined, [...path, "escalate", i, "receiver"]];
+  });
+  const seen = new Set([route.receiver]);
+  const repeated = steps.flatMap(([name, at]): Finding[] => {
+    if (typeof name !== "string" || !seen.has(name)) {
+      seen.add(name);
+      return [];
+    }
+    return [conflict(document, at, name, "a receiver that the route does not notify already")];
+  });
+  return [...(receivers.length === 0 ? [] : undefinedNames(document, steps, receivers, "receivers")), ...repeated];
 }
 
 const INTERVALS = ["mute_time_intervals", "active_time_intervals"] as const;

@@ -5,7 +5,7 @@ import type { Route } from "../alerting/route.ts";
 import { defaultAlertNames as names } from "../health/alert.ts";
 import { formatDuration } from "../lib/duration.ts";
 import type { RawMap } from "./document.ts";
-import { type ConfigSection, inherited, optional, type Parsed, required, section, withDefault } from "./key.ts";
+import { type ConfigSection, inherited, listOf, optional, type Parsed, required, section, withDefault } from "./key.ts";
 import { duration, integer, LABEL_NAME, name, oneOrMore, textMatching, textThat, trueOrFalse } from "./scalars.ts";
 
 const aMatcher = 'a matcher such as severity="warning"';
@@ -49,6 +49,20 @@ const storm = section({
   ),
 });
 
+const escalate = listOf(
+  section({
+    after: required("How long an alert of the group has to be unattended.", duration("1s", "30d")),
+    receiver: required("The receiver the group is then also sent to.", name),
+  }),
+  "a list of steps",
+);
+const steps = {
+  ...escalate,
+  schema: escalate.schema.refine((all) => all.every(({ after }, i) => i === 0 || after > (all[i - 1]?.after ?? 0)), {
+    error: "steps with a later `after` each",
+  }),
+};
+
 const keys = {
   receiver: optional("The receiver to notify; required at the root, inherited below.", name),
   matchers: withDefault("The alerts the route takes; the root takes all and has none.", matchers, []),
@@ -74,6 +88,11 @@ const keys = {
     formatDuration(routeDefaults.repeatIntervalMs),
   ),
   storm: optional("Summaries when many groups are due at once.", storm),
+  escalate: inherited(
+    "Further receivers for what is neither acknowledged nor otherwise suppressed for that long; [] ends it.",
+    steps,
+    [],
+  ),
   mute_time_intervals: withDefault(
     "Names of `time_intervals` during which the route sends nothing, resolved alerts included; not at the root.",
     intervalNames,

@@ -1,7 +1,13 @@
 /** The outcome of each claimed group, as it is stored, with its lines for the decision log. Pure. */
 import type { LogLine } from "../alerting/decision-log.ts";
 import type { GroupDecision } from "../alerting/needs-update.ts";
-import type { NotificationLogEntry, NotifyErrorCode, Suppression, Suppressions } from "../alerting/notification.ts";
+import type {
+  NotificationLogEntry,
+  NotifyErrorCode,
+  Suppression,
+  SuppressionReason,
+  Suppressions,
+} from "../alerting/notification.ts";
 import type { Integration } from "../alerting/route.ts";
 import type { SendDecision } from "../alerting/storm.ts";
 import type { Alert } from "../health/alert.ts";
@@ -53,6 +59,7 @@ export function settlementOf(
     notified: logEntriesOf(claim, decision, now),
     ...membersLeaving(claim, decision),
     nextAt: decision.nextAt,
+    clocks: claim.suppressions?.clocks,
     lines:
       decision.notify === undefined
         ? [...unnotifiedEndLines(decision, claim, line), ...suppressedLines(claim, line)]
@@ -65,11 +72,11 @@ function logEntriesOf(claim: Claimed, decision: GroupDecision, now: Instant): No
   // Any member records when its group was last sent again.
   const firing = decision.notify === "resend" ? decision.firing.slice(0, 1) : decision.firing;
   return [
-    ...firing.map(({ fingerprint: _, isNew: __, standsFor: ___, isAgain: ____, isCovered: _____, ...alert }) => ({
-      alert,
-      notifiedAt: now,
-      groupId: claim.group,
-    })),
+    ...firing.map(({ fingerprint: _, isNew: __, standsFor: ___, isAgain: ____, isCovered: _____, ...alert }) => {
+      const known = claim.notified.get(alert.id);
+      const firstNotifiedAt = known ? (known.firstNotifiedAt ?? known.notifiedAt) : now;
+      return { alert, notifiedAt: now, firstNotifiedAt, groupId: claim.group };
+    }),
     ...endsToSendAgain(claim, decision, now),
   ];
 }
@@ -107,7 +114,9 @@ type LineOf = ReturnType<typeof lineIn>;
 function notifiedLines(decision: SendDecision, claim: Claimed, line: LineOf): LogLine[] {
   return [
     ...newlyFiring(decision).map((alert) =>
-      decision.notify === "reminder" ? line(alert, "reminded") : line(alert, "notified", decision.notify),
+      decision.notify === "reminder"
+        ? line(alert, "reminded")
+        : line(alert, "notified", claim.escalateAfterMs ? "escalated" : decision.notify),
     ),
     ...newlyResolved(decision).map((alert) =>
       line(alert, alert.isNew ? "notified_late" : "notified_end", alert.endReason ?? "expired"),
@@ -126,15 +135,22 @@ function unnotifiedEndLines(decision: GroupDecision, claim: Claimed, line: LineO
   });
 }
 
-function suppressedLines({ suppressions, alerts }: ClaimedGroup, line: LineOf): LogLine[] {
+function suppressedLines({ suppressions, alerts, notified, escalateAfterMs }: ClaimedGroup, line: LineOf): LogLine[] {
   return alerts.flatMap((alert) => {
     const suppression = suppressions?.muted ?? suppressions?.suppressed.get(alert.id);
-    return suppression && alert.state === "firing" ? [line(alert, suppression.reason, detailOf(suppression))] : [];
+    if (!suppression || alert.state !== "firing") return [];
+    const { reason } = suppression;
+    const detail = detailOf(suppression);
+    if (!escalateAfterMs || reason === "escalation" || notified.has(alert.id)) return [line(alert, reason, detail)];
+    return [line(alert, "not_escalated", BY.has(reason) ? `${reason} by ${detail}` : reason)];
   });
 }
 
-/** Of a stale alert, when it was last read, as far as that is known. */
-function detailOf({ reason, by, readAt }: Suppression): string | undefined {
+const BY: ReadonlySet<SuppressionReason> = new Set(["muted", "inhibited", "silenced", "acknowledged"]);
+
+/** Of a stale alert when it was last read, of one that is not escalated yet when it is, as far as that is known. */
+function detailOf({ reason, by, readAt, until }: Suppression): string | undefined {
+  if (reason === "escalation") return until ? isoMinute(until) : undefined;
   if (reason !== "stale") return by;
   return readAt ? isoMinute(readAt) : undefined;
 }

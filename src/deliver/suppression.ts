@@ -1,10 +1,11 @@
 /** What suppresses alerts now; what did not change since the last time is neither read nor indexed again. */
 import { isInForce, type StoredAcknowledgement } from "../alerting/acknowledgement.ts";
 import { coldStartGroup } from "../alerting/cold-start.ts";
+import { escalationOf } from "../alerting/escalation.ts";
 import { createInhibitor, type Inhibitions, type InhibitRule } from "../alerting/inhibit.ts";
 import { clearingOf } from "../alerting/needs-update.ts";
 import type { StandsFor, Suppression, Suppressions } from "../alerting/notification.ts";
-import { groupRoute, type Route, routesFor } from "../alerting/route.ts";
+import { groupRoute, type Integration, type Route, routesFor } from "../alerting/route.ts";
 import { type Silence, silencesOf } from "../alerting/silence.ts";
 import { muteOf } from "../alerting/time-interval.ts";
 import type { Alert } from "../health/alert.ts";
@@ -21,6 +22,9 @@ interface SuppressionDeps {
   readonly inhibitRules: readonly InhibitRule[];
   /** By default nothing is stale. */
   readonly staleness?: Staleness;
+  /** Of escalations: the integrations of the routes' own receivers, and when they were first notified. */
+  readonly integrations?: readonly Pick<Integration, "id" | "receiver">[];
+  readonly groups?: Pick<Store["groups"], "firstNotified">;
 }
 
 /** One alert that fires, with everything that suppresses it. */
@@ -45,7 +49,8 @@ interface Facts {
   stale?(alert: Alert): Suppression | undefined;
 }
 
-export function createSuppression({ clock, store, route, inhibitRules, staleness }: SuppressionDeps) {
+export function createSuppression(deps: SuppressionDeps) {
+  const { clock, store, route, inhibitRules, staleness } = deps;
   const index = createInhibitor(inhibitRules);
   let indexed: { readonly firing: readonly Alert[]; readonly inhibitions: Inhibitions } | undefined;
 
@@ -60,11 +65,15 @@ export function createSuppression({ clock, store, route, inhibitRules, staleness
     /** For groups under our lease, in their order. */
     async ofGroups(claims: readonly Claimed[]): Promise<Suppressions[]> {
       const alerts = claims.flatMap((claim) => claim.alerts);
+      const startOf = await escalationStarts(claims, deps);
       const [known, stale] = await Promise.all([read(), staleness?.(alerts, clock.now())]);
       const facts: Facts = stale ? { ...known, stale } : known;
       const found: Suppressions[] = [];
       const maybeYield = createYielder();
-      for (const claim of claims) found.push(await runYielding(suppressionsOf(claim, route, facts), maybeYield));
+      for (const claim of claims) {
+        const all = await runYielding(suppressionsOf(claim, route, facts), maybeYield);
+        found.push(withEscalation(claim, all, facts.now, startOf));
+      }
       return found;
     },
 
@@ -100,17 +109,58 @@ function* suppressionsOf(claim: Claimed, root: Route, facts: Facts): Generator<v
   };
 }
 
+type StartOf = (claim: Claimed, alert: Alert) => Instant;
+
+/** When alerts of groups that are escalated here were first notified at their route's own receiver, or due there. */
+async function escalationStarts(claims: readonly Claimed[], deps: SuppressionDeps): Promise<StartOf> {
+  const escalated = claims.filter(({ escalateAfterMs }) => escalateAfterMs !== undefined);
+  const routes = new Map(
+    escalated.map((claim) => [claim, groupRoute(deps.route, { id: claim.group, labels: claim.labels })]),
+  );
+  const first = new Map<string, ReadonlyMap<string, Instant>>();
+  for (const [receiver, all] of Map.groupBy(escalated, (claim) => routes.get(claim)?.receiver ?? "")) {
+    const ids = deps.integrations?.flatMap((one) => (one.receiver === receiver ? one.id : [])) ?? [];
+    const episodes = new Set(all.flatMap(({ alerts }) => alerts.map(({ id }) => id)));
+    first.set(receiver, (await deps.groups?.firstNotified(ids, [...episodes])) ?? new Map());
+  }
+  return (claim, { id, firedAt }) => {
+    const route = routes.get(claim);
+    // A route that was just removed: it is about to be rerouted.
+    if (!route) return Number.POSITIVE_INFINITY;
+    return first.get(route.receiver)?.get(id) ?? firedAt + route.groupWaitMs;
+  };
+}
+
+function withEscalation(claim: Claimed, all: Suppressions, now: Instant, startOf: StartOf): Suppressions {
+  const { escalateAfterMs: afterMs, clocks = {}, inFlight = [] } = claim;
+  if (afterMs === undefined) return all;
+  const escalation = escalationOf({
+    ...claim,
+    now,
+    afterMs,
+    clocks,
+    startOf: (alert) => startOf(claim, alert),
+    suppressionOf: ({ id }) => all.muted ?? all.suppressed.get(id),
+  });
+  return {
+    ...all,
+    clocks: escalation.clocks,
+    suppressed: new Map([...all.suppressed, ...escalation.suppressed]),
+    maybeNotified: escalation.isReached ? all.maybeNotified : all.maybeNotified.difference(new Set(inFlight)),
+  };
+}
+
 /** Acknowledgements come after the suppressions that end by themselves. */
 function* suppressionOf(
   alert: Alert,
   { now, inhibitions, silences, acks, stale }: Facts,
 ): Generator<void, Suppression | undefined> {
   const source = inhibitions.inhibitor(alert);
-  if (source) return { reason: "inhibited", by: source.id };
+  if (source) return { reason: "inhibited", by: source.id, since: source.firedAt };
   const [silence] = yield* silencesOf(silences, alert.labels, now);
-  if (silence) return { reason: "silenced", by: silence.id, until: silence.endsAt };
+  if (silence) return { reason: "silenced", by: silence.id, since: silence.startsAt, until: silence.endsAt };
   const ack = acks.get(alert.id);
-  if (ack && isInForce(ack, now)) return { reason: "acknowledged", by: ack.author, until: ack.until };
+  if (ack && isInForce(ack, now)) return { reason: "acknowledged", by: ack.author, since: ack.at, until: ack.until };
   if (alert.state === "firing" && alert.facts.paused) return { reason: "paused", by: alert.id };
   return stale?.(alert);
 }

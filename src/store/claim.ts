@@ -1,5 +1,6 @@
 /** The result of a claim: nothing and until when, one due group, or a storm of them. */
 import type { Redis } from "ioredis";
+import type { EscalationClocks } from "../alerting/escalation.ts";
 import type { NotificationLogEntry } from "../alerting/notification.ts";
 import type { Alert, Labels } from "../health/alert.ts";
 import { chunksOf } from "../lib/chunks.ts";
@@ -29,6 +30,11 @@ export interface Claimed {
   readonly maybeNotified: readonly string[];
   /** It joins a summary when more groups than this are due; undefined: never. */
   readonly stormGroups: number | undefined;
+  /** Of a group that is escalated to this integration: after how many ms. */
+  readonly escalateAfterMs?: number | undefined;
+  readonly clocks?: EscalationClocks | undefined;
+  /** Those of `maybeNotified` that only the last claim which died may have notified of. */
+  readonly inFlight?: readonly string[] | undefined;
 }
 
 /** More due groups than their routes send one by one, all under one lease. */
@@ -56,6 +62,9 @@ export type Claim =
 interface GroupRow extends Pick<Claimed, "group" | "repeatIntervalMs" | "groupIntervalMs" | "groupFailures"> {
   readonly dueSince?: Instant;
   readonly stormGroups?: number;
+  readonly escalateAfterMs?: number;
+  /** JSON. */
+  readonly clocks?: string;
   readonly isInterrupted: boolean;
   /** JSON. */
   readonly labels: string;
@@ -148,7 +157,7 @@ function toClaimed(
   members: ReadonlyMap<string, Member>,
   failures: number,
 ): Claimed {
-  const { labels, isInterrupted, ...plain } = row;
+  const { labels, isInterrupted, clocks = "{}", ...plain } = row;
   const suppressedBefore = JSON.parse(suppressed) as string[];
   const wasSuppressed = new Set(suppressedBefore);
   const alerts: Alert[] = [];
@@ -174,5 +183,6 @@ function toClaimed(
     lost,
     suppressedBefore,
     maybeNotified: [...(JSON.parse(maybe) as string[]), ...inFlight],
+    ...(row.escalateAfterMs !== undefined && { clocks: JSON.parse(clocks) as EscalationClocks, inFlight }),
   };
 }

@@ -46,7 +46,7 @@ function decode(text: string, subject: Subject): LogLine {
  */
 const REPEATS: Readonly<Record<string, "spell" | "count">> = {
   ...Object.fromEntries(
-    [...suppressionReasons, "no_location", "listed_elsewhere", "failed", "owed_nowhere"].map(
+    [...suppressionReasons, "no_location", "listed_elsewhere", "failed", "owed_nowhere", "not_escalated"].map(
       (one) => [one, "spell"] as const,
     ),
   ),

@@ -3,10 +3,12 @@
  * settles or postpones it; each takes effect whole, so that a crash between two repeats at most the message in flight.
  */
 import type { Redis } from "ioredis";
+import type { EscalationClocks } from "../alerting/escalation.ts";
 import type { SuppressedState } from "../alerting/needs-update.ts";
 import type { NotificationLogEntry, NotifyErrorCode } from "../alerting/notification.ts";
 import { type Destination, type Integration, pacedBy } from "../alerting/route.ts";
 import type { IntegrationTrouble } from "../health/evaluate-self.ts";
+import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";
 import {
   type Claim,
@@ -54,6 +56,8 @@ export interface Settlement {
   readonly nextAt: Instant | undefined;
   /** By default nothing is suppressed. */
   readonly suppressedState?: SuppressedState;
+  /** Of a group that is escalated to the integration. */
+  readonly clocks?: EscalationClocks | undefined;
   readonly lines?: Parameters<EncodeLog>[0];
 }
 
@@ -104,6 +108,22 @@ export function createGroupStore(redis: Redis, keys: Keys, encodeLog: EncodeLog)
 
     /** Every integration that was ever owed or notified of something. */
     knownIntegrations: () => redis.smembers(keys.integrations),
+
+    /** When each episode was first notified at any of these integrations; one that never was is left out. */
+    async firstNotified(integrations: readonly string[], episodes: readonly string[]): Promise<Map<string, Instant>> {
+      const first = new Map<string, Instant>();
+      for (const page of chunksOf(episodes, PAGE)) {
+        const replies = await pipelined<(string | null)[]>(redis, (batch) => {
+          for (const id of integrations) batch.hmget(keys.notificationLog(id), ...page);
+        });
+        for (const text of replies.flat()) {
+          if (!text) continue;
+          const { alert, notifiedAt, firstNotifiedAt = notifiedAt } = JSON.parse(text) as NotificationLogEntry;
+          first.set(alert.id, Math.min(firstNotifiedAt, first.get(alert.id) ?? firstNotifiedAt));
+        }
+      }
+      return first;
+    },
 
     /** The notification log of an integration: alerts notified as firing whose end was not notified yet. */
     async notified(integration: string): Promise<NotificationLogEntry[]> {
@@ -221,9 +241,10 @@ function* callsOf(outcomes: Outcomes, count: number, common: object, encodeLog: 
 
 /** What a settlement has of a page. Lists that are only stored are passed as text. */
 function pageOf(settlement: Settlement, part: <T>(all: readonly T[]) => T[], hasMore: boolean) {
-  const { suppressedState, notified, over, unnotified, ...rest } = settlement;
+  const { suppressedState, notified, over, unnotified, clocks = {}, ...rest } = settlement;
   return {
     ...rest,
+    ...(Object.keys(clocks).length > 0 && !hasMore && { clocks: JSON.stringify(clocks) }),
     hasMore,
     notified: part(notified).map((entry) => ({ episode: entry.alert.id, entry: JSON.stringify(entry) })),
     over: part(over),

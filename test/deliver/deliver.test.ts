@@ -318,7 +318,7 @@ describe("a storm", () => {
     expect(ended).toHaveLength(11);
     expect(ended[3]).toMatchObject({
       group: "g3",
-      settle: { sent: true, notified: [{ alert: { id: firing("cam3").id }, notifiedAt: T0, groupId: "g3" }] },
+      settle: { sent: true, notified: [{ alert: { id: firing("cam3").id }, notifiedAt: T0, firstNotifiedAt: T0, groupId: "g3" }] },
     });
     expect(only(run.calls, "notified")).toEqual([["first", 0]]);
   });

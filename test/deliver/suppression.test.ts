@@ -90,7 +90,7 @@ test("a group's alerts are inhibited by any alert that fires, and its own stand 
   const found = await suppressions(T0, [shop, inside, outside]).ofGroup(claimOf([shop, inside]));
   expect(found).toEqual({
     muted: undefined,
-    suppressed: new Map([[inside.id, { reason: "inhibited", by: shop.id }]]),
+    suppressed: new Map([[inside.id, { reason: "inhibited", by: shop.id, since: T0 }]]),
     suppressedBefore: new Set(["before"]),
     maybeNotified: new Set(["maybe"]),
     recheckEveryMs: 5 * MINUTE,
@@ -100,7 +100,7 @@ test("a group's alerts are inhibited by any alert that fires, and its own stand 
 
 test("a resolved alert is suppressed as a firing one is, and stands for none", async () => {
   const found = await suppressions(T0, [shop]).ofGroup(claimOf([over(inside, T0), over(shop, T0)]));
-  expect(found.suppressed.get(inside.id)).toEqual({ reason: "inhibited", by: shop.id });
+  expect(found.suppressed.get(inside.id)).toEqual({ reason: "inhibited", by: shop.id, since: T0 });
   expect(found.standsFor.size).toBe(0);
 });
 
@@ -110,9 +110,9 @@ test("of several suppressions the one that ends by itself is named, an acknowled
     claimOf([shop, inside, outside]),
   );
   expect([...found.suppressed.values()]).toEqual([
-    { reason: "acknowledged", by: "dana" },
-    { reason: "inhibited", by: shop.id },
-    { reason: "silenced", by: "s", until: T0 + HOUR },
+    { reason: "acknowledged", by: "dana", since: T0 },
+    { reason: "inhibited", by: shop.id, since: T0 },
+    { reason: "silenced", by: "s", since: T0, until: T0 + HOUR },
   ]);
 });
 

@@ -109,7 +109,7 @@ local function take(group)
   if tonumber(redis.call('HGET', key, 'since') or 0) > now then redis.call('HSET', key, 'since', now) end
 
   local stored = redis.call('HMGET', key, 'labels', 'repeat', 'since', 'fails', 'interval', 'interrupted', 'storm',
-    'suppressed', 'maybe')
+    'suppressed', 'maybe', 'after', 'clocks')
   local members = redis.call('SMEMBERS', members_key(integration, group))
   table.insert(members, 1, stored[8] or '[]')
   table.insert(members, 2, stored[9] or '[]')
@@ -122,6 +122,8 @@ local function take(group)
     groupIntervalMs = tonumber(stored[5] or 0),
     isInterrupted = stored[6] == '1',
     stormGroups = tonumber(stored[7] or ''),
+    escalateAfterMs = tonumber(stored[10] or ''),
+    clocks = stored[11] or nil,
   }, members
 end
 

@@ -1,4 +1,5 @@
--- Makes alerts members of the cold start's summary at each integration they are routed to; the last page makes it due.
+-- Makes alerts members of the cold start's summary at each integration they are routed to, and not escalated to; the
+-- last page makes it due.
 -- The same page twice changes nothing more.
 -- KEYS[1] hash as in cold_start_begin.lua; args now, integrations [id], alerts [episode], labels (JSON), isLast
 -- Returns 1, or 0 where the summary was made already
@@ -7,8 +8,9 @@ local configured = {}
 for _, integration in ipairs(args.integrations) do configured[integration] = true end
 for _, episode in ipairs(args.alerts) do
   for _, destination in ipairs(redis.call('SMEMBERS', p .. 'in:' .. episode)) do
-    local integration = split_destination(destination)
-    if configured[integration] then join(integration, 'started', episode) end
+    local integration, group = split_destination(destination)
+    local is_direct = not tonumber(redis.call('HGET', group_key(integration, group), 'after') or '')
+    if configured[integration] and is_direct then join(integration, 'started', episode) end
   end
 end
 if not args.isLast then return 1 end

@@ -1,6 +1,7 @@
 -- Shared by the scripts that follow it: groups, when they are due, and which episodes are members of which.
 -- Keys, each after the prefix; a destination is "<integration>\n<group>":
---   grp:<integration>:<group>  hash: labels, wait, interval, repeat, storm (from the route); sent (last message);
+--   grp:<integration>:<group>  hash: labels, wait, interval, repeat, storm, after (ms, of an escalation), from the route;
+--                              clocks (JSON: what has counted for the escalation of its members); sent (last message);
 --                              since (due and not served since then); want (became due during a send); fails;
 --                              claimed (token of a claim not ended yet); began (when it was made);
 --                              interrupted ('1': a claim died since the group was last served);
@@ -36,7 +37,8 @@ local function configure(to)
   if configured_groups[to.integration .. '\n' .. to.group] then return end
   configured_groups[to.integration .. '\n' .. to.group] = true
   redis.call('HSET', group_key(to.integration, to.group), 'labels', to.labels, 'wait', to.groupWaitMs,
-    'interval', to.groupIntervalMs, 'repeat', to.repeatIntervalMs, 'storm', to.stormGroups or '')
+    'interval', to.groupIntervalMs, 'repeat', to.repeatIntervalMs, 'storm', to.stormGroups or '',
+    'after', to.escalateAfterMs or '')
 end
 
 -- A due time is never pushed back. During a send the request is kept in `want` for settle.lua.

@@ -35,15 +35,16 @@ end
 local function send_to(episode, destination, to)
   local integration, group = to.integration, to.group
   local due = p .. 'due:' .. integration
-  local before = tonumber(redis.call('HGET', group_key(integration, group), 'repeat') or '')
+  local before = redis.call('HMGET', group_key(integration, group), 'repeat', 'after')
+  local is_other = tonumber(before[1] or '') ~= to.repeatIntervalMs or tonumber(before[2] or '') ~= to.escalateAfterMs
   configure(to)
   local known = redis.call('SISMEMBER', p .. 'in:' .. episode, destination) == 1
   local at = tonumber(redis.call('ZSCORE', due, group) or '')
   if not known or not at then
     join(integration, group, episode)
     make_due(integration, group, now)
-  elseif before ~= to.repeatIntervalMs and at > now then
-    -- Another repeat_interval: a reminder may be due already.
+  elseif is_other and at > now then
+    -- Another repeat_interval or escalation: a reminder, or the escalation, may be due already.
     redis.call('ZADD', due, now, group)
     wake(integration, now)
   end

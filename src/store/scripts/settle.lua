@@ -3,6 +3,7 @@
 -- what was notified and leaves the timers to that one.
 -- KEYS[1] claim of the integration
 -- args    integration, endpoint, group, token, now, sent (a message was accepted), notified [{episode, entry (JSON)}],
+--         clocks (JSON, of an escalation),
 --         over [episode] (leave the integration), unnotified [episode] (leave this group), nextAt,
 --         suppressed {by [{reason, by, goodAt (of stale)}], unnotified (JSON), maybeNotified (JSON), lateFrom}, log (log.lua),
 --         hasMore (another page of the same group follows: timers and claim are left to the last one)
@@ -59,6 +60,7 @@ for _, cause in ipairs(suppressed and suppressed.by or {}) do
   end
   if cause.reason == 'silenced' and redis.call('EXISTS', p .. 'ended:' .. cause.by) == 1 then is_due = true end
 end
+if args.clocks then redis.call('HSET', key, 'clocks', args.clocks) else redis.call('HDEL', key, 'clocks') end
 if suppressed and suppressed.unnotified ~= '[]' then redis.call('HSET', key, 'suppressed', suppressed.unnotified) end
 if suppressed and suppressed.maybeNotified ~= '[]' then redis.call('HSET', key, 'maybe', suppressed.maybeNotified) end
 
