@@ -13,7 +13,12 @@ import { firing, HOUR, integration, MINUTE, over, SECOND, T0 } from "../store/fi
 const slack = integration("ops/slack/0");
 const camera = firing("cam");
 
-const notified = (alert: Alert, notifiedAt: number): NotificationLogEntry => ({ alert, notifiedAt, groupId: "g" });
+const notified = (alert: Alert, notifiedAt: number): NotificationLogEntry => ({
+  alert,
+  notifiedAt,
+  firstNotifiedAt: notifiedAt,
+  groupId: "g",
+});
 
 function claimOf(more: Partial<Claimed> = {}): Claimed {
   return {
@@ -318,7 +323,10 @@ describe("a storm", () => {
     expect(ended).toHaveLength(11);
     expect(ended[3]).toMatchObject({
       group: "g3",
-      settle: { sent: true, notified: [{ alert: { id: firing("cam3").id }, notifiedAt: T0, firstNotifiedAt: T0, groupId: "g3" }] },
+      settle: {
+        sent: true,
+        notified: [{ alert: { id: firing("cam3").id }, notifiedAt: T0, firstNotifiedAt: T0, groupId: "g3" }],
+      },
     });
     expect(only(run.calls, "notified")).toEqual([["first", 0]]);
   });
@@ -630,7 +638,10 @@ describe("an integration that forgets", () => {
     expect(run.sent[0]?.notification.firing).toHaveLength(2);
     expect(only(run.calls, "notified")).toEqual([["resend", undefined]]);
     expect(only(run.calls, "settle")).toMatchObject([
-      ["g", { notified: [notified(camera, now)], over: [], lines: [], nextAt: now + MINUTE }],
+      [
+        "g",
+        { notified: [{ ...notified(camera, now), firstNotifiedAt: T0 }], over: [], lines: [], nextAt: now + MINUTE },
+      ],
     ]);
     expect(run.logged.map(({ level }) => level)).toEqual(["debug"]);
   });

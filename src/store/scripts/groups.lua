@@ -88,9 +88,11 @@ end
 -- where no root shows it.
 local function touch(integration, group, at, is_any)
   local key, due = group_key(integration, group), p .. 'due:' .. integration
-  local set = redis.call('HMGET', key, 'claimed', 'shown', 'since')
+  local set = redis.call('HMGET', key, 'claimed', 'shown', 'since', 'after', 'sent', 'interval')
   if set[1] then return redis.call('HSET', key, 'touched', at) end
-  if not (set[2] or is_any) or set[3] then return end
+  -- An escalation stops or resumes; one that was sent keeps its `group_interval`.
+  local escalates = tonumber(set[4] or '') and not set[2] and not (set[5] and set[5] + set[6] > at)
+  if not escalates and (not (set[2] or is_any) or set[3]) then return end
   local known = tonumber(redis.call('ZSCORE', due, group) or '')
   if known and known <= at then return wake(integration, known) end
   redis.call('ZADD', due, at, group)
