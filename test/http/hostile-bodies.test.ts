@@ -29,7 +29,7 @@ const honest: Readonly<Record<string, unknown>> = {
     createdBy: "dana",
     comment: "rewiring",
   },
-  "/api/v1/alerts/0123456789abcdef/ack": { author: "dana", comment: "on it" },
+  "/api/v1/alerts/0123456789abcdef/ack": { author: "dana", comment: "on it", for: "2h" },
 };
 
 async function startServer() {

@@ -52,6 +52,8 @@ const start = () =>
     auditLog: async () => [{ ...signIn, id: "1-0e" }],
     sessions: { ...sessionsInMemory, list: async () => [session] },
     acknowledge: async (fingerprint) => (fingerprint === "0".repeat(16) ? { outcome: "not_firing" } : ackDone),
+    withdraw: async (fingerprint) => (fingerprint === "0".repeat(16) ? { outcome: "not_acknowledged" } : ackDone),
+    note: async () => ({ outcome: "too_many_notes" }),
   });
 
 test("the document is served, and is OpenAPI", async () => {
@@ -73,6 +75,9 @@ const asked = [
   ["get", "/api/v1/incidents", "/api/v1/incidents?since=1", 400],
   ["post", "/api/v1/alerts/{fingerprint}/ack", `/api/v1/alerts/${print}/ack`, 200],
   ["post", "/api/v1/alerts/{fingerprint}/ack", `/api/v1/alerts/${"0".repeat(16)}/ack`, 404],
+  ["delete", "/api/v1/alerts/{fingerprint}/ack", `/api/v1/alerts/${print}/ack?author=dana`, 200],
+  ["delete", "/api/v1/alerts/{fingerprint}/ack", `/api/v1/alerts/${"0".repeat(16)}/ack`, 404],
+  ["post", "/api/v1/alerts/{fingerprint}/ack/notes", `/api/v1/alerts/${print}/ack/notes`, 400],
   ["get", "/api/v1/audit", "/api/v1/audit?person=dana", 200],
   ["get", "/api/v1/audit", "/api/v1/audit?action=nothing", 400],
   ["get", "/api/v1/sessions", "/api/v1/sessions", 200],

@@ -9,6 +9,7 @@ import type { HttpDeps } from "../deps.ts";
 import { HttpError } from "../errors.ts";
 import { authorOf, originOf } from "../principal.ts";
 import { parseQuery } from "../query.ts";
+import { ackRoutes } from "./ack-routes.ts";
 import { type FieldProblem, readFields } from "./field.ts";
 import type { Layout } from "./layout.ts";
 import { type PageData, readPageData } from "./page-data.ts";
@@ -68,13 +69,8 @@ export function changeRoutes(root: FastifyInstance, deps: HttpDeps, layout: Layo
       return back(reply, "../../", Back.parse(request.body).back || "?show=silences");
     });
 
-    app.post<{ Params: { fingerprint: string } }>("/alerts/:fingerprint/ack", button, async (request, reply) => {
-      const by = { author: authorOf(request.principal), comment: "" };
-      const { outcome } = await deps.acknowledge(request.params.fingerprint, by, originOf(request));
-      if (outcome !== "done")
-        throw new HttpError("not_found", "The alert has resolved: there is nothing to acknowledge.");
-      return back(reply, "../../", Back.parse(request.body).back);
-    });
+    const backTo = ({ body }: FastifyRequest, reply: FastifyReply) => back(reply, "../../", Back.parse(body).back);
+    ackRoutes(app, deps, { ...button, back: backTo });
   });
 }
 

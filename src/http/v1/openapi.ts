@@ -26,9 +26,15 @@ export function openApiDocument(version: string, operations: readonly Operation[
     info: { title: "lenswatch", version, description, license },
     servers: [{ url: "/" }],
     security: [{ token: [] }, {}],
-    paths: Object.fromEntries(operations.map((one) => [one.path, { [one.method]: describe(one) }])),
+    paths: pathsOf(operations),
     components: { securitySchemes: { token }, schemas: { Problem: schemaOf(ErrorBody) } },
   };
+}
+
+function pathsOf(operations: readonly Operation[]) {
+  const paths: Record<string, Record<string, ReturnType<typeof describe>>> = {};
+  for (const one of operations) paths[one.path] = { ...paths[one.path], [one.method]: describe(one) };
+  return paths;
 }
 
 function describe({ id, path, summary, query, body, answer, scope = "read" }: Operation) {

@@ -23,7 +23,7 @@ export type ApiV1Deps = Pick<
 
 export interface Operation<Q extends z.ZodObject = z.ZodObject, B extends z.ZodType = z.ZodType> {
   readonly id: string;
-  readonly method: "get" | "post";
+  readonly method: "get" | "post" | "delete";
   /** As OpenAPI writes it: `/api/v1/recordings/{id}/timeline`. */
   readonly path: string;
   readonly summary: string;

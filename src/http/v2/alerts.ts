@@ -3,6 +3,7 @@
  * `GET /api/v2/alerts/groups`, its `alertGroup`: firing alerts as the active routes group them now.
  */
 import { z } from "zod";
+import type { StoredAcknowledgement } from "../../alerting/acknowledgement.ts";
 import { RESOLVE_TIMEOUT_MS } from "../../alerting/external-alerts.ts";
 import { fingerprint } from "../../alerting/fingerprint.ts";
 import { createMatcher, matchesAll, parseMatcher } from "../../alerting/matcher.ts";
@@ -47,7 +48,7 @@ export function gettableAlert(
 ) {
   const { alert, receivers, silencedBy = [], inhibitedBy = [], acknowledgement: ack, external } = active;
   const generatorURL = alert.facts.generatorUrl ?? (external ? undefined : externalUrl);
-  const acknowledged = ack && { acknowledgement: { ...ack, at: isoTime(ack.at) } };
+  const acknowledged = ack && { acknowledgement: gettableAck(ack) };
   return {
     labels: alert.labels,
     annotations: alert.annotations,
@@ -58,6 +59,16 @@ export function gettableAlert(
     endsAt: isoTime(external?.endsAt ?? now + RESOLVE_TIMEOUT_MS),
     ...(generatorURL === undefined ? {} : { generatorURL }),
     status: { state: statusOf(active, mutedBy), silencedBy, inhibitedBy, mutedBy, ...acknowledged },
+  };
+}
+
+function gettableAck({ at, until, notes, ...said }: StoredAcknowledgement) {
+  const ends = until === undefined ? {} : { until: isoTime(until) };
+  return {
+    ...said,
+    at: isoTime(at),
+    ...ends,
+    ...(notes && { notes: notes.map((one) => ({ ...one, at: isoTime(one.at) })) }),
   };
 }
 

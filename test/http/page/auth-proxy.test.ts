@@ -100,7 +100,7 @@ describe("a user whom the proxy has signed in", () => {
     const headers = { ...as("dana", "ops"), ...sameOrigin };
     const fields = {
       matchers: 'alertname="RecordingOffline"',
-      comment: "",
+      comment: "x",
       lasting: "1h",
       form: await formOf(headers),
     };

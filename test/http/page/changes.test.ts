@@ -6,6 +6,7 @@ import { spanOf } from "../../../src/http/page/silence-request.ts";
 import { largeFleet, NOW } from "../../metrics/fleets.ts";
 import { aSilence } from "../../support/fixtures.ts";
 import { ackDone, serve } from "../serve.ts";
+import { holdsInMemory } from "../silences.ts";
 import { active, alertOf, smallFleet } from "./fleet.ts";
 import { elementOf, linksOf, shownText } from "./read-page.ts";
 import { formToken, signedIn, visit } from "./visitor.ts";
@@ -307,7 +308,30 @@ describe("an acknowledgement", () => {
     const back = /name="back" value="([^"]*)"/.exec(html)?.[1] ?? "";
     const response = await keeper.post(`/alerts/${print}/ack`, { form: formToken(html), back });
     expect([response.status, response.headers.get("location")]).toEqual([303, location]);
-    expect(changes).toEqual([[print, { author: "dana", comment: "" }]]);
+    expect(changes).toEqual([[print, { author: "dana", comment: "", forMs: undefined }]]);
+  });
+
+  test("has a reason and an end; it can be withdrawn, and noted by others", async () => {
+    const memory = holdsInMemory({ now: () => NOW }, [dark]);
+    const { address } = await stage(memory.deps);
+    const keeper = await signedIn(address, "boss-token", "dana");
+    const post = async (action: string, fields: Record<string, string>) =>
+      (await keeper.post(`/alerts/${print}/${action}`, fields, { from: form })).status;
+    expect(await post("note", { text: "x" })).toBe(404);
+    expect(await post("withdraw", {})).toBe(404);
+    expect(await post("ack", { comment: " on my\u0007 way ", for: "2h" })).toBe(303);
+    expect(memory.acks.get(dark.id)).toMatchObject({ author: "dana", comment: "on my way", until: NOW + 2 * HOUR });
+    expect(await post("note", { text: "the fuse?" })).toBe(303);
+    expect(await post("withdraw", {})).toBe(303);
+    expect(memory.acks.get(dark.id)).toMatchObject({ until: NOW, notes: [{ author: "dana", text: "the fuse?" }] });
+    for (const [action, fields] of [
+      ["ack", { for: "soon" }],
+      ["ack", { for: "2y" }],
+      ["ack", { comment: "x".repeat(1_001) }],
+      ["note", { text: " " }],
+      ["note", { text: "x".repeat(501) }],
+    ] as const)
+      expect(await post(action, fields), JSON.stringify(fields)).toBe(400);
   });
 
   test("is said with who and when, and asked for no more", async () => {
@@ -327,7 +351,7 @@ describe("an acknowledgement", () => {
       form: formToken((await keeper.get(form)).html),
     });
     expect(response.status).toBe(404);
-    expect(await response.text()).toContain("The alert has resolved: there is nothing to acknowledge.");
+    expect(await response.text()).toContain("No firing alert has this fingerprint; it may have resolved.");
     expect(changes).toEqual([]);
   });
 
