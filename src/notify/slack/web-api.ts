@@ -4,6 +4,7 @@
  */
 import { type WebClient as Client, type Logger as SlackLogger, WebClient } from "@slack/web-api";
 import { unlessAborted, withTimeout } from "../../lib/abort.ts";
+import { parseRetryAfter } from "../../lib/backoff.ts";
 import { createHttpClient, readBody } from "../../lib/http-client.ts";
 import { createRedactor } from "../../lib/redact.ts";
 import { abortedError } from "../notifier.ts";
@@ -23,6 +24,11 @@ const noLog: SlackLogger = {
   setName: nothing,
   getLevel: () => "error" as ReturnType<SlackLogger["getLevel"]>,
 };
+
+/** As the client takes it: without a number it would take a 429 for a broken connection. */
+function secondsOf(retryAfter: string | undefined): string {
+  return String(Math.ceil((parseRetryAfter(retryAfter, Date.now()) ?? 1_000) / 1_000));
+}
 
 export type SlackApi = ReturnType<typeof createSlackApi>;
 
@@ -51,7 +57,7 @@ export function createSlackApi(options: { apiBase: string; token: string; timeou
           status: answer.status,
           headers: {
             "content-type": "application/json",
-            ...(retryAfter !== undefined && { "retry-after": retryAfter }),
+            ...(answer.status === 429 && { "retry-after": secondsOf(retryAfter) }),
             ...(scopes !== undefined && { "x-oauth-scopes": scopes }),
           },
         });
