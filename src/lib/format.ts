@@ -49,3 +49,10 @@ export function counted(n: number, noun: string, nouns = `${noun}s`): string {
 export function nameOf(name: string, id: string, max = 60): string {
   return cut(stripControls(name).trim(), max) || cut(stripControls(id).trim(), max) || "unnamed";
 }
+
+/** The name of a recording without that of its location at its front, unless nothing else is in it. */
+export function nameWithin(name: string, location: string): string {
+  const isFront = location !== "" && name.slice(0, location.length).toLowerCase() === location.toLowerCase();
+  const [, rest] = (isFront && /^[\s·:,/|–-]+([^\s·:,/|–-].*)$/s.exec(name.slice(location.length))) || [];
+  return rest ?? name;
+}

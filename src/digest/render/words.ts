@@ -1,7 +1,7 @@
 /** Words shared by the sentences and sections of a digest. Times are in the digest's zone, 24 h. */
 import { DateTime } from "luxon";
 import type { Instant } from "../../lib/clock.ts";
-import { count, nameOf, percent } from "../../lib/format.ts";
+import { count, nameOf, nameWithin, percent } from "../../lib/format.ts";
 import type { Digest, Located, Outage } from "../digest.ts";
 import type { NamedFigure, SectionRow } from "./view.ts";
 
@@ -80,9 +80,5 @@ export function nameAt(
   location: Located,
   max?: number,
 ): string {
-  const own = nameOf(recording.name, recording.id, max);
-  const where = locationLabel(location, max);
-  const after = own.startsWith(where) ? own.slice(where.length) : "";
-  const bare = after.replace(/^[\s·,:/|–-]+/, "");
-  return bare !== "" && bare !== after ? bare : own;
+  return nameWithin(nameOf(recording.name, recording.id, max), locationLabel(location, max));
 }

@@ -4,6 +4,7 @@ import { fingerprint } from "../../alerting/fingerprint.ts";
 import { matchersOf } from "../../alerting/silence.ts";
 import type { Alert } from "../../health/alert.ts";
 import type { AlertState } from "../../health/shard-state.ts";
+import type { Instant } from "../../lib/clock.ts";
 import { nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { cut } from "../../lib/text.ts";
@@ -27,22 +28,25 @@ export interface CardContext {
   readonly lines: readonly LogLine[];
   /** Subject where it is not the page's own, such as `its location`. */
   readonly of?: string;
-  /** The page is about this alert, and has its title as heading. */
-  readonly isPage?: boolean;
 }
 
 /** A firing alert. */
 export function alertCard(active: ActiveAlert, context: CardContext): Markup {
   const { alert } = active;
-  const { data, root, of, isPage } = context;
+  const { data, root, of } = context;
   const print = fingerprint(alert.labels);
   const title = html`<h3><a href="${alertLink(root, print)}">${alertTitle(alert)}</a>${small(of)}</h3>`;
-  const notified = notifiedLine(alert, context.lines, data.moment);
-  const state = [...suppressionLines(active, data, root), ...(notified ? [notified] : [])];
   const { severity } = alert.labels;
   return html`<li class="card firing ${severity === "critical" || severity === "error" ? "severe" : "mild"}">
-${isPage ? nothing : title}${sinceLine(alert, "firing", data.moment)}${note(alert)}
-<ul class="suppression">${state.map((line) => html`<li>${line}</li>`)}</ul>${actions(active, print, context)}</li>`;
+${title}${sinceLine(alert, "firing", data.moment)}${note(alert)}
+${stateLines(active, context)}${actions(active, print, context)}</li>`;
+}
+
+/** What suppresses it, who acknowledged it, and who was notified. */
+export function stateLines(active: ActiveAlert, { data, root, lines }: CardContext): Markup {
+  const notified = notifiedLine(active.alert, lines, data.moment);
+  const state = [...suppressionLines(active, data, root), ...(notified ? [notified] : [])];
+  return html`<ul class="suppression">${state.map((line) => html`<li>${line}</li>`)}</ul>`;
 }
 
 /** A pending alert, or one that is not stored yet: it has no buttons. */
@@ -62,7 +66,7 @@ function sinceLine(alert: ShownAlert, state: string, moment: Moment): Markup {
   return html`<p>since ${since} (${lasts}) <small>${classOf(alert)} · ${state}</small></p>`;
 }
 
-function note({ annotations, facts }: ShownAlert): Markup {
+export function note({ annotations, facts }: ShownAlert): Markup {
   const { description = "", zones = "", impact = "" } = annotations;
   const lines: [string, string][] = [
     ["", facts.detail ?? (facts.restated?.includes("description") ? "" : description)],
@@ -108,30 +112,55 @@ function actions(active: ActiveAlert, print: string, { root, visitor, path }: Ca
   const silence = html`<a class="button" href="${href}">Silence…</a>`;
   if (visitor.formToken === undefined) {
     if (visitor.isReadOnly || !visitor.canSignIn) return nothing;
-    const other = visitor.name === undefined ? "" : "with another token ";
-    return html`<p class="actions">
-<a class="button" href="${signInLink(root, path)}">Sign in ${other}to acknowledge</a> ${silence}</p>`;
+    return html`<p class="actions">${signInButton(root, path, visitor)} ${silence}</p>`;
   }
   if (acknowledgement) return html`<div class="actions">${silence}</div>`;
-  return html`<div class="actions"><form method="post" action="${root}alerts/${print}/ack">
-${formToken(visitor)}<input type="hidden" name="back" value="${path}">
-<button${inhibitedBy.length > 0 ? nothing : html` class="main"`}>Acknowledge</button></form>${silence}</div>`;
+  const main = inhibitedBy.length > 0 ? nothing : html` class="main"`;
+  return html`<div class="actions">${alertForm("ack", print, { root, visitor, path }, html`<button${main}>Acknowledge</button>`)}
+${silence}</div>`;
+}
+
+export function signInButton(root: Root, path: string, { name }: Visitor): Markup {
+  const other = name === undefined ? "" : "with another token ";
+  return html`<a class="button" href="${signInLink(root, path)}">Sign in ${other}to acknowledge</a>`;
+}
+
+/** A form that changes the alert with this fingerprint; fields outside of it name it as their `form`. */
+export function alertForm(
+  change: "ack" | "withdraw" | "note",
+  print: string,
+  { root, visitor, path }: Pick<CardContext, "root" | "visitor" | "path">,
+  fields: Markup,
+  id?: string,
+): Markup {
+  return html`<form${id === undefined ? nothing : html` id="${id}"`} method="post" action="${root}alerts/${print}/${change}">
+${formToken(visitor)}<input type="hidden" name="back" value="${path}">${fields}</form>`;
 }
 
 function suppressionLines(active: ActiveAlert, data: PageData, root: Root): Markup[] {
-  const { alert, acknowledgement, silencedBy = [], inhibitedBy = [], mutedBy = [] } = active;
+  const { alert, silencedBy = [], inhibitedBy = [], mutedBy = [] } = active;
   const { timezone, paused } = alert.facts;
-  const lines: Markup[] = [];
-  if (acknowledgement) {
-    const at = timeAt(acknowledgement.at, timezone, data.moment);
-    const author = html`<bdi>${nameOf(acknowledgement.author, "somebody")}</bdi>`;
-    lines.push(html`Acknowledged by ${author} at ${at}${quoted(acknowledgement.comment)}`);
-  }
+  const lines: Markup[] = acknowledgementLines(active, data.moment);
   for (const id of silencedBy) lines.push(silencedLine(id, data, timezone));
   for (const print of inhibitedBy) lines.push(inhibitedLine(print, data, root));
   for (const name of mutedBy) lines.push(html`Muted by the time interval <bdi>${cut(name, 80)}</bdi>.`);
   if (paused) lines.push(html`Paused: outside the recording's uploading schedule.`);
   return lines.length > 0 ? lines : [html`Unacknowledged.`];
+}
+
+/** The acknowledgement and the notes on it; of one that is over, that it is. */
+function acknowledgementLines({ alert, acknowledgement, endedAcknowledgement }: ActiveAlert, moment: Moment): Markup[] {
+  const { timezone } = alert.facts;
+  const ack = acknowledgement ?? endedAcknowledgement;
+  if (!ack) return [];
+  const { until, notes = [] } = ack;
+  const by = (author: string, at: Instant) =>
+    html`<bdi>${nameOf(author, "somebody")}</bdi> at ${timeAt(at, timezone, moment)}`;
+  const end = until === undefined ? nothing : html`, until ${timeAt(until, timezone, moment)}`;
+  const first = acknowledgement
+    ? html`Acknowledged by ${by(ack.author, ack.at)}${end}${quoted(ack.comment)}`
+    : html`Unacknowledged: the acknowledgement of ${by(ack.author, ack.at)} is over.`;
+  return [first, ...notes.map((one) => html`Note of ${by(one.author, one.at)}${quoted(one.text)}`)];
 }
 
 function quoted(comment: string): Markup {

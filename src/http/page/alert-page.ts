@@ -1,70 +1,239 @@
-/** `GET /alerts/{fingerprint}`: one alert, its decision log and its labels. */
+/** `GET /alerts/{fingerprint}`: one alert while it fires, and after its end. */
+
+import { NOTE_CHARACTERS } from "../../alerting/acknowledgement.ts";
 import type { LogLine } from "../../alerting/decision-log.ts";
 import { fingerprint } from "../../alerting/fingerprint.ts";
+import { matchersOf } from "../../alerting/silence.ts";
 import type { Alert } from "../../health/alert.ts";
-import { nameOf } from "../../lib/format.ts";
+import { currentStatus, type RecordingState } from "../../health/shard-state.ts";
+import { counted, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { cut } from "../../lib/text.ts";
+import { span } from "../../lib/when.ts";
+import type { Incident } from "../../store/incidents.ts";
 import type { ActiveAlert } from "../deps.ts";
 import { HttpError } from "../errors.ts";
-import { alertCard } from "./alert-card.ts";
-import { alertTitle, subjectOf } from "./alert-table.ts";
-import { decisionLogSection } from "./history.ts";
+import { incidentListing } from "../v1/incidents.ts";
+import { noCounts } from "../v1/locations.ts";
+import { alertCard, alertForm, type CardContext, note, signInButton, stateLines } from "./alert-card.ts";
+import { alertHeading, alertTitle, classOf, headingOf, subjectOf } from "./alert-table.ts";
+import { inputField, optionsOf } from "./field.ts";
+import { decisionLogSection, endWords, incidentTable, PERIOD_DAYS } from "./history.ts";
 import type { HtmlPage } from "./layout.ts";
+import { alertLink, homeLink, recordingLink, silenceFormLink } from "./links.ts";
+import { firstOf } from "./listing.ts";
 import { type PageData, unreachableNotice } from "./page-data.ts";
+import { presentOf, recordingNameOf, recordingSortKey, sinceText } from "./recording-table.ts";
+import { badge, countBadges } from "./summary.ts";
 import type { Visitor } from "./visitor.ts";
+import { BRIEF_MS, knownZone, timeAt } from "./when.ts";
 
 const ROOT = "../";
 
-/** The firing alerts with this fingerprint, usually one. Throws HttpError `not_found` where there is none. */
+const NEIGHBOURS_SHOWN = 12;
+const OTHERS_SHOWN = 6;
+const EARLIER_SHOWN = 20;
+
+/** The firing alerts with this fingerprint, usually one; none after their end. */
 export function alertsOf(print: string, { alerts, suppressed }: PageData): ActiveAlert[] {
   const found = alerts.filter(({ labels }) => fingerprint(labels) === print);
-  const active = found.flatMap(({ key }) => suppressed.get(key) ?? []);
-  if (active.length > 0) return active;
-  const message = "No firing alert has this fingerprint: it may have resolved, or the link may be cut off.";
-  throw new HttpError("not_found", message);
+  return found.flatMap(({ key }) => suppressed.get(key) ?? []);
 }
 
-/** `lines` are the decision log of its subject. */
-export function alertPage(
+export interface AlertHistory {
+  /** The decision log of its subject since it began, oldest first. */
+  readonly lines: readonly LogLine[];
+  /** At least those of 30 days. */
+  readonly incidents: readonly Incident[];
+}
+
+/** `active` have the same fingerprint; the page is about the first. */
+export function* alertPage(
   active: readonly ActiveAlert[],
   data: PageData,
   visitor: Visitor,
-  lines: readonly LogLine[],
-): HtmlPage {
-  const [first] = active;
+  { lines, incidents }: AlertHistory,
+): Generator<void, HtmlPage> {
+  const [first, ...others] = active;
   if (!first) throw new Error("an alert's page without an alert");
   const { alert } = first;
-  const { labels, subject, facts } = alert;
-  const path = `alerts/${fingerprint(labels)}`;
+  const { subject, labels, facts } = alert;
+  const { moment } = data;
+  const print = fingerprint(labels);
+  const path = `alerts/${print}`;
+  const context: CardContext = { data, root: ROOT, visitor, path, lines };
+  const heading = alertHeading(alert);
+  const isBrief = moment.now - alert.startsAt < BRIEF_MS;
+  const since = timeAt(alert.startsAt, facts.timezone, moment, isBrief);
   const own = lines.filter(({ ruleId }) => ruleId === undefined || ruleId === alert.ruleId);
-  const cards = active.map((one) => alertCard(one, { data, root: ROOT, visitor, path, lines, isPage: true }));
-  const title = alertTitle(alert);
-  const log = { moment: data.moment, timezone: facts.timezone, title: "Decision log", of: subject.kind };
+  const cards = others.map((one) => html`<ul class="cards">${alertCard(one, context)}</ul>`);
+  const earlier = incidents.filter((one) => one.fingerprint === print && one.id !== alert.id);
   return {
-    title: `${title} · ${nameOf(labels.recording ?? labels.location ?? "", subject.id)}`,
+    title: heading,
     mood: "bad",
     path,
-    body: html`<div class="lead bad"><h1>${title}</h1><p>${subjectOf(alert, ROOT)}</p></div>
-${unreachableNotice(data)}<ul class="cards">${cards}</ul>${links(alert)}
-${decisionLogSection(own, log)}${labelList(alert)}`,
+    body: html`<div class="lead bad"><h1><bdi>${heading}</bdi></h1>
+<p>Since ${since} (${span(alert.startsAt, moment.now)}) <small>${classOf(alert)} · firing</small></p></div>
+${unreachableNotice(data)}${actionRow(first, print, context)}
+<section aria-labelledby="facts"><h2 id="facts" class="hidden">What is known</h2><div class="panel facts">
+<p>${subjectOf(alert, ROOT)}</p>${note(alert)}${stateLines(first, context)}</div></section>${cards}
+${neighbours(alert, data)}${yield* earlierSection(earlier, facts.timezone, data)}
+${decisionLogSection(own, { moment, timezone: facts.timezone, title: "Decision log", of: subject.kind })}${labelList(alert)}`,
   };
 }
 
-/** The alert's own links; only http and https ones. */
-function links({ annotations, facts }: Alert): Markup {
-  const all = { Runbook: annotations.runbook_url, Source: facts.generatorUrl };
-  const found = Object.entries(all).flatMap(([words, text]) => {
-    const href = webUrl(text);
-    return href ? [html`<a class="button" href="${href}" rel="noreferrer noopener">${words}</a> `] : [];
+const NOT_KNOWN = "No alert with this fingerprint fires or is remembered: the link may be cut off.";
+
+/** The latest incident with this fingerprint. Throws HttpError `not_found` where none is stored. */
+export function endedAlert(print: string, incidents: readonly Incident[]): Incident {
+  const own = incidents.filter((one) => one.fingerprint === print);
+  const [latest] = own.sort((a, b) => b.startsAt - a.startsAt);
+  if (latest) return latest;
+  throw new HttpError("not_found", NOT_KNOWN);
+}
+
+/** After its end: how it ended, how long it lasted, and the decisions about it. */
+export function* endedAlertPage(
+  ended: Incident,
+  data: PageData,
+  { lines, incidents }: AlertHistory,
+): Generator<void, HtmlPage> {
+  const { moment, fleet } = data;
+  const { subject, alertname, problem, startsAt, endsAt = moment.now, endReason = null, locationId } = ended;
+  const { inventory } = fleet;
+  const recording = subject.kind === "recording" ? inventory.recording(subject.id)?.name || subject.id : undefined;
+  const location = locationId === undefined ? undefined : inventory.location(locationId)?.name || locationId;
+  const heading = headingOf({ kind: subject.kind, recording, location, alertname, problem });
+  const timezone = knownZone(inventory.recording(subject.id)?.timezone, inventory.location(locationId ?? "")?.timezone);
+  const isBrief = endsAt - startsAt < BRIEF_MS;
+  const [began, over] = [startsAt, endsAt].map((at) => timeAt(at, timezone, moment, isBrief));
+  const words = endWords({ endReason });
+  const end = `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
+  const links = [
+    ...(recording === undefined ? [] : [html`<a href="${recordingLink(ROOT, subject.id)}">The recording</a> `]),
+    ...(locationId === undefined ? [] : [html`<a href="${homeLink(ROOT, { location: locationId })}">The location</a>`]),
+  ];
+  const same = incidents.filter((one) => one.fingerprint === ended.fingerprint && one.id !== ended.id);
+  const own = lines.filter(({ ruleId, at }) => (ruleId === undefined ? at <= endsAt : ruleId === ended.ruleId));
+  return {
+    title: `${end} · ${heading}`,
+    mood: endReason === "recovered" ? "good" : "unknown",
+    path: `alerts/${ended.fingerprint}`,
+    body: html`<div class="lead ${endReason === "recovered" ? "good" : "unknown"}"><h1><bdi>${heading}</bdi></h1>
+<p>${end} ${over ?? nothing}, lasted ${span(startsAt, endsAt)}; began ${began ?? nothing}
+<small>${nameOf(alertname, "alert", 80)}</small></p></div>${unreachableNotice(data)}<p class="pager">${links}</p>
+${decisionLogSection(own, { moment, timezone, title: "Decision log", of: subject.kind })}
+${yield* earlierSection(same, timezone, data)}`,
+  };
+}
+
+/** What somebody does about it, the first thing on the page; then what they say with it. */
+function actionRow(active: ActiveAlert, print: string, context: CardContext): Markup {
+  const { alert, acknowledgement, inhibitedBy = [] } = active;
+  const { visitor, path } = context;
+  const silence = html`<a class="button" href="${silenceFormLink(ROOT, { matchers: matchersOf(alert) })}">Silence…</a>`;
+  const links = linksOf(alert);
+  if (visitor.formToken === undefined) {
+    const signIn = visitor.isReadOnly || !visitor.canSignIn ? [] : [signInButton(ROOT, path, visitor), silence];
+    return signIn.length + links.length === 0 ? nothing : html`<p class="actions">${[...signIn, ...links]}</p>`;
+  }
+  const main = inhibitedBy.length > 0 ? nothing : html` class="main"`;
+  const first = acknowledgement
+    ? alertForm("withdraw", print, context, html`<button>Withdraw acknowledgement</button>`)
+    : alertForm("ack", print, context, html`<button${main}>Acknowledge</button>`, "ack");
+  return html`<div class="actions">${first}${silence}${links}</div>
+${acknowledgement ? noteForm(print, context) : acknowledgementFields()}`;
+}
+
+const DURATIONS = [
+  ["", "until it resolves"],
+  ["1h", "for 1 hour"],
+  ["4h", "for 4 hours"],
+  ["1d", "for 1 day"],
+] as const;
+
+/** Fields of the form of the button above. */
+function acknowledgementFields(): Markup {
+  const comment = inputField("comment", "Comment", undefined, {
+    attributes: html` form="ack" maxlength="1000" autocomplete="off"`,
   });
-  return found.length === 0 ? nothing : html`<p class="actions">${found}</p>`;
+  return html`<details id="ack-fields"><summary>Acknowledge with a comment, or for a time</summary>
+<div class="sheet beside">${comment}<div class="field"><label for="for">How long</label>
+<select id="for" name="for" form="ack">${optionsOf(DURATIONS)}</select></div>
+<button form="ack">Acknowledge</button></div></details>`;
+}
+
+function noteForm(print: string, context: CardContext): Markup {
+  const text = inputField("text", "Note", undefined, {
+    attributes: html` required maxlength="${NOTE_CHARACTERS}" autocomplete="off"`,
+  });
+  const fields = html`<div class="sheet beside">${text}<button>Add the note</button></div>`;
+  return html`<details id="note-fields"><summary>Add a note</summary>${alertForm("note", print, context, fields)}</details>`;
+}
+
+/** The alert's own links; only http and https ones. */
+function linksOf({ annotations, facts }: Alert): Markup[] {
+  const all = { Runbook: annotations.runbook_url, Source: facts.generatorUrl };
+  return Object.entries(all).flatMap(([words, text]) => {
+    const href = webUrl(text);
+    return href ? [html` <a class="button" href="${href}" rel="noreferrer noopener">${words}</a>`] : [];
+  });
 }
 
 function webUrl(text = ""): string | undefined {
   if (text.length > 2_000 || !URL.canParse(text)) return undefined;
   const { protocol, href } = new URL(text);
   return protocol === "https:" || protocol === "http:" ? href : undefined;
+}
+
+/** The other recordings of its location, and what else fires there. */
+function neighbours(alert: Alert, data: PageData): Markup {
+  const { fleet, moment } = data;
+  const { location_id: id = "", location = "" } = alert.labels;
+  const states = fleet.shards.flatMap(({ recordings }) =>
+    [...recordings.values()].filter((one) => one.locationId === id && one.id !== alert.labels.recording_id),
+  );
+  if (id === "" || states.length === 0) return nothing;
+  const counts = noCounts();
+  for (const state of states) counts[currentStatus(state, fleet.now, fleet.statusIntervalMs)] += 1;
+  const key = (state: RecordingState) => recordingSortKey(state, fleet);
+  const sorted = states.toSorted((a, b) => (key(a) < key(b) ? -1 : 1)).slice(0, NEIGHBOURS_SHOWN);
+  const items = sorted.map((state) => {
+    const { status, timezone } = presentOf(state, fleet);
+    const name = nameOf(recordingNameOf(state.id, fleet), state.id);
+    return html`<li>${badge(status)} <a href="${recordingLink(ROOT, state.id)}"><bdi>${name}</bdi></a>
+<small>${sinceText(state, status, timezone, moment)}</small></li>`;
+  });
+  const left = states.length - sorted.length;
+  const here = homeLink(ROOT, { location: id });
+  const more = html`<p><a href="${here}">${counted(left, "more recording")}</a></p>`;
+  const title = alert.labels.recording_id === undefined ? "Recordings" : "Other recordings";
+  return html`<section aria-labelledby="neighbours"><h2 id="neighbours">${title} of
+<a href="${here}"><bdi>${nameOf(location, id)}</bdi></a></h2><div class="panel"><p>${countBadges(counts)}</p>
+<ul class="neighbours">${items}</ul>${left === 0 ? nothing : more}${othersHere(alert, id, data)}</div></section>`;
+}
+
+function othersHere(alert: Alert, id: string, { alerts }: PageData): Markup {
+  const here = alerts.filter(({ labels, key }) => labels.location_id === id && key !== alert.key);
+  if (here.length === 0) return nothing;
+  const named = firstOf(here, OTHERS_SHOWN, (one) => {
+    const at = one.labels.recording === undefined ? "" : ` (${nameOf(one.labels.recording, "", 60)})`;
+    return html`<a href="${alertLink(ROOT, fingerprint(one.labels))}"><bdi>${alertTitle(one)}${at}</bdi></a>`;
+  });
+  return html`<p>Also firing here: ${named}.</p>`;
+}
+
+function* earlierSection(
+  incidents: readonly Incident[],
+  timezone: string,
+  { fleet, moment }: PageData,
+): Generator<void, Markup> {
+  const { items, total } = yield* incidentListing(incidents, { limit: EARLIER_SHOWN }, fleet.inventory, moment.now);
+  if (total === 0) return nothing;
+  const caption = "Other times that it fired, the newest first";
+  const table = incidentTable(items, { moment, timezoneOf: () => timezone, root: ROOT, caption, withPlace: false });
+  return html`<section aria-labelledby="earlier"><h2 id="earlier">${counted(total, "other time")} in the last
+${PERIOD_DAYS} days</h2>${table}</section>`;
 }
 
 function labelList({ labels }: Alert): Markup {

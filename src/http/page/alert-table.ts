@@ -1,8 +1,15 @@
 /** Alerts by their short names, and as a table. */
 import { fingerprint } from "../../alerting/fingerprint.ts";
-import { type Alert, type AlertFacts, problems } from "../../health/alert.ts";
+import {
+  type Alert,
+  type AlertFacts,
+  type ProblemKind,
+  problems,
+  recordingProblems,
+  type SubjectKind,
+} from "../../health/alert.ts";
 import type { AlertState } from "../../health/shard-state.ts";
-import { count, counted, nameOf, percent } from "../../lib/format.ts";
+import { count, counted, nameOf, nameWithin, percent } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { cut } from "../../lib/text.ts";
 import { span } from "../../lib/when.ts";
@@ -23,7 +30,7 @@ const SEVERITIES: readonly string[] = ["critical", "error", "warning", "info"];
 
 const BREADTH = { service: 0, integration: 1, location: 2, recording: 3, external: 4 } as const;
 
-const COLUMNS: readonly ListingColumn[] = [["Alert"], ["Location"], ["Since", "since"], ["For", "for", "t"], ["State"]];
+const COLUMNS: readonly ListingColumn[] = [["Alert"], ["Where"], ["Since", "since"], ["For", "for", "t"], ["State"]];
 
 /** Alerts of the whole fleet; `within` counts, by location, alerts that are folded into that of the location. */
 export function alertTable(
@@ -81,6 +88,40 @@ export type ShownAlert = Pick<AlertState, "labels" | "annotations" | "startsAt" 
 export function alertTitle({ labels, facts }: Pick<ShownAlert, "labels" | "facts">): string {
   const words = facts.problem && problems[facts.problem]?.name;
   return `${words ?? nameOf(labels.alertname ?? "", "alert", 80)}${figure(facts)}`;
+}
+
+/** What an alert or an incident is about, by names that may be empty. */
+interface About {
+  readonly kind: SubjectKind;
+  readonly recording?: string | undefined;
+  readonly location?: string | undefined;
+  readonly alertname: string;
+  readonly problem?: ProblemKind | undefined;
+  readonly figure?: string;
+}
+
+/** `Entrance offline · Leeds Briggate`: the title of its own page. */
+export function headingOf({ kind, recording = "", location = "", alertname, problem, figure = "" }: About): string {
+  const words = problem === undefined ? undefined : problems[problem]?.name;
+  const short = Object.entries(recordingProblems).find(([name]) => name === problem)?.[1].short;
+  const own = recording === "" ? "" : nameOf(nameWithin(recording, location), "");
+  const name = words ?? nameOf(alertname, "alert", 80);
+  const what = kind === "recording" && own !== "" ? (short ? `${own} ${short}` : `${name} · ${own}`) : name;
+  return `${what}${figure}${location === "" ? "" : ` · ${nameOf(location, "")}`}`;
+}
+
+export function alertHeading({ subject, labels, facts }: Pick<Alert, "subject" | "labels" | "facts">): string {
+  const { alertname = "", recording, location, instance, job } = labels;
+  const where = location ?? (subject.kind === "external" ? (instance ?? job) : undefined);
+  const figured = figure(facts);
+  return headingOf({
+    kind: subject.kind,
+    recording,
+    location: where,
+    alertname,
+    problem: facts.problem,
+    figure: figured,
+  });
 }
 
 /** `RecordingOffline · critical`. */

@@ -4,9 +4,10 @@ import { runYielding } from "../../lib/yield.ts";
 import type { Incident } from "../../store/incidents.ts";
 import type { HttpDeps } from "../deps.ts";
 import { parseQuery } from "../query.ts";
-import { alertPage, alertsOf } from "./alert-page.ts";
+import { alertPage, alertsOf, endedAlert, endedAlertPage } from "./alert-page.ts";
 import { auditPage } from "./audit-page.ts";
 import { changeRoutes } from "./change-routes.ts";
+import { PERIOD_DAYS } from "./history.ts";
 import { DAY_MS, incidentsCsv, incidentsPage } from "./incidents-page.ts";
 import type { HtmlPage, Layout } from "./layout.ts";
 import { AlertQuery, AuditQuery, HomeQuery, IncidentsQuery, RecordingQuery, type Root } from "./links.ts";
@@ -25,6 +26,9 @@ declare module "fastify" {
     page?: Root;
   }
 }
+
+/** How far back the address of an alert that is over is good: as long as incidents are stored. */
+const INCIDENT_DAYS = 90;
 
 export function pageRoutes(app: FastifyInstance, deps: HttpDeps, layout: Layout): void {
   app.get("/", { config: { page: "./" } }, async (request, reply) => {
@@ -53,11 +57,20 @@ export function pageRoutes(app: FastifyInstance, deps: HttpDeps, layout: Layout)
   app.get<{ Params: { fingerprint: string } }>("/alerts/:fingerprint", below, async (request, reply) => {
     const query = parseQuery(AlertQuery, request.query);
     const data = await readPageData(deps);
-    const active = alertsOf(request.params.fingerprint, data);
+    const print = request.params.fingerprint;
+    const active = alertsOf(print, data);
+    const incidents = await incidentsSince(data, (active.length > 0 ? PERIOD_DAYS : INCIDENT_DAYS) * DAY_MS);
+    if (active.length === 0) {
+      const ended = endedAlert(print, incidents);
+      const lines = await inTime(deps.timeline([ended.subject], ended.startsAt - 1), deps);
+      const page = endedAlertPage(ended, data, { lines, incidents });
+      return send(request, reply, await runYielding(page), data, query);
+    }
     const subjects = active.map(({ alert }) => alert.subject);
     const begun = Math.min(...active.map(({ alert }) => Math.min(alert.startsAt, alert.firedAt)));
     const lines = await inTime(deps.timeline(subjects, begun), deps);
-    return send(request, reply, alertPage(active, data, visitorOf(request, deps), lines), data, query);
+    const page = alertPage(active, data, visitorOf(request, deps), { lines, incidents });
+    return send(request, reply, await runYielding(page), data, query);
   });
 
   function incidentsSince({ moment: { now } }: PageData, ms: number): Promise<readonly Incident[]> {

@@ -1,11 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { fingerprint } from "../../../src/alerting/fingerprint.ts";
 import type { Alert } from "../../../src/health/alert.ts";
+import { toIncident } from "../../../src/store/incidents.ts";
 import { NOW } from "../../metrics/fleets.ts";
 import { aSilence } from "../../support/fixtures.ts";
 import { serve } from "../serve.ts";
 import { active, alertOf, smallFleet, unreachable } from "./fleet.ts";
 import { elementOf, linksOf, shownText } from "./read-page.ts";
+import { signedIn } from "./visitor.ts";
 
 const MINUTE = 60_000;
 
@@ -39,12 +41,12 @@ describe("GET /alerts/{fingerprint}", () => {
     const { status, html } = await page(dark, { timeline });
     const shown = shownText(html);
     expect(status).toBe(200);
-    expect(elementOf(html, "title")).toBe("Offline · Till 3 · lenswatch");
+    expect(elementOf(html, "title")).toBe("Till 3 offline · Leeds Briggate · lenswatch");
     expect(shown).toEqual(
       expect.arrayContaining([
-        "Offline",
+        "Till 3 offline · Leeds Briggate",
+        "Since 11:48 GMT (12 m) RecordingOffline · critical · firing",
         "Till 3 Leeds Briggate",
-        "since 11:48 GMT (12 m) RecordingOffline · critical · firing",
         "Unacknowledged.",
         "Notified ops/slack/0 at 11:51 GMT.",
         "RecordingOffline: fires → 11:51:00 GMT Slack",
@@ -98,12 +100,97 @@ describe("GET /alerts/{fingerprint}", () => {
     expect(linksOf(html).get("Service unreachable")).toBe(`../alerts/${fingerprint(unreachable.labels)}`);
   });
 
-  test("says of one that is over, or was never there, that it does not fire", async () => {
-    const { get } = await serve({ fleet: async () => smallFleet });
-    const response = await get("/alerts/0011223344556677");
-    expect(response.status).toBe(404);
-    expect(shownText(await response.text()).join()).toContain("it may have resolved");
-    const ended = alertOf("RecordingOffline", { state: "resolved", endsAt: NOW });
-    expect((await page(ended)).status).toBe(404);
+  test("shows the neighbours' state, what else fires there, and how often it fired", async () => {
+    const alert = alertOf("RecordingOffline");
+    const low = alertOf("LowQuality", { labels: { ...alert.labels, alertname: "LowQuality", recording: "Entrance" } });
+    const before = { ...toIncident(alert), id: "before", startsAt: NOW - 300 * MINUTE, endsAt: NOW - 299 * MINUTE };
+    const { html } = await page(alert, {
+      alerts: active(alert, low),
+      incidents: async () => [{ ...before, endReason: "recovered" }, toIncident(alert)],
+    });
+    const shown = shownText(html);
+    expect(shown).toEqual(
+      expect.arrayContaining([
+        "Other recordings of Leeds Briggate",
+        expect.stringContaining("Entrance since"),
+        "Also firing here: Offline (Entrance).",
+        "1 other time in the last 30 days",
+        "RecordingOffline | began 07:00:00 GMT | ended 07:01:00 GMT | lasted 1 m | recovered",
+      ]),
+    );
+    expect(linksOf(html).get("Offline (Entrance)")).toBe(`../alerts/${fingerprint(low.labels)}`);
+  });
+
+  test("has its actions in one row, before everything else, and what is said with them", async () => {
+    const alert = alertOf("RecordingOffline", { annotations: { runbook_url: "https://wiki.example/a" } });
+    const open = { adminToken: "boss-token", fleet: async () => smallFleet } as const;
+    const order = (html: string, ...texts: string[]) => texts.map((text) => html.indexOf(text));
+    const { address } = await serve({ ...open, alerts: active(alert) });
+    const { html } = await (await signedIn(address, "boss-token")).get(`/alerts/${fingerprint(alert.labels)}`);
+    const at = order(html, ">Acknowledge<", ">Silence…<", ">Runbook<", 'name="comment"', 'name="for"', 'id="facts"');
+    expect(at).toEqual(at.toSorted((a, b) => a - b));
+    expect(Math.min(...at)).toBeGreaterThan(0);
+
+    const acknowledgement = {
+      at: NOW - MINUTE,
+      author: "ana",
+      comment: "on my way",
+      until: NOW + 60 * MINUTE,
+      notes: [{ at: NOW, author: "ben", text: "van is there" }],
+    };
+    const acked = await serve({ ...open, alerts: async () => [{ alert, receivers: ["ops"], acknowledgement }] });
+    const after = await (await signedIn(acked.address, "boss-token")).get(`/alerts/${fingerprint(alert.labels)}`);
+    expect(shownText(after.html)).toEqual(
+      expect.arrayContaining([
+        "Acknowledged by ana at 11:59 GMT, until 13:00 GMT: on my way",
+        "Note of ben at 12:00 GMT: van is there",
+        "Withdraw acknowledgement",
+      ]),
+    );
+    expect(after.html).toContain('name="text"');
+  });
+
+  test("says of one that ended how and when, and of one that was never there that it is not known", async () => {
+    const alert = alertOf("RecordingOffline");
+    const ended = {
+      ...toIncident(alert),
+      startsAt: NOW - 90_000,
+      endsAt: NOW - MINUTE,
+      endReason: "recovered",
+    } as const;
+    const line = { subject: alert.subject, ruleId: "RecordingOffline" };
+    const asked: unknown[] = [];
+    const { get } = await serve({
+      fleet: async () => smallFleet,
+      incidents: async () => [
+        { ...ended, id: "older", startsAt: NOW - 500 * MINUTE, endsAt: NOW - 490 * MINUTE },
+        ended,
+      ],
+      timeline: async (...given) => {
+        asked.push(given);
+        return [
+          { ...line, at: NOW - 90_000, reason: "firing" },
+          { ...line, at: NOW - 80_000, reason: "notified", integration: "ops/slack/0" },
+          { ...line, at: NOW - MINUTE, reason: "resolved" },
+        ];
+      },
+    });
+    const response = await get(`/alerts/${fingerprint(alert.labels)}`);
+    const html = await response.text();
+    expect(response.status).toBe(200);
+    expect(elementOf(html, "title")).toBe("Recovered · Till 3 offline · Leeds Briggate · lenswatch");
+    expect(shownText(html)).toEqual(
+      expect.arrayContaining([
+        "Till 3 offline · Leeds Briggate",
+        "Recovered 11:59:00 UTC, lasted 30 s; began 11:58:30 UTC RecordingOffline",
+        "RecordingOffline: fires → Slack → 11:59:00 UTC recovered",
+        "1 other time in the last 30 days",
+      ]),
+    );
+    expect(asked).toEqual([[[alert.subject], NOW - 90_000 - 1]]);
+
+    const unknown = await get("/alerts/0011223344556677");
+    expect(unknown.status).toBe(404);
+    expect(shownText(await unknown.text()).join()).toContain("the link may be cut off");
   });
 });
