@@ -74,6 +74,7 @@ export async function startEnvironment(fleet: Fleet, logLevel: "info" | "debug")
     const { recordings } = world.addLocation({ timezone, recordings: fleet.recordingsPerLocation });
     for (const { id } of recordings) world.setSchedule(id, true);
   }
+  const names = new Set(world.recordings.map(({ name }) => name));
   const accepted = acceptSlack(slack);
   const sweeps = watchSweeps(() => redis.connect());
   const webhooks = Array.from({ length: fleet.webhooks }, (_, i) => `${slack.url}-${i}`);
@@ -94,7 +95,7 @@ export async function startEnvironment(fleet: Fleet, logLevel: "info" | "debug")
       if (by === "slack") await Promise.race([accepted.next(), sleep(PATIENCE_MS)]);
       else await mail.waitFor(isNext, PATIENCE_MS).catch(() => {});
     },
-    messages: () => messagesSoFar(accepted.messages, mail),
+    messages: () => messagesSoFar(accepted.messages, mail, names),
     repeatedColdStarts() {
       const all = [
         ...slack.starts.messages.map(({ path }) => slackIntegration(path)),
@@ -192,13 +193,13 @@ function mailIntegration([to = ""]: readonly string[]): string {
   return `email/${/\d+/.exec(to)?.[0]}`;
 }
 
-function messagesSoFar(slack: readonly Accepted[], mail: SmtpSink): Message[] {
+function messagesSoFar(slack: readonly Accepted[], mail: SmtpSink, names: ReadonlySet<string>): Message[] {
   return [
-    ...slack.map(({ at, integration, shown }) => ({ at, integration, read: readSlack(shown) })),
+    ...slack.map(({ at, integration, shown }) => ({ at, integration, read: readSlack(shown, names) })),
     ...mail.messages.map(({ receivedAt, rcpts, text }) => ({
       at: receivedAt,
       integration: mailIntegration(rcpts),
-      read: readMail(text),
+      read: readMail(text, names),
     })),
   ]
     .sort((a, b) => a.at - b.at)

@@ -46,59 +46,102 @@ export interface Read {
   readonly unreadable: readonly string[];
 }
 
-const HEADING = /^(New|Still firing|Recovered|Resolved) \((\d+)\)$/;
+const HEADING = /^(New|Still firing|Recovered|Resolved) \([\d,]+\)(?: · (.+))?$/;
+/** What the entries below have in common, or, without any, what is said of the title's subject. */
+const CLAUSE =
+  /^(?:Since|Was|Offline|Online|Degraded|Flapping|Recovered, was|Notifications failing|\d+ changes in)\b.*\d\d:\d\d/;
 const CUT = /^and [\d,]+ more|too many to list here/;
 
-/** The lines of a Slack message, as its blocks show them. */
-export function readSlack(shown: string): Read {
-  const entries: Entry[] = [];
-  let heading: string | undefined;
+type Names = ReadonlySet<string>;
+
+/** The lines of a Slack message, as its blocks show them. `names`: of all recordings, with their locations' names. */
+export function readSlack(shown: string, names: Names = new Set()): Read {
   const [title = "", ...lines] = shown.split("\n");
-  for (const line of lines) {
-    const head = HEADING.exec(line.replace(/^\*|\*$/g, ""));
-    const entry = /^(?:• )?\*((?:\u200b\*\u200b|[^*])+)\*(?: ·)? (.+)$/.exec(line);
-    if (head) heading = head[1];
-    else if (entry) entries.push({ heading, name: plain(entry[1]), facts: plain(entry[2]) });
-    else if (CUT.test(line)) entries.push({ heading, name: "", facts: "" });
-  }
-  return readEntries(plain(title).replace(/^\*|\*$/g, ""), entries);
+  const parts = lines.map((line): Part => {
+    const [, name, facts] = /^(?:• )?\*((?:\u200b\*\u200b|[^*])+)\*(?: ·)? (.+)$/.exec(line) ?? [];
+    return facts === undefined
+      ? { line: plain(line.replace(/^\*|\*$/g, "")) }
+      : { name: plain(name), facts: plain(facts) };
+  });
+  return readParts(plain(title).replace(/^\*|\*$/g, ""), parts, names);
 }
 
 /** The lines of a mail's text. */
-export function readMail(text: string): Read {
-  const entries: Entry[] = [];
-  let heading: string | undefined;
+export function readMail(text: string, names: Names = new Set()): Read {
   const [title = "", ...blocks] = text.trim().split("\n\n");
-  for (const block of blocks) {
-    const [name = "", facts] = block.split("\n");
-    const head = HEADING.exec(name);
-    if (head) heading = head[1];
-    else if (CUT.test(name)) entries.push({ heading, name: "", facts: "" });
-    else if (facts !== undefined) entries.push({ heading, name, facts: facts.trim() });
-  }
-  return readEntries(title, entries);
+  const parts = blocks.map((block): Part => {
+    const [line = "", facts] = block.split("\n");
+    return facts?.startsWith("  ") ? { name: line, facts: facts.trim() } : { line };
+  });
+  return readParts(title, parts, names);
 }
+
+type Part = { readonly line: string } | { readonly name: string; readonly facts: string };
 
 interface Entry {
   readonly heading: string | undefined;
   /** Empty where the list was cut. */
   readonly name: string;
   readonly facts: string;
+  /** What it leaves to the heading. */
+  readonly clause?: string | undefined;
+}
+
+function readParts(signed: string, parts: readonly Part[], names: Names): Read {
+  const title = signed.replace(/^(?:🔴|🟠|🔵|✅|⚪) /u, "");
+  const entries: Entry[] = [];
+  let heading: string | undefined;
+  let clause: string | undefined;
+  for (const part of parts) {
+    if ("facts" in part) entries.push({ heading, clause, ...part });
+    else if (HEADING.test(part.line)) [, heading, clause] = HEADING.exec(part.line) ?? [];
+    else if (CUT.test(part.line)) entries.push({ heading, name: "", facts: "" });
+    else if (CLAUSE.test(part.line)) clause ??= part.line.charAt(0).toLowerCase() + part.line.slice(1);
+  }
+  const titled = entries.length === 0 && clause !== undefined ? titledEntry(title, clause) : undefined;
+  return readEntries(title, titled ? [titled] : entries, names);
+}
+
+/** A title about one subject, in the order in which its words can be told apart. */
+const TITLED: readonly (readonly [title: RegExp, facts: (clause: string, title: string, state: string) => string])[] = [
+  [/^Notifications to (.+?) recovered — /, (clause, title) => `recovered, ${clause} ${lastedIn(title)}`],
+  [/^(?:Reminder: )?Notifications (?:still )?failing: (.+?)(?: — |$)/, (clause) => `notifications failing ${clause}`],
+  [/^(.+?) was \w+ (?:· .*)?— recovered after/, (clause, title) => `${clause} ${lastedIn(title)}, recovered since`],
+  [/^(.+?) steady again, /, (clause) => `steady again: ${clause}`],
+  [/^(.+?) recovered (?:· .*)?— after/, (clause, title) => `recovered, ${clause} ${lastedIn(title)}`],
+  [/^(.+?):? (its rule was removed|no longer watched|expired)/, (clause, _, end) => `${end}; ${clause}`],
+  [/^(?:Reminder: )?(.+?)(?: still)? (flapping)\b/, (clause) => `flapping: ${clause}`],
+  [/^(?:Reminder: )?(.+?)(?: still)? (offline|unreachable)\b/, (clause, _, state) => `${state} ${clause}`],
+];
+
+function titledEntry(title: string, clause: string): Entry | undefined {
+  for (const [pattern, factsOf] of TITLED) {
+    const [found, name = "", state = ""] = pattern.exec(title) ?? [];
+    if (found !== undefined) return { heading: undefined, name, facts: factsOf(clause, title, state) };
+  }
+  return undefined;
+}
+
+/** `(9 m)` of a title that ends with `after 9 m`. */
+function lastedIn(title: string): string {
+  return `(${/ after (?:up to )?([^,]+)/.exec(title)?.[1] ?? ""})`;
 }
 
 type Line = Read["lines"][number];
 
-function readEntries(title: string, entries: readonly Entry[]): Read {
+function readEntries(title: string, entries: readonly Entry[], names: Names): Read {
   const lines: Line[] = [];
   const counted: Counted[] = [];
   const cut: NoticeKind[] = [];
   const unreadable: string[] = [];
   for (const entry of entries) {
     const ongoing = ongoingIn(title, entry.heading);
-    const line = entry.name === "" ? undefined : readEntry(ongoing, entry);
-    const counts = line || entry.name === "" ? [] : readCounts(ongoing, entry);
+    const facts = [entry.facts, `${entry.facts} ${entry.clause ?? ""}`, `${entry.facts} ${ongoing}`];
+    const readings = facts.map((text) => readingOf(ongoing, { ...entry, facts: text }));
+    const { line, counts } = readings.find((one) => one.line || one.counts.length > 0) ?? { counts: [] };
     if (entry.name === "") cut.push(ongoing);
-    else if (line) lines.push(line);
+    else if (line)
+      lines.push({ ...line, subject: fullName(line.subject, [entry.name, ...placesIn(title, entry)], names) });
     else if (counts.length > 0) counted.push(...counts);
     else unreadable.push(`${entry.name}: ${entry.facts}`);
   }
@@ -106,17 +149,34 @@ function readEntries(title: string, entries: readonly Entry[]): Read {
   return { lines, counted, cut, unreadable, total: totalOf(title) };
 }
 
+function readingOf(ongoing: NoticeKind, entry: Entry): { line?: Line | undefined; counts: Counted[] } {
+  const line = entry.name === "" ? undefined : readEntry(ongoing, entry);
+  return { line, counts: line || entry.name === "" ? [] : readCounts(ongoing, entry) };
+}
+
+/** Locations that a title or a line names. */
+function placesIn(title: string, { facts }: Entry): string[] {
+  return [facts, title].flatMap((text) => / · ([^·—]+?)(?: — .*)?$/.exec(text)?.[1]?.split(", ") ?? []);
+}
+
+/** A name is shown without that of its location. */
+function fullName(name: string, places: readonly string[], names: Names): string {
+  return [name, ...places.map((place) => `${place} ${name}`)].find((full) => names.has(full)) ?? name;
+}
+
 /** The kind of the entries under a heading. */
 function ongoingIn(title: string, heading: string | undefined): "firing" | "still" | "recovered" {
   const isOver =
-    /^(Recovered|Resolved|Steady again|No longer watched|Expired|Rule removed)|— (?:recovered after|then) /.test(title);
+    /^(Resolved|Steady again)| (?:recovered|steady again, \w+|no longer watched)(?: |$)(?!.*still offline)|: (?:expired|its rule)|— recovered after /.test(
+      title,
+    );
   if (heading === "Recovered" || heading === "Resolved" || (heading === undefined && isOver)) return "recovered";
   return heading === "Still firing" || title.startsWith("Reminder") ? "still" : "firing";
 }
 
 /** A line about one subject, which may be the only one of a location. */
 const ONE =
-  /^(?:(?<name>.+?) )??(?:(?<recovered>recovered, was )|steady again: (?<state>\w+)|(?<flapping>flapping\b)|(?<late>was \w.*, recovered since\b)|(?<ended>no longer watched; |its rule was removed; |expired, |was .*, then (?:no longer|its rule|expired))|(?<firing>(?:offline|unreachable|notifications failing) since\b))/;
+  /^(?:(?<name>.+?) )??(?:(?<recovered>recovered, was )|steady again: (?<state>\w+)|(?<flapping>flapping\b)|(?<late>was \w.*, recovered since\b)|(?<ended>no longer watched; |its rule was removed; |expired[,;] )|(?<firing>(?:offline|unreachable|notifications failing) since\b))/;
 
 function readEntry(ongoing: NoticeKind, { name, facts }: Entry): Line | undefined {
   if (COUNT.test(facts)) return undefined;
@@ -155,8 +215,11 @@ function readCounts(ongoing: NoticeKind, { name: locationName, facts }: Entry): 
 
 function totalOf(title: string): Read["total"] {
   const offline = /([\d,]+) (?:recordings? )?(?:still )?offline/.exec(title);
-  const back = /^Recovered: (?:[\d,]+ locations?, )?([\d,]+) recordings?/.exec(title);
+  const back = /^(?:[\d,]+ locations?, )?([\d,]+) recordings? recovered/.exec(title);
   if (back) return { back: numberOf(back[1]) };
+  if (/^(?!\d).+? recovered (?:· .*|at 1 location )?— after/.test(title)) return { back: 1 };
+  if (/^(?:Reminder: )?(?!\d|Notif|Analytics).+?(?: still)? offline(?: ·| at 1 location|,| —|$)/.test(title))
+    return { offline: 1 };
   return offline && !/^(Steady|Resolved)/.test(title) ? { offline: numberOf(offline[1]) } : {};
 }
 

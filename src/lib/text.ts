@@ -42,6 +42,11 @@ export function cut(text: string, max: number): string {
   return `${kept.trimEnd()}…`;
 }
 
+/** The first letter in upper case. */
+export function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
 const ENTITIES: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
 
 /** Text for HTML content and for attributes in single or double quotes. */

@@ -28,12 +28,16 @@ export function timesSeenAt(now: Instant) {
       const time = inZone(instant, timezone);
       return `${day(time, timezone)}${clock(time, seconds)} ${zone(time)}`;
     },
-    /** `14:05–14:17 GMT`; with the day where it is not today, with a second zone name where clocks changed. */
+    /**
+     * `14:05–14:17 GMT`; with seconds where it is under two minutes, with the day where it is not today, with a second
+     * zone name where clocks changed.
+     */
     between(from: Instant, to: Instant, timezone: string): string {
       const [start, end] = [inZone(from, timezone), inZone(Math.max(from, to), timezone)];
+      const seconds = to - from < 120_000;
       const startZone = zone(start) === zone(end) ? "" : ` ${zone(start)}`;
       const endDay = start.hasSame(end, "day") ? "" : day(end, timezone, "today ");
-      return `${day(start, timezone)}${clock(start)}${startZone}–${endDay}${clock(end)} ${zone(end)}`;
+      return `${day(start, timezone)}${clock(start, seconds)}${startZone}–${endDay}${clock(end, seconds)} ${zone(end)}`;
     },
   };
 }

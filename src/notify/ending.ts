@@ -4,25 +4,33 @@ import type { Alert, EndReason } from "../health/alert.ts";
 import { count, counted } from "../lib/format.ts";
 import { span, type Times } from "../lib/when.ts";
 import { locationKey } from "./name.ts";
-import { wordingOf } from "./wording.ts";
+import { bareState, wordingOf } from "./wording.ts";
 
-/** By itself, before the problem, and after the problem of an alert that was never notified as firing. */
-const endings: Readonly<Record<EndReason, { readonly word: string; readonly before: string; readonly after: string }>> =
-  {
-    recovered: { word: "recovered", before: "recovered, ", after: "recovered since" },
-    no_longer_watched: { word: "no longer watched", before: "no longer watched; ", after: "then no longer watched" },
-    rule_changed: { word: "rule changed", before: "its rule was changed; ", after: "then its rule was changed" },
-    rule_removed: { word: "rule removed", before: "its rule was removed; ", after: "then its rule was removed" },
-    expired: {
-      word: "expired",
-      before: "expired, current state not known; ",
-      after: "then expired; current state not known",
-    },
-  };
+const words: Readonly<Record<EndReason, string>> = {
+  recovered: "recovered",
+  no_longer_watched: "no longer watched",
+  rule_changed: "rule changed",
+  rule_removed: "rule removed",
+  expired: "expired",
+};
 
-/** `no longer watched`. */
-export function endWord(reason: EndReason = "expired"): string {
-  return endings[reason].word;
+/** After the name of what is not known to have recovered, in a title and in an alert's own line. */
+export const endTitles: Readonly<Record<Exclude<EndReason, "recovered">, string>> = {
+  no_longer_watched: " no longer watched",
+  rule_changed: ": its rule was changed",
+  rule_removed: ": its rule was removed",
+  expired: ": expired, current state not known",
+};
+
+/** `offline`, `flapping`; empty where its condition was not met any more. */
+function lastState(alert: Alert): string {
+  return alert.facts.clearing ? "" : bareState(alert);
+}
+
+/** ` — offline when last read`, where all alerts are known to have been so; empty where that is not known. */
+export function lastKnown(alerts: readonly NotifiedAlert[]): string {
+  const [state, ...others] = new Set(alerts.map(lastState));
+  return !state || others.length > 0 || alerts[0]?.subject.kind === "external" ? "" : ` — ${state} when last read`;
 }
 
 /** Whether it flapped and no longer does; its status may be any. */
@@ -36,14 +44,23 @@ export function isBack(alert: Alert): boolean {
   return alert.endReason === "recovered" && !offline && (!isSteady(alert) || status === "online");
 }
 
-/** `recovered, was offline 14:05–14:14 GMT (9 m)`; `recovered` only for that end reason. */
-export function endFacts(alert: NotifiedAlert, times: Times, now: number): string[] {
+/**
+ * `recovered, was offline 14:05–14:14 GMT (9 m)`; `recovered` only for that end reason. Below a title that says how it
+ * ended and after how long: `was offline 14:05–14:14 GMT`.
+ */
+export function endFacts(alert: NotifiedAlert, times: Times, now: number, isTitled = false): string[] {
   const { facts, startsAt, endsAt = now, endReason = "expired", isNew } = alert;
-  const range = `${times.between(startsAt, endsAt, facts.timezone)} (${span(startsAt, endsAt)})`;
+  const lasted = `(${span(startsAt, endsAt)})`;
+  const isTimed = isTitled && endReason === "recovered";
+  const range = `${times.between(startsAt, endsAt, facts.timezone)}${isTimed ? "" : ` ${lasted}`}`;
   const was = `${wordingOf(alert).was} ${range}`;
-  if (isSteady(alert)) return [`steady again: ${statusNow(alert, times, now)}`, was];
-  const partly = endReason === "recovered" && !isBack(alert) ? "partly " : "";
-  return [isNew ? `${was}, ${endings[endReason].after}` : `${partly}${endings[endReason].before}${was}`];
+  if (isSteady(alert)) return [`${isTitled ? "" : "steady again: "}${statusNow(alert, times, now)}`, was];
+  if (isTimed) return [was];
+  if (endReason === "recovered" && isNew) return [`${was}, recovered since`];
+  if (endReason === "recovered") return [`${isBack(alert) ? "" : "partly "}recovered, ${was}`];
+  const known = lastKnown([alert]).slice(" — ".length);
+  if (isTitled) return [known ? `${lastState(alert)} ${range}` : was];
+  return [`${endTitles[endReason].replace(/^:? /, "")}; ${known ? `${known}, ${range}` : was}`];
 }
 
 /** `online since 14:05 GMT (20 m)`; empty where the status is not known. */
@@ -54,7 +71,7 @@ function statusNow({ facts: { status, statusSince, timezone } }: Alert, times: T
 
 /** `2 recovered`, `1 steady again`: each way to end, and how many; a location counts as its recordings, `2 of 8`. */
 export function endCounts(alerts: readonly NotifiedAlert[]): string[] {
-  const wordOf = (alert: Alert) => (isSteady(alert) ? "steady again" : endWord(alert.endReason));
+  const wordOf = (alert: Alert) => (isSteady(alert) ? "steady again" : words[alert.endReason ?? "expired"]);
   const { recovered, of } = changeOf(alerts);
   return [
     ...(recovered > 0 ? [`${count(recovered)} of ${count(of)} recovered`] : []),

@@ -3,22 +3,23 @@ import type { NotifiedAlert } from "../alerting/notification.ts";
 import type { ProblemKind } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
 import { percent } from "../lib/format.ts";
+import { capital } from "../lib/text.ts";
 import { span, type Times } from "../lib/when.ts";
 import { endCounts, endFacts } from "./ending.ts";
-import { type Link, printableUrl, silenceLink, statusLink } from "./link.ts";
-import { locationKey, locationName, plainName } from "./name.ts";
+import { alertLink, type Link, printableUrl, silenceLink, statusLink } from "./link.ts";
+import { locationKey, locationName, plainName, shortName } from "./name.ts";
 import { notesOf } from "./notes.ts";
 import { countPhrase } from "./title.ts";
 import { wordingOf } from "./wording.ts";
 
 export interface MessageEntry {
+  /** Empty where the title names it. */
   readonly name: string;
   readonly isFiring: boolean;
   /** What is or was wrong, since when, how long: the line after the name. */
   readonly facts: string;
   /** Further lines: annotations, zones, causes. */
   readonly notes: readonly string[];
-  /** The status page first, where there is one. */
   readonly links: readonly Link[];
 }
 
@@ -28,6 +29,8 @@ interface EntryContext {
   readonly externalUrl: string | undefined;
   /** Whether each line names the location. */
   readonly withLocation?: boolean;
+  /** Whether the title is about this alert alone, and says what and where. */
+  readonly isTitled?: boolean;
 }
 
 /** A longer link is left out: it would displace more important text. */
@@ -35,14 +38,16 @@ const LINK_LENGTH = 600;
 
 /** `Till 3`: `offline since 14:05 GMT (12 m)`, or `recovered, was offline 14:05–14:14 GMT (9 m)`. */
 export function entryOf(alert: NotifiedAlert, context: EntryContext): MessageEntry {
+  const { isTitled = false, times, now } = context;
   const isFiring = alert.state === "firing";
   const facts = isFiring
-    ? [`${stateOf(alert)} ${since(alert, context)}`, ...figures(alert)]
-    : [...endFacts(alert, context.times, context.now), stillOffline(alert)];
+    ? [`${stateOf(alert, isTitled)}${since(alert, context)}`, ...figures(alert)]
+    : [...endFacts(alert, times, now, isTitled), stillOffline(alert)];
+  const line = [...facts, location(alert, context)].filter((part) => part !== "").join(" · ");
   return {
-    name: plainName(alert),
+    name: isTitled ? "" : shortName(alert),
     isFiring,
-    facts: [...facts, location(alert, context)].filter((part) => part !== "").join(" · "),
+    facts: isTitled ? capital(line) : line,
     notes: isFiring ? notesOf(alert) : [],
     links: links(alert, context).filter(({ label }) => isFiring || label === "Status"),
   };
@@ -52,10 +57,11 @@ function since({ startsAt, facts }: NotifiedAlert, { now, times }: EntryContext)
   return `since ${times.at(startsAt, facts.timezone)} (${span(startsAt, now)})`;
 }
 
-/** `offline`; `firing` for an external alert that has no name but its alertname. */
-function stateOf(alert: NotifiedAlert): string {
+/** `offline `; `firing ` for an external alert that has no name but its alertname; what the title leaves out. */
+function stateOf(alert: NotifiedAlert, isTitled: boolean): string {
   const is = wordingOf(alert).is(alert);
-  return alert.subject.kind === "external" && is === plainName(alert) ? "firing" : is;
+  if (isTitled) return /^(?:flapping: |recovering, )(.+)/.exec(is)?.[1]?.concat(" ") ?? "";
+  return alert.subject.kind === "external" && is === plainName(alert) ? "firing " : `${is} `;
 }
 
 /** Alerts by location, those with most recordings affected first. */
@@ -65,31 +71,64 @@ export function byLocation(alerts: readonly NotifiedAlert[]): NotifiedAlert[][] 
   return [...Map.groupBy(alerts, locationKey).values()].sort((a, b) => affected(b) - affected(a));
 }
 
-/** All alerts of one location in a line: `Leeds Briggate`: `12 recordings offline since 14:05 GMT (12 m)`. */
-export function locationEntry(here: readonly NotifiedAlert[], context: EntryContext): MessageEntry {
+/** Of a location's line what is its own, and what others may share: `12 recordings`, `offline since 14:05 GMT (12 m)`. */
+interface LocationLine {
+  readonly name: string;
+  readonly isFiring: boolean;
+  readonly what: string;
+  readonly clause: string;
+}
+
+/**
+ * A line for all alerts of each location. A clause that most of them share is given apart (`shared`), and is in none of
+ * their lines.
+ */
+export function locationEntries(
+  locations: readonly (readonly NotifiedAlert[])[],
+  context: EntryContext,
+): { readonly entries: MessageEntry[]; readonly shared: string | undefined } {
+  const lines = locations.map((here) => locationLine(here, context));
+  const [shared, times = 0] = [...Map.groupBy(lines, ({ clause }) => clause)]
+    .map(([clause, of]) => [clause, of.length] as const)
+    .reduce((a, b) => (b[1] > a[1] ? b : a), ["", 0]);
+  const isShared = times > 1 && times > lines.length / 2;
+  const entries = lines.map(({ name, isFiring, what, clause }) => {
+    const facts = [what, ...(isShared && clause === shared ? [] : [clause])].join(" ");
+    return { name, isFiring, facts, notes: [], links: [] };
+  });
+  return { entries, shared: isShared ? `${shared}${times < lines.length ? " unless noted" : ""}` : undefined };
+}
+
+function locationLine(here: readonly NotifiedAlert[], context: EntryContext): LocationLine {
   const [first] = here;
   const isFiring = first?.state === "firing";
-  const facts = isFiring ? firingHere(here, context) : endedHere(here, context);
-  return { name: (first && locationName(first)) || "No location", isFiring, facts, notes: [], links: [] };
+  const [what, clause] = isFiring ? firingHere(here, context) : endedHere(here, context);
+  return { name: (first && locationName(first)) || "No location", isFiring, what, clause };
 }
 
 /** An offline location counts for its recordings; a single recording is named. */
-function firingHere(alerts: readonly NotifiedAlert[], context: EntryContext): string {
+function firingHere(alerts: readonly NotifiedAlert[], context: EntryContext): [what: string, clause: string] {
   const first = alerts.reduce((a, b) => (b.startsAt < a.startsAt ? b : a));
   const oldest = since(first, context);
   if (first.subject.kind === "recording" && alerts.length === 1)
-    return `${plainName(first)} ${wordingOf(first).is(first)} ${oldest}`;
+    return [shortName(first), `${wordingOf(first).is(first)} ${oldest}`];
   const whole = alerts.find(({ facts }) => facts.problem === "location_offline");
   const others = alerts.filter((alert) => alert !== whole && !(whole && alert.facts.problem === "offline"));
   const phrases = [whole && wordingOf(whole).is(whole), others.length > 0 && countPhrase(others, false)];
-  return `${phrases.filter((phrase) => phrase).join(", ")} ${oldest}`;
+  const phrase = phrases.filter((part) => part).join(", ");
+  const [, what] = /^([^,]+) offline$/.exec(phrase) ?? [];
+  return what === undefined ? [phrase, oldest] : [what, `offline ${oldest}`];
 }
 
-function endedHere(alerts: readonly NotifiedAlert[], context: EntryContext): string {
+function endedHere(alerts: readonly NotifiedAlert[], context: EntryContext): [what: string, clause: string] {
   const [only] = alerts;
-  if (!only || alerts.length > 1) return endCounts(alerts).join(", ");
-  const name = only.subject.kind === "recording" ? `${plainName(only)} ` : "";
-  return `${name}${entryOf(only, { ...context, withLocation: false }).facts}`;
+  const counts = endCounts(alerts);
+  const [, many, word] = /^([\d,]+) (\D+)$/.exec(counts.join(", ")) ?? [];
+  if (only && alerts.length === 1) {
+    const { facts } = entryOf(only, { ...context, withLocation: false });
+    return only.subject.kind === "recording" ? [shortName(only), facts] : ["", facts];
+  }
+  return many && word ? [many === "1" ? "1 recording" : `${many} recordings`, word] : [counts.join(", "), ""];
 }
 
 /** With these problems there is no quality worth showing. */
@@ -116,9 +155,9 @@ function location(alert: NotifiedAlert, { withLocation = false }: EntryContext):
 
 function links(alert: NotifiedAlert, { externalUrl }: EntryContext): Link[] {
   const outside = { Runbook: alert.annotations.runbook_url, Source: alert.facts.generatorUrl };
+  const ours = [alertLink, silenceLink, statusLink];
   const all = [
-    externalUrl === undefined ? undefined : statusLink(externalUrl, alert),
-    externalUrl === undefined ? undefined : silenceLink(externalUrl, alert),
+    ...ours.map((linkOf) => (externalUrl === undefined ? undefined : linkOf(externalUrl, alert))),
     ...Object.entries(outside).map(([label, text]) => ({ label, url: printableUrl(text) ?? "" })),
   ];
   return all.filter((link) => link !== undefined).filter(({ url }) => url !== "" && url.length <= LINK_LENGTH);

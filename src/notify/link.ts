@@ -1,4 +1,5 @@
 /** Links to the status page. External text is percent-encoded, `< > |` and quotes included. */
+import type { NotifiedAlert } from "../alerting/notification.ts";
 import { matchersOf } from "../alerting/silence.ts";
 import type { Alert } from "../health/alert.ts";
 
@@ -9,6 +10,11 @@ export function statusLink(externalUrl: string, { subject: { kind, id } }: Alert
   const paths = { recording: `recordings/${encode(id)}`, location: `?location=${encode(id)}` };
   if (kind !== "recording" && kind !== "location") return undefined;
   return { label: "Status", url: safeUrl(`${externalUrl}/${paths[kind]}`) };
+}
+
+/** The page of a firing alert, with the form that acknowledges it. */
+export function alertLink(externalUrl: string, { fingerprint }: NotifiedAlert): Link {
+  return { label: "Acknowledge", url: safeUrl(`${externalUrl}/alerts/${encode(fingerprint)}`) };
 }
 
 /** The form for a new silence, with the alert's matchers; for alerts with a status link. */

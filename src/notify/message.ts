@@ -1,11 +1,12 @@
 /** A notification as plain lines, the same for all channels, not escaped: that depends on the channel's markup. */
 import type { ColdStartFacts, Notification, NotifiedAlert } from "../alerting/notification.ts";
 import { count, counted } from "../lib/format.ts";
+import { capital, cut } from "../lib/text.ts";
 import { timesSeenAt } from "../lib/when.ts";
 import { isBack, isSteady } from "./ending.ts";
-import { byLocation, entryOf, locationEntry, type MessageEntry } from "./entry.ts";
+import { byLocation, entryOf, locationEntries, type MessageEntry } from "./entry.ts";
 import { type Link, overviewLink } from "./link.ts";
-import { clean, locationName } from "./name.ts";
+import { clean, locationName, shortName } from "./name.ts";
 import { titleOf } from "./title.ts";
 import { wordingOf } from "./wording.ts";
 
@@ -13,7 +14,7 @@ import { wordingOf } from "./wording.ts";
 export type Tone = "critical" | "warning" | "info" | "recovered";
 
 export interface AlertMessage {
-  /** What and where: subject, first line, lock screen. */
+  /** How bad, what and where: subject, first line, lock screen. */
   readonly title: string;
   readonly tone: Tone;
   /** Whole sentences before the list. */
@@ -26,13 +27,16 @@ export interface AlertMessage {
 }
 
 export interface MessageSection {
-  /** Undefined where the title suffices. */
+  /** With the number of alerts, and what most entries have in common; undefined where the title suffices. */
   readonly heading: string | undefined;
   /** The first ones, up to the limit. */
   readonly entries: readonly MessageEntry[];
   readonly total: number;
   readonly unit: "alert" | "location";
 }
+
+/** Slack's limit of a header, in characters; subjects of mails are no longer either. */
+const TITLE_LENGTH = 150;
 
 /** More alerts than this, at more than one location, are listed by location. */
 const BY_LOCATION_ABOVE = 20;
@@ -42,9 +46,10 @@ export function messageOf(notification: Notification, limit: number): AlertMessa
   const sections = sectionsOf(notification, limit);
   const common = commonNotes(sections, notification);
   const isOwn = (note: string) => !common.includes(note);
+  const tone = toneOf(notification);
   return {
-    title: titleOf(notification),
-    tone: toneOf(notification),
+    title: cut(`${signOf(tone, notification)} ${titleOf(notification)}`, TITLE_LENGTH),
+    tone,
     lead: leadOf(notification),
     sections: sections.map((section) => ({
       ...section,
@@ -59,6 +64,17 @@ function overviewOf({ externalUrl }: Notification): Link | undefined {
   const link = externalUrl === undefined ? undefined : overviewLink(externalUrl);
   return link && link.url.length <= 300 ? link : undefined;
 }
+
+/** A reader without colours, or of another severity's name, reads a word: `🔵 sev2:`. */
+function signOf(tone: Tone, { reason, firing, resolved }: Notification): string {
+  if (tone === "info" && firing.length === 0 && resolved.length > 0) return "⚪";
+  const { severity = "" } = firing[0]?.labels ?? {};
+  const isNamed = ["", "info", "none", "warning", "warn", "critical"].includes(severity.toLowerCase());
+  const isAll = reason !== "test" && firing.every(({ labels }) => labels.severity === severity);
+  return SIGNS[tone] + (isNamed || !isAll ? "" : ` ${clean(severity, 20)}:`);
+}
+
+const SIGNS: Readonly<Record<Tone, string>> = { critical: "🔴", warning: "🟠", info: "🔵", recovered: "✅" };
 
 /** How bad: the worst severity that still fires. */
 function toneOf({ reason, firing, resolved }: Notification): Tone {
@@ -121,18 +137,36 @@ function sectionsOf(notification: Notification, limit: number): MessageSection[]
 function sectionOf(
   heading: string | undefined,
   alerts: readonly NotifiedAlert[],
-  { reason, now, externalUrl: base }: Notification,
+  notification: Notification,
   limit: number,
 ): MessageSection {
+  const { reason, now, externalUrl: base, firing, resolved } = notification;
   const context = { now, times: timesSeenAt(now), externalUrl: reason === "test" ? undefined : base };
   const withLocation = new Set(alerts.map((alert) => locationName(alert))).size > 1;
   if (withLocation && alerts.length > BY_LOCATION_ABOVE) {
     const locations = byLocation(alerts);
-    const entries = locations.slice(0, limit).map((here) => locationEntry(here, context));
-    return { heading, entries, total: locations.length, unit: "location" };
+    const { entries, shared } = locationEntries(locations.slice(0, limit), context);
+    return {
+      heading: headingOf(heading, locations.length, shared),
+      entries,
+      total: locations.length,
+      unit: "location",
+    };
   }
-  const entries = alerts.slice(0, limit).map((alert) => entryOf(alert, { ...context, withLocation }));
-  return { heading, entries, total: alerts.length, unit: "alert" };
+  const isAlone = firing.length + resolved.length === 1 && reason !== "test";
+  const title = isAlone ? titleOf(notification) : "";
+  const entries = alerts.slice(0, limit).map((alert) => {
+    const isTitled = isAlone && title.includes(shortName(alert));
+    return entryOf(alert, { ...context, withLocation, isTitled });
+  });
+  return { heading: headingOf(heading, alerts.length), entries, total: alerts.length, unit: "alert" };
+}
+
+/** `New (20)`, `New (20) · offline since 14:05 GMT (12 m)`, `Offline since 14:05 GMT (12 m) unless noted`. */
+function headingOf(heading: string | undefined, total: number, shared?: string): string | undefined {
+  const common = shared === "recovered" ? undefined : shared;
+  if (heading === undefined) return common && capital(common);
+  return [`${heading} (${total})`, ...(common ? [common] : [])].join(" · ");
 }
 
 /** `and 37 more`: those beyond the first `shown`. */

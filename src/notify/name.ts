@@ -1,9 +1,12 @@
 /** Names of recordings, locations and receivers, safe to show in one line whatever the service calls them. */
-import type { Alert } from "../health/alert.ts";
+import type { Alert, Labels } from "../health/alert.ts";
 import { cut, stripControls } from "../lib/text.ts";
 
 /** The longest name shown in a line of its own, in code points. */
 const NAME_LENGTH = 80;
+
+/** The longest in a title, in code points: a lock screen shows about a hundred of them. */
+export const NAME_IN_TITLE = 40;
 
 /** Longer text is cut before it is cleaned. */
 const LONGEST_READ = 4_000;
@@ -35,6 +38,19 @@ export function plainName(alert: Alert, max: number = NAME_LENGTH): string {
     case "external":
       return externalName(alert, max);
   }
+}
+
+/** The subject beside the name of its location: `Entrance` of `Leeds Briggate Entrance`. */
+export function shortName(alert: Alert, max: number = NAME_LENGTH): string {
+  const { labels, subject } = alert;
+  return (subject.kind === "recording" && withoutLocation(labels.recording, labels, max)) || plainName(alert, max);
+}
+
+/** The name of a recording without that of its location at its front; empty where nothing else is in it. */
+export function withoutLocation(name: string | undefined, { location = "" }: Labels, max: number): string {
+  const isFront = location !== "" && name?.toLowerCase().startsWith(location.toLowerCase());
+  const [, rest = ""] = (isFront && /^[\s·:,/–-]+(.+)$/s.exec(name?.slice(location.length) ?? "")) || [];
+  return clean(rest, max);
 }
 
 /** The recording or location it names, else its instance, else its alertname. */

@@ -1,8 +1,8 @@
 /** The lines below an alert's facts: annotations that add something, inhibited alerts, the uploading schedule. */
 import type { NotifiedAlert, StandsFor } from "../alerting/notification.ts";
-import type { GeneratedAnnotation } from "../health/alert.ts";
+import type { GeneratedAnnotation, Labels } from "../health/alert.ts";
 import { counted } from "../lib/format.ts";
-import { clean } from "./name.ts";
+import { clean, withoutLocation } from "./name.ts";
 
 const NOTE_LENGTH = 400;
 const NAME_LENGTH = 40;
@@ -18,11 +18,16 @@ export function notesOf(alert: NotifiedAlert): string[] {
     annotation(alert, "summary"),
     description,
     detail && description?.includes(detail) ? undefined : detail,
-    zones && `Zones: ${zones}`,
+    zones && zonesNote(zones),
     impact && `Impact: ${impact}`,
     scheduleNote(alert),
   ];
   return [...new Set(lines.map((line) => clean(line, NOTE_LENGTH)).filter((line) => line !== ""))];
+}
+
+/** `Zone Ground › Entrance › Main Door`, `Zones Ground › Tills, First › Shoes`. */
+function zonesNote(zones: string): string {
+  return `${/, | and \d/.test(zones) ? "Zones" : "Zone"} ${zones.replace(/(?<=\S):(?=\S)/g, " › ")}`;
 }
 
 function annotation({ annotations, facts }: NotifiedAlert, name: GeneratedAnnotation): string | undefined {
@@ -39,9 +44,9 @@ function scheduleNote({ facts: { schedule, paused } }: NotifiedAlert): string | 
  * `Covers 4 recordings: Entrance, Tills, Yard, Door`: the subjects of the alerts that this one inhibits. A location
  * whose recordings have no alerts yet names those that are offline; alerts of the same recording are not listed.
  */
-function inhibitedNote({ subject, facts, standsFor }: NotifiedAlert): string | undefined {
+function inhibitedNote({ subject, facts, standsFor, labels }: NotifiedAlert): string | undefined {
   if (!standsFor) {
-    const names = namesOf({ recordings: facts.offline ?? 0, locations: 0, names: facts.offlineNames ?? [] });
+    const names = namesOf({ recordings: facts.offline ?? 0, locations: 0, names: facts.offlineNames ?? [] }, labels);
     return names === "" ? undefined : `Offline: ${names}`;
   }
   if (subject.kind === "recording") return undefined;
@@ -51,14 +56,16 @@ function inhibitedNote({ subject, facts, standsFor }: NotifiedAlert): string | u
   ].join(" and ");
   if (subject.kind === "service")
     return `Alerts ${subjects === "" ? "that depend on it" : `of ${subjects}`} are suppressed until this is resolved.`;
-  const names = namesOf(standsFor);
+  const names = namesOf(standsFor, labels);
   return subjects === "" ? undefined : `Covers ${subjects}${names === "" ? "" : `: ${names}`}`;
 }
 
-function namesOf({ recordings, locations, names }: StandsFor): string {
+function namesOf({ recordings, locations, names }: StandsFor, labels: Labels): string {
   const shown: string[] = [];
   let left = NAMES_LENGTH;
-  for (const name of names.map((text) => clean(text, NAME_LENGTH)).filter((text) => text !== "")) {
+  for (const name of names
+    .map((text) => withoutLocation(text, labels, NAME_LENGTH) || clean(text, NAME_LENGTH))
+    .filter((text) => text !== "")) {
     left -= name.length + 2;
     if (left < 0) break;
     shown.push(name);

@@ -1,26 +1,21 @@
 /** A message's first line: what and where, short enough for a lock screen. */
 import type { ColdStartFacts, Notification, NotifiedAlert } from "../alerting/notification.ts";
-import type { SubjectKind } from "../health/alert.ts";
 import { count, counted } from "../lib/format.ts";
-import { cut } from "../lib/text.ts";
+import { capital } from "../lib/text.ts";
 import { span } from "../lib/when.ts";
-import { changeOf, endCounts, endWord, isBack, isOwnEnd, isSteady, statusCounts } from "./ending.ts";
-import { clean, locationKey, locationName, plainName } from "./name.ts";
-import { wordingOf } from "./wording.ts";
-
-/** Slack's limit of a header, in characters; subjects of mails are no longer either. */
-const TITLE_LENGTH = 150;
-const NAME_IN_TITLE = 40;
+import { changeOf, endCounts, endTitles, isBack, isOwnEnd, isSteady, lastKnown, statusCounts } from "./ending.ts";
+import { clean, locationKey, locationName, NAME_IN_TITLE, plainName, shortName } from "./name.ts";
+import { bareState, wordingOf } from "./wording.ts";
 
 type Alerts = readonly NotifiedAlert[];
 
-/** `2 recordings offline · Leeds Briggate`, `Recovered: 2 recordings · Leeds Briggate — after 9 m`. */
+/** `Entrance offline · Leeds Briggate`, `2 recordings recovered · Leeds Briggate — after 9 m`. */
 export function titleOf(notification: Notification): string {
   const { reason, receiver, firing, resolved } = notification;
   if (reason === "test") return `Test message from lenswatch · ${clean(receiver, NAME_IN_TITLE)}`;
-  if (reason === "started") return cut(coldStartTitle(notification), TITLE_LENGTH);
-  if (firing.length > 0) return cut(firingTitle(notification), TITLE_LENGTH);
-  return resolved.length > 0 ? cut(endedTitle(notification), TITLE_LENGTH) : "No active alerts";
+  if (reason === "started") return coldStartTitle(notification);
+  if (firing.length > 0) return firingTitle(notification);
+  return resolved.length > 0 ? endedTitle(notification) : "No active alerts";
 }
 
 function coldStartTitle({ firing, start }: Notification): string {
@@ -57,7 +52,15 @@ function firingTitle({ reason, firing, resolved, now, groups }: Notification): s
 function firingPhrase(firing: Alerts, still: boolean, isStorm: boolean): string {
   if (isStorm) return `${stormPhrase(firing, still)}${atLocations(firing)}`;
   const isNamed = firing.filter(isLocationOffline).length === 1;
-  return `${countPhrase(withoutCovered(firing), still)}${where(firing, isNamed)}`;
+  const own = withoutCovered(firing);
+  const [only, ...others] = own;
+  const phrase = only && sizeOf(own) === 1 ? onePhrase(only, others, still) : countPhrase(own, still);
+  return `${phrase}${where(firing, isNamed)}`;
+}
+
+/** `Entrance offline, flapping`: all that is wrong with one subject. */
+function onePhrase(first: NotifiedAlert, others: Alerts, still: boolean): string {
+  return [...new Set([wordingOf(first).one(first, still), ...others.map(bareState)])].join(", ");
 }
 
 function isLocationOffline({ facts }: NotifiedAlert): boolean {
@@ -120,20 +123,30 @@ const SEVERITIES: Readonly<Record<string, number>> = { critical: 2, warning: 1 }
 
 function endedTitle({ resolved, now, groups }: Notification): string {
   const reasons = new Set(resolved.map(({ endReason = "expired" }) => endReason));
+  const isNamed = sizeOf(resolved) === 1 && resolved.every(({ subject }) => subject.kind === "location");
   const place = groups === undefined ? where(resolved) : stormWhere(resolved);
+  const elsewhere = isNamed ? "" : place;
   if (reasons.size > 1) return `Resolved: ${endCounts(resolved).join(", ")}${place}`;
   const [reason = "expired"] = reasons;
-  const neverNotified = resolved.every(({ isNew }) => isNew);
-  const was = `${wasPhrase(resolved)}${place}`;
-  if (reason !== "recovered" && neverNotified) return `${was} — then ${endWord(reason)}`;
-  if (reason !== "recovered") return `${capital(endWord(reason))}: ${subjects(resolved)}${place}`;
+  if (reason !== "recovered") return `${subjects(resolved)}${endTitles[reason]}${elsewhere}${lastKnown(resolved)}`;
   const after = `after ${duration(resolved, now)}`;
   const { recovered, of, offline } = changeOf(resolved);
   if (recovered > 0 && offline > 0 && !resolved.some(isOwnEnd))
     return `${count(recovered)} of ${counted(of, "recording")} recovered${place} — ${count(offline)} still offline`;
-  if (resolved.every(isSteady)) return `Steady again: ${statusCounts(resolved)}${place} — ${after}`;
-  if (neverNotified) return `${was} — recovered ${after}`;
-  return `Recovered: ${subjects(resolved.filter((alert) => !alert.isCovered))}${place} — ${after}${stillOffline(resolved)}${notBack(resolved)}`;
+  if (resolved.every(isSteady)) return `${steadyPhrase(resolved)}${place} — ${after}`;
+  if (resolved.every(({ isNew }) => isNew)) return `${wasPhrase(resolved)}${elsewhere} — recovered ${after}`;
+  const own = resolved.filter((alert) => !alert.isCovered);
+  const left = stillOffline(resolved);
+  return `${subjects(own)}${left && " partly"} recovered${elsewhere} — ${after}${left}${notBack(resolved)}`;
+}
+
+/** `Entrance steady again, online`, `Steady again: 2 recordings online, 1 offline`. */
+function steadyPhrase(alerts: Alerts): string {
+  const [only, ...others] = alerts;
+  if (!only || others.length > 0) return `Steady again: ${statusCounts(alerts)}`;
+  return [`${shortName(only, NAME_IN_TITLE)} steady again`, ...(only.facts.status ? [only.facts.status] : [])].join(
+    ", ",
+  );
 }
 
 /** No count where alerts of locations are among them: those are counted already. */
@@ -153,50 +166,54 @@ function stillOffline(alerts: Alerts): string {
   return offline === 0 ? "" : `, ${counted(offline, "recording")} still offline`;
 }
 
-/** `1 recording was offline`, of alerts that ended before they were notified. */
+/** `Entrance was offline`, of alerts that ended before they were notified. */
 function wasPhrase(alerts: Alerts): string {
   const [only, ...more] = byWording(alerts);
-  const was = only && more.length === 0 ? only.wording.was : "had problems";
-  const size = sizeOf(alerts);
-  const isAll = (kind: SubjectKind) => alerts.every(({ subject }) => subject.kind === kind);
-  if (isAll("service")) return `Analytics service ${was}`;
-  const subject = isAll("external") ? counted(size, "alert") : subjects(alerts);
-  return `${subject} ${size > 1 ? was.replace(/^was /, "were ") : was}`;
+  const known = only && more.length === 0 ? only.wording.was : "had problems";
+  const was = alerts.every(({ subject }) => subject.kind === "external") ? "was firing" : known;
+  return `${subjects(alerts)} ${sizeOf(alerts) > 1 ? was.replace(/^was /, "were ") : was}`;
 }
 
 function sizeOf(alerts: Alerts): number {
   return new Set(alerts.map(({ subject }) => subject.id)).size;
 }
 
-/** `2 recordings`, `1 location, 2 recordings`, `analytics service`. */
+/** `Entrance`, `2 recordings`, `1 location, 2 recordings`, `Analytics service`. */
 function subjects(alerts: Alerts): string {
-  return [...Map.groupBy(alerts, ({ subject }) => subject.kind)]
-    .map(([kind, of]) => {
-      const size = sizeOf(of);
-      const [only] = of;
-      if (kind === "service") return "analytics service";
-      if (kind === "integration" && size === 1 && only) return `notifications to ${plainName(only, NAME_IN_TITLE)}`;
-      return kind === "external" ? externalAlerts(of, size) : counted(size, kind);
-    })
-    .join(", ");
+  const kinds = [...Map.groupBy(alerts, ({ subject }) => subject.kind)];
+  const names = kinds.map(([kind, of]) => {
+    const size = sizeOf(of);
+    const [only] = of;
+    if (kind === "service" || !only) return "analytics service";
+    if (kind === "external") return externalAlerts(of, size);
+    const isNamed = size === 1 && (kind === "integration" || kinds.length === 1);
+    if (!isNamed) return counted(size, kind);
+    return kind === "integration"
+      ? `notifications to ${plainName(only, NAME_IN_TITLE)}`
+      : shortName(only, NAME_IN_TITLE);
+  });
+  const isName = kinds.length === 1 && kinds[0]?.[0] !== "service" && kinds[0]?.[0] !== "integration";
+  return isName ? names.join() : capital(names.join(", "));
 }
 
-/** `1 alert: DiskFull`; of several names only the count. */
+/** `DiskFull: nas-1`, `2 DiskFull alerts`; of several names only the count. */
 function externalAlerts(alerts: Alerts, size: number): string {
+  const [only, ...others] = alerts;
+  if (only && others.length === 0) return wordingOf(only).one(only, false);
   const [name, ...more] = new Set(alerts.map((alert) => wordingOf(alert).is(alert)));
-  return `${counted(size, "alert")}${more.length > 0 ? "" : `: ${name}`}`;
+  return counted(size, more.length > 0 ? "alert" : `${name} alert`);
 }
 
-/** ` · Leeds Briggate`, and the name of a single recording; empty where the phrase before `isNamed` the location. */
+/** ` · Leeds Briggate`; empty where the phrase before has the location's name. */
 function where(alerts: Alerts, isNamed = false): string {
   const locations = new Set(alerts.map((alert) => locationName(alert, NAME_IN_TITLE)).filter((name) => name !== ""));
-  if (isNamed && locations.size === 1) return "";
-  const place = locations.size > 2 ? `${locations.size} locations` : [...locations].join(", ");
   const [first] = alerts;
-  const recording = first?.subject.kind === "recording" && sizeOf(alerts) === 1 ? plainName(first, NAME_IN_TITLE) : "";
-  const isInName = recording.toLowerCase().startsWith(place.toLowerCase());
-  const parts = isInName ? [recording || place] : [place, recording];
-  return parts.map((part) => (part === "" ? "" : ` · ${part}`)).join("");
+  const [only, ...others] = [...locations];
+  if (only === undefined || !first || (isNamed && others.length === 0)) return "";
+  if (others.length > 1) return ` · ${locations.size} locations`;
+  const { kind } = first.subject;
+  const name = kind !== "location" && sizeOf(alerts) === 1 ? shortName(first, NAME_IN_TITLE) : "";
+  return name.toLowerCase().startsWith(only.toLowerCase()) ? "" : ` · ${[...locations].join(", ")}`;
 }
 
 /** `9 m`, or `up to 9 m` where they differ. */
@@ -205,8 +222,4 @@ function duration(alerts: Alerts, now: number): string {
   const longest = alerts.reduce((a, b) => (length(b) > length(a) ? b : a));
   const words = span(0, length(longest));
   return alerts.every((alert) => span(0, length(alert)) === words) ? words : `up to ${words}`;
-}
-
-function capital(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }

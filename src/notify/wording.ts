@@ -2,13 +2,15 @@
 import { type Alert, type ProblemKind, type RecordingProblemWords, recordingProblems } from "../health/alert.ts";
 import { counted, count as figure } from "../lib/format.ts";
 import { span } from "../lib/when.ts";
-import { clean, locationName, plainName } from "./name.ts";
+import { clean, locationName, NAME_IN_TITLE, plainName, shortName } from "./name.ts";
 
 interface Wording {
   /** Alerts with the same key are counted together. */
   readonly key: ProblemKind | `${Alert["subject"]["kind"]}/${string}`;
   /** `2 recordings offline`; with `still`, `2 recordings still offline`. Given all alerts of this key. */
   readonly count: (alerts: readonly Alert[], still: boolean) => string;
+  /** Of one alert, in a title: `Entrance offline`, with `still` `Entrance still offline`. */
+  readonly one: (alert: Alert, still: boolean) => string;
   /** After another problem of recordings: `1 quality low`. Undefined: `count` serves there too. */
   readonly short?: (count: number) => string;
   /** In an alert's own line, after its name: `offline`. */
@@ -25,10 +27,18 @@ export function wordingOf(alert: Alert): Wording {
   return (problem && WORDINGS.get(problem)) ?? namedWording(alert);
 }
 
+/** `offline`, `flapping`: the first word or two of what is wrong. */
+export function bareState(alert: Alert): string {
+  return wordingOf(alert)
+    .is(alert)
+    .replace(/[:,].*/s, "");
+}
+
 function recordingWording(key: ProblemKind, { adjective, short, was }: RecordingProblemWords): Wording {
   return {
     key,
     count: (alerts, still) => `${counted(alerts.length, "recording")}${still ? " still" : ""} ${adjective}`,
+    one: (alert, still) => `${shortName(alert, NAME_IN_TITLE)}${still ? " still" : ""} ${short}`,
     short: (count) => `${figure(count)} ${short}`,
     is: (alert) => (alert.facts.changes === undefined ? short : changesPhrase(alert)),
     was,
@@ -51,12 +61,13 @@ function locationExtent({ facts: { offline, of } }: Alert): string {
 
 const LOCATION_OFFLINE: Wording = {
   key: "location_offline",
-  count(alerts, still) {
-    const [only] = alerts;
-    const again = still ? "still " : "";
-    if (alerts.length > 1 || !only) return `${counted(alerts.length, "location")} ${again}offline`;
-    const extent = only.facts.offline === 0 ? "recovering" : `${again}${locationExtent(only)}`;
-    return `${locationName(only, 60)}: ${extent}`;
+  count: (alerts, still) =>
+    alerts.length === 1 && alerts[0]
+      ? LOCATION_OFFLINE.one(alerts[0], still)
+      : `${counted(alerts.length, "location")} ${still ? "still " : ""}offline`,
+  one(alert, still) {
+    const extent = alert.facts.offline === 0 ? "recovering" : `${still ? "still " : ""}${locationExtent(alert)}`;
+    return `${locationName(alert, 60)}: ${extent}`;
   },
   is: locationExtent,
   was: "was offline",
@@ -69,6 +80,7 @@ const NOTIFICATIONS_FAILING: Wording = {
     const where = alerts.length > 2 ? `${alerts.length} integrations` : names.join(" and ");
     return `Notifications ${still ? "still " : ""}failing: ${where}`;
   },
+  one: (alert, still) => NOTIFICATIONS_FAILING.count([alert], still),
   is: () => "notifications failing",
   was: "was failing",
   meaning: "Notifications to that receiver are not delivered.",
@@ -78,6 +90,7 @@ function serviceWording(key: ProblemKind, state: string, meaning: string): Wordi
   return {
     key,
     count: (_, still) => `Analytics service ${still ? "still " : ""}${state}`,
+    one: (_, still) => `Analytics service ${still ? "still " : ""}${state}`,
     is: () => state,
     was: `was ${state}`,
     meaning,
@@ -111,10 +124,18 @@ function namedWording(alert: Alert): Wording {
   return {
     key: `${kind}/${name}`,
     count: (alerts, still) => `${counted(alerts.length, noun)}${still ? " still" : ""}: ${words}`,
+    one: (alert, still) => namedOne(alert, words, still),
     short: (count) => `${figure(count)} ${words}`,
     is: () => words,
     was: `was reported: ${words}`,
   };
+}
+
+/** `Entrance: camera down`; of an external alert its own name first, `DiskFull: nas-1`. */
+function namedOne(alert: Alert, words: string, still: boolean): string {
+  const name = shortName(alert, NAME_IN_TITLE);
+  if (alert.subject.kind !== "external") return `${name}${still ? " still" : ""}: ${words}`;
+  return [`${words}${still ? " still firing" : ""}`, ...(name === words ? [] : [name])].join(": ");
 }
 
 function inWords(name: string): string {

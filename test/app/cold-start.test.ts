@@ -39,7 +39,7 @@ describeWithRedis("a cold start", () => {
   it.concurrent("sends one summary to each integration, also with nothing offline, and none after a restart", async () => {
     await using watch = await startWatch();
     const { slack, mail } = watch;
-    const title = "lenswatch started with an empty store: no active alerts";
+    const title = "🔵 lenswatch started with an empty store: no active alerts";
     expect((await slack.starts.next()).text.split("\n")[0]).toBe(title);
     expect((await mail.starts.next()).subject).toBe(title);
     expect(slack.starts.messages[0]?.shown).toContain(OVER);
@@ -59,14 +59,14 @@ describeWithRedis("a cold start", () => {
     const { slack, mail } = watch;
     const both = cameras(watch);
     const [said, mailed] = await Promise.all([slack.starts.next(), mail.starts.next()]);
-    expect(mailed.subject).toMatch(/^lenswatch started with an empty store: 2 recordings offline · /);
+    expect(mailed.subject).toMatch(/^🔴 lenswatch started with an empty store: 2 recordings offline · /);
     for (const text of [said.shown, mailed.text]) {
       for (const { name } of both) expect(text).toContain(name);
       expect(text).toContain(OVER);
     }
     comesBack(watch, both[0]);
-    expect((await slack.next()).text).toMatch(/^Recovered: 1 recording /);
-    expect((await mail.next()).subject).toMatch(/^Recovered: 1 recording /);
+    expect((await slack.next()).text).toMatch(/^✅ Till \d+ recovered /);
+    expect((await mail.next()).subject).toMatch(/^✅ Till \d+ recovered /);
     expect([slack.messages.length, mail.messages.length]).toEqual([1, 1]);
     expect(starts(watch)).toEqual([1, 1]);
   });
@@ -79,9 +79,9 @@ describeWithRedis("a cold start", () => {
     for: 2s`,
       before: (world) => world.setStatus(world.recordings[0]?.id ?? "", "offline"),
     });
-    expect((await watch.slack.starts.next()).text).toContain("with an empty store: 1 recording offline");
+    expect((await watch.slack.starts.next()).text).toMatch(/with an empty store: Till \d+ offline/);
     comesBack(watch, cameras(watch)[0]);
-    expect((await watch.slack.next()).text).toMatch(/^Recovered/);
+    expect((await watch.slack.next()).text).toMatch(/^✅/);
   });
 
   it.concurrent("delays no notification for a pending alert, and does not report it as resolved", async () => {
@@ -100,7 +100,7 @@ describeWithRedis("a cold start", () => {
       },
     });
     const said = await watch.slack.starts.next();
-    expect(said.text).toContain("with an empty store: 1 recording offline");
+    expect(said.text).toMatch(/with an empty store: Till \d+ offline/);
     expect(said.shown).toContain("Alerts of 1 recording are pending");
   });
 
@@ -123,12 +123,12 @@ describeWithRedis("a cold start", () => {
     });
     const { slack, mail, simulator } = watch;
     expect((await mail.starts.next()).subject).toBe(
-      "lenswatch started with an empty store: 90 recordings offline at 30 locations",
+      "🔵 lenswatch started with an empty store: 90 recordings offline at 30 locations",
     );
     const { shown } = await slack.starts.next();
     for (const { name } of simulator.world.locations) expect(shown).toContain(name);
     for (const { id } of simulator.world.locations) simulator.world.setStatus({ locationId: id }, "online");
-    const end = await slack.waitFor(({ text }) => text.startsWith("Recovered"));
+    const end = await slack.waitFor(({ text }) => text.startsWith("✅"));
     expect(end.text).toContain("30 locations");
     expect(starts(watch)).toEqual([1, 1]);
   });
@@ -173,7 +173,7 @@ time_intervals:
     simulator.faults.clearAll();
     expect((await slack.next()).shown).toContain(camera.name);
     comesBack(watch, camera);
-    expect((await slack.next()).text).toMatch(/^Recovered/);
+    expect((await slack.next()).text).toMatch(/^✅/);
     expect(slack.starts.messages).toHaveLength(1);
   });
 
@@ -184,7 +184,7 @@ time_intervals:
     const said = await watch.slack.starts.next();
     expect(said.text).toContain("with an empty store: Analytics service unreachable");
     watch.simulator.faults.clearAll();
-    expect((await watch.slack.next()).text).toMatch(/^Recovered: analytics service/);
+    expect((await watch.slack.next()).text).toMatch(/^✅ Analytics service recovered/);
   });
 
   it.concurrent("a Redis emptied while running: one more summary, and ends are sent as usual", async () => {
@@ -203,9 +203,9 @@ time_intervals:
       expect(text).toContain(OVER);
     }
     comesBack(watch, first);
-    await slack.waitFor(({ text, shown }) => text.startsWith("Recovered") && shown.includes(first.name));
+    await slack.waitFor(({ text, shown }) => text.startsWith("✅") && shown.includes(first.name));
     expect(starts(watch)).toEqual([2, 2]);
-    const again = slack.messages.slice(2).filter(({ text }) => !text.startsWith("Recovered"));
+    const again = slack.messages.slice(2).filter(({ text }) => !text.startsWith("✅"));
     expect(again.map(({ text }) => text)).toEqual([]);
   });
 
@@ -225,7 +225,7 @@ time_intervals:
     await until("told again", () => isAgain(stage.slack.starts) && isAgain(stage.mail.starts));
     for (const { name } of [dark, later]) expect(stage.slack.starts.messages[1]?.shown).toContain(name);
     comesBack(stage, dark);
-    await stage.slack.waitFor(({ text, shown }) => text.startsWith("Recovered") && shown.includes(dark.name));
+    await stage.slack.waitFor(({ text, shown }) => text.startsWith("✅") && shown.includes(dark.name));
     expect(stage.slack.messages).toHaveLength(2);
     expect(starts(stage)).toEqual([2, 2]);
     for (const replica of replicas) await replica.end("SIGTERM");
@@ -260,7 +260,7 @@ time_intervals:
     await watch.reload((config) =>
       config.replace("  - name: ops\n", `  - name: ops\n    slack_configs: [ { api_url: "${watch.slack.url}" } ]\n`),
     );
-    expect((await watch.slack.next()).text).toMatch(/^1 recording offline · /);
+    expect((await watch.slack.next()).text).toMatch(/^🔴 Till \d+ offline · /);
     expect(starts(watch)).toEqual([0, 1]);
   });
 

@@ -55,6 +55,7 @@ async function seenUptime(watch: Pick<Watch, "app">): Promise<void> {
 describeWithRedis("a digest", () => {
   it.concurrent("reports yesterday's outage and current ones; preview writes a file, send mails the readers", async () => {
     await using watch = await startWatch({
+      placeNames: true,
       watch: "{ status_interval: 1s, uptime_interval: 1s, inventory_interval: 1h }",
       http: 'http: { listen: "127.0.0.1:0", admin_token: s3cret-of-the-admin }',
     });
@@ -102,6 +103,7 @@ describeWithRedis("a digest", () => {
 
   it.concurrent("is sent on its cron, once to each reader, and again after a temporary refusal", async () => {
     await using watch = await startWatch({
+      placeNames: true,
       more: digests("0 8 * * *"),
       adjust: (config) => ({ ...config, digests: config.digests.map((one) => ({ ...one, cron: "* * * * * *" })) }),
       mail: { rcpt: { "boss@example.com": { code: 451, message: "greylisted" } } },
@@ -121,6 +123,7 @@ describeWithRedis("a digest", () => {
   it.concurrent("of a week is sent once by two replicas, with CSV files and a one-click unsubscribe link", async () => {
     const weekly = digests("0 8 * * 1").replace("1d", "1w").replace("daily-ops", "weekly ops");
     await using watch = await startWatch({
+      placeNames: true,
       more: `${weekly}    unsubscribe_url: https://lists.example.com/u?who={recipient}\n`,
       adjust: (config) => ({ ...config, digests: config.digests.map((one) => ({ ...one, cron: "* * * * * *" })) }),
       mail: { connect: { code: 421, message: "not yet" } },
@@ -165,6 +168,7 @@ describeWithRedis("a digest", () => {
     const noon = DateTime.fromMillis(Date.now(), { zone: "Europe/London" }).startOf("day").plus({ hours: 12 });
     const ahead = noon.toMillis() - Date.now();
     await using watch = await startWatch({
+      placeNames: true,
       clock: { now: () => Date.now() + ahead },
       // Polling starts once the day is complete, since past days are read once.
       role: "web",

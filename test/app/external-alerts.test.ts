@@ -103,18 +103,18 @@ describeWithRedis("external alerts", () => {
       expect((await post(app, { ...disk, endsAt: inMs(600_000) })).status).toBe(200);
     }
     const first = await watch.slack.next();
-    expect(first.text).toContain("1 alert: DiskFull");
+    expect(first.text).toContain("DiskFull: nas-1");
     expect(first.shown).toContain("nas-1");
     expect(first.shown).toContain("2 % left");
     expect(first.shown).toContain("<https://prometheus.example.com/graph?g0.expr=disk&amp;g0.tab=1|Source>");
     await until("it is shown", async () => (await alertsAt(other))[0]?.status.state === "active");
     await post(other, { ...disk, endsAt: inMs(600_000) });
     await post(watch.app, { ...disk, endsAt: inMs(-1_000) });
-    expect((await watch.slack.next()).text).toContain("Recovered: 1 alert: DiskFull");
+    expect((await watch.slack.next()).text).toContain("DiskFull: nas-1 recovered");
     await post(other, { ...disk, endsAt: inMs(-500) });
     expect(await alertsAt(watch.app)).toEqual([]);
-    expect((await watch.mail.next()).subject).toContain("1 alert: DiskFull");
-    expect((await watch.mail.next()).subject).toContain("Recovered");
+    expect((await watch.mail.next()).subject).toContain("DiskFull: nas-1");
+    expect((await watch.mail.next()).subject).toContain("✅");
     expect(watch.slack.messages).toHaveLength(2);
     expect(watch.mail.messages).toHaveLength(2);
   });
@@ -126,7 +126,7 @@ describeWithRedis("external alerts", () => {
     // An end within 10 s counts as reached.
     await post(watch.app, { ...disk, endsAt: inMs(14_000) });
     const { text, receivedAt } = await watch.slack.next();
-    expect(text).toContain("Expired: 1 alert: DiskFull");
+    expect(text).toContain("DiskFull: nas-1: expired");
     const [end] = await incidentsAt(watch.app);
     expect(end).toMatchObject({ alertname: "DiskFull", endReason: "expired", subject: { kind: "external" } });
     expect(receivedAt).toBeGreaterThanOrEqual(Date.parse(end?.endsAt ?? ""));
@@ -210,7 +210,7 @@ describeWithRedis("external alerts", () => {
         http: { scrapes: scraper.withLogin, alerts: scraper.withToken },
       });
       const notified = await stage.slack.next();
-      expect(notified.text).toContain("1 alert: TargetDown");
+      expect(notified.text).toContain("🔴 page: TargetDown: ");
       expect(notified.shown).toContain("1 &lt;!channel&gt;");
       expect(notified.shown).toMatch(/<http[^|]+\/graph\?[^|]+\|Source>/);
       await until("that is written down", isTold("first"));
@@ -229,7 +229,7 @@ describeWithRedis("external alerts", () => {
       });
       await writeRule("vector(1) > 2");
       await prometheus.reload();
-      expect((await stage.slack.next()).text).toContain("Recovered: 1 alert: TargetDown");
+      expect((await stage.slack.next()).text).toContain("✅ TargetDown: ");
       expect(await second.end("SIGTERM")).toBe(0);
       expect(stage.slack.messages).toHaveLength(2);
     },

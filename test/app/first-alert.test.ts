@@ -8,16 +8,17 @@ const hasPromtool = spawnSync("promtool", ["--version"]).status === 0;
 
 describeWithRedis("an alert, end to end", () => {
   it.concurrent("notifies of a recording going offline and of its recovery, once on Slack and once by e-mail each", async () => {
-    await using watch = await startWatch();
+    await using watch = await startWatch({ placeNames: true });
     const { simulator, slack, mail } = watch;
     const [camera] = simulator.world.recordings;
     if (!camera) throw new Error("no camera");
     simulator.world.setStatus(camera.id, "offline");
-    expect((await slack.next()).text).toContain(`1 recording offline · ${camera.location.name}`);
-    expect((await mail.next()).subject).toContain(`1 recording offline · ${camera.location.name}`);
+    const title = `🔴 ${camera.name.slice(camera.location.name.length + 1)} offline · ${camera.location.name}`;
+    expect((await slack.next()).text.split("\n")[0]).toBe(title);
+    expect((await mail.next()).subject).toBe(title);
     simulator.world.setStatus(camera.id, "online");
-    expect((await slack.next()).text).toContain("Recovered");
-    expect((await mail.next()).subject).toContain("Recovered");
+    expect((await slack.next()).text).toContain("✅");
+    expect((await mail.next()).subject).toContain("✅");
     expect(slack.messages).toHaveLength(2);
     expect(mail.messages).toHaveLength(2);
     expect(mail.messages[0]?.rcpts).toEqual(["ops@example.com"]);

@@ -48,9 +48,9 @@ describeWithRedis("a flapping recording", () => {
       await minute("online");
     }
     const begun = await watch.slack.next();
-    expect(begun.text).toMatch(/^1 recording flapping · /);
+    expect(begun.text).toMatch(/^🔵 Till \d+ flapping · /);
     expect(begun.shown).toContain(recording.name);
-    expect(begun.shown).toContain("flapping: 6 changes in 5 m");
+    expect(begun.shown).toContain("6 changes in 5 m");
     for (let i = 0; i < 4; i++) {
       await minute("offline");
       await minute("online");
@@ -59,8 +59,8 @@ describeWithRedis("a flapping recording", () => {
     const darkAt = story.clock.now();
     while (watch.slack.messages.length < 2 && story.clock.now() < darkAt + 30 * MINUTE) await minute("offline");
     const steady = await watch.slack.next();
-    expect(steady.text).toMatch(/^Steady again: 1 recording offline · /);
-    expect(steady.shown).toMatch(/steady again: offline since \d\d:\d\d/);
+    expect(steady.text).toMatch(/^⚪ Till \d+ steady again, offline · /);
+    expect(steady.shown).toMatch(/offline since \d\d:\d\d/i);
     expect(steady.shown).not.toMatch(/recovered/i);
     expect(watch.slack.messages).toHaveLength(2);
   });
@@ -69,13 +69,13 @@ describeWithRedis("a flapping recording", () => {
     await using story = await stage(`${OFFLINE}${FLAPPING}`);
     const { watch, recording, minute } = story;
     await minute("offline");
-    expect((await watch.slack.next()).text).toMatch(/^1 recording offline · /);
+    expect((await watch.slack.next()).text).toMatch(/^🔵 Till \d+ offline · /);
     for (let i = 0; i < 3; i++) {
       await minute("online");
       await minute("offline");
     }
     const begun = await watch.slack.next();
-    expect(begun.text).toMatch(/^1 recording flapping · /);
+    expect(begun.text).toMatch(/^🔵 Till \d+ flapping · /);
     expect(begun.shown).not.toContain("offline since");
     for (let i = 0; i < 4; i++) {
       await minute("online");
@@ -84,7 +84,7 @@ describeWithRedis("a flapping recording", () => {
     const onlineAt = story.clock.now();
     while (watch.slack.messages.length < 3 && story.clock.now() < onlineAt + 30 * MINUTE) await minute("online");
     const ended = await watch.slack.next();
-    expect(ended.text).toMatch(/^Recovered: 1 recording · /);
+    expect(ended.text).toMatch(/^✅ Till \d+ recovered · /);
     expect(ended.shown).toContain("steady again: online since");
     expect(ended.shown).toContain("recovered, was offline");
     for (let i = 0; i < 3; i++) await minute("online");
@@ -100,12 +100,12 @@ describeWithRedis("a flapping recording", () => {
       await minute("online");
       await minute("degraded");
     }
-    expect((await watch.slack.next()).text).toMatch(/^1 recording flapping · /);
+    expect((await watch.slack.next()).text).toMatch(/^🔵 Till \d+ flapping · /);
     const darkAt = story.clock.now();
     while (watch.slack.messages.length < 2 && story.clock.now() < darkAt + 30 * MINUTE) await minute("offline");
     const ended = await watch.slack.next();
-    expect(ended.text).toMatch(/^1 recording offline · .* — 1 steady again$/m);
-    expect(ended.shown).toMatch(/steady again: offline since \d\d:\d\d/);
+    expect(ended.text).toMatch(/^🔵 Till \d+ offline · .* — 1 steady again$/m);
+    expect(ended.shown).toMatch(/offline since \d\d:\d\d/i);
     expect(watch.slack.messages).toHaveLength(2);
   });
 });

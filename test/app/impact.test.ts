@@ -27,7 +27,7 @@ describeWithRedis("the impact of an alert", () => {
     const [said, mailed] = await Promise.all([watch.slack.next(), watch.mail.next()]);
     for (const text of [said.shown, mailed.text, mailed.html ?? ""]) {
       // The character that keeps `:Entrance:` from becoming an emoji is invisible.
-      expect(text.replaceAll("\u200b", "")).toContain(`Zones: ${camera.taxonomies[0]}`);
+      expect(text.replaceAll("\u200b", "")).toContain(`Zone ${camera.taxonomies[0]?.replaceAll(":", " › ")}`);
       expect(text).toMatch(IMPACT);
     }
     const [alert] = (await (await fetch(`${watch.app.address}/api/v2/alerts`)).json()) as {

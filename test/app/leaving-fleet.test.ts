@@ -21,8 +21,8 @@ async function darkCamera(watch: Watch) {
 /** Expects one resolved notification at both, not as a recovery. */
 async function toldAsLeft({ slack, mail }: Watch, name: string): Promise<void> {
   const [said, written] = await Promise.all([slack.next(), mail.next()]);
-  expect(said.text).toMatch(/^No longer watched/);
-  expect(written.subject).toMatch(/^No longer watched/);
+  expect(said.text).toMatch(/^⚪ .* no longer watched/);
+  expect(written.subject).toMatch(/^⚪ .* no longer watched/);
   for (const text of [said.shown, written.text]) {
     expect(text).toContain(name);
     expect(text).not.toMatch(/recovered|is back/i);
@@ -78,8 +78,8 @@ describeWithRedis("recordings that leave the fleet", () => {
     await until("both hear the end", () => subjects("day").length + subjects("night").length === 4);
     for (const who of ["day", "night"])
       expect(subjects(who)).toEqual([
-        expect.stringMatching(/^1 recording offline/),
-        expect.stringMatching(/^Recovered: 1 recording/),
+        expect.stringMatching(/^🔴 Till \d+ offline/),
+        expect.stringMatching(/^✅ Till \d+ recovered/),
       ]);
     expect(subjects("ops")).toEqual([]);
   });

@@ -52,7 +52,7 @@ describeWithRedis("reconciling", () => {
     expect((await watch.slack.next()).shown).toContain(camera.name);
     await until("there are schedulers", async () => (await queue.getJobSchedulers(0, -1)).length === schedulers.length);
     watch.simulator.world.setStatus(camera.id, "online");
-    expect((await watch.slack.next()).text).toMatch(/^Recovered/);
+    expect((await watch.slack.next()).text).toMatch(/^✅/);
     expect(watch.slack.messages).toHaveLength(2);
   });
 
@@ -90,7 +90,7 @@ describeWithRedis("reconciling", () => {
     expect((await watch.slack.next()).shown).toContain(other.name);
     watch.simulator.world.setStatus(camera.id, "online");
     const ended = await watch.slack.next();
-    expect(ended.text).toMatch(/^Recovered/);
+    expect(ended.text).toMatch(/^✅/);
     expect(ended.shown).toContain(camera.name);
     expect(watch.slack.messages).toHaveLength(3);
   });
@@ -104,7 +104,7 @@ describeWithRedis("reconciling", () => {
     await hand.redis.del(keys.assignments);
     await until("they are assigned again", async () => (await hand.redis.hlen(keys.assignments)) === 4);
     watch.simulator.world.setStatus(camera.id, "online");
-    expect((await watch.slack.next()).text).toMatch(/^Recovered/);
+    expect((await watch.slack.next()).text).toMatch(/^✅/);
     expect(watch.slack.messages).toHaveLength(2);
   });
 });

@@ -24,7 +24,7 @@ async function tellsAndEnds(watch: Watch): Promise<void> {
   watch.simulator.world.setStatus(id, "offline");
   expect((await watch.slack.next()).shown).toContain(name);
   watch.simulator.world.setStatus(id, "online");
-  expect((await watch.slack.next()).text).toContain("Recovered");
+  expect((await watch.slack.next()).text).toContain("✅");
 }
 
 describeWithRedis("deployments of Redis", () => {
@@ -48,7 +48,7 @@ describeWithRedis("deployments of Redis", () => {
     watch.simulator.world.setStatus(other.id, "offline");
     await watch.slack.waitFor(({ shown }) => shown.includes(other.name));
     watch.simulator.world.setStatus(id, "online");
-    const end = await watch.slack.waitFor(({ text }) => text.startsWith("Recovered"));
+    const end = await watch.slack.waitFor(({ text }) => text.startsWith("✅"));
     expect(end.shown).toContain(name);
     expect(watch.slack.messages).toHaveLength(3);
     expect((await fetch(`${watch.app.address}/readyz`)).status).toBe(200);

@@ -33,7 +33,7 @@ describeWithRedis("a reload", () => {
     await tellsAnother(watch);
     expect(watch.slack.messages).toHaveLength(2);
     watch.simulator.world.setStatus(camera.id, "online");
-    await watch.slack.waitFor(({ text }) => text.startsWith("Recovered"));
+    await watch.slack.waitFor(({ text }) => text.startsWith("✅"));
     expect(watch.slack.messages).toHaveLength(3);
   });
 
@@ -45,7 +45,7 @@ describeWithRedis("a reload", () => {
     await watch.reload((config) => config.replace("group_by: [location_id]", "group_by: [alertname, recording_id]"));
     await tellsAnother(watch);
     watch.simulator.world.setStatus(camera.id, "online");
-    await watch.slack.waitFor(({ text }) => text.startsWith("Recovered"));
+    await watch.slack.waitFor(({ text }) => text.startsWith("✅"));
     expect(watch.slack.messages.filter(({ shown }) => shown.includes(camera.name))).toHaveLength(2);
     expect(watch.slack.messages).toHaveLength(3);
   });
@@ -76,7 +76,7 @@ describeWithRedis("a reload", () => {
     const end = await watch.slack.next();
     expect(end.shown).toContain(camera.name);
     expect(end.shown).toContain("its rule was removed");
-    expect(end.text).not.toContain("Recovered");
+    expect(end.text).not.toContain("✅");
   });
 
   it.concurrent("without an integration: it first sends the resolved notifications it owes, as no longer watched", async () => {
@@ -94,9 +94,9 @@ describeWithRedis("a reload", () => {
     const end = await watch.mail.next();
     expect(end.text).toContain(camera.name);
     expect(end.text).toContain("no longer watched");
-    expect(end.subject).not.toContain("Recovered");
+    expect(end.subject).not.toContain("✅");
     watch.simulator.world.setStatus(camera.id, "online");
-    await watch.slack.waitFor(({ text }) => text.startsWith("Recovered"));
+    await watch.slack.waitFor(({ text }) => text.startsWith("✅"));
     expect(watch.slack.messages).toHaveLength(2);
     expect(watch.mail.messages).toHaveLength(2);
   });
@@ -122,7 +122,7 @@ describeWithRedis("a reload", () => {
     await watch.reload(() => config);
     watch.mail.respond({});
     watch.simulator.world.setStatus(camera.id, "online");
-    expect((await watch.mail.next()).subject).toContain("Recovered");
+    expect((await watch.mail.next()).subject).toContain("✅");
     expect(watch.mail.messages).toHaveLength(2);
   });
 
@@ -137,7 +137,7 @@ describeWithRedis("a reload", () => {
     suppressed.resolve({ status: 200, body: "ok" });
     await tellsAnother(watch);
     watch.simulator.world.setStatus(camera.id, "online");
-    await watch.slack.waitFor(({ text }) => text.startsWith("Recovered"));
+    await watch.slack.waitFor(({ text }) => text.startsWith("✅"));
     expect(watch.slack.messages.filter(({ shown }) => shown.includes(camera.name))).toHaveLength(2);
   });
 

@@ -54,7 +54,7 @@ describeWithRedis("several replicas on one Redis", () => {
     for (const { id } of cameras(watch)) watch.simulator.world.setStatus(id, "online");
     await until(
       "all ends were told",
-      () => watch.slack.messages.filter(({ text }) => text.startsWith("Recovered")).length === 3,
+      () => watch.slack.messages.filter(({ text }) => text.startsWith("✅")).length === 3,
     );
     const seconds = (performance.now() - began) / 1_000;
     const sweeps = await Promise.all(apps.map(sweepsOf));
@@ -140,7 +140,7 @@ describeWithRedis("several replicas on one Redis", () => {
     expect(await old.end("SIGTERM")).toBe(0);
     await stage.slack.waitFor(({ shown }) => shown.includes(second.name));
     stage.simulator.world.setStatus(first.id, "online");
-    await stage.slack.waitFor(({ text }) => text.startsWith("Recovered"));
+    await stage.slack.waitFor(({ text }) => text.startsWith("✅"));
     expect(await next.end("SIGTERM")).toBe(0);
     expect(stage.slack.messages).toHaveLength(3);
   });

@@ -41,8 +41,8 @@ describeWithRedis("the routing tree", () => {
     await until("both hear the end", () => watch.mail.messages.length === 4);
     for (const receiver of ["archive", "managers"])
       expect(notified(watch, receiver)).toEqual([
-        expect.stringMatching(/^1 recording offline/),
-        expect.stringMatching(/^Recovered: 1 recording/),
+        expect.stringMatching(/^🔴 Till \d+ offline/),
+        expect.stringMatching(/^✅ Till \d+ recovered/),
       ]);
     expect(notified(watch, "ops")).toEqual([]);
   });
@@ -65,7 +65,7 @@ describeWithRedis("the routing tree", () => {
     expect(watch.mail.messages).toEqual([]);
     await watch.reload((config) => config.replace(elsewhere, here));
     await until("it is told", () => notified(watch, "managers").length === 1);
-    expect(notified(watch, "managers")).toEqual([expect.stringMatching(/^1 recording offline/)]);
+    expect(notified(watch, "managers")).toEqual([expect.stringMatching(/^🔴 Till \d+ offline/)]);
   });
 });
 

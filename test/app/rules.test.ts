@@ -31,12 +31,12 @@ describeWithRedis("each rule, from the service to Slack", () => {
     const { world } = watch.simulator;
     const { id, name } = camera(watch);
     world.setStatus(id, "degraded");
-    expect((await watch.slack.next()).text).toContain("1 recording degraded");
+    expect((await watch.slack.next()).text).toMatch(/Till \d+ degraded/);
     world.setStatus(id, "offline");
     const dark = await watch.slack.next();
     expect(dark.shown).not.toMatch(/recovered/i);
     world.setStatus(id, "online");
-    const back = await watch.slack.waitFor(({ text }) => text.startsWith("Recovered"));
+    const back = await watch.slack.waitFor(({ text }) => text.startsWith("✅"));
     expect(back.shown).toContain(name);
     expect(back.shown).toContain("was degraded");
     expect(back.shown).toContain("was offline");
@@ -58,7 +58,7 @@ describeWithRedis("each rule, from the service to Slack", () => {
       (await (await fetch(`${watch.app.address}/metrics`)).text()).includes("} 0.75"),
     );
     world.setQuality(id, 0.9);
-    expect((await watch.slack.next()).text).toMatch(/^Recovered/);
+    expect((await watch.slack.next()).text).toMatch(/^✅/);
     expect(watch.slack.messages).toHaveLength(2);
   });
 
@@ -76,10 +76,10 @@ describeWithRedis("each rule, from the service to Slack", () => {
       },
     });
     const { id, name } = camera(watch);
-    const isLow = ({ text }: { text: string }) => text.includes("low uptime");
+    const isLow = ({ text }: { text: string }) => text.includes("uptime low");
     const { slack } = watch;
     const notified = await Promise.any([slack.waitFor(isLow), slack.starts.waitFor(isLow)]);
-    expect(notified.text).toContain("1 recording with low uptime");
+    expect(notified.text).toMatch(/Till \d+ uptime low/);
     expect(notified.shown).toContain(name);
     const metrics = await (await fetch(`${watch.app.address}/metrics`)).text();
     const line = metrics
@@ -105,7 +105,7 @@ describeWithRedis("each rule, from the service to Slack", () => {
       (await (await fetch(`${watch.app.address}/metrics`)).text()).includes("overall_uptime_ratio{"),
     );
     await watch.reload((config) => config.replace("over: 24h", "over: 168h"));
-    expect((await watch.slack.next()).text).toContain("1 recording with low uptime");
+    expect((await watch.slack.next()).text).toMatch(/Till \d+ uptime low/);
   });
 
   it.concurrent("missing: absent from complete answers, not from an answer with an invalid row", async () => {
@@ -140,7 +140,7 @@ describeWithRedis("each rule, from the service to Slack", () => {
     world.setStatus({ locationId: shop.id }, "offline");
     expect((await watch.slack.next()).text).toContain(`${shop.name}: all 3 recordings offline`);
     world.setStatus(shop.recordings[0]?.id ?? "", "online");
-    expect((await watch.slack.next()).text).toMatch(/^1 of 3 recordings recovered · .* 2 still offline/);
+    expect((await watch.slack.next()).text).toMatch(/^⚪ 1 of 3 recordings recovered · .* 2 still offline/);
   });
 
   it.concurrent("service: partly_unreachable when uptime figures go stale, while statuses go on", async () => {
@@ -161,9 +161,9 @@ describeWithRedis("each rule, from the service to Slack", () => {
     faults.set("http_error", { status: 503, endpoint: "uptimes" });
     expect((await watch.slack.next()).text).toContain("Analytics service partly unreachable");
     world.setStatus(camera(watch).id, "offline");
-    expect((await watch.slack.next()).text).toContain("1 recording offline");
+    expect((await watch.slack.next()).text).toMatch(/Till \d+ offline/);
     faults.clearAll();
-    await watch.slack.waitFor(({ text }) => text.startsWith("Recovered: analytics service"));
+    await watch.slack.waitFor(({ text }) => text.startsWith("✅ Analytics service recovered"));
     expect(watch.slack.messages.some(({ text }) => text.includes("service unreachable"))).toBe(false);
   });
 
@@ -182,9 +182,9 @@ describeWithRedis("each rule, from the service to Slack", () => {
     expect(notified.text).toContain("Analytics service partly unreachable");
     expect(notified.shown).toContain("watch.exclude");
     world.setStatus(camera(watch).id, "offline");
-    expect((await watch.slack.next()).text).toContain("1 recording offline");
+    expect((await watch.slack.next()).text).toMatch(/Till \d+ offline/);
     faults.clearAll();
-    expect((await watch.slack.next()).text).toMatch(/^Recovered: analytics service/);
+    expect((await watch.slack.next()).text).toMatch(/^✅ Analytics service recovered/);
     expect(watch.slack.messages).toHaveLength(3);
   });
 
@@ -212,7 +212,7 @@ describeWithRedis("each rule, from the service to Slack", () => {
     watch.config = watch.config.replace("status_interval: 1s,", `status_interval: 1s, exclude: [ "${id}" ],`);
     await watch.start();
     const ended = await watch.slack.next();
-    expect(ended.text).toMatch(/^No longer watched/);
+    expect(ended.text).toMatch(/^⚪ .* no longer watched/);
     expect(ended.shown).toContain(name);
     expect(ended.shown).not.toMatch(/recovered|back/i);
   });
@@ -227,7 +227,7 @@ describeWithRedis("each rule, from the service to Slack", () => {
     await watch.start();
     const ended = await watch.slack.waitFor(({ shown }) => /rule removed/i.test(shown));
     expect(ended.shown).not.toMatch(/recovered/i);
-    expect(watch.slack.messages.some(({ text }) => text.includes("1 recording offline"))).toBe(true);
+    expect(watch.slack.messages.some(({ text }) => /Till \d+ offline/.test(text))).toBe(true);
   });
 
   it.concurrent("a firing alert is sent again after repeat_interval, as a reminder", async () => {
@@ -237,7 +237,7 @@ describeWithRedis("each rule, from the service to Slack", () => {
     watch.simulator.world.setStatus(camera(watch).id, "offline");
     const first = await watch.slack.next();
     const second = await watch.slack.next();
-    expect(second.text).toMatch(/^Reminder: 1 recording still offline/);
+    expect(second.text).toMatch(/^🔴 Reminder: Till \d+ still offline/);
     expect(second.receivedAt - first.receivedAt).toBeGreaterThanOrEqual(1_900);
   });
 });

@@ -80,7 +80,7 @@ describeWithRedis("a recording with an uploading schedule", () => {
     world.setStatus(other.id, "offline");
     expect((await watch.slack.next()).shown).toContain(other.name);
     world.setStatus(other.id, "online");
-    expect((await watch.slack.next()).text).toMatch(/^Recovered/);
+    expect((await watch.slack.next()).text).toMatch(/^✅/);
     expect(await why(watch, scheduled.id)).toContain("not online outside its uploading schedule, not evaluated");
     await untilHour(9);
     world.setStatus(scheduled.id, "offline");
@@ -89,7 +89,7 @@ describeWithRedis("a recording with an uploading schedule", () => {
     expect(notified.shown).toContain(scheduled.name);
     await writtenDown();
     await untilHour(19);
-    expect((await watch.slack.next()).text).toMatch(/^Reminder: 1 recording still offline/);
+    expect((await watch.slack.next()).text).toMatch(/^🔵 Reminder: Till \d+ still offline/);
     await writtenDown();
     await untilHour(21);
     await untilHour(23);
@@ -103,7 +103,7 @@ describeWithRedis("a recording with an uploading schedule", () => {
     expect(watch.slack.messages, "no reminder, and no end").toHaveLength(4);
     await untilHour(9);
     const ended = await watch.slack.next();
-    expect(ended.text).toMatch(/^Recovered: 1 recording · /);
+    expect(ended.text).toMatch(/^✅ Till \d+ recovered · /);
     expect(ended.shown).toContain(scheduled.name);
     await untilHour(22);
     await untilHour(9);

@@ -22,8 +22,8 @@ function counted(titles: readonly string[], pattern: RegExp): number {
   return titles.reduce((sum, title) => sum + Number(pattern.exec(title)?.[1]?.replaceAll(",", "") ?? 0), 0);
 }
 
-const DARK = /^([\d,]+) recordings? offline/;
-const BACK = /^Recovered: ([\d,]+) recordings?/;
+const DARK = /^🔴 ([\d,]+) recordings? offline/;
+const BACK = /^✅ ([\d,]+) recordings? recovered/;
 
 const slackTitles = ({ slack }: Stage) => slack.messages.map(({ text }) => text.split("\n")[0] ?? "");
 const mailTitles = ({ mail }: Stage) => mail.messages.map(({ subject }) => subject);
@@ -60,7 +60,7 @@ describeWithRedis("a storm", () => {
     turn(watch, "offline");
     await until("ten mails", () => watch.mail.messages.length === 10);
     for (const { name } of watch.simulator.world.locations)
-      expect(mailTitles(watch)).toContain(`2 recordings offline · ${name}`);
+      expect(mailTitles(watch)).toContain(`🔴 2 recordings offline · ${name}`);
   });
 
   it.concurrent("is reported in its current state when the receiver is back", async () => {
@@ -76,8 +76,8 @@ describeWithRedis("a storm", () => {
     watch.slack.respond(({ text }) => ({ status: text === "" ? 400 : 200, body: "ok" }));
     await watch.slack.waitFor((message) => watch.slack.messages.indexOf(message) >= refused);
     const [title = ""] = slackTitles(watch).slice(refused);
-    expect(title).toBe("40 recordings offline at 20 locations — 20 recovered at 10 locations");
-    expect(watch.slack.messages[refused]?.shown).toContain("2 recordings offline since");
+    expect(title).toBe("🔴 40 recordings offline at 20 locations — 20 recovered at 10 locations");
+    expect(watch.slack.messages[refused]?.shown).toMatch(/\* 2 recordings/);
   });
 
   it.concurrent("interrupted by kill -9 is sent at most once more, as one message, and its end is sent", async () => {
@@ -140,7 +140,7 @@ describeWithRedis("a storm", () => {
     await using watch = await blindStorm();
     turn(watch, "online");
     watch.simulator.faults.clearAll();
-    await notified(watch, /^Recovered: analytics service/);
+    await notified(watch, /^✅ Analytics service.* recovered/);
     await swept(watch);
     for (const titles of [slackTitles(watch), mailTitles(watch)]) expect(titles).toHaveLength(2);
   });

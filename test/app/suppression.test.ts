@@ -96,7 +96,7 @@ describeWithRedis("suppression", () => {
     const mail = await watch.mail.waitFor(({ subject }) => change.test(subject));
     for (const text of [slack.shown, mail.text]) expect(text).not.toMatch(/new/i);
     for (const { id } of recordings.slice(2)) watch.simulator.world.setStatus(id, "online");
-    await watch.slack.waitFor(({ text }) => text.includes("Recovered: 2 recordings"));
+    await watch.slack.waitFor(({ text }) => text.startsWith("✅ 2 recordings recovered"));
   });
 
   it.concurrent("inhibition: an offline location is one message that names its recordings, and none for each", async () => {
@@ -116,10 +116,10 @@ describeWithRedis("suppression", () => {
     for (const recording of recordings) expect(letter.text).toContain(recording.name);
     await until("the alert of each recording was suppressed", async () => (await suppressed(watch, "inhibited")) >= 8);
     world.setStatus({ locationId: id }, "online");
-    expect((await watch.slack.next()).text).toMatch(/^Recovered: 1 location/);
-    expect((await watch.mail.next()).subject).toMatch(/^Recovered: 1 location/);
+    expect((await watch.slack.next()).text).toMatch(/^✅ .* recovered — /);
+    expect((await watch.mail.next()).subject).toMatch(/^✅ .* recovered — /);
     world.setStatus(shop(watch, 1).recordings[0]?.id ?? "", "offline");
-    expect((await watch.slack.next()).text).toContain("1 recording offline");
+    expect((await watch.slack.next()).text).toMatch(/Till \d+ offline/);
     expect(watch.slack.messages).toHaveLength(3);
   });
 
@@ -140,7 +140,7 @@ describeWithRedis("suppression", () => {
     for (const one of [first, second]) world.setStatus(one.id, "online");
     const notified = await Promise.all(
       others.map(({ name }) =>
-        watch.slack.waitFor(({ shown, text }) => text.includes("1 recording offline") && shown.includes(name)),
+        watch.slack.waitFor(({ shown, text }) => /Till \d+ offline/.test(text) && shown.includes(name)),
       ),
     );
     expect(notified).toHaveLength(2);
@@ -160,17 +160,15 @@ describeWithRedis("suppression", () => {
     const [first, second] = recordings;
     if (!first || !second) throw new Error("no recordings");
     world.setStatus(first.id, "offline");
-    expect((await watch.slack.next()).text).toContain("1 recording offline");
+    expect((await watch.slack.next()).text).toMatch(/Till \d+ offline/);
     world.setStatus(second.id, "offline");
     const parent = await watch.slack.next();
     expect(parent.text).toContain(`${name}: all 2 recordings offline`);
     expect(parent.shown).toContain("Covers 2 recordings: ");
     world.setStatus(first.id, "online");
-    const back = await watch.slack.waitFor(
-      ({ text, shown }) => text.startsWith("Recovered: 1 recording") && shown.includes(first.name),
-    );
-    expect(back.shown).toContain("was offline");
-    await watch.slack.waitFor(({ text, shown }) => text.includes("1 recording offline") && shown.includes(second.name));
+    const back = await watch.slack.waitFor(({ text, shown }) => text.startsWith("✅") && shown.includes(first.name));
+    expect(back.shown).toMatch(/was offline/i);
+    await watch.slack.waitFor(({ text, shown }) => /Till \d+ offline/.test(text) && shown.includes(second.name));
   });
 
   it.concurrent("a silence suppresses new alerts, and alerts that still fire when it is deleted are sent at once", async () => {
@@ -214,7 +212,7 @@ describeWithRedis("suppression", () => {
     await watch.slack.next();
     await silence(watch, "recording_id", camera.id, 3_600_000);
     watch.simulator.world.setStatus(camera.id, "online");
-    expect((await watch.slack.next()).text).toMatch(/^Recovered/);
+    expect((await watch.slack.next()).text).toMatch(/^✅/);
   });
 
   it.concurrent("an acknowledgement suppresses the reminders of one episode, not its end, and not the next episode", async () => {
@@ -226,7 +224,7 @@ describeWithRedis("suppression", () => {
     const { world } = watch.simulator;
     world.setStatus(camera.id, "offline");
     await watch.slack.next();
-    expect((await watch.slack.next()).text).toMatch(/^Reminder/);
+    expect((await watch.slack.next()).text).toMatch(/^🔴 Reminder/);
     const [alert] = await alertsOf(watch);
     await change(watch, "POST", `/api/v1/alerts/${alert?.fingerprint}/ack`, { author: "dana", comment: "on my way" });
     expect((await alertsOf(watch))[0]?.status).toMatchObject({
@@ -236,11 +234,11 @@ describeWithRedis("suppression", () => {
     await until("a reminder was suppressed at both", async () => (await suppressed(watch, "acknowledged")) >= 4);
     const before = watch.slack.messages.length;
     world.setStatus(camera.id, "online");
-    await watch.slack.waitFor(({ text }) => text.startsWith("Recovered"));
+    await watch.slack.waitFor(({ text }) => text.startsWith("✅"));
     expect(watch.slack.messages).toHaveLength(before + 1);
     world.setStatus(camera.id, "offline");
     await watch.slack.waitFor(
-      ({ text }) => text.startsWith("1 recording offline") && watch.slack.messages.length > before + 1,
+      ({ text }) => /^🔴 Till \d+ offline/.test(text) && watch.slack.messages.length > before + 1,
     );
     expect((await alertsOf(watch))[0]?.status.state).toBe("active");
   });
@@ -287,10 +285,10 @@ time_intervals:
     expect(watch.slack.messages).toHaveLength(1);
     clock.moveTo("2026-03-29T05:00:01Z");
     const first = await watch.slack.waitFor(({ shown }) => shown.includes(dark.name));
-    expect(first.shown).toMatch(/offline since (Sat 28 Mar )?22:30 GMT/);
-    const end = await watch.slack.waitFor(({ text }) => text.startsWith("Recovered"));
+    expect(first.shown).toMatch(/since (Sat 28 Mar )?22:30 GMT/i);
+    const end = await watch.slack.waitFor(({ text }) => text.startsWith("✅"));
     expect(end.shown).toContain(notified.name);
-    expect(end.shown).toMatch(/was offline .*21:58.*22:30 GMT/);
+    expect(end.shown).toMatch(/was offline .*21:58.*22:30 GMT/i);
     expect(watch.slack.messages.some(({ shown }) => shown.includes(brief.name))).toBe(false);
   });
 });

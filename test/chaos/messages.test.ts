@@ -18,7 +18,8 @@ async function readings(changes: Partial<Notification>): Promise<Read[]> {
   });
   const { shown } = await sink.next();
   await sink.close();
-  return [readSlack(shown), readMail(renderEmail(notification, ADDRESSES).text)];
+  const names = new Set([...notification.firing, ...notification.resolved].map(({ labels }) => labels.recording ?? ""));
+  return [readSlack(shown, names), readMail(renderEmail(notification, ADDRESSES).text, names)];
 }
 
 const at = { lastedMs: 12 * MINUTE, beganMinute: 5 };

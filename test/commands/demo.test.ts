@@ -116,10 +116,10 @@ describeWithRedis("the demo", () => {
     writeFileSync(day, "events: [{ at: 5s, recording: L1/1, status: offline, for: 4s }]");
     const { ended, heard, interrupt } = demo(startApp, ["--scenario", day]);
     await heard(/Slack .*lenswatch started with an empty store: no active alerts/);
-    await heard(/Slack .*1 recording offline · Leeds Briggate/);
-    await heard(/e-mail .*1 recording offline · Leeds Briggate/);
-    await heard(/Slack .*Recovered: 1 recording · Leeds Briggate/);
-    await heard(/e-mail .*Recovered: 1 recording · Leeds Briggate/);
+    await heard(/Slack .*🔴 Entrance offline · Leeds Briggate/);
+    await heard(/e-mail .*🔴 Entrance offline · Leeds Briggate/);
+    await heard(/Slack .*✅ Entrance recovered · Leeds Briggate/);
+    await heard(/e-mail .*✅ Entrance recovered · Leeds Briggate/);
     interrupt();
     const lines = (await ended).split("\n").filter((line) => / {2}(?:Slack|e-mail) /.test(line));
     expect(lines).toHaveLength(6);

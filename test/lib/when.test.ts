@@ -44,7 +44,7 @@ describe("a range of times", () => {
   });
 
   it("never runs backwards", () => {
-    expect(range("2026-10-25T09:17Z", "2026-10-25T09:05Z")).toBe("09:17–09:17 GMT");
+    expect(range("2026-10-25T09:17Z", "2026-10-25T09:05Z")).toBe("09:17:00–09:17:00 GMT");
   });
 });
 

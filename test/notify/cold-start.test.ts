@@ -26,11 +26,11 @@ describe("the notification of a cold start", () => {
     [0, { complete: false, unsettled: 3 }, "state not known yet"],
     [0, { unsettled: 3 }, "alerts pending for 3 recordings"],
     [0, { suppressed: 1 }, "all active alerts are suppressed"],
-    [1, {}, "1 recording offline · Shop 0 · Till 0"],
+    [1, {}, "Till 0 offline · Shop 0"],
     [12, { unsettled: 3, suppressed: 1 }, "12 recordings offline at 3 locations"],
     [1_000, { complete: false }, "1,000 recordings offline at 200 locations"],
   ])("of %i alerts, with %j, has the title %j", (count, start, title) => {
-    expect(messageOf(summary(count, start), 10).title).toBe(`lenswatch started with an empty store: ${title}`);
+    expect(messageOf(summary(count, start), 10).title.slice(3)).toBe(`lenswatch started with an empty store: ${title}`);
   });
 
   test("counts the recordings of an offline location once", () => {
@@ -42,7 +42,7 @@ describe("the notification of a cold start", () => {
     );
     const five = summary(5);
     expect(messageOf({ ...five, firing: [site, ...five.firing] }, 10).title).toBe(
-      "lenswatch started with an empty store: Shop 0: all 5 recordings offline",
+      "🔴 lenswatch started with an empty store: Shop 0: all 5 recordings offline",
     );
   });
 
@@ -77,7 +77,7 @@ describe("the notification of a cold start", () => {
       };
       const mail = renderEmail(summary(count), addresses);
       expect(Buffer.byteLength(mail.html ?? "")).toBeLessThan(100_000);
-      if (count > 20) expect(body.text).toContain("5 recordings offline since");
+      if (count > 20) expect(body.text).toMatch(/^\*Offline since 14:05 GMT \(12 m\)\*$[\s\S]*^Shop 0: 5 recordings$/m);
     },
   );
 });

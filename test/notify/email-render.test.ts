@@ -51,7 +51,7 @@ describe("a mail about a group", () => {
 
   it("lists new, ongoing and resolved alerts as text", () => {
     const { text } = mail({ ...group, externalUrl: undefined });
-    expect(text).toBe(`2 recordings offline · Leeds Briggate — 1 new, 1 recovered, 1 no longer watched
+    expect(text).toBe(`🔴 2 recordings offline · Leeds Briggate — 1 new, 1 recovered, 1 no longer watched
 
 New (1)
 
@@ -63,7 +63,7 @@ Still firing (1)
 Till 3
   offline since 14:05 GMT (12 m)
   Pulled & gone.
-  Zones: Entrance
+  Zone Entrance
 
 Resolved (2)
 
@@ -71,7 +71,7 @@ Back door
   recovered, was offline 14:05–14:14 GMT (9 m)
 
 Roof
-  no longer watched; was offline 14:05–14:14 GMT (9 m)
+  no longer watched; offline when last read, 14:05–14:14 GMT (9 m)
 `);
   });
 
@@ -96,7 +96,7 @@ Roof
     );
     const { html = "", text, subject } = mail({ firing });
     const named = [...text.matchAll(/^Camera \d+$/gm)].length;
-    expect(subject).toBe(`${figure(count)} recordings offline · Leeds Briggate`);
+    expect(subject).toBe(`🔴 ${figure(count)} recordings offline · Leeds Briggate`);
     expect(Buffer.byteLength(html)).toBeLessThan(102_000);
     expect(named).toBeGreaterThanOrEqual(20);
     expect(text).toContain(`and ${figure(count - named)} more`);

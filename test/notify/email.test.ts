@@ -115,10 +115,10 @@ describe("e-mail's sender", () => {
     expect(mail.from).toBe("lenswatch@example.com");
     expect(mail.rcpts).toEqual(["b@example.com"]);
     expect(mail.headers.to).toBe("a@example.com, Ops on call <b@example.com>");
-    expect(mail.subject).toBe("1 recording offline · Leeds Briggate · Till 3");
+    expect(mail.subject).toBe("🔴 Till 3 offline · Leeds Briggate");
     expect(mail.headers["auto-submitted"]).toBe("auto-generated");
-    expect(mail.text).toContain("offline since 14:05 GMT (12 m)");
-    expect(mail.html).toContain("offline since 14:05 GMT (12 m)");
+    expect(mail.text).toContain("Since 14:05 GMT (12 m)");
+    expect(mail.html).toContain("Since 14:05 GMT (12 m)");
   });
 
   it("leaves the HTML out when plain", async () => {

@@ -26,16 +26,16 @@ describe("the title", () => {
   const other = { id: "2", kind: "external" } as const;
 
   test.each([
-    ["1 alert: DiskFull", firing(external(disk))],
-    ["2 alerts: DiskFull", firing(external(disk), external(disk, { subject: other }))],
-    ["1 alert: DiskFull · Leeds", firing(external({ ...disk, location: "Leeds", location_id: "l" }))],
-    ["1 alert: RecordingOffline", firing(external({ alertname: "RecordingOffline" }))],
-    ["1 alert: ServiceUnreachable", firing(external({ alertname: "ServiceUnreachable" }))],
-    ["1 alert: alert", firing(external({ job: "x" }))],
-    ["Recovered: 1 alert: DiskFull — after 12 m", resolved(over(disk))],
-    ["Expired: 1 alert: DiskFull", resolved(over(disk, { endReason: "expired" }))],
-    ["Recovered: 2 alerts — after 12 m", resolved(over(disk), over({ alertname: "DoorOpen" }, { subject: other }))],
-    ["1 alert was reported: DiskFull — recovered after 12 m", resolved(over(disk, { isNew: true }))],
+    ["🔴 DiskFull: nas-1", firing(external(disk))],
+    ["🔴 2 alerts: DiskFull", firing(external(disk), external(disk, { subject: other }))],
+    ["🔴 DiskFull: Leeds", firing(external({ ...disk, location: "Leeds", location_id: "l" }))],
+    ["🔵 RecordingOffline", firing(external({ alertname: "RecordingOffline" }))],
+    ["🔵 ServiceUnreachable", firing(external({ alertname: "ServiceUnreachable" }))],
+    ["🔵 alert", firing(external({ job: "x" }))],
+    ["✅ DiskFull: nas-1 recovered — after 12 m", resolved(over(disk))],
+    ["⚪ DiskFull: nas-1: expired, current state not known", resolved(over(disk, { endReason: "expired" }))],
+    ["✅ 2 alerts recovered — after 12 m", resolved(over(disk), over({ alertname: "DoorOpen" }, { subject: other }))],
+    ["✅ DiskFull: nas-1 was firing — recovered after 12 m", resolved(over(disk, { isNew: true }))],
   ])("is %j", (expected, title) => {
     expect(title).toBe(expected);
   });
@@ -48,7 +48,7 @@ test("an external alert with the name of a default rule is not counted as a reco
 
 describe("an entry", () => {
   const entry = (labels: Record<string, string>, changes: Partial<NotifiedAlert> = {}) =>
-    messageOf(notificationOf({ firing: [external(labels, changes)] }), 10).sections[0]?.entries[0];
+    messageOf(notificationOf({ firing: [external(labels, changes), alertOf("y")] }), 10).sections[0]?.entries[0];
 
   test.each([
     [{ recording: "Till 3", location: "Leeds", instance: "i" }, "Till 3"],
@@ -74,6 +74,7 @@ describe("an entry", () => {
       facts: "DiskFull since 14:15 UTC (2 m)",
       notes: ["2 % left", "of 4 TB"],
       links: [
+        { label: "Acknowledge", url: "https://lenswatch.example.com/alerts/0123456789abcdef" },
         { label: "Runbook", url: "https://wiki/disk" },
         { label: "Source", url: "https://p.example.com/graph?g0.expr=a%3Cb" },
       ],

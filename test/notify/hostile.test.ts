@@ -78,7 +78,7 @@ const notification: fc.Arbitrary<Notification> = fc
   );
 
 const FORBIDDEN = /(?!\n)\p{Cc}|[\u2028\u2029\u202a-\u202e\u200e\u200f\u2066\u2067]|\p{Surrogate}/u;
-const OUR_LINK = /<https?:\/\/[^<>|\s]+\|(?:Status|Silence|Runbook|Open status page)>/g;
+const OUR_LINK = /<https?:\/\/[^<>|\s]+\|(?:Acknowledge|Status|Silence|Runbook|Open status page)>/g;
 
 /** Everything Slack reads as mrkdwn. */
 function slackTexts(body: SlackBody): string[] {

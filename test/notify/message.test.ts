@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Notification, NotifiedAlert } from "../../src/alerting/notification.ts";
 import type { EndReason } from "../../src/health/alert.ts";
 import { messageOf } from "../../src/notify/message.ts";
+import { renderSlack } from "../../src/notify/slack/render.ts";
 import { alertOf, endedOf, HOUR, MINUTE, NOW, notificationOf, otherAlert } from "./fixtures.ts";
 
 const LABELS = (labels: Record<string, string>) => ({ labels: labels as NotifiedAlert["labels"] });
@@ -39,54 +40,65 @@ function message(changes: Partial<Notification>) {
 }
 
 function facts(changes: Partial<Notification>): string[] {
-  return message(changes).sections.flatMap(({ entries }) => entries.map(({ name, facts }) => `${name}: ${facts}`));
+  return message(changes).sections.flatMap(({ entries }) =>
+    entries.map(({ name, facts }) => [name, facts].filter((part) => part !== "").join(": ")),
+  );
 }
 
 describe("a title", () => {
   const tills = [alertOf("Till 3"), alertOf("Till 4")];
   const back = [endedOf("Till 3"), endedOf("Till 4")];
   it.each<[string, Partial<Notification>]>([
-    ["2 recordings offline · Leeds Briggate", { firing: tills }],
-    ["1 recording offline · Leeds Briggate · Till 3", { firing: [alertOf("Till 3")] }],
-    ["2 recordings offline, 1 quality low · Leeds Briggate", { firing: [alertOf("Door", LOW_QUALITY), ...tills] }],
-    ["1 recording with low quality · Leeds Briggate · Door", { firing: [alertOf("Door", LOW_QUALITY)] }],
-    ["2 recordings offline · Leeds Briggate, York", { firing: [alertOf("Till 3"), alertOf("Till 4", YORK)] }],
-    ["2 recordings offline · Leeds Briggate — 1 new", { reason: "more", firing: [alertOf("A", told), alertOf("B")] }],
+    ["🔴 2 recordings offline · Leeds Briggate", { firing: tills }],
+    ["🔴 Till 3 offline · Leeds Briggate", { firing: [alertOf("Till 3")] }],
+    ["🔴 2 recordings offline, 1 quality low · Leeds Briggate", { firing: [alertOf("Door", LOW_QUALITY), ...tills] }],
+    ["🟠 Door quality low · Leeds Briggate", { firing: [alertOf("Door", LOW_QUALITY)] }],
+    ["🔴 2 recordings offline · Leeds Briggate, York", { firing: [alertOf("Till 3"), alertOf("Till 4", YORK)] }],
     [
-      "1 recording still offline · Leeds Briggate · A — 2 recovered",
+      "🔴 2 recordings offline · Leeds Briggate — 1 new",
+      { reason: "more", firing: [alertOf("A", told), alertOf("B")] },
+    ],
+    [
+      "🔴 A still offline · Leeds Briggate — 2 recovered",
       { reason: "resolved", firing: [alertOf("A", told)], resolved: back },
     ],
-    ["Recovered: 2 recordings · Leeds Briggate — after 9 m", { reason: "resolved", resolved: back }],
-    ["Recovered: 1 recording · Leeds Briggate · Till 3 — after 9 m", { resolved: [endedOf("Till 3")] }],
+    ["✅ 2 recordings recovered · Leeds Briggate — after 9 m", { reason: "resolved", resolved: back }],
+    ["✅ Till 3 recovered · Leeds Briggate — after 9 m", { resolved: [endedOf("Till 3")] }],
     [
-      "Recovered: 2 recordings · Leeds Briggate — after up to 1 h 57 m",
+      "✅ 2 recordings recovered · Leeds Briggate — after up to 1 h 57 m",
       { resolved: [endedOf("A"), endedOf("B", { startsAt: NOW - 2 * HOUR })] },
     ],
     [
-      "No longer watched: 1 recording · Leeds Briggate · A",
+      "⚪ A no longer watched · Leeds Briggate — offline when last read",
       { resolved: [endedOf("A", { endReason: "no_longer_watched" })] },
     ],
-    ["Rule removed: 1 recording · Leeds Briggate · A", { resolved: [endedOf("A", { endReason: "rule_removed" })] }],
-    ["Expired: 1 recording · Leeds Briggate · A", { resolved: [endedOf("A", { endReason: "expired" })] }],
     [
-      "Resolved: 1 recovered, 1 expired · Leeds Briggate",
+      "⚪ A: its rule was removed · Leeds Briggate — offline when last read",
+      { resolved: [endedOf("A", { endReason: "rule_removed" })] },
+    ],
+    [
+      "⚪ A: expired, current state not known · Leeds Briggate — offline when last read",
+      { resolved: [endedOf("A", { endReason: "expired" })] },
+    ],
+    [
+      "⚪ Resolved: 1 recovered, 1 expired · Leeds Briggate",
       { resolved: [endedOf("A"), endedOf("B", { endReason: "expired" })] },
     ],
     [
-      "1 recording was offline · Leeds Briggate · A — recovered after 9 m",
+      "✅ A was offline · Leeds Briggate — recovered after 9 m",
       { reason: "resolved", resolved: [endedOf("A", { isNew: true })] },
     ],
     [
-      "2 recordings were offline · Leeds Briggate — then no longer watched",
+      "⚪ 2 recordings no longer watched · Leeds Briggate — offline when last read",
       { resolved: ["A", "B"].map((name) => endedOf(name, { isNew: true, endReason: "no_longer_watched" })) },
     ],
     [
-      "Reminder: 1 recording still offline · Leeds Briggate · A — for 4 h",
+      "🔴 Reminder: A still offline · Leeds Briggate — for 4 h",
       { reason: "reminder", firing: [alertOf("A", { ...told, startsAt: NOW - 4 * HOUR })] },
     ],
-    ["Leeds Briggate: all 4 recordings offline", { firing: [location({ offline: 4, of: 4 })] }],
+    ["🔴 Leeds Briggate: all 4 recordings offline", { firing: [location({ offline: 4, of: 4 })] }],
     [
-      "Leeds Briggate: all 2 recordings offline, 1 recording with low quality",
+      "🔴 Leeds Briggate: all 2 recordings offline, 1 recording with low quality",
       {
         firing: [
           location({ offline: 2, of: 2 }),
@@ -96,28 +108,28 @@ describe("a title", () => {
       },
     ],
     [
-      "1 recording offline · Leeds Briggate Entrance",
+      "🔴 Entrance offline · Leeds Briggate",
       {
         firing: [
           alertOf("x", LABELS({ ...PLACE, alertname: "RecordingOffline", recording: "Leeds Briggate Entrance" })),
         ],
       },
     ],
-    ["Leeds Briggate: 7 of 8 recordings offline", { firing: [location({ offline: 7, of: 8 })] }],
+    ["🔴 Leeds Briggate: 7 of 8 recordings offline", { firing: [location({ offline: 7, of: 8 })] }],
     [
-      "Leeds Briggate: recovering — 2 recovered",
+      "🔴 Leeds Briggate: recovering — 2 recovered",
       { reason: "resolved", firing: [{ ...location({ offline: 0, of: 4 }), ...told }], resolved: back },
     ],
     [
-      "Recovered: 1 location · Leeds Briggate — after 9 m, 1 recording still offline",
+      "⚪ Leeds Briggate partly recovered — after 9 m, 1 recording still offline",
       { resolved: [over(location({ offline: 1, of: 4 }))] },
     ],
     [
-      "2 of 8 recordings recovered · Leeds Briggate — 6 still offline",
+      "⚪ 2 of 8 recordings recovered · Leeds Briggate — 6 still offline",
       { resolved: [{ ...over(location({ offline: 6, of: 8 })), change: { recovered: 2, of: 8 } }] },
     ],
     [
-      "2 recordings still offline · Leeds Briggate — 1 of 3 recovered",
+      "🔴 2 recordings still offline · Leeds Briggate — 1 of 3 recovered",
       {
         reason: "more",
         firing: tills.map((till) => ({ ...till, ...told, isCovered: true as const })),
@@ -128,25 +140,25 @@ describe("a title", () => {
       },
     ],
     [
-      "2 recordings offline · Leeds Briggate — 1 new, 2 of 8 recovered, 7 still offline",
+      "🔴 2 recordings offline · Leeds Briggate — 1 new, 2 of 8 recovered, 7 still offline",
       {
         reason: "more",
         firing: [alertOf("Till 3"), alertOf("Till 4", { ...told, isCovered: true })],
         resolved: [{ ...over(location({ offline: 7, of: 8 })), change: { recovered: 2, of: 8 } }],
       },
     ],
-    ["Analytics service unreachable", { firing: [service] }],
+    ["🔴 Analytics service unreachable", { firing: [service] }],
     [
-      "Reminder: Analytics service still unreachable — for 12 m",
+      "🔴 Reminder: Analytics service still unreachable — for 12 m",
       { reason: "reminder", firing: [{ ...service, ...told }] },
     ],
-    ["Analytics service partly unreachable", { firing: [partly] }],
-    ["Analytics service was unreachable — recovered after 9 m", { resolved: [over(service, "recovered", true)] }],
-    ["Notifications failing: ops / slack", { firing: [failing] }],
-    ["Recovered: notifications to ops / slack — after 9 m", { resolved: [over(failing)] }],
-    ["1 recording: camera down · Leeds Briggate · A", { firing: [alertOf("A", LABELS({ alertname: "CameraDown" }))] }],
+    ["🟠 Analytics service partly unreachable", { firing: [partly] }],
+    ["✅ Analytics service was unreachable — recovered after 9 m", { resolved: [over(service, "recovered", true)] }],
+    ["🔴 Notifications failing: ops / slack", { firing: [failing] }],
+    ["✅ Notifications to ops / slack recovered — after 9 m", { resolved: [over(failing)] }],
+    ["🔴 A: camera down · Leeds Briggate", { firing: [alertOf("A", LABELS({ alertname: "CameraDown" }))] }],
     [
-      "1 recording offline · Leeds Briggate · A",
+      "🔴 A offline · Leeds Briggate",
       {
         firing: [
           alertOf("A", {
@@ -156,7 +168,7 @@ describe("a title", () => {
         ],
       },
     ],
-    ["Test message from lenswatch · ops", { reason: "test", firing: tills }],
+    ["🔵 Test message from lenswatch · ops", { reason: "test", firing: tills }],
   ])("reads: %s", (title, changes) => {
     expect(message(changes).title).toBe(title);
   });
@@ -165,19 +177,19 @@ describe("a title", () => {
     const firing = Array.from({ length: 30 }, (_, i) =>
       alertOf(`Camera ${i}`, LABELS({ location: `Shop ${i % 5}`, location_id: `${i % 5}` })),
     );
-    expect(message({ firing }).title).toBe("30 recordings offline · 5 locations");
+    expect(message({ firing }).title).toBe("🔴 30 recordings offline · 5 locations");
   });
 });
 
 describe("the line of an alert", () => {
   it.each<[string, Partial<Notification>]>([
-    ["A: offline since 14:05 GMT (12 m)", { firing: [alertOf("A")] }],
+    ["Since 14:05 GMT (12 m)", { firing: [alertOf("A")] }],
     [
-      "A: quality low since 14:05 GMT (12 m) · quality 69.9 %",
+      "Since 14:05 GMT (12 m) · quality 69.9 %",
       { firing: [alertOf("A", { ...LOW_QUALITY, facts: { timezone: "Europe/London", averageQuality: 0.69999 } })] },
     ],
     [
-      "A: uptime low since 14:05 GMT (12 m) · uptime 91.2 %",
+      "Since 14:05 GMT (12 m) · uptime 91.2 %",
       {
         firing: [
           alertOf("A", {
@@ -187,26 +199,17 @@ describe("the line of an alert", () => {
         ],
       },
     ],
-    ["A: recovered, was offline 14:05–14:14 GMT (9 m)", { resolved: [endedOf("A")] }],
+    ["Was offline 14:05–14:14 GMT", { resolved: [endedOf("A")] }],
+    ["Offline 14:05–14:14 GMT (9 m)", { resolved: [endedOf("A", { endReason: "no_longer_watched" })] }],
+    ["Offline 14:05–14:14 GMT (9 m)", { resolved: [endedOf("A", { endReason: "rule_removed" })] }],
+    ["Offline 14:05–14:14 GMT (9 m)", { resolved: [endedOf("A", { endReason: "expired" })] }],
+    ["Was offline 14:05–14:14 GMT", { resolved: [endedOf("A", { isNew: true })] }],
     [
-      "A: no longer watched; was offline 14:05–14:14 GMT (9 m)",
-      { resolved: [endedOf("A", { endReason: "no_longer_watched" })] },
-    ],
-    [
-      "A: its rule was removed; was offline 14:05–14:14 GMT (9 m)",
-      { resolved: [endedOf("A", { endReason: "rule_removed" })] },
-    ],
-    [
-      "A: expired, current state not known; was offline 14:05–14:14 GMT (9 m)",
-      { resolved: [endedOf("A", { endReason: "expired" })] },
-    ],
-    ["A: was offline 14:05–14:14 GMT (9 m), recovered since", { resolved: [endedOf("A", { isNew: true })] }],
-    [
-      "Leeds Briggate: partly recovered, was offline 14:05–14:14 GMT (9 m) · 1 of 4 recordings still offline",
+      "Was offline 14:05–14:14 GMT · 1 of 4 recordings still offline",
       { resolved: [over(location({ offline: 1, of: 4 }))] },
     ],
     [
-      "recording 5f00000000000000000000bb: offline since 14:05 GMT (12 m)",
+      "Since 14:05 GMT (12 m)",
       {
         firing: [
           alertOf("5f00000000000000000000bb", { subject: { kind: "recording", id: "5f00000000000000000000bb" } }),
@@ -217,9 +220,39 @@ describe("the line of an alert", () => {
     expect(facts(changes)).toEqual([line]);
   });
 
+  it.each<[string, Partial<NotifiedAlert>]>([
+    ["A: recovered, was offline 14:05–14:14 GMT (9 m)", {}],
+    ["A: was offline 14:05–14:14 GMT (9 m), recovered since", { isNew: true }],
+    ["A: recovered, was offline 14:14:20–14:14:50 GMT (30 s)", { startsAt: NOW - 160_000, endsAt: NOW - 130_000 }],
+    ["A: no longer watched; offline when last read, 14:05–14:14 GMT (9 m)", { endReason: "no_longer_watched" }],
+    ["A: its rule was removed; offline when last read, 14:05–14:14 GMT (9 m)", { endReason: "rule_removed" }],
+    [
+      "A: its rule was removed; was offline 14:05–14:14 GMT (9 m)",
+      { endReason: "rule_removed", facts: { timezone: "Europe/London", problem: "offline", clearing: true } },
+    ],
+    [
+      "A: expired, current state not known; offline when last read, 14:05–14:14 GMT (9 m)",
+      { endReason: "expired", isNew: true },
+    ],
+  ])("in a list reads %s", (line, changes) => {
+    expect(facts({ resolved: [endedOf("A", changes), endedOf("B")] })[0]).toEqual(line);
+  });
+
   it("leaves the quality of an offline camera out: there is none", () => {
     const [line] = facts({ firing: [alertOf("A", { facts: { timezone: "UTC", averageQuality: 0.9 } })] });
     expect(line).not.toContain("quality");
+  });
+
+  it.each([
+    ["Leeds Briggate Entrance", "Entrance"],
+    ["LEEDS BRIGGATE – Till 3", "Till 3"],
+    ["Leeds Briggate", "Leeds Briggate"],
+    ["Leeds Briggates", "Leeds Briggates"],
+    ["Leeds Briggate \u200b", "Leeds Briggate"],
+    ["North Leeds Briggate", "North Leeds Briggate"],
+  ])("calls %j %j beside the name of its location", (recording, short) => {
+    const named = alertOf("x", LABELS({ recording }));
+    expect(message({ firing: [named, alertOf("Till 4")] }).sections[0]?.entries[0]?.name).toBe(short);
   });
 
   it("names the location where a group has several", () => {
@@ -242,12 +275,13 @@ describe("the line of an alert", () => {
     const [entry] = message({ firing: [restated] }).sections[0]?.entries ?? [];
     expect(entry?.notes).toEqual([
       "Somebody pulled a plug.",
-      "Zones: Entrance, Tills",
+      "Zones Entrance, Tills",
       "Impact: about 120 entries on a Friday",
     ]);
     expect(entry?.links.map(({ label, url }) => [label, url.split("?")[0]])).toEqual([
-      ["Status", "https://lenswatch.example.com/recordings/410000000000000000000000"],
+      ["Acknowledge", "https://lenswatch.example.com/alerts/0123456789abcdef"],
       ["Silence", "https://lenswatch.example.com/silences/new"],
+      ["Status", "https://lenswatch.example.com/recordings/410000000000000000000000"],
       ["Runbook", "https://wiki.example.com/a%7Cb"],
     ]);
     const silence = new URL(entry?.links[1]?.url ?? "");
@@ -281,7 +315,7 @@ describe("a message", () => {
   it("marks a test as one, without links to press", () => {
     const { lead, sections, tone } = message({ reason: "test", firing: [alertOf("A")] });
     expect(lead[0]).toMatch(/^This is a test of the receiver ops\. No action is needed\.$/);
-    expect(sections[0]?.heading).toBe("Example, not real");
+    expect(sections[0]?.heading).toBe("Example, not real (1)");
     expect(sections[0]?.entries[0]?.links).toEqual([]);
     expect(tone).toBe("info");
   });
@@ -290,9 +324,9 @@ describe("a message", () => {
     const changes = { firing: [alertOf("A", told), alertOf("B")], resolved: [endedOf("C")] };
     const headings = message({ reason: "more", ...changes }).sections.map(({ heading, total }) => [heading, total]);
     expect(headings).toEqual([
-      ["New", 1],
-      ["Still firing", 1],
-      ["Recovered", 1],
+      ["New (1)", 1],
+      ["Still firing (1)", 1],
+      ["Recovered (1)", 1],
     ]);
   });
 
@@ -306,6 +340,27 @@ describe("a message", () => {
     ["info", { resolved: [over(location({ offline: 1, of: 4 }))] }],
   ])("has the tone %s", (tone, changes) => {
     expect(message(changes).tone).toBe(tone);
+  });
+
+  it.each<[string, string]>([
+    ["🔴 A offline", "critical"],
+    ["🟠 A offline", "warning"],
+    ["🔵 A offline", ""],
+    ["🔵 A offline", "none"],
+    ["🔴 page: A offline", "page"],
+    ["🔵 sev2: A offline", "sev2"],
+  ])("reads %s of severity %j", (start, severity) => {
+    expect(message({ firing: [alertOf("A", LABELS({ severity }))] }).title).toBe(`${start} · Leeds Briggate`);
+  });
+
+  it("tells a lock screen what, where, since when and how bad", () => {
+    const recording = `Manchester Market Street ${"Womenswear ".repeat(3)}`;
+    const shop = LABELS({ recording, location: "Manchester Market Street", location_id: "m" });
+    const text = renderSlack(notificationOf({ firing: [alertOf("x", shop)] })).text ?? "";
+    const first = [...text].slice(0, 100).join("");
+    expect(first).toMatch(
+      /^🔴 Womenswear Womenswear Womenswear offline · Manchester Market Street\nSince 14:05 GMT \(12 m\)/,
+    );
   });
 
   it.each(["no_longer_watched", "rule_removed", "expired"] as const)(
@@ -323,12 +378,9 @@ describe("a message", () => {
       alertOf(`Camera ${i}`, LABELS({ location: `Shop ${i % 23}`, location_id: `${i % 23}` })),
     );
     const { title, sections } = messageOf(notificationOf({ firing }), 10);
-    expect(title).toBe("340 recordings offline · 23 locations");
-    expect(sections[0]).toMatchObject({ total: 23, unit: "location" });
+    expect(title).toBe("🔴 340 recordings offline · 23 locations");
+    expect(sections[0]).toMatchObject({ heading: "Offline since 14:05 GMT (12 m)", total: 23, unit: "location" });
     expect(sections[0]?.entries).toHaveLength(10);
-    expect(sections[0]?.entries[0]).toMatchObject({
-      name: "Shop 0",
-      facts: "15 recordings offline since 14:05 GMT (12 m)",
-    });
+    expect(sections[0]?.entries[0]).toMatchObject({ name: "Shop 0", facts: "15 recordings" });
   });
 });

@@ -54,7 +54,7 @@ test("no figure is shown on the other side of its threshold, in messages, mail, 
 
 /** Each place that shows a firing alert's figure. */
 function figuresOf(firing: Alert): string[] {
-  const notified = { ...firing, isNew: true, inhibited: [] } as never;
+  const notified = { ...firing, fingerprint: "0123456789abcdef", isNew: true } as never;
   const notification = notificationOf({ firing: [notified] });
   const rendered = [renderEmail(notification, ADDRESSES).text, JSON.stringify(renderSlack(notification))];
   return [

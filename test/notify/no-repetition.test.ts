@@ -128,7 +128,7 @@ test("a reminder is marked in its title", () => {
     notificationOf({ reason: "reminder", firing: [alertOf("A", { isNew: false })] }),
     5,
   );
-  expect(title).toMatch(/^Reminder: /);
+  expect(title).toMatch(/^🔴 Reminder: /);
   expect(lead).toEqual([]);
 });
 
@@ -143,7 +143,7 @@ describe("notes that several recordings of one location share", () => {
     const body = renderSlack(notificationOf({ reason: "more", firing })) as SlackBody;
     expect(limitsBroken(body)).toEqual([]);
     const text = JSON.stringify(body.attachments);
-    expect([impact, "Camera server 7.", "Zones: "].map((part) => occurrences(text, part))).toEqual([1, 1, 3]);
+    expect([impact, "Camera server 7.", "Zone "].map((part) => occurrences(text, part))).toEqual([1, 1, 3]);
   });
 
   test("appear once in each form of a mail", () => {

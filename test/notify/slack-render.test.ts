@@ -28,18 +28,15 @@ describe("a Slack message", () => {
   it("puts the title first and the lines into an attachment of the severity's colour", () => {
     const { body, lines } = rendered({ firing: [alertOf("Till 3")] });
     expect(lines).toEqual([
-      "*1 recording offline · Leeds Briggate · Till 3*",
-      "*Till 3* · offline since 14:05 GMT (12 m)",
+      "*🔴 Till 3 offline · Leeds Briggate*",
+      "Since 14:05 GMT (12 m)",
       expect.stringMatching(
-        /^<https:\/\/lenswatch\.example\.com\/recordings\/[0-9a-f]+\|Status> · <https:\/\/lenswatch\.example\.com\/silences\/new\?matchers=[\w%+.-]+\|Silence>$/,
+        /^<https:\/\/lenswatch\.example\.com\/alerts\/[0-9a-f]+\|Acknowledge> · <https:\/\/lenswatch\.example\.com\/silences\/new\?matchers=[\w%+.-]+\|Silence> · <https:\/\/lenswatch\.example\.com\/recordings\/[0-9a-f]+\|Status>$/,
       ),
       "<https://lenswatch.example.com/|Open status page>",
     ]);
     expect(body.attachments?.[0]?.color).toBe("#d32f2f");
-    expect(body.text?.split("\n")).toEqual([
-      "1 recording offline · Leeds Briggate · Till 3",
-      "Till 3: offline since 14:05 GMT (12 m)",
-    ]);
+    expect(body.text?.split("\n")).toEqual(["🔴 Till 3 offline · Leeds Briggate", "Since 14:05 GMT (12 m)"]);
   });
 
   it("gives one line each where there are many", () => {
@@ -52,7 +49,7 @@ describe("a Slack message", () => {
     const { named, counted } = tally(lines);
     expect(named + counted).toBe(count);
     expect(named).toBeGreaterThan(30);
-    expect(lines[0]).toBe(`*${figure(count)} recordings offline · Leeds Briggate*`);
+    expect(lines[0]).toBe(`*🔴 ${figure(count)} recordings offline · Leeds Briggate*`);
     expect(lines.at(-1)).toMatch(/^and [\d,]+ more · <https:\/\/lenswatch\.example\.com\/\|Open status page>$/);
     expect(body.text?.length).toBeLessThanOrEqual(3_500);
   });

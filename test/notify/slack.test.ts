@@ -104,12 +104,12 @@ describe("Slack's sender", () => {
     await slack.send(NOTIFICATION, { signal: new AbortController().signal });
     await slack.send(NOTIFICATION, { signal: new AbortController().signal, plain: true });
     for (const { body } of messages) assertWithinSlackLimits(body);
-    expect(messages[0]?.text).toMatch(/^1 recording offline · Leeds Briggate · Till 3\n/);
-    expect(messages[0]?.shown).toContain("*Till 3* · offline since 14:05 GMT (12 m)");
+    expect(messages[0]?.text).toMatch(/^🔴 Till 3 offline · Leeds Briggate\n/);
+    expect(messages[0]?.shown).toContain("Since 14:05 GMT (12 m)");
     expect(messages[0]?.color).toBe("#d32f2f");
     expect(Object.keys(messages[1]?.body ?? {})).not.toContain("blocks");
     expect(Object.keys(messages[1]?.body ?? {})).not.toContain("attachments");
-    expect(messages[1]?.text).toContain("*Till 3* offline since 14:05 GMT (12 m)");
+    expect(messages[1]?.text).toContain("Since 14:05 GMT (12 m)");
   });
 
   it("sends once: a failure is the caller's to try again", async () => {

@@ -36,6 +36,8 @@ export interface Watch extends Stage {
 
 export interface WatchOptions {
   readonly simulator?: Partial<SimulatorOptions>;
+  /** Recordings are called after their locations, whose names messages leave out; else messages show all of a name. */
+  readonly placeNames?: true;
   /** YAML that replaces the sections of the same name. */
   readonly watch?: string;
   readonly rules?: string;
@@ -75,6 +77,8 @@ const QUICK_RULES = `
     for: 5s
     labels: { severity: critical }`;
 
+const nameAt = (index: number) => `Till ${`${index}`.padStart(5, "0")}`;
+
 /** Everything but the daemon. */
 export async function prepareWatch(options: WatchOptions = {}): Promise<Stage> {
   const [simulator, redis, slack, mail] = await Promise.all([
@@ -90,7 +94,9 @@ export async function prepareWatch(options: WatchOptions = {}): Promise<Stage> {
     startSmtpSink(),
   ]);
   if (options.mail) mail.respond(options.mail);
+  const ids = options.placeNames ? [] : simulator.world.recordings.map(({ id }) => id);
   options.before?.(simulator.world, simulator.faults);
+  for (const [i, id] of ids.entries()) if (simulator.world.recording(id)) simulator.world.rename(id, nameAt(i));
   const parts = { simulator, redis, slack, mail };
   return {
     ...parts,

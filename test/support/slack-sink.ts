@@ -42,7 +42,7 @@ export interface SlackSink extends Inbox<SlackMessage> {
   close(): Promise<void>;
 }
 
-/** Start of the title of a cold start's summary. */
+/** In the title of a cold start's summary. */
 export const START_TITLE = "lenswatch started with an empty store";
 
 const OK: SlackAnswer = { status: 200, body: "ok" };
@@ -64,7 +64,7 @@ export async function startSlackSink({ host = "127.0.0.1" }: { host?: string } =
       path: request.url ?? "",
       receivedAt: Date.now(),
     };
-    const isStart = message.text.startsWith(START_TITLE);
+    const isStart = message.text.includes(START_TITLE);
     const box = isStart ? starts : inbox;
     const respond = isStart ? startResponder : responder;
     const answering = typeof respond === "function" ? respond(message, box.messages.length) : respond;

@@ -94,7 +94,7 @@ export async function startSmtpSink(
           const { mailFrom, rcptTo } = session.envelope;
           const rcpts = rcptTo.map(({ address }) => address);
           const message = await parse(raw, { from: mailFrom ? mailFrom.address : "", rcpts });
-          (message.subject.startsWith(START_TITLE) ? starts : inbox).push(message);
+          (message.subject.includes(START_TITLE) ? starts : inbox).push(message);
           callback(null);
         })
         .catch(callback);

@@ -95,7 +95,7 @@ function sectionRows(section: MessageSection): Markup[] {
   const { heading, entries, total } = section;
   const style = `padding:14px 20px 8px;${LINE};font-size:13px;line-height:18px;font-weight:600;${SOFT}`;
   return [
-    ...(heading === undefined ? [] : [row("lw-soft lw-line", style, `${heading} (${total})`)]),
+    ...(heading === undefined ? [] : [row("lw-soft lw-line", style, heading)]),
     ...entries.map(entryRow),
     ...(total > entries.length ? [noteRow(restOf(section, entries.length))] : []),
   ];
@@ -103,7 +103,7 @@ function sectionRows(section: MessageSection): Markup[] {
 
 function entryRow({ name, facts, notes, links }: MessageEntry): Markup {
   const lines = [
-    html`<div><strong>${name}</strong></div>`,
+    name === "" ? nothing : html`<div><strong>${name}</strong></div>`,
     html`<div>${facts}</div>`,
     ...notes.map((note) => html`<div class="lw-soft" style="padding-top:3px;${SMALL};${SOFT}">${note}</div>`),
     links.length === 0

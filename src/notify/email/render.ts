@@ -53,12 +53,11 @@ function renderText({ title, lead, sections, common, overview }: AlertMessage): 
 
 function sectionText(section: MessageSection): string[] {
   const { heading, entries, total } = section;
-  const texts = entries.map(({ name, facts, notes, links }) =>
-    [name, ...[facts, ...notes, ...links.map(({ label, url }) => `${label}: ${url}`)].map((line) => `  ${line}`)].join(
-      "\n",
-    ),
-  );
-  const head = heading === undefined ? [] : [`${heading} (${total})`];
+  const texts = entries.map(({ name, facts, notes, links }) => {
+    const lines = [facts, ...notes, ...links.map(({ label, url }) => `${label}: ${url}`)];
+    return (name === "" ? lines : [name, ...lines.map((line) => `  ${line}`)]).join("\n");
+  });
+  const head = heading === undefined ? [] : [heading];
   return [...head, ...texts, ...(total > entries.length ? [restOf(section, entries.length)] : [])];
 }
 

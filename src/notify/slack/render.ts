@@ -75,8 +75,8 @@ function textOf(message: AlertMessage, render: (entry: MessageEntry) => string):
   return [title, ...listed(message, TEXT_LENGTH - title.length, render)].join("\n");
 }
 
-function bareLine({ name, facts }: MessageEntry): string {
-  return `${mrkdwn(name)}: ${mrkdwn(facts)}`;
+function bareLine({ name, facts, notes }: MessageEntry): string {
+  return name === "" ? [facts, ...notes].map(mrkdwn).join("\n") : `${mrkdwn(name)}: ${mrkdwn(facts)}`;
 }
 
 /** All lines that fit into `limit` characters; each section counts those that do not. */
@@ -104,8 +104,8 @@ function fitting(lines: readonly string[], limit: number): string[] {
   return over < 0 ? [...lines] : lines.slice(0, over);
 }
 
-function headOf({ heading, total }: MessageSection): string {
-  return heading === undefined ? "" : bold(`${heading} (${total})`);
+function headOf({ heading = "" }: MessageSection): string {
+  return bold(heading);
 }
 
 /** `and 37 more`, with the link to them. */
@@ -113,15 +113,14 @@ function restLine(section: MessageSection, shown: number, overview: Link | undef
   return [restOf(section, shown), ...(overview ? [link(overview)] : [])].join(" · ");
 }
 
-function oneLine({ name, facts, links: [status, ...others] }: MessageEntry): string {
-  const runbook = others.find(({ label }) => label === "Runbook");
-  const links = [status, runbook].flatMap((target) => (target ? [link(target)] : []));
-  return `• ${[`${bold(name)} ${mrkdwn(facts)}`, ...links].join(" · ")}`;
+function oneLine({ name, facts, links }: MessageEntry): string {
+  const shown = links.filter(({ label }) => label === "Status" || label === "Runbook").map(link);
+  return `${name === "" ? "" : "• "}${[[bold(name), mrkdwn(facts)].filter((part) => part !== "").join(" "), ...shown].join(" · ")}`;
 }
 
 function detailed({ name, facts, notes, links }: MessageEntry): string {
   const last = links.map(link).join(" · ");
-  const lines = [`${bold(name)} · ${mrkdwn(facts)}`];
+  const lines = [[bold(name), mrkdwn(facts)].filter((part) => part !== "").join(" · ")];
   let left = SECTION_LENGTH - last.length - (lines[0]?.length ?? 0) - 2;
   for (const note of notes.map(mrkdwn)) {
     if (note.length + 1 > left) break;
