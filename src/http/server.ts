@@ -13,7 +13,7 @@ import { type Limits, limitsOf } from "./limits.ts";
 import { createListener, type Listener, sendError } from "./listener.ts";
 import { createLayout, type Layout } from "./page/layout.ts";
 import { pageRoutes, versionNow } from "./page/routes.ts";
-import { problemPage } from "./page/sign-in.ts";
+import { notFoundPage, problemPage } from "./page/sign-in.ts";
 import { type Authenticator, isScopeGiven, type Scope } from "./principal.ts";
 import { metricsRoute } from "./stream.ts";
 import { basicAuthenticator, certificateAuthenticator } from "./web-users.ts";
@@ -90,9 +90,13 @@ function hooks(app: FastifyInstance, deps: HttpDeps, authenticators: Authenticat
     const page = problemPage(answer, { root, path, canSignIn, isReadOnly: !isScopeGiven("silence", deps) });
     return layout.send(request, reply.code(answer.status), page);
   });
-  app.setNotFoundHandler((request, reply) =>
-    sendError(request, reply, { status: 404, code: "not_found", message: "There is nothing at this path." }),
-  );
+  app.setNotFoundHandler((request, reply) => {
+    const [path = ""] = request.url.split("?");
+    const isPage = request.method === "GET" && !/^\/(?:api|-)\//.test(path);
+    if (layout && isPage && request.headers.accept?.includes("text/html"))
+      return layout.send(request, reply.code(404), notFoundPage(path));
+    return sendError(request, reply, { status: 404, code: "not_found", message: "There is nothing at this path." });
+  });
 }
 
 /** As in RFC 6750, section 3. On a page a browser asks for a login of its own only where there is no token to sign in with. */

@@ -6,7 +6,7 @@ import { fingerprint } from "../../alerting/fingerprint.ts";
 import { matchersOf } from "../../alerting/silence.ts";
 import type { Alert } from "../../health/alert.ts";
 import { currentStatus, type RecordingState } from "../../health/shard-state.ts";
-import { counted, nameOf } from "../../lib/format.ts";
+import { counted, nameOf, nameWithin } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { cut } from "../../lib/text.ts";
 import { span } from "../../lib/when.ts";
@@ -135,13 +135,13 @@ function actionRow(active: ActiveAlert, print: string, context: CardContext): Ma
   const links = linksOf(alert);
   if (visitor.formToken === undefined) {
     const signIn = visitor.isReadOnly || !visitor.canSignIn ? [] : [signInButton(ROOT, path, visitor), silence];
-    return signIn.length + links.length === 0 ? nothing : html`<p class="actions">${[...signIn, ...links]}</p>`;
+    return signIn.length + links.length === 0 ? nothing : html`<p class="actions row">${[...signIn, ...links]}</p>`;
   }
   const main = inhibitedBy.length > 0 ? nothing : html` class="main"`;
   const first = acknowledgement
     ? alertForm("withdraw", print, context, html`<button>Withdraw acknowledgement</button>`)
     : alertForm("ack", print, context, html`<button${main}>Acknowledge</button>`, "ack");
-  return html`<div class="actions">${first}${silence}${links}</div>
+  return html`<div class="actions row">${first}${silence}${links}</div>
 ${acknowledgement ? noteForm(print, context) : acknowledgementFields()}`;
 }
 
@@ -200,7 +200,7 @@ function neighbours(alert: Alert, data: PageData): Markup {
   const sorted = states.toSorted((a, b) => (key(a) < key(b) ? -1 : 1)).slice(0, NEIGHBOURS_SHOWN);
   const items = sorted.map((state) => {
     const { status, timezone } = presentOf(state, fleet);
-    const name = nameOf(recordingNameOf(state.id, fleet), state.id);
+    const name = nameOf(nameWithin(recordingNameOf(state.id, fleet), location), state.id);
     return html`<li>${badge(status)} <a href="${recordingLink(ROOT, state.id)}"><bdi>${name}</bdi></a>
 <small>${sinceText(state, status, timezone, moment)}</small></li>`;
   });
@@ -217,7 +217,8 @@ function othersHere(alert: Alert, id: string, { alerts }: PageData): Markup {
   const here = alerts.filter(({ labels, key }) => labels.location_id === id && key !== alert.key);
   if (here.length === 0) return nothing;
   const named = firstOf(here, OTHERS_SHOWN, (one) => {
-    const at = one.labels.recording === undefined ? "" : ` (${nameOf(one.labels.recording, "", 60)})`;
+    const { recording, location: around = "" } = one.labels;
+    const at = recording === undefined ? "" : ` (${nameOf(nameWithin(recording, around), "")})`;
     return html`<a href="${alertLink(ROOT, fingerprint(one.labels))}"><bdi>${alertTitle(one)}${at}</bdi></a>`;
   });
   return html`<p>Also firing here: ${named}.</p>`;

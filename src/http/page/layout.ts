@@ -36,6 +36,8 @@ export interface HtmlPage {
   readonly parameters?: LinkParameters;
   /** The page's address from `/` on, where signing in leads back to. */
   readonly path?: string;
+  /** Of a page without a route, whose visitor is not known. */
+  readonly root?: Root;
 }
 
 type Page = HtmlPage & { readonly root: Root };
@@ -50,7 +52,7 @@ export function createLayout(app: FastifyInstance, deps: Pick<HttpDeps, "access"
   const script = liveScriptRoute(app);
   return {
     async send(request: FastifyRequest, reply: FastifyReply, page: HtmlPage): Promise<FastifyReply> {
-      const { page: root = "./" } = request.routeOptions.config;
+      const { root = request.routeOptions.config.page ?? "./" } = page;
       const document = documentOf({ ...page, root }, visitorOf(request, deps), script);
       reply.header("content-security-policy", policy).header("vary", "accept-encoding, cookie");
       // Forms are accepted only with the origin they were sent from.

@@ -4,7 +4,15 @@ import { auditActions } from "../../alerting/audit.ts";
 import { pageParameters } from "../paging.ts";
 
 /** From a page to `/`: `./` on `/` itself, `../` below `/recordings/`. */
-export type Root = "./" | "../" | "../../";
+export type Root = "./" | `../${string}`;
+
+/** From a path that no page has. */
+export function rootOf(path: string): Root {
+  const depth = Math.min(MOST_STEPS, path.split("/").length - 2);
+  return depth < 1 ? "./" : `../${"../".repeat(depth - 1)}`;
+}
+
+const MOST_STEPS = 50;
 
 export type LinkParameters = Readonly<Record<string, string | undefined>>;
 

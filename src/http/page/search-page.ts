@@ -4,7 +4,7 @@ import { count, counted } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { type Listing, listingOf } from "../paging.ts";
 import type { HtmlPage } from "./layout.ts";
-import { type HomeQuery, homeLink } from "./links.ts";
+import { type HomeQuery, homeLink, type Root } from "./links.ts";
 import { pager } from "./listing.ts";
 import { type PageData, unreachableNotice } from "./page-data.ts";
 import { locationNameOf, recordingNameOf, recordingSortKey, recordingTable } from "./recording-table.ts";
@@ -18,7 +18,7 @@ const ROOT = "./";
 /** The search results, or the empty form. */
 export function* searchPage(data: PageData, query: HomeQuery): Generator<void, HtmlPage> {
   const { q } = query;
-  const top = html`<h1>Search</h1>${unreachableNotice(data)}${searchForm(q)}`;
+  const top = html`<h1>Search</h1>${unreachableNotice(data)}${searchForm(ROOT, q)}`;
   const page = { here: "search", refresh: "never" } as const;
   if (q === undefined) return { ...page, title: "Search", body: top };
   const { fleet } = data;
@@ -43,8 +43,8 @@ ${recordingsSection(listing, data, query, true)}</section>`,
   };
 }
 
-function searchForm(q = ""): Markup {
-  return html`<form class="search" role="search" action="${ROOT}" method="get">
+export function searchForm(root: Root, q = ""): Markup {
+  return html`<form class="search" role="search" action="${root}" method="get">
 <label>Part of a name, of a recording or a location
 <input type="search" name="q" value="${q}" maxlength="256" autofocus autocomplete="off" required></label>
 <button>Search</button></form>`;

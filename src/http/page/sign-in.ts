@@ -13,7 +13,8 @@ import { parseQuery } from "../query.ts";
 import { openSession, type Session, storedId, withSessions } from "../session.ts";
 import { type FieldProblem, inputField, readFields } from "./field.ts";
 import type { HtmlPage, Layout } from "./layout.ts";
-import { homeLink, type Root } from "./links.ts";
+import { homeLink, type Root, rootOf } from "./links.ts";
+import { searchForm } from "./search-page.ts";
 
 const LONGEST_NAME = 80;
 
@@ -179,6 +180,19 @@ const TITLES: Readonly<Record<number, string>> = {
   503: "The state cannot be read now",
 };
 
+/** For browsers, whatever they asked for; shows nothing of the fleet. */
+export function notFoundPage(path: string): HtmlPage {
+  const root = rootOf(path);
+  return {
+    title: "Not found",
+    here: "session",
+    root,
+    body: html`<div class="lead unknown"><h1>There is nothing at this address</h1>
+<p>The link may be cut off, or the recording or alert may be known under another one.</p></div>${searchForm(root)}
+<p><a href="${homeLink(root)}">To the status page</a></p>`,
+  };
+}
+
 /** Shows nothing of the fleet. */
 export function problemPage({ status, message }: ErrorAnswer, request: FailedRequest): HtmlPage {
   const { root, path: to, isReadOnly, canSignIn } = request;
@@ -193,7 +207,7 @@ export function problemPage({ status, message }: ErrorAnswer, request: FailedReq
     title,
     // The dependency may recover while the page is open.
     ...(status === 503 ? { refresh: "on" } : {}),
-    body: html`<div class="lead unknown"><h1>${title}</h1><p>${message}</p></div>
+    body: html`<div class="lead unknown"><h1>${title}</h1><p>${message}</p></div>${status === 404 ? searchForm(root) : nothing}
 <p><a href="${homeLink(root)}">To the status page</a></p>`,
   };
 }

@@ -213,6 +213,34 @@ describe("hostile names", () => {
   });
 });
 
+describe("an unknown path", () => {
+  test.each(["/nothing", "/nothing/here", "/recordings", "/a/b/c/d?e=f/g", "//evil.example/x", "/%2e%2e/x"])(
+    "%s is a page for browsers, with a search that leads home",
+    async (path) => {
+      const { address, get } = await serve({ adminToken: "boss-token", readToken: "read-token" });
+      const response = await get(path, { accept: "text/html,*/*;q=0.8" });
+      const html = await response.text();
+      expect(response.status).toBe(404);
+      expect(response.headers.get("content-security-policy")).toContain("default-src 'none'");
+      expect(shownText(html)).toContain("There is nothing at this address");
+      const action = /role="search" action="([^"]*)"/.exec(html)?.[1] ?? "";
+      expect(new URL(action, address + path).pathname).toBe("/");
+      expect(new URL(linksOf(html).get("To the status page") ?? "", address + path).href).toBe(`${address}/`);
+    },
+  );
+
+  test.each([
+    ["/nothing", { accept: "application/json" }],
+    ["/nothing", {}],
+    ["/api/v1/nothing", { accept: "text/html" }],
+    ["/-/nothing", { accept: "text/html" }],
+  ] as const)("%s is JSON for %j", async (path, headers) => {
+    const { json } = await serve();
+    const { status, body } = await json(path, headers);
+    expect([status, body]).toEqual([404, { error: { code: "not_found", message: "There is nothing at this path." } }]);
+  });
+});
+
 describe("what is refused", () => {
   test("asks to sign in where reading needs a token, and tells nothing of the fleet", async () => {
     const { get } = await serve({ readToken: "secret-1", fleet: async () => smallFleet });
