@@ -1,5 +1,13 @@
-/** The span in which a group fires at one integration: its messages there belong together. Pure. */
+/**
+ * The span in which a group fires at one integration: its messages there belong together. It is opened by the first
+ * message and closed when nothing notified in it fires. A summary opens one that its groups share. Pure.
+ */
+import { hash } from "node:crypto";
+import type { Alert } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
+import { byStart, earliest, type GroupDecision, type GroupView, toNotifiedAlert } from "./needs-update.ts";
+import type { NotifiedAlert, SuppressionReason } from "./notification.ts";
+import type { Integration } from "./route.ts";
 
 export interface Conversation {
   /** 16 hex digits, of the group's firing time at the integration. */
@@ -9,4 +17,111 @@ export interface Conversation {
   readonly handle?: string | undefined;
   /** How many groups the summary that opened it was about: its root is theirs together. Undefined: of one group. */
   readonly groups?: number | undefined;
+  /** Ends that its root does not show yet, though it is over. */
+  readonly ended?: readonly NotifiedAlert[] | undefined;
+}
+
+/** A group with its conversation, as a claim has it. */
+export interface ConversationView extends GroupView {
+  readonly group: string;
+  readonly groupIntervalMs: number;
+  readonly conversation?: Conversation | undefined;
+  readonly shown?: string | undefined;
+  readonly sharing?: number | undefined;
+  readonly opens?: string | undefined;
+}
+
+/** A root is edited this often at most. */
+export const UPDATE_EVERY_MS = 5_000;
+/** Alerts that a message names in its trace: more would not fit beside it. */
+const MOST_TRACED = 300;
+/** What people do, or what explains it: the others change too often, or are the reader's own. */
+const SHOWN: readonly SuppressionReason[] = ["acknowledged", "silenced", "inhibited"];
+
+/** Of a group at an integration, by the claim that could open it first; `storm` instead of a group for a summary. */
+export function conversationId(integration: string, group: string, opens: string): string {
+  return hash("sha256", [integration, group, opens].join("\n")).slice(0, 16);
+}
+
+/** `+`: it fires; `-`: it ended. */
+export function traceOf(sign: "+" | "-", episode: string): string {
+  return hash("sha256", `${sign}${episode}`).slice(0, 10);
+}
+
+/** What a message is news of; a reminder of nothing. */
+export function tracesOf(firing: readonly NotifiedAlert[], resolved: readonly NotifiedAlert[]): string[] {
+  const news = firing.filter(({ isNew, isCovered }) => isNew || isCovered);
+  if (news.length + resolved.length > MOST_TRACED) return ["all"];
+  return [...news.map(({ id }) => traceOf("+", id)), ...resolved.map(({ id }) => traceOf("-", id))];
+}
+
+/** Notified, firing and suppressed now; longest first. */
+export function standingOf(view: Pick<GroupView, "alerts" | "notified" | "suppressions">): NotifiedAlert[] {
+  return stillFiring(view).flatMap((alert) => {
+    const suppressedBy = suppressionIn(view, alert);
+    return suppressedBy ? [{ ...toNotifiedAlert(alert, view), suppressedBy }] : [];
+  });
+}
+
+/** Whether nothing notified fires once this decision is in force. */
+export function isOverAfter(view: Pick<GroupView, "alerts" | "notified">, decision: GroupDecision): boolean {
+  const fires = decision.notify !== undefined && decision.firing.length > 0;
+  return !fires && stillFiring(view).length === 0;
+}
+
+/** What the root shows: what fires, how much it stands for, what suppresses it. */
+export function presentOf(firing: readonly NotifiedAlert[], standing: readonly NotifiedAlert[]): string {
+  const facts = [...firing, ...standing].map(({ id, suppressedBy, standsFor, facts }) => {
+    const { reason, by, until, comment } = suppressedBy ?? {};
+    const shown = reason && SHOWN.includes(reason) ? [reason, by, until, comment] : [];
+    return JSON.stringify([id, standsFor?.recordings, standsFor?.locations, facts.offline, facts.of, ...shown]);
+  });
+  return hash("sha256", facts.sort().join("\n")).slice(0, 16);
+}
+
+/** As it is stored: what the root shows, and since when. */
+export function shownAt(present: string, now: Instant): string {
+  return `${present} ${now}`;
+}
+
+/**
+ * The decision, or an `update` in its place: nothing is new, and the root does not show the present. A root that several
+ * groups share says when it was true, and is only closed, with the last of them.
+ */
+export function withUpdate(decision: GroupDecision, view: ConversationView, integration: Integration): GroupDecision {
+  const { conversation, shown, now } = view;
+  if (integration.conversation !== "edits" || !conversation?.handle) return decision;
+  const recheckAt = shown === undefined ? undefined : now + view.groupIntervalMs;
+  const nextAt = earliest([decision.nextAt, recheckAt]);
+  if (decision.notify !== undefined || view.suppressions?.muted) return { ...decision, nextAt };
+  const firing = stillFiring(view)
+    .filter((alert) => !suppressionIn(view, alert))
+    .map((alert) => toNotifiedAlert(alert, view));
+  if (!isOutOfDate(view, firing)) return { ...decision, nextAt };
+  const updatedAt = Number(shown?.split(" ")[1] ?? 0);
+  const againAt = updatedAt + UPDATE_EVERY_MS;
+  if (updatedAt <= now && now < againAt) return { ...decision, settled: [], nextAt: earliest([nextAt, againAt]) };
+  const resolved = [...(conversation.ended ?? []), ...endsOf(decision.settled, view)];
+  const { settled, suppressedState } = decision;
+  return { notify: "update", firing, resolved, settled, nextAt, suppressedState };
+}
+
+function isOutOfDate(view: ConversationView, firing: readonly NotifiedAlert[]): boolean {
+  if (view.conversation?.groups !== undefined) return stillFiring(view).length === 0 && (view.sharing ?? 1) <= 1;
+  return view.shown?.split(" ")[0] !== presentOf(firing, standingOf(view));
+}
+
+/** Ends that are not sent. */
+function endsOf(settled: readonly string[], view: GroupView): NotifiedAlert[] {
+  const ids = new Set(settled);
+  const ended = view.alerts.filter(({ id, state }) => state === "resolved" && ids.has(id) && view.notified.has(id));
+  return ended.sort(byStart).map((alert) => toNotifiedAlert(alert, view));
+}
+
+function stillFiring({ alerts, notified }: Pick<GroupView, "alerts" | "notified">): Alert[] {
+  return alerts.filter(({ id, state }) => state === "firing" && notified.has(id)).sort(byStart);
+}
+
+function suppressionIn({ suppressions }: Pick<GroupView, "suppressions">, { id }: Alert) {
+  return suppressions?.muted ?? suppressions?.suppressed.get(id);
 }

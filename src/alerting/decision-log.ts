@@ -87,6 +87,7 @@ const FAILURES: Readonly<Record<string, string>> = {
   not_found: "nothing at its address",
   bad_request: "message refused",
   recipient_refused: "recipient refused by the mail server",
+  conversation_gone: "its conversation was deleted",
 };
 
 /** A line in words, without its time and subject: `RecordingOffline: notified ops/slack/0`. */

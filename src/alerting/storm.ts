@@ -1,4 +1,6 @@
 /** Which of the groups due at once become one summary; what is stored for each of them stays its own. */
+
+import type { Conversation } from "./conversation.ts";
 import { byStart, type GroupDecision } from "./needs-update.ts";
 import type { NotifiedAlert, NotifyReason } from "./notification.ts";
 
@@ -8,9 +10,10 @@ export type SkipDecision = Exclude<GroupDecision, SendDecision>;
 /**
  * A group joins a summary when more than `stormGroups` are to be sent, never where that is undefined. `due` counts all
  * groups due at the integration; those not given here are taken to have something to send. Gives those with nothing to
- * send (`skipped`), those of one message `now`, and those to be sent in messages of their own after it (`later`).
+ * send (`skipped`), those of one message `now`, and those to be sent after it (`later`). Groups that share a
+ * conversation are one message only with each other.
  */
-export function decideStorm<C extends { readonly stormGroups: number | undefined }>(
+export function decideStorm<C extends Stormy>(
   decided: readonly { readonly claim: C; readonly decision: GroupDecision }[],
   due: number,
 ) {
@@ -18,9 +21,17 @@ export function decideStorm<C extends { readonly stormGroups: number | undefined
   const toSend = decided.flatMap(({ claim, decision }) => (decision.notify ? [{ claim, decision }] : []));
   const count = Math.max(due, decided.length) - skipped.length;
   const joins = ({ claim: { stormGroups } }: { claim: C }) => stormGroups !== undefined && stormGroups < count;
-  const now = toSend.length > 1 ? toSend.filter(joins) : [];
-  if (now.length === 0) return { skipped, now: toSend.slice(0, 1), later: toSend.slice(1) };
-  return { skipped, now, later: toSend.filter((one) => !joins(one)) };
+  const parts = Map.groupBy(toSend.length > 1 ? toSend.filter(joins) : [], ({ claim }) => sharedId(claim));
+  const [now, ...others] = [...parts.values()].sort((a, b) => b.length - a.length);
+  if (!now) return { skipped, now: toSend.slice(0, 1), later: toSend.slice(1), isAll: true };
+  const joined = new Set(now);
+  return { skipped, now, later: toSend.filter((one) => !joined.has(one)), isAll: others.length === 0 };
+}
+
+type Stormy = { readonly stormGroups: number | undefined; readonly conversation?: Conversation | undefined };
+
+function sharedId({ conversation }: Stormy): string {
+  return conversation?.groups === undefined ? "" : conversation.id;
 }
 
 /** One message of several groups: every alert once, though several routes may lead it here. */

@@ -45,7 +45,7 @@ interface ChannelKind<Type extends ChannelType> {
 /** Slack allows one message a second per webhook, and per channel of an app (docs.slack.dev, rate limits). */
 const SLACK_PACE_MS = 1_000;
 /** Mail servers throttle or refuse senders of many messages at once. */
-const EMAIL_PACE_MS = 200;
+const MAIL = { paceMs: 200, conversation: "threads" } as const;
 
 const kinds: { readonly [Type in ChannelType]: ChannelKind<Type> } = {
   slack: {
@@ -61,7 +61,7 @@ const kinds: { readonly [Type in ChannelType]: ChannelKind<Type> } = {
   },
   email: {
     plan: ({ to, sendResolved }, { smtp }) =>
-      to.map((recipient) => ({ recipient, sendResolved, endpoint: smtp, paceMs: EMAIL_PACE_MS })),
+      to.map((recipient) => ({ recipient, ...MAIL, sendResolved, endpoint: smtp })),
     open({ to }, recipient, { log, mail }) {
       if (!mail) throw new Error("email_configs without smtp passed the configuration's checks");
       return createEmailNotifier({ ...mail, to, recipient, timeoutMs: SEND_TIMEOUT_MS, log });

@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { coldStartFactsOf, coldStartGroup, decideColdStart } from "../alerting/cold-start.ts";
-import type { Conversation } from "../alerting/conversation.ts";
+import { type Conversation, withUpdate } from "../alerting/conversation.ts";
 import { type GroupDecision, type GroupView, needsUpdate } from "../alerting/needs-update.ts";
 import type {
   FoundPost,
@@ -18,24 +18,24 @@ import type {
 } from "../alerting/notification.ts";
 import { needsResend } from "../alerting/resend.ts";
 import type { Integration } from "../alerting/route.ts";
-import { decideStorm, joinDecisions } from "../alerting/storm.ts";
+import { decideStorm } from "../alerting/storm.ts";
 import type { Labels } from "../health/alert.ts";
-import { type BackoffPolicy, backoffMs } from "../lib/backoff.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
 import { mapYielding } from "../lib/yield.ts";
-import type { Claimed, GroupOutcome } from "../store/groups.ts";
+import type { Claimed, ClaimedStorm } from "../store/groups.ts";
 import type { Store } from "../store/store.ts";
 import type { Annotate } from "./annotate.ts";
-import { type ClaimedGroup, postponed, refused, settled } from "./outcome.ts";
-import { type NotifyRefusal, retryAt } from "./retry-policy.ts";
+import { conversationOf, type PostedConversation } from "./converse.ts";
+import { type ClaimedGroup, postponed, type RecoveredClaim, refused, settled } from "./outcome.ts";
+import { recover } from "./recover.ts";
+import { isUnsure, type NotifyRefusal, retryAt } from "./retry-policy.ts";
+import { type Content, contentOf, SEND_DEADLINE_MS, send, settle, settleAccepted } from "./send.ts";
 import { latencySeconds, toNotification } from "./to-notification.ts";
+import { update } from "./update.ts";
 
-/** What was notified is stored as soon as Redis takes it. */
-const RETRY: BackoffPolicy = { baseMs: 200, capMs: 5_000 };
-/** No send takes longer; the lease of a claim is longer still, so that two never send at once. */
-export const SEND_DEADLINE_MS = 10_000;
+/** Longer than any send, so that two never send at once. */
 export const LEASE_MS = 13_000;
 const LONGEST_LEASE_MS = 120_000;
 /** What a send needs of its lease; a claim that is older by then is made again, for longer. */
@@ -76,7 +76,7 @@ export interface DeliverDeps {
   suppressed(integration: Integration, why: string): void;
 }
 
-interface DeliveryRun {
+export interface DeliveryRun {
   readonly deps: DeliverDeps;
   readonly sender: Sender;
   readonly integration: Integration;
@@ -85,19 +85,20 @@ interface DeliveryRun {
   readonly failing: Set<string>;
 }
 
-interface Lease {
+export interface Lease {
   readonly token: string;
   /** A send that began later might outlast the lease. */
   readonly startBy: Instant;
   /** How long the next storm is gathered once this one is sent; 0 where there is none. */
   readonly gatherMs: number;
+  /** Handles of messages that are known to be accepted, by their id. */
+  readonly accepted: ReadonlyMap<string, string>;
 }
 
 /** `late`: the claim was too old to send under; `nothing`: nothing to do before the next wake-up. */
 type Served = "one" | "late" | "nothing";
 
 type Batch = ReturnType<typeof decideStorm<ClaimedGroup>>;
-type Content = ReturnType<typeof joinDecisions>;
 
 export function createDeliver(deps: DeliverDeps) {
   const underWay = new Map<string, { again: boolean }>();
@@ -161,15 +162,20 @@ async function serve(run: DeliveryRun, leaseMs: number): Promise<Served> {
     return "nothing";
   }
   const isStorm = claim.kind === "storm";
-  const { now, decided } = await decide(run, isStorm ? claim.groups : [claim]);
+  const recovered = await recover(run, isStorm ? claim.groups : [claim], claimedAt);
+  if ("retryAt" in recovered) return waitToRecover(run, token, claim, recovered.retryAt);
+  const { now, decided } = await decide(run, recovered.claims);
   const batch = decideStorm(decided, isStorm ? claim.due : 1);
   const lease: Lease = {
     token,
     startBy: claimedAt + (isStorm ? claim.leaseMs : leaseMs) - NEEDED_MS,
-    gatherMs: isStorm && claim.isAll && !integration.resendMs ? deps.stormMs : 0,
+    gatherMs: isStorm && claim.isAll && batch.isAll && !integration.resendMs ? deps.stormMs : 0,
+    accepted: recovered.accepted,
   };
   for (const { decision } of batch.skipped) deps.suppressed(integration, decision.why);
-  if (batch.now.length > 0) return notify(run, batch, lease);
+  const [first] = batch.now;
+  if (first?.decision.notify === "update") return update(run, first, lease);
+  if (first) return notify(run, batch, lease);
   await settle(run, lease, now, settled(integration, batch.skipped, now));
   return "one";
 }
@@ -180,15 +186,16 @@ async function pause({ stopping }: DeliveryRun, ms: number): Promise<Served> {
   return "one";
 }
 
-async function decide({ deps, integration }: DeliveryRun, claims: readonly Claimed[]) {
+async function decide({ deps, integration }: DeliveryRun, claims: readonly RecoveredClaim[]) {
   const suppressions = await deps.suppressions?.(claims);
   const now = deps.clock.now();
   const isRouted = deps.isRouted ?? (() => true);
   const decideOne = deps.decide ?? (integration.resendMs === undefined ? decideByGroup : needsResend);
   const decided = await mapYielding(claims, (group, i) => {
     const claim: ClaimedGroup = { ...group, suppressions: suppressions?.[i] };
-    const decision = decideOne({ ...claim, now, sendResolved: integration.sendResolved });
-    return { claim, decision: routedReminder(decision, ({ labels }) => isRouted(labels, integration, claim.group)) };
+    const view = { ...claim, now, sendResolved: integration.sendResolved };
+    const decision = routedReminder(decideOne(view), ({ labels }) => isRouted(labels, integration, claim.group));
+    return { claim, decision: withUpdate(decision, view, integration) };
   });
   return { now, decided };
 }
@@ -214,16 +221,20 @@ async function notify(run: DeliveryRun, batch: Batch, lease: Lease): Promise<Ser
     await putOff(run, batch, lease, askedAt, askedAt + waitMs);
     return pause(run, waitMs);
   }
-  const content = await contentOf(run, batch, askedAt);
+  const content = await contentOf(run, batch.now, askedAt);
   const now = deps.clock.now();
   if (now > lease.startBy) {
     await putOff(run, batch, lease, now, now);
     return "late";
   }
-  const notification = toNotification(integration, batch.now, content, now, deps.externalUrl);
-  const refusal = await send(run, notification);
-  if (refusal) await settleRefused(run, batch, lease, refusal);
-  else await settleSent(run, batch, lease, content);
+  const { externalUrl } = deps;
+  const conversation = conversationOf(integration, batch.now, { token: lease.token, now });
+  const notification = toNotification(integration, batch.now, content, { now, externalUrl, conversation });
+  const handle = lease.accepted.get(notification.messageId);
+  const accepted = handle === undefined ? undefined : { conversation: conversation && { handle, ...conversation } };
+  const outcome = accepted ?? (await send(run, notification));
+  if ("refusal" in outcome) await settleRefused(run, batch, lease, outcome.refusal);
+  else await settleSent(run, batch, lease, content, outcome.conversation);
   return "one";
 }
 
@@ -233,38 +244,37 @@ async function putOff(run: DeliveryRun, batch: Batch, lease: Lease, now: Instant
   await settle(run, lease, now, outcomes);
 }
 
-/** The content of a message. A summary is too short for what is known of each location. */
-async function contentOf({ deps, integration }: DeliveryRun, { now: shares }: Batch, at: Instant): Promise<Content> {
-  const content = joinDecisions(shares.map(({ decision }) => decision));
-  const isSummary = shares.length > 1 && integration.resendMs === undefined;
-  if (!deps.annotate || isSummary) return content;
-  const alerts = await deps.annotate([...content.firing, ...content.resolved], at);
-  const { length } = content.firing;
-  return { ...content, firing: alerts.slice(0, length), resolved: alerts.slice(length) };
+/** Without knowing what was accepted before, nothing is sent. */
+async function waitToRecover(run: DeliveryRun, token: string, claim: Claimed | ClaimedStorm, at: Instant) {
+  const groups = claim.kind === "storm" ? claim.groups : [claim];
+  const lease = { token, gatherMs: 0 };
+  await settle(
+    run,
+    lease,
+    at,
+    postponed(
+      groups.map((one) => ({ claim: one })),
+      { now: run.deps.clock.now(), at },
+    ),
+  );
+  return "one" as const;
 }
 
-/** Sends one message; where the message itself is refused, once more as plain text. Gives the refusal, if any. */
-async function send({ deps, sender }: DeliveryRun, message: Notification): Promise<NotifyRefusal | undefined> {
-  const signal = AbortSignal.timeout(SEND_DEADLINE_MS);
-  const attempt = (plain: object) =>
-    sender.send(message, { signal, ...plain }).then(
-      () => undefined,
-      (thrown: unknown) => deps.toRefusal(thrown),
-    );
-  const refusal = await attempt({});
-  if (refusal?.code !== "bad_request") return refusal;
-  await sleep(sender.integration.paceMs);
-  return attempt({ plain: true });
-}
-
-async function settleSent(run: DeliveryRun, batch: Batch, lease: Lease, content: Content): Promise<void> {
+async function settleSent(
+  run: DeliveryRun,
+  batch: Batch,
+  lease: Lease,
+  content: Content,
+  conversation: PostedConversation | undefined,
+): Promise<void> {
   const { deps, integration, failing } = run;
   const now = deps.clock.now();
   const { notify: reason, firing, resolved } = content;
   deps.notified(integration, reason, latencySeconds(content, now));
   const isStorm = batch.now.length > 1;
   await settleAccepted(run, isStorm ? lease : { ...lease, gatherMs: 0 }, now, [
-    ...settled(integration, [...batch.skipped, ...batch.now], now),
+    ...settled(integration, batch.skipped, now),
+    ...settled(integration, batch.now, now, conversation),
     ...postponed(batch.later, { now, at: now }),
   ]);
   const which = isStorm ? { groups: batch.now.length } : { group: batch.now[0]?.claim.group };
@@ -287,7 +297,12 @@ async function settleRefused(run: DeliveryRun, batch: Batch, lease: Lease, refus
   deps.log[failing.has(key) ? "debug" : "warn"](facts, "notification failed, retrying");
   failing.add(key);
   await settle(run, { ...lease, gatherMs: 0 }, now, [
-    ...refused(integration, batch.now, { now, at, failure: { code, detail: message, scope } }),
+    ...refused(integration, batch.now, {
+      now,
+      at,
+      isUnsure: isUnsure(code),
+      failure: { code, detail: message, scope },
+    }),
     ...postponed(batch.later, { now, at: now }),
     ...settled(integration, batch.skipped, now),
   ]);
@@ -295,36 +310,4 @@ async function settleRefused(run: DeliveryRun, batch: Batch, lease: Lease, refus
 
 function messageKey(integration: Integration, batch: Batch): string {
   return `${integration.id}\n${batch.now.length > 1 ? "storm" : batch.now[0]?.claim.group}`;
-}
-
-async function settle(
-  { deps: { groups, wake }, integration }: DeliveryRun,
-  { token, gatherMs }: Lease,
-  now: Instant,
-  outcomes: readonly GroupOutcome[],
-): Promise<void> {
-  const [only] = outcomes;
-  let next: Instant | undefined;
-  if (!only || outcomes.length > 1) next = await groups.settleAll(integration, token, outcomes, { now, gatherMs });
-  else if ("settle" in only) next = await groups.settle(integration, only.group, token, only.settle);
-  else {
-    await groups.postpone(integration, only.group, token, only.postpone);
-    next = only.postpone.at;
-  }
-  if (next !== undefined) await wake(new Map([[integration.id, next]]));
-}
-
-/** As `settle`, after a message was accepted: retries until Redis takes it. Throws once delivery stops. */
-async function settleAccepted(run: DeliveryRun, ...args: [Lease, Instant, readonly GroupOutcome[]]) {
-  const { deps, integration, stopping } = run;
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await settle(run, ...args);
-    } catch (thrown) {
-      if (stopping.aborted) throw thrown;
-      const facts = { err: toError(thrown), integration: integration.name };
-      if (attempt === 1) deps.log.error(facts, "storing the notification failed, retrying");
-      await sleep(backoffMs(RETRY, attempt), undefined, { signal: stopping }).catch(() => {});
-    }
-  }
 }

@@ -14,19 +14,29 @@ import type { Alert } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
 import { isoMinute } from "../lib/format.ts";
 import type { Claimed, GroupOutcome, Postponement, Settlement } from "../store/groups.ts";
+import { keptOf, type PostedConversation } from "./converse.ts";
+
+/** A claim that includes what a message of unknown outcome, which was found, was about. */
+export type RecoveredClaim = Claimed & {
+  readonly recovered?: { readonly notified: readonly NotificationLogEntry[]; readonly over: readonly string[] };
+};
 
 /** A group under our lease, with what suppresses its alerts. */
-export type ClaimedGroup = Claimed & { readonly suppressions: Suppressions | undefined };
+export type ClaimedGroup = RecoveredClaim & { readonly suppressions: Suppressions | undefined };
 
-/** Groups as decided, after the message was accepted where there is one. */
+/** Groups as decided, after the message was accepted where there is one: `posted` is its conversation. */
 export function settled(
-  { name }: Integration,
+  integration: Integration,
   shares: readonly { claim: ClaimedGroup; decision: GroupDecision }[],
   now: Instant,
+  posted?: PostedConversation,
 ): GroupOutcome[] {
   return shares.map(({ claim, decision }) => ({
     group: claim.group,
-    settle: settlementOf(claim, decision, { integration: name, now }),
+    settle: {
+      ...settlementOf(claim, decision, { integration: integration.name, now }),
+      ...keptOf({ claim, decision }, integration, now, posted),
+    },
   }));
 }
 
@@ -38,12 +48,12 @@ export function postponed(shares: readonly { claim: Claimed }[], postpone: Postp
 export function refused(
   { name }: Integration,
   shares: readonly { claim: ClaimedGroup; decision: SendDecision }[],
-  { now, at, failure }: Required<Pick<Postponement, "now" | "at" | "failure">>,
+  { now, at, failure, isUnsure }: Required<Omit<Postponement, "lines">>,
 ): GroupOutcome[] {
   return shares.map(({ claim, decision }, i): GroupOutcome => {
     const lines = failedLines(decision, lineIn(name, now), failure.code);
     const counts = failure.scope === "message" || i === 0;
-    return { group: claim.group, postpone: { now, at, lines, ...(counts ? { failure } : {}) } };
+    return { group: claim.group, postpone: { now, at, isUnsure, lines, ...(counts ? { failure } : {}) } };
   });
 }
 
@@ -53,22 +63,32 @@ export function settlementOf(
   { integration, now }: { readonly integration: string; readonly now: Instant },
 ): Settlement {
   const line = lineIn(integration, now);
+  const { recovered } = claim;
+  const { over, ...leaving } = membersLeaving(claim, decision);
   return {
     now,
-    sent: decision.notify !== undefined,
-    notified: logEntriesOf(claim, decision, now),
-    ...membersLeaving(claim, decision),
+    sent: isNews(decision) || recovered !== undefined,
+    notified: [...(recovered?.notified ?? []), ...logEntriesOf(claim, decision, now)],
+    over: [...(recovered?.over ?? []), ...over],
+    ...leaving,
     nextAt: decision.nextAt,
     clocks: claim.suppressions?.clocks,
-    lines:
-      decision.notify === undefined
-        ? [...unnotifiedEndLines(decision, claim, line), ...suppressedLines(claim, line)]
-        : notifiedLines(decision, claim, line),
+    lines: [
+      ...(recovered?.notified ?? []).map(({ alert }) => line(alert, "notified", "more")),
+      ...(isNews(decision)
+        ? notifiedLines(decision, claim, line)
+        : [...unnotifiedEndLines(decision, claim, line), ...suppressedLines(claim, line)]),
+    ],
   };
 }
 
+/** An update only shows what is known. */
+function isNews(decision: GroupDecision): decision is SendDecision {
+  return decision.notify !== undefined && decision.notify !== "update";
+}
+
 function logEntriesOf(claim: Claimed, decision: GroupDecision, now: Instant): NotificationLogEntry[] {
-  if (decision.notify === undefined) return [];
+  if (!isNews(decision)) return [];
   // Any member records when its group was last sent again.
   const firing = decision.notify === "resend" ? decision.firing.slice(0, 1) : decision.firing;
   return [
@@ -97,7 +117,7 @@ function membersLeaving(
 ): Pick<Settlement, "over" | "unnotified"> & Partial<Pick<Settlement, "suppressedState">> {
   // The members of a cold start's summary stay in their own groups, which send their ends.
   if (decision.notify === "started") return { over: [...claim.lost], unnotified: decision.settled };
-  const sent = new Set(decision.notify === undefined ? [] : decision.resolved.map(({ id }) => id));
+  const sent = new Set(isNews(decision) ? decision.resolved.map(({ id }) => id) : []);
   const isOver = (id: string) => claim.notified.has(id) || sent.has(id);
   const { suppressedState } = decision;
   const hasSuppressed = suppressedState.by.length + suppressedState.maybeNotified.length > 0;
@@ -126,7 +146,7 @@ function notifiedLines(decision: SendDecision, claim: Claimed, line: LineOf): Lo
 }
 
 function unnotifiedEndLines(decision: GroupDecision, claim: Claimed, line: LineOf): LogLine[] {
-  const sent = new Set(decision.notify === undefined ? [] : decision.resolved.map(({ id }) => id));
+  const sent = new Set(isNews(decision) ? decision.resolved.map(({ id }) => id) : []);
   const members = new Map(claim.alerts.map((alert) => [alert.id, alert]));
   return decision.settled.flatMap((id) => {
     const alert = members.get(id) ?? claim.notified.get(id)?.alert;

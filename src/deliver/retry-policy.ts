@@ -29,6 +29,13 @@ const BACKOFF: Readonly<Record<NotifyErrorCode, BackoffPolicy>> = {
   conversation_gone: LASTING,
 };
 
+const UNSURE: readonly NotifyErrorCode[] = ["network", "timeout", "server_error", "other"];
+
+/** Whether the message may have been accepted all the same. */
+export function isUnsure(code: NotifyErrorCode): boolean {
+  return UNSURE.includes(code);
+}
+
 /** `failures`: how often in a row it failed before, of the refused groups. An alert that is resent is never late. */
 export function retryAt(
   { resendMs = Number.POSITIVE_INFINITY }: Integration,

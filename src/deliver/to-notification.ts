@@ -1,13 +1,14 @@
 /** The message for a decision about a group, or about many in a storm. Pure. */
 import { createHash } from "node:crypto";
 import { coldStartGroup } from "../alerting/cold-start.ts";
+import { tracesOf } from "../alerting/conversation.ts";
 import type { Notification } from "../alerting/notification.ts";
 import type { Integration } from "../alerting/route.ts";
 import type { joinDecisions } from "../alerting/storm.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { Claimed } from "../store/groups.ts";
 
-type Words = ReturnType<typeof joinDecisions>;
+type Words = ReturnType<typeof joinDecisions> & Partial<Pick<Notification, "standing">>;
 type Shares = readonly { readonly claim: Pick<Claimed, "group" | "labels" | "notified" | "dueSince"> }[];
 
 /** The message id stays the same while the message is retried and nothing new happened. */
@@ -15,8 +16,7 @@ export function toNotification(
   integration: Integration,
   shares: Shares,
   words: Words,
-  now: Instant,
-  externalUrl: string | undefined,
+  { now, externalUrl, conversation }: Pick<Notification, "now" | "externalUrl" | "conversation">,
 ): Notification {
   let lastNotifiedAt = 0;
   for (const { claim } of shares)
@@ -39,11 +39,12 @@ export function toNotification(
     ...(words.start ? { start: words.start } : {}),
     firing: words.firing,
     resolved: words.resolved,
-    standing: [],
+    standing: words.standing ?? [],
+    ...(conversation && { conversation }),
     now,
     externalUrl,
     messageId: createHash("sha256").update(facts.join("\n")).digest("hex").slice(0, 32),
-    trace: [],
+    trace: tracesOf(words.firing, words.resolved),
   };
 }
 

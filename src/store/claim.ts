@@ -1,5 +1,6 @@
 /** The result of a claim: nothing and until when, one due group, or a storm of them. */
 import type { Redis } from "ioredis";
+import type { Conversation } from "../alerting/conversation.ts";
 import type { EscalationClocks } from "../alerting/escalation.ts";
 import type { NotificationLogEntry } from "../alerting/notification.ts";
 import type { Alert, Labels } from "../health/alert.ts";
@@ -35,6 +36,18 @@ export interface Claimed {
   readonly clocks?: EscalationClocks | undefined;
   /** Those of `maybeNotified` that only the last claim which died may have notified of. */
   readonly inFlight?: readonly string[] | undefined;
+  /** While it is open. */
+  readonly conversation?: Conversation | undefined;
+  /** What its own root shows, where edits keep that the present. */
+  readonly shown?: string | undefined;
+  /** How many groups share the conversation, where they do. */
+  readonly sharing?: number | undefined;
+  /** What the id of a conversation that it opens is made of. */
+  readonly opens?: string | undefined;
+  /** Tokens of the storms whose message may be about it, in a list with spaces. */
+  readonly joints?: string | undefined;
+  /** Since when it is not known whether a message was accepted; undefined: it is. */
+  readonly unsureSince?: Instant | undefined;
 }
 
 /** More due groups than their routes send one by one, all under one lease. */
@@ -59,7 +72,9 @@ export type Claim =
   | { readonly kind: "busy" | "backoff" | "pace" | "gather"; readonly until: Instant }
   | { readonly kind: "idle"; readonly until: Instant | undefined };
 
-interface GroupRow extends Pick<Claimed, "group" | "repeatIntervalMs" | "groupIntervalMs" | "groupFailures"> {
+type Plain = "repeatIntervalMs" | "groupIntervalMs" | "groupFailures" | "shown" | "sharing" | "opens" | "joints";
+
+interface GroupRow extends Pick<Claimed, "group" | "unsureSince" | Plain> {
   readonly dueSince?: Instant;
   readonly stormGroups?: number;
   readonly escalateAfterMs?: number;
@@ -68,6 +83,7 @@ interface GroupRow extends Pick<Claimed, "group" | "repeatIntervalMs" | "groupIn
   readonly isInterrupted: boolean;
   /** JSON. */
   readonly labels: string;
+  readonly conversation?: string;
 }
 
 interface ClaimHead extends Omit<ClaimedStorm, "kind" | "groups"> {
@@ -157,7 +173,7 @@ function toClaimed(
   members: ReadonlyMap<string, Member>,
   failures: number,
 ): Claimed {
-  const { labels, isInterrupted, clocks = "{}", ...plain } = row;
+  const { labels, isInterrupted, conversation, clocks = "{}", ...plain } = row;
   const suppressedBefore = JSON.parse(suppressed) as string[];
   const wasSuppressed = new Set(suppressedBefore);
   const alerts: Alert[] = [];
@@ -177,12 +193,14 @@ function toClaimed(
     ...plain,
     kind: "group",
     labels: JSON.parse(labels) as Labels,
+    ...(conversation && { conversation: JSON.parse(conversation) as Conversation }),
     failures,
     alerts,
     notified,
     lost,
     suppressedBefore,
     maybeNotified: [...(JSON.parse(maybe) as string[]), ...inFlight],
-    ...(row.escalateAfterMs !== undefined && { clocks: JSON.parse(clocks) as EscalationClocks, inFlight }),
+    ...(row.escalateAfterMs !== undefined && { clocks: JSON.parse(clocks) as EscalationClocks }),
+    ...(isInterrupted && { inFlight }),
   };
 }

@@ -58,6 +58,10 @@ export interface Settlement {
   readonly suppressedState?: SuppressedState;
   /** Of a group that is escalated to the integration. */
   readonly clocks?: EscalationClocks | undefined;
+  /** JSON of the conversation, '' once it is closed; undefined: as it is. */
+  readonly conversation?: string | undefined;
+  /** A hash of what its own root shows, and since when. */
+  readonly shown?: string | undefined;
   readonly lines?: Parameters<EncodeLog>[0];
 }
 
@@ -65,6 +69,8 @@ export interface Settlement {
 export interface Postponement {
   readonly now: Instant;
   readonly at: Instant;
+  /** Whether a message may have been accepted all the same. */
+  readonly isUnsure?: boolean | undefined;
   readonly failure?: { readonly code: NotifyErrorCode; readonly detail: string; readonly scope: FailureScope };
   readonly lines?: Parameters<EncodeLog>[0];
 }
@@ -143,8 +149,8 @@ function createClaims(redis: Redis, keys: Keys, { finish }: Journal) {
      */
     async claim(of: Integration, token: string, now: Instant, leaseMs: number, aheadMs = 0) {
       const { id, endpoint, paceMs } = of;
-      const pacing = { paceMs, paced: pacedBy(of) };
-      const args = { integration: id, endpoint, token, now, leaseMs, ...pacing, aheadMs, storm: STORM, most: TAKEN };
+      const traits = { paceMs, paced: pacedBy(of), converses: of.conversation !== undefined };
+      const args = { integration: id, endpoint, token, now, leaseMs, ...traits, aheadMs, storm: STORM, most: TAKEN };
       const take = async (from: number): Promise<ClaimReply> => {
         const reply = readClaim((await claim(keys.claim(id), { ...args, from })) as [string, ...string[][]]);
         if (reply.head.kind !== "unsettled") return reply;

@@ -2,7 +2,8 @@
  * Every key lenswatch has in Redis, and when it is deleted; all under one hash tag so that scripts work on a cluster.
  * Scripts get the prefix and build the same names (`scripts/*.lua`); BullMQ's queues are under the same tag.
  * Besides these, scripts keep per group and integration: `grp:` (its timers, until two group_intervals after the group
- * is empty), `mem:` (its episodes) and per episode `in:` (its groups; both until the last member left).
+ * is empty), `mem:` (its episodes), per episode `in:` (its groups; both until the last member left) and `talk:` (the
+ * groups that share a conversation; until the last one leaves it, or 90 days).
  */
 export function keysUnder(prefix: string) {
   const tag = `{${prefix}}`;

@@ -22,7 +22,7 @@ describeWithRedis("an alert, end to end", () => {
     expect(slack.messages).toHaveLength(2);
     expect(mail.messages).toHaveLength(2);
     expect(mail.messages[0]?.rcpts).toEqual(["ops@example.com"]);
-    expect(mail.messages[1]?.headers.references).toBe(mail.messages[0]?.headers.references);
+    expect(mail.messages[1]?.headers.references).toBe(mail.messages[0]?.headers["message-id"]);
   });
 
   it.concurrent("exposes the recording on /metrics by name, and reports ready", async () => {

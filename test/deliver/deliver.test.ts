@@ -1,8 +1,9 @@
 import { describe, expect, it, vi } from "vitest";
 import type { Notification, NotificationLogEntry, NotifyErrorCode } from "../../src/alerting/notification.ts";
 import type { Annotate } from "../../src/deliver/annotate.ts";
-import { createDeliver, LEASE_MS, SEND_DEADLINE_MS } from "../../src/deliver/deliver.ts";
+import { createDeliver, LEASE_MS } from "../../src/deliver/deliver.ts";
 import type { NotifyRefusal } from "../../src/deliver/retry-policy.ts";
+import { SEND_DEADLINE_MS } from "../../src/deliver/send.ts";
 import { toNotification } from "../../src/deliver/to-notification.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import type { Logger } from "../../src/lib/log.ts";
@@ -371,8 +372,7 @@ describe("a storm", () => {
           firing: alerts.map((alert) => ({ ...alert, fingerprint: "f", isNew: true })),
           resolved: resolved.map((alert) => ({ ...alert, fingerprint: "f", isNew: false })),
         },
-        T0,
-        undefined,
+        { now: T0, externalUrl: undefined },
       ).group.id;
     expect(groupAt([camera, firing("b", T0 + HOUR)], [])).toBe(groupAt([], [over(camera, T0 + HOUR)]));
     expect(groupAt([camera], [])).not.toBe(groupAt([firing("a", T0 + 48 * HOUR)], []));
@@ -548,8 +548,7 @@ it("the summary of a start is a thread of its own, and another message after eac
       slack,
       [{ claim: { group: "started", labels: { complete: "true" }, notified: new Map(), dueSince } }],
       { notify: "started", firing: [], resolved: [], start: { complete: true, unsettled: 0, suppressed: 0 } },
-      T0 + HOUR,
-      undefined,
+      { now: T0 + HOUR, externalUrl: undefined },
     );
   expect(summary(T0)).toMatchObject({ group: { id: "started", labels: {} }, start: { complete: true } });
   expect(summary(T0).messageId).toBe(summary(T0).messageId);
@@ -568,8 +567,7 @@ it("a message's id stays while it is tried again and changes with anything new",
       slack,
       [{ claim: { group: "g", labels: {}, notified: new Map(), dueSince: undefined, ...claim } }],
       { notify, firing: names.map((name) => isNew(firing(name))), resolved: [] },
-      now,
-      undefined,
+      { now, externalUrl: undefined },
     ).messageId;
   const first = idOf({}, "first", ["a", "b"], T0);
   expect(first).toMatch(/^[0-9a-f]{32}$/);

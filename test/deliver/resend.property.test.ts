@@ -101,7 +101,9 @@ class World {
         this.dueAt = this.now + RESEND;
         return;
       }
-      this.post(toNotification(forwarding, [{ claim }], joinDecisions([decision]), this.now, undefined));
+      this.post(
+        toNotification(forwarding, [{ claim }], joinDecisions([decision]), { now: this.now, externalUrl: undefined }),
+      );
     }
     const settlement = settlementOf(claim, decision, { integration: forwarding.id, now: this.now });
     for (const notified of settlement.notified) this.notified.set(notified.alert.id, notified);

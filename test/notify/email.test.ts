@@ -104,7 +104,11 @@ describe("e-mail's sender", () => {
     return createEmailNotifier({ transport, from: FROM, to: TO, recipient, timeoutMs: 5_000, log: silentLogger });
   }
 
-  function send(of: Notifier, notification = NOTIFICATION, plain = false): Promise<unknown> {
+  function send(
+    of: Notifier,
+    notification = NOTIFICATION,
+    plain = false,
+  ): Promise<{ handle?: string | undefined } | undefined> {
     return of.send(notification, { signal: new AbortController().signal, plain });
   }
 
@@ -129,22 +133,24 @@ describe("e-mail's sender", () => {
     expect(mail.headers["content-type"]).toMatch(/^text\/plain/);
   });
 
-  it("keeps the Message-ID when a message is tried again, and the thread over all of a group", async () => {
+  it("keeps the Message-ID when a message is tried again, and one thread per conversation", async () => {
     const server = await sink();
     const of = channel(transportTo(server));
-    await send(of);
-    await send(of);
-    await send(of, notificationOf({ reason: "resolved", resolved: [endedOf("Till 3")], messageId: "two / ümlaut>" }));
-    await send(of, notificationOf({ firing: [alertOf("Till 3")], group: { id: "another", labels: {} } }));
-    const [first, again, later, elsewhere] = server.messages.map(({ headers }) => headers);
+    const posted = await send(of);
+    expect(await send(of)).toEqual(posted);
+    const conversation = { id: "c", openedAt: 0, isOver: true, ...posted };
+    const end = { reason: "resolved", resolved: [endedOf("Till 3")], messageId: "two / ümlaut>" } as const;
+    expect(await send(of, notificationOf({ ...end, conversation }))).toEqual(posted);
+    await send(of, notificationOf({ firing: [alertOf("Till 3")], messageId: "three" }));
+    const [first, again, later, next] = server.messages.map(({ headers }) => headers);
     expect(again?.["message-id"]).toBe(first?.["message-id"]);
     expect(later?.["message-id"]).not.toBe(first?.["message-id"]);
     for (const { headers } of server.messages)
       expect(headers["message-id"]).toMatch(/^<[A-Za-z0-9]+(?:[._-][A-Za-z0-9]+)*@example\.com>$/);
-    expect(first?.references).toMatch(/^<group\.[0-9a-f]{32}@example\.com>$/);
-    expect(first?.["in-reply-to"]).toBe(first?.references);
-    expect(later?.references).toBe(first?.references);
-    expect(elsewhere?.references).not.toBe(first?.references);
+    expect(posted).toEqual({ handle: first?.["message-id"] });
+    expect(first?.references).toBeUndefined();
+    for (const name of ["references", "in-reply-to"] as const) expect(later?.[name]).toBe(first?.["message-id"]);
+    expect(next?.references).toBeUndefined();
   });
 
   it("uses one connection for many messages", async () => {

@@ -22,7 +22,7 @@ export function renderEmail(
 ): OutgoingMail {
   const { message, html } = fitting(notification);
   const domain = domainOf(sender);
-  const thread = `<group.${hash(notification.group.id)}@${domain}>`;
+  const first = notification.conversation?.handle;
   return {
     from,
     to: [...to],
@@ -32,8 +32,7 @@ export function renderEmail(
     html: plain ? undefined : html,
     headers: { "Auto-Submitted": "auto-generated", "X-Auto-Response-Suppress": "All" },
     messageId: `<${idPart(notification.messageId)}@${domain}>`,
-    references: thread,
-    inReplyTo: thread,
+    ...(first !== undefined && { references: first, inReplyTo: first }),
   };
 }
 

@@ -27,6 +27,7 @@ export function createEmailNotifier(deps: EmailOptions): Notifier {
       await transport.sendMail(mail, withTimeout(signal, timeoutMs));
       const { integrationId: integration } = notification;
       log.debug({ integration, messageId: mail.messageId }, "the mail server accepted a notification");
+      return { handle: mail.inReplyTo ?? mail.messageId };
     },
     async close() {},
   };

@@ -1,9 +1,9 @@
 -- Claims one due group of an integration, or all of them where they are a storm; only one claim per integration exists
 -- at a time. The same token again (its reply was lost) gives the same groups again.
 -- KEYS[1] claim of the integration: "<token>\n<lease, ms>\n<group>\n<group>…"
--- args    integration, endpoint, token, now, leaseMs, paceMs (0: none), paced (what it is counted by), aheadMs (a storm
---         includes groups due for the first time this soon), storm {groups, alerts (most of each), leaseMs}, from, most
---         (which of its groups to take; the same token takes the next ones)
+-- args    integration, endpoint, token, now, leaseMs, paceMs (0: none), paced (what it is counted by), converses (it has
+--         conversations), aheadMs (a storm includes groups due for the first time this soon), storm {groups, alerts (most
+--         of each), leaseMs}, from, most (which of its groups to take; the same token takes the next ones)
 -- Returns a list. First JSON: {kind: 'busy' | 'backoff' | 'pace' | 'gather' | 'idle' | 'unsettled', until} or {kind:
 --         'group' | 'storm', failures, due (how many groups are), isAll, leaseMs, hasMore, groups: [{group, labels, …}]}.
 --         Then for each group the list suppressed, maybe (as stored), episode, ….
@@ -40,14 +40,16 @@ end
 -- block the others.
 local function storm_with(first)
   local limit = tonumber(redis.call('HGET', group_key(integration, first), 'storm') or '')
+  -- With a root of its own that is edited, a group is sent by itself.
+  if redis.call('HEXISTS', group_key(integration, first), 'shown') == 1 then return nil end
   local soon = now + args.aheadMs
   if not limit or redis.call('ZCOUNT', due_key, '-inf', soon) <= limit then return nil end
   local ripe = {}
   local range = redis.call('ZRANGEBYSCORE', due_key, '-inf', soon, 'WITHSCORES', 'LIMIT', 0, args.storm.groups)
   for i = 1, #range, 2 do
     local group =
-      redis.call('HMGET', group_key(integration, range[i]), 'storm', 'sent', 'interval', 'since', 'fails')
-    if is_ripe(tonumber(range[i + 1]), group) then ripe[#ripe + 1] = {id = range[i], storm = tonumber(group[1] or '')} end
+      redis.call('HMGET', group_key(integration, range[i]), 'storm', 'sent', 'interval', 'since', 'fails', 'shown')
+    if not group[6] and is_ripe(tonumber(range[i + 1]), group) then ripe[#ripe + 1] = {id = range[i], storm = tonumber(group[1] or '')} end
   end
   if #ripe <= limit then return nil end
   local together, alerts, all = {}, 0, #range < 2 * args.storm.groups
@@ -96,20 +98,32 @@ else
   redis.call('SET', KEYS[1], token .. '\n' .. lease .. '\n' .. table.concat(groups, '\n'), 'PX', lease)
 end
 
+-- Of an integration with conversations: what ids are made of, and since when the outcome of a message is unknown.
+local function converse(key, died)
+  if died then redis.call('HSETNX', key, 'unsure', redis.call('HGET', key, 'began') or now) end
+  redis.call('HSETNX', key, 'opens', token)
+  local is_unsure = redis.call('HEXISTS', key, 'unsure') == 1
+  local joints = is_unsure and redis.call('HGET', key, 'joints') or ''
+  if #groups > 1 and not string.find(joints, token, 1, true) then joints = joints .. token .. ' ' end
+  redis.call('HSET', key, 'joints', joints)
+end
+
 -- Marks the group as claimed and gives its settings and its members.
 local function take(group)
   local key = group_key(integration, group)
   redis.call('ZADD', due_key, now + lease, group)
-  redis.call('HDEL', key, 'want')
+  redis.call('HDEL', key, 'want', 'touched')
   -- A claim that was never ended may have sent its message before it died.
   local before = redis.call('HGET', key, 'claimed')
   if before and before ~= token then redis.call('HSET', key, 'interrupted', '1') end
+  if args.converses then converse(key, before and before ~= token) end
   redis.call('HSET', key, 'claimed', token, 'began', now)
   -- Served ahead of its time: what resolves from now on does so after it was due.
   if tonumber(redis.call('HGET', key, 'since') or 0) > now then redis.call('HSET', key, 'since', now) end
 
   local stored = redis.call('HMGET', key, 'labels', 'repeat', 'since', 'fails', 'interval', 'interrupted', 'storm',
-    'suppressed', 'maybe', 'after', 'clocks')
+    'suppressed', 'maybe', 'after', 'clocks', 'conversation', 'shown', 'opens', 'joints', 'unsure')
+  local talk = stored[12] and talk_key(integration, stored[12])
   local members = redis.call('SMEMBERS', members_key(integration, group))
   table.insert(members, 1, stored[8] or '[]')
   table.insert(members, 2, stored[9] or '[]')
@@ -124,6 +138,12 @@ local function take(group)
     stormGroups = tonumber(stored[7] or ''),
     escalateAfterMs = tonumber(stored[10] or ''),
     clocks = stored[11] or nil,
+    conversation = stored[12] or nil,
+    shown = stored[13] or nil,
+    opens = stored[14] or nil,
+    joints = stored[15] or nil,
+    unsureSince = tonumber(stored[16] or ''),
+    sharing = talk and redis.call('SCARD', talk) or nil,
   }, members
 end
 

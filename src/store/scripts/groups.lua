@@ -8,8 +8,11 @@
 --                              suppressed (JSON: episodes that were due and suppressed when it was last served);
 --                              owes ('1': a page of its settlement found an end that is owed);
 --                              maybe (JSON: those of them that a claim which died may have notified of);
---                              shown (what its conversation's root shows, where edits keep that the present);
---                              touched (when that changed during a claim)
+--                              conversation (JSON, while open); shown (a hash of what its root shows, and since when,
+--                              where edits keep that the present); touched (when that changed during a claim);
+--                              opens (token of the first claim that could open it); joints (tokens of storms whose
+--                              message may be about it); unsure (since when it is not known what was accepted)
+--   talk:<integration>:<conversation>  set of groups in one conversation
 --   mem:<integration>:<group>  set of episodes
 --   in:<episode>               set of destinations
 --   suppressed:<cause>         set of destinations where an episode or a silence suppresses something
@@ -82,6 +85,12 @@ local function end_suppression(cause, now, paced)
     end
   end
   redis.call('DEL', key)
+end
+
+-- The set of groups that share the conversation (JSON); nothing where it is of one group.
+local function talk_key(integration, conversation)
+  local talk = cjson.decode(conversation)
+  return talk.groups and p .. 'talk:' .. integration .. ':' .. talk.id
 end
 
 -- What a root shows may not be the present any more: the group is decided again, with nothing late in it. `is_any`: also

@@ -2,7 +2,7 @@
 -- the integration, or this group alone. Changes nothing once the claim is another's.
 -- KEYS[1] claim of the integration
 -- args    integration, endpoint, group, token, now, at, failure {code, detail, scope}, overMs (a backoff that ended longer
---         ago belongs to an earlier failure), log (log.lua)
+--         ago belongs to an earlier failure), isUnsure (a message may have been accepted), log (log.lua)
 -- Returns how often in a row it has failed there
 local integration, group, now, failure = args.integration, args.group, args.now, args.failure
 local key = group_key(integration, group)
@@ -18,7 +18,8 @@ if group ~= 'started' and redis.call('PTTL', key) > 0 then
 end
 redis.call('ZADD', p .. 'due:' .. integration, args.at, group)
 local began = tonumber(redis.call('HGET', key, 'began') or 0)
-redis.call('HDEL', key, 'want', 'claimed', 'began')
+if args.isUnsure then redis.call('HSETNX', key, 'unsure', began) end
+redis.call('HDEL', key, 'want', 'claimed', 'began', 'touched')
 -- There was something to notify of: from now on it is late.
 redis.call('HSETNX', key, 'since', now)
 release(args.token)

@@ -23,6 +23,7 @@ local function leave_old_groups(episode, firing, wanted, wants)
       local unrouted = firing and not wants[integration] or not configured[integration]
       if regrouped or (unrouted and not notified) then
         leave_group(integration, group, episode)
+        touch(integration, group, now)
         if not configured[integration] and redis.call('SCARD', members_key(integration, group)) == 0 then
           redis.call('ZREM', p .. 'due:' .. integration, group)
           drop_group(group_key(integration, group))

@@ -6,7 +6,7 @@
 --         clocks (JSON, of an escalation),
 --         over [episode] (leave the integration), unnotified [episode] (leave this group), nextAt,
 --         suppressed {by [{reason, by, goodAt (of stale)}], unnotified (JSON), maybeNotified (JSON), lateFrom}, log (log.lua),
---         hasMore (another page of the same group follows: timers and claim are left to the last one)
+--         conversation (JSON; '' once it is closed; nil: as it is), shown, hasMore (another page of the same group follows: timers and claim are left to the last one)
 -- Returns the group's next due time, or nothing
 local integration, group, now = args.integration, args.group, args.now
 local key, due = group_key(integration, group), p .. 'due:' .. integration
@@ -26,7 +26,10 @@ for _, notified in ipairs(args.notified) do
 end
 for _, episode in ipairs(args.over) do
   redis.call('HDEL', nflog, episode)
-  for _, other in ipairs(groups_of(integration, episode)) do leave_group(integration, other, episode) end
+  for _, other in ipairs(groups_of(integration, episode)) do
+    leave_group(integration, other, episode)
+    if other ~= group then touch(integration, other, now) end
+  end
 end
 for _, episode in ipairs(args.unnotified) do leave_group(integration, group, episode) end
 
@@ -35,7 +38,9 @@ if not is_ours or args.hasMore then return nil end
 is_due = redis.call('HDEL', key, 'owes') == 1 or is_due
 local interval = tonumber(redis.call('HGET', key, 'interval') or 0)
 local want = tonumber(redis.call('HGET', key, 'want') or '')
-redis.call('HDEL', key, 'since', 'fails', 'want', 'claimed', 'began', 'suppressed', 'maybe', 'interrupted')
+local touched = redis.call('HEXISTS', key, 'touched') == 1
+redis.call('HDEL', key, 'since', 'fails', 'want', 'claimed', 'began', 'suppressed', 'maybe', 'interrupted', 'touched',
+  'opens', 'joints', 'unsure')
 redis.call('HDEL', p .. 'trouble:' .. integration, group)
 release(args.token)
 if args.sent then
@@ -64,6 +69,21 @@ if args.clocks then redis.call('HSET', key, 'clocks', args.clocks) else redis.ca
 if suppressed and suppressed.unnotified ~= '[]' then redis.call('HSET', key, 'suppressed', suppressed.unnotified) end
 if suppressed and suppressed.maybeNotified ~= '[]' then redis.call('HSET', key, 'maybe', suppressed.maybeNotified) end
 
+if args.conversation then
+  local TALK_KEPT_MS = 90 * 86400000
+  local before, after = redis.call('HGET', key, 'conversation'), args.conversation
+  local left, talk = before and talk_key(integration, before), after ~= '' and talk_key(integration, after)
+  if left and left ~= talk then redis.call('SREM', left, group) end
+  if talk then
+    redis.call('SADD', talk, group)
+    redis.call('PEXPIRE', talk, TALK_KEPT_MS)
+  end
+  redis.call('HDEL', key, 'conversation', 'shown')
+  if after ~= '' then redis.call('HSET', key, 'conversation', after) end
+  if args.shown then redis.call('HSET', key, 'shown', args.shown) end
+end
+
+local has_root = redis.call('HEXISTS', key, 'shown') == 1
 local members = redis.call('SCARD', members_key(integration, group))
 local at
 if is_due then
@@ -72,7 +92,7 @@ if is_due then
 elseif want then
   at = args.sent and math.max(want, now + interval) or want
   redis.call('HSET', key, 'since', at)
-elseif members > 0 then
+elseif members > 0 or has_root then
   at = args.nextAt or now + math.max(60000, interval)
 end
 -- What still fires when its suppression ends is late from then on, or was late before it went stale.
@@ -80,6 +100,8 @@ if at and suppressed and suppressed.lateFrom then
   local is_late = suppressed.lateFrom <= now or redis.call('HEXISTS', key, 'since') == 0
   if is_late then redis.call('HSET', key, 'since', suppressed.lateFrom) end
 end
+local may_differ = has_root or tonumber(redis.call('HGET', key, 'after') or '')
+if touched and may_differ and redis.call('HEXISTS', key, 'since') == 0 then at = now end
 if at then redis.call('ZADD', due, at, group) else redis.call('ZREM', due, group) end
-if members == 0 then redis.call('PEXPIRE', key, math.max(60000, interval * 2)) end
+if members == 0 and not has_root then redis.call('PEXPIRE', key, math.max(60000, interval * 2)) end
 return at and cjson.encode(at)

@@ -1,0 +1,94 @@
+/** The conversation of a message, and what each of its groups keeps of it. Pure. */
+import { coldStartGroup } from "../alerting/cold-start.ts";
+import {
+  type Conversation,
+  conversationId,
+  isOverAfter,
+  presentOf,
+  shownAt,
+  standingOf,
+  UPDATE_EVERY_MS,
+} from "../alerting/conversation.ts";
+import { earliest, type GroupDecision } from "../alerting/needs-update.ts";
+import type { ConversationNow, Posted } from "../alerting/notification.ts";
+import type { Integration } from "../alerting/route.ts";
+import type { Instant } from "../lib/clock.ts";
+import type { Claimed, Settlement } from "../store/groups.ts";
+import type { ClaimedGroup } from "./outcome.ts";
+
+/** The most ends kept for an edit that is still to be made. */
+const MOST_ENDED = 20;
+
+/** `isStale`: its root could not be edited with the message. */
+export type PostedConversation = Conversation & Partial<Pick<ConversationNow, "isOver">> & Pick<Posted, "isStale">;
+const NONE: PostedConversation = { id: "", openedAt: 0 };
+
+type Share = { readonly claim: ClaimedGroup; readonly decision: GroupDecision };
+
+/** Undefined where the integration has none. `token`: of the claim. */
+export function conversationOf(
+  integration: Integration,
+  shares: readonly Share[],
+  { token, now }: { readonly token: string; readonly now: Instant },
+): ConversationNow | undefined {
+  const [first] = shares;
+  if (!integration.conversation || !first) return undefined;
+  const { claim } = first;
+  const isOver = claim.group !== coldStartGroup && shares.every((one) => isOverAfter(one.claim, one.decision));
+  const isOne = shares.length === 1;
+  const known = isOne ? claim.conversation : sharedBy(shares);
+  if (known) {
+    const mine = shares.filter((one) => one.claim.conversation?.id === known.id);
+    const others = Math.max(0, ...mine.map((one) => one.claim.sharing ?? 0)) - mine.length;
+    return { ...known, isOver: isOver && others <= 0 };
+  }
+  const id = isOne ? ownId(integration, claim, token) : conversationId(integration.id, "storm", token);
+  return { id, openedAt: now, ...(isOne ? {} : { groups: shares.length }), isOver };
+}
+
+/** Of the conversation that a group has, or would open. */
+export function ownId({ id }: Integration, { conversation, group, opens = "" }: Claimed, token = ""): string {
+  return conversation?.id ?? conversationId(id, group, opens || token);
+}
+
+/** The one that some of them share, where none has another. */
+function sharedBy(shares: readonly Share[]): Conversation | undefined {
+  const open = shares.flatMap(({ claim }) => claim.conversation ?? []);
+  const shared = open.find(({ groups }) => groups !== undefined);
+  return open.every(({ id }) => id === shared?.id) ? shared : undefined;
+}
+
+/** What the group keeps after a decision; `posted`: of the message that was accepted, if one was. */
+export function keptOf(
+  { claim, decision }: Share,
+  { conversation: kind }: Integration,
+  now: Instant,
+  posted: PostedConversation | undefined,
+): Pick<Settlement, "conversation" | "shown"> & { readonly nextAt?: Instant | undefined } {
+  if (!kind || claim.group === coldStartGroup) return {};
+  const { conversation: known, recovered } = claim;
+  // In a summary, a thread of one group stays its own.
+  const isApart = posted?.groups !== undefined && known && known.groups === undefined;
+  const source: PostedConversation = (isApart ? known : (posted ?? known)) ?? NONE;
+  const { isStale = false, isOver: isAllOver, ...kept } = source;
+  const isOver = isOverAfter(claim, decision);
+  if (isOver && !(isStale && isAllOver)) return posted || closesSilently(claim, kind) ? { conversation: "" } : {};
+  if (!posted && !(known && recovered)) return {};
+  const isUnknown = isStale || !posted;
+  const { resolved = [], firing = [] } = decision.notify === undefined ? {} : decision;
+  const ended = isOver ? resolved.slice(0, MOST_ENDED) : undefined;
+  const hasRoot = kind === "edits" && (kept.groups === undefined || isOver);
+  const present = isUnknown ? "unknown" : presentOf(firing, standingOf(claim));
+  return {
+    conversation: JSON.stringify({ ...kept, ended } satisfies Conversation),
+    ...(hasRoot && { shown: shownAt(present, now) }),
+    ...(hasRoot && isUnknown && { nextAt: earliest([decision.nextAt, now + UPDATE_EVERY_MS]) }),
+  };
+}
+
+/** Nothing is sent, and no update will say that it is over. */
+function closesSilently({ conversation, suppressions, sharing = 1 }: ClaimedGroup, kind: Integration["conversation"]) {
+  if (!conversation || suppressions?.muted) return false;
+  const isRootOurs = conversation.groups === undefined || sharing <= 1;
+  return !(kind === "edits" && conversation.handle && isRootOurs);
+}

@@ -1,0 +1,56 @@
+/** Brings the root of a conversation up to date. Nothing of it is news: a failure is no trouble, and nothing is owed. */
+
+import type { GroupDecision } from "../alerting/needs-update.ts";
+import type { NotifyErrorCode } from "../alerting/notification.ts";
+import type { SendDecision } from "../alerting/storm.ts";
+import type { Instant } from "../lib/clock.ts";
+import { conversationOf } from "./converse.ts";
+import type { DeliveryRun, Lease } from "./deliver.ts";
+import { type ClaimedGroup, settled } from "./outcome.ts";
+import type { NotifyRefusal } from "./retry-policy.ts";
+import { contentOf, send, settle } from "./send.ts";
+import { toNotification } from "./to-notification.ts";
+
+type Share = { readonly claim: ClaimedGroup; readonly decision: SendDecision };
+
+const RETRY_MS = 30_000;
+/** What is retried: of the others, a change makes the next update. */
+const PASSING: readonly NotifyErrorCode[] = ["network", "timeout", "rate_limited", "server_error", "other"];
+
+export async function update(run: DeliveryRun, share: Share, lease: Lease): Promise<"one"> {
+  const { deps, integration } = run;
+  const now = deps.clock.now();
+  const waitMs = await deps.groups.pace(integration, now);
+  if (waitMs > 0) return putOff(run, share, lease, now + waitMs);
+  if (now > lease.startBy) return putOff(run, share, lease, now);
+  const { externalUrl } = deps;
+  const conversation = conversationOf(integration, [share], { token: lease.token, now });
+  const content = await contentOf(run, [share], now);
+  const outcome = await send(run, toNotification(integration, [share], content, { now, externalUrl, conversation }));
+  const facts = { integration: integration.name, group: share.claim.group };
+  if ("refusal" in outcome) return refuse(run, share, lease, outcome.refusal);
+  await settle(run, lease, now, settled(integration, [share], now, outcome.conversation));
+  deps.log.debug(facts, "conversation updated");
+  return "one";
+}
+
+async function refuse(run: DeliveryRun, share: Share, lease: Lease, refusal: NotifyRefusal): Promise<"one"> {
+  const { deps, integration } = run;
+  const { code, retryAfterMs = 0, message: detail } = refusal;
+  deps.log.debug({ integration: integration.name, code, detail }, "updating a conversation failed");
+  const now = deps.clock.now();
+  if (PASSING.includes(code)) return putOff(run, share, lease, now + Math.max(RETRY_MS, retryAfterMs));
+  const known = share.claim.conversation;
+  const left = known && { ...known, ...(code === "conversation_gone" && { handle: undefined }) };
+  await settle(run, lease, now, settled(integration, [share], now, left));
+  return "one";
+}
+
+/** What ended and is not sent stays until the root shows it. */
+async function putOff(run: DeliveryRun, { claim, decision }: Share, lease: Lease, nextAt: Instant): Promise<"one"> {
+  const { suppressedState } = decision;
+  const later: GroupDecision = { notify: undefined, why: "nothing_new", settled: [], nextAt, suppressedState };
+  const now = run.deps.clock.now();
+  await settle(run, lease, now, settled(run.integration, [{ claim, decision: later }], now));
+  return "one";
+}
