@@ -105,9 +105,9 @@ export function createSenders(config: Config, log: Logger): Senders {
   const plans = planIntegrations(config, { web: endpointHash, smtp: smtp ? endpointHash(smtpUrl(smtp)) : "" });
   const made = plans.map(({ integration, open }) => ({ integration, notifier: open({ log, mail }) }));
   const senders = made.map(({ integration, notifier }): Sender => {
-    const { find } = notifier;
+    const { find, diagnose } = notifier;
     const send: Sender["send"] = (notification, options) => notifier.send(notification, options);
-    return { integration, send, ...(find && { find: (...asked) => find.apply(notifier, asked) }) };
+    return { integration, send, ...(find && { find }), ...(diagnose && { diagnose }) };
   });
   return {
     list: plans.map(({ integration }) => integration),

@@ -38,9 +38,11 @@ export function notifyTestCommand(io: CommandIo): Command {
         return fail(io, 2, `there is no receiver "${name}"; the configuration has ${names}`);
       }
       const print = (line: string) => options.output === "text" && io.stdout.write(line);
-      const results = await sendTestMessages(config, name, io.signal, (result) =>
-        print(describeAttempt(result.integration, result)),
-      );
+      const results = await sendTestMessages(config, name, io.signal, (result) => {
+        const { integration, warnings } = result;
+        print(describeAttempt(integration, result));
+        for (const warning of warnings) print(`${integration}: warning: ${warning}\n`);
+      });
       if (results.length === 0) print(`${name} has no integrations\n`);
       if (results.some(({ accepted }) => !accepted)) io.setExitCode(1);
       if (options.output === "json") io.stdout.write(asJson(results));
@@ -48,7 +50,11 @@ export function notifyTestCommand(io: CommandIo): Command {
   );
 }
 
-type TestResult = Awaited<ReturnType<typeof attempt>> & { readonly integration: string };
+type TestResult = Awaited<ReturnType<typeof attempt>> & {
+  readonly integration: string;
+  /** What does not work beyond sending. */
+  readonly warnings: readonly string[];
+};
 
 /** One test message to each integration of a receiver, in turn. Never throws. */
 export async function sendTestMessages(
@@ -65,7 +71,9 @@ export async function sendTestMessages(
       if (of !== receiver) continue;
       const notification = testNotification(sender, Date.now(), config.http.externalUrl);
       const send = () => sender.send(notification, { signal: withTimeout(signal, DEADLINE_MS) });
-      const result = { integration, ...(await attempt(send)) };
+      const sent = await attempt(send);
+      const warnings = sent.accepted ? await sender.diagnose?.({ signal: withTimeout(signal, DEADLINE_MS) }) : [];
+      const result = { integration, ...sent, warnings: warnings ?? [] };
       results.push(result);
       onResult(result);
     }

@@ -49,6 +49,7 @@ export interface Sender {
     since: Instant,
     options: { signal: AbortSignal },
   ): Promise<readonly FoundPost[] | undefined>;
+  diagnose?(options: { signal: AbortSignal }): Promise<readonly string[]>;
 }
 
 export interface DeliverDeps {

@@ -33,6 +33,8 @@ export interface Notifier {
     since: Instant,
     options: Pick<SendOptions, "signal">,
   ): Promise<readonly FoundPost[] | undefined>;
+  /** What of its configuration does not work though messages are accepted, as sentences; sends nothing. */
+  diagnose?(options: Pick<SendOptions, "signal">): Promise<readonly string[]>;
   /** Ends what is in flight, after a short grace period at most; may be called again. */
   close(): Promise<void>;
 }

@@ -55,6 +55,7 @@ export const commandTable: readonly CommandEntry[] = [
   entry("notify-test", "send a test message to each integration of a receiver", async (io) =>
     (await import("../notify-test.ts")).notifyTestCommand(io),
   ),
+  entry("slack", "print the manifest of the Slack app", async (io) => (await import("../slack.ts")).slackCommand(io)),
   entry("complete", "print a shell completion script", async (io, argv) =>
     (await import("../complete.ts")).completeCommand(io, argv, commandTable),
   ),

@@ -5,6 +5,7 @@
 import type { Notification, Posted } from "../../alerting/notification.ts";
 import type { SlackAppSettings } from "../../config/slack-schema.ts";
 import { type ChannelOptions, type Notifier, NotifyError } from "../notifier.ts";
+import { diagnose } from "./diagnose.ts";
 import { formatHandle, type Handle, handleOf, parseHandle } from "./handle.ts";
 import { createHistory, metadataOf } from "./history.ts";
 import { mentionsOf } from "./mention.ts";
@@ -55,6 +56,7 @@ export function createSlackAppNotifier(options: ChannelOptions & { readonly app:
       );
     },
     find: history.find,
+    diagnose: ({ signal }) => diagnose(app, { api, history, timeoutMs, signal }),
     close: api.close,
   };
 }

@@ -8,7 +8,7 @@ import { codeOfStatus } from "../web-endpoint.ts";
 type Meaning = readonly [code: NotifyErrorCode, scope: NotifyErrorScope, next: string];
 
 const AGAIN = "the message is sent again";
-const TOKEN: Meaning = ["auth", "endpoint", "install the app again and put its bot token into bot_token"];
+const TOKEN: Meaning = ["auth", "endpoint", ""];
 const CHANNEL: Meaning = [
   "not_found",
   "integration",
@@ -25,7 +25,7 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   token_revoked: TOKEN,
   token_expired: TOKEN,
   account_inactive: TOKEN,
-  not_allowed_token_type: ["auth", "endpoint", "bot_token takes a bot token (xoxb-), app_token an app token (xapp-)"],
+  not_allowed_token_type: TOKEN,
   org_login_required: TOKEN,
   team_access_not_granted: TOKEN,
   access_denied: TOKEN,
@@ -67,6 +67,12 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   team_added_to_org: PASSING,
 };
 
+/** What to do about a token that is refused, by the key it is configured at. */
+const NEW_TOKEN = {
+  bot_token: "install the app again and put its bot token into bot_token",
+  app_token: "create an app token with the scope connections:write and put it into app_token",
+} as const;
+
 interface Thrown {
   readonly code?: unknown;
   readonly data?: { readonly error?: unknown; readonly needed?: unknown };
@@ -76,10 +82,10 @@ interface Thrown {
 }
 
 /** What @slack/web-api threw. */
-export function slackError(thrown: unknown, redactor: Redactor): NotifyError {
+export function slackError(thrown: unknown, key: keyof typeof NEW_TOKEN, redactor: Redactor): NotifyError {
   const { code, data, statusCode = 0, retryAfter } = Object(thrown) as Thrown;
   const cause = redactor.error(thrown);
-  if (code === ErrorCode.PlatformError) return platformError(data ?? {}, cause);
+  if (code === ErrorCode.PlatformError) return platformError(data ?? {}, key, cause);
   if (code === ErrorCode.RateLimitedError)
     return refusal(["rate_limited", "integration", AGAIN], "429", cause, retryAfter);
   if (code === ErrorCode.HTTPError) {
@@ -91,14 +97,15 @@ export function slackError(thrown: unknown, redactor: Redactor): NotifyError {
   return new NotifyError("network", message, { retryable: true, scope: "endpoint", cause });
 }
 
-function platformError({ error, needed }: NonNullable<Thrown["data"]>, cause: Error): NotifyError {
+function platformError({ error, needed }: NonNullable<Thrown["data"]>, key: keyof typeof NEW_TOKEN, cause: Error) {
   // Any other text is not repeated: it may come from something else than Slack.
   const word = wordOf(error, /^[a-z][a-z_]{0,60}$/);
-  if (word === "missing_scope") {
+  if (word === "missing_scope" && key === "bot_token") {
     const scope = wordOf(needed, /^[a-z:,._]{1,100}$/) ?? "that it needs";
     return refusal(["auth", "endpoint", `add the scope ${scope} to the app and install it again`], word, cause);
   }
-  const meaning = word === undefined ? undefined : MEANINGS[word];
+  const known = word === "missing_scope" ? TOKEN : MEANINGS[word ?? ""];
+  const meaning: Meaning | undefined = known === TOKEN ? ["auth", "endpoint", NEW_TOKEN[key]] : known;
   const unknown: Meaning = ["other", "integration", word === undefined ? "check slack_api_url and the proxy" : AGAIN];
   return refusal(meaning ?? unknown, word ?? "something else than Slack does", cause);
 }

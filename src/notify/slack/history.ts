@@ -99,6 +99,11 @@ export function createHistory({ api, channel, log }: { api: SlackApi; channel: s
 
   return {
     find,
+    /** Throws where the channel cannot be searched. */
+    async probe(signal: AbortSignal): Promise<void> {
+      const posts = await postsOf({ id: "" }, (Date.now() / 1_000).toFixed(6), signal);
+      if (!posts) throw new Error(`invite the app in ${channel}: /invite @lenswatch.`);
+    },
     /** The id of the channel, as an answer had it. */
     learn(id: string): void {
       channelId = id;

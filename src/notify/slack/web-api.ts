@@ -32,9 +32,14 @@ function secondsOf(retryAfter: string | undefined): string {
 
 export type SlackApi = ReturnType<typeof createSlackApi>;
 
-/** `apiBase` without a trailing slash; `timeoutMs` limits each call. */
-export function createSlackApi(options: { apiBase: string; token: string; timeoutMs: number }) {
-  const { apiBase, token, timeoutMs } = options;
+/** `apiBase` without a trailing slash; `timeoutMs` limits each call; `key` is where the token is configured. */
+export function createSlackApi(options: {
+  apiBase: string;
+  token: string;
+  timeoutMs: number;
+  key?: "bot_token" | "app_token";
+}) {
+  const { apiBase, token, timeoutMs, key = "bot_token" } = options;
   const http = createHttpClient({});
   const redactor = createRedactor([token]);
 
@@ -70,7 +75,7 @@ export function createSlackApi(options: { apiBase: string; token: string; timeou
     async call<T>(signal: AbortSignal, ask: (client: Client) => Promise<T>): Promise<T> {
       const limited = withTimeout(signal, timeoutMs);
       return await unlessAborted(ask(clientUntil(limited)), limited).catch((thrown: unknown) => {
-        throw limited.aborted ? abortedError(limited, "Slack") : slackError(thrown, redactor);
+        throw limited.aborted ? abortedError(limited, "Slack") : slackError(thrown, key, redactor);
       });
     },
     close: () => http.close(),

@@ -1,0 +1,123 @@
+import { mkdtemp, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { text } from "node:stream/consumers";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { ExitCode } from "../../src/commands/cli/command.ts";
+import { runCli } from "../../src/commands/cli/program.ts";
+import {
+  type SlackAnswer,
+  type SlackStandIn,
+  standInScopes,
+  startSlackStandIn,
+} from "../../src/demo/slack/stand-in.ts";
+import { service } from "../config/text.ts";
+
+async function run(...argv: string[]) {
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+  let exitCode: ExitCode = 0;
+  const setExitCode = (code: ExitCode) => {
+    exitCode = code;
+  };
+  await runCli(argv, { stdout, stderr, env: {}, signal: new AbortController().signal, setExitCode });
+  stdout.end();
+  stderr.end();
+  return { stdout: await text(stdout), stderr: await text(stderr), exitCode };
+}
+
+it("prints a manifest that Slack takes, with every scope that is used", async () => {
+  const manifest = JSON.parse((await run("slack", "manifest")).stdout);
+  expect(manifest.oauth_config.scopes.bot).toEqual(standInScopes);
+  expect(manifest.settings).toMatchObject({ socket_mode_enabled: true, interactivity: { is_enabled: true } });
+  // docs.slack.dev, app manifest reference: the longest of each.
+  const { display_information: shown, features } = manifest;
+  expect(shown.name.length).toBeLessThanOrEqual(35);
+  expect(shown.description.length).toBeLessThanOrEqual(140);
+  expect(shown.background_color).toMatch(/^#[0-9a-f]{6}$/);
+  expect(features.bot_user.display_name).toMatch(/^[\w.-]{1,80}$/);
+  for (const { command, description, usage_hint: hint } of features.slash_commands) {
+    expect(command).toMatch(/^\/[a-z]{1,31}$/);
+    expect(description.length).toBeLessThanOrEqual(2_000);
+    expect(hint.length).toBeLessThanOrEqual(1_000);
+  }
+});
+
+describe("notify-test of the Slack app", () => {
+  let slack: SlackStandIn;
+  let file: string;
+
+  beforeAll(async () => {
+    slack = await startSlackStandIn({ rateLimits: false });
+    file = join(await mkdtemp(join(tmpdir(), "lenswatch-slack-")), "lenswatch.yaml");
+    const { bot, app } = slack.tokens;
+    const entry = `{ bot_token: ${bot}, channel: "#ops", app_token: ${app} }`;
+    await writeFile(
+      file,
+      `${service}receivers: [{ name: ops, slack_configs: [${entry}] }]\nslack_api_url: ${slack.apiUrl}\n`,
+    );
+  });
+  afterAll(() => slack.close());
+  beforeEach(() => {
+    slack.refusals.clear();
+    slack.scopes.bot = new Set(standInScopes);
+    slack.channel("#ops").isMember = true;
+  });
+
+  it("posts one message, marked as a test", async () => {
+    expect(await run("notify-test", "ops", "--config", file)).toMatchObject({
+      stdout: expect.stringMatching(/^ops\/slack\/0: accepted\n/),
+      exitCode: 0,
+    });
+    expect(slack.posts("#ops")).toMatchObject([{ text: expect.stringContaining("est") }]);
+  });
+
+  const lacking = (scope: string) => () => void slack.scopes.bot.delete(scope);
+  const answering = (method: string, answer: SlackAnswer) => () => slack.refuse(method, answer);
+  it.each<[string, () => void, string, ExitCode]>([
+    [
+      "the scope to post",
+      lacking("chat:write"),
+      "not accepted: Slack answered missing_scope: add the scope chat:write",
+      1,
+    ],
+    [
+      "the scope of history",
+      lacking("channels:history"),
+      "warning: A notification may be repeated: Slack answered missing_scope: add the scope channels:history",
+      0,
+    ],
+    [
+      "the scope of slash commands",
+      lacking("commands"),
+      "warning: Slash commands do not work: add the scope commands",
+      0,
+    ],
+    [
+      "membership",
+      () => {
+        slack.channel("#ops").isMember = false;
+      },
+      "not accepted: Slack answered not_in_channel: invite the app in that channel: /invite @lenswatch.",
+      1,
+    ],
+    [
+      "a valid bot token",
+      answering("*", "invalid_auth"),
+      "not accepted: Slack answered invalid_auth: install the app again and put its bot token into bot_token.",
+      1,
+    ],
+    [
+      "an app token with its scope",
+      answering("apps.connections.open", { error: "missing_scope", needed: "connections:write" }),
+      "warning: Buttons and slash commands do not work: Slack answered missing_scope: create an app token with the scope connections:write",
+      0,
+    ],
+  ])("names what is missing: %s", async (_, arrange, expected, exitCode) => {
+    arrange();
+    const told = await run("notify-test", "ops", "--config", file);
+    expect(told.stdout).toContain(`ops/slack/0: ${expected}`);
+    expect(told.exitCode).toBe(exitCode);
+    expect(told.stdout + told.stderr).not.toContain(slack.tokens.bot);
+  });
+});
