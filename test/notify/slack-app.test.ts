@@ -285,6 +285,16 @@ describe("its connection", () => {
     vi.unstubAllEnvs();
   });
 
+  it("reads no endless answer", async () => {
+    const slack = await startSlackStandIn();
+    cleanups.push(slack.close);
+    const app = createSlackAppNotifier({ app: settingsOf(slack), timeoutMs: 5_000, log: silentLogger });
+    cleanups.push(app.close);
+    slack.refuse("chat.postMessage", { status: 200, body: `{"ok":true,"x":"${"x".repeat(9 * 1024 * 1024)}"}` });
+    const sent = app.send(notificationOf({ firing: [alertOf("Till 3")] }), { signal: never() });
+    await expect(sent).rejects.toMatchObject({ code: "network" });
+  });
+
   it("asks once, without a retry, and waits as long as Slack asks for", async () => {
     const slack = await startSlackStandIn();
     cleanups.push(slack.close);
