@@ -45,6 +45,8 @@ export interface AckRequest {
   readonly comment: string;
   /** How long it lasts; undefined: until the alert resolves. */
   readonly forMs?: number | undefined;
+  /** Of an alert that somebody has acknowledged already, nothing changes. */
+  readonly isFirst?: boolean;
 }
 
 /**
@@ -53,11 +55,11 @@ export interface AckRequest {
  */
 export function acknowledgementAfter(
   before: StoredAcknowledgement | undefined,
-  { author, comment, forMs }: AckRequest,
+  { author, comment, forMs, isFirst }: AckRequest,
   now: Instant,
 ): StoredAcknowledgement {
   const until = forMs === undefined ? undefined : now + forMs;
-  if (before && isInForce(before, now) && isSame(before, { author, comment, until })) return before;
+  if (before && isInForce(before, now) && (isFirst || isSame(before, { author, comment, until }))) return before;
   const notes = [...(before?.notes ?? [])];
   if (before && before.comment !== "" && before.comment !== comment)
     notes.push({ at: before.at, author: before.author, text: cut(before.comment, NOTE_CHARACTERS) });

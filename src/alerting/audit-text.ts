@@ -24,6 +24,8 @@ const REASONS: Readonly<Record<RefusalReason, string>> = {
   untrusted_proxy: "user named by a proxy that is not trusted",
   session_ended: "the session has ended",
   invalid_configuration: "invalid configuration",
+  not_allowed: "not among those who may",
+  other_channel: "from another channel, workspace or app",
 };
 
 /** Names of facts that read better otherwise. */

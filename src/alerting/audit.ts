@@ -32,6 +32,8 @@ export const refusalReasons = [
   "untrusted_proxy",
   "session_ended",
   "invalid_configuration",
+  "not_allowed",
+  "other_channel",
 ] as const;
 export type RefusalReason = (typeof refusalReasons)[number];
 

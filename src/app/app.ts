@@ -95,7 +95,7 @@ async function build(options: AppOptions, closer: Closer): Promise<App> {
 function healthOf(runtime: Runtime, reloader: Reloader): App["health"] {
   const isHung = createHangDetector(runtime.clock.now());
   return async () => {
-    const facts = await readinessFacts(runtime, reloader.current().config);
+    const facts = await readinessFacts(runtime, reloader);
     const now = runtime.clock.now();
     return { status: judgeReadiness(facts, now).reasons.join(" ") || "Ready.", hung: isHung(facts, now) };
   };

@@ -50,7 +50,7 @@ export function httpDeps(runtime: Runtime, reloader: Reloader, reload: HttpDeps[
     sessions: auditedSessions(runtime),
     audit: (entry) => void runtime.audit.record(entry),
     auditLog: store.audit.read,
-    ready: async () => judgeReadiness(await readinessFacts(runtime, config()), clock.now()),
+    ready: async () => judgeReadiness(await readinessFacts(runtime, reloader), clock.now()),
     fleet: () => engine().fleet(),
     uptimes: (ids) => engine().uptimes.kept(ids),
     recallUptime: (id, timezone) => engine().uptimes.recall(id, timezone),
@@ -150,8 +150,9 @@ async function fleetView({ replicas, store }: Runtime, { engine, config }: Setup
 }
 
 /** What readiness is judged by, read now. */
-export async function readinessFacts(runtime: Runtime, { watch }: Config): Promise<ReadinessFacts> {
+export async function readinessFacts(runtime: Runtime, reloader: Reloader): Promise<ReadinessFacts> {
   const { redis, replicas, serviceUp, lastAttemptAt } = runtime;
+  const { watch } = reloader.current().config;
   const ping = async () => withDeadline(redis.ping(), PING_DEADLINE_MS).then(Boolean, () => false);
   const sweeps = { lastAttemptAt: lastAttemptAt(), statusIntervalMs: watch.statusIntervalMs };
   return {
@@ -159,6 +160,7 @@ export async function readinessFacts(runtime: Runtime, { watch }: Config): Promi
     redisReachable: redis.status === "ready" && (await ping()),
     sweeps: rolesOf(replicas.roleOption).includes("poll") ? sweeps : undefined,
     standby: replicas.standby(),
+    isSlackDown: reloader.slack.isDown(),
     endpointsDown: WATCHED_ENDPOINTS.filter((endpoint) => serviceUp.get(endpoint) === false),
   };
 }

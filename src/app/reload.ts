@@ -9,6 +9,7 @@ import { identify } from "./identities.ts";
 import { DRAIN_MS, Retirements } from "./retirements.ts";
 import type { Runtime } from "./runtime.ts";
 import { buildSetup, closeSetup, isSame, type Setup, withEngine } from "./setup.ts";
+import { SlackSockets } from "./slack-sockets.ts";
 
 /** The next engine waits this long for the last one's jobs, then starts beside them. */
 const HANDOVER_MS = 2_000;
@@ -26,11 +27,14 @@ export class Reloader {
   #current: Setup;
   #roles: ReadonlySet<Role> = new Set();
   readonly #inSequence = inSequence();
+  /** Of the setup at work, where this replica notifies. */
+  readonly slack: SlackSockets;
 
   /** A model builds setups without a network. */
   constructor(runtime: Runtime, config: Config, build = buildSetup) {
     this.#runtime = runtime;
     this.#build = build;
+    this.slack = new SlackSockets(runtime);
     this.#current = build(runtime, config);
     this.#engines = new Set([this.#current.engine]);
     this.#retirements = new Retirements(runtime, this.#stopping.signal, (id) => this.#current.senders.byId.has(id));
@@ -73,7 +77,7 @@ export class Reloader {
 
   /** Closes what the setups opened. */
   async close(): Promise<void> {
-    await Promise.all([...this.#unclosed].map((close) => close()));
+    await Promise.all([this.slack.close(), ...[...this.#unclosed].map((close) => close())]);
     await closeSetup(this.#current);
   }
 
@@ -88,6 +92,7 @@ export class Reloader {
       isAnnounced = true;
       this.#roles = replicas.active();
       await setup.engine.start({ roles: this.#roles, retiring: this.#retirements.ids() });
+      this.slack.follow(setup, this.#roles.has("notify"));
     });
   }
 

@@ -69,15 +69,26 @@ export function createAckChanges({ clock, store, wake, audit }: SuppressionChang
     return outcome;
   }
 
+  function acknowledging(request: AckRequest, by: AuditOrigin): [NextAck, LoggedChange] {
+    const now = clock.now();
+    const logged = { action: "acknowledged", author: request.author, text: request.comment, now, by } as const;
+    return [(stored) => acknowledgementAfter(stored, request, now), logged];
+  }
+
   return {
     /**
      * Acknowledges alerts that fire with this fingerprint, until they resolve or for `forMs`. The latest person is in
      * charge; the same again changes nothing.
      */
-    acknowledge(print: string, request: AckRequest, by: AuditOrigin): Promise<AckOutcome> {
-      const now = clock.now();
-      const logged = { action: "acknowledged", author: request.author, text: request.comment, now, by } as const;
-      return change(print, (stored) => acknowledgementAfter(stored, request, now), logged);
+    acknowledge: (print: string, request: AckRequest, by: AuditOrigin): Promise<AckOutcome> =>
+      change(print, ...acknowledging(request, by)),
+
+    /** As `acknowledge`, of these alerts; gives the outcome of each. */
+    async acknowledgeEach(alerts: readonly Alert[], request: AckRequest, by: AuditOrigin): Promise<AckOutcome[]> {
+      const asked = acknowledging(request, by);
+      const outcomes: AckOutcome[] = [];
+      for (const alert of alerts) outcomes.push(await changeOne(alert, ...asked));
+      return outcomes;
     },
 
     /** Reminders resume at their time; what was not notified is due at once. */

@@ -22,7 +22,11 @@ export interface SuppressionChangesDeps {
   readonly audit?: { stored(entries: readonly AuditEntry[]): void };
 }
 
-type SilenceOutcome = { outcome: "set"; id: string } | { outcome: "unknown" } | { outcome: "refused"; why: string };
+/** `known`: one with the id it was to have is stored. */
+type SilenceOutcome =
+  | { outcome: "set" | "known"; id: string }
+  | { outcome: "unknown" }
+  | { outcome: "refused"; why: string };
 
 /** The silences to write, each with the one it replaces. */
 type Changes = readonly (readonly [silence: Silence, before: Silence | undefined])[];
@@ -47,13 +51,13 @@ export function createSuppressionChanges(deps: SuppressionChangesDeps) {
     /** Every silence that is stored. */
     silences: () => store.silences.read(clock.now()),
 
-    async setSilence(wanted: WantedSilence, by: AuditOrigin): Promise<SilenceOutcome> {
-      const newId = randomUUID();
+    async setSilence(wanted: WantedSilence, by: AuditOrigin, newId: string = randomUUID()): Promise<SilenceOutcome> {
       for (;;) {
         const now = clock.now();
         const why = silenceProblem(wanted, now);
         if (why !== undefined) return { outcome: "refused", why };
         const all = await store.silences.read(now);
+        if (all.some(({ id }) => id === newId)) return { outcome: "known", id: newId };
         const previous = all.find(({ id }) => id === wanted.id);
         if (wanted.id !== undefined && !previous) return { outcome: "unknown" };
         const others = all.filter((one) => one !== previous);

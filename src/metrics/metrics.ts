@@ -68,6 +68,9 @@ export function createMetrics(
     /** Resolved notifications that cannot be sent, because their integration is no longer configured. */
     resolvedOwed: (receiver: string, integration: string, count: number) =>
       own.notificationsOwed.set({ receiver, integration }, count),
+    /** Undefined without an app token. */
+    slackSocket: (isConnected: boolean | undefined) =>
+      isConnected === undefined ? own.slackSocket.remove() : own.slackSocket.set(isConnected ? 1 : 0),
     heartbeat: (outcome: string) => own.heartbeats.inc({ outcome }),
     queueJobs: (queue: string, state: QueueJobState, count: number) => own.queueJobs.set({ queue, state }, count),
     configReloaded(successful: boolean): void {
@@ -114,6 +117,7 @@ function registerAll(registry: Registry): Registered {
 function startAtZero(own: Registered, known: KnownLabels): void {
   own.lastSweep.remove();
   own.tokenExpiry.remove();
+  own.slackSocket.remove();
   for (const endpoint of known.endpoints)
     for (const outcome of known.outcomes) own.requestDuration.zero({ endpoint, outcome });
   for (const outcome of known.heartbeats) own.heartbeats.inc({ outcome }, 0);

@@ -90,6 +90,10 @@ export const processRows = {
     "Resolved notifications owed to integrations that are no longer configured, counted at start.",
     ["receiver", "integration"],
   ),
+  slackSocket: gauge(
+    "lenswatch_slack_socket_connected",
+    "Whether Slack's buttons and commands reach this process (1) or not (0); absent without an app token.",
+  ),
   heartbeats: counter(
     "lenswatch_heartbeat_total",
     "Heartbeats: ok, failed, or skipped because a component of lenswatch failed.",

@@ -6,6 +6,7 @@ import { createAssignmentStore } from "./assignments.ts";
 import { createAuditStore, createEncodeAudit } from "./audit.ts";
 import { createColdStartStore } from "./cold-start.ts";
 import { confirmed, createConfirm } from "./confirm.ts";
+import { createConversationStore } from "./conversations.ts";
 import { createDecisionLog, createEncodeLog } from "./decision-log.ts";
 import { createCoverageStore, createDigestStore } from "./digests.ts";
 import { createExternalAlertStore, createSelfAlertStore } from "./documents.ts";
@@ -65,6 +66,7 @@ function createParts(
     keys,
     shards: createShardStore(redis, keys, encodeLog),
     groups: createGroupStore(redis, keys, encodeLog),
+    conversations: createConversationStore(redis, keys),
     /** All alerts that fire. */
     firing: createFiringStore(redis, keys),
     silences: createSilenceStore(redis, keys, encodeAudit, log),

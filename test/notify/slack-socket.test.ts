@@ -10,6 +10,7 @@ import { SlackSocket } from "../../src/notify/slack/socket.ts";
 import { until } from "../support/until.ts";
 
 const press = { type: "block_actions", user: { id: "U1", name: "ana" } };
+const command = { team_id: "T", channel_id: "C", user_id: "U", command: "/lenswatch" };
 const quick = { helloMs: 150, pingIntervalMs: 30, shortMs: 0, baseMs: 5, capMs: 20, refusedMs: 40, ackMs: 100 };
 let server: Server;
 let slack: SlackSocketStandIn;
@@ -29,15 +30,21 @@ afterEach(() => {
 });
 
 /** A socket of ours at the stand-in, with what it did. */
-function start(options: { open?: () => Promise<string>; act?: (envelope: SlackEnvelope) => Promise<void> } = {}) {
+function start(
+  options: { open?: () => Promise<string>; act?: (envelope: SlackEnvelope) => Promise<string | undefined> } = {},
+) {
   const acted: SlackEnvelope[] = [];
   const health: boolean[] = [];
+  const late: string[] = [];
   const lines: { level: number; msg: string }[] = [];
   const socket = new SlackSocket({
     open: options.open ?? (async () => slack.open().url),
     async act(envelope) {
       acted.push(envelope);
-      await options.act?.(envelope);
+      return options.act?.(envelope);
+    },
+    async late({ command }, answer) {
+      late.push(`${command}: ${answer}`);
     },
     connected: (isConnected) => health.at(-1) !== isConnected && health.push(isConnected),
     log: pino({ level: "info" }, { write: (line: string) => lines.push(JSON.parse(line)) }),
@@ -46,7 +53,7 @@ function start(options: { open?: () => Promise<string>; act?: (envelope: SlackEn
     times: quick,
   });
   onTestFinished(() => socket.close());
-  return { socket, acted, health, lines };
+  return { socket, acted, health, lines, late };
 }
 
 describe("the connection", () => {
@@ -55,6 +62,7 @@ describe("the connection", () => {
     const { acted, health } = start({
       act: async () => {
         isDone = true;
+        return undefined;
       },
     });
     await slack.connected(1);
@@ -64,13 +72,30 @@ describe("the connection", () => {
     expect(health).toEqual([false, true]);
   });
 
-  test("acknowledges in time what takes long, or fails", async () => {
-    const { lines } = start({
-      act: ({ type }) => (type === "interactive" ? new Promise(() => {}) : Promise.reject(new Error("away"))),
-    });
+  test("answers a command in its acknowledgement, and a press not", async () => {
+    start({ act: async () => "done" });
     await slack.connected(1);
-    await slack.deliver("interactive", press);
-    await slack.deliver("slash_commands", { team_id: "T", channel_id: "C", user_id: "U", command: "/lenswatch" });
+    expect(await slack.deliver("slash_commands", command)).toEqual({ response_type: "ephemeral", text: "done" });
+    expect(await slack.deliver("interactive", press)).toBeUndefined();
+  });
+
+  test("acknowledges in time what takes long, and answers a command later", async () => {
+    const release = Promise.withResolvers<string>();
+    const { late } = start({ act: () => release.promise });
+    await slack.connected(1);
+    expect(await slack.deliver("interactive", press)).toBeUndefined();
+    expect(await slack.deliver("slash_commands", command)).toBeUndefined();
+    release.resolve("done");
+    await soon(() => late.length > 0);
+    expect(late).toEqual(["/lenswatch: done"]);
+  });
+
+  test("says so where a command fails, and logs it", async () => {
+    const { lines } = start({ act: () => Promise.reject(new Error("away")) });
+    await slack.connected(1);
+    expect(await slack.deliver("slash_commands", command)).toMatchObject({
+      text: expect.stringContaining("could not"),
+    });
     expect(lines).toMatchObject([{ msg: "a button or command of Slack could not be acted on" }]);
   });
 
@@ -166,7 +191,8 @@ describe("after a failure it connects again, says so once, and that it works aga
     server.on("upgrade", () => setImmediate(() => slack.disconnect("refresh_requested")));
     const socket = new SlackSocket({
       open,
-      act: async () => {},
+      act: async () => undefined,
+      late: async () => {},
       connected: () => {},
       log: pino({ level: "silent" }),
       random: () => 1,
@@ -228,14 +254,14 @@ test.each(["connected", "waiting for the greeting", "waiting to try again"])(
 );
 
 test("finishes what it acts on before it is closed, and takes nothing new", async () => {
-  const release = Promise.withResolvers<void>();
+  const release = Promise.withResolvers<undefined>();
   const { socket, acted } = start({ act: () => release.promise });
   await slack.connected(1);
   const first = slack.deliver("interactive", press);
   await soon(() => acted.length === 1);
   const closed = socket.close();
   slack.raw(JSON.stringify({ type: "interactive", envelope_id: "late", payload: press }));
-  release.resolve();
+  release.resolve(undefined);
   await first;
   await closed;
   expect(acted).toHaveLength(1);

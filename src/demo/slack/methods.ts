@@ -28,6 +28,8 @@ export interface MethodContext {
   posted(message: StandInMessage): void;
   edited(message: StandInMessage): void;
   ephemeral(message: Ephemeral): void;
+  /** The address of a new connection of Socket Mode. */
+  openSocket(): string;
 }
 
 interface Method {
@@ -50,6 +52,15 @@ export const methods: Record<string, Method> = {
       user_id: slackIds.botUser,
       bot_id: slackIds.bot,
     }),
+  },
+  "apps.connections.open": {
+    token: "app",
+    // Tier 1, with the bursts that Slack tolerates.
+    rate: 10,
+    call(_, { scopes, openSocket }) {
+      need(scopes, "connections:write");
+      return { url: openSocket() };
+    },
   },
   "chat.postMessage": { token: "bot", rate: "perChannel", call: postMessage },
   "chat.update": { token: "bot", rate: 50, call: update },

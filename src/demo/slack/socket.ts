@@ -6,6 +6,9 @@ import { EventEmitter, once } from "node:events";
 import type { IncomingMessage, Server } from "node:http";
 import type { Duplex } from "node:stream";
 import { type RawData, type WebSocket, WebSocketServer } from "ws";
+import { allBlocks } from "./limits.ts";
+import { slackIds } from "./methods.ts";
+import type { StandInChannel, StandInMessage } from "./workspace.ts";
 
 /** Slack sends an envelope again that is not acknowledged in this time. */
 const ACK_MS = 3_000;
@@ -16,7 +19,7 @@ export type DisconnectReason = "warning" | "refresh_requested" | "link_disabled"
 export type SlackSocketStandIn = ReturnType<typeof createSlackSocketStandIn>;
 
 /** Takes the upgrades of `server`, which serves the Web API. */
-export function createSlackSocketStandIn(server: Server, { appId = "A0LENSWATCH" } = {}) {
+export function createSlackSocketStandIn(server: Server, appId: string = slackIds.app) {
   const wss = new WebSocketServer({ noServer: true });
   const tickets = new Set<string>();
   const connections: WebSocket[] = [];
@@ -53,7 +56,6 @@ export function createSlackSocketStandIn(server: Server, { appId = "A0LENSWATCH"
   }
 
   return {
-    appId,
     /** How many addresses were given out. */
     opened: () => opened,
     connections: (): readonly WebSocket[] => connections,
@@ -123,4 +125,56 @@ async function acknowledgement(events: EventEmitter, id: string): Promise<unknow
     const ack = JSON.parse(String(data)) as { envelope_id: string; payload?: unknown };
     if (ack.envelope_id === id) return ack.payload;
   }
+}
+
+/** A person; by default Ana, of the workspace of the app. */
+export interface SlackPerson {
+  readonly user?: string;
+  readonly name?: string;
+  readonly team?: string;
+  readonly app?: string;
+}
+
+/** The payload of a press (docs.slack.dev: block_actions). */
+export function pressOf(
+  message: StandInMessage,
+  action: string,
+  {
+    user = "U0ANA",
+    name = "ana",
+    team = slackIds.team,
+    app = slackIds.app,
+    value,
+  }: SlackPerson & { value?: string } = {},
+) {
+  const block = allBlocks(message).find(({ elements }) => elements?.some((one) => one.action_id === action));
+  if (!block) throw new Error(`the message has no ${action}`);
+  return {
+    type: "block_actions",
+    api_app_id: app,
+    team: { id: team, domain: "stand-in" },
+    user: { id: user, username: name, name, team_id: team },
+    container: { type: "message", channel_id: message.channel, message_ts: message.ts, is_ephemeral: false },
+    channel: { id: message.channel, name: "channel" },
+    message: { type: "message", ts: message.ts, text: message.text, blocks: message.blocks },
+    actions: [{ action_id: action, block_id: block.block_id, ...(value && { selected_option: { value } }) }],
+  };
+}
+
+/** The payload of a slash command. */
+export function commandOf(
+  { id, name: channel_name, isPrivate }: StandInChannel,
+  text: string,
+  { user = "U0ANA", name = "ana", team = slackIds.team, app = slackIds.app }: SlackPerson = {},
+) {
+  return {
+    api_app_id: app,
+    team_id: team,
+    channel_id: id,
+    channel_name: isPrivate ? "privategroup" : channel_name,
+    user_id: user,
+    user_name: name,
+    command: "/lenswatch",
+    text,
+  };
 }

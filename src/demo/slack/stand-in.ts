@@ -8,7 +8,8 @@ import type { AddressInfo } from "node:net";
 import { parse } from "node:querystring";
 import { type Clock, systemClock } from "../../lib/clock.ts";
 import { tryJson } from "../../lib/json-values.ts";
-import { type Arguments, type Ephemeral, methods, SlackRefusal } from "./methods.ts";
+import { type Arguments, type Ephemeral, methods, SlackRefusal, slackIds } from "./methods.ts";
+import { commandOf, createSlackSocketStandIn, pressOf, type SlackPerson } from "./socket.ts";
 import { createWorkspace, type StandInMessage } from "./workspace.ts";
 
 /** `hang`: never answered; `hangAfter`, `resetAfter`: done, and then not answered, or the connection cut. */
@@ -71,6 +72,8 @@ export async function startSlackStandIn(options: StandInOptions = {}) {
   server.listen(options.port ?? 0, "127.0.0.1");
   await once(server, "listening");
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const socket = createSlackSocketStandIn(server, slackIds.app);
+  state.openSocket = () => socket.open().url;
 
   return {
     ...state,
@@ -78,6 +81,15 @@ export async function startSlackStandIn(options: StandInOptions = {}) {
     apiUrl: `${url}/api/`,
     url,
     server,
+    socket,
+    /** Presses a button of a message, or chooses `value` of its menu, as a person in its channel. */
+    press: (message: StandInMessage, action: string, by?: SlackPerson & { readonly value?: string }) =>
+      socket.deliver("interactive", pressOf(message, action, by)),
+    /** Types `/lenswatch` and this in a channel; resolves with the answer in the acknowledgement. */
+    async command(channel: string, text: string, by?: SlackPerson): Promise<string | undefined> {
+      const answer = await socket.deliver("slash_commands", commandOf(this.channel(channel), text, by));
+      return (answer as { text?: string } | undefined)?.text;
+    },
     /** Throws for a channel there is not. */
     channel(name: string) {
       const found = workspace.channel(name);
@@ -103,6 +115,7 @@ export async function startSlackStandIn(options: StandInOptions = {}) {
       }
     },
     async close() {
+      socket.close();
       server.closeAllConnections();
       await new Promise<void>((resolve) => server.close(() => resolve()));
     },
@@ -124,6 +137,7 @@ function createState({ channels = ["ops"], clock = systemClock, rateLimits = tru
     /** Every request so far, refused ones as well. */
     calls: [] as SlackCall[],
     ephemerals: [] as Ephemeral[],
+    openSocket: (): string => "",
   };
 }
 
@@ -179,6 +193,7 @@ function run(state: State, name: string, token: string | undefined, args: Argume
     scopes: scopes[method.token],
     posted: (message) => events.emit("posted", message),
     edited: (message) => events.emit("edited", message),
+    openSocket: () => state.openSocket(),
     ephemeral(message) {
       ephemerals.push(message);
       events.emit("ephemeral", message);

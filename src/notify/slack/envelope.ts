@@ -55,6 +55,9 @@ export type SlackCommand = z.infer<typeof command>["payload"];
 /** What is to be acted on. */
 export type SlackEnvelope = z.infer<typeof interactive> | z.infer<typeof command>;
 
+/** The answer where something of ours failed. */
+export const slackFailed = "lenswatch could not do that now. Look at its status page before you try again.";
+
 /** `other`: to be acknowledged and left. Undefined for what cannot be read. */
 export function readSlackMessage(data: Buffer): z.infer<typeof message> | z.infer<typeof other> | undefined {
   try {

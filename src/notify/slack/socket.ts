@@ -11,13 +11,15 @@ import { type ProxySettings, readProxyEnv } from "../../lib/http-client.ts";
 import type { Logger } from "../../lib/log.ts";
 import { type Closure, type Connection, openWebSocket } from "../../lib/web-socket.ts";
 import { NotifyError } from "../notifier.ts";
-import { readSlackMessage, type SlackEnvelope } from "./envelope.ts";
+import { readSlackMessage, type SlackCommand, type SlackEnvelope, slackFailed } from "./envelope.ts";
 
 interface SlackSocketDeps {
   /** The address of a new connection, for one use. Throws NotifyError. */
   open(signal: AbortSignal): Promise<string>;
-  /** Acts on an envelope that Slack sent for this app, maybe twice. */
-  act(envelope: SlackEnvelope, appId: string | undefined): Promise<void>;
+  /** Acts on an envelope that Slack sent for this app, maybe twice; gives the answer to a command. */
+  act(envelope: SlackEnvelope, appId: string | undefined): Promise<string | undefined>;
+  /** Answers a command that was acknowledged without an answer. */
+  late(command: SlackCommand, answer: string): Promise<void>;
   /** Whether there is a connection that Slack has greeted. */
   connected(isConnected: boolean): void;
   readonly log: Logger;
@@ -58,7 +60,7 @@ export class SlackSocket {
   readonly #times: typeof TIMES;
   readonly #closing = new AbortController();
   readonly #open = new Set<Lane["ending"]>();
-  readonly #acting = new Set<Promise<void>>();
+  readonly #acting = new Set<Promise<unknown>>();
   readonly #seen = new Set<string>();
   readonly #running: Promise<void>;
   #failures = 0;
@@ -178,7 +180,7 @@ export class SlackSocket {
   #receive(message: SlackEnvelope | { type: "other"; envelope_id: string }, lane: Connection, appId?: string): void {
     if (this.#closing.signal.aborted || this.#acting.size >= MOST_AT_ONCE) return;
     const { envelope_id } = message;
-    const acknowledge = () => lane.send(JSON.stringify({ envelope_id }));
+    const acknowledge = (payload?: object) => lane.send(JSON.stringify({ envelope_id, payload }));
     if (message.type === "other" || this.#seen.has(envelope_id)) {
       acknowledge();
       return;
@@ -186,12 +188,32 @@ export class SlackSocket {
     this.#seen.add(envelope_id);
     const [oldest = ""] = this.#seen;
     if (this.#seen.size > REMEMBERED) this.#seen.delete(oldest);
-    const work = this.#deps.act(message, appId).catch((thrown: unknown) => {
+    const work = this.#act(message, appId, acknowledge).catch((thrown: unknown) => {
       this.#deps.log.warn({ err: toError(thrown) }, "a button or command of Slack could not be acted on");
     });
     this.#acting.add(work);
     void work.finally(() => this.#acting.delete(work));
-    void Promise.race([work, delay(this.#times.ackMs, undefined, { ref: false })]).then(acknowledge);
+  }
+
+  /** Acknowledges with the answer to a command, or in time without one. */
+  async #act(
+    message: SlackEnvelope,
+    appId: string | undefined,
+    acknowledge: (payload?: object) => void,
+  ): Promise<void> {
+    const isCommand = message.type === "slash_commands";
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      acknowledge();
+    }, this.#times.ackMs);
+    const answer = await this.#deps.act(message, appId).catch((thrown: unknown) => toError(thrown));
+    clearTimeout(timer);
+    const failed = answer instanceof Error;
+    const text = failed ? slackFailed : answer;
+    if (!isLate) acknowledge(isCommand && text ? { response_type: "ephemeral", text } : undefined);
+    else if (isCommand && text) await this.#deps.late(message.payload, text);
+    if (failed) throw answer;
   }
 
   #report(): void {

@@ -1,0 +1,199 @@
+/**
+ * Presses and commands of Slack: the person, whether it is allowed, and what it is about. Any replica may get one, and get
+ * it again; `slack-verbs.ts` makes each change once. The answer is for the person alone.
+ */
+import type { RefusalReason } from "../alerting/audit.ts";
+import type { SlackAppSettings } from "../config/slack-schema.ts";
+import { currentStatus, type FleetSnapshot, recordingsById } from "../health/shard-state.ts";
+import { nextMorning } from "../http/page/silence-request.ts";
+import { knownZone } from "../http/page/when.ts";
+import { parseDuration } from "../lib/duration.ts";
+import { runYielding } from "../lib/yield.ts";
+import { clean } from "../notify/name.ts";
+import { parseBlockId, slackIntegrationHash, slackSilences } from "../notify/slack/action-id.ts";
+import { type PlaceRow, placeText, statusText } from "../notify/slack/answers.ts";
+import { type Place, readCommand, type SlackRequest, slackHelp } from "../notify/slack/command.ts";
+import { type SlackCommand, type SlackEnvelope, SlackPress, slackFailed } from "../notify/slack/envelope.ts";
+import { parseHandle } from "../notify/slack/handle.ts";
+import { mrkdwn } from "../notify/slack/mrkdwn.ts";
+import type { Store } from "../store/store.ts";
+import type { AuditTrail } from "./audit-trail.ts";
+import { aboutAlerts, aboutPlace, createSlackVerbs, type Person, type SlackVerbsDeps } from "./slack-verbs.ts";
+
+/** An integration whose buttons and commands come over one socket. */
+export interface SlackIntegration {
+  readonly id: string;
+  readonly app: SlackAppSettings;
+}
+
+export interface SlackActionsDeps extends SlackVerbsDeps {
+  readonly integrations: readonly SlackIntegration[];
+  readonly store: SlackVerbsDeps["store"] & Pick<Store, "conversations">;
+  readonly audit: Pick<AuditTrail, "record">;
+  fleet(): Promise<FleetSnapshot>;
+  /** The id of the workspace that the bot token is of. */
+  teamOf(app: SlackAppSettings): Promise<string>;
+  /** Shows a text to one person. */
+  tell(app: SlackAppSettings, to: { channel: string; user: string; thread?: string }, text: string): Promise<void>;
+}
+
+interface Asking extends Person {
+  readonly team: string;
+  readonly isOurApp: boolean;
+  readonly channel: string;
+}
+
+const OVER = "This is over: nothing in it fires any more. Nothing was changed.";
+const GONE = "The integration of this message is not configured any more. Nothing was changed.";
+
+export function createSlackActions(deps: SlackActionsDeps) {
+  const { integrations, store, clock } = deps;
+  const verbs = createSlackVerbs(deps);
+
+  /** Somebody of the workspace, in the channel; where only some may, one of them. */
+  async function refusalOf(app: SlackAppSettings, asking: Asking, isThere: boolean, onlyReads = false) {
+    if (!isThere || !asking.isOurApp || asking.team !== (await deps.teamOf(app))) return "other_channel";
+    const { allow } = app.actions ?? { allow: [] };
+    return onlyReads || allow === "channel" || allow.includes(asking.id) ? undefined : "not_allowed";
+  }
+
+  function refuse(reason: RefusalReason, app: SlackAppSettings, { id, name }: Person, asked: string): string {
+    const actor = { via: "slack", name: id, person: name } as const;
+    void deps.audit.record({ actor, action: "refused", outcome: "refused", target: `Slack: ${asked}`, reason });
+    const { allow } = app.actions ?? { allow: [] };
+    if (reason === "other_channel" || allow === "channel")
+      return `Only people in ${channelLink(app.channel)} may do this, there. Nothing was changed.`;
+    return `Only ${allow
+      .slice(0, 20)
+      .map((one) => `<@${one}>`)
+      .join(", ")} may do this. Nothing was changed.`;
+  }
+
+  async function pressed(press: SlackPress, appId: string | undefined): Promise<void> {
+    const { user, container, team, actions, api_app_id } = press;
+    const target = parseBlockId(actions[0]?.block_id ?? "");
+    if (!target || !actions[0] || ["runbook", "open"].includes(actions[0].action_id)) return;
+    const own = integrations.find(({ id }) => slackIntegrationHash(id) === target.integration);
+    const { app } = own ?? integrations[0] ?? {};
+    if (!app) return;
+    const asking = {
+      id: user.id,
+      name: nameOf(user.id, user.name || user.username),
+      team: user.team_id ?? team?.id ?? "",
+      isOurApp: api_app_id === appId,
+      channel: container.channel_id,
+    };
+    const to = { channel: asking.channel, user: user.id, thread: container.message_ts };
+    try {
+      const answer = own ? await answerTo(own, target, asking, actions[0]) : GONE;
+      if (answer) await deps.tell(app, to, answer);
+    } catch (thrown) {
+      await deps.tell(app, to, slackFailed).catch(() => {});
+      throw thrown;
+    }
+  }
+
+  async function answerTo(
+    { id, app }: SlackIntegration,
+    target: NonNullable<ReturnType<typeof parseBlockId>>,
+    asking: Asking,
+    { action_id, selected_option }: SlackPress["actions"][number],
+  ): Promise<string | undefined> {
+    const open = await store.conversations.open(id, target.group, target.conversation);
+    const isThere = open === undefined || parseHandle(open.conversation.handle)?.channel === asking.channel;
+    const reason = await refusalOf(app, asking, isThere);
+    if (reason) return refuse(reason, app, asking, action_id);
+    const firing = (await deps.active()).filter(({ alert }) => open?.episodes.has(alert.id));
+    const timezone = firing[0]?.alert.facts.timezone;
+    if (timezone === undefined) return OVER;
+    if (action_id === "acknowledge") return verbs.acknowledge(firing, asking, "");
+    const about = aboutAlerts(firing);
+    if (action_id === "why") return verbs.why(about);
+    const value = slackSilences.find((one) => one === selected_option?.value);
+    if (action_id !== "silence" || value === undefined) return undefined;
+    const endsAt = value === "morning" ? nextMorning(clock.now(), timezone) : clock.now() + (parseDuration(value) ?? 0);
+    return verbs.silence(about, { endsAt, comment: "" }, asking);
+  }
+
+  async function command(typed: SlackCommand, appId: string | undefined): Promise<string | undefined> {
+    const { user_id: id, team_id: team, channel_id: channel, channel_name, api_app_id } = typed;
+    const asking = { id, name: nameOf(id, typed.user_name), team, channel, isOurApp: api_app_id === appId };
+    const here = integrations.filter(({ app }) => [channel, `#${channel_name}`].includes(app.channel));
+    const { app } = here[0] ?? integrations[0] ?? {};
+    if (!app) return undefined;
+    const stranger = await refusalOf(app, asking, here.length > 0, true);
+    if (stranger) return refuse(stranger, app, asking, "command");
+    const fleet = await deps.fleet();
+    const request = readCommand(typed.text, await runYielding(placesOf(fleet)));
+    if ("problem" in request) return request.problem;
+    if (request.verb === "ack" || request.verb === "silence") {
+      const refused = await Promise.all(here.map((one) => refusalOf(one.app, asking, true)));
+      const [reason] = refused.includes(undefined) ? [] : refused;
+      if (reason) return refuse(reason, app, asking, request.verb);
+    }
+    return run(request, asking, fleet);
+  }
+
+  async function run(request: SlackRequest, asking: Person, fleet: FleetSnapshot): Promise<string> {
+    if (request.verb === "help") return slackHelp;
+    const active = await deps.active();
+    if (request.place === undefined) return statusText(active, clock.now());
+    const { place } = request;
+    const about = aboutPlace(place);
+    const firing = active.filter(({ alert: { labels } }) => labels[`${place.kind}_id`] === place.id);
+    switch (request.verb) {
+      case "status":
+        return placeText(place, await runYielding(recordingsAt(fleet, place)), firing, clock.now());
+      case "why":
+        return verbs.why({ ...about, subjects: [...about.subjects, ...aboutAlerts(firing).subjects] });
+      case "ack":
+        return (await verbs.acknowledge(firing, asking, request.comment)) ?? "Acknowledged.";
+      case "silence":
+        return verbs.silence(about, { endsAt: clock.now() + request.forMs, comment: request.comment }, asking);
+    }
+  }
+
+  return {
+    /** Acts on what Slack sent for the app `appId`; gives the answer to a command. */
+    async act(envelope: SlackEnvelope, appId: string | undefined): Promise<string | undefined> {
+      if (envelope.type === "slash_commands") return command(envelope.payload, appId);
+      const press = SlackPress.safeParse(envelope.payload).data;
+      if (press) await pressed(press, appId);
+      return undefined;
+    },
+  };
+}
+
+function channelLink(channel: string): string {
+  return channel.startsWith("#") ? mrkdwn(channel) : `<#${channel}>`;
+}
+
+/** A person's display name in one line; the id where Slack sends none. */
+function nameOf(id: string, name: string): string {
+  return clean(name) || id;
+}
+
+function* placesOf(fleet: FleetSnapshot): Generator<void, Place[]> {
+  const { inventory } = fleet;
+  const locations = new Map<string, Place>();
+  const recordings: Place[] = [];
+  for (const { id, locationId } of (yield* recordingsById(fleet)).values()) {
+    const [recording, location] = [inventory.recording(id), inventory.location(locationId)];
+    const timezone = knownZone(recording?.timezone, location?.timezone);
+    const at = location?.name || locationId;
+    recordings.push({ kind: "recording", id, name: recording?.name || id, at, timezone });
+    if (!locations.has(locationId))
+      locations.set(locationId, { kind: "location", id: locationId, name: at, at, timezone });
+  }
+  return [...locations.values(), ...recordings];
+}
+
+function* recordingsAt(fleet: FleetSnapshot, { id: wanted }: Place): Generator<void, PlaceRow[]> {
+  const here = (yield* recordingsById(fleet))
+    .values()
+    .filter(({ id, locationId }) => [id, locationId].includes(wanted));
+  return [...here].map((state) => {
+    const status = currentStatus(state, fleet.now, fleet.statusIntervalMs);
+    return { name: fleet.inventory.recording(state.id)?.name || state.id, status, since: state.since };
+  });
+}

@@ -1,0 +1,149 @@
+/** The sockets over which Slack sends presses and commands: one for each app token, as long as it is configured. */
+import { z } from "zod";
+import type { SlackAppSettings } from "../config/slack-schema.ts";
+import { withDeadline } from "../lib/closer.ts";
+import { NotifyError } from "../notify/notifier.ts";
+import type { SlackEnvelope } from "../notify/slack/envelope.ts";
+import { SlackSocket } from "../notify/slack/socket.ts";
+import { createSlackApi, type SlackApi } from "../notify/slack/web-api.ts";
+import type { Runtime } from "./runtime.ts";
+import type { Setup } from "./setup.ts";
+import { createSlackActions, type SlackIntegration } from "./slack-actions.ts";
+
+const CALL_MS = 10_000;
+/** Redis may be away, and what was asked then takes effect later. */
+const ACT_MS = 15_000;
+
+const Opened = z.object({ url: z.url().max(2_000) });
+const Team = z.object({ team_id: z.string().min(1).max(64) });
+
+type App = SlackAppSettings & { readonly appToken: string };
+
+export class SlackSockets {
+  readonly #runtime: Pick<Runtime, "clock" | "log" | "store" | "audit" | "metrics">;
+  readonly #sockets = new Map<string, { readonly socket: SlackSocket; readonly api: SlackApi }>();
+  readonly #connected = new Map<string, boolean>();
+  readonly #apis = new Map<string, { readonly api: SlackApi; team?: Promise<string> | undefined }>();
+  #setup: Setup | undefined;
+
+  constructor(runtime: Runtime) {
+    this.#runtime = runtime;
+  }
+
+  /** Opens those of `setup` that are not open yet, and closes the others; none where `isOn` is false. */
+  follow(setup: Setup, isOn: boolean): void {
+    this.#setup = setup;
+    const apps = isOn ? integrationsOf(setup).map(({ app }) => app) : [];
+    const wanted = new Map(apps.map((app) => [keyOf(app, app.appToken), app]));
+    for (const key of this.#sockets.keys()) if (!wanted.has(key)) void this.#close(key);
+    for (const [key, app] of wanted) if (!this.#sockets.has(key)) this.#open(key, app);
+    if (wanted.size === 0) this.#runtime.metrics.slackSocket(undefined);
+  }
+
+  /** Whether buttons and commands do not work now, though they are configured. */
+  isDown(): boolean {
+    return [...this.#connected.values()].includes(false);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#sockets.keys()].map((key) => this.#close(key)));
+    await Promise.all([...this.#apis.values()].map(({ api }) => api.close()));
+    this.#apis.clear();
+  }
+
+  #open(key: string, app: App): void {
+    const { log, metrics } = this.#runtime;
+    const api = createSlackApi({ apiBase: app.apiBase, token: app.appToken, timeoutMs: CALL_MS });
+    const socket = new SlackSocket({
+      log,
+      async open(signal) {
+        const answer = await api.call(signal, (client) => client.apiCall("apps.connections.open"));
+        return trusted(Opened.safeParse(answer).data?.url, app.apiBase);
+      },
+      act: (envelope, appId) => this.#act(key, envelope, appId),
+      late: (command, text) => this.#tell(app, { channel: command.channel_id, user: command.user_id }, text),
+      connected: (isConnected) => {
+        this.#connected.set(key, isConnected);
+        metrics.slackSocket(!this.isDown());
+      },
+    });
+    this.#sockets.set(key, { socket, api });
+  }
+
+  async #close(key: string): Promise<void> {
+    const { socket, api } = this.#sockets.get(key) ?? {};
+    this.#sockets.delete(key);
+    await socket?.close();
+    await api?.close();
+    if (!this.#sockets.has(key)) this.#connected.delete(key);
+  }
+
+  /** With the setup at work now. */
+  async #act(key: string, envelope: SlackEnvelope, appId: string | undefined): Promise<string | undefined> {
+    const setup = this.#setup;
+    if (!setup) return undefined;
+    const { engine, config } = setup;
+    const actions = createSlackActions({
+      ...this.#runtime,
+      integrations: integrationsOf(setup).filter(({ app }) => keyOf(app, app.appToken) === key),
+      changes: engine.changes,
+      externalUrl: config.http.externalUrl,
+      active: () => engine.notify.suppression.ofAll(),
+      fleet: () => engine.fleet(),
+      teamOf: (app) => this.#teamOf(app),
+      tell: (app, to, text) => this.#tell(app, to, text),
+    });
+    return await withDeadline(actions.act(envelope, appId), ACT_MS);
+  }
+
+  #apiOf({ apiBase, botToken }: SlackAppSettings) {
+    const key = `${apiBase}\n${botToken}`;
+    const known = this.#apis.get(key) ?? { api: createSlackApi({ apiBase, token: botToken, timeoutMs: CALL_MS }) };
+    this.#apis.set(key, known);
+    return known;
+  }
+
+  async #teamOf(app: SlackAppSettings): Promise<string> {
+    const known = this.#apiOf(app);
+    known.team ??= known.api
+      .call(new AbortController().signal, (client) => client.apiCall("auth.test"))
+      .then((answer) => Team.parse(answer).team_id);
+    return known.team.catch((thrown: unknown) => {
+      known.team = undefined;
+      throw thrown;
+    });
+  }
+
+  async #tell(app: SlackAppSettings, { channel, user, thread }: Addressee, text: string): Promise<void> {
+    const message = { channel, user, text, ...(thread !== undefined && { thread_ts: thread }) };
+    const { signal } = new AbortController();
+    await this.#apiOf(app).api.call(signal, (client) => client.apiCall("chat.postEphemeral", message));
+  }
+}
+
+type Addressee = { readonly channel: string; readonly user: string; readonly thread?: string };
+
+function keyOf({ apiBase }: SlackAppSettings, appToken: string): string {
+  return `${apiBase}\n${appToken}`;
+}
+
+/** Those with an app token, by the ids they are stored under. */
+function integrationsOf({ config, senders }: Setup): (SlackIntegration & { readonly app: App })[] {
+  return config.receivers.flatMap((receiver) =>
+    receiver.slack.flatMap(({ app }, i) => {
+      const id = senders.list.find(({ name }) => name === `${receiver.name}/slack/${i}`)?.id;
+      return app?.appToken !== undefined && id !== undefined ? [{ id, app: { ...app, appToken: app.appToken } }] : [];
+    }),
+  );
+}
+
+/** Slack's own, over TLS; else that of the Web API it came from. The address has a ticket: no error names it. */
+function trusted(address: string | undefined, apiBase: string): string {
+  const { protocol, hostname } = new URL(address ?? "none:");
+  const base = new URL(apiBase);
+  const isSlack = protocol === "wss:" && /(?:^|\.)slack(?:-msgs)?\.com$/.test(hostname);
+  const isSame = hostname === base.hostname && protocol === (base.protocol === "https:" ? "wss:" : "ws:");
+  if (address !== undefined && (isSlack || isSame)) return address;
+  const message = "apps.connections.open gave no address of Slack's: check slack_api_url and the proxy.";
+  throw new NotifyError("other", message, { retryable: true, scope: "endpoint" });
+}

@@ -1,0 +1,174 @@
+/**
+ * What people do from Slack, made once however often they ask and at how many replicas: an acknowledgement is the first
+ * person's, and the id of a silence follows from what it silences.
+ */
+import { createHash } from "node:crypto";
+import type { AuditOrigin } from "../alerting/audit.ts";
+import { formatMatcher, parseMatchers } from "../alerting/matcher.ts";
+import { requestBudget } from "../alerting/pattern.ts";
+import { equalMatchers, matchersOf, silenceState } from "../alerting/silence.ts";
+import type { SuppressibleAlert } from "../deliver/suppression.ts";
+import type { createSuppressionChanges } from "../deliver/suppression-changes.ts";
+import type { Subject } from "../health/evaluation.ts";
+import type { Clock, Instant } from "../lib/clock.ts";
+import { counted } from "../lib/format.ts";
+import { timesSeenAt } from "../lib/when.ts";
+import { clean, locationName, plainName } from "../notify/name.ts";
+import { whyText } from "../notify/slack/answers.ts";
+import type { Place } from "../notify/slack/command.ts";
+import { bold, link, mrkdwn } from "../notify/slack/mrkdwn.ts";
+import type { Store } from "../store/store.ts";
+
+export interface SlackVerbsDeps {
+  readonly clock: Clock;
+  readonly changes: Pick<ReturnType<typeof createSuppressionChanges>, "silences" | "setSilence" | "acknowledgeEach">;
+  readonly store: Pick<Store, "log">;
+  readonly externalUrl: string | undefined;
+  active(): Promise<readonly SuppressibleAlert[]>;
+}
+
+/** As Slack has them: the user's id and display name. */
+export interface Person {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** What is silenced or explained. */
+interface About {
+  readonly name: string;
+  readonly timezone: string;
+  readonly subjects: readonly Subject[];
+  /** The matchers of each silence, as text; undefined: it would take too many. */
+  readonly silences: readonly string[] | undefined;
+}
+
+const WEEK_MS = 7 * 86_400_000;
+/** A silence that ends at most this much earlier than the one asked for is the same. */
+const SAME_MS = 60_000;
+const MOST_SUBJECTS = 50;
+const MOST_LOCATIONS = 100;
+const MOST_SILENCES = 10;
+
+export function createSlackVerbs({ clock, changes, store, externalUrl }: SlackVerbsDeps) {
+  /** Of alerts that nobody has acknowledged; no answer where that changed something, as the message shows it. */
+  async function acknowledge(
+    firing: readonly SuppressibleAlert[],
+    person: Person,
+    comment: string,
+  ): Promise<string | undefined> {
+    const request = { author: person.name, comment, isFirst: true };
+    const outcomes = await changes.acknowledgeEach(
+      firing.map(({ alert }) => alert),
+      request,
+      originOf(person),
+    );
+    const done = outcomes.filter((one) => one.outcome === "done");
+    if (done.some(({ before }) => before === undefined)) return undefined;
+    const authors = [...new Set(done.flatMap(({ before }) => before?.author ?? []))];
+    if (authors.length === 0) return "Nothing fires there any more. Nothing was changed.";
+    return `Acknowledged already, by ${mrkdwn(authors.slice(0, 5).join(", "))}.`;
+  }
+
+  async function silence(
+    { name, silences, timezone }: About,
+    { endsAt, comment }: { endsAt: Instant; comment: string },
+    person: Person,
+  ): Promise<string> {
+    const page = externalUrl === undefined ? "" : link({ label: "status page", url: `${externalUrl}/silences/new` });
+    if (!silences) return `That would take too many silences. Set one on the ${page || "status page"}.`;
+    const by = new Set<string>();
+    for (const matchers of silences) {
+      const set = await silenceOnce(matchers, endsAt, comment || "from Slack", person);
+      if ("problem" in set) return `It was not silenced: ${mrkdwn(set.problem)}.`;
+      if (set.by !== undefined) by.add(set.by);
+    }
+    const until = timesSeenAt(clock.now()).at(endsAt, timezone);
+    const already = by.size > 0 ? `, already by ${mrkdwn([...by].join(", "))}` : "";
+    return `${bold(name)} is silenced until ${until}${already}. To end it: ${page ? `the ${page}` : "`lenswatch silence`"}.`;
+  }
+
+  /** `by`: the author of the silence that is in force already. */
+  async function silenceOnce(
+    text: string,
+    endsAt: Instant,
+    comment: string,
+    person: Person,
+  ): Promise<{ readonly by: string | undefined } | { readonly problem: string }> {
+    const matchers = parseMatchers(text, requestBudget());
+    for (;;) {
+      const now = clock.now();
+      const stored = new Map((await changes.silences()).map((one) => [one.id, one]));
+      let id = idOf(text, 0);
+      for (let n = 1; stored.has(id); id = idOf(text, n++)) {
+        const known = stored.get(id);
+        if (known && silenceState(known, now) === "active" && known.endsAt >= endsAt - SAME_MS)
+          return { by: known.createdBy };
+      }
+      const wanted = {
+        id: undefined,
+        matchers,
+        startsAt: undefined,
+        endsAt,
+        createdBy: person.name,
+        comment,
+        annotations: {},
+      };
+      const set = await changes.setSilence(wanted, originOf(person), id);
+      if (set.outcome === "refused") return { problem: set.why };
+      if (set.outcome === "set") return { by: undefined };
+    }
+  }
+
+  async function why({ name, subjects, timezone }: About): Promise<string> {
+    const now = clock.now();
+    const lines = await store.log.read(subjects.slice(0, MOST_SUBJECTS), now - WEEK_MS);
+    return whyText(name, lines, now, timezone);
+  }
+
+  return { acknowledge, silence, why };
+}
+
+/** Silences the location that all of them are at, or each of their locations; without locations, each alert. */
+export function aboutAlerts(firing: readonly Pick<SuppressibleAlert, "alert">[]): About {
+  const alerts = firing.map(({ alert }) => alert);
+  const [first] = alerts;
+  const names = [...new Set(alerts.map((alert) => locationName(alert) || plainName(alert)))];
+  const ids = [...new Set(alerts.map(({ labels }) => labels.location_id ?? ""))];
+  const subjects = new Map(alerts.map(({ subject }) => [`${subject.kind}/${subject.id}`, subject]));
+  return {
+    name: names.length === 1 ? (names[0] ?? "") : counted(ids.length, "location"),
+    timezone: first?.facts.timezone ?? "UTC",
+    subjects: [...subjects.values()],
+    silences: ids.includes("") ? ofEach(alerts.map(matchersOf)) : ofLocations(ids),
+  };
+}
+
+export function aboutPlace({ kind, id, name, timezone }: Place): About {
+  return { name: clean(name), timezone, subjects: [{ kind, id }], silences: [equalMatchers([[`${kind}_id`, id]])] };
+}
+
+function ofEach(all: readonly string[]): string[] | undefined {
+  const different = [...new Set(all)];
+  return different.length > MOST_SILENCES ? undefined : different;
+}
+
+function ofLocations(ids: readonly string[]): string[] | undefined {
+  const [only] = ids;
+  if (ids.length === 1) return [equalMatchers([["location_id", only]])];
+  if (ids.length > MOST_LOCATIONS) return undefined;
+  const value = ids
+    .map((id) => id.replace(/[^\w-]/g, "\\$&"))
+    .sort()
+    .join("|");
+  return [formatMatcher({ name: "location_id", operator: "=~", value })];
+}
+
+function originOf({ id, name }: Person): AuditOrigin {
+  return { actor: { via: "slack", name: id, person: name } };
+}
+
+/** A UUID of version 8: made of what it silences, so that two replicas make the same. */
+function idOf(matchers: string, n: number): string {
+  const hex = createHash("sha256").update(`slack ${n} ${matchers}`).digest("hex");
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}

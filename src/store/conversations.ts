@@ -1,0 +1,35 @@
+/** Open conversations, as a person who answers in one means them. What opens and closes them is in `groups.ts`. */
+import type { Redis } from "ioredis";
+import type { Conversation } from "../alerting/conversation.ts";
+import type { NotificationLogEntry } from "../alerting/notification.ts";
+import type { Keys } from "./keys.ts";
+import { pipelined } from "./redis.ts";
+
+/** Instead of a group: a summary, whose groups share its conversation. */
+export const SHARED = "storm";
+
+export interface OpenConversation {
+  readonly conversation: Conversation;
+  /** Notified there and not notified as resolved. */
+  readonly episodes: ReadonlySet<string>;
+}
+
+export function createConversationStore(redis: Redis, { prefix, notificationLog }: Keys) {
+  return {
+    /** Undefined once it is closed. */
+    async open(integration: string, group: string, id: string): Promise<OpenConversation | undefined> {
+      const asked = group === SHARED ? await redis.smembers(`${prefix}talk:${integration}:${id}`) : [group];
+      const texts = await pipelined<string | null>(redis, (batch) => {
+        for (const one of asked) batch.hget(`${prefix}grp:${integration}:${one}`, "conversation");
+      });
+      const known = texts.map((text) => (text ? (JSON.parse(text) as Conversation) : undefined));
+      const groups = new Set(asked.filter((_, i) => known[i]?.id === id));
+      const conversation = known.find((one) => one?.id === id);
+      if (!conversation) return undefined;
+      const entries = await redis.hvals(notificationLog(integration));
+      const notified = entries.map((text) => JSON.parse(text) as NotificationLogEntry);
+      const own = notified.filter(({ groupId, endNotifiedAt }) => groups.has(groupId) && endNotifiedAt === undefined);
+      return { conversation, episodes: new Set(own.map(({ alert }) => alert.id)) };
+    },
+  };
+}

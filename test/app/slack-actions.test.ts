@@ -1,0 +1,281 @@
+import { expect, it } from "vitest";
+import type { AuditEntry } from "../../src/alerting/audit.ts";
+import { createSlackActions, type SlackIntegration } from "../../src/app/slack-actions.ts";
+import { createSuppression } from "../../src/deliver/suppression.ts";
+import { createSuppressionChanges } from "../../src/deliver/suppression-changes.ts";
+import { slackIds } from "../../src/demo/slack/methods.ts";
+import { commandOf, pressOf, type SlackPerson } from "../../src/demo/slack/socket.ts";
+import { createWorkspace } from "../../src/demo/slack/workspace.ts";
+import type { Alert } from "../../src/health/alert.ts";
+import { makeBlockId } from "../../src/notify/slack/action-id.ts";
+import { rootRoute } from "../http/serve.ts";
+import { committer, ends, fires, firing, HOUR, MINUTE, T0, to, useTestStore } from "../store/fixtures.ts";
+import { aRecording, aRecordingState } from "../support/fixtures.ts";
+import { describeWithRedis } from "../support/redis.ts";
+
+const NOW = T0 + MINUTE;
+const CONVERSATION = "0123456789abcdef";
+const SLACK = "ops/slack/0";
+const briggate = { location_id: "1", location: "Leeds Briggate" };
+const entrance = firing("r1", T0, { ...briggate, recording: "Entrance" });
+const tills = firing("r2", T0, { ...briggate, recording: "Tills" });
+const elsewhere = firing("r3", T0, { location_id: "2", location: "York" });
+const workspace = createWorkspace(["ops-cameras", "random"]);
+const [ops, random] = workspace.channels;
+const integration: SlackIntegration = {
+  id: SLACK,
+  app: {
+    apiBase: "http://slack",
+    botToken: "xoxb-1",
+    appToken: "xapp-1",
+    channel: "#ops-cameras",
+    mention: [],
+    actions: { allow: "channel" },
+  },
+};
+const listed = { ...integration, app: { ...integration.app, actions: { allow: ["U0ANA"] } } };
+
+describeWithRedis("a press or a command of Slack", () => {
+  const testStore = useTestStore();
+
+  /** Stores alerts and the conversation about those of `notified`, in the first channel. */
+  async function given(of: { alerts?: Alert[]; notified?: Alert[]; shares?: boolean } = {}) {
+    const { alerts = [entrance, tills], notified = alerts, shares = false } = of;
+    const group = "g";
+    const { redis, store } = testStore();
+    const commit = committer(testStore());
+    await commit(T0, ...alerts.map((alert) => fires(alert, to(SLACK))));
+    const handle = JSON.stringify({ channel: ops?.id, ts: "1.2" });
+    const conversation = JSON.stringify({ id: CONVERSATION, openedAt: T0, handle, ...(shares && { groups: 2 }) });
+    await redis.hset(`${store.keys.prefix}grp:${SLACK}:${group}`, { conversation });
+    if (shares) await redis.sadd(`${store.keys.prefix}talk:${SLACK}:${CONVERSATION}`, group);
+    for (const alert of notified)
+      await redis.hset(
+        store.keys.notificationLog(SLACK),
+        alert.id,
+        JSON.stringify({ alert, notifiedAt: T0, groupId: group }),
+      );
+    return commit;
+  }
+
+  /** A replica of its own: what it does is shown and audited. */
+  function replica({ integrations = [integration], now = NOW } = {}) {
+    const store = testStore().replica();
+    const clock = { now: () => now };
+    const shown: string[] = [];
+    const refused: unknown[] = [];
+    const suppression = createSuppression({ clock, store, route: rootRoute, inhibitRules: [] });
+    const recordings = new Map(
+      [entrance, tills].map(({ subject: { id } }) => [
+        id,
+        aRecordingState(id, { locationId: "1", status: "offline", since: T0, readAt: now }),
+      ]),
+    );
+    const names: Record<string, string> = { r1: "Entrance", r2: "Tills" };
+    const actions = createSlackActions({
+      clock,
+      store,
+      integrations,
+      externalUrl: "https://watch.test",
+      changes: createSuppressionChanges({ clock, store, wake: async () => {} }),
+      audit: { record: async (entry) => void refused.push(entry) },
+      active: suppression.ofAll,
+      fleet: async () => ({
+        now,
+        statusIntervalMs: 60_000,
+        shards: [{ sweptAt: now, recordings, locations: new Map() }],
+        inventory: {
+          recording: (id) => aRecording(id, { name: names[id] ?? id, locationId: "1" }),
+          location: (id) => ({ id, name: "Leeds Briggate", timezone: "Europe/London" }),
+        },
+        overallUptime: () => undefined,
+      }),
+      teamOf: async () => slackIds.team,
+      tell: async (_app, { channel, user }, text) => void shown.push(`${channel} ${user}: ${text}`),
+    });
+    const press = (action: string, by: SlackPerson & { value?: string; channel?: string } = {}, group = "g") => {
+      const block_id = makeBlockId(SLACK, group, CONVERSATION) ?? "";
+      const blocks = [{ type: "actions", block_id, elements: [{ type: "button", action_id: action }] }];
+      const message = workspace.post(ops as never, { text: "x", blocks });
+      const payload = pressOf({ ...message, channel: by.channel ?? message.channel }, action, by);
+      return actions.act({ type: "interactive", envelope_id: "1", payload }, slackIds.app);
+    };
+    const command = (text: string, by: SlackPerson = {}, channel = ops) =>
+      actions.act(
+        { type: "slash_commands", envelope_id: "1", payload: commandOf(channel as never, text, by) },
+        slackIds.app,
+      );
+    return { press, command, shown, refused };
+  }
+
+  async function stored() {
+    const store = testStore().replica();
+    const acks = await store.acks.read();
+    const entries = await store.audit.read(0);
+    return {
+      acked: [...acks].map(([id, { author }]) => `${id} ${author}`).sort(),
+      silences: await store.silences.read(NOW),
+      audited: entries.map(({ action, actor }: AuditEntry) => `${action} ${actor.via} ${actor.name} ${actor.person}`),
+    };
+  }
+  const ackedBy = (name: string, ...alerts: Alert[]) => alerts.map(({ id }) => `${id} ${name}`).sort();
+
+  it("acknowledges what its conversation was notified of, and nothing else", async () => {
+    await given({ alerts: [entrance, tills, elsewhere], notified: [entrance, tills] });
+    const { press, shown } = replica();
+    await press("acknowledge");
+    const { acked, audited } = await stored();
+    expect(acked).toEqual(ackedBy("ana", entrance, tills));
+    expect(audited).toEqual(["acknowledged slack U0ANA ana", "acknowledged slack U0ANA ana"]);
+    expect(shown).toEqual([]);
+  });
+
+  it("acknowledges all groups of a summary that they share", async () => {
+    await given({ shares: true });
+    await replica().press("acknowledge", {}, "storm");
+    expect((await stored()).acked).toEqual(ackedBy("ana", entrance, tills));
+  });
+
+  it("changes something once, whoever else presses, and wherever it arrives again", async () => {
+    await given({ alerts: [entrance] });
+    const [one, other] = [replica(), replica()];
+    await Promise.all([
+      one.press("acknowledge"),
+      other.press("acknowledge", { user: "U0BEN", name: "ben" }),
+      one.press("acknowledge"),
+    ]);
+    await other.press("acknowledge");
+    const { acked, audited } = await stored();
+    expect(acked).toHaveLength(1);
+    expect(audited).toHaveLength(1);
+    const [author] = /\w+$/.exec(acked[0] ?? "") ?? [];
+    expect(other.shown.at(-1)).toBe(`${ops?.id} U0ANA: Acknowledged already, by ${author}.`);
+  });
+
+  it.each([
+    ["1h", NOW + HOUR],
+    ["4h", NOW + 4 * HOUR],
+    ["morning", Date.parse("2026-03-03T08:00Z")],
+  ])("silences the location for %s, once", async (value, endsAt) => {
+    await given();
+    const [one, other] = [replica(), replica({ now: NOW + 5_000 })];
+    await Promise.all([one.press("silence", { value }), other.press("silence", { value, user: "U0BEN", name: "ben" })]);
+    await other.press("silence", { value });
+    const { silences, audited } = await stored();
+    expect(silences).toHaveLength(1);
+    expect(Math.abs((silences[0]?.endsAt ?? 0) - endsAt)).toBeLessThanOrEqual(5_000);
+    expect(silences[0]).toMatchObject({
+      comment: "from Slack",
+      matchers: [{ name: "location_id", operator: "=", value: "1" }],
+    });
+    expect(audited).toHaveLength(1);
+    expect(other.shown.at(-1)).toMatch(
+      /\*Leeds Briggate\* is silenced until .*, already by (?:ana|ben)\. .*status page/,
+    );
+  });
+
+  it("silences for longer where that is asked for, and again after the first silence is over", async () => {
+    await given();
+    await replica().press("silence", { value: "1h" });
+    await replica().press("silence", { value: "4h" });
+    await replica({ now: NOW + 5 * HOUR }).press("silence", { value: "1h" });
+    const ends = (await stored()).silences.map(({ endsAt }) => (endsAt - NOW) / HOUR);
+    expect(ends.sort()).toEqual([1, 4, 6]);
+  });
+
+  it("silences all locations of a conversation in one silence", async () => {
+    await given({ alerts: [entrance, elsewhere] });
+    await replica().press("silence", { value: "1h" });
+    expect((await stored()).silences).toMatchObject([{ matchers: [{ operator: "=~", value: "1|2" }] }]);
+  });
+
+  it("shows why to the one who asks", async () => {
+    await given();
+    const { press, shown } = replica();
+    await press("why");
+    expect(shown).toEqual([`${ops?.id} U0ANA: No decisions about *Leeds Briggate* in the last week.`]);
+  });
+
+  it.each(["acknowledge", "silence", "why"])("changes nothing by %s once it is over", async (action) => {
+    const commit = await given();
+    await commit(NOW, ends(entrance, NOW), ends(tills, NOW));
+    const { press, shown } = replica();
+    await press(action, { value: "1h" });
+    const { redis, store } = testStore();
+    await redis.hdel(`${store.keys.prefix}grp:${SLACK}:g`, "conversation");
+    await press(action, { value: "1h" });
+    expect(shown).toEqual(Array(2).fill(expect.stringContaining("This is over")));
+    expect(await stored()).toEqual({ acked: [], silences: [], audited: [] });
+  });
+
+  it.each([
+    ["of another workspace", { team: "T0OTHER" }, "other_channel"],
+    ["of another app", { app: "A0OTHER" }, "other_channel"],
+    ["from another channel", { channel: random?.id ?? "" }, "other_channel"],
+    ["by somebody who is not listed", { user: "U0BEN" }, "not_allowed"],
+  ])("is refused %s", async (_, by, reason) => {
+    await given();
+    const { press, shown, refused } = replica({ integrations: [listed] });
+    for (const action of ["acknowledge", "silence"]) await press(action, { ...by, value: "1h" });
+    expect(refused).toMatchObject([
+      { action: "refused", outcome: "refused", target: "Slack: acknowledge", reason, actor: { via: "slack" } },
+      { target: "Slack: silence", reason },
+    ]);
+    expect(shown[0]).toContain(reason === "not_allowed" ? "Only <@U0ANA> may" : "Only people in #ops-cameras may");
+    expect(await stored()).toEqual({ acked: [], silences: [], audited: [] });
+  });
+
+  it("does nothing for a link, for ids that are not ours, and for an integration that is gone", async () => {
+    await given();
+    const { press, shown } = replica();
+    await press("open");
+    await press("runbook");
+    await press("acknowledge", {}, "no group\n");
+    const gone = replica({ integrations: [{ ...integration, id: "else" }] });
+    await gone.press("acknowledge");
+    expect(shown).toEqual([]);
+    expect(gone.shown[0]).toContain("not configured any more");
+    expect((await stored()).acked).toEqual([]);
+  });
+
+  it("answers commands in the channel", async () => {
+    await given();
+    const { command, refused } = replica();
+    expect(await command("")).toContain("/lenswatch silence NAME 2h");
+    expect(await command("status")).toMatch(/\*Leeds Briggate\*: 2 recordings.* since 08:00 UTC \(1 m\)/);
+    expect(await command("status leeds briggate")).toMatch(/Entrance: offline since.*\nTills.*\n2 alerts firing\./);
+    expect(await command("why Entrance")).toBe("No decisions about *Entrance* in the last week.");
+    expect(await command("ack entrance on my way")).toBe("Acknowledged.");
+    expect(await command('silence "Leeds Briggate" 2h new ceiling')).toContain("is silenced until 10:01 GMT");
+    expect((await stored()).acked).toEqual(ackedBy("ana", entrance));
+    expect((await stored()).silences).toMatchObject([{ comment: "new ceiling", endsAt: NOW + 2 * HOUR }]);
+    expect(refused).toEqual([]);
+  });
+
+  it("lets people of the channel read, and only those who are listed change", async () => {
+    await given();
+    const { command, refused } = replica({ integrations: [listed] });
+    const ben = { user: "U0BEN", name: "ben" };
+    expect(await command("status", ben)).toContain("2 alerts need somebody");
+    expect(await command("ack Entrance", ben)).toContain("Only <@U0ANA> may");
+    expect(await command("status", {}, random)).toContain("Only people in #ops-cameras");
+    expect(await command("status", { team: "T0OTHER" })).toContain("Only people in");
+    expect(refused).toHaveLength(3);
+    expect((await stored()).acked).toEqual([]);
+  });
+
+  it("shows hostile names as text, and no more than a message holds", async () => {
+    const labels = { location_id: "9", location: "<!channel> *x* </lenswatch|y>" };
+    const many = Array.from({ length: 60 }, (_, i) =>
+      firing(`h${i}`, T0, { ...labels, location: `${labels.location} ${i}`, location_id: `${i}` }),
+    );
+    await given({ alerts: many });
+    const { command, shown, press } = replica();
+    const answer = (await command("status")) ?? "";
+    await press("silence", { value: "1h", name: "<!here> ana" });
+    expect(answer.length).toBeLessThan(4_000);
+    expect(answer).toMatch(/… and \d+ more/);
+    expect(answer + shown.join()).not.toMatch(/<[!@#](?!U0|C0)/);
+    expect(await command("why <!channel>")).toBe("No recording or location is called *&lt;!channel&gt;*.");
+  });
+});
