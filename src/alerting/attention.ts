@@ -2,7 +2,7 @@
  * Which active alerts need somebody, and clusters of those that began together or share a cause. The status page, the
  * API, the command line and messages count with it.
  */
-import { type Alert, problems, recordingProblems } from "../health/alert.ts";
+import { type Alert, type Labels, problems, recordingProblems } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
 import { count, counted, nameOf } from "../lib/format.ts";
 
@@ -97,13 +97,22 @@ export function alertsOfCluster<T extends Clusterable>(key: string, needed: read
   return found?.alerts ?? single.filter(({ labels }) => SHARED.some((label) => `${label}:${labels[label]}` === key));
 }
 
-/** `20 locations offline, 2 recordings degraded`: what alerts report, each subject once, the most frequent first. */
+const SEVERITIES: readonly string[] = ["critical", "error", "warning", "info"];
+
+/** 0 for critical; the highest for a severity that is none of the usual ones. */
+export function severityRank({ severity = "" }: Labels): number {
+  const rank = SEVERITIES.indexOf(severity);
+  return rank < 0 ? SEVERITIES.length : rank;
+}
+
+/** `20 locations offline, 2 recordings degraded`: what alerts report, each subject once, the most severe first. */
 export function phraseOf(alerts: readonly Clusterable[]): string {
   const kinds = [...Map.groupBy(alerts, (alert) => wordsOf(alert).join("\n"))].map(([words, of]) => {
     const [noun = "", rest = ""] = words.split("\n");
-    return { noun, rest, subjects: new Set(of.map(({ subject }) => subject.id)).size };
+    const rank = of.reduce((least, { labels }) => Math.min(least, severityRank(labels)), SEVERITIES.length);
+    return { noun, rest, rank, subjects: new Set(of.map(({ subject }) => subject.id)).size };
   });
-  kinds.sort((a, b) => b.subjects - a.subjects);
+  kinds.sort((a, b) => a.rank - b.rank || b.subjects - a.subjects);
   const phrases = kinds.slice(0, KINDS_NAMED).map(({ noun, rest, subjects }) => `${counted(subjects, noun)}${rest}`);
   const others = kinds.slice(KINDS_NAMED).reduce((sum, { subjects }) => sum + subjects, 0);
   return [...phrases, ...(others > 0 ? [`${count(others)} more`] : [])].join(", ");
@@ -116,6 +125,8 @@ function wordsOf({ labels, facts: { problem }, subject: { kind } }: Clusterable)
   if (problem === "location_offline") return ["location", " offline"];
   if (problem !== undefined && problem in recordingProblems)
     return ["recording", ` ${recordingProblems[problem as keyof typeof recordingProblems].adjective}`];
+  if (kind === "integration") return [kind, " failing"];
   const name = (problem && problems[problem]?.name.toLowerCase()) ?? nameOf(labels.alertname ?? "", "unnamed", 40);
+  if (kind === "service" && name.startsWith(kind)) return [kind, name.slice(kind.length)];
   return [kind === "recording" || kind === "location" ? kind : "alert", `: ${name}`];
 }

@@ -54,7 +54,7 @@ type SuppressionChanges = ReturnType<typeof createSuppressionChanges>;
 
 type AlertChanges = Pick<
   SuppressionChanges,
-  "silences" | "setSilence" | "endSilence" | "acknowledge" | "withdraw" | "note"
+  "silences" | "setSilence" | "endSilence" | "acknowledge" | "acknowledgeEach" | "withdraw" | "note"
 >;
 
 export interface HttpDeps extends AlertChanges {

@@ -6,8 +6,8 @@ import type { Logger } from "../lib/log.ts";
 import { HttpError } from "./errors.ts";
 
 const TICK_MS = 1_000;
-/** Proxies cut idle connections, usually after a minute. */
-const BEAT_MS = 15_000;
+/** A page says that it is not live after twice as long without anything; proxies cut idle connections as well. */
+const BEAT_MS = 4_000;
 /** After that a page connects again and is authenticated again. */
 const LONGEST_MS = 10 * 60_000;
 const MOST_STREAMS = 256;

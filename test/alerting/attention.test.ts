@@ -76,11 +76,14 @@ describe("clusters", () => {
   });
 });
 
-test("a phrase counts each subject once, the most frequent problem first", () => {
+test("a phrase counts each subject once, the most severe problem first, then the most frequent", () => {
   const location = (id: string) =>
     anAlert({ subject: { kind: "location", id }, facts: { timezone: "UTC", problem: "location_offline" } });
-  const disk = anAlert({ subject: { kind: "external", id: "x" }, labels: { alertname: "DiskFull" } });
+  const disk = anAlert({
+    subject: { kind: "external", id: "x" },
+    labels: { alertname: "DiskFull", severity: "critical" },
+  });
   expect(phraseOf([offline("a", 1), offline("a", 2), location("l1"), location("l2"), disk])).toBe(
-    "2 locations offline, 1 recording offline, 1 alert: DiskFull",
+    "1 alert: DiskFull, 2 locations offline, 1 recording offline",
   );
 });

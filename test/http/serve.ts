@@ -109,6 +109,7 @@ export function usualDeps(differing: Differing = {}): HttpDeps {
     setSilence: async () => ({ outcome: "unknown" }),
     endSilence: async () => false,
     acknowledge: async () => ({ outcome: "not_firing" }),
+    acknowledgeEach: async () => [],
     withdraw: async () => ({ outcome: "not_firing" }),
     note: async () => ({ outcome: "not_firing" }),
     timeline: async () => [],

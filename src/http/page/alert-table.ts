@@ -1,4 +1,5 @@
 /** Alerts by their short names, and as a table. */
+import { severityRank } from "../../alerting/attention.ts";
 import { fingerprint } from "../../alerting/fingerprint.ts";
 import {
   type Alert,
@@ -21,12 +22,9 @@ import { timeAt } from "./when.ts";
 
 /** The worst first: by severity, then alerts of more recordings before alerts of fewer, then the newest. */
 export function alertSortKey({ labels, subject, startsAt, id }: Alert): string {
-  const severity = SEVERITIES.indexOf(labels.severity ?? "");
   const newest = String(Number.MAX_SAFE_INTEGER - startsAt).padStart(16, "0");
-  return sortKey(`${severity < 0 ? SEVERITIES.length : severity}${BREADTH[subject.kind]}${newest}`, [], id);
+  return sortKey(`${severityRank(labels)}${BREADTH[subject.kind]}${newest}`, [], id);
 }
-
-const SEVERITIES: readonly string[] = ["critical", "error", "warning", "info"];
 
 const BREADTH = { service: 0, integration: 1, location: 2, recording: 3, external: 4 } as const;
 

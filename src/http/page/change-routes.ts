@@ -10,6 +10,7 @@ import { HttpError } from "../errors.ts";
 import { authorOf, originOf } from "../principal.ts";
 import { parseQuery } from "../query.ts";
 import { ackRoutes } from "./ack-routes.ts";
+import { clusterRoutes } from "./cluster-routes.ts";
 import { type FieldProblem, readFields } from "./field.ts";
 import type { Layout } from "./layout.ts";
 import { type PageData, readPageData } from "./page-data.ts";
@@ -26,6 +27,7 @@ export function changeRoutes(root: FastifyInstance, deps: HttpDeps, layout: Layo
   root.register(async (app) => {
     await app.register(formbody);
     sessionRoutes(app, deps, layout);
+    clusterRoutes(app, deps);
 
     async function sendForm(
       request: FastifyRequest,

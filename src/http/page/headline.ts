@@ -1,11 +1,11 @@
-/** The first sentence of the overview; an unknown status never counts as good. */
-import type { Alert } from "../../health/alert.ts";
+/** The first sentence of the front page: what needs somebody; an unknown status never counts as good. */
+import { phraseOf } from "../../alerting/attention.ts";
 import { GAP_INTERVALS } from "../../health/rhythm.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { humanDuration } from "../../lib/duration.ts";
 import { count, counted } from "../../lib/format.ts";
-import { cut } from "../../lib/text.ts";
-import { span, timesSeenAt } from "../../lib/when.ts";
+import { span } from "../../lib/when.ts";
+import { type Board, handledPhrase } from "./board.ts";
 import type { Mood } from "./layout.ts";
 import type { PageData } from "./page-data.ts";
 import { type Counts, type FleetSummary, occurring, totalOf } from "./summary.ts";
@@ -20,66 +20,75 @@ export interface FleetHeadline {
   readonly title: string;
 }
 
-export function headlineOf({ counts, firing, readAt }: FleetSummary, data: PageData): FleetHeadline {
-  const { fleet, moment, alerts } = data;
-  const { now } = moment;
+export function headlineOf({ counts, readAt }: FleetSummary, board: Board, data: PageData): FleetHeadline {
   const total = totalOf(counts);
-  const unreachable = alerts.filter(({ subject }) => subject.kind === "service");
-  const asides = unreachable.map((alert) => unreachableOf(alert, now));
+  const needed = neededPhrase(board, data);
+  const handled = handledPhrase(board);
+  const also = handled === "" ? [] : [`${handled.charAt(0).toUpperCase()}${handled.slice(1)}.`];
   if (total === 0) {
-    return {
-      mood: "unknown",
-      sentence: `No recording is known yet${alertsAfter(firing)}`,
-      asides: [...asides, "No reading of any recording has arrived: the status is unknown, not good."],
-      title: "? No recording known",
-    };
+    const aside = "No reading of any recording has arrived: the status is unknown, not good.";
+    const sentence = `No recording is known yet${needed && `; ${needed}`}`;
+    return { mood: "unknown", sentence, asides: [aside], title: "? No recording known" };
   }
   if (counts.unknown === total) {
-    return {
-      mood: "unknown",
-      sentence: `The status of ${all(total)} is unknown${alertsAfter(firing)}`,
-      asides: [...asides, lastReading(readAt, now)],
-      title: `? All unknown, ${counted(total, "recording")}`,
-    };
+    const sentence = `The status of ${all(total)} is unknown${needed && `; ${needed}`}`;
+    const asides = [lastReading(readAt, data.moment.now)];
+    return { mood: "bad", sentence, asides, title: `? All unknown, ${counted(total, "recording")}` };
   }
-  const period = humanDuration(GAP_INTERVALS * fleet.statusIntervalMs);
+  const period = humanDuration(GAP_INTERVALS * data.fleet.statusIntervalMs);
   const unknown = `Unknown: no good reading for ${period} or longer. They may be offline.`;
-  const mood = counts.degraded > 0 || firing > 0 ? "warn" : "good";
-  const isUncertain = counts.unknown > 0 || unreachable.length > 0;
+  const short = board.needed.length === 0 ? statusPhrase(counts) : shortPhrase(board);
   return {
-    mood: counts.offline > 0 ? "bad" : isUncertain ? "unknown" : mood,
-    sentence: sentenceOf(counts, firing, total),
-    asides: counts.unknown > 0 ? [...asides, unknown] : asides,
-    title: titleOf(counts, firing),
+    mood: moodOfAll(counts, board),
+    sentence: needed || calmSentence(counts, total),
+    asides: counts.unknown > 0 ? [...also, unknown] : also,
+    title: short || "All online",
   };
 }
 
-/** Summary and start of an alert about the service, for the notice on every page. */
-export function unreachableOf({ annotations, startsAt, facts }: Alert, now: Instant): string {
-  const summary = cut(annotations.summary ?? "Part of the service cannot be read", 200);
-  return `${summary}, since ${timesSeenAt(now).at(startsAt, facts.timezone)} (${span(startsAt, now)}).`;
+/** `26 need attention: 20 locations offline since 06:06 GMT, 6 older`; empty where nothing does. */
+function neededPhrase({ needed, lead }: Board, { moment }: PageData): string {
+  const [only] = needed;
+  if (!only) return "";
+  const subject = needed.length === 1 ? "1 needs attention" : `${count(needed.length)} need attention`;
+  if (!lead && needed.length > 1) return `${subject}: ${phraseOf(needed)}`;
+  const { alerts, since } = lead ?? { alerts: needed, since: only.startsAt };
+  const at = moment.times.at(since, alerts[0]?.facts.timezone ?? "UTC");
+  const others = needed.length - alerts.length;
+  if (others === 0) return `${subject}: ${phraseOf(alerts)} since ${at}`;
+  const members = new Set(alerts);
+  const older = needed.filter((alert) => !members.has(alert) && alert.startsAt < since).length;
+  const age = older === others ? "older" : older === 0 ? "newer" : "others";
+  return `${subject}: ${phraseOf(alerts)} since ${at}, ${count(others)} ${age}`;
 }
 
-function sentenceOf(counts: Counts, firing: number, total: number): string {
-  const [first, ...others] = partsOf(counts);
-  if (!first) {
-    const everything = all(total);
-    const subject = everything.charAt(0).toUpperCase() + everything.slice(1);
-    return `${subject} ${total === 1 ? "is" : "are"} online${alertsAfter(firing, "no alert fires")}`;
+function shortPhrase({ needed, lead }: Board): string {
+  return `${count(needed.length)} ${needed.length === 1 ? "needs" : "need"} attention: ${phraseOf(lead?.alerts ?? needed)}`;
+}
+
+/** Nothing needs somebody; what is not online is known, or has not lasted long enough. */
+function calmSentence(counts: Counts, total: number): string {
+  const [first, ...others] = occurring(counts).filter((status) => status !== "online");
+  if (first !== undefined) {
+    const verb = counts[first] === 1 ? "is" : "are";
+    const more = others.map((status) => `, ${count(counts[status])} ${status}`).join("");
+    return `Nothing needs attention; ${count(counts[first])} of ${counted(total, "recording")} ${verb} ${first}${more}`;
   }
-  const [number, word] = first;
-  const more = others.map(([n, status]) => `, ${count(n)} ${status}`).join("");
-  const verb = number === 1 ? "is" : "are";
-  return `${count(number)} of ${counted(total, "recording")} ${verb} ${word}${more}${alertsAfter(firing)}`;
+  const everything = all(total);
+  const subject = everything.charAt(0).toUpperCase() + everything.slice(1);
+  return `${subject} ${total === 1 ? "is" : "are"} online, nothing needs attention`;
 }
 
-function partsOf(counts: Counts) {
-  return occurring(counts).flatMap((status) => (status === "online" ? [] : [[counts[status], status] as const]));
+function statusPhrase(counts: Counts): string {
+  const statuses = occurring(counts).filter((status) => status !== "online");
+  return statuses.map((status) => `${count(counts[status])} ${status}`).join(", ");
 }
 
-function alertsAfter(firing: number, none = ""): string {
-  if (firing === 0) return none && `, ${none}`;
-  return firing === 1 ? ", 1 alert fires" : `, ${count(firing)} alerts fire`;
+function moodOfAll(counts: Counts, { needed }: Board): Mood {
+  const isSevere = needed.some(({ labels: { severity } }) => severity === "critical" || severity === "error");
+  if (isSevere) return "bad";
+  if (needed.length > 0 || counts.offline > 0 || counts.degraded > 0) return "warn";
+  return counts.unknown > 0 ? "unknown" : "good";
 }
 
 function all(total: number): string {
@@ -88,12 +97,5 @@ function all(total: number): string {
 
 function lastReading(readAt: Instant | undefined, now: Instant): string {
   if (readAt === undefined) return "There was no good reading of them yet: they may be offline.";
-  const at = timesSeenAt(now).at(readAt, "UTC");
-  return `The last good reading was at ${at}, ${span(readAt, now)} ago: they may be offline.`;
-}
-
-function titleOf(counts: Counts, firing: number): string {
-  const parts = partsOf(counts).map(([number, word]) => `${count(number)} ${word}`);
-  const alerts = firing > 0 ? [counted(firing, "alert")] : [];
-  return [...parts, ...alerts].join(", ") || "All online";
+  return `The last good reading was ${span(readAt, now)} ago: they may be offline.`;
 }

@@ -16,8 +16,6 @@ export type Mood = "bad" | "unknown" | "warn" | "good";
 
 const REFRESH_SECONDS = 30;
 
-const STYLE_SHEET = readFileSync(new URL("style.css", import.meta.url), "utf8");
-
 export interface HtmlPage {
   /** Of the browser's tab, before the product's name. */
   readonly title: string;
@@ -28,6 +26,10 @@ export interface HtmlPage {
   readonly body: Markup;
   /** Undefined for a page that shows no state. */
   readonly madeAt?: Instant;
+  /** When the shown state was last read, where that is too long ago to be true now. */
+  readonly oldSince?: Instant | undefined;
+  /** For a display that nobody touches: without navigation, dark. */
+  readonly isWall?: boolean;
   /** `never` while the reader searches or pages on; undefined where there is no choice. */
   readonly refresh?: "on" | "off" | "never";
   /** Of the shown state: an open page with another version is outdated. */
@@ -48,13 +50,15 @@ const gzip = promisify(gzipOf);
 
 /** Sends pages within the document; serves their script as well. */
 export function createLayout(app: FastifyInstance, deps: Pick<HttpDeps, "access" | "web">) {
-  const policy = pagePolicy();
-  const script = liveScriptRoute(app);
+  const files = {
+    script: fileRoute(app, "live.js", "text/javascript"),
+    style: fileRoute(app, "style.css", "text/css"),
+  };
   return {
     async send(request: FastifyRequest, reply: FastifyReply, page: HtmlPage): Promise<FastifyReply> {
       const { root = request.routeOptions.config.page ?? "./" } = page;
-      const document = documentOf({ ...page, root }, visitorOf(request, deps), script);
-      reply.header("content-security-policy", policy).header("vary", "accept-encoding, cookie");
+      const document = documentOf({ ...page, root }, visitorOf(request, deps), files);
+      reply.header("content-security-policy", POLICY).header("vary", "accept-encoding, cookie");
       // Forms are accepted only with the origin they were sent from.
       reply.header("referrer-policy", "same-origin");
       reply.type("text/html; charset=utf-8");
@@ -64,51 +68,49 @@ export function createLayout(app: FastifyInstance, deps: Pick<HttpDeps, "access"
   };
 }
 
-/**
- * Nothing is loaded except the one script, which may fetch the page and make no markup of text. The one style sheet is
- * allowed by its hash, the icon is part of the page, and forms are sent only here.
- */
-function pagePolicy(): string {
-  const hash = createHash("sha256").update(STYLE_SHEET).digest("base64");
-  return [
-    "default-src 'none'",
-    `style-src 'sha256-${hash}'`,
-    "script-src 'self'",
-    "connect-src 'self'",
-    "img-src data:",
-    "form-action 'self'",
-    "frame-ancestors 'none'",
-    "base-uri 'none'",
-    "require-trusted-types-for 'script'",
-    "trusted-types 'none'",
-  ].join("; ");
-}
+/** Nothing is loaded except our script and style sheet; the script makes no markup of text. The icon is in the page. */
+const POLICY = [
+  "default-src 'none'",
+  "style-src 'self'",
+  "script-src 'self'",
+  "connect-src 'self'",
+  "img-src data:",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join("; ");
 
-function documentOf(page: Page, visitor: Visitor, script: string): string {
+function documentOf(page: Page, visitor: Visitor, files: { script: string; style: string }): string {
   const { refresh, version, root } = page;
   const live = refresh === "on" && version !== undefined;
   const meta = html`<meta http-equiv="refresh" content="${REFRESH_SECONDS}">`;
   const reload = refresh !== "on" ? nothing : live ? html`<noscript>${meta}</noscript>` : meta;
-  const scriptTag = html`<script src="${root}${script}" data-events="${root}events" defer></script>`;
+  const scriptTag = html`<script src="${root}${files.script}" data-events="${root}events" defer></script>`;
+  const title = page.oldSince === undefined ? page.title : `! Old data · ${page.title}`;
+  const mood = page.oldSince === undefined ? (page.mood ?? "unknown") : "bad";
+  const classes = [...(page.isWall ? ["wall"] : []), ...(page.oldSince === undefined ? [] : ["old"])];
+  const navigation = html`<a class="skip" href="#main">To the content</a>
+<header><nav aria-label="Pages">${links(page, visitor)}</nav>${account(page, visitor)}</header>`;
   const announcements = html`<p id="lost" role="alert" hidden></p>
 <p id="news" class="hidden" role="status"></p>`;
   return html`<!doctype html>
-<html lang="en">
+<html lang="en"${classes.length === 0 ? nothing : html` class="${classes.join(" ")}"`}>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width,initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">${reload}
-<title>${page.title} · lenswatch</title>
-<link rel="icon" href="${iconOf(page.mood ?? "unknown")}">
-<style>${{ html: STYLE_SHEET }}</style>${live ? scriptTag : nothing}
+<title>${title} · lenswatch</title>
+<link rel="icon" href="${iconOf(mood)}">
+<link rel="stylesheet" href="${root}${files.style}">${live ? scriptTag : nothing}
 </head>
 <body>
-<a class="skip" href="#main">To the content</a>
-<header><nav aria-label="Pages">${links(page, visitor)}</nav>${account(page, visitor)}</header>
+${page.isWall ? nothing : navigation}
 ${live ? announcements : nothing}
 <main id="main" tabindex="-1"${live ? html` data-version="${version}"` : nothing}>${page.body}</main>
-<footer>${made(page)}${visitor.isReadOnly ? READ_ONLY : nothing}</footer>
+<footer>${made(page)}${visitor.isReadOnly && !page.isWall ? READ_ONLY : nothing}</footer>
 </body>
 </html>
 `.html;
@@ -144,11 +146,16 @@ function account({ root, here, path }: Page, { name, canSignIn, canSignOut }: Vi
   return html`<p class="who"><a href="${signInLink(root, path ?? "")}">Sign in</a></p>`;
 }
 
-function made({ madeAt, refresh, parameters }: HtmlPage): Markup {
+function made({ madeAt, oldSince, refresh, parameters, isWall }: HtmlPage): Markup {
   if (madeAt === undefined) return nothing;
-  const iso = new Date(madeAt).toISOString();
-  const time = html`<time datetime="${iso}">${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC</time>`;
-  return html`<p>State at ${time}. ${refreshing(refresh, parameters)}</p>`;
+  const choice = isWall ? nothing : refreshing(refresh, parameters);
+  if (oldSince === undefined) return html`<p>State at ${secondOf(madeAt)}. ${choice}</p>`;
+  return html`<p>Last good reading at ${secondOf(oldSince)}; asked at ${secondOf(madeAt)}. ${choice}</p>`;
+}
+
+function secondOf(at: Instant): Markup {
+  const iso = new Date(at).toISOString();
+  return html`<time datetime="${iso}">${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC</time>`;
 }
 
 function refreshing(refresh: HtmlPage["refresh"], parameters: LinkParameters = {}): Markup {
@@ -158,13 +165,14 @@ function refreshing(refresh: HtmlPage["refresh"], parameters: LinkParameters = {
 <a href="${sameLink({ ...parameters, refresh: "off" })}">Pause updates</a>`;
 }
 
-/** Serves the script to everybody, as the sign-in page needs it; gives its path from `/` on, which names its content. */
-function liveScriptRoute(app: FastifyInstance): string {
-  const text = readFileSync(new URL("live.js", import.meta.url), "utf8");
-  const path = `live-${createHash("sha256").update(text).digest("hex").slice(0, 16)}.js`;
+/** Serves a file to everybody, as the sign-in page needs it; gives its path from `/` on, which names its content. */
+function fileRoute(app: FastifyInstance, file: string, type: string): string {
+  const text = readFileSync(new URL(file, import.meta.url), "utf8");
+  const hash = createHash("sha256").update(text).digest("hex").slice(0, 16);
+  const path = file.replace(".", `-${hash}.`);
   app.get(`/${path}`, { config: { open: true } }, (_request, reply) => {
     reply.header("cache-control", "public, max-age=31536000, immutable");
-    return reply.type("text/javascript; charset=utf-8").send(text);
+    return reply.type(`${type}; charset=utf-8`).send(text);
   });
   return path;
 }

@@ -56,13 +56,29 @@ const text = (error: string) =>
     .transform((given) => given.trim() || undefined)
     .optional();
 
+/** One of these; empty as forms send it: none. */
+const oneOf = <T extends string>(all: readonly T[]) =>
+  z
+    .enum(["", ...all], { error: `expected one of ${all.join(", ")}` })
+    .transform((given) => (given === "" ? undefined : (given as T)))
+    .optional();
+
+/** Locations with one of these, and how they are sorted. */
+export const locationFilters = ["offline", "unknown", "degraded", "alerts", "online"] as const;
+export const locationOrders = ["worst", "name", "alerts", "organisation"] as const;
+
 /** Unknown parameters are ignored, as mail programs add some to links. */
 export const HomeQuery = z.object({
   show: z
     .enum(["locations", "alerts", "silences", "search"], { error: "expected locations, alerts, silences or search" })
     .optional(),
   location: text("expected one id"),
+  /** The same, short: an ending of the id is enough. */
+  l: text("expected one id"),
   q: text("expected one text of at most 256 characters"),
+  only: oneOf(locationFilters),
+  sort: oneOf(locationOrders),
+  view: z.literal("board", { error: "expected board" }).optional(),
   cursor: pageParameters.cursor,
   refresh: z.literal("off", { error: "expected off" }).optional(),
 });

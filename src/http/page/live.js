@@ -9,6 +9,9 @@
   const RETRY_MOST_MS = 60_000;
   const GAP_MS = 1_000;
   const TIMEOUT_MS = 10_000;
+  /** The server sends something every 4 s. */
+  const SILENCE_MS = 9_000;
+  const LOST_TITLE = "! Not live · ";
 
   const main = document.querySelector("main");
   const footer = document.querySelector("footer");
@@ -19,6 +22,7 @@
 
   let source;
   let timer;
+  let silence;
   let request;
   let asked = 0;
   let wanted = false;
@@ -26,15 +30,21 @@
 
   function showLink() {
     const link = document.querySelector("#link");
-    if (link) link.textContent = source ? "Live." : "";
+    if (link) link.textContent = lost.hidden ? (source ? "Live." : "") : "Not live.";
   }
 
+  /** Banner, tab and footer say the same at the same time. */
   function setLost(isLost) {
     const time = footer.querySelector("time")?.textContent ?? "";
-    const words = `Not live: state of ${time}. The current state is not known.`;
-    if (isLost && lost.hidden) lost.textContent = words;
+    if (isLost && lost.hidden) {
+      lost.textContent = `Not live: state of ${time}. The current state is not known.`;
+      document.title = LOST_TITLE + document.title;
+    } else if (!isLost && document.title.startsWith(LOST_TITLE)) {
+      document.title = document.title.slice(LOST_TITLE.length);
+    }
     lost.hidden = !isLost;
     document.body.classList.toggle("stale", isLost);
+    showLink();
   }
 
   function later(ms) {
@@ -89,6 +99,7 @@
     if (active && active !== document.activeElement && active.isConnected) active.focus({ preventScroll: true });
     const icon = page.querySelector("link[rel=icon]")?.getAttribute("href");
     if (icon) document.querySelector("link[rel=icon]")?.setAttribute("href", icon);
+    document.documentElement.className = page.documentElement.className;
     if (document.title !== page.title) {
       document.title = page.title;
       news.textContent = page.title;
@@ -152,20 +163,35 @@
     source = new EventSource(address);
     source.addEventListener("open", () => {
       retryMs = RETRY_MS;
+      listen();
       showLink();
     });
     source.addEventListener("state", ({ data }) => {
+      listen();
       if (data !== main.dataset.version) refresh();
     });
-    source.addEventListener("error", () => {
-      disconnect();
-      refresh();
-      setTimeout(connect, retryMs);
-      retryMs = Math.min(RETRY_MOST_MS, 2 * retryMs);
-    });
+    source.addEventListener("beat", listen);
+    source.addEventListener("error", broken);
+  }
+
+  /** A connection may be dead and not known to be. */
+  function listen() {
+    clearTimeout(silence);
+    silence = setTimeout(() => {
+      setLost(true);
+      broken();
+    }, SILENCE_MS);
+  }
+
+  function broken() {
+    disconnect();
+    refresh();
+    setTimeout(connect, retryMs);
+    retryMs = Math.min(RETRY_MOST_MS, 2 * retryMs);
   }
 
   function disconnect() {
+    clearTimeout(silence);
     source?.close();
     source = undefined;
     showLink();
@@ -179,6 +205,11 @@
       connect();
       refresh();
     }
+  });
+  /** The name of a tile is shown to its left where there is no room to its right. */
+  main.addEventListener("pointerover", ({ target }) => {
+    const tile = target.closest?.(".map a");
+    tile?.classList.toggle("end", tile.parentElement && tile.offsetLeft > document.body.clientWidth - 260);
   });
   addEventListener("online", refresh);
   addEventListener("offline", () => setLost(true));

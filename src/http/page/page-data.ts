@@ -1,16 +1,19 @@
 /** The state that a page shows: the fleet and its alerts at one moment, and a version that changes with it. */
+import { isOfLenswatch } from "../../alerting/attention.ts";
 import { type Silence, silenceState } from "../../alerting/silence.ts";
 import type { Alert } from "../../health/alert.ts";
+import { GAP_INTERVALS } from "../../health/rhythm.ts";
 import { currentStatus, type FleetSnapshot, recordingsById } from "../../health/shard-state.ts";
+import type { Instant } from "../../lib/clock.ts";
 import { withDeadline } from "../../lib/closer.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
-import { timesSeenAt } from "../../lib/when.ts";
+import { cut } from "../../lib/text.ts";
+import { span, timesSeenAt } from "../../lib/when.ts";
 import type { ActiveAlert, HttpDeps } from "../deps.ts";
 import { HttpError } from "../errors.ts";
 import { limitsOf } from "../limits.ts";
 import { eachRow } from "../paging.ts";
-import { unreachableOf } from "./headline.ts";
-import type { Moment } from "./when.ts";
+import { type Moment, timeAt } from "./when.ts";
 
 export interface PageData {
   readonly fleet: FleetSnapshot;
@@ -48,11 +51,31 @@ export function inTime<T>(reading: Promise<T>, deps: Pick<HttpDeps, "limits">): 
   return withDeadline(reading, limitsOf(deps).readMs, () => new HttpError("unavailable", LATE));
 }
 
-/** On every page that shows the state of a part of the fleet. */
-export function unreachableNotice({ alerts, moment }: PageData): Markup {
-  const unreachable = alerts.filter(({ subject }) => subject.kind === "service");
-  const lines = unreachable.map((alert) => html`<p>${unreachableOf(alert, moment.now)}</p>`);
-  return lines.length === 0 ? nothing : html`<div class="lead unknown" role="note">${lines}</div>`;
+/** The last good sweep, where no shard has had one for so long that all readings count as unknown; else undefined. */
+export function oldSince({ fleet }: Pick<PageData, "fleet">): Instant | undefined {
+  const newest = Math.max(0, ...fleet.shards.map(({ sweptAt }) => sweptAt));
+  return newest > 0 && fleet.now - newest > GAP_INTERVALS * fleet.statusIntervalMs ? newest : undefined;
+}
+
+/** Trouble of lenswatch itself, on every page that shows the state of a part of the fleet: louder than all else. */
+export function unreachableNotice(data: PageData): Markup {
+  const { alerts, moment } = data;
+  const lines = alerts.filter(isOfLenswatch).map((alert) => html`<p>${troubleOf(alert, moment)}</p>`);
+  const at = oldSince(data);
+  if (at !== undefined) {
+    const age = `${span(at, moment.now)} old`;
+    lines.push(html`<p>What is shown here is the last known state, ${timeAt(at, "UTC", moment)}: ${age}.</p>`);
+  }
+  return lines.length === 0 ? nothing : html`<div id="trouble" class="trouble" role="alert">${lines}</div>`;
+}
+
+/** Name, subject and start of an alert about lenswatch itself, with its cause where that is known. */
+function troubleOf({ subject, labels, annotations, startsAt, facts }: Alert, moment: Moment): Markup {
+  const failing = `Notifications to ${labels.receiver ?? ""} by ${labels.integration ?? ""} are failing`;
+  const summary = annotations.summary ?? (subject.kind === "service" ? "Part of the service cannot be read" : failing);
+  const cause = cut(facts.detail ?? "", 300);
+  return html`<strong>${cut(summary, 200)}</strong>, since ${timeAt(startsAt, facts.timezone, moment)}
+(${span(startsAt, moment.now)}).${cause === "" ? nothing : html` <bdi>${cause}</bdi>`}`;
 }
 
 /**

@@ -7,13 +7,14 @@ import { parseQuery } from "../query.ts";
 import { alertPage, alertsOf, endedAlert, endedAlertPage } from "./alert-page.ts";
 import { auditPage } from "./audit-page.ts";
 import { changeRoutes } from "./change-routes.ts";
+import { locationIdOf } from "./fleet-map.ts";
 import { PERIOD_DAYS } from "./history.ts";
 import { DAY_MS, incidentsCsv, incidentsPage } from "./incidents-page.ts";
 import type { HtmlPage, Layout } from "./layout.ts";
 import { AlertQuery, AuditQuery, HomeQuery, IncidentsQuery, RecordingQuery, type Root } from "./links.ts";
 import { locationDetails, locationPage } from "./location-page.ts";
-import { allAlertsPage, allLocationsPage, overviewPage } from "./overview.ts";
-import { inTime, type PageData, type PageDataDeps, readPageData, versionOf } from "./page-data.ts";
+import { allAlertsPage, allLocationsPage, overviewPage, wallPage } from "./overview.ts";
+import { inTime, oldSince, type PageData, type PageDataDeps, readPageData, versionOf } from "./page-data.ts";
 import { recordingDetails, recordingOf, recordingPage } from "./recording-page.ts";
 import { presentOf } from "./recording-table.ts";
 import { searchPage } from "./search-page.ts";
@@ -35,7 +36,7 @@ export function pageRoutes(app: FastifyInstance, deps: HttpDeps, layout: Layout)
     const query = parseQuery(HomeQuery, request.query);
     const data = await readPageData(deps);
     const visitor = visitorOf(request, deps);
-    const { location } = query;
+    const location = query.location ?? (query.l && locationIdOf(data.fleet, query.l));
     const page =
       location === undefined
         ? homePage(data, query, visitor, isOverview(query) ? await incidentsSince(data, DAY_MS) : [])
@@ -114,7 +115,8 @@ export function pageRoutes(app: FastifyInstance, deps: HttpDeps, layout: Layout)
     // A page refreshes itself unless its reader pages on, searches, or paused updates.
     const refreshes = cursor !== undefined || q !== undefined ? "never" : (refresh ?? "on");
     const version = await runYielding(versionOf(data));
-    return layout.send(request, reply, { refresh: refreshes, ...page, madeAt: data.moment.now, version });
+    const state = { madeAt: data.moment.now, oldSince: oldSince(data), version };
+    return layout.send(request, reply, { refresh: refreshes, ...page, ...state });
   }
 }
 
@@ -123,8 +125,8 @@ export async function versionNow(deps: PageDataDeps): Promise<string> {
   return runYielding(versionOf(await readPageData(deps)));
 }
 
-function isOverview({ show, location, q }: HomeQuery): boolean {
-  return show === undefined && location === undefined && q === undefined;
+function isOverview({ show, location, l, q, view }: HomeQuery): boolean {
+  return show === undefined && location === undefined && l === undefined && q === undefined && view === undefined;
 }
 
 /** `incidents`: of the last 24 hours, for the overview. */
@@ -134,8 +136,9 @@ function homePage(
   visitor: Visitor,
   incidents: readonly Incident[],
 ): Generator<void, HtmlPage> {
-  if (query.q !== undefined || query.show === "search") return searchPage(data, query);
+  if (query.view === "board") return wallPage(data);
   if (query.show === "locations") return allLocationsPage(data, query);
+  if (query.q !== undefined || query.show === "search") return searchPage(data, query);
   if (query.show === "silences") return silencesPage(data, query, visitor);
-  return query.show === "alerts" ? allAlertsPage(data, query) : overviewPage(data, query, incidents);
+  return query.show === "alerts" ? allAlertsPage(data, query) : overviewPage(data, visitor, incidents);
 }

@@ -8,7 +8,7 @@ import { type HomeQuery, homeLink, type Root } from "./links.ts";
 import { pager } from "./listing.ts";
 import { type PageData, unreachableNotice } from "./page-data.ts";
 import { locationNameOf, recordingNameOf, recordingSortKey, recordingTable } from "./recording-table.ts";
-import { type FleetSummary, locationSortKey, summarize, tiles } from "./summary.ts";
+import { type FleetSummary, locationSortKey, locationTable, summarize } from "./summary.ts";
 
 const RECORDINGS_A_PAGE = 100;
 const LOCATIONS_FOUND = 12;
@@ -33,7 +33,7 @@ export function* searchPage(data: PageData, query: HomeQuery): Generator<void, H
   const left = locations.total - locations.items.length;
   const more = html`<p class="soft">and ${counted(left, "more location")}: add a word to narrow the search.</p>`;
   const found = html`<section aria-labelledby="locations"><h2 id="locations">${counted(locations.total, "location")}</h2>
-${tiles(locations.items)}${left === 0 ? nothing : more}</section>`;
+${locationTable(locations.items)}${left === 0 ? nothing : more}</section>`;
   return {
     ...page,
     title: `${count(listing.total)} found`,

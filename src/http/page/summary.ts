@@ -1,21 +1,23 @@
-/** The fleet counted, in all and per location, and locations as tiles. */
+/** The fleet counted, in all and per location. */
 import type { Alert } from "../../health/alert.ts";
 import type { RecordingStatus } from "../../health/recording.ts";
 import type { FleetSnapshot, RecordingState } from "../../health/shard-state.ts";
 import type { Instant } from "../../lib/clock.ts";
-import { count, counted, nameOf } from "../../lib/format.ts";
+import { count, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { eachRow } from "../paging.ts";
 import { countByLocation, noCounts } from "../v1/locations.ts";
 import type { Mood } from "./layout.ts";
 import { homeLink } from "./links.ts";
-import { sortKey } from "./listing.ts";
+import { type ListingColumn, sortKey, tableOf } from "./listing.ts";
 
 export interface LocationSummary {
   readonly id: string;
   readonly name: string;
+  /** Of one of its recordings; empty where it is not known. */
+  readonly organisation: string;
   readonly counts: Counts;
-  /** Firing alerts of the location and its recordings. */
+  /** Those of the given alerts that are of the location and its recordings. */
   readonly firing: number;
 }
 
@@ -33,12 +35,23 @@ export function* summarize(fleet: FleetSnapshot, alerts: readonly Alert[]): Gene
   const { recordings, counts: byLocation } = yield* countByLocation(fleet);
   const firing = new Map<string, number>();
   yield* eachRow(alerts, ({ labels: { location_id: id = "" } }) => firing.set(id, (firing.get(id) ?? 0) + 1));
+  const organisations = new Map<string, string>();
+  yield* eachRow(recordings.values(), ({ id, locationId }) => {
+    if (!organisations.get(locationId))
+      organisations.set(locationId, fleet.inventory.recording(id)?.organisation ?? "");
+  });
   const counts = noCounts();
   const locations = new Map<string, LocationSummary>();
   yield* eachRow(byLocation, ([id, own]) => {
     for (const status of worstFirst) counts[status] += own[status];
     const name = fleet.inventory.location(id)?.name || id;
-    locations.set(id, { id, name, counts: own, firing: firing.get(id) ?? 0 });
+    locations.set(id, {
+      id,
+      name,
+      counts: own,
+      organisation: organisations.get(id) ?? "",
+      firing: firing.get(id) ?? 0,
+    });
   });
   let readAt = 0;
   yield* eachRow(recordings.values(), (state) => {
@@ -75,19 +88,25 @@ export function locationSortKey(location: LocationSummary): string {
   return sortKey(`${Object.keys(moodOf).indexOf(standing)}${better}`, [location.name], location.id);
 }
 
-/** For pages at `/`. */
-export function tiles(locations: readonly LocationSummary[]): Markup {
-  return locations.length === 0 ? nothing : html`<ul class="tiles">\n${locations.map(tile)}</ul>`;
-}
+const COLUMNS: readonly ListingColumn[] = [
+  ["Location"],
+  ["Organisation"],
+  ["Recordings", "recordings", "n"],
+  ["By status"],
+  ["Need attention", "need attention", "n"],
+];
 
-function tile(location: LocationSummary): Markup {
-  const { id, name, counts, firing } = location;
-  const total = totalOf(counts);
-  const size = total === 0 ? "no recording seen" : `of ${counted(total, "recording")}`;
-  const alerts = firing > 0 ? ` · ${counted(firing, "alert")}` : "";
-  const href = homeLink("./", { location: id });
-  return html`<li class="${standingOf(location)}"><a href="${href}"><bdi>${nameOf(name, id)}</bdi></a>
-${shareBar(counts)}<p>${countBadges(counts)}</p><p class="soft">${size}${alerts}</p></li>`;
+/** For pages at `/`. */
+export function locationTable(locations: readonly LocationSummary[], caption = "Locations, the worst first"): Markup {
+  if (locations.length === 0) return nothing;
+  const rows = locations.map((location) => [
+    html`<a class="mark ${standingOf(location)}" href="${homeLink("./", { location: location.id })}"><bdi>${nameOf(location.name, location.id)}</bdi></a>`,
+    html`<bdi>${location.organisation && nameOf(location.organisation, "")}</bdi>`,
+    html`${count(totalOf(location.counts))}`,
+    html`${countBadges(location.counts)}`,
+    location.firing === 0 ? nothing : html`${count(location.firing)}`,
+  ]);
+  return tableOf(caption, COLUMNS, rows);
 }
 
 export type Counts = Readonly<Record<RecordingStatus, number>>;

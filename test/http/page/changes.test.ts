@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { fingerprint } from "../../../src/alerting/fingerprint.ts";
 import { createMatcher, formatMatcher } from "../../../src/alerting/matcher.ts";
 import type { Silence, WantedSilence } from "../../../src/alerting/silence.ts";
+import type { HttpDeps } from "../../../src/http/deps.ts";
 import { spanOf } from "../../../src/http/page/silence-request.ts";
 import { largeFleet, NOW } from "../../metrics/fleets.ts";
 import { aSilence } from "../../support/fixtures.ts";
@@ -153,6 +154,66 @@ describe("the form for a silence", () => {
 async function visitAs(address: string, path: string) {
   return (await signedIn(address, "boss-token")).get(path);
 }
+
+describe("a cluster", () => {
+  const together = ["a", "b", "c"].map((id, i) =>
+    alertOf("LocationOffline", {
+      subject: { kind: "location", id: `l.${id}` },
+      labels: { alertname: "LocationOffline", severity: "critical", location_id: `l.${id}`, location: id },
+      startsAt: NOW - (12 + i) * 60_000,
+      facts: { timezone: "UTC", problem: "location_offline" },
+    }),
+  );
+  const held = { ...dark, startsAt: NOW - 13 * 60_000 };
+  const alerts = async () => [
+    ...together.map((alert) => ({ alert, receivers: ["ops"] })),
+    { alert: held, receivers: ["ops"], acknowledgement: { author: "sam", comment: "", at: NOW } },
+  ];
+  const buttonsOf = (html: string) => ({
+    form: formToken(html),
+    cluster: /name="cluster" value="([^"]*)"/.exec(html)?.[1] ?? "",
+    seen: /name="seen" value="(\d+)"/.exec(html)?.[1] ?? "",
+  });
+
+  test("is acknowledged as a whole, but for what fired after the page was made or is taken care of", async () => {
+    const asked: unknown[] = [];
+    const acknowledgeEach: HttpDeps["acknowledgeEach"] = async (given, by) => {
+      asked.push([given, by]);
+      return [];
+    };
+    const { address } = await stage({ alerts, acknowledgeEach });
+    const keeper = await signedIn(address, "boss-token");
+    const { html } = await keeper.get("/");
+    expect(shownText(html)).toContain("Acknowledge all 3 Silence all 3 for 1 h");
+    const done = await keeper.post("/clusters/ack", buttonsOf(html));
+    expect([done.status, done.headers.get("location")]).toEqual([303, "../"]);
+    expect(asked).toEqual([[together, { author: "dana", comment: "" }]]);
+    const early = { ...buttonsOf(html), seen: String(NOW - 3_600_000) };
+    expect((await keeper.post("/clusters/ack", early)).status).toBe(404);
+    expect((await keeper.post("/clusters/ack", { form: early.form })).status).toBe(400);
+    expect(asked).toHaveLength(1);
+  });
+
+  test("is silenced for an hour by as few silences as hold it", async () => {
+    const { address, changes } = await stage({ alerts });
+    const keeper = await signedIn(address, "boss-token");
+    const done = await keeper.post("/clusters/silence", buttonsOf((await keeper.get("/")).html));
+    expect(done.status).toBe(303);
+    expect(changes).toHaveLength(1);
+    const [{ matchers, ...silence }] = changes as [WantedSilence];
+    expect(matchers.map(formatMatcher).sort()).toEqual(['location_id=~"l\\\\.a|l\\\\.b|l\\\\.c"']);
+    expect(silence).toMatchObject({ endsAt: NOW + HOUR, createdBy: "dana" });
+  });
+
+  test("has no buttons for who may change nothing, and takes nothing from them", async () => {
+    const { address, changes } = await stage({ alerts });
+    const reader = await signedIn(address, "read-token", "rita");
+    const { html } = await reader.get("/");
+    expect(html).not.toContain("<button name=");
+    expect((await reader.post("/clusters/ack", { cluster: "t:0-9", seen: "1", form: "x" })).status).toBe(403);
+    expect(changes).toEqual([]);
+  });
+});
 
 describe("a silence", () => {
   test.each([
@@ -341,7 +402,7 @@ describe("an acknowledgement", () => {
     const { html } = await visitAs(address, `/alerts/${print}`);
     expect(shownText(html)).toContain("Acknowledged by sam at 11:55 GMT: on my way");
     expect(html).not.toContain(">Acknowledge<");
-    expect(shownText((await visitAs(address, "/")).html).join("\n")).toContain("| acknowledged by sam");
+    expect(shownText((await visitAs(address, "/")).html).join("\n")).toContain("· acknowledged by sam");
   });
 
   test("of an alert that is over says so", async () => {

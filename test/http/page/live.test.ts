@@ -48,8 +48,8 @@ describe.skipIf(chromiumPath === undefined)(title, () => {
     expect(await page.locator("#news").textContent()).toBe("");
     now.fleet = smallFleet;
     now.alerts = [dark];
-    await page.getByRole("heading", { name: "1 of 6 recordings is offline" }).waitFor();
-    expect(await page.title()).toBe("1 offline, 1 unknown, 1 degraded, 1 alert · lenswatch");
+    await page.getByRole("heading", { name: "1 needs attention: 1 recording offline" }).waitFor();
+    expect(await page.title()).toBe("1 needs attention: 1 recording offline · lenswatch");
     expect(await page.getByRole("status").first().textContent()).toBe(await page.title());
     expect(await page.locator("#news").evaluate((element) => element.role ?? element.getAttribute("role"))).toBe(
       "status",
@@ -57,7 +57,7 @@ describe.skipIf(chromiumPath === undefined)(title, () => {
     await page.getByRole("link", { name: "Till 3" }).waitFor();
     now.fleet = allWell;
     now.alerts = [];
-    await page.getByRole("heading", { name: "All 3 recordings are online, no alert fires." }).waitFor();
+    await page.getByRole("heading", { name: "All 3 recordings are online, nothing needs attention." }).waitFor();
     expect(await page.getByRole("link", { name: "Till 3" }).count()).toBe(0);
     expect(await isMarked(page)).toBe(true);
     expect(complaints).toEqual([]);
@@ -94,7 +94,7 @@ describe.skipIf(chromiumPath === undefined)(title, () => {
     const link = await page.getByRole("link", { name: "Till 3" }).elementHandle();
     await link?.focus();
     now.alerts = [...(await active(unreachable)()), dark];
-    await page.getByText("Service unreachable").waitFor();
+    await page.getByRole("link", { name: "Service unreachable" }).waitFor();
     expect(await page.locator("tbody tr").first().textContent()).toContain("Service unreachable");
     expect(await link?.textContent()).toBe("Till 3");
     expect(
@@ -119,7 +119,7 @@ describe.skipIf(chromiumPath === undefined)(title, () => {
     expect(await page.getByText("Live.", { exact: true }).count()).toBe(0);
     now.fleet = allWell;
     await restart(deps, port);
-    await page.getByRole("heading", { name: "All 3 recordings are online, no alert fires." }).waitFor();
+    await page.getByRole("heading", { name: "All 3 recordings are online, nothing needs attention." }).waitFor();
     await lost.waitFor({ state: "hidden" });
     await page.getByText("Live.").waitFor();
     expect(await isMarked(page)).toBe(true);

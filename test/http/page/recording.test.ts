@@ -128,7 +128,9 @@ describe("GET /recordings/{id}", () => {
     expect(elementOf(stale.html, "title")).toBe("? Unknown · stale · lenswatch");
     const shown = shownText(stale.html);
     expect(shown).toContain("? unknown was offline at 11:58 GMT (2 m ago)");
-    expect(shown).toContain("The analytics service cannot be reached, since 11:48 UTC (12 m).");
+    expect(shown).toContain(
+      "The analytics service cannot be reached, since 11:48 UTC (12 m). status/uptime timed out after 20 s.",
+    );
     expect(shown[shown.indexOf("Quality") + 1]).toBe("not known");
     const never = shownText((await page("/recordings/never", { fleet })).html);
     expect(never).toContain("? unknown no good reading yet");
@@ -435,7 +437,7 @@ describe("GET /?q=", () => {
     const { html } = await page(`/?${new URLSearchParams({ q })}`);
     const found = [...html.matchAll(/href="\.\/recordings\/([^"]*)"/g)];
     expect(found.map(([, id = ""]) => decodeURIComponent(id))).toEqual(recordings);
-    expect(html.match(/<ul class="tiles">/g)?.length ?? 0).toBe(places);
+    expect(html.match(/<h2 id="locations">[1-9]/g)?.length ?? 0).toBe(places);
   });
 
   test("keeps what was searched for in the field, and in the links to more", async () => {

@@ -1,0 +1,234 @@
+/** The incident board: what needs somebody, in clusters and rows with their buttons; everything else folded away. */
+import {
+  type Attention,
+  alertsOfCluster,
+  attentionOf,
+  attentions,
+  type Cluster,
+  clustersOf,
+  isOfLenswatch,
+  phraseOf,
+  severityRank,
+} from "../../alerting/attention.ts";
+import { fingerprint } from "../../alerting/fingerprint.ts";
+import type { Alert } from "../../health/alert.ts";
+import type { Instant } from "../../lib/clock.ts";
+import { count, counted, nameOf } from "../../lib/format.ts";
+import { html, type Markup, nothing } from "../../lib/markup.ts";
+import { span } from "../../lib/when.ts";
+import type { ActiveAlert } from "../deps.ts";
+import { eachRow } from "../paging.ts";
+import { alertSortKey, alertTitle, subjectOf, suppressionPhrase } from "./alert-table.ts";
+import { alertLink, homeLink, signInLink } from "./links.ts";
+import type { PageData } from "./page-data.ts";
+import { formToken, type Visitor } from "./visitor.ts";
+import { timeAt } from "./when.ts";
+
+export type BoardEntry = { readonly key?: string; readonly alerts: readonly Alert[]; readonly since: Instant };
+
+export interface Board {
+  readonly needed: readonly Alert[];
+  /** Clusters, and alerts by themselves: the worst first. */
+  readonly entries: readonly BoardEntry[];
+  /** The largest cluster. */
+  readonly lead: Cluster<Alert> | undefined;
+  readonly handled: ReadonlyMap<Attention, readonly Alert[]>;
+}
+
+/** Attention for what is shown; one that waits for its first evaluation counts as well. */
+export function attentionFor(alert: Alert, active: ActiveAlert | undefined): Attention {
+  return attentionOf({ ...active, isPaused: alert.facts.paused });
+}
+
+/** Yields every so many alerts. */
+export function* boardOf({ alerts, suppressed }: PageData): Generator<void, Board> {
+  const by = new Map<Attention, Alert[]>(attentions.map((attention) => [attention, []]));
+  yield* eachRow(alerts, (alert) => by.get(attentionFor(alert, suppressed.get(alert.key)))?.push(alert));
+  const needed = by.get("needed") ?? [];
+  by.delete("needed");
+  const { clusters, single } = clustersOf(needed);
+  const keyed: (readonly [string, BoardEntry])[] = [];
+  const alone = single.map((alert) => ({ alerts: [alert], since: alert.startsAt }));
+  yield* eachRow([...clusters, ...alone], (entry) => keyed.push([entrySortKey(entry), entry]));
+  keyed.sort(([a], [b]) => (a < b ? -1 : 1));
+  const [lead] = clusters.toSorted((a, b) => b.alerts.length - a.alerts.length);
+  return { needed, entries: keyed.map(([, entry]) => entry), lead, handled: by };
+}
+
+/** Trouble of lenswatch itself first; then by the worst alert in it. */
+function entrySortKey({ alerts }: BoardEntry): string {
+  let worst = "";
+  for (const alert of alerts) {
+    const key = `${isOfLenswatch(alert) ? 0 : 1}${alertSortKey(alert)}`;
+    if (worst === "" || key < worst) worst = key;
+  }
+  return worst;
+}
+
+/** Alerts of a cluster that are acknowledged or silenced in one request. */
+const MOST_AT_ONCE = 2_000;
+
+/** What a button of a cluster is about: its alerts that need somebody now and fired when the page was made. */
+export function alertsMeant(key: string, seenAt: Instant, data: PageData): readonly Alert[] {
+  const needed = data.alerts.filter((one) => attentionFor(one, data.suppressed.get(one.key)) === "needed");
+  return alertsOfCluster(key, needed)
+    .filter(({ firedAt }) => firedAt <= seenAt)
+    .slice(0, MOST_AT_ONCE);
+}
+
+const ENTRIES_SHOWN = 8;
+const ROWS_OF_LARGEST = 5;
+const ROWS_OF_OTHERS = 2;
+const HANDLED_SHOWN = 3;
+
+/** Nothing where nothing fires. */
+export function boardSection(board: Board, data: PageData, visitor: Visitor): Markup {
+  if (data.alerts.length === 0) return nothing;
+  const { entries, needed } = board;
+  const shown = entries.slice(0, ENTRIES_SHOWN);
+  const left = needed.length - shown.reduce((sum, { alerts }) => sum + alerts.length, 0);
+  const more = html`<p class="pager"><a href="${homeLink("./", { show: "alerts" })}">${count(left)} more</a></p>`;
+  const items = shown.map((entry) => entryItem(entry, board, data, visitor));
+  const list = html`<ul class="board">${items}</ul>${left === 0 ? nothing : more}`;
+  const top = html`<section aria-labelledby="board"><h2 id="board">Needs attention</h2>
+${withButtons(list, data, visitor)}</section>`;
+  return html`${needed.length === 0 ? nothing : top}${handledSection(board, data)}`;
+}
+
+/** One form for all buttons, each with its own address: they work without the script. */
+function withButtons(list: Markup, { moment }: PageData, visitor: Visitor): Markup {
+  if (visitor.formToken === undefined) {
+    if (visitor.isReadOnly || !visitor.canSignIn || visitor.name !== undefined) return list;
+    return html`${list}<p><a href="${signInLink("./", "")}">Sign in to acknowledge</a></p>`;
+  }
+  return html`<form method="post" action="./clusters/ack">${formToken(visitor)}
+<input type="hidden" name="seen" value="${moment.now}">${list}</form>`;
+}
+
+function entryItem(entry: BoardEntry, { lead }: Board, data: PageData, visitor: Visitor): Markup {
+  const { alerts, key } = entry;
+  const [only] = alerts;
+  if (key === undefined) return only ? alertRow(only, data, buttonsOf(only, visitor)) : nothing;
+  const shown = alerts.slice(0, key === lead?.key ? ROWS_OF_LARGEST : ROWS_OF_OTHERS);
+  const left = alerts.length - shown.length;
+  const all = html`<li><a href="${homeLink("./", { show: "alerts" })}">${count(left)} more</a></li>`;
+  return html`<li class="cluster ${toneOf(worstSeverity(alerts))}" id="${key.slice(0, 80)}">
+${severityWord(worstSeverity(alerts))}<div><h3>${phraseOf(alerts)}</h3>
+<p>${sinceOf(entry, data)}${sharedPlace(alerts)}</p>
+<details><summary>Show ${counted(alerts.length, "alert")}</summary>
+<ul class="board">${shown.map((alert) => alertRow(alert, data, nothing))}${left === 0 ? nothing : all}</ul></details></div>
+${visitor.formToken === undefined ? nothing : clusterButtons(key, alerts.length)}</li>`;
+}
+
+function clusterButtons(key: string, size: number): Markup {
+  const all = size > MOST_AT_ONCE ? `${count(MOST_AT_ONCE)} of ${count(size)}` : `all ${count(size)}`;
+  return html`<p class="actions"><button class="main" name="cluster" value="${key}">Acknowledge ${all}</button>
+<button name="cluster" value="${key}" formaction="./clusters/silence">Silence ${all} for 1 h</button></p>`;
+}
+
+function buttonsOf(alert: Alert, { formToken: token }: Visitor): Markup {
+  if (token === undefined) return nothing;
+  return html`<p class="actions"><button formaction="./alerts/${fingerprint(alert.labels)}/ack">Acknowledge</button></p>`;
+}
+
+function alertRow(alert: Alert, data: PageData, buttons: Markup, state = ""): Markup {
+  const { severity = "" } = alert.labels;
+  const since = sinceOf({ alerts: [alert], since: alert.startsAt }, data);
+  return html`<li class="${toneOf(severity)}">${severityWord(severity)}<div>
+<a href="${alertLink("./", fingerprint(alert.labels))}">${alertTitle(alert)}</a> · ${subjectOf(alert, "./")}
+<p>${since}${state === "" ? nothing : html` · <bdi>${state}</bdi>`}</p></div>${buttons}</li>`;
+}
+
+function sinceOf({ alerts: [first], since }: BoardEntry, { moment }: PageData): Markup {
+  return html`since ${timeAt(since, first?.facts.timezone ?? "UTC", moment)} (${span(since, moment.now)})`;
+}
+
+const WALL_ENTRIES = 4;
+
+/** For a display: no links or buttons, and no more than fits. */
+export function wallBoard({ entries, needed }: Board, data: PageData): Markup {
+  const shown = entries.slice(0, WALL_ENTRIES);
+  const left = needed.length - shown.reduce((sum, { alerts }) => sum + alerts.length, 0);
+  const items = shown.map((entry) => {
+    const severity = worstSeverity(entry.alerts);
+    const [only] = entry.alerts;
+    const title =
+      only && entry.key === undefined
+        ? html`${alertTitle(only)} · ${subjectName(only)}`
+        : html`${phraseOf(entry.alerts)}`;
+    return html`<li class="${toneOf(severity)}">${severityWord(severity)}<div><h3>${title}</h3>
+<p>${sinceOf(entry, data)}${entry.key === undefined ? nothing : sharedPlace(entry.alerts, false)}</p></div></li>`;
+  });
+  return html`<ul class="board">${items}</ul>${left === 0 ? nothing : html`<p>and ${count(left)} more</p>`}`;
+}
+
+function subjectName({ labels }: Alert): Markup {
+  const { recording, location, instance = "", receiver } = labels;
+  const names = [recording, location].filter((name) => name !== undefined);
+  return html`<bdi>${nameOf(names.join(", ") || (receiver ?? instance), "lenswatch")}</bdi>`;
+}
+
+/** The location, camera server or organisation that all of a cluster have in common. */
+function sharedPlace(alerts: readonly Alert[], isLinked = true): Markup {
+  const label = SHARED.find((name) => {
+    const value = alerts[0]?.labels[name];
+    return value && alerts.every(({ labels }) => labels[name] === value);
+  });
+  const { labels = {} } = alerts[0] ?? {};
+  if (label === undefined) return nothing;
+  if (label !== "location_id") return html` · ${PLACES[label]} <bdi>${nameOf(labels[label] ?? "", "")}</bdi>`;
+  const name = html`<bdi>${nameOf(labels.location ?? "", labels.location_id ?? "")}</bdi>`;
+  return isLinked
+    ? html` · <a href="${homeLink("./", { location: labels.location_id })}">${name}</a>`
+    : html` · ${name}`;
+}
+
+const PLACES = { location_id: "", camera_server: "camera server", organisation: "all of" } as const;
+const SHARED = Object.keys(PLACES) as (keyof typeof PLACES)[];
+
+/** `acknowledged`, … as the headline and the fold count them; `inhibited` ones are explained by another alert. */
+const HANDLED_WORDS: Readonly<Record<Exclude<Attention, "needed">, string>> = {
+  acknowledged: "acknowledged",
+  silenced: "silenced",
+  muted: "muted",
+  paused: "outside the schedule",
+  inhibited: "explained by another alert",
+};
+
+/** `3 acknowledged, 12 explained by another alert`; empty where nothing is. */
+export function handledPhrase({ handled }: Board): string {
+  const parts = Object.entries(HANDLED_WORDS).flatMap(([attention, words]) => {
+    const n = handled.get(attention as Attention)?.length ?? 0;
+    return n === 0 ? [] : [`${count(n)} ${words}`];
+  });
+  return parts.join(", ");
+}
+
+function handledSection(board: Board, data: PageData): Markup {
+  const phrase = handledPhrase(board);
+  if (phrase === "") return nothing;
+  const rows = [...board.handled.values()].flatMap((alerts) => {
+    const shown = alerts.slice(0, HANDLED_SHOWN);
+    return shown.map((alert) =>
+      alertRow(alert, data, nothing, suppressionPhrase(alert, data.suppressed.get(alert.key))),
+    );
+  });
+  const all = counted(data.alerts.length, "active alert");
+  return html`<details id="handled" class="handled"><summary>${phrase}</summary><ul class="board">${rows}</ul>
+<p><a href="${homeLink("./", { show: "alerts" })}">All ${all}</a></p></details>`;
+}
+
+const TONES: Readonly<Record<string, string>> = { critical: "severe", error: "severe", warning: "mild" };
+
+function toneOf(severity: string): string {
+  return TONES[severity] ?? "note";
+}
+
+function worstSeverity(alerts: readonly Alert[]): string {
+  const worse = (a: Alert, b: Alert) => (severityRank(b.labels) < severityRank(a.labels) ? b : a);
+  return alerts.reduce(worse).labels.severity ?? "";
+}
+
+function severityWord(severity: string): Markup {
+  return html`<strong class="s">${nameOf(severity, "no severity", 20)}</strong>`;
+}

@@ -1,0 +1,85 @@
+/** `GET /?show=locations`: all locations as a table, filtered and sorted. */
+import { count, counted } from "../../lib/format.ts";
+import { html, type Markup, nothing } from "../../lib/markup.ts";
+import { listingOf } from "../paging.ts";
+import type { HtmlPage } from "./layout.ts";
+import { type HomeQuery, homeLink, locationFilters, locationOrders } from "./links.ts";
+import { pager, sortKey } from "./listing.ts";
+import { type PageData, unreachableNotice } from "./page-data.ts";
+import { textMatcher } from "./search-page.ts";
+import {
+  type FleetSummary,
+  type LocationSummary,
+  locationSortKey,
+  locationTable,
+  moodOf,
+  standingOf,
+} from "./summary.ts";
+
+const LOCATIONS_A_PAGE = 50;
+
+export function* locationsPage(data: PageData, query: HomeQuery, summary: FleetSummary): Generator<void, HtmlPage> {
+  const { q, only, sort, cursor } = query;
+  const matches = q === undefined ? undefined : textMatcher(q);
+  const keyOf = (location: LocationSummary) => {
+    if (only !== undefined && !isIn(location, only)) return undefined;
+    if (matches && !matches([location.name, location.id, location.organisation])) return undefined;
+    return ORDERS[sort ?? "worst"](location);
+  };
+  const listing = yield* listingOf(summary.locations.values(), { limit: LOCATIONS_A_PAGE, cursor }, keyOf);
+  const parameters = { show: "locations", q, only, sort };
+  const order = ORDER_WORDS[sort ?? "worst"];
+  const more = pager(listing, "locations", (next) => homeLink("./", { ...parameters, cursor: next }), order);
+  const total = listing.total === summary.locations.size ? "" : ` of ${count(summary.locations.size)}`;
+  return {
+    here: "locations",
+    title: "Locations",
+    mood: moodOf[worstStanding(listing.items)],
+    parameters,
+    path: homeLink("./", parameters).slice(2),
+    body: html`<h1>${counted(listing.total, "location")}${total}</h1>${unreachableNotice(data)}${filterForm(query)}
+${more}${locationTable(listing.items, `Locations, ${order}`)}${more}`,
+  };
+}
+
+function worstStanding(locations: readonly LocationSummary[]) {
+  const standings = locations.map(standingOf);
+  return (Object.keys(moodOf) as (keyof typeof moodOf)[]).find((one) => standings.includes(one)) ?? "online";
+}
+
+/** By standing; of alerts, those with any. */
+function isIn(location: LocationSummary, only: (typeof locationFilters)[number]): boolean {
+  if (only === "alerts") return location.firing > 0;
+  return only === "online" ? standingOf(location) === only : location.counts[only] > 0;
+}
+
+const descending = (n: number) => String(1e9 - n).padStart(10, "0");
+
+const ORDERS: Readonly<Record<(typeof locationOrders)[number], (location: LocationSummary) => string>> = {
+  worst: locationSortKey,
+  name: ({ name, id }) => sortKey("", [name], id),
+  alerts: ({ firing, name, id }) => sortKey(descending(firing), [name], id),
+  organisation: ({ organisation, name, id }) => sortKey("", [organisation, name], id),
+};
+
+const ORDER_WORDS: Readonly<Record<(typeof locationOrders)[number], string>> = {
+  worst: "the worst first",
+  name: "by name",
+  alerts: "most alerts first",
+  organisation: "by organisation",
+};
+
+function filterForm({ q = "", only, sort }: HomeQuery): Markup {
+  return html`<form class="search" method="get" action="./" role="search">
+<input type="hidden" name="show" value="locations">
+<label>Name <input name="q" value="${q}" maxlength="256" autocomplete="off"></label>
+<label>With <select name="only"><option value="">any status</option>${options(locationFilters, only)}</select></label>
+<label>Order <select name="sort">${options(locationOrders, sort, ORDER_WORDS)}</select></label>
+<button>Show</button></form>`;
+}
+
+function options(all: readonly string[], chosen: string | undefined, words: Readonly<Record<string, string>> = {}) {
+  return all.map((one) => {
+    return html`<option value="${one}"${one === chosen ? html` selected` : nothing}>${words[one] ?? one}</option>`;
+  });
+}
