@@ -1,8 +1,20 @@
-/** `ack FINGERPRINT`: acknowledge an alert, which stops its reminders until it resolves. */
-import { Command } from "commander";
+/** `ack ALERT`: acknowledges alerts, which stops their reminders; withdraws that; adds a note. */
+import { Command, Option } from "commander";
 import { z } from "zod";
+import { type Clock, type Instant, systemClock } from "../lib/clock.ts";
+import { formatDuration } from "../lib/duration.ts";
 import { stripControls } from "../lib/text.ts";
-import { type CommandIo, hexIdParser, outputOption, print, withExample } from "./cli/command.ts";
+import { timesSeenAt } from "../lib/when.ts";
+import {
+  type CommandIo,
+  durationParser,
+  listRows,
+  localZone,
+  outputOption,
+  print,
+  unknownMessage,
+  withExample,
+} from "./cli/command.ts";
 import {
   addDaemonOptions,
   authorFrom,
@@ -12,46 +24,105 @@ import {
   withDaemon,
 } from "./cli/daemon.ts";
 
-type AckOptions = DaemonOptions & Readonly<{ comment?: string; author?: string; output: "text" | "json" }>;
+type AckOptions = DaemonOptions &
+  Readonly<{ for?: number; comment?: string; author?: string; withdraw?: true; note?: string; output: string }>;
 
-/** Exit code 0; 1 where no firing alert has the fingerprint; else throws DaemonError or ConfigError. */
-export function ackCommand(io: CommandIo): Command {
+/** Exit code 0; 1 where no such alert fires; 2 where it is not clear which is meant. Throws DaemonError or ConfigError. */
+export function ackCommand(io: CommandIo, clock: Clock = systemClock): Command {
+  const lasting = new Option("--for <time>", "how long, such as 2h (default: until it resolves)");
+  const withdrawn = new Option("--withdraw", "withdraw the acknowledgement, so that reminders resume");
+  const noted = new Option("--note <text>", "add a note to the acknowledgement");
   const ack = new Command("ack")
-    .description("Stop reminders of an alert until it resolves. The resolved notification is still sent.")
-    .argument("<fingerprint>", "as printed by `lenswatch alerts`", hexIdParser("lenswatch alerts"))
+    .description("Stop reminders of an alert, until it resolves or for a while. Its end is still sent.")
+    .argument("<alert>", "its fingerprint as printed by `lenswatch alerts`, or its recording or location")
+    .addOption(lasting.argParser(durationParser(1_000, "30m, 2h or 1d12h")))
     .option("--comment <text>", "the reason")
+    .addOption(withdrawn.conflicts(["for", "comment", "note"]))
+    .addOption(noted.conflicts(["for", "comment"]))
     .option("--author <name>", "the author (default: $USER)")
     .addOption(outputOption("text"));
-  withExample(addDaemonOptions(ack), 'lenswatch ack 5b1c5a3b0e9f7d21 --comment "an electrician is on the way"');
-  return ack.action(async (fingerprint: string, options: AckOptions) => {
-    const body = { author: authorFrom(options, io.env), ...(options.comment ? { comment: options.comment } : {}) };
-    const { alerts, replaced } = await withDaemon(options, io, async (daemon) => {
-      const before = await acknowledgedBy(daemon, fingerprint);
-      const path = `/api/v1/alerts/${fingerprint}/ack`;
-      const done = await daemon.send("POST", path, body, z.object({ alerts: z.number() }), IF_MISSING);
-      return { ...done, replaced: before };
+  withExample(
+    addDaemonOptions(ack),
+    'lenswatch ack "Leeds Briggate" --for 2h --comment "an electrician is on the way"',
+  );
+  return ack.action(async (wanted: string, options: AckOptions) => {
+    const author = authorFrom(options, io.env);
+    const done = await withDaemon(options, io, async (daemon) => {
+      const changed: Changed[] = [];
+      for (const one of await findAlerts(daemon, wanted)) changed.push(await change(daemon, one, author, options));
+      return changed;
     });
-    const instead = replaced === undefined ? "" : ` This replaces the acknowledgement of ${stripControls(replaced)}.`;
-    const text = `Acknowledged ${fingerprint}: no reminders until it resolves.${instead}\n`;
-    print(io, options.output, { fingerprint, alerts }, () => text);
+    const at = (instant: Instant) => timesSeenAt(clock.now()).at(instant, localZone(io.env));
+    const answer = done.map(({ title, ...rest }) => rest);
+    print(io, options.output, FINGERPRINT.test(wanted) ? answer[0] : answer, () =>
+      done.map((one) => `${stripControls(sentence(one, options, at))}\n`).join(""),
+    );
   });
+}
+
+const FINGERPRINT = /^[0-9a-f]{16}$/i;
+
+interface Found {
+  readonly fingerprint: string;
+  readonly title: string;
+}
+
+const Answer = z.looseObject({ until: z.string().nullish(), replaced: z.string().nullish() });
+type Changed = Found & z.infer<typeof Answer>;
+
+async function change(daemon: Daemon, found: Found, author: string, options: AckOptions): Promise<Changed> {
+  const { withdraw, note, comment, for: forMs } = options;
+  const path = `/api/v1/alerts/${found.fingerprint}/ack`;
+  if (withdraw) {
+    const query = new URLSearchParams({ author });
+    await daemon.send("DELETE", `${path}?${query}`, undefined, z.unknown(), IF_MISSING);
+    return { ...found };
+  }
+  const body =
+    note === undefined
+      ? { author, ...(comment ? { comment } : {}), ...(forMs === undefined ? {} : { for: formatDuration(forMs) }) }
+      : { author, text: note };
+  const answer = await daemon.send("POST", note === undefined ? path : `${path}/notes`, body, Answer, IF_MISSING);
+  return { ...answer, ...found };
 }
 
 const IF_MISSING = "`lenswatch alerts --silenced --inhibited` lists those that fire";
 
-const Acknowledged = z.object({
-  fingerprint: z.string(),
-  status: z.object({ acknowledgement: z.object({ author: z.string() }).optional() }),
-});
+function sentence({ title, until, replaced }: Changed, options: AckOptions, at: (instant: Instant) => string): string {
+  if (options.withdraw) return `Withdrew the acknowledgement of ${title}: reminders resume.`;
+  if (options.note !== undefined) return `Added the note to ${title}.`;
+  const instead = replaced ? ` This replaces the acknowledgement of ${replaced}.` : "";
+  return `Acknowledged ${title}: no reminders until ${until ? at(Date.parse(until)) : "it resolves"}.${instead}`;
+}
 
-/** Undefined also where the token may acknowledge and not read. */
-async function acknowledgedBy(daemon: Daemon, fingerprint: string): Promise<string | undefined> {
-  const parameters = { silenced: "true", inhibited: "true" };
-  try {
-    const alerts = await daemon.get("/api/v2/alerts", parameters, z.array(Acknowledged));
-    return alerts.find((alert) => alert.fingerprint === fingerprint)?.status.acknowledgement?.author;
-  } catch (thrown) {
-    if (thrown instanceof DaemonError) return undefined;
-    throw thrown;
+const Firing = z.object({ fingerprint: z.string(), labels: z.record(z.string(), z.string()) });
+type Firing = z.infer<typeof Firing>;
+
+/** The alert with that fingerprint, else those about the recording or location of that id or name. */
+async function findAlerts(daemon: Daemon, wanted: string): Promise<Found[]> {
+  if (FINGERPRINT.test(wanted)) return [{ fingerprint: wanted.toLowerCase(), title: wanted.toLowerCase() }];
+  const alerts = await daemon.get("/api/v2/alerts", {}, z.array(Firing));
+  const isNamed = (label: string) => (alert: Firing) => alert.labels[label]?.toLowerCase() === wanted.toLowerCase();
+  const kinds = ["recording_id", "recording", "location_id", "location"].map((label) => alerts.filter(isNamed(label)));
+  const found = kinds.find((some) => some.length > 0) ?? [];
+  const places = new Set(found.map(({ labels }) => labels.location_id));
+  if (places.size > 1) {
+    const listed = listRows(found.map((one) => ({ id: one.fingerprint, name: titleOf(one) })));
+    throw new DaemonError("bad_option", `several places have that name; give a fingerprint:${listed}`);
   }
+  if (found.length > 0) return found.map((one) => ({ fingerprint: one.fingerprint, title: titleOf(one) }));
+  throw new DaemonError("rejected", unknownMessage("alert", wanted, namesIn(alerts)));
+}
+
+/** The recordings and locations of the alerts. */
+function namesIn(alerts: readonly Firing[]) {
+  const rows = alerts.flatMap(({ labels: { recording_id, recording = "", location_id, location = "" } }) => [
+    ...(recording_id ? [{ id: recording_id, name: recording, location }] : []),
+    ...(location_id ? [{ id: location_id, name: location }] : []),
+  ]);
+  return [...new Map(rows.map((row) => [row.id, row])).values()];
+}
+
+function titleOf({ labels: { alertname = "", recording, location } }: Firing): string {
+  return [alertname, recording, location].filter((part) => !!part).join(" · ");
 }

@@ -17,7 +17,7 @@ const clock = { now: () => NOW };
 const table: readonly CommandEntry[] = [
   { name: "status", summary: "the fleet", load: async (io) => statusCommand(io, clock) },
   { name: "silence", summary: "silences", load: async (io) => silenceCommand(io, clock) },
-  { name: "ack", summary: "acknowledgement", load: async (io) => ackCommand(io) },
+  { name: "ack", summary: "acknowledgement", load: async (io) => ackCommand(io, clock) },
   { name: "alerts", summary: "the alerts", load: async (io) => alertsCommand(io, clock) },
   { name: "healthz", summary: "alive", load: async (io) => healthzCommand(io) },
   { name: "audit", summary: "the audit log", load: async (io) => auditCommand(io, clock) },

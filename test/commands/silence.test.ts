@@ -154,39 +154,93 @@ describe("lenswatch ack", () => {
     expect([...acks.values()]).toEqual([{ author: "dana", comment: "on my way", at: NOW }]);
   });
 
-  test("an unknown fingerprint is exit code 1, an invalid one wrong usage", async () => {
+  test("an unknown fingerprint or name is exit code 1", async () => {
     const { run } = await open();
     expect(await run("ack", "0000000000000000")).toMatchObject({
       exitCode: 1,
-      stderr: expect.stringMatching(/^lenswatch: No firing alert has this fingerprint: `lenswatch alerts /),
+      stderr: expect.stringMatching(/^lenswatch: No firing alert has this fingerprint; .*: `lenswatch alerts /),
     });
-    expect((await run("ack", "../silences")).exitCode).toBe(2);
+    expect((await run("ack", "../silences")).exitCode).toBe(1);
   });
 
-  test("says whose acknowledgement it replaces", async () => {
-    const acknowledgement = { author: "lee\u001b[2J", comment: "", at: NOW };
-    const memory = holdsInMemory({ now: () => NOW }, [firingAlert("RecordingOffline")]);
-    const alerts = async () => [{ alert: firingAlert("RecordingOffline"), receivers: ["ops"], acknowledgement }];
+  test("lasts as long as it says, in the time of the terminal; names whose it replaces", async () => {
+    const { address, acks } = await open();
+    const by = (author: string, ...argv: string[]) =>
+      lenswatch(["ack", print, "--author", author, ...argv, "--url", address], { ...token, TZ: "America/New_York" });
+    expect((await by("lee\u001b[2J", "--for", "2h", "--comment", "x")).stdout).toBe(
+      `Acknowledged ${print}: no reminders until 09:00 EST.\n`,
+    );
+    expect([...acks.values()]).toMatchObject([{ comment: "x", until: NOW + 7_200_000 }]);
+    expect((await by("dana")).stdout).toMatch(/ until it resolves\. This replaces the acknowledgement of lee\[2J\.\n$/);
+    expect((await by("dana", "--for", "2y")).stderr).toContain("of a year at most");
+  });
+
+  test("is withdrawn and noted; neither goes with the other, nor where there is none", async () => {
+    const { run, acks } = await open();
+    expect(await run("ack", print, "--withdraw")).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringMatching(/^lenswatch: The alert is not acknowledged: `lenswatch alerts /),
+    });
+    await run("ack", print);
+    expect((await run("ack", print, "--note", "the fuse?", "--author", "sam")).stdout).toBe(
+      `Added the note to ${print}.\n`,
+    );
+    expect((await run("ack", print, "--withdraw")).stdout).toBe(
+      `Withdrew the acknowledgement of ${print}: reminders resume.\n`,
+    );
+    expect([...acks.values()]).toMatchObject([{ until: NOW, notes: [{ author: "sam", text: "the fuse?" }] }]);
+    expect((await run("ack", print, "--withdraw", "--note", "x")).exitCode).toBe(2);
+    expect((await run("ack", print, "--withdraw", "--for", "2h")).exitCode).toBe(2);
+  });
+
+  test("takes the recording or location that the alerts are about; asks where several places have the name", async () => {
+    const at = (name: string, labels: Record<string, string>) => ({ ...firingAlert(name, labels), id: `${name}@1` });
+    const firing = [
+      at("RecordingOffline", { recording: "Entrance", recording_id: "r1", location: "Leeds", location_id: "1" }),
+      at("LowUptime", { recording: "Entrance", recording_id: "r1", location: "Leeds", location_id: "1" }),
+      at("RecordingDegraded", { recording: "Entrance", recording_id: "r2", location: "York", location_id: "2" }),
+    ];
+    const memory = holdsInMemory({ now: () => NOW }, firing);
+    const alerts = async () => firing.map((alert) => ({ alert, receivers: ["ops"] }));
     const { address } = await serve({ ...memory.deps, adminToken: "s3cret", alerts });
-    const { stdout, exitCode } = await lenswatch(["ack", print, "--url", address], token);
-    expect(stdout).toMatch(/ This replaces the acknowledgement of lee\[2J\.\n$/);
-    expect(exitCode).toBe(0);
+    const run = (...argv: string[]) => lenswatch(["ack", ...argv, "--url", address], token);
+    const { stdout, stderr } = await run("leeds");
+    expect(stderr).toBe("");
+    expect(stdout.split("\n").sort()).toEqual([
+      "",
+      "Acknowledged LowUptime · Entrance · Leeds: no reminders until it resolves.",
+      "Acknowledged RecordingOffline · Entrance · Leeds: no reminders until it resolves.",
+    ]);
+    expect([...memory.acks.keys()].sort()).toEqual(["LowUptime@1", "RecordingOffline@1"]);
+    const several = await run("Entrance");
+    expect([several.exitCode, several.stdout]).toEqual([2, ""]);
+    expect(several.stderr).toMatch(
+      /^lenswatch: several places have that name; give a fingerprint:\n( {2}\w{16} .*\n){3}$/,
+    );
+    expect(JSON.parse((await run("r2", "--output", "json")).stdout)).toMatchObject([{ alerts: 1, until: null }]);
+    const unknown = await run("Entranse");
+    expect([unknown.exitCode, unknown.stderr]).toEqual([
+      1,
+      expect.stringMatching(/^lenswatch: no alert has .*; similar:/),
+    ]);
   });
 
-  test("has the author of a silence: the option, else $USER, else lenswatch", async () => {
+  test("has the author of a silence: the option, else $USER; without either it is asked for", async () => {
     const { address, acks, kept } = await open();
     const admin = { LENSWATCH_ADMIN_TOKEN: "s3cret" };
-    for (const [argv, env] of [
-      [["--author", "lee"], { USER: "dana" }],
-      [[], { USER: "dana" }],
-      [[], {}],
-    ] as const) {
-      await lenswatch(["ack", print, ...argv, "--url", address], { ...admin, ...env });
-      await lenswatch(["silence", "add", "a=b", "--comment", "c", ...argv, "--url", address], { ...admin, ...env });
-      const [author] = [...acks.values()].map((one) => one.author).slice(-1);
-      expect([...kept.values()].at(-1)?.createdBy).toBe(author);
-      expect(author).toBe(argv[1] ?? ("USER" in env ? "dana" : "lenswatch"));
+    for (const argv of [
+      ["ack", print],
+      ["silence", "add", "a=b", "--comment", "c"],
+    ]) {
+      const run = (more: string[], env = {}) => lenswatch([...argv, ...more, "--url", address], { ...admin, ...env });
+      const author = () => [...acks.values()].at(-1)?.author ?? [...kept.values()].at(-1)?.createdBy;
+      expect(await run([])).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("give --author") });
+      expect(author()).toBe(argv[0] === "ack" ? undefined : "lee");
+      await run([], { USER: "dana" });
+      await run(["--author", "lee"], { USER: "dana" });
+      expect([...acks.values()].at(-1)?.author).toBe("lee");
     }
+    expect([...kept.values()].map(({ createdBy }) => createdBy)).toEqual(["dana", "lee"]);
   });
 
   test("an acknowledgement is shown by alerts", async () => {

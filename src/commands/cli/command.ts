@@ -48,10 +48,22 @@ export function listRows(rows: readonly NamedRow[]): string {
 }
 
 /** The message for a name that no row has, with up to three rows of a similar one. */
-export function unknownMessage(kind: "location" | "recording", wanted: string, rows: readonly NamedRow[]): string {
+export function unknownMessage(
+  kind: "location" | "recording" | "alert",
+  wanted: string,
+  rows: readonly NamedRow[],
+): string {
   const near = closestRows(wanted, rows);
-  const hint = near.length === 0 ? "; `lenswatch status` lists them" : `; similar:${listRows(near)}`;
+  const hint =
+    near.length === 0
+      ? `; \`lenswatch ${kind === "alert" ? "alerts" : "status"}\` lists them`
+      : `; similar:${listRows(near)}`;
   return `no ${kind} has the id or name "${stripControls(wanted)}"${hint}`;
+}
+
+/** The IANA zone of the person at the terminal. */
+export function localZone(env: CommandIo["env"]): string {
+  return env.TZ || Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 
 /** Adds an example to a command's help. */

@@ -23,6 +23,7 @@ export const daemonErrorCodes = [
   "refused",
   "rejected",
   "unexpected",
+  "bad_option",
 ] as const;
 
 /** A failed request to the daemon; the message is one sentence with the next step. */
@@ -45,9 +46,14 @@ function parseUrl(text: string): string {
   return `${url.origin}${url.pathname}`.replace(/\/+$/, "");
 }
 
-/** The author of a change, unless the daemon knows better. */
+/** The author of a change. Throws DaemonError `bad_option` where it is not known. */
 export function authorFrom(options: { readonly author?: string }, env: CommandIo["env"]): string {
-  return options.author || env.USER || "lenswatch";
+  const author = options.author || env.USER || env.USERNAME;
+  if (author) return author;
+  throw new DaemonError(
+    "bad_option",
+    "nobody is named as the author, as $USER is not set: give --author with your name",
+  );
 }
 
 /** Adds `--url` and `--config`. */
