@@ -14,8 +14,9 @@ import { type Clock, type Instant, systemClock } from "../lib/clock.ts";
 import { humanDuration } from "../lib/duration.ts";
 import { toError } from "../lib/errors.ts";
 import { counted } from "../lib/format.ts";
+import { MOMENT_EXAMPLES } from "../lib/moment.ts";
 import { stripControls } from "../lib/text.ts";
-import { type CommandIo, durationParser, outputOption, print, withExample } from "./cli/command.ts";
+import { type CommandIo, durationParser, localZone, outputOption, print, withExample } from "./cli/command.ts";
 import {
   addDaemonOptions,
   authorFrom,
@@ -24,11 +25,13 @@ import {
   type DaemonOptions,
   withDaemon,
 } from "./cli/daemon.ts";
+import { silenceSpan } from "./cli/silence-span.ts";
 import { printList, type TableColumn } from "./cli/table.ts";
 
 type OutputOptions = DaemonOptions & { readonly output: "table" | "json" };
 
-type AddOptions = OutputOptions & { readonly duration: number; readonly comment: string; readonly author?: string };
+type AddOptions = OutputOptions &
+  Readonly<{ duration: number; start?: string; until?: string; comment: string; author?: string }>;
 
 /** As in Alertmanager's API; fields that are not shown are kept for JSON. */
 const Silence = z.looseObject({
@@ -54,28 +57,28 @@ function addCommand(io: CommandIo, clock: Clock): Command {
     .description("Silence the alerts that match all matchers.")
     .addArgument(new Argument("<matcher...>", "name=value, or with != =~ !~").argParser(collectMatcher))
     .addOption(
-      new Option("--duration <time>", "the duration, such as 30m or 1d12h")
+      new Option("--for, --duration <time>", "the duration, such as 30m or 1d12h")
         .argParser(durationParser(1_000, "30m, 2h or 1d12h"))
         .default(3_600_000, "1h"),
     )
+    .option("--start <time>", `when it begins (default: now): ${MOMENT_EXAMPLES}`)
+    .addOption(new Option("--until <time>", "when it ends, likewise").conflicts("duration"))
     .requiredOption("--comment <text>", "the reason (required)")
     .option("--author <name>", "the author (default: $USER)");
   const example = 'lenswatch silence add alertname=RecordingOffline location="Leeds" --duration 2h --comment rewiring';
   return withOutput(add, example).action(async (matchers: readonly Matcher[], options: AddOptions) => {
     const now = clock.now();
-    const endsAt = now + options.duration;
-    const body = {
-      matchers: matchers.map(toApiMatcher),
-      startsAt: new Date(now).toISOString(),
-      endsAt: new Date(endsAt).toISOString(),
-      createdBy: authorFrom(options, io.env),
-      comment: options.comment,
-    };
+    const said = { createdBy: authorFrom(options, io.env), comment: options.comment };
     await withDaemon(options, io, async (daemon) => {
+      const local = { now, localZone: localZone(io.env) };
+      const { startsAt, endsAt, words } = await silenceSpan(daemon, matchers, options, local);
+      const [starts, ends] = [startsAt, endsAt].map((at) => new Date(at).toISOString());
+      const body = { matchers: matchers.map(toApiMatcher), startsAt: starts, endsAt: ends, ...said };
       const made = await daemon.send("POST", "/api/v2/silences", body, z.object({ silenceID: z.string() }));
-      const what = `${matchers.map(formatMatcher).join(", ")} for ${humanDuration(options.duration)}`;
+      const what = `${matchers.map(formatMatcher).join(", ")} ${words}`;
       print(io, options.output, made, () => `Silence ${made.silenceID} silences ${what}.\n`);
-      if (options.output !== "json") io.stdout.write(`${stripControls(await effectOf(daemon, matchers))}\n`);
+      if (options.output === "json") return;
+      io.stdout.write(`${stripControls(await effectOf(daemon, matchers, startsAt > now))}\n`);
     });
   });
 }
@@ -125,7 +128,9 @@ const columnsAt = (now: Instant): readonly TableColumn<Silence>[] => [
 ];
 
 function whenText({ status: { state }, startsAt, endsAt }: Silence, now: Instant): string {
-  if (state === "pending") return `begins in ${humanDuration(Date.parse(startsAt) - now)}`;
+  const lastsMs = Date.parse(endsAt) - Date.parse(startsAt);
+  if (state === "pending")
+    return `begins in ${humanDuration(Date.parse(startsAt) - now)}, for ${humanDuration(lastsMs)}`;
   const leftMs = Date.parse(endsAt) - now;
   return state === "active" ? `ends in ${humanDuration(leftMs)}` : `ended ${humanDuration(-leftMs)} ago`;
 }
@@ -151,11 +156,11 @@ function collectMatcher(text: string, before: readonly Matcher[] | undefined): M
 const FiringAlert = z.object({ labels: z.record(z.string(), z.string()) });
 
 /** A sentence about the silence that was just added. A failed request is no failure: the silence exists. */
-async function effectOf(daemon: Daemon, matchers: readonly Matcher[]): Promise<string> {
+async function effectOf(daemon: Daemon, matchers: readonly Matcher[], isPending: boolean): Promise<string> {
   try {
     const alerts = await daemon.get("/api/v2/alerts", {}, z.array(FiringAlert));
     const silenced = alerts.filter(({ labels }) => matchesAll(matchers, labels)).length;
-    if (silenced > 0) return `${counted(silenced, "firing alert")} silenced.`;
+    if (silenced > 0) return `${counted(silenced, "firing alert")} ${isPending ? "would match now" : "silenced"}.`;
     const unknown = await unknownName(daemon, matchers);
     return unknown === undefined
       ? "No firing alert matches."

@@ -51,6 +51,41 @@ describe("lenswatch silence add", () => {
     expect(exitCode).toBe(0);
   });
 
+  test.each([
+    [["--start", "tomorrow 22:00"], "from DAY 22:00 GMT until DAY 23:00 GMT (Europe/London)", 34 * 3_600_000, 1],
+    [["--start", "+2h", "--for", "30m"], "from 14:00 GMT until 14:30 GMT (Europe/London)", 7_200_000, 0.5],
+    [["--until", "22:00"], "until 22:00 GMT (Europe/London)", 0, 10],
+  ])("%j is %s, in the zone of the location", async (args, words, after, hours) => {
+    const { run, kept } = await open();
+    const { stdout, stderr } = await run("silence", "add", "location=Leeds Briggate", ...args, "--comment", "x");
+    expect(stderr).toBe("");
+    expect(stdout.replaceAll(/\w{3} \d+ \w{3}(?= \d)/g, "DAY")).toContain(` location="Leeds Briggate" ${words}.\n`);
+    const [silence] = kept.values();
+    expect(silence).toMatchObject({ startsAt: NOW + after, endsAt: NOW + after + hours * 3_600_000 });
+  });
+
+  test("in the zone of the terminal where no location is named; pending ones say when they begin", async () => {
+    const { address, kept } = await open();
+    const run = (...argv: string[]) =>
+      lenswatch(["silence", ...argv, "--url", address], { ...token, TZ: "America/New_York" });
+    const { stdout } = await run("add", "alertname=RecordingOffline", "--start", "22:00", "--comment", "x");
+    expect(stdout).toContain("(America/New_York).\n1 firing alert would match now.\n");
+    expect([...kept.values()]).toMatchObject([{ startsAt: NOW + 15 * 3_600_000 }]);
+    expect((await run("list")).stdout).toContain(' pending  alertname="RecordingOffline"  begins in 15 h, for 1 h ');
+  });
+
+  test.each([
+    [["--start", "soon"], "--start must be a time such as"],
+    [["--start", "today 11:00"], "--start today 11:00 has passed in Europe/London"],
+    [["--start", "+2h", "--until", "+1h"], "--until must be after --start"],
+    [["--until", "22:00", "--for", "2h"], "cannot be used with"],
+  ])("%j is wrong usage", async (args, message) => {
+    const { run, kept } = await open();
+    const done = await run("silence", "add", "location=Leeds Briggate", ...args, "--comment", "x");
+    expect(done).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(message) });
+    expect(kept.size).toBe(0);
+  });
+
   test("accepts quoted values, defaults to an hour and $USER; --output json prints the id", async () => {
     const { run, kept } = await open();
     const { stdout } = await run(
