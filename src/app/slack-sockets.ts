@@ -37,7 +37,7 @@ export class SlackSockets {
     const wanted = new Map(apps.map((app) => [keyOf(app, app.appToken), app]));
     for (const key of this.#sockets.keys()) if (!wanted.has(key)) void this.#close(key);
     for (const [key, app] of wanted) if (!this.#sockets.has(key)) this.#open(key, app);
-    if (wanted.size === 0) this.#runtime.metrics.slackSocket(undefined);
+    this.#runtime.metrics.slackSocket(wanted.size === 0 ? undefined : !this.isDown());
   }
 
   /** Whether buttons and commands do not work now, though they are configured. */
@@ -73,9 +73,9 @@ export class SlackSockets {
   async #close(key: string): Promise<void> {
     const { socket, api } = this.#sockets.get(key) ?? {};
     this.#sockets.delete(key);
+    this.#connected.delete(key);
     await socket?.close();
     await api?.close();
-    if (!this.#sockets.has(key)) this.#connected.delete(key);
   }
 
   /** With the setup at work now. */

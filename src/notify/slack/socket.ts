@@ -217,6 +217,6 @@ export class SlackSocket {
   }
 
   #report(): void {
-    this.#deps.connected(this.#open.size > 0);
+    if (!this.#closing.signal.aborted) this.#deps.connected(this.#open.size > 0);
   }
 }

@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { type SlackStandIn, startSlackStandIn } from "../../src/demo/slack/stand-in.ts";
+import { startWatch, type Watch } from "../support/app.ts";
+import { describeWithRedis } from "../support/redis.ts";
+import { until } from "../support/until.ts";
+
+describeWithRedis("a daemon with an app token", () => {
+  let slack: SlackStandIn;
+  let watch: Watch;
+  beforeAll(async () => {
+    slack = await startSlackStandIn({ channels: ["ops-cameras"], rateLimits: false });
+    const { bot, app } = slack.tokens;
+    watch = await startWatch({
+      receivers: `[ { name: ops, slack_configs: [ { bot_token: ${bot}, app_token: ${app}, channel: "#ops-cameras" } ] } ]`,
+      more: `slack_api_url: ${slack.apiUrl}`,
+    });
+    await slack.socket.connected(1);
+  });
+  afterAll(async () => {
+    await watch.close();
+    await slack.close();
+  });
+
+  async function exposed(): Promise<string | undefined> {
+    const text = await (await fetch(`${watch.app.address}/metrics`)).text();
+    return /^lenswatch_slack_socket_connected (\d)/m.exec(text)?.[1];
+  }
+  async function notes(): Promise<readonly string[]> {
+    return ((await (await fetch(`${watch.app.address}/readyz`)).json()) as { notes: string[] }).notes;
+  }
+
+  it("answers commands, and silences", async () => {
+    const [location] = watch.simulator.world.locations;
+    expect(await slack.command("ops-cameras", "status")).toBe("Nothing needs anybody.");
+    expect(await slack.command("ops-cameras", `silence ${location?.id} 2h`)).toContain("is silenced until");
+    const silences = await (await fetch(`${watch.app.address}/api/v2/silences`)).json();
+    expect(silences).toMatchObject([{ createdBy: "ana", comment: "from Slack", matchers: [{ value: location?.id }] }]);
+    expect(await exposed()).toBe("1");
+    expect(await notes()).toEqual([]);
+  });
+
+  it("says that buttons do not work, by a metric and a note, until they do", async () => {
+    slack.refuse("apps.connections.open", "internal_error");
+    for (const connection of slack.socket.connections()) connection.terminate();
+    await until("the connection is missed", async () => (await exposed()) === "0");
+    expect(await notes()).toEqual([expect.stringContaining("Slack's buttons and commands do not reach")]);
+    slack.accept("apps.connections.open");
+    await slack.socket.connected(1);
+    await until("the connection is back", async () => (await exposed()) === "1");
+    expect(await notes()).toEqual([]);
+  });
+
+  it("keeps its connection over a reload, and closes it where the app token is gone", async () => {
+    const opened = slack.socket.opened();
+    await watch.reload((text) => text.replace("group_wait: 0s", "group_wait: 1s"));
+    expect(await slack.command("ops-cameras", "help")).toContain("/lenswatch why");
+    expect(slack.socket.opened()).toBe(opened);
+    await watch.reload((text) => text.replace(`app_token: ${slack.tokens.app}, `, ""));
+    await slack.socket.connected(0);
+    expect(await exposed()).toBeUndefined();
+    expect(await notes()).toEqual([]);
+  });
+});
