@@ -175,6 +175,20 @@ describeWithRedis("integrations keep what they were notified of", () => {
     expect(await testStore().redis.get(keys.identities)).not.toContain("hooks.test");
   });
 
+  it("a channel of the Slack app keeps its id, whatever its token and its place become", async () => {
+    const { identities } = testStore().store;
+    const entries = (token: string, channels: readonly string[]) => {
+      const slack_configs = channels.map((channel) => ({ bot_token: `xoxb-${token}`, channel }));
+      return configured(configOf({ receivers: [{ name: "ops", slack_configs }] }));
+    };
+    const ids = async (one: Configured) => (await identify(identities, one, true)).senders.list.map(({ id }) => id);
+    const before = await ids(entries("0123456789", ["#one", "#two"]));
+    expect(await ids(entries("9876543210", ["#new", "#two", "#one"]))).toEqual([
+      expect.anything(),
+      ...before.reverse(),
+    ]);
+  });
+
   it("the first of two Slack entries is removed: it is sent the end, and the other keeps its place", async () => {
     const { load, fire, end, said } = stage();
     await load([{ name: "ops", entries: [entry("one"), entry("two")] }], "reload");

@@ -1,5 +1,7 @@
 import { expect, it } from "vitest";
+import { pacedBy } from "../../src/alerting/route.ts";
 import { planIntegrations } from "../../src/app/integrations.ts";
+import { endpointHash } from "../../src/notify/notifier.ts";
 import { configOf, service } from "../config/text.ts";
 
 it("every webhook and every recipient is its own integration; they may share an endpoint", () => {
@@ -27,4 +29,14 @@ smtp: { host: smtp.example.com, from: lenswatch@example.com }
   expect(made.map(({ paceMs }) => paceMs)).toEqual([1_000, 200, 200, 1_000]);
   expect(made.map(({ sendResolved }) => sendResolved)).toEqual([true, false, false, true]);
   expect(JSON.stringify(made)).not.toContain("secret");
+});
+
+it("channels of one bot token share an endpoint, and have a pace of their own", () => {
+  const app = (channel: string) => `{ bot_token: xoxb-0123456789, channel: "${channel}" }`;
+  const text = `${service}receivers: [{ name: ops, slack_configs: [${app("#a")}, ${app("C0B")}] }]\n`;
+  const made = planIntegrations(configOf(text), { web: endpointHash, smtp: "" }).map(({ integration }) => integration);
+  expect(new Set(made.map(({ endpoint }) => endpoint)).size).toBe(1);
+  expect(new Set(made.map(pacedBy)).size).toBe(2);
+  expect(made).toMatchObject([{ conversation: "edits" }, { conversation: "edits" }]);
+  expect(JSON.stringify(made)).not.toContain("xoxb");
 });

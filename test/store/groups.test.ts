@@ -394,6 +394,19 @@ describeWithRedis("an endpoint in trouble", () => {
     expect(await groups.pace(slack, T0)).toBe(0);
   });
 
+  it("a channel of an endpoint has a pace of its own", async () => {
+    await due(first.id, second.id);
+    const { groups } = testStore().store;
+    const [one, two] = [
+      { ...first, paceMs: SECOND, channel: "#one" },
+      { ...second, paceMs: SECOND, channel: "#two" },
+    ];
+    expect(await groups.pace(one, T0)).toBe(0);
+    expect(await groups.claim(one, "t1", T0, LEASE)).toEqual({ kind: "pace", until: T0 + SECOND });
+    expect(await groups.claim(two, "t2", T0, LEASE)).toMatchObject({ kind: "group" });
+    expect(await groups.pace(two, T0)).toBe(0);
+  });
+
   it("a pace token from a clock far ahead does not block the endpoint", async () => {
     const paced = { ...first, paceMs: SECOND };
     const { groups } = testStore().store;
