@@ -10,8 +10,10 @@ import { createAlertmanagerNotifier } from "../notify/alertmanager/send.ts";
 import { createDigestMail, createEmailNotifier, type DigestMail } from "../notify/email/send.ts";
 import { createMailTransport, type MailTransport } from "../notify/email/transport.ts";
 import { endpointHash, type Notifier, NotifyError, smtpUrl } from "../notify/notifier.ts";
+import { createPagerDutyNotifier } from "../notify/pagerduty/send.ts";
 import { createSlackAppNotifier } from "../notify/slack/app.ts";
 import { createSlackNotifier } from "../notify/slack/send.ts";
+import { createTeamsNotifier } from "../notify/teams/send.ts";
 import { createWebhookNotifier } from "../notify/webhook/send.ts";
 
 const SEND_TIMEOUT_MS = 10_000;
@@ -47,6 +49,11 @@ const SLACK_PACE_MS = 1_000;
 /** Mail servers throttle or refuse senders of many messages at once. */
 const MAIL = { paceMs: 200, conversation: "threads" } as const;
 
+/** A key is throttled beyond some hundred events a minute; most sends make none. */
+const PAGERDUTY_PACE_MS = 100;
+/** Teams throttles a webhook beyond four messages a second (learn.microsoft.com, "Rate limiting for connectors"). */
+const TEAMS_PACE_MS = 250;
+
 const kinds: { readonly [Type in ChannelType]: ChannelKind<Type> } = {
   slack: {
     plan({ apiUrl, app, sendResolved }, { web }) {
@@ -70,6 +77,24 @@ const kinds: { readonly [Type in ChannelType]: ChannelKind<Type> } = {
   webhook: {
     plan: ({ url, sendResolved }, { web }) => [{ sendResolved, endpoint: web(url), paceMs: 0, everyGroup: true }],
     open: (entry, _, { log }) => createWebhookNotifier({ ...entry, timeoutMs: SEND_TIMEOUT_MS, log }),
+  },
+  pagerduty: {
+    plan: ({ url, routingKey, sendResolved }, { web }) => [
+      {
+        sendResolved,
+        endpoint: web(`${url}/${routingKey}`),
+        paceMs: PAGERDUTY_PACE_MS,
+        conversation: "edits",
+        isApart: true,
+      },
+    ],
+    open: (entry, _, { log }) => createPagerDutyNotifier({ ...entry, timeoutMs: SEND_TIMEOUT_MS, log }),
+  },
+  msteamsv2: {
+    plan: ({ webhookUrl, sendResolved }, { web }) => [
+      { sendResolved, endpoint: web(webhookUrl), paceMs: TEAMS_PACE_MS },
+    ],
+    open: (entry, _, { log }) => createTeamsNotifier({ ...entry, timeoutMs: SEND_TIMEOUT_MS, log }),
   },
   alertmanager: {
     plan: ({ url, resendMs }, { web }) => [{ sendResolved: true, endpoint: web(url), paceMs: 0, resendMs }],

@@ -40,7 +40,9 @@ export class NotifyJobs {
       ...context,
       start: context.coldStart,
       store: shards,
-      integrations: integrations.filter((one) => !isProgram(one) && direct.has(one.receiver)).map(({ id }) => id),
+      integrations: integrations
+        .filter((one) => !isProgram(one) && !one.isApart && direct.has(one.receiver))
+        .map(({ id }) => id),
       waiting: integrations.map(({ id }) => id),
       suppressed: ofAll,
     });

@@ -78,7 +78,11 @@ function describe(file: string, { config, warnings }: LoadedConfig): string[] {
   ];
 }
 
-const NOUNS: Readonly<Record<string, string>> = { alertmanager: "Alertmanager" };
+const NOUNS: Readonly<Record<string, string>> = {
+  alertmanager: "Alertmanager",
+  pagerduty: "PagerDuty service",
+  msteamsv2: "Teams workflow",
+};
 
 function describeReceiver({ name: _, ...channels }: ReceiverConfig): string {
   const parts = Object.entries(channels).flatMap(([type, entries]) => {

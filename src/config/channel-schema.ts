@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { buildHttpClient, httpConfig } from "./http-client-schema.ts";
 import { camelKeys, listOf, optional, type Parsed, required, section, withDefault } from "./key.ts";
-import { duration, email, integer, line, name, resourceUrl, trueOrFalse, webUrl } from "./scalars.ts";
+import { duration, email, integer, line, name, resourceUrl, token, trueOrFalse, webUrl } from "./scalars.ts";
 import { buildSlack, slackSection } from "./slack-schema.ts";
 
 /** E-mail addresses, each once; a single text may list several with commas. */
@@ -46,6 +46,19 @@ const alertmanager = section({
   http_config: httpConfig("Alertmanager"),
 });
 
+const pagerduty = section({
+  routing_key: required("The integration key of a PagerDuty service with Events API v2.", token, { secret: true }),
+  url: withDefault("Where events are sent.", webUrl, "https://events.pagerduty.com/v2/enqueue"),
+  http_config: httpConfig("PagerDuty"),
+  send_resolved: withDefault("Whether an incident is resolved when its last alert is.", trueOrFalse, "true"),
+});
+
+const teams = section({
+  webhook_url: required("The URL of a Teams workflow that posts what it receives.", resourceUrl(), { secret: true }),
+  http_config: httpConfig("the workflow"),
+  send_resolved: sendResolved,
+});
+
 const channelKeys = {
   slack_configs: withDefault(
     "Slack channels, each by an incoming webhook or by the Slack app.",
@@ -54,6 +67,8 @@ const channelKeys = {
   ),
   email_configs: withDefault("E-mail, sent through `smtp`.", listOf(mail), []),
   webhook_configs: withDefault("Webhooks.", listOf(webhook), []),
+  pagerduty_configs: withDefault("PagerDuty services; a group that fires is an incident.", listOf(pagerduty), []),
+  msteamsv2_configs: withDefault("Microsoft Teams channels, each by a workflow.", listOf(teams), []),
   alertmanager_configs: withDefault("Alertmanagers to forward alerts to.", listOf(alertmanager), []),
 };
 
@@ -65,6 +80,12 @@ export function buildChannels(written: Parsed<typeof channelKeys>, slackApiUrl: 
     slack: written.slack_configs.map((entry) => buildSlack(entry, slackApiUrl)),
     email: written.email_configs.map((entry) => camelKeys(entry)),
     webhook: written.webhook_configs.map(({ http_config, ...entry }) => {
+      return { ...camelKeys(entry), http: buildHttpClient(http_config) };
+    }),
+    pagerduty: written.pagerduty_configs.map(({ http_config, ...entry }) => {
+      return { ...camelKeys(entry), http: buildHttpClient(http_config) };
+    }),
+    msteamsv2: written.msteamsv2_configs.map(({ http_config, ...entry }) => {
       return { ...camelKeys(entry), http: buildHttpClient(http_config) };
     }),
     alertmanager: written.alertmanager_configs.map(({ url, resend_interval: resendMs, http_config }) => {

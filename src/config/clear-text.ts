@@ -37,13 +37,16 @@ function checkUrl(path: Path, url: string): Finding[] {
   return [warning(path, `${protocol}//`, `${encrypted}:// so that credentials are encrypted in transit`)];
 }
 
-function toReceiver({ slack_configs, webhook_configs, alertmanager_configs }: Receiver, index: number): Finding[] {
+function toReceiver({ alertmanager_configs, ...others }: Receiver, index: number): Finding[] {
+  const { slack_configs, webhook_configs, pagerduty_configs, msteamsv2_configs } = others;
   const at = (...path: Path) => ["receivers", index, ...path];
   const withLogin = ({ http_config: http }: Receiver["alertmanager_configs"][number]) =>
     http?.authorization !== undefined || http?.basic_auth !== undefined;
   return [
     ...slack_configs.flatMap(({ api_url: url }, i) => (url ? checkUrl(at("slack_configs", i, "api_url"), url) : [])),
     ...webhook_configs.flatMap(({ url }, i) => checkUrl(at("webhook_configs", i, "url"), url)),
+    ...pagerduty_configs.flatMap(({ url }, i) => checkUrl(at("pagerduty_configs", i, "url"), url)),
+    ...msteamsv2_configs.flatMap((entry, i) => checkUrl(at("msteamsv2_configs", i, "webhook_url"), entry.webhook_url)),
     ...alertmanager_configs.flatMap((entry, i) =>
       withLogin(entry) ? checkUrl(at("alertmanager_configs", i, "url"), entry.url) : [],
     ),

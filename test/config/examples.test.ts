@@ -86,7 +86,7 @@ describe("the full example", () => {
 
   test("names the file of every secret", () => {
     const secrets = keys.filter(({ secret }) => secret).map(({ path }) => `${path.split(".").at(-1)}_file`);
-    expect(new Set(secrets).size).toBe(15);
+    expect(new Set(secrets).size).toBe(17);
     expect(secrets.filter((name) => !text.includes(name))).toEqual([]);
   });
 });

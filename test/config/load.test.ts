@@ -81,6 +81,8 @@ describe("the smallest configuration", () => {
         slack: [{ apiUrl: "https://hooks.example.com/services/T0/B0/x", sendResolved: true }],
         email: [],
         webhook: [],
+        pagerduty: [],
+        msteamsv2: [],
         alertmanager: [],
       },
     ]);
@@ -314,7 +316,7 @@ test("a receiver without a route is warned of, one deep in the tree is not", () 
 
 test("a receiver without integrations is accepted with a warning", () => {
   expect(warningsOf(`${smallest}  - name: nobody\nroute: { receiver: ops }\n`)).toEqual([
-    "lenswatch.yaml:12:5: receivers[1]: found a receiver without integrations, expected slack_configs, email_configs, webhook_configs or alertmanager_configs; alerts routed here notify nobody",
+    "lenswatch.yaml:12:5: receivers[1]: found a receiver without integrations, expected slack_configs, email_configs, webhook_configs, pagerduty_configs, msteamsv2_configs or alertmanager_configs; alerts routed here notify nobody",
   ]);
 });
 

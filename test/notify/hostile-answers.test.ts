@@ -10,7 +10,9 @@ import { createEmailNotifier } from "../../src/notify/email/send.ts";
 import { createMailTransport } from "../../src/notify/email/transport.ts";
 import { createHeartbeatCall } from "../../src/notify/heartbeat.ts";
 import { type Notifier, NotifyError } from "../../src/notify/notifier.ts";
+import { createPagerDutyNotifier } from "../../src/notify/pagerduty/send.ts";
 import { createSlackNotifier } from "../../src/notify/slack/send.ts";
+import { createTeamsNotifier } from "../../src/notify/teams/send.ts";
 import { createWebhookNotifier } from "../../src/notify/webhook/send.ts";
 import { POISONS } from "../support/hostile-names.ts";
 import { type Dice, diceOf, mutateBytes } from "../support/mutate.ts";
@@ -149,6 +151,15 @@ const channels: Readonly<Record<string, () => Promise<Notifier>>> = {
       secret: SECRET,
       maxAlerts: 0,
     }),
+  pagerduty: async () =>
+    createPagerDutyNotifier({
+      ...common,
+      http,
+      url: `http://${await bentHttp()}`,
+      routingKey: SECRET,
+      sendResolved: true,
+    }),
+  msteamsv2: async () => createTeamsNotifier({ ...common, http, webhookUrl: `http://${await bentHttp()}/${SECRET}` }),
   alertmanager: async () =>
     createAlertmanagerNotifier({ ...common, http, url: `http://${await bentHttp()}`, resendMs: 60_000 }),
   email: async () => {

@@ -7,7 +7,9 @@ import { endReasons } from "../../src/health/alert.ts";
 import { silentLogger } from "../../src/lib/log.ts";
 import { renderEmail } from "../../src/notify/email/render.ts";
 import { createMailTransport, type MailTransport } from "../../src/notify/email/transport.ts";
+import { renderPagerDuty } from "../../src/notify/pagerduty/render.ts";
 import { renderSlack } from "../../src/notify/slack/render.ts";
+import { renderTeams } from "../../src/notify/teams/render.ts";
 import { assertWithinSlackLimits, type SlackBody } from "../support/slack-sink.ts";
 import { type SmtpSink, startSmtpSink } from "../support/smtp-sink.ts";
 import { alertOf, HOUR, NOW, notificationOf } from "./fixtures.ts";
@@ -91,6 +93,13 @@ function slackTexts(body: SlackBody): string[] {
   ];
 }
 
+/** Every object in a JSON value. */
+function nodesOf(value: unknown): Record<string, string | undefined>[] {
+  if (typeof value !== "object" || value === null) return [];
+  const own = Array.isArray(value) ? [] : [value as Record<string, string | undefined>];
+  return [...own, ...Object.values(value).flatMap(nodesOf)];
+}
+
 describe("hostile text", () => {
   it("stays text on Slack, within every limit", () => {
     fc.assert(
@@ -108,6 +117,41 @@ describe("hostile text", () => {
         }
       }),
       { numRuns: 120 },
+    );
+  });
+
+  it("stays text on Teams, in runs without markup and within 28 KB", () => {
+    fc.assert(
+      fc.property(notification, fc.boolean(), (hostile, plain) => {
+        const card = renderTeams(hostile, { plain });
+        expect(Buffer.byteLength(JSON.stringify(card))).toBeLessThanOrEqual(28_000);
+        const [{ content }] = card.attachments as [(typeof card.attachments)[number]];
+        expect(new Set(content.body.map((block) => (block as { type: string }).type))).toEqual(
+          new Set(["RichTextBlock"]),
+        );
+        for (const node of nodesOf(content)) {
+          if (node.type === "Action.OpenUrl") expect(node.url).toMatch(/^https?:\/\/[^<>|\s]+$/);
+          if (node.type === "TextRun") expect(node.text).not.toMatch(FORBIDDEN);
+          expect(["AdaptiveCard", "RichTextBlock", "TextRun", "Action.OpenUrl", undefined]).toContain(node.type);
+        }
+      }),
+      { numRuns: 80 },
+    );
+  });
+
+  it("stays text at PagerDuty, within its limits", () => {
+    fc.assert(
+      fc.property(notification, fc.boolean(), (hostile, plain) => {
+        const event = renderPagerDuty(hostile, { sendResolved: true, plain });
+        const text = JSON.stringify(event) ?? "";
+        expect(Buffer.byteLength(text)).toBeLessThan(512_000);
+        expect(event?.dedup_key.length ?? 0).toBeLessThanOrEqual(255);
+        for (const { text: shown = "", summary = "", source = "" } of nodesOf(event)) {
+          for (const one of [shown, summary, source]) expect(one).not.toMatch(FORBIDDEN);
+          expect([...summary].length).toBeLessThanOrEqual(1_024);
+        }
+      }),
+      { numRuns: 80 },
     );
   });
 

@@ -27,7 +27,7 @@ export interface ShownConfig {
   readonly smtp: ShownSmtp | undefined;
 }
 
-/** YAML. Storms, digests, rules and other Alertmanagers have no equivalent and are left out, as is what is undefined. */
+/** YAML. Storms, digests, rules, escalations, PagerDuty, Teams and other Alertmanagers are left out, as is what is undefined. */
 export function alertmanagerConfig({ route, receivers, inhibitRules, smtp }: ShownConfig): string {
   const config = {
     global: { resolve_timeout: "5m", ...(smtp && smtpYaml(smtp)) },
