@@ -7,7 +7,7 @@ import { capital } from "../lib/text.ts";
 import { span, type Times } from "../lib/when.ts";
 import { endCounts, endFacts } from "./ending.ts";
 import { alertLink, type Link, printableUrl, silenceLink, statusLink } from "./link.ts";
-import { locationKey, locationName, plainName, shortName } from "./name.ts";
+import { clean, locationKey, locationName, plainName, shortName } from "./name.ts";
 import { notesOf } from "./notes.ts";
 import { countPhrase } from "./title.ts";
 import { wordingOf } from "./wording.ts";
@@ -41,7 +41,7 @@ export function entryOf(alert: NotifiedAlert, context: EntryContext): MessageEnt
   const { isTitled = false, times, now } = context;
   const isFiring = alert.state === "firing";
   const facts = isFiring
-    ? [`${stateOf(alert, isTitled)}${since(alert, context)}`, ...figures(alert)]
+    ? [`${stateOf(alert, isTitled)}${since(alert, context)}`, ...figures(alert), suppressedWords(alert, times)]
     : [...endFacts(alert, times, now, isTitled), stillOffline(alert)];
   const line = [...facts, location(alert, context)].filter((part) => part !== "").join(" · ");
   return {
@@ -62,6 +62,25 @@ function stateOf(alert: NotifiedAlert, isTitled: boolean): string {
   const is = wordingOf(alert).is(alert);
   if (isTitled) return /^(?:flapping: |recovering, )(.+)/.exec(is)?.[1]?.concat(" ") ?? "";
   return alert.subject.kind === "external" && is === plainName(alert) ? "firing " : `${is} `;
+}
+
+/** `acknowledged by Ana until 15:00 GMT: on my way`; empty where nothing suppresses it. */
+function suppressedWords({ suppressedBy, facts }: NotifiedAlert, times: Times): string {
+  if (!suppressedBy) return "";
+  const {
+    reason,
+    by,
+    author = reason === "acknowledged" || reason === "muted" ? by : "",
+    until,
+    comment,
+  } = suppressedBy;
+  const parts = [
+    reason,
+    author && ` by ${clean(author, 60)}`,
+    until === undefined ? "" : ` until ${times.at(until, facts.timezone)}`,
+    comment ? `: ${clean(comment, 200)}` : "",
+  ];
+  return parts.join("");
 }
 
 /** Alerts by location, those with most recordings affected first. */

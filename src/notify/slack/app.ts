@@ -5,17 +5,18 @@
 import type { Notification, Posted } from "../../alerting/notification.ts";
 import type { SlackAppSettings } from "../../config/slack-schema.ts";
 import { type ChannelOptions, type Notifier, NotifyError } from "../notifier.ts";
+import { renderReply, renderRoot } from "./conversation.ts";
 import { diagnose } from "./diagnose.ts";
 import { formatHandle, type Handle, handleOf, parseHandle } from "./handle.ts";
 import { createHistory, metadataOf } from "./history.ts";
 import { mentionsOf } from "./mention.ts";
-import { renderSlack } from "./render.ts";
 import { createSlackApi } from "./web-api.ts";
 
 /** A notifier for one channel; no error and no log line has its tokens. */
 export function createSlackAppNotifier(options: ChannelOptions & { readonly app: SlackAppSettings }): Notifier {
   const { app, timeoutMs, log } = options;
   const api = createSlackApi({ apiBase: app.apiBase, token: app.botToken, timeoutMs });
+  const actions = app.actions !== undefined;
   const history = createHistory({ api, channel: app.channel, log });
 
   async function post(notification: Notification, root: Handle | undefined, { signal, plain }: Sending) {
@@ -23,7 +24,10 @@ export function createSlackAppNotifier(options: ChannelOptions & { readonly app:
     const mention = isNews && !plain ? mentionsOf(notification, app.mention) : "";
     const thread = root && { channel: root.channel, thread_ts: root.ts, reply_broadcast: isNews };
     const metadata = metadataOf(notification);
-    const message = { channel: app.channel, ...thread, ...bodyOf(notification, { plain, mention }), metadata };
+    const body = root
+      ? renderReply(notification, { plain, mention })
+      : renderRoot(notification, { plain, mention, actions });
+    const message = { channel: app.channel, ...thread, ...body, metadata };
     // Slack posts a reply to a deleted message as a message of its own, which is the root from now on.
     const handle = handleOf(await api.call(signal, (client) => client.apiCall("chat.postMessage", message)));
     if (handle) history.learn(handle.channel);
@@ -31,7 +35,7 @@ export function createSlackAppNotifier(options: ChannelOptions & { readonly app:
   }
 
   async function edit(notification: Notification, { channel, ts }: Handle, { signal, plain }: Sending): Promise<void> {
-    const body = { blocks: [], attachments: [], ...bodyOf(notification, { plain, mention: "" }), channel, ts };
+    const body = { blocks: [], attachments: [], ...renderRoot(notification, { plain, actions }), channel, ts };
     await api.call(signal, (client) => client.apiCall("chat.update", body));
   }
 
@@ -65,9 +69,4 @@ type Sending = { readonly signal: AbortSignal; readonly plain: boolean };
 
 function isGone(thrown: unknown): boolean {
   return thrown instanceof NotifyError && thrown.code === "conversation_gone";
-}
-
-function bodyOf(notification: Notification, { plain, mention }: { plain: boolean; mention: string }) {
-  const body = renderSlack(notification, { plain });
-  return mention === "" ? body : { ...body, text: `${mention} ${body.text}` };
 }

@@ -9,6 +9,7 @@ import type { Notification } from "../../alerting/notification.ts";
 import type { MessageEntry } from "../entry.ts";
 import type { Link } from "../link.ts";
 import { type AlertMessage, type MessageSection, messageOf, restOf, type Tone } from "../message.ts";
+import type { ActionsBlock } from "./actions.ts";
 import { bold, link, mrkdwn } from "./mrkdwn.ts";
 
 const COLOURS: Readonly<Record<Tone, string>> = {
@@ -29,22 +30,40 @@ const MOST_LOCATIONS = 250;
 /** Up to this many alerts are shown in detail; more get one line each. */
 const DETAILED_ENTRIES = 5;
 
-/** The payload; `plain` leaves blocks and attachments out. */
-export function renderSlack(
-  notification: Notification,
-  { plain = false }: { readonly plain?: boolean } = {},
+/** What stands beside the message itself: whom it mentions, as markup; a block below the title. */
+export interface SlackExtras {
+  /** Text alone, without blocks and attachments. */
+  readonly plain?: boolean;
+  readonly mention?: string;
+  readonly actions?: ActionsBlock | undefined;
+}
+
+/** The payload for an incoming webhook. */
+export function renderSlack(notification: Notification, extras: SlackExtras = {}): IncomingWebhookSendArguments {
+  return payloadOf(slackMessageOf(notification), extras);
+}
+
+/** The message, with as many entries as may be read. */
+export function slackMessageOf(notification: Notification): AlertMessage {
+  const isSummary = notification.groups !== undefined || notification.start !== undefined;
+  return messageOf(notification, isSummary ? MOST_LOCATIONS : MOST_ENTRIES);
+}
+
+export function payloadOf(
+  message: AlertMessage,
+  { plain = false, mention = "", actions }: SlackExtras,
 ): IncomingWebhookSendArguments {
-  const { groups, start } = notification;
-  const isSummary = groups !== undefined || start !== undefined;
-  const message = messageOf(notification, isSummary ? MOST_LOCATIONS : MOST_ENTRIES);
-  const text = textOf(message, plain ? oneLine : bareLine);
+  const withMention = (text: string) => (mention === "" ? text : `${text} ${mention}`);
+  const [title = "", ...lines] = textOf(message, plain ? oneLine : bareLine).split("\n");
+  const text = [withMention(title), ...lines].join("\n");
   const noPreviews = { link_names: false, unfurl_links: false, unfurl_media: false };
   if (plain) return { text, ...noPreviews };
   const blocks = listBlocks(message).map(sectionBlock);
   return {
     text,
     ...noPreviews,
-    blocks: [sectionBlock(bold(message.title))],
+    // A mention in `text` alone reaches nobody where there are blocks.
+    blocks: [sectionBlock(withMention(bold(message.title))), ...(actions ? [actions] : [])],
     attachments: blocks.length === 0 ? [] : [{ color: COLOURS[message.tone], fallback: mrkdwn(message.title), blocks }],
   };
 }
