@@ -49,7 +49,7 @@ export function changeRoutes(root: FastifyInstance, deps: HttpDeps, layout: Layo
     app.post("/silences/new", { config: { page: "../", form: true, scope: "silence" } }, async (request, reply) => {
       const now = deps.clock.now();
       const read = readFields(SilenceFields, request.body);
-      const asked = "fields" in read && read.fields.lasting !== "preview" ? read.fields : undefined;
+      const asked = "fields" in read ? read.fields : undefined;
       const zone = asked && zoneOf(asked.matchers, (await deps.fleet()).inventory);
       const span = asked && spanOf(asked, now, zone ?? "UTC");
       const wanted = span && "endsAt" in span ? wantedOf(asked, span, authorOf(request.principal)) : undefined;
@@ -94,19 +94,23 @@ function problemWith(wanted: WantedSilence | undefined, now: Instant): FieldProb
   return message === undefined ? undefined : { field: "matchers", message };
 }
 
-const Typed = PreviewQuery.catch({ matchers: "", comment: "", custom: "" });
+const NOTHING_TYPED = { matchers: "", comment: "", custom: "", starts: "", ends: "", lasting: "1h" } as const;
+const Typed = PreviewQuery.catch(NOTHING_TYPED);
 
-/** The form with a preview of its matchers; their problem is the form's unless it has another one. */
+/** The form with a preview of its matchers and its time; their problem is the form's unless it has another one. */
 async function formOf(
   form: z.infer<typeof PreviewQuery>,
   problem: FieldProblem | undefined,
   data: PageData,
 ): Promise<SilenceForm> {
   const { matchers } = form;
-  if (matchers.trim() === "") return { ...form, problem, preview: undefined };
+  const none = { ...form, preview: undefined, span: undefined };
+  if (matchers.trim() === "") return { ...none, problem };
   const read = readFields(MatchersField, { matchers });
-  if ("problem" in read) return { ...form, problem: problem ?? read.problem, preview: undefined };
+  if ("problem" in read) return { ...none, problem: problem ?? read.problem };
   const parsed = read.fields.matchers;
-  const preview = await runYielding(previewOf(parsed, data));
-  return { ...form, problem, preview: { ...preview, parsed } };
+  const span = spanOf(form, data.moment.now, zoneOf(parsed, data.fleet.inventory));
+  const preview = { ...(await runYielding(previewOf(parsed, data))), parsed };
+  if ("field" in span) return { ...none, problem: problem ?? span, preview };
+  return { ...form, problem, preview, span };
 }

@@ -21,6 +21,8 @@ interface FieldOptions {
   readonly hint?: string;
   /** Further attributes of the input. */
   readonly attributes: Markup;
+  /** For a text of several lines, in which Enter sends nothing. */
+  readonly rows?: number;
 }
 
 /** A labelled input; the one with the problem shows it and has the focus. */
@@ -28,15 +30,17 @@ export function inputField(
   name: string,
   label: string,
   problem: FieldProblem | undefined,
-  { value = "", hint, attributes }: FieldOptions,
+  { value = "", hint, attributes, rows }: FieldOptions,
 ): Markup {
   const wrong = problem?.field === name ? problem.message : undefined;
   const descriptions = [hint === undefined ? "" : `${name}-hint`, wrong === undefined ? "" : `${name}-wrong`];
   const described = descriptions.filter((id) => id !== "").join(" ");
   const aria = described === "" ? nothing : html` aria-describedby="${described}"`;
   const invalid = wrong === undefined ? nothing : html` aria-invalid="true" autofocus`;
+  const all = html` id="${name}" name="${name}"${attributes}${aria}${invalid}`;
+  const input = rows ? html`<textarea${all} rows="${rows}">${value}</textarea>` : html`<input${all} value="${value}">`;
   return html`<div class="field"><label for="${name}">${label}</label>
-<input id="${name}" name="${name}" value="${value}"${attributes}${aria}${invalid}>
+${input}
 ${hint === undefined ? nothing : html`<p class="soft" id="${name}-hint">${hint}</p>`}
 ${wrong === undefined ? nothing : html`<p class="wrong" id="${name}-wrong">${name}: ${wrong}.</p>`}</div>`;
 }

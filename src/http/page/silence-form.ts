@@ -1,127 +1,173 @@
 /** `GET /silences/new`: a silence before it is set, with a preview of the alerts it matches. */
+import type { z } from "zod";
 import type { Matcher } from "../../alerting/route.ts";
 import { equalMatchers } from "../../alerting/silence.ts";
+import type { Instant } from "../../lib/clock.ts";
+import { humanDuration, parseDuration } from "../../lib/duration.ts";
 import { count, counted, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
+import { cut } from "../../lib/text.ts";
 import { alertTable } from "./alert-table.ts";
 import { type FieldProblem, inputField } from "./field.ts";
 import type { HtmlPage } from "./layout.ts";
-import { signInLink, silenceFormLink } from "./links.ts";
+import { type LinkParameters, signInLink, silenceFormLink } from "./links.ts";
 import { type PageData, unreachableNotice } from "./page-data.ts";
-import { nextMorning, type Preview, zoneOf } from "./silence-request.ts";
+import {
+  matchersInWords,
+  nextMorning,
+  type Preview,
+  type PreviewQuery,
+  type SilenceSpan,
+  zoneOf,
+} from "./silence-request.ts";
 import { formToken, type Visitor } from "./visitor.ts";
 
 const ROOT = "../";
 
-export interface SilenceForm {
-  /** As they were typed. */
-  readonly matchers: string;
-  readonly comment: string;
-  readonly custom: string;
+export interface SilenceForm extends z.infer<typeof PreviewQuery> {
   readonly problem: FieldProblem | undefined;
   /** Of matchers that can be read. */
   readonly preview: (Preview & { readonly parsed: readonly Matcher[] }) | undefined;
+  /** Of a time that can be read. */
+  readonly span: SilenceSpan | undefined;
 }
 
+/** What to silence, for how long, what that would suppress, why; and one button, which says what it does. */
 export function silenceFormPage(form: SilenceForm, data: PageData, visitor: Visitor): HtmlPage {
-  const { preview, matchers } = form;
+  const { preview } = form;
   return {
     title: "Silence",
     here: "silences",
-    path: `silences/new?${new URLSearchParams({ matchers })}`,
+    path: formLink(form, {}).slice(ROOT.length),
     body: html`<h1>Silence</h1>${unreachableNotice(data)}${scopes(form, data)}
-${preview ? previewSection(preview, data) : nothing}${entry(form, data, visitor)}`,
+${preview ? html`${durations(form, data)}${previewSection(preview, data)}` : nothing}
+${entry(form, data, visitor)}${others(form)}`,
   };
 }
 
-/** Links to wider and wider matchers; the current ones are marked. */
-function scopes({ preview, comment, custom }: SilenceForm, { fleet }: PageData): Markup {
+/** The form with other choices; what was typed stays. */
+function formLink({ matchers, comment, custom, starts, ends, lasting }: SilenceForm, other: LinkParameters): string {
+  return silenceFormLink(ROOT, { matchers, comment, custom, starts, ends, lasting, ...other });
+}
+
+/** Links; the current one is marked. */
+function choices(label: string, all: readonly (readonly [words: string, href: string, isCurrent: boolean])[]): Markup {
+  const items = all.map(([words, href, isCurrent]) => {
+    const current = isCurrent ? html` aria-current="true"` : nothing;
+    return html`<li><a href="${href}"${current}><bdi>${words}</bdi></a></li>`;
+  });
+  return html`<nav aria-label="${label}"><ul class="choices">${items}</ul></nav>`;
+}
+
+/** Wider and wider matchers. */
+function scopes(form: SilenceForm, { fleet }: PageData): Markup {
   const named = new Map(
-    (preview?.parsed ?? []).filter(({ operator }) => operator === "=").map(({ name, value }) => [name, value]),
+    (form.preview?.parsed ?? []).filter(({ operator }) => operator === "=").map(({ name, value }) => [name, value]),
   );
   const { alertname, recording_id, location_id } = Object.fromEntries(named);
   const recording = recording_id === undefined ? undefined : fleet.inventory.recording(recording_id);
   const locationId = location_id ?? recording?.locationId;
-  const choices: [string, string][] = [];
+  const wider: [string, string][] = [];
   if (alertname && (recording_id || locationId)) {
     const labels = { alertname, recording_id, location_id: recording_id ? undefined : locationId };
-    choices.push([nameOf(alertname, "", 40), equalMatchers(Object.entries(labels))]);
+    wider.push([`This alert, ${nameOf(alertname, "", 40)}`, equalMatchers(Object.entries(labels))]);
   }
   const allOf = (label: string, id: string, name = "") =>
-    choices.push([`All of ${nameOf(name, id, 40)}`, equalMatchers([[label, id]])]);
+    wider.push([`All of ${nameOf(name, id, 40)}`, equalMatchers([[label, id]])]);
   if (recording_id) allOf("recording_id", recording_id, recording?.name);
   if (locationId) allOf("location_id", locationId, fleet.inventory.location(locationId)?.name);
-  if (choices.length < 2) return nothing;
+  if (wider.length < 2) return nothing;
   const now = equalMatchers([...named]);
-  const items = choices.map(([words, text]) => {
-    const current = text === now ? html` aria-current="true"` : nothing;
-    const href = silenceFormLink(ROOT, { matchers: text, comment, custom });
-    return html`<li><a href="${href}"${current}><bdi>${words}</bdi></a></li>`;
-  });
-  return html`<nav aria-label="What to silence"><ul class="choices">${items}</ul></nav>`;
+  return choices(
+    "What to silence",
+    wider.map(([words, matchers]) => [words, formLink(form, { matchers }), matchers === now]),
+  );
 }
 
-function previewSection({ alerts, covered, recordings, warnings }: Preview, data: PageData): Markup {
+function durations(form: SilenceForm, data: PageData): Markup {
+  const { now, times } = data.moment;
+  const zone = zoneOf(form.preview?.parsed ?? [], data.fleet.inventory);
+  const morning = nextMorning(now, zone);
+  const all = [
+    ["1 hour", "1h"],
+    ["4 hours", "4h"],
+    [`until ${times.at(morning, zone)}`, new Date(morning).toISOString()],
+  ] as const;
+  const plain = { custom: undefined, starts: undefined, ends: undefined };
+  return choices(
+    "For how long",
+    all.map(([words, lasting]) => [words, formLink(form, { ...plain, lasting }), lasting === form.lasting]),
+  );
+}
+
+function previewSection(
+  { alerts, covered, recordings, warnings, parsed }: NonNullable<SilenceForm["preview"]>,
+  data: PageData,
+): Markup {
   const left = alerts.total - alerts.items.length;
   const table = alertTable(alerts.items, data, { root: ROOT, caption: "Alerts it would suppress" });
   return html`<section aria-labelledby="preview"><h2 id="preview">Preview</h2>
 ${warnings.map((warning) => html`<p class="warning" role="alert">${warning}</p>`)}
+<p class="code"><bdi>${cut(matchersInWords(parsed, data.fleet.inventory), 600)}</bdi></p>
 <p>It would suppress <strong>${counted(alerts.total, "alert")}</strong> of ${count(data.alerts.length)} active now;
 its matchers cover <strong>${count(covered)} of ${counted(recordings, "recording")}</strong>.</p>
 ${alerts.total === 0 ? nothing : table}
 ${left === 0 ? nothing : html`<p class="soft">and ${counted(left, "more alert")}.</p>`}</section>`;
 }
 
+/** The reason and the button; nothing to send before it is known what that would do. */
 function entry(form: SilenceForm, data: PageData, visitor: Visitor): Markup {
-  const { comment, problem, preview } = form;
-  const locked = visitor.formToken === undefined;
-  const commentField = inputField("comment", "Comment", problem, {
+  const { matchers, comment, custom, starts, ends, lasting, problem, preview, span } = form;
+  if (visitor.formToken === undefined) return lockedNote(form, visitor);
+  const wrong = html`<p class="wrong" role="alert">${problem?.field ?? ""}: ${problem?.message ?? ""}.</p>`;
+  if (!preview || !span) return problem?.field === "lasting" ? wrong : nothing;
+  const hidden = Object.entries({ matchers, custom, starts, ends, lasting });
+  const reason = inputField("comment", "Reason", problem, {
     value: comment,
-    attributes: html` maxlength="1000" autocomplete="off" placeholder="why, or a ticket"`,
+    rows: 2,
+    attributes: html` required maxlength="1000" placeholder="why, or a ticket"`,
   });
-  const buttons = locked ? lockedNote(form, visitor) : lasting(problem, data, preview?.parsed ?? []);
-  const rest = html`${commentField}${buttons}${others(form, locked)}</form>`;
-  if (locked) return html`<form class="sheet" method="get" action="${ROOT}silences/new">${rest}`;
-  // Enter presses the first button, which must change nothing.
   return html`<form class="sheet" method="post" action="${ROOT}silences/new">${formToken(visitor)}
-<button class="hidden" tabindex="-1" aria-hidden="true" name="lasting" value="preview" formnovalidate>Preview</button>
-${rest}`;
+${hidden.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}${reason}
+${problem?.field === "lasting" ? wrong : nothing}
+<p><button class="main">${actionOf(form, data)}</button></p></form>`;
 }
 
-/** Matchers and another duration; open where there are no valid ones. */
-function others({ matchers, custom, problem, preview }: SilenceForm, locked: boolean): Markup {
-  const isOpen = !preview || problem?.field === "matchers" || problem?.field === "custom";
+/** `Silence 9 alerts for 1 h`. */
+function actionOf({ preview, span, lasting }: SilenceForm, { moment, fleet }: PageData): string {
+  if (!preview || !span) return "Silence";
+  const { startsAt, endsAt } = span;
+  const at = (instant: Instant) => moment.times.at(instant, zoneOf(preview.parsed, fleet.inventory));
+  const what = preview.alerts.total === 0 ? "later alerts" : counted(preview.alerts.total, "alert");
+  const from = startsAt === undefined ? "" : ` from ${at(startsAt)}`;
+  const isFor = lasting === "custom" || parseDuration(lasting) !== undefined;
+  const until = isFor ? `for ${humanDuration(endsAt - (startsAt ?? moment.now))}` : `until ${at(endsAt)}`;
+  return `Silence ${what}${from} ${until}`;
+}
+
+/** Other matchers and times: shows what they would do, and changes nothing. */
+function others({ matchers, comment, custom, starts, ends, problem, preview, span }: SilenceForm): Markup {
+  const isOpen = !preview || !span || ["matchers", "custom", "starts", "ends"].includes(problem?.field ?? "");
   const matchersField = inputField("matchers", "Matchers", problem, {
     value: matchers,
     hint: 'As in Alertmanager, all must match: alertname="LowUptime", location=~"Leeds.*"',
     attributes: html` required maxlength="4000" autocapitalize="off" autocomplete="off" spellcheck="false"`,
   });
-  const customField = inputField("custom", "For how long", problem, {
-    value: custom,
-    attributes: html` maxlength="40" placeholder="2d12h" size="8" autocomplete="off" autocapitalize="off"`,
-  });
-  const longer = html`<div class="beside">${customField}
-<button name="lasting" value="custom">Silence for that long</button></div>`;
-  return html`<details id="others"${isOpen ? html` open` : nothing}>
-<summary>Other matchers, another time</summary>${matchersField}
-<p><button name="lasting" value="preview" formnovalidate>Preview</button></p>${locked ? nothing : longer}</details>`;
+  const time = (name: string, label: string, value: string, placeholder: string) =>
+    inputField(name, label, problem, {
+      value,
+      attributes: html` maxlength="40" placeholder="${placeholder}" autocomplete="off" autocapitalize="off"`,
+    });
+  return html`<details id="others"${isOpen ? html` open` : nothing}><summary>Other matchers, another time</summary>
+<form class="sheet" method="get" action="${ROOT}silences/new"><input type="hidden" name="comment" value="${comment}">
+${matchersField}<div class="beside">${time("custom", "For how long", custom, "2d12h")}
+${time("starts", "From", starts, "now, or tomorrow 22:00")}${time("ends", "Until", ends, "2026-01-31 22:00")}</div>
+<p><button>Show what it would do</button></p></form></details>`;
 }
 
-function lasting(problem: FieldProblem | undefined, data: PageData, parsed: readonly Matcher[]): Markup {
-  const { now, times } = data.moment;
-  const zone = zoneOf(parsed, data.fleet.inventory);
-  const morning = nextMorning(now, zone);
-  const wrong = html`<p class="wrong" role="alert">lasting: ${problem?.message ?? ""}.</p>`;
-  return html`<fieldset><legend>Silence it</legend>${problem?.field === "lasting" ? wrong : nothing}
-<p class="actions"><button class="main" name="lasting" value="1h">for 1 hour</button>
-<button name="lasting" value="4h">for 4 hours</button>
-<button name="lasting" value="${new Date(morning).toISOString()}">until ${times.at(morning, zone)}</button></p>
-</fieldset>`;
-}
-
-function lockedNote({ matchers }: SilenceForm, { isReadOnly, canSignIn }: Visitor): Markup {
+function lockedNote(form: SilenceForm, { isReadOnly, canSignIn }: Visitor): Markup {
   if (isReadOnly || !canSignIn)
     return html`<p class="soft">Nothing can be silenced: no <code>http.admin_token</code> is configured.</p>`;
-  const back = `silences/new?${new URLSearchParams({ matchers })}`;
+  const back = formLink(form, {}).slice(ROOT.length);
   return html`<p>To set it, <a href="${signInLink(ROOT, back)}">sign in with a token that has the scope silence</a>.</p>`;
 }

@@ -10,7 +10,7 @@ import type { HtmlPage } from "./layout.ts";
 import { type HomeQuery, homeLink, silenceFormLink } from "./links.ts";
 import { pager, sortKey } from "./listing.ts";
 import { type PageData, unreachableNotice } from "./page-data.ts";
-import { zoneOf } from "./silence-request.ts";
+import { matchersInWords, zoneOf } from "./silence-request.ts";
 import { formToken, type Visitor } from "./visitor.ts";
 import { timeAt } from "./when.ts";
 
@@ -66,7 +66,7 @@ function silenceCard(silence: Silence, data: PageData, visitor: Visitor, suppres
   const suppressed = suppressions === 0 ? "no alert now" : counted(suppressions, "alert");
   const comment = html`<p><q><bdi>${cut(silence.comment, 300)}</bdi></q></p>`;
   return html`<li class="card ${state}" id="silence-${silence.id}">
-<p class="code"><bdi>${cut(matchersOf(silence), 300)}</bdi></p>
+<p class="code"><bdi>${cut(matchersInWords(silence.matchers, data.fleet.inventory), 300)}</bdi></p>
 <p><strong>${STATES[state]}</strong> ${whenOf(silence, state, zone, data)}
 ${state === "active" ? html` · suppresses ${suppressed}` : nothing}</p>${silence.comment === "" ? nothing : comment}
 <p class="soft">by <bdi>${nameOf(silence.createdBy, "somebody")}</bdi>,

@@ -1,6 +1,6 @@
 /** The fields of the form for a silence, and a preview of what it would suppress. */
 import { z } from "zod";
-import { matchesAll, parseMatchers } from "../../alerting/matcher.ts";
+import { formatMatcher, matchesAll, parseMatchers } from "../../alerting/matcher.ts";
 import { requestBudget } from "../../alerting/pattern.ts";
 import type { Matcher } from "../../alerting/route.ts";
 import { type Alert, defaultAlertNames, type ProblemKind } from "../../health/alert.ts";
@@ -8,6 +8,7 @@ import { recordingLabels } from "../../health/recording-evaluator.ts";
 import { type Inventory, type RecordingState, recordingsById } from "../../health/shard-state.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { parseDuration } from "../../lib/duration.ts";
+import { nameOf } from "../../lib/format.ts";
 import { MOMENT_EXAMPLES, parseMoment } from "../../lib/moment.ts";
 import { stripControls } from "../../lib/text.ts";
 import { inZone } from "../../lib/when.ts";
@@ -29,58 +30,63 @@ const matchers = z
   .transform(parsedBy((text: string): readonly Matcher[] => parseMatchers(text, requestBudget())))
   .refine((parsed) => parsed.length <= MOST_MATCHERS, `expected at most ${MOST_MATCHERS} matchers`);
 
-const shown = z.string().max(8_000).catch("");
-/** The fields as they were typed; no preview without matchers. */
-export const PreviewQuery = z.object({
-  matchers: z.string({ error: "expected one text" }).default(""),
-  comment: shown,
-  custom: shown,
+const EXPECTED_SPAN = "expected how long it lasts";
+const lasting = z.union([z.literal(["1h", "4h", "custom", "dates"]), z.iso.datetime({ error: EXPECTED_SPAN })], {
+  error: EXPECTED_SPAN,
 });
+
+const shown = z.string().max(8_000).catch("");
+/** The fields as they were typed or chosen; no preview without matchers. Dates come before a duration. */
+export const PreviewQuery = z
+  .object({
+    matchers: z.string({ error: "expected one text" }).default(""),
+    comment: shown,
+    custom: shown,
+    starts: shown,
+    ends: shown,
+    lasting: lasting.optional().catch(undefined),
+  })
+  .transform((typed) => {
+    const written = typed.ends.trim() !== "" ? "dates" : typed.custom.trim() !== "" ? "custom" : "1h";
+    return { ...typed, lasting: typed.lasting ?? written };
+  });
 
 export const MatchersField = z.object({ matchers });
 
 const MOMENT = `expected a time such as ${MOMENT_EXAMPLES}`;
-const PRESS = "expected how long: press one of the buttons";
+const DURATION = "expected a duration such as 30m, 2h or 1d12h, of a year at most";
 
-/**
- * A silence as the form sends it. `lasting` is the button that was pressed; `preview` sets none, `dates` is until `ends`.
- * Without `starts` it begins now.
- */
-export const SilenceFields = z
-  .object({
-    matchers,
-    comment: z
-      .string()
-      .max(LONGEST_COMMENT, `expected at most ${LONGEST_COMMENT} characters`)
-      .default("")
-      .transform((text) => stripControls(text).trim()),
-    lasting: z.union([z.literal(["1h", "4h", "custom", "dates", "preview"]), z.iso.datetime({ error: PRESS })], {
-      error: PRESS,
-    }),
-    custom: z.string().max(40, "expected a duration such as 30m, 2h or 1d12h").default(""),
-    starts: z.string().max(40, MOMENT).default(""),
-    ends: z.string().max(40, MOMENT).default(""),
-  })
-  .superRefine(({ lasting, custom, comment }, context) => {
-    if (comment === "" && lasting !== "preview")
-      context.addIssue({ code: "custom", path: ["comment"], message: "expected the reason, or a ticket" });
-    if (lasting !== "custom") return;
-    const ms = parseDuration(custom.trim());
-    if (ms !== undefined && ms > 0 && ms <= LONGEST_MS) return;
-    const message = "expected a duration such as 30m, 2h or 1d12h, of a year at most";
-    context.addIssue({ code: "custom", path: ["custom"], message });
-  });
+/** A silence as the form sends it: `dates` is until `ends`; without `starts` it begins now. */
+export const SilenceFields = z.object({
+  matchers,
+  comment: z
+    .string({ error: "expected the reason, or a ticket" })
+    .max(LONGEST_COMMENT, `expected at most ${LONGEST_COMMENT} characters`)
+    .transform((text) => stripControls(text).trim())
+    .refine((text) => text !== "", "expected the reason, or a ticket"),
+  lasting,
+  custom: z.string().max(40, DURATION).default(""),
+  starts: z.string().max(40, MOMENT).default(""),
+  ends: z.string().max(40, MOMENT).default(""),
+});
 export type SilenceFields = z.infer<typeof SilenceFields>;
 
-/** When the silence begins (undefined: now) and ends; times are in the zone unless they name another. */
+export interface SilenceSpan {
+  /** Undefined: now. */
+  readonly startsAt: Instant | undefined;
+  readonly endsAt: Instant;
+}
+
+/** When the silence begins and ends; times are in the zone unless they name another. */
 export function spanOf(
   { lasting, custom, starts, ends }: Pick<SilenceFields, "lasting" | "custom" | "starts" | "ends">,
   now: Instant,
   timezone: string,
-): { readonly startsAt: Instant | undefined; readonly endsAt: Instant } | FieldProblem {
+): SilenceSpan | FieldProblem {
   const startsAt = starts.trim() === "" ? undefined : parseMoment(starts, now, timezone);
   if (starts.trim() !== "" && startsAt === undefined) return { field: "starts", message: MOMENT };
   const ms = parseDuration(lasting === "custom" ? custom.trim() : lasting);
+  if (lasting === "custom" && (!ms || ms > LONGEST_MS)) return { field: "custom", message: DURATION };
   const until = lasting === "dates" ? parseMoment(ends, now, timezone) : Date.parse(lasting);
   const endsAt = ms === undefined ? until : (startsAt ?? now) + ms;
   if (endsAt === undefined) return { field: "ends", message: MOMENT };
@@ -104,6 +110,21 @@ export function zoneOf(all: readonly Matcher[], inventory: Inventory): string {
   const around = recording && inventory.location(recording.locationId);
   return knownZone(recording?.timezone, location?.timezone, around?.timezone);
 }
+
+/** `recording_id="0a1b" (Till 3)`: matchers with the names of the ids in them. */
+export function matchersInWords(all: readonly Matcher[], inventory: Inventory): string {
+  const words = all.map((matcher) => {
+    const { name, operator, value } = matcher;
+    const [of] = operator !== "=" ? [] : [nameByLabel[name]?.(value, inventory)].filter((one) => one && one !== value);
+    return `${formatMatcher(matcher)}${of ? ` (${nameOf(of, "")})` : ""}`;
+  });
+  return words.join(", ");
+}
+
+const nameByLabel: Readonly<Record<string, (id: string, inventory: Inventory) => string | undefined>> = {
+  recording_id: (id, inventory) => inventory.recording(id)?.name,
+  location_id: (id, inventory) => inventory.location(id)?.name,
+};
 
 export interface Preview {
   /** The firing alerts it matches. */

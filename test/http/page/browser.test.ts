@@ -171,13 +171,13 @@ describe.skipIf(chromiumPath === undefined)(title, () => {
     await page.getByText("Acknowledged by dana at 12:00 GMT.").waitFor();
     await press("Silence…");
     await page.getByText("It would suppress 1 alert of 1 active now; its matchers cover 1 of 6 recordings.").waitFor();
+    await press("4 hours");
     await tabTo("comment");
     await page.keyboard.type("rewiring");
-    // Enter in a field only previews.
-    await Promise.all([page.waitForNavigation(), page.keyboard.press("Enter")]);
+    // Enter in a field sends nothing.
+    await page.keyboard.press("Enter");
     expect(changes).toEqual([]);
-    expect(await page.locator("input[name=comment]").inputValue()).toBe("rewiring");
-    await press("for 4 hours");
+    await press("Silence 1 alert for 4 h");
     expect(page.url()).toBe(`${address}/?show=silences`);
     expect(changes).toMatchObject([
       {

@@ -59,9 +59,8 @@ describe("the form for a silence", () => {
       ]),
     );
     expect(html).not.toContain('class="warning"');
-    expect(html).toContain(
-      '<button name="lasting" value="2026-02-01T08:00:00.000Z">until Sun 1 Feb 08:00 UTC</button>',
-    );
+    const later = linksOf(html).get("until Sun 1 Feb 08:00 UTC") ?? "";
+    expect(new URL(later, "http://x/silences/").searchParams.get("lasting")).toBe("2026-02-01T08:00:00.000Z");
   });
 
   test("offers the same wider: the recording, and the whole location", async () => {
@@ -72,7 +71,8 @@ describe("the form for a silence", () => {
       new URL(links.get(words) ?? "", "http://x/silences/").searchParams.get("matchers");
     expect(matchers("All of Till 3")).toBe('recording_id="till-3"');
     expect(matchers("All of loc-1")).toBe('location_id="loc-1"');
-    expect(html).toContain('aria-current="true"><bdi>RecordingOffline</bdi>');
+    expect(html).toContain('aria-current="true"><bdi>This alert, RecordingOffline</bdi>');
+    expect(shownText(html)).toContain('alertname="RecordingOffline", recording_id="till-3" (Till 3)');
   });
 
   test.each([
@@ -270,18 +270,39 @@ describe("a silence", () => {
     expect(span).toEqual({ field, message: expect.stringContaining(message) });
   });
 
-  test("is only previewed by the button for that", async () => {
+  test.each([
+    [{}, "Silence 1 alert for 1 h"],
+    [{ lasting: "4h" }, "Silence 1 alert for 4 h"],
+    [{ custom: "2d12h" }, "Silence 1 alert for 2 d 12 h"],
+    [{ custom: "2h", starts: "22:00" }, "Silence 1 alert from 22:00 UTC for 2 h"],
+    [{ ends: "tomorrow 09:00", custom: "2h" }, "Silence 1 alert until Sun 1 Feb 09:00 UTC"],
+    [{ matchers: 'location_id=~"leeds|york"' }, "Silence 2 alerts for 1 h"],
+    [{ matchers: 'alertname="New"' }, "Silence later alerts for 1 h"],
+  ])("of %j has one button, which says %s and sets that", async (chosen, words) => {
     const { address, changes } = await stage();
     const keeper = await signedIn(address, "boss-token");
-    const response = await keeper.post("/silences/new", { ...wanted, lasting: "preview" }, { from: form });
-    expect(response.status).toBe(200);
-    expect(shownText(await response.text()).join("\n")).toContain("cover 1 of 6 recordings");
+    const { html } = await keeper.get(`/silences/new?${new URLSearchParams({ ...wanted, ...chosen })}`);
+    const [, own = ""] = /<form [^>]*method="post" action="..\/silences\/new">(.*?)<\/form>/s.exec(html) ?? [];
+    expect(own.match(/<button[^>]*>[^<]*/g)).toEqual([`<button class="main">${words}`]);
+    expect(own).not.toMatch(/type="(?:text|submit)"|<input(?![^>]*type="hidden")/);
     expect(changes).toEqual([]);
+    const hidden = [...own.matchAll(/type="hidden" name="(\w+)" value="([^"]*)"/g)];
+    const fields = Object.fromEntries(hidden.map(([, name, value = ""]) => [name, value.replaceAll("&quot;", '"')]));
+    expect((await keeper.post("/silences/new", { ...fields, comment: "why" })).status).toBe(303);
+    expect(changes).toHaveLength(1);
+  });
+
+  test.each([{ custom: "soon" }, { ends: "yesterday" }, { starts: "never" }])("of %j has none", async (chosen) => {
+    const { address } = await stage();
+    const page = await visitAs(address, `/silences/new?${new URLSearchParams({ ...wanted, ...chosen })}`);
+    expect(page.status).toBe(400);
+    expect(page.html).not.toContain('class="main"');
+    expect(shownText(page.html).join("\n")).toMatch(/(?:custom|ends|starts): expected/);
   });
 
   test.each([
-    [{ lasting: "forever" }, "lasting: expected how long: press one of the buttons."],
-    [{}, "lasting: expected how long: press one of the buttons."],
+    [{ lasting: "forever" }, "lasting: expected how long it lasts."],
+    [{}, "lasting: expected how long it lasts."],
     [{ lasting: "2026-01-31T11:59:00.000Z" }, "lasting: that time has passed, choose another."],
     [{ lasting: "custom", custom: "soon" }, "custom: expected a duration such as 30m, 2h or 1d12h, of a year at most."],
     [{ lasting: "custom", custom: "0s" }, "custom: expected a duration such as 30m, 2h or 1d12h, of a year at most."],
