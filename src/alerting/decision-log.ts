@@ -44,12 +44,14 @@ const ofSubjects: Readonly<Record<string, string>> = {
   forgotten: "left the fleet, absent for watch.forget_after",
 };
 
-/** What people did about an alert; the detail names them. */
+/** What people did, and its end by the clock; the detail names them. */
 const ofPeople: Readonly<Record<string, string>> = {
   ack_set: "acknowledged by",
   ack_withdrawn: "acknowledgement withdrawn by",
-  ack_ran_out: "acknowledgement ran out, of",
+  ack_ran_out: "acknowledgement ran out, that of",
   ack_noted: "note by",
+  silence_began: "silenced by",
+  silence_ended: "silence ended, that of",
 };
 
 const ofDelivery: Readonly<Record<string, Words>> = {

@@ -127,6 +127,11 @@ function sameMatchers(a: readonly Matcher[], b: readonly Matcher[]): boolean {
   return JSON.stringify(written(a)) === JSON.stringify(written(b));
 }
 
+/** Labels that identify recordings; the others come from rules, and any alert may have them. */
+export const RECORDING_LABELS: ReadonlySet<string> = new Set(
+  "recording_id recording location_id location organisation camera_server timezone".split(" "),
+);
+
 /** The labels that identify an alert among those of its name, by subject; an external one needs all of its labels. */
 const IDENTIFYING: Readonly<Record<SubjectKind, readonly string[] | "all">> = {
   recording: ["recording_id"],

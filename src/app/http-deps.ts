@@ -3,11 +3,14 @@ import { hkdfSync } from "node:crypto";
 import { toAlert } from "../alerting/external-alerts.ts";
 import { fingerprint } from "../alerting/fingerprint.ts";
 import { routesFor } from "../alerting/route.ts";
+import { withSuppressionLines } from "../alerting/suppression-lines.ts";
 import { rolesOf } from "../cluster/active-config.ts";
 import type { Config } from "../config/config.ts";
 import { isReadingOpen } from "../config/http-schema.ts";
 import { createAnnotate } from "../deliver/annotate.ts";
 import type { Alert } from "../health/alert.ts";
+import type { Subject } from "../health/evaluation.ts";
+import { recordingLabels } from "../health/recording-evaluator.ts";
 import type { ActiveAlert, HttpDeps } from "../http/deps.ts";
 import { judgeReadiness, type ReadinessFacts } from "../http/lifecycle-routes.ts";
 import type { Access } from "../http/principal.ts";
@@ -58,7 +61,7 @@ export function httpDeps(runtime: Runtime, reloader: Reloader, reload: HttpDeps[
     alertsReceived: metrics.alertsReceived,
     acceptAlerts: (sent) => engine().poll.externalAlerts.accept(sent),
     ...engine().changes,
-    timeline: store.log.read,
+    timeline: createTimeline(runtime),
     zones: store.zones.read,
     incidents: async (since: number) => [
       ...(await store.incidents.endedSince(since)),
@@ -67,6 +70,22 @@ export function httpDeps(runtime: Runtime, reloader: Reloader, reload: HttpDeps[
     config,
     reload,
     metrics: createExposition({ registry, log, fleet: () => fleetView(runtime, reloader.current()) }),
+  };
+}
+
+/** The decision log, and what the clock adds to it. */
+function createTimeline({ store, clock }: Runtime): HttpDeps["timeline"] {
+  const { inventory } = store;
+  const labelsOf = ({ kind, id }: Subject) => {
+    if (kind === "recording") return recordingLabels(id, inventory.recording(id)?.locationId ?? "", inventory);
+    const location = kind === "location" ? inventory.location(id) : undefined;
+    return { location_id: location?.id, location: location?.name, timezone: location?.timezone };
+  };
+  return async (subjects, since) => {
+    const now = clock.now();
+    const [lines, silences] = await Promise.all([store.log.read(subjects, since), store.silences.read(now)]);
+    const named = subjects.map((subject) => [subject, labelsOf(subject)] as const);
+    return withSuppressionLines(lines, { silences, subjects: named, since, now });
   };
 }
 

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { formatMatcher, matchesAll, parseMatchers } from "../../alerting/matcher.ts";
 import { requestBudget } from "../../alerting/pattern.ts";
 import type { Matcher } from "../../alerting/route.ts";
+import { RECORDING_LABELS } from "../../alerting/silence.ts";
 import { type Alert, defaultAlertNames, type ProblemKind } from "../../health/alert.ts";
 import { recordingLabels } from "../../health/recording-evaluator.ts";
 import { type Inventory, type RecordingState, recordingsById } from "../../health/shard-state.ts";
@@ -175,8 +176,3 @@ function scopeOf(matchers: readonly Matcher[]): "outages" | "recordings" | "no r
   if (matched.size === 0 || outages.some((kind) => matched.has(kind))) return "outages";
   return noOutages.some((kind) => matched.has(kind)) ? "recordings" : "no recording";
 }
-
-/** Labels that identify recordings; the others come from rules, and any alert may have them. */
-const RECORDING_LABELS: ReadonlySet<string> = new Set(
-  "recording_id recording location_id location organisation camera_server timezone".split(" "),
-);

@@ -1,0 +1,70 @@
+/** Lines of the decision log that no write makes: acknowledgements that ran out, silences that began and ended. Pure. */
+import type { Subject } from "../health/evaluation.ts";
+import type { Instant } from "../lib/clock.ts";
+import { cut } from "../lib/text.ts";
+import { timesSeenAt } from "../lib/when.ts";
+import type { LogLine } from "./decision-log.ts";
+import { formatMatcher } from "./matcher.ts";
+import { RECORDING_LABELS, type Silence } from "./silence.ts";
+
+const DETAIL_CHARACTERS = 600;
+
+type NamingLabels = Readonly<Record<string, string | undefined>>;
+
+interface LogContext {
+  readonly since: Instant;
+  readonly now: Instant;
+  readonly silences: readonly Silence[];
+  /** Each with the labels that identify it. */
+  readonly subjects: readonly (readonly [subject: Subject, labels: NamingLabels])[];
+}
+
+/** Stored lines with those of the clock, oldest first. A silence is of the first subject that it matches. */
+export function withSuppressionLines(
+  lines: readonly LogLine[],
+  { silences, subjects, since, now }: LogContext,
+): LogLine[] {
+  const ofSilences = silences.flatMap((silence) => {
+    const [found] = subjects.filter(([, labels]) => isAbout(silence, labels));
+    return found ? silenceLines(silence, ...found) : [];
+  });
+  const ofClock = [...expiries(lines), ...ofSilences].filter(({ at }) => at >= since && at <= now);
+  return ofClock.length === 0 ? [...lines] : [...lines, ...ofClock].sort((a, b) => a.at - b.at);
+}
+
+/** It names the recording or location; its other matchers decide which of the alerts it silences. */
+function isAbout({ matchers }: Silence, labels: NamingLabels): boolean {
+  const naming = matchers.filter(({ name }) => RECORDING_LABELS.has(name));
+  return naming.length > 0 && naming.every(({ name, matches }) => matches(labels[name] ?? ""));
+}
+
+function silenceLines(silence: Silence, subject: Subject, { timezone = "UTC" }: NamingLabels): LogLine[] {
+  const { matchers, startsAt, endsAt, createdBy, comment } = silence;
+  const others = matchers.filter(({ name }) => !RECORDING_LABELS.has(name)).map(formatMatcher);
+  const of = others.length === 0 ? "" : ` (${others.join(", ")})`;
+  const until = timesSeenAt(startsAt).at(endsAt, timezone);
+  const line = (at: Instant, reason: string, detail: string) =>
+    ({ subject, at, ruleId: undefined, reason, detail: cut(detail, DETAIL_CHARACTERS) }) as const;
+  return [
+    line(startsAt, "silence_began", `${createdBy} until ${until}${of}: ${comment}`),
+    line(endsAt, "silence_ended", `${createdBy}${of}: ${comment}`),
+  ];
+}
+
+/** Whether the line of an alert leaves nothing of its earlier acknowledgement. */
+const ENDS_ACK: ReadonlySet<string> = new Set(
+  "ack_set ack_withdrawn resolved expired rule_removed rule_changed no_longer_watched".split(" "),
+);
+
+function expiries(lines: readonly LogLine[]): LogLine[] {
+  return lines.flatMap((line, i) => {
+    const { until: at, subject, ruleId } = line;
+    if (line.reason !== "ack_set" || at === undefined) return [];
+    const isSame = (other: LogLine) =>
+      other.ruleId === ruleId && other.subject.kind === subject.kind && other.subject.id === subject.id;
+    const isOver = lines
+      .slice(i + 1)
+      .some((later) => later.at < at && later.integration === undefined && ENDS_ACK.has(later.reason) && isSame(later));
+    return isOver ? [] : [{ ...line, at, reason: "ack_ran_out", until: undefined }];
+  });
+}
