@@ -5,9 +5,6 @@ import type { NotificationLogEntry } from "../alerting/notification.ts";
 import type { Keys } from "./keys.ts";
 import { pipelined } from "./redis.ts";
 
-/** Instead of a group: a summary, whose groups share its conversation. */
-export const SHARED = "storm";
-
 export interface OpenConversation {
   readonly conversation: Conversation;
   /** Notified there and not notified as resolved. */
@@ -16,9 +13,10 @@ export interface OpenConversation {
 
 export function createConversationStore(redis: Redis, { prefix, notificationLog }: Keys) {
   return {
-    /** Undefined once it is closed. */
+    /** Of the group, or of all groups that share it. Undefined once it is closed. */
     async open(integration: string, group: string, id: string): Promise<OpenConversation | undefined> {
-      const asked = group === SHARED ? await redis.smembers(`${prefix}talk:${integration}:${id}`) : [group];
+      const sharing = await redis.smembers(`${prefix}talk:${integration}:${id}`);
+      const asked = sharing.length > 0 ? sharing : [group];
       const texts = await pipelined<string | null>(redis, (batch) => {
         for (const one of asked) batch.hget(`${prefix}grp:${integration}:${one}`, "conversation");
       });

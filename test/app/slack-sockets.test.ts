@@ -39,11 +39,13 @@ describeWithRedis("a daemon with an app token", () => {
     expect(await notes()).toEqual([]);
   });
 
-  it("says that buttons do not work, by a metric and a note, until they do", async () => {
-    slack.refuse("apps.connections.open", "internal_error");
+  it("connects to no address that is not Slack's, and says by a metric and a note that buttons do not work", async () => {
+    const url = slack.socket.open().url.replace("127.0.0.1", "localhost");
+    slack.refuse("apps.connections.open", { status: 200, body: JSON.stringify({ ok: true, url }) });
     for (const connection of slack.socket.connections()) connection.terminate();
     await until("the connection is missed", async () => (await exposed()) === "0");
     expect(await notes()).toEqual([expect.stringContaining("Slack's buttons and commands do not reach")]);
+    expect(slack.socket.connections()).toEqual([]);
     slack.accept("apps.connections.open");
     await slack.socket.connected(1);
     await until("the connection is back", async () => (await exposed()) === "1");
