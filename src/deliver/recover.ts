@@ -98,7 +98,10 @@ function withPosts(integration: Integration, claim: Claimed, { posts, groupsOf, 
   const { begun, over } = newsOf(claim, traces);
   const isAbout = (post: FoundPost & { id: string }) =>
     post.id === ownId(integration, claim) || [...begun, ...over].some(({ id }) => isIn(post.alerts, id));
-  const post = found.find(isAbout);
+  const known = claim.conversation?.handle;
+  const about = found.filter(isAbout);
+  // Another root than is known was opened because that one was deleted.
+  const post = about.find(({ handle }) => handle !== known) ?? about[0];
   if (!post) return { ...claim, maybeNotified };
   const entries = begun.map((alert) => entryOf(alert, claim.group, now));
   const isOver = new Set(over.map(({ id }) => id));
@@ -110,7 +113,7 @@ function withPosts(integration: Integration, claim: Claimed, { posts, groupsOf, 
     alerts: claim.alerts.filter(({ id }) => !isOver.has(id)),
     notified: log,
     maybeNotified,
-    conversation: { ...opened, ...claim.conversation, handle: claim.conversation?.handle ?? post.handle },
+    conversation: { ...opened, ...claim.conversation, handle: post.handle },
     recovered: { notified: entries.filter(({ alert }) => !isOver.has(alert.id)), over: [...isOver] },
   };
 }

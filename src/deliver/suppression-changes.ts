@@ -1,6 +1,7 @@
 /** Suppressions as people change them: silences set and ended, alerts acknowledged. What they release is due at once. */
 import { randomUUID } from "node:crypto";
 import { type AuditEntry, type AuditOrigin, silenceEntry } from "../alerting/audit.ts";
+import { matchesAll } from "../alerting/matcher.ts";
 import {
   changeSilence,
   endSilence,
@@ -11,6 +12,7 @@ import {
   type WantedSilence,
 } from "../alerting/silence.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
+import { mapYielding } from "../lib/yield.ts";
 import type { Store } from "../store/store.ts";
 import { createAckChanges } from "./ack-changes.ts";
 
@@ -40,7 +42,11 @@ export function createSuppressionChanges(deps: SuppressionChangesDeps) {
       silenceEntry(silence, before, { ...by, isEnded: silenceState(silence, now) === "expired" }),
     );
     const written = changes.map(([silence]) => silence);
-    const due = await store.silences.write(written, now, { before: changes.map(([, before]) => before), entries });
+    const before = changes.map(([, one]) => one);
+    const touched = await mapYielding(await store.firing(), ({ id, labels }) => {
+      return written.some(({ matchers }) => matchesAll(matchers, labels)) ? [id] : [];
+    });
+    const due = await store.silences.write(written, now, { before, entries, touched: touched.flat() });
     if (!due) return false;
     audit?.stored(entries);
     await wake(due);

@@ -158,9 +158,15 @@ function* suppressionOf(
   const source = inhibitions.inhibitor(alert);
   if (source) return { reason: "inhibited", by: source.id, since: source.firedAt };
   const [silence] = yield* silencesOf(silences, alert.labels, now);
-  if (silence) return { reason: "silenced", by: silence.id, since: silence.startsAt, until: silence.endsAt };
+  if (silence) {
+    const { id: by, startsAt: since, endsAt: until, createdBy: author, comment } = silence;
+    return { reason: "silenced", by, since, until, author, comment };
+  }
   const ack = acks.get(alert.id);
-  if (ack && isInForce(ack, now)) return { reason: "acknowledged", by: ack.author, since: ack.at, until: ack.until };
+  if (ack && isInForce(ack, now)) {
+    const { author, at: since, until, comment } = ack;
+    return { reason: "acknowledged", by: author, since, until, author, comment };
+  }
   if (alert.state === "firing" && alert.facts.paused) return { reason: "paused", by: alert.id };
   return stale?.(alert);
 }

@@ -11,6 +11,7 @@ import {
   silenceSize,
   silenceState,
 } from "../alerting/silence.ts";
+import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { Logger } from "../lib/log.ts";
 import type { EncodeAudit } from "./audit.ts";
@@ -27,7 +28,12 @@ interface Row extends Omit<Silence, "matchers"> {
 interface SilenceChange {
   readonly before: readonly (Silence | undefined)[];
   readonly entries: readonly AuditEntry[];
+  /** Episodes that the silences match. */
+  readonly touched?: readonly string[];
 }
+
+/** Redis answers nothing else during a call: the most episodes that one touches. */
+const TOUCHED = 500;
 
 export function createSilenceStore(redis: Redis, keys: Keys, encodeAudit: EncodeAudit, log?: Logger) {
   const write = loadScript(redis, keys, "silence", "groups", "audit");
@@ -55,8 +61,16 @@ export function createSilenceStore(redis: Redis, keys: Keys, encodeAudit: Encode
         before: change && stored(change.before[i]),
       }));
       const audit = encodeAudit(change?.entries, now);
-      const reply = await write(keys.silences, { now, silences: rows, forget, audit });
-      return reply === 0 ? undefined : toWakes(reply);
+      const [touched = [], ...others] = chunksOf(change?.touched ?? [], TOUCHED);
+      const reply = await write(keys.silences, { now, silences: rows, forget, touched, audit });
+      if (reply === 0) return undefined;
+      const wakes = toWakes(reply);
+      for (const page of others) {
+        const more = await write(keys.silences, { now, silences: [], forget: [], touched: page });
+        for (const [integration, at] of toWakes(more))
+          wakes.set(integration, Math.min(at, wakes.get(integration) ?? at));
+      }
+      return wakes;
     },
   };
 }

@@ -110,9 +110,9 @@ test("of several suppressions the one that ends by itself is named, an acknowled
     claimOf([shop, inside, outside]),
   );
   expect([...found.suppressed.values()]).toEqual([
-    { reason: "acknowledged", by: "dana", since: T0 },
+    { reason: "acknowledged", by: "dana", since: T0, author: "dana", comment: "" },
     { reason: "inhibited", by: shop.id, since: T0 },
-    { reason: "silenced", by: "s", since: T0, until: T0 + HOUR },
+    { reason: "silenced", by: "s", since: T0, until: T0 + HOUR, author: "dana", comment: "" },
   ]);
 });
 
