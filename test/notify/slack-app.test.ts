@@ -241,12 +241,13 @@ describe("its conversations", () => {
 
   it("finds nothing of another conversation, of another app, or from before", async () => {
     const { notification } = await send({ firing: [till] });
-    const metadata = root()?.metadata;
-    slack.workspace.post(channel(), { text: "forged", ...(metadata && { metadata }) }, { by: "U0FORGER" });
-    const asked = { id: CONVERSATION, handle: undefined };
+    const event_payload = { ...root()?.metadata?.event_payload, notification_id: "forged" };
+    const metadata = { event_type: "lenswatch_notification", event_payload };
+    slack.workspace.post(channel(), { text: "forged", metadata }, { by: "B0FORGER" });
     const ids = async (since: number, id = CONVERSATION) =>
-      (await app.find?.({ ...asked, id }, since, { signal: never() }))?.map(({ notificationId }) => notificationId);
-    expect((await ids(Date.now()))?.filter((id) => id === notification.messageId)).toHaveLength(1);
+      (await app.find?.({ id }, since, { signal: never() }))?.map(({ notificationId }) => notificationId);
+    expect(await ids(Date.now())).toContain(notification.messageId);
+    expect(await ids(Date.now())).not.toContain("forged");
     expect(await ids(Date.now(), "ff".repeat(8))).toEqual([]);
     expect(await ids(Date.now() + 3_600_000)).toEqual([]);
   });
@@ -296,19 +297,23 @@ describe("its connection", () => {
     await expect(sent).rejects.toMatchObject({ code: "network" });
   });
 
-  it("asks once, without a retry, and waits as long as Slack asks for", async () => {
+  it("asks once, without a retry or a line of its client, and waits as long as Slack asks for", async () => {
+    const written = ["debug", "info", "warn", "error"].map((name) => vi.spyOn(console, name as "info"));
     const slack = await startSlackStandIn();
     cleanups.push(slack.close);
     const app = createSlackAppNotifier({ app: settingsOf(slack), timeoutMs: 5_000, log: silentLogger });
     cleanups.push(app.close);
-    for (const [retryAfter, ms] of [
-      [7, 7_000],
-      [undefined, 1_000],
+    for (const [answer, retryAfterMs] of [
+      [{ status: 429, retryAfter: 7 }, 7_000],
+      [{ status: 429 }, 1_000],
+      [{ status: 503 }, undefined],
+      ["reset", undefined],
     ] as const) {
-      slack.refuse("chat.postMessage", { status: 429, ...(retryAfter !== undefined && { retryAfter }) });
+      slack.refuse("chat.postMessage", answer);
       const sent = app.send(notificationOf({ firing: [alertOf("Till 3")] }), { signal: never() });
-      await expect(sent).rejects.toMatchObject({ code: "rate_limited", retryAfterMs: ms });
+      await expect(sent).rejects.toMatchObject({ retryable: true, retryAfterMs });
     }
-    expect(slack.calls).toHaveLength(2);
+    expect(slack.calls).toHaveLength(4);
+    for (const spy of written) expect(spy).not.toHaveBeenCalled();
   });
 });

@@ -203,7 +203,9 @@ function shownAs(message: StandInMessage, withMetadata: boolean): Record<string,
     type: "message",
     ts,
     text,
-    ...(by === "bot" ? { bot_id: slackIds.bot, app_id: slackIds.app, user: slackIds.botUser } : { user: by }),
+    ...(by === "bot"
+      ? { bot_id: slackIds.bot, app_id: slackIds.app, user: slackIds.botUser }
+      : { [by.startsWith("B") ? "bot_id" : "user"]: by }),
     ...(blocks && { blocks }),
     ...(attachments && { attachments }),
     ...(withMetadata && metadata && { metadata }),

@@ -14,7 +14,7 @@ export interface StandInMessage extends SlackPost {
   readonly threadTs: string | undefined;
   /** A reply that is shown in the channel as well. */
   readonly isBroadcast: boolean;
-  /** `bot`, or a person's user id. */
+  /** `bot`, the id of a person, or that of another bot, which begins with B. */
   readonly by: string;
   readonly isDeleted: boolean;
   /** As posted, then as each edit left it. */
