@@ -28,6 +28,28 @@ export function attentionOf(of: Suppressors): Attention {
   return of.isPaused ? "paused" : "needed";
 }
 
+/** As headlines and lists count them; one that is inhibited is explained by another alert. */
+const HANDLED_WORDS: Readonly<Record<Exclude<Attention, "needed">, string>> = {
+  acknowledged: "acknowledged",
+  silenced: "silenced",
+  muted: "muted",
+  paused: "outside the schedule",
+  inhibited: "explained by another alert",
+};
+
+/** `26 need attention`. */
+export function neededPhrase(n: number): string {
+  return `${count(n)} ${n === 1 ? "needs" : "need"} attention`;
+}
+
+/** `3 acknowledged, 12 explained by another alert`; empty where nothing is. */
+export function handledPhrase(handled: ReadonlyMap<Attention, number>): string {
+  const all = Object.entries(HANDLED_WORDS).map(
+    ([kind, words]) => [handled.get(kind as Attention) ?? 0, words] as const,
+  );
+  return all.flatMap(([n, words]) => (n === 0 ? [] : [`${count(n)} ${words}`])).join(", ");
+}
+
 type Clusterable = Pick<Alert, "subject" | "labels" | "startsAt" | "facts">;
 
 /** Alerts that began together, or are at one location or camera server; at least two. */

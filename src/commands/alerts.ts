@@ -1,8 +1,8 @@
 /** `alerts`: active alerts of a running daemon, suppressed ones on request, as in amtool. */
 import { Command } from "commander";
 import { z } from "zod";
+import { type Attention, attentionOf, handledPhrase, neededPhrase } from "../alerting/attention.ts";
 import { type Clock, type Instant, systemClock } from "../lib/clock.ts";
-import { counted } from "../lib/format.ts";
 import { type CommandIo, outputOption, withExample } from "./cli/command.ts";
 import { addDaemonOptions, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
 import { printList, type TableColumn } from "./cli/table.ts";
@@ -42,19 +42,24 @@ export function alertsCommand(io: CommandIo, clock: Clock = systemClock): Comman
     );
     const isShown = ({ status: { silencedBy, inhibitedBy } }: ActiveAlert) =>
       (options.silenced || silencedBy.length === 0) && (options.inhibited || inhibitedBy.length === 0);
-    const [alerts, hidden] = [all.filter(isShown), all.filter((alert) => !isShown(alert))];
-    alerts.sort((a, b) => Date.parse(a.startsAt) - Date.parse(b.startsAt));
+    const alerts = all.filter(isShown).sort((a, b) => Date.parse(a.startsAt) - Date.parse(b.startsAt));
     printList(io, options.output, alerts, columnsAt(clock.now()), { noun: "alert", none: "No active alerts." });
-    if (options.output === "table" && hidden.length > 0) io.stdout.write(`${describeHidden(hidden)}\n`);
+    if (options.output === "table" && all.length > 0) io.stdout.write(`${describeAll(all)}\n`);
   });
 }
 
-/** `Not shown: 2 silenced alerts (--silenced), 1 inhibited alert (--inhibited).` */
-function describeHidden(hidden: readonly ActiveAlert[]): string {
-  const silenced = hidden.filter(({ status }) => status.silencedBy.length > 0).length;
-  const inhibited = hidden.filter(({ status }) => status.inhibitedBy.length > 0).length;
-  const counts = Object.entries({ silenced, inhibited }).filter(([, count]) => count > 0);
-  return `Not shown: ${counts.map(([kind, count]) => `${counted(count, `${kind} alert`)} (--${kind})`).join(", ")}.`;
+/** `2 need attention; 1 silenced (--silenced), 1 explained by another alert (--inhibited).`, as on the status page. */
+function describeAll(alerts: readonly ActiveAlert[]): string {
+  const counts = new Map([...Map.groupBy(alerts, attentionAt)].map(([attention, of]) => [attention, of.length]));
+  const handled = handledPhrase(counts)
+    .replace(/silenced/, "$& (--silenced)")
+    .replace(/explained[^,]*/, "$& (--inhibited)");
+  return `${[neededPhrase(counts.get("needed") ?? 0), handled].filter((part) => part !== "").join("; ")}.`;
+}
+
+/** Without anything else that suppresses it, an alert is outside its recording's schedule. */
+function attentionAt({ status }: ActiveAlert): Attention {
+  return attentionOf({ ...status, isPaused: status.state === "suppressed" });
 }
 
 const columnsAt = (now: Instant): readonly TableColumn<ActiveAlert>[] => [
@@ -63,15 +68,12 @@ const columnsAt = (now: Instant): readonly TableColumn<ActiveAlert>[] => [
   { head: "LOCATION", cell: ({ labels }) => labels.location ?? labels.location_id ?? "–", canShrink: true },
   { head: "RECORDING", cell: ({ labels }) => labels.recording ?? labels.recording_id ?? "–", canShrink: true },
   { head: "SINCE", cell: ({ startsAt }) => sinceUtc(startsAt, now) },
-  { head: "STATE", cell: ({ status }) => stateText(status) },
+  { head: "STATE", cell: stateText },
   { head: "RECEIVERS", cell: ({ receivers }) => receivers.map(({ name }) => name).join(" "), canShrink: true },
   { head: "FINGERPRINT", cell: ({ fingerprint }) => fingerprint },
 ];
 
-function stateText(status: ActiveAlert["status"]): string {
-  const { state, silencedBy, inhibitedBy, mutedBy, acknowledgement } = status;
-  if (silencedBy.length > 0) return "silenced";
-  if (inhibitedBy.length > 0) return "inhibited";
-  if (acknowledgement) return "acknowledged";
-  return mutedBy.length > 0 ? "muted" : state;
+function stateText(alert: ActiveAlert): string {
+  const attention = attentionAt(alert);
+  return attention === "needed" ? alert.status.state : attention;
 }

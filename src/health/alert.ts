@@ -44,6 +44,9 @@ export interface AlertFacts {
   /** location_offline: how many recordings are offline, of how many known. */
   readonly offline?: number | undefined;
   readonly of?: number | undefined;
+  /** location_offline: its recordings that are not counted, as they are outside their schedule, or their status is unknown. */
+  readonly outside?: number | undefined;
+  readonly unread?: number | undefined;
   /** location_offline: names of those that are, the first few; not cleaned. */
   readonly offlineNames?: readonly string[] | undefined;
   /** External alerts: the sender's link to its origin, an http or https URL. */
@@ -115,6 +118,12 @@ export const problems = {
 
 /** One read from Redis may come from another version, and have none of these words. */
 export type ProblemKind = keyof typeof problems;
+
+/** `1 outside its schedule, 2 unknown`: recordings of a location that its alert does not count; empty for none. */
+export function leftOutPhrase({ outside = 0, unread = 0 }: Pick<AlertFacts, "outside" | "unread">): string {
+  const schedule = outside > 0 ? [`${outside} outside ${outside === 1 ? "its" : "their"} schedule`] : [];
+  return [...schedule, ...(unread > 0 ? [`${unread} unknown`] : [])].join(", ");
+}
 
 /** The alert name of the default rule that watches a problem. Rules may have any other name. */
 export const defaultAlertNames = {

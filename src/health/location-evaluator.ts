@@ -65,12 +65,15 @@ export function locationEvaluator(id: string, count: LocationCount | undefined, 
     patienceMs: count ? undefined : 0,
     startsAt: (rule) => shareReachedAt(rule, countFor(rule, count)),
     facts(rule): AlertFacts {
-      const { fresh: of, offline } = countFor(rule, count);
+      const { known, fresh: of, offline } = countFor(rule, count);
+      const outside = rule.respectSchedule ? count?.outside?.known : undefined;
       return {
         timezone: timezone ?? "UTC",
         restated: generatedOf(rule, ["summary", "description"]),
         offline: offline.length,
         of,
+        ...(outside && { outside }),
+        ...(known > of && { unread: known - of }),
         ...offlineNames(offline, inventory),
       };
     },

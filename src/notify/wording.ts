@@ -1,5 +1,11 @@
 /** The words for what an alert reports: in a count, in a line of its own, and once it is resolved. */
-import { type Alert, type ProblemKind, type RecordingProblemWords, recordingProblems } from "../health/alert.ts";
+import {
+  type Alert,
+  leftOutPhrase,
+  type ProblemKind,
+  type RecordingProblemWords,
+  recordingProblems,
+} from "../health/alert.ts";
 import { counted, count as figure } from "../lib/format.ts";
 import { span } from "../lib/when.ts";
 import { clean, locationName, NAME_IN_TITLE, plainName, shortName } from "./name.ts";
@@ -52,8 +58,12 @@ function changesPhrase({ facts: { changes, changesSince }, updatedAt }: Alert): 
 }
 
 /** `all 4 recordings offline`, or as many of them as are. */
-function locationExtent({ facts: { offline, of } }: Alert): string {
+function locationExtent({ facts }: Alert): string {
+  const { offline, of, outside = 0, unread = 0 } = facts;
   if (offline === undefined || of === undefined) return "offline";
+  const leftOut = leftOutPhrase(facts);
+  if (leftOut !== "" && offline > 0)
+    return `${figure(offline)} of ${counted(of + outside + unread, "recording")} offline; ${leftOut}`;
   if (offline === 0) return `recovering, 0 of ${counted(of, "recording")} still offline, down`;
   if (offline < of) return `${figure(offline)} of ${counted(of, "recording")} offline`;
   return of === 1 ? "its only recording offline" : `all ${figure(of)} recordings offline`;

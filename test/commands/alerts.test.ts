@@ -23,7 +23,7 @@ ServiceUnreachable  –         –         –          2026-01-31 11:00 UTC (1
 RecordingOffline    critical  Leeds     Till [2J1  2026-01-31 11:57 UTC (3 m)  active  ops quiet  ${fingerprint(offline.alert.labels)}
 
 2 alerts
-Not shown: 1 silenced alert (--silenced), 1 inhibited alert (--inhibited).
+2 need attention; 1 silenced (--silenced), 1 explained by another alert (--inhibited).
 `,
       stderr: "",
       exitCode: 0,
@@ -56,10 +56,10 @@ Not shown: 1 silenced alert (--silenced), 1 inhibited alert (--inhibited).
     const { address } = await serve({ alerts: async () => [silenced, silenced, inhibited] });
     const { stdout } = await lenswatch(["alerts", "--url", address]);
     expect(stdout).toBe(
-      "No active alerts.\nNot shown: 2 silenced alerts (--silenced), 1 inhibited alert (--inhibited).\n",
+      "No active alerts.\n0 need attention; 2 silenced (--silenced), 1 explained by another alert (--inhibited).\n",
     );
     expect((await lenswatch(["alerts", "--url", address, "--silenced"])).stdout).toMatch(
-      /\nNot shown: 1 inhibited alert \(--inhibited\)\.\n$/,
+      /\n0 need attention; .*1 explained by another alert \(--inhibited\)\.\n$/,
     );
     expect((await lenswatch(["alerts", "--url", address, "--output", "json"])).stdout).toBe("[]\n");
   });

@@ -39,7 +39,7 @@ describe("a location", () => {
     expect(story.sweep({ a: "offline", b: "offline" })).toEqual([`firing ${KEY}`]);
     story.pass(10 * MINUTE);
     expect(story.sweep({ a: "offline" }, { unreadable: ["b"] })).toEqual([`updated ${KEY}`]);
-    expect(story.alert.facts).toMatchObject({ offline: 1, of: 1 });
+    expect(story.alert.facts, "b is not counted, and that is said").toMatchObject({ offline: 1, of: 1, unread: 1 });
     expect(story.sweep({ a: "online" }, { unreadable: ["b"] })).toEqual([`resolved ${KEY} recovered`]);
   });
 

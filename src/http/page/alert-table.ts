@@ -4,6 +4,7 @@ import { fingerprint } from "../../alerting/fingerprint.ts";
 import {
   type Alert,
   type AlertFacts,
+  leftOutPhrase,
   type ProblemKind,
   problems,
   recordingProblems,
@@ -128,11 +129,13 @@ export function classOf({ labels, facts }: Pick<ShownAlert, "labels" | "facts">)
   return [...name, nameOf(labels.severity ?? "", "no severity", 30)].join(" · ");
 }
 
-function figure({ problem, averageQuality, overallUptime, decimals, offline, of }: AlertFacts): string {
+function figure(facts: AlertFacts): string {
+  const { problem, averageQuality, overallUptime, decimals, offline, of, outside = 0, unread = 0 } = facts;
   if (problem === "low_quality" && averageQuality !== undefined) return `, ${percent(averageQuality, decimals)}`;
   if (problem === "low_uptime" && overallUptime !== undefined) return `, ${percent(overallUptime, decimals)}`;
   if (problem !== "location_offline" || offline === undefined || of === undefined) return "";
-  return `, ${count(offline)} of ${count(of)}`;
+  const leftOut = leftOutPhrase(facts);
+  return `, ${count(offline)} of ${count(of + outside + unread)}${leftOut && `; ${leftOut}`}`;
 }
 
 /** `acknowledged by dana, silenced`; empty where nobody acknowledged it and nothing suppresses it. */

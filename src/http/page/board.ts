@@ -6,6 +6,7 @@ import {
   attentions,
   type Cluster,
   clustersOf,
+  handledPhrase,
   isOfLenswatch,
   phraseOf,
   severityRank,
@@ -186,26 +187,13 @@ function sharedPlace(alerts: readonly Alert[], isLinked = true): Markup {
 const PLACES = { location_id: "", camera_server: "camera server", organisation: "all of" } as const;
 const SHARED = Object.keys(PLACES) as (keyof typeof PLACES)[];
 
-/** `acknowledged`, … as the headline and the fold count them; `inhibited` ones are explained by another alert. */
-const HANDLED_WORDS: Readonly<Record<Exclude<Attention, "needed">, string>> = {
-  acknowledged: "acknowledged",
-  silenced: "silenced",
-  muted: "muted",
-  paused: "outside the schedule",
-  inhibited: "explained by another alert",
-};
-
 /** `3 acknowledged, 12 explained by another alert`; empty where nothing is. */
-export function handledPhrase({ handled }: Board): string {
-  const parts = Object.entries(HANDLED_WORDS).flatMap(([attention, words]) => {
-    const n = handled.get(attention as Attention)?.length ?? 0;
-    return n === 0 ? [] : [`${count(n)} ${words}`];
-  });
-  return parts.join(", ");
+export function handledOf({ handled }: Board): string {
+  return handledPhrase(new Map([...handled].map(([attention, alerts]) => [attention, alerts.length])));
 }
 
 function handledSection(board: Board, data: PageData): Markup {
-  const phrase = handledPhrase(board);
+  const phrase = handledOf(board);
   if (phrase === "") return nothing;
   const rows = [...board.handled.values()].flatMap((alerts) => {
     const shown = alerts.slice(0, HANDLED_SHOWN);

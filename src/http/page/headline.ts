@@ -1,11 +1,11 @@
 /** The first sentence of the front page: what needs somebody; an unknown status never counts as good. */
-import { phraseOf } from "../../alerting/attention.ts";
+import { neededPhrase, phraseOf } from "../../alerting/attention.ts";
 import { GAP_INTERVALS } from "../../health/rhythm.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { humanDuration } from "../../lib/duration.ts";
 import { count, counted } from "../../lib/format.ts";
 import { span } from "../../lib/when.ts";
-import { type Board, handledPhrase } from "./board.ts";
+import { type Board, handledOf } from "./board.ts";
 import type { Mood } from "./layout.ts";
 import type { PageData } from "./page-data.ts";
 import { type Counts, type FleetSummary, occurring, totalOf } from "./summary.ts";
@@ -22,8 +22,8 @@ export interface FleetHeadline {
 
 export function headlineOf({ counts, readAt }: FleetSummary, board: Board, data: PageData): FleetHeadline {
   const total = totalOf(counts);
-  const needed = neededPhrase(board, data);
-  const handled = handledPhrase(board);
+  const needed = neededSentence(board, data);
+  const handled = handledOf(board);
   const also = handled === "" ? [] : [`${handled.charAt(0).toUpperCase()}${handled.slice(1)}.`];
   if (total === 0) {
     const aside = "No reading of any recording has arrived: the status is unknown, not good.";
@@ -47,10 +47,10 @@ export function headlineOf({ counts, readAt }: FleetSummary, board: Board, data:
 }
 
 /** `26 need attention: 20 locations offline since 06:06 GMT, 6 older`; empty where nothing does. */
-function neededPhrase({ needed, lead }: Board, { moment }: PageData): string {
+function neededSentence({ needed, lead }: Board, { moment }: PageData): string {
   const [only] = needed;
   if (!only) return "";
-  const subject = needed.length === 1 ? "1 needs attention" : `${count(needed.length)} need attention`;
+  const subject = neededPhrase(needed.length);
   if (!lead && needed.length > 1) return `${subject}: ${phraseOf(needed)}`;
   const { alerts, since } = lead ?? { alerts: needed, since: only.startsAt };
   const at = moment.times.at(since, alerts[0]?.facts.timezone ?? "UTC");
@@ -63,7 +63,7 @@ function neededPhrase({ needed, lead }: Board, { moment }: PageData): string {
 }
 
 function shortPhrase({ needed, lead }: Board): string {
-  return `${count(needed.length)} ${needed.length === 1 ? "needs" : "need"} attention: ${phraseOf(lead?.alerts ?? needed)}`;
+  return `${neededPhrase(needed.length)}: ${phraseOf(lead?.alerts ?? needed)}`;
 }
 
 /** Nothing needs somebody; what is not online is known, or has not lasted long enough. */

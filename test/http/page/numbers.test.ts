@@ -1,0 +1,94 @@
+import { expect, test } from "vitest";
+import { fingerprint } from "../../../src/alerting/fingerprint.ts";
+import type { RecordingStatus } from "../../../src/health/recording.ts";
+import type { ActiveAlert } from "../../../src/http/deps.ts";
+import { titleOf } from "../../../src/notify/title.ts";
+import { lenswatch } from "../../commands/run-command.ts";
+import { fleetOf, INTERVAL, NOW, recordingState } from "../../metrics/fleets.ts";
+import { notificationOf } from "../../notify/fixtures.ts";
+import { seededRandom } from "../../support/random.ts";
+import { serve } from "../serve.ts";
+import { alertOf } from "./fleet.ts";
+import { elementOf, shownText } from "./read-page.ts";
+
+const STATUSES = ["online", "online", "offline", "degraded"] as const;
+
+/** A fleet with alerts of which some are handled or explained by another one. */
+function worldOf(seed: number) {
+  const random = seededRandom(seed);
+  const pick = <T>(all: readonly T[]) => all[Math.floor(random() * all.length)] as T;
+  const states = Array.from({ length: 1 + Math.floor(random() * 80) }, (_, i) => {
+    const readAt = NOW - (random() < 0.2 ? 4 : 1) * INTERVAL;
+    return recordingState(`r${i}`, { locationId: `l${Math.floor(i / 5)}`, status: pick(STATUSES), readAt });
+  });
+  const locations = [...new Set(states.map(({ locationId }) => locationId))].map((id) => ({ id, name: `Shop ${id}` }));
+  const troubled = states.filter(({ status }) => status === "offline");
+  const alerts = troubled.map(({ id, locationId }): ActiveAlert => {
+    const labels = { alertname: "RecordingOffline", severity: "critical", recording_id: id, location_id: locationId };
+    const facts = { timezone: "UTC", problem: "offline", paused: random() < 0.1 } as const;
+    const alert = alertOf(id, { subject: { kind: "recording", id }, labels, facts, startsAt: NOW - random() * 3e7 });
+    const some = <T>(value: T) => (random() < 0.2 ? value : undefined);
+    const acknowledgement = some({ author: "dana", comment: "", at: NOW });
+    return {
+      alert,
+      receivers: ["ops"],
+      silencedBy: some(["s1"]) ?? [],
+      inhibitedBy: some(["aa"]) ?? [],
+      acknowledgement,
+    };
+  });
+  return { fleet: fleetOf({ recordings: states, locations }), alerts };
+}
+
+/** `✕ 3 offline`, `3 offline` and the like, wherever they are in a text. */
+function countsIn(text: string): Partial<Record<RecordingStatus, number>> {
+  const found = [...text.matchAll(/(\d+) (online|offline|degraded|unknown)/g)].map(([, n, status]) => [
+    status,
+    Number(n),
+  ]);
+  return Object.fromEntries(found);
+}
+
+test("page, API, command line and message count the same", async () => {
+  let now = worldOf(0);
+  const { address, json } = await serve({ fleet: async () => now.fleet, alerts: async () => now.alerts });
+  for (let seed = 1; seed <= 12; seed++) {
+    now = worldOf(seed);
+    const html = await (await fetch(address)).text();
+    const shown = shownText(html);
+    const badges = countsIn(shown.find((line) => / of \d+ recordings?$/.test(line)) ?? "");
+
+    const rows = ((await json("/api/v1/recordings?limit=1000")).body as { items: { status: string }[] }).items;
+    expect(badges, "recordings").toEqual(
+      countsIn([...Map.groupBy(rows, ({ status }) => status)].map(([status, of]) => `${of.length} ${status}`).join()),
+    );
+    const places = (await json("/api/v1/locations?limit=1000")).body as {
+      items: { recordings: Record<string, number> }[];
+    };
+    for (const status of ["online", "offline", "degraded", "unknown"] as const)
+      expect(badges[status] ?? 0, "locations").toBe(
+        places.items.reduce((sum, { recordings }) => sum + (recordings[status] ?? 0), 0),
+      );
+    const status = await lenswatch(["status", "--url", address]);
+    expect(countsIn(status.stdout.trimEnd().split("\n").at(-1) ?? ""), "status").toEqual(badges);
+
+    const needed = Number(/(\d+) needs? attention/.exec(elementOf(html, "h1"))?.[1] ?? 0);
+    const api = (await json("/api/v2/alerts")).body as { status: { state: string } }[];
+    expect(
+      api.filter(({ status }) => status.state === "active"),
+      "API v2",
+    ).toHaveLength(needed);
+    const alerts = await lenswatch(["alerts", "--url", address]);
+    if (now.alerts.length > 0) expect(alerts.stdout).toMatch(new RegExp(`^${needed} needs? attention[;.]`, "m"));
+    const handled = shown.find((line) => /^\d+ (?:acknowledged|silenced|outside|explained)/.test(line)) ?? "";
+    const apart = [...handled.matchAll(/\d+/g)].reduce((sum, [n]) => sum + Number(n), 0);
+    expect(needed + apart, "nothing is left out").toBe(now.alerts.length);
+    expect(alerts.stdout.replace(/ \(--\w+\)/g, "")).toContain(handled);
+
+    if (needed < 2) continue;
+    const isNeeded = (_: ActiveAlert, i: number) => api[i]?.status.state === "active";
+    const byPrint = now.alerts.toSorted((a, b) => (fingerprint(a.alert.labels) < fingerprint(b.alert.labels) ? -1 : 1));
+    const firing = byPrint.filter(isNeeded).map(({ alert }) => ({ ...alert, fingerprint: "00", isNew: true }));
+    expect(titleOf(notificationOf({ firing, groups: 2 })), "message").toContain(`${needed} recordings offline`);
+  }
+});
