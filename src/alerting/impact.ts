@@ -1,13 +1,21 @@
 /** What an alert means for people counting, as annotations: zones affected, usual entries of that weekday. */
-import type { Alert, Labels } from "../health/alert.ts";
+import type { Alert, Labels, ProblemKind } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
 import { count } from "../lib/format.ts";
 import type { LocalHours } from "../lib/local-hours.ts";
+import type { AlertImpact } from "./notification.ts";
+import { uncountedOf } from "./uncounted.ts";
 
 /** What is known of locations, by id. */
 export interface LocationDetails {
   readonly zones: ReadonlyMap<string, LocationZones>;
   readonly usual: ReadonlyMap<string, UsualEntries>;
+  /** Recordings of the location that are online, of those known. */
+  readonly here?: ReadonlyMap<string, { readonly online: number; readonly of: number }>;
+  /** Outages of an alert that ended in the last seven days, by its key. */
+  readonly outages?: ReadonlyMap<string, number>;
+  /** Hours of the week of a recording with an uploading schedule, as in `KnownSchedule`. */
+  scheduleOf?(recordingId: string): string | undefined;
 }
 
 const ZONES_NAMED = 8;
@@ -21,15 +29,40 @@ export function locationIdOf({ subject, labels }: Pick<Alert, "subject" | "label
   return subject.kind === "recording" ? labels.location_id : undefined;
 }
 
-/** The alert with `zones` and `impact` where they are known; itself where neither is. */
+/** The alert with `zones` and `impact` where they are known; itself where nothing is. */
 export function withImpact<A extends Alert>(alert: A, details: LocationDetails, now: Instant, hours: LocalHours): A {
   const id = locationIdOf(alert);
   if (id === undefined) return alert;
   const zones = zonesText(zonesOf(alert, details.zones.get(id)));
   const impact = impactText(details.usual.get(id), now, alert.facts.timezone, hours);
   const known: Labels = { ...(zones && { zones }), ...(impact && { impact }) };
-  if (Object.keys(known).length === 0) return alert;
-  return { ...alert, annotations: { ...known, ...alert.annotations } };
+  const more = alert.state === "firing" ? contextOf(alert, id, details, { now, hours }) : {};
+  if (Object.keys(known).length === 0 && !Object.values(more).some((fact) => fact)) return alert;
+  return { ...alert, annotations: { ...known, ...alert.annotations }, impact: { ...more, usual: impact } };
+}
+
+const OUTAGES: ReadonlySet<ProblemKind | undefined> = new Set(["offline", "missing", "location_offline"]);
+
+function contextOf(
+  alert: Alert,
+  location: string,
+  details: LocationDetails,
+  { now, hours }: { now: Instant; hours: LocalHours },
+): AlertImpact {
+  const { key, subject, facts, startsAt } = alert;
+  if (!OUTAGES.has(facts.problem)) return {};
+  const isLocation = subject.kind === "location";
+  const here = details.here?.get(location);
+  const usual = details.usual.get(location);
+  const share = isLocation ? (facts.offline ?? 0) / (facts.of || 1) : here && 1 / here.of;
+  const schedule = isLocation ? undefined : details.scheduleOf?.(subject.id);
+  const outage = { from: startsAt, to: now, timezone: facts.timezone, schedule };
+  const earlier = details.outages?.get(key) ?? 0;
+  return {
+    here: isLocation ? undefined : here,
+    uncounted: usual && share ? uncountedOf({ ...outage, share }, usual, hours) : undefined,
+    outages: earlier > 0 ? earlier + 1 : undefined,
+  };
 }
 
 function zonesOf({ subject }: Alert, zones: LocationZones | undefined): readonly string[] {

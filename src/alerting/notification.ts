@@ -81,8 +81,20 @@ export interface NotifiedAlert extends Alert {
   readonly change?: { readonly recovered: number; readonly of: number };
   /** The alerts it inhibits (`inhibit_rules`). */
   readonly standsFor?: StandsFor | undefined;
+  readonly impact?: AlertImpact | undefined;
   /** Of those `standing`. */
   readonly suppressedBy?: Suppression | undefined;
+}
+
+/** What is known of its location and of earlier outages, while it fires. */
+export interface AlertImpact {
+  /** The location's recordings, this one included. */
+  readonly here?: { readonly online: number; readonly of: number } | undefined;
+  /** Visits, a rough figure, and the annotation that says less where this is known. */
+  readonly uncounted?: number | undefined;
+  readonly usual?: string | undefined;
+  /** Of this alert, this one included, in seven days; undefined for the first. */
+  readonly outages?: number | undefined;
 }
 
 /** What one alert is sent in place of: each recording and location counted once, however many alerts it has. */

@@ -33,7 +33,7 @@ export class NotifyJobs {
       stormMs: statusIntervalMs,
       suppressions: ofGroups,
       isRouted: (labels, { receiver }, group) => isRoutedTo(labels, config.route, receiver, group),
-      annotate: createAnnotate(context),
+      annotate: createAnnotate(context, context),
     });
     this.heartbeat = heartbeatOf(context);
     this.coldStart = createColdStart({

@@ -1,38 +1,102 @@
-/** Adds what is known of locations to the annotations of alerts, from Redis alone and within a short deadline. */
+/** Adds what is known of locations to alerts, from Redis alone and within a short deadline. */
 import { type LocationDetails, locationIdOf, withImpact } from "../alerting/impact.ts";
-import type { Alert } from "../health/alert.ts";
+import { type Alert, alertKey } from "../health/alert.ts";
+import type { ShardState } from "../health/shard-state.ts";
 import type { Instant } from "../lib/clock.ts";
 import { withDeadline } from "../lib/closer.ts";
 import { toError } from "../lib/errors.ts";
 import { createLocalHours } from "../lib/local-hours.ts";
 import type { Logger } from "../lib/log.ts";
 import { mapYielding } from "../lib/yield.ts";
+import type { Incident } from "../store/incidents.ts";
 import type { Store } from "../store/store.ts";
 
 /** A message is not delayed any longer. */
 const DEADLINE_MS = 250;
+/** A message about more locations lists them, and has no room for what is known of each. */
+const FEW_LOCATIONS = 5;
+/** An older reading does not show that a recording is online. */
+const FRESH_MS = 15 * 60_000;
+const WEEK_MS = 7 * 86_400_000;
+const MOST_INCIDENTS = 5_000;
+const INCIDENTS_FOR_MS = 10_000;
 
 type AnnotateDeps = { log: Logger } & { [Key in "zones" | "usualEntries"]: Pick<Store[Key], "read"> };
+
+/** What a message tells beyond annotations. */
+export interface ContextDeps {
+  readonly shards: Pick<Store["shards"], "readAll">;
+  readonly incidents: Pick<Store["incidents"], "latest">;
+  readonly uptime: Pick<Store["uptime"], "schedule">;
+  readonly assigned: { shardOf(location: string): number | undefined };
+}
 
 /** Gives the alerts in their order, unchanged where nothing is known; never throws. */
 export type Annotate = <A extends Alert>(alerts: readonly A[], now: Instant) => Promise<readonly A[]>;
 
-export function createAnnotate({ log, zones, usualEntries }: AnnotateDeps): Annotate {
+/** Without `context` only annotations are added. */
+export function createAnnotate({ log, zones, usualEntries }: AnnotateDeps, context?: ContextDeps): Annotate {
   const hours = createLocalHours();
+  const contextOf = context && createContext(context);
 
-  async function placesOf(alerts: readonly Alert[]): Promise<LocationDetails> {
+  async function placesOf(alerts: readonly Alert[], now: Instant): Promise<LocationDetails> {
     const ids = [...new Set(alerts.flatMap((alert) => locationIdOf(alert) ?? []))];
-    const [known, usual] = await Promise.all([zones.read(ids), usualEntries.read(ids)]);
-    return { zones: known, usual: new Map([...usual].map(([id, { weekdays }]) => [id, weekdays])) };
+    const isFew = ids.length > 0 && ids.length <= FEW_LOCATIONS && alerts.some(({ state }) => state === "firing");
+    const [known, usual, more] = await Promise.all([
+      zones.read(ids),
+      usualEntries.read(ids),
+      isFew ? contextOf?.(ids, now) : undefined,
+    ]);
+    return { zones: known, usual: new Map([...usual].map(([id, { weekdays }]) => [id, weekdays])), ...more };
   }
 
   return async (alerts, now) => {
     try {
-      const places = await withDeadline(placesOf(alerts), DEADLINE_MS);
+      const places = await withDeadline(placesOf(alerts, now), DEADLINE_MS);
       return await mapYielding(alerts, (alert) => withImpact(alert, places, now, hours));
     } catch (thrown) {
-      log.debug({ err: toError(thrown) }, "reading zones and usual entries failed, leaving them out of the message");
+      log.debug({ err: toError(thrown) }, "reading what is known of locations failed, leaving it out of the message");
       return alerts;
     }
   };
+}
+
+function createContext({ shards, incidents, uptime, assigned }: ContextDeps) {
+  let read: { readonly at: Instant; readonly rows: Promise<Incident[] | undefined> } | undefined;
+
+  function latest(now: Instant): Promise<Incident[] | undefined> {
+    if (!read || now - read.at >= INCIDENTS_FOR_MS || now < read.at) {
+      read = { at: now, rows: incidents.latest(now - WEEK_MS, MOST_INCIDENTS) };
+      read.rows.catch(() => {
+        read = undefined;
+      });
+    }
+    return read.rows;
+  }
+
+  return async (ids: readonly string[], now: Instant) => {
+    const numbers = [...new Set(ids.flatMap((id) => assigned.shardOf(id) ?? []))];
+    const [states, ended] = await Promise.all([shards.readAll(numbers), latest(now)]);
+    const wanted = new Set(ids);
+    const outages = new Map<string, number>();
+    for (const { ruleId, subject, locationId = subject.id } of ended ?? []) {
+      const key = alertKey(ruleId, subject.kind, subject.id);
+      if (wanted.has(locationId)) outages.set(key, (outages.get(key) ?? 0) + 1);
+    }
+    return { here: onlineHere(states, wanted, now), outages, scheduleOf: (id: string) => uptime.schedule(id)?.hours };
+  };
+}
+
+function onlineHere(states: readonly ShardState[], locations: ReadonlySet<string>, now: Instant) {
+  const here = new Map<string, { online: number; of: number }>();
+  for (const { recordings } of states) {
+    for (const { locationId, status, readAt } of recordings.values()) {
+      if (!locations.has(locationId) || readAt === 0) continue;
+      const known = here.get(locationId) ?? { online: 0, of: 0 };
+      known.of += 1;
+      if (status === "online" && now - readAt < FRESH_MS) known.online += 1;
+      here.set(locationId, known);
+    }
+  }
+  return here;
 }

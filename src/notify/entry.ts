@@ -2,7 +2,7 @@
 import type { NotifiedAlert } from "../alerting/notification.ts";
 import type { ProblemKind } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
-import { percent } from "../lib/format.ts";
+import { count, counted, percent } from "../lib/format.ts";
 import { capital } from "../lib/text.ts";
 import { span, type Times } from "../lib/when.ts";
 import { endCounts, endFacts } from "./ending.ts";
@@ -41,7 +41,12 @@ export function entryOf(alert: NotifiedAlert, context: EntryContext): MessageEnt
   const { isTitled = false, times, now } = context;
   const isFiring = alert.state === "firing";
   const facts = isFiring
-    ? [`${stateOf(alert, isTitled)}${since(alert, context)}`, ...figures(alert), suppressedWords(alert, times)]
+    ? [
+        `${stateOf(alert, isTitled)}${since(alert, context)}`,
+        ...figures(alert),
+        ...(isTitled ? impactWords([alert]) : []),
+        suppressedWords(alert, times),
+      ]
     : [...endFacts(alert, times, now, isTitled), stillOffline(alert)];
   const line = [...facts, location(alert, context)].filter((part) => part !== "").join(" · ");
   return {
@@ -81,6 +86,17 @@ function suppressedWords({ suppressedBy, facts }: NotifiedAlert, times: Times): 
     comment ? `: ${clean(comment, 200)}` : "",
   ];
   return parts.join("");
+}
+
+/** `3 of 4 recordings here still online`, `about 95 visits uncounted so far`: of alerts of one location. */
+export function impactWords(alerts: readonly NotifiedAlert[]): string[] {
+  const here = alerts.find(({ impact }) => impact?.here)?.impact?.here;
+  const uncounted = alerts.reduce((sum, { impact }) => sum + (impact?.uncounted ?? 0), 0);
+  const online = here && `${here.online === 0 ? "none" : count(here.online)} of ${counted(here.of, "recording")}`;
+  return [
+    ...(online && here.of > 1 ? [`${online} here still online`] : []),
+    ...(uncounted > 0 ? [`about ${count(uncounted)} visits uncounted so far`] : []),
+  ];
 }
 
 /** Alerts by location, those with most recordings affected first. */

@@ -4,7 +4,7 @@ import { count, counted } from "../lib/format.ts";
 import { capital, cut } from "../lib/text.ts";
 import { timesSeenAt } from "../lib/when.ts";
 import { isBack, isSteady } from "./ending.ts";
-import { byLocation, entryOf, locationEntries, type MessageEntry } from "./entry.ts";
+import { byLocation, entryOf, impactWords, locationEntries, type MessageEntry } from "./entry.ts";
 import { type Link, overviewLink } from "./link.ts";
 import { clean, locationName, shortName } from "./name.ts";
 import { titleOf } from "./title.ts";
@@ -97,7 +97,8 @@ function leadOf({ reason, receiver, firing, start }: Notification): string[] {
 function commonNotes(sections: readonly MessageSection[], { firing }: Notification): string[] {
   const [first, ...others] = sections.flatMap(({ entries }) => entries).filter(({ isFiring }) => isFiring);
   if (!first || others.length === 0 || new Set(firing.map((alert) => locationName(alert))).size > 1) return [];
-  return first.notes.filter((note) => others.every(({ notes }) => notes.includes(note)));
+  const shared = first.notes.filter((note) => others.every(({ notes }) => notes.includes(note)));
+  return [impactWords(firing).join(" · "), ...shared].filter((note) => note !== "");
 }
 
 /** What a cold start means for earlier notifications. */

@@ -10,7 +10,7 @@ const NAMES_LENGTH = 300;
 
 /** Cleaned lines, each once, without what the title and the facts state already. */
 export function notesOf(alert: NotifiedAlert): string[] {
-  const { zones, impact } = alert.annotations;
+  const { zones } = alert.annotations;
   const { detail } = alert.facts;
   const description = annotation(alert, "description");
   const lines = [
@@ -18,12 +18,26 @@ export function notesOf(alert: NotifiedAlert): string[] {
     annotation(alert, "summary"),
     description,
     detail && description?.includes(detail) ? undefined : detail,
-    zones && zonesNote(zones),
-    impact && `Impact: ${impact}`,
+    [...(zones ? [zonesNote(zones)] : []), ...timesWords(alert)].join(" · "),
+    impactNote(alert),
     scheduleNote(alert),
   ];
   return [...new Set(lines.map((line) => clean(line, NOTE_LENGTH)).filter((line) => line !== ""))];
 }
+
+/** The usual count is left out beside an estimate. */
+function impactNote({ annotations: { impact: text }, impact }: NotifiedAlert): string | undefined {
+  return text && !(impact?.uncounted && text === impact.usual) ? `Impact: ${text}` : undefined;
+}
+
+/** `2nd outage in 7 days`. */
+function timesWords({ impact }: NotifiedAlert): string[] {
+  if (!impact?.outages) return [];
+  const suffix = { one: "st", two: "nd", few: "rd" }[ORDINALS.select(impact.outages) as "one"] ?? "th";
+  return [`${impact.outages}${suffix} outage in 7 days`];
+}
+
+const ORDINALS = new Intl.PluralRules("en-GB", { type: "ordinal" });
 
 /** `Zone Ground › Entrance › Main Door`, `Zones Ground › Tills, First › Shoes`. */
 function zonesNote(zones: string): string {

@@ -102,6 +102,12 @@ export function createIncidentStore(redis: Redis, keys: Keys) {
       return rows.map((row) => JSON.parse(row) as Incident);
     },
 
+    /** The newest that ended at or after `from`; undefined where they are more than `most`. */
+    async latest(from: Instant, most: number): Promise<Incident[] | undefined> {
+      const rows = await redis.zrevrangebyscore(keys.incidents, "+inf", from, "LIMIT", 0, most + 1);
+      return rows.length > most ? undefined : rows.map((row) => JSON.parse(row) as Incident);
+    },
+
     /** From when on no incident was dropped to make room; 0 while none was. */
     async completeSince(): Promise<Instant> {
       if ((await redis.zcard(keys.incidents)) < INCIDENTS_KEPT) return 0;

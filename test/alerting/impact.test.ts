@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type LocationDetails, locationIdOf, withImpact } from "../../src/alerting/impact.ts";
+import type { NotifiedAlert } from "../../src/alerting/notification.ts";
+import { uncountedOf } from "../../src/alerting/uncounted.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import { createLocalHours } from "../../src/lib/local-hours.ts";
 import { firing } from "../store/fixtures.ts";
@@ -81,5 +83,65 @@ describe("what an alert means", () => {
     const service = recording({ subject: { kind: "service", id: "service" } });
     expect(locationIdOf(service)).toBeUndefined();
     expect(withImpact(service, places(), NOW, hours)).toBe(service);
+  });
+});
+
+describe("visits uncounted", () => {
+  const usual = Array(7).fill(900) as number[];
+  /** Minutes of Friday 20 November in London. */
+  const at = (hour: number, minute = 0) => Date.UTC(2026, 10, 20, hour, minute);
+  const outage = (from: number, to: number, more = {}) =>
+    uncountedOf({ from, to, timezone: "Europe/London", share: 1, schedule: undefined, ...more }, usual, hours);
+
+  it.each<[string, number | undefined, number, number, object]>([
+    ["an hour of nine", 100, at(12), at(13), {}],
+    ["a quarter of the recordings", 25, at(12), at(13), { share: 0.25 }],
+    ["minutes", 20, at(14, 5), at(14, 17), {}],
+    ["an hour, half of it before it opens", 50, at(8, 30), at(9, 30), {}],
+    ["the night", undefined, at(1), at(5), {}],
+    ["less than a minute", undefined, at(12), at(12) + 59_000, {}],
+    ["too few to say", undefined, at(12), at(12, 1), {}],
+    ["two days", 1_800, at(9), at(9) + 48 * 3_600_000, {}],
+    ["a month", undefined, at(9), at(9) + 30 * 24 * 3_600_000, {}],
+    ["a schedule of two hours", 450, at(12), at(13), { schedule: `${"0".repeat(108)}11${"0".repeat(58)}` }],
+    ["outside a schedule", undefined, at(12), at(13), { schedule: "0".repeat(168) }],
+  ])("of %s are %j", (_, visits, from, to, more) => {
+    expect(outage(from, to, more)).toBe(visits);
+  });
+
+  it("are not known without a usual count", () => {
+    const weekend = [900, 900, 900, 900, undefined, 900, 900];
+    const one = { from: at(12), to: at(13), timezone: "Europe/London", share: 1, schedule: undefined };
+    expect(uncountedOf(one, weekend, hours)).toBeUndefined();
+  });
+});
+
+describe("the context of an outage", () => {
+  const now = Date.UTC(2026, 10, 20, 13);
+  const of = (changes: Partial<Alert>, more: Partial<LocationDetails> = {}) => {
+    const alert = recording({
+      startsAt: now - 3_600_000,
+      facts: { timezone: "Europe/London", problem: "offline" },
+      ...changes,
+    });
+    const known = { here: new Map([["leeds", { online: 3, of: 4 }]]), outages: new Map([[alert.key, 1]]), ...more };
+    return (withImpact(alert, places(known), now, hours) as NotifiedAlert).impact;
+  };
+
+  it("is how many recordings are online there, visits uncounted, and how often it was out", () => {
+    expect(of({})).toMatchObject({ here: { online: 3, of: 4 }, uncounted: 35, outages: 2 });
+  });
+
+  it("is nothing for what is no outage, and for what is over", () => {
+    expect(of({ facts: { timezone: "UTC", problem: "low_quality" } })).not.toHaveProperty("here");
+    expect(of({ state: "resolved" })).not.toHaveProperty("here");
+  });
+
+  it("is no guess where the recordings of the location are not known", () => {
+    expect(of({}, { here: new Map(), outages: new Map() })).toMatchObject({
+      here: undefined,
+      uncounted: undefined,
+      outages: undefined,
+    });
   });
 });

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import type { NotifiedAlert } from "../../src/alerting/notification.ts";
 import { createAnnotate } from "../../src/deliver/annotate.ts";
 import { silentLogger } from "../../src/lib/log.ts";
 import { firing, T0 } from "../store/fixtures.ts";
@@ -29,4 +30,40 @@ it("alerts go out as they are where the store fails or hangs", async () => {
   const began = performance.now();
   expect(await read(() => new Promise(() => {}))(ALERTS, T0)).toBe(ALERTS);
   expect(performance.now() - began).toBeLessThan(20_000);
+});
+
+it("a message about few locations says what else is known there, of recent readings and one list of incidents", async () => {
+  const recordings = (["online", "online", "offline", "online"] as const).map((status, i) => {
+    const readAt = i === 1 ? T0 - 3_600_000 : T0;
+    return [`r${i}`, { id: `r${i}`, locationId: i === 3 ? "york" : "leeds", status, readAt }] as const;
+  });
+  let lists = 0;
+  const incident = { ...ALERTS[0], locationId: "leeds" };
+  const annotate = createAnnotate(
+    { log: silentLogger, zones: { read: async () => new Map() }, usualEntries: { read: async () => new Map() } },
+    {
+      shards: { readAll: async () => [{ recordings: new Map(recordings) } as never] },
+      incidents: {
+        async latest() {
+          lists += 1;
+          return [incident, incident, { ...incident, locationId: "york" }] as never;
+        },
+      },
+      uptime: { schedule: () => undefined },
+      assigned: { shardOf: () => 1 },
+    },
+  );
+  const offline = ALERTS.map((alert) => ({
+    ...alert,
+    key: `${alert.ruleId}/recording/${alert.subject.id}`,
+    facts: { ...alert.facts, problem: "offline" as const },
+  }));
+  const [first] = (await annotate(offline, T0)) as readonly NotifiedAlert[];
+  expect(first?.impact).toMatchObject({ here: { online: 1, of: 3 }, outages: 3 });
+  await annotate(offline, T0 + 1_000);
+  expect(lists).toBe(1);
+  const many = offline.flatMap((alert) =>
+    Array.from({ length: 6 }, (_, i) => ({ ...alert, labels: { ...alert.labels, location_id: `l${i}` } })),
+  );
+  expect(await annotate(many, T0)).toEqual(many.map((alert) => ({ ...alert })));
 });

@@ -75,6 +75,17 @@ Roof
 `);
   });
 
+  it("previews what its subject does not say", () => {
+    const preview = (changes: Partial<Notification>) =>
+      words(/<body[^>]*>\s*<div [^>]*>([^<]*)<\/div>/.exec(mail(changes).html ?? "")?.[1]?.split("&#847;")[0]);
+    expect(preview({ firing: [alertOf("Till 3", { annotations: { description: "Pulled & gone." } })] })).toBe(
+      "Since 14:05 GMT (12 m) · Pulled & gone.",
+    );
+    expect(preview(group)).toMatch(
+      /^New \(1\) · Till 4: offline since 14:05 GMT \(12 m\) · Still firing \(1\) · Till 3/,
+    );
+  });
+
   it("loads nothing from anywhere", () => {
     const { html } = mail(group);
     expect(html).not.toMatch(/<(?:img|link|script|iframe|object|svg)\b|\bsrc=|url\(|@import/i);

@@ -353,6 +353,32 @@ describe("a message", () => {
     expect(message({ firing: [alertOf("A", LABELS({ severity }))] }).title).toBe(`${start} · Leeds Briggate`);
   });
 
+  it("says what is known of the location and of earlier outages, once", () => {
+    const impact = {
+      here: { online: 3, of: 4 },
+      uncounted: 95,
+      outages: 2,
+      usual: "the location usually counts 1 entry",
+    };
+    const annotations = { zones: "Ground:Entrance:Main Door", impact: impact.usual };
+    const door = alertOf("Leeds Briggate Entrance", { annotations, impact });
+    const text = (changes: Partial<Notification>) => renderSlack(notificationOf(changes)).text?.split("\n");
+    expect(text({ firing: [door] })).toEqual([
+      "🔴 Entrance offline · Leeds Briggate",
+      "Since 14:05 GMT (12 m) · 3 of 4 recordings here still online · about 95 visits uncounted so far",
+      "Zone Ground › Entrance › Main Door · 2nd outage in 7 days",
+    ]);
+    const { common, sections } = message({ firing: [door, alertOf("Tills", { impact })] });
+    expect(common).toEqual(["3 of 4 recordings here still online · about 190 visits uncounted so far"]);
+    expect(sections[0]?.entries.map(({ facts }) => facts).join()).not.toContain("online");
+    const one = { here: { online: 0, of: 1 }, outages: 12 };
+    expect(text({ firing: [alertOf("Entrance", { impact: one })] })).toEqual([
+      "🔴 Entrance offline · Leeds Briggate",
+      "Since 14:05 GMT (12 m)",
+      "12th outage in 7 days",
+    ]);
+  });
+
   it("tells a lock screen what, where, since when and how bad", () => {
     const recording = `Manchester Market Street ${"Womenswear ".repeat(3)}`;
     const shop = LABELS({ recording, location: "Manchester Market Street", location_id: "m" });

@@ -1,5 +1,6 @@
 /** A message as HTML for mail clients: layout tables, inlined styles, nothing loaded; a few rules for dark mode. */
 import { html, type Markup, nothing } from "../../lib/markup.ts";
+import { cut } from "../../lib/text.ts";
 import type { MessageEntry } from "../entry.ts";
 import type { Link } from "../link.ts";
 import { type AlertMessage, type MessageSection, restOf, type Tone } from "../message.ts";
@@ -33,6 +34,20 @@ const DARK = `@media (prefers-color-scheme: dark) {
 .lw-link { color: #8ab4ff !important; }
 }`;
 
+const HIDDEN = "display:none;max-height:0;overflow:hidden;mso-hide:all";
+/** Keeps what follows out of the preview. */
+const PADDING = "&#847;&zwnj;&nbsp;".repeat(60);
+
+/** Shown after the subject in a list of mails, which has the title: what is known beyond it. */
+function preheaderOf({ lead, sections, common }: AlertMessage): string {
+  const lines = sections.flatMap(({ heading = "", entries }) => [
+    heading,
+    ...entries.slice(0, 3).flatMap(({ name, facts, notes }) => (name === "" ? [facts, ...notes] : `${name}: ${facts}`)),
+  ]);
+  const all = [...common, ...lines, ...lead].filter((line) => line !== "");
+  return cut(all.join(" · "), 200);
+}
+
 /** A whole document. */
 export function renderHtml(message: AlertMessage, receiver: string): string {
   const { title, tone, lead, sections, common, overview } = message;
@@ -62,6 +77,7 @@ export function renderHtml(message: AlertMessage, receiver: string): string {
 <style>${{ html: DARK }}</style>
 </head>
 <body class="lw-page" style="margin:0;padding:0;background:#f2f3f5">
+<div style="${HIDDEN}">${preheaderOf(message)}${{ html: PADDING }}</div>
 <table class="lw-page" ${TABLE} style="background:#f2f3f5">
 <tr><td align="center" style="padding:20px 10px">
 <table class="lw-card" ${TABLE} style="${CARD}">
