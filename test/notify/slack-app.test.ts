@@ -158,6 +158,7 @@ describe("its conversations", () => {
     await send({ firing: [till] });
     await send({ reason: "update", firing: [till] });
     expect(root()).toMatchObject({ replies: [], versions: [{}, {}] });
+    expect(slack.calls.at(-1)).toMatchObject({ method: "chat.update", args: { parse: "none" } });
   });
 
   it("mentions by severity, in news alone, each once", async () => {
@@ -240,15 +241,16 @@ describe("its conversations", () => {
   );
 
   it("finds nothing of another conversation, of another app, or from before", async () => {
+    const since = Date.now();
     const { notification } = await send({ firing: [till] });
     const event_payload = { ...root()?.metadata?.event_payload, notification_id: "forged" };
     const metadata = { event_type: "lenswatch_notification", event_payload };
     slack.workspace.post(channel(), { text: "forged", metadata }, { by: "B0FORGER" });
     const ids = async (since: number, id = CONVERSATION) =>
       (await app.find?.({ id }, since, { signal: never() }))?.map(({ notificationId }) => notificationId);
-    expect(await ids(Date.now())).toContain(notification.messageId);
-    expect(await ids(Date.now())).not.toContain("forged");
-    expect(await ids(Date.now(), "ff".repeat(8))).toEqual([]);
+    expect(await ids(since)).toContain(notification.messageId);
+    expect(await ids(since)).not.toContain("forged");
+    expect(await ids(since, "ff".repeat(8))).toEqual([]);
     expect(await ids(Date.now() + 3_600_000)).toEqual([]);
   });
 
@@ -270,6 +272,24 @@ describe("its conversations", () => {
     const warnings = lines.slice(before).filter((line) => line.includes("may be repeated"));
     expect(warnings).toHaveLength(1);
     expect(warnings[0]).toContain("add the scope channels:history");
+  });
+
+  it("finds a reply that became a root, and reads the channel once for all that are asked together", async () => {
+    const since = Date.now();
+    await send({ firing: [till] }, { id: "cc".repeat(8) });
+    slack.workspace.delete(channel(), root()?.ts ?? "");
+    slack.refuse("chat.postMessage", "resetAfter", 1);
+    await expect(send({ reason: "resolved", resolved: [till] }, { id: "cc".repeat(8) })).rejects.toThrow("Slack");
+    const before = slack.calls.length;
+    const signal = never();
+    for (const id of ["dd".repeat(8), "cc".repeat(8)]) {
+      const found = await app.find?.({ id, handle }, since, { signal });
+      expect(found?.at(0)?.handle).toBe(
+        id.startsWith("d") ? undefined : JSON.stringify({ channel: channel().id, ts: root()?.ts }),
+      );
+    }
+    const methods = slack.calls.slice(before).map(({ method }) => method);
+    expect(methods.filter((method) => method === "conversations.history")).toHaveLength(1);
   });
 
   it("passes on a failure of the search: it is made again", async () => {

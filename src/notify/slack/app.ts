@@ -35,7 +35,9 @@ export function createSlackAppNotifier(options: ChannelOptions & { readonly app:
   }
 
   async function edit(notification: Notification, { channel, ts }: Handle, { signal, plain }: Sending): Promise<void> {
-    const body = { blocks: [], attachments: [], ...renderRoot(notification, { plain, actions }), channel, ts };
+    const present = renderRoot(notification, { plain, actions });
+    // Without `parse`, an edit would read names in plain text as mentions, which a post does not.
+    const body = { blocks: [], attachments: [], ...present, parse: "none", channel, ts };
     await api.call(signal, (client) => client.apiCall("chat.update", body));
   }
 

@@ -1,14 +1,14 @@
 /** What the channel has already: posts are recognised by the metadata that each carries. */
 import { z } from "zod";
+import type { Conversation } from "../../alerting/conversation.ts";
 import type { FoundPost, Notification } from "../../alerting/notification.ts";
+import type { Instant } from "../../lib/clock.ts";
 import type { Logger } from "../../lib/log.ts";
 import { type Notifier, NotifyError } from "../notifier.ts";
 import { formatHandle, parseHandle } from "./handle.ts";
 import type { SlackApi } from "./web-api.ts";
 
 const EVENT_TYPE = "lenswatch_notification";
-/** Slack's clock may be behind ours by as much. */
-const CLOCK_SKEW_MS = 60_000;
 const PAGE = 200;
 /** As many posts of others may lie in between. */
 const MOST_PAGES = 10;
@@ -38,6 +38,7 @@ type Page = {
 export function createHistory({ api, channel, log }: { api: SlackApi; channel: string; log: Logger }) {
   let channelId = channel.startsWith("#") ? undefined : channel;
   let hasWarned = false;
+  const windows = new WeakMap<AbortSignal, Promise<{ bot: string | undefined; args: object; shown: Page[] }>>();
 
   async function pages(signal: AbortSignal, method: string, args: object): Promise<Page[]> {
     const all: Page[] = [];
@@ -60,18 +61,24 @@ export function createHistory({ api, channel, log }: { api: SlackApi; channel: s
     return channelId;
   }
 
-  async function postsOf(
-    conversation: { id: string; handle?: string | undefined },
-    oldest: string,
-    signal: AbortSignal,
-  ) {
+  /** Asked once for all conversations that are looked for together, which have one signal. */
+  function readWindow(id: string, oldest: string, signal: AbortSignal) {
+    const read = async () => {
+      const { bot_id: bot } = await api.call(signal, (client) => client.auth.test());
+      const args = { channel: id, oldest, include_all_metadata: true };
+      return { bot, args, shown: await pages(signal, "conversations.history", args) };
+    };
+    const reading = windows.get(signal) ?? read();
+    windows.set(signal, reading);
+    return reading;
+  }
+
+  async function postsOf(conversation: Pick<Conversation, "id" | "handle">, since: Instant, signal: AbortSignal) {
     const root = parseHandle(conversation.handle);
     const id = root?.channel ?? (await idOf(signal));
     if (id === undefined) return undefined;
-    const args = { channel: id, oldest, include_all_metadata: true };
-    const { bot_id: bot } = await api.call(signal, (client) => client.auth.test());
-    const shown = await pages(signal, "conversations.history", args);
-    const thread = root?.ts === undefined ? [] : await pages(signal, "conversations.replies", { ...args, ts: root.ts });
+    const { bot, args, shown } = await readWindow(id, (since / 1_000).toFixed(6), signal);
+    const thread = root?.ts === undefined ? [] : await repliesTo({ ...args, ts: root.ts }, signal);
     return [...shown, ...thread]
       .flatMap(({ messages = [] }) => messages.flatMap((one) => Post.safeParse(one).data ?? []))
       .filter((one) => one.bot_id === bot && one.metadata.event_payload.conversation_id === conversation.id)
@@ -81,17 +88,24 @@ export function createHistory({ api, channel, log }: { api: SlackApi; channel: s
       });
   }
 
+  /** None where the root was deleted: what was to be a reply is a message of the channel then. */
+  function repliesTo(args: object, signal: AbortSignal): Promise<Page[]> {
+    return pages(signal, "conversations.replies", args).catch((thrown: unknown) => {
+      if (codeOf(thrown) === "conversation_gone") return [];
+      throw thrown;
+    });
+  }
+
   const find: NonNullable<Notifier["find"]> = async (conversation, since, { signal }) => {
-    const oldest = ((since - CLOCK_SKEW_MS) / 1_000).toFixed(6);
     try {
-      const posts = await postsOf(conversation, oldest, signal);
+      const posts = await postsOf(conversation, since, signal);
       // A broadcast reply is in the channel and in its thread.
       return posts && [...new Map(posts.map((post) => [post.notificationId, post])).values()];
     } catch (thrown) {
-      if (thrown instanceof NotifyError && thrown.code === "conversation_gone") return [];
-      if (!(thrown instanceof NotifyError) || (thrown.code !== "auth" && thrown.code !== "not_found")) throw thrown;
-      if (!hasWarned)
-        log.warn({ channel, err: thrown }, "Slack's history cannot be read: a notification may be repeated");
+      const code = codeOf(thrown);
+      if (code !== "auth" && code !== "not_found") throw thrown;
+      const message = "Slack's history cannot be read: a notification may be repeated";
+      if (!hasWarned) log.warn({ channel, err: thrown }, message);
       hasWarned = true;
       return undefined;
     }
@@ -101,7 +115,7 @@ export function createHistory({ api, channel, log }: { api: SlackApi; channel: s
     find,
     /** Throws where the channel cannot be searched. */
     async probe(signal: AbortSignal): Promise<void> {
-      const posts = await postsOf({ id: "" }, (Date.now() / 1_000).toFixed(6), signal);
+      const posts = await postsOf({ id: "" }, Date.now(), signal);
       if (!posts) throw new Error(`invite the app in ${channel}: /invite @lenswatch.`);
     },
     /** The id of the channel, as an answer had it. */
@@ -109,4 +123,8 @@ export function createHistory({ api, channel, log }: { api: SlackApi; channel: s
       channelId = id;
     },
   };
+}
+
+function codeOf(thrown: unknown): string | undefined {
+  return thrown instanceof NotifyError ? thrown.code : undefined;
 }
