@@ -67,6 +67,7 @@ describe("a location", () => {
     story.sweep({ a: "offline", b: "offline" });
     outside.add("b");
     expect(story.sweep({ a: "offline", b: "online" })).toEqual([`updated ${KEY}`]);
+    expect(story.alert.facts).toMatchObject({ offline: 1, of: 1, outside: 1 });
     expect(story.sweepFor(MINUTE + INTERVAL, { a: "online", b: "offline" }).at(-1)).toBe(`resolved ${KEY} recovered`);
   });
 

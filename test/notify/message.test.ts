@@ -98,6 +98,10 @@ describe("a title", () => {
     ],
     ["🔴 Leeds Briggate: all 4 recordings offline", { firing: [location({ offline: 4, of: 4 })] }],
     [
+      "🔴 Leeds Briggate: 7 of 8 recordings offline; 1 outside its schedule",
+      { firing: [location({ offline: 7, of: 7, outside: 1 })] },
+    ],
+    [
       "🔴 Leeds Briggate: all 2 recordings offline, 1 recording with low quality",
       {
         firing: [

@@ -16,7 +16,8 @@ import {
   standingOf,
 } from "./summary.ts";
 
-const LOCATIONS_A_PAGE = 50;
+/** Four screens of a phone. */
+const LOCATIONS_A_PAGE = 40;
 
 export function* locationsPage(data: PageData, query: HomeQuery, summary: FleetSummary): Generator<void, HtmlPage> {
   const { q, only, sort, cursor } = query;
@@ -70,7 +71,7 @@ const ORDER_WORDS: Readonly<Record<(typeof locationOrders)[number], string>> = {
 };
 
 function filterForm({ q = "", only, sort }: HomeQuery): Markup {
-  return html`<form class="search" method="get" action="./" role="search">
+  return html`<form class="search few" method="get" action="./" role="search">
 <input type="hidden" name="show" value="locations">
 <label>Name <input name="q" value="${q}" maxlength="256" autocomplete="off"></label>
 <label>With <select name="only"><option value="">any status</option>${options(locationFilters, only)}</select></label>

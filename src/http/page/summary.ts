@@ -88,23 +88,16 @@ export function locationSortKey(location: LocationSummary): string {
   return sortKey(`${Object.keys(moodOf).indexOf(standing)}${better}`, [location.name], location.id);
 }
 
-const COLUMNS: readonly ListingColumn[] = [
-  ["Location"],
-  ["Organisation"],
-  ["Recordings", "recordings", "n"],
-  ["By status"],
-  ["Need attention", "need attention", "n"],
-];
+const COLUMNS: readonly ListingColumn[] = [["Location"], ["Recordings"], ["Need attention", "need attention", "n"]];
 
 /** For pages at `/`. */
 export function locationTable(locations: readonly LocationSummary[], caption = "Locations, the worst first"): Markup {
   if (locations.length === 0) return nothing;
-  const rows = locations.map((location) => [
-    html`<a class="mark ${standingOf(location)}" href="${homeLink("./", { location: location.id })}"><bdi>${nameOf(location.name, location.id)}</bdi></a>`,
-    html`<bdi>${location.organisation && nameOf(location.organisation, "")}</bdi>`,
-    html`${count(totalOf(location.counts))}`,
-    html`${countBadges(location.counts)}`,
-    location.firing === 0 ? nothing : html`${count(location.firing)}`,
+  const rows = locations.map(({ id, name, organisation, counts, firing }) => [
+    html`<a href="${homeLink("./", { location: id })}"><bdi>${nameOf(name, id)}</bdi></a>
+<span class="soft"><bdi>${organisation && nameOf(organisation, "")}</bdi></span>`,
+    html`${countBadges(counts)}<span class="soft">of ${count(totalOf(counts))}</span>`,
+    firing === 0 ? nothing : html`${count(firing)}`,
   ]);
   return tableOf(caption, COLUMNS, rows);
 }

@@ -161,6 +161,56 @@ describe("GET /", () => {
     expect(shown).toContain("All 5 active alerts");
   });
 
+  test("is a display without links or buttons where it is asked for as a board", async () => {
+    const down = ["leeds", "york", "bath"].map((id) =>
+      alertOf("LocationOffline", {
+        subject: { kind: "location", id },
+        labels: { alertname: "LocationOffline", severity: "critical", location_id: id, location: id },
+        facts: { timezone: "Europe/London", problem: "location_offline", offline: 2, of: 2, outside: 1 },
+      }),
+    );
+    const one = alertOf("LowQuality", { startsAt: NOW - 9e6, facts: { timezone: "UTC", problem: "low_quality" } });
+    const deps = { fleet: async () => smallFleet, alerts: active(one, ...down), adminToken: "boss-token" };
+    const { html } = await page("/?view=board", deps);
+    expect(html).toContain('<html lang="en" class="wall">');
+    expect(html).toContain('<noscript><meta http-equiv="refresh" content="30"></noscript>');
+    expect(shownText(html).slice(0, 3)).toEqual([
+      "4 need attention: 3 locations offline since 11:48 GMT, 1 older.",
+      "✕ 1 offline ? 1 unknown ▲ 1 degraded ✓ 3 online of 6 recordings",
+      "Unknown: no good reading for 1 m 30 s or longer. They may be offline.",
+    ]);
+    expect(shownText(html)).toContain("Low quality · Till 3, Leeds Briggate");
+    expect(html).not.toMatch(/<nav aria-label="Pages"|<button|<header/);
+    const { html: alerts } = await page("/?show=alerts", deps);
+    expect(alerts).toContain("2 of 3; 1 outside its schedule");
+  });
+
+  test("says on every page that its data is old, in the tab, in a banner and in the footer", async () => {
+    const recordings = [recordingState("a", { readAt: NOW - 12 * MINUTE })];
+    const sweptAt = NOW - 12 * MINUTE;
+    const shards = [{ sweptAt, recordings: new Map(recordings.map((one) => [one.id, one])), locations: new Map() }];
+    const fleet = fleetOf({ shards });
+    for (const path of ["/", "/?view=board", "/?show=locations", "/?show=silences", "/recordings/a"]) {
+      const { html } = await page(path, { fleet: async () => fleet });
+      expect(elementOf(html, "title"), path).toMatch(/^! Old data · /);
+      expect(html, path).toMatch(/<html lang="en" class="(?:wall )?old">/);
+      expect(shownText(html), path).toContain("What is shown here is the last known state, 11:48 UTC: 12 m old.");
+      expect(shownText(html).join(), path).toContain("Last good reading at 2026-01-31 11:48:00 UTC; asked at");
+    }
+  });
+
+  test("lists locations by a part of their name, by status and in an order", async () => {
+    const listed = async (query: string) => {
+      const { html } = await page(`/?show=locations&${query}`, { fleet: async () => smallFleet });
+      return [...html.matchAll(/role="rowheader"><a href="\.\/\?location=(\w+)"/g)].map(([, id]) => id);
+    };
+    expect(await listed("q=&only=&sort=worst")).toEqual(["leeds", "york", "bath"]);
+    expect(await listed("sort=name")).toEqual(["bath", "leeds", "york"]);
+    expect(await listed("only=unknown")).toEqual(["york"]);
+    expect(await listed("only=online")).toEqual(["bath"]);
+    expect(await listed("q=LEEDS")).toEqual(["leeds"]);
+  });
+
   test.each(["locations", "alerts"])("does not call it well on the list of %s while it is blind", async (show) => {
     const recordings = [recordingState("a", { readAt: NOW - 12 * MINUTE })];
     const { html } = await page(`/?show=${show}`, { fleet: async () => fleetOf({ recordings }) });
@@ -246,7 +296,7 @@ describe("10,000 recordings in trouble", () => {
   });
 
   test.each([
-    ["/?show=locations", /role="rowheader"><a class="mark \w+" href="\.\/\?location=(\w+)"/g, places],
+    ["/?show=locations", /role="rowheader"><a href="\.\/\?location=(\w+)"/g, places],
     ["/?show=alerts", /<th scope="row" role="rowheader"><a href="[^"]*">Offline.*?recordings\/(r\d+)"/gs, 5_000],
     ["/?q=camera+12", /<th scope="row" role="rowheader"><a href="\.\/recordings\/(\w+)"/g, undefined],
   ])("are all found by following the links of %s, each once", async (start, row, total) => {
