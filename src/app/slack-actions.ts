@@ -34,7 +34,7 @@ export interface SlackActionsDeps extends SlackVerbsDeps {
   /** The id of the workspace that the bot token is of. */
   teamOf(app: SlackAppSettings): Promise<string>;
   /** Shows a text to one person. */
-  tell(app: SlackAppSettings, to: { channel: string; user: string; thread?: string }, text: string): Promise<void>;
+  tell(app: SlackAppSettings, to: { channel: string; user: string }, text: string): Promise<void>;
 }
 
 interface Asking extends Person {
@@ -83,7 +83,8 @@ export function createSlackActions(deps: SlackActionsDeps) {
       isOurApp: api_app_id === appId,
       channel: container.channel_id,
     };
-    const to = { channel: asking.channel, user: user.id, thread: container.message_ts };
+    // In a thread, where it might belong, Slack shows it only to people who follow that.
+    const to = { channel: asking.channel, user: user.id };
     try {
       const answer = own ? await answerTo(own, target, asking, actions[0]) : GONE;
       if (answer) await deps.tell(app, to, answer);

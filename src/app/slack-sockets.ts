@@ -114,14 +114,13 @@ export class SlackSockets {
     });
   }
 
-  async #tell(app: SlackAppSettings, { channel, user, thread }: Addressee, text: string): Promise<void> {
-    const message = { channel, user, text, ...(thread !== undefined && { thread_ts: thread }) };
+  async #tell(app: SlackAppSettings, to: Addressee, text: string): Promise<void> {
     const { signal } = new AbortController();
-    await this.#apiOf(app).api.call(signal, (client) => client.apiCall("chat.postEphemeral", message));
+    await this.#apiOf(app).api.call(signal, (client) => client.apiCall("chat.postEphemeral", { ...to, text }));
   }
 }
 
-type Addressee = { readonly channel: string; readonly user: string; readonly thread?: string };
+type Addressee = { readonly channel: string; readonly user: string };
 
 function keyOf({ apiBase }: SlackAppSettings, appToken: string): string {
   return `${apiBase}\n${appToken}`;

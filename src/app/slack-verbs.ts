@@ -9,6 +9,7 @@ import { requestBudget } from "../alerting/pattern.ts";
 import { equalMatchers, matchersOf, silenceState } from "../alerting/silence.ts";
 import type { SuppressibleAlert } from "../deliver/suppression.ts";
 import type { createSuppressionChanges } from "../deliver/suppression-changes.ts";
+import type { Alert } from "../health/alert.ts";
 import type { Subject } from "../health/evaluation.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import { counted } from "../lib/format.ts";
@@ -36,6 +37,8 @@ export interface Person {
 /** What is silenced or explained. */
 interface About {
   readonly name: string;
+  /** What the silences are about. */
+  readonly scope: string;
   readonly timezone: string;
   readonly subjects: readonly Subject[];
   /** The matchers of each silence, as text; undefined: it would take too many. */
@@ -70,11 +73,11 @@ export function createSlackVerbs({ clock, changes, store, externalUrl }: SlackVe
   }
 
   async function silence(
-    { name, silences, timezone }: About,
+    { scope, silences, timezone }: About,
     { endsAt, comment }: { endsAt: Instant; comment: string },
     person: Person,
   ): Promise<string> {
-    const page = externalUrl === undefined ? "" : link({ label: "status page", url: `${externalUrl}/silences/new` });
+    const page = externalUrl === undefined ? "" : link({ label: "status page", url: `${externalUrl}/?show=silences` });
     if (!silences) return `That would take too many silences. Set one on the ${page || "status page"}.`;
     const by = new Set<string>();
     for (const matchers of silences) {
@@ -84,7 +87,7 @@ export function createSlackVerbs({ clock, changes, store, externalUrl }: SlackVe
     }
     const until = timesSeenAt(clock.now()).at(endsAt, timezone);
     const already = by.size > 0 ? `, already by ${mrkdwn([...by].join(", "))}` : "";
-    return `${bold(name)} is silenced until ${until}${already}. To end it: ${page ? `the ${page}` : "`lenswatch silence`"}.`;
+    return `${bold(scope)} is silenced until ${until}${already}. To end it: ${page ? `the ${page}` : "`lenswatch silence expire`"}.`;
   }
 
   /** `by`: the author of the silence that is in force already. */
@@ -134,9 +137,11 @@ export function aboutAlerts(firing: readonly Pick<SuppressibleAlert, "alert">[])
   const [first] = alerts;
   const names = [...new Set(alerts.map((alert) => locationName(alert) || plainName(alert)))];
   const ids = [...new Set(alerts.map(({ labels }) => labels.location_id ?? ""))];
+  const scope = names.length === 1 ? (names[0] ?? "") : counted(ids.length, "location");
   const subjects = new Map(alerts.map(({ subject }) => [`${subject.kind}/${subject.id}`, subject]));
   return {
-    name: names.length === 1 ? (names[0] ?? "") : counted(ids.length, "location"),
+    name: alerts.length === 1 && first ? nameOf(first) : scope,
+    scope,
     timezone: first?.facts.timezone ?? "UTC",
     subjects: [...subjects.values()],
     silences: ids.includes("") ? ofEach(alerts.map(matchersOf)) : ofLocations(ids),
@@ -144,7 +149,18 @@ export function aboutAlerts(firing: readonly Pick<SuppressibleAlert, "alert">[])
 }
 
 export function aboutPlace({ kind, id, name, timezone }: Place): About {
-  return { name: clean(name), timezone, subjects: [{ kind, id }], silences: [equalMatchers([[`${kind}_id`, id]])] };
+  return {
+    name: clean(name),
+    scope: clean(name),
+    timezone,
+    subjects: [{ kind, id }],
+    silences: [equalMatchers([[`${kind}_id`, id]])],
+  };
+}
+
+/** `Till 3 · Leeds Briggate`. */
+function nameOf(alert: Alert): string {
+  return [...new Set([plainName(alert), locationName(alert)])].filter(Boolean).join(" · ");
 }
 
 function ofEach(all: readonly string[]): string[] | undefined {

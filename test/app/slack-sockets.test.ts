@@ -7,11 +7,14 @@ import { until } from "../support/until.ts";
 describeWithRedis("a daemon with an app token", () => {
   let slack: SlackStandIn;
   let watch: Watch;
+  let ahead = 0;
   beforeAll(async () => {
     slack = await startSlackStandIn({ channels: ["ops-cameras"], rateLimits: false });
     const { bot, app } = slack.tokens;
     watch = await startWatch({
       receivers: `[ { name: ops, slack_configs: [ { bot_token: ${bot}, app_token: ${app}, channel: "#ops-cameras" } ] } ]`,
+      clock: { now: () => Date.now() + ahead },
+      http: 'http: { listen: "127.0.0.1:0", admin_token: s3cret-of-the-admin }',
       more: `slack_api_url: ${slack.apiUrl}`,
     });
     await slack.socket.connected(1);
@@ -21,6 +24,11 @@ describeWithRedis("a daemon with an app token", () => {
     await slack.close();
   });
 
+  const headers = { authorization: "Bearer s3cret-of-the-admin" };
+  async function change(method: string, path: string): Promise<void> {
+    const response = await fetch(watch.app.address + path, { method, headers });
+    expect(response.status, await response.text()).toBe(200);
+  }
   async function exposed(): Promise<string | undefined> {
     const text = await (await fetch(`${watch.app.address}/metrics`)).text();
     return /^lenswatch_slack_socket_connected (\d)/m.exec(text)?.[1];
@@ -37,6 +45,36 @@ describeWithRedis("a daemon with an app token", () => {
     expect(silences).toMatchObject([{ createdBy: "ana", comment: "from Slack", matchers: [{ value: location?.id }] }]);
     expect(await exposed()).toBe("1");
     expect(await notes()).toEqual([]);
+  });
+
+  it("shows on the root what people did by its buttons, and has none once it is over", async () => {
+    const [, location] = watch.simulator.world.locations;
+    const [recording] = location?.recordings ?? [];
+    if (!location || !recording) throw new Error("no recording");
+    watch.simulator.world.setStatus(recording.id, "offline");
+    const root = await slack.waitFor(() =>
+      slack.posts("ops-cameras").find(({ text }) => text.includes(recording.name)),
+    );
+    // A root is edited every few seconds at most.
+    const shows = (what: string, isShown = true) => {
+      ahead += 6_000;
+      return slack.waitFor(() => JSON.stringify([root.blocks, root.attachments]).includes(what) === isShown);
+    };
+    await slack.press(root, "why");
+    const why = await slack.waitFor(() => slack.ephemerals[0]);
+    expect(why).toMatchObject({ user: "U0ANA", channel: root.channel, threadTs: undefined });
+    expect(why.text).toMatch(new RegExp(`\\*${recording.name} · ${location.name}\\*\\n.* offline → .* Slack`));
+    await slack.press(root, "acknowledge");
+    await shows("acknowledged by ana");
+    const [alert] = (await (await fetch(`${watch.app.address}/api/v2/alerts`)).json()) as { fingerprint: string }[];
+    await change("DELETE", `/api/v1/alerts/${alert?.fingerprint}/ack`);
+    await shows("acknowledged by ana", false);
+    await slack.press(root, "silence", { value: "1h", name: "ben" });
+    await shows("silenced");
+    watch.simulator.world.setStatus(recording.id, "online");
+    await shows('"actions"', false);
+    await slack.press({ ...root, ...root.versions[0] }, "acknowledge");
+    expect((await slack.waitFor(() => slack.ephemerals[2])).text).toContain("This is over");
   });
 
   it("connects to no address that is not Slack's, and says by a metric and a note that buttons do not work", async () => {
