@@ -64,8 +64,8 @@ export interface Integration {
   readonly channel?: string | undefined;
   /** At most one message per this many ms at the endpoint, or in the channel. */
   readonly paceMs: number;
-  /** Each conversation is an incident of its own: a group that has one joins no summary, and a cold start has none. */
-  readonly isApart?: true;
+  /** It gets no summary of a cold start: that would be an incident which nothing ends. */
+  readonly isIncident?: true;
   /** A program reads it: every group is sent by itself, never in a summary. */
   readonly everyGroup?: true;
   /**

@@ -85,7 +85,7 @@ const kinds: { readonly [Type in ChannelType]: ChannelKind<Type> } = {
         endpoint: web(`${url}/${routingKey}`),
         paceMs: PAGERDUTY_PACE_MS,
         conversation: "edits",
-        isApart: true,
+        isIncident: true,
       },
     ],
     open: (entry, _, { log }) => createPagerDutyNotifier({ ...entry, timeoutMs: SEND_TIMEOUT_MS, log }),

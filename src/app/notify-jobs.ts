@@ -41,7 +41,7 @@ export class NotifyJobs {
       start: context.coldStart,
       store: shards,
       integrations: integrations
-        .filter((one) => !isProgram(one) && !one.isApart && direct.has(one.receiver))
+        .filter((one) => !isProgram(one) && !one.isIncident && direct.has(one.receiver))
         .map(({ id }) => id),
       waiting: integrations.map(({ id }) => id),
       suppressed: ofAll,

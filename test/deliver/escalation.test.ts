@@ -1,4 +1,5 @@
 /** Escalation over the real scripts, on a virtual clock: when a group is sent to which receiver, and that it ends there. */
+import fc from "fast-check";
 import { expect, it } from "vitest";
 import { fingerprint } from "../../src/alerting/fingerprint.ts";
 import { parseMatchers } from "../../src/alerting/matcher.ts";
@@ -9,6 +10,7 @@ import { createSuppression } from "../../src/deliver/suppression.ts";
 import { createSuppressionChanges } from "../../src/deliver/suppression-changes.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import { silentLogger } from "../../src/lib/log.ts";
+import { renderPagerDuty } from "../../src/notify/pagerduty/render.ts";
 import { rootRoute } from "../http/serve.ts";
 import {
   committer,
@@ -17,17 +19,16 @@ import {
   firing,
   integration,
   MINUTE,
+  markStarted,
+  openTestStore,
   T0,
   type TestStore,
   useTestStore,
 } from "../store/fixtures.ts";
 import { describeWithRedis } from "../support/redis.ts";
 
-const [ops, phone, managers] = [
-  integration("ops/slack/0"),
-  integration("phone/slack/0"),
-  integration("managers/slack/0"),
-];
+const [ops, managers] = [integration("ops/slack/0"), integration("managers/slack/0")];
+const phone = integration("phone/pagerduty/0", { type: "pagerduty", conversation: "edits", isIncident: true });
 const integrations = [ops, phone, managers];
 const steps: EscalationStep[] = [
   { afterMs: 15 * MINUTE, receiver: "phone" },
@@ -44,11 +45,17 @@ class World {
   route: Route = { ...rootRoute, groupBy: ["location_id"], escalate: steps };
   refuses = new Set<string>();
   rounds = 0;
+  /** How many of the next messages are accepted, and kill the process. */
+  kills = 0;
+  readonly #endLease: (id: string) => Promise<void>;
   readonly heard: string[] = [];
+  /** What PagerDuty got: minute, action and incident. */
+  readonly events: string[] = [];
   readonly clock = { now: () => this.now };
 
   constructor(testStore: TestStore) {
     this.store = testStore.store;
+    this.#endLease = testStore.endLease;
     this.#commit = committer(testStore);
   }
 
@@ -109,15 +116,23 @@ class World {
     const who = integrations.find((one) => one.id === id);
     if (!who) throw new Error(`due at ${id}`);
     const { ofGroups } = createSuppression({ ...this, inhibitRules: [], integrations, groups: this.store.groups });
+    const { promise: killed, resolve: kill } = Promise.withResolvers<void>();
     const send = async (notification: Notification) => {
       if (this.refuses.has(who.receiver)) throw new Error("no");
-      this.#note(notification);
+      const isKilled = this.kills-- > 0;
+      if (notification.reason !== "update") this.note(notification);
+      const event = who === phone ? renderPagerDuty(notification, { sendResolved: true }) : undefined;
+      const handle = event?.dedup_key;
+      if (event) this.events.push(`${this.#minute()} ${event.event_action} ${handle}`);
+      if (!isKilled) return { handle };
+      kill();
+      return new Promise<never>(() => {});
     };
-    await createDeliver({
+    const { deliver } = createDeliver({
       clock: this.clock,
       log: silentLogger,
       groups: this.store.groups,
-      senders: new Map([[who.id, { integration: who, send: send as never }]]),
+      senders: new Map([[who.id, { integration: who, send }]]),
       externalUrl: undefined,
       stormMs: 30_000,
       suppressions: ofGroups,
@@ -127,13 +142,20 @@ class World {
       notified() {},
       failed() {},
       suppressed() {},
-    }).deliver(who.id);
+    });
+    await Promise.race([deliver(who.id), killed.then(() => this.#endLease(id))]);
   }
 
-  #note({ receiver, reason, firing, resolved, groups }: Notification): void {
+  #minute = () => Math.round((this.now - T0) / 6_000) / 10;
+
+  note({ receiver, reason, firing, resolved, groups }: Notification): void {
     const names = [...firing.map(({ key }) => `+${key}`), ...resolved.map(({ key }) => `-${key}`)].join(" ");
-    const minutes = Math.round((this.now - T0) / 6_000) / 10;
-    this.heard.push(`${minutes} ${receiver} ${reason} ${groups ? `${groups} groups` : names}`);
+    this.heard.push(`${this.#minute()} ${receiver} ${reason} ${groups ? `${groups} groups` : names}`);
+  }
+
+  /** Alerts that this receiver was notified of last as firing. */
+  async owed(id: string): Promise<string[]> {
+    return (await this.store.groups.notified(id)).map(({ alert }) => alert.key).sort();
   }
 
   of = (...receivers: string[]) => this.heard.filter((line) => receivers.includes(line.split(" ")[1] ?? ""));
@@ -172,9 +194,9 @@ describeWithRedis("escalation", () => {
     await world.until(14);
     await world.ends(a);
     await world.ack(b);
-    await world.until(200);
+    await world.until(60);
     await world.ends(b);
-    await world.until(300);
+    await world.until(70);
     expect(world.of("phone", "managers")).toEqual([]);
   });
 
@@ -189,7 +211,7 @@ describeWithRedis("escalation", () => {
     await world.silence("location_id=1", 10, 40);
     await world.until(41);
     await world.ack(a, 59 * MINUTE);
-    await world.until(300);
+    await world.until(140);
     // 4.5 minutes until the acknowledgement, 3 until the silence, 1 after it: 6.5 are left at 100, and 36.5.
     expect(world.of("phone", "managers")).toEqual(["106.5 phone first +a", "136.5 managers first +a"]);
   });
@@ -249,9 +271,151 @@ describeWithRedis("escalation", () => {
     await world.reroute({ ...world.route, escalate: steps });
     await world.until(14);
     await world.reroute({ ...world.route, escalate: undefined });
-    await world.until(300);
+    await world.until(60);
     await world.ends(a);
-    await world.until(310);
-    expect(world.of("phone", "managers")).toEqual(["8 phone first +a", "300 phone resolved -a"]);
+    await world.until(70);
+    expect(world.of("phone", "managers")).toEqual(["8 phone first +a", "60 phone resolved -a"]);
+  });
+
+  it("makes one incident of a group at PagerDuty: acknowledged, triggered again by news, and resolved once", async () => {
+    const world = new World(testStore());
+    const a = await world.fires("a");
+    await world.until(20);
+    await world.ack(a);
+    await world.until(25);
+    const b = await world.fires("b");
+    await world.until(30);
+    await world.ends(a);
+    await world.until(40);
+    await world.ends(b);
+    await world.until(50);
+    const [incident] = world.events.map((line) => line.split(" ")[2]);
+    expect(world.events).toEqual(
+      ["15.5 trigger", "20 acknowledge", "25 trigger", "40 resolve"].map((line) => `${line} ${incident}`),
+    );
+  });
+
+  it("makes one incident of each storm at PagerDuty, which ends with the last of its groups", async () => {
+    const world = new World(testStore());
+    world.route = { ...world.route, stormGroups: 3 };
+    const alerts: Alert[] = [];
+    for (let i = 1; i <= 5; i++) alerts.push(await world.fires(`s${i}`, `${i}`));
+    await world.until(10);
+    for (let i = 6; i <= 10; i++) alerts.push(await world.fires(`s${i}`, `${i}`));
+    await world.until(30);
+    await world.ends(alerts.pop() as Alert);
+    await world.until(40);
+    for (const alert of alerts) await world.ends(alert);
+    await world.until(50);
+    const [one, other] = world.events.map((line) => line.split(" ")[2]);
+    expect(other).not.toBe(one);
+    expect(world.events.slice(0, 2)).toEqual([`15.5 trigger ${one}`, `25.5 trigger ${other}`]);
+    expect(world.events.slice(2).sort()).toEqual([`40 resolve ${one}`, `40 resolve ${other}`].sort());
+  });
+
+  /** How long each alert was unattended since it was first notified, counted apart from the code. */
+  class Model {
+    readonly counted = new Map<string, number>();
+    readonly unattended = new Map<string, number>();
+    readonly silencedUntil = new Map<string, number>();
+    readonly ackedUntil = new Map<string, number>();
+    readonly firstAt = new Map<string, number>();
+    readonly firing = new Map<string, Alert>();
+
+    isAttended = ({ id }: Alert, now: number) =>
+      (this.ackedUntil.get(id) ?? 0) > now || (this.silencedUntil.get(id) ?? 0) > now;
+
+    /** Advances by a second, so that no change lies within a step. */
+    tick(now: number): void {
+      for (const alert of this.firing.values()) {
+        const { id } = alert;
+        const started = now >= (this.firstAt.get(id) ?? alert.firedAt + 30_000);
+        const runs = started && !this.isAttended(alert, now);
+        if (runs) this.counted.set(id, (this.counted.get(id) ?? 0) + 1_000);
+        this.unattended.set(id, runs ? (this.unattended.get(id) ?? 0) + 1_000 : 0);
+      }
+    }
+  }
+
+  const name = fc.constantFrom("a", "b");
+  const minutes = fc.integer({ min: 1, max: 12 });
+  const change = fc.oneof(
+    fc.record({ kind: fc.constant("flip" as const), name }),
+    fc.record({ kind: fc.constant("ack" as const), name, minutes: fc.option(minutes, { nil: undefined }) }),
+    fc.record({ kind: fc.constant("withdraw" as const), name }),
+    fc.record({ kind: fc.constant("silence" as const), name, minutes: fc.integer({ min: 6, max: 20 }) }),
+    fc.record({ kind: fc.constant("kill" as const) }),
+  );
+  const story = fc.array(fc.record({ change, wait: minutes }), { minLength: 3, maxLength: 9 });
+
+  it("escalates exactly what was unattended for long enough, and ends it, whatever happens", async () => {
+    await fc.assert(
+      fc.asyncProperty(story, async (steps) => {
+        const world = new World(openTestStore(testStore().redis));
+        await world.store.coldStart.begin(T0);
+        await markStarted({ redis: testStore().redis, store: world.store });
+        const model = new Model();
+        let minute = 0;
+        let tickedAt = T0;
+        const tickTo = (until: number) => {
+          for (; tickedAt < until; tickedAt += 1_000) model.tick(tickedAt);
+        };
+        world.note = ({ receiver, reason, firing }) => {
+          for (const { id } of firing) {
+            if (receiver === "ops" && !model.firstAt.has(id)) model.firstAt.set(id, world.now);
+          }
+          tickTo(world.now);
+          if (receiver !== "phone" || reason !== "first") return;
+          const longest = Math.max(...firing.map(({ id }) => model.counted.get(id) ?? 0));
+          expect(longest, `${world.now - T0} ${JSON.stringify(steps)}`).toBeGreaterThanOrEqual(15 * MINUTE - 2_000);
+        };
+        const to = async (at: number) => {
+          await world.until(at);
+          tickTo(world.now);
+          minute = at;
+          const owed = await world.owed(phone.id);
+          for (const { id, key } of model.firing.values()) {
+            const isDue = (model.counted.get(id) ?? 0) > 15 * MINUTE + 1_000;
+            const isLate = isDue && (model.unattended.get(id) ?? 0) > 6 * MINUTE;
+            if (isLate) expect(owed, `${key} at ${minute} ${JSON.stringify(steps)}`).toContain(key);
+          }
+        };
+        const apply = async (one: (typeof steps)[number]["change"]) => {
+          if (one.kind === "kill") {
+            world.kills = 1;
+            return;
+          }
+          const alert = model.firing.get(one.name);
+          if (one.kind === "flip" && alert) {
+            model.firing.delete(one.name);
+            return world.ends(alert);
+          }
+          if (one.kind === "flip") return void model.firing.set(one.name, await world.fires(one.name));
+          if (!alert) return;
+          if (one.kind === "withdraw") {
+            model.ackedUntil.delete(alert.id);
+            await world.withdraw(alert);
+          } else if (one.kind === "ack") {
+            await world.ack(alert, one.minutes && one.minutes * MINUTE);
+            model.ackedUntil.set(alert.id, one.minutes ? world.now + one.minutes * MINUTE : Number.POSITIVE_INFINITY);
+          } else if ((model.silencedUntil.get(alert.id) ?? 0) <= world.now) {
+            await world.silence(`recording_id=${alert.subject.id}`, minute, minute + one.minutes);
+            model.silencedUntil.set(alert.id, world.now + one.minutes * MINUTE);
+          }
+        };
+        await world.fires("a").then((alert) => model.firing.set("a", alert));
+        for (const one of steps) {
+          await to(minute + one.wait);
+          await apply(one.change);
+        }
+        await to(minute + 12);
+        world.kills = 0;
+        for (const alert of model.firing.values()) await world.ends(alert);
+        model.firing.clear();
+        await to(minute + 40);
+        for (const { id } of integrations) expect(await world.owed(id)).toEqual([]);
+      }),
+      { seed: 20_261_122, numRuns: Number(process.env.ESCALATION_RUNS ?? 24) },
+    );
   });
 });
