@@ -1,7 +1,8 @@
 /** Uptime as a strip of bars and quality as a line, with every figure in words as well. */
 import { type QualityHistory, type QualityHour, qualityHours } from "../../health/quality.ts";
+import type { Rule } from "../../health/rule.ts";
 import type { Instant } from "../../lib/clock.ts";
-import { counted, percent } from "../../lib/format.ts";
+import { counted, exactPercent, percent } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { inZone } from "../../lib/when.ts";
 import { PERIOD_DAYS } from "./history.ts";
@@ -10,16 +11,39 @@ import { type UptimeDay, uptimeOver } from "./uptime-days.ts";
 /** Least ratios of a good and a fair day. */
 const [GOOD, FAIR] = [0.97, 0.95] as const;
 
-const [BAR, GAP, STEP, HEIGHT] = [10, 3, 2, 40] as const;
+const [BAR, GAP, STEP, HEIGHT] = [10, 3, 2, 60] as const;
+
+/** Ratios from 0 to 1 as ordinates; that of uptime shows both 1 % and 50 % of loss, as its square root. */
+const SCALES = {
+  uptime: { y: (ratio: number) => HEIGHT * Math.sqrt(1 - bounded(ratio)), ticks: [1, 0.9, 0.5, 0] },
+  quality: { y: (ratio: number) => HEIGHT * (1 - bounded(ratio)), ticks: [1, 0.5, 0] },
+} as const;
+
+function bounded(ratio: number): number {
+  return Math.min(1, Math.max(0, ratio));
+}
+
+/** Below these, ratios 0–1, alerts fire; undefined without such a rule. */
+export type Thresholds = { readonly uptime: number | undefined; readonly quality: number | undefined };
+
+/** The highest of each kind. */
+export function thresholdsOf(rules: readonly Rule[] = []): Thresholds {
+  const highest = (kind: Rule["when"]["kind"]) => {
+    const all = rules.flatMap(({ when }) => (when.kind === kind && "below" in when ? [when.below] : []));
+    return all.length === 0 ? undefined : Math.max(...all);
+  };
+  return { uptime: highest("overall_uptime"), quality: highest("average_quality") };
+}
 
 /** A bar per day; by day and, where hours are stored, by hour on request. `timezone` is an IANA name. */
-export function uptimeSection(days: readonly UptimeDay[], timezone: string): Markup {
+export function uptimeSection(days: readonly UptimeDay[], timezone: string, threshold?: number): Markup {
   const heading = html`<h2 id="uptime">Uptime of the last ${PERIOD_DAYS} days</h2>`;
   const first = days.findIndex(({ ratio }) => ratio !== undefined);
   if (first < 0)
     return html`<section aria-labelledby="uptime">${heading}<p class="soft">No day is known yet.</p></section>`;
-  const chart = chartOf("strip", uptimeSummary(days, timezone), {
-    viewBox: `0 0 ${days.length * (BAR + GAP) - GAP} ${HEIGHT}`,
+  const chart = chartOf("uptime", uptimeSummary(days, timezone), {
+    width: days.length * (BAR + GAP) - GAP,
+    threshold,
     drawn: days.map((day, i) => bar(day, i * (BAR + GAP), timezone)),
     ends: [dayName(days[0]?.from ?? 0, timezone), "today"],
   });
@@ -31,11 +55,17 @@ ${chart}
 }
 
 /** The last week, a point per hour; nothing where no quality was read. `timezone` is an IANA name. */
-export function qualitySection(history: QualityHistory | undefined, now: Instant, timezone: string): Markup {
+export function qualitySection(
+  history: QualityHistory | undefined,
+  now: Instant,
+  timezone: string,
+  threshold?: number,
+): Markup {
   const hours = history ? qualityHours(history, now) : [];
   if (hours.length === 0) return nothing;
-  const chart = chartOf("strip line", qualitySummary(hours, timezone), {
-    viewBox: `0 -2 ${(hours.length - 1) * STEP} ${HEIGHT + 4}`,
+  const chart = chartOf("quality", qualitySummary(hours, timezone), {
+    width: (hours.length - 1) * STEP,
+    threshold,
     drawn: linesOf(hours),
     ends: [dayName(hours[0]?.at ?? now, timezone), "now"],
   });
@@ -43,12 +73,34 @@ export function qualitySection(history: QualityHistory | undefined, now: Instant
 ${chart}</div></section>`;
 }
 
-type Drawing = { viewBox: string; drawn: readonly Markup[]; ends: readonly [first: string, last: string] };
+interface Drawing {
+  readonly width: number;
+  readonly threshold: number | undefined;
+  readonly drawn: readonly Markup[];
+  readonly ends: readonly [first: string, last: string];
+}
 
-function chartOf(kind: string, words: string, { viewBox, drawn, ends: [first, last] }: Drawing): Markup {
-  return html`<svg class="${kind}" viewBox="${viewBox}" preserveAspectRatio="none" role="img" aria-label="${words}">
-${drawn}</svg>
-<p class="ends" aria-hidden="true"><span>${first}</span><span>${last}</span></p><p>${words}</p>`;
+/** With its axis in per cent, and a line at the threshold. */
+function chartOf(kind: keyof typeof SCALES, words: string, { width, threshold, drawn, ends }: Drawing): Markup {
+  const { y, ticks } = SCALES[kind];
+  const labels = ticks.map((tick) => html`<text x="30" y="${round(y(tick) + 3)}">${percentOf(tick)}</text>`);
+  const at = threshold === undefined ? 0 : round(y(threshold));
+  const line = threshold === undefined ? nothing : html`<path class="limit" d="M0 ${at}H${width}"/>`;
+  const below = html`<p class="soft">The line is at ${exactPercent(threshold ?? 0)}, below which alerts fire.</p>`;
+  const [first, last] = ends;
+  return html`<div class="chart"><svg class="axis" viewBox="0 -6 32 ${HEIGHT + 12}" aria-hidden="true">${labels}</svg>
+<svg class="strip ${kind}" viewBox="0 -6 ${width} ${HEIGHT + 12}" preserveAspectRatio="none" role="img" aria-label="${words}">
+${drawn}${line}</svg></div>
+<p class="ends" aria-hidden="true"><span>${first}</span><span>${last}</span></p><p>${words}</p>
+${threshold === undefined ? nothing : below}`;
+}
+
+function percentOf(ratio: number): string {
+  return `${Math.round(ratio * 100)} %`;
+}
+
+function round(y: number): number {
+  return Math.round(y * 10) / 10;
 }
 
 /** `99.1 % over 30 days; lowest 81 % on Tue 3 Nov; 4 days not known.` */
@@ -67,10 +119,13 @@ function qualitySummary(hours: readonly QualityHour[], timezone: string): string
   const sorted = known.toSorted((a, b) => a.quality - b.quality);
   const [lowest, highest] = [sorted[0], sorted.at(-1)];
   if (!lowest || !highest) return "";
-  const [low, high] = [lowest, highest].map(({ quality }) => `${Math.round(quality * 100)} %`);
-  const unknown = unknownPart(hours.length - known.length, "hour");
+  const [low, high] = [lowest, highest].map(({ quality }) => percentOf(quality));
+  const first = hours.findIndex(({ quality }) => quality !== undefined);
+  const hourName = (at: Instant) => inZone(at, timezone).toFormat("ccc d LLL HH:00");
+  const since = first === 0 ? "" : `; known since ${hourName(hours[first]?.at ?? 0)}`;
+  const unknown = `${since}${unknownPart(hours.length - first - known.length, "hour")}`;
   if (low === high) return `About ${low} all the time${unknown}.`;
-  const when = inZone(lowest.at, timezone).toFormat("ccc d LLL HH:00");
+  const when = hourName(lowest.at);
   return `Between about ${low} and ${high}; lowest ${when}${unknown}.`;
 }
 
@@ -78,12 +133,11 @@ function unknownPart(missing: number, noun: string): string {
   return missing === 0 ? "" : `; ${counted(missing, noun)} not known`;
 }
 
-/** The gap at the top grows with the square root of the loss, so that both 1 % and 50 % are visible. */
 function bar({ from, ratio }: UptimeDay, x: number, timezone: string): Markup {
   const title = html`<title>${dayName(from, timezone)}: ${known(ratio)}</title>`;
   if (ratio === undefined)
     return html`<g>${title}<rect class="none" x="${x}" y="${HEIGHT - 6}" width="${BAR}" height="6"/></g>`;
-  const height = Math.max(2, Math.round(HEIGHT * (1 - Math.sqrt(1 - Math.min(1, Math.max(0, ratio))))));
+  const height = Math.max(2, Math.round(HEIGHT - SCALES.uptime.y(ratio)));
   return html`<g>${title}<rect class="track" x="${x}" y="0" width="${BAR}" height="${HEIGHT}"/>
 <rect class="${rankOf(ratio)}" x="${x}" y="${HEIGHT - height}" width="${BAR}" height="${height}"/></g>`;
 }
@@ -92,7 +146,7 @@ function bar({ from, ratio }: UptimeDay, x: number, timezone: string): Markup {
 function linesOf(hours: readonly QualityHour[]): Markup[] {
   const points = hours.flatMap(({ quality }, i) => {
     if (quality === undefined) return [];
-    const y = Math.round(HEIGHT * (1 - quality) * 10) / 10;
+    const y = round(SCALES.quality.y(quality));
     const dash = hours[i - 1]?.quality === undefined ? `|${i * STEP - 1},${y} ` : "";
     return [`${dash}${i * STEP},${y}`];
   });

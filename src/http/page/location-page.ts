@@ -6,7 +6,7 @@ import type { HttpDeps } from "../deps.ts";
 import { HttpError } from "../errors.ts";
 import { incidentListing } from "../v1/incidents.ts";
 import { alertCard } from "./alert-card.ts";
-import { uptimeSection } from "./charts.ts";
+import { thresholdsOf, uptimeSection } from "./charts.ts";
 import { decisionLogSection, historySince, incidentSection, PERIOD_DAYS } from "./history.ts";
 import type { HtmlPage } from "./layout.ts";
 import type { HomeQuery } from "./links.ts";
@@ -47,7 +47,7 @@ export async function locationDetails(id: string, { fleet, moment: { now } }: Pa
   ]);
   const [uptimes, incidents, lines, zonesOf] = await inTime(reading, deps);
   const zones = new Set([...(zonesOf.get(id)?.values() ?? [])].flat());
-  return { uptimes, incidents, lines, zones: [...zones].sort() };
+  return { uptimes, incidents, lines, thresholds: thresholdsOf(deps.config().rules), zones: [...zones].sort() };
 }
 
 type LocationDetails = Awaited<ReturnType<typeof locationDetails>> & { readonly visitor: Visitor };
@@ -98,14 +98,14 @@ ${zones.length === 0 ? nothing : covered}</div>`;
 
 function* history(data: PageData, id: string, timezone: string, details: LocationDetails): Generator<void, Markup> {
   const { fleet, moment } = data;
-  const { uptimes, incidents, lines } = details;
+  const { uptimes, incidents, lines, thresholds } = details;
   const all = [...uptimes.values()].map((kept) => uptimeDays(kept, moment.now, PERIOD_DAYS, timezone));
   const incidentQuery = { limit: INCIDENTS_SHOWN, location: id };
   const { items } = yield* incidentListing(incidents, incidentQuery, fleet.inventory, moment.now);
   const table = { moment, timezone, isFirst: true, link: () => pathOf(id), root: ROOT, withPlace: true } as const;
   const log = { moment, timezone, title: "Decision log of the location", of: "location" } as const;
   return html`
-${uptimeSection(uptimeOfAll(all), timezone)}
+${uptimeSection(uptimeOfAll(all), timezone, thresholds.uptime)}
 ${incidentSection({ items, nextCursor: null }, table)}
 ${decisionLogSection(lines, log)}`;
 }

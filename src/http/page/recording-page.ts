@@ -10,7 +10,7 @@ import type { HttpDeps } from "../deps.ts";
 import { HttpError } from "../errors.ts";
 import { incidentListing } from "../v1/incidents.ts";
 import { alertCard, type CardContext, plainCard } from "./alert-card.ts";
-import { qualitySection, uptimeSection } from "./charts.ts";
+import { qualitySection, thresholdsOf, uptimeSection } from "./charts.ts";
 import { DECISION_LOG_DAYS, decisionLogSection, historySince, incidentSection, PERIOD_DAYS } from "./history.ts";
 import type { HtmlPage } from "./layout.ts";
 import { homeLink, type RecordingQuery, recordingLink, sameLink } from "./links.ts";
@@ -55,7 +55,8 @@ export async function recordingDetails(
     deps.zones([locationId]),
   ]);
   const [incidents, lines, uptime, zonesOf] = await inTime(reading, deps);
-  return { incidents, lines, uptime, zones: zonesOf.get(locationId)?.get(id) ?? [] };
+  const thresholds = thresholdsOf(deps.config().rules);
+  return { incidents, lines, uptime, thresholds, zones: zonesOf.get(locationId)?.get(id) ?? [] };
 }
 
 async function uptimeOf(id: string, zone: string, deps: HttpDeps): Promise<UptimeKept> {
@@ -73,7 +74,7 @@ export function* recordingPage(
   details: RecordingDetails,
 ): Generator<void, HtmlPage> {
   const { fleet, moment } = data;
-  const { incidents, lines, uptime, zones } = details;
+  const { incidents, lines, uptime, thresholds, zones } = details;
   const { status, timezone, firing } = presentOf(state, fleet);
   const days = uptimeDays(uptime, moment.now, PERIOD_DAYS, timezone);
   const name = nameOf(recordingNameOf(state.id, fleet), state.id);
@@ -88,8 +89,8 @@ export function* recordingPage(
     body: html`<div class="lead ${moodOf[status]}"><h1><bdi>${name}</bdi></h1>
 <p>${badge(status)} ${sinceText(state, status, timezone, moment)}</p></div>${unreachableNotice(data)}
 ${alertSection(state, data, details)}
-${uptimeSection(days, timezone)}
-${qualitySection(uptime.quality, moment.now, timezone)}${facts(state, data, zones)}
+${uptimeSection(days, timezone, thresholds.uptime)}
+${qualitySection(uptime.quality, moment.now, timezone, thresholds.quality)}${facts(state, data, zones)}
 ${incidentSection(listing, { moment, timezone, isFirst: query.cursor === undefined, link, root: ROOT, withPlace: false })}
 ${decisionLogSection(lines, { moment, timezone, title, of: "recording" })}`,
   };

@@ -5,6 +5,7 @@ import { formatMatcher } from "../../alerting/matcher.ts";
 import type { Route } from "../../alerting/route.ts";
 import type { NamedInterval, Range, TimeInterval } from "../../alerting/time-interval.ts";
 import type { Config, ReceiverConfig } from "../../config/config.ts";
+import type { Rule } from "../../health/rule.ts";
 import { formatDuration } from "../../lib/duration.ts";
 
 const SECRET = "<secret>";
@@ -19,12 +20,14 @@ interface ShownReceiver extends Pick<ReceiverConfig, "name"> {
 
 type ShownSmtp = Omit<NonNullable<Config["smtp"]>, "tls">;
 
-/** The part of the active configuration that Alertmanager has an equivalent of. */
+/** The part of the active configuration that Alertmanager has an equivalent of, and the rules. */
 export interface ShownConfig {
   readonly route: Route;
   readonly receivers: readonly ShownReceiver[];
   readonly inhibitRules: readonly InhibitRule[];
   readonly smtp: ShownSmtp | undefined;
+  /** For the status page, not for Alertmanager's clients. */
+  readonly rules?: readonly Rule[];
 }
 
 /** YAML. Storms, digests, rules, escalations, PagerDuty, Teams and other Alertmanagers are left out, as is what is undefined. */

@@ -4,10 +4,11 @@ import { noteQuality, type QualityHistory } from "../../../src/health/quality.ts
 import type { UptimeBucket } from "../../../src/health/recording.ts";
 import type { FleetSnapshot } from "../../../src/health/shard-state.ts";
 import type { Incident } from "../../../src/store/incidents.ts";
+import { rule } from "../../health/shard-history.ts";
 import { alertState, fleetOf, INTERVAL, NOW, recordingState } from "../../metrics/fleets.ts";
 import { anUptimeBucket } from "../../support/fixtures.ts";
-import { serve } from "../serve.ts";
-import { active, alertOf, smallFleet, unreachable } from "./fleet.ts";
+import { serve, shownConfig } from "../serve.ts";
+import { active, alertOf, keptUptime, smallFleet, unreachable } from "./fleet.ts";
 import { elementOf, linksOf, shownText } from "./read-page.ts";
 
 const HOUR = 3_600_000;
@@ -217,9 +218,36 @@ describe("GET /recordings/{id}", () => {
     );
     const kept = { buckets: [], days: {}, timezone: "UTC", quality };
     const { html } = await page("/recordings/till-3", { uptimes: async () => new Map([["till-3", kept]]) });
-    expect(shownText(html)).toContain("Between about 60 % and 96 %; lowest Tue 27 Jan 09:00; 164 hours not known.");
+    expect(shownText(html)).toContain(
+      "Between about 60 % and 96 %; lowest Tue 27 Jan 09:00; known since Tue 27 Jan 08:00; 97 hours not known.",
+    );
     expect(html.match(/<polyline/g)).toHaveLength(2);
     expect((await page("/recordings/till-3")).html).not.toContain("Quality of the last 7 days");
+  });
+
+  test("draws the axes of its charts in per cent, and a line at the thresholds of the rules", async () => {
+    const rules = [
+      rule("A", { kind: "overall_uptime", below: 0.96, clearAbove: 0.97, overMs: 24 * HOUR }),
+      rule("B", { kind: "overall_uptime", below: 0.9, clearAbove: 0.97, overMs: HOUR }),
+      rule("C", { kind: "average_quality", below: 0.5, clearAbove: 0.6 }),
+    ];
+    const deps = {
+      uptimes: async () => new Map([["till-3", keptUptime()]]),
+      config: () => ({ ...shownConfig(), rules }),
+    };
+    const { html } = await page("/recordings/till-3", deps);
+    const limits = [...html.matchAll(/<path class="limit" d="M0 ([\d.]+)H/g)].map(([, y]) => Number(y));
+    expect(limits).toEqual([12, 30]);
+    expect(shownText(html)).toEqual(
+      expect.arrayContaining([
+        "The line is at 96 %, below which alerts fire.",
+        "The line is at 50 %, below which alerts fire.",
+      ]),
+    );
+    const ticks = [...html.matchAll(/<text x="30" y="([\d.]+)">([^<]*)/g)].map(([, y, words]) => `${words} ${y}`);
+    expect(ticks).toEqual(["100 % 3", "90 % 22", "50 % 45.4", "0 % 63", "100 % 3", "50 % 33", "0 % 63"]);
+    const none = await page("/recordings/till-3", { uptimes: deps.uptimes });
+    expect(none.html).not.toContain('class="limit"');
   });
 
   test("names the zones it covers, and its location all of them, whatever they are called", async () => {
