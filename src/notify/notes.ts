@@ -13,14 +13,17 @@ export function notesOf(alert: NotifiedAlert): string[] {
   const { zones } = alert.annotations;
   const { detail } = alert.facts;
   const description = annotation(alert, "description");
+  const isId = description !== undefined && /^Camera server \S+\.$/.test(description);
+  const isTitle = description !== undefined && /^The service reports the recording \w+\.$/.test(description);
   const lines = [
     inhibitedNote(alert),
     annotation(alert, "summary"),
-    description,
+    isId || isTitle ? undefined : description,
     detail && description?.includes(detail) ? undefined : detail,
     [...(zones ? [zonesNote(zones)] : []), ...timesWords(alert)].join(" · "),
     impactNote(alert),
     scheduleNote(alert),
+    isId ? description : undefined,
   ];
   return [...new Set(lines.map((line) => clean(line, NOTE_LENGTH)).filter((line) => line !== ""))];
 }

@@ -383,6 +383,12 @@ describe("a message", () => {
     ]);
   });
 
+  it("has ids last", () => {
+    const annotations = { description: "Camera server 93c2f939.", zones: "Ground:Tills", impact: "nobody can pay" };
+    const [entry] = message({ firing: [alertOf("A", { annotations })] }).sections[0]?.entries ?? [];
+    expect(entry?.notes).toEqual(["Zone Ground › Tills", "Impact: nobody can pay", "Camera server 93c2f939."]);
+  });
+
   it("tells a lock screen what, where, since when and how bad", () => {
     const recording = `Manchester Market Street ${"Womenswear ".repeat(3)}`;
     const shop = LABELS({ recording, location: "Manchester Market Street", location_id: "m" });

@@ -60,7 +60,7 @@ describe("the generated annotations of a rule with any name", () => {
   };
 
   test.each<[string, Condition, string[]]>([
-    ["offline", { kind: "status", status: "offline" }, ["The service reports the recording offline."]],
+    ["offline", { kind: "status", status: "offline" }, []],
     [
       "of low quality",
       { kind: "average_quality", below: 0.7, clearAbove: 0.8 },
@@ -163,7 +163,7 @@ describe("notes that several recordings of one location share", () => {
     const york = { labels: { alertname: "RecordingOffline", location: "York", location_id: "york" } };
     const message = messageOf(notificationOf({ firing: [dark("A", "x"), dark("B", "y", york)] }), 5);
     expect(message.common).toEqual([]);
-    expect(message.sections[0]?.entries.map(({ notes }) => notes.at(-1))).toEqual([
+    expect(message.sections[0]?.entries.map(({ notes }) => notes.at(-2))).toEqual([
       `Impact: ${impact}`,
       `Impact: ${impact}`,
     ]);
