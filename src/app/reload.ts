@@ -72,6 +72,7 @@ export class Reloader {
   /** Ends the work; bounded by the queues' own deadline. */
   stop(): void {
     this.#stopping.abort();
+    void this.slack.close();
     for (const engine of this.#engines) engine.stop();
   }
 

@@ -7,6 +7,7 @@ import type { SlackAppSettings } from "../config/slack-schema.ts";
 import { currentStatus, type FleetSnapshot, recordingsById } from "../health/shard-state.ts";
 import { nextMorning } from "../http/page/silence-request.ts";
 import { knownZone } from "../http/page/when.ts";
+import { withDeadline } from "../lib/closer.ts";
 import { parseDuration } from "../lib/duration.ts";
 import { runYielding } from "../lib/yield.ts";
 import { clean } from "../notify/name.ts";
@@ -42,6 +43,9 @@ interface Asking extends Person {
   readonly isOurApp: boolean;
   readonly channel: string;
 }
+
+/** Redis may be away, and what was asked then takes effect later. */
+const ACT_MS = 15_000;
 
 const OVER = "This is over: nothing in it fires any more. Nothing was changed.";
 const GONE = "The integration of this message is not configured any more. Nothing was changed.";
@@ -86,7 +90,7 @@ export function createSlackActions(deps: SlackActionsDeps) {
     // In a thread, where it might belong, Slack shows it only to people who follow that.
     const to = { channel: asking.channel, user: user.id };
     try {
-      const answer = own ? await answerTo(own, target, asking, actions[0]) : GONE;
+      const answer = own ? await withDeadline(answerTo(own, target, asking, actions[0]), ACT_MS) : GONE;
       if (answer) await deps.tell(app, to, answer);
     } catch (thrown) {
       await deps.tell(app, to, slackFailed).catch(() => {});
@@ -157,7 +161,7 @@ export function createSlackActions(deps: SlackActionsDeps) {
   return {
     /** Acts on what Slack sent for the app `appId`; gives the answer to a command. */
     async act(envelope: SlackEnvelope, appId: string | undefined): Promise<string | undefined> {
-      if (envelope.type === "slash_commands") return command(envelope.payload, appId);
+      if (envelope.type === "slash_commands") return withDeadline(command(envelope.payload, appId), ACT_MS);
       const press = SlackPress.safeParse(envelope.payload).data;
       if (press) await pressed(press, appId);
       return undefined;

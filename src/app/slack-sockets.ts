@@ -1,7 +1,6 @@
 /** The sockets over which Slack sends presses and commands: one for each app token, as long as it is configured. */
 import { z } from "zod";
 import type { SlackAppSettings } from "../config/slack-schema.ts";
-import { withDeadline } from "../lib/closer.ts";
 import { NotifyError } from "../notify/notifier.ts";
 import type { SlackEnvelope } from "../notify/slack/envelope.ts";
 import { SlackSocket } from "../notify/slack/socket.ts";
@@ -11,8 +10,6 @@ import type { Setup } from "./setup.ts";
 import { createSlackActions, type SlackIntegration } from "./slack-actions.ts";
 
 const CALL_MS = 10_000;
-/** Redis may be away, and what was asked then takes effect later. */
-const ACT_MS = 15_000;
 
 const Opened = z.object({ url: z.url().max(2_000) });
 const Team = z.object({ team_id: z.string().min(1).max(64) });
@@ -25,6 +22,7 @@ export class SlackSockets {
   readonly #connected = new Map<string, boolean>();
   readonly #apis = new Map<string, { readonly api: SlackApi; team?: Promise<string> | undefined }>();
   #setup: Setup | undefined;
+  #closing: Promise<void> | undefined;
 
   constructor(runtime: Runtime) {
     this.#runtime = runtime;
@@ -33,7 +31,7 @@ export class SlackSockets {
   /** Opens those of `setup` that are not open yet, and closes the others; none where `isOn` is false. */
   follow(setup: Setup, isOn: boolean): void {
     this.#setup = setup;
-    const apps = isOn ? integrationsOf(setup).map(({ app }) => app) : [];
+    const apps = isOn && !this.#closing ? integrationsOf(setup).map(({ app }) => app) : [];
     const wanted = new Map(apps.map((app) => [keyOf(app, app.appToken), app]));
     for (const key of this.#sockets.keys()) if (!wanted.has(key)) void this.#close(key);
     for (const [key, app] of wanted) if (!this.#sockets.has(key)) this.#open(key, app);
@@ -45,7 +43,13 @@ export class SlackSockets {
     return [...this.#connected.values()].includes(false);
   }
 
-  async close(): Promise<void> {
+  /** For ever; the second call returns the first one's promise. */
+  close(): Promise<void> {
+    this.#closing ??= this.#closeAll();
+    return this.#closing;
+  }
+
+  async #closeAll(): Promise<void> {
     await Promise.all([...this.#sockets.keys()].map((key) => this.#close(key)));
     await Promise.all([...this.#apis.values()].map(({ api }) => api.close()));
     this.#apis.clear();
@@ -53,7 +57,7 @@ export class SlackSockets {
 
   #open(key: string, app: App): void {
     const { log, metrics } = this.#runtime;
-    const api = createSlackApi({ apiBase: app.apiBase, token: app.appToken, timeoutMs: CALL_MS });
+    const api = createSlackApi({ apiBase: app.apiBase, token: app.appToken, key: "app_token", timeoutMs: CALL_MS });
     const socket = new SlackSocket({
       log,
       async open(signal) {
@@ -93,7 +97,7 @@ export class SlackSockets {
       teamOf: (app) => this.#teamOf(app),
       tell: (app, to, text) => this.#tell(app, to, text),
     });
-    return await withDeadline(actions.act(envelope, appId), ACT_MS);
+    return await actions.act(envelope, appId);
   }
 
   #apiOf({ apiBase, botToken }: SlackAppSettings) {

@@ -13,6 +13,12 @@ test("a block id names integration, group and conversation", () => {
   expect(parseBlockId(makeBlockId("ops/slack/0", "storm", conversation) ?? "")?.group).toBe("storm");
 });
 
+test("each edit has a block id of its own, with the same meaning", () => {
+  const [one = "", other = ""] = [1, 2].map((now) => makeBlockId("ops/slack/0", "g", conversation, now));
+  expect(one).not.toBe(other);
+  expect(parseBlockId(one)).toEqual(parseBlockId(other));
+});
+
 test.each([
   "",
   "lw:0123456789ab:storm",

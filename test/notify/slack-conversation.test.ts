@@ -78,7 +78,7 @@ describe("a root", () => {
     const runbook = { annotations: { runbook_url: "https://wiki.example.com/a" } };
     const root = renderRoot(of({ firing: [alertOf("Till 3", runbook)] }), { actions: true });
     const { id, elements } = buttonsOf(root);
-    expect(id).toMatch(/^lw:[0-9a-f]{12}:3f2a00c1d2e3f405:0123456789abcdef$/);
+    expect(id).toMatch(/^lw:[0-9a-f]{12}:3f2a00c1d2e3f405:0123456789abcdef:[0-9a-z]+$/);
     expect(elements.map(({ action_id: action }) => action)).toEqual([
       "acknowledge",
       "silence",

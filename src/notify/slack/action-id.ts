@@ -1,5 +1,6 @@
 /** The ids of a root message's buttons: what was pressed, of which integration, group and conversation. */
 import { createHash } from "node:crypto";
+import type { Instant } from "../../lib/clock.ts";
 
 /** `action_id`s of the elements; `runbook` and `open` are links, which Slack reports as pressed all the same. */
 export const slackActions = ["acknowledge", "silence", "why", "runbook", "open"] as const;
@@ -26,15 +27,19 @@ export function slackIntegrationHash(integrationId: string): string {
   return createHash("sha256").update(integrationId).digest("hex").slice(0, 12);
 }
 
-/** The `block_id` of a root's actions; undefined where a group's id has no place in it. */
-export function makeBlockId(integrationId: string, group: string, conversation: string): string | undefined {
-  const id = `lw:${slackIntegrationHash(integrationId)}:${group}:${conversation}`;
+/**
+ * The `block_id` of a root's actions; undefined where a group's id has no place in it. With the time of the edit: under
+ * the same id, Slack goes on showing what somebody chose in the menu before.
+ */
+export function makeBlockId(integrationId: string, group: string, conversation: string, now: Instant = 0) {
+  const id = `lw:${slackIntegrationHash(integrationId)}:${group}:${conversation}:${Math.round(now).toString(36)}`;
   return parseBlockId(id) && id;
 }
 
 /** Undefined for a `block_id` that is not one of ours. */
 export function parseBlockId(text: string): BlockTarget | undefined {
   if (text.length > LONGEST) return undefined;
-  const [, integration, group, conversation] = /^lw:([0-9a-f]{12}):([\w./-]+):([0-9a-f]{16})$/.exec(text) ?? [];
+  const [, integration, group, conversation] =
+    /^lw:([0-9a-f]{12}):([\w./-]+):([0-9a-f]{16})(?::[0-9a-z]{1,10})?$/.exec(text) ?? [];
   return integration && group && conversation ? { integration, group, conversation } : undefined;
 }

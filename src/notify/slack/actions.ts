@@ -27,12 +27,12 @@ const SILENCES: Readonly<Record<SlackSilence, string>> = {
 
 /** Buttons for what fires; undefined where nothing does, or without a conversation. */
 export function actionsOf(
-  { integrationId, group, groups, conversation, externalUrl }: Notification,
+  { integrationId, group, groups, conversation, externalUrl, now }: Notification,
   firing: readonly NotifiedAlert[],
 ): ActionsBlock | undefined {
   if (!conversation || firing.length === 0) return undefined;
   const isStorm = groups !== undefined || conversation.groups !== undefined;
-  const blockId = makeBlockId(integrationId, isStorm ? "storm" : group.id, conversation.id);
+  const blockId = makeBlockId(integrationId, isStorm ? "storm" : group.id, conversation.id, now);
   if (blockId === undefined) return undefined;
   const isHandled = firing.every(({ suppressedBy }) => suppressedBy?.reason === "acknowledged");
   const elements = [

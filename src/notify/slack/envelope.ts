@@ -2,9 +2,9 @@
 import { z } from "zod";
 
 const id = z.string().min(1).max(64);
-const text = z.string().max(3_000);
+const text = z.string().transform((all) => all.slice(0, 3_000));
 /** A name for people; Slack leaves it out of some payloads. */
-const name = z.string().max(200).default("");
+const name = text.default("");
 
 const hello = z.object({ type: z.literal("hello"), connection_info: z.object({ app_id: id }).optional() });
 const disconnect = z.object({ type: z.literal("disconnect"), reason: z.string().max(100).default("") });

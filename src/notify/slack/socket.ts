@@ -117,9 +117,9 @@ export class SlackSocket {
       this.#deps.log.warn({ err: toError(thrown) }, "Slack's buttons and commands do not work, reconnecting");
       this.#isTroubled = true;
     }
-    const { retryable = true, retryAfterMs = 0 } = thrown instanceof NotifyError ? thrown : {};
+    const { code, retryAfterMs = 0 } = thrown instanceof NotifyError ? thrown : {};
     const { baseMs, capMs, refusedMs } = this.#times;
-    const waitMs = retryable ? backoffMs({ baseMs, capMs }, this.#failures, this.#deps.random) : refusedMs;
+    const waitMs = code !== "auth" ? backoffMs({ baseMs, capMs }, this.#failures, this.#deps.random) : refusedMs;
     await delay(Math.max(waitMs, retryAfterMs), undefined, { signal }).catch(() => {});
   }
 
