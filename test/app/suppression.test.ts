@@ -218,7 +218,7 @@ describeWithRedis("suppression", () => {
   it.concurrent("an acknowledgement suppresses the reminders of one episode, not its end, and not the next episode", async () => {
     await using watch = await startWatch({
       http: ADMIN,
-      route: "{ receiver: ops, group_by: [recording_id], group_wait: 0s, group_interval: 1s, repeat_interval: 2s }",
+      route: "{ receiver: ops, group_by: [recording_id], group_wait: 0s, group_interval: 1s, repeat_interval: 1s }",
     });
     const [camera] = cameras(watch);
     const { world } = watch.simulator;
@@ -226,12 +226,37 @@ describeWithRedis("suppression", () => {
     await watch.slack.next();
     expect((await watch.slack.next()).text).toMatch(/^🔴 Reminder/);
     const [alert] = await alertsOf(watch);
-    await change(watch, "POST", `/api/v1/alerts/${alert?.fingerprint}/ack`, { author: "dana", comment: "on my way" });
+    const path = `/api/v1/alerts/${alert?.fingerprint}/ack`;
+    const resumes = async () => {
+      const { length } = watch.slack.messages;
+      await until("reminders resume", () => watch.slack.messages.length > length);
+    };
+    await change(watch, "POST", path, { author: "dana", for: "1s" });
+    await until("it is acknowledged", async () => (await alertsOf(watch))[0]?.status.state === "suppressed");
+    await resumes();
+    await change(watch, "POST", path, { author: "dana" });
+    await change(watch, "DELETE", `${path}?author=sam`);
+    await resumes();
+    const timeline = (await (await fetch(`${watch.app.address}/api/v1/recordings/${camera.id}/timeline`)).json()) as {
+      items: { text: string }[];
+    };
+    const said = timeline.items.map(({ text }) => text).filter((text) => /ack.* (dana|sam)$|dana until/.test(text));
+    expect(said).toEqual([
+      expect.stringMatching(/^RecordingOffline: acknowledged by dana until \d\d:\d\d GMT$/),
+      expect.stringMatching(/^RecordingOffline: acknowledgement ran out, that of dana until /),
+      "RecordingOffline: acknowledged by dana",
+      "RecordingOffline: acknowledgement withdrawn by sam",
+    ]);
+    const suppressedBefore = await suppressed(watch, "acknowledged");
+    await change(watch, "POST", path, { author: "dana", comment: "on my way" });
     expect((await alertsOf(watch))[0]?.status).toMatchObject({
       state: "suppressed",
       acknowledgement: { author: "dana" },
     });
-    await until("a reminder was suppressed at both", async () => (await suppressed(watch, "acknowledged")) >= 4);
+    await until(
+      "a reminder was suppressed at both",
+      async () => (await suppressed(watch, "acknowledged")) >= suppressedBefore + 2,
+    );
     const before = watch.slack.messages.length;
     world.setStatus(camera.id, "online");
     await watch.slack.waitFor(({ text }) => text.startsWith("✅"));
