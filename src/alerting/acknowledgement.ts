@@ -1,5 +1,6 @@
 /** Acknowledgements: somebody takes charge of an alert; one per episode, at its longest until the alert resolves. */
 import type { Instant } from "../lib/clock.ts";
+import { nameOf } from "../lib/format.ts";
 import { cut } from "../lib/text.ts";
 
 export interface AckNote {
@@ -34,6 +35,14 @@ export type AckOutcome =
 /** Whether it keeps reminders from being sent: not once it ran out. */
 export function isInForce({ until }: Pick<StoredAcknowledgement, "until">, now: Instant): boolean {
   return until === undefined || now < until;
+}
+
+/** `acknowledged by Ana until 15:00 GMT`; `at` writes an instant. */
+export function acknowledgedText(
+  { author, until }: Pick<StoredAcknowledgement, "author"> & { readonly until?: Instant | undefined },
+  at: (instant: Instant) => string,
+): string {
+  return `acknowledged by ${nameOf(author, "somebody", 40)}${until === undefined ? "" : ` until ${at(until)}`}`;
 }
 
 export const MOST_NOTES = 20;

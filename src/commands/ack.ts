@@ -1,18 +1,18 @@
 /** `ack ALERT`: acknowledges alerts, which stops their reminders; withdraws that; adds a note. */
 import { Command, Option } from "commander";
 import { z } from "zod";
-import { type Clock, type Instant, systemClock } from "../lib/clock.ts";
+import { type Clock, systemClock } from "../lib/clock.ts";
 import { formatDuration } from "../lib/duration.ts";
 import { stripControls } from "../lib/text.ts";
-import { timesSeenAt } from "../lib/when.ts";
 import {
   type CommandIo,
   durationParser,
   listRows,
-  localZone,
+  localTimes,
   outputOption,
   print,
   unknownMessage,
+  type Written,
   withExample,
 } from "./cli/command.ts";
 import {
@@ -52,7 +52,7 @@ export function ackCommand(io: CommandIo, clock: Clock = systemClock): Command {
       for (const one of await findAlerts(daemon, wanted)) changed.push(await change(daemon, one, author, options));
       return changed;
     });
-    const at = (instant: Instant) => timesSeenAt(clock.now()).at(instant, localZone(io.env));
+    const at = localTimes(clock.now(), io.env);
     const answer = done.map(({ title, ...rest }) => rest);
     print(io, options.output, FINGERPRINT.test(wanted) ? answer[0] : answer, () =>
       done.map((one) => `${stripControls(sentence(one, options, at))}\n`).join(""),
@@ -88,7 +88,7 @@ async function change(daemon: Daemon, found: Found, author: string, options: Ack
 
 const IF_MISSING = "`lenswatch alerts --silenced --inhibited` lists those that fire";
 
-function sentence({ title, until, replaced }: Changed, options: AckOptions, at: (instant: Instant) => string): string {
+function sentence({ title, until, replaced }: Changed, options: AckOptions, at: Written): string {
   if (options.withdraw) return `Withdrew the acknowledgement of ${title}: reminders resume.`;
   if (options.note !== undefined) return `Added the note to ${title}.`;
   const instead = replaced ? ` This replaces the acknowledgement of ${replaced}.` : "";

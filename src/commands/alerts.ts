@@ -3,7 +3,7 @@ import { Command } from "commander";
 import { z } from "zod";
 import { type Attention, attentionOf, handledPhrase, neededPhrase } from "../alerting/attention.ts";
 import { type Clock, type Instant, systemClock } from "../lib/clock.ts";
-import { type CommandIo, outputOption, withExample } from "./cli/command.ts";
+import { ackText, type CommandIo, localTimes, outputOption, type Written, withExample } from "./cli/command.ts";
 import { addDaemonOptions, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
 import { printList, type TableColumn } from "./cli/table.ts";
 import { sinceUtc } from "./status.ts";
@@ -20,7 +20,7 @@ const ActiveAlert = z.looseObject({
     silencedBy: z.array(z.string()),
     inhibitedBy: z.array(z.string()),
     mutedBy: z.array(z.string()),
-    acknowledgement: z.looseObject({ author: z.string() }).optional(),
+    acknowledgement: z.looseObject({ author: z.string(), until: z.string().optional() }).optional(),
   }),
 });
 type ActiveAlert = z.infer<typeof ActiveAlert>;
@@ -43,7 +43,10 @@ export function alertsCommand(io: CommandIo, clock: Clock = systemClock): Comman
     const isShown = ({ status: { silencedBy, inhibitedBy } }: ActiveAlert) =>
       (options.silenced || silencedBy.length === 0) && (options.inhibited || inhibitedBy.length === 0);
     const alerts = all.filter(isShown).sort((a, b) => Date.parse(a.startsAt) - Date.parse(b.startsAt));
-    printList(io, options.output, alerts, columnsAt(clock.now()), { noun: "alert", none: "No active alerts." });
+    printList(io, options.output, alerts, columnsAt(clock.now(), localTimes(clock.now(), io.env)), {
+      noun: "alert",
+      none: "No active alerts.",
+    });
     if (options.output === "table" && all.length > 0) io.stdout.write(`${describeAll(all)}\n`);
   });
 }
@@ -62,18 +65,20 @@ function attentionAt({ status }: ActiveAlert): Attention {
   return attentionOf({ ...status, isPaused: status.state === "suppressed" });
 }
 
-const columnsAt = (now: Instant): readonly TableColumn<ActiveAlert>[] => [
+const columnsAt = (now: Instant, at: Written): readonly TableColumn<ActiveAlert>[] => [
   { head: "ALERT", cell: ({ labels }) => labels.alertname ?? "" },
   { head: "SEVERITY", cell: ({ labels }) => labels.severity ?? "–" },
   { head: "LOCATION", cell: ({ labels }) => labels.location ?? labels.location_id ?? "–", canShrink: true },
   { head: "RECORDING", cell: ({ labels }) => labels.recording ?? labels.recording_id ?? "–", canShrink: true },
   { head: "SINCE", cell: ({ startsAt }) => sinceUtc(startsAt, now) },
-  { head: "STATE", cell: stateText },
+  { head: "STATE", cell: (alert) => stateText(alert, at), canShrink: true },
   { head: "RECEIVERS", cell: ({ receivers }) => receivers.map(({ name }) => name).join(" "), canShrink: true },
   { head: "FINGERPRINT", cell: ({ fingerprint }) => fingerprint },
 ];
 
-function stateText(alert: ActiveAlert): string {
+function stateText(alert: ActiveAlert, at: Written): string {
   const attention = attentionAt(alert);
-  return attention === "needed" ? alert.status.state : attention;
+  const { state, acknowledgement } = alert.status;
+  if (attention === "acknowledged" && acknowledgement) return ackText(acknowledgement, at);
+  return attention === "needed" ? state : attention;
 }

@@ -8,7 +8,17 @@ import { type Clock, type Instant, systemClock } from "../lib/clock.ts";
 import { csvLines } from "../lib/csv.ts";
 import { humanDuration } from "../lib/duration.ts";
 import { counted, isoMinute, percent } from "../lib/format.ts";
-import { type CommandIo, fail, outputOption, print, unknownMessage, withExample } from "./cli/command.ts";
+import {
+  ackText,
+  type CommandIo,
+  fail,
+  localTimes,
+  outputOption,
+  print,
+  unknownMessage,
+  type Written,
+  withExample,
+} from "./cli/command.ts";
 import { addDaemonOptions, type Daemon, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
 import { renderTable, type TableColumn, tableTarget } from "./cli/table.ts";
 
@@ -37,7 +47,8 @@ export function statusCommand(io: CommandIo, clock: Clock = systemClock): Comman
     if (unknown !== undefined) return fail(io, 1, unknown);
     rows.sort(byName);
     if (options.output === "csv") return void io.stdout.write(asCsv(rows));
-    const table = () => `${renderTable(columnsAt(clock.now()), rows, tableTarget(io))}\n${summary(rows)}\n`;
+    const table = () =>
+      `${renderTable(columnsAt(clock.now(), localTimes(clock.now(), io.env)), rows, tableTarget(io))}\n${summary(rows)}\n`;
     print(io, options.output, rows, () => (rows.length === 0 ? "No matching recordings.\n" : table()) + note);
   });
 }
@@ -79,7 +90,7 @@ function asCsv(rows: readonly RecordingRow[]): string {
   return csvLines([Object.keys(RecordingRow.shape), ...cells]);
 }
 
-const columnsAt = (now: Instant): readonly TableColumn<RecordingRow>[] => [
+const columnsAt = (now: Instant, at: Written): readonly TableColumn<RecordingRow>[] => [
   { head: "LOCATION", cell: ({ location }) => location, canShrink: true },
   { head: "RECORDING", cell: ({ recording }) => recording, canShrink: true },
   { head: "STATUS", cell: ({ status }) => status },
@@ -90,10 +101,11 @@ const columnsAt = (now: Instant): readonly TableColumn<RecordingRow>[] => [
     cell: ({ overallUptime24h }) => percent(overallUptime24h ?? undefined) || "–",
     align: "right",
   },
-  { head: "ALERTS", cell: ({ alerts }) => alerts.map(alertText).join(" ") },
+  { head: "ALERTS", cell: ({ alerts }) => alerts.map((one) => alertText(one, at)).join(" ") },
 ];
 
-function alertText({ alertname, state }: RecordingRow["alerts"][number]): string {
+function alertText({ alertname, state, acknowledgement }: RecordingRow["alerts"][number], at: Written): string {
+  if (acknowledgement) return `${alertname} [${ackText(acknowledgement, at)}]`;
   return state === "firing" ? alertname : `(${alertname})`;
 }
 

@@ -279,10 +279,11 @@ describe("lenswatch ack", () => {
   });
 
   test("an acknowledgement is shown by alerts", async () => {
-    const acknowledgement = { author: "dana", comment: "", at: NOW };
+    const acknowledgement = { author: "dana", comment: "", at: NOW, until: NOW + 7_200_000 };
     const { address } = await serve({
       alerts: async () => [{ alert: firingAlert("RecordingOffline"), receivers: ["ops"], acknowledgement }],
     });
-    expect((await lenswatch(["alerts", "--url", address])).stdout).toMatch(/^RecordingOffline .* acknowledged /m);
+    const { stdout } = await lenswatch(["alerts", "--url", address], { TZ: "America/New_York" });
+    expect(stdout).toMatch(/^RecordingOffline .* acknowledged by dana until 09:00 EST /m);
   });
 });

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { serve } from "../http/serve.ts";
+import { firingAlert, serve } from "../http/serve.ts";
 import { alertState, fleetOf, largeFleet, NOW, recordingState } from "../metrics/fleets.ts";
 import { hasOpenssl, makePki } from "../support/pki.ts";
 import { lenswatch } from "./run-command.ts";
@@ -75,6 +75,15 @@ An alert in brackets is pending.
       stderr: "",
       exitCode: 0,
     });
+  });
+
+  test("says who acknowledged an alert, until when", async () => {
+    const alert = firingAlert("RecordingOffline", { severity: "critical" });
+    const acknowledgement = { author: "dana", comment: "", at: NOW, until: NOW + 3_600_000 };
+    const alerts = async () => [{ alert, receivers: ["ops"], acknowledgement }];
+    const { address } = await serve({ fleet: async () => fleet, alerts });
+    const { stdout } = await lenswatch(["status", "--url", address], { TZ: "Europe/London" });
+    expect(stdout).toContain(" RecordingOffline [acknowledged by dana until 13:00 GMT] (LowUptime)\n");
   });
 
   test("--only and --location leave the others out", async () => {

@@ -3,7 +3,7 @@ import type { Listing } from "../../src/http/paging.ts";
 import type { ApiRecording } from "../../src/http/v1/recordings.ts";
 import type { Incident } from "../../src/store/incidents.ts";
 import { alertState, fleetOf, INTERVAL, largeFleet, NOW, recordingState } from "../metrics/fleets.ts";
-import { serve } from "./serve.ts";
+import { firingAlert, serve } from "./serve.ts";
 
 const fleet = fleetOf({
   recordings: [
@@ -122,7 +122,16 @@ describe("GET /api/v1/recordings", () => {
 
 describe("GET /api/v1/locations", () => {
   test("counts each location's recordings by status", async () => {
-    const { json } = await serve({ fleet: async () => fleet });
+    const said = { author: "dana", comment: "on my way" };
+    const acknowledgement = {
+      ...said,
+      at: NOW,
+      until: NOW + 3_600_000,
+      notes: [{ author: "sam", text: "x", at: NOW }],
+    };
+    const alert = firingAlert("LocationOffline", { severity: "critical" });
+    const alerts = async () => [{ alert, receivers: ["ops"], acknowledgement }];
+    const { json } = await serve({ fleet: async () => fleet, alerts });
     expect(await json("/api/v1/locations")).toEqual({
       status: 200,
       body: {
@@ -138,6 +147,12 @@ describe("GET /api/v1/locations", () => {
                 severity: "critical",
                 state: "firing",
                 since: "2026-01-31T11:50:00.000Z",
+                acknowledgement: {
+                  ...said,
+                  at: "2026-01-31T12:00:00.000Z",
+                  until: "2026-01-31T13:00:00.000Z",
+                  notes: [{ author: "sam", text: "x", at: "2026-01-31T12:00:00.000Z" }],
+                },
               },
             ],
           },

@@ -8,7 +8,7 @@ import { openApiDocument } from "../../src/http/v1/openapi.ts";
 import { StoreError } from "../../src/store/errors.ts";
 import type { Incident } from "../../src/store/incidents.ts";
 import { alertState, fleetOf, INTERVAL, NOW, recordingState } from "../metrics/fleets.ts";
-import { ackDone, serve, sessionsInMemory } from "./serve.ts";
+import { ackDone, firingAlert, serve, sessionsInMemory } from "./serve.ts";
 
 const incident: Incident = {
   id: "RecordingOffline/recording/rec-1@1",
@@ -43,11 +43,16 @@ const document = openApiDocument("1.2.3", operations);
 const ajv = new Ajv2020({ strict: false, allErrors: true, formats: { "date-time": /^\d{4}-\d\d-\d\dT[\d:.]+Z$/ } });
 ajv.addSchema(document, "api");
 
+const acknowledgement = { author: "dana", comment: "", at: NOW, notes: [{ author: "sam", text: "x", at: NOW }] };
+
 const start = () =>
   serve({
     adminToken: "admin-token-of-the-test",
     fleet: async () => fleet,
     incidents: async () => [incident, lasting],
+    alerts: async () => [
+      { alert: firingAlert("RecordingOffline", { severity: "critical" }), receivers: [], acknowledgement },
+    ],
     timeline: async () => [line],
     auditLog: async () => [{ ...signIn, id: "1-0e" }],
     sessions: { ...sessionsInMemory, list: async () => [session] },

@@ -1,9 +1,12 @@
 /** Options and output shared by commands, and the parts of the process that they use. */
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { acknowledgedText } from "../../alerting/acknowledgement.ts";
+import type { Instant } from "../../lib/clock.ts";
 import { parseDuration } from "../../lib/duration.ts";
 import { toError } from "../../lib/errors.ts";
 import { closestRows } from "../../lib/suggest.ts";
 import { stripControls, visibleJson } from "../../lib/text.ts";
+import { timesSeenAt } from "../../lib/when.ts";
 
 export function configOption(): Option {
   return new Option("--config <file>", "the configuration (default: $LENSWATCH_CONFIG or config/lenswatch.yaml)");
@@ -64,6 +67,20 @@ export function unknownMessage(
 /** The IANA zone of the person at the terminal. */
 export function localZone(env: CommandIo["env"]): string {
   return env.TZ || Intl.DateTimeFormat().resolvedOptions().timeZone;
+}
+
+/** An instant in words. */
+export type Written = (instant: Instant) => string;
+
+/** Times as the person at the terminal reads them. */
+export function localTimes(now: Instant, env: CommandIo["env"]): Written {
+  const times = timesSeenAt(now);
+  return (instant) => times.at(instant, localZone(env));
+}
+
+/** `acknowledged by Ana until 15:00 GMT`, of an answer of the daemon. */
+export function ackText({ author, until }: { author: string; until?: string | null | undefined }, at: Written): string {
+  return acknowledgedText({ author, until: until ? Date.parse(until) : undefined }, at);
 }
 
 /** Adds an example to a command's help. */

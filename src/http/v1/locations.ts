@@ -5,7 +5,14 @@ import { currentStatus, type FleetSnapshot, recordingsById } from "../../health/
 import { runYielding } from "../../lib/yield.ts";
 import { eachRow, listingOf, type PageQuery, pageParameters } from "../paging.ts";
 import { repeated } from "../query.ts";
-import { AlertRow, alertRows, operation, pageSchema } from "./operation.ts";
+import {
+  type Acknowledgements,
+  AlertRow,
+  alertRows,
+  operation,
+  pageSchema,
+  readAcknowledgements,
+} from "./operation.ts";
 
 const ApiLocation = z
   .strictObject({
@@ -29,8 +36,10 @@ export const listLocations = operation({
   answer: pageSchema(ApiLocation, {}),
   async handle(deps, { query }) {
     const fleet = await deps.fleet();
+    const acks = await readAcknowledgements(deps);
     const { items, nextCursor } = await runYielding(locationListing(fleet, query));
-    return { items: items.map(([id, counts]) => rowOf(id, counts, fleet)), nextCursor };
+    const rows = items.map(([id, counts]) => ({ ...rowOf(id, counts, fleet), alerts: alertsAt(id, fleet, acks) }));
+    return { items: rows, nextCursor };
   },
 });
 
@@ -66,14 +75,12 @@ export function noCounts(): Record<RecordingStatus, number> {
   return { online: 0, offline: 0, degraded: 0, unknown: 0 };
 }
 
-function rowOf(id: string, counts: ReturnType<typeof noCounts>, { inventory, shards }: FleetSnapshot) {
+function rowOf(id: string, counts: ReturnType<typeof noCounts>, { inventory }: FleetSnapshot) {
   const known = inventory.location(id);
+  return { locationId: id, location: known?.name || id, timezone: known?.timezone ?? null, recordings: counts };
+}
+
+function alertsAt(id: string, { shards }: FleetSnapshot, acks: Acknowledgements) {
   const states = shards.flatMap(({ locations }) => locations.get(id) ?? []);
-  return {
-    locationId: id,
-    location: known?.name || id,
-    timezone: known?.timezone ?? null,
-    recordings: counts,
-    alerts: alertRows(states.at(-1)?.alerts),
-  };
+  return alertRows(states.at(-1)?.alerts, acks);
 }

@@ -1,6 +1,9 @@
 /** An operation of `/api/v1`: one declaration from which its route and its OpenAPI description are made. */
 import { z } from "zod";
+import type { StoredAcknowledgement } from "../../alerting/acknowledgement.ts";
 import type { AuditOrigin } from "../../alerting/audit.ts";
+import { fingerprint } from "../../alerting/fingerprint.ts";
+import type { Labels } from "../../health/alert.ts";
 import type { AlertStates } from "../../health/shard-state.ts";
 import type { HttpDeps } from "../deps.ts";
 import type { Scope } from "../principal.ts";
@@ -10,6 +13,7 @@ export type ApiV1Deps = Pick<
   HttpDeps,
   | "version"
   | "fleet"
+  | "alerts"
   | "incidents"
   | "timeline"
   | "acknowledge"
@@ -65,6 +69,18 @@ export function pageSchema<R extends z.ZodType, M extends z.ZodRawShape>(row: R,
     .readonly();
 }
 
+const AckNote = z.strictObject({ author: z.string(), text: z.string(), at: timeSchema }).readonly();
+
+const AckRow = z
+  .strictObject({
+    author: z.string(),
+    comment: z.string(),
+    at: timeSchema,
+    until: timeSchema.nullable().describe("null: until the alert resolves."),
+    notes: z.array(AckNote).readonly(),
+  })
+  .readonly();
+
 /** An alert of one recording or location. */
 export const AlertRow = z
   .strictObject({
@@ -72,16 +88,37 @@ export const AlertRow = z
     severity: z.string().nullable(),
     state: z.enum(["pending", "firing"]),
     since: timeSchema,
+    acknowledgement: AckRow.nullable().describe("null: nobody's is in force."),
   })
   .readonly();
 
+/** By fingerprint, those in force. */
+export type Acknowledgements = ReadonlyMap<string, StoredAcknowledgement>;
+
+/** Of the alerts that fire. */
+export async function readAcknowledgements({ alerts }: Pick<ApiV1Deps, "alerts">): Promise<Acknowledgements> {
+  return new Map(
+    (await alerts()).flatMap(({ alert, acknowledgement: ack }) => (ack ? [[fingerprint(alert.labels), ack]] : [])),
+  );
+}
+
+function ackRow({ author, comment, at, until, notes = [] }: StoredAcknowledgement): z.infer<typeof AckRow> {
+  const shown = notes.map((one) => ({ ...one, at: isoTime(one.at) }));
+  return { author, comment, at: isoTime(at), until: isoTime(until), notes: shown };
+}
+
 /** Firing alerts first, then pending ones. */
-export function alertRows(alerts: AlertStates | undefined): z.infer<typeof AlertRow>[] {
+export function alertRows(alerts: AlertStates | undefined, acks: Acknowledgements): z.infer<typeof AlertRow>[] {
+  const ackOf = (labels: Labels) => {
+    const ack = acks.size === 0 ? undefined : acks.get(fingerprint(labels));
+    return ack ? ackRow(ack) : null;
+  };
   const rows = Object.values(alerts ?? {}).map(({ labels, state, startsAt }) => ({
     alertname: labels.alertname ?? "",
     severity: labels.severity ?? null,
     state,
     since: isoTime(startsAt),
+    acknowledgement: ackOf(labels),
   }));
   return rows.sort((a, b) => a.state.localeCompare(b.state) || a.alertname.localeCompare(b.alertname));
 }

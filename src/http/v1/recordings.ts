@@ -6,7 +6,15 @@ import { runYielding } from "../../lib/yield.ts";
 import { type Listing, listingOf, pageParameters } from "../paging.ts";
 import { isoTime, repeated } from "../query.ts";
 import { namedIn } from "./locations.ts";
-import { AlertRow, alertRows, operation, pageSchema, timeSchema } from "./operation.ts";
+import {
+  type Acknowledgements,
+  AlertRow,
+  alertRows,
+  operation,
+  pageSchema,
+  readAcknowledgements,
+  timeSchema,
+} from "./operation.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -48,8 +56,9 @@ export const listRecordings = operation({
   answer: pageSchema(ApiRecording, {}),
   async handle(deps, { query }) {
     const fleet = await deps.fleet();
+    const acks = await readAcknowledgements(deps);
     const { items, nextCursor } = await runYielding(recordingListing(fleet, query));
-    return { items: items.map((state) => rowOf(state, fleet)), nextCursor };
+    return { items: items.map((state) => rowOf(state, fleet, acks)), nextCursor };
   },
 });
 
@@ -65,7 +74,7 @@ function* recordingListing(fleet: FleetSnapshot, query: RecordingsQuery): Genera
   });
 }
 
-function rowOf(state: RecordingState, fleet: FleetSnapshot): ApiRecording {
+function rowOf(state: RecordingState, fleet: FleetSnapshot, acks: Acknowledgements): ApiRecording {
   const status = currentStatus(state, fleet.now, fleet.statusIntervalMs);
   const known = status !== "unknown";
   return {
@@ -78,6 +87,6 @@ function rowOf(state: RecordingState, fleet: FleetSnapshot): ApiRecording {
     lastSeen: isoTime(state.lastSeenAt),
     averageQuality: (known ? state.averageQuality : undefined) ?? null,
     overallUptime24h: fleet.overallUptime(state.id, DAY_MS) ?? null,
-    alerts: alertRows(state.alerts),
+    alerts: alertRows(state.alerts, acks),
   };
 }
