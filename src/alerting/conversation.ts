@@ -28,6 +28,8 @@ export interface ConversationView extends GroupView {
   readonly conversation?: Conversation | undefined;
   readonly shown?: string | undefined;
   readonly sharing?: number | undefined;
+  /** Its news is not due before then. */
+  readonly newsAt?: Instant | undefined;
   readonly opens?: string | undefined;
 }
 
@@ -97,13 +99,21 @@ export function withUpdate(decision: GroupDecision, view: ConversationView, inte
   const firing = stillFiring(view)
     .filter((alert) => !suppressionIn(view, alert))
     .map((alert) => toNotifiedAlert(alert, view));
-  if (!isOutOfDate(view, firing)) return { ...decision, nextAt };
+  // An end that is due later is said by its own message.
+  const isNewsOver = view.newsAt !== undefined && stillFiring(view).length === 0;
+  if (isNewsOver || !isOutOfDate(view, firing)) return { ...decision, nextAt };
   const updatedAt = Number(shown?.split(" ")[1] ?? 0);
   const againAt = updatedAt + UPDATE_EVERY_MS;
   if (updatedAt <= now && now < againAt) return { ...decision, settled: [], nextAt: earliest([nextAt, againAt]) };
   const resolved = [...(conversation.ended ?? []), ...endsOf(decision.settled, view)];
   const { settled, suppressedState } = decision;
   return { notify: "update", firing, resolved, settled, nextAt, suppressedState };
+}
+
+/** Of a group whose news is not due before `newsAt`. */
+export function waitForNews(nextAt: Instant): GroupDecision {
+  const suppressedState = { by: [], unnotified: [], maybeNotified: [], lateFrom: undefined };
+  return { notify: undefined, why: "nothing_new", settled: [], nextAt, suppressedState };
 }
 
 function isOutOfDate(view: ConversationView, firing: readonly NotifiedAlert[]): boolean {

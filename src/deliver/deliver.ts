@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { coldStartFactsOf, coldStartGroup, decideColdStart } from "../alerting/cold-start.ts";
-import { type Conversation, withUpdate } from "../alerting/conversation.ts";
+import { type Conversation, waitForNews, withUpdate } from "../alerting/conversation.ts";
 import { type GroupDecision, type GroupView, needsUpdate } from "../alerting/needs-update.ts";
 import type {
   FoundPost,
@@ -195,7 +195,8 @@ async function decide({ deps, integration }: DeliveryRun, claims: readonly Recov
   const decided = await mapYielding(claims, (group, i) => {
     const claim: ClaimedGroup = { ...group, suppressions: suppressions?.[i] };
     const view = { ...claim, now, sendResolved: integration.sendResolved };
-    const decision = routedReminder(decideOne(view), ({ labels }) => isRouted(labels, integration, claim.group));
+    const decided = view.newsAt === undefined ? decideOne(view) : waitForNews(view.newsAt);
+    const decision = routedReminder(decided, ({ labels }) => isRouted(labels, integration, claim.group));
     return { claim, decision: withUpdate(decision, view, integration) };
   });
   return { now, decided };

@@ -72,6 +72,7 @@ export function settlementOf(
     over: [...(recovered?.over ?? []), ...over],
     ...leaving,
     nextAt: decision.nextAt,
+    newsAt: claim.newsAt,
     clocks: claim.suppressions?.clocks,
     lines: [
       ...(recovered?.notified ?? []).map(({ alert }) => line(alert, "notified", "more")),

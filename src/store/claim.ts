@@ -40,6 +40,8 @@ export interface Claimed {
   readonly conversation?: Conversation | undefined;
   /** What its own root shows, where edits keep that the present. */
   readonly shown?: string | undefined;
+  /** Its news is not due before then: only the root is to be brought up to date. */
+  readonly newsAt?: Instant | undefined;
   /** How many groups share the conversation, where they do. */
   readonly sharing?: number | undefined;
   /** What the id of a conversation that it opens is made of. */
@@ -72,7 +74,15 @@ export type Claim =
   | { readonly kind: "busy" | "backoff" | "pace" | "gather"; readonly until: Instant }
   | { readonly kind: "idle"; readonly until: Instant | undefined };
 
-type Plain = "repeatIntervalMs" | "groupIntervalMs" | "groupFailures" | "shown" | "sharing" | "opens" | "joints";
+type Plain =
+  | "repeatIntervalMs"
+  | "groupIntervalMs"
+  | "groupFailures"
+  | "shown"
+  | "newsAt"
+  | "sharing"
+  | "opens"
+  | "joints";
 
 interface GroupRow extends Pick<Claimed, "group" | "unsureSince" | Plain> {
   readonly dueSince?: Instant;

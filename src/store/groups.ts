@@ -62,6 +62,8 @@ export interface Settlement {
   readonly conversation?: string | undefined;
   /** A hash of what its own root shows, and since when. */
   readonly shown?: string | undefined;
+  /** As it was claimed: what is due then stays as it is. */
+  readonly newsAt?: Instant | undefined;
   readonly lines?: Parameters<EncodeLog>[0];
 }
 

@@ -119,7 +119,12 @@ local function take(group)
   if args.converses then converse(key, before and before ~= token) end
   redis.call('HSET', key, 'claimed', token, 'began', now)
   -- Served ahead of its time: what resolves from now on does so after it was due.
-  if tonumber(redis.call('HGET', key, 'since') or 0) > now then redis.call('HSET', key, 'since', now) end
+  local later = tonumber(redis.call('HGET', key, 'later') or '')
+  if tonumber(redis.call('HGET', key, 'since') or 0) <= now then later = nil
+  elseif not later or later <= now then
+    later = nil
+    redis.call('HSET', key, 'since', now)
+  end
 
   local stored = redis.call('HMGET', key, 'labels', 'repeat', 'since', 'fails', 'interval', 'interrupted', 'storm',
     'suppressed', 'maybe', 'after', 'clocks', 'conversation', 'shown', 'opens', 'joints', 'unsure')
@@ -144,6 +149,7 @@ local function take(group)
     joints = stored[15] or nil,
     unsureSince = tonumber(stored[16] or ''),
     sharing = talk and redis.call('SCARD', talk) or nil,
+    newsAt = later,
   }, members
 end
 

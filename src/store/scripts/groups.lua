@@ -10,6 +10,7 @@
 --                              maybe (JSON: those of them that a claim which died may have notified of);
 --                              conversation (JSON, while open); shown (a hash of what its root shows, and since when,
 --                              where edits keep that the present); touched (when that changed during a claim);
+--                              later (when its news is due, where it is due sooner for its root alone);
 --                              opens (token of the first claim that could open it); joints (tokens of storms whose
 --                              message may be about it); unsure (since when it is not known what was accepted)
 --   talk:<integration>:<conversation>  set of groups in one conversation
@@ -101,9 +102,11 @@ local function touch(integration, group, at, is_any)
   if set[1] then return redis.call('HSET', key, 'touched', at) end
   -- An escalation stops or resumes; one that was sent keeps its `group_interval`.
   local escalates = tonumber(set[4] or '') and not set[2] and not (set[5] and set[5] + set[6] > at)
-  if not escalates and (not (set[2] or is_any) or set[3]) then return end
+  local since = tonumber(set[3] or '')
+  if not escalates and (not (set[2] or is_any) or since and (since <= at or not set[2])) then return end
   local known = tonumber(redis.call('ZSCORE', due, group) or '')
   if known and known <= at then return wake(integration, known) end
+  if since and set[2] then redis.call('HSET', key, 'later', known or since) end
   redis.call('ZADD', due, at, group)
   wake(integration, at)
 end

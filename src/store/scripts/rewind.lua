@@ -27,7 +27,7 @@ local function rewind(group)
   local due = tonumber(redis.call('ZSCORE', KEYS[1], group) or '')
   if not due then return end
   local set = {}
-  for _, name in ipairs({'sent', 'since', 'want', 'began', 'unsure', 'wait', 'interval', 'repeat'}) do
+  for _, name in ipairs({'sent', 'since', 'want', 'began', 'unsure', 'later', 'wait', 'interval', 'repeat'}) do
     set[name] = tonumber(redis.call('HGET', key, name) or '')
   end
   local is_claimed = redis.call('HEXISTS', key, 'claimed') == 1
@@ -39,7 +39,8 @@ local function rewind(group)
   local new_due = due
   if due > now + most then new_due = math.max(now, due - (before - now)) end
   redis.call('ZADD', KEYS[1], new_due, group)
-  local moved = {sent = sent, want = past(set.want), began = past(set.began), unsure = past(set.unsure)}
+  local moved = {sent = sent, want = past(set.want), began = past(set.began), unsure = past(set.unsure),
+    later = past(set.later)}
   if since and since <= before then moved.since = past(since)
   elseif since and since <= due then moved.since = math.min(since, new_due) end
   for name, at in pairs(moved) do redis.call('HSET', key, name, at) end
