@@ -94,20 +94,25 @@ export function withUpdate(decision: GroupDecision, view: ConversationView, inte
   const { conversation, shown, now } = view;
   if (integration.conversation !== "edits" || !conversation?.handle) return decision;
   const recheckAt = shown === undefined ? undefined : now + view.groupIntervalMs;
-  const nextAt = earliest([decision.nextAt, recheckAt]);
-  if (decision.notify !== undefined || view.suppressions?.muted) return { ...decision, nextAt };
+  const rechecked = { ...decision, rootAt: recheckAt };
+  if (decision.notify !== undefined || view.suppressions?.muted) return rechecked;
   const firing = stillFiring(view)
     .filter((alert) => !suppressionIn(view, alert))
     .map((alert) => toNotifiedAlert(alert, view));
   // An end that is due later is said by its own message.
-  const isNewsOver = view.newsAt !== undefined && stillFiring(view).length === 0;
-  if (isNewsOver || !isOutOfDate(view, firing)) return { ...decision, nextAt };
+  const hasEnds = view.newsAt !== undefined && view.alerts.some(({ state }) => state === "resolved");
+  if ((hasEnds && stillFiring(view).length === 0) || !isOutOfDate(view, firing)) return rechecked;
   const updatedAt = Number(shown?.split(" ")[1] ?? 0);
   const againAt = updatedAt + UPDATE_EVERY_MS;
-  if (updatedAt <= now && now < againAt) return { ...decision, settled: [], nextAt: earliest([nextAt, againAt]) };
+  if (updatedAt <= now && now < againAt) return { ...decision, ...putOffUpdate(decision, againAt) };
   const resolved = [...(conversation.ended ?? []), ...endsOf(decision.settled, view)];
-  const { settled, suppressedState } = decision;
-  return { notify: "update", firing, resolved, settled, nextAt, suppressedState };
+  const { settled, nextAt, suppressedState } = decision;
+  return { notify: "update", firing, resolved, settled, nextAt, rootAt: recheckAt, suppressedState };
+}
+
+/** What ended, and is not sent, stays until the root shows it. */
+export function putOffUpdate({ settled, nextAt }: GroupDecision, at: Instant) {
+  return settled.length === 0 ? { rootAt: at } : { settled: [], nextAt: earliest([nextAt, at]) };
 }
 
 /** Of a group whose news is not due before `newsAt`. */

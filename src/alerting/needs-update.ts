@@ -46,6 +46,8 @@ export type GroupDecision = (
   readonly settled: string[];
   /** When to decide again, for a reminder or what is suppressed; undefined: when something changes. */
   readonly nextAt: Instant | undefined;
+  /** When to compare the root of its conversation with the present, and do nothing else. */
+  readonly rootAt?: Instant | undefined;
   readonly suppressedState: SuppressedState;
 };
 

@@ -9,7 +9,7 @@ import {
   standingOf,
   UPDATE_EVERY_MS,
 } from "../alerting/conversation.ts";
-import { earliest, type GroupDecision } from "../alerting/needs-update.ts";
+import type { GroupDecision } from "../alerting/needs-update.ts";
 import type { ConversationNow, Posted } from "../alerting/notification.ts";
 import type { Integration } from "../alerting/route.ts";
 import type { Instant } from "../lib/clock.ts";
@@ -64,7 +64,7 @@ export function keptOf(
   { conversation: kind }: Integration,
   now: Instant,
   posted: PostedConversation | undefined,
-): Pick<Settlement, "conversation" | "shown"> & { readonly nextAt?: Instant | undefined } {
+): Pick<Settlement, "conversation" | "shown"> & { readonly rootAt?: Instant } {
   if (!kind || claim.group === coldStartGroup) return {};
   const { conversation: known, recovered } = claim;
   // In a summary, a thread of one group stays its own.
@@ -82,7 +82,7 @@ export function keptOf(
   return {
     conversation: JSON.stringify({ ...kept, ended } satisfies Conversation),
     ...(hasRoot && { shown: shownAt(present, now) }),
-    ...(hasRoot && isUnknown && { nextAt: earliest([decision.nextAt, now + UPDATE_EVERY_MS]) }),
+    ...(hasRoot && isUnknown && { rootAt: now + UPDATE_EVERY_MS }),
   };
 }
 

@@ -73,6 +73,7 @@ export function settlementOf(
     ...leaving,
     nextAt: decision.nextAt,
     newsAt: claim.newsAt,
+    rootAt: decision.rootAt,
     clocks: claim.suppressions?.clocks,
     lines: [
       ...(recovered?.notified ?? []).map(({ alert }) => line(alert, "notified", "more")),

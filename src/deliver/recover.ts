@@ -98,10 +98,7 @@ function withPosts(integration: Integration, claim: Claimed, { posts, groupsOf, 
   const { begun, over } = newsOf(claim, traces);
   const isAbout = (post: FoundPost & { id: string }) =>
     post.id === ownId(integration, claim) || [...begun, ...over].some(({ id }) => isIn(post.alerts, id));
-  const known = claim.conversation?.handle;
-  const about = found.filter(isAbout);
-  // Another root than is known was opened because that one was deleted.
-  const post = about.find(({ handle }) => handle !== known) ?? about[0];
+  const post = found.findLast(isAbout);
   if (!post) return { ...claim, maybeNotified };
   const entries = begun.map((alert) => entryOf(alert, claim.group, now));
   const isOver = new Set(over.map(({ id }) => id));

@@ -1,5 +1,6 @@
 /** Brings the root of a conversation up to date. Nothing of it is news: a failure is no trouble, and nothing is owed. */
 
+import { putOffUpdate } from "../alerting/conversation.ts";
 import type { GroupDecision } from "../alerting/needs-update.ts";
 import type { NotifyErrorCode } from "../alerting/notification.ts";
 import type { SendDecision } from "../alerting/storm.ts";
@@ -46,10 +47,10 @@ async function refuse(run: DeliveryRun, share: Share, lease: Lease, refusal: Not
   return "one";
 }
 
-/** What ended and is not sent stays until the root shows it. */
-async function putOff(run: DeliveryRun, { claim, decision }: Share, lease: Lease, nextAt: Instant): Promise<"one"> {
-  const { suppressedState } = decision;
-  const later: GroupDecision = { notify: undefined, why: "nothing_new", settled: [], nextAt, suppressedState };
+async function putOff(run: DeliveryRun, { claim, decision }: Share, lease: Lease, at: Instant): Promise<"one"> {
+  const { settled: owed, nextAt, suppressedState } = decision;
+  const skipped = { notify: undefined, why: "nothing_new", settled: owed, nextAt, suppressedState } as const;
+  const later: GroupDecision = { ...skipped, ...putOffUpdate(decision, at) };
   const now = run.deps.clock.now();
   await settle(run, lease, now, settled(run.integration, [{ claim, decision: later }], now));
   return "one";

@@ -25,7 +25,7 @@ export interface Notifier {
   /** Resolves once the endpoint has accepted the message; throws NotifyError. Never retries by itself. */
   send(notification: Notification, options: SendOptions): Promise<Posted | undefined>;
   /**
-   * The posts of a conversation since then: asked where it is unknown whether a message was accepted. Undefined: the
+   * The posts of a conversation since then, oldest first: asked where it is unknown whether a message was accepted. Undefined: the
    * channel does not let it look.
    */
   find?(

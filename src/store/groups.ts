@@ -64,6 +64,8 @@ export interface Settlement {
   readonly shown?: string | undefined;
   /** As it was claimed: what is due then stays as it is. */
   readonly newsAt?: Instant | undefined;
+  /** When to compare the root with the present, and do nothing else. */
+  readonly rootAt?: Instant | undefined;
   readonly lines?: Parameters<EncodeLog>[0];
 }
 

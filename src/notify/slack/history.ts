@@ -82,6 +82,7 @@ export function createHistory({ api, channel, log }: { api: SlackApi; channel: s
     return [...shown, ...thread]
       .flatMap(({ messages = [] }) => messages.flatMap((one) => Post.safeParse(one).data ?? []))
       .filter((one) => one.bot_id === bot && one.metadata.event_payload.conversation_id === conversation.id)
+      .sort((a, b) => Number(a.ts) - Number(b.ts))
       .map(({ ts, thread_ts: threadTs = ts, metadata: { event_payload: said } }): FoundPost => {
         const alerts = said.alerts.split(" ").filter((one) => one !== "");
         return { handle: formatHandle({ channel: id, ts: threadTs }), notificationId: said.notification_id, alerts };

@@ -120,11 +120,9 @@ local function take(group)
   redis.call('HSET', key, 'claimed', token, 'began', now)
   -- Served ahead of its time: what resolves from now on does so after it was due.
   local later = tonumber(redis.call('HGET', key, 'later') or '')
-  if tonumber(redis.call('HGET', key, 'since') or 0) <= now then later = nil
-  elseif not later or later <= now then
-    later = nil
-    redis.call('HSET', key, 'since', now)
-  end
+  local since = tonumber(redis.call('HGET', key, 'since') or '')
+  if later and (later <= now or since and since <= now) then later = nil end
+  if since and since > now and not later then redis.call('HSET', key, 'since', now) end
 
   local stored = redis.call('HMGET', key, 'labels', 'repeat', 'since', 'fails', 'interval', 'interrupted', 'storm',
     'suppressed', 'maybe', 'after', 'clocks', 'conversation', 'shown', 'opens', 'joints', 'unsure')

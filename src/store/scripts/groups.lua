@@ -10,7 +10,7 @@
 --                              maybe (JSON: those of them that a claim which died may have notified of);
 --                              conversation (JSON, while open); shown (a hash of what its root shows, and since when,
 --                              where edits keep that the present); touched (when that changed during a claim);
---                              later (when its news is due, where it is due sooner for its root alone);
+--                              later (when it is due otherwise, where it is due sooner for its root alone);
 --                              opens (token of the first claim that could open it); joints (tokens of storms whose
 --                              message may be about it); unsure (since when it is not known what was accepted)
 --   talk:<integration>:<conversation>  set of groups in one conversation
@@ -56,6 +56,8 @@ local function due_at(integration, group, at)
     redis.call('HSET', key, 'want', math.min(want, at))
   end
   local due = tonumber(redis.call('ZSCORE', p .. 'due:' .. integration, group) or '')
+  local later = tonumber(redis.call('HGET', key, 'later') or '')
+  if later and at < later then redis.call('HSET', key, 'later', at) end
   if due and due <= at then return wake(integration, due) end
   redis.call('ZADD', p .. 'due:' .. integration, at, group)
   wake(integration, at)
@@ -106,7 +108,7 @@ local function touch(integration, group, at, is_any)
   if not escalates and (not (set[2] or is_any) or since and (since <= at or not set[2])) then return end
   local known = tonumber(redis.call('ZSCORE', due, group) or '')
   if known and known <= at then return wake(integration, known) end
-  if since and set[2] then redis.call('HSET', key, 'later', known or since) end
+  if set[2] and known then redis.call('HSETNX', key, 'later', known) end
   redis.call('ZADD', due, at, group)
   wake(integration, at)
 end

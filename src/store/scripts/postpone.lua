@@ -19,7 +19,7 @@ end
 redis.call('ZADD', p .. 'due:' .. integration, args.at, group)
 local began = tonumber(redis.call('HGET', key, 'began') or 0)
 if args.isUnsure then redis.call('HSETNX', key, 'unsure', began) end
-redis.call('HDEL', key, 'want', 'claimed', 'began', 'touched')
+redis.call('HDEL', key, 'want', 'claimed', 'began', 'touched', 'later')
 -- There was something to notify of: from now on it is late.
 redis.call('HSETNX', key, 'since', now)
 release(args.token)

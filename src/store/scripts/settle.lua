@@ -6,7 +6,7 @@
 --         clocks (JSON, of an escalation),
 --         over [episode] (leave the integration), unnotified [episode] (leave this group), nextAt,
 --         suppressed {by [{reason, by, goodAt (of stale)}], unnotified (JSON), maybeNotified (JSON), lateFrom}, log (log.lua),
---         conversation (JSON; '' once it is closed; nil: as it is), shown, newsAt (as it was claimed), hasMore (another page of the same group follows: timers and claim are left to the last one)
+--         conversation (JSON; '' once it is closed; nil: as it is), shown, newsAt (as it was claimed), rootAt (when its root may be out of date), hasMore (another page of the same group follows: timers and claim are left to the last one)
 -- Returns the group's next due time, or nothing
 local integration, group, now = args.integration, args.group, args.now
 local key, due = group_key(integration, group), p .. 'due:' .. integration
@@ -40,7 +40,7 @@ local interval = tonumber(redis.call('HGET', key, 'interval') or 0)
 local want = tonumber(redis.call('HGET', key, 'want') or '')
 local touched = redis.call('HEXISTS', key, 'touched') == 1
 redis.call('HDEL', key, 'want', 'claimed', 'began', 'touched', 'later')
--- With news that is due later, only the root was brought up to date.
+-- Only the root was brought up to date.
 if not args.newsAt then
   redis.call('HDEL', key, 'since', 'fails', 'suppressed', 'maybe', 'interrupted', 'opens', 'joints', 'unsure')
 end
@@ -93,8 +93,7 @@ if is_due then
   at = now
   redis.call('HSET', key, 'since', at)
 elseif args.newsAt then
-  at = math.min(args.newsAt, want or args.newsAt, args.nextAt or args.newsAt)
-  if at < args.newsAt then redis.call('HSET', key, 'later', math.min(args.newsAt, want or args.newsAt)) end
+  at = math.min(args.newsAt, want or args.newsAt)
 elseif want then
   at = args.sent and math.max(want, now + interval) or want
   redis.call('HSET', key, 'since', at)
@@ -105,6 +104,10 @@ end
 if at and suppressed and suppressed.lateFrom then
   local is_late = suppressed.lateFrom <= now or redis.call('HEXISTS', key, 'since') == 0
   if is_late then redis.call('HSET', key, 'since', suppressed.lateFrom) end
+end
+if args.rootAt and has_root and at and args.rootAt < at then
+  redis.call('HSET', key, 'later', at)
+  at = args.rootAt
 end
 if at then redis.call('ZADD', due, at, group) else redis.call('ZREM', due, group) end
 if touched then
