@@ -161,6 +161,16 @@ describe("its conversations", () => {
     expect(slack.calls.at(-1)).toMatchObject({ method: "chat.update", args: { parse: "none" } });
   });
 
+  it("leaves the root of a summary as it was until all of it is over", async () => {
+    const ended = { ...till, state: "resolved", endsAt: NOW, endReason: "recovered", isNew: false } as const;
+    await send({ groups: 12, firing: [till] }, { groups: 12 });
+    await send({ reason: "resolved", resolved: [ended] }, { groups: 12 });
+    expect(root()).toMatchObject({ replies: [{}], versions: [{}] });
+    await send({ reason: "resolved", resolved: [ended] }, { groups: 12, isOver: true });
+    expect(root()).toMatchObject({ replies: [{}, {}], versions: [{}, {}] });
+    expect(JSON.stringify(root()?.versions[1])).toContain("12 groups of alerts: all over");
+  });
+
   it("mentions by severity, in news alone, each once", async () => {
     await send({ firing: [{ ...till, isNew: true }] });
     const mention = "<!subteam^S0123ABCD>";

@@ -51,7 +51,10 @@ export function createSlackAppNotifier(options: ChannelOptions & { readonly app:
       const known = root?.ts === undefined ? undefined : root;
       const next = await post(notification, known, { signal, plain });
       log.debug({ integration: notification.integrationId }, "Slack accepted a notification");
-      if (known === undefined || next === undefined) return next && { handle: formatHandle(next) };
+      const { groups, isOver = false } = notification.conversation ?? {};
+      // The root of a summary says when it was true: one of its groups does not know the others.
+      const isOthers = groups !== undefined && !isOver;
+      if (known === undefined || next === undefined || isOthers) return next && { handle: formatHandle(next) };
       return edit(notification, next, { signal, plain }).then(
         () => ({ handle: formatHandle(next) }),
         // The news is posted: whatever became of the root must not repeat it.

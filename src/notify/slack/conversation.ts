@@ -15,7 +15,12 @@ export function renderRoot(notification: Notification, { actions = false, ...ext
   const present = presentOf(notification);
   const buttons = actions ? actionsOf(notification, present.firing) : undefined;
   const message = withoutButtons(slackMessageOf(present), buttons !== undefined);
+  const { isOver, groups } = notification.conversation ?? {};
   const { title, lead } = message;
+  if (isOver && groups !== undefined) {
+    const over = `✅ ${counted(groups, "group")} of alerts: all over`;
+    return payloadOf({ ...message, title: over, lead: meanwhile(notification), sections: [] }, extras);
+  }
   const words = { title: cut(title + handledWords(present.firing), 150), lead: [...lead, ...meanwhile(notification)] };
   return payloadOf({ ...message, ...words }, { ...extras, actions: buttons });
 }
