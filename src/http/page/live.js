@@ -9,8 +9,9 @@
   const RETRY_MOST_MS = 60_000;
   const GAP_MS = 1_000;
   const TIMEOUT_MS = 10_000;
-  /** The server sends something every 4 s. */
-  const SILENCE_MS = 9_000;
+  /** The server sends something every 4 s; a page that hears nothing asks, and waits this long for the answer. */
+  const SILENCE_MS = 6_000;
+  const PATIENCE_MS = 3_000;
   const LOST_TITLE = "! Not live · ";
 
   const main = document.querySelector("main");
@@ -23,6 +24,7 @@
   let source;
   let timer;
   let silence;
+  let patience;
   let request;
   let asked = 0;
   let wanted = false;
@@ -77,6 +79,7 @@
   }
 
   function answered(status, page) {
+    clearTimeout(patience);
     const fresh = page?.querySelector("main");
     if (status === 401) {
       location.reload();
@@ -177,14 +180,13 @@
   /** A connection may be dead and not known to be. */
   function listen() {
     clearTimeout(silence);
-    silence = setTimeout(() => {
-      setLost(true);
-      broken();
-    }, SILENCE_MS);
+    silence = setTimeout(broken, SILENCE_MS);
   }
 
   function broken() {
     disconnect();
+    clearTimeout(patience);
+    patience = setTimeout(() => setLost(true), PATIENCE_MS);
     refresh();
     setTimeout(connect, retryMs);
     retryMs = Math.min(RETRY_MOST_MS, 2 * retryMs);

@@ -63,8 +63,8 @@ export function unreachableNotice(data: PageData): Markup {
   const lines = alerts.filter(isOfLenswatch).map((alert) => html`<p>${troubleOf(alert, moment)}</p>`);
   const at = oldSince(data);
   if (at !== undefined) {
-    const age = `${span(at, moment.now)} old`;
-    lines.push(html`<p>What is shown here is the last known state, ${timeAt(at, "UTC", moment)}: ${age}.</p>`);
+    const since = html`${timeAt(at, "UTC", moment)} (${span(at, moment.now)})`;
+    lines.push(html`<p>No good reading since ${since}: the alerts shown are the last known ones.</p>`);
   }
   return lines.length === 0 ? nothing : html`<div id="trouble" class="trouble" role="alert">${lines}</div>`;
 }

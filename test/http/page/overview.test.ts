@@ -194,7 +194,9 @@ describe("GET /", () => {
       const { html } = await page(path, { fleet: async () => fleet });
       expect(elementOf(html, "title"), path).toMatch(/^! Old data · /);
       expect(html, path).toMatch(/<html lang="en" class="(?:wall )?old">/);
-      expect(shownText(html), path).toContain("What is shown here is the last known state, 11:48 UTC: 12 m old.");
+      expect(shownText(html), path).toContain(
+        "No good reading since 11:48 UTC (12 m): the alerts shown are the last known ones.",
+      );
       expect(shownText(html).join(), path).toContain("Last good reading at 2026-01-31 11:48:00 UTC; asked at");
     }
   });
