@@ -210,7 +210,7 @@ describeWithRedis("external alerts", () => {
         http: { scrapes: scraper.withLogin, alerts: scraper.withToken },
       });
       const notified = await stage.slack.next();
-      expect(notified.text).toContain("🔴 page: TargetDown: ");
+      expect(notified.text).toContain("🔴 page: TargetDown");
       expect(notified.shown).toContain("1 &lt;!channel&gt;");
       expect(notified.shown).toMatch(/<http[^|]+\/graph\?[^|]+\|Source>/);
       await until("that is written down", isTold("first"));
@@ -229,7 +229,7 @@ describeWithRedis("external alerts", () => {
       });
       await writeRule("vector(1) > 2");
       await prometheus.reload();
-      expect((await stage.slack.next()).text).toContain("✅ TargetDown: ");
+      expect((await stage.slack.next()).text).toContain("✅ TargetDown");
       expect(await second.end("SIGTERM")).toBe(0);
       expect(stage.slack.messages).toHaveLength(2);
     },

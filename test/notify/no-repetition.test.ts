@@ -1,6 +1,6 @@
 /** A note never repeats the title or the line above it. */
 import { describe, expect, test } from "vitest";
-import type { NotifiedAlert } from "../../src/alerting/notification.ts";
+import type { Notification, NotifiedAlert } from "../../src/alerting/notification.ts";
 import { evaluateSelf } from "../../src/health/evaluate-self.ts";
 import { locationEvaluator } from "../../src/health/location-evaluator.ts";
 import { recordingEvaluator } from "../../src/health/recording-evaluator.ts";
@@ -8,7 +8,10 @@ import { type Condition, problemKindOf, type Rule } from "../../src/health/rule.
 import type { Inventory } from "../../src/health/shard-state.ts";
 import { renderEmail } from "../../src/notify/email/render.ts";
 import { messageOf } from "../../src/notify/message.ts";
+import { renderPagerDuty } from "../../src/notify/pagerduty/render.ts";
+import { renderRoot } from "../../src/notify/slack/conversation.ts";
 import { renderSlack } from "../../src/notify/slack/render.ts";
+import { renderTeams } from "../../src/notify/teams/render.ts";
 import { aRecording, aRecordingState } from "../support/fixtures.ts";
 import { limitsBroken, type SlackBody } from "../support/slack-sink.ts";
 import { alertOf, NOW, notificationOf, otherAlert } from "./fixtures.ts";
@@ -174,5 +177,30 @@ describe("notes that several recordings of one location share", () => {
     const body = renderSlack(notificationOf({ firing: ["A", "B"].map((name) => alertOf(name, { annotations })) }));
     expect(limitsBroken(body as SlackBody)).toEqual([]);
     expect(JSON.stringify(body)).not.toContain("&amp;&amp;");
+  });
+});
+
+describe("on every channel", () => {
+  const [from, to] = ["a@b.example", "c@d.example"];
+  const everyForm = (notification: Notification) => [
+    renderEmail(notification, { from, sender: from, to: [to], recipient: to }).text,
+    ...[renderSlack, renderRoot, renderTeams, (of: Notification) => renderPagerDuty(of, { sendResolved: true })].map(
+      (render) => JSON.stringify(render(notification), null, 1),
+    ),
+  ];
+
+  test("a single alert has its name in the title alone, and no empty name", () => {
+    for (const text of everyForm(
+      notificationOf({ firing: [alertOf("Leeds Briggate Quay")], externalUrl: undefined }),
+    )) {
+      const lines = text.split("\n").filter((line) => line.includes("Since 14:05"));
+      expect(lines.length).toBeGreaterThan(0);
+      expect(lines.filter((line) => /Quay offline\S*.*Quay|["\n] ?[:·] Since|\*\*/.test(line))).toEqual([]);
+    }
+  });
+
+  test("a heading counts its alerts once", () => {
+    const firing = [alertOf("A", { isNew: false }), alertOf("B")];
+    for (const text of everyForm(notificationOf({ reason: "more", firing }))) expect(text).not.toMatch(/\(1\) \(1\)/);
   });
 });

@@ -89,7 +89,7 @@ function shared(field: string, firing: readonly NotifiedAlert[], read: (alert: N
 function detailsOf({ lead, sections, common }: ReturnType<typeof messageOf>, { firing, receiver }: Notification) {
   const lines = sections.flatMap((section) => [
     ...(section.heading === undefined ? [] : [`${section.heading}:`]),
-    ...section.entries.flatMap(({ name, facts, notes }) => [`${name}: ${facts}`, ...notes]),
+    ...section.entries.flatMap(({ name, facts, notes }) => [name === "" ? facts : `${name}: ${facts}`, ...notes]),
     ...(section.entries.length < section.total ? [restOf(section, section.entries.length)] : []),
   ]);
   const text = [...lead, ...lines, ...common].map((line) => cut(line, LINE_LENGTH)).join("\n");

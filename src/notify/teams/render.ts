@@ -65,13 +65,17 @@ function sectionLines({ sections }: AlertMessage): object[] {
   return sections.flatMap((section) => {
     const { heading, total, entries } = section;
     const rest = entries.length < total ? [line(restOf(section, entries.length))] : [];
-    const head = heading === undefined ? [] : [line("", { bold: `${heading} (${total})` })];
+    const head = heading === undefined ? [] : [line("", { bold: heading })];
     return [...head, ...entries.flatMap(entryLines), ...rest];
   });
 }
 
-function entryLines({ name, facts, notes, links: [status] }: MessageEntry): object[] {
-  return [line(` · ${facts}`, { bold: name, link: status }), ...notes.map((note) => line(note, { isSubtle: true }))];
+function entryLines({ name, facts, notes, links }: MessageEntry): object[] {
+  const link = links.find(({ label }) => label === "Status");
+  return [
+    name === "" ? line(facts) : line(` · ${facts}`, { bold: name, link }),
+    ...notes.map((note) => line(note, { isSubtle: true })),
+  ];
 }
 
 function line(text: string, more: { bold?: string; link?: Link | undefined; isSubtle?: boolean } = {}): object {
