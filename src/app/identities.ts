@@ -63,7 +63,10 @@ function identifySenders(senders: Senders, known: Identities): Senders {
   const before = [...senders.byId.values()];
   const wanted = before.map(({ integration: one }) => ({ name: one.name, traits: integrationTraits(one) }));
   const ids = keepIds(wanted, known);
-  const made = before.map(({ integration: one, send }, i) => ({ integration: { ...one, id: ids[i] ?? one.id }, send }));
+  const made = before.map((sender, i) => {
+    const { integration: one } = sender;
+    return { ...sender, integration: { ...one, id: ids[i] ?? one.id } };
+  });
   const byId = new Map(made.map((sender) => [sender.integration.id, sender]));
   return { ...senders, list: made.map(({ integration }) => integration), byId };
 }

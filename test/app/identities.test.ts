@@ -181,7 +181,13 @@ describeWithRedis("integrations keep what they were notified of", () => {
       const slack_configs = channels.map((channel) => ({ bot_token: `xoxb-${token}`, channel }));
       return configured(configOf({ receivers: [{ name: "ops", slack_configs }] }));
     };
-    const ids = async (one: Configured) => (await identify(identities, one, true)).senders.list.map(({ id }) => id);
+    const ids = async (one: Configured) => {
+      const { senders } = await identify(identities, one, true);
+      // What the sender can do besides stays with it.
+      for (const { find, diagnose } of senders.byId.values())
+        expect([typeof find, typeof diagnose]).toEqual(["function", "function"]);
+      return senders.list.map(({ id }) => id);
+    };
     const before = await ids(entries("0123456789", ["#one", "#two"]));
     expect(await ids(entries("9876543210", ["#new", "#two", "#one"]))).toEqual([
       expect.anything(),
