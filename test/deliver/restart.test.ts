@@ -64,7 +64,7 @@ describeWithRedis("a restart with another configuration", () => {
     );
     expect((await added.sink.next()).shown).toContain(camera.name);
     watch.simulator.world.setStatus(camera.id, "online");
-    for (const sink of [watch.slack, added.sink]) expect((await sink.next()).text).toContain("Recovered");
+    for (const sink of [watch.slack, added.sink]) expect((await sink.next()).text).toContain("recovered");
     expect([watch.slack.messages.length, added.sink.messages.length]).toEqual([2, 2]);
   });
 
@@ -78,7 +78,7 @@ describeWithRedis("a restart with another configuration", () => {
       config.replace(/ {2}- alert: RecordingOffline[\s\S]*?(?= {2}- alert: ServiceUnreachable)/, ""),
     );
     const end = await watch.slack.next();
-    expect(end.text).not.toContain("Recovered");
+    expect(end.text).not.toContain("recovered");
     expect(end.shown).toMatch(/rule/i);
     await until("nothing of it is left", () =>
       withRedis(watch, async (redis) => (await redis.hlen(keys.alerts)) === 0),
@@ -95,10 +95,10 @@ describeWithRedis("a restart with another configuration", () => {
     await atRest(watch);
     await restart(watch, (config) => config.replace(/ {4}slack_configs: .*\n/, ""));
     watch.simulator.world.setStatus(camera.id, "online");
-    expect((await watch.mail.next()).subject).toContain("Recovered");
+    expect((await watch.mail.next()).subject).toContain("recovered");
     expect(watch.slack.messages).toHaveLength(1);
     await restart(watch, () => both);
-    expect((await watch.slack.next()).text).toContain("Recovered");
+    expect((await watch.slack.next()).text).toContain("recovered");
     expect([watch.slack.messages.length, watch.mail.messages.length]).toEqual([2, 2]);
   });
 
