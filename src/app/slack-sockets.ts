@@ -1,9 +1,8 @@
 /** The sockets over which Slack sends presses and commands: one for each app token, as long as it is configured. */
 import { z } from "zod";
 import type { SlackAppSettings } from "../config/slack-schema.ts";
-import { NotifyError } from "../notify/notifier.ts";
 import type { SlackEnvelope } from "../notify/slack/envelope.ts";
-import { SlackSocket } from "../notify/slack/socket.ts";
+import { SlackSocket, slackSocketAddress } from "../notify/slack/socket.ts";
 import { createSlackApi, type SlackApi } from "../notify/slack/web-api.ts";
 import type { Runtime } from "./runtime.ts";
 import type { Setup } from "./setup.ts";
@@ -11,7 +10,6 @@ import { createSlackActions, type SlackIntegration } from "./slack-actions.ts";
 
 const CALL_MS = 10_000;
 
-const Opened = z.object({ url: z.url().max(2_000) });
 const Team = z.object({ team_id: z.string().min(1).max(64) });
 
 type App = SlackAppSettings & { readonly appToken: string };
@@ -62,7 +60,7 @@ export class SlackSockets {
       log,
       async open(signal) {
         const answer = await api.call(signal, (client) => client.apiCall("apps.connections.open"));
-        return trusted(Opened.safeParse(answer).data?.url, app.apiBase);
+        return slackSocketAddress(answer, app.apiBase);
       },
       act: (envelope, appId) => this.#act(key, envelope, appId),
       late: (command, text) => this.#tell(app, { channel: command.channel_id, user: command.user_id }, text),
@@ -138,15 +136,4 @@ function integrationsOf({ config, senders }: Setup): (SlackIntegration & { reado
       return app?.appToken !== undefined && id !== undefined ? [{ id, app: { ...app, appToken: app.appToken } }] : [];
     }),
   );
-}
-
-/** Slack's own, over TLS; else that of the Web API it came from. The address has a ticket: no error names it. */
-function trusted(address: string | undefined, apiBase: string): string {
-  const { protocol, hostname } = new URL(address ?? "none:");
-  const base = new URL(apiBase);
-  const isSlack = protocol === "wss:" && /(?:^|\.)slack(?:-msgs)?\.com$/.test(hostname);
-  const isSame = hostname === base.hostname && protocol === (base.protocol === "https:" ? "wss:" : "ws:");
-  if (address !== undefined && (isSlack || isSame)) return address;
-  const message = "apps.connections.open gave no address of Slack's: check slack_api_url and the proxy.";
-  throw new NotifyError("other", message, { retryable: true, scope: "endpoint" });
 }

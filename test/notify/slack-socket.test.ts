@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "v
 import { createSlackSocketStandIn, type SlackSocketStandIn } from "../../src/demo/slack/socket.ts";
 import { NotifyError } from "../../src/notify/notifier.ts";
 import type { SlackEnvelope } from "../../src/notify/slack/envelope.ts";
-import { SlackSocket } from "../../src/notify/slack/socket.ts";
+import { SlackSocket, slackSocketAddress } from "../../src/notify/slack/socket.ts";
 import { until } from "../support/until.ts";
 
 const press = { type: "block_actions", user: { id: "U1", name: "ana" } };
@@ -31,7 +31,11 @@ afterEach(() => {
 
 /** A socket of ours at the stand-in, with what it did. */
 function start(
-  options: { open?: () => Promise<string>; act?: (envelope: SlackEnvelope) => Promise<string | undefined> } = {},
+  options: {
+    open?: () => Promise<string>;
+    act?: (envelope: SlackEnvelope) => Promise<string | undefined>;
+    times?: { refusedMs: number };
+  } = {},
 ) {
   const acted: SlackEnvelope[] = [];
   const health: boolean[] = [];
@@ -50,7 +54,7 @@ function start(
     log: pino({ level: "info" }, { write: (line: string) => lines.push(JSON.parse(line)) }),
     random: () => 0,
     proxy: { httpProxy: "", httpsProxy: "", noProxy: "" },
-    times: quick,
+    times: { ...quick, ...options.times },
   });
   onTestFinished(() => socket.close());
   return { socket, acted, health, lines, late };
@@ -204,6 +208,19 @@ describe("after a failure it connects again, says so once, and that it works aga
     expect(waits[3]).toBeGreaterThan(60);
   });
 
+  test("a token that Slack refuses is tried rarely", async () => {
+    const tried = { auth: 0, server_error: 0 };
+    for (const code of ["auth", "server_error"] as const) {
+      const refuse = async () => {
+        tried[code] += 1;
+        throw new NotifyError(code, "refused", { retryable: true, scope: "endpoint" });
+      };
+      start({ open: refuse, times: { refusedMs: 60_000 } });
+    }
+    await soon(() => tried.server_error > 5);
+    expect(tried.auth).toBe(1);
+  });
+
   /** Refuses every second time: a token that Slack does not take, or a network that fails. */
   function flaky(fails: number): () => Promise<string> {
     let opened = 0;
@@ -213,6 +230,32 @@ describe("after a failure it connects again, says so once, and that it works aga
       throw new NotifyError("auth", "refused", { retryable: false, scope: "endpoint" });
     };
   }
+});
+
+describe("an address from the Web API", () => {
+  const own = "https://slack.com/api";
+  test.each([
+    ["wss://wss-primary.slack.com/link/?ticket=1", own],
+    ["ws://127.0.0.1:81/link/?ticket=1", "http://127.0.0.1:80/api"],
+  ])("%s is taken from %s", (url, apiBase) => {
+    expect(slackSocketAddress({ ok: true, url }, apiBase)).toBe(url);
+  });
+
+  test.each([
+    ["wss://slack.com.other.test/", own],
+    ["wss://otherslack.com/", own],
+    ["ws://wss-primary.slack.com/", own],
+    ["https://wss-primary.slack.com/", own],
+    ["wss://other.test#.slack.com", own],
+    ["ws://localhost:81/", "http://127.0.0.1:80/api"],
+    ["ws://169.254.169.254/", "https://169.254.169.254/api"],
+    ["nothing", own],
+    [7, own],
+  ])("%s is not connected to", (url, apiBase) => {
+    const call = () => slackSocketAddress({ ok: true, url }, apiBase);
+    expect(call).toThrow("gave no address of Slack's");
+    expect(call).not.toThrow("ticket");
+  });
 });
 
 test("messages that are not Slack's end nothing", async () => {

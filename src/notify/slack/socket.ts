@@ -5,6 +5,7 @@
  */
 import type { IncomingMessage } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
+import { z } from "zod";
 import { backoffMs } from "../../lib/backoff.ts";
 import { toError } from "../../lib/errors.ts";
 import { type ProxySettings, readProxyEnv } from "../../lib/http-client.ts";
@@ -219,4 +220,20 @@ export class SlackSocket {
   #report(): void {
     if (!this.#closing.signal.aborted) this.#deps.connected(this.#open.size > 0);
   }
+}
+
+const Opened = z.object({ url: z.url().max(2_000) });
+
+/**
+ * The address that `apps.connections.open` answers: of Slack, over TLS, or of the host of another Web API. It has a
+ * ticket, so no error names it. Throws NotifyError.
+ */
+export function slackSocketAddress(answer: unknown, apiBase: string): string {
+  const { url = "none:" } = Opened.safeParse(answer).data ?? {};
+  const [{ protocol, hostname }, base] = [new URL(url), new URL(apiBase)];
+  const isSlack = protocol === "wss:" && hostname.endsWith(".slack.com");
+  const isSame = hostname === base.hostname && protocol === base.protocol.replace("http", "ws");
+  if (isSlack || isSame) return url;
+  const message = "apps.connections.open gave no address of Slack's: check slack_api_url and the proxy.";
+  throw new NotifyError("other", message, { retryable: true, scope: "endpoint" });
 }
