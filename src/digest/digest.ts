@@ -162,6 +162,17 @@ export interface LongOutage extends Located {
 /** A recording that went down repeatedly. */
 export type Flapper = Located & { readonly recording: RecordingDigest };
 
+/** An alert that fires when the digest is made, and is acknowledged. */
+export interface AcknowledgedAlert {
+  readonly alertname: string;
+  /** Of its recording, if any, and its location. */
+  readonly names: readonly string[];
+  readonly startsAt: Instant;
+  readonly author: string;
+  readonly at: Instant;
+  readonly comment: string;
+}
+
 /** Alerts of other kinds inside the period, by name. `lengthMs` is their time inside it, added up. */
 export type OtherAlerts = { readonly alertname: string; readonly count: number; readonly lengthMs: number };
 
@@ -204,6 +215,8 @@ export interface Digest {
   /** Longest first. */
   readonly locationOutages: readonly LongOutage[];
   readonly other: readonly OtherAlerts[];
+  /** Longest first; undefined: not asked for. */
+  readonly acknowledged?: readonly AcknowledgedAlert[];
   readonly unreachable: readonly Interval[];
   readonly unwatched: readonly Interval[];
 }

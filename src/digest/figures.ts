@@ -1,5 +1,7 @@
 /** A digest's figures from the store, page by page: the histories of a large fleet are never in memory together. */
 import { DateTime } from "luxon";
+import { isInForce } from "../alerting/acknowledgement.ts";
+import { matchesAll } from "../alerting/matcher.ts";
 import type { Config, DigestConfig } from "../config/config.ts";
 import type { Alert } from "../health/alert.ts";
 import type { UptimeBucket } from "../health/recording.ts";
@@ -14,7 +16,7 @@ import type { UptimeHistory } from "../store/uptime-history.ts";
 import { createDigester, type Digester } from "./compute/compute.ts";
 import { incidentOf } from "./compute/incident.ts";
 import { lengthIn, subtract } from "./compute/intervals.ts";
-import type { Digest, DigestPeriod, DigestRecording, DigestScope, Interval } from "./digest.ts";
+import type { AcknowledgedAlert, Digest, DigestPeriod, DigestRecording, DigestScope, Interval } from "./digest.ts";
 import { digestPeriod } from "./period.ts";
 
 /** The fleet, and which shard each recording's history is in. */
@@ -23,7 +25,7 @@ export type DigestFleet = FleetSnapshot & { readonly shardNumbers: readonly numb
 /** Where a digest's figures come from. */
 export interface FiguresSource {
   readonly config: Pick<Config, "rules" | "service">;
-  readonly store: Pick<Store, "incidents" | "shards" | "uptime" | "coverage">;
+  readonly store: Pick<Store, "incidents" | "shards" | "uptime" | "coverage" | "acks">;
   fleet(): Promise<DigestFleet>;
 }
 
@@ -40,7 +42,21 @@ export async function computeFleet(source: FiguresSource, digest: DigestConfig, 
   const fleet = await source.fleet();
   const digester = createDigester(await scopeOf(source, digest, period, fleet.now));
   await addFleet(source, fleet, digester, period.to - FIGURES_FROM_MS);
-  return runYielding(digester.finish());
+  const acknowledged = await acknowledgedOf(source, digest, fleet.now);
+  return { ...(await runYielding(digester.finish())), acknowledged };
+}
+
+async function acknowledgedOf({ store }: FiguresSource, { matchers }: DigestConfig, now: Instant) {
+  const acks = await store.acks.read();
+  const alerts = acks.size === 0 ? [] : await store.shards.alerts();
+  const found = alerts.flatMap(({ id, state, labels, startsAt }): AcknowledgedAlert[] => {
+    const ack = acks.get(id);
+    if (!ack || state !== "firing" || !isInForce(ack, now) || !matchesAll(matchers, labels)) return [];
+    const { alertname = "", recording, location } = labels;
+    const names = [recording, location].filter((name) => name !== undefined);
+    return [{ alertname, names, startsAt, author: ack.author, at: ack.at, comment: ack.comment }];
+  });
+  return found.sort((a, b) => a.startsAt - b.startsAt);
 }
 
 async function scopeOf(

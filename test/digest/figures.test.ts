@@ -1,13 +1,16 @@
 import { describe, expect, test } from "vitest";
+import type { StoredAcknowledgement } from "../../src/alerting/acknowledgement.ts";
 import { parseConfig } from "../../src/config/load.ts";
 import { total } from "../../src/digest/compute/intervals.ts";
 import { computeFleet, type DigestFleet, type FiguresSource } from "../../src/digest/figures.ts";
 import { digestPeriod } from "../../src/digest/period.ts";
+import { viewOf } from "../../src/digest/render/view.ts";
+import type { Alert } from "../../src/health/alert.ts";
 import type { RecordingState } from "../../src/health/shard-state.ts";
 import type { TimeRange } from "../../src/store/digests.ts";
 import type { Incident } from "../../src/store/incidents.ts";
 import type { UptimeHistory } from "../../src/store/uptime-history.ts";
-import { anUptimeBucket, aRecordingState } from "../support/fixtures.ts";
+import { anAlert, anUptimeBucket, aRecordingState } from "../support/fixtures.ts";
 
 const HOUR = 3_600_000;
 const at = (text: string) => Date.parse(`2026-11-${text}Z`);
@@ -34,6 +37,9 @@ interface World {
   readonly ended?: readonly Incident[];
   readonly coverage?: readonly TimeRange[];
   readonly completeSince?: number;
+  readonly firing?: readonly Alert[];
+  /** By the id of an alert. */
+  readonly acks?: ReadonlyMap<string, StoredAcknowledgement>;
 }
 
 function incident(alertname: string, from: number, to: number, recordingId?: string): Incident {
@@ -65,7 +71,14 @@ function state(id: string, readAt: number): RecordingState {
   return aRecordingState(id, { readAt, locationId: `place-${id}`, since: 0 });
 }
 
-function depsOf({ shards = [{ a: NOW }], ended = [], coverage = ALWAYS, completeSince = 0 }: World) {
+function depsOf({
+  shards = [{ a: NOW }],
+  ended = [],
+  coverage = ALWAYS,
+  completeSince = 0,
+  firing = [],
+  acks = new Map(),
+}: World) {
   const asked: [number, readonly string[]][] = [];
   const fleet: DigestFleet = {
     now: NOW,
@@ -87,7 +100,8 @@ function depsOf({ shards = [{ a: NOW }], ended = [], coverage = ALWAYS, complete
       endedSince: async (from: number) => ended.filter(({ endsAt = 0 }) => endsAt >= from),
       completeSince: async () => completeSince,
     },
-    shards: { alerts: async () => [] },
+    shards: { alerts: async () => firing },
+    acks: { read: async () => acks },
     coverage: { since: async () => coverage },
     uptime: {
       async histories(shard: number, ids: readonly string[]) {
@@ -116,6 +130,38 @@ describe("a digest's figures", () => {
       [11, 1],
     ]);
     expect(digest.totals).toMatchObject({ recordings: 151, uptime: 1 });
+  });
+
+  test("have what is acknowledged and still fires, of the selected recordings, the longest first", async () => {
+    const alert = (id: string, startsAt: number, location = "Leeds") =>
+      anAlert({ id, startsAt, labels: { alertname: "RecordingOffline", recording: `Till ${id}`, location } });
+    const ack = { author: "ana", comment: "parts ordered", at: NOW - 60_000 };
+    const firing = [alert("1", NOW - 2), alert("2", NOW - 3), alert("3", 1), alert("4", 1, "Elsewhere"), alert("5", 1)];
+    const { digest } = await compute({
+      firing,
+      acks: new Map<string, StoredAcknowledgement>([
+        ["1", ack],
+        ["2", { ...ack, until: NOW + 1 }],
+        ["3", { ...ack, until: NOW }],
+        ["4", ack],
+      ]),
+    });
+    expect(digest.acknowledged?.map(({ names }) => names)).toEqual([
+      ["Till 2", "Leeds"],
+      ["Till 1", "Leeds"],
+    ]);
+    const view = viewOf(digest, { name: "daily", externalUrl: undefined }, 10);
+    expect(view.others[0]).toMatchObject({
+      title: "Acknowledged and still firing",
+      rows: [
+        {
+          name: "Till 2 · Leeds",
+          value: "by ana",
+          note: expect.stringMatching(/^RecordingOffline since .*, acknowledged .*: parts ordered$/),
+        },
+        { name: "Till 1 · Leeds" },
+      ],
+    });
   });
 
   test("include the period before, outages too where it was watched", async () => {

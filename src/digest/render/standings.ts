@@ -4,7 +4,7 @@ import { count, counted, exactPercent, isBelow, nameOf, percent } from "../../li
 import { shortfall } from "../compute/untrusted.ts";
 import { type Digest, type LocationDigest, type UntrustedDay, UP_ALL_THE_TIME } from "../digest.ts";
 import type { DigestSection, SectionRow } from "./view.ts";
-import { dayName, listed, locationLabel, moreRow, nameAt, outageTimes, upShare } from "./words.ts";
+import { dayName, listed, locationLabel, moment, moreRow, nameAt, outageTimes, upShare } from "./words.ts";
 
 /** Fewer outages are all in the parts above. */
 const FEW_OUTAGES = 3;
@@ -117,6 +117,22 @@ function countsExplanation({ untrustedBelow, counts }: Digest): string {
   if (counts === "failed") return `${days} The service did not answer for all of its counts.`;
   const usual = "Usual is the median of that weekday in the eight weeks before, without days like these.";
   return `${days} Counts are the service's own, not corrected. ${usual}`;
+}
+
+const MOST_ACKNOWLEDGED = 20;
+
+export function acknowledgedSection(digest: Digest): DigestSection {
+  const { acknowledged = [] } = digest;
+  const rows = acknowledged.slice(0, MOST_ACKNOWLEDGED).map(({ alertname, names, startsAt, author, at, comment }) => {
+    const name = names.map((one) => nameOf(one, "", 40)).join(" · ") || nameOf(alertname, "alert");
+    const said = comment === "" ? "" : `: ${nameOf(comment, "", 120)}`;
+    const since = `${nameOf(alertname, "alert", 40)} since ${moment(startsAt, digest)}`;
+    return entry(name, `by ${nameOf(author, "somebody", 40)}`, `${since}, acknowledged ${moment(at, digest)}${said}`);
+  });
+  return {
+    title: "Acknowledged and still firing",
+    rows: [...rows, ...moreOf(acknowledged.length - rows.length, "alert")],
+  };
 }
 
 const MOST_ALERT_NAMES = 20;

@@ -4,7 +4,7 @@ import { count, nameOf, percent } from "../../lib/format.ts";
 import { type Digest, type DigestPart, digestParts, type Interval, type TimelineRun } from "../digest.ts";
 import { headline } from "./headline.ts";
 import { isTroubled, partSection } from "./parts.ts";
-import { countsSection, daysSection, otherSection, rankingSections } from "./standings.ts";
+import { acknowledgedSection, countsSection, daysSection, otherSection, rankingSections } from "./standings.ts";
 import { fullMoment, listed, outageTimes, periodNoun } from "./words.ts";
 
 type Timeline = readonly TimelineRun[];
@@ -54,6 +54,7 @@ export function viewOf(digest: Digest, { name, externalUrl }: DigestFrame, limit
   const sections = Object.groupBy(parts, (part) => (isTroubled(part) ? "troubled" : "other"));
   const sectionsOf = (some: readonly DigestPart[] = []) => some.map((part) => partSection(part, digest, limit));
   const others = [
+    acknowledgedSection(digest),
     ...rankingSections(digest),
     daysSection(digest, limit),
     countsSection(digest, limit),
