@@ -16,7 +16,9 @@ describeWithRedis("the status page of a running lenswatch", () => {
 
     simulator.world.setStatus(camera.id, "offline");
     await slack.next();
-    await until("the page shows it", async () => (await read("/")).includes("<h1>1 of 8 recordings is offline"));
+    await until("the page shows it", async () =>
+      (await read("/")).includes("<h1>1 needs attention: 1 recording offline"),
+    );
     for (const path of paths) expect(await read(path), path).toContain(camera.name);
     await until("it says who was told", async () =>
       /Notified <bdi>ops\/slack\/0<\/bdi> at /.test(await read(`/recordings/${camera.id}`)),
@@ -26,9 +28,9 @@ describeWithRedis("the status page of a running lenswatch", () => {
     simulator.world.setStatus(camera.id, "online");
     await slack.next();
     await until("the page shows the recovery", async () =>
-      (await read("/")).includes("<h1>All 8 recordings are online, no alert fires."),
+      (await read("/")).includes("<h1>All 8 recordings are online, nothing needs attention."),
     );
-    expect(await read(`/recordings/${camera.id}`)).toMatch(/RecordingOffline<\/th>.*recovered<\/td>/s);
+    expect(await read(`/recordings/${camera.id}`)).toMatch(/RecordingOffline<\/a><\/th>.*recovered<\/td>/s);
   });
 
   it.concurrent("shows a month of uptime hour by hour, also of a new recording", async () => {
@@ -59,10 +61,10 @@ describeWithRedis("the status page of a running lenswatch", () => {
       await page.getByText("Live.").waitFor();
       await page.evaluate("void (globalThis.mark = 1)");
       simulator.world.setStatus(camera.id, "offline");
-      await page.getByRole("heading", { name: "1 of 8 recordings is offline" }).waitFor();
+      await page.getByRole("heading", { name: "1 needs attention: 1 recording offline" }).waitFor();
       await page.getByRole("link", { name: camera.name }).waitFor();
       simulator.world.setStatus(camera.id, "online");
-      await page.getByRole("heading", { name: "All 8 recordings are online, no alert fires." }).waitFor();
+      await page.getByRole("heading", { name: "All 8 recordings are online, nothing needs attention." }).waitFor();
       expect(await page.evaluate("globalThis.mark")).toBe(1);
       expect(complaints).toEqual([]);
     },
@@ -98,7 +100,7 @@ describeWithRedis("the status page of a running lenswatch", () => {
     expect((await keeper.get(own)).html).toContain("Acknowledged by <bdi>dana</bdi>");
 
     const silence = { matchers: `recording_id="${camera.id}"`, lasting: "4h", comment: "rewiring" };
-    const set = await keeper.post("/silences/new", silence, { from: "/silences/new" });
+    const set = await keeper.post("/silences/new", silence, { from: `/silences/new?matchers=${silence.matchers}` });
     expect(set.status).toBe(303);
     const listed = await (await fetch(`${app.address}/api/v2/silences`)).json();
     expect(listed).toMatchObject([{ createdBy: "dana", comment: "rewiring", status: { state: "active" } }]);
