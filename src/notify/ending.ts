@@ -6,14 +6,6 @@ import { span, type Times } from "../lib/when.ts";
 import { locationKey } from "./name.ts";
 import { bareState, wordingOf } from "./wording.ts";
 
-const words: Readonly<Record<EndReason, string>> = {
-  recovered: "recovered",
-  no_longer_watched: "no longer watched",
-  rule_changed: "rule changed",
-  rule_removed: "rule removed",
-  expired: "expired",
-};
-
 /** After the name of what is not known to have recovered, in a title and in an alert's own line. */
 export const endTitles: Readonly<Record<Exclude<EndReason, "recovered">, string>> = {
   no_longer_watched: " no longer watched",
@@ -71,7 +63,8 @@ function statusNow({ facts: { status, statusSince, timezone } }: Alert, times: T
 
 /** `2 recovered`, `1 steady again`: each way to end, and how many; a location counts as its recordings, `2 of 8`. */
 export function endCounts(alerts: readonly NotifiedAlert[]): string[] {
-  const wordOf = (alert: Alert) => (isSteady(alert) ? "steady again" : words[alert.endReason ?? "expired"]);
+  const wordOf = (alert: Alert) =>
+    isSteady(alert) ? "steady again" : (alert.endReason ?? "expired").replaceAll("_", " ");
   const { recovered, of } = changeOf(alerts);
   return [
     ...(recovered > 0 ? [`${count(recovered)} of ${count(of)} recovered`] : []),
