@@ -74,10 +74,11 @@ describe("its conversations", () => {
   let slack: SlackStandIn;
   let app: Notifier;
   let other: Notifier;
+  let moved: Notifier;
   const lines: string[] = [];
 
   beforeAll(async () => {
-    slack = await startSlackStandIn({ rateLimits: false });
+    slack = await startSlackStandIn({ rateLimits: false, channels: ["ops", "moved"] });
     const destination = { write: (line: string) => lines.push(line) } as unknown as NodeJS.WritableStream;
     const log = createLogger({ level: "trace", destination });
     const mention = [
@@ -86,11 +87,17 @@ describe("its conversations", () => {
       { severity: "warning", who: "<@U0123ABCD>" },
     ];
     app = createSlackAppNotifier({ app: settingsOf(slack, { mention }), timeoutMs: 5_000, log });
+    moved = createSlackAppNotifier({
+      app: settingsOf(slack, { channel: "#moved" }),
+      timeoutMs: 5_000,
+      log: silentLogger,
+    });
     other = createSlackAppNotifier({ app: settingsOf(slack), timeoutMs: 5_000, log: silentLogger });
   });
   afterAll(async () => {
     await app.close();
     await other.close();
+    await moved.close();
     await slack.close();
     expect(lines.join("")).not.toContain(slack.tokens.bot);
   });
@@ -129,7 +136,7 @@ describe("its conversations", () => {
       replies: [],
       versions: [{}],
     });
-    expect(posted?.handle).toBe(JSON.stringify({ channel: channel().id, ts: root()?.ts }));
+    expect(posted?.handle).toBe(JSON.stringify({ channel: channel().id, ts: root()?.ts, of: "#ops" }));
     const unmentioned = JSON.stringify({ ...root(), text: "" }).replaceAll(" <!subteam^S0123ABCD>", "");
     expect(slackProblems(JSON.parse(unmentioned))).toEqual([]);
   });
@@ -220,6 +227,18 @@ describe("its conversations", () => {
     expect(root()).toMatchObject({ threadTs: undefined, versions: [{}] });
   });
 
+  it("opens anew in the channel that is configured now, and where that of the root is gone", async () => {
+    await send({ firing: [till] });
+    const news = notificationIn({ reason: "more", firing: [till] });
+    const posted = await moved.send(news, { signal: never() });
+    expect(posted?.handle).toContain(slack.channel("#moved").id);
+    expect([root()?.replies, slack.posts("#moved")]).toMatchObject([[], [{ threadTs: undefined, versions: [{}] }]]);
+    slack.refuse("chat.postMessage", "channel_not_found");
+    await expect(app.send(news, { signal: never() })).rejects.toMatchObject({ code: "conversation_gone" });
+    handle = undefined;
+    await expect(send({ firing: [till] })).rejects.toMatchObject({ code: "not_found", scope: "integration" });
+  });
+
   it("says that the conversation is gone where the root of an update is", async () => {
     await send({ firing: [till] });
     slack.workspace.delete(channel(), root()?.ts ?? "");
@@ -295,7 +314,7 @@ describe("its conversations", () => {
     for (const id of ["dd".repeat(8), "cc".repeat(8)]) {
       const found = await app.find?.({ id, handle }, since, { signal });
       expect(found?.at(0)?.handle).toBe(
-        id.startsWith("d") ? undefined : JSON.stringify({ channel: channel().id, ts: root()?.ts }),
+        id.startsWith("d") ? undefined : JSON.stringify({ channel: channel().id, ts: root()?.ts, of: "#ops" }),
       );
     }
     const methods = slack.calls.slice(before).map(({ method }) => method);

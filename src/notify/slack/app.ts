@@ -2,7 +2,7 @@
  * The Slack app: a conversation is a root message, edited to the present, and its thread. News is a post, never an edit
  * alone; each post carries in its metadata what it is news of.
  */
-import type { Notification, Posted } from "../../alerting/notification.ts";
+import type { Notification, NotifyErrorCode, Posted } from "../../alerting/notification.ts";
 import type { SlackAppSettings } from "../../config/slack-schema.ts";
 import { type ChannelOptions, type Notifier, NotifyError } from "../notifier.ts";
 import { renderReply, renderRoot } from "./conversation.ts";
@@ -28,10 +28,15 @@ export function createSlackAppNotifier(options: ChannelOptions & { readonly app:
       ? renderReply(notification, { plain, mention })
       : renderRoot(notification, { plain, mention, actions });
     const message = { channel: app.channel, ...thread, ...body, metadata };
+    const answer = await api
+      .call(signal, (client) => client.apiCall("chat.postMessage", message))
+      .catch((thrown: unknown) => {
+        throw root && isOf(thrown, "not_found") ? gone(thrown) : thrown;
+      });
     // Slack posts a reply to a deleted message as a message of its own, which is the root from now on.
-    const handle = handleOf(await api.call(signal, (client) => client.apiCall("chat.postMessage", message)));
+    const handle = handleOf(answer);
     if (handle) history.learn(handle.channel);
-    return handle;
+    return handle && { ...handle, of: app.channel };
   }
 
   async function edit(notification: Notification, { channel, ts }: Handle, { signal, plain }: Sending): Promise<void> {
@@ -48,7 +53,8 @@ export function createSlackAppNotifier(options: ChannelOptions & { readonly app:
         if (root?.ts !== undefined) await edit(notification, root, { signal, plain });
         return undefined;
       }
-      const known = root?.ts === undefined ? undefined : root;
+      const isHere = root?.ts !== undefined && (root.of ?? app.channel) === app.channel;
+      const known = isHere ? root : undefined;
       const next = await post(notification, known, { signal, plain });
       log.debug({ integration: notification.integrationId }, "Slack accepted a notification");
       const { groups, isOver = false } = notification.conversation ?? {};
@@ -59,7 +65,7 @@ export function createSlackAppNotifier(options: ChannelOptions & { readonly app:
         () => ({ handle: formatHandle(next) }),
         // The news is posted: whatever became of the root must not repeat it.
         (thrown: unknown) =>
-          isGone(thrown)
+          isOf(thrown, "conversation_gone")
             ? { handle: formatHandle({ channel: next.channel }) }
             : { handle: formatHandle(next), isStale: true },
       );
@@ -72,6 +78,12 @@ export function createSlackAppNotifier(options: ChannelOptions & { readonly app:
 
 type Sending = { readonly signal: AbortSignal; readonly plain: boolean };
 
-function isGone(thrown: unknown): boolean {
-  return thrown instanceof NotifyError && thrown.code === "conversation_gone";
+function isOf(thrown: unknown, code: NotifyErrorCode): boolean {
+  return thrown instanceof NotifyError && thrown.code === code;
+}
+
+/** The channel of the root is: a new one is opened in the channel that is configured. */
+function gone(cause: unknown): NotifyError {
+  const message = "The channel of the conversation is gone: a new one is opened.";
+  return new NotifyError("conversation_gone", message, { retryable: true, scope: "message", cause });
 }

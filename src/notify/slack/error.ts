@@ -8,64 +8,40 @@ import { codeOfStatus } from "../web-endpoint.ts";
 type Meaning = readonly [code: NotifyErrorCode, scope: NotifyErrorScope, next: string];
 
 const AGAIN = "the message is sent again";
+/** What to do depends on the token. */
 const TOKEN: Meaning = ["auth", "endpoint", ""];
-const CHANNEL: Meaning = [
-  "not_found",
-  "integration",
-  "check `channel`, and invite the app to a private one: /invite @lenswatch",
-];
-const WORKSPACE: Meaning = ["auth", "integration", "a setting of the workspace keeps the app out of this channel"];
-const MALFORMED: Meaning = ["bad_request", "message", "it does not accept this message"];
-const GONE: Meaning = ["conversation_gone", "message", "the message was deleted, a new one is posted"];
-const PASSING: Meaning = ["server_error", "endpoint", AGAIN];
+const LIMITED: Meaning = ["rate_limited", "integration", AGAIN];
+const INVITE = "invite the app in that channel: /invite @lenswatch";
+const CHANNEL = "check `channel`, and invite the app to a private one: /invite @lenswatch";
 
-const MEANINGS: Readonly<Record<string, Meaning>> = {
-  not_authed: TOKEN,
-  invalid_auth: TOKEN,
-  token_revoked: TOKEN,
-  token_expired: TOKEN,
-  account_inactive: TOKEN,
-  not_allowed_token_type: TOKEN,
-  org_login_required: TOKEN,
-  team_access_not_granted: TOKEN,
-  access_denied: TOKEN,
-  no_permission: TOKEN,
-  channel_not_found: CHANNEL,
-  not_in_channel: ["not_found", "integration", "invite the app in that channel: /invite @lenswatch"],
-  is_archived: ["not_found", "integration", "unarchive the channel, or set another `channel`"],
-  restricted_action: WORKSPACE,
-  restricted_action_read_only_channel: WORKSPACE,
-  restricted_action_thread_only_channel: WORKSPACE,
-  restricted_action_non_threadable_channel: WORKSPACE,
-  restricted_action_thread_locked: WORKSPACE,
-  ekm_access_denied: WORKSPACE,
-  msg_too_long: MALFORMED,
-  msg_blocks_too_long: MALFORMED,
-  no_text: MALFORMED,
-  invalid_blocks: MALFORMED,
-  invalid_blocks_format: MALFORMED,
-  invalid_attachments: MALFORMED,
-  attachment_payload_limit_exceeded: MALFORMED,
-  too_many_attachments: MALFORMED,
-  invalid_arguments: MALFORMED,
-  invalid_metadata_format: MALFORMED,
-  invalid_metadata_schema: MALFORMED,
-  metadata_too_large: MALFORMED,
-  message_not_found: GONE,
-  thread_not_found: GONE,
-  cannot_reply_to_message: GONE,
-  cant_update_message: GONE,
-  edit_window_closed: GONE,
-  update_failed: PASSING,
-  ratelimited: ["rate_limited", "integration", AGAIN],
-  rate_limited: ["rate_limited", "integration", AGAIN],
-  message_limit_exceeded: ["rate_limited", "integration", AGAIN],
-  internal_error: PASSING,
-  fatal_error: PASSING,
-  service_unavailable: PASSING,
-  request_timeout: PASSING,
-  team_added_to_org: PASSING,
-};
+const ROWS: readonly (readonly [words: string, meaning: Meaning])[] = [
+  ["not_authed invalid_auth token_revoked token_expired account_inactive not_allowed_token_type", TOKEN],
+  ["missing_scope org_login_required team_access_not_granted access_denied no_permission", TOKEN],
+  ["channel_not_found", ["not_found", "integration", CHANNEL]],
+  ["not_in_channel", ["not_found", "integration", INVITE]],
+  ["is_archived", ["not_found", "integration", "unarchive the channel, or set another `channel`"]],
+  [
+    "restricted_action restricted_action_read_only_channel restricted_action_thread_only_channel " +
+      "restricted_action_non_threadable_channel restricted_action_thread_locked ekm_access_denied",
+    ["auth", "integration", "a setting of the workspace keeps the app out of this channel"],
+  ],
+  [
+    "msg_too_long msg_blocks_too_long no_text invalid_blocks invalid_blocks_format invalid_attachments " +
+      "attachment_payload_limit_exceeded too_many_attachments invalid_arguments invalid_metadata_format " +
+      "invalid_metadata_schema metadata_too_large",
+    ["bad_request", "message", "it does not accept this message"],
+  ],
+  [
+    "message_not_found thread_not_found cannot_reply_to_message cant_update_message edit_window_closed",
+    ["conversation_gone", "message", "the message was deleted, a new one is posted"],
+  ],
+  ["ratelimited rate_limited message_limit_exceeded", LIMITED],
+  [
+    "internal_error fatal_error service_unavailable request_timeout team_added_to_org update_failed",
+    ["server_error", "endpoint", AGAIN],
+  ],
+];
+const MEANINGS = new Map(ROWS.flatMap(([words, meaning]) => words.split(" ").map((word) => [word, meaning] as const)));
 
 /** What to do about a token that is refused, by the key it is configured at. */
 const NEW_TOKEN = {
@@ -86,8 +62,7 @@ export function slackError(thrown: unknown, key: keyof typeof NEW_TOKEN, redacto
   const { code, data, statusCode = 0, retryAfter } = Object(thrown) as Thrown;
   const cause = redactor.error(thrown);
   if (code === ErrorCode.PlatformError) return platformError(data ?? {}, key, cause);
-  if (code === ErrorCode.RateLimitedError)
-    return refusal(["rate_limited", "integration", AGAIN], "429", cause, retryAfter);
+  if (code === ErrorCode.RateLimitedError) return refusal(LIMITED, "429", cause, retryAfter);
   if (code === ErrorCode.HTTPError) {
     const meaning = codeOfStatus(statusCode);
     const next = statusCode < 500 ? "this is not Slack's Web API, check slack_api_url and the proxy" : AGAIN;
@@ -104,7 +79,7 @@ function platformError({ error, needed }: NonNullable<Thrown["data"]>, key: keyo
     const scope = wordOf(needed, /^[a-z:,._]{1,100}$/) ?? "that it needs";
     return refusal(["auth", "endpoint", `add the scope ${scope} to the app and install it again`], word, cause);
   }
-  const known = word === "missing_scope" ? TOKEN : MEANINGS[word ?? ""];
+  const known = MEANINGS.get(word ?? "");
   const meaning: Meaning | undefined = known === TOKEN ? ["auth", "endpoint", NEW_TOKEN[key]] : known;
   const unknown: Meaning = ["other", "integration", word === undefined ? "check slack_api_url and the proxy" : AGAIN];
   return refusal(meaning ?? unknown, word ?? "something else than Slack does", cause);

@@ -8,11 +8,13 @@ const schema = z.object({
     .string()
     .regex(/^\d{1,12}\.\d{1,9}$/)
     .optional(),
+  /** The channel as it was configured. */
+  of: z.string().max(100).optional(),
 });
 export type Handle = z.infer<typeof schema>;
 
 /** What chat.postMessage answers. Without `thread_ts` the message is no reply, whatever was asked for. */
-const Answer = z.object({ ...schema.shape, message: z.object({ thread_ts: schema.shape.ts }).optional() });
+const Answer = schema.extend({ message: z.object({ thread_ts: schema.shape.ts }).optional() });
 
 /** The conversation of a message that was accepted; undefined where the answer does not say. */
 export function handleOf(answer: unknown): Handle | undefined {

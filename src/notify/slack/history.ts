@@ -85,7 +85,11 @@ export function createHistory({ api, channel, log }: { api: SlackApi; channel: s
       .sort((a, b) => Number(a.ts) - Number(b.ts))
       .map(({ ts, thread_ts: threadTs = ts, metadata: { event_payload: said } }): FoundPost => {
         const alerts = said.alerts.split(" ").filter((one) => one !== "");
-        return { handle: formatHandle({ channel: id, ts: threadTs }), notificationId: said.notification_id, alerts };
+        return {
+          handle: formatHandle({ channel: id, ts: threadTs, of: channel }),
+          notificationId: said.notification_id,
+          alerts,
+        };
       });
   }
 
