@@ -21,6 +21,8 @@ export interface Notification {
   readonly groups?: number | undefined;
   /** Of the summary of a cold start. */
   readonly start?: ColdStartFacts | undefined;
+  /** Of the first message of an escalation: how long something in it was unattended, ms. */
+  readonly escalatedAfterMs?: number | undefined;
   /** Firing now, longest first. */
   readonly firing: readonly NotifiedAlert[];
   /** Resolved since the last notification; `isNew` where it was never notified as firing. */

@@ -272,7 +272,9 @@ async function settleSent(
   const { deps, integration, failing } = run;
   const now = deps.clock.now();
   const { notify: reason, firing, resolved } = content;
-  deps.notified(integration, reason, latencySeconds(content, now));
+  // An escalation comes late on purpose.
+  const isEscalated = batch.now.some(({ claim }) => claim.escalateAfterMs !== undefined);
+  deps.notified(integration, reason, isEscalated ? undefined : latencySeconds(content, now));
   const isStorm = batch.now.length > 1;
   await settleAccepted(run, isStorm ? lease : { ...lease, gatherMs: 0 }, now, [
     ...settled(integration, batch.skipped, now),

@@ -9,7 +9,8 @@ import type { Instant } from "../lib/clock.ts";
 import type { Claimed } from "../store/groups.ts";
 
 type Words = ReturnType<typeof joinDecisions> & Partial<Pick<Notification, "standing">>;
-type Shares = readonly { readonly claim: Pick<Claimed, "group" | "labels" | "notified" | "dueSince"> }[];
+type ShareFacts = Pick<Claimed, "group" | "labels" | "notified" | "dueSince" | "escalateAfterMs">;
+type Shares = readonly { readonly claim: ShareFacts }[];
 
 /** The message id stays the same while the message is retried and nothing new happened. */
 export function toNotification(
@@ -37,6 +38,7 @@ export function toNotification(
     group,
     ...(shares.length > 1 ? { groups: shares.length } : {}),
     ...(words.start ? { start: words.start } : {}),
+    ...(words.notify === "first" && { escalatedAfterMs: shares[0]?.claim.escalateAfterMs }),
     firing: words.firing,
     resolved: words.resolved,
     standing: words.standing ?? [],

@@ -1,5 +1,6 @@
 /** A notification as plain lines, the same for all channels, not escaped: that depends on the channel's markup. */
 import type { ColdStartFacts, Notification, NotifiedAlert } from "../alerting/notification.ts";
+import { formatDuration } from "../lib/duration.ts";
 import { count, counted } from "../lib/format.ts";
 import { capital, cut } from "../lib/text.ts";
 import { timesSeenAt } from "../lib/when.ts";
@@ -87,10 +88,13 @@ function toneOf({ reason, firing, resolved }: Notification): Tone {
   return resolved.length > 0 && resolved.every(isBack) ? "recovered" : "info";
 }
 
-function leadOf({ reason, receiver, firing, start }: Notification): string[] {
+function leadOf({ reason, receiver, firing, start, escalatedAfterMs }: Notification): string[] {
   if (reason === "test") return [`This is a test of the receiver ${clean(receiver)}. No action is needed.`];
   const meanings = new Set(firing.flatMap((alert) => wordingOf(alert).meaning ?? []));
-  return [...coldStartLead(start), ...meanings];
+  const escalated = escalatedAfterMs
+    ? [`Escalated to ${clean(receiver)}: not acknowledged for ${formatDuration(escalatedAfterMs)}.`]
+    : [];
+  return [...coldStartLead(start), ...escalated, ...meanings];
 }
 
 /** Notes that several firing alerts of one location share. */

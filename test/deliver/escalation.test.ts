@@ -48,6 +48,8 @@ class World {
   /** How many of the next messages are accepted, and kill the process. */
   kills = 0;
   readonly #endLease: (id: string) => Promise<void>;
+  /** What a first message says. */
+  readonly after: Record<string, number | undefined> = { phone: 15 * MINUTE, managers: 45 * MINUTE };
   readonly heard: string[] = [];
   /** What PagerDuty got: minute, action and incident. */
   readonly events: string[] = [];
@@ -148,7 +150,8 @@ class World {
 
   #minute = () => Math.round((this.now - T0) / 6_000) / 10;
 
-  note({ receiver, reason, firing, resolved, groups }: Notification): void {
+  note({ receiver, reason, firing, resolved, groups, escalatedAfterMs }: Notification): void {
+    expect(escalatedAfterMs, receiver).toBe(reason === "first" ? this.after[receiver] : undefined);
     const names = [...firing.map(({ key }) => `+${key}`), ...resolved.map(({ key }) => `-${key}`)].join(" ");
     this.heard.push(`${this.#minute()} ${receiver} ${reason} ${groups ? `${groups} groups` : names}`);
   }
@@ -264,6 +267,7 @@ describeWithRedis("escalation", () => {
     const world = new World(testStore());
     const a = await world.fires("a");
     await world.until(8);
+    world.after.phone = 5 * MINUTE;
     await world.reroute({ ...world.route, escalate: [{ afterMs: 5 * MINUTE, receiver: "phone" }] });
     await world.until(9);
     expect(world.of("phone")).toEqual(["8 phone first +a"]);

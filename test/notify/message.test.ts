@@ -420,3 +420,8 @@ describe("a message", () => {
     expect(sections[0]?.entries[0]).toMatchObject({ name: "Shop 0", facts: "15 recordings" });
   });
 });
+
+it("an escalation says to whom, and after which time without an acknowledgement", () => {
+  const escalated = notificationOf({ firing: [alertOf("Till 3")], receiver: "phone", escalatedAfterMs: 15 * MINUTE });
+  expect(messageOf(escalated, 5).lead).toContain("Escalated to phone: not acknowledged for 15m.");
+});
