@@ -92,10 +92,9 @@ export function shownAt(present: string, now: Instant): string {
  */
 export function withUpdate(decision: GroupDecision, view: ConversationView, integration: Integration): GroupDecision {
   const { conversation, shown, now } = view;
-  if (integration.conversation !== "edits" || !conversation?.handle) return decision;
-  const recheckAt = shown === undefined ? undefined : now + view.groupIntervalMs;
-  const rechecked = { ...decision, rootAt: recheckAt };
-  if (decision.notify !== undefined || view.suppressions?.muted) return rechecked;
+  if (integration.conversation !== "edits") return decision;
+  const rechecked = { ...decision, rootAt: now + view.groupIntervalMs };
+  if (!conversation?.handle || decision.notify !== undefined || view.suppressions?.muted) return rechecked;
   const firing = stillFiring(view)
     .filter((alert) => !suppressionIn(view, alert))
     .map((alert) => toNotifiedAlert(alert, view));
@@ -107,7 +106,7 @@ export function withUpdate(decision: GroupDecision, view: ConversationView, inte
   if (updatedAt <= now && now < againAt) return { ...decision, ...putOffUpdate(decision, againAt) };
   const resolved = [...(conversation.ended ?? []), ...endsOf(decision.settled, view)];
   const { settled, nextAt, suppressedState } = decision;
-  return { notify: "update", firing, resolved, settled, nextAt, rootAt: recheckAt, suppressedState };
+  return { notify: "update", firing, resolved, settled, nextAt, rootAt: rechecked.rootAt, suppressedState };
 }
 
 /** What ended, and is not sent, stays until the root shows it. */

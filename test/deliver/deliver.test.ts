@@ -678,3 +678,71 @@ describe("an integration that forgets", () => {
     expect(after?.gatherMs).toBe(0);
   });
 });
+
+describe("a conversation whose root is edited", () => {
+  const chat = integration("ops/chat/0", { conversation: "edits" });
+  const conversation = { id: "c0", openedAt: T0, handle: "root" };
+  const open = (more: Partial<Claimed> = {}) =>
+    claimOf({
+      conversation,
+      shown: `other ${T0 - HOUR}`,
+      notified: new Map([[camera.id, notified(camera, T0)]]),
+      ...more,
+    });
+  const settlement = (run: ReturnType<typeof stage>) => only(run.calls, "settle")[0]?.[1] as object;
+
+  it("is brought up to date by a message that counts as none", async () => {
+    const run = stage({ who: chat, claims: [open()] });
+    await run.deliver();
+    expect(run.sent[0]?.notification).toMatchObject({
+      reason: "update",
+      trace: [],
+      firing: [{ id: camera.id }],
+      conversation: { ...conversation, isOver: false },
+    });
+    expect(settlement(run)).toMatchObject({ sent: false, notified: [], over: [], unnotified: [] });
+    expect(settlement(run)).toMatchObject({ shown: expect.stringMatching(/^[0-9a-f]{16} \d+$/) as string });
+    expect([...only(run.calls, "notified"), ...only(run.calls, "suppressed")]).toEqual([]);
+  });
+
+  it.each([
+    ["rate_limited", { rootAt: T0 + 30 * SECOND }],
+    ["bad_request", { shown: expect.stringMatching(/^[0-9a-f]{16} /) as string }],
+    ["conversation_gone", { conversation: JSON.stringify({ id: "c0", openedAt: T0 }) }],
+  ] as const)("is no trouble where its edit is refused with %s", async (code, expected) => {
+    const run = stage({ who: chat, claims: [open()], sends: [refuse(code), refuse(code)] });
+    await run.deliver();
+    expect(settlement(run)).toMatchObject({ sent: false, ...expected });
+    expect([...only(run.calls, "postpone"), ...only(run.calls, "failed")]).toEqual([]);
+    expect(run.logged.every(({ level }) => level === "debug")).toBe(true);
+  });
+
+  it("is edited every five seconds at most, and waits with the news that is due later", async () => {
+    const run = stage({ who: chat, claims: [open({ shown: `other ${T0 - SECOND}` }), open({ newsAt: T0 + MINUTE })] });
+    await run.deliver();
+    const settled = only(run.calls, "settle").map(([, outcome]) => outcome);
+    expect(settled).toMatchObject([{ rootAt: T0 + 4 * SECOND }, { newsAt: T0 + MINUTE, sent: false }]);
+    expect(run.sent.map(({ notification }) => notification.reason)).toEqual(["update"]);
+  });
+
+  it("shows ends that are not sent, and is closed with the last of them", async () => {
+    const ended = open({ alerts: [over(camera, T0)] });
+    const run = stage({ who: { ...chat, sendResolved: false }, claims: [ended] });
+    await run.deliver();
+    expect(run.sent[0]?.notification).toMatchObject({
+      reason: "update",
+      resolved: [{ id: camera.id }],
+      conversation: { isOver: true },
+    });
+    expect(settlement(run)).toMatchObject({ over: [camera.id], conversation: "" });
+  });
+
+  it("begins again with the same news where its root is gone", async () => {
+    const more = open({ alerts: [camera, firing("other")] });
+    const run = stage({ who: chat, claims: [more], sends: [refuse("conversation_gone")] });
+    await run.deliver();
+    expect(run.sent.map(({ notification }) => notification.conversation?.handle)).toEqual(["root", undefined]);
+    expect(run.sent[1]?.notification).toMatchObject({ reason: "more", firing: [{}, {}], conversation: { id: "c0" } });
+    expect(only(run.calls, "failed")).toEqual([]);
+  });
+});
