@@ -11,7 +11,7 @@ import {
   type SubjectKind,
 } from "../../health/alert.ts";
 import type { AlertState } from "../../health/shard-state.ts";
-import { count, counted, nameOf, nameWithin, percent } from "../../lib/format.ts";
+import { count, nameOf, nameWithin, percent } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { cut } from "../../lib/text.ts";
 import { span } from "../../lib/when.ts";
@@ -31,18 +31,18 @@ const BREADTH = { service: 0, integration: 1, location: 2, recording: 3, externa
 
 const COLUMNS: readonly ListingColumn[] = [["Alert"], ["Where"], ["Since", "since"], ["For", "for", "t"], ["State"]];
 
-/** Alerts of the whole fleet; `within` counts, by location, alerts that are folded into that of the location. */
+/** Alerts of the whole fleet. */
 export function alertTable(
   alerts: readonly Alert[],
   { moment, suppressed }: Pick<PageData, "moment" | "suppressed">,
-  { root, caption, within }: { root: Root; caption: string; within?: ReadonlyMap<string, number> },
+  { root, caption }: { root: Root; caption: string },
 ): Markup {
   const rows = alerts.map((alert) => {
     const title = html`<a href="${alertLink(root, fingerprint(alert.labels))}">${alertTitle(alert)}</a>`;
     const state = suppressionPhrase(alert, suppressed.get(alert.key));
     return [
       html`${title} <small>${classOf(alert)}</small>`,
-      subjectOf(alert, root, within),
+      subjectOf(alert, root),
       timeAt(alert.startsAt, alert.facts.timezone, moment),
       html`${span(alert.startsAt, moment.now)}`,
       state === "" ? html`<span class="soft">Unacknowledged</span>` : html`<bdi>${state}</bdi>`,
@@ -52,11 +52,7 @@ export function alertTable(
 }
 
 /** The subject of an alert, with its link. */
-export function subjectOf(
-  { subject: { kind, id }, labels, annotations, facts }: Alert,
-  root: Root,
-  within: ReadonlyMap<string, number> = new Map(),
-): Markup {
+export function subjectOf({ subject: { kind, id }, labels, annotations, facts }: Alert, root: Root): Markup {
   const { location_id: locationId, location: name = "" } = labels;
   const href = homeLink(root, { location: locationId });
   const location =
@@ -65,11 +61,7 @@ export function subjectOf(
     const recording = nameOf(labels.recording ?? "", id);
     return html`<a href="${recordingLink(root, id)}"><bdi>${recording}</bdi></a> <small>${location}</small>`;
   }
-  if (kind === "location") {
-    const others = within.get(id) ?? 0;
-    const more = html` <small>and ${counted(others, "alert")} of its recordings</small>`;
-    return html`${location}${others === 0 ? nothing : more}`;
-  }
+  if (kind === "location") return location;
   if (kind === "external") {
     const source = labels.instance ?? labels.job ?? "external";
     const detail = annotations.summary ?? annotations.description ?? "";

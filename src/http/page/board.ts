@@ -89,7 +89,7 @@ export function boardSection(board: Board, data: PageData, visitor: Visitor): Ma
   const shown = entries.slice(0, ENTRIES_SHOWN);
   const left = needed.length - shown.reduce((sum, { alerts }) => sum + alerts.length, 0);
   const more = html`<p class="pager"><a href="${homeLink("./", { show: "alerts" })}">${count(left)} more</a></p>`;
-  const items = shown.map((entry) => entryItem(entry, board, data, visitor));
+  const items = shown.map((entry) => entryItem(entry, board, data, visitor.formToken));
   const list = html`<ul class="board">${items}</ul>${left === 0 ? nothing : more}`;
   const top = html`<section aria-labelledby="board"><h2 id="board">Needs attention</h2>
 ${withButtons(list, data, visitor)}</section>`;
@@ -106,10 +106,10 @@ function withButtons(list: Markup, { moment }: PageData, visitor: Visitor): Mark
 <input type="hidden" name="seen" value="${moment.now}">${list}</form>`;
 }
 
-function entryItem(entry: BoardEntry, { lead }: Board, data: PageData, visitor: Visitor): Markup {
+function entryItem(entry: BoardEntry, { lead }: Board, data: PageData, token: string | undefined): Markup {
   const { alerts, key } = entry;
   const [only] = alerts;
-  if (key === undefined) return only ? alertRow(only, data, buttonsOf(only, visitor)) : nothing;
+  if (key === undefined) return only ? alertRow(only, data, buttonsOf(only, token)) : nothing;
   const shown = alerts.slice(0, key === lead?.key ? ROWS_OF_LARGEST : ROWS_OF_OTHERS);
   const left = alerts.length - shown.length;
   const all = html`<li><a href="${homeLink("./", { show: "alerts" })}">${count(left)} more</a></li>`;
@@ -118,7 +118,7 @@ ${severityWord(worstSeverity(alerts))}<div><h3>${phraseOf(alerts)}</h3>
 <p>${sinceOf(entry, data)}${sharedPlace(alerts)}</p>
 <details><summary>Show ${counted(alerts.length, "alert")}</summary>
 <ul class="board">${shown.map((alert) => alertRow(alert, data, nothing))}${left === 0 ? nothing : all}</ul></details></div>
-${visitor.formToken === undefined ? nothing : clusterButtons(key, alerts.length)}</li>`;
+${token === undefined ? nothing : clusterButtons(key, alerts.length)}</li>`;
 }
 
 function clusterButtons(key: string, size: number): Markup {
@@ -127,7 +127,7 @@ function clusterButtons(key: string, size: number): Markup {
 <button name="cluster" value="${key}" formaction="./clusters/silence">Silence ${all} for 1 h</button></p>`;
 }
 
-function buttonsOf(alert: Alert, { formToken: token }: Visitor): Markup {
+function buttonsOf(alert: Alert, token: string | undefined): Markup {
   if (token === undefined) return nothing;
   return html`<p class="actions"><button formaction="./alerts/${fingerprint(alert.labels)}/ack">Acknowledge</button></p>`;
 }
@@ -146,31 +146,16 @@ function sinceOf({ alerts: [first], since }: BoardEntry, { moment }: PageData): 
 
 const WALL_ENTRIES = 4;
 
-/** For a display: no links or buttons, and no more than fits. */
-export function wallBoard({ entries, needed }: Board, data: PageData): Markup {
-  const shown = entries.slice(0, WALL_ENTRIES);
-  const left = needed.length - shown.reduce((sum, { alerts }) => sum + alerts.length, 0);
-  const items = shown.map((entry) => {
-    const severity = worstSeverity(entry.alerts);
-    const [only] = entry.alerts;
-    const title =
-      only && entry.key === undefined
-        ? html`${alertTitle(only)} · ${subjectName(only)}`
-        : html`${phraseOf(entry.alerts)}`;
-    return html`<li class="${toneOf(severity)}">${severityWord(severity)}<div><h3>${title}</h3>
-<p>${sinceOf(entry, data)}${entry.key === undefined ? nothing : sharedPlace(entry.alerts, false)}</p></div></li>`;
-  });
-  return html`<ul class="board">${items}</ul>${left === 0 ? nothing : html`<p>and ${count(left)} more</p>`}`;
-}
-
-function subjectName({ labels }: Alert): Markup {
-  const { recording, location, instance = "", receiver } = labels;
-  const names = [recording, location].filter((name) => name !== undefined);
-  return html`<bdi>${nameOf(names.join(", ") || (receiver ?? instance), "lenswatch")}</bdi>`;
+/** For a display: no buttons, and no more than fits. */
+export function wallBoard(board: Board, data: PageData): Markup {
+  const shown = board.entries.slice(0, WALL_ENTRIES);
+  const left = board.needed.length - shown.reduce((sum, { alerts }) => sum + alerts.length, 0);
+  return html`<ul class="board">${shown.map((entry) => entryItem(entry, board, data, undefined))}</ul>
+${left === 0 ? nothing : html`<p>and ${count(left)} more</p>`}`;
 }
 
 /** The location, camera server or organisation that all of a cluster have in common. */
-function sharedPlace(alerts: readonly Alert[], isLinked = true): Markup {
+function sharedPlace(alerts: readonly Alert[]): Markup {
   const label = SHARED.find((name) => {
     const value = alerts[0]?.labels[name];
     return value && alerts.every(({ labels }) => labels[name] === value);
@@ -179,9 +164,7 @@ function sharedPlace(alerts: readonly Alert[], isLinked = true): Markup {
   if (label === undefined) return nothing;
   if (label !== "location_id") return html` · ${PLACES[label]} <bdi>${nameOf(labels[label] ?? "", "")}</bdi>`;
   const name = html`<bdi>${nameOf(labels.location ?? "", labels.location_id ?? "")}</bdi>`;
-  return isLinked
-    ? html` · <a href="${homeLink("./", { location: labels.location_id })}">${name}</a>`
-    : html` · ${name}`;
+  return html` · <a href="${homeLink("./", { location: labels.location_id })}">${name}</a>`;
 }
 
 const PLACES = { location_id: "", camera_server: "camera server", organisation: "all of" } as const;

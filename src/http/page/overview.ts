@@ -1,4 +1,5 @@
 /** `GET /`: what needs somebody, and the fleet at a glance; also as a wall display, and the lists, page by page. */
+import type { Alert } from "../../health/alert.ts";
 import { counted } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import type { Incident } from "../../store/incidents.ts";
@@ -55,10 +56,12 @@ export function* allLocationsPage(data: PageData, query: HomeQuery): Generator<v
   return yield* locationsPage(data, query, summary);
 }
 
-/** Every firing alert, the worst first. */
+/** Every firing alert: those that need somebody first, then the worst. */
 export function* allAlertsPage(data: PageData, query: HomeQuery): Generator<void, HtmlPage> {
-  const { headline } = yield* read(data);
-  const alerts = yield* listingOf(data.alerts, { limit: ALERTS_A_PAGE, cursor: query.cursor }, alertSortKey);
+  const { board, headline } = yield* read(data);
+  const needed = new Set(board.needed);
+  const keyOf = (alert: Alert) => `${needed.has(alert) ? 0 : 1}${alertSortKey(alert)}`;
+  const alerts = yield* listingOf(data.alerts, { limit: ALERTS_A_PAGE, cursor: query.cursor }, keyOf);
   const more = pager(alerts, "alerts", (cursor) => homeLink(ROOT, { show: "alerts", cursor }));
   const words = alerts.total === 0 ? "No active alerts" : counted(alerts.total, "active alert");
   const table = alertTable(alerts.items, data, { root: ROOT, caption: "Active alerts" });

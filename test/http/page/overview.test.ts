@@ -159,9 +159,12 @@ describe("GET /", () => {
     expect(shown.indexOf("Location offline, 2 of 2 · Leeds Briggate")).toBeLessThan(shown.indexOf("Locations"));
     expect(html).toMatch(/<details id="handled" class="handled"><summary>/);
     expect(shown).toContain("All 5 active alerts");
+    const all = shownText((await page("/?show=alerts", { fleet: async () => smallFleet, alerts })).html);
+    const rows = all.filter((line) => line.includes(" | since 11:48 GMT | "));
+    expect(rows.map((row) => /Unacknowledged/.test(row))).toEqual([true, false, false, false, false]);
   });
 
-  test("is a display without links or buttons where it is asked for as a board", async () => {
+  test("is a display without navigation or buttons where it is asked for as a board", async () => {
     const down = ["leeds", "york", "bath"].map((id) =>
       alertOf("LocationOffline", {
         subject: { kind: "location", id },
@@ -179,7 +182,7 @@ describe("GET /", () => {
       "✕ 1 offline ? 1 unknown ▲ 1 degraded ✓ 3 online of 6 recordings",
       "Unknown: no good reading for 1 m 30 s or longer. They may be offline.",
     ]);
-    expect(shownText(html)).toContain("Low quality · Till 3, Leeds Briggate");
+    expect(shownText(html)).toContain("Low quality · Till 3 Leeds Briggate");
     expect(html).not.toMatch(/<nav aria-label="Pages"|<button|<header/);
     const { html: alerts } = await page("/?show=alerts", deps);
     expect(alerts).toContain("2 of 3; 1 outside its schedule");
