@@ -35,7 +35,7 @@ export const commandTable: readonly CommandEntry[] = [
   ),
   entry("alerts", "list active alerts", async (io) => (await import("../alerts.ts")).alertsCommand(io)),
   entry("silence", "add, list and expire silences", async (io) => (await import("../silence.ts")).silenceCommand(io)),
-  entry("ack", "stop reminders of an alert until it resolves", async (io) =>
+  entry("ack", "acknowledge alerts, which stops their reminders", async (io) =>
     (await import("../ack.ts")).ackCommand(io),
   ),
   entry("why", "print the decision log of a recording", async (io) => (await import("../why.ts")).whyCommand(io)),
