@@ -118,7 +118,7 @@ function pathText(path: Path): string {
   }, "");
 }
 
-const LOOKS_SECRET = /secret|token|passw|credential|api_?key|hooks\.slack|\w:\/\/[^/]*@|[?&]\w+=/i;
+const LOOKS_SECRET = /secret|token|passw|credential|api_?key|hooks\.slack|xox[a-z]-|xapp-|\w:\/\/[^/]*@|[?&]\w+=/i;
 const LONG_RANDOM = /[A-Za-z0-9+_-]{20}/;
 
 /** Whether a message may quote a text: it is short, on one line, and cannot be a misplaced secret. */

@@ -13,15 +13,26 @@ export type LogLevel = (typeof logLevels)[number];
 
 const SECRET_KEYS = [
   ...["token", "access_token", "accessToken", "admin_token", "read_token", "authorization", "Authorization"],
-  ...["secret", "client_secret", "clientSecret", "password", "credentials", "api_url", "apiUrl"],
+  ...[
+    "secret",
+    "client_secret",
+    "clientSecret",
+    "password",
+    "credentials",
+    "api_url",
+    "apiUrl",
+    "botToken",
+    "appToken",
+  ],
 ];
 
-/** Text without bearer tokens, webhook paths, and passwords and tokens in URLs. */
+/** Text without bearer tokens, Slack's tokens and webhook paths, and passwords and tokens in URLs. */
 export function scrub(text: string): string {
   return text
     .replace(/([?&](?:token|access_token|client_secret|password)=)[^&\s"']+/gi, "$1[redacted]")
     .replace(/\beyJ[\w-]+(?:\.[\w-]*){0,4}/g, "[redacted]")
     .replace(/(Bearer\s+)[\w.~+/=-]+/gi, "$1[redacted]")
+    .replace(/\bx(?:ox[a-z]|app)-[\w-]+/gi, "[redacted]")
     .replace(/(hooks\.slack\.com\/(?:services|workflows|triggers)\/)[^\s"')]+/gi, "$1[redacted]")
     .replace(/(\w{1,32}:\/\/[^:/\s@]*:)[^@/\s]+@/g, "$1[redacted]@");
 }

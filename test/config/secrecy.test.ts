@@ -83,6 +83,8 @@ describe("a secret is not shown when it is itself what is wrong", () => {
     ["a webhook URL out of the environment", slack(`{ api_url: "\${READ_TOKEN}" }`)],
     ["a mapping as a secret", slack(`{ api_url: { "${canary}": "${canary}" } }`)],
     ["a list as a secret", slack(`{ api_url: ["${canary}"] }`)],
+    ["a bot token with the app token's key", slack(`{ bot_token: "xoxb-${canary}", app_token: "xoxb-${canary}" }`)],
+    ["a bot token in place of a channel", slack(`{ bot_token: "xoxb-0123456789", channel: "xoxb-${canary}" }`)],
     ["a login in an address", text.replace("https://core", () => `https://u:${canary}@core`)],
     [
       "a token in the socket's address",

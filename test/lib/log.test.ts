@@ -5,6 +5,7 @@ describe("scrub", () => {
   test.each([
     ["wss://h/?token=abc.def&x=1", "wss://h/?token=[redacted]&x=1"],
     ["Authorization: Bearer abc.def-_=", "Authorization: Bearer [redacted]"],
+    ["xoxb-12-abc and xapp-1-A0-ff", "[redacted] and [redacted]"],
     ["https://hooks.slack.com/services/T0/B0/abc failed", "https://hooks.slack.com/services/[redacted] failed"],
     ["redis://:pass@127.0.0.1:6379/0", "redis://:[redacted]@127.0.0.1:6379/0"],
     ["at https://dana:pass@proxy.example.com.", "at https://dana:[redacted]@proxy.example.com."],
