@@ -10,6 +10,7 @@ import { createScheduleLookup } from "../poll/schedule-lookup.ts";
 import { createSelfAlerts } from "../poll/self-alerts.ts";
 import { createSweep } from "../poll/sweep.ts";
 import { createRefreshUptime, startUptimeWork } from "../poll/uptime.ts";
+import { createBackfillUptime } from "../poll/uptime-backfill.ts";
 import type { JobContext } from "./engine.ts";
 
 const SWEEPS_AT_ONCE = 8;
@@ -114,5 +115,11 @@ function uptimeOf(context: JobContext) {
   const { shards, config, rules } = context;
   const [windowsMs, retainMs] = [windowsOf(rules), uptimeRetentionMs(rules)];
   const indexTimezone = config.service.uptimeIndexTimezone;
-  return createRefreshUptime({ ...context, store: shards, windowsMs, retainMs, indexTimezone });
+  const deps = { ...context, store: shards, windowsMs, retainMs, indexTimezone };
+  const [refresh, backfill] = [createRefreshUptime(deps), createBackfillUptime(deps)];
+  return async (shard: number) => {
+    const isKnown = await refresh(shard);
+    if (isKnown) await backfill(shard);
+    return isKnown;
+  };
 }

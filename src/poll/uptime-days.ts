@@ -55,7 +55,20 @@ export function advance(
   const kept = Object.keys(days);
   if (kept.length > DAYS_KEPT) for (const day of kept.sort().slice(0, -DAYS_KEPT)) delete days[day];
   const readFrom = later(readSince(history, first), calendar.oldestWhole);
-  return { buckets, days, finishedDay: calendar.finishedDay, readFrom };
+  return { buckets, days, finishedDay: calendar.finishedDay, readFrom, hasPast: history?.hasPast };
+}
+
+/** The history with days from before it began; those that it has stay as they are. Pure. */
+export function withPast(
+  history: UptimeHistory,
+  buckets: readonly UptimeBucket[],
+  { days: past }: Pick<ReturnType<typeof calendarOf>, "days">,
+): UptimeHistory {
+  const known = past.flatMap(({ day, from, to }) => {
+    const one = dayUptime(buckets, from, to);
+    return one ? [[day, one] as const] : [];
+  });
+  return { ...history, days: { ...Object.fromEntries(known), ...history.days }, hasPast: true };
 }
 
 function readSince({ finishedDay, readFrom }: Partial<DaysRead> = {}, first: string): string {

@@ -87,7 +87,8 @@ interface Page {
   readonly ids: readonly string[];
 }
 
-function* pagesByZone(ids: readonly string[], zoneOf: (id: string) => string): Generator<Page> {
+/** Ids in pages of one zone each. */
+export function* pagesByZone(ids: readonly string[], zoneOf: (id: string) => string): Generator<Page> {
   for (const [zone, all] of Map.groupBy(ids, zoneOf)) {
     for (const page of chunksOf(all, IDS_PER_REQUEST)) yield { zone, ids: page };
   }

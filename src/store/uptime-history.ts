@@ -17,6 +17,8 @@ export interface UptimeHistory {
   readonly finishedDay: string | undefined;
   /** The first day since which all were read and kept, whether the service had anything for them or not. */
   readonly readFrom?: string | undefined;
+  /** The days from before it was known were asked for: there is no more of them to read. */
+  readonly hasPast?: boolean | undefined;
   /** Of a recording with an uploading schedule. */
   readonly schedule?: LearnedSchedule | undefined;
   /** A week of readings of its quality. */
@@ -46,13 +48,22 @@ interface HistoryDocument {
   d: Record<string, [number, number]>;
   f?: string | undefined;
   r?: string | undefined;
+  p?: 1 | undefined;
   /** Hours of the week as learned, and in minutes until when. */
   s?: [string, number] | undefined;
   /** Hour of the last reading of quality, and the readings. */
   q?: [number, string] | undefined;
 }
 
-function encodeHistory({ buckets, days, finishedDay, readFrom, schedule, quality }: UptimeHistory): HistoryDocument {
+function encodeHistory({
+  buckets,
+  days,
+  finishedDay,
+  readFrom,
+  hasPast,
+  schedule,
+  quality,
+}: UptimeHistory): HistoryDocument {
   return {
     b: buckets.map((bucket) => [
       bucket.startAt / 60_000,
@@ -64,12 +75,13 @@ function encodeHistory({ buckets, days, finishedDay, readFrom, schedule, quality
     d: Object.fromEntries(Object.entries(days).map(([day, one]) => [day, [one.ratio, one.segmentsExpected]])),
     f: finishedDay,
     r: readFrom,
+    p: hasPast ? 1 : undefined,
     s: schedule && [schedule.hours, schedule.until / 60_000],
     q: quality && [quality.hour, quality.levels],
   };
 }
 
-function decodeHistory({ b, d, f, r, s, q }: HistoryDocument): UptimeHistory {
+function decodeHistory({ b, d, f, r, p, s, q }: HistoryDocument): UptimeHistory {
   return {
     buckets: b.map(([minutes, within, expected, received, overall]) => ({
       startAt: minutes * 60_000,
@@ -85,6 +97,7 @@ function decodeHistory({ b, d, f, r, s, q }: HistoryDocument): UptimeHistory {
     ),
     finishedDay: f,
     readFrom: r,
+    hasPast: p === 1 ? true : undefined,
     schedule: s && { hours: s[0], until: s[1] * 60_000 },
     quality: q && { hour: q[0], levels: q[1] },
   };

@@ -1,0 +1,98 @@
+import { expect, it } from "vitest";
+import { silentLogger } from "../../src/lib/log.ts";
+import { createBackfillUptime } from "../../src/poll/uptime-backfill.ts";
+import { ServiceError } from "../../src/service/errors.ts";
+import { HOUR, useTestStore } from "../store/fixtures.ts";
+import { anUptimeBucket, aRecording } from "../support/fixtures.ts";
+import { describeWithRedis } from "../support/redis.ts";
+
+const DAY = 24 * HOUR;
+const NOW = Date.UTC(2026, 10, 20, 14, 5);
+const YESTERDAY = { ratio: 0.25, segmentsExpected: 7 };
+
+describeWithRedis("days from before a recording was known", () => {
+  const testStore = useTestStore();
+
+  async function watching(count: number, failures: Error[] = []) {
+    const { store } = testStore();
+    const fleet = Array.from({ length: count }, (_, i) =>
+      aRecording(`r${i}`, { locationId: "north", timezone: "UTC" }),
+    );
+    await store.inventory.saveRecordings(fleet);
+    const history = {
+      buckets: [],
+      days: { "2026-11-19": YESTERDAY },
+      finishedDay: "2026-11-18",
+      readFrom: "2026-11-17",
+    };
+    await store.uptime.saveHistories(0, new Map(fleet.map(({ id }) => [id, history])));
+    const asked: { start: string | undefined; recids: readonly string[] }[] = [];
+    const state = { sweptAt: NOW, locations: new Map(), recordings: new Map(fleet.map(({ id }) => [id, {} as never])) };
+    const deps = {
+      clock: { now: () => NOW },
+      log: silentLogger,
+      service: {
+        async uptimes({ start, recids = [] }: { start?: string; recids?: readonly string[] }) {
+          asked.push({ start, recids });
+          const failure = failures.shift();
+          if (failure) throw failure;
+          const buckets = Array.from({ length: 20 * 24 }, (_, i) =>
+            anUptimeBucket(NOW - (NOW % DAY) - (i + 1) * HOUR, 0.5, { segmentsExpected: 2 }),
+          );
+          const results = fleet.filter(({ id }) => recids.includes(id)).map((recording) => ({ recording, buckets }));
+          return { results, dropped: 0 };
+        },
+      },
+      store: { ...store.shards, read: async () => ({ nonce: "", state }) },
+      uptime: store.uptime,
+      inventory: store.inventory,
+      windowsMs: [DAY],
+      retainMs: 3 * DAY,
+      indexTimezone: "recording",
+    } as const;
+    const days = async (id: string) => (await store.uptime.histories(0, [id])).get(id)?.days ?? {};
+    return { restart: () => createBackfillUptime(deps), asked, days };
+  }
+
+  it("are read once, as far as the service has them, and what was known stays", async () => {
+    const { restart, asked, days } = await watching(1);
+    const backfill = restart();
+    await backfill(0);
+    const known = await days("r0");
+    expect(Object.keys(known).toSorted()).toEqual(Array.from({ length: 20 }, (_, i) => `2026-${dayName(i)}`));
+    expect(known["2026-11-01"]).toEqual({ ratio: 0.5, segmentsExpected: 48 });
+    expect(known["2026-11-19"]).toEqual(YESTERDAY);
+    await backfill(0);
+    await restart()(0);
+    expect(asked).toEqual([{ start: "2026-10-21", recids: ["r0"] }]);
+  });
+
+  it("are read a few at a time, and go on after a restart", async () => {
+    const { restart, asked, days } = await watching(72);
+    await restart()(0);
+    expect(asked.map(({ recids }) => recids.length)).toEqual([10, 10, 10, 10, 10]);
+    await restart()(0);
+    expect(new Set(asked.flatMap(({ recids }) => recids)).size).toBe(72);
+    expect(asked).toHaveLength(8);
+    expect(Object.keys(await days("r71"))).toHaveLength(20);
+  });
+
+  it("are asked for again after a failure in passing, and never again once refused", async () => {
+    const { restart, asked, days } = await watching(1, [
+      new ServiceError("timeout", "too slow"),
+      new ServiceError("bad_request", "too many days"),
+    ]);
+    const backfill = restart();
+    await backfill(0);
+    expect(asked).toHaveLength(1);
+    for (const _ of [1, 2]) await backfill(0);
+    await restart()(0);
+    expect(asked).toHaveLength(2);
+    expect(await days("r0")).toEqual({ "2026-11-19": YESTERDAY });
+  });
+});
+
+/** From 31 October to 19 November. */
+function dayName(i: number): string {
+  return new Date(Date.UTC(2026, 9, 31 + i)).toISOString().slice(5, 10);
+}
