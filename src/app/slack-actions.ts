@@ -34,14 +34,18 @@ export interface SlackActionsDeps extends SlackVerbsDeps {
   fleet(): Promise<FleetSnapshot>;
   /** The id of the workspace that the bot token is of. */
   teamOf(app: SlackAppSettings): Promise<string>;
-  /** Shows a text to one person. */
-  tell(app: SlackAppSettings, to: { channel: string; user: string }, text: string): Promise<void>;
+  /** Shows a text to one person or, without a user, to everybody, in a thread. */
+  tell(app: SlackAppSettings, to: Addressee, text: string): Promise<void>;
 }
+
+export type Addressee = { readonly channel: string } & ({ readonly user: string } | { readonly thread_ts: string });
 
 interface Asking extends Person {
   readonly team: string;
   readonly isOurApp: boolean;
   readonly channel: string;
+  /** The message that was pressed. */
+  readonly ts?: string;
 }
 
 /** Redis may be away, and what was asked then takes effect later. */
@@ -86,6 +90,7 @@ export function createSlackActions(deps: SlackActionsDeps) {
       team: user.team_id ?? team?.id ?? "",
       isOurApp: api_app_id === appId,
       channel: container.channel_id,
+      ts: container.message_ts,
     };
     // In a thread, where it might belong, Slack shows it only to people who follow that.
     const to = { channel: asking.channel, user: user.id };
@@ -111,13 +116,25 @@ export function createSlackActions(deps: SlackActionsDeps) {
     const firing = (await deps.active()).filter(({ alert }) => open?.episodes.has(alert.id));
     const timezone = firing[0]?.alert.facts.timezone;
     if (timezone === undefined) return OVER;
-    if (action_id === "acknowledge") return verbs.acknowledge(firing, asking, "");
+    // A root that groups share is not edited meanwhile: its thread shows what was done.
+    const announce = async (done: string) => {
+      const to = { channel: asking.channel, thread_ts: asking.ts ?? "" };
+      const text = `${done} by ${mrkdwn(asking.name)}.`;
+      if (open?.conversation.groups !== undefined) await deps.tell(app, to, text).catch(() => {});
+    };
+    if (action_id === "acknowledge") {
+      const answer = await verbs.acknowledge(firing, asking, "");
+      if (answer === undefined) await announce("Acknowledged");
+      return answer;
+    }
     const about = aboutAlerts(firing);
     if (action_id === "why") return verbs.why(about);
     const value = slackSilences.find((one) => one === selected_option?.value);
     if (action_id !== "silence" || value === undefined) return undefined;
     const endsAt = value === "morning" ? nextMorning(clock.now(), timezone) : clock.now() + (parseDuration(value) ?? 0);
-    return verbs.silence(about, { endsAt, comment: "" }, asking);
+    const { text, done } = await verbs.silence(about, { endsAt, comment: "" }, asking);
+    if (done) await announce(done);
+    return text;
   }
 
   async function command(typed: SlackCommand, appId: string | undefined): Promise<string | undefined> {
@@ -154,7 +171,7 @@ export function createSlackActions(deps: SlackActionsDeps) {
       case "ack":
         return (await verbs.acknowledge(firing, asking, request.comment)) ?? "Acknowledged.";
       case "silence":
-        return verbs.silence(about, { endsAt: clock.now() + request.forMs, comment: request.comment }, asking);
+        return (await verbs.silence(about, { ...request, endsAt: clock.now() + request.forMs }, asking)).text;
     }
   }
 

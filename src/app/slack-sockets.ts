@@ -6,7 +6,7 @@ import { SlackSocket, slackSocketAddress } from "../notify/slack/socket.ts";
 import { createSlackApi, type SlackApi } from "../notify/slack/web-api.ts";
 import type { Runtime } from "./runtime.ts";
 import type { Setup } from "./setup.ts";
-import { createSlackActions, type SlackIntegration } from "./slack-actions.ts";
+import { type Addressee, createSlackActions, type SlackIntegration } from "./slack-actions.ts";
 
 const CALL_MS = 10_000;
 
@@ -118,11 +118,10 @@ export class SlackSockets {
 
   async #tell(app: SlackAppSettings, to: Addressee, text: string): Promise<void> {
     const { signal } = new AbortController();
-    await this.#apiOf(app).api.call(signal, (client) => client.apiCall("chat.postEphemeral", { ...to, text }));
+    const method = "user" in to ? "chat.postEphemeral" : "chat.postMessage";
+    await this.#apiOf(app).api.call(signal, (client) => client.apiCall(method, { ...to, text }));
   }
 }
-
-type Addressee = { readonly channel: string; readonly user: string };
 
 function keyOf({ apiBase }: SlackAppSettings, appToken: string): string {
   return `${apiBase}\n${appToken}`;

@@ -40,7 +40,8 @@ interface About {
   /** What the silences are about. */
   readonly scope: string;
   readonly timezone: string;
-  readonly subjects: readonly Subject[];
+  /** With their names. */
+  readonly subjects: readonly (readonly [Subject, name: string])[];
   /** The matchers of each silence, as text; undefined: it would take too many. */
   readonly silences: readonly string[] | undefined;
 }
@@ -76,27 +77,34 @@ export function createSlackVerbs({ clock, changes, store, externalUrl }: SlackVe
     { scope, silences, timezone }: About,
     { endsAt, comment }: { endsAt: Instant; comment: string },
     person: Person,
-  ): Promise<string> {
+  ): Promise<{ readonly text: string; readonly done?: string }> {
     const page = externalUrl === undefined ? "" : link({ label: "status page", url: `${externalUrl}/?show=silences` });
-    if (!silences) return `That would take too many silences. Set one on the ${page || "status page"}.`;
+    if (!silences) return { text: `That would take too many silences. Set one on the ${page || "status page"}.` };
     const by = new Set<string>();
+    let until = endsAt;
     for (const matchers of silences) {
       const set = await silenceOnce(matchers, endsAt, comment || "from Slack", person);
-      if ("problem" in set) return `It was not silenced: ${mrkdwn(set.problem)}.`;
-      if (set.by !== undefined) by.add(set.by);
+      if ("problem" in set) return { text: `It was not silenced: ${mrkdwn(set.problem)}.` };
+      if ("by" in set) {
+        by.add(set.by);
+        until = Math.max(until, set.endsAt);
+      }
     }
-    const until = timesSeenAt(clock.now()).at(endsAt, timezone);
-    const already = by.size > 0 ? `, already by ${mrkdwn([...by].join(", "))}` : "";
-    return `${bold(scope)} is silenced until ${until}${already}. To end it: ${page ? `the ${page}` : "`lenswatch silence expire`"}.`;
+    const done = `${bold(scope)}: silenced until ${timesSeenAt(clock.now()).at(until, timezone)}`;
+    const end = `To end it: ${page ? `the ${page}` : "`lenswatch silence expire`"}.`;
+    if (by.size > 0) return { text: `${done}, already by ${mrkdwn([...by].join(", "))}. ${end}` };
+    return { text: `${done}. ${end}`, done };
   }
 
-  /** `by`: the author of the silence that is in force already. */
+  /** `by`: the author of the silence that is in force already, and covers the time. */
   async function silenceOnce(
     text: string,
     endsAt: Instant,
     comment: string,
     person: Person,
-  ): Promise<{ readonly by: string | undefined } | { readonly problem: string }> {
+  ): Promise<
+    { readonly by: string; readonly endsAt: Instant } | { readonly problem: string } | { readonly id: string }
+  > {
     const matchers = parseMatchers(text, requestBudget());
     for (;;) {
       const now = clock.now();
@@ -105,7 +113,7 @@ export function createSlackVerbs({ clock, changes, store, externalUrl }: SlackVe
       for (let n = 1; stored.has(id); id = idOf(text, n++)) {
         const known = stored.get(id);
         if (known && silenceState(known, now) === "active" && known.endsAt >= endsAt - SAME_MS)
-          return { by: known.createdBy };
+          return { by: known.createdBy, endsAt: known.endsAt };
       }
       const wanted = {
         id: undefined,
@@ -118,14 +126,20 @@ export function createSlackVerbs({ clock, changes, store, externalUrl }: SlackVe
       };
       const set = await changes.setSilence(wanted, originOf(person), id);
       if (set.outcome === "refused") return { problem: set.why };
-      if (set.outcome === "set") return { by: undefined };
+      if (set.outcome === "set") return { id };
     }
   }
 
   async function why({ name, subjects, timezone }: About): Promise<string> {
     const now = clock.now();
-    const lines = await store.log.read(subjects.slice(0, MOST_SUBJECTS), now - WEEK_MS);
-    return whyText(name, lines, now, timezone);
+    const different = new Map(subjects.map(([subject, of]) => [`${subject.kind}/${subject.id}`, { subject, of }]));
+    const asked = [...different].slice(0, MOST_SUBJECTS);
+    const since = now - WEEK_MS;
+    const lines = await store.log.read(
+      asked.map(([, { subject }]) => subject),
+      since,
+    );
+    return whyText({ name, names: new Map(asked.map(([key, { of }]) => [key, of])), timezone }, lines, now);
   }
 
   return { acknowledge, silence, why };
@@ -138,12 +152,11 @@ export function aboutAlerts(firing: readonly Pick<SuppressibleAlert, "alert">[])
   const names = [...new Set(alerts.map((alert) => locationName(alert) || plainName(alert)))];
   const ids = [...new Set(alerts.map(({ labels }) => labels.location_id ?? ""))];
   const scope = names.length === 1 ? (names[0] ?? "") : counted(ids.length, "location");
-  const subjects = new Map(alerts.map(({ subject }) => [`${subject.kind}/${subject.id}`, subject]));
   return {
     name: alerts.length === 1 && first ? nameOf(first) : scope,
     scope,
     timezone: first?.facts.timezone ?? "UTC",
-    subjects: [...subjects.values()],
+    subjects: alerts.map((alert) => [alert.subject, plainName(alert)]),
     silences: ids.includes("") ? ofEach(alerts.map(matchersOf)) : ofLocations(ids),
   };
 }
@@ -153,7 +166,7 @@ export function aboutPlace({ kind, id, name, timezone }: Place): About {
     name: clean(name),
     scope: clean(name),
     timezone,
-    subjects: [{ kind, id }],
+    subjects: [[{ kind, id }, clean(name)]],
     silences: [equalMatchers([[`${kind}_id`, id]])],
   };
 }

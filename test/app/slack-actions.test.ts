@@ -91,7 +91,7 @@ describeWithRedis("a press or a command of Slack", () => {
         overallUptime: () => undefined,
       }),
       teamOf: async () => slackIds.team,
-      tell: async (_app, { channel, user }, text) => void shown.push(`${channel} ${user}: ${text}`),
+      tell: async (_app, to, text) => void shown.push(`${to.channel} ${"user" in to ? to.user : "thread"}: ${text}`),
     });
     const press = (action: string, by: SlackPerson & { value?: string; channel?: string } = {}, group = "g") => {
       const block_id = makeBlockId(SLACK, group, CONVERSATION) ?? "";
@@ -130,10 +130,17 @@ describeWithRedis("a press or a command of Slack", () => {
     expect(shown).toEqual([]);
   });
 
-  it("acknowledges all groups of a summary that they share", async () => {
+  it("acknowledges and silences all groups of a summary, and says so in its thread, once", async () => {
     await given({ shares: true });
-    await replica().press("acknowledge", {}, "storm");
+    const { press, shown } = replica();
+    for (const action of ["acknowledge", "silence", "acknowledge", "silence"]) {
+      await press(action, { value: "1h" }, "storm");
+    }
     expect((await stored()).acked).toEqual(ackedBy("ana", entrance, tills));
+    expect(shown.filter((one) => one.startsWith(`${ops?.id} thread`))).toEqual([
+      expect.stringMatching(/thread: Acknowledged by ana\.$/),
+      expect.stringMatching(/thread: \*Leeds Briggate\*: silenced until \S+ \S+ by ana\.$/),
+    ]);
   });
 
   it("changes something once, whoever else presses, and wherever it arrives again", async () => {
@@ -169,9 +176,7 @@ describeWithRedis("a press or a command of Slack", () => {
       matchers: [{ name: "location_id", operator: "=", value: "1" }],
     });
     expect(audited).toHaveLength(1);
-    expect(other.shown.at(-1)).toMatch(
-      /\*Leeds Briggate\* is silenced until .*, already by (?:ana|ben)\. .*status page/,
-    );
+    expect(other.shown.at(-1)).toMatch(/\*Leeds Briggate\*: silenced until .*, already by (?:ana|ben)\. .*status page/);
   });
 
   it("silences for longer where that is asked for, and again after the first silence is over", async () => {
@@ -189,11 +194,21 @@ describeWithRedis("a press or a command of Slack", () => {
     expect((await stored()).silences).toMatchObject([{ matchers: [{ operator: "=~", value: "1|2" }] }]);
   });
 
-  it("shows why to the one who asks", async () => {
-    await given();
-    const { press, shown } = replica();
+  it("shows why to the one who asks, each decision once with the name of its subject", async () => {
+    const slow = firing("slow", T0, { ...briggate, recording: "Entrance" });
+    await given({ alerts: [entrance, tills, { ...slow, subject: entrance.subject }] });
+    const { press, command, shown } = replica();
     await press("why");
     expect(shown).toEqual([`${ops?.id} U0ANA: No decisions about *Leeds Briggate* in the last week.`]);
+    const line = { ruleId: "RecordingOffline", at: T0, reason: "firing" };
+    const lines = [entrance, tills].map(({ subject }) => ({ ...line, subject }));
+    await testStore().store.log.write(lines, T0);
+    await press("why");
+    expect(shown[1]?.split("\n").slice(1).sort()).toEqual([
+      "Entrance · RecordingOffline: 08:00 UTC fires",
+      "Tills · RecordingOffline: 08:00 UTC fires",
+    ]);
+    expect(await command("why Entrance")).toBe("*Entrance*\nRecordingOffline: 08:00 GMT fires");
   });
 
   it.each(["acknowledge", "silence", "why"])("changes nothing by %s once it is over", async (action) => {
@@ -246,7 +261,9 @@ describeWithRedis("a press or a command of Slack", () => {
     expect(await command("status leeds briggate")).toMatch(/Entrance: offline since.*\nTills.*\n2 alerts firing\./);
     expect(await command("why Entrance")).toBe("No decisions about *Entrance* in the last week.");
     expect(await command("ack entrance on my way")).toBe("Acknowledged.");
-    expect(await command('silence "Leeds Briggate" 2h new ceiling')).toContain("is silenced until 10:01 GMT");
+    expect(await command('silence "Leeds Briggate" 2h new ceiling')).toContain(
+      "*Leeds Briggate*: silenced until 10:01 GMT",
+    );
     expect((await stored()).acked).toEqual(ackedBy("ana", entrance));
     expect((await stored()).silences).toMatchObject([{ comment: "new ceiling", endsAt: NOW + 2 * HOUR }]);
     expect(refused).toEqual([]);

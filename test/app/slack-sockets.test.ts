@@ -40,7 +40,7 @@ describeWithRedis("a daemon with an app token", () => {
   it("answers commands, and silences", async () => {
     const [location] = watch.simulator.world.locations;
     expect(await slack.command("ops-cameras", "status")).toBe("Nothing needs anybody.");
-    expect(await slack.command("ops-cameras", `silence ${location?.id} 2h`)).toContain("is silenced until");
+    expect(await slack.command("ops-cameras", `silence ${location?.id} 2h`)).toContain("silenced until");
     const silences = await (await fetch(`${watch.app.address}/api/v2/silences`)).json();
     expect(silences).toMatchObject([{ createdBy: "ana", comment: "from Slack", matchers: [{ value: location?.id }] }]);
     expect(await exposed()).toBe("1");

@@ -6,7 +6,6 @@ import type { Alert } from "../../health/alert.ts";
 import type { RecordingStatus } from "../../health/recording.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { counted } from "../../lib/format.ts";
-import { cut } from "../../lib/text.ts";
 import { span, timesSeenAt } from "../../lib/when.ts";
 import { clean, locationName, plainName } from "../name.ts";
 import type { Place } from "./command.ts";
@@ -16,12 +15,19 @@ const MOST_LINES = 20;
 const MOST_CHARACTERS = 3_500;
 const LINE = 300;
 
-/** Newest last. */
-export function whyText(name: string, lines: readonly LogLine[], now: Instant, timezone: string): string {
+/** Newest last. `names` by subject, `kind/id`; shown where there are several. */
+export function whyText(
+  { name, names, timezone }: { name: string; names: ReadonlyMap<string, string>; timezone: string },
+  lines: readonly LogLine[],
+  now: Instant,
+): string {
   const times = timesSeenAt(now);
-  const rows = foldDecisions(lines).map(({ steps, ruleId }) => {
-    const text = steps.map(({ at, words }) => `${times.at(at, timezone)} ${words}`).join(" → ");
-    return mrkdwn(cut(clean(ruleId ? `${ruleId}: ${text}` : text, LINE), LINE));
+  const rows = foldDecisions(lines).map(({ subject, steps, ruleId }) => {
+    const text = steps
+      .map(({ at, words }) => `${times.at(at, timezone)} ${words.replace(`${ruleId}: `, "")}`)
+      .join(" → ");
+    const head = [names.size > 1 ? names.get(`${subject.kind}/${subject.id}`) : "", ruleId].filter(Boolean).join(" · ");
+    return mrkdwn(clean(head === "" ? text : `${head}: ${text}`, LINE));
   });
   if (rows.length === 0) return `No decisions about ${bold(clean(name))} in the last week.`;
   return bounded([bold(clean(name)), ...rows.slice(-MOST_LINES)]);
