@@ -34,6 +34,15 @@ test.each([
     "RecordingOffline: acknowledged by dana; no reminder sent to ops/slack/0",
   ],
   [
+    { ...at, reason: "escalation", detail: "2026-11-22 03:15 UTC" },
+    "RecordingOffline: escalates to ops/slack/0 at 2026-11-22 03:15 UTC",
+  ],
+  [{ ...at, reason: "notified", detail: "escalated" }, "RecordingOffline: escalated to ops/slack/0"],
+  [
+    { ...at, reason: "not_escalated", detail: "acknowledged by dana" },
+    "RecordingOffline: not escalated to ops/slack/0: acknowledged by dana",
+  ],
+  [
     { ...at, reason: "stopped_by_the_moon", detail: "full" },
     "RecordingOffline: stopped by the moon at ops/slack/0 (full)",
   ],

@@ -115,6 +115,16 @@ test.each([
     '15:17: route.routes[0].receiver: found "team", expected one of the configured receivers: "ops"',
   ],
   [
+    "an escalation to nobody",
+    "route: { receiver: ops, escalate: [ { after: 15m, receiver: phon } ] }",
+    '12:61: route.escalate[0].receiver: found "phon", expected one of the configured receivers: "ops"',
+  ],
+  [
+    "an escalation to the receiver itself",
+    "route: { receiver: ops, escalate: [ { after: 15m, receiver: ops } ] }",
+    '12:61: route.escalate[0].receiver: found "ops", expected a receiver that the route does not notify already',
+  ],
+  [
     "a root without a receiver",
     "route: { group_wait: 1s }",
     "12:1: route.receiver: found nothing, expected the receiver of alerts that no other route takes",

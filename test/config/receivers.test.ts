@@ -173,3 +173,31 @@ describe("the Slack app", () => {
     expect(refusalOf(entry)).toEqual([expect.stringContaining(expected)]);
   });
 });
+
+describe("an escalation", () => {
+  const receivers = "receivers: [ { name: ops }, { name: phone }, { name: boss } ]";
+  const routeOf = (text: string) => configOf(`${service}\n${receivers}\nroute:\n${text}`).route;
+  const steps = "[ { after: 15m, receiver: phone }, { after: 45m, receiver: boss } ]";
+
+  test("is inherited but for the steps to the route's own receiver, and ends with an empty list", () => {
+    const { escalate, routes } = routeOf(`
+  receiver: ops
+  escalate: ${steps}
+  routes:
+    - { matchers: [ a = b ] }
+    - { matchers: [ a = c ], receiver: phone, routes: [ { matchers: [ b = c ], receiver: ops } ] }
+    - { matchers: [ a = d ], escalate: [] }`);
+    const both = [
+      { afterMs: 900_000, receiver: "phone" },
+      { afterMs: 2_700_000, receiver: "boss" },
+    ];
+    expect(escalate).toEqual(both);
+    expect(routes.map((route) => route.escalate)).toEqual([both, both.slice(1), undefined]);
+    expect(routes[1]?.routes[0]?.escalate).toEqual(both);
+  });
+
+  test("has each step later than the one before", () => {
+    const same = "  receiver: ops\n  escalate: [ { after: 15m, receiver: phone }, { after: 15m, receiver: boss } ]";
+    expect(() => routeOf(same)).toThrow(/steps with a later `after` each/);
+  });
+});

@@ -38,6 +38,15 @@ describeWithRedis("a cold start", () => {
       nextAt: undefined,
     });
 
+  it("leaves out of its summary what an integration is only escalated", async () => {
+    await begin();
+    const own = firing("own");
+    const escalated = to(slack.id, "g", { escalateAfterMs: 15 * MINUTE });
+    await committer(testStore())(T0, fires(camera, escalated), fires(own, to(slack.id, "h")));
+    await sum(T0 + MINUTE, camera.id, own.id);
+    expect(whatOf(await claim(T0 + MINUTE))).toEqual(["started", [own.id]]);
+  });
+
   it("suppresses everything until there is a summary, then sends that first", async () => {
     expect(await begin()).toEqual({ gathering: true, since: T0 });
     await committer(testStore())(T0, fires(camera, to(slack.id, "g", { groupWaitMs: 0 })));
