@@ -131,6 +131,11 @@ describe.skipIf(chromiumPath === undefined)(title, () => {
     const fleet = async () => (isAway ? Promise.reject(new Error("away")) : now.fleet);
     const { address } = await serve({ ...deps, fleet });
     const { page } = await openPage(browser, {});
+    // A connection that is dead and not known to be.
+    await page.addInitScript(`globalThis.EventSource = class extends EventTarget {
+      constructor() { super(); setTimeout(() => this.dispatchEvent(new Event("open"))); }
+      close() {}
+    }`);
     await page.clock.install();
     await page.goto(address);
     await page.getByText("Live.").waitFor();
