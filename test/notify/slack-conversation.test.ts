@@ -74,6 +74,11 @@ describe("a root", () => {
     ]);
   });
 
+  test("of a summary says when it was true: it is not edited before all is over", () => {
+    const lines = linesOf(renderRoot(of({ firing: [alertOf("A"), alertOf("B")], groups: 12 })));
+    expect(lines[1]).toBe("As of 14:17 GMT; later changes are in messages of their own.");
+  });
+
   test("has buttons that name its integration, group and conversation, in place of links", () => {
     const runbook = { annotations: { runbook_url: "https://wiki.example.com/a" } };
     const root = renderRoot(of({ firing: [alertOf("Till 3", runbook)] }), { actions: true });

@@ -50,8 +50,11 @@ function handledWords(firing: readonly NotifiedAlert[]): string {
   return others.length > 0 || (reason !== "acknowledged" && reason !== "silenced") ? "" : ` — ${reason}`;
 }
 
-/** What ended while others fire; how long it all lasted. */
-function meanwhile({ conversation, resolved, now, start }: Notification): string[] {
+/** What ended while others fire; how long it all lasted; when a summary was true, whose root is not edited before. */
+function meanwhile({ conversation, resolved, firing, groups, now, start }: Notification): string[] {
+  const [one] = firing;
+  if (groups !== undefined && one && !conversation?.isOver)
+    return [`As of ${timesSeenAt(now).at(now, one.facts.timezone)}; later changes are in messages of their own.`];
   if (start || resolved.length === 0) return [];
   if (!conversation?.isOver) return [`Since the last notification: ${endCounts(resolved).join(", ")}.`];
   const [first] = resolved;
