@@ -86,6 +86,8 @@ class Channel {
   readonly roots = new Map<string, Root>();
   readonly posts: (FoundPost & { readonly conversation: string; readonly news: string[] })[] = [];
   canFind = true;
+  /** Of each message, the ends in it. */
+  readonly ends: string[][] = [];
 
   /** Takes a message as Slack does: a root, or a reply beside an edit of the root. */
   take({ reason, conversation, messageId, trace, group, firing, resolved, standing }: Notification, isStale: boolean) {
@@ -99,6 +101,7 @@ class Channel {
     if (conversation?.handle !== undefined && (root?.isDeleted ?? true)) throw new ChannelError("conversation_gone");
     if (reason !== "update")
       this.posts.push({ conversation: id, handle, notificationId: messageId, alerts: [...trace], news });
+    this.ends.push(resolved.map(({ id: ended }) => ended));
     const shows = [...firing, ...standing].map((alert) => `${alert.id} ${shownOf(alert.suppressedBy?.reason)}`).sort();
     if (!root) {
       this.roots.set(handle, {
@@ -364,5 +367,65 @@ describeWithRedis("conversations over the real Redis", () => {
       }),
       { seed: 14, numRuns: 15 },
     );
+  });
+
+  async function begun(stormGroups?: number): Promise<World> {
+    const world = new World(redis, stormGroups);
+    await markStarted(world.testStore);
+    return world;
+  }
+  const served = async (world: World, seconds: number, how: How = "accepted") => {
+    world.now += seconds * SECOND;
+    await world.deliver(how);
+    return world.channel;
+  };
+
+  it("show a silence and an acknowledgement at once, without a post, and before the news that waits", async () => {
+    const world = await begun();
+    await world.flip("b");
+    const { posts, roots } = await served(world, 31);
+    const [root] = roots.values();
+    await world.flip("a");
+    await world.apply({ kind: "silence", name: "b" });
+    await served(world, 6);
+    expect(root?.shows).toEqual([expect.stringMatching(/^b@\d+ silenced$/)]);
+    await world.apply({ kind: "unsilence", name: "b" });
+    await world.apply({ kind: "acknowledge", name: "b" });
+    await served(world, 6);
+    expect(root?.shows).toEqual([expect.stringMatching(/^b@\d+ acknowledged$/)]);
+    expect(posts).toHaveLength(1);
+    await served(world, 300);
+    expect(posts).toHaveLength(2);
+    expect(root?.shows).toEqual([expect.stringMatching(/^a@/), expect.stringMatching(/^b@\d+ acknowledged$/)]);
+  });
+
+  it("are shared by the groups of a summary, whose root is closed with the last of them", async () => {
+    const world = await begun(1);
+    await world.flip("a");
+    await world.flip("c");
+    const { posts, roots } = await served(world, 31);
+    await world.flip("a");
+    await served(world, 301);
+    const ended = () => [roots.size, posts.length, [...roots.values()][0]?.isOver];
+    expect(ended()).toEqual([1, 2, false]);
+    await world.flip("c");
+    await served(world, 301);
+    expect(ended()).toEqual([1, 3, true]);
+    expect((await world.testStore.keys()).filter((key) => key.startsWith("talk:"))).toEqual([]);
+  });
+
+  it("are closed later, with their ends, where the root could not be edited", async () => {
+    const world = await begun();
+    await world.flip("a");
+    const { posts, roots, ends: shown } = await served(world, 31);
+    const [root] = roots.values();
+    await world.flip("a");
+    await served(world, 301, "stale");
+    expect(root?.isOver).toBe(false);
+    await served(world, 6);
+    expect(root).toMatchObject({ isOver: true });
+    expect(shown.at(-1)).toHaveLength(1);
+    expect(posts).toHaveLength(2);
+    expect(await world.testStore.store.groups.nextDue([chat.id])).toEqual(new Map());
   });
 });

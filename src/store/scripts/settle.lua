@@ -92,7 +92,7 @@ local at
 if is_due then
   at = now
   redis.call('HSET', key, 'since', at)
-elseif args.newsAt then
+elseif args.newsAt and (members > 0 or has_root) then
   at = math.min(args.newsAt, want or args.newsAt)
 elseif want then
   at = args.sent and math.max(want, now + interval) or want
