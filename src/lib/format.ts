@@ -20,6 +20,12 @@ export function percent(ratio: number | undefined, leastDecimals = 0): string {
   return `${Math.floor(billionths(ratio) / 10 ** (7 - decimals)) / 10 ** decimals} %`;
 }
 
+/** The same with so many decimals, also zeros: figures of a column are alike. */
+export function columnPercent(ratio: number | undefined, decimals: number): string {
+  if (ratio === undefined) return "";
+  return `${(Math.floor(billionths(ratio) / 10 ** (7 - decimals)) / 10 ** decimals).toFixed(decimals)} %`;
+}
+
 /** A configured ratio 0–1 with all its digits: `95.55 %`. */
 export function exactPercent(ratio: number): string {
   return `${billionths(ratio) / 1e7} %`;

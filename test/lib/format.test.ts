@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { decimalsOf, exactPercent, isBelow, nameOf, percent } from "../../src/lib/format.ts";
+import { columnPercent, decimalsOf, exactPercent, isBelow, nameOf, nameWithin, percent } from "../../src/lib/format.ts";
 
 test.each([
   [1, "100 %"],
@@ -53,4 +53,23 @@ test.each([
   ["x".repeat(10_000), `${"x".repeat(59)}…`],
 ])("a name %j reads %j", (name, expected) => {
   expect(nameOf(name.slice(0, 10_000), "id-1")).toBe(expected);
+});
+
+test.each([
+  [0.9, 1, "90.0 %"],
+  [0.99999, 2, "99.99 %"],
+  [1, 2, "100.00 %"],
+  [undefined, 2, ""],
+] as const)("%s with %i decimals in a column is %s, never rounded up", (ratio, decimals, words) => {
+  expect(columnPercent(ratio, decimals)).toBe(words);
+});
+
+test.each([
+  ["Leeds Briggate Entrance", "Leeds Briggate", "Entrance"],
+  ["LEEDS – Till 3", "Leeds", "Till 3"],
+  ["Leeds -", "Leeds", "Leeds -"],
+  ["Leedsham", "Leeds", "Leedsham"],
+  ["Till 3", "", "Till 3"],
+])("%s within %s is %s", (name, location, own) => {
+  expect(nameWithin(name, location)).toBe(own);
 });

@@ -1,6 +1,6 @@
 /** Recordings: their names, their current figures, and as a table. */
 import { currentStatus, type FleetSnapshot, type RecordingState } from "../../health/shard-state.ts";
-import { counted, nameOf, percent } from "../../lib/format.ts";
+import { columnPercent, counted, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { span } from "../../lib/when.ts";
 import { homeLink, recordingLink } from "./links.ts";
@@ -62,8 +62,8 @@ export function recordingTable(
       html`<a href="${recordingLink("./", state.id)}"><bdi>${name}</bdi></a>${withLocation ? link : nothing}`,
       html`${badge(status)} <small>${sinceText(state, status, timezone, moment)}</small>`,
       agoAt(state.lastSeenAt, moment),
-      html`${percent(quality)}`,
-      html`${percent(uptime24h)}`,
+      html`${columnPercent(quality, 1)}`,
+      html`${columnPercent(uptime24h, 2)}`,
       firing === 0 ? nothing : html`${counted(firing, "alert")}`,
     ];
   });
