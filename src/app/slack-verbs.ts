@@ -14,7 +14,7 @@ import type { Subject } from "../health/evaluation.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import { counted } from "../lib/format.ts";
 import { timesSeenAt } from "../lib/when.ts";
-import { clean, locationName, plainName } from "../notify/name.ts";
+import { clean, locationName, plainName, shortName } from "../notify/name.ts";
 import { whyText } from "../notify/slack/answers.ts";
 import type { Place } from "../notify/slack/command.ts";
 import { bold, link, mrkdwn } from "../notify/slack/mrkdwn.ts";
@@ -173,7 +173,7 @@ export function aboutPlace({ kind, id, name, timezone }: Place): About {
 
 /** `Till 3 · Leeds Briggate`. */
 function nameOf(alert: Alert): string {
-  return [...new Set([plainName(alert), locationName(alert)])].filter(Boolean).join(" · ");
+  return [...new Set([shortName(alert), locationName(alert)])].filter(Boolean).join(" · ");
 }
 
 function ofEach(all: readonly string[]): string[] | undefined {

@@ -269,6 +269,18 @@ describeWithRedis("a press or a command of Slack", () => {
     expect(refused).toEqual([]);
   });
 
+  it("says by a command what needs nobody any more, and names a recording once", async () => {
+    const long = firing("r9", T0, { ...briggate, recording: "Leeds Briggate Door" });
+    await given({ alerts: [long] });
+    const { command, press, shown } = replica();
+    await press("why");
+    expect(shown[0]).toContain("*Door · Leeds Briggate*");
+    await press("acknowledge");
+    expect(await command("status")).toBe(
+      "Nothing needs anybody. 1 alert acknowledged, silenced or explained by another.",
+    );
+  });
+
   it("lets people of the channel read, and only those who are listed change", async () => {
     await given();
     const { command, refused } = replica({ integrations: [listed] });

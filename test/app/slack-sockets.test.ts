@@ -63,7 +63,7 @@ describeWithRedis("a daemon with an app token", () => {
     await slack.press(root, "why");
     const why = await slack.waitFor(() => slack.ephemerals[0]);
     expect(why).toMatchObject({ user: "U0ANA", channel: root.channel, threadTs: undefined });
-    expect(why.text).toMatch(new RegExp(`\\*${recording.name} · ${location.name}\\*\\n.* offline → .* Slack`));
+    expect(why.text).toMatch(new RegExp(`\\*.+ · ${location.name}\\*\\n.* offline → .* Slack`));
     await slack.press(root, "acknowledge");
     await shows("acknowledged by ana");
     const [alert] = (await (await fetch(`${watch.app.address}/api/v2/alerts`)).json()) as { fingerprint: string }[];

@@ -39,7 +39,8 @@ type Active = { readonly alert: Alert } & Suppressors;
 export function statusText(active: readonly Active[], now: Instant): string {
   const needed = active.filter((one) => attentionOf(one) === "needed").map(({ alert }) => alert);
   const others = active.length - needed.length;
-  const handled = others > 0 ? `${counted(others, "more alert")} acknowledged, silenced or explained by another.` : "";
+  const noun = needed.length > 0 ? "more alert" : "alert";
+  const handled = others > 0 ? `${counted(others, noun)} acknowledged, silenced or explained by another.` : "";
   if (needed.length === 0) return ["Nothing needs anybody.", handled].filter(Boolean).join(" ");
   const groups = [...Map.groupBy(needed, (alert) => locationName(alert) || plainName(alert))];
   const rows = groups.map(([name, alerts]) => {

@@ -89,7 +89,7 @@ function only(named: Names, name: string): Place | Problem | undefined {
 }
 
 function unknown(name: string, places: readonly Place[]): Problem {
-  const near = closestRows(name.slice(0, 200), places);
+  const near = closestRows(name.slice(0, 60), places);
   const hint = near.length === 0 ? "" : ` Similar:\n${listed(near)}`;
   return { problem: `No recording or location is called ${bold(clean(name))}.${hint}` };
 }
