@@ -1,10 +1,12 @@
 /** `GET /recordings/{id}`: one recording, its alerts and its history. */
 import { alertKey, type SubjectKind } from "../../health/alert.ts";
 import type { RecordingStatus } from "../../health/recording.ts";
+import { GAP_INTERVALS } from "../../health/rhythm.ts";
 import type { AlertStates, FleetSnapshot, RecordingState } from "../../health/shard-state.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { nameOf, percent } from "../../lib/format.ts";
-import { html, type Markup } from "../../lib/markup.ts";
+import { html, type Markup, nothing } from "../../lib/markup.ts";
+import { span } from "../../lib/when.ts";
 import type { UptimeKept } from "../../poll/uptime-reader.ts";
 import type { HttpDeps } from "../deps.ts";
 import { HttpError } from "../errors.ts";
@@ -87,13 +89,27 @@ export function* recordingPage(
     mood: firing > 0 && status === "online" ? "warn" : moodOf[status],
     path: pathOf(state),
     body: html`<div class="lead ${moodOf[status]}"><h1><bdi>${name}</bdi></h1>
-<p>${badge(status)} ${sinceText(state, status, timezone, moment)}</p></div>${unreachableNotice(data)}
+<p>${badge(status)} ${sinceText(state, status, timezone, moment)}</p>
+${status === "unknown" ? html`<p>${whyUnknown(state, data)}</p>` : nothing}</div>${unreachableNotice(data)}
 ${alertSection(state, data, details)}
 ${uptimeSection(days, timezone, thresholds.uptime)}
 ${qualitySection(uptime.quality, moment.now, timezone, thresholds.quality)}${facts(state, data, zones)}
 ${incidentSection(listing, { moment, timezone, isFirst: query.cursor === undefined, link, root: ROOT, withPlace: false })}
 ${decisionLogSection(lines, { moment, timezone, title, of: "recording" })}`,
   };
+}
+
+/** What keeps its status from being known, and what to look at. */
+function whyUnknown(state: RecordingState, { fleet, alerts, moment }: PageData): string {
+  const shard = fleet.shards.find(({ recordings }) => recordings.get(state.id) === state);
+  const oldest = fleet.now - GAP_INTERVALS * fleet.statusIntervalMs;
+  if ((shard?.sweptAt ?? 0) >= oldest)
+    return state.presentAt >= oldest
+      ? "The service lists it, but what it says of it cannot be read."
+      : "The service lists it no more.";
+  if (alerts.some(({ subject }) => subject.kind === "service")) return "The service does not answer for its location.";
+  const since = shard?.sweptAt ? `for ${span(shard.sweptAt, moment.now)}` : "yet";
+  return `No replica has read its location ${since}: see /readyz and the log of the replicas that poll.`;
 }
 
 const TITLES: Readonly<Record<RecordingStatus, string>> = {

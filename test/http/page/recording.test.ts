@@ -225,6 +225,22 @@ describe("GET /recordings/{id}", () => {
     expect((await page("/recordings/till-3")).html).not.toContain("Quality of the last 7 days");
   });
 
+  test.each([
+    [{ sweptAt: NOW }, { presentAt: NOW }, [], "cannot be read"],
+    [{ sweptAt: NOW }, { presentAt: NOW - HOUR }, [], "The service lists it no more."],
+    [{ sweptAt: NOW - HOUR }, {}, [unreachable], "The service does not answer for its location."],
+    [{ sweptAt: NOW - HOUR }, {}, [], "No replica has read its location for 1 h: see /readyz"],
+    [{ sweptAt: 0 }, {}, [], "No replica has read its location yet: see /readyz"],
+  ] as const)("says why its status is unknown: swept %j, seen %j", async (swept, seen, alerts, words) => {
+    const known = fleetOf({ recordings: [recordingState("till-3", { readAt: NOW - HOUR, ...seen })] });
+    const shards = known.shards.map((shard) => ({ ...shard, ...swept }));
+    const { html } = await page("/recordings/till-3", {
+      fleet: async () => ({ ...known, shards }),
+      alerts: active(...alerts),
+    });
+    expect(shownText(html).join("\n")).toContain(words);
+  });
+
   test("draws the axes of its charts in per cent, and a line at the thresholds of the rules", async () => {
     const rules = [
       rule("A", { kind: "overall_uptime", below: 0.96, clearAbove: 0.97, overMs: 24 * HOUR }),
