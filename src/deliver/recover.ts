@@ -38,7 +38,12 @@ export async function recover(run: DeliveryRun, claims: readonly Claimed[], now:
   const signal = AbortSignal.timeout(DEADLINE_MS);
   try {
     for (const asked of conversationsOf(integration, claims).slice(0, MOST_ASKED)) {
-      const found = await sender.find(asked, since - MARGIN_MS, { signal });
+      const at = since - MARGIN_MS;
+      const shown = await sender.find(asked, at, { signal });
+      const handle = shown?.at(-1)?.handle;
+      // Only with the handle are plain replies found.
+      const isNewRoot = handle !== undefined && handle !== asked.handle;
+      const found = isNewRoot ? await sender.find({ ...asked, handle }, at, { signal }) : shown;
       if (!found) return nothing;
       posts.set(asked.id, found);
     }
@@ -69,7 +74,7 @@ function notFound({ deps, integration, failing }: DeliveryRun, thrown: unknown, 
 /** Those of summaries first: they are few. */
 function conversationsOf(integration: Integration, claims: readonly Claimed[]) {
   const unsure = claims.filter(({ unsureSince }) => unsureSince !== undefined);
-  const joint = unsure.flatMap((claim) => jointIds(integration, claim).map((id) => ({ id })));
+  const joint = unsure.flatMap((claim) => jointIds(integration, claim).map((id) => ({ id, handle: undefined })));
   const own = unsure.map((claim) => ({ id: ownId(integration, claim), handle: claim.conversation?.handle }));
   return [...new Map([...joint, ...own].map((one) => [one.id, one])).values()];
 }

@@ -84,7 +84,11 @@ class ChannelError extends Error {
 /** A channel, which is asked for what it has where `canFind`. */
 class Channel {
   readonly roots = new Map<string, Root>();
-  readonly posts: (FoundPost & { readonly conversation: string; readonly news: string[] })[] = [];
+  readonly posts: (FoundPost & {
+    readonly conversation: string;
+    readonly news: string[];
+    readonly isPlainReply: boolean;
+  })[] = [];
   canFind = true;
   /** Of each message, the ends in it. */
   readonly ends: string[][] = [];
@@ -99,8 +103,9 @@ class Channel {
     const { id = "", handle = `root ${this.roots.size}`, isOver = false, groups } = conversation ?? {};
     const root = conversation?.handle === undefined ? undefined : this.roots.get(handle);
     if (conversation?.handle !== undefined && (root?.isDeleted ?? true)) throw new ChannelError("conversation_gone");
-    if (reason !== "update")
-      this.posts.push({ conversation: id, handle, notificationId: messageId, alerts: [...trace], news });
+    const isPlainReply = root !== undefined && reason === "resolved";
+    const post = { conversation: id, handle, notificationId: messageId, alerts: [...trace], news, isPlainReply };
+    if (reason !== "update") this.posts.push(post);
     this.ends.push(resolved.map(({ id: ended }) => ended));
     const shows = [...firing, ...standing].map((alert) => `${alert.id} ${shownOf(alert.suppressedBy?.reason)}`).sort();
     if (!root) {
@@ -116,8 +121,11 @@ class Channel {
     return { handle, ...(isStale && root ? { isStale: true as const } : {}) };
   }
 
-  find(conversation: string): FoundPost[] | undefined {
-    return this.canFind ? this.posts.filter((post) => post.conversation === conversation) : undefined;
+  /** Plain replies are found with their root alone. */
+  find({ id, handle }: { readonly id: string; readonly handle?: string | undefined }): FoundPost[] | undefined {
+    const isFound = (post: (typeof this.posts)[number]) =>
+      post.conversation === id && (!post.isPlainReply || post.handle === handle);
+    return this.canFind ? this.posts.filter(isFound) : undefined;
   }
 }
 
@@ -221,7 +229,8 @@ class World {
       this.plainPosts.push(notification.reason);
       return undefined;
     };
-    const find = async ({ id }: { readonly id: string }) => this.channel.find(id);
+    const find = async (asked: { readonly id: string; readonly handle?: string | undefined }) =>
+      this.channel.find(asked);
     const { ofGroups } = createSuppression({ clock, store, route: rootRoute, inhibitRules: [] });
     const delivery = createDeliver({
       clock,
@@ -427,5 +436,15 @@ describeWithRedis("conversations over the real Redis", () => {
     expect(shown.at(-1)).toHaveLength(1);
     expect(posts).toHaveLength(2);
     expect(await world.testStore.store.groups.nextDue([chat.id])).toEqual(new Map());
+  });
+
+  it("find a reply whose root was never settled", async () => {
+    const world = await begun();
+    await world.flip("a");
+    await served(world, 31, "killed_after");
+    await world.flip("a");
+    await served(world, 1, "killed_after");
+    const { posts } = await served(world, 1);
+    expect(posts.map(({ news }) => news.length)).toEqual([1, 1]);
   });
 });
