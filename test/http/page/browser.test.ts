@@ -24,6 +24,7 @@ const paths = [
   "/?show=silences",
   "/?q=e",
   "/incidents",
+  "/?view=board",
   "/?location=leeds",
   "/recordings/till-3",
   `/alerts/${fingerprint(alertOf("RecordingOffline").labels)}`,
