@@ -7,7 +7,15 @@ import type { Instant } from "../lib/clock.ts";
 import { count, counted, nameOf } from "../lib/format.ts";
 
 /** What is done about an alert already, or why nobody is needed; in the order they are named where several apply. */
-export const attentions = ["silenced", "inhibited", "acknowledged", "muted", "paused", "needed"] as const;
+export const attentions = [
+  "silenced",
+  "inhibited",
+  "acknowledged",
+  "maintenance",
+  "muted",
+  "paused",
+  "needed",
+] as const;
 export type Attention = (typeof attentions)[number];
 
 /** What is known of an active alert's suppression; empty lists count as absent. */
@@ -15,6 +23,7 @@ export interface Suppressors {
   readonly silencedBy?: readonly unknown[] | undefined;
   readonly inhibitedBy?: readonly unknown[] | undefined;
   readonly mutedBy?: readonly unknown[] | undefined;
+  readonly maintenance?: unknown;
   readonly acknowledgement?: unknown;
   readonly isPaused?: boolean | undefined;
 }
@@ -24,6 +33,7 @@ export function attentionOf(of: Suppressors): Attention {
   if (of.silencedBy?.length) return "silenced";
   if (of.inhibitedBy?.length) return "inhibited";
   if (of.acknowledgement) return "acknowledged";
+  if (of.maintenance) return "maintenance";
   if (of.mutedBy?.length) return "muted";
   return of.isPaused ? "paused" : "needed";
 }
@@ -32,6 +42,7 @@ export function attentionOf(of: Suppressors): Attention {
 const HANDLED_WORDS: Readonly<Record<Exclude<Attention, "needed">, string>> = {
   acknowledged: "acknowledged",
   silenced: "silenced",
+  maintenance: "in maintenance",
   muted: "muted",
   paused: "outside the schedule",
   inhibited: "explained by another alert",

@@ -66,6 +66,7 @@ const ofDelivery: Readonly<Record<string, Words>> = {
   muted: ({ to, detail }) => `muted by the time interval ${detail}; not sent to ${to}`,
   inhibited: ({ to, detail }) => `inhibited by ${(detail ?? "").replace(/@\d+$/, "")}; not sent to ${to}`,
   silenced: ({ to, detail }) => `silenced by ${detail}; not sent to ${to}`,
+  maintenance: ({ to, detail }) => `in the maintenance ${detail}; not sent to ${to}`,
   acknowledged: ({ to, detail }) => `acknowledged by ${detail}; no reminder sent to ${to}`,
   clearing: ({ to }) => `its condition is not met any more, keep_firing_for runs; not sent to ${to}`,
   paused: ({ to }) => `paused outside the recording's uploading schedule; not sent to ${to}`,

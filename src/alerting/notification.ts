@@ -144,6 +144,7 @@ export const suppressionReasons = [
   "muted",
   "inhibited",
   "silenced",
+  "maintenance",
   "acknowledged",
   "paused",
   "clearing",
@@ -156,7 +157,7 @@ export type SuppressionReason = (typeof suppressionReasons)[number];
 export interface Suppression {
   readonly reason: SuppressionReason;
   /**
-   * The episode of the inhibiting alert, the silence's id, the time interval's name, who acknowledged, or the episode
+   * The episode of the inhibiting alert, the silence's id, the name of the time interval or maintenance, who acknowledged, or the episode
    * itself that waits for its recording's schedule, or the shard (`shard:<n>`) that was not read.
    */
   readonly by: string;
@@ -167,7 +168,7 @@ export interface Suppression {
   readonly since?: Instant | undefined;
   /** When it ends by the clock; undefined where that is not known beforehand. */
   readonly until?: Instant | undefined;
-  /** Of a silence, who set it; of a silence or an acknowledgement, why. */
+  /** Of a silence, who set it; of a silence, a maintenance or an acknowledgement, why. */
   readonly author?: string | undefined;
   readonly comment?: string | undefined;
 }

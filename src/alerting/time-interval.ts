@@ -4,6 +4,7 @@
  */
 import { DateTime } from "luxon";
 import type { Instant } from "../lib/clock.ts";
+import { clip, type Interval } from "../lib/intervals.ts";
 import type { Suppression } from "./notification.ts";
 
 /** Both ends included. */
@@ -35,6 +36,35 @@ export function isWithin({ intervals }: NamedInterval, at: Instant): boolean {
   return intervals.some((interval) => contains(interval, at));
 }
 
+/** The time inside the bounds that lies in any interval of that name. */
+export function timesIn({ intervals }: NamedInterval, bounds: Interval): Interval[] {
+  return clip(
+    intervals.flatMap((interval) => spansOf(interval, bounds)),
+    bounds,
+  );
+}
+
+/** Day by day; where clocks change, minute by minute. */
+function spansOf(interval: TimeInterval, { from, to }: Interval): Interval[] {
+  const { times = [{ from: 0, to: MINUTES_OF_DAY }] } = interval;
+  const spans: Interval[] = [];
+  let day = DateTime.fromMillis(from, { zone: interval.location }).startOf("day");
+  while (day.toMillis() < to) {
+    const next = day.plus({ days: 1 }).startOf("day");
+    const [start, end] = [day.toMillis(), next.toMillis()];
+    if (end - start !== MINUTES_OF_DAY * MINUTE_MS) spans.push(...minutesOf(interval, { from: start, to: end }));
+    else if (isOnDay(interval, day))
+      spans.push(...times.map((one) => ({ from: start + one.from * MINUTE_MS, to: start + one.to * MINUTE_MS })));
+    day = next;
+  }
+  return spans;
+}
+
+function minutesOf(interval: TimeInterval, { from, to }: Interval): Interval[] {
+  const starts = Array.from({ length: (to - from) / MINUTE_MS }, (_, i) => from + i * MINUTE_MS);
+  return starts.flatMap((at) => (contains(interval, at) ? [{ from: at, to: at + MINUTE_MS }] : []));
+}
+
 /** When a route notifies: never in its mute times, and where it has active times, in those alone. */
 export interface RouteTimes {
   readonly muteTimes?: readonly NamedInterval[] | undefined;
@@ -42,6 +72,7 @@ export interface RouteTimes {
 }
 
 const MINUTE_MS = 60_000;
+const MINUTES_OF_DAY = 1_440;
 /** How far ahead the end of a mute time is searched; a group is decided more often than this anyway. */
 const SEARCHED_MS = 2 * 3_600_000;
 
@@ -76,10 +107,12 @@ function muter({ muteTimes = [], activeTimes = [] }: RouteTimes, at: Instant): s
 
 function contains(interval: TimeInterval, at: Instant): boolean {
   const time = DateTime.fromMillis(at, { zone: interval.location });
-  const { times, weekdays, daysOfMonth, months, years } = interval;
   const minute = time.hour * 60 + time.minute;
+  return (interval.times?.some(({ from, to }) => minute >= from && minute < to) ?? true) && isOnDay(interval, time);
+}
+
+function isOnDay({ weekdays, daysOfMonth, months, years }: TimeInterval, time: DateTime): boolean {
   return (
-    (times?.some(({ from, to }) => minute >= from && minute < to) ?? true) &&
     isIn(weekdays, time.weekday % 7) &&
     (daysOfMonth?.some((range) => isDayIn(range, time)) ?? true) &&
     isIn(months, time.month) &&

@@ -3,6 +3,7 @@
  * timers, every message accepted at once. Decisions are the daemon's; a group's timers follow `store/scripts/`.
  */
 import { createInhibitor, type Inhibitions, type InhibitRule } from "../alerting/inhibit.ts";
+import { maintenanceOf } from "../alerting/maintenance.ts";
 import { clearingOf, type GroupDecision, type GroupView, needsUpdate } from "../alerting/needs-update.ts";
 import type { NotificationLogEntry, NotifyReason, Suppression, Suppressions } from "../alerting/notification.ts";
 import { groupOf, type Route, routesFor } from "../alerting/route.ts";
@@ -39,7 +40,7 @@ type ReceiverReplay = ReturnType<typeof createReceiverReplay>;
 /** The messages in order of time. `transitions` are in order of time; nothing is sent from `until` on. */
 export function messagesOf(
   transitions: readonly Transition[],
-  setup: Pick<ReplaySetup, "route" | "inhibitRules" | "receivers" | "statusIntervalMs">,
+  setup: Pick<ReplaySetup, "route" | "inhibitRules" | "maintenance" | "receivers" | "statusIntervalMs">,
   until: Instant,
 ): ReplayedMessage[] {
   const shared = { setup, firing: createFiring(setup.inhibitRules), messages: [] as ReplayedMessage[] };
@@ -64,7 +65,7 @@ export function messagesOf(
 }
 
 interface Shared {
-  readonly setup: Pick<ReplaySetup, "route" | "statusIntervalMs">;
+  readonly setup: Pick<ReplaySetup, "route" | "maintenance" | "statusIntervalMs">;
   readonly firing: ReturnType<typeof createFiring>;
   readonly messages: ReplayedMessage[];
 }
@@ -197,7 +198,7 @@ function decide(replay: ReceiverReplay, group: Group, now: Instant): GroupDecisi
 }
 
 function suppressionsOf(
-  { firing }: ReceiverReplay,
+  { firing, setup }: ReceiverReplay,
   group: Group,
   notified: GroupView["notified"],
   now: Instant,
@@ -206,7 +207,9 @@ function suppressionsOf(
   for (const alert of group.members.values()) {
     const source = firing.inhibitor(alert);
     const clearing = clearingOf(alert, notified.has(alert.id) || group.suppressedBefore.has(alert.id));
+    const planned = maintenanceOf(setup.maintenance ?? [], alert.labels, now);
     if (source) suppressed.set(alert.id, { reason: "inhibited", by: source.id });
+    else if (planned) suppressed.set(alert.id, planned);
     else if (alert.state === "firing" && alert.facts.paused)
       suppressed.set(alert.id, { reason: "paused", by: alert.id });
     else if (clearing) suppressed.set(alert.id, clearing);

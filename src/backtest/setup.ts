@@ -1,5 +1,6 @@
 /** The input of a backtest: the rules, routes and receivers of a configuration, and a time span. */
 import type { InhibitRule } from "../alerting/inhibit.ts";
+import type { Maintenance } from "../alerting/maintenance.ts";
 import type { Route } from "../alerting/route.ts";
 import { kindOf, watchesRecordings } from "../health/recording-conditions.ts";
 import type { Condition, Rule } from "../health/rule.ts";
@@ -10,6 +11,7 @@ export interface ReplaySetup {
   readonly rules: readonly Rule[];
   readonly route: Route;
   readonly inhibitRules: readonly InhibitRule[];
+  readonly maintenance?: readonly Maintenance[];
   readonly receivers: readonly ReplayedReceiver[];
   /** How often statuses are read, ms; sweeps are at whole multiples of it. */
   readonly statusIntervalMs: number;

@@ -20,6 +20,7 @@ const ActiveAlert = z.looseObject({
     silencedBy: z.array(z.string()),
     inhibitedBy: z.array(z.string()),
     mutedBy: z.array(z.string()),
+    maintenance: z.looseObject({ name: z.string(), until: z.string().optional() }).optional(),
     acknowledgement: z.looseObject({ author: z.string(), until: z.string().optional() }).optional(),
   }),
 });

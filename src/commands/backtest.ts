@@ -121,6 +121,7 @@ function toSetup(config: Config) {
     rules: config.rules,
     route: config.route,
     inhibitRules: config.inhibitRules,
+    maintenance: config.maintenance,
     receivers: config.receivers.map(({ name }) => ({
       name,
       sendResolved: integrations.some((one) => one.receiver === name && one.sendResolved),

@@ -81,6 +81,7 @@ function unknownLabels(config: Config, routes: readonly (readonly [Route, Path])
       const all = { ...named, equal: equal.map((name) => ({ name })) };
       return Object.entries(all).flatMap(([key, some]) => unknownIn(some, ["inhibit_rules", index, key], ofAlerts));
     }),
+    ...config.maintenance.flatMap(({ matchers }, at) => unknownIn(matchers, ["maintenance", at, "matchers"], ofAlerts)),
     ...config.digests.flatMap(({ matchers }, at) => unknownIn(matchers, ["digests", at, "matchers"], ofRecordings)),
   ];
 }

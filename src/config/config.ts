@@ -1,6 +1,7 @@
 /** The configuration as loaded: defaults filled in, durations in ms, ratios 0–1, secrets resolved. */
 import { scryptSync } from "node:crypto";
 import type { InhibitRule } from "../alerting/inhibit.ts";
+import type { Maintenance } from "../alerting/maintenance.ts";
 import { formatMatcher } from "../alerting/matcher.ts";
 import type { EscalationStep, Route } from "../alerting/route.ts";
 import type { NamedInterval } from "../alerting/time-interval.ts";
@@ -31,18 +32,22 @@ export function configHash(config: Config, integrationIds: readonly string[] = [
 /** The configuration of a validated file; `Config` is its type. */
 export function buildConfig(input: ConfigInput, web: Parameters<typeof buildHttp>[1]) {
   const { request_timeout: requestTimeoutMs, ...service } = input.service;
+  const intervals: Intervals = new Map(input.time_intervals.map((interval) => [interval.name, interval]));
   return {
     service: { ...camelKeys(service), requestTimeoutMs },
     /** At most one of `url`, `sentinels` and `cluster`; none: an embedded redis-server is started or adopted. */
     redis: camelKeys(input.redis),
     watch: buildWatch(input.watch),
     rules: buildRules(input.rules),
-    route: buildRoot(input),
+    route: buildRoot(input, intervals),
     receivers: input.receivers.map(({ name, ...written }) => ({
       name,
       ...buildChannels(written, input.slack_api_url),
     })),
     inhibitRules: input.inhibit_rules.map((rule): InhibitRule => camelKeys(rule)),
+    maintenance: input.maintenance.map(({ time_intervals: names, comment = "", ...rest }): Maintenance => {
+      return { ...rest, comment, timeIntervals: names.flatMap((name) => intervals.get(name) ?? []) };
+    }),
     smtp: input.smtp && camelKeys(input.smtp),
     digests: input.digests.map((digest) => camelKeys(digest)),
     http: buildHttp(input.http, web),
@@ -88,11 +93,10 @@ type Steps = readonly EscalationStep[];
 type Intervals = ReadonlyMap<string, NamedInterval>;
 
 /** The routing tree; without one, a root with the first receiver. */
-function buildRoot(input: ConfigInput): Route {
+function buildRoot(input: ConfigInput, intervals: Intervals): Route {
   const { route, receivers } = input;
   const receiver = receivers[0]?.name ?? "";
   const base: RouteBase = { key: "{}", receiver, matchers: [], continue: false, ...routeDefaults };
-  const intervals = new Map(input.time_intervals.map((interval) => [interval.name, interval]));
   return route ? inherit(base, route, "{}", intervals) : { ...base, routes: [] };
 }
 

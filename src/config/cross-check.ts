@@ -12,13 +12,19 @@ export function crossCheck(document: Document): Finding[] {
   const intervals = namesOf(tree.time_intervals);
   const unknown = undefinedNames.bind(undefined, document);
   return [
-    ...["receivers", "digests", "time_intervals"].flatMap((list) => duplicates(document, tree[list], list)),
+    ...["receivers", "digests", "time_intervals", "maintenance"].flatMap((list) =>
+      duplicates(document, tree[list], list),
+    ),
     ...rootRoute(document, tree, receivers),
     ...routesIn(tree.route, ["route"]).flatMap(([route, path]) => [
       ...(receivers.length === 0 ? [] : unknown([[route.receiver, [...path, "receiver"]]], receivers, "receivers")),
       ...escalations(document, route, path, receivers),
       ...INTERVALS.flatMap((key) => unknown(textsAt(route[key], [...path, key]), intervals, "time_intervals")),
     ]),
+    ...listed(tree.maintenance).flatMap((one, i) => {
+      const names = isMapping(one) ? one.time_intervals : undefined;
+      return unknown(textsAt(names, ["maintenance", i, "time_intervals"]), intervals, "time_intervals");
+    }),
     ...mailWithoutServer(tree),
   ];
 }

@@ -39,7 +39,7 @@ export const routeDefaults = {
   stormGroups: 10,
 } satisfies Partial<Route>;
 
-const intervalNames = oneOrMore(name, "a list of names of `time_intervals`");
+export const intervalNames = oneOrMore(name, "a list of names of `time_intervals`");
 
 const storm = section({
   groups: inherited(
@@ -123,7 +123,8 @@ export const routeSection: ConfigSection<RouteInput> = section({
   routes: withDefault("Routes below; the first that matches takes the alert.", routes, []),
 });
 
-const someMatchers = matchers.refine((all) => all.length > 0, { error: "at least one matcher" });
+/** At least one: what has none would be about every alert. */
+export const someMatchers = matchers.refine((all) => all.length > 0, { error: "at least one matcher" });
 
 const labelNames = oneOrMore(textMatching("a label name", LABEL_NAME), "a list of label names");
 

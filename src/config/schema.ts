@@ -6,7 +6,14 @@ import { tlsSection } from "./http-client-schema.ts";
 import { httpSection } from "./http-schema.ts";
 import { listOf, optional, type Parsed, refuse, required, section, withDefault } from "./key.ts";
 import { redisSection } from "./redis-schema.ts";
-import { defaultInhibitRules, inhibitRuleSection, matchers, routeSection } from "./route-schema.ts";
+import {
+  defaultInhibitRules,
+  inhibitRuleSection,
+  intervalNames,
+  matchers,
+  routeSection,
+  someMatchers,
+} from "./route-schema.ts";
 import { defaultRules, ruleSection } from "./rule-schema.ts";
 import {
   cron,
@@ -104,6 +111,16 @@ const unsubscribeUrl = url(oneClick, { schemes: ["https"], query: true }).refine
   { error: oneClick },
 );
 
+const maintenance = section({
+  name: required("The name, shown wherever it suppresses.", name),
+  matchers: required("The alerts that are suppressed, and the recordings whose downtime is planned.", someMatchers),
+  time_intervals: required(
+    "Names of `time_intervals`: the windows.",
+    intervalNames.refine((all) => all.length > 0, { error: "at least one name" }),
+  ),
+  comment: optional("Why, for people.", line),
+});
+
 const digest = section({
   name: required("The digest's name, for `lenswatch digest`.", name),
   cron: withDefault("When it is sent.", cron, "0 8 * * *"),
@@ -153,6 +170,11 @@ export const rootSection = section({
     defaultInhibitRules,
   ),
   time_intervals: withDefault("Named times, for routes.", listOf(timeIntervalSection), []),
+  maintenance: withDefault(
+    "Times in which problems are expected: not notified, and planned downtime.",
+    listOf(maintenance),
+    [],
+  ),
   smtp: optional("The mail server; required for e-mail and digests.", smtp),
   digests: withDefault("Summaries by e-mail.", listOf(digest), []),
   http: withDefault("The status page, the API and the metrics.", httpSection, {}),

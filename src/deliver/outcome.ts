@@ -168,7 +168,7 @@ function suppressedLines({ suppressions, alerts, notified, escalateAfterMs }: Cl
   });
 }
 
-const BY: ReadonlySet<SuppressionReason> = new Set(["muted", "inhibited", "silenced", "acknowledged"]);
+const BY: ReadonlySet<SuppressionReason> = new Set(["muted", "inhibited", "silenced", "maintenance", "acknowledged"]);
 
 /** Of a stale alert when it was last read, of one that is not escalated yet when it is, as far as that is known. */
 function detailOf({ reason, by, readAt, until }: Suppression): string | undefined {

@@ -3,6 +3,7 @@ import { isInForce, type StoredAcknowledgement } from "../alerting/acknowledgeme
 import { coldStartGroup } from "../alerting/cold-start.ts";
 import { escalationOf } from "../alerting/escalation.ts";
 import { createInhibitor, type Inhibitions, type InhibitRule } from "../alerting/inhibit.ts";
+import { type Maintenance, maintenanceOf } from "../alerting/maintenance.ts";
 import { clearingOf } from "../alerting/needs-update.ts";
 import type { StandsFor, Suppression, Suppressions } from "../alerting/notification.ts";
 import { groupRoute, type Integration, type Route, routesFor } from "../alerting/route.ts";
@@ -20,6 +21,7 @@ interface SuppressionDeps {
   readonly store: Pick<Store, "firing" | "silences" | "acks">;
   readonly route: Route;
   readonly inhibitRules: readonly InhibitRule[];
+  readonly maintenance?: readonly Maintenance[];
   /** By default nothing is stale. */
   readonly staleness?: Staleness;
   /** Of escalations: the integrations of the routes' own receivers, and when they were first notified. */
@@ -35,6 +37,7 @@ export interface SuppressibleAlert {
   readonly inhibitedBy: readonly Alert[];
   /** Names of time intervals, where every route that takes it is muted. */
   readonly mutedBy: readonly string[];
+  readonly maintenance?: Suppression | undefined;
   /** In force. */
   readonly acknowledgement: StoredAcknowledgement | undefined;
   /** One that ran out or was withdrawn. */
@@ -46,11 +49,12 @@ interface Facts {
   readonly inhibitions: Inhibitions;
   readonly silences: readonly Silence[];
   readonly acks: ReadonlyMap<string, StoredAcknowledgement>;
+  readonly maintenance: readonly Maintenance[];
   stale?(alert: Alert): Suppression | undefined;
 }
 
 export function createSuppression(deps: SuppressionDeps) {
-  const { clock, store, route, inhibitRules, staleness } = deps;
+  const { clock, store, route, inhibitRules, maintenance = [], staleness } = deps;
   const index = createInhibitor(inhibitRules);
   let indexed: { readonly firing: readonly Alert[]; readonly inhibitions: Inhibitions } | undefined;
 
@@ -58,7 +62,7 @@ export function createSuppression(deps: SuppressionDeps) {
     const now = clock.now();
     const [firing, silences, acks] = await Promise.all([store.firing(), store.silences.read(now), store.acks.read()]);
     if (indexed?.firing !== firing) indexed = { firing, inhibitions: index(firing) };
-    return { now, firing, silences, acks, inhibitions: indexed.inhibitions };
+    return { now, firing, silences, acks, maintenance, inhibitions: indexed.inhibitions };
   }
 
   return {
@@ -153,7 +157,7 @@ function withEscalation(claim: Claimed, all: Suppressions, now: Instant, startOf
 /** Acknowledgements come after the suppressions that end by themselves. */
 function* suppressionOf(
   alert: Alert,
-  { now, inhibitions, silences, acks, stale }: Facts,
+  { now, inhibitions, silences, acks, maintenance, stale }: Facts,
 ): Generator<void, Suppression | undefined> {
   const source = inhibitions.inhibitor(alert);
   if (source) return { reason: "inhibited", by: source.id, since: source.firedAt };
@@ -162,6 +166,8 @@ function* suppressionOf(
     const { id: by, startsAt: since, endsAt: until, createdBy: author, comment } = silence;
     return { reason: "silenced", by, since, until, author, comment };
   }
+  const planned = maintenanceOf(maintenance, alert.labels, now);
+  if (planned) return planned;
   const ack = acks.get(alert.id);
   if (ack && isInForce(ack, now)) {
     const { author, at: since, until, comment } = ack;
@@ -179,7 +185,7 @@ function mutesOf({ labels }: Alert, root: Route, now: Instant): Suppression[] {
 
 function* suppressibleAlerts(
   root: Route,
-  { firing, now, inhibitions, silences, acks }: Facts & { readonly firing: readonly Alert[] },
+  { firing, now, inhibitions, silences, acks, maintenance }: Facts & { readonly firing: readonly Alert[] },
 ): Generator<void, SuppressibleAlert[]> {
   const found: SuppressibleAlert[] = [];
   for (const alert of firing) {
@@ -191,6 +197,7 @@ function* suppressibleAlerts(
       silencedBy: (yield* silencesOf(silences, alert.labels, now)).map(({ id }) => id),
       inhibitedBy: source ? [source] : [],
       mutedBy: [...new Set(mutesOf(alert, root, now).map(({ by }) => by))],
+      maintenance: maintenanceOf(maintenance, alert.labels, now),
       acknowledgement: isAcknowledged ? ack : undefined,
       endedAcknowledgement: isAcknowledged ? undefined : ack,
     });

@@ -6,9 +6,7 @@ import type { Matcher } from "../alerting/route.ts";
 import type { EndReason } from "../health/alert.ts";
 import type { Recording, RecordingStatus, UptimeBucket } from "../health/recording.ts";
 import type { Instant } from "../lib/clock.ts";
-
-/** A span of time, `from` inclusive, `to` exclusive. */
-export type Interval = { readonly from: Instant; readonly to: Instant };
+import type { Interval } from "../lib/intervals.ts";
 
 export interface DigestPeriod extends Interval {
   /** For people: `Thu 19 Nov 2026`. */

@@ -10,13 +10,13 @@ import { knownHours } from "../health/schedule.ts";
 import { currentStatus, type FleetSnapshot, type RecordingState, recordingsById } from "../health/shard-state.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";
+import { type Interval, lengthIn, subtract } from "../lib/intervals.ts";
 import { createYielder, runYielding } from "../lib/yield.ts";
 import type { Store } from "../store/store.ts";
 import type { UptimeHistory } from "../store/uptime-history.ts";
 import { createDigester, type Digester } from "./compute/compute.ts";
 import { incidentOf } from "./compute/incident.ts";
-import { lengthIn, subtract } from "./compute/intervals.ts";
-import type { AcknowledgedAlert, Digest, DigestPeriod, DigestRecording, DigestScope, Interval } from "./digest.ts";
+import type { AcknowledgedAlert, Digest, DigestPeriod, DigestRecording, DigestScope } from "./digest.ts";
 import { digestPeriod } from "./period.ts";
 
 /** The fleet, and which shard each recording's history is in. */

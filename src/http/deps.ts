@@ -3,6 +3,7 @@ import type { StoredAcknowledgement } from "../alerting/acknowledgement.ts";
 import type { AuditEntry, AuditOrigin, StoredAuditEntry } from "../alerting/audit.ts";
 import type { LogLine } from "../alerting/decision-log.ts";
 import type { SentAlert } from "../alerting/external-alerts.ts";
+import type { Suppression } from "../alerting/notification.ts";
 import type { WebConfig } from "../config/web-config-schema.ts";
 import type { createSuppressionChanges } from "../deliver/suppression-changes.ts";
 import type { Alert } from "../health/alert.ts";
@@ -30,6 +31,8 @@ export interface ActiveAlert {
   readonly inhibitedBy?: readonly string[];
   /** Names of time intervals. */
   readonly mutedBy?: readonly string[];
+  /** Its name is `by`. */
+  readonly maintenance?: Suppression | undefined;
   /** For external alerts: when last posted, when they expire, and whether they still wait for evaluation. */
   readonly external?:
     | { readonly updatedAt: Instant; readonly endsAt: Instant; readonly unprocessed: boolean }

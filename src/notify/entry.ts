@@ -80,7 +80,7 @@ function suppressedWords({ suppressedBy, facts }: NotifiedAlert, times: Times): 
     comment,
   } = suppressedBy;
   const parts = [
-    reason,
+    reason === "maintenance" ? `in the maintenance ${clean(by, 60)}` : reason,
     author && ` by ${clean(author, 60)}`,
     until === undefined ? "" : ` until ${times.at(until, facts.timezone)}`,
     comment ? `: ${clean(comment, 200)}` : "",

@@ -24,6 +24,7 @@ describe("which alerts need somebody", () => {
     [{ silencedBy: [], inhibitedBy: [], mutedBy: [] }, "needed"],
     [{ isPaused: true }, "paused"],
     [{ mutedBy: ["night"], isPaused: true }, "muted"],
+    [{ mutedBy: ["night"], maintenance: { by: "stock-take" } }, "maintenance"],
     [{ acknowledgement: { author: "dana" }, mutedBy: ["night"] }, "acknowledged"],
     [{ inhibitedBy: ["a"], acknowledgement: { author: "dana" } }, "inhibited"],
     [{ silencedBy: ["s1"], inhibitedBy: ["a"] }, "silenced"],

@@ -18,7 +18,7 @@ test.each([
   [
     "an unknown key at the top",
     "watches: {}",
-    "12:1: watches: found the unknown key `watches`, expected one of service, redis, watch, rules, route, receivers, slack_api_url, inhibit_rules, time_intervals, smtp, digests, http, heartbeat, log; did you mean watch?",
+    "12:1: watches: found the unknown key `watches`, expected one of service, redis, watch, rules, route, receivers, slack_api_url, inhibit_rules, time_intervals, maintenance, smtp, digests, http, heartbeat, log; did you mean watch?",
   ],
   [
     "an unknown key below",
@@ -519,4 +519,21 @@ describe("what is not YAML", () => {
       "lenswatch.yaml:1:1: found a file of more than a million characters, expected a configuration",
     ]);
   });
+});
+
+const window = (rest: string) => `maintenance: [{ name: w, matchers: a=b, ${rest} }]`;
+
+test.each([
+  ["maintenance: [{ name: w, time_intervals: n }]", "maintenance[0].matchers", /^a list of matchers/],
+  ["maintenance: [{ name: w, matchers: [], time_intervals: n }]", "maintenance[0].matchers", /^at least one matcher/],
+  [window("time_intervals: []"), "maintenance[0].time_intervals", /^at least one name/],
+  [window("time_intervals: m"), "maintenance[0].time_intervals", /^one of the configured time_intervals: "n"/],
+  [
+    "maintenance: [{ name: w, matchers: a=b, time_intervals: n }, { name: w, matchers: a=b, time_intervals: n }]",
+    "maintenance[1].name",
+    /^a unique name/,
+  ],
+])("a maintenance that would be about every alert, or never, is refused: %s", (more, path, expected) => {
+  const problems = listProblems(`${smallest}${more}\ntime_intervals: [{ name: n, time_intervals: [{}] }]\n`);
+  expect(problems).toMatchObject([{ path, expected: expect.stringMatching(expected) }]);
 });

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { Maintenance } from "../../src/alerting/maintenance.ts";
 import { parseMatchers } from "../../src/alerting/matcher.ts";
 import { groupOf, type Route } from "../../src/alerting/route.ts";
 import type { Silence } from "../../src/alerting/silence.ts";
@@ -42,7 +43,7 @@ const silence = aSilence({
 function suppressions(
   now: number,
   alerts: readonly Alert[],
-  more: { silences?: Silence[]; acks?: string[]; route?: Route; ackedUntil?: number } = {},
+  more: { maintenance?: Maintenance[]; silences?: Silence[]; acks?: string[]; route?: Route; ackedUntil?: number } = {},
 ) {
   const { ackedUntil } = more;
   const ack = { author: "dana", comment: "", at: T0, ...(ackedUntil === undefined ? {} : { until: ackedUntil }) };
@@ -55,6 +56,7 @@ function suppressions(
     },
     route: more.route ?? rootRoute,
     inhibitRules,
+    ...(more.maintenance && { maintenance: more.maintenance }),
   });
   return {
     ofAll,
@@ -114,6 +116,19 @@ test("of several suppressions the one that ends by itself is named, an acknowled
     { reason: "inhibited", by: shop.id, since: T0 },
     { reason: "silenced", by: "s", since: T0, until: T0 + HOUR, author: "dana", comment: "" },
   ]);
+});
+
+test("a maintenance is named before an acknowledgement and after a silence, and listed for the API", async () => {
+  const maintenance = [
+    { name: "w", matchers: parseMatchers("location_id=~[12]"), timeIntervals: [night], comment: "off" },
+  ];
+  const acks = [shop.id];
+  const all = suppressions(T0, [shop, outside], { silences: [silence], acks, maintenance });
+  const planned = { reason: "maintenance", by: "w", comment: "off", since: T0 - 8 * HOUR, until: T0 + HOUR };
+  const { suppressed } = await all.ofGroup(claimOf([shop, outside]));
+  expect(suppressed.get(shop.id)).toEqual(planned);
+  expect(suppressed.get(outside.id)).toMatchObject({ reason: "silenced" });
+  expect(await all.ofAll()).toMatchObject([{ maintenance: planned }, { maintenance: planned, silencedBy: ["s"] }]);
 });
 
 test("an acknowledgement suppresses until it runs out, and is known as ended from then on", async () => {

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import type { StoredAcknowledgement } from "../../src/alerting/acknowledgement.ts";
 import { parseConfig } from "../../src/config/load.ts";
-import { total } from "../../src/digest/compute/intervals.ts";
 import { computeFleet, type DigestFleet, type FiguresSource } from "../../src/digest/figures.ts";
 import { digestPeriod } from "../../src/digest/period.ts";
 import { viewOf } from "../../src/digest/render/view.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import type { RecordingState } from "../../src/health/shard-state.ts";
+import { total } from "../../src/lib/intervals.ts";
 import type { TimeRange } from "../../src/store/digests.ts";
 import type { Incident } from "../../src/store/incidents.ts";
 import type { UptimeHistory } from "../../src/store/uptime-history.ts";

@@ -59,6 +59,25 @@ describe("GET /api/v2/alerts", () => {
     ]);
   });
 
+  test("counts a maintenance among what mutes, as Alertmanager has no word for it, and says more beside", async () => {
+    const maintenance = {
+      reason: "maintenance",
+      by: "stock-take",
+      until: Date.UTC(2026, 0, 31, 14),
+      comment: "off",
+    } as const;
+    const { json } = await serve({ alerts: async () => [{ ...muted, maintenance }] });
+    const status = {
+      state: "suppressed",
+      mutedBy: ["out-of-hours", "stock-take"],
+      maintenance: { name: "stock-take", comment: "off", until: "2026-01-31T14:00:00.000Z" },
+    };
+    expect((await json("/api/v2/alerts")).body).toMatchObject([{ status }]);
+    expect((await json("/api/v2/alerts/groups")).body).toMatchObject([
+      { alerts: [{ status: { state: "suppressed" } }] },
+    ]);
+  });
+
   test("gives an empty list where nothing fires", async () => {
     const { json } = await serve({ alerts: async () => [resolved] });
     expect(await json("/api/v2/alerts")).toEqual({ status: 200, body: [] });

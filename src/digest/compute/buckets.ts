@@ -2,8 +2,8 @@
 import type { UptimeBucket } from "../../health/recording.ts";
 import { bucketLengthMs, SETTLING_MS } from "../../health/uptime.ts";
 import type { Instant } from "../../lib/clock.ts";
-import type { Interval, SlotState, TimelineRun } from "../digest.ts";
-import { lengthIn, union } from "./intervals.ts";
+import { type Interval, lengthIn, union } from "../../lib/intervals.ts";
+import type { SlotState, TimelineRun } from "../digest.ts";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

@@ -1,10 +1,10 @@
 /** The days of a digest and of the weeks before, the uptime of a location on each, and times outside schedules. */
 import { DateTime } from "luxon";
 import type { Instant } from "../../lib/clock.ts";
+import { type Interval, union } from "../../lib/intervals.ts";
 import type { LocalHours } from "../../lib/local-hours.ts";
 import { dayOf } from "../../lib/when.ts";
-import type { DigestScope, Interval, RecordingFigures } from "../digest.ts";
-import { union } from "./intervals.ts";
+import type { DigestScope, RecordingFigures } from "../digest.ts";
 
 /** Nine weeks: the period and the eight of each weekday before it. */
 const DAYS_BACK = 63;

@@ -5,6 +5,7 @@
  */
 import type { Matcher } from "../../alerting/route.ts";
 import { recordingLabels } from "../../health/recording-evaluator.ts";
+import { clip, subtract, total, union } from "../../lib/intervals.ts";
 import { createLocalHours } from "../../lib/local-hours.ts";
 import {
   type Digest,
@@ -19,7 +20,6 @@ import {
 } from "../digest.ts";
 import { addDays, createScheduleTimes, type DigestCalendar, digestCalendar } from "./calendar.ts";
 import { flappersOf, locationOutages, longestOutages, otherAlerts } from "./incident.ts";
-import { clip, subtract, total, union } from "./intervals.ts";
 import { type LocationRecords, locationDigests, locationGroups, newLocation, sumOf } from "./locations.ts";
 import { judgeRecording } from "./recording.ts";
 import { addTally, meanRecovery, meanUptime, newTally } from "./tally.ts";

@@ -1,6 +1,7 @@
 /** Alerts as a digest counts and ranks them: downtime of recordings and locations, and other alerts. */
 import { type Alert, defaultAlertNames } from "../../health/alert.ts";
 import { problemKindOf, type Rule } from "../../health/rule.ts";
+import { lengthIn, subtract } from "../../lib/intervals.ts";
 import { compareText } from "../../lib/text.ts";
 import type {
   DigestIncident,
@@ -13,7 +14,6 @@ import type {
   OtherAlerts,
   Outage,
 } from "../digest.ts";
-import { lengthIn, subtract } from "./intervals.ts";
 import { type LocationRecords, sumOf } from "./locations.ts";
 
 const COUNTED_APART: readonly DigestIncidentKind[] = ["offline", "missing", "location_offline", "flapping"];

@@ -1,13 +1,7 @@
 /** Recordings by location: sums while they are added, and lists in their order, most downtime first. */
+import type { Interval } from "../../lib/intervals.ts";
 import { compareText } from "../../lib/text.ts";
-import type {
-  DigestPart,
-  DigestRecording,
-  Interval,
-  LocationDigest,
-  LocationGroup,
-  RecordingDigest,
-} from "../digest.ts";
+import type { DigestPart, DigestRecording, LocationDigest, LocationGroup, RecordingDigest } from "../digest.ts";
 import { type DigestCalendar, dayUptime, emptyDays } from "./calendar.ts";
 import { meanUptime, newTally } from "./tally.ts";
 

@@ -2,12 +2,12 @@
 
 import type { Instant } from "../../lib/clock.ts";
 import { isBelow } from "../../lib/format.ts";
+import { clip, type Interval, lengthIn, subtract, total, union } from "../../lib/intervals.ts";
 import {
   type DigestIncident,
   type DigestPart,
   type DigestRecording,
   type DigestScope,
-  type Interval,
   type Outage,
   type RecordingDigest,
   type RecordingFigures,
@@ -15,7 +15,6 @@ import {
 } from "../digest.ts";
 import { closedTime, hourlyTime, timedBuckets, timeline } from "./buckets.ts";
 import type { ScheduleTimes } from "./calendar.ts";
-import { clip, lengthIn, subtract, total, union } from "./intervals.ts";
 import { meanUptime, tallyOf } from "./tally.ts";
 
 type Downtime = Interval & Pick<Outage, "endsAt" | "recovered"> & { readonly kind: "offline" | "missing" };

@@ -1,5 +1,6 @@
 /** Uptime and outages as sums that add up, so that totals come from recordings without storing their buckets. */
-import type { Interval, Outage } from "../digest.ts";
+import type { Interval } from "../../lib/intervals.ts";
+import type { Outage } from "../digest.ts";
 import type { TimedBucket } from "./buckets.ts";
 
 type DigestTally = ReturnType<typeof newTally>;

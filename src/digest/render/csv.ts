@@ -1,17 +1,11 @@
 /** All figures of a digest for spreadsheets. */
 import { chunksOf } from "../../lib/chunks.ts";
 import { type CsvCell, csvLines } from "../../lib/csv.ts";
+import type { Interval } from "../../lib/intervals.ts";
 import { cut, stripControls } from "../../lib/text.ts";
 import { meanRecovery, tallyOf } from "../compute/tally.ts";
 import { shortfall } from "../compute/untrusted.ts";
-import {
-  type Digest,
-  digestParts,
-  type Interval,
-  type LocationGroup,
-  type RecordingDigest,
-  type UntrustedDay,
-} from "../digest.ts";
+import { type Digest, digestParts, type LocationGroup, type RecordingDigest, type UntrustedDay } from "../digest.ts";
 
 const ROWS_PER_STEP = 500;
 

@@ -1,7 +1,7 @@
 /** The one sentence people read: what happened, where it was worst, and what is still open. */
 import { humanDuration } from "../../lib/duration.ts";
 import { count, counted, percent } from "../../lib/format.ts";
-import { total } from "../compute/intervals.ts";
+import { total } from "../../lib/intervals.ts";
 import { type Digest, type Outage, UP_ALL_THE_TIME } from "../digest.ts";
 import { locationLabel, moment, nameAt, periodNoun } from "./words.ts";
 

@@ -1,7 +1,8 @@
 /** A digest as shown: sections and rows of ready words and figures, which HTML and plain text both render. */
 import { humanDuration } from "../../lib/duration.ts";
 import { count, nameOf, percent } from "../../lib/format.ts";
-import { type Digest, type DigestPart, digestParts, type Interval, type TimelineRun } from "../digest.ts";
+import type { Interval } from "../../lib/intervals.ts";
+import { type Digest, type DigestPart, digestParts, type TimelineRun } from "../digest.ts";
 import { headline } from "./headline.ts";
 import { isTroubled, partSection } from "./parts.ts";
 import { acknowledgedSection, countsSection, daysSection, otherSection, rankingSections } from "./standings.ts";

@@ -1,6 +1,7 @@
 /** One alert in full, with its buttons. */
 import type { LogLine } from "../../alerting/decision-log.ts";
 import { fingerprint } from "../../alerting/fingerprint.ts";
+import type { Suppression } from "../../alerting/notification.ts";
 import { matchersOf } from "../../alerting/silence.ts";
 import type { Alert } from "../../health/alert.ts";
 import type { AlertState } from "../../health/shard-state.ts";
@@ -138,11 +139,12 @@ ${formToken(visitor)}<input type="hidden" name="back" value="${path}">${fields}<
 }
 
 function suppressionLines(active: ActiveAlert, data: PageData, root: Root): Markup[] {
-  const { alert, silencedBy = [], inhibitedBy = [], mutedBy = [] } = active;
+  const { alert, silencedBy = [], inhibitedBy = [], mutedBy = [], maintenance } = active;
   const { timezone, paused } = alert.facts;
   const lines: Markup[] = acknowledgementLines(active, data.moment);
   for (const id of silencedBy) lines.push(silencedLine(id, data, timezone));
   for (const print of inhibitedBy) lines.push(inhibitedLine(print, data, root));
+  if (maintenance) lines.push(maintenanceLine(maintenance, data.moment, timezone));
   for (const name of mutedBy) lines.push(html`Muted by the time interval <bdi>${cut(name, 80)}</bdi>.`);
   if (paused) lines.push(html`Paused: outside the recording's uploading schedule.`);
   return lines.length > 0 ? lines : [html`Unacknowledged.`];
@@ -172,6 +174,11 @@ function silencedLine(id: string, { silences, moment }: PageData, timezone: stri
   if (!silence) return html`Silenced.`;
   const author = html`<bdi>${nameOf(silence.createdBy, "somebody")}</bdi>`;
   return html`Silenced until ${timeAt(silence.endsAt, timezone, moment)} by ${author}${quoted(silence.comment)}`;
+}
+
+function maintenanceLine({ by, until, comment = "" }: Suppression, moment: Moment, timezone: string): Markup {
+  const end = until === undefined ? nothing : html` until ${timeAt(until, timezone, moment)}`;
+  return html`In the maintenance <bdi>${cut(by, 80)}</bdi>${end}${quoted(comment)}`;
 }
 
 function inhibitedLine(print: string, { alerts }: PageData, root: Root): Markup {

@@ -132,11 +132,12 @@ function figure(facts: AlertFacts): string {
 
 /** `acknowledged by dana, silenced`; empty where nobody acknowledged it and nothing suppresses it. */
 export function suppressionPhrase({ facts }: Pick<Alert, "facts">, active: ActiveAlert | undefined): string {
-  const { acknowledgement, silencedBy = [], inhibitedBy = [], mutedBy = [] } = active ?? {};
+  const { acknowledgement, silencedBy = [], inhibitedBy = [], mutedBy = [], maintenance } = active ?? {};
   return [
     ...(acknowledgement ? [`acknowledged by ${nameOf(acknowledgement.author, "somebody", 40)}`] : []),
     ...(silencedBy.length > 0 ? ["silenced"] : []),
     ...(inhibitedBy.length > 0 ? ["inhibited by another alert"] : []),
+    ...(maintenance ? ["in maintenance"] : []),
     ...(mutedBy.length > 0 ? ["muted"] : []),
     ...(facts.paused ? ["outside its schedule"] : []),
   ].join(", ");

@@ -100,10 +100,12 @@ export function* versionOf({ fleet, suppressed, silences, moment }: PageData): G
   return [recordings.size, states >>> 0, suppressed.size, alerts >>> 0].map((n) => n.toString(36)).join("-");
 }
 
-function suppressionText({ alert, silencedBy, inhibitedBy, mutedBy, ...acks }: ActiveAlert): string {
+function suppressionText({ alert, silencedBy, inhibitedBy, mutedBy, maintenance, ...acks }: ActiveAlert): string {
   const ack = JSON.stringify(acks.acknowledgement ?? [acks.endedAcknowledgement]);
   const suppressions = [silencedBy, inhibitedBy, mutedBy].map((ids = []) => ids.toSorted().join());
-  return [alert.id, ...suppressions, ack, alert.facts.paused ? "paused" : ""].join("|");
+  return [alert.id, ...suppressions, maintenance?.by, maintenance?.until, ack, alert.facts.paused ? "paused" : ""].join(
+    "|",
+  );
 }
 
 /** FNV-1a, 32 bits. */

@@ -7,6 +7,7 @@ import type { StoredAcknowledgement } from "../../alerting/acknowledgement.ts";
 import { RESOLVE_TIMEOUT_MS } from "../../alerting/external-alerts.ts";
 import { fingerprint } from "../../alerting/fingerprint.ts";
 import { createMatcher, matchesAll, parseMatcher } from "../../alerting/matcher.ts";
+import type { Suppression } from "../../alerting/notification.ts";
 import { requestBudget } from "../../alerting/pattern.ts";
 import { groupOf, type Matcher, type Route, routesFor } from "../../alerting/route.ts";
 import { muteOf } from "../../alerting/time-interval.ts";
@@ -38,17 +39,20 @@ export function* gettableAlerts(
 }
 
 /**
- * One alert; `status.acknowledgement` is not part of Alertmanager's API. Our own expire after `resolve_timeout`, as if
- * they were posted now. In a group, `mutedBy` is that of the group's route.
+ * One alert; `status.acknowledgement` and `.maintenance` are not part of Alertmanager's API. Our own expire after
+ * `resolve_timeout`, as if they were posted now. In a group, `mutedBy` is that of the group's route.
  */
 export function gettableAlert(
   active: ActiveAlert,
   { now, externalUrl }: AlertsContext,
   mutedBy: readonly string[] = active.mutedBy ?? [],
 ) {
-  const { alert, receivers, silencedBy = [], inhibitedBy = [], acknowledgement: ack, external } = active;
+  const { alert, receivers, silencedBy = [], inhibitedBy = [], acknowledgement: ack, maintenance, external } = active;
   const generatorURL = alert.facts.generatorUrl ?? (external ? undefined : externalUrl);
   const acknowledged = ack && { acknowledgement: gettableAck(ack) };
+  const muted = maintenance
+    ? { mutedBy: [...mutedBy, maintenance.by], maintenance: gettableMaintenance(maintenance) }
+    : { mutedBy };
   return {
     labels: alert.labels,
     annotations: alert.annotations,
@@ -58,8 +62,12 @@ export function gettableAlert(
     updatedAt: isoTime(external?.updatedAt ?? alert.updatedAt),
     endsAt: isoTime(external?.endsAt ?? now + RESOLVE_TIMEOUT_MS),
     ...(generatorURL === undefined ? {} : { generatorURL }),
-    status: { state: statusOf(active, mutedBy), silencedBy, inhibitedBy, mutedBy, ...acknowledged },
+    status: { state: statusOf(active, mutedBy), silencedBy, inhibitedBy, ...muted, ...acknowledged },
   };
+}
+
+function gettableMaintenance({ by: name, until, comment }: Suppression) {
+  return { name, comment, ...(until !== undefined && { until: isoTime(until) }) };
 }
 
 function gettableAck({ at, until, notes, ...said }: StoredAcknowledgement) {
@@ -124,9 +132,9 @@ export const ReceiversQuery = parameters.pick({ filter: true, receiver_matchers:
 
 /** The alert's state now; in a group, `mutedBy` is that of the group's route. */
 export function statusOf(active: ActiveAlert, mutedBy: readonly string[] = active.mutedBy ?? []) {
-  const { alert, silencedBy, inhibitedBy, acknowledgement, external } = active;
+  const { alert, silencedBy, inhibitedBy, acknowledgement, maintenance, external } = active;
   const suppressed = silencedBy?.length || inhibitedBy?.length || mutedBy.length > 0;
-  if (suppressed || acknowledgement || alert.facts.paused) return "suppressed";
+  if (suppressed || acknowledgement || maintenance || alert.facts.paused) return "suppressed";
   return external?.unprocessed ? "unprocessed" : "active";
 }
 

@@ -84,6 +84,12 @@ describe("GET /alerts/{fingerprint}", () => {
       silencedBy: ["s1", "gone"],
       inhibitedBy: [fingerprint(unreachable.labels), "0011223344556677"],
       mutedBy: ["out-of-hours"],
+      maintenance: {
+        reason: "maintenance",
+        by: "stock-take",
+        until: NOW + 60 * MINUTE,
+        comment: "recorders off",
+      } as const,
     };
     const alerts = async () => [suppressed, ...(await active(unreachable)())];
     const { html } = await page(dark, { alerts, silences: async () => [silence] });
@@ -94,6 +100,7 @@ describe("GET /alerts/{fingerprint}", () => {
         "Inhibited by Service unreachable.",
         "Inhibited by another alert.",
         "Muted by the time interval out-of-hours.",
+        "In the maintenance stock-take until 13:00 UTC: recorders off",
         "Paused: outside the recording's uploading schedule.",
       ]),
     );

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { clip, subtract, total, union } from "../../../src/digest/compute/intervals.ts";
+import { clip, subtract, total, union } from "../../src/lib/intervals.ts";
 
 const spans = fc.array(
   fc.tuple(fc.nat(40), fc.nat(15)).map(([from, length]) => ({ from, to: from + length })),

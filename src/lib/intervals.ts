@@ -1,5 +1,8 @@
 /** Arithmetic on intervals of time. Results are in order and do not overlap. */
-import type { Interval } from "../digest.ts";
+import type { Instant } from "./clock.ts";
+
+/** A span of time, `from` inclusive, `to` exclusive. */
+export type Interval = { readonly from: Instant; readonly to: Instant };
 
 /** The same time, in order, overlaps joined, empty ones left out. */
 export function union(intervals: readonly Interval[]): Interval[] {
