@@ -38,7 +38,7 @@ export const UPDATE_EVERY_MS = 5_000;
 /** Alerts that a message names in its trace: more would not fit beside it. */
 const MOST_TRACED = 300;
 /** What people do, or what explains it: the others change too often, or are the reader's own. */
-const SHOWN: readonly SuppressionReason[] = ["acknowledged", "silenced", "inhibited"];
+const SHOWN: readonly SuppressionReason[] = ["acknowledged", "silenced", "maintenance", "inhibited"];
 
 /** Of a group at an integration, by the claim that could open it first; `storm` instead of a group for a summary. */
 export function conversationId(integration: string, group: string, opens: string): string {

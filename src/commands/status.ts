@@ -104,8 +104,12 @@ const columnsAt = (now: Instant, at: Written): readonly TableColumn<RecordingRow
   { head: "ALERTS", cell: ({ alerts }) => alerts.map((one) => alertText(one, at)).join(" ") },
 ];
 
-function alertText({ alertname, state, acknowledgement }: RecordingRow["alerts"][number], at: Written): string {
+function alertText(
+  { alertname, state, acknowledgement, maintenance }: RecordingRow["alerts"][number],
+  at: Written,
+): string {
   if (acknowledgement) return `${alertname} [${ackText(acknowledgement, at)}]`;
+  if (maintenance) return `${alertname} [in maintenance]`;
   return state === "firing" ? alertname : `(${alertname})`;
 }
 

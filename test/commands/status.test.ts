@@ -77,13 +77,20 @@ An alert in brackets is pending.
     });
   });
 
-  test("says who acknowledged an alert, until when", async () => {
+  test("says who acknowledged an alert, until when, and what is in maintenance", async () => {
     const alert = firingAlert("RecordingOffline", { severity: "critical" });
     const acknowledgement = { author: "dana", comment: "", at: NOW, until: NOW + 3_600_000 };
     const alerts = async () => [{ alert, receivers: ["ops"], acknowledgement }];
     const { address } = await serve({ fleet: async () => fleet, alerts });
     const { stdout } = await lenswatch(["status", "--url", address], { TZ: "Europe/London" });
     expect(stdout).toContain(" RecordingOffline [acknowledged by dana until 13:00 GMT] (LowUptime)\n");
+    const maintenance = { reason: "maintenance", by: "stock-take" } as const;
+    const planned = await serve({
+      fleet: async () => fleet,
+      alerts: async () => [{ alert, receivers: [], maintenance }],
+    });
+    const shown = await lenswatch(["status", "--url", planned.address]);
+    expect(shown.stdout).toContain(" RecordingOffline [in maintenance] (LowUptime)\n");
   });
 
   test("--only and --location leave the others out", async () => {

@@ -129,8 +129,9 @@ describe("GET /api/v1/locations", () => {
       until: NOW + 3_600_000,
       notes: [{ author: "sam", text: "x", at: NOW }],
     };
+    const maintenance = { reason: "maintenance", by: "stock-take" } as const;
     const alert = firingAlert("LocationOffline", { severity: "critical" });
-    const alerts = async () => [{ alert, receivers: ["ops"], acknowledgement }];
+    const alerts = async () => [{ alert, receivers: ["ops"], acknowledgement, maintenance }];
     const { json } = await serve({ fleet: async () => fleet, alerts });
     expect(await json("/api/v1/locations")).toEqual({
       status: 200,
@@ -153,6 +154,7 @@ describe("GET /api/v1/locations", () => {
                   until: "2026-01-31T13:00:00.000Z",
                   notes: [{ author: "sam", text: "x", at: "2026-01-31T12:00:00.000Z" }],
                 },
+                maintenance: "stock-take",
               },
             ],
           },

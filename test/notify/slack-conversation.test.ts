@@ -43,12 +43,19 @@ describe("a root", () => {
 
   test("says who acknowledged, until when and why, and what is silenced", () => {
     const silenced = { reason: "silenced", by: "6f1e", author: "Ben", until: NOW + HOUR } as const;
-    const changes = { firing: [], standing: [standing("Till 3", acknowledged), standing("Till 4", silenced)] };
+    const planned = { reason: "maintenance", by: "stock-take", until: NOW + HOUR, comment: "off" } as const;
+    const changes = {
+      firing: [],
+      standing: [standing("Till 3", acknowledged), standing("Till 4", silenced), standing("Till 5", planned)],
+    };
     expect(linesOf(renderRoot(of({ reason: "update", ...changes })))).toEqual([
-      "*🔴 2 recordings offline · Leeds Briggate*",
+      "*🔴 3 recordings offline · Leeds Briggate*",
       "*Till 3* · offline since 14:05 GMT (12 m) · acknowledged by Ana until 15:00 GMT: on \u200b*\u200bmy\u200b*\u200b way",
       "*Till 4* · offline since 14:05 GMT (12 m) · silenced by Ben until 15:17 GMT",
+      "*Till 5* · offline since 14:05 GMT (12 m) · in the maintenance stock-take until 15:17 GMT: off",
     ]);
+    const down = of({ reason: "update", standing: [standing("Till 5", planned)] });
+    expect(linesOf(renderRoot(down))[0]).toBe("*🔴 Till 5 offline · Leeds Briggate — in maintenance*");
     const one = of({ reason: "update", standing: [standing("Till 3", acknowledged)] });
     expect(linesOf(renderRoot(one))[0]).toBe("*🔴 Till 3 offline · Leeds Briggate — acknowledged*");
   });

@@ -5,14 +5,7 @@ import { currentStatus, type FleetSnapshot, recordingsById } from "../../health/
 import { runYielding } from "../../lib/yield.ts";
 import { eachRow, listingOf, type PageQuery, pageParameters } from "../paging.ts";
 import { repeated } from "../query.ts";
-import {
-  type Acknowledgements,
-  AlertRow,
-  alertRows,
-  operation,
-  pageSchema,
-  readAcknowledgements,
-} from "./operation.ts";
+import { AlertRow, alertRows, type HandledAlerts, operation, pageSchema, readHandled } from "./operation.ts";
 
 const ApiLocation = z
   .strictObject({
@@ -36,9 +29,9 @@ export const listLocations = operation({
   answer: pageSchema(ApiLocation, {}),
   async handle(deps, { query }) {
     const fleet = await deps.fleet();
-    const acks = await readAcknowledgements(deps);
+    const handled = await readHandled(deps);
     const { items, nextCursor } = await runYielding(locationListing(fleet, query));
-    const rows = items.map(([id, counts]) => ({ ...rowOf(id, counts, fleet), alerts: alertsAt(id, fleet, acks) }));
+    const rows = items.map(([id, counts]) => ({ ...rowOf(id, counts, fleet), alerts: alertsAt(id, fleet, handled) }));
     return { items: rows, nextCursor };
   },
 });
@@ -80,7 +73,7 @@ function rowOf(id: string, counts: ReturnType<typeof noCounts>, { inventory }: F
   return { locationId: id, location: known?.name || id, timezone: known?.timezone ?? null, recordings: counts };
 }
 
-function alertsAt(id: string, { shards }: FleetSnapshot, acks: Acknowledgements) {
+function alertsAt(id: string, { shards }: FleetSnapshot, handled: HandledAlerts) {
   const states = shards.flatMap(({ locations }) => locations.get(id) ?? []);
-  return alertRows(states.at(-1)?.alerts, acks);
+  return alertRows(states.at(-1)?.alerts, handled);
 }

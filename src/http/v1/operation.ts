@@ -5,7 +5,7 @@ import type { AuditOrigin } from "../../alerting/audit.ts";
 import { fingerprint } from "../../alerting/fingerprint.ts";
 import type { Labels } from "../../health/alert.ts";
 import type { AlertStates } from "../../health/shard-state.ts";
-import type { HttpDeps } from "../deps.ts";
+import type { ActiveAlert, HttpDeps } from "../deps.ts";
 import type { Scope } from "../principal.ts";
 import { isoTime } from "../query.ts";
 
@@ -89,17 +89,19 @@ export const AlertRow = z
     state: z.enum(["pending", "firing"]),
     since: timeSchema,
     acknowledgement: AckRow.nullable().describe("null: nobody's is in force."),
+    maintenance: z.string().nullable().describe("The name of the `maintenance` that suppresses it."),
   })
   .readonly();
 
-/** By fingerprint, those in force. */
-export type Acknowledgements = ReadonlyMap<string, StoredAcknowledgement>;
+type Handled = Pick<ActiveAlert, "acknowledgement" | "maintenance">;
+
+/** By fingerprint, of alerts that are acknowledged or in maintenance. */
+export type HandledAlerts = ReadonlyMap<string, Handled>;
 
 /** Of the alerts that fire. */
-export async function readAcknowledgements({ alerts }: Pick<ApiV1Deps, "alerts">): Promise<Acknowledgements> {
-  return new Map(
-    (await alerts()).flatMap(({ alert, acknowledgement: ack }) => (ack ? [[fingerprint(alert.labels), ack]] : [])),
-  );
+export async function readHandled({ alerts }: Pick<ApiV1Deps, "alerts">): Promise<HandledAlerts> {
+  const handled = (await alerts()).filter(({ acknowledgement, maintenance }) => acknowledgement || maintenance);
+  return new Map(handled.map((one) => [fingerprint(one.alert.labels), one]));
 }
 
 function ackRow({ author, comment, at, until, notes = [] }: StoredAcknowledgement): z.infer<typeof AckRow> {
@@ -108,17 +110,18 @@ function ackRow({ author, comment, at, until, notes = [] }: StoredAcknowledgemen
 }
 
 /** Firing alerts first, then pending ones. */
-export function alertRows(alerts: AlertStates | undefined, acks: Acknowledgements): z.infer<typeof AlertRow>[] {
-  const ackOf = (labels: Labels) => {
-    const ack = acks.size === 0 ? undefined : acks.get(fingerprint(labels));
-    return ack ? ackRow(ack) : null;
+export function alertRows(alerts: AlertStates | undefined, handled: HandledAlerts): z.infer<typeof AlertRow>[] {
+  const handledBy = (labels: Labels) => {
+    const found = handled.size === 0 ? undefined : handled.get(fingerprint(labels));
+    const { acknowledgement: ack, maintenance } = found ?? {};
+    return { acknowledgement: ack ? ackRow(ack) : null, maintenance: maintenance?.by ?? null };
   };
   const rows = Object.values(alerts ?? {}).map(({ labels, state, startsAt }) => ({
     alertname: labels.alertname ?? "",
     severity: labels.severity ?? null,
     state,
     since: isoTime(startsAt),
-    acknowledgement: ackOf(labels),
+    ...handledBy(labels),
   }));
   return rows.sort((a, b) => a.state.localeCompare(b.state) || a.alertname.localeCompare(b.alertname));
 }

@@ -7,12 +7,12 @@ import { type Listing, listingOf, pageParameters } from "../paging.ts";
 import { isoTime, repeated } from "../query.ts";
 import { namedIn } from "./locations.ts";
 import {
-  type Acknowledgements,
   AlertRow,
   alertRows,
+  type HandledAlerts,
   operation,
   pageSchema,
-  readAcknowledgements,
+  readHandled,
   timeSchema,
 } from "./operation.ts";
 
@@ -56,9 +56,9 @@ export const listRecordings = operation({
   answer: pageSchema(ApiRecording, {}),
   async handle(deps, { query }) {
     const fleet = await deps.fleet();
-    const acks = await readAcknowledgements(deps);
+    const handled = await readHandled(deps);
     const { items, nextCursor } = await runYielding(recordingListing(fleet, query));
-    return { items: items.map((state) => rowOf(state, fleet, acks)), nextCursor };
+    return { items: items.map((state) => rowOf(state, fleet, handled)), nextCursor };
   },
 });
 
@@ -74,7 +74,7 @@ function* recordingListing(fleet: FleetSnapshot, query: RecordingsQuery): Genera
   });
 }
 
-function rowOf(state: RecordingState, fleet: FleetSnapshot, acks: Acknowledgements): ApiRecording {
+function rowOf(state: RecordingState, fleet: FleetSnapshot, handled: HandledAlerts): ApiRecording {
   const status = currentStatus(state, fleet.now, fleet.statusIntervalMs);
   const known = status !== "unknown";
   return {
@@ -87,6 +87,6 @@ function rowOf(state: RecordingState, fleet: FleetSnapshot, acks: Acknowledgemen
     lastSeen: isoTime(state.lastSeenAt),
     averageQuality: (known ? state.averageQuality : undefined) ?? null,
     overallUptime24h: fleet.overallUptime(state.id, DAY_MS) ?? null,
-    alerts: alertRows(state.alerts, acks),
+    alerts: alertRows(state.alerts, handled),
   };
 }

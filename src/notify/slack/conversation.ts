@@ -44,10 +44,12 @@ function presentOf(notification: Notification): Notification {
   return { ...notification, reason: notification.start ? "started" : "first", firing: all, resolved: [] };
 }
 
-/** ` — acknowledged`, ` — silenced`: of everything that fires. */
+/** ` — acknowledged`, ` — silenced`, ` — in maintenance`: of everything that fires. */
 function handledWords(firing: readonly NotifiedAlert[]): string {
   const [reason, ...others] = new Set(firing.map(({ suppressedBy }) => suppressedBy?.reason));
-  return others.length > 0 || (reason !== "acknowledged" && reason !== "silenced") ? "" : ` — ${reason}`;
+  if (others.length > 0) return "";
+  if (reason === "maintenance") return " — in maintenance";
+  return reason === "acknowledged" || reason === "silenced" ? ` — ${reason}` : "";
 }
 
 /** What ended while others fire; how long it all lasted; when a summary was true, whose root is not edited before. */
