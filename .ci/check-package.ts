@@ -10,7 +10,7 @@ import { delimiter, dirname, join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { toError } from "../src/lib/errors.ts";
-import { findRedisServer } from "../src/redis-embedded/find-server.ts";
+import { findRedisServer } from "../src/redis-embedded/launch.ts";
 
 const MAX_BYTES = 2_000_000;
 const OLD_NODE = 20;

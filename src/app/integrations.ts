@@ -6,15 +6,15 @@ import type { Sender } from "../deliver/deliver.ts";
 import type { NotifyRefusal } from "../deliver/retry-policy.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
-import { createAlertmanagerNotifier } from "../notify/alertmanager/send.ts";
+import { createAlertmanagerNotifier } from "../notify/alertmanager.ts";
 import { createDigestMail, createEmailNotifier, type DigestMail } from "../notify/email/send.ts";
 import { createMailTransport, type MailTransport } from "../notify/email/transport.ts";
 import { endpointHash, type Notifier, NotifyError, smtpUrl } from "../notify/notifier.ts";
-import { createPagerDutyNotifier } from "../notify/pagerduty/send.ts";
+import { createPagerDutyNotifier } from "../notify/pagerduty.ts";
 import { createSlackAppNotifier } from "../notify/slack/app.ts";
 import { createSlackNotifier } from "../notify/slack/send.ts";
-import { createTeamsNotifier } from "../notify/teams/send.ts";
-import { createWebhookNotifier } from "../notify/webhook/send.ts";
+import { createTeamsNotifier } from "../notify/teams.ts";
+import { createWebhookNotifier } from "../notify/webhook.ts";
 
 const SEND_TIMEOUT_MS = 10_000;
 

@@ -9,7 +9,7 @@ import type { Config } from "../config/config.ts";
 import { configFile } from "../config/load.ts";
 import { formatProblem } from "../config/problem.ts";
 import { toError } from "../lib/errors.ts";
-import { requireRedisServer } from "../redis-embedded/find-server.ts";
+import { requireRedisServer } from "../redis-embedded/launch.ts";
 import { type CommandIo, configOption, type ExitCode, fail, withExample } from "./cli/command.ts";
 import { type CheckResult, checkReceiver, checkService } from "./init/check.ts";
 import { createDialogue, type Dialogue } from "./init/dialogue.ts";

@@ -1,20 +1,20 @@
 /** Loads a configuration: reads the YAML, fetches secrets, validates. All problems are reported at once. */
 import { readFileSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { dirname, resolve } from "node:path";
+import { dirname, isAbsolute, join, resolve } from "node:path";
 import { toError } from "../lib/errors.ts";
 import { counted } from "../lib/format.ts";
 import { advise } from "./advise.ts";
 import { buildConfig, type Config } from "./config.ts";
 import { crossCheck } from "./cross-check.ts";
-import { type ConfigDocument, type Environment, isMapping, readYaml } from "./document.ts";
+import { type ConfigDocument, type Environment, isMapping, type Raw, readYaml } from "./document.ts";
 import { buildHttp, checkReading, type HttpConfig, httpSection } from "./http-schema.ts";
 import { ConfigError, type ConfigProblem, type Finding, type Path, pathKey, toProblems } from "./problem.ts";
 import { listen } from "./scalars.ts";
 import { rootSection } from "./schema.ts";
-import { type ReadSecret, resolveSecrets } from "./secrets.ts";
+import { codeOf, type ReadSecret, resolveSecrets } from "./secrets.ts";
 import { validate, validateWithSecrets } from "./validate.ts";
-import { readWebConfig } from "./web-config.ts";
+import { buildWeb, type WebConfig, webSection } from "./web-config-schema.ts";
 
 export type LoadedConfig = { readonly config: Config; readonly warnings: readonly ConfigProblem[] };
 
@@ -148,4 +148,40 @@ function secretReader(file: string, onSecretFile: (path: string) => void = () =>
     if (stat.size > 65_536) throw Object.assign(new Error("too large for a secret"), { code: "EFBIG" });
     return readFileSync(path, "utf8");
   };
+}
+
+interface ReadWebConfig {
+  /** Undefined without a file, or with problems. */
+  readonly web?: WebConfig;
+  /** Of the file itself. */
+  readonly problems: readonly ConfigProblem[];
+  /** Of the key that names it. */
+  readonly findings: readonly Finding[];
+  /** Whether the file asks for TLS, also where it has problems. */
+  readonly isTls: boolean;
+}
+
+/** The web configuration that a configuration's tree names; `file` is the configuration's own path. Never throws. */
+function readWebConfig(tree: Raw, file: string, readSecret: ReadSecret): ReadWebConfig {
+  const http = isMapping(tree) ? tree.http : undefined;
+  const name = isMapping(http) ? http.web_config_file : undefined;
+  if (typeof name !== "string" || name === "") return { problems: [], findings: [], isTls: false };
+  const from = (start: string, path: string) => (isAbsolute(path) ? path : join(dirname(start), path));
+  try {
+    const text = readSecret(name);
+    return parseWebConfig(text, from(file, name), (path) => readSecret(from(name, path)));
+  } catch (thrown) {
+    const found = `a path that cannot be read${codeOf(thrown)}`;
+    const finding = { path: ["http", "web_config_file"], found, expected: "the path of a web configuration file" };
+    return { problems: [], findings: [{ kind: "secret", ...finding }], isTls: false };
+  }
+}
+
+function parseWebConfig(text: string, file: string, readSecret: ReadSecret): ReadWebConfig {
+  const document = readYaml(text, undefined);
+  const isTls = isMapping(document.tree) && document.tree.tls_server_config !== undefined;
+  const checked = validateWithSecrets(document, webSection, readSecret);
+  if ("value" in checked && checked.findings.length === 0)
+    return { web: buildWeb(checked.value), problems: [], findings: [], isTls };
+  return { problems: toProblems(checked.findings, document, { file, ...checked }), findings: [], isTls };
 }

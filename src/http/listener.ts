@@ -1,8 +1,8 @@
 /** One address that is listened on: its connections, TLS, headers of every answer, and a close bounded in time. */
 import { createServer } from "node:http";
+import type { Socket } from "node:net";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import { API_V2 } from "./api-v2.ts";
-import { createConnections } from "./connections.ts";
 import type { HttpDeps } from "./deps.ts";
 import { type ErrorAnswer, errorAnswerOf, HttpError } from "./errors.ts";
 import { appOptions, type Limits, refuseClient, SECURITY_HEADERS, serverOptions } from "./limits.ts";
@@ -96,4 +96,68 @@ function listenProblem(key: string, address: string, thrown: unknown): string {
   if (code === "EADDRINUSE") return `${address} is already in use; set ${key} to a free port.`;
   if (code === "EACCES") return `${address} needs privileges; set ${key} to a port above 1023.`;
   return `${address} cannot be listened on (${code}); check ${key}.`;
+}
+
+/** Connections above the limits; another one ends the oldest of them. */
+const MOST_SPARE = 64;
+
+export type Connections = ReturnType<typeof createConnections>;
+
+/** `isProxy`: many clients share this address, which only the limit in all applies to. */
+function createConnections(
+  { mostConnections, mostFromOneAddress }: Pick<Limits, "mostConnections" | "mostFromOneAddress">,
+  isProxy: (address: string) => boolean = () => false,
+) {
+  const open = new Set<Socket>();
+  const byAddress = new Map<string, number>();
+  const spare = new Map<string, Socket>();
+
+  function isFull(address: string): boolean {
+    const all = open.size - spare.size;
+    return all >= mostConnections || (!isProxy(address) && (byAddress.get(address) ?? 0) >= mostFromOneAddress);
+  }
+
+  function count(address: string, change: number): void {
+    const now = (byAddress.get(address) ?? 0) + change;
+    if (now > 0) byAddress.set(address, now);
+    else byAddress.delete(address);
+  }
+
+  function keepSpare(socket: Socket): void {
+    const id = idOf(socket);
+    spare.set(id, socket);
+    socket.once("close", () => spare.delete(id));
+    if (spare.size > MOST_SPARE) spare.values().next().value?.destroy();
+  }
+
+  return {
+    /** Takes a new connection; false where the client is gone already. */
+    admit(socket: Socket): boolean {
+      const address = socket.remoteAddress;
+      if (address === undefined) {
+        socket.destroy();
+        return false;
+      }
+      const full = isFull(address);
+      open.add(socket);
+      socket.once("close", () => open.delete(socket));
+      if (full) keepSpare(socket);
+      else {
+        count(address, 1);
+        socket.once("close", () => count(address, -1));
+      }
+      return true;
+    },
+    /** Whether the connection, over TLS or not, is above the limits. */
+    isSpare: (socket: Socket) => spare.has(idOf(socket)),
+    /** Ends all, also those that have not finished their handshake. */
+    cut() {
+      for (const socket of open) socket.destroy();
+    },
+  };
+}
+
+/** The same for a TLS connection and the one below it. */
+function idOf({ remoteAddress, remotePort, localAddress, localPort }: Socket): string {
+  return `${remoteAddress} ${remotePort} ${localAddress} ${localPort}`;
 }

@@ -1,12 +1,13 @@
 /** Launches redis-server in its directory and attaches to it. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { access, constants, readFile } from "node:fs/promises";
 import type { Server } from "node:net";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Redis } from "ioredis";
 import { toError } from "../lib/errors.ts";
+import { StoreError } from "../store/errors.ts";
 import { privately } from "./files.ts";
 
 const START_DEADLINE_MS = 60_000;
@@ -133,4 +134,25 @@ export async function countOthersAndLeave(connection: Redis): Promise<number> {
   await connection.client("SETNAME", "");
   const clients = String(await connection.client("LIST"));
   return clients.split("\n").filter((line) => line.includes(` name=${KEEPER} `)).length;
+}
+
+export type Env = Readonly<Record<string, string | undefined>>;
+
+/** The path of redis-server or valkey-server; undefined where there is none. */
+export async function findRedisServer(env: Env): Promise<string | undefined> {
+  const folders = (env.PATH ?? "").split(delimiter).filter((folder) => folder !== "");
+  const files = ["redis-server", "valkey-server"].flatMap((name) => folders.map((folder) => join(folder, name)));
+  const found = await Promise.allSettled(files.map((file) => access(file, constants.X_OK)));
+  return files.find((_, i) => found[i]?.status === "fulfilled");
+}
+
+/** The path of a Redis server. Throws StoreError `no_server`, which names the package to install. */
+export async function requireRedisServer(env: Env): Promise<string> {
+  const found = await findRedisServer(env);
+  if (found) return found;
+  throw new StoreError(
+    "no_server",
+    "redis-server is not installed; install it (Debian and Ubuntu: apt-get install redis-server, Fedora: dnf install " +
+      "valkey, macOS: brew install redis) or set redis.url to a running Redis.",
+  );
 }

@@ -1,9 +1,9 @@
 /** The reply of `status/uptime`. Plain rows are read by hand, zod (about 150 ns a row) reads all others. */
 import { z } from "zod";
 import { type Reading, type RecordingStatus, recordingStatuses, type StatusSnapshot } from "../health/recording.ts";
+import type { Instant } from "../lib/clock.ts";
 import type { ReportDeviation } from "./reporter.ts";
 import { fieldOf, Id, ratioOf, undocumented } from "./rows.ts";
-import { parseUtc } from "./timestamps.ts";
 
 /** Recording and status are required; a row with any other field unreadable is still used. */
 const StatusRow = z.looseObject({ recording_id: Id, status: z.string() });
@@ -70,4 +70,13 @@ function knownStatus(status: string, report: ReportDeviation): RecordingStatus {
   if (STATUSES.has(status) && status !== "unknown") return status as RecordingStatus;
   report("unknown_status", () => status);
   return "unknown";
+}
+
+const ISO = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?$/i;
+
+/** The instant, or NaN where the text is no timestamp. An offset, where one is given, is honoured. */
+export function parseUtc(text: string): Instant {
+  const match = ISO.exec(text.slice(0, 41));
+  if (!match) return Number.NaN;
+  return Date.parse(match[1] ? text : `${text}Z`);
 }

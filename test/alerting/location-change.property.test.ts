@@ -89,7 +89,9 @@ const number = (text: string, pattern: RegExp) => Number(pattern.exec(text)?.[1]
 /** What a title counts: offline now, new among them, recovered, and of how many. */
 function countsOf(title: string) {
   const whole = /all (\d+) recordings/.exec(title) ?? /: (?:still )?(\d+) of \d+ recordings/.exec(title);
-  const many = number(title, /(\d+) recordings? (?:still )?offline/);
+  // One by itself is named: `recording a offline`.
+  const one = /recording \w (?:still )?offline/.test(title) ? 1 : 0;
+  const many = number(title, /(\d+) recordings? (?:still )?offline/) || one;
   return {
     offline: number(title, /[,—] (\d+) still offline/) || Number(whole?.[1] ?? many),
     recovered: number(title, /(\d+) of \d+ (?:recordings )?recovered/) || number(title, /(\d+) recovered/),

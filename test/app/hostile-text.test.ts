@@ -9,7 +9,7 @@ import { createMetrics } from "../../src/metrics/metrics.ts";
 import { renderEmail } from "../../src/notify/email/render.ts";
 import { createMailTransport, type MailTransport } from "../../src/notify/email/transport.ts";
 import { renderSlack } from "../../src/notify/slack/render.ts";
-import { renderWebhook } from "../../src/notify/webhook/render.ts";
+import { renderWebhook } from "../../src/notify/webhook.ts";
 import { lenswatch } from "../commands/run-command.ts";
 import {
   csvProblems,

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { expect, it } from "vitest";
-import type { WebhookPayload } from "../../src/notify/webhook/render.ts";
+import type { WebhookPayload } from "../../src/notify/webhook.ts";
 import { startWatch, type Watch } from "../support/app.ts";
 import { type HttpPost, type HttpSink, startHttpSink } from "../support/http-sink.ts";
 import { describeWithRedis } from "../support/redis.ts";

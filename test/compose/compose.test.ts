@@ -7,7 +7,7 @@ import { Ajv } from "ajv";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { parseConfig } from "../../src/config/load.ts";
-import { findRedisServer } from "../../src/redis-embedded/find-server.ts";
+import { findRedisServer } from "../../src/redis-embedded/launch.ts";
 import { hasPromtool, promtool } from "../prometheus/promtool.ts";
 import { temporaryDirectory } from "../support/directory.ts";
 

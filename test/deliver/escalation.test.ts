@@ -10,7 +10,7 @@ import { createSuppression } from "../../src/deliver/suppression.ts";
 import { createSuppressionChanges } from "../../src/deliver/suppression-changes.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import { silentLogger } from "../../src/lib/log.ts";
-import { renderPagerDuty } from "../../src/notify/pagerduty/render.ts";
+import { renderPagerDuty } from "../../src/notify/pagerduty.ts";
 import { rootRoute } from "../http/serve.ts";
 import {
   committer,

@@ -8,7 +8,7 @@ import { joinDecisions } from "../../src/alerting/storm.ts";
 import { settlementOf } from "../../src/deliver/outcome.ts";
 import { toNotification } from "../../src/deliver/to-notification.ts";
 import type { Alert } from "../../src/health/alert.ts";
-import { renderAlertmanager } from "../../src/notify/alertmanager/render.ts";
+import { renderAlertmanager } from "../../src/notify/alertmanager.ts";
 import type { Claimed } from "../../src/store/groups.ts";
 import { firing, integration, MINUTE, over, T0 } from "../store/fixtures.ts";
 

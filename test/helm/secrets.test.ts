@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { chart } from "../../.ci/config-schema.ts";
-import { findRedisServer } from "../../src/redis-embedded/find-server.ts";
+import { findRedisServer } from "../../src/redis-embedded/launch.ts";
 import { temporaryDirectory } from "../support/directory.ts";
 import { at, find, helm, lacks, type Manifest, manifestsIn, render } from "./render.ts";
 

@@ -1,10 +1,10 @@
 /** External alerts: only their labels and annotations are known, and appear as they were sent. */
 import { describe, expect, test } from "vitest";
 import type { NotifiedAlert } from "../../src/alerting/notification.ts";
-import { renderAlertmanager } from "../../src/notify/alertmanager/render.ts";
+import { renderAlertmanager } from "../../src/notify/alertmanager.ts";
 import { messageOf } from "../../src/notify/message.ts";
 import { renderSlack } from "../../src/notify/slack/render.ts";
-import { renderWebhook } from "../../src/notify/webhook/render.ts";
+import { renderWebhook } from "../../src/notify/webhook.ts";
 import { assertWithinSlackLimits, type SlackBody } from "../support/slack-sink.ts";
 import { alertOf, MINUTE, NOW, notificationOf } from "./fixtures.ts";
 

@@ -8,10 +8,10 @@ import { type Condition, problemKindOf, type Rule } from "../../src/health/rule.
 import type { Inventory } from "../../src/health/shard-state.ts";
 import { renderEmail } from "../../src/notify/email/render.ts";
 import { messageOf } from "../../src/notify/message.ts";
-import { renderPagerDuty } from "../../src/notify/pagerduty/render.ts";
+import { renderPagerDuty } from "../../src/notify/pagerduty.ts";
 import { renderRoot } from "../../src/notify/slack/conversation.ts";
 import { renderSlack } from "../../src/notify/slack/render.ts";
-import { renderTeams } from "../../src/notify/teams/render.ts";
+import { renderTeams } from "../../src/notify/teams.ts";
 import { aRecording, aRecordingState } from "../support/fixtures.ts";
 import { limitsBroken, type SlackBody } from "../support/slack-sink.ts";
 import { alertOf, NOW, notificationOf, otherAlert } from "./fixtures.ts";

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Notification, NotifiedAlert } from "../../src/alerting/notification.ts";
-import { renderPagerDuty } from "../../src/notify/pagerduty/render.ts";
-import { createPagerDutyNotifier } from "../../src/notify/pagerduty/send.ts";
+import { createPagerDutyNotifier, renderPagerDuty } from "../../src/notify/pagerduty.ts";
 import { startHttpSink } from "../support/http-sink.ts";
 import { describeChannel, type RigOptions } from "./contract.ts";
 import { alertOf, endedOf, NOW, notificationOf } from "./fixtures.ts";

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { renderTeams } from "../../src/notify/teams/render.ts";
-import { createTeamsNotifier } from "../../src/notify/teams/send.ts";
+import { createTeamsNotifier, renderTeams } from "../../src/notify/teams.ts";
 import { startHttpSink } from "../support/http-sink.ts";
 import { describeChannel, type RigOptions } from "./contract.ts";
 import { alertOf, endedOf, notificationOf } from "./fixtures.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { renderWebhook } from "../../src/notify/webhook/render.ts";
+import { renderWebhook } from "../../src/notify/webhook.ts";
 import { alertOf, endedOf, NOW, notificationOf, otherAlert } from "./fixtures.ts";
 
 const render = (changes: Parameters<typeof notificationOf>[0], options = { maxAlerts: 0 }) =>

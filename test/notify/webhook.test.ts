@@ -7,7 +7,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { silentLogger } from "../../src/lib/log.ts";
 import type { NotifyError } from "../../src/notify/notifier.ts";
 import type { HttpClientSettings } from "../../src/notify/web-endpoint.ts";
-import { createWebhookNotifier } from "../../src/notify/webhook/send.ts";
+import { createWebhookNotifier } from "../../src/notify/webhook.ts";
 import { type HttpSink, startHttpSink } from "../support/http-sink.ts";
 import { hasOpenssl, makePki } from "../support/pki.ts";
 import { describeChannel, type RigOptions } from "./contract.ts";

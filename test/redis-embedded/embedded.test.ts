@@ -24,7 +24,7 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "v
 import { silentLogger } from "../../src/lib/log.ts";
 import { type EmbeddedRedis, startEmbeddedRedis } from "../../src/redis-embedded/embedded.ts";
 import { isGone } from "../../src/redis-embedded/files.ts";
-import { findRedisServer, requireRedisServer } from "../../src/redis-embedded/find-server.ts";
+import { findRedisServer, requireRedisServer } from "../../src/redis-embedded/launch.ts";
 import { createClient } from "../../src/store/redis-client.ts";
 import { lastingPort } from "../support/lasting-port.ts";
 import { describeWithRedis, startTestRedis } from "../support/redis.ts";

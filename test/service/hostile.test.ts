@@ -2,7 +2,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { createLogger } from "../../src/lib/log.ts";
 import { createRedactor } from "../../src/lib/redact.ts";
-import { createCoreApi } from "../../src/service/core-api.ts";
 import { ServiceError, serviceErrorCodes } from "../../src/service/errors.ts";
 import type { ServiceReply } from "../../src/service/http.ts";
 import { parseLocations } from "../../src/service/location-rows.ts";
@@ -13,6 +12,7 @@ import { PartCollector, parseFrame } from "../../src/service/reply-frames.ts";
 import { createReport } from "../../src/service/reporter.ts";
 import { parseStatusRows } from "../../src/service/status-uptime-rows.ts";
 import { createTokenSource } from "../../src/service/token.ts";
+import { createCoreApi } from "../../src/service/transport.ts";
 import { createWallClock } from "../../src/service/zoned-time.ts";
 import { heapMeter } from "../support/heap.ts";
 import { POISONS } from "../support/hostile-names.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { parseUtc } from "../../src/service/timestamps.ts";
+import { parseUtc } from "../../src/service/status-uptime-rows.ts";
 
 const instants = fc.date({ min: new Date("0100-01-01"), max: new Date("9999-01-01"), noInvalidDate: true });
 

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Redis } from "ioredis";
-import { findRedisServer } from "../../src/redis-embedded/find-server.ts";
+import { findRedisServer } from "../../src/redis-embedded/launch.ts";
 import { lastingPort } from "./lasting-port.ts";
 import { makePki } from "./pki.ts";
 import { until } from "./until.ts";

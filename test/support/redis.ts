@@ -9,7 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Redis } from "ioredis";
 import { describe } from "vitest";
 import { isGone } from "../../src/redis-embedded/files.ts";
-import { findRedisServer } from "../../src/redis-embedded/find-server.ts";
+import { findRedisServer } from "../../src/redis-embedded/launch.ts";
 import { lastingPort } from "./lasting-port.ts";
 
 const binary = await findRedisServer(process.env);

@@ -4,13 +4,12 @@
  */
 import type { Notification, NotifyErrorCode, Posted } from "../../alerting/notification.ts";
 import type { SlackAppSettings } from "../../config/slack-schema.ts";
+import { toError } from "../../lib/errors.ts";
 import { type ChannelOptions, type Notifier, NotifyError } from "../notifier.ts";
 import { renderReply, renderRoot } from "./conversation.ts";
-import { diagnose } from "./diagnose.ts";
 import { formatHandle, type Handle, handleOf, parseHandle } from "./handle.ts";
 import { createHistory, metadataOf } from "./history.ts";
-import { mentionsOf } from "./mention.ts";
-import { createSlackApi } from "./web-api.ts";
+import { createSlackApi, type SlackApi } from "./web-api.ts";
 
 /** A notifier for one channel; no error and no log line has its tokens. */
 export function createSlackAppNotifier(options: ChannelOptions & { readonly app: SlackAppSettings }): Notifier {
@@ -86,4 +85,49 @@ function isOf(thrown: unknown, code: NotifyErrorCode): boolean {
 function gone(cause: unknown): NotifyError {
   const message = "The channel of the conversation is gone: a new one is opened.";
   return new NotifyError("conversation_gone", message, { retryable: true, scope: "message", cause });
+}
+
+/** Markup, each once; empty for a notification that mentions nobody. A reminder is about everything that fires. */
+function mentionsOf({ reason, firing }: Notification, mention: SlackAppSettings["mention"]): string {
+  const alerts = reason === "reminder" ? firing : firing.filter(({ isNew }) => isNew);
+  const severities = new Set(alerts.map(({ labels }) => labels.severity));
+  const whom = mention.filter(({ severity }) => severities.has(severity)).map(({ who }) => who);
+  return [...new Set(whom)].join(" ");
+}
+
+interface Tools {
+  readonly api: SlackApi;
+  readonly history: ReturnType<typeof createHistory>;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** Asks Slack what the tokens may do. Opens no connection and posts nothing. */
+export async function diagnose({ apiBase, appToken }: SlackAppSettings, tools: Tools): Promise<string[]> {
+  const { api, history, signal, timeoutMs } = tools;
+  const problems = [await problemOf("A notification may be repeated", () => history.probe(signal))];
+  if (appToken !== undefined) {
+    const app = createSlackApi({ apiBase, token: appToken, key: "app_token", timeoutMs });
+    const open = () => app.call(signal, (client) => client.apps.connections.open());
+    problems.push(await problemOf("Buttons and slash commands do not work", open));
+    problems.push(await problemOf("Slash commands do not work", () => needCommands(api, signal)));
+    await app.close();
+  }
+  return problems.flat();
+}
+
+async function needCommands(api: SlackApi, signal: AbortSignal): Promise<void> {
+  const { response_metadata: said } = await api.call(signal, (client) => client.auth.test());
+  if (said?.scopes && !said.scopes.includes("commands")) {
+    throw new Error("add the scope commands to the app and install it again.");
+  }
+}
+
+async function problemOf(loss: string, probe: () => Promise<unknown>): Promise<string[]> {
+  try {
+    await probe();
+    return [];
+  } catch (thrown) {
+    return [`${loss}: ${toError(thrown).message}`];
+  }
 }

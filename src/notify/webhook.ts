@@ -1,7 +1,12 @@
 /** A group as Alertmanager's webhook payload, version 4 (its docs/configuration.md, "webhook_config"). */
-import type { Notification, NotifiedAlert } from "../../alerting/notification.ts";
-import type { Labels } from "../../health/alert.ts";
-import { generatorUrl, timestamp, wellFormed, wireAnnotations } from "../wire-alert.ts";
+
+import { createHmac } from "node:crypto";
+import type { Notification, NotifiedAlert } from "../alerting/notification.ts";
+import type { Labels } from "../health/alert.ts";
+import { systemClock } from "../lib/clock.ts";
+import type { ChannelOptions, Notifier } from "./notifier.ts";
+import { createWebEndpoint, type HttpClientSettings } from "./web-endpoint.ts";
+import { generatorUrl, timestamp, wellFormed, wireAnnotations } from "./wire-alert.ts";
 
 export type WebhookPayload = ReturnType<typeof renderWebhook>;
 
@@ -53,4 +58,41 @@ function common([first, ...others]: readonly Labels[]): Labels {
     others.every((labels) => Object.hasOwn(labels, name) && labels[name] === value),
   );
   return Object.fromEntries(shared);
+}
+
+interface WebhookOptions extends ChannelOptions {
+  readonly url: string;
+  /** Signs every message; undefined: messages are not signed. */
+  readonly secret: string | undefined;
+  /** 0: all. */
+  readonly maxAlerts: number;
+  readonly http: HttpClientSettings;
+}
+
+/** A notifier for one `webhook_configs` entry. Its `url` and `secret` are in no error and no log line. */
+export function createWebhookNotifier(options: WebhookOptions): Notifier {
+  const { secret, maxAlerts, log, clock = systemClock, ...rest } = options;
+  const endpoint = createWebEndpoint({
+    ...rest,
+    name: "The webhook",
+    secrets: secret === undefined ? [] : [secret],
+    clock,
+  });
+  return {
+    async send(notification, { signal, plain = false }) {
+      const body = JSON.stringify(renderWebhook(notification, { maxAlerts, plain }));
+      const signature =
+        secret === undefined ? {} : signatureHeaders(`${Math.floor(clock.now() / 1_000)}`, body, secret);
+      const headers = { ...signature, "x-lenswatch-message-id": notification.messageId };
+      await endpoint.post(body, { signal, headers });
+      log.debug({ integration: notification.integrationId }, "the webhook accepted a notification");
+    },
+    close: endpoint.close,
+  };
+}
+
+/** `X-Lenswatch-Timestamp`: seconds since the epoch; `X-Lenswatch-Signature`: HMAC-SHA256 of `timestamp.body`. */
+function signatureHeaders(at: string, body: string, secret: string) {
+  const mac = createHmac("sha256", secret).update(`${at}.${body}`).digest("hex");
+  return { "x-lenswatch-timestamp": at, "x-lenswatch-signature": `sha256=${mac}` };
 }
