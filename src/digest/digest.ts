@@ -2,6 +2,7 @@
  * What a digest is computed from, and its figures. Lengths are ms, ratios 0–1; undefined means that there is no
  * figure, and is shown as a blank: never as 0 %, never as 100 %.
  */
+import type { Maintenance } from "../alerting/maintenance.ts";
 import type { Matcher } from "../alerting/route.ts";
 import type { EndReason } from "../health/alert.ts";
 import type { Recording, RecordingStatus, UptimeBucket } from "../health/recording.ts";
@@ -29,6 +30,11 @@ export interface DigestIncident {
   readonly startsAt: Instant;
   readonly endsAt?: Instant | undefined;
   readonly endReason?: EndReason | undefined;
+}
+
+/** A maintenance, with its windows in and around the period. */
+export interface PlannedWindows extends Pick<Maintenance, "name" | "matchers" | "comment"> {
+  readonly windows: readonly Interval[];
 }
 
 export interface DigestRecording {
@@ -65,16 +71,19 @@ export interface DigestScope {
   readonly unreachable: readonly Interval[];
   /** While lenswatch did not run, or before it was installed: outages then are unknown. */
   readonly unwatched?: readonly Interval[] | undefined;
+  /** Downtime inside them is planned, of recordings that all matchers match. */
+  readonly maintenance?: readonly PlannedWindows[] | undefined;
   /** With less uptime on a day, a location's visitor counts of that day are unreliable; 0–1. */
   readonly untrustedBelow: number;
 }
 
 /**
  * The part of a digest that lists a recording. `down_now`: offline or missing when the digest is made. `down_some`: it
- * was inside the period, or its uptime is below `UP_ALL_THE_TIME`. `up`: neither, with evidence. `closed`: outside
+ * was inside the period, or its uptime is below `UP_ALL_THE_TIME`. `planned`: it was down inside
+ * maintenance windows alone. `up`: neither, with evidence. `closed`: outside
  * its schedule throughout. `unknown`: no evidence.
  */
-export const digestParts = ["down_now", "down_some", "up", "closed", "unknown"] as const;
+export const digestParts = ["down_now", "down_some", "planned", "up", "closed", "unknown"] as const;
 export type DigestPart = (typeof digestParts)[number];
 
 /** One outage in its true length; `lostMs` is its downtime inside the period. */
@@ -83,12 +92,14 @@ export interface Outage {
   readonly startsAt: Instant;
   readonly endsAt: Instant | undefined;
   readonly lostMs: number;
+  /** Of its true length, what is inside maintenance windows. */
+  readonly plannedMs?: number | undefined;
   /** It ended with the recording or location online, not by leaving the fleet. */
   readonly recovered: boolean;
 }
 
 /** State of a slot of the period, worst first; `closed` is outside the schedule. */
-export type SlotState = "down" | "low" | "unreachable" | "up" | "closed" | "none";
+export type SlotState = "down" | "planned" | "low" | "unreachable" | "up" | "closed" | "none";
 
 /** A run of equal slots of the period's timeline. */
 export type TimelineRun = { readonly state: SlotState; readonly slots: number };
@@ -104,6 +115,8 @@ export interface RecordingDigest {
   readonly uptimeBefore: number | undefined;
   /** Downtime inside the period, except while the service was unreachable and outside the schedule. */
   readonly lostMs: number;
+  /** As `lostMs`, inside maintenance windows: not part of it. */
+  readonly plannedMs: number;
   readonly outages: readonly Outage[];
   /** Flapping alerts inside the period, and their time inside it. */
   readonly flapping: { readonly count: number; readonly lengthMs: number } | undefined;
@@ -182,6 +195,7 @@ export interface DigestTotals extends Readonly<Record<DigestPart, number>> {
   readonly low: number;
   readonly outages: number;
   readonly lostMs: number;
+  readonly plannedMs: number;
   readonly uptime: number | undefined;
   /** Mean time to recovery of the outages that ended inside the period. */
   readonly recoveryMs: number | undefined;
@@ -217,6 +231,8 @@ export interface Digest {
   readonly acknowledged?: readonly AcknowledgedAlert[];
   readonly unreachable: readonly Interval[];
   readonly unwatched: readonly Interval[];
+  /** Windows inside the period. */
+  readonly maintenance: readonly Pick<PlannedWindows, "name" | "comment" | "windows">[];
 }
 
 /** From this ratio on a recording without an outage counts as up all the time: some segments are always lost. */

@@ -1,6 +1,7 @@
 /** A digest's figures from the store, page by page: the histories of a large fleet are never in memory together. */
 import { DateTime } from "luxon";
 import { isInForce } from "../alerting/acknowledgement.ts";
+import { windowsIn } from "../alerting/maintenance.ts";
 import { matchesAll } from "../alerting/matcher.ts";
 import type { Config, DigestConfig } from "../config/config.ts";
 import type { Alert } from "../health/alert.ts";
@@ -24,7 +25,7 @@ export type DigestFleet = FleetSnapshot & { readonly shardNumbers: readonly numb
 
 /** Where a digest's figures come from. */
 export interface FiguresSource {
-  readonly config: Pick<Config, "rules" | "service">;
+  readonly config: Pick<Config, "rules" | "service"> & Partial<Pick<Config, "maintenance">>;
   readonly store: Pick<Store, "incidents" | "shards" | "uptime" | "coverage" | "acks">;
   fleet(): Promise<DigestFleet>;
 }
@@ -65,7 +66,7 @@ async function scopeOf(
   period: DigestPeriod,
   now: Instant,
 ): Promise<DigestScope> {
-  const { rules } = config;
+  const { rules, maintenance = [] } = config;
   const before = digestPeriod(digest.period, period.from, digest.timezone);
   const [all, alerts, coverage, completeSince] = await Promise.all([
     store.incidents.endedSince(before.from),
@@ -89,6 +90,10 @@ async function scopeOf(
       ...firing.map((alert) => incidentOf(alert, rules)),
     ],
     matchers: digest.matchers,
+    maintenance: maintenance.map((one) => ({
+      ...one,
+      windows: windowsIn(one, { from: before.from, to: Math.max(now, period.to) }),
+    })),
     untrustedBelow: digest.untrustedBelow,
     unreachable,
     unwatched: unseen.filter(({ from, to }) => to - from >= MIN_UNWATCHED_MS),

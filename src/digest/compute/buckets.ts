@@ -57,7 +57,7 @@ export function hourlyTime(buckets: readonly TimedBucket[]): Interval[] {
 /** Some segments are always lost: below this a slot is shown as low. */
 const LOW_BELOW = 0.95;
 
-interface TimelineInput extends Record<"down" | "unreachable", readonly Interval[]> {
+interface TimelineInput extends Record<"down" | "plannedDown" | "unreachable", readonly Interval[]> {
   readonly bounds: Interval;
   readonly buckets: readonly TimedBucket[];
   /** Up without a break since then; undefined: not up now. */
@@ -86,15 +86,16 @@ function slotCount(lengthMs: number): number {
 }
 
 /** The worst state in the slot; `unreachable` only where it covers at least half of it. */
-function slotState({ down, unreachable, buckets, upSince }: TimelineInput, slot: Interval): SlotState {
+function slotState({ down, plannedDown, unreachable, buckets, upSince }: TimelineInput, slot: Interval): SlotState {
   if (lengthIn(down, slot) > 0) return "down";
+  if (lengthIn(plannedDown, slot) > 0) return "planned";
   if (lengthIn(unreachable, slot) >= (slot.to - slot.from) / 2) return "unreachable";
   const middle = (slot.from + slot.to) / 2;
   const timed = buckets.find(({ from, to }) => from <= middle && middle < to);
   if (timed && !timed.bucket.withinSchedule) return "closed";
   if (timed?.bucket.overallUptime !== undefined) {
     // The bucket's downtime has slots of its own: it explains part of a low figure.
-    const downShare = lengthIn(down, timed) / (timed.to - timed.from);
+    const downShare = lengthIn([...down, ...plannedDown], timed) / (timed.to - timed.from);
     return timed.bucket.overallUptime + downShare < LOW_BELOW ? "low" : "up";
   }
   return upSince !== undefined && upSince <= slot.from ? "up" : "none";

@@ -35,6 +35,8 @@ export function createDigester(scope: DigestScope) {
   const byRecording = Map.groupBy(scope.incidents, ({ recordingId }) => recordingId);
   const locations = new Map<string, LocationRecords>();
   const wants = (subject: DigestRecording): boolean => isChosen(scope.matchers, subject);
+  const plannedOf = (subject: DigestRecording) =>
+    union((scope.maintenance ?? []).flatMap((one) => (isChosen(one.matchers, subject) ? one.windows : [])));
 
   return {
     /** Whether the digest is about this recording. */
@@ -46,7 +48,9 @@ export function createDigester(scope: DigestScope) {
       const { id, locationId, timezone } = subject.recording;
       const location = locations.get(locationId) ?? newLocation(subject, calendar);
       locations.set(locationId, location);
-      const judged = judgeRecording({ scope, subject, figures, incidents: byRecording.get(id) ?? [], schedules });
+      const planned = plannedOf(subject);
+      const incidents = byRecording.get(id) ?? [];
+      const judged = judgeRecording({ scope, subject, figures, incidents, schedules, planned });
       location.recordings.push(judged.digest);
       addTally(location.tally, judged.tally);
       if (total(location.open) < scope.period.to - scope.period.from)
@@ -102,6 +106,10 @@ function* figuresOf(
     other: otherAlerts(scope, byId),
     unreachable: clip(scope.unreachable, period),
     unwatched: clip(scope.unwatched ?? [], period),
+    maintenance: (scope.maintenance ?? []).flatMap(({ name, comment, windows }) => {
+      const inside = clip(windows, period);
+      return inside.length === 0 ? [] : [{ name, comment, windows: inside }];
+    }),
   };
 }
 
@@ -125,6 +133,7 @@ function totalsOf(locations: readonly LocationRecords[]): DigestTotals {
     low: digests.filter(({ part, outages }) => part === "down_some" && outages.length === 0).length,
     outages: tally.outages,
     lostMs: sumOf(digests, ({ lostMs }) => lostMs),
+    plannedMs: sumOf(digests, ({ plannedMs }) => plannedMs),
     uptime: meanUptime(tally),
     recoveryMs: meanRecovery(tally),
   };

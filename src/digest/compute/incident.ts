@@ -38,7 +38,7 @@ export function incidentOf(alert: RecordedAlert, rules: readonly Rule[]): Digest
   };
 }
 
-/** Location incidents inside the period, without the time in which all recordings were outside their schedules. */
+/** Location incidents inside the period, without the time in which all recordings were outside their schedules or in maintenance. */
 export function locationOutages(
   { incidents, period, unreachable, now }: DigestScope,
   locations: ReadonlyMap<string, LocationRecords>,

@@ -26,19 +26,22 @@ interface Facts {
   /** The recording's own: `offline`, `missing` and `flapping`. */
   readonly incidents: readonly DigestIncident[];
   readonly schedules: ScheduleTimes;
+  /** Its maintenance windows. */
+  readonly planned: readonly Interval[];
 }
 
 /**
- * The digest of one recording, with the time outside its schedule and the tally of the period `before`, which is
+ * The digest of one recording, with the time in which it is not expected and the tally of the period `before`, which is
  * undefined where its figures do not go back so far.
  */
 export function judgeRecording(facts: Facts) {
-  const { subject, incidents, scope } = facts;
+  const { subject, incidents, scope, planned } = facts;
   const { now, unreachable, period: bounds } = scope;
   const downtimes = downtimesOf(subject, incidents, now);
   const inPeriod = within(bounds, downtimes, facts);
-  const { buckets, closed, down, outages, tally } = inPeriod;
-  const downSince = downtimes.find(({ endsAt }) => endsAt === undefined)?.from;
+  const { buckets, closed, down, plannedDown, outages, tally } = inPeriod;
+  const isPlanned = (one: Interval) => planned.length > 0 && subtract([one], planned).length === 0;
+  const downSince = downtimes.find((one) => one.endsAt === undefined && !isPlanned(one))?.from;
   const upSince = isUp(subject) ? subject.since : undefined;
   const wasUp = upSince !== undefined && upSince <= bounds.from && lengthIn([bounds], bounds, unreachable) > 0;
   const part = downSince === undefined ? partOf(inPeriod, wasUp) : "down_now";
@@ -53,32 +56,43 @@ export function judgeRecording(facts: Facts) {
     uptime: meanUptime(tally),
     uptimeBefore: before && meanUptime(before),
     lostMs: total(down),
+    plannedMs: total(plannedDown),
     outages,
     flapping: flappingOf(incidents, bounds, now),
-    timeline: hasTrouble ? timeline({ bounds, down, unreachable, buckets, upSince }) : [],
+    timeline: hasTrouble ? timeline({ bounds, down, plannedDown, unreachable, buckets, upSince }) : [],
   };
-  return { tally, closed, before, digest };
+  return { tally, closed: [...closed, ...planned], before, digest };
 }
 
-function within(bounds: Interval, downtimes: readonly Downtime[], { scope, subject, figures, schedules }: Facts) {
+function within(
+  bounds: Interval,
+  downtimes: readonly Downtime[],
+  { scope, subject, figures, schedules, planned }: Facts,
+) {
   const buckets = timedBuckets(figures.buckets, bounds, scope.now);
   const learned = schedules.closed(figures.scheduleHours, subject.recording.timezone, bounds);
   const unreported = learned.length === 0 ? [] : subtract(learned, hourlyTime(buckets));
   const closed = union([...closedTime(buckets), ...unreported]);
   const excluded = union([...closed, ...scope.unreachable]);
-  const counted = downtimes.filter((one) => lengthIn([one], bounds, closed) > 0);
+  const known = subtract(clip(downtimes, bounds), excluded);
+  const down = subtract(known, planned);
+  const plannedDown = subtract(known, down);
+  const counted = downtimes.filter((one) => lengthIn([one], bounds, [...closed, ...planned]) > 0);
   const outages = counted.map((one): Outage => {
     const { kind, from: startsAt, endsAt, recovered } = one;
-    return { kind, startsAt, endsAt, lostMs: lengthIn([one], bounds, excluded), recovered };
+    const plannedMs = lengthIn(planned, one);
+    return { kind, startsAt, endsAt, lostMs: lengthIn(down, one), ...(plannedMs > 0 && { plannedMs }), recovered };
   });
-  const down = subtract(clip(counted, bounds), excluded);
-  return { buckets, closed, down, outages, tally: tallyOf(buckets, outages, bounds) };
+  return { bounds, buckets, closed, down, plannedDown, outages, tally: tallyOf(buckets, outages, bounds) };
 }
 
 /** The part of a recording that is not down now. `wasUp`: since before the period, with the service reachable. */
-function partOf({ buckets, outages, tally }: ReturnType<typeof within>, wasUp: boolean): DigestPart {
-  const uptime = meanUptime(tally);
+function partOf({ buckets, outages, plannedDown, bounds }: ReturnType<typeof within>, wasUp: boolean): DigestPart {
   if (outages.length > 0) return "down_some";
+  // Planned downtime explains a low figure of its own buckets.
+  const others = plannedDown.length === 0 ? buckets : buckets.filter((one) => lengthIn(plannedDown, one) === 0);
+  const uptime = meanUptime(tallyOf(others, [], bounds));
+  if (plannedDown.length > 0 && !(uptime !== undefined && isBelow(uptime, UP_ALL_THE_TIME))) return "planned";
   if (uptime !== undefined) return isBelow(uptime, UP_ALL_THE_TIME) ? "down_some" : "up";
   if (buckets.length > 0 && buckets.every(({ bucket }) => !bucket.withinSchedule)) return "closed";
   return wasUp ? "up" : "unknown";

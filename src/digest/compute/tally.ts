@@ -27,12 +27,12 @@ export function tallyOf(buckets: readonly TimedBucket[], outages: readonly Outag
     tally.plain += bucket.overallUptime;
     tally.count += 1;
   }
-  for (const { startsAt, endsAt, lostMs, recovered } of outages) {
+  for (const { startsAt, endsAt, lostMs, plannedMs = 0, recovered } of outages) {
     tally.outages += 1;
     tally.lostMs += lostMs;
     if (!recovered || endsAt === undefined || endsAt <= bounds.from || endsAt > bounds.to) continue;
     tally.recovered += 1;
-    tally.downMs += endsAt - startsAt;
+    tally.downMs += endsAt - startsAt - plannedMs;
   }
   return tally;
 }

@@ -45,6 +45,7 @@ function recordingColumns(bounds: Interval): Columns<RecordingRow> {
     uptime_ratio: ({ uptime }) => ratio(uptime),
     uptime_before_ratio: ({ uptimeBefore }) => ratio(uptimeBefore),
     lost_seconds: ({ part, lostMs }) => (part === "unknown" ? undefined : seconds(lostMs)),
+    planned_seconds: ({ part, plannedMs }) => (part === "unknown" ? undefined : seconds(plannedMs)),
     outages: ({ part, outages }) => (part === "unknown" ? undefined : outages.length),
     longest_outage_seconds: ({ outages }) =>
       outages.length > 0 ? seconds(Math.max(...outages.map(({ lostMs }) => lostMs))) : undefined,

@@ -138,6 +138,7 @@ function strip(cells: readonly { name: string; length: number; title: string }[]
 
 const SLOT_WORDS: Readonly<Record<SlotState, string>> = {
   down: "down",
+  planned: "down as planned",
   low: "below 95 %",
   up: "up",
   unreachable: "service unreachable",

@@ -1,6 +1,6 @@
 /** Recordings part by part: long lists are cut, and what is left out is counted. */
 import { humanDuration } from "../../lib/duration.ts";
-import { count, counted, percent } from "../../lib/format.ts";
+import { count, counted, nameOf, percent } from "../../lib/format.ts";
 import { isLocationWide } from "../compute/incident.ts";
 import type { Digest, DigestPart, LocationGroup, RecordingDigest } from "../digest.ts";
 import type { DigestSection, NamedFigure, SectionRow } from "./view.ts";
@@ -16,6 +16,7 @@ const QUIET_FACTOR = 4;
 const TITLES: Readonly<Record<DigestPart, string>> = {
   down_now: "Down now",
   down_some: "Down at some time",
+  planned: "Down in maintenance, as planned",
   up: "Up all the time",
   closed: "Outside the uploading schedule",
   unknown: "No data",
@@ -64,7 +65,22 @@ export function partSection(part: DigestPart, digest: Digest, limit: number): Di
   const rows = groups.flatMap((one) => (isTroubled(part) ? troubledRows(one, digest) : quietRows(one)));
   if (moreRecordings > 0)
     rows.push(moreRow(`and ${count(moreRecordings)} more in ${counted(moreLocations, "location")}`));
-  return { title: TITLES[part], count: counted(total, "recording"), part, rows };
+  const explanation = part === "planned" ? { explanation: windowsPhrase(digest) } : {};
+  return { title: TITLES[part], count: counted(total, "recording"), part, rows, ...explanation };
+}
+
+const MOST_WINDOWS = 6;
+
+/** `stock-take Sun 00:00–06:00 (recorders are off)`. */
+function windowsPhrase(digest: Digest): string {
+  const phrases = digest.maintenance.map(({ name, comment, windows }) => {
+    const shown = windows
+      .slice(0, MOST_WINDOWS)
+      .map(({ from, to }) => outageTimes({ startsAt: from, endsAt: to }, digest));
+    const why = comment === "" ? "" : ` (${nameOf(comment, "", 120)})`;
+    return `${nameOf(name, "", 60)} ${listed(shown, windows.length - shown.length)}${why}`;
+  });
+  return `Maintenance: ${phrases.join("; ")}.`;
 }
 
 function moreHere(left: number): string {
@@ -108,6 +124,8 @@ function togetherRows(group: LocationGroup, recordings: readonly RecordingDigest
 }
 
 function namedUptime(recording: RecordingDigest, group: LocationGroup): NamedFigure {
+  if (recording.part === "planned")
+    return { name: nameAt(recording, group), value: humanDuration(recording.plannedMs).replaceAll(" ", "\u00a0") };
   return { name: nameAt(recording, group), value: percent(recording.uptime).replace(" ", "\u00a0") };
 }
 
@@ -133,9 +151,9 @@ function outageList(recording: RecordingDigest, digest: Digest): string {
     .map((outage) => outageTimes(outage, digest) + (outage.kind === "missing" ? " (missing)" : ""));
   if (downSince !== undefined && !outages.some(({ endsAt }) => endsAt === undefined))
     times.push(outageTimes({ startsAt: downSince, endsAt: undefined }, digest));
-  if (times.length === 0) return "low uptime without a recorded outage";
+  if (times.length === 0) times.push("low uptime without a recorded outage");
   const inPeriod = recording.part === "down_now" && recording.lostMs > 0;
-  return (
-    listed(times, outages.length - shown.length) + (inPeriod ? `, downtime ${humanDuration(recording.lostMs)}` : "")
-  );
+  const downtime = inPeriod ? `, downtime ${humanDuration(recording.lostMs)}` : "";
+  const planned = recording.plannedMs > 0 ? `, planned ${humanDuration(recording.plannedMs)}` : "";
+  return listed(times, outages.length - shown.length) + downtime + planned;
 }

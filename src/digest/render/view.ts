@@ -88,7 +88,7 @@ export function viewOf(digest: Digest, { name, externalUrl }: DigestFrame, limit
 function moodOf({ totals, locationOutages }: Digest): DigestPart {
   if (totals.down_now > 0) return "down_now";
   if (totals.down_some > 0 || locationOutages.length > 0) return "down_some";
-  return totals.up > 0 ? "up" : "unknown";
+  return totals.up + totals.planned > 0 ? "up" : "unknown";
 }
 
 /** The four figures at the top; without any data there is no downtime either. */
@@ -123,6 +123,9 @@ export function notes(digest: Digest): string[] {
   return [
     ...during("The service was unreachable", unreachable, "counted neither as up nor as down", digest),
     ...during("lenswatch did not watch", unwatched, "outages then are unknown", digest),
+    ...(digest.totals.plannedMs > 0
+      ? ["Downtime in maintenance is planned and counted apart; uptime is the service's own figure, which includes it."]
+      : []),
     "Uptime and downtime are those of the period, inside the uploading schedule; a blank means no figure.",
     ...comparison(digest),
     `Times in ${nameOf(digest.timezone, "UTC")}. Generated ${fullMoment(digest.now, digest)}.`,

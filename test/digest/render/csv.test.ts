@@ -23,10 +23,10 @@ test("a line per recording, worst first, blank where there is no figure", () => 
     }),
   );
   expect(linesOf(recordingsCsv(digest))).toEqual([
-    '"location","location_id","recording","recording_id","part","uptime_ratio","uptime_before_ratio","lost_seconds","outages","longest_outage_seconds","mean_recovery_seconds","flapping_seconds","down_since"',
-    `"York, Coney Street","york,'-coney-street","Camera b","b","down_now",,,4800,1,4800,,,"2026-11-19T22:40:00.000Z"`,
-    `"Leeds Briggate","leeds-briggate","'=cmd|""x""!A1","a","down_some",0.987654,,5400,2,3600,2700,,`,
-    '"Bath","bath","Camera c","c","unknown",,,,,,,,',
+    '"location","location_id","recording","recording_id","part","uptime_ratio","uptime_before_ratio","lost_seconds","planned_seconds","outages","longest_outage_seconds","mean_recovery_seconds","flapping_seconds","down_since"',
+    `"York, Coney Street","york,'-coney-street","Camera b","b","down_now",,,4800,0,1,4800,,,"2026-11-19T22:40:00.000Z"`,
+    `"Leeds Briggate","leeds-briggate","'=cmd|""x""!A1","a","down_some",0.987654,,5400,0,2,3600,2700,,`,
+    '"Bath","bath","Camera c","c","unknown",,,,,,,,,',
   ]);
 });
 
@@ -48,7 +48,7 @@ test("a large fleet comes in pieces, each recording once", () => {
 test("the week's sample has the uptime of the period before, and flapping", () => {
   const lines = linesOf(recordingsCsv(sampleDigest("1w")));
   expect(lines.find((line) => line.includes(',"Tills","22",'))).toBe(
-    '"Bath Southgate","bath-southgate","Tills","22","down_some",0.977571,0.999,12960,6,2160,2160,24000,',
+    '"Bath Southgate","bath-southgate","Tills","22","down_some",0.977571,0.999,12960,0,6,2160,2160,24000,',
   );
 });
 
