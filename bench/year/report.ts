@@ -1,5 +1,5 @@
 /** The year as tables: one of receivers, one of kinds of incidents, and what was wrong. */
-import Table from "cli-table3";
+import { renderTable } from "../../src/commands/cli/table.ts";
 import { excuses } from "./expect.ts";
 import type { Account } from "./match.ts";
 import type { SentMessage } from "./notify-side.ts";
@@ -93,30 +93,9 @@ function ratio(a: number, b: number): string {
 }
 
 function tableOf(head: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
-  const none = Object.fromEntries(
-    [
-      "top",
-      "top-mid",
-      "top-left",
-      "top-right",
-      "bottom",
-      "bottom-mid",
-      "bottom-left",
-      "bottom-right",
-      "left",
-      "left-mid",
-      "mid",
-      "mid-mid",
-      "right",
-      "right-mid",
-    ].map((name) => [name, ""]),
-  );
-  const table = new Table({
-    head: [...head],
-    chars: { ...none, middle: "  " },
-    style: { head: [], border: [], "padding-left": 0, "padding-right": 0 },
-    colAligns: head.map((_, i) => (i === 0 ? "left" : "right")),
-  });
-  table.push(...rows.map((row) => row.map(String)));
-  return table.toString();
+  const columns = head.map((text, i) => ({
+    head: text,
+    cell: (row: readonly (string | number)[]) => String(row[i] ?? ""),
+  }));
+  return renderTable(columns, rows).trimEnd();
 }

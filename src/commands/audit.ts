@@ -44,5 +44,5 @@ const COLUMNS: readonly TableColumn<Entry>[] = [
   { head: "TIME", cell: ({ at }) => `${at.slice(0, 19).replace("T", " ")} UTC` },
   { head: "BY", cell: ({ actor }) => actorText({ actor: { ...actor, person: actor.person ?? undefined } }) },
   { head: "FROM", cell: ({ address }) => address ?? "–" },
-  { head: "WHAT", cell: ({ text }) => text, canShrink: true },
+  { head: "WHAT", cell: ({ text }) => text, wraps: true },
 ];

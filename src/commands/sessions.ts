@@ -56,8 +56,8 @@ function revokeCommand(io: CommandIo): Command {
 
 const columnsAt = (now: Instant): readonly TableColumn<Session>[] => [
   { head: "ID", cell: ({ id }) => id },
-  { head: "PERSON", cell: ({ person }) => person, canShrink: true },
-  { head: "TOKEN", cell: ({ token }) => token, canShrink: true },
+  { head: "PERSON", cell: ({ person }) => person, wraps: true },
+  { head: "TOKEN", cell: ({ token }) => token, wraps: true },
   { head: "FROM", cell: ({ address }) => address },
   { head: "SIGNED IN", cell: ({ createdAt }) => sinceUtc(createdAt, now) },
   { head: "LAST SEEN", cell: ({ seenAt }) => sinceUtc(seenAt, now) },

@@ -26,7 +26,7 @@ import {
   withDaemon,
 } from "./cli/daemon.ts";
 import { silenceSpan } from "./cli/silence-span.ts";
-import { printList, type TableColumn } from "./cli/table.ts";
+import { renderGroups, type TableColumn, tableTarget } from "./cli/table.ts";
 
 type OutputOptions = DaemonOptions & { readonly output: "table" | "json" };
 
@@ -92,7 +92,11 @@ function listCommand(io: CommandIo, clock: Clock): Command {
       const silences = await withDaemon(options, io, (daemon) =>
         daemon.get("/api/v2/silences", { expired: String(options.expired ?? false) }, z.array(Silence)),
       );
-      printList(io, options.output, silences, columnsAt(clock.now()), { noun: "silence", none: "No silences." });
+      print(io, options.output, silences, () => {
+        if (silences.length === 0) return "No silences.\n";
+        const groups = [...Map.groupBy(silences, matchersText)].map(([heading, rows]) => ({ heading, rows }));
+        return `${renderGroups(columnsAt(clock.now()), groups, tableTarget(io))}\n${counted(silences.length, "silence")}\n`;
+      });
     },
   );
 }
@@ -119,12 +123,10 @@ function withOutput(command: Command, example: string): Command {
 }
 
 const columnsAt = (now: Instant): readonly TableColumn<Silence>[] => [
+  { head: "WHEN", cell: (silence) => whenText(silence, now), wraps: true },
+  { head: "BY", cell: ({ createdBy }) => createdBy, wraps: true },
+  { head: "COMMENT", cell: ({ comment }) => comment, wraps: true },
   { head: "ID", cell: ({ id }) => id },
-  { head: "STATE", cell: ({ status }) => status.state },
-  { head: "MATCHERS", cell: matchersText, canShrink: true },
-  { head: "WHEN", cell: (silence) => whenText(silence, now) },
-  { head: "BY", cell: ({ createdBy }) => createdBy, canShrink: true },
-  { head: "COMMENT", cell: ({ comment }) => comment, canShrink: true },
 ];
 
 function whenText({ status: { state }, startsAt, endsAt }: Silence, now: Instant): string {

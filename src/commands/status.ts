@@ -1,13 +1,23 @@
 /** `status`: the fleet as a running daemon sees it. */
-import { Command, Option } from "commander";
+import { Command, InvalidArgumentError, Option } from "commander";
 import { z } from "zod";
-import { recordingStatuses } from "../health/recording.ts";
+import { type RecordingStatus, recordingStatuses } from "../health/recording.ts";
 import { AlertRow } from "../http/v1/operation.ts";
 import { ApiRecording } from "../http/v1/recordings.ts";
 import { type Clock, type Instant, systemClock } from "../lib/clock.ts";
 import { csvLines } from "../lib/csv.ts";
 import { humanDuration } from "../lib/duration.ts";
-import { counted, isoMinute, percent } from "../lib/format.ts";
+import { counted, isoMinute, nameWithin, percent } from "../lib/format.ts";
+import { capital } from "../lib/text.ts";
+import {
+  ageText,
+  attentionAt,
+  handledText,
+  headlineText,
+  type ListedAlert,
+  rankOf,
+  readActiveAlerts,
+} from "./cli/active-alerts.ts";
 import {
   ackText,
   type CommandIo,
@@ -20,37 +30,75 @@ import {
   withExample,
 } from "./cli/command.ts";
 import { addDaemonOptions, type Daemon, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
-import { renderTable, type TableColumn, tableTarget } from "./cli/table.ts";
+import { renderGroups, type TableColumn, tableTarget } from "./cli/table.ts";
+import { watch } from "./cli/watch.ts";
 
 /** Without fields that a later daemon adds. */
 const RecordingRow = z.object({ ...ApiRecording.unwrap().shape, alerts: z.array(AlertRow.unwrap().strip()) });
 type RecordingRow = z.infer<typeof RecordingRow>;
 
-type StatusOptions = DaemonOptions & Readonly<{ location?: string; only?: string; output: "table" | "json" | "csv" }>;
+type StatusOptions = DaemonOptions &
+  Readonly<{ location?: string; only?: string; all?: true; watch?: number | true; output: "table" | "json" | "csv" }>;
 
 const LocationRow = z.object({ locationId: z.string(), location: z.string() });
 
 /** Exit code 0, also with recordings offline; 1 for an unknown location. Throws DaemonError or ConfigError. */
 export function statusCommand(io: CommandIo, clock: Clock = systemClock): Command {
   const command = new Command("status")
-    .description("List recordings with their status and alerts. An alert in brackets is pending.")
-    .option("--location <id or name>", "only recordings of this location")
+    .description("List recordings by location, the worst first, with their alerts. An alert in brackets is pending.")
+    .option("--location <id or name>", "only recordings of this location, each of them")
     .addOption(new Option("--only <status>", "only recordings with this status").choices(recordingStatuses))
-    .addOption(outputOption("table", "csv"));
+    .option("--all", "each recording, also those that are online without alerts")
+    .addOption(outputOption("table", "csv"))
+    .addOption(
+      new Option("--watch [seconds]", "again every so many seconds").argParser(parseSeconds).conflicts("output"),
+    );
   withExample(addDaemonOptions(command), "lenswatch status --only offline --url http://127.0.0.1:9595");
-  return command.action(async (options: StatusOptions) => {
-    const { rows, unknown, note } = await withDaemon(options, io, async (daemon) => {
-      const found = await daemon.all("/api/v1/recordings", parametersOf(options), RecordingRow);
-      const missing = found.length === 0 ? await unknownLocation(daemon, options) : undefined;
-      return { rows: found, unknown: missing, note: await unknownRecordings(daemon, options) };
-    });
-    if (unknown !== undefined) return fail(io, 1, unknown);
-    rows.sort(byName);
-    if (options.output === "csv") return void io.stdout.write(asCsv(rows));
-    const table = () =>
-      `${renderTable(columnsAt(clock.now(), localTimes(clock.now(), io.env)), rows, tableTarget(io))}\n${summary(rows)}\n`;
-    print(io, options.output, rows, () => (rows.length === 0 ? "No matching recordings.\n" : table()) + note);
-  });
+  return command.action((options: StatusOptions) =>
+    withDaemon(options, io, async (daemon) => {
+      if (options.watch === undefined) return await once(daemon, options, io, clock);
+      const everyMs = options.watch === true ? WATCH_MS : options.watch;
+      return await watch(io, clock, everyMs, async () => {
+        const { text, unknown } = await tableText(daemon, options, io, clock.now());
+        return unknown === undefined ? text : `${capital(unknown)}.\n`;
+      });
+    }),
+  );
+}
+
+const WATCH_MS = 5_000;
+
+/** Of an option, as ms. */
+function parseSeconds(text: string): number {
+  if (/^\d+(\.\d+)?s?$/.test(text) && Number.parseFloat(text) >= 0.1) return Number.parseFloat(text) * 1_000;
+  throw new InvalidArgumentError("It must be a number of seconds, 0.1 or more.");
+}
+
+async function once(daemon: Daemon, options: StatusOptions, io: CommandIo, clock: Clock): Promise<void> {
+  if (options.output === "table") {
+    const { text, unknown } = await tableText(daemon, options, io, clock.now());
+    return unknown === undefined ? void io.stdout.write(text) : fail(io, 1, unknown);
+  }
+  const rows = await daemon.all("/api/v1/recordings", parametersOf(options), RecordingRow);
+  const unknown = rows.length === 0 ? await unknownLocation(daemon, options) : undefined;
+  if (unknown !== undefined) return fail(io, 1, unknown);
+  rows.sort(byName);
+  if (options.output === "csv") return void io.stdout.write(asCsv(rows));
+  print(io, options.output, rows, () => "");
+}
+
+async function tableText(daemon: Daemon, options: StatusOptions, io: CommandIo, now: Instant) {
+  const rows = await daemon.all("/api/v1/recordings", parametersOf(options), RecordingRow);
+  const unknown = rows.length === 0 ? await unknownLocation(daemon, options) : undefined;
+  const note = await unknownRecordings(daemon, options);
+  const active = await readActiveAlerts(daemon);
+  const isWhole = options.location === undefined && options.only === undefined;
+  const at = localTimes(now, io.env);
+  const groups = groupsOf(rows, active, { isWhole, all: options.all || !isWhole, now, at });
+  const table = renderGroups(columnsAt(now, activeBy(active), at), groups, tableTarget(io));
+  const shown = groups.reduce((sum, { rows }) => sum + rows.length, 0);
+  const body = rows.length === 0 ? "No matching recordings.\n" : `${table}${table && "\n"}${summary(rows, shown)}\n`;
+  return { text: `${isWhole ? `${headlineText(active)}.\n\n` : ""}${body}${note}`, unknown };
 }
 
 /** The message for a location that does not exist: an empty list would look like good news. */
@@ -90,27 +138,105 @@ function asCsv(rows: readonly RecordingRow[]): string {
   return csvLines([Object.keys(RecordingRow.shape), ...cells]);
 }
 
-const columnsAt = (now: Instant, at: Written): readonly TableColumn<RecordingRow>[] => [
-  { head: "LOCATION", cell: ({ location }) => location, canShrink: true },
-  { head: "RECORDING", cell: ({ recording }) => recording, canShrink: true },
-  { head: "STATUS", cell: ({ status }) => status },
-  { head: "SINCE", cell: ({ since }) => sinceUtc(since, now) },
-  { head: "QUALITY", cell: ({ averageQuality }) => percent(averageQuality ?? undefined) || "–", align: "right" },
+/** Firing alerts of recordings. */
+function activeBy(active: readonly ListedAlert[]): ReadonlyMap<string, ListedAlert> {
+  return new Map(active.map((one) => [`${one.labels.recording_id} ${one.labels.alertname}`, one]));
+}
+
+const WORST: readonly RecordingStatus[] = ["offline", "unknown", "degraded", "online"];
+
+interface Shown {
+  /** Not of some recordings only: alerts of locations and of lenswatch are part of it. */
+  readonly isWhole: boolean;
+  readonly all: boolean;
+  readonly now: Instant;
+  readonly at: Written;
+}
+
+/**
+ * By location, the worst first. Left out are recordings that are online without an alert, and those whose alerts are
+ * explained by the alert of their location, in its heading.
+ */
+function groupsOf(rows: readonly RecordingRow[], active: readonly ListedAlert[], { isWhole, all, now, at }: Shown) {
+  const firing = activeBy(active);
+  const ofPlaces = active.filter(({ labels }) => isWhole && labels.recording_id === undefined);
+  const placed = Map.groupBy(ofPlaces, ({ labels }) => labels.location_id ?? "");
+  const textOf = (alert: ListedAlert) => `${placeAlertText(alert, at)} for ${ageText(alert.startsAt, now)}`;
+  const groups = [...Map.groupBy(rows, ({ locationId }) => locationId)].map(([id, here]) => {
+    const own = (placed.get(id) ?? []).toSorted((a, b) => rankOf(a) - rankOf(b));
+    placed.delete(id);
+    const ranked = here.map((row) => ({ row, rank: rowRank(row, firing) }));
+    const needsLine = (row: RecordingRow) =>
+      all || (own.length > 0 ? hasOwnAlert(row, firing) : row.status !== "online" || row.alerts.length > 0);
+    const shown = ranked.filter(({ row }) => needsLine(row)).sort((a, b) => a.rank - b.rank || byName(a.row, b.row));
+    const heading = [here[0]?.location, statusCounts(here), ...own.map(textOf)].join(" · ");
+    const rank = Math.min(...own.map((one) => rankOf(one) * 10), ...ranked.map((one) => one.rank));
+    return { heading, rows: shown.map(({ row }) => row), rank, isShown: shown.length + own.length > 0, first: here[0] };
+  });
+  const sorted = groups
+    .filter(({ isShown }) => isShown)
+    .sort((a, b) => a.rank - b.rank || collator.compare(a.first?.location ?? "", b.first?.location ?? ""));
+  const elsewhere = [...placed.values()].flat().map((alert) => ({ heading: textOf(alert), rows: [] }));
+  return [...elsewhere, ...sorted];
+}
+
+function hasOwnAlert({ recordingId, alerts }: RecordingRow, firing: ReadonlyMap<string, ListedAlert>): boolean {
+  return alerts.some(({ alertname }) => {
+    const alert = firing.get(`${recordingId} ${alertname}`);
+    return alert !== undefined && attentionAt(alert) !== "inhibited";
+  });
+}
+
+/** Lower is worse: firing and unhandled, handled, pending; then by severity and status. */
+function rowRank({ recordingId, alerts, status }: RecordingRow, firing: ReadonlyMap<string, ListedAlert>): number {
+  const ranks = alerts.map(({ alertname, state }) => {
+    const alert = firing.get(`${recordingId} ${alertname}`);
+    return state === "firing" && alert ? rankOf(alert) : 20;
+  });
+  return Math.min(30, ...ranks) * 10 + WORST.indexOf(status);
+}
+
+const columnsAt = (
+  now: Instant,
+  firing: ReadonlyMap<string, ListedAlert>,
+  at: Written,
+): readonly TableColumn<RecordingRow>[] => [
+  { head: "RECORDING", cell: ({ recording, location }) => nameWithin(recording, location), wraps: true },
+  { head: "STATUS", cell: ({ status }) => status, style: ({ status }) => STYLES[status] },
+  { head: "FOR", cell: ({ since }) => ageText(since, now) },
+  {
+    head: "QUALITY",
+    cell: ({ averageQuality }) => percent(averageQuality ?? undefined) || "–",
+    align: "right",
+    canDrop: true,
+  },
   {
     head: "UPTIME 24 H",
     cell: ({ overallUptime24h }) => percent(overallUptime24h ?? undefined) || "–",
     align: "right",
+    canDrop: true,
   },
-  { head: "ALERTS", cell: ({ alerts }) => alerts.map((one) => alertText(one, at)).join(" ") },
+  { head: "ALERTS", cell: (row) => row.alerts.map((one) => alertText(one, row, firing, at)).join(" "), wraps: true },
 ];
+
+const STYLES = { online: "green", degraded: "yellow", offline: "red", unknown: "magenta" } as const;
 
 function alertText(
   { alertname, state, acknowledgement, maintenance }: RecordingRow["alerts"][number],
+  { recordingId }: RecordingRow,
+  firing: ReadonlyMap<string, ListedAlert>,
   at: Written,
 ): string {
   if (acknowledgement) return `${alertname} [${ackText(acknowledgement, at)}]`;
   if (maintenance) return `${alertname} [in maintenance]`;
-  return state === "firing" ? alertname : `(${alertname})`;
+  if (state !== "firing") return `(${alertname})`;
+  const alert = firing.get(`${recordingId} ${alertname}`);
+  return alert ? placeAlertText(alert, at) : alertname;
+}
+
+function placeAlertText(alert: ListedAlert, at: Written): string {
+  const handled = handledText(alert, at);
+  return `${alert.labels.alertname ?? ""}${handled === undefined ? "" : ` [${handled}]`}`;
 }
 
 /** `2026-01-31 11:00 UTC (1 h)`. */
@@ -120,12 +246,16 @@ export function sinceUtc(since: string | null, now: Instant): string {
   return `${isoMinute(at)} (${humanDuration(now - at)})`;
 }
 
-function summary(rows: readonly RecordingRow[]): string {
-  const counts = recordingStatuses
-    .map((status) => ({ status, count: rows.filter((row) => row.status === status).length }))
-    .filter(({ count }) => count > 0)
-    .map(({ status, count }) => `${count} ${status}`);
+/** `1 offline, 2 degraded`; `all online`. */
+function statusCounts(rows: readonly RecordingRow[]): string {
+  const counts = WORST.map((status) => ({ status, n: rows.filter((row) => row.status === status).length }));
+  return counts.flatMap(({ status, n }) => (n > 0 ? [`${n} ${status}`] : [])).join(", ");
+}
+
+function summary(rows: readonly RecordingRow[], shown: number): string {
+  const hidden = rows.length - shown;
+  const all = hidden > 0 ? `; ${hidden} not listed (--all)` : "";
   const hasPending = rows.some(({ alerts }) => alerts.some(({ state }) => state !== "firing"));
   const legend = hasPending ? "\nAn alert in brackets is pending." : "";
-  return `${counted(rows.length, "recording")}: ${counts.join(", ")}${legend}`;
+  return `${counted(rows.length, "recording")}: ${statusCounts(rows)}${all}${legend}`;
 }

@@ -25,15 +25,29 @@ const table: readonly CommandEntry[] = [
   { name: "why", summary: "one recording", load: async (io) => whyCommand(io, clock) },
 ];
 
-export async function lenswatch(argv: readonly string[], env: Record<string, string> = {}) {
-  const stdout = new PassThrough();
+/** Properties of the output where it is a terminal; `onFrame` gets each piece that is written. */
+interface Terminal {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  readonly rows?: number;
+  readonly signal?: AbortSignal;
+  onFrame?(text: string): unknown;
+}
+
+export async function lenswatch(
+  argv: readonly string[],
+  env: Record<string, string> = {},
+  { signal = new AbortController().signal, onFrame, ...terminal }: Terminal = {},
+) {
+  const stdout = Object.assign(new PassThrough(), terminal);
+  if (onFrame) stdout.on("data", (chunk) => void onFrame(String(chunk)));
   const stderr = new PassThrough();
   let exitCode: ExitCode = 0;
   const io: CommandIo = {
     stdout,
     stderr,
     env,
-    signal: new AbortController().signal,
+    signal,
     setExitCode(code) {
       exitCode = code;
     },

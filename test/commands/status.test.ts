@@ -60,16 +60,22 @@ ${http}`,
 }
 
 describe("lenswatch status", () => {
-  test("prints the fleet as a table, by location and name", async () => {
+  test("lists what is not well by location, the worst first; --all the others too", async () => {
     const { address } = await serve({ fleet: async () => fleet });
+    expect((await lenswatch(["status", "--all", "--url", address])).stdout).toMatch(
+      /\n {2}Till 10 +online +1 h +99.96 % +100 %\nloc-2 .*\n.*\n\n3 recordings: 1 offline, 1 unknown, 1 online\n/,
+    );
     expect(await lenswatch(["status", "--url", address])).toEqual({
       stdout: `\
-LOCATION  RECORDING  STATUS   SINCE                            QUALITY  UPTIME 24 H  ALERTS
-Leeds     Till 2     offline  2026-01-31 11:58 UTC (1 m 30 s)        –         50 %  RecordingOffline (LowUptime)
-Leeds     Till 10    online   2026-01-31 11:00 UTC (1 h)       99.96 %        100 %
-loc-2     rec-3      unknown  –                                      –            –
+0 need attention.
 
-3 recordings: 1 online, 1 offline, 1 unknown
+  RECORDING  STATUS   FOR       QUALITY  UPTIME 24 H  ALERTS
+Leeds · 1 offline, 1 online
+  Till 2     offline  1 m 30 s        –         50 %  RecordingOffline (LowUptime)
+loc-2 · 1 unknown
+  rec-3      unknown  –               –            –
+
+3 recordings: 1 offline, 1 unknown, 1 online; 1 not listed (--all)
 An alert in brackets is pending.
 `,
       stderr: "",
@@ -91,6 +97,120 @@ An alert in brackets is pending.
     });
     const shown = await lenswatch(["status", "--url", planned.address]);
     expect(shown.stdout).toContain(" RecordingOffline [in maintenance] (LowUptime)\n");
+  });
+
+  describe("in a storm", () => {
+    const offline = { status: "offline", alerts: { a: alertState("RecordingOffline") } } as const;
+    const storm = fleetOf({
+      recordings: [
+        ...["a", "b", "c"].map((id) => recordingState(id, offline)),
+        recordingState("y1", { ...offline, locationId: "loc-2" }),
+        recordingState("y2", { locationId: "loc-2" }),
+        recordingState("z1", { locationId: "loc-3" }),
+      ],
+      names: { a: "Leeds Till 1", y1: "York · Entrance, the one beside the escalators on the ground floor" },
+      locations: [
+        { id: "loc-1", name: "Leeds" },
+        { id: "loc-2", name: "York" },
+        { id: "loc-3", name: "Bath" },
+      ],
+    });
+    const at = (location_id: string, more = {}) => ({ location_id, severity: "critical", ...more });
+    const firing = [
+      { alert: firingAlert("ServiceUnreachable", { severity: "critical" }), receivers: ["ops"] },
+      { alert: firingAlert("LocationOffline", at("loc-1")), receivers: ["ops"] },
+      ...["a", "b", "c"].map((recording_id) => ({
+        alert: firingAlert("RecordingOffline", at("loc-1", { recording_id })),
+        receivers: ["ops"],
+        inhibitedBy: ["x"],
+      })),
+      {
+        alert: firingAlert("RecordingOffline", at("loc-2", { recording_id: "y1" })),
+        receivers: ["ops"],
+        silencedBy: ["s"],
+      },
+    ];
+    const storming = { fleet: async () => storm, alerts: async () => firing };
+
+    test("a location that explains its recordings is one line, after lenswatch's own trouble", async () => {
+      const { address } = await serve(storming);
+      const { stdout } = await lenswatch(["status", "--url", address]);
+      const lines = stdout.split("\n").map((line) => line.replace(/^( {2}.*?) {2,}.*$/, "$1"));
+      expect(lines).toEqual([
+        "2 need attention: 1 ServiceUnreachable, 1 LocationOffline; 1 silenced, 3 explained by another alert.",
+        "",
+        "  RECORDING",
+        "ServiceUnreachable for 3 m",
+        "Leeds · 3 offline · LocationOffline for 3 m",
+        "York · 1 offline, 1 online",
+        "  Entrance, the one beside the escalators on the ground floor",
+        "",
+        "6 recordings: 4 offline, 2 online; 5 not listed (--all)",
+        "",
+      ]);
+      expect(stdout).toContain("  Entrance, the one beside the escalators on the ground floor  offline  1 h ");
+      expect(stdout).toContain("RecordingOffline [silenced]\n");
+      expect((await lenswatch(["status", "--location", "leeds", "--url", address])).stdout).toMatch(
+        /^ {2}RECORDING .*\nLeeds · 3 offline\n(?: .*\n){2} {2}Till 1 .* RecordingOffline \[inhibited\]\n/,
+      );
+    });
+
+    test("on 80 columns names are whole and less important columns go; colours unless NO_COLOR", async () => {
+      const { address } = await serve(storming);
+      const argv = ["status", "--url", address];
+      const { stdout } = await lenswatch(argv, { NO_COLOR: "1" }, { isTTY: true, columns: 60 });
+      expect(
+        Math.max(
+          ...stdout
+            .split("\n")
+            .slice(1)
+            .map(({ length }) => length),
+        ),
+      ).toBeLessThanOrEqual(60);
+      expect(stdout).not.toMatch(/UPTIME|\[31m|…/);
+      const words = stdout.replaceAll(/\s+/g, " ");
+      for (const word of "Entrance beside escalators ground floor RecordingOffline [silenced]".split(" "))
+        expect(words).toContain(word);
+      const coloured = await lenswatch(argv, {}, { isTTY: true, columns: 120 });
+      expect(coloured.stdout).toContain("\u001b[31moffline\u001b[39m");
+    });
+
+    test("--watch redraws, and says since when a daemon that stopped does not answer", async () => {
+      const { address, server } = await serve(storming);
+      const frames: string[] = [];
+      const shown = (text: string) => text.replaceAll("\u001b", "ESC");
+      const ended = new AbortController();
+      const onFrame = async (text: string) => {
+        if (frames.push(shown(text)) === 2) await server.close();
+        if (text.includes("No answer")) ended.abort();
+      };
+      const terminal = { isTTY: true, columns: 80, rows: 6, onFrame, signal: ended.signal };
+      const { exitCode } = await lenswatch(["status", "--watch", "0.1", "--url", address], { TZ: "UTC" }, terminal);
+      expect(exitCode).toBe(0);
+      expect(frames[0]).toMatch(/^ESC\[2JESC\[H12:00:00 UTCESC\[K\n2 need attention/);
+      expect(frames[1]).toMatch(/^ESC\[H12:00:00 UTC/);
+      expect(frames.at(-1)).toMatch(
+        /No answer since 12:00:00 UTC \(less than a second\): nothing answers at .*2 need/s,
+      );
+      for (const frame of frames) expect(frame.match(/\n/g)).toHaveLength(5);
+    });
+
+    test("--watch through a pipe appends, and needs a daemon at first", async () => {
+      const { address, server } = await serve(storming);
+      const ended = new AbortController();
+      let frames = 0;
+      const onFrame = () => {
+        frames += 1;
+        if (frames === 2) ended.abort();
+      };
+      const argv = ["status", "--watch", "0.1", "--url", address];
+      const { stdout } = await lenswatch(argv, { TZ: "UTC" }, { onFrame, signal: ended.signal });
+      expect(stdout.match(/^12:00:00 UTC$/gm)).toHaveLength(2);
+      expect(stdout).not.toContain("\u001b");
+      await server.close();
+      expect((await lenswatch(argv)).exitCode).toBe(3);
+      expect((await lenswatch([...argv, "--output", "json"])).exitCode).toBe(2);
+    });
   });
 
   test("--only and --location leave the others out", async () => {

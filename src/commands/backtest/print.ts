@@ -84,10 +84,10 @@ function asTables(report: BacktestReport, compared: Comparison, target: TableTar
   const episodes = figureColumns(episodeFigures, report.files.length > 1);
   const messages = figureColumns(messageFigures, report.files.length > 1);
   const rule = { head: "RULE", cell: (row: { rule: string }) => row.rule };
-  const location = { head: "LOCATION", cell: (row: { location: string }) => row.location, canShrink: true };
+  const location = { head: "LOCATION", cell: (row: { location: string }) => row.location, wraps: true };
   const week = { head: "WEEK", cell: (row: { week: string }) => row.week };
   const receiver = { head: "RECEIVER", cell: (row: { receiver: string }) => row.receiver };
-  const recording = { head: "RECORDING", cell: (row: { recording: string }) => row.recording, canShrink: true };
+  const recording = { head: "RECORDING", cell: (row: { recording: string }) => row.recording, wraps: true };
   const table = <Row>(title: string, columns: readonly TableColumn<Row>[], rows: readonly Row[]) =>
     rows.length === 0 ? "" : title + renderTable(columns, rows, target);
   const weeksTitle = "By rule, location and week; an episode counts in the week it started to fire\n\n";

@@ -1,9 +1,9 @@
 import { PassThrough } from "node:stream";
 import { describe, expect, test } from "vitest";
-import { renderTable, type TableColumn, tableTarget } from "../../../src/commands/cli/table.ts";
+import { renderGroups, renderTable, type TableColumn, tableTarget } from "../../../src/commands/cli/table.ts";
 
 const columns: TableColumn<readonly string[]>[] = [
-  { head: "RECORDING", cell: ([name = ""]) => name, canShrink: true },
+  { head: "RECORDING", cell: ([name = ""]) => name, wraps: true },
   { head: "STATUS", cell: ([_, status = ""]) => status },
   { head: "UPTIME", cell: ([_name, _status, uptime = ""]) => uptime, align: "right" },
 ];
@@ -24,20 +24,45 @@ describe("a table", () => {
     );
   });
 
-  test("fits the terminal by cutting what can be cut", () => {
+  test("fits the terminal in more lines, and cuts nothing", () => {
     expect(renderTable(columns, rows, { width: 40 })).toBe(
       [
         "RECORDING                STATUS   UPTIME",
         "Till 1                   online    100 %",
-        "First floor landing, t…  offline    85 %",
+        "First floor landing,     offline    85 %",
+        "towards the escalators",
         "",
       ].join("\n"),
     );
   });
 
-  test("never cuts a name to nothing, nor a status, however narrow the terminal", () => {
+  test("keeps words whole, and a status on one line, however narrow the terminal", () => {
     const lines = renderTable(columns, rows, { width: 10 }).split("\n");
-    expect(lines[2]).toBe("First f…  offline    85 %");
+    expect(lines.slice(2, 6)).toEqual(["First      offline    85 %", "floor", "landing,", "towards"]);
+    const long = renderTable(columns, [["Kassenbereichsüberwachung", "online", ""]], { width: 10 });
+    expect(
+      long
+        .split("\n")
+        .slice(1)
+        .join("")
+        .replaceAll(/ |online/g, ""),
+    ).toBe("Kassenbereichsüberwachung");
+  });
+
+  test("leaves out the least important columns before a name has little room", () => {
+    const wide = [...columns, { head: "RECEIVERS", cell: () => "ops", canDrop: true }];
+    expect(renderTable(wide, rows, { width: 50 })).toContain("UPTIME  RECEIVERS\n");
+    expect(renderTable(wide, rows, { width: 46 })).not.toContain("RECEIVERS");
+  });
+
+  test("has a line above each group, and no heads where no group has rows", () => {
+    const groups = [
+      { heading: "Leeds\u001b[2J", rows: rows.slice(0, 1) },
+      { heading: "York", rows: [] },
+    ];
+    const text = renderGroups(columns, groups, { width: 40 });
+    expect(text).toBe("  RECORDING  STATUS  UPTIME\nLeeds[2J\n  Till 1     online   100 %\nYork\n");
+    expect(renderGroups(columns, groups.slice(1), { width: undefined })).toBe("York\n");
   });
 
   test("has bold heads on a terminal that has colours", () => {

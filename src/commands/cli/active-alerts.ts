@@ -1,0 +1,70 @@
+/** Active alerts as the daemon lists them, which of them need somebody, and the headline that counts them. */
+import { z } from "zod";
+import { type Attention, attentionOf, handledPhrase, neededPhrase, severityRank } from "../../alerting/attention.ts";
+import type { Instant } from "../../lib/clock.ts";
+import { count, nameOf } from "../../lib/format.ts";
+import { span } from "../../lib/when.ts";
+import { ackText, type Written } from "./command.ts";
+import type { Daemon } from "./daemon.ts";
+
+/** As in Alertmanager's API; fields that are not shown are kept for JSON. */
+const Active = z.looseObject({
+  labels: z.record(z.string(), z.string()),
+  annotations: z.record(z.string(), z.string()),
+  receivers: z.array(z.object({ name: z.string() })),
+  fingerprint: z.string(),
+  startsAt: z.string(),
+  status: z.looseObject({
+    state: z.enum(["unprocessed", "active", "suppressed"]),
+    silencedBy: z.array(z.string()),
+    inhibitedBy: z.array(z.string()),
+    mutedBy: z.array(z.string()),
+    maintenance: z.looseObject({ name: z.string(), until: z.string().optional() }).optional(),
+    acknowledgement: z.looseObject({ author: z.string(), until: z.string().optional() }).optional(),
+  }),
+});
+export type ListedAlert = z.infer<typeof Active>;
+
+/** The suppressed ones too. Throws DaemonError. */
+export function readActiveAlerts(daemon: Daemon): Promise<ListedAlert[]> {
+  return daemon.get("/api/v2/alerts", { active: "true", silenced: "true", inhibited: "true" }, z.array(Active));
+}
+
+/** Without anything else that suppresses it, an alert is outside its recording's schedule. */
+export function attentionAt({ status }: ListedAlert): Attention {
+  return attentionOf({ ...status, isPaused: status.state === "suppressed" });
+}
+
+/** What suppresses it; undefined where somebody is needed. */
+export function handledText(alert: ListedAlert, at: Written): string | undefined {
+  const attention = attentionAt(alert);
+  const { acknowledgement } = alert.status;
+  if (attention === "acknowledged" && acknowledgement) return ackText(acknowledgement, at);
+  if (attention === "maintenance") return "in maintenance";
+  return attention === "needed" ? undefined : attention;
+}
+
+/** Lower is worse: what needs somebody first, then by severity, at no location first: such as those of lenswatch. */
+export function rankOf(alert: ListedAlert): number {
+  const placed = alert.labels.location_id || alert.labels.location ? 0.5 : 0;
+  return (attentionAt(alert) === "needed" ? 0 : 10) + severityRank(alert.labels) + placed;
+}
+
+/** `2 need attention: 1 LocationOffline, 1 LowQuality; 1 silenced`, counted as on the status page. */
+export function headlineText(alerts: readonly ListedAlert[]): string {
+  const by = Map.groupBy(alerts, attentionAt);
+  const handled = handledPhrase(new Map([...by].map(([attention, { length }]) => [attention, length])));
+  const needed = by.get("needed") ?? [];
+  const names = [...Map.groupBy(needed, ({ labels }) => nameOf(labels.alertname ?? "", "unnamed"))];
+  const kinds = names
+    .sort(([, a], [, b]) => Math.min(...a.map(rankOf)) - Math.min(...b.map(rankOf)) || b.length - a.length)
+    .map(([name, { length }]) => `${count(length)} ${name}`)
+    .join(", ");
+  const first = kinds === "" ? neededPhrase(0) : `${neededPhrase(needed.length)}: ${kinds}`;
+  return handled === "" ? first : `${first}; ${handled}`;
+}
+
+/** How long: `12 m`. */
+export function ageText(since: string | null, now: Instant): string {
+  return since === null ? "–" : span(Date.parse(since), now);
+}
