@@ -104,15 +104,17 @@ export function needsUpdate(view: GroupView): GroupDecision {
 }
 
 /**
- * As `needsUpdate`, for the last message to an integration that left the configuration: what was notified there and
- * still fires ends as `no_longer_watched`, never as recovered; the rest is left out. Mute times do not apply.
+ * What the last message to an integration that left the configuration is about: what was notified there and still fires
+ * ends as `no_longer_watched`, never as recovered; the rest is left out.
  */
-export function decideRetirement(view: GroupView): GroupDecision {
-  const end = { updatedAt: view.now, endsAt: view.now, endReason: "no_longer_watched" } as const;
-  const alerts = view.alerts
-    .filter(({ id, state }) => state === "resolved" || view.notified.has(id))
+export function alertsAtRetirement(
+  { alerts, notified }: Pick<GroupView, "alerts" | "notified">,
+  now: Instant,
+): Alert[] {
+  const end = { updatedAt: now, endsAt: now, endReason: "no_longer_watched" } as const;
+  return alerts
+    .filter(({ id, state }) => state === "resolved" || notified.has(id))
     .map((alert) => (alert.state === "resolved" ? alert : { ...alert, ...end, state: "resolved" as const }));
-  return needsUpdate({ ...view, alerts });
 }
 
 /**

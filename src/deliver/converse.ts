@@ -65,7 +65,9 @@ export function keptOf(
   now: Instant,
   posted: PostedConversation | undefined,
 ): Pick<Settlement, "conversation" | "shown"> & { readonly rootAt?: Instant } {
-  if (!kind || claim.group === coldStartGroup) return {};
+  // One that was opened by another kind of channel in the same place.
+  if (!kind) return claim.conversation || claim.shown ? { conversation: "" } : {};
+  if (claim.group === coldStartGroup) return {};
   const { conversation: known, recovered } = claim;
   // In a summary, a thread of one group stays its own.
   const isApart = posted?.groups !== undefined && known && known.groups === undefined;

@@ -1,7 +1,8 @@
 /** Removed integrations send the ends they owe, by the claims, pace and backoff of any message. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { decideRetirement } from "../alerting/needs-update.ts";
+import { alertsAtRetirement, needsUpdate } from "../alerting/needs-update.ts";
 import type { Instant } from "../lib/clock.ts";
+import type { Claimed } from "../store/groups.ts";
 import type { Store } from "../store/store.ts";
 import { createDeliver, type DeliverDeps } from "./deliver.ts";
 
@@ -18,9 +19,19 @@ export async function retireIntegration(deps: RetireDeps, integration: string, s
   const { groups, clock } = deps;
   const giveUpAt = clock.now() + GIVE_UP_MS;
   let next: Instant | undefined;
+  const retired = (claim: Claimed): Claimed => ({ ...claim, alerts: alertsAtRetirement(claim, clock.now()) });
   const delivery = createDeliver({
     ...deps,
-    decide: decideRetirement,
+    groups: {
+      ...groups,
+      async claim(...args) {
+        const claim = await groups.claim(...args);
+        if (claim.kind === "storm") return { ...claim, groups: claim.groups.map(retired) };
+        return claim.kind === "group" ? retired(claim) : claim;
+      },
+    },
+    // Mute times do not apply.
+    decide: needsUpdate,
     // No more alerts come: there is no storm to gather.
     stormMs: 0,
     wake: async (due) => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { decideRetirement, type GroupView } from "../../src/alerting/needs-update.ts";
+import { alertsAtRetirement, type GroupView, needsUpdate } from "../../src/alerting/needs-update.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import { offlineAlert } from "../support/fixtures.ts";
 
@@ -10,13 +10,14 @@ function alert(name: string, more: Partial<Alert> = {}): Alert {
 }
 
 function farewell(alerts: readonly Alert[], notified: readonly Alert[], more: Partial<GroupView> = {}) {
-  return decideRetirement({
+  const log = new Map(notified.map((one) => [one.id, { alert: one, notifiedAt: NOW - 30_000, groupId: "g" }]));
+  return needsUpdate({
     now: NOW,
     repeatIntervalMs: 3_600_000,
     sendResolved: true,
     dueSince: undefined,
-    alerts,
-    notified: new Map(notified.map((one) => [one.id, { alert: one, notifiedAt: NOW - 30_000, groupId: "g" }])),
+    alerts: alertsAtRetirement({ alerts, notified: log }, NOW),
+    notified: log,
     ...more,
   });
 }

@@ -21,19 +21,29 @@ describeWithRedis("a removed integration", () => {
       const claim = await groups.claim(gone, camera.id, T0, 1_000);
       if (claim.kind !== "group") throw new Error(claim.kind);
       const notified = [{ alert: camera, notifiedAt: T0, groupId: claim.group }];
-      const outcome = { now: T0, sent: true, notified, over: [], unnotified: [], nextAt: T0 + HOUR };
+      const conversation = JSON.stringify({ id: camera.id, openedAt: T0, handle: "h" });
+      const outcome = {
+        now: T0,
+        sent: true,
+        notified,
+        over: [],
+        unnotified: [],
+        nextAt: T0 + HOUR,
+        conversation,
+        shown: "x",
+      };
       await groups.settle(gone, claim.group, camera.id, outcome);
     }
     await commit(T0, fires(firing("untold"), to(gone.id, "untold")));
   }
 
-  function part(send: Sender["send"], retryAfterMs = 0) {
+  function part(send: Sender["send"], retryAfterMs = 0, kind = gone) {
     return retireIntegration(
       {
         clock: { now: () => T0 + 1_000 },
         log: silentLogger,
         groups: testStore().store.groups,
-        senders: new Map([[gone.id, { integration: { ...gone, paceMs: 0 }, send }]]),
+        senders: new Map([[gone.id, { integration: { ...kind, paceMs: 0 }, send }]]),
         externalUrl: undefined,
         toRefusal: () => ({ code: "network", retryAfterMs, scope: "endpoint", message: "refused" }),
         notified: () => {},
@@ -55,6 +65,25 @@ describeWithRedis("a removed integration", () => {
     expect(sent.flatMap(({ firing }) => firing)).toEqual([]);
     expect(await testStore().store.groups.notified(gone.id)).toEqual([]);
     expect(await testStore().store.shards.alerts()).toHaveLength(3);
+  });
+
+  it("closes the conversations that are open there", async () => {
+    await toldOf();
+    const sent: Notification[] = [];
+    const send = async (notification: Notification) => void sent.push(notification);
+    expect(await part(send, 0, { ...gone, conversation: "edits" })).toBe(true);
+    const closed = { reason: "resolved", conversation: { handle: "h", isOver: true }, standing: [] };
+    expect(sent).toMatchObject(cameras.map(() => closed));
+  });
+
+  it("forgets the conversations of a channel that has none any more", async () => {
+    await toldOf();
+    expect(await part(async () => undefined)).toBe(true);
+    const { redis, store } = testStore();
+    const keys = cameras.map(({ subject: { id } }) => `${store.keys.prefix}grp:${gone.id}:${id}`);
+    const left = await Promise.all(keys.map((key) => redis.hmget(key, "conversation", "shown")));
+    expect(left.flat()).toEqual([null, null, null, null]);
+    expect(await redis.zrange(store.keys.due(gone.id), 0, "-1")).toEqual(["untold"]);
   });
 
   it("that takes nothing any more is not waited for, and stays owed what it is owed", async () => {
