@@ -91,6 +91,9 @@ export function toIncident(alert: Alert): Incident {
   };
 }
 
+/** Redis answers nothing else during a call: so many are read in a few milliseconds. */
+const INCIDENTS_A_CALL = 2_000;
+
 /** The oldest go when there are more. */
 export const INCIDENTS_KEPT = 50_000;
 
@@ -98,8 +101,14 @@ export function createIncidentStore(redis: Redis, keys: Keys) {
   return {
     /** Incidents that ended at or after `from`, oldest end first. Open ones are among the alerts. */
     async endedSince(from: Instant): Promise<Incident[]> {
-      const rows = await redis.zrangebyscore(keys.incidents, from, "+inf");
-      return rows.map((row) => JSON.parse(row) as Incident);
+      const found = new Map<string, Incident>();
+      // From the newest on: what is dropped meanwhile to make room moves nothing that is still to be read.
+      for (let offset = 0; offset <= INCIDENTS_KEPT; offset += INCIDENTS_A_CALL) {
+        const rows = await redis.zrevrangebyscore(keys.incidents, "+inf", from, "LIMIT", offset, INCIDENTS_A_CALL);
+        for (const row of rows) found.set(row, JSON.parse(row) as Incident);
+        if (rows.length < INCIDENTS_A_CALL) break;
+      }
+      return [...found.values()].reverse();
     },
 
     /** The newest that ended at or after `from`; undefined where they are more than `most`. */

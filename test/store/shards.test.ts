@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import type { ShardState } from "../../src/health/shard-state.ts";
 import { StoreError } from "../../src/store/errors.ts";
 import { toIncident } from "../../src/store/incidents.ts";
@@ -153,6 +153,20 @@ describeWithRedis("alerts and incidents", () => {
     const rows = await incidents.endedSince(T0);
     expect(rows).toEqual([over(camera, T0 + HOUR), over(firing("b"), T0 + 2 * HOUR)].map(toIncident));
     expect(await incidents.endedSince(T0 + HOUR + 1)).toHaveLength(1);
+  });
+
+  it("as many as there may be are read a few at a time: Redis answers nothing else meanwhile", async () => {
+    const { redis, store } = testStore();
+    const rows = Array.from({ length: 4_500 }, (_, i) => toIncident({ ...over(camera, T0 + (i >> 2)), id: `a${i}` }));
+    const pairs = rows.map((row) => [row.endsAt ?? 0, JSON.stringify(row)] as const);
+    await redis.zadd(store.keys.incidents, ...pairs.flat());
+    const calls = vi.spyOn(redis, "zrevrangebyscore");
+    const found = await store.incidents.endedSince(T0);
+    expect(new Set(found.map(({ id }) => id)).size).toBe(4_500);
+    expect(found.map(({ endsAt }) => endsAt)).toEqual(rows.map(({ endsAt }) => endsAt));
+    const read = await Promise.all(calls.mock.results.map(({ value }) => value as Promise<string[]>));
+    expect(Math.max(...read.map((some) => some.length))).toBeLessThanOrEqual(2_000);
+    expect(read.length).toBeGreaterThan(1);
   });
 
   it("incidents are kept for 90 days", async () => {
