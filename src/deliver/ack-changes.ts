@@ -10,6 +10,7 @@ import {
 import { type AuditAction, type AuditEntry, type AuditFacts, type AuditOrigin, personOf } from "../alerting/audit.ts";
 import { fingerprint } from "../alerting/fingerprint.ts";
 import type { Alert } from "../health/alert.ts";
+import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";
 import { cut } from "../lib/text.ts";
 import { timesSeenAt } from "../lib/when.ts";
@@ -18,6 +19,8 @@ import type { SuppressionChangesDeps } from "./suppression-changes.ts";
 
 /** Of a line of the decision log. */
 const DETAIL_CHARACTERS = 600;
+/** Of many acknowledgements: each takes two calls of Redis, and a request has seconds. */
+const AT_ONCE = 50;
 
 /** What becomes of the acknowledgement of one alert: the new one (the stored one itself: no change), or why not. */
 type NextAck = (stored: StoredAcknowledgement | undefined) => StoredAcknowledgement | RefusedAck;
@@ -46,7 +49,7 @@ export function createAckChanges({ clock, store, wake, audit }: SuppressionChang
     return outcome;
   }
 
-  async function changeOne(alert: Alert, next: NextAck, logged: LoggedChange): Promise<AckOutcome> {
+  async function changeOne(alert: Alert, next: NextAck, logged: LoggedChange, wakes = wake): Promise<AckOutcome> {
     const { now } = logged;
     let outcome: AckOutcome = { outcome: "not_firing" };
     let stored: AuditEntry | undefined;
@@ -65,7 +68,7 @@ export function createAckChanges({ clock, store, wake, audit }: SuppressionChang
     });
     if (!due) return { outcome: "not_firing" };
     if (stored) audit?.stored([stored]);
-    if (due.size > 0) await wake(due);
+    if (due.size > 0) await wakes(due);
     return outcome;
   }
 
@@ -87,7 +90,13 @@ export function createAckChanges({ clock, store, wake, audit }: SuppressionChang
     async acknowledgeEach(alerts: readonly Alert[], request: AckRequest, by: AuditOrigin): Promise<AckOutcome[]> {
       const asked = acknowledging(request, by);
       const outcomes: AckOutcome[] = [];
-      for (const alert of alerts) outcomes.push(await changeOne(alert, ...asked));
+      const all = new Map<string, Instant>();
+      const gather = async (due: ReadonlyMap<string, Instant>) => {
+        for (const [integration, at] of due) all.set(integration, Math.min(at, all.get(integration) ?? at));
+      };
+      for (const some of chunksOf(alerts, AT_ONCE))
+        outcomes.push(...(await Promise.all(some.map((alert) => changeOne(alert, ...asked, gather)))));
+      if (all.size > 0) await wake(all);
       return outcomes;
     },
 

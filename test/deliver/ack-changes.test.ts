@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { MOST_NOTES, NOTE_CHARACTERS, type StoredAcknowledgement } from "../../src/alerting/acknowledgement.ts";
 import type { AuditEntry, AuditOrigin } from "../../src/alerting/audit.ts";
@@ -99,6 +100,33 @@ describe("an acknowledgement", () => {
     expect(woken).toHaveLength(0);
     await acknowledge("ana", "", HOUR);
     expect(woken).toHaveLength(1);
+  });
+
+  test("of many alerts is made at many at once, and wakes once", async () => {
+    const woken: unknown[] = [];
+    let [running, most] = [0, 0];
+    const { acknowledgeEach } = createAckChanges({
+      clock: { now: () => T0 },
+      store: {
+        silences: { read: async () => [], write: async () => new Map() },
+        firing: async () => [],
+        acks: {
+          read: async () => new Map(),
+          async change(episode, __, changeOf) {
+            changeOf(undefined);
+            most = Math.max(most, ++running);
+            await setImmediate();
+            running -= 1;
+            return new Map([["slack", T0 + Number(episode)]]);
+          },
+        },
+      },
+      wake: async (due) => void woken.push(due),
+    });
+    const all = Array.from({ length: 300 }, (_, i) => ({ ...alert, id: `${i + 7}` }));
+    expect(await acknowledgeEach(all, { author: "ana", comment: "" }, by)).toHaveLength(300);
+    expect(most).toBeGreaterThan(10);
+    expect(woken).toEqual([new Map([["slack", T0 + 7]])]);
   });
 
   test("that is withdrawn or ran out is over; it can be noted, not withdrawn, and the next one keeps its notes", async () => {

@@ -29,7 +29,9 @@ export function clusterRoutes(app: FastifyInstance, deps: HttpDeps): void {
 
   app.post("/clusters/ack", button, async (request, reply) => {
     const alerts = await meantBy(request, deps);
-    await deps.acknowledgeEach(alerts, { author: authorOf(request.principal), comment: "" }, originOf(request));
+    // Who was first meanwhile stays in charge.
+    const first = { author: authorOf(request.principal), comment: "", isFirst: true };
+    await deps.acknowledgeEach(alerts, first, originOf(request));
     return reply.redirect("../", 303);
   });
 

@@ -187,7 +187,7 @@ describe("a cluster", () => {
     expect(shownText(html)).toContain("Acknowledge all 3 Silence all 3 for 1 h");
     const done = await keeper.post("/clusters/ack", buttonsOf(html));
     expect([done.status, done.headers.get("location")]).toEqual([303, "../"]);
-    expect(asked).toEqual([[together, { author: "dana", comment: "" }]]);
+    expect(asked).toEqual([[together, { author: "dana", comment: "", isFirst: true }]]);
     const early = { ...buttonsOf(html), seen: String(NOW - 3_600_000) };
     expect((await keeper.post("/clusters/ack", early)).status).toBe(404);
     expect((await keeper.post("/clusters/ack", { form: early.form })).status).toBe(400);
