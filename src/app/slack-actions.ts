@@ -146,7 +146,7 @@ export function createSlackActions(deps: SlackActionsDeps) {
     const stranger = await refusalOf(app, asking, here.length > 0, true);
     if (stranger) return refuse(stranger, app, asking, "command");
     const fleet = await deps.fleet();
-    const request = readCommand(typed.text, await runYielding(placesOf(fleet)));
+    const request = await runYielding(readCommand(typed.text, await runYielding(placesOf(fleet))));
     if ("problem" in request) return request.problem;
     if (request.verb === "ack" || request.verb === "silence") {
       const refused = await Promise.all(here.map((one) => refusalOf(one.app, asking, true)));

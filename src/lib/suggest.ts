@@ -10,19 +10,29 @@ export function closestWord(text: string, words: readonly string[]): string | un
   return distance(text, word) <= Math.max(1, Math.floor(Math.max(word.length, text.length) / 3)) ? word : undefined;
 }
 
+type Row = { readonly name: string; readonly id: string };
+
 /** At most three rows close to what was typed, the closest first: names that contain it, then similar spellings. */
-export function closestRows<T extends { readonly name: string; readonly id: string }>(
-  wanted: string,
-  rows: readonly T[],
-): T[] {
+export function closestRows<T extends Row>(wanted: string, rows: readonly T[]): T[] {
+  const steps = findClosestRows(wanted, rows);
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
+
+/** The same; yields after each row. */
+export function* findClosestRows<T extends Row>(wanted: string, rows: readonly T[]): Generator<void, T[]> {
   const text = wanted.toLowerCase();
-  const distanceTo = ({ name, id }: T) => {
-    if (name.toLowerCase().includes(text)) return 0;
-    return Math.min(distance(text, name.toLowerCase()), distance(text, id.toLowerCase()));
-  };
-  return rows
-    .map((row) => ({ row, off: distanceTo(row) }))
-    .filter(({ off }) => off <= Math.ceil(text.length / 2))
+  const most = Math.ceil(text.length / 2);
+  const near: { readonly row: T; readonly off: number }[] = [];
+  for (const row of rows) {
+    const [name, id] = [row.name.toLowerCase(), row.id.toLowerCase()];
+    const off = name.includes(text) ? 0 : Math.min(distance(text, name), distance(text, id));
+    if (off <= most) near.push({ row, off });
+    yield;
+  }
+  return near
     .sort((a, b) => a.off - b.off)
     .slice(0, MOST_ROWS)
     .map(({ row }) => row);

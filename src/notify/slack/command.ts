@@ -1,6 +1,6 @@
 /** `/lenswatch …` as somebody typed it: what is asked, and of which recording or location. Pure. */
 import { parseDuration } from "../../lib/duration.ts";
-import { closestRows, closestWord } from "../../lib/suggest.ts";
+import { closestWord, findClosestRows } from "../../lib/suggest.ts";
 import { clean } from "../name.ts";
 import { bold, mrkdwn } from "./mrkdwn.ts";
 
@@ -35,7 +35,8 @@ const MOST_WORDS = 100;
 const LONGEST_MS = 365 * 86_400_000;
 const VERBS = ["help", "status", "why", "silence", "ack"] as const;
 
-export function readCommand(typed: string, places: readonly Place[]): SlackRequest | Problem {
+/** Yields after each place: of a fleet there are many, and anybody in the channel may mistype a name. */
+export function* readCommand(typed: string, places: readonly Place[]): Generator<void, SlackRequest | Problem> {
   const [first = "help", ...rest] = unescaped(typed).split(" ").filter(Boolean).slice(0, MOST_WORDS);
   const verb = VERBS.find((one) => one === first.toLowerCase());
   if (verb === "help") return { verb };
@@ -44,19 +45,23 @@ export function readCommand(typed: string, places: readonly Place[]): SlackReque
     return { problem: `There is no command ${mrkdwn(clean(first))}${near ? `; ${near}?` : "."}\n${slackHelp}` };
   }
   if (rest.length === 0) return verb === "status" ? { verb } : { problem: slackHelp };
-  const named = byName(places);
-  if (verb === "silence") return readSilence(rest, named, places);
+  const named = yield* byName(places);
+  if (verb === "silence") return yield* readSilence(rest, named, places);
   for (let length = rest.length; length > (verb === "ack" ? 0 : rest.length - 1); length--) {
     const found = only(named, rest.slice(0, length).join(" "));
     if (found && "problem" in found) return found;
     if (found)
       return verb === "ack" ? { verb, place: found, comment: rest.slice(length).join(" ") } : { verb, place: found };
   }
-  return unknown(rest.join(" "), places);
+  return yield* unknown(rest.join(" "), places);
 }
 
 /** The name ends where a duration follows that makes it known. */
-function readSilence(words: readonly string[], named: Names, places: readonly Place[]): SlackRequest | Problem {
+function* readSilence(
+  words: readonly string[],
+  named: Names,
+  places: readonly Place[],
+): Generator<void, SlackRequest | Problem> {
   const ends = words.keys().filter((i) => i > 0 && parseDuration(words[i] ?? "") !== undefined);
   let name: string | undefined;
   for (const end of ends) {
@@ -70,15 +75,25 @@ function readSilence(words: readonly string[], named: Names, places: readonly Pl
   }
   return name === undefined
     ? { problem: `For how long? Give 30m, 2h or 1d12h after the name.\n${slackHelp}` }
-    : unknown(name, places);
+    : yield* unknown(name, places);
 }
 
 type Names = ReadonlyMap<string, readonly Place[]>;
 
-function byName(places: readonly Place[]): Names {
-  const ids = Map.groupBy(places, ({ id }) => unescaped(id).toLowerCase());
-  const names = Map.groupBy(places, ({ name }) => unescaped(name).toLowerCase());
-  return new Map([...names, ...ids]);
+/** By id, else by name. */
+function* byName(places: readonly Place[]): Generator<void, Names> {
+  const [names, ids] = [new Map<string, Place[]>(), new Map<string, Place[]>()];
+  for (const place of places) {
+    for (const [by, text] of [[names, place.name] as const, [ids, place.id] as const]) {
+      const key = unescaped(text).toLowerCase();
+      const known = by.get(key);
+      if (known) known.push(place);
+      else by.set(key, [place]);
+    }
+    yield;
+  }
+  for (const [id, all] of ids) names.set(id, all);
+  return names;
 }
 
 /** Undefined where nothing has that name. */
@@ -88,8 +103,8 @@ function only(named: Names, name: string): Place | Problem | undefined {
   return { problem: `${found.length} have that name, give an id:\n${listed(found)}` };
 }
 
-function unknown(name: string, places: readonly Place[]): Problem {
-  const near = closestRows(name.slice(0, 60), places);
+function* unknown(name: string, places: readonly Place[]): Generator<void, Problem> {
+  const near = yield* findClosestRows(name.slice(0, 60), places);
   const hint = near.length === 0 ? "" : ` Similar:\n${listed(near)}`;
   return { problem: `No recording or location is called ${bold(clean(name))}.${hint}` };
 }
