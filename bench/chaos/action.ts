@@ -1,4 +1,6 @@
 /** The actions of a chaos run. */
+
+import type { SlackAnswer } from "../../src/demo/slack/stand-in.ts";
 import type { FaultInput, FaultName } from "../../src/simulator/faults.ts";
 import type { SmtpResponses } from "../../test/support/smtp-sink.ts";
 
@@ -10,6 +12,9 @@ export type SlackFault =
   | { readonly answer: "slow"; readonly afterMs: number };
 
 export type ServiceFault = { [N in FaultName]: readonly [N, FaultInput<N>?] }[FaultName];
+
+/** `app_unanswered`: the Slack app's post is accepted, and its answer never comes. */
+export type Ambushed = "slack" | "mail" | "app" | "app_unanswered";
 
 /** One action; recordings by their index in the fleet, location by location. */
 export type Action = { readonly at: number } & (
@@ -32,7 +37,7 @@ export type Action = { readonly at: number } & (
   /** SIGSTOP, then SIGCONT. */
   | { readonly kind: "freeze"; readonly replica: number; readonly lastsMs: number }
   /** Killed just when the next message has been accepted: the worst moment. */
-  | { readonly kind: "ambush"; readonly on: "slack" | "mail"; readonly victim: "replicas" | "redis" }
+  | { readonly kind: "ambush"; readonly on: Ambushed; readonly victim: "replicas" | "redis" }
   | { readonly kind: "redis"; readonly downMs: number }
   | { readonly kind: "freeze_redis"; readonly lastsMs: number }
   | { readonly kind: "service"; readonly faults: readonly ServiceFault[]; readonly lastsMs: number }
@@ -42,5 +47,10 @@ export type Action = { readonly at: number } & (
       readonly fault: SlackFault;
       readonly lastsMs: number;
     }
+  /** A method of Slack's Web API (`*`: all of them) answers so. */
+  | { readonly kind: "app"; readonly method: string; readonly answer: SlackAnswer; readonly lastsMs: number }
+  /** A button of a root, or the root is deleted; `which`: between 0 and 1, of those there are then. */
+  | { readonly kind: "press"; readonly button: "acknowledge" | "silence"; readonly which: number }
+  | { readonly kind: "delete_root"; readonly which: number }
   | { readonly kind: "mail"; readonly responses: SmtpResponses; readonly lastsMs: number }
 );

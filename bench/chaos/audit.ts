@@ -4,6 +4,7 @@
  * Pure: the same logs give the same verdicts.
  */
 import type { Instant } from "../../src/lib/clock.ts";
+import { type AppLog, auditApp } from "./app-posts.ts";
 import { auditFlapping, type FlapRule } from "./audit-flapping.ts";
 import { auditOther } from "./audit-other.ts";
 import { auditRecording, type RecordingAudit } from "./audit-recording.ts";
@@ -46,6 +47,8 @@ export interface AuditInput {
   readonly disturbed: readonly Span[];
   /** Silences and acknowledgements. */
   readonly suppressions: readonly KnownSuppression[];
+  /** Of the Slack app; its notices are among `notices`. */
+  readonly app?: AppLog;
   readonly rule: Timing;
   readonly flapping: FlapRule;
   readonly end: Instant;
@@ -59,7 +62,8 @@ export interface Timing {
   readonly lateMs: number;
 }
 
-export type VerdictKind = "lost" | "false" | "doubled" | "unresolved" | "late" | "unreadable";
+/** `repeated`: by the Slack app; `stale`: its root does not show what is true at the end. */
+export type VerdictKind = "lost" | "false" | "doubled" | "unresolved" | "late" | "unreadable" | "repeated" | "stale";
 
 export interface Verdict {
   readonly kind: VerdictKind;
@@ -137,6 +141,7 @@ export function audit(input: AuditInput): Audit {
     verdicts: [
       ...found.filter(({ kind }) => kind !== "doubled"),
       ...doubled.left,
+      ...(input.app ? auditApp(input.app) : []),
       ...input.unreadable.map(
         (why): Verdict => ({ kind: "unreadable", integration: "", subject: "", at: input.end, why }),
       ),

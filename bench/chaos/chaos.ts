@@ -135,11 +135,11 @@ function isNews({ read: { lines, counted } }: Message): boolean {
 }
 
 function waitedFor({ audit }: RunAudit): number {
-  return audit.verdicts.filter(({ kind }) => kind === "lost" || kind === "unresolved").length;
+  return audit.verdicts.filter(({ kind }) => ["lost", "unresolved", "stale"].includes(kind)).length;
 }
 
 async function report(
-  { audit: found, notices, messages, summaries }: RunAudit,
+  { audit: found, notices, messages, posts, summaries }: RunAudit,
   run: { seed: number; options: Options; runLog: RunLog; replicas: Replicas; environment: Environment },
 ): Promise<void> {
   const { seed, options, runLog, replicas, environment } = run;
@@ -165,7 +165,7 @@ async function report(
     `\nseed ${seed} · ${options.recordings} recordings · ${options.replicas} replicas · ${options.minutes} min\n` +
       `killed: ${ended("kill")} replicas, Redis ${runLog.redisDown.length} times; ${ended("stop")} stopped; ` +
       `${byItself} ended by themselves; ${runLog.unreachable.length} faults of the service\n` +
-      `${messages} messages, ${summaries} of them summaries; ${count("silence")} silences, ${count("ack")} acknowledgements\n\n` +
+      `${messages} messages, ${summaries} of them summaries; ${posts} posts of the Slack app; ${count("silence")} silences, ${count("ack")} acknowledgements\n\n` +
       `${auditText(found)}\nreport: ${file}\n`,
   );
   if (options.failover)

@@ -4,9 +4,12 @@ import type { Simulator } from "../../src/simulator/simulator.ts";
 import type { SmtpSink } from "../../test/support/smtp-sink.ts";
 import type { Timing } from "./audit.ts";
 import { FLAPPING } from "./plan-flapping.ts";
+import type { SlackApp } from "./slack-app.ts";
 
 export const RULE: Timing = { intervalMs: 1_000, forMs: 2_000, keepFiringForMs: 2_000, lateMs: 30_000 };
 export const ADMIN_TOKEN = "chaos-admin-token";
+/** How many receivers have the Slack app beside their webhook. */
+export const APPS = 2;
 const LOCATIONS_PER_REQUEST = 50;
 
 /** The receiver of a location, by the last two digits of its id. */
@@ -26,6 +29,7 @@ export function configText({
   mail,
   webhooks,
   opsWebhook,
+  app,
   logLevel,
 }: {
   readonly simulator: Simulator;
@@ -35,6 +39,8 @@ export function configText({
   readonly webhooks: readonly string[];
   /** Receives alerts about no recording. */
   readonly opsWebhook: string;
+  /** The Slack app of the first receivers. */
+  readonly app: SlackApp;
   readonly logLevel: string;
 }): string {
   const seconds = (ms: number) => `${ms / 1_000}s`;
@@ -82,10 +88,11 @@ export function configText({
       { name: "ops", slack_configs: [{ api_url: opsWebhook }] },
       ...webhooks.map((url, i) => ({
         name: `team-${i}`,
-        slack_configs: [{ api_url: url }],
+        slack_configs: [{ api_url: url }, ...(i < APPS ? [app.config(i)] : [])],
         email_configs: [{ to: [`team-${i}@example.com`] }],
       })),
     ],
+    slack_api_url: app.slack.apiUrl,
     smtp: { host: mail.host, port: mail.port, from: "lenswatch@example.com", require_tls: false },
     http: { listen: "127.0.0.1:0", admin_token: ADMIN_TOKEN },
     log: { level: logLevel },

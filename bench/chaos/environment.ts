@@ -7,11 +7,13 @@ import { keysUnder } from "../../src/store/keys.ts";
 import { limitsBroken, type SlackAnswer, type SlackSink, startSlackSink } from "../../test/support/slack-sink.ts";
 import { type SmtpSink, startSmtpSink } from "../../test/support/smtp-sink.ts";
 import { until } from "../../test/support/until.ts";
-import type { SlackFault } from "./action.ts";
+import type { Ambushed, SlackFault } from "./action.ts";
+import type { Episode } from "./app-posts.ts";
 import type { WatchedRecording } from "./audit.ts";
-import { configText, receiverOf } from "./config-text.ts";
+import { APPS, configText, receiverOf } from "./config-text.ts";
 import { readMail, readSlack } from "./messages.ts";
 import { type RunRedis, startFailover, startPersistent } from "./redis.ts";
+import { type SlackApp, startSlackApp } from "./slack-app.ts";
 import type { Message } from "./summaries.ts";
 import { watchSweeps } from "./sweeps.ts";
 import type { Span } from "./timeline.ts";
@@ -39,20 +41,23 @@ export interface Environment {
   readonly simulator: Simulator;
   readonly redis: RunRedis;
   readonly mail: SmtpSink;
+  readonly app: SlackApp;
   readonly config: string;
   readonly watched: readonly WatchedRecording[];
   /** By location: when the service answered about it. */
   readonly answers: ReadonlyMap<string, readonly Instant[]>;
   /** By location: when an answer about it was evaluated and committed. */
   judged(): ReadonlyMap<string, readonly Instant[]>;
+  /** Alerts about recordings that there were, by id. */
+  episodes(): ReadonlyMap<string, Episode>;
   /** Sets a fault of a webhook; undefined clears it. */
   fault(webhook: number, fault: SlackFault | undefined): void;
-  /** Clears the faults of all webhooks. */
+  /** Clears the faults of all webhooks and of the Slack app. */
   clearFaults(): void;
   /** Resolves once the daemon has learned every uploading schedule. */
   schedulesLearned(): Promise<void>;
-  /** Resolves when Slack or the mail server accepts its next message, before it answers; after 15 s at the latest. */
-  nextAccepted(by: "slack" | "mail"): Promise<void>;
+  /** Resolves when one of them accepts its next message, before it answers; after 15 s at the latest. */
+  nextAccepted(by: Ambushed): Promise<void>;
   /** All accepted messages so far, parsed, in order, without summaries of cold starts. */
   messages(): Message[];
   /** Integrations that got more than one summary of a cold start. */
@@ -62,11 +67,12 @@ export interface Environment {
 
 /** Starts everything; `logLevel` is the daemon's. */
 export async function startEnvironment(fleet: Fleet, logLevel: "info" | "debug"): Promise<Environment> {
-  const [simulator, redis, slack, mail] = await Promise.all([
+  const [simulator, redis, slack, mail, app] = await Promise.all([
     startSimulator(fleet),
     fleet.failover ? startFailover() : startPersistent(),
     startSlackSink(),
     startSmtpSink(),
+    startSlackApp(Math.min(APPS, fleet.webhooks)),
   ]);
   const { world } = simulator;
   for (const { id } of world.recordings) world.setSchedule(id, false);
@@ -82,17 +88,31 @@ export async function startEnvironment(fleet: Fleet, logLevel: "info" | "debug")
     simulator,
     redis,
     mail,
-    config: configText({ simulator, redis: redis.section, mail, webhooks, opsWebhook: `${slack.url}-ops`, logLevel }),
+    app,
+    config: configText({
+      simulator,
+      redis: redis.section,
+      mail,
+      webhooks,
+      opsWebhook: `${slack.url}-ops`,
+      app,
+      logLevel,
+    }),
     watched: watchedOf(simulator, fleet),
     answers: noteAnswers(simulator),
     judged: sweeps.byLocation,
+    episodes: sweeps.episodes,
     fault: accepted.fault,
-    clearFaults: accepted.clearFaults,
+    clearFaults() {
+      accepted.clearFaults();
+      app.clearFaults();
+    },
     schedulesLearned: () => schedulesLearned(simulator, redis.connect()),
     async nextAccepted(by) {
       const before = mail.messages.length;
       const isNext = () => mail.messages.length > before;
-      if (by === "slack") await Promise.race([accepted.next(), sleep(PATIENCE_MS)]);
+      if (by === "app" || by === "app_unanswered") await app.nextAccepted(by === "app_unanswered");
+      else if (by === "slack") await Promise.race([accepted.next(), sleep(PATIENCE_MS)]);
       else await mail.waitFor(isNext, PATIENCE_MS).catch(() => {});
     },
     messages: () => messagesSoFar(accepted.messages, mail, names),
@@ -105,7 +125,7 @@ export async function startEnvironment(fleet: Fleet, logLevel: "info" | "debug")
     },
     async close() {
       sweeps.close();
-      await Promise.all([simulator.close(), slack.close(), mail.close()]);
+      await Promise.all([simulator.close(), slack.close(), mail.close(), app.close()]);
       await redis.stop();
     },
   };
@@ -210,7 +230,7 @@ function watchedOf({ world }: Simulator, { webhooks, scheduled, span }: Fleet): 
   const first = world.locations.length - scheduled.length;
   const watched = world.locations.flatMap(({ id: locationId, name: locationName, recordings }, i) => {
     const receiver = receiverOf(locationId, webhooks);
-    const integrations = [`slack/${receiver}`, `email/${receiver}`];
+    const integrations = [`slack/${receiver}`, `email/${receiver}`, ...(receiver < APPS ? [`app/${receiver}`] : [])];
     const zone = scheduled[i - first];
     const within = zone && scheduleSpans(zone, span);
     return recordings.map(({ id, name }) => ({ id, name, locationId, locationName, integrations, within }));

@@ -1,12 +1,14 @@
 /** Executes a plan: performs each action at its time and records when it happened. */
 import { setTimeout as sleep } from "node:timers/promises";
+import { traceOf } from "../../src/alerting/conversation.ts";
 import type { Instant } from "../../src/lib/clock.ts";
 import type { Faults } from "../../src/simulator/faults.ts";
 import type { Action, ServiceFault } from "./action.ts";
+import type { Episode } from "./app-posts.ts";
 import type { Environment } from "./environment.ts";
 import { createOperator } from "./operator.ts";
 import type { Replicas } from "./replicas.ts";
-import type { KnownSuppression } from "./suppressions.ts";
+import { type KnownSuppression, pressedSuppressions } from "./suppressions.ts";
 import type { Span } from "./timeline.ts";
 
 /** Faults and operator actions of a run, as they happened. */
@@ -131,6 +133,21 @@ function createActions(
     runLog.disturbed.push({ from, to: Date.now() + AFTER_MS.receiver });
   }
 
+  async function faultApp({ method, answer, lastsMs }: Extract<Action, { kind: "app" }>): Promise<void> {
+    const from = Date.now();
+    await environment.app.fault(method, answer, lastsMs);
+    runLog.disturbed.push({ from, to: Date.now() + AFTER_MS.receiver });
+  }
+
+  async function press({ button, which }: Extract<Action, { kind: "press" }>): Promise<void> {
+    const pressed = await environment.app.press(button, which);
+    if (!pressed) return;
+    const alerts = alertsOf(environment, pressed.conversation);
+    const places = new Set(alerts.map(({ locationId }) => locationId));
+    const there = watched.filter(({ locationId }) => places.has(locationId)).map(({ id }) => id);
+    runLog.suppressions.push(...pressedSuppressions(pressed, there, alerts));
+  }
+
   async function silence({ recordings, lastsMs, endAfterMs }: Extract<Action, { kind: "silence" }>) {
     const all = recordings.flatMap((i) => watched[i] ?? []);
     const [first] = all;
@@ -175,8 +192,20 @@ function createActions(
         return faultSlack(action);
       case "mail":
         return faultMail(action);
+      case "app":
+        return faultApp(action);
+      case "press":
+        return press(action);
+      case "delete_root":
+        return environment.app.deleteRoot(action.which);
     }
   };
+}
+
+/** What a conversation is about. */
+function alertsOf({ app, episodes }: Environment, conversation: string): Episode[] {
+  const traces = new Set(app.posts().flatMap((post) => (post.conversation === conversation ? post.traces : [])));
+  return [...episodes().values()].filter(({ id }) => traces.has(traceOf("+", id)));
 }
 
 async function faultService(faults: Faults, wanted: readonly ServiceFault[], lastsMs: number): Promise<void> {

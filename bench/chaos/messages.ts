@@ -206,11 +206,10 @@ function readCounts(ongoing: NoticeKind, { name: locationName, facts }: Entry): 
   const parts = facts
     .replace(/ since .*/, "")
     .matchAll(/([\d,]+) (?:recordings? )?(?:still )?(offline|flapping|recovered|steady again|[a-z ]+)/g);
-  return [...parts].map(([, count = "", what = ""]) => ({
-    locationName,
-    kind: kind[what] ?? "ended",
-    count: numberOf(count),
-  }));
+  return [...parts].flatMap(([, count = "", what = ""]) =>
+    // What they do is said by the title or the heading.
+    /^recordings?$/.test(what) ? [] : [{ locationName, kind: kind[what] ?? "ended", count: numberOf(count) }],
+  );
 }
 
 function totalOf(title: string): Read["total"] {

@@ -1,5 +1,6 @@
 /** Plans kills and faults, in phases with calm ones between. */
 
+import type { SlackAnswer } from "../../src/demo/slack/stand-in.ts";
 import type { SmtpResponses } from "../../test/support/smtp-sink.ts";
 import type { Action, ServiceFault, SlackFault } from "./action.ts";
 import type { PlanOptions } from "./plan.ts";
@@ -9,7 +10,7 @@ const STORM_MS = 25_000;
 const LULL_MS = 15_000;
 /** No faults during the start. */
 const START_MS = 3_000;
-const FAULTS_PER_SECOND = 0.35;
+const FAULTS_PER_SECOND = 0.55;
 const FAILOVER_EVERY_MS = 30_000;
 
 /** Kills of one replica, of all at once, and of Redis, spread over the storms. */
@@ -58,6 +59,7 @@ export function planFaults(options: PlanOptions, random: Random): Action[] {
 const FAULT_KINDS = [
   ...(["service", "service", "service", "service"] as const),
   ...(["slack", "slack", "slack", "mail", "stop", "freeze", "freeze_redis", "ambush", "ambush"] as const),
+  ...(["app", "app", "app", "ambush_app", "ambush_app", "delete_root", "press", "press"] as const),
 ] as const;
 
 /** Shorter than the lease of a claim less the deadline of a send, so that no replica takes over. */
@@ -76,6 +78,16 @@ function fault({ at, webhooks, replicas }: { at: number; webhooks: number; repli
       return { at, kind, responses: random.pick(MAIL_FAULTS), lastsMs: random.between(300, 4_000) };
     case "ambush":
       return { at, kind, on: random.pick(["slack", "mail"]), victim: random.pick(["replicas", "replicas", "redis"]) };
+    case "ambush_app": {
+      const on = random.pick(["app", "app_unanswered"] as const);
+      return { at, kind: "ambush", on, victim: random.pick(["replicas", "replicas", "redis"]) };
+    }
+    case "app":
+      return { at, kind, ...random.pick(APP_FAULTS), lastsMs: random.between(500, 5_000) };
+    case "press":
+      return { at, kind, button: random.pick(["acknowledge", "acknowledge", "silence"]), which: random.between(0, 1) };
+    case "delete_root":
+      return { at, kind, which: random.between(0, 1) };
     case "freeze":
       return { at, kind, replica: random.whole(replicas), lastsMs: random.between(200, LONGEST_FREEZE_MS) };
     case "freeze_redis":
@@ -119,6 +131,24 @@ function slackFault(random: Random): SlackFault {
   if (answer === "slow") return { answer, afterMs: random.between(50, 2_000) };
   return answer === "rate_limited" ? { answer, retryAfter: 1 + random.whole(3) } : { answer };
 }
+
+type AppFault = { readonly method: string; readonly answer: SlackAnswer };
+
+/** Before and after the post is accepted, while its root is edited, and while the channel is searched. */
+const APP_FAULTS: readonly [AppFault, ...AppFault[]] = [
+  { method: "chat.postMessage", answer: "resetAfter" },
+  { method: "chat.postMessage", answer: "hangAfter" },
+  { method: "chat.postMessage", answer: "reset" },
+  { method: "chat.postMessage", answer: { status: 429, retryAfter: 2 } },
+  { method: "chat.postMessage", answer: "internal_error" },
+  { method: "chat.update", answer: { status: 429, retryAfter: 2 } },
+  { method: "chat.update", answer: "hangAfter" },
+  { method: "chat.update", answer: "internal_error" },
+  { method: "conversations.history", answer: { status: 429, retryAfter: 1 } },
+  { method: "conversations.history", answer: "reset" },
+  { method: "conversations.replies", answer: { status: 500 } },
+  { method: "*", answer: "token_revoked" },
+];
 
 const MAIL_FAULTS: readonly [SmtpResponses, ...SmtpResponses[]] = [
   { data: { code: 451, message: "try later" } },

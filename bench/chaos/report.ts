@@ -2,7 +2,7 @@
 import { renderTable } from "../../src/commands/cli/table.ts";
 import type { Audit, Delay, Verdict } from "./audit.ts";
 
-const COUNTED = ["lost", "false", "unresolved", "late", "unreadable"] as const;
+const COUNTED = ["lost", "false", "unresolved", "late", "unreadable", "repeated", "stale"] as const;
 
 /** Whether all guarantees held: nothing lost, false or unresolved, and no repetition without a kill. */
 export function isClean({ verdicts }: Audit): boolean {
@@ -11,7 +11,7 @@ export function isClean({ verdicts }: Audit): boolean {
 
 /** One row per kind of receiver, the delays, then every verdict. */
 export function auditText(audit: Audit): string {
-  const kinds = ["slack", "email"];
+  const kinds = ["slack", "app", "email"];
   const of = (kind: string, verdict: Verdict["kind"]) =>
     audit.verdicts.filter((one) => one.integration.startsWith(kind) && one.kind === verdict).length;
   const rows = kinds.map((kind) => [

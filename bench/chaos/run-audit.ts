@@ -1,5 +1,6 @@
 /** Collects the ledger, the faults and the messages of a run, and audits them. */
 
+import { noticesOfApp } from "./app-posts.ts";
 import { type Audit, audit } from "./audit.ts";
 import { RULE } from "./config-text.ts";
 import { readDecisionLog } from "./decision-log.ts";
@@ -15,6 +16,8 @@ export interface RunAudit {
   readonly audit: Audit;
   readonly notices: readonly Notice[];
   readonly messages: number;
+  /** Of the Slack app. */
+  readonly posts: number;
   readonly summaries: number;
 }
 
@@ -59,14 +62,18 @@ export function createAuditor(environment: Environment, replicas: Replicas, runL
       logged: logged.get(id) ?? [],
     }));
     const { notices, unreadable, summaries } = expandSummaries(messages, meant, RULE);
+    const app = { posts: environment.app.posts(), roots: environment.app.roots(), episodes: environment.episodes() };
+    const ofApp = noticesOfApp(app);
     const kills = replicas.ended.filter(({ how }) => how === "kill").map(({ at }) => at);
     const found = audit({
       ...runLog,
       recordings: environment.watched,
       ledger,
-      notices,
+      notices: [...notices, ...ofApp.notices].sort((a, b) => a.at - b.at),
+      app,
       unreadable: [
         ...unreadable,
+        ...ofApp.unreadable,
         ...environment.repeatedColdStarts().map((to) => `${to}: repeated summary of a cold start`),
       ],
       answers: environment.answers,
@@ -77,7 +84,7 @@ export function createAuditor(environment: Environment, replicas: Replicas, runL
       flapping: FLAPPING,
       end,
     });
-    return { audit: found, notices, messages: messages.length, summaries };
+    return { audit: found, notices, messages: messages.length, posts: app.posts.length, summaries };
   };
 }
 

@@ -11,7 +11,7 @@ export type SkipDecision = Exclude<GroupDecision, SendDecision>;
  * A group joins a summary when more than `stormGroups` are to be sent, never where that is undefined. `due` counts all
  * groups due at the integration; those not given here are taken to have something to send. Gives those with nothing to
  * send (`skipped`), those of one message `now`, and those to be sent after it (`later`). Groups that share a
- * conversation are one message only with each other.
+ * conversation are one message only with each other; one whose own first message was found in the channel is by itself.
  */
 export function decideStorm<C extends Stormy>(
   decided: readonly { readonly claim: C; readonly decision: GroupDecision }[],
@@ -28,10 +28,14 @@ export function decideStorm<C extends Stormy>(
   return { skipped, now, later: toSend.filter((one) => !joined.has(one)), isAll: others.length === 0 };
 }
 
-type Stormy = { readonly stormGroups: number | undefined; readonly conversation?: Conversation | undefined };
+type Stormy = {
+  readonly stormGroups: number | undefined;
+  readonly conversation?: Conversation | undefined;
+  readonly recovered?: object | undefined;
+};
 
-function sharedId({ conversation }: Stormy): string {
-  return conversation?.groups === undefined ? "" : conversation.id;
+function sharedId({ conversation, recovered }: Stormy): string {
+  return conversation && (conversation.groups !== undefined || recovered) ? conversation.id : "";
 }
 
 /** One message of several groups: every alert once, though several routes may lead it here. */

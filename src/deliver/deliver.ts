@@ -175,7 +175,7 @@ async function serve(run: DeliveryRun, leaseMs: number): Promise<Served> {
   };
   for (const { decision } of batch.skipped) deps.suppressed(integration, decision.why);
   const [first] = batch.now;
-  if (first?.decision.notify === "update") return update(run, first, lease);
+  if (first?.decision.notify === "update") return update(run, { ...first, rest: restOf(run, batch, now) }, lease);
   if (first) return notify(run, batch, lease);
   await settle(run, lease, now, settled(integration, batch.skipped, now));
   return "one";
@@ -238,6 +238,11 @@ async function notify(run: DeliveryRun, batch: Batch, lease: Lease): Promise<Ser
   if ("refusal" in outcome) await settleRefused(run, batch, lease, outcome.refusal);
   else await settleSent(run, batch, lease, content, outcome.conversation);
   return "one";
+}
+
+/** Outcomes of all but the first group. */
+function restOf({ integration }: DeliveryRun, { skipped, now: [, ...others], later }: Batch, now: Instant) {
+  return [...settled(integration, skipped, now), ...postponed([...others, ...later], { now, at: now })];
 }
 
 async function putOff(run: DeliveryRun, batch: Batch, lease: Lease, now: Instant, at: Instant): Promise<void> {

@@ -5,6 +5,7 @@ import type { GroupDecision } from "../alerting/needs-update.ts";
 import type { NotifyErrorCode } from "../alerting/notification.ts";
 import type { SendDecision } from "../alerting/storm.ts";
 import type { Instant } from "../lib/clock.ts";
+import type { GroupOutcome } from "../store/groups.ts";
 import { conversationOf } from "./converse.ts";
 import type { DeliveryRun, Lease } from "./deliver.ts";
 import { type ClaimedGroup, settled } from "./outcome.ts";
@@ -12,7 +13,8 @@ import type { NotifyRefusal } from "./retry-policy.ts";
 import { contentOf, send, settle } from "./send.ts";
 import { toNotification } from "./to-notification.ts";
 
-type Share = { readonly claim: ClaimedGroup; readonly decision: SendDecision };
+/** `rest`: outcomes of the other groups of its claim. */
+type Share = { readonly claim: ClaimedGroup; readonly decision: SendDecision; readonly rest: readonly GroupOutcome[] };
 
 const RETRY_MS = 30_000;
 /** What is retried: of the others, a change makes the next update. */
@@ -30,7 +32,7 @@ export async function update(run: DeliveryRun, share: Share, lease: Lease): Prom
   const outcome = await send(run, toNotification(integration, [share], content, { now, externalUrl, conversation }));
   const facts = { integration: integration.name, group: share.claim.group };
   if ("refusal" in outcome) return refuse(run, share, lease, outcome.refusal);
-  await settle(run, lease, now, settled(integration, [share], now, outcome.conversation));
+  await settle(run, lease, now, [...settled(integration, [share], now, outcome.conversation), ...share.rest]);
   deps.log.debug(facts, "conversation updated");
   return "one";
 }
@@ -43,15 +45,15 @@ async function refuse(run: DeliveryRun, share: Share, lease: Lease, refusal: Not
   if (PASSING.includes(code)) return putOff(run, share, lease, now + Math.max(RETRY_MS, retryAfterMs));
   const known = share.claim.conversation;
   const left = known && { ...known, ...(code === "conversation_gone" && { handle: undefined }) };
-  await settle(run, lease, now, settled(integration, [share], now, left));
+  await settle(run, lease, now, [...settled(integration, [share], now, left), ...share.rest]);
   return "one";
 }
 
-async function putOff(run: DeliveryRun, { claim, decision }: Share, lease: Lease, at: Instant): Promise<"one"> {
+async function putOff(run: DeliveryRun, { claim, decision, rest }: Share, lease: Lease, at: Instant): Promise<"one"> {
   const { settled: owed, nextAt, suppressedState } = decision;
   const skipped = { notify: undefined, why: "nothing_new", settled: owed, nextAt, suppressedState } as const;
   const later: GroupDecision = { ...skipped, ...putOffUpdate(decision, at) };
   const now = run.deps.clock.now();
-  await settle(run, lease, now, settled(run.integration, [{ claim, decision: later }], now));
+  await settle(run, lease, now, [...settled(run.integration, [{ claim, decision: later }], now), ...rest]);
   return "one";
 }

@@ -44,6 +44,20 @@ describe("more groups that say something than their route wants told one by one"
   it("counts those that are due and were not claimed with these", () => {
     expect(turn(groups(5, 10), 35)).toEqual([0, 5, 0]);
   });
+
+  it("leaves out a group whose own first message was found in the channel: its root is edited with its own", () => {
+    const conversation = (id: string, groups?: number) => ({ conversation: { id, openedAt: T0, groups } });
+    const claims = [
+      ...groups(12, 1),
+      ...groups(1, 1).map(({ claim, decision }) => ({
+        claim: { ...claim, ...conversation("own"), recovered: {} },
+        decision,
+      })),
+    ];
+    expect(decideStorm(claims, 13)).toMatchObject({ now: { length: 12 }, later: { length: 1 }, isAll: false });
+    const mails = claims.map(({ claim, decision }) => ({ claim: { ...claim, recovered: undefined }, decision }));
+    expect(decideStorm(mails, 13)).toMatchObject({ now: { length: 13 }, later: [] });
+  });
 });
 
 describe("what a summary says", () => {

@@ -33,8 +33,8 @@ const suppressionOf = ([kind, from, to]: NonNullable<Scenario["suppressions"]>[n
   recordingIds: ["c1"],
   maybeFrom: second(from) - 100,
   surelyFrom: second(from),
-  surelyUntil: second(to),
-  maybeUntil: second(to) + 100,
+  surelyUntil: kind === "ack" && from === to ? Number.POSITIVE_INFINITY : second(to),
+  maybeUntil: kind === "ack" && from === to ? Number.POSITIVE_INFINITY : second(to) + 100,
 });
 
 const notices = (lines: readonly Line[], subject: string, from: number): Notice[] =>
