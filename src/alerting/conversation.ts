@@ -25,11 +25,15 @@ export interface Conversation {
 export interface ConversationView extends GroupView {
   readonly group: string;
   readonly groupIntervalMs: number;
+  /** While it is open. */
   readonly conversation?: Conversation | undefined;
+  /** What its own root shows, where edits keep that the present. */
   readonly shown?: string | undefined;
+  /** How many groups share the conversation, where they do. */
   readonly sharing?: number | undefined;
-  /** Its news is not due before then. */
+  /** Its news is not due before then: only the root is to be brought up to date. */
   readonly newsAt?: Instant | undefined;
+  /** What the id of a conversation that it opens is made of. */
   readonly opens?: string | undefined;
 }
 

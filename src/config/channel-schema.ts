@@ -79,19 +79,17 @@ export function buildChannels(written: Parsed<typeof channelKeys>, slackApiUrl: 
   return {
     slack: written.slack_configs.map((entry) => buildSlack(entry, slackApiUrl)),
     email: written.email_configs.map((entry) => camelKeys(entry)),
-    webhook: written.webhook_configs.map(({ http_config, ...entry }) => {
-      return { ...camelKeys(entry), http: buildHttpClient(http_config) };
-    }),
-    pagerduty: written.pagerduty_configs.map(({ http_config, ...entry }) => {
-      return { ...camelKeys(entry), http: buildHttpClient(http_config) };
-    }),
-    msteamsv2: written.msteamsv2_configs.map(({ http_config, ...entry }) => {
-      return { ...camelKeys(entry), http: buildHttpClient(http_config) };
-    }),
+    webhook: written.webhook_configs.map(withHttp),
+    pagerduty: written.pagerduty_configs.map(withHttp),
+    msteamsv2: written.msteamsv2_configs.map(withHttp),
     alertmanager: written.alertmanager_configs.map(({ url, resend_interval: resendMs, http_config }) => {
       return { url, resendMs, http: buildHttpClient(http_config) };
     }),
   };
+}
+
+function withHttp<T extends { http_config: Parameters<typeof buildHttpClient>[0] }>({ http_config, ...entry }: T) {
+  return { ...camelKeys(entry), http: buildHttpClient(http_config) };
 }
 
 type Channels = ReturnType<typeof buildChannels>;

@@ -40,11 +40,8 @@ export class ConfigError extends CodedError<ConfigErrorCode> {
 export type Path = readonly (string | number)[];
 
 /** A problem before its position in the file is known. */
-export interface Finding {
-  readonly kind: ConfigProblemKind;
+export interface Finding extends Pick<ConfigProblem, "kind" | "found" | "expected"> {
   readonly path: Path;
-  readonly found: string;
-  readonly expected: string;
   readonly suggestion?: string | undefined;
   /** The position in the text where the path does not determine it. */
   readonly offset?: number | undefined;

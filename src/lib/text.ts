@@ -58,3 +58,10 @@ export function escapeHtml(text: string): string {
 export function compareText(a = "", b = ""): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
+
+/** An http or https URL, normalized; undefined for any other text. */
+export function webUrl(text = ""): string | undefined {
+  if (text.length > 2_000 || !URL.canParse(text)) return undefined;
+  const { protocol, href } = new URL(text);
+  return protocol === "https:" || protocol === "http:" ? href : undefined;
+}

@@ -2,6 +2,7 @@
 import type { NotifiedAlert } from "../alerting/notification.ts";
 import { matchersOf } from "../alerting/silence.ts";
 import type { Alert } from "../health/alert.ts";
+import { webUrl } from "../lib/text.ts";
 
 export type Link = { readonly label: string; readonly url: string };
 
@@ -31,9 +32,8 @@ export function overviewLink(externalUrl: string): Link {
 
 /** An http(s) URL from an annotation, safe to print; undefined for any other text. */
 export function printableUrl(text: string | undefined): string | undefined {
-  if (text === undefined || text.length > 2_000 || !URL.canParse(text)) return undefined;
-  const url = new URL(text);
-  return url.protocol === "https:" || url.protocol === "http:" ? safeUrl(url.href) : undefined;
+  const url = webUrl(text);
+  return url && safeUrl(url);
 }
 
 function encode(text: string): string {

@@ -1,5 +1,6 @@
 /** Names of recordings, locations and receivers, safe to show in one line whatever the service calls them. */
 import type { Alert, Labels } from "../health/alert.ts";
+import { nameWithin } from "../lib/format.ts";
 import { cut, stripControls } from "../lib/text.ts";
 
 /** The longest name shown in a line of its own, in code points. */
@@ -47,10 +48,9 @@ export function shortName(alert: Alert, max: number = NAME_LENGTH): string {
 }
 
 /** The name of a recording without that of its location at its front; empty where nothing else is in it. */
-export function withoutLocation(name: string | undefined, { location = "" }: Labels, max: number): string {
-  const isFront = location !== "" && name?.toLowerCase().startsWith(location.toLowerCase());
-  const [, rest = ""] = (isFront && /^[\s·:,/–-]+(.+)$/s.exec(name?.slice(location.length) ?? "")) || [];
-  return clean(rest, max);
+export function withoutLocation(name = "", { location = "" }: Labels, max: number): string {
+  const rest = nameWithin(name, location);
+  return rest === name ? "" : clean(rest, max);
 }
 
 /** The recording or location it names, else its instance, else its alertname. */

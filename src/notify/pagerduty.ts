@@ -8,7 +8,7 @@ import { overviewLink } from "./link.ts";
 import { messageOf, restOf } from "./message.ts";
 import { clean, locationName, plainName } from "./name.ts";
 import type { ChannelOptions, Notifier } from "./notifier.ts";
-import { codeOfStatus, createWebEndpoint, type HttpClientSettings, type Verdict } from "./web-endpoint.ts";
+import { createWebEndpoint, type HttpClientSettings, httpVerdict, type Verdict } from "./web-endpoint.ts";
 import { timestamp } from "./wire-alert.ts";
 
 const SUMMARY_LENGTH = 1_024;
@@ -123,9 +123,8 @@ export function createPagerDutyNotifier({ routingKey, sendResolved, log, ...rest
 
 /** A wrong routing key is a 400 that names it. */
 function verdictOf(status: number, text: string): Verdict | undefined {
-  if (status >= 200 && status < 300) return undefined;
-  const isKey = status === 400 && text.includes("routing_key");
-  return { code: isKey ? "auth" : codeOfStatus(status), answered: String(status) };
+  if (status === 400 && text.includes("routing_key")) return { code: "auth", answered: "400" };
+  return httpVerdict(status);
 }
 
 const HINTS = {

@@ -8,7 +8,7 @@ import type { MessageEntry } from "./entry.ts";
 import type { Link } from "./link.ts";
 import { type AlertMessage, messageOf, restOf, type Tone } from "./message.ts";
 import type { ChannelOptions, Notifier } from "./notifier.ts";
-import { codeOfStatus, createWebEndpoint, type HttpClientSettings, type Verdict } from "./web-endpoint.ts";
+import { createWebEndpoint, type HttpClientSettings, httpVerdict, type Verdict } from "./web-endpoint.ts";
 
 const MOST_BYTES = 27_000;
 const MOST_ENTRIES = 60;
@@ -115,8 +115,7 @@ export function createTeamsNotifier(
 
 /** A workflow answers 202 before it posts; a connector of the old kind answers 200 whatever came of it. */
 function verdictOf(status: number, text: string): Verdict | undefined {
-  if (status < 200 || status >= 300) return { code: codeOfStatus(status), answered: String(status) };
-  if (!text.startsWith("Webhook message delivery failed")) return undefined;
+  if (!text.startsWith("Webhook message delivery failed") || status >= 300) return httpVerdict(status);
   const code = text.includes("429") ? "rate_limited" : text.includes("413") ? "bad_request" : "server_error";
   return { code, answered: `${status}, the message was not delivered` };
 }

@@ -125,7 +125,8 @@ export function codeOfStatus(status: number): NotifyErrorCode {
   return status >= 400 ? "bad_request" : "other";
 }
 
-function httpVerdict(status: number): Verdict | undefined {
+/** Any 2xx accepts the message. */
+export function httpVerdict(status: number): Verdict | undefined {
   return status >= 200 && status < 300 ? undefined : { code: codeOfStatus(status), answered: String(status) };
 }
 

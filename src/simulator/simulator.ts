@@ -18,7 +18,7 @@ import type { Scenario } from "./scenario.ts";
 import { serveSocket } from "./socket.ts";
 import { createTokenIssuer, registerTokenEndpoint, type TokenIssuer } from "./token-endpoint.ts";
 import { Traits } from "./traits.ts";
-import { type SimulatorEvents, World } from "./world.ts";
+import { type SimulatorEvents, World, type WorldOptions } from "./world.ts";
 
 type Credentials = { readonly clientId: string; readonly clientSecret: string; readonly audience: string };
 
@@ -121,11 +121,7 @@ function reportRequests(app: FastifyInstance, { catchUp, events, clock }: Simula
   });
 }
 
-export interface SimulatorOptions {
-  readonly locations: number;
-  readonly recordingsPerLocation: number;
-  /** Any whole number: the same one gives the same world. */
-  readonly seed: number;
+export interface SimulatorOptions extends Pick<WorldOptions, "locations" | "recordingsPerLocation" | "seed"> {
   /** 0, the default, takes a free one. */
   readonly port?: number;
   /** 127.0.0.1 unless given. */

@@ -29,7 +29,8 @@ export type Target = string | { readonly locationId: string };
 const LEDGER_LIMIT = 500_000;
 const HISTORY_LIMIT = 5_000;
 
-interface WorldOptions {
+export interface WorldOptions {
+  /** Any whole number: the same one gives the same world. */
   readonly seed: number;
   readonly locations: number;
   readonly recordingsPerLocation: number;

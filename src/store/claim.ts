@@ -1,6 +1,6 @@
 /** The result of a claim: nothing and until when, one due group, or a storm of them. */
 import type { Redis } from "ioredis";
-import type { Conversation } from "../alerting/conversation.ts";
+import type { Conversation, ConversationView } from "../alerting/conversation.ts";
 import type { EscalationClocks } from "../alerting/escalation.ts";
 import type { NotificationLogEntry } from "../alerting/notification.ts";
 import type { Alert, Labels } from "../health/alert.ts";
@@ -9,20 +9,13 @@ import type { Instant } from "../lib/clock.ts";
 import type { Keys } from "./keys.ts";
 
 /** A due group under our lease, with its episodes as they are now. */
-export interface Claimed {
+export interface Claimed extends Omit<ConversationView, "now" | "sendResolved" | "suppressions"> {
   readonly kind: "group";
-  readonly group: string;
   readonly labels: Labels;
-  readonly repeatIntervalMs: number;
-  readonly groupIntervalMs: number;
-  /** When it should have been served; undefined when it is only due for a reminder. */
-  readonly dueSince: Instant | undefined;
   /** How often in a row this group alone was refused. */
   readonly groupFailures: number;
   /** How often in a row the endpoint or the integration failed. */
   readonly failures: number;
-  readonly alerts: readonly Alert[];
-  readonly notified: ReadonlyMap<string, NotificationLogEntry>;
   /** Members of which nothing is stored any more. */
   readonly lost: readonly string[];
   /** Members that were due and suppressed when the group was last served. */
@@ -36,16 +29,6 @@ export interface Claimed {
   readonly clocks?: EscalationClocks | undefined;
   /** Those of `maybeNotified` that only the last claim which died may have notified of. */
   readonly inFlight?: readonly string[] | undefined;
-  /** While it is open. */
-  readonly conversation?: Conversation | undefined;
-  /** What its own root shows, where edits keep that the present. */
-  readonly shown?: string | undefined;
-  /** Its news is not due before then: only the root is to be brought up to date. */
-  readonly newsAt?: Instant | undefined;
-  /** How many groups share the conversation, where they do. */
-  readonly sharing?: number | undefined;
-  /** What the id of a conversation that it opens is made of. */
-  readonly opens?: string | undefined;
   /** Tokens of the storms whose message may be about it, in a list with spaces. */
   readonly joints?: string | undefined;
   /** Since when it is not known whether a message was accepted; undefined: it is. */

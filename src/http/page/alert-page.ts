@@ -8,7 +8,7 @@ import type { Alert } from "../../health/alert.ts";
 import { currentStatus, type RecordingState } from "../../health/shard-state.ts";
 import { counted, nameOf, nameWithin } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
-import { cut } from "../../lib/text.ts";
+import { capital, cut, webUrl } from "../../lib/text.ts";
 import { span } from "../../lib/when.ts";
 import type { Incident } from "../../store/incidents.ts";
 import type { ActiveAlert } from "../deps.ts";
@@ -107,8 +107,7 @@ export function* endedAlertPage(
   const timezone = knownZone(inventory.recording(subject.id)?.timezone, inventory.location(locationId ?? "")?.timezone);
   const isBrief = endsAt - startsAt < BRIEF_MS;
   const [began, over] = [startsAt, endsAt].map((at) => timeAt(at, timezone, moment, isBrief));
-  const words = endWords({ endReason });
-  const end = `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
+  const end = capital(endWords({ endReason }));
   const links = [
     ...(recording === undefined ? [] : [html`<a href="${recordingLink(ROOT, subject.id)}">The recording</a> `]),
     ...(locationId === undefined ? [] : [html`<a href="${homeLink(ROOT, { location: locationId })}">The location</a>`]),
@@ -178,12 +177,6 @@ function linksOf({ annotations, facts }: Alert): Markup[] {
     const href = webUrl(text);
     return href ? [html` <a class="button" href="${href}" rel="noreferrer noopener">${words}</a>`] : [];
   });
-}
-
-function webUrl(text = ""): string | undefined {
-  if (text.length > 2_000 || !URL.canParse(text)) return undefined;
-  const { protocol, href } = new URL(text);
-  return protocol === "https:" || protocol === "http:" ? href : undefined;
 }
 
 /** The other recordings of its location, and what else fires there. */

@@ -4,6 +4,7 @@ import { GAP_INTERVALS } from "../../health/rhythm.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { humanDuration } from "../../lib/duration.ts";
 import { count, counted } from "../../lib/format.ts";
+import { capital } from "../../lib/text.ts";
 import { span } from "../../lib/when.ts";
 import { type Board, handledOf } from "./board.ts";
 import type { Mood } from "./layout.ts";
@@ -24,7 +25,7 @@ export function headlineOf({ counts, readAt }: FleetSummary, board: Board, data:
   const total = totalOf(counts);
   const needed = neededSentence(board, data);
   const handled = handledOf(board);
-  const also = handled === "" ? [] : [`${handled.charAt(0).toUpperCase()}${handled.slice(1)}.`];
+  const also = handled === "" ? [] : [`${capital(handled)}.`];
   if (total === 0) {
     const aside = "No reading of any recording has arrived: the status is unknown, not good.";
     const sentence = `No recording is known yet${needed && `; ${needed}`}`;
@@ -74,9 +75,7 @@ function calmSentence(counts: Counts, total: number): string {
     const more = others.map((status) => `, ${count(counts[status])} ${status}`).join("");
     return `Nothing needs attention; ${count(counts[first])} of ${counted(total, "recording")} ${verb} ${first}${more}`;
   }
-  const everything = all(total);
-  const subject = everything.charAt(0).toUpperCase() + everything.slice(1);
-  return `${subject} ${total === 1 ? "is" : "are"} online, nothing needs attention`;
+  return `${capital(all(total))} ${total === 1 ? "is" : "are"} online, nothing needs attention`;
 }
 
 function statusPhrase(counts: Counts): string {

@@ -32,13 +32,7 @@ export function* incidentsPage(
   const { q, rule, days, sort } = query;
   const wanted = { ...wantedBy(query, fleet.inventory), limit: INCIDENTS_A_PAGE, cursor: query.cursor };
   const listing = yield* incidentListing(incidents, wanted, fleet.inventory, moment.now);
-  const table = incidentTable(listing.items, {
-    moment,
-    timezoneOf: (row) => zoneOf(row, fleet.inventory),
-    root: ROOT,
-    caption: "Incidents",
-    withPlace: true,
-  });
+  const table = fleetTable(listing.items, data, ROOT, "Incidents");
   const parameters = { q, rule, days, sort };
   const more = pager(
     listing,
@@ -57,6 +51,11 @@ export function* incidentsPage(
     body: html`<h1>${counted(listing.total, "incident")}</h1>${unreachableNotice(data)}${filterForm(query, rules)}
 ${listing.total === 0 ? html`<p class="soft">No incidents in that time.</p>` : html`${more}${table}${more}${csv}`}`,
   };
+}
+
+function fleetTable(rows: readonly ApiIncident[], { fleet, moment }: PageData, root: Root, caption: string): Markup {
+  const timezoneOf = (row: ApiIncident) => zoneOf(row, fleet.inventory);
+  return incidentTable(rows, { moment, timezoneOf, root, caption, withPlace: true });
 }
 
 function wantedBy({ q, rule, sort }: IncidentsQuery, inventory: Inventory) {
@@ -139,13 +138,7 @@ export function* recentIncidents(incidents: readonly Incident[], data: PageData,
   const wanted = { limit: RECENT_SHOWN, matches: (one: Incident) => !isWithin(one) };
   const { items } = yield* incidentListing(ended, wanted, fleet.inventory, moment.now);
   if (items.length === 0) return nothing;
-  const table = incidentTable(items, {
-    moment,
-    timezoneOf: (row) => zoneOf(row, fleet.inventory),
-    root,
-    caption: "What ended in the last 24 hours",
-    withPlace: true,
-  });
+  const table = fleetTable(items, data, root, "What ended in the last 24 hours");
   return html`<section aria-labelledby="recent"><h2 id="recent">What happened in the last 24 hours</h2>${table}
 <p class="pager"><a href="${incidentsLink(root, { days: "1" })}">${count(ended.length)} ended, all incidents</a></p></section>`;
 }

@@ -1,9 +1,10 @@
 /** `GET /?show=locations`: all locations as a table, filtered and sorted. */
 import { count, counted } from "../../lib/format.ts";
-import { html, type Markup, nothing } from "../../lib/markup.ts";
+import { html, type Markup } from "../../lib/markup.ts";
 import { listingOf } from "../paging.ts";
+import { optionsOf } from "./field.ts";
 import type { HtmlPage } from "./layout.ts";
-import { type HomeQuery, homeLink, locationFilters, locationOrders } from "./links.ts";
+import { type HomeQuery, homeLink, locationFilters, type locationOrders } from "./links.ts";
 import { pager, sortKey } from "./listing.ts";
 import { type PageData, unreachableNotice } from "./page-data.ts";
 import { textMatcher } from "./search-page.ts";
@@ -70,17 +71,13 @@ const ORDER_WORDS: Readonly<Record<(typeof locationOrders)[number], string>> = {
   organisation: "by organisation",
 };
 
+const FILTERS = [["", "any status"] as const, ...locationFilters.map((one) => [one, one] as const)];
+
 function filterForm({ q = "", only, sort }: HomeQuery): Markup {
   return html`<form class="search few" method="get" action="./" role="search">
 <input type="hidden" name="show" value="locations">
 <label>Name <input name="q" value="${q}" maxlength="256" autocomplete="off"></label>
-<label>With <select name="only"><option value="">any status</option>${options(locationFilters, only)}</select></label>
-<label>Order <select name="sort">${options(locationOrders, sort, ORDER_WORDS)}</select></label>
+<label>With <select name="only">${optionsOf(FILTERS, only)}</select></label>
+<label>Order <select name="sort">${optionsOf(Object.entries(ORDER_WORDS), sort)}</select></label>
 <button>Show</button></form>`;
-}
-
-function options(all: readonly string[], chosen: string | undefined, words: Readonly<Record<string, string>> = {}) {
-  return all.map((one) => {
-    return html`<option value="${one}"${one === chosen ? html` selected` : nothing}>${words[one] ?? one}</option>`;
-  });
 }
