@@ -13,6 +13,13 @@ const offline = (more = "") => `
     when: { status: offline }
     for: 1s${more}`;
 
+/** From now to the next such hour of a zone. */
+function msUntil(hour: number, zone: string, at: number): number {
+  const now = DateTime.fromMillis(at, { zone });
+  const next = now.set({ hour, minute: 1, second: 0 });
+  return (next > now ? next : next.plus({ days: 1 })).toMillis() - at;
+}
+
 /** A daemon that knows the schedules, restarted with these rules. */
 async function stage(rules: string) {
   const clock = leapingClock();
@@ -22,6 +29,11 @@ async function stage(rules: string) {
     simulator: { offlineOutsideSchedule: true, traits: { token_lifetime: "30d" } },
     route: "{ receiver: ops, group_by: [location_id], group_wait: 0s, group_interval: 1s, repeat_interval: 3h }",
     watch: "{ status_interval: 1s, uptime_interval: 1s, inventory_interval: 1h }",
+    // What is offline before its schedule is learned is not said to be outside of it.
+    before: ({ recordings }) => {
+      const zone = recordings.find(({ useUploadingSchedule }) => useUploadingSchedule)?.location.timezone ?? "UTC";
+      clock.leap(msUntil(12, zone, clock.now()));
+    },
   });
   const sweeps = await sweepsOf(watch);
   const { recordings } = watch.simulator.world;
@@ -44,9 +56,7 @@ async function stage(rules: string) {
     other,
     /** Moves the clock to the next such hour at the location, and waits for a sweep. */
     async untilHour(hour: number) {
-      const now = DateTime.fromMillis(clock.now(), { zone });
-      const next = now.set({ hour, minute: 1, second: 0 });
-      clock.leap((next > now ? next : next.plus({ days: 1 })).toMillis() - now.toMillis());
+      clock.leap(msUntil(hour, zone, clock.now()));
       await sweeps.now();
     },
     sweep: () => sweeps.now(),
