@@ -36,11 +36,16 @@ interface Year {
 /** The example of all keys: the default rules, a receiver for what is critical and one for warnings. */
 export const exampleConfig = fileURLToPath(new URL("../../config/lenswatch.full.yaml", import.meta.url));
 
-/** A configuration that is only played: variables that are not set have some URL, a different one each: tokens must not be equal. */
+/** A configuration that is only played: variables that are not set have some value, a different one each: tokens must not be equal. */
 export function loadPlayed(file: string): Promise<Config> {
   const names = [...readFileSync(file, "utf8").matchAll(/\$\{(\w+)\}/g)].map(([, name = ""]) => name);
-  const urlOf = (name: string) => `${name.endsWith("WS_URL") ? "wss" : "https"}://example.com/${name}`;
-  return loadConfig(file, { ...Object.fromEntries(names.map((name) => [name, urlOf(name)])), ...process.env });
+  return loadConfig(file, { ...Object.fromEntries(names.map((name) => [name, playedValue(name)])), ...process.env });
+}
+
+function playedValue(name: string): string {
+  if (name.endsWith("BOT_TOKEN")) return "xoxb-played-0123456789";
+  if (name.endsWith("APP_TOKEN")) return "xapp-played-0123456789";
+  return `${name.endsWith("WS_URL") ? "wss" : "https"}://example.com/${name}`;
 }
 
 const BEGIN = Date.UTC(2026, 0, 1);
