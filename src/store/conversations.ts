@@ -24,9 +24,14 @@ export function createConversationStore(redis: Redis, { prefix, notificationLog 
       const groups = new Set(asked.filter((_, i) => known[i]?.id === id));
       const conversation = known.find((one) => one?.id === id);
       if (!conversation) return undefined;
+      // Not by the group that an entry names: a reload may have grouped its alert otherwise since.
+      const members = await pipelined<string[]>(redis, (batch) => {
+        for (const one of groups) batch.smembers(`${prefix}mem:${integration}:${one}`);
+      });
+      const ids = new Set(members.flat());
       const entries = await redis.hvals(notificationLog(integration));
       const notified = entries.map((text) => JSON.parse(text) as NotificationLogEntry);
-      const own = notified.filter(({ groupId, endNotifiedAt }) => groups.has(groupId) && endNotifiedAt === undefined);
+      const own = notified.filter(({ alert, endNotifiedAt }) => ids.has(alert.id) && endNotifiedAt === undefined);
       return { conversation, episodes: new Set(own.map(({ alert }) => alert.id)) };
     },
   };

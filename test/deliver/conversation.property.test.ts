@@ -172,6 +172,15 @@ class World {
     await this.#commit(this.now, fires(begun, to(chat.id, group, more), to(plain.id, group)));
   }
 
+  /** As a reload with another `group_by` does. */
+  async regroup(groups: Partial<Record<Name, string>>): Promise<void> {
+    const alerts = [...this.#current].map(([name, { id }]) => {
+      const group = groups[name] ?? groupOfName[name];
+      return { id, to: [to(chat.id, group), to(plain.id, group)] };
+    });
+    await this.testStore.store.groups.reroute(alerts, [chat.id, plain.id], this.now);
+  }
+
   async #suppress({ kind, name }: Extract<Event, { name: Name }>): Promise<void> {
     const by = { actor: { via: "token", name: "ana" } } as const;
     const alert = this.#current.get(name);
@@ -420,6 +429,27 @@ describeWithRedis("conversations over the real Redis", () => {
     await world.flip("c");
     await served(world, 301);
     expect(ended()).toEqual([1, 3, true]);
+    expect((await world.testStore.keys()).filter((key) => key.startsWith("talk:"))).toEqual([]);
+  });
+
+  it("go with alerts that a reload groups otherwise, and are over with the last of them", async () => {
+    const world = await begun();
+    await world.flip("a");
+    await world.flip("b");
+    const { posts, roots } = await served(world, 31);
+    const [root] = roots.values();
+    await world.regroup({ a: "new a", b: "new b" });
+    await served(world, 1);
+    await served(world, 301);
+    expect([posts.length, roots.size, root?.isOver]).toEqual([1, 1, false]);
+    const talk = await world.testStore.store.conversations.open(chat.id, "all", root?.conversation ?? "");
+    expect(talk?.episodes.size).toBe(2);
+    await world.flip("a");
+    await served(world, 301);
+    expect([posts.length, roots.size, root?.isOver]).toEqual([2, 1, false]);
+    await world.flip("b");
+    await served(world, 301);
+    expect([posts.length, roots.size, root?.isOver]).toEqual([3, 1, true]);
     expect((await world.testStore.keys()).filter((key) => key.startsWith("talk:"))).toEqual([]);
   });
 

@@ -13,7 +13,25 @@ local function drop_group(key)
   else redis.call('DEL', key) end
 end
 
--- `wanted`: destination -> its settings; `wants`: integration -> true.
+-- An alert that was notified takes the open conversation of its old group along: the groups share it from now on, and
+-- it is over with the last of them.
+local function share_conversation(integration, from, to)
+  local key = group_key(integration, from)
+  local conversation = redis.call('HGET', key, 'conversation')
+  if not conversation then return end
+  if not talk_key(integration, conversation) then conversation = '{"groups":1,' .. string.sub(conversation, 2) end
+  for _, group in ipairs({from, to}) do
+    if group == from or redis.call('HEXISTS', group_key(integration, group), 'conversation') == 0 then
+      redis.call('HSET', group_key(integration, group), 'conversation', conversation)
+      redis.call('SADD', talk_key(integration, conversation), group)
+      redis.call('PEXPIRE', talk_key(integration, conversation), 90 * 86400000)
+    end
+  end
+  redis.call('HDEL', key, 'shown')
+  touch(integration, from, now, true)
+end
+
+-- `wanted`: destination -> its settings; `wants`: integration -> those that are wanted of it.
 local function leave_old_groups(episode, firing, wanted, wants)
   for _, destination in ipairs(redis.call('SMEMBERS', p .. 'in:' .. episode)) do
     if not wanted[destination] then
@@ -21,6 +39,9 @@ local function leave_old_groups(episode, firing, wanted, wants)
       local notified = redis.call('HEXISTS', p .. 'nflog:' .. integration, episode) == 1
       local regrouped = firing and wants[integration] and group ~= 'started'
       local unrouted = firing and not wants[integration] or not configured[integration]
+      if regrouped and notified then
+        for _, to in ipairs(wants[integration]) do share_conversation(integration, group, to.group) end
+      end
       if regrouped or (unrouted and not notified) then
         leave_group(integration, group, episode)
         touch(integration, group, now)
@@ -56,7 +77,8 @@ for _, alert in ipairs(args.alerts) do
   if firing then
     for _, to in ipairs(alert.to) do
       wanted[to.integration .. '\n' .. to.group] = to
-      wants[to.integration] = true
+      wants[to.integration] = wants[to.integration] or {}
+      table.insert(wants[to.integration], to)
     end
   end
   leave_old_groups(alert.episode, firing, wanted, wants)
