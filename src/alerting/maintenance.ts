@@ -1,5 +1,5 @@
 /** Maintenance: times in which the problems of some recordings are expected. Pure. */
-import type { Labels } from "../health/alert.ts";
+import type { Alert, Labels } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
 import { type Interval, union } from "../lib/intervals.ts";
 import { matchesAll } from "./matcher.ts";
@@ -20,12 +20,13 @@ export function windowsIn({ timeIntervals }: Maintenance, bounds: Interval): Int
   return union(timeIntervals.flatMap((named) => timesIn(named, bounds)));
 }
 
-const HOUR_MS = 3_600_000;
+const DAY_MS = 86_400_000;
 /** How far back and ahead the ends of a window are searched. */
-const SEARCHED_MS = 8 * 24 * HOUR_MS;
+const SEARCHED_MS = 8 * DAY_MS;
+const DAYS_CACHED = 100;
 
-/** The windows around an hour. Local time in another zone is slow to compute. */
-const around = new WeakMap<Maintenance, { readonly hour: Instant; readonly windows: readonly Interval[] }>();
+/** The windows around days. Local time in another zone is slow to compute. */
+const around = new WeakMap<Maintenance, Map<Instant, readonly Interval[]>>();
 
 /** The maintenance of an alert with these labels; of several that which lasts longest. */
 export function maintenanceOf(all: readonly Maintenance[], labels: Labels, now: Instant): Suppression | undefined {
@@ -45,13 +46,23 @@ export function maintenanceOf(all: readonly Maintenance[], labels: Labels, now: 
 
 /** An end that is further away than is searched is left out. */
 function windowAt(maintenance: Maintenance, now: Instant): Pick<Suppression, "since" | "until"> | undefined {
-  const hour = now - (now % HOUR_MS);
-  const bounds = { from: hour - SEARCHED_MS, to: hour + SEARCHED_MS };
-  const known = around.get(maintenance);
-  const windows = known?.hour === hour ? known.windows : windowsIn(maintenance, bounds);
-  around.set(maintenance, { hour, windows });
+  const day = now - (now % DAY_MS);
+  const bounds = { from: day - SEARCHED_MS, to: day + SEARCHED_MS };
+  const known = around.get(maintenance) ?? new Map<Instant, readonly Interval[]>();
+  if (known.size >= DAYS_CACHED) known.clear();
+  const windows = known.get(day) ?? windowsIn(maintenance, bounds);
+  around.set(maintenance, known.set(day, windows));
   const window = windows.find(({ from, to }) => from <= now && now < to);
   if (!window) return undefined;
   const { from: since, to: until } = window;
   return { ...(since > bounds.from && { since }), ...(until < bounds.to && { until }) };
+}
+
+/** The name of a maintenance in which an episode began, or else ended. */
+export function plannedBy(
+  all: readonly Maintenance[],
+  { labels, startsAt, endsAt }: Pick<Alert, "labels" | "startsAt" | "endsAt">,
+): string | undefined {
+  const nameAt = (at: Instant) => maintenanceOf(all, labels, at)?.by;
+  return nameAt(startsAt) ?? (endsAt === undefined ? undefined : nameAt(endsAt - 1));
 }

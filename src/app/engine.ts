@@ -95,7 +95,7 @@ export class Engine {
 
   #contextOf(parts: Runtime & Configured): JobContext {
     const { config, log, clock, store, queues, replicas, senders } = parts;
-    const { rules, route, watch } = config;
+    const { rules, route, watch, maintenance } = config;
     const integrations = senders.list;
     const wake = createWake(queues, clock);
     const assigned = createAssigned(store.assignments.read, store.assignments.restore);
@@ -105,7 +105,7 @@ export class Engine {
       assigned,
       integrations,
       wake,
-      commit: createCommit({ log, route, integrations, wake }),
+      commit: createCommit({ log, route, integrations, maintenance, wake }),
       rules,
       watch,
       statusIntervalMs: watch.statusIntervalMs,

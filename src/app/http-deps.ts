@@ -2,6 +2,7 @@
 import { hkdfSync } from "node:crypto";
 import { toAlert } from "../alerting/external-alerts.ts";
 import { fingerprint } from "../alerting/fingerprint.ts";
+import { plannedBy } from "../alerting/maintenance.ts";
 import { routesFor } from "../alerting/route.ts";
 import { withSuppressionLines } from "../alerting/suppression-lines.ts";
 import { rolesOf } from "../cluster/active-config.ts";
@@ -65,7 +66,9 @@ export function httpDeps(runtime: Runtime, reloader: Reloader, reload: HttpDeps[
     zones: store.zones.read,
     incidents: async (since: number) => [
       ...(await store.incidents.endedSince(since)),
-      ...(await store.shards.alerts()).filter(({ state }) => state === "firing").map(toIncident),
+      ...(await store.shards.alerts())
+        .filter(({ state }) => state === "firing")
+        .map((alert) => ({ ...toIncident(alert), planned: plannedBy(config().maintenance, alert) })),
     ],
     config,
     reload,

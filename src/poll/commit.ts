@@ -1,4 +1,5 @@
 /** What the jobs of the role `poll` share, and the one way an evaluation takes effect. */
+import { type Maintenance, plannedBy } from "../alerting/maintenance.ts";
 import { destinationsOf, type Integration, type Route } from "../alerting/route.ts";
 import type { Queues } from "../cluster/queues.ts";
 import type { Assigned } from "../cluster/shard-assignment.ts";
@@ -26,10 +27,11 @@ export function createCommit(deps: {
   readonly log: Logger;
   readonly route: Route;
   readonly integrations: readonly Integration[];
+  readonly maintenance?: readonly Maintenance[];
   /** Wakes the deliverers of integrations with a due group, at the time given for each. */
   wake(due: ReadonlyMap<string, Instant>): Promise<void>;
 }) {
-  const { log, route, integrations, wake } = deps;
+  const { log, route, integrations, maintenance = [], wake } = deps;
   /** The groups a firing alert belongs to; none for a resolved one, whose end goes wherever its beginning went. */
   const destinations = (alert: Alert) => (alert.state === "firing" ? destinationsOf(alert, route, integrations) : []);
   return {
@@ -41,7 +43,10 @@ export function createCommit(deps: {
       write: (changes: readonly AlertChange[]) => Promise<CommitResult>,
     ): Promise<CommitResult> {
       const committed = await write(
-        transitions.map(({ kind, alert }) => ({ kind, alert, to: kind === "firing" ? destinations(alert) : [] })),
+        transitions.map(({ kind, alert }) => {
+          if (kind === "resolved") return { kind, alert, to: [], planned: plannedBy(maintenance, alert) };
+          return { kind, alert, to: kind === "firing" ? destinations(alert) : [] };
+        }),
       );
       if (committed.outcome === "lost") return committed;
       for (const { kind, alert } of transitions) {

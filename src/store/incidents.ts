@@ -73,6 +73,8 @@ export interface Incident {
   readonly startsAt: Instant;
   readonly endsAt: Instant | undefined;
   readonly endReason: EndReason | undefined;
+  /** The name of the maintenance in which it began or ended. */
+  readonly planned?: string | undefined;
 }
 
 /** An alert as the row of its incident. */

@@ -27,6 +27,8 @@ export interface AlertChange {
   readonly alert: Alert;
   /** For `firing`; a resolved alert is due wherever it was sent as firing. */
   readonly to: readonly Destination[];
+  /** For `resolved`: the name of the maintenance it began or ended in. */
+  readonly planned?: string | undefined;
 }
 
 /** Whether the commit was stored; `wake` is when something is due, by integration. */
@@ -143,12 +145,14 @@ function encodeChanges(changes: readonly AlertChange[]) {
     destinations.set(key, known);
     return known.index;
   };
-  const encoded = changes.map(({ kind, alert, to }) => ({
+  const encoded = changes.map(({ kind, alert, to, planned }) => ({
     kind,
     id: alert.id,
     alert: JSON.stringify(alert),
     to: to.map(indexOf),
-    ...(kind === "resolved" ? { endsAt: alert.endsAt, incident: JSON.stringify(toIncident(alert)) } : {}),
+    ...(kind === "resolved"
+      ? { endsAt: alert.endsAt, incident: JSON.stringify({ ...toIncident(alert), planned }) }
+      : {}),
   }));
   return { changes: encoded, destinations: [...destinations.values()].map(({ to }) => encodeDestination(to)) };
 }

@@ -217,7 +217,7 @@ describe("GET /api/v1/incidents", () => {
       { recording: "Till <1>", location: "Leeds", endsAt: null, endReason: null, durationSeconds: 120 },
       { recording: null, locationId: null, location: null },
       { recording: null, location: "loc-2", subject: { kind: "location", id: "loc-2" } },
-      { endsAt: "2026-01-31T11:00:30.000Z", endReason: "recovered", durationSeconds: 30 },
+      { endsAt: "2026-01-31T11:00:30.000Z", endReason: "recovered", durationSeconds: 30, planned: null },
     ]);
   });
 

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { parseMatchers } from "../../src/alerting/matcher.ts";
 import { createAssigned } from "../../src/cluster/shard-assignment.ts";
 import { EVIDENCE_WAIT_MS } from "../../src/health/apply-rules.ts";
 import type { Reading, StatusSnapshot } from "../../src/health/recording.ts";
@@ -72,6 +73,14 @@ describeWithRedis("a sweep", () => {
         log: silentLogger,
         route: { ...rootRoute, groupWaitMs: 0, groupIntervalMs: 0, repeatIntervalMs: HOUR },
         integrations: [slack],
+        maintenance: [
+          {
+            name: "stock-take",
+            matchers: parseMatchers("recording_id=a"),
+            timeIntervals: [{ name: "always", intervals: [{ location: "UTC" }] }],
+            comment: "",
+          },
+        ],
         wake: async (due) => void woken.push(...due.keys()),
       }),
       swept: (outcome) => void outcomes.push(outcome),
@@ -89,6 +98,18 @@ describeWithRedis("a sweep", () => {
     expect(one.asked).toEqual([["north"]]);
     expect([one.outcomes, one.woken]).toEqual([["ok"], [slack.id]]);
     expect(await firingNow()).toEqual(["RecordingOffline/recording/a firing"]);
+  });
+
+  it("an incident that began in a maintenance has its name", async () => {
+    const one = replica([rows(row("a", "offline")), rows(row("a", "online")), rows(row("a", "online"))]);
+    one.assigned.set(north);
+    for (let i = 0; i < 3; i++) {
+      await one.sweep(0);
+      one.clock.at += STEP;
+    }
+    expect(await one.store.incidents.endedSince(0)).toMatchObject([
+      { ruleId: "RecordingOffline", planned: "stock-take" },
+    ]);
   });
 
   it("a question that failed changes nothing but the note that it failed", async () => {

@@ -99,7 +99,16 @@ export function* endedAlertPage(
   { lines, incidents }: AlertHistory,
 ): Generator<void, HtmlPage> {
   const { moment, fleet } = data;
-  const { subject, alertname, problem, startsAt, endsAt = moment.now, endReason = null, locationId } = ended;
+  const {
+    subject,
+    alertname,
+    problem,
+    startsAt,
+    endsAt = moment.now,
+    endReason = null,
+    planned = null,
+    locationId,
+  } = ended;
   const { inventory } = fleet;
   const recording = subject.kind === "recording" ? inventory.recording(subject.id)?.name || subject.id : undefined;
   const location = locationId === undefined ? undefined : inventory.location(locationId)?.name || locationId;
@@ -107,7 +116,7 @@ export function* endedAlertPage(
   const timezone = knownZone(inventory.recording(subject.id)?.timezone, inventory.location(locationId ?? "")?.timezone);
   const isBrief = endsAt - startsAt < BRIEF_MS;
   const [began, over] = [startsAt, endsAt].map((at) => timeAt(at, timezone, moment, isBrief));
-  const end = capital(endWords({ endReason }));
+  const end = capital(endWords({ endReason, planned }));
   const links = [
     ...(recording === undefined ? [] : [html`<a href="${recordingLink(ROOT, subject.id)}">The recording</a> `]),
     ...(locationId === undefined ? [] : [html`<a href="${homeLink(ROOT, { location: locationId })}">The location</a>`]),

@@ -49,9 +49,10 @@ const REASONS: Readonly<Record<EndReason, string>> = {
   expired: "expired; whether it recovered is not known",
 };
 
-/** `recovered`; `not over` while it lasts. */
-export function endWords({ endReason }: Pick<ApiIncident, "endReason">): string {
-  return endReason === null ? "not over" : REASONS[endReason];
+/** `recovered`, `recovered; planned: stock-take`; `not over` while it lasts. */
+export function endWords({ endReason, planned }: Pick<ApiIncident, "endReason" | "planned">): string {
+  const end = endReason === null ? "not over" : REASONS[endReason];
+  return planned === null ? end : `${end}; planned: ${nameOf(planned, "maintenance", 60)}`;
 }
 
 export function incidentTable(

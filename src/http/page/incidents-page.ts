@@ -101,6 +101,7 @@ const CSV_COLUMNS: Readonly<Record<string, (row: ApiIncident) => CsvCell>> = {
   ended: ({ endsAt }) => endsAt ?? undefined,
   lasted_seconds: ({ durationSeconds }) => Math.round(durationSeconds),
   reason: ({ endReason }) => endReason ?? undefined,
+  planned: ({ planned }) => planned ?? undefined,
 };
 const ROWS_PER_STEP = 500;
 

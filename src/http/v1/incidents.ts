@@ -33,6 +33,7 @@ const ApiIncident = z
     startsAt: timeSchema,
     endsAt: timeSchema.nullable().describe("Null while it lasts."),
     endReason: z.enum(endReasons).nullable(),
+    planned: z.string().nullable().describe("The `maintenance` in which it began or ended."),
     durationSeconds: z.number().min(0).describe("Until now while it lasts."),
   })
   .readonly();
@@ -91,7 +92,17 @@ function isWanted(incident: Incident, { recording, location, alertname, matches 
 }
 
 function rowOf(incident: Incident, inventory: Inventory, now: Instant): ApiIncident {
-  const { id, alertname, fingerprint = null, subject, locationId, startsAt, endsAt, endReason } = incident;
+  const {
+    id,
+    alertname,
+    fingerprint = null,
+    subject,
+    locationId,
+    startsAt,
+    endsAt,
+    endReason,
+    planned = null,
+  } = incident;
   return {
     id,
     alertname,
@@ -103,6 +114,7 @@ function rowOf(incident: Incident, inventory: Inventory, now: Instant): ApiIncid
     startsAt: isoTime(startsAt),
     endsAt: isoTime(endsAt),
     endReason: endReason ?? null,
+    planned,
     durationSeconds: Math.max(0, ((endsAt ?? now) - startsAt) / 1000),
   };
 }

@@ -113,7 +113,7 @@ describe("GET /alerts/{fingerprint}", () => {
     const before = { ...toIncident(alert), id: "before", startsAt: NOW - 300 * MINUTE, endsAt: NOW - 299 * MINUTE };
     const { html } = await page(alert, {
       alerts: active(alert, low),
-      incidents: async () => [{ ...before, endReason: "recovered" }, toIncident(alert)],
+      incidents: async () => [{ ...before, endReason: "recovered", planned: "stock-take" }, toIncident(alert)],
     });
     const shown = shownText(html);
     expect(shown).toEqual(
@@ -122,7 +122,7 @@ describe("GET /alerts/{fingerprint}", () => {
         expect.stringContaining("Entrance since"),
         "Also firing here: Offline (Entrance).",
         "1 other time in the last 30 days",
-        "RecordingOffline | began 07:00:00 GMT | ended 07:01:00 GMT | lasted 1 m | recovered",
+        "RecordingOffline | began 07:00:00 GMT | ended 07:01:00 GMT | lasted 1 m | recovered; planned: stock-take",
       ]),
     );
     expect(linksOf(html).get("Offline (Entrance)")).toBe(`../alerts/${fingerprint(low.labels)}`);

@@ -96,8 +96,8 @@ describe("GET /incidents", () => {
     expect(headers.get("content-disposition")).toBe('attachment; filename="incidents.csv"');
     expect(html.split("\n")).toEqual([
       expect.stringContaining('"alertname","location","location_id","recording"'),
-      `"'=LowUptime","York","york","Shoes","shoes","2026-01-30T16:00:00.000Z","2026-01-30T21:00:00.000Z",18000,"recovered"`,
-      `"RecordingOffline","York","york","Shoes","shoes","2026-01-31T11:00:00.000Z",,3600,`,
+      `"'=LowUptime","York","york","Shoes","shoes","2026-01-30T16:00:00.000Z","2026-01-30T21:00:00.000Z",18000,"recovered",`,
+      `"RecordingOffline","York","york","Shoes","shoes","2026-01-31T11:00:00.000Z",,3600,,`,
       "",
     ]);
   });
