@@ -19,7 +19,10 @@ export async function retireIntegration(deps: RetireDeps, integration: string, s
   const { groups, clock } = deps;
   const giveUpAt = clock.now() + GIVE_UP_MS;
   let next: Instant | undefined;
-  const retired = (claim: Claimed): Claimed => ({ ...claim, alerts: alertsAtRetirement(claim, clock.now()) });
+  // Its ends are not to wait for what was to be said next.
+  const retired = (claim: Claimed): Claimed => {
+    return { ...claim, alerts: alertsAtRetirement(claim, clock.now()), newsAt: undefined };
+  };
   const delivery = createDeliver({
     ...deps,
     groups: {

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { fingerprint } from "../../src/alerting/fingerprint.ts";
 import { parseMatchers } from "../../src/alerting/matcher.ts";
 import type { FoundPost, Notification, NotifyErrorCode } from "../../src/alerting/notification.ts";
+import type { Destination } from "../../src/alerting/route.ts";
 import { createDeliver, LEASE_MS } from "../../src/deliver/deliver.ts";
 import { createSuppression } from "../../src/deliver/suppression.ts";
 import { createSuppressionChanges } from "../../src/deliver/suppression-changes.ts";
@@ -172,11 +173,11 @@ class World {
     await this.#commit(this.now, fires(begun, to(chat.id, group, more), to(plain.id, group)));
   }
 
-  /** As a reload with another `group_by` does. */
-  async regroup(groups: Partial<Record<Name, string>>): Promise<void> {
+  /** As a reload with other routes does. */
+  async regroup(groups: Partial<Record<Name, string>>, more: Partial<Destination> = {}): Promise<void> {
     const alerts = [...this.#current].map(([name, { id }]) => {
       const group = groups[name] ?? groupOfName[name];
-      return { id, to: [to(chat.id, group), to(plain.id, group)] };
+      return { id, to: [to(chat.id, group, more), to(plain.id, group, more)] };
     });
     await this.testStore.store.groups.reroute(alerts, [chat.id, plain.id], this.now);
   }
@@ -430,6 +431,16 @@ describeWithRedis("conversations over the real Redis", () => {
     await served(world, 301);
     expect(ended()).toEqual([1, 3, true]);
     expect((await world.testStore.keys()).filter((key) => key.startsWith("talk:"))).toEqual([]);
+  });
+
+  it("have their reminders sooner once a reload says so", async () => {
+    const world = await begun();
+    await world.flip("a");
+    const { posts } = await served(world, 31);
+    await served(world, 301);
+    await world.regroup({}, { repeatIntervalMs: 30 * MINUTE });
+    for (let minutes = 0; minutes < 30; minutes += 5) await served(world, 300);
+    expect(posts.map(({ news }) => news.length)).toEqual([1, 1]);
   });
 
   it("go with alerts that a reload groups otherwise, and are over with the last of them", async () => {

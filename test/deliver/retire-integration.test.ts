@@ -3,7 +3,7 @@ import type { Notification } from "../../src/alerting/notification.ts";
 import type { Sender } from "../../src/deliver/deliver.ts";
 import { retireIntegration } from "../../src/deliver/retire-integration.ts";
 import { silentLogger } from "../../src/lib/log.ts";
-import { committer, fires, firing, HOUR, integration, T0, to, useTestStore } from "../store/fixtures.ts";
+import { committer, fires, firing, HOUR, integration, MINUTE, T0, to, useTestStore } from "../store/fixtures.ts";
 import { describeWithRedis } from "../support/redis.ts";
 
 const gone = integration("ops/slack/0");
@@ -31,6 +31,7 @@ describeWithRedis("a removed integration", () => {
         nextAt: T0 + HOUR,
         conversation,
         shown: "x",
+        rootAt: T0 + MINUTE,
       };
       await groups.settle(gone, claim.group, camera.id, outcome);
     }

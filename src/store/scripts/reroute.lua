@@ -67,6 +67,7 @@ local function send_to(episode, destination, to)
     make_due(integration, group, now)
   elseif is_other and at > now then
     -- Another repeat_interval or escalation: a reminder, or the escalation, may be due already.
+    redis.call('HDEL', group_key(integration, group), 'later')
     redis.call('ZADD', due, now, group)
     wake(integration, now)
   end
