@@ -5,7 +5,7 @@ import type { Inventory } from "../../health/shard-state.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { runYielding } from "../../lib/yield.ts";
 import type { Incident } from "../../store/incidents.ts";
-import { type Listing, listingOf, type PageQuery, pageParameters } from "../paging.ts";
+import { eachRow, type Listing, listingOf, type PageQuery, pageParameters } from "../paging.ts";
 import { instant, isoTime } from "../query.ts";
 import { operation, pageSchema, timeSchema } from "./operation.ts";
 
@@ -81,7 +81,9 @@ export function* incidentListing(
     // A key that goes up as the start goes back.
     return `${String(Number.MAX_SAFE_INTEGER - most).padStart(16, "0")} ${id}`;
   });
-  return { ...listing, items: listing.items.map((incident) => rowOf(incident, inventory, now)) };
+  const items: ApiIncident[] = [];
+  yield* eachRow(listing.items, (incident) => items.push(rowOf(incident, inventory, now)));
+  return { ...listing, items };
 }
 
 function isWanted(incident: Incident, { recording, location, alertname, matches }: IncidentsWanted): boolean {

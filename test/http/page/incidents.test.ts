@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { ROWS_PER_STEP } from "../../../src/health/shard-state.ts";
+import { incidentListing } from "../../../src/http/v1/incidents.ts";
 import type { Incident } from "../../../src/store/incidents.ts";
 import { NOW } from "../../metrics/fleets.ts";
 import { serve } from "../serve.ts";
@@ -107,6 +109,12 @@ describe("GET /incidents", () => {
     expect(status).toBe(400);
     expect(shown.join()).toContain("days: expected 1, 7, 30 or 90");
   });
+});
+
+test("all rows at once yield while they are picked and while they are written", () => {
+  const rows = Array.from({ length: 2 * ROWS_PER_STEP }, (_, i) => incident(`i${i}`, 1, MINUTE));
+  const steps = [...incidentListing(rows, { limit: rows.length }, smallFleet.inventory, NOW)];
+  expect(steps).toHaveLength(4);
 });
 
 describe("the overview", () => {
