@@ -109,9 +109,9 @@ function wordsOf(line: Parameters<Words>[0], reason: string): string {
   if (delivery && line.to !== "") return delivery(line);
   if (Object.hasOwn(ofPeople, reason)) return `${ofPeople[reason]} ${line.detail ?? "somebody"}`;
   const table = line.rule === "" ? ofSubjects : ofRules;
-  if (Object.hasOwn(table, reason)) return table[reason] ?? "";
-  const to = line.to === "" ? "" : ` at ${line.to}`;
   const detail = line.detail === undefined ? "" : ` (${line.detail})`;
+  if (Object.hasOwn(table, reason)) return `${table[reason]}${detail}`;
+  const to = line.to === "" ? "" : ` at ${line.to}`;
   return `${inWords(reason)}${to}${detail}`;
 }
 

@@ -46,7 +46,8 @@ function revokeCommand(io: CommandIo): Command {
     const { revoked } = await withDaemon(options, io, (daemon) =>
       daemon.send("POST", "/api/v1/sessions/revoke", body, z.object({ revoked: z.array(z.string()) })),
     );
-    print(io, output, { revoked }, () => `${counted(revoked.length, "session")} revoked.\n`);
+    const isNone = revoked.length === 0 && !all;
+    print(io, output, { revoked }, () => (isNone ? "" : `${counted(revoked.length, "session")} revoked.\n`));
     const unknown = ids.filter((id) => !revoked.includes(id));
     if (unknown.length > 0) fail(io, 1, `no session has the id ${unknown.join(", ")}; see \`lenswatch sessions\``);
     else if (name !== undefined && revoked.length === 0)

@@ -1,11 +1,13 @@
 /** `why RECORDING`: the decision log of a recording. */
 import { Command } from "commander";
-import { DateTime } from "luxon";
 import { z } from "zod";
+import type { LogLine } from "../alerting/decision-log.ts";
+import { type FoldedDecisions, foldDecisions } from "../alerting/fold-decisions.ts";
 import { ApiRecording } from "../http/v1/recordings.ts";
 import { ApiDecision, ApiTimeline } from "../http/v1/timeline.ts";
 import { type Clock, type Instant, systemClock } from "../lib/clock.ts";
 import { stripControls } from "../lib/text.ts";
+import { inZone } from "../lib/when.ts";
 import {
   type CommandIo,
   fail,
@@ -26,7 +28,7 @@ type RecordingRow = z.infer<typeof RecordingRow>;
 const Timeline = z.object({ ...ApiTimeline.unwrap().shape, items: z.array(ApiDecision.unwrap().strip()) });
 type Timeline = z.infer<typeof Timeline>;
 
-type WhyOptions = DaemonOptions & { readonly since: number; readonly output: "text" | "json" };
+type WhyOptions = DaemonOptions & { readonly since: number; readonly all?: true; readonly output: "text" | "json" };
 
 /** Exit code 1 for an unknown recording, 2 where several have the name. Throws DaemonError or ConfigError. */
 export function whyCommand(io: CommandIo, clock: Clock = systemClock): Command {
@@ -34,6 +36,7 @@ export function whyCommand(io: CommandIo, clock: Clock = systemClock): Command {
     .description("Print the decision log of a recording, in its own time zone.")
     .argument("<recording>", "its id or full name")
     .addOption(sinceOption())
+    .option("--all", "a line for each decision, not one for each time an alert fired")
     .addOption(outputOption("text"));
   withExample(addDaemonOptions(command), 'lenswatch why "Leeds Briggate Entrance" --since 2d');
   return command.action((recording: string, options: WhyOptions) =>
@@ -44,7 +47,7 @@ export function whyCommand(io: CommandIo, clock: Clock = systemClock): Command {
 async function explain(
   daemon: Daemon,
   wanted: string,
-  { since, output }: WhyOptions,
+  { since, all, output }: WhyOptions,
   io: CommandIo,
   now: Instant,
 ): Promise<void> {
@@ -62,7 +65,7 @@ async function explain(
     const rows = await daemon.all("/api/v1/recordings", {}, RecordingRow);
     return fail(io, 1, unknownMessage("recording", wanted, rows.map(namedRow)));
   }
-  print(io, output, timeline, () => asText(timeline, found, now));
+  print(io, output, timeline, () => asText(timeline, { row: found, all, now }));
 }
 
 async function read(daemon: Daemon, id: string, since: string): Promise<Timeline | undefined> {
@@ -83,22 +86,49 @@ function namedRow({ recordingId: id, recording: name, location }: RecordingRow) 
 
 const MOST_LISTED = 20;
 
-function asText(timeline: Timeline, row: RecordingRow | undefined, now: Instant): string {
+type Answered = { readonly row: RecordingRow | undefined; readonly all: boolean | undefined; readonly now: Instant };
+
+function asText(timeline: Timeline, { row, all, now }: Answered): string {
   const { recording, recordingId, location, timezone, items } = timeline;
-  const state = row ? `${row.status} since ${sinceUtc(row.since, now)}` : "not in the fleet";
   const head = [recording, location, recordingId].filter((part) => part !== null).join(" · ");
-  const lines = items.flatMap((line, i) => {
-    const at = DateTime.fromISO(line.at, { zone: timezone, locale: "en-GB" });
-    const day = at.toFormat("ccc d LLL yyyy");
-    const before = items[i - 1];
-    const isNewDay = !before || DateTime.fromISO(before.at, { zone: timezone }).toISODate() !== at.toISODate();
-    const entry = `  ${at.toFormat("HH:mm:ss")}  ${aboutText(line)}${line.text}`;
-    return isNewDay ? ["", `${day}, ${timezone}`, entry] : [entry];
+  const entries = all
+    ? items.map((line) => ({ at: Date.parse(line.at), text: `${aboutText(line.about)}${line.text}` }))
+    : foldDecisions(items.map(toLogLine)).map((entry) => foldedEntry(entry, timezone));
+  const dayAt = (at: Instant) => inZone(at, timezone).toFormat("ccc d LLL yyyy");
+  const lines = entries.flatMap(({ at, text }, i) => {
+    const entry = `  ${inZone(at, timezone).toFormat("HH:mm:ss")}  ${text}`;
+    const isNewDay = i === 0 || dayAt(entries[i - 1]?.at ?? 0) !== dayAt(at);
+    return isNewDay ? ["", `${dayAt(at)}, ${timezone}`, entry] : [entry];
   });
   const body = items.length === 0 ? ["", "No decisions in that time."] : lines;
-  return `${[head, state, ...body].map(stripControls).join("\n")}\n`;
+  return `${[head, stateText(row, now), ...body].map(stripControls).join("\n")}\n`;
 }
 
-function aboutText({ about }: Timeline["items"][number]): string {
-  return about.kind === "recording" ? "" : `(${about.kind}) `;
+function stateText(row: RecordingRow | undefined, now: Instant): string {
+  if (!row) return "not in the fleet";
+  if (row.status !== "unknown") return `${row.status} since ${sinceUtc(row.since, now)}`;
+  const read = row.since === null ? "never read" : `not read since ${sinceUtc(row.since, now)}`;
+  return `unknown: ${read}; it is not evaluated until the service gives its status`;
+}
+
+function toLogLine({ at, about, rule, integration, reason, detail }: Timeline["items"][number]): LogLine {
+  const [ruleId, to, more] = [rule, integration, detail].map((value) => value ?? undefined);
+  return { at: Date.parse(at), subject: about, ruleId, integration: to, reason, detail: more };
+}
+
+/** `RecordingOffline: offline → 10:02:00 Slack → 10:40:00 recovered`. */
+function foldedEntry({ subject, ruleId, steps, lines }: FoldedDecisions, timezone: string) {
+  const first = steps[0]?.at ?? 0;
+  const words = steps.map(({ at, words }, i) => {
+    const before = steps[i - 1]?.at ?? at;
+    if (at === before) return words;
+    const time = inZone(at, timezone);
+    return `${time.toFormat(time.hasSame(inZone(before, timezone), "day") ? "HH:mm:ss" : "ccc d LLL HH:mm:ss")} ${words}`;
+  });
+  const rule = lines.length > 1 && ruleId !== undefined ? `${ruleId}: ` : "";
+  return { at: first, text: `${aboutText(subject)}${rule}${words.join(" → ")}` };
+}
+
+function aboutText({ kind }: Timeline["items"][number]["about"]): string {
+  return kind === "recording" ? "" : `(${kind}) `;
 }

@@ -21,6 +21,8 @@ export function advise(
     ...clearText(input, env),
     ...slowRequests(config),
     ...routes.flatMap(([route, path]) => reminders(route, path)),
+    ...unreached(config.route, ["route"], []),
+    ...config.rules.flatMap(({ labels }, index) => (labels.severity === undefined ? [noSeverity(index)] : [])),
     ...unknownLabels(config, routes).map((finding) =>
       fromEnvironment(finding.path) ? { ...finding, found: "an unknown label", suggestion: undefined } : finding,
     ),
@@ -35,6 +37,10 @@ export function advise(
 }
 
 const noRules = warning(["rules"], "an empty list", "at least one rule; without any, no alert ever fires");
+
+function noSeverity(index: number): Finding {
+  return warning(["rules", index], "a rule without severity", "one in labels: lists and mentions go by it");
+}
 
 function routesIn(route: Route, path: Path): (readonly [Route, Path])[] {
   const below = route.routes.flatMap((child, index) => routesIn(child, [...path, "routes", index]));
@@ -69,21 +75,69 @@ function slowRequests({ service, watch }: Config): Finding[] {
   return [warning(["service", "request_timeout"], found, expected)];
 }
 
-/** A matcher on a label that no alert has never matches: probably a misspelling. */
+/**
+ * Routes that an earlier one keeps every alert from, or whose matchers contradict each other or those of a parent.
+ * Only `=` shows that for certain: it gives the value that the others match or not.
+ */
+function unreached({ routes }: Route, path: Path, above: readonly Matcher[]): Finding[] {
+  return routes.flatMap((route, index): Finding[] => {
+    const [at, all] = [
+      [...path, "routes", index],
+      [...above, ...route.matchers],
+    ];
+    if (all.some((one) => valuesOf(one.name, all).some((value) => !one.matches(value))))
+      return [warning([...at, "matchers"], "matchers that no alert has all of", "some that one alert can match")];
+    const takes = (earlier: Route) => !earlier.continue && earlier.matchers.every((one) => isImplied(one, all));
+    const first = routes.slice(0, index).findIndex(takes);
+    if (first < 0) return unreached(route, at, all);
+    const expected = `a place before routes[${first}], which takes all that it matches and has no continue`;
+    return [warning(at, "a route that no alert reaches", expected)];
+  });
+}
+
+function isImplied(one: Matcher, by: readonly Matcher[]): boolean {
+  const isSame = (other: Matcher) => other.operator === one.operator && other.value === one.value;
+  return by.some((other) => other.name === one.name && isSame(other)) || valuesOf(one.name, by).some(one.matches, one);
+}
+
+function valuesOf(label: string, matchers: readonly Matcher[]): string[] {
+  return matchers.flatMap(({ name, operator, value }) => (name === label && operator === "=" ? [value] : []));
+}
+
+/**
+ * A label that no alert has is probably misspelt. External alerts may have any: a name in a matcher has to be close to
+ * a known one, while by one in `group_by` nothing of lenswatch is grouped.
+ */
 function unknownLabels(config: Config, routes: readonly (readonly [Route, Path])[]): Finding[] {
   const ruleLabels = config.rules.flatMap(({ labels }) => Object.keys(labels));
-  const ofAlerts = [...new Set([...reservedLabels, "receiver", "integration", ...ruleLabels])];
+  const ofAlerts = [...new Set([...reservedLabels, "receiver", "integration", "severity", ...ruleLabels])];
   const ofRecordings = reservedLabels.filter((label) => label !== "alertname");
   return [
-    ...routes.flatMap(([{ matchers }, path]) => unknownIn(matchers, [...path, "matchers"], ofAlerts)),
+    ...routes.flatMap(([{ matchers }, path]) => misspelt(matchers, [...path, "matchers"], ofAlerts)),
+    ...groupings(config.route, ["route"], undefined).flatMap(([names, path]) => unknownIn(names, path, ofAlerts)),
     ...config.inhibitRules.flatMap(({ sourceMatchers, targetMatchers, equal }, index) => {
       const named = { source_matchers: sourceMatchers, target_matchers: targetMatchers };
       const all = { ...named, equal: equal.map((name) => ({ name })) };
-      return Object.entries(all).flatMap(([key, some]) => unknownIn(some, ["inhibit_rules", index, key], ofAlerts));
+      return Object.entries(all).flatMap(([key, some]) => misspelt(some, ["inhibit_rules", index, key], ofAlerts));
     }),
     ...config.maintenance.flatMap(({ matchers }, at) => unknownIn(matchers, ["maintenance", at, "matchers"], ofAlerts)),
     ...config.digests.flatMap(({ matchers }, at) => unknownIn(matchers, ["digests", at, "matchers"], ofRecordings)),
   ];
+}
+
+type Grouping = readonly [names: readonly { readonly name: string }[], path: Path];
+
+/** Each `group_by` where it is set, not where it is inherited. */
+function groupings({ groupBy, routes }: Route, path: Path, above: Route["groupBy"] | undefined): Grouping[] {
+  const isOwn = groupBy !== "..." && groupBy !== above;
+  const own: Grouping[] = isOwn ? [[groupBy.map((name) => ({ name })), [...path, "group_by"]]] : [];
+  const below = routes.flatMap((child, index) => groupings(child, [...path, "routes", index], groupBy));
+  return [...own, ...below];
+}
+
+function misspelt(matchers: readonly Pick<Matcher, "name">[], path: Path, known: readonly string[]): Finding[] {
+  const near = matchers.filter(({ name }) => closestWord(name, known) !== undefined);
+  return unknownIn(near, path, known);
 }
 
 function unknownIn(matchers: readonly Pick<Matcher, "name">[], path: Path, known: readonly string[]): Finding[] {

@@ -1,5 +1,6 @@
 /** Applies rules to one subject: its alerts move, and what moved is collected. */
 import type { Instant } from "../lib/clock.ts";
+import { humanDuration } from "../lib/duration.ts";
 import { type Alert, type AlertFacts, alertKey, type EndReason, type Labels } from "./alert.ts";
 import { clearingSince, type Progress, type StepResult, step, type Timing } from "./alert-machine.ts";
 import type { DecisionReason, Outcomes, Subject } from "./evaluation.ts";
@@ -105,7 +106,8 @@ function applyRule(at: Application, state: AlertState | undefined, timing: Timin
   if (state?.facts.paused) decide(at, "within_schedule");
   const hasChanged = state?.met !== undefined && state.met !== JSON.stringify(rule.when);
   const isChange = stepped.outcome === "resolved" && hasChanged;
-  if (stepped.outcome !== "holding") decide(at, isChange ? "rule_changed" : stepped.outcome);
+  if (stepped.outcome !== "holding")
+    decide(at, isChange ? "rule_changed" : stepped.outcome, waitOf(stepped.outcome, timing));
   if ("progress" in stepped) return advance(at, stepped, state);
   if (stepped.outcome === "resolved" && state) {
     const alert = toAlert(evaluator.subject, rule.id, { ...state, facts: factsOf(at, state) }, now);
@@ -163,8 +165,15 @@ function factsOf({ evaluator, rule }: Application, state: AlertState | undefined
   return state ? { ...facts, restated: state.facts.restated } : facts;
 }
 
-function decide({ evaluator, rule, now, out }: Application, reason: DecisionReason): void {
-  out.decisions.push({ subject: evaluator.subject, ruleId: rule.id, reason, at: now });
+/** `2 m`: how long until what the decision announces. */
+function waitOf(outcome: StepResult["outcome"], { forMs, keepFiringForMs }: Timing): string | undefined {
+  if (outcome === "pending") return humanDuration(forMs);
+  return outcome === "clearing" ? humanDuration(keepFiringForMs) : undefined;
+}
+
+function decide({ evaluator, rule, now, out }: Application, reason: DecisionReason, detail?: string): void {
+  const decision = { subject: evaluator.subject, ruleId: rule.id, reason, at: now };
+  out.decisions.push(detail === undefined ? decision : { ...decision, detail });
 }
 
 function transition({ evaluator, rule, now, out }: Application, kind: "firing" | "updated", state: AlertState): void {

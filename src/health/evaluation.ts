@@ -95,6 +95,8 @@ export interface Decision {
   readonly ruleId: string | undefined;
   readonly reason: DecisionReason;
   readonly at: Instant;
+  /** What the reason leaves open. */
+  readonly detail?: string | undefined;
 }
 
 /** What an evaluation collects on its way. */

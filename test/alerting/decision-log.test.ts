@@ -8,6 +8,10 @@ const at = { ruleId: "RecordingOffline", integration: "ops/slack/0" };
 test.each([
   [{ ruleId: undefined, reason: "observed_offline" }, "seen offline"],
   [{ ruleId: "RecordingOffline", reason: "pending" }, "RecordingOffline: condition met, fires after `for`"],
+  [
+    { ruleId: "RecordingOffline", reason: "pending", detail: "2 m" },
+    "RecordingOffline: condition met, fires after `for` (2 m)",
+  ],
   [{ ruleId: undefined, reason: "no_longer_watched" }, "no longer watched"],
   [{ ruleId: "LowUptime", reason: "no_longer_watched" }, "LowUptime: resolved, no longer watched"],
   [{ ...at, reason: "notified", detail: "first" }, "RecordingOffline: notified ops/slack/0"],

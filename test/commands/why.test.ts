@@ -61,9 +61,23 @@ Fri 30 Jan 2026, UTC
 
 Sat 31 Jan 2026, UTC
   10:00:00  (location) LocationOffline: fires
-  10:00:00  RecordingOffline: fires
-  11:00:00  RecordingOffline: notified ops/slack/0
+  10:00:00  RecordingOffline: fires → 11:00:00 Slack
 `);
+    const all = await why("till 1", "--all");
+    expect(all.stdout).toContain(
+      "  10:00:00  RecordingOffline: fires\n  11:00:00  RecordingOffline: notified ops/slack/0\n",
+    );
+  });
+
+  test("says of a recording with an unknown status that nothing evaluates it", async () => {
+    const unknown = [
+      recordingState("rec-1", { status: undefined, readAt: 0 }),
+      recordingState("rec-2", { readAt: NOW - HOUR }),
+    ];
+    const { address } = await serve({ fleet: async () => fleetOf({ recordings: unknown }) });
+    const stateOf = async (id: string) => (await lenswatch(["why", id, "--url", address], env)).stdout.split("\n")[1];
+    expect(await stateOf("rec-1")).toBe("unknown: never read; it is not evaluated until the service gives its status");
+    expect(await stateOf("rec-2")).toContain("unknown: not read since 2026-01-31 11:00 UTC (1 h); ");
   });
 
   test("goes back as far as --since", async () => {

@@ -320,6 +320,50 @@ test("a receiver without integrations is accepted with a warning", () => {
   ]);
 });
 
+describe("check of the routes", () => {
+  const rules = "rules: [{ alert: A, when: { missing: true }, labels: { severity: warning, team: x } }]\n";
+  const routed = (routes: string, more = "") =>
+    warningsOf(`${smallest}${rules}route: { receiver: ops, ${more}routes: [${routes}] }\n`).map((line) =>
+      line.replace(/^lenswatch.yaml:\d+:\d+: /, "").replace(/, expected .*?(?=$|;)/, ""),
+    );
+
+  test.each([
+    ["{ matchers: [severity=a] }, { matchers: [severity=a, team=x] }", 1],
+    ['{ matchers: [team=~"x|y"] }, { matchers: [team=x] }', 1],
+    ["{ matchers: [team!=y] }, { matchers: [team=x] }", 1],
+    ["{ group_wait: 1s }, { matchers: [team=x] }", 1],
+    ['{ matchers: [team=~"x.*"] }, { matchers: [severity=a] }, { matchers: [team=~"x.*", severity=b] }', 2],
+  ])("%s: the last is not reached", (routes, at) => {
+    expect(routed(routes)).toEqual([`route.routes[${at}]: found a route that no alert reaches`]);
+  });
+
+  test.each([
+    "{ matchers: [severity=a], continue: true }, { matchers: [severity=a, team=x] }",
+    "{ matchers: [severity=a, team=x] }, { matchers: [severity=a] }",
+    '{ matchers: [team=~"x|y"] }, { matchers: [team=~"x|z"] }',
+    "{ matchers: [team=y] }, { matchers: [team!=z] }",
+    '{ matchers: [team=x], routes: [{ matchers: [severity=a] }] }, { matchers: [team=""] }',
+    "{ matchers: [job=a] }",
+  ])("%s: nothing to warn of", (routes) => {
+    expect(routed(routes)).toEqual([]);
+  });
+
+  test("finds matchers that contradict each other or a parent", () => {
+    expect(routed("{ matchers: [team=x], routes: [{ matchers: [severity=a, team=y] }] }")).toEqual([
+      "route.routes[0].routes[0].matchers: found matchers that no alert has all of",
+    ]);
+  });
+
+  test("finds unknown labels in group_by where it is set, and rules without severity", () => {
+    expect(routed("{ matchers: [team=x] }", "group_by: [locaton_id], ")).toEqual([
+      'route.group_by: found the unknown label "locaton_id"; did you mean location_id?',
+    ]);
+    expect(warningsOf(`${smallest}rules: [{ alert: A, when: { missing: true } }]\n`)).toEqual([
+      expect.stringMatching(/rules\[0\]: found a rule without severity, expected one in labels: /),
+    ]);
+  });
+});
+
 test("every text stays what it was written as, whatever YAML would make of it", () => {
   const config = configOf(smallest.replace("an-id", "0123").replace("a-secret", "12345678901234567890"));
   expect(config.service.clientId).toBe("0123");

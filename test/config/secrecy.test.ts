@@ -125,9 +125,9 @@ test("a secret's file that holds something else is not shown either", () => {
 
 test("a warning does not show what came out of the environment", () => {
   const odd = text.replace("['severity = \"warning\"']", () => `"\${ODD}"`);
-  const said = printed(odd, { ...env, ODD: "canary_label=x" });
+  const said = printed(odd, { ...env, ODD: "locaton_id=canary" });
   expect(said).toContain("found an unknown label");
-  expect(said).not.toContain("anary");
+  expect(said).not.toMatch(/anary|locaton/);
 });
 
 test("a secret that occurs elsewhere is masked there too", () => {

@@ -24,6 +24,7 @@ describe("a recording that goes dark", () => {
     expect(story.reasons()).toEqual([]);
     expect(story.sweep({ a: "offline" })).toEqual([]);
     expect(story.reasons()).toEqual(["observed_offline", "RecordingOffline:pending"]);
+    expect(story.last.decisions.at(-1)?.detail).toBe("2 m");
     expect(story.sweepFor(90_000, { a: "offline" }), "90 s held").toEqual([]);
     expect(story.reasons(), "nothing changed").toEqual([]);
     expect(story.sweep({ a: "offline" }), "120 s held").toEqual([`firing ${KEY}`]);
