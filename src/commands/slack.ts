@@ -16,7 +16,7 @@ export const slackManifest: AppsManifestCreateArguments["manifest"] = {
       {
         command: "/lenswatch",
         description: "Status, decisions and silences of recordings",
-        usage_hint: "status [location] | why NAME | silence NAME 2h [comment] | help",
+        usage_hint: "status [location] | why NAME | silence NAME 2h [comment] | ack NAME [comment] | help",
         should_escape: false,
       },
     ],

@@ -4,7 +4,10 @@ import { camelKeys, listOf, optional, type Parsed, refuse, required, section, wi
 import { line, resourceUrl, textMatching, trueOrFalse } from "./scalars.ts";
 
 const token = (kind: string, prefix: string) =>
-  textMatching(`${kind}, which begins with ${prefix}`, new RegExp(`^${prefix}[A-Za-z0-9-]{10,500}$`));
+  textMatching(
+    `${kind}: ${prefix} and at least 10 letters, digits or hyphens`,
+    new RegExp(`^${prefix}[A-Za-z0-9-]{10,500}$`),
+  );
 
 const mention = section({
   severity: required("The value of the label `severity`.", line),

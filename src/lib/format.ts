@@ -62,3 +62,8 @@ export function nameWithin(name: string, location: string): string {
   const [, rest] = (isFront && /^[\s·:,/|–-]+([^\s·:,/|–-].*)$/s.exec(name.slice(location.length))) || [];
   return rest ?? name;
 }
+
+/** `Ground › Service › Tills`, of the service's `Ground:Service:Tills`, one or several. */
+export function zonePath(zones: string): string {
+  return zones.replace(/(?<=\S):(?=\S)/g, " › ");
+}

@@ -123,16 +123,21 @@ export function locationEntries(
   context: EntryContext,
 ): { readonly entries: MessageEntry[]; readonly shared: string | undefined } {
   const lines = locations.map((here) => locationLine(here, context));
-  const [shared, times = 0] = [...Map.groupBy(lines, ({ clause }) => clause)]
-    .map(([clause, of]) => [clause, of.length] as const)
-    .reduce((a, b) => (b[1] > a[1] ? b : a), ["", 0]);
+  const [most = []] = [...Map.groupBy(lines, ({ clause }) => withoutSpan(clause)).values()].sort(
+    (a, b) => b.length - a.length,
+  );
+  const [{ clause: shared } = { clause: "" }] = most;
+  const times = most.length;
   const isShared = times > 1 && times > lines.length / 2;
   const entries = lines.map(({ name, isFiring, what, clause }) => {
-    const facts = [what, ...(isShared && clause === shared ? [] : [clause])].join(" ");
+    const facts = [what, ...(isShared && withoutSpan(clause) === withoutSpan(shared) ? [] : [clause])].join(" ");
     return { name, isFiring, facts, notes: [], links: [] };
   });
   return { entries, shared: isShared ? `${shared}${times < lines.length ? " unless noted" : ""}` : undefined };
 }
+
+/** What began in the same minute is shared, though it lasts some seconds more or less. */
+const withoutSpan = (clause: string) => clause.replace(/ \([^()]*\)$/, "");
 
 function locationLine(here: readonly NotifiedAlert[], context: EntryContext): LocationLine {
   const [first] = here;

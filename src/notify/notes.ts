@@ -1,7 +1,7 @@
 /** The lines below an alert's facts: annotations that add something, inhibited alerts, the uploading schedule. */
 import type { NotifiedAlert, StandsFor } from "../alerting/notification.ts";
 import type { GeneratedAnnotation, Labels } from "../health/alert.ts";
-import { counted } from "../lib/format.ts";
+import { counted, zonePath } from "../lib/format.ts";
 import { clean, withoutLocation } from "./name.ts";
 
 const NOTE_LENGTH = 400;
@@ -44,7 +44,7 @@ const ORDINALS = new Intl.PluralRules("en-GB", { type: "ordinal" });
 
 /** `Zone Ground › Entrance › Main Door`, `Zones Ground › Tills, First › Shoes`. */
 function zonesNote(zones: string): string {
-  return `${/, | and \d/.test(zones) ? "Zones" : "Zone"} ${zones.replace(/(?<=\S):(?=\S)/g, " › ")}`;
+  return `${/, | and \d/.test(zones) ? "Zones" : "Zone"} ${zonePath(zones)}`;
 }
 
 function annotation({ annotations, facts }: NotifiedAlert, name: GeneratedAnnotation): string | undefined {

@@ -152,7 +152,7 @@ describe("the Slack app", () => {
     [
       "the tokens exchanged",
       "bot_token: xapp-0123456789, channel: C01",
-      "expected a bot token, which begins with xoxb-",
+      "expected a bot token: xoxb- and at least 10 letters, digits or hyphens",
     ],
     [
       "a channel that is none",

@@ -121,3 +121,13 @@ const ADDRESSES = {
   to: ["a@example.com"],
   recipient: "a@example.com",
 };
+
+it("shares what began in the same minute, though some lasts a second longer", () => {
+  const firing = cameras(30, () => 2).map((alert, i) => ({
+    ...alert,
+    startsAt: alert.startsAt + (i % 4 < 2 ? 0 : 1_000),
+  }));
+  const [, shared, ...lines] = slackLines({ firing });
+  expect(shared).toMatch(/^\*Offline since 14:05 GMT \(12 m\)\*$/);
+  expect(lines.filter((line) => / offline since /.test(line))).toEqual([]);
+});

@@ -6,7 +6,7 @@ import { matchersOf } from "../../alerting/silence.ts";
 import type { Alert } from "../../health/alert.ts";
 import type { AlertState } from "../../health/shard-state.ts";
 import type { Instant } from "../../lib/clock.ts";
-import { nameOf } from "../../lib/format.ts";
+import { nameOf, zonePath } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { cut } from "../../lib/text.ts";
 import { span } from "../../lib/when.ts";
@@ -71,7 +71,7 @@ export function note({ annotations, facts }: ShownAlert): Markup {
   const { description = "", zones = "", impact = "" } = annotations;
   const lines: [string, string][] = [
     ["", facts.detail ?? (facts.restated?.includes("description") ? "" : description)],
-    ["Zones: ", zones],
+    ["Zones: ", zonePath(zones)],
     ["Impact: ", impact],
   ];
   const known = lines.filter(([, text]) => text !== "");

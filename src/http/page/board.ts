@@ -22,6 +22,7 @@ import { eachRow } from "../paging.ts";
 import { alertSortKey, alertTitle, subjectOf, suppressionPhrase } from "./alert-table.ts";
 import { alertLink, homeLink, signInLink } from "./links.ts";
 import type { PageData } from "./page-data.ts";
+import type { FleetSummary } from "./summary.ts";
 import { formToken, type Visitor } from "./visitor.ts";
 import { timeAt } from "./when.ts";
 
@@ -34,6 +35,7 @@ export interface Board {
   /** The largest cluster. */
   readonly lead: Cluster<Alert> | undefined;
   readonly handled: ReadonlyMap<Attention, readonly Alert[]>;
+  readonly locations: FleetSummary["locations"];
 }
 
 /** Attention for what is shown; one that waits for its first evaluation counts as well. */
@@ -42,7 +44,7 @@ export function attentionFor(alert: Alert, active: ActiveAlert | undefined): Att
 }
 
 /** Yields every so many alerts. */
-export function* boardOf({ alerts, suppressed }: PageData): Generator<void, Board> {
+export function* boardOf({ alerts, suppressed }: PageData): Generator<void, Omit<Board, "locations">> {
   const by = new Map<Attention, Alert[]>(attentions.map((attention) => [attention, []]));
   yield* eachRow(alerts, (alert) => by.get(attentionFor(alert, suppressed.get(alert.key)))?.push(alert));
   const needed = by.get("needed") ?? [];
@@ -106,16 +108,16 @@ function withButtons(list: Markup, { moment }: PageData, visitor: Visitor): Mark
 <input type="hidden" name="seen" value="${moment.now}">${list}</form>`;
 }
 
-function entryItem(entry: BoardEntry, { lead }: Board, data: PageData, token: string | undefined): Markup {
+function entryItem(entry: BoardEntry, board: Board, data: PageData, token: string | undefined): Markup {
   const { alerts, key } = entry;
   const [only] = alerts;
   if (key === undefined) return only ? alertRow(only, data, buttonsOf(only, token)) : nothing;
-  const shown = alerts.slice(0, key === lead?.key ? ROWS_OF_LARGEST : ROWS_OF_OTHERS);
+  const shown = alerts.slice(0, key === board.lead?.key ? ROWS_OF_LARGEST : ROWS_OF_OTHERS);
   const left = alerts.length - shown.length;
   const all = html`<li><a href="${homeLink("./", { show: "alerts" })}">${count(left)} more</a></li>`;
   return html`<li class="cluster ${toneOf(worstSeverity(alerts))}" id="${key.slice(0, 80)}">
 ${severityWord(worstSeverity(alerts))}<div><h3>${phraseOf(alerts)}</h3>
-<p>${sinceOf(entry, data)}${sharedPlace(alerts)}</p>
+<p>${sinceOf(entry, data)}${placesOf(alerts, board)}</p>
 <details><summary>Show ${counted(alerts.length, "alert")}</summary>
 <ul class="board">${shown.map((alert) => alertRow(alert, data, nothing))}${left === 0 ? nothing : all}</ul></details></div>
 ${token === undefined ? nothing : clusterButtons(key, alerts.length)}</li>`;
@@ -154,21 +156,27 @@ export function wallBoard(board: Board, data: PageData): Markup {
 ${left === 0 ? nothing : html`<p>and ${count(left)} more</p>`}`;
 }
 
-/** The location, camera server or organisation that all of a cluster have in common. */
-function sharedPlace(alerts: readonly Alert[]): Markup {
-  const label = SHARED.find((name) => {
-    const value = alerts[0]?.labels[name];
-    return value && alerts.every(({ labels }) => labels[name] === value);
+const LOCATIONS_NAMED = 2;
+
+/** `camera server cs-1 · Leeds Briggate, York and 3 more locations`: what a cluster shares, and where it is. */
+function placesOf(alerts: readonly Alert[], { locations }: Board): Markup {
+  const places = [...Map.groupBy(alerts, ({ labels }) => labels.location_id ?? "").entries()].filter(
+    ([id]) => id !== "",
+  );
+  const named = places.slice(0, LOCATIONS_NAMED).map(([id, [alert]], i) => {
+    const name = nameOf(alert?.labels.location ?? "", id);
+    return html`${i === 0 ? nothing : ", "}<a href="${homeLink("./", { location: id })}"><bdi>${name}</bdi></a>`;
   });
-  const { labels = {} } = alerts[0] ?? {};
-  if (label === undefined) return nothing;
-  if (label !== "location_id") return html` · ${PLACES[label]} <bdi>${nameOf(labels[label] ?? "", "")}</bdi>`;
-  const name = html`<bdi>${nameOf(labels.location ?? "", labels.location_id ?? "")}</bdi>`;
-  return html` · <a href="${homeLink("./", { location: labels.location_id })}">${name}</a>`;
+  const left = places.length - named.length;
+  const organisations = new Set(places.map(([id]) => locations.get(id)?.organisation ?? ""));
+  const servers = new Set(alerts.map(({ labels }) => labels.camera_server ?? ""));
+  const shared = places.length < 2 ? [] : [onlyOf("organisation", organisations), onlyOf("camera server", servers)];
+  return html`${shared}${places.length === 0 ? nothing : html` · ${named}`}${left === 0 ? nothing : ` and ${counted(left, "more location")}`}`;
 }
 
-const PLACES = { location_id: "", camera_server: "camera server", organisation: "all of" } as const;
-const SHARED = Object.keys(PLACES) as (keyof typeof PLACES)[];
+function onlyOf(what: string, [only = "", ...others]: ReadonlySet<string>): Markup {
+  return only === "" || others.length > 0 ? nothing : html` · ${what} <bdi>${nameOf(only, "")}</bdi>`;
+}
 
 /** `3 acknowledged, 12 explained by another alert`; empty where nothing is. */
 export function handledOf({ handled }: Board): string {

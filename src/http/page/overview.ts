@@ -79,7 +79,8 @@ export function* allAlertsPage(data: PageData, query: HomeQuery): Generator<void
 function* read(data: PageData) {
   const board = yield* boardOf(data);
   const summary = yield* summarize(data.fleet, board.needed);
-  return { board, summary, headline: headlineOf(summary, board, data) };
+  const { locations } = summary;
+  return { board: { ...board, locations }, summary, headline: headlineOf(summary, { ...board, locations }, data) };
 }
 
 function lead({ mood, sentence, asides }: FleetHeadline, counts: FleetSummary["counts"]): Markup {

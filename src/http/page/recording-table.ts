@@ -1,6 +1,6 @@
 /** Recordings: their names, their current figures, and as a table. */
 import { currentStatus, type FleetSnapshot, type RecordingState } from "../../health/shard-state.ts";
-import { columnPercent, counted, nameOf } from "../../lib/format.ts";
+import { columnPercent, counted, nameOf, zonePath } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { span } from "../../lib/when.ts";
 import { homeLink, recordingLink } from "./links.ts";
@@ -80,7 +80,7 @@ export function sinceText(state: RecordingState, status: string, timezone: strin
   return html`since ${timeAt(state.since, timezone, moment)} (${span(state.since, moment.now)})`;
 }
 
-/** `Ground:Service:Tills, Ground:Fashion:Shoes and 3 more`. */
+/** `Ground › Service › Tills, Ground › Fashion › Shoes and 3 more`. */
 export function zonesInWords(zones: readonly string[]): Markup {
-  return firstOf(zones, 20, (zone) => html`<bdi>${nameOf(zone, "zone", 120)}</bdi>`);
+  return firstOf(zones, 20, (zone) => html`<bdi>${zonePath(nameOf(zone, "zone", 120))}</bdi>`);
 }

@@ -14,7 +14,7 @@ import { type ListingColumn, sortKey, tableOf } from "./listing.ts";
 export interface LocationSummary {
   readonly id: string;
   readonly name: string;
-  /** Of one of its recordings; empty where it is not known. */
+  /** Of one of its recordings; empty where it is not known, and where the whole fleet is of one. */
   readonly organisation: string;
   readonly counts: Counts;
   /** Those of the given alerts that are of the location and its recordings. */
@@ -40,6 +40,7 @@ export function* summarize(fleet: FleetSnapshot, alerts: readonly Alert[]): Gene
     if (!organisations.get(locationId))
       organisations.set(locationId, fleet.inventory.recording(id)?.organisation ?? "");
   });
+  const isOfOne = new Set(organisations.values()).size < 2;
   const counts = noCounts();
   const locations = new Map<string, LocationSummary>();
   yield* eachRow(byLocation, ([id, own]) => {
@@ -49,7 +50,7 @@ export function* summarize(fleet: FleetSnapshot, alerts: readonly Alert[]): Gene
       id,
       name,
       counts: own,
-      organisation: organisations.get(id) ?? "",
+      organisation: isOfOne ? "" : (organisations.get(id) ?? ""),
       firing: firing.get(id) ?? 0,
     });
   });

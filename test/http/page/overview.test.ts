@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Alert } from "../../../src/health/alert.ts";
 import { fleetOf, largeFleet, NOW, recordingState } from "../../metrics/fleets.ts";
+import { aRecording } from "../../support/fixtures.ts";
 import { serve } from "../serve.ts";
 import { active, alertOf, smallFleet, unreachable } from "./fleet.ts";
 import { elementOf, linksOf, shownText } from "./read-page.ts";
@@ -162,6 +163,27 @@ describe("GET /", () => {
     const all = shownText((await page("/?show=alerts", { fleet: async () => smallFleet, alerts })).html);
     const rows = all.filter((line) => line.includes(" | since 11:48 GMT | "));
     expect(rows.map((row) => /Unacknowledged/.test(row))).toEqual([true, false, false, false, false]);
+  });
+
+  test.each([
+    ["one", ["acme", "acme"], "cs-1", "since 11:48 GMT (12 m) · camera server cs-1 · leeds, york and 1 more location"],
+    ["several", ["acme", "other"], "", "since 11:48 GMT (12 m) · organisation acme · leeds, york and 1 more location"],
+  ])("says where a cluster is, in a fleet of %s organisation", async (_, [own = "", other = ""], server, expected) => {
+    const organisations = Object.entries({ leeds: own, york: own, bath: own, oslo: other });
+    const recordings = organisations.map(([id]) => recordingState(id, { locationId: id }));
+    const byId = new Map(organisations.map(([id, organisation]) => [id, aRecording(id, { organisation })]));
+    const alerts = ["leeds", "york", "bath"].map((id) =>
+      alertOf("RecordingOffline", {
+        subject: { kind: "recording", id },
+        labels: { alertname: "RecordingOffline", location_id: id, location: id, camera_server: server },
+      }),
+    );
+    const fleet = async () => ({
+      ...fleetOf({ recordings }),
+      inventory: { recording: (id: string) => byId.get(id), location: () => undefined },
+    });
+    const { html } = await page("/", { fleet, alerts: active(...alerts) });
+    expect(shownText(html)).toContain(expected);
   });
 
   test("is a display without navigation or buttons where it is asked for as a board", async () => {

@@ -279,9 +279,9 @@ describe("GET /recordings/{id}", () => {
         ],
       ]);
     const own = shownText((await page("/recordings/till-3", { zones })).html);
-    expect(own[own.indexOf("Zones") + 1]).toBe("Ground:<b>Tills");
+    expect(own[own.indexOf("Zones") + 1]).toBe("Ground › <b>Tills");
     const place = shownText((await page("/?location=leeds", { zones })).html);
-    expect(place.find((line) => line.startsWith("Zones: "))).toMatch(/^Zones: Ground:<b>Tills, .*:18 and 6 more$/);
+    expect(place.find((line) => line.startsWith("Zones: "))).toMatch(/^Zones: Ground › <b>Tills, .*› 18 and 6 more$/);
   });
 
   test("says what an alert means for those who count people", async () => {
@@ -291,7 +291,7 @@ describe("GET /recordings/{id}", () => {
     const alerts = active({ ...dark, key: "RecordingOffline/recording/till-3" });
     const shown = shownText((await page("/recordings/till-3", { alerts })).html);
     expect(shown).toEqual(
-      expect.arrayContaining(["Zones: Ground:Tills", "Impact: the location usually counts 1,240 entries on a Friday"]),
+      expect.arrayContaining(["Zones: Ground › Tills", "Impact: the location usually counts 1,240 entries on a Friday"]),
     );
   });
 
