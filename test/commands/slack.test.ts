@@ -30,6 +30,8 @@ it("prints a manifest that Slack takes, with every scope that is used", async ()
   const manifest = JSON.parse((await run("slack", "manifest")).stdout);
   expect(manifest.oauth_config.scopes.bot).toEqual(standInScopes);
   expect(manifest.settings).toMatchObject({ socket_mode_enabled: true, interactivity: { is_enabled: true } });
+  for (const verb of ["status", "why", "silence", "ack", "help"])
+    expect(manifest.features.slash_commands[0].usage_hint).toContain(verb);
   // docs.slack.dev, app manifest reference: the longest of each.
   const { display_information: shown, features } = manifest;
   expect(shown.name.length).toBeLessThanOrEqual(35);
