@@ -42,7 +42,7 @@ export function inputField(
   return html`<div class="field"><label for="${name}">${label}</label>
 ${input}
 ${hint === undefined ? nothing : html`<p class="soft" id="${name}-hint">${hint}</p>`}
-${wrong === undefined ? nothing : html`<p class="wrong" id="${name}-wrong">${name}: ${wrong}.</p>`}</div>`;
+${wrong === undefined ? nothing : html`<p class="wrong" id="${name}-wrong">${label}: ${wrong}.</p>`}</div>`;
 }
 
 /** The options of a select, the chosen one marked. */

@@ -111,9 +111,9 @@ describe("the form for a silence", () => {
   );
 
   test.each([
-    ["alertname", "matchers: column 10: expected one of = != =~ !~, found the end."],
+    ["alertname", "Matchers: column 10: expected one of = != =~ !~, found the end."],
     ['alertname=~"("', 'matchers: column 12: "(" is not a regular expression RE2 understands'],
-    ['a="b" c="d"', "matchers: column 7: expected the end"],
+    ['a="b" c="d"', "Matchers: column 7: expected the end"],
     ['alertname=~"(?=x)"', "is not a regular expression RE2 understands"],
   ])("names what is wrong with %s, and keeps it to be corrected", async (matchers, message) => {
     const { address } = await stage();
@@ -297,24 +297,33 @@ describe("a silence", () => {
     const page = await visitAs(address, `/silences/new?${new URLSearchParams({ ...wanted, ...chosen })}`);
     expect(page.status).toBe(400);
     expect(page.html).not.toContain('class="main"');
-    expect(shownText(page.html).join("\n")).toMatch(/(?:custom|ends|starts): expected/);
+    expect(shownText(page.html).join("\n")).toMatch(/(?:For how long|Until|From): expected/);
   });
 
   test.each([
     [{ lasting: "forever" }, "lasting: expected how long it lasts."],
     [{}, "lasting: expected how long it lasts."],
     [{ lasting: "2026-01-31T11:59:00.000Z" }, "lasting: that time has passed, choose another."],
-    [{ lasting: "custom", custom: "soon" }, "custom: expected a duration such as 30m, 2h or 1d12h, of a year at most."],
-    [{ lasting: "custom", custom: "0s" }, "custom: expected a duration such as 30m, 2h or 1d12h, of a year at most."],
-    [{ lasting: "custom", custom: "2y" }, "custom: expected a duration such as 30m, 2h or 1d12h, of a year at most."],
-    [{ lasting: "1h", matchers: "" }, "matchers: at least one matcher is needed."],
+    [
+      { lasting: "custom", custom: "soon" },
+      "For how long: expected a duration such as 30m, 2h or 1d12h, of a year at most.",
+    ],
+    [
+      { lasting: "custom", custom: "0s" },
+      "For how long: expected a duration such as 30m, 2h or 1d12h, of a year at most.",
+    ],
+    [
+      { lasting: "custom", custom: "2y" },
+      "For how long: expected a duration such as 30m, 2h or 1d12h, of a year at most.",
+    ],
+    [{ lasting: "1h", matchers: "" }, "Matchers: at least one matcher is needed."],
     [
       { lasting: "1h", matchers: 'a=~".*"' },
-      "matchers: at least one matcher must not match the empty string: this silence would match everything.",
+      "Matchers: at least one matcher must not match the empty string: this silence would match everything.",
     ],
-    [{ lasting: "1h", matchers: "a={" }, "matchers: column 3: expected"],
-    [{ lasting: "1h", comment: "x".repeat(1_001) }, "comment: expected at most 1000 characters."],
-    [{ lasting: "1h", comment: " \u200b" }, "comment: expected the reason, or a ticket."],
+    [{ lasting: "1h", matchers: "a={" }, "Matchers: column 3: expected"],
+    [{ lasting: "1h", comment: "x".repeat(1_001) }, "Reason: expected at most 1000 characters."],
+    [{ lasting: "1h", comment: " \u200b" }, "Reason: expected the reason, or a ticket."],
   ])("is refused with %j, and nothing is changed", async (fields, message) => {
     const { address, changes } = await stage();
     const keeper = await signedIn(address, "boss-token");

@@ -291,7 +291,10 @@ describe("GET /recordings/{id}", () => {
     const alerts = active({ ...dark, key: "RecordingOffline/recording/till-3" });
     const shown = shownText((await page("/recordings/till-3", { alerts })).html);
     expect(shown).toEqual(
-      expect.arrayContaining(["Zones: Ground › Tills", "Impact: the location usually counts 1,240 entries on a Friday"]),
+      expect.arrayContaining([
+        "Zones: Ground › Tills",
+        "Impact: the location usually counts 1,240 entries on a Friday",
+      ]),
     );
   });
 

@@ -77,11 +77,11 @@ describe("signing in", () => {
   });
 
   test.each([
-    [{ name: "dana", token: "guess" }, 401, "token: this token is not known."],
-    [{ name: "dana" }, 400, "token: expected the token."],
-    [{ name: " \u202e ", token: "boss-token" }, 400, "name: expected your name."],
-    [{ name: "x".repeat(81), token: "boss-token" }, 400, "name: expected at most 80 characters."],
-    [{}, 400, "name: expected your name."],
+    [{ name: "dana", token: "guess" }, 401, "Token: this token is not known."],
+    [{ name: "dana" }, 400, "Token: expected the token."],
+    [{ name: " \u202e ", token: "boss-token" }, 400, "Your name: expected your name."],
+    [{ name: "x".repeat(81), token: "boss-token" }, 400, "Your name: expected at most 80 characters."],
+    [{}, 400, "Your name: expected your name."],
   ] as const)("with %j is refused with the field at fault", async (fields, status, message) => {
     const { address } = await serve({ ...tokens, fleet });
     const response = await visit(address).post("/session", fields);
@@ -109,7 +109,7 @@ describe("signing in", () => {
     const { address } = await serve({ fleet, access });
     const refused = await visit(address).post("/session", { name: "eve", token: "posts-alerts" });
     expect([refused.status, refused.headers.get("set-cookie")]).toEqual([403, null]);
-    expect(shownText(await refused.text())).toContain("token: this token lacks the scope read, which the pages need.");
+    expect(shownText(await refused.text())).toContain("Token: this token lacks the scope read, which the pages need.");
     const open = await serve({ fleet, access: { ...access, isReadingOpen: true } });
     const reader = await signedIn(open.address, "posts-alerts", "rita");
     expect((await reader.get("/")).status).toBe(200);
