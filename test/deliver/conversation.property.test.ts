@@ -4,7 +4,7 @@
  */
 import fc from "fast-check";
 import { Redis } from "ioredis";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { fingerprint } from "../../src/alerting/fingerprint.ts";
 import { parseMatchers } from "../../src/alerting/matcher.ts";
 import type { FoundPost, Notification, NotifyErrorCode } from "../../src/alerting/notification.ts";
@@ -431,6 +431,18 @@ describeWithRedis("conversations over the real Redis", () => {
     await served(world, 301);
     expect(ended()).toEqual([1, 3, true]);
     expect((await world.testStore.keys()).filter((key) => key.startsWith("talk:"))).toEqual([]);
+  });
+
+  it("are brought up to date after the news of others", async () => {
+    const world = await begun();
+    await world.flip("a");
+    const { posts } = await served(world, 31);
+    await world.apply({ kind: "acknowledge", name: "a" });
+    await world.flip("c");
+    const taken = vi.spyOn(world.channel, "take");
+    await served(world, 31);
+    expect(posts).toHaveLength(2);
+    expect(taken.mock.calls.map(([{ reason }]) => reason)).toEqual(["first", "update"]);
   });
 
   it("have their reminders sooner once a reload says so", async () => {

@@ -63,6 +63,21 @@ local function storm_with(first)
   if #together > 1 then return together, #ripe, all end
 end
 
+-- Due for its root alone.
+local function is_for_root(group)
+  local set = redis.call('HMGET', group_key(integration, group), 'later', 'since')
+  return tonumber(set[1] or 0) > now and tonumber(set[2] or now + 1) > now
+end
+
+-- News goes before the roots, of which many may be due at once and each takes its pace.
+local function news_before(first)
+  if not args.converses or not is_for_root(first) then return first end
+  for _, group in ipairs(redis.call('ZRANGEBYSCORE', due_key, '-inf', now, 'LIMIT', 0, args.storm.groups)) do
+    if not is_for_root(group) then return group end
+  end
+  return first
+end
+
 local groups, due, all
 local lease = args.leaseMs
 local claim = redis.call('GET', KEYS[1])
@@ -89,6 +104,7 @@ else
   -- The first group keeps its place: put off for a pace token, it would fall behind all the others.
   local free = args.paceMs > 0 and tonumber(redis.call('GET', p .. 'pace:' .. args.paced) or 0) or 0
   if free > now and free <= now + 2 * args.paceMs then return answer('pace', free) end
+  first[1] = news_before(first[1])
   groups, due, all = storm_with(first[1])
   -- A storm was notified of a moment ago: gather what follows until every shard was swept again.
   local gather = groups and tonumber(redis.call('GET', p .. 'storm:' .. integration) or 0) or 0
