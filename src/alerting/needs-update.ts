@@ -141,10 +141,8 @@ interface Ends {
 function sortEnds(view: GroupView): Ends {
   const { notified, suppressions, now } = view;
   const members = new Set(view.alerts.map(({ id }) => id));
-  const [owed, dropped] = partition(
-    view.alerts.filter(({ state }) => state === "resolved"),
-    (alert) => isOwed(alert, view),
-  );
+  const resolved = view.alerts.filter(({ state }) => state === "resolved");
+  const [owed, dropped] = partition(resolved, (alert) => isOwed(alert, view));
   const end = { state: "resolved", updatedAt: now, endsAt: now, endReason: "expired" } as const;
   for (const [id, { alert }] of notified) if (!members.has(id)) owed.push({ ...alert, ...end });
   owed.sort(byStart);

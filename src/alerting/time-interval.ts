@@ -38,10 +38,8 @@ export function isWithin({ intervals }: NamedInterval, at: Instant): boolean {
 
 /** The time inside the bounds that lies in any interval of that name. */
 export function timesIn({ intervals }: NamedInterval, bounds: Interval): Interval[] {
-  return clip(
-    intervals.flatMap((interval) => spansOf(interval, bounds)),
-    bounds,
-  );
+  const spans = intervals.flatMap((interval) => spansOf(interval, bounds));
+  return clip(spans, bounds);
 }
 
 /** Day by day; where clocks change, minute by minute. */

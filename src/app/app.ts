@@ -107,10 +107,8 @@ async function begin(runtime: Runtime, reloader: Reloader, closer: Closer): Prom
   closer.add("start", () => stopping.abort());
   await untilRedisAnswers(runtime, stopping.signal);
   if (stopping.signal.aborted) return;
-  closer.add(
-    "membership",
-    replicas.follow(() => void reloader.assign()),
-  );
+  const unfollow = replicas.follow(() => void reloader.assign());
+  closer.add("membership", unfollow);
   await reloader.begin();
   if (stopping.signal.aborted) return;
   const { statusIntervalMs } = reloader.current().config.watch;

@@ -19,7 +19,7 @@ import { parseHandle } from "../notify/slack/handle.ts";
 import { mrkdwn } from "../notify/slack/mrkdwn.ts";
 import type { Store } from "../store/store.ts";
 import type { AuditTrail } from "./audit-trail.ts";
-import { aboutAlerts, aboutPlace, createSlackVerbs, type Person, type SlackVerbsDeps } from "./slack-verbs.ts";
+import { aboutAlerts, aboutPlace, type Person, SlackVerbs, type SlackVerbsDeps } from "./slack-verbs.ts";
 
 /** An integration whose buttons and commands come over one socket. */
 export interface SlackIntegration {
@@ -54,20 +54,33 @@ const ACT_MS = 15_000;
 const OVER = "This is over: nothing in it fires any more. Nothing was changed.";
 const GONE = "The integration of this message is not configured any more. Nothing was changed.";
 
-export function createSlackActions(deps: SlackActionsDeps) {
-  const { integrations, store, clock } = deps;
-  const verbs = createSlackVerbs(deps);
+export class SlackActions {
+  readonly #deps: SlackActionsDeps;
+  readonly #verbs: SlackVerbs;
+
+  constructor(deps: SlackActionsDeps) {
+    this.#deps = deps;
+    this.#verbs = new SlackVerbs(deps);
+  }
+
+  /** Acts on what Slack sent for the app `appId`; gives the answer to a command. */
+  async act(envelope: SlackEnvelope, appId: string | undefined): Promise<string | undefined> {
+    if (envelope.type === "slash_commands") return withDeadline(this.#command(envelope.payload, appId), ACT_MS);
+    const press = SlackPress.safeParse(envelope.payload).data;
+    if (press) await this.#pressed(press, appId);
+    return undefined;
+  }
 
   /** Somebody of the workspace, in the channel; where only some may, one of them. */
-  async function refusalOf(app: SlackAppSettings, asking: Asking, isThere: boolean, onlyReads = false) {
-    if (!isThere || !asking.isOurApp || asking.team !== (await deps.teamOf(app))) return "other_channel";
+  async #refusalOf(app: SlackAppSettings, asking: Asking, isThere: boolean, onlyReads = false) {
+    if (!isThere || !asking.isOurApp || asking.team !== (await this.#deps.teamOf(app))) return "other_channel";
     const { allow } = app.actions ?? { allow: [] };
     return onlyReads || allow === "channel" || allow.includes(asking.id) ? undefined : "not_allowed";
   }
 
-  function refuse(reason: RefusalReason, app: SlackAppSettings, { id, name }: Person, asked: string): string {
+  #refuse(reason: RefusalReason, app: SlackAppSettings, { id, name }: Person, asked: string): string {
     const actor = { via: "slack", name: id, person: name } as const;
-    void deps.audit.record({ actor, action: "refused", outcome: "refused", target: `Slack: ${asked}`, reason });
+    void this.#deps.audit.record({ actor, action: "refused", outcome: "refused", target: `Slack: ${asked}`, reason });
     const { allow } = app.actions ?? { allow: [] };
     if (reason === "other_channel" || allow === "channel")
       return `Only people in ${channelLink(app.channel)} may do this, there. Nothing was changed.`;
@@ -77,12 +90,12 @@ export function createSlackActions(deps: SlackActionsDeps) {
       .join(", ")} may do this. Nothing was changed.`;
   }
 
-  async function pressed(press: SlackPress, appId: string | undefined): Promise<void> {
+  async #pressed(press: SlackPress, appId: string | undefined): Promise<void> {
     const { user, container, team, actions, api_app_id } = press;
     const target = parseBlockId(actions[0]?.block_id ?? "");
     if (!target || !actions[0] || ["runbook", "open"].includes(actions[0].action_id)) return;
-    const own = integrations.find(({ id }) => slackIntegrationHash(id) === target.integration);
-    const { app } = own ?? integrations[0] ?? {};
+    const own = this.#deps.integrations.find(({ id }) => slackIntegrationHash(id) === target.integration);
+    const { app } = own ?? this.#deps.integrations[0] ?? {};
     if (!app) return;
     const asking = {
       id: user.id,
@@ -95,95 +108,87 @@ export function createSlackActions(deps: SlackActionsDeps) {
     // In a thread, where it might belong, Slack shows it only to people who follow that.
     const to = { channel: asking.channel, user: user.id };
     try {
-      const answer = own ? await withDeadline(answerTo(own, target, asking, actions[0]), ACT_MS) : GONE;
-      if (answer) await deps.tell(app, to, answer);
+      const answer = own ? await withDeadline(this.#answerTo(own, target, asking, actions[0]), ACT_MS) : GONE;
+      if (answer) await this.#deps.tell(app, to, answer);
     } catch (thrown) {
-      await deps.tell(app, to, slackFailed).catch(() => {});
+      await this.#deps.tell(app, to, slackFailed).catch(() => {});
       throw thrown;
     }
   }
 
-  async function answerTo(
+  async #answerTo(
     { id, app }: SlackIntegration,
     target: NonNullable<ReturnType<typeof parseBlockId>>,
     asking: Asking,
     { action_id, selected_option }: SlackPress["actions"][number],
   ): Promise<string | undefined> {
-    const open = await store.conversations.open(id, target.group, target.conversation);
+    const open = await this.#deps.store.conversations.open(id, target.group, target.conversation);
     const isThere = open === undefined || parseHandle(open.conversation.handle)?.channel === asking.channel;
-    const reason = await refusalOf(app, asking, isThere);
-    if (reason) return refuse(reason, app, asking, action_id);
-    const firing = (await deps.active()).filter(({ alert }) => open?.episodes.has(alert.id));
+    const reason = await this.#refusalOf(app, asking, isThere);
+    if (reason) return this.#refuse(reason, app, asking, action_id);
+    const firing = (await this.#deps.active()).filter(({ alert }) => open?.episodes.has(alert.id));
     const timezone = firing[0]?.alert.facts.timezone;
     if (timezone === undefined) return OVER;
     // A root that groups share is not edited meanwhile: its thread shows what was done.
     const announce = async (done: string) => {
       const to = { channel: asking.channel, thread_ts: asking.ts ?? "" };
       const text = `${done} by ${mrkdwn(asking.name)}.`;
-      if (open?.conversation.groups !== undefined) await deps.tell(app, to, text).catch(() => {});
+      if (open?.conversation.groups !== undefined) await this.#deps.tell(app, to, text).catch(() => {});
     };
     if (action_id === "acknowledge") {
-      const answer = await verbs.acknowledge(firing, asking, "");
+      const answer = await this.#verbs.acknowledge(firing, asking, "");
       if (answer === undefined) await announce("Acknowledged");
       return answer;
     }
     const about = aboutAlerts(firing);
-    if (action_id === "why") return verbs.why(about);
+    if (action_id === "why") return this.#verbs.why(about);
     const value = slackSilences.find((one) => one === selected_option?.value);
     if (action_id !== "silence" || value === undefined) return undefined;
-    const endsAt = value === "morning" ? nextMorning(clock.now(), timezone) : clock.now() + (parseDuration(value) ?? 0);
-    const { text, done } = await verbs.silence(about, { endsAt, comment: "" }, asking);
+    const now = this.#deps.clock.now();
+    const endsAt = value === "morning" ? nextMorning(now, timezone) : now + (parseDuration(value) ?? 0);
+    const { text, done } = await this.#verbs.silence(about, { endsAt, comment: "" }, asking);
     if (done) await announce(done);
     return text;
   }
 
-  async function command(typed: SlackCommand, appId: string | undefined): Promise<string | undefined> {
+  async #command(typed: SlackCommand, appId: string | undefined): Promise<string | undefined> {
     const { user_id: id, team_id: team, channel_id: channel, channel_name, api_app_id } = typed;
     const asking = { id, name: nameOf(id, typed.user_name), team, channel, isOurApp: api_app_id === appId };
-    const here = integrations.filter(({ app }) => [channel, `#${channel_name}`].includes(app.channel));
-    const { app } = here[0] ?? integrations[0] ?? {};
+    const here = this.#deps.integrations.filter(({ app }) => [channel, `#${channel_name}`].includes(app.channel));
+    const { app } = here[0] ?? this.#deps.integrations[0] ?? {};
     if (!app) return undefined;
-    const stranger = await refusalOf(app, asking, here.length > 0, true);
-    if (stranger) return refuse(stranger, app, asking, "command");
-    const fleet = await deps.fleet();
+    const stranger = await this.#refusalOf(app, asking, here.length > 0, true);
+    if (stranger) return this.#refuse(stranger, app, asking, "command");
+    const fleet = await this.#deps.fleet();
     const request = await runYielding(readCommand(typed.text, await runYielding(placesOf(fleet))));
     if ("problem" in request) return request.problem;
     if (request.verb === "ack" || request.verb === "silence") {
-      const refused = await Promise.all(here.map((one) => refusalOf(one.app, asking, true)));
+      const refused = await Promise.all(here.map((one) => this.#refusalOf(one.app, asking, true)));
       const [reason] = refused.includes(undefined) ? [] : refused;
-      if (reason) return refuse(reason, app, asking, request.verb);
+      if (reason) return this.#refuse(reason, app, asking, request.verb);
     }
-    return run(request, asking, fleet);
+    return this.#run(request, asking, fleet);
   }
 
-  async function run(request: SlackRequest, asking: Person, fleet: FleetSnapshot): Promise<string> {
+  async #run(request: SlackRequest, asking: Person, fleet: FleetSnapshot): Promise<string> {
     if (request.verb === "help") return slackHelp;
-    const active = await deps.active();
-    if (request.place === undefined) return statusText(active, clock.now());
+    const active = await this.#deps.active();
+    const now = this.#deps.clock.now();
+    if (request.place === undefined) return statusText(active, now);
     const { place } = request;
     const about = aboutPlace(place);
     const firing = active.filter(({ alert: { labels } }) => labels[`${place.kind}_id`] === place.id);
     switch (request.verb) {
       case "status":
-        return placeText(place, await runYielding(recordingsAt(fleet, place)), firing, clock.now());
+        return placeText(place, await runYielding(recordingsAt(fleet, place)), firing, now);
       case "why":
-        return verbs.why({ ...about, subjects: [...about.subjects, ...aboutAlerts(firing).subjects] });
+        return this.#verbs.why({ ...about, subjects: [...about.subjects, ...aboutAlerts(firing).subjects] });
       case "ack":
-        return (await verbs.acknowledge(firing, asking, request.comment)) ?? "Acknowledged.";
+        return (await this.#verbs.acknowledge(firing, asking, request.comment)) ?? "Acknowledged.";
       case "silence":
-        return (await verbs.silence(about, { ...request, endsAt: clock.now() + request.forMs }, asking)).text;
+        return (await this.#verbs.silence(about, { ...request, endsAt: now + request.forMs }, asking)).text;
     }
   }
-
-  return {
-    /** Acts on what Slack sent for the app `appId`; gives the answer to a command. */
-    async act(envelope: SlackEnvelope, appId: string | undefined): Promise<string | undefined> {
-      if (envelope.type === "slash_commands") return withDeadline(command(envelope.payload, appId), ACT_MS);
-      const press = SlackPress.safeParse(envelope.payload).data;
-      if (press) await pressed(press, appId);
-      return undefined;
-    },
-  };
 }
 
 function channelLink(channel: string): string {

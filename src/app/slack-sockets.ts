@@ -6,7 +6,7 @@ import { SlackSocket, slackSocketAddress } from "../notify/slack/socket.ts";
 import { createSlackApi, type SlackApi } from "../notify/slack/web-api.ts";
 import type { Runtime } from "./runtime.ts";
 import type { Setup } from "./setup.ts";
-import { type Addressee, createSlackActions, type SlackIntegration } from "./slack-actions.ts";
+import { type Addressee, SlackActions, type SlackIntegration } from "./slack-actions.ts";
 
 const CALL_MS = 10_000;
 
@@ -85,7 +85,7 @@ export class SlackSockets {
     const setup = this.#setup;
     if (!setup) return undefined;
     const { engine, config } = setup;
-    const actions = createSlackActions({
+    const actions = new SlackActions({
       ...this.#runtime,
       integrations: integrationsOf(setup).filter(({ app }) => keyOf(app, app.appToken) === key),
       changes: engine.changes,

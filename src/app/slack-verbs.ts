@@ -53,19 +53,22 @@ const MOST_SUBJECTS = 50;
 const MOST_LOCATIONS = 100;
 const MOST_SILENCES = 10;
 
-export function createSlackVerbs({ clock, changes, store, externalUrl }: SlackVerbsDeps) {
+export class SlackVerbs {
+  readonly #deps: SlackVerbsDeps;
+
+  constructor(deps: SlackVerbsDeps) {
+    this.#deps = deps;
+  }
+
   /** Of alerts that nobody has acknowledged; no answer where that changed something, as the message shows it. */
-  async function acknowledge(
+  async acknowledge(
     firing: readonly SuppressibleAlert[],
     person: Person,
     comment: string,
   ): Promise<string | undefined> {
+    const alerts = firing.map(({ alert }) => alert);
     const request = { author: person.name, comment, isFirst: true };
-    const outcomes = await changes.acknowledgeEach(
-      firing.map(({ alert }) => alert),
-      request,
-      originOf(person),
-    );
+    const outcomes = await this.#deps.changes.acknowledgeEach(alerts, request, originOf(person));
     const done = outcomes.filter((one) => one.outcome === "done");
     if (done.some(({ before }) => before === undefined)) return undefined;
     const authors = [...new Set(done.flatMap(({ before }) => before?.author ?? []))];
@@ -73,17 +76,18 @@ export function createSlackVerbs({ clock, changes, store, externalUrl }: SlackVe
     return `Acknowledged already, by ${mrkdwn(authors.slice(0, 5).join(", "))}.`;
   }
 
-  async function silence(
+  async silence(
     { scope, silences, timezone }: About,
     { endsAt, comment }: { endsAt: Instant; comment: string },
     person: Person,
   ): Promise<{ readonly text: string; readonly done?: string }> {
+    const { clock, externalUrl } = this.#deps;
     const page = externalUrl === undefined ? "" : link({ label: "status page", url: `${externalUrl}/?show=silences` });
     if (!silences) return { text: `That would take too many silences. Set one on the ${page || "status page"}.` };
     const by = new Set<string>();
     let until = endsAt;
     for (const matchers of silences) {
-      const set = await silenceOnce(matchers, endsAt, comment || "from Slack", person);
+      const set = await this.#silenceOnce(matchers, endsAt, comment || "from Slack", person);
       if ("problem" in set) return { text: `It was not silenced: ${mrkdwn(set.problem)}.` };
       if ("by" in set) {
         by.add(set.by);
@@ -97,7 +101,7 @@ export function createSlackVerbs({ clock, changes, store, externalUrl }: SlackVe
   }
 
   /** `by`: the author of the silence that is in force already, and covers the time. */
-  async function silenceOnce(
+  async #silenceOnce(
     text: string,
     endsAt: Instant,
     comment: string,
@@ -105,7 +109,9 @@ export function createSlackVerbs({ clock, changes, store, externalUrl }: SlackVe
   ): Promise<
     { readonly by: string; readonly endsAt: Instant } | { readonly problem: string } | { readonly id: string }
   > {
+    const { clock, changes } = this.#deps;
     const matchers = parseMatchers(text, requestBudget());
+    const fields = { id: undefined, matchers, startsAt: undefined, endsAt, comment, annotations: {} };
     for (;;) {
       const now = clock.now();
       const stored = new Map((await changes.silences()).map((one) => [one.id, one]));
@@ -115,34 +121,20 @@ export function createSlackVerbs({ clock, changes, store, externalUrl }: SlackVe
         if (known && silenceState(known, now) === "active" && known.endsAt >= endsAt - SAME_MS)
           return { by: known.createdBy, endsAt: known.endsAt };
       }
-      const wanted = {
-        id: undefined,
-        matchers,
-        startsAt: undefined,
-        endsAt,
-        createdBy: person.name,
-        comment,
-        annotations: {},
-      };
-      const set = await changes.setSilence(wanted, originOf(person), id);
+      const set = await changes.setSilence({ ...fields, createdBy: person.name }, originOf(person), id);
       if (set.outcome === "refused") return { problem: set.why };
       if (set.outcome === "set") return { id };
     }
   }
 
-  async function why({ name, subjects, timezone }: About): Promise<string> {
-    const now = clock.now();
+  async why({ name, subjects, timezone }: About): Promise<string> {
+    const now = this.#deps.clock.now();
     const different = new Map(subjects.map(([subject, of]) => [`${subject.kind}/${subject.id}`, { subject, of }]));
     const asked = [...different].slice(0, MOST_SUBJECTS);
-    const since = now - WEEK_MS;
-    const lines = await store.log.read(
-      asked.map(([, { subject }]) => subject),
-      since,
-    );
+    const about = asked.map(([, { subject }]) => subject);
+    const lines = await this.#deps.store.log.read(about, now - WEEK_MS);
     return whyText({ name, names: new Map(asked.map(([key, { of }]) => [key, of])), timezone }, lines, now);
   }
-
-  return { acknowledge, silence, why };
 }
 
 /** Silences the location that all of them are at, or each of their locations; without locations, each alert. */

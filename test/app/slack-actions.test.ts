@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { AuditEntry } from "../../src/alerting/audit.ts";
-import { createSlackActions, type SlackIntegration } from "../../src/app/slack-actions.ts";
+import { SlackActions, type SlackIntegration } from "../../src/app/slack-actions.ts";
 import { createSuppression } from "../../src/deliver/suppression.ts";
 import { createSuppressionChanges } from "../../src/deliver/suppression-changes.ts";
 import { slackIds } from "../../src/demo/slack/methods.ts";
@@ -72,7 +72,7 @@ describeWithRedis("a press or a command of Slack", () => {
       ]),
     );
     const names: Record<string, string> = { r1: "Entrance", r2: "Tills" };
-    const actions = createSlackActions({
+    const actions = new SlackActions({
       clock,
       store,
       integrations,

@@ -25,11 +25,8 @@ export function* auditPage(
   const listing = yield* auditListing(entries, { limit: ENTRIES_A_PAGE, ...query });
   const moment: Moment = { now, times: timesSeenAt(now) };
   const link = (cursor: string | undefined) => auditLink({ person, action, days, cursor });
-  const table = tableOf(
-    "Changes and refused attempts",
-    COLUMNS,
-    listing.items.map((entry) => rowOf(entry, moment)),
-  );
+  const rows = listing.items.map((entry) => rowOf(entry, moment));
+  const table = tableOf("Changes and refused attempts", COLUMNS, rows);
   return {
     title: "Audit log",
     here: "audit",

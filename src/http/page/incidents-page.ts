@@ -34,12 +34,8 @@ export function* incidentsPage(
   const listing = yield* incidentListing(incidents, wanted, fleet.inventory, moment.now);
   const table = fleetTable(listing.items, data, ROOT, "Incidents");
   const parameters = { q, rule, days, sort };
-  const more = pager(
-    listing,
-    "incidents",
-    (cursor) => incidentsLink(ROOT, { ...parameters, cursor }),
-    `the ${sort} first`,
-  );
+  const link = (cursor: string | undefined) => incidentsLink(ROOT, { ...parameters, cursor });
+  const more = pager(listing, "incidents", link, `the ${sort} first`);
   const csv = html`<p><a href="${incidentsLink(ROOT, parameters, "incidents.csv")}" download>All of them as CSV</a></p>`;
   const rules = [...new Set(incidents.map(({ alertname }) => alertname))].sort().slice(0, RULES_LISTED);
   return {
@@ -129,10 +125,8 @@ export function* recentIncidents(incidents: readonly Incident[], data: PageData,
   const { fleet, moment } = data;
   const since = moment.now - DAY_MS;
   const ended = incidents.filter(({ endsAt = 0 }) => endsAt >= since);
-  const ofLocations = Map.groupBy(
-    ended.filter(({ subject }) => subject.kind === "location"),
-    ({ locationId }) => locationId,
-  );
+  const whole = ended.filter(({ subject }) => subject.kind === "location");
+  const ofLocations = Map.groupBy(whole, ({ locationId }) => locationId);
   const isWithin = ({ subject, locationId, startsAt, endsAt = 0 }: Incident) =>
     subject.kind === "recording" &&
     (ofLocations.get(locationId) ?? []).some((whole) => startsAt <= (whole.endsAt ?? 0) && endsAt >= whole.startsAt);

@@ -49,10 +49,8 @@ export function statusText(active: readonly Active[], now: Instant): string {
     return { at: first.startsAt, text: `${bold(name)}: ${mrkdwn(phraseOf(alerts))} ${since}` };
   });
   const lines = rows.sort((a, b) => a.at - b.at).map(({ text }) => text);
-  return bounded(
-    [`${bold(`${counted(needed.length, "alert")} need somebody`)}: ${mrkdwn(phraseOf(needed))}`, ...lines],
-    handled,
-  );
+  const first = `${bold(`${counted(needed.length, "alert")} need somebody`)}: ${mrkdwn(phraseOf(needed))}`;
+  return bounded([first, ...lines], handled);
 }
 
 export interface PlaceRow {

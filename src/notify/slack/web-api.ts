@@ -51,10 +51,8 @@ export function createSlackApi(options: {
       retryConfig: { retries: 0 },
       rejectRateLimitedCalls: true,
       async fetch(url, { headers, body } = {}) {
-        const answer = await http.send(
-          { method: "POST", url: String(url), headers: headers as Record<string, string>, body: String(body) },
-          signal,
-        );
+        const request = { url: String(url), headers: headers as Record<string, string>, body: String(body) };
+        const answer = await http.send({ method: "POST", ...request }, signal);
         const { bytes, isCut } = await readBody(answer.body, MAX_ANSWER_BYTES);
         if (isCut) throw new Error("the answer is too long");
         const { retryAfter, scopes } = answer;
