@@ -28,7 +28,7 @@ export interface Expectation {
   readonly incident: Incident;
   /** Undefined: it has to be notified. */
   readonly excuse: Excuse | undefined;
-  /** The rules of which any may notify it. */
+  /** The rules of which any has to notify it; where none has to, those that may. */
   readonly rules: readonly Rule[];
   /** The sites at which it has to be notified; none of an incident of the service. */
   readonly sites: readonly Site[];
@@ -68,9 +68,12 @@ export function expectationsOf(
   return ledger.map((incident) => {
     const own = given.rules.filter(({ when }) => watches(when, incident));
     const bySite = Map.groupBy(incident.effects, ({ recording }) => recording.site);
-    const excuseAt = (site: Site) => excuseFor(own, { ...incident, effects: bySite.get(site) ?? [] }, facts);
+    const at = (site: Site) => ({ ...incident, effects: bySite.get(site) ?? [] });
+    const excuseAt = (site: Site) => excuseFor(own, at(site), facts);
     const sites = [...bySite.keys()].filter((site) => !excuseAt(site));
-    return { incident, rules: own, excuse: sites.length > 0 ? undefined : excuseFor(own, incident, facts), sites };
+    const owing = own.filter((rule) => sites.some((site) => !excuseOf(rule, at(site), facts)));
+    const excuse = sites.length > 0 ? undefined : excuseFor(own, incident, facts);
+    return { incident, rules: owing.length > 0 ? owing : own, excuse, sites };
   });
 }
 
