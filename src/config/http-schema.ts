@@ -101,7 +101,8 @@ export function checkReading(http: HttpInput, web: WebConfig | undefined): Findi
     http;
   const mayRead = tokens.some(({ scopes }) => scopes.includes("read") || scopes.includes("admin"));
   if (allow_anonymous || admin_token || read_token || mayRead || auth_proxy || (web && signsIn(web))) return [];
-  const closed = "`read_token` beside it (`openssl rand -hex 32` makes one), or `allow_anonymous: true`";
+  const closed =
+    "`read_token` or `admin_token` beside it (`openssl rand -hex 32` makes one), or `allow_anonymous: true`";
   const refused = (key: string, found: string, expected = closed): Finding[] => [
     { kind: "conflict", path: ["http", key], found, expected },
   ];

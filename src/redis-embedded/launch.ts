@@ -153,6 +153,6 @@ export async function requireRedisServer(env: Env): Promise<string> {
   throw new StoreError(
     "no_server",
     "redis-server is not installed; install it (Debian and Ubuntu: apt-get install redis-server, Fedora: dnf install " +
-      "valkey, macOS: brew install redis) or set redis.url to a running Redis.",
+      "valkey, macOS: brew install redis) or, for the daemon, set redis.url to a running Redis.",
   );
 }

@@ -17,7 +17,8 @@ const proxied = "trusted_proxies: [10.0.0.0/8], auth_proxy: { user_header: X-Use
 const listening = 'listen: "0.0.0.0:1"';
 
 describe("reading", () => {
-  const closing = "`read_token` beside it (`openssl rand -hex 32` makes one), or `allow_anonymous: true`";
+  const closing =
+    "`read_token` or `admin_token` beside it (`openssl rand -hex 32` makes one), or `allow_anonymous: true`";
 
   test.each([
     ["http.listen", 'listen: ":9595"'],

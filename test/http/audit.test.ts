@@ -204,6 +204,7 @@ describe("lenswatch audit and lenswatch sessions", () => {
     expect((await run("revoke", "--name", "dana")).stdout).toBe("1 session revoked.\n");
     expect(await statuses()).toEqual([401, 200, 200]);
     expect(await run("revoke", id)).toMatchObject({ exitCode: 0 });
+    expect(await run("revoke", "--name", "nobody")).toMatchObject({ exitCode: 1, stdout: "" });
     expect(await statuses()).toEqual([401, 401, 200]);
     expect(await run("revoke", id)).toMatchObject({
       exitCode: 1,
