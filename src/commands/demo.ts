@@ -10,7 +10,7 @@ import type { Config } from "../config/config.ts";
 import { loadConfig } from "../config/load.ts";
 import { type Inbox, startInbox } from "../demo/inbox.ts";
 import { createNarrator } from "../demo/narrator.ts";
-import { localTime, type Paint, paintFor, printMessage } from "../demo/print.ts";
+import { localTime, type Paint, paintFor, printEvent } from "../demo/print.ts";
 import { Closer } from "../lib/closer.ts";
 import { humanDuration } from "../lib/duration.ts";
 import { freePort } from "../lib/free-port.ts";
@@ -69,7 +69,7 @@ async function play(context: DemoContext, startDaemon: StartDaemon): Promise<voi
   io.signal.throwIfAborted();
   const inbox = await startInbox({
     port: await freePort(INBOX_PORT),
-    onMessage: (message) => io.stdout.write(printMessage(message, context.paint)),
+    onEvent: (event) => io.stdout.write(printEvent(event, context.paint)),
   });
   closer.add("inbox", () => inbox.close());
   const listen = `127.0.0.1:${await freePort(DAEMON_PORT)}`;
@@ -106,7 +106,9 @@ function placeholders(parts: { simulator: Simulator; inbox: Inbox; listen: strin
   const settings = Object.entries(settingsOf(simulator));
   return {
     ...Object.fromEntries(settings.map(([key, value]) => [`LENSWATCH_DEMO_${key.toUpperCase()}`, value])),
-    LENSWATCH_DEMO_SLACK_URL: inbox.slackUrl,
+    LENSWATCH_DEMO_SLACK_API_URL: inbox.slack.apiUrl,
+    LENSWATCH_DEMO_SLACK_BOT_TOKEN: inbox.slack.tokens.bot,
+    LENSWATCH_DEMO_SLACK_APP_TOKEN: inbox.slack.tokens.app,
     LENSWATCH_DEMO_SMTP_HOST: inbox.smtp.host,
     LENSWATCH_DEMO_SMTP_PORT: String(inbox.smtp.port),
     LENSWATCH_DEMO_LISTEN: parts.listen,
@@ -119,7 +121,7 @@ function welcome(
 ): string {
   const cameras = FLEET.locations * FLEET.recordingsPerLocation;
   const rows = [
-    ["inbox", inbox.url, "messages as people receive them"],
+    ["inbox", inbox.url, "messages as people receive them; press their buttons"],
     [
       "page",
       `http://${listen}/`,

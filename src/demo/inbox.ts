@@ -1,59 +1,61 @@
-/** Receives the demo's messages on loopback: a webhook like Slack's, an SMTP server, and a page showing both. */
+/** Receives the demo's messages on loopback: a stand-in of Slack, an SMTP server, and a page on which people answer. */
 import { randomBytes } from "node:crypto";
 import { PassThrough } from "node:stream";
 import { type FastifyInstance, fastify } from "fastify";
-import { type Clock, systemClock } from "../lib/clock.ts";
+import { z } from "zod";
+import { type Clock, type Instant, systemClock } from "../lib/clock.ts";
 import { Closer } from "../lib/closer.ts";
-import { type InboxMessage, type Received, startMailServer } from "./mail-server.ts";
-import { renderMail, renderMessage, renderPage } from "./page.ts";
-import { readSlackMessage } from "./slack-message.ts";
+import { toError } from "../lib/errors.ts";
+import { tryJson } from "../lib/json-values.ts";
+import { type CaughtMail, type StoredMail, startMailServer } from "./mail-server.ts";
+import { type Article, answerArticle, conversationArticle, mailArticle, renderMail, renderPage } from "./page.ts";
+import { allBlocks } from "./slack/limits.ts";
+import { type SlackStandIn, startSlackStandIn } from "./slack/stand-in.ts";
+import type { StandInMessage } from "./slack/workspace.ts";
 
+/** Of mails, of conversations, and of the replies and edits of each. */
 const MAX_MESSAGES = 300;
-const MAX_BODY_BYTES = 1024 * 1024;
+const MAX_BODY_BYTES = 16 * 1024;
+const CHANNEL = "ops-cameras";
+const YOU = { user: "U0YOU", name: "you" };
 const MAIL_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:";
 const PAGE_POLICY =
   "default-src 'none'; script-src 'nonce-NONCE'; style-src 'nonce-NONCE'; connect-src 'self'; frame-src 'self'; " +
   "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
+/** What arrived. An edit that only follows a reply is none of its own; an answer is for the person who asked. */
+export type InboxEvent = { readonly at: Instant } & (
+  | { readonly kind: "email"; readonly mail: CaughtMail }
+  | { readonly kind: "post" | "edit"; readonly message: StandInMessage }
+  | { readonly kind: "answer"; readonly text: string }
+);
+
 interface InboxOptions {
   /** Of the page; 0 (the default) is any free one. */
   readonly port?: number;
   readonly clock?: Clock;
-  readonly onMessage?: (message: InboxMessage) => void;
+  readonly onEvent?: (event: InboxEvent) => void;
 }
 
 export type Inbox = Awaited<ReturnType<typeof startInbox>>;
 
-/** Starts webhook, SMTP server and page. Rejects, with everything closed, when one of them cannot listen. */
-export async function startInbox({ port = 0, clock = systemClock, onMessage }: InboxOptions = {}) {
+/** Starts Slack, SMTP server and page. Rejects, with everything closed, when one of them cannot listen. */
+export async function startInbox({ port = 0, clock = systemClock, onEvent = () => {} }: InboxOptions = {}) {
   const closer = new Closer();
-  const messages: InboxMessage[] = [];
-  const watchers = new Set<PassThrough>();
-  let lastId = 0;
-
-  const receive = (content: Received) => {
-    lastId += 1;
-    const message: InboxMessage = { id: lastId, receivedAt: clock.now(), ...content };
-    messages.push(message);
-    if (messages.length > MAX_MESSAGES) messages.shift();
-    for (const watcher of watchers) writeEvent(watcher, message);
-    onMessage?.(message);
-  };
-
   try {
+    const slack = await startSlackStandIn({ channels: [CHANNEL], clock, keeps: MAX_MESSAGES });
+    closer.add("inbox Slack", () => slack.close());
+    const state = createState(slack, { clock, onEvent });
     const app = fastify({ bodyLimit: MAX_BODY_BYTES, forceCloseConnections: true });
     closer.add("inbox page", () => app.close());
-    addRoutes(app, { messages, watchers, receive });
+    addRoutes(app, state);
     const url = await app.listen({ port, host: "127.0.0.1" });
-    const mail = await startMailServer((caught) => receive({ kind: "email", mail: caught }));
+    const mail = await startMailServer((caught) => state.receiveMail(caught));
     closer.add("inbox SMTP", mail.close);
     return {
       url,
-      /** To be used as a Slack webhook. */
-      slackUrl: `${url}/slack/services/demo`,
+      slack,
       smtp: { host: mail.host, port: mail.port },
-      /** The latest, oldest first. */
-      messages: messages as readonly InboxMessage[],
       /** Closes everything, open pages too. */
       close: () => closer.close(),
     };
@@ -63,52 +65,135 @@ export async function startInbox({ port = 0, clock = systemClock, onMessage }: I
   }
 }
 
-type State = Readonly<{
-  messages: readonly InboxMessage[];
-  watchers: Set<PassThrough>;
-  receive(content: Received): void;
-}>;
+type State = ReturnType<typeof createState>;
 
-function addRoutes(app: FastifyInstance, { messages, watchers, receive }: State): void {
+function createState(slack: SlackStandIn, { clock, onEvent }: { clock: Clock; onEvent(event: InboxEvent): void }) {
+  const mails: StoredMail[] = [];
+  const watchers = new Set<PassThrough>();
+  /** What only the person who asked sees, by the root it was asked at; of commands under "". */
+  const answers = new Map<string, string>();
+  /** Roots with a reply since their last edit. */
+  const replied = new Set<string>();
+  let askedAt = "";
+  let lastMail = 0;
+
+  const channel = slack.channel(CHANNEL);
+  const rootOf = (ts: string) => channel.messages.find((root) => root.ts === ts);
+  const publish = (article: Article) => {
+    for (const watcher of watchers) writeEvent(watcher, article);
+  };
+  function publishRoot(ts: string): void {
+    const root = rootOf(ts);
+    publish(root ? conversationArticle(root, answers.get(ts)) : answerArticle(answers.get("") ?? ""));
+  }
+  function answer(ts: string, text: string): void {
+    answers.set(rootOf(ts) ? ts : "", text);
+    for (const old of answers.keys()) if (old !== "" && !rootOf(old)) answers.delete(old);
+    publishRoot(ts);
+    onEvent({ kind: "answer", at: clock.now(), text });
+  }
+
+  slack.events.on("posted", (message) => {
+    if (message.threadTs !== undefined) replied.add(message.threadTs);
+    publishRoot(message.threadTs ?? message.ts);
+    onEvent({ kind: "post", at: clock.now(), message });
+  });
+  slack.events.on("edited", (message) => {
+    publishRoot(message.ts);
+    if (!replied.delete(message.ts)) onEvent({ kind: "edit", at: clock.now(), message });
+  });
+  slack.events.on("ephemeral", ({ text }) => answer(askedAt, text));
+
+  return {
+    watchers,
+    receiveMail(mail: CaughtMail): void {
+      lastMail += 1;
+      const stored = { id: lastMail, receivedAt: clock.now(), mail };
+      mails.push(stored);
+      if (mails.length > MAX_MESSAGES) mails.shift();
+      publish(mailArticle(stored));
+      onEvent({ kind: "email", at: stored.receivedAt, mail });
+    },
+    mail: (id: string) => mails.find((one) => String(one.id) === id),
+    commandAnswer: () => answers.get("") ?? "",
+    /** Oldest first. */
+    articles(): Article[] {
+      const roots = channel.messages.map((root) => conversationArticle(root, answers.get(root.ts)));
+      return [...roots, ...mails.map(mailArticle)].sort((a, b) => a.at - b.at);
+    },
+    /** Presses a button as "you"; false where that message or button is gone. */
+    async press({ ts, action, value }: z.infer<typeof Press>): Promise<boolean> {
+      const root = rootOf(ts);
+      if (!root || !allBlocks(root).some(({ elements }) => elements?.some((one) => one.action_id === action)))
+        return false;
+      askedAt = ts;
+      if (answers.delete(ts)) publishRoot(ts);
+      await slack.press(root, action, { ...YOU, ...(value !== undefined && { value }) });
+      return true;
+    },
+    async command({ text }: z.infer<typeof Typed>): Promise<boolean> {
+      askedAt = "";
+      const said = await slack.command(CHANNEL, text.replace(/^\s*\/lenswatch\b/, "").trim(), YOU);
+      if (said !== undefined) answer("", said);
+      return true;
+    },
+  };
+}
+
+const Press = z.object({ ts: z.string(), action: z.string(), value: z.string().optional() });
+const Typed = z.object({ text: z.string() });
+
+function addRoutes(app: FastifyInstance, state: State): void {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser("*", { parseAs: "string" }, (_request, body, done) => done(null, body));
+  // Another site's page cannot send JSON here without asking first, which is refused.
+  app.addContentTypeParser("application/json", { parseAs: "string" }, (_request, body, done) => done(null, body));
   app.addHook("onRequest", async (_request, reply) => {
     reply.headers({ "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store" });
   });
   app.setErrorHandler<{ statusCode?: number }>(({ statusCode = 500 }, _request, reply) =>
-    reply.code(statusCode).send(statusCode === 413 ? "payload_too_large" : "failed"),
+    reply.code(statusCode).send("failed\n"),
   );
   app.setNotFoundHandler(({ method }, reply) =>
     method === "GET" || method === "HEAD"
       ? reply.code(404).send("not found\n")
-      : reply.code(405).send("only GET, and POST for Slack's webhook\n"),
+      : reply.code(405).send("only GET, and what the page itself sends\n"),
   );
-  // Answers as Slack does: `ok`, or one word for what is wrong.
-  app.post("/slack/*", async ({ body }, reply) => {
-    const slack = readSlackMessage(String(body ?? ""));
-    if (!slack) return reply.code(400).send("invalid_payload");
-    receive({ kind: "slack", slack });
-    return "ok";
-  });
   app.get("/", (_request, reply) => {
     const nonce = randomBytes(16).toString("base64");
     reply.header("Content-Security-Policy", PAGE_POLICY.replaceAll("NONCE", nonce));
-    return reply.type("text/html").send(renderPage(messages, nonce));
+    return reply
+      .type("text/html")
+      .send(renderPage(state.articles(), { answer: state.commandAnswer(), channel: CHANNEL, nonce }));
   });
   app.get<{ Params: { id: string } }>("/mail/:id", ({ params }, reply) => {
-    const mail = messages.find(({ id }) => String(id) === params.id);
-    if (mail?.kind !== "email") return reply.callNotFound();
-    return reply.header("Content-Security-Policy", MAIL_POLICY).type("text/html").send(renderMail(mail));
+    const stored = state.mail(params.id);
+    if (!stored) return reply.callNotFound();
+    return reply.header("Content-Security-Policy", MAIL_POLICY).type("text/html").send(renderMail(stored.mail));
   });
   app.get("/events", (_request, reply) => {
-    const watcher = new PassThrough().once("close", () => watchers.delete(watcher));
+    const watcher = new PassThrough().once("close", () => state.watchers.delete(watcher));
     watcher.write("retry: 1000\n\n");
-    for (const message of messages) writeEvent(watcher, message);
-    watchers.add(watcher);
+    for (const article of state.articles()) writeEvent(watcher, article);
+    state.watchers.add(watcher);
     return reply.type("text/event-stream").send(watcher);
+  });
+  addDeed(app, "/press", Press, state.press);
+  addDeed(app, "/command", Typed, state.command);
+}
+
+/** Something a person does in Slack; 503 with a sentence where the app does not answer. */
+function addDeed<T>(app: FastifyInstance, path: string, schema: z.ZodType<T>, act: (asked: T) => Promise<boolean>) {
+  app.post(path, async ({ body }, reply) => {
+    const asked = schema.safeParse(tryJson(String(body ?? ""))).data;
+    if (asked === undefined) return reply.code(400).send("not what the page sends\n");
+    try {
+      return (await act(asked)) ? reply.code(204).send() : reply.code(404).send("That button is gone.\n");
+    } catch (thrown) {
+      return reply.code(503).send(`lenswatch did not answer: ${toError(thrown).message}\n`);
+    }
   });
 }
 
-function writeEvent(watcher: PassThrough, message: InboxMessage): void {
-  watcher.write(`id: ${message.id}\ndata: ${JSON.stringify(renderMessage(message))}\n\n`);
+function writeEvent(watcher: PassThrough, { html }: Article): void {
+  watcher.write(`data: ${JSON.stringify(html)}\n\n`);
 }

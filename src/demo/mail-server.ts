@@ -6,7 +6,6 @@ import PostalMime, { type Address } from "postal-mime";
 import { SMTPServer } from "smtp-server";
 import type { Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
-import type { SlackMessage } from "./slack-message.ts";
 
 const MAX_BYTES = 5 * 1024 * 1024;
 
@@ -35,7 +34,7 @@ export async function startMailServer(onMail: (mail: CaughtMail) => void) {
   return { host: address, port, close: () => new Promise<void>((resolve) => server.close(resolve)) };
 }
 
-type CaughtMail = Awaited<ReturnType<typeof receive>>;
+export type CaughtMail = Awaited<ReturnType<typeof receive>>;
 
 async function receive(stream: Readable, to: string) {
   const chunks: Buffer[] = [];
@@ -54,7 +53,8 @@ function addressText(from: Address | undefined): string {
   return from.name ? `${from.name} <${from.address ?? ""}>` : (from.address ?? "");
 }
 
-export type Received =
-  | { readonly kind: "slack"; readonly slack: SlackMessage }
-  | { readonly kind: "email"; readonly mail: CaughtMail };
-export type InboxMessage = Received & { readonly id: number; readonly receivedAt: Instant };
+export interface StoredMail {
+  readonly id: number;
+  readonly receivedAt: Instant;
+  readonly mail: CaughtMail;
+}

@@ -1,4 +1,4 @@
-// Prepends each message as it arrives; the server sends those it has when the page connects.
+// Shows each message as it arrives or changes; the server sends those it has when the page connects.
 const list = document.getElementById("messages");
 const live = document.getElementById("live");
 const source = new EventSource("/events");
@@ -11,6 +11,46 @@ source.onerror = () => {
 source.onmessage = (event) => {
   const holder = document.createElement("template");
   holder.innerHTML = JSON.parse(event.data);
-  const article = holder.content.firstElementChild;
-  if (article && !document.getElementById(article.id)) list.prepend(article);
+  const next = holder.content.firstElementChild;
+  if (next) show(next, document.getElementById(next.id));
 };
+
+function show(next, old) {
+  if (!old) return list.prepend(next);
+  if (old.outerHTML === next.outerHTML) return;
+  const focused = old.contains(document.activeElement) && document.activeElement.dataset.action;
+  if (old.dataset.at === next.dataset.at) old.replaceWith(next);
+  else {
+    old.remove();
+    list.prepend(next);
+  }
+  if (focused) next.querySelector(`[data-action="${focused}"]`)?.focus();
+}
+
+async function send(path, asked, control) {
+  control.disabled = true;
+  try {
+    const headers = { "content-type": "application/json" };
+    const response = await fetch(path, { method: "POST", headers, body: JSON.stringify(asked) });
+    live.textContent = response.ok ? "live" : `⚠ ${await response.text()}`;
+  } catch {
+    live.textContent = "⚠ the demo cannot be reached";
+  }
+  control.disabled = false;
+}
+
+function press(control, value) {
+  const { ts } = control.closest("[data-ts]").dataset;
+  send("/press", { ts, action: control.dataset.action, value }, control);
+}
+list.addEventListener("click", ({ target }) => {
+  if (target.matches("button[data-action]")) press(target);
+});
+list.addEventListener("change", ({ target }) => {
+  if (target.value !== "") press(target, target.value);
+  target.value = "";
+});
+document.getElementById("command").addEventListener("submit", (event) => {
+  event.preventDefault();
+  send("/command", { text: event.target.text.value }, event.submitter);
+});

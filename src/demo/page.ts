@@ -1,13 +1,33 @@
 /** The inbox's page: messages as Slack and a mail program would show them. Everything shown is escaped here. */
 import { readFileSync } from "node:fs";
+import type { Instant } from "../lib/clock.ts";
+import { counted } from "../lib/format.ts";
 import { escapeHtml, stripControls } from "../lib/text.ts";
-import type { InboxMessage } from "./mail-server.ts";
-import type { MrkdwnSpan, SlackMessage } from "./slack-message.ts";
+import type { CaughtMail, StoredMail } from "./mail-server.ts";
+import type { SlackElement } from "./slack/limits.ts";
+import type { StandInMessage } from "./slack/workspace.ts";
+import { type MrkdwnSpan, type Part, parseMrkdwn, readSlackMessage } from "./slack-message.ts";
+
+/** An element of the page; one with the same id takes its place, above the others where `at` is later. */
+export interface Article {
+  readonly at: Instant;
+  readonly html: string;
+}
+
+/** The replies of a thread that are shown. */
+const MOST_REPLIES = 20;
 
 const asset = (file: string) => readFileSync(new URL(file, import.meta.url), "utf8");
 
-/** The whole page, newest message first; `nonce` is the one its Content-Security-Policy names. */
-export function renderPage(messages: readonly InboxMessage[], nonce: string): string {
+interface PageParts {
+  /** What the last command was answered. */
+  readonly answer: string;
+  readonly channel: string;
+  readonly nonce: string;
+}
+
+/** The whole page, latest news first; `nonce` is the one its Content-Security-Policy names. */
+export function renderPage(articles: readonly Article[], { answer, channel, nonce }: PageParts): string {
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -18,46 +38,103 @@ export function renderPage(messages: readonly InboxMessage[], nonce: string): st
 <body>
 <header>
 <h1>lenswatch inbox</h1>
-<p>What people on call would receive. <span id="live" role="status">connecting…</span></p>
+<p>What people on call would receive: #${clean(channel)} of Slack, and e-mail. You are “you”.
+<span id="live" role="status">connecting…</span></p>
+<form id="command"><input name="text" aria-label="Slash command" value="/lenswatch status" maxlength="500" autocomplete="off">
+<button>Send</button></form>
+${answerArticle(answer).html}
 </header>
-<main id="messages">${[...messages].reverse().map(renderMessage).join("")}</main>
+<main id="messages">${articles
+    .toReversed()
+    .map(({ html }) => html)
+    .join("")}</main>
 <p id="empty">No messages.</p>
 <script nonce="${nonce}">${asset("page.js")}</script>
 </body>
 </html>`;
 }
 
-/** One message as an element of the page. */
-export function renderMessage(message: InboxMessage): string {
-  const at = new Date(message.receivedAt);
-  const time = `<time datetime="${at.toISOString()}">${at.toISOString().slice(11, 19)} UTC</time>`;
-  if (message.kind === "slack") {
-    return `<article id="m${message.id}" class="slack"><div class="face">L</div><div class="content">
-<p class="sender"><b>lenswatch</b> <i>APP</i> ${time}</p>${renderSlack(message.slack)}</div></article>`;
-  }
-  const { subject, from, to } = message.mail;
-  return `<article id="m${message.id}" class="mail"><p class="sender"><b>${clean(subject)}</b> ${time}</p>
+/** A root as it is now with its thread, and what only the person who asked sees. */
+export function conversationArticle(root: StandInMessage, answer: string | undefined): Article {
+  const at = instantOf(root.replies.findLast(({ isBroadcast }) => isBroadcast) ?? root);
+  const said = answer === undefined ? "" : answerBox(answer);
+  const html = `<article id="s${root.ts.replace(".", "")}" class="slack" data-ts="${root.ts}" data-at="${at}">
+<div class="face" aria-hidden="true">L</div><div class="content">${renderMessage(root)}${said}${renderThread(root)}</div></article>`;
+  return { at, html };
+}
+
+/** What a command was answered, outside of all conversations. */
+export function answerArticle(answer: string): Article {
+  return { at: 0, html: `<div id="answer" role="status">${answer === "" ? "" : answerBox(answer)}</div>` };
+}
+
+export function mailArticle({ id, receivedAt, mail: { subject, from, to } }: StoredMail): Article {
+  const html = `<article id="m${id}" class="mail" data-at="${receivedAt}">
+<p class="sender"><b>${clean(subject)}</b> ${renderTime(receivedAt)}</p>
 <p class="route">${clean(from)} → ${clean(to)}</p>
-<iframe sandbox title="E-mail: ${clean(subject)}" src="/mail/${message.id}" loading="lazy"></iframe></article>`;
+<iframe sandbox title="E-mail: ${clean(subject)}" src="/mail/${id}" loading="lazy"></iframe></article>`;
+  return { at: receivedAt, html };
 }
 
 /** A mail's own document, for the sandboxed frame. */
-export function renderMail(message: InboxMessage & { kind: "email" }): string {
-  return message.mail.html ?? `<!doctype html><meta charset="utf-8"><pre>${escapeHtml(message.mail.text)}</pre>`;
+export function renderMail({ html, text }: CaughtMail): string {
+  return html ?? `<!doctype html><meta charset="utf-8"><pre>${escapeHtml(text)}</pre>`;
+}
+
+function instantOf({ ts }: StandInMessage): Instant {
+  return Math.round(Number(ts) * 1_000);
+}
+
+function renderTime(instant: Instant): string {
+  const iso = new Date(instant).toISOString();
+  return `<time datetime="${iso}">${iso.slice(11, 19)} UTC</time>`;
+}
+
+function renderThread({ replies }: StandInMessage): string {
+  if (replies.length === 0) return "";
+  const older = replies.length - MOST_REPLIES;
+  const count = `${counted(replies.length, "reply", "replies")}${older > 0 ? `, ${older} older not shown` : ""}`;
+  const shown = replies.slice(-MOST_REPLIES).map((one) => `<div class="reply">${renderMessage(one)}</div>`);
+  return `<section class="thread" aria-label="Thread"><p class="soft">${count}</p>${shown.join("")}</section>`;
 }
 
 /** The colour bar is an SVG attribute: the page's policy allows no inline styles. */
-function renderSlack(slack: SlackMessage): string {
-  const bar = slack.color ?? "#8888";
-  return `<div class="attachment">
-<svg class="bar" aria-hidden="true"><rect width="100%" height="100%" fill="${bar}"/></svg>
-<div>${slack.parts.map((part) => `<p>${part.map(renderSpan).join("")}</p>`).join("")}</div></div>`;
+function renderMessage(message: StandInMessage): string {
+  const { parts, actions, attached, color = "#8888" } = readSlackMessage(message);
+  const marks = [message.isBroadcast ? "also sent to the channel" : "", message.versions.length > 1 ? "edited" : ""];
+  const list = `<div class="attachment">
+<svg class="bar" aria-hidden="true"><rect width="100%" height="100%" fill="${color}"/></svg>
+<div>${renderParts(attached)}</div></div>`;
+  return `<p class="sender"><b>lenswatch</b> <i>APP</i> ${renderTime(instantOf(message))}
+${marks.map((mark) => (mark === "" ? "" : `<span class="mark">${mark}</span>`)).join(" ")}</p>${renderParts(parts)}
+${actions.length === 0 ? "" : `<p class="actions">${actions.map(renderElement).join("")}</p>`}${attached.length === 0 ? "" : list}`;
 }
 
-function renderSpan({ text, bold, href }: MrkdwnSpan): string {
+function renderElement({ type, action_id: id = "", text, url, placeholder, options = [] }: SlackElement): string {
+  const label = clean(typeof text === "object" ? text.text : "");
+  if (url !== undefined) return `<a class="button" href="${webUrl(url)}" target="_blank" rel="noreferrer">${label}</a>`;
+  if (type === "button") return `<button data-action="${clean(id)}">${label}</button>`;
+  const name = clean(placeholder?.text ?? "");
+  const choices = options.map((one) => `<option value="${clean(one.value)}">${clean(one.text.text)}</option>`);
+  return `<select data-action="${clean(id)}" aria-label="${name}"><option value="">${name}</option>${choices.join("")}</select>`;
+}
+
+function answerBox(text: string): string {
+  return `<div class="answer"><p class="soft">Only visible to you</p>${renderParts([parseMrkdwn(text)])}</div>`;
+}
+
+function renderParts(parts: readonly Part[]): string {
+  return parts.map((part) => `<p>${part.map(renderSpan).join("")}</p>`).join("");
+}
+
+function renderSpan({ text, style, href }: MrkdwnSpan): string {
   const lines = text.split("\n").map(clean).join("<br>");
-  const html = bold ? `<b>${lines}</b>` : lines;
-  return href ? `<a href="${escapeHtml(href)}" target="_blank" rel="noreferrer">${html}</a>` : html;
+  const html = style ? `<${style}>${lines}</${style}>` : lines;
+  return href ? `<a href="${webUrl(href)}" target="_blank" rel="noreferrer">${html}</a>` : html;
+}
+
+function webUrl(url: string): string {
+  return /^https?:/i.test(url) ? escapeHtml(url) : "#";
 }
 
 function clean(text: string): string {

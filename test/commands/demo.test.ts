@@ -27,7 +27,11 @@ function demo(startDaemon: StartDaemon, args: string[] = []) {
     soFar += chunk;
   });
   const heard = async (words: RegExp) => {
-    while (!words.test(soFar)) await once(stdout, "data");
+    for (;;) {
+      const found = words.exec(soFar);
+      if (found) return found;
+      await once(stdout, "data");
+    }
   };
   const run = demoCommand(io, startDaemon).parseAsync(args, { from: "user" });
   const ended = run.finally(() => stdout.end()).then(() => printed);
@@ -60,7 +64,7 @@ afterAll(() => rmSync(temporary, { recursive: true }));
 /** Everything the demo had started, as its daemon saw it, is gone. */
 async function expectAllGone(config: Config | undefined): Promise<void> {
   expect(await answers(config?.service.baseUrl ?? "")).toBe(false);
-  expect(await answers(config?.receivers[0]?.slack[0]?.apiUrl ?? "")).toBe(false);
+  expect(await answers(config?.receivers[0]?.slack[0]?.app?.apiBase ?? "")).toBe(false);
   expect(await redisAnswers(config?.redis.url ?? "")).toBe(false);
   expect(readdirSync(temporary)).toEqual([]);
 }
@@ -73,8 +77,10 @@ describeWithRedis("the demo", () => {
       config = deps.config;
       expect(await redisAnswers(config.redis.url ?? "")).toBe(true);
       expect((await fetch(`${config.service.baseUrl}/v1/status`)).status).toBe(200);
-      const slackUrl = config.receivers[0]?.slack[0]?.apiUrl ?? "";
-      await fetch(slackUrl, { method: "POST", body: JSON.stringify({ text: "1 recording offline · Leeds" }) });
+      const { apiBase = "", botToken = "", channel = "" } = config.receivers[0]?.slack[0]?.app ?? {};
+      const headers = { authorization: `Bearer ${botToken}`, "content-type": "application/json" };
+      const body = JSON.stringify({ channel, text: "1 recording offline · Leeds" });
+      await fetch(`${apiBase}/chat.postMessage`, { method: "POST", headers, body });
       interrupt();
       return { stop: async () => void stopped.push("daemon") };
     });
@@ -111,18 +117,49 @@ describeWithRedis("the demo", () => {
     await expectAllGone(config);
   });
 
-  test("a recording goes offline and recovers; both are sent by Slack and e-mail", { timeout: 60_000 }, async () => {
+  test("an outage is handled from the inbox: why, acknowledge, withdraw, silence", { timeout: 60_000 }, async () => {
     const day = join(temporary, "day.yaml");
-    writeFileSync(day, "events: [{ at: 5s, recording: L1/1, status: offline, for: 4s }]");
+    writeFileSync(
+      day,
+      "events: [{ at: 3s, recording: L1/1, status: offline }, { at: 3s, recording: L3/1, status: offline }]",
+    );
     const { ended, heard, interrupt } = demo(startApp, ["--scenario", day]);
     await heard(/Slack .*lenswatch started with an empty store: no active alerts/);
-    await heard(/Slack .*🔴 Entrance offline · Leeds Briggate/);
+    const [, inbox = ""] = await heard(/inbox +(http:\S+)/);
+    const [, page = ""] = await heard(/page +(http:\S+)\//);
+    const [, control = ""] = await heard(/faults +(http:\S+)\/faults/);
+    const send = async (url: string, asked: object, method = "POST") => {
+      const headers = { "content-type": "application/json", authorization: "Bearer lenswatch-demo-token" };
+      const response = await fetch(url, { method, headers, body: JSON.stringify(asked) });
+      expect([url, response.status, response.ok]).toEqual([url, response.status, true]);
+    };
+    await heard(/Slack .*🔴 Entrance offline · Leeds Briggate @here/);
     await heard(/e-mail .*🔴 Entrance offline · Leeds Briggate/);
-    await heard(/Slack .*✅ Entrance recovered · Leeds Briggate/);
+    await heard(/Slack .*🔴 Entrance offline · Bath Southgate/);
+    const [, ...articles] = (await (await fetch(inbox)).text()).split("<article ");
+    const rootOf = (location: string) =>
+      /data-ts="([\d.]+)"/.exec(
+        articles.find((one) => one.includes(`class="slack"`) && one.includes(location)) ?? "",
+      )?.[1];
+    const ts = rootOf("Entrance offline · Leeds Briggate");
+    await send(`${inbox}/press`, { ts, action: "why" });
+    await heard(/Slack .*to you alone: Entrance · Leeds Briggate/);
+    await send(`${inbox}/press`, { ts, action: "acknowledge" });
+    await heard(/Slack .*edited: 🔴 Entrance offline · Leeds Briggate — acknowledged: .*acknowledged by you/);
+    const matching = `filter=${encodeURIComponent('location="Leeds Briggate"')}`;
+    const [alert] = (await (await fetch(`${page}/api/v2/alerts?${matching}`)).json()) as { fingerprint: string }[];
+    await send(`${page}/api/v1/alerts/${alert?.fingerprint}/ack`, {}, "DELETE");
+    await heard(/Slack .*edited: 🔴 Entrance offline · Leeds Briggate: /);
+    const silenced = { ts: rootOf("Entrance offline · Bath Southgate"), action: "silence", value: "1h" };
+    await send(`${inbox}/press`, silenced);
+    await heard(/Slack .*edited: 🔴 Entrance offline · Bath Southgate — silenced: /);
+    await send(`${control}/world`, { recording: "L1/1", status: "online" });
+    await heard(/Slack .*↳ ✅ Entrance recovered · Leeds Briggate/);
     await heard(/e-mail .*✅ Entrance recovered · Leeds Briggate/);
+    await send(`${inbox}/command`, { text: "/lenswatch status" });
+    await heard(/Slack .*to you alone: Nothing needs anybody/);
     interrupt();
-    const lines = (await ended).split("\n").filter((line) => / {2}(?:Slack|e-mail) /.test(line));
-    expect(lines).toHaveLength(6);
+    await ended;
     rmSync(day);
     expect(readdirSync(temporary)).toEqual([]);
   });

@@ -2,41 +2,83 @@ import { once } from "node:events";
 import { createConnection } from "node:net";
 import { createTransport } from "nodemailer";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type Inbox, startInbox } from "../../src/demo/inbox.ts";
-import type { InboxMessage } from "../../src/demo/mail-server.ts";
-import { paintFor, printMessage } from "../../src/demo/print.ts";
+import { WebSocket } from "ws";
+import { type Inbox, type InboxEvent, startInbox } from "../../src/demo/inbox.ts";
+import { paintFor, printEvent } from "../../src/demo/print.ts";
 
 let inbox: Inbox;
-let caught: InboxMessage[];
+let caught: InboxEvent[];
+let printed: string;
+let now: number;
 
 beforeEach(async () => {
   caught = [];
-  inbox = await startInbox({
-    clock: { now: () => Date.UTC(2026, 0, 5, 14, 5, 7) },
-    onMessage: (message) => caught.push(message),
-  });
+  printed = "";
+  now = Date.UTC(2026, 0, 5, 14, 5, 7);
+  inbox = await startInbox({ clock: { now: () => now }, onEvent: hear });
 });
 
 afterEach(() => inbox.close());
 
-const offline = {
-  text: "2 recordings offline · Leeds Briggate",
-  attachments: [
+const mrkdwn = (text: string) => ({ type: "section", text: { type: "mrkdwn", text } });
+const menu = { type: "static_select", placeholder: { type: "plain_text", text: "Silence" } };
+const actions = {
+  type: "actions",
+  block_id: "lw:1",
+  elements: [
+    { type: "button", action_id: "acknowledge", text: { type: "plain_text", text: "Acknowledge" } },
+    { ...menu, action_id: "silence", options: [{ text: { type: "plain_text", text: "For 1 hour" }, value: "1h" }] },
     {
-      color: "#d40e0d",
-      blocks: [
-        { type: "section", text: { type: "mrkdwn", text: "*2 recordings offline · Leeds Briggate*" } },
-        { type: "section", text: { type: "mrkdwn", text: "*Till 3* since 14:05\nEntrance &lt;b&gt;" } },
-        { type: "section", text: { type: "mrkdwn", text: "<https://x.example/a|status page>" } },
-      ],
+      type: "button",
+      action_id: "runbook",
+      text: { type: "plain_text", text: "Runbook" },
+      url: "https://x.example/runbook",
     },
   ],
 };
+const list = [mrkdwn("*Till 3* since 14:05\nEntrance &lt;b&gt;"), mrkdwn("<https://x.example/a|status page>")];
+const offline = {
+  text: "2 recordings offline · Leeds Briggate <!here>\nTill 3: since 14:05",
+  blocks: [mrkdwn("*2 recordings offline · Leeds Briggate* <!here>"), actions],
+  attachments: [{ color: "#d40e0d", blocks: list }],
+};
 
-async function post(body: unknown): Promise<{ status: number; text: string }> {
-  const text = typeof body === "string" ? body : JSON.stringify(body);
-  const response = await fetch(inbox.slackUrl, { method: "POST", body: text });
-  return { status: response.status, text: await response.text() };
+/** Calls the Web API as the app; the answer. */
+async function slack(method: string, args: object): Promise<{ ok: boolean; ts: string; error?: string }> {
+  const { id } = inbox.slack.channel("ops-cameras");
+  const headers = { authorization: `Bearer ${inbox.slack.tokens.bot}`, "content-type": "application/json" };
+  const body = JSON.stringify({ channel: id, ...args });
+  const response = await fetch(inbox.slack.apiUrl + method, { method: "POST", headers, body });
+  return (await response.json()) as { ok: boolean; ts: string };
+}
+
+const post = (body: object) => slack("chat.postMessage", body);
+/** A message changes later: its lines are of when it came. */
+function hear(event: InboxEvent): void {
+  caught.push(event);
+  printed += printEvent(event, paintFor(process.stdout, { NO_COLOR: "1" }));
+}
+const page = async () => (await fetch(inbox.url)).text();
+
+/** As the page's script does; the answer's status and text. */
+async function send(path: string, asked: object, type = "application/json") {
+  const body = JSON.stringify(asked);
+  const response = await fetch(inbox.url + path, { method: "POST", headers: { "content-type": type }, body });
+  return [response.status, await response.text()];
+}
+
+/** The app's connection: answers each envelope, and keeps their payloads. */
+async function connectApp(answer?: string): Promise<Record<string, unknown>[]> {
+  const payloads: Record<string, unknown>[] = [];
+  const socket = new WebSocket(inbox.slack.socket.open().url);
+  socket.on("message", (data) => {
+    const { envelope_id, payload } = JSON.parse(String(data));
+    if (envelope_id === undefined) return;
+    payloads.push(payload);
+    socket.send(JSON.stringify({ envelope_id, ...(answer && { payload: { text: answer } }) }));
+  });
+  await once(socket, "message");
+  return payloads;
 }
 
 async function mail(message: { subject: string; text: string; html?: string }): Promise<void> {
@@ -45,76 +87,93 @@ async function mail(message: { subject: string; text: string; html?: string }): 
   transport.close();
 }
 
-describe("the inbox as a Slack webhook", () => {
-  test("answers ok and shows the message on its page", async () => {
-    expect(await post(offline)).toEqual({ status: 200, text: "ok" });
-    const page = await (await fetch(inbox.url)).text();
-    expect(page).toContain("<b>2 recordings offline · Leeds Briggate</b>");
-    expect(page).toContain("<b>Till 3</b> since 14:05<br>Entrance &lt;b&gt;");
-    expect(page).toContain('<a href="https://x.example/a"');
-    expect(page).toContain('fill="#d40e0d"');
-    expect(page).toContain("14:05:07 UTC");
+describe("the inbox as Slack", () => {
+  test("shows the present of a conversation with its buttons, and its thread", async () => {
+    const { ts } = await post(offline);
+    expect(await page()).toContain("<b>2 recordings offline · Leeds Briggate</b> <b>@here</b>");
+    await post({ text: "Entrance as well", thread_ts: ts, reply_broadcast: true });
+    await post({ text: "Till 3 is back", thread_ts: ts });
+    await slack("chat.update", { ts, ...offline, text: "now", blocks: [mrkdwn("*1 recording offline*"), actions] });
+    const html = await page();
+    expect(html.match(/<article /g)).toHaveLength(1);
+    expect(html).toMatch(/14:05:07 UTC<\/time>\s+.*edited.*<\/p><p><b>1 recording offline<\/b>/);
+    expect(html).toContain("<b>Till 3</b> since 14:05<br>Entrance &lt;b&gt;");
+    expect(html).toContain('<a href="https://x.example/a"');
+    expect(html).toContain('fill="#d40e0d"');
+    expect(html).toContain('<button data-action="acknowledge">Acknowledge</button>');
+    expect(html).toContain('<option value="1h">For 1 hour</option>');
+    expect(html).toContain('<a class="button" href="https://x.example/runbook"');
+    expect(html).toMatch(/2 replies.*also sent to the channel.*Entrance as well.*Till 3 is back/s);
+    expect(html.match(/also sent to the channel/g)).toHaveLength(1);
+  });
+
+  test("presses a button and chooses of the menu as you, and shows the answer at that message", async () => {
+    const payloads = await connectApp();
+    const { ts } = await post(offline);
+    expect(await send("/press", { ts, action: "acknowledge" })).toEqual([204, ""]);
+    expect(await send("/press", { ts, action: "silence", value: "1h" })).toEqual([204, ""]);
+    expect(payloads).toMatchObject([
+      { user: { name: "you" }, container: { message_ts: ts }, actions: [{ action_id: "acknowledge" }] },
+      { actions: [{ action_id: "silence", selected_option: { value: "1h" } }] },
+    ]);
+    await slack("chat.postEphemeral", { user: "U0YOU", text: "*Till 3*: silenced <b>" });
+    expect(await page()).toMatch(/<article [^>]*data-ts.*Only visible to you.*<b>Till 3<\/b>: silenced &lt;b&gt;/s);
+    expect(printed).toContain("Slack   to you alone: Till 3: silenced <b>\n");
+  });
+
+  test("types a command, and shows its answer apart", async () => {
+    const payloads = await connectApp("All *well*");
+    expect(await send("/command", { text: "/lenswatch status Leeds" })).toEqual([204, ""]);
+    expect(payloads).toMatchObject([{ command: "/lenswatch", text: "status Leeds", user_name: "you" }]);
+    expect(printed).toContain("to you alone: All well");
+    expect(await page()).toMatch(/<div id="answer" role="status"><div class="answer">.*All <b>well<\/b>/s);
   });
 
   test.each([
-    ["something that is no JSON", "{"],
-    ["a message without anything in it", {}],
-    ["blocks that are none", { blocks: "no" }],
-  ])("refuses %s as Slack does", async (_, body) => {
-    expect(await post(body)).toEqual({ status: 400, text: "invalid_payload" });
-    expect(caught).toEqual([]);
+    ["a button that is gone", "/press", { ts: "1.2", action: "acknowledge" }, undefined, 404],
+    ["something else", "/press", {}, undefined, 400],
+    ["another site's form", "/press", {}, "text/plain", 415],
+    ["a command while the app is not connected", "/command", { text: "status" }, undefined, 503],
+  ])("refuses %s", async (_, path, asked, type, status) => {
+    expect((await send(path, asked, type))[0]).toBe(status);
   });
 
   test("lets no text from a message become markup or script of the page", async () => {
-    await post({
-      text: '<script>alert("x")</script>',
-      attachments: [
-        {
-          color: '"/><script>',
-          blocks: [{ type: "section", text: { type: "plain_text", text: '<img src=x onerror="a">' } }],
-        },
-      ],
-    });
-    const page = await (await fetch(inbox.url)).text();
-    expect(page).toContain("&lt;img src=x onerror=&quot;a&quot;&gt;");
-    expect(page).not.toContain("<script>");
-    expect(page.match(/<script /g)).toHaveLength(1);
+    const text = '<img src=x onerror="a">';
+    const hostile = { type: "plain_text", text };
+    const button = { type: "button", action_id: '"><b>', text: hostile, url: "javascript:alert(1)" };
+    const attachments = [{ color: '"/><script>', blocks: [{ type: "section", text: hostile }] }];
+    const blocks = [{ type: "actions", elements: [button, { ...button, url: undefined, action_id: '"><script>' }] }];
+    expect(await post({ text: '<script>alert("x")</script>', blocks, attachments })).toMatchObject({ ok: true });
+    await post({ text });
+    const html = await page();
+    expect(html).toContain("&lt;img src=x onerror=&quot;a&quot;&gt;");
+    expect(html).not.toContain("<img");
+    expect(html).not.toContain("<script>");
+    expect(html).not.toContain("javascript:");
+    expect(html.match(/<script /g)).toHaveLength(1);
   });
 
-  test("prints what a person would read of it, links aside, without colours off a terminal", async () => {
-    await post(offline);
-    const [message] = caught;
-    const printed = message ? printMessage(message, paintFor(process.stdout, { NO_COLOR: "1" })) : "";
-    expect(
-      printed
-        .split("\n")
-        .slice(1, -1)
-        .map((line) => line.trim()),
-    ).toEqual(["┃ Till 3 since 14:05", "┃ Entrance <b>"]);
-    expect(printed).toContain("Slack   2 recordings offline · Leeds Briggate\n");
-  });
-
-  test("prints a title once, though lock screens are given the whole message", async () => {
-    await post({
-      text: "1 recording offline · Leeds\nTill 3: offline since 14:05",
-      blocks: [{ type: "section", text: { type: "mrkdwn", text: "*1 recording offline · Leeds*" } }],
-      attachments: [
-        { blocks: [{ type: "section", text: { type: "mrkdwn", text: "*Till 3* · offline since 14:05" } }] },
-      ],
-    });
-    const [message] = caught;
-    const printed = message ? printMessage(message, (_, text) => text) : "";
-    expect(printed.split("\n").map((line) => line.trim().replace(/^[\d:]+ +/, ""))).toEqual([
-      "Slack   1 recording offline · Leeds",
-      "┃ Till 3 · offline since 14:05",
+  test("prints news in full without links, other replies and edits in a line", async () => {
+    const { ts } = await post(offline);
+    await post({ text: "✅ Till 3 recovered\nmore", thread_ts: ts });
+    await slack("chat.update", { ts, ...offline, attachments: [{ blocks: [mrkdwn("follows the reply")] }] });
+    const handled = [mrkdwn("Since 14:05 · acknowledged by you\nmore")];
+    await slack("chat.update", { ts, ...offline, attachments: [{ blocks: handled }] });
+    await slack("chat.update", { ts, ...offline, attachments: [{ blocks: handled }] });
+    const lines = printed.split("\n");
+    expect(lines.map((line) => line.replace(/^[\d:]+ +| {10}/, ""))).toEqual([
+      "Slack   2 recordings offline · Leeds Briggate @here",
+      "┃ Till 3 since 14:05",
+      "┃ Entrance <b>",
+      "Slack   ↳ ✅ Till 3 recovered",
+      "Slack   edited: 2 recordings offline · Leeds Briggate @here: Since 14:05 · acknowledged by you",
       "",
     ]);
   });
 
   test("prints no control characters of a hostile message", async () => {
     await post({ text: "a\u001b[2J\u001b]0;owned\u0007\r\nb" });
-    const [message] = caught;
-    const printed = message ? printMessage(message, (_, text) => text) : "";
     // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
     expect(printed.replaceAll("\n", "")).not.toMatch(/[\u0000-\u001f\u007f]/);
   });
@@ -126,8 +185,7 @@ describe("the inbox as a mail server", () => {
     expect(caught).toMatchObject([
       { kind: "email", mail: { subject: "Recovered: Till 3", to: "a@example.com, b@example.com", text: "plain\n" } },
     ]);
-    const page = await (await fetch(inbox.url)).text();
-    expect(page).toContain('<iframe sandbox title="E-mail: Recovered: Till 3" src="/mail/1"');
+    expect(await page()).toContain('<iframe sandbox title="E-mail: Recovered: Till 3" src="/mail/1"');
     const frame = await fetch(`${inbox.url}/mail/1`);
     expect(await frame.text()).toContain("<p>It is <b>back</b></p>");
     expect(frame.headers.get("content-security-policy")).toMatch(/^sandbox; default-src 'none'/);
@@ -156,16 +214,20 @@ describe("the inbox page", () => {
     await post({ text: "dark" });
     let heard = "";
     while (!heard.includes("\n\n")) heard += (await reader?.read())?.value ?? "";
-    expect(heard).toContain("id: 1\ndata: ");
     expect(JSON.parse(heard.split("data: ")[1] ?? "")).toContain("dark");
     await reader?.cancel();
   });
 
-  test("puts the newest first", async () => {
-    await post({ text: "first" });
+  test("puts the latest news first, and does not move what is only edited", async () => {
+    const order = async () => [...(await page()).matchAll(/<p>(first|second)/g)].map(([, text]) => text);
+    const { ts } = await post({ text: "first" });
+    now += 1_000;
     await post({ text: "second" });
-    const page = await (await fetch(inbox.url)).text();
-    expect(page.indexOf("second")).toBeLessThan(page.indexOf("first"));
+    await slack("chat.update", { ts, text: "first, edited" });
+    expect(await order()).toEqual(["second", "first"]);
+    now += 1_000;
+    await post({ text: "news", thread_ts: ts, reply_broadcast: true });
+    expect(await order()).toEqual(["first", "second"]);
   });
 
   test("allows only its own script and style", async () => {
@@ -184,9 +246,18 @@ describe("the inbox page", () => {
     expect((await fetch(inbox.url + path, { method })).status).toBe(status);
   });
 
-  test("remembers a bounded number of messages", async () => {
-    for (let n = 0; n < 310; n += 1) await post({ text: `message ${n}` });
-    expect(inbox.messages).toHaveLength(300);
+  test("remembers a bounded number of conversations, replies, edits and calls", async () => {
+    const [{ ts }, channel] = [await post({ text: "root" }), inbox.slack.channel("ops-cameras")];
+    for (let n = 0; n < 310; n += 1) {
+      const root = inbox.slack.workspace.message(channel, ts);
+      if (root) inbox.slack.workspace.edit(root, { text: `${n}` });
+      inbox.slack.workspace.post(channel, { text: "reply" }, { threadTs: ts });
+    }
+    const [root] = channel.messages;
+    expect([root?.replies.length, root?.versions.length, root?.versions[0]?.text]).toEqual([300, 300, "root"]);
+    expect(await page()).toContain("300 replies, 280 older not shown");
+    for (let n = 0; n < 310; n += 1) inbox.slack.workspace.post(channel, { text: `message ${n}` });
+    expect(channel.messages).toHaveLength(300);
   });
 
   test("closes while a page is still open", async () => {

@@ -4,7 +4,7 @@ import { parseMrkdwn } from "../../src/demo/slack-message.ts";
 import { bold } from "../../src/notify/slack/mrkdwn.ts";
 
 const styled = (text: string) =>
-  parseMrkdwn(text).map(({ text: shown, bold, href }) => [shown, ...(bold ? ["bold"] : []), ...(href ? [href] : [])]);
+  parseMrkdwn(text).map(({ text: shown, style, href }) => [shown, ...(style ? [style] : []), ...(href ? [href] : [])]);
 const shown = (text: string) =>
   parseMrkdwn(text)
     .map((span) => span.text)
@@ -13,9 +13,10 @@ const shown = (text: string) =>
 describe("mrkdwn", () => {
   test.each([
     ["plain text", [["plain text"]]],
-    ["a *bold* word", [["a "], ["bold", "bold"], [" word"]]],
-    ["*2 of 3* since _14:05_", [["2 of 3", "bold"], [" since _14:05_"]]],
+    ["a *bold* word", [["a "], ["bold", "b"], [" word"]]],
+    ["*2 of 3* since _14:05_", [["2 of 3", "b"], [" since _14:05_"]]],
     ["&lt;!channel&gt; &amp;amp;", [["<!channel> &amp;"]]],
+    ["type `/lenswatch why`, <!here>", [["type "], ["/lenswatch why", "code"], [", "], ["@here", "b"]]],
     ["<https://a.example/?a=1&amp;b=2|there>", [["there", "https://a.example/?a=1&b=2"]]],
   ])("%s", (text, expected) => {
     expect(styled(text)).toEqual(expected);
@@ -29,7 +30,7 @@ describe("mrkdwn", () => {
     "*one\ntwo* three",
   ])("%s has no markup", (text) => {
     expect(shown(text)).toBe(text);
-    expect(styled(text).flat()).not.toContain("bold");
+    expect(styled(text).flat()).not.toContain("b");
   });
 
   test("shows every text that our messages make bold", () => {

@@ -37,6 +37,8 @@ interface StandInOptions {
   readonly rateLimits?: boolean;
   readonly clock?: Clock;
   readonly port?: number;
+  /** The most of anything that is remembered; default: all. */
+  readonly keeps?: number;
 }
 
 interface SlackEvents {
@@ -124,10 +126,13 @@ export async function startSlackStandIn(options: StandInOptions = {}) {
 
 type State = ReturnType<typeof createState>;
 
-function createState({ channels = ["ops"], clock = systemClock, rateLimits = true, scopes }: StandInOptions) {
+function createState(options: StandInOptions) {
+  const { channels = ["ops"], clock = systemClock, rateLimits = true, scopes } = options;
+  const { keeps = Number.POSITIVE_INFINITY } = options;
   const events = new EventEmitter<SlackEvents>().setMaxListeners(0);
   return {
-    workspace: createWorkspace(channels, { clock }),
+    workspace: createWorkspace(channels, { clock, keeps }),
+    keeps,
     events,
     tokens: { bot: "xoxb-stand-in-bot-token-1234567890", app: "xapp-stand-in-app-token-1234567890" },
     /** Of each token; may be changed. */
@@ -150,7 +155,7 @@ async function serve(state: State, request: IncomingMessage, response: ServerRes
   const isDone = set === undefined || set === "hangAfter" || set === "resetAfter";
   const answer = isDone ? attempt(() => run(state, name, token, args)) : answerOf(set);
   const call = { method: name, args, error: answer.ok === true ? undefined : String(answer.error) };
-  calls.push(call);
+  if (calls.push(call) > state.keeps) calls.shift();
   events.emit("call", call);
   if (set === "hang" || set === "hangAfter") return;
   if (set === "reset" || set === "resetAfter") return void request.socket.destroy();
@@ -195,7 +200,7 @@ function run(state: State, name: string, token: string | undefined, args: Argume
     edited: (message) => events.emit("edited", message),
     openSocket: () => state.openSocket(),
     ephemeral(message) {
-      ephemerals.push(message);
+      if (ephemerals.push(message) > state.keeps) ephemerals.shift();
       events.emit("ephemeral", message);
     },
   });

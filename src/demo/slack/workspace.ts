@@ -42,8 +42,15 @@ type StoredChannel = Omit<StandInChannel, "messages"> & { messages: Stored[] };
 
 export type Workspace = ReturnType<typeof createWorkspace>;
 
+interface WorkspaceOptions {
+  readonly clock?: Clock;
+  /** The most roots, replies of each and versions of each that are remembered; default: all. */
+  readonly keeps?: number;
+}
+
 /** Channels by name, each with the bot in it. */
-export function createWorkspace(names: readonly string[], { clock = systemClock }: { readonly clock?: Clock } = {}) {
+export function createWorkspace(names: readonly string[], options: WorkspaceOptions = {}) {
+  const { clock = systemClock, keeps = Number.POSITIVE_INFINITY } = options;
   const channels = names.map((name, i): StoredChannel => {
     const id = `C${String(i + 1).padStart(9, "0")}`;
     return { id, name: name.replace(/^#/, ""), isPrivate: false, isMember: true, isArchived: false, messages: [] };
@@ -84,7 +91,8 @@ export function createWorkspace(names: readonly string[], { clock = systemClock 
         versions: [body],
         replies: [],
       };
-      (thread?.replies ?? (channel as StoredChannel).messages).push(message);
+      const list = thread?.replies ?? (channel as StoredChannel).messages;
+      if (list.push(message) > keeps) list.shift();
       return message as StandInMessage;
     },
     /** `attachments` and `metadata` stay where they are not given, blocks where no text is (docs.slack.dev: chat.update). */
@@ -93,7 +101,8 @@ export function createWorkspace(names: readonly string[], { clock = systemClock 
       const kept = change.text === undefined ? { text, ...(blocks && { blocks }) } : { blocks: [] };
       const next = { ...(attachments && { attachments }), ...(metadata && { metadata }), ...kept, ...change };
       Object.assign(message, next);
-      (message as Stored).versions.push(next);
+      const { versions } = message as Stored;
+      if (versions.push(next) > keeps) versions.splice(1, 1);
     },
     /** A root with replies stays as a tombstone that keeps the thread. */
     delete(channel: StandInChannel, ts: string): void {

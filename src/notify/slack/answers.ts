@@ -49,8 +49,8 @@ export function statusText(active: readonly Active[], now: Instant): string {
     return { at: first.startsAt, text: `${bold(name)}: ${mrkdwn(phraseOf(alerts))} ${since}` };
   });
   const lines = rows.sort((a, b) => a.at - b.at).map(({ text }) => text);
-  const first = `${bold(`${counted(needed.length, "alert")} need somebody`)}: ${mrkdwn(phraseOf(needed))}`;
-  return bounded([first, ...lines], handled);
+  const needing = bold(`${counted(needed.length, "alert needs", "alerts need")} somebody`);
+  return bounded([`${needing}: ${mrkdwn(phraseOf(needed))}`, ...lines], handled);
 }
 
 export interface PlaceRow {
