@@ -3,6 +3,7 @@
 import type { SlackAnswer } from "../../src/demo/slack/stand-in.ts";
 import type { FaultInput, FaultName } from "../../src/simulator/faults.ts";
 import type { SmtpResponses } from "../../test/support/smtp-sink.ts";
+import type { IncidentFault } from "./incidents.ts";
 
 export type SlackFault =
   | { readonly answer: "rate_limited"; readonly retryAfter: number }
@@ -30,8 +31,8 @@ export type Action = { readonly at: number } & (
       readonly lastsMs: number;
       readonly endAfterMs: number | undefined;
     }
-  /** Acknowledges the firing alert of a recording, if any. */
-  | { readonly kind: "ack"; readonly recording: number }
+  /** Acknowledges the firing alert of a recording, if any; `endAfterMs`: withdrawn then. */
+  | { readonly kind: "ack"; readonly recording: number; readonly endAfterMs: number | undefined }
   | { readonly kind: "kill"; readonly replicas: readonly number[]; readonly downMs: number }
   | { readonly kind: "stop"; readonly replicas: readonly number[]; readonly downMs: number }
   /** SIGSTOP, then SIGCONT. */
@@ -49,6 +50,8 @@ export type Action = { readonly at: number } & (
     }
   /** A method of Slack's Web API (`*`: all of them) answers so. */
   | { readonly kind: "app"; readonly method: string; readonly answer: SlackAnswer; readonly lastsMs: number }
+  /** PagerDuty and what is escalated to. */
+  | { readonly kind: "incidents"; readonly answer: IncidentFault; readonly lastsMs: number }
   /** A button of a root, or the root is deleted; `which`: between 0 and 1, of those there are then. */
   | { readonly kind: "press"; readonly button: "acknowledge" | "silence"; readonly which: number }
   | { readonly kind: "delete_root"; readonly which: number }

@@ -35,6 +35,7 @@ export interface Episode {
   readonly recordingId: string;
   readonly recording: string;
   readonly locationId: string;
+  readonly location: string;
   readonly isFlapping: boolean;
   readonly startsAt: Instant;
   /** Undefined: it fires. */
@@ -103,6 +104,17 @@ function byTrace(episodes: AppLog["episodes"]): ReadonlyMap<string, Said> {
     [...episodes.values()].flatMap((episode) =>
       signs.map((sign) => [traceOf(sign, episode.id), { sign, episode }] as const),
     ),
+  );
+}
+
+/** When each alert was first said to fire. */
+export function beginnings({ posts, episodes }: AppLog) {
+  const known = byTrace(episodes);
+  return posts.flatMap(({ at, integration, traces }) =>
+    traces.flatMap((trace) => {
+      const said = known.get(trace);
+      return said?.sign === "+" ? [{ at, integration, episode: said.episode }] : [];
+    }),
   );
 }
 

@@ -6,6 +6,7 @@
 import type { Instant } from "../../src/lib/clock.ts";
 import { type AppLog, auditApp } from "./app-posts.ts";
 import { auditFlapping, type FlapRule } from "./audit-flapping.ts";
+import { auditEscalations, auditIncidents, type IncidentLog } from "./audit-incidents.ts";
 import { auditOther } from "./audit-other.ts";
 import { auditRecording, type RecordingAudit } from "./audit-recording.ts";
 import type { Excuse } from "./expectations.ts";
@@ -49,6 +50,7 @@ export interface AuditInput {
   readonly suppressions: readonly KnownSuppression[];
   /** Of the Slack app; its notices are among `notices`. */
   readonly app?: AppLog;
+  readonly incidents?: IncidentLog;
   readonly rule: Timing;
   readonly flapping: FlapRule;
   readonly end: Instant;
@@ -122,6 +124,7 @@ export function audit(input: AuditInput): Audit {
   const others = [...bySubject.values()].flatMap((notices) => auditOther(notices, input));
   const delays = parts.flatMap((part) => part.delays);
   const found = [...parts.flatMap(({ verdicts }) => verdicts), ...others, ...lateOf(delays, input.rule)];
+  found.push(...incidentVerdicts(input));
   const doubled = allowedRepetitions(
     found.filter(({ kind }) => kind === "doubled"),
     input,
@@ -149,6 +152,12 @@ export function audit(input: AuditInput): Audit {
     doubled: { messages: doubled.messages, excused: doubled.excused },
     delays,
   };
+}
+
+function incidentVerdicts({ incidents, app, ledger, suppressions, end }: AuditInput): Verdict[] {
+  if (!incidents || !app) return [];
+  const facts = { app, suppressions, offline: outagesOf(ledger, end), end };
+  return [...auditIncidents(incidents, facts), ...auditEscalations(incidents, facts)];
 }
 
 /** Answers that were certainly evaluated, with no failure around them. */

@@ -165,7 +165,8 @@ async function report(
     `\nseed ${seed} · ${options.recordings} recordings · ${options.replicas} replicas · ${options.minutes} min\n` +
       `killed: ${ended("kill")} replicas, Redis ${runLog.redisDown.length} times; ${ended("stop")} stopped; ` +
       `${byItself} ended by themselves; ${runLog.unreachable.length} faults of the service\n` +
-      `${messages} messages, ${summaries} of them summaries; ${posts} posts of the Slack app; ${count("silence")} silences, ${count("ack")} acknowledgements\n\n` +
+      `${messages} messages, ${summaries} of them summaries; ${posts} posts of the Slack app; ` +
+      `${environment.incidents.events.length} events to PagerDuty, ${environment.incidents.escalated.length} lines escalated; ${count("silence")} silences, ${count("ack")} acknowledgements\n\n` +
       `${auditText(found)}\nreport: ${file}\n`,
   );
   if (options.failover)

@@ -3,6 +3,7 @@ import { stringify } from "yaml";
 import type { Simulator } from "../../src/simulator/simulator.ts";
 import type { SmtpSink } from "../../test/support/smtp-sink.ts";
 import type { Timing } from "./audit.ts";
+import type { Incidents } from "./incidents.ts";
 import { FLAPPING } from "./plan-flapping.ts";
 import type { SlackApp } from "./slack-app.ts";
 
@@ -10,6 +11,8 @@ export const RULE: Timing = { intervalMs: 1_000, forMs: 2_000, keepFiringForMs: 
 export const ADMIN_TOKEN = "chaos-admin-token";
 /** How many receivers have the Slack app beside their webhook. */
 export const APPS = 2;
+/** Of their routes. */
+export const ESCALATE_MS = 6_000;
 const LOCATIONS_PER_REQUEST = 50;
 
 /** The receiver of a location, by the last two digits of its id. */
@@ -30,6 +33,7 @@ export function configText({
   webhooks,
   opsWebhook,
   app,
+  incidents,
   logLevel,
 }: {
   readonly simulator: Simulator;
@@ -41,6 +45,8 @@ export function configText({
   readonly opsWebhook: string;
   /** The Slack app of the first receivers. */
   readonly app: SlackApp;
+  /** PagerDuty, and where the same receivers escalate to. */
+  readonly incidents: Incidents;
   readonly logLevel: string;
 }): string {
   const seconds = (ms: number) => `${ms / 1_000}s`;
@@ -82,6 +88,7 @@ export function configText({
       routes: webhooks.map((_, i) => ({
         receiver: `team-${i}`,
         matchers: [`location_id =~ ".*(${endingsOf(i, webhooks.length)})"`],
+        ...(i < APPS && { escalate: [{ after: seconds(ESCALATE_MS), receiver: `phone-${i}` }] }),
       })),
     },
     receivers: [
@@ -90,7 +97,9 @@ export function configText({
         name: `team-${i}`,
         slack_configs: [{ api_url: url }, ...(i < APPS ? [app.config(i)] : [])],
         email_configs: [{ to: [`team-${i}@example.com`] }],
+        ...(i < APPS && { pagerduty_configs: [incidents.pagerduty(i)] }),
       })),
+      ...webhooks.slice(0, APPS).map((_, i) => ({ name: `phone-${i}`, webhook_configs: [incidents.phone(i)] })),
     ],
     slack_api_url: app.slack.apiUrl,
     smtp: { host: mail.host, port: mail.port, from: "lenswatch@example.com", require_tls: false },

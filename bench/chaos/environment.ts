@@ -11,6 +11,7 @@ import type { Ambushed, SlackFault } from "./action.ts";
 import type { Episode } from "./app-posts.ts";
 import type { WatchedRecording } from "./audit.ts";
 import { APPS, configText, receiverOf } from "./config-text.ts";
+import { type Incidents, startIncidents } from "./incidents.ts";
 import { readMail, readSlack } from "./messages.ts";
 import { type RunRedis, startFailover, startPersistent } from "./redis.ts";
 import { type SlackApp, startSlackApp } from "./slack-app.ts";
@@ -42,6 +43,7 @@ export interface Environment {
   readonly redis: RunRedis;
   readonly mail: SmtpSink;
   readonly app: SlackApp;
+  readonly incidents: Incidents;
   readonly config: string;
   readonly watched: readonly WatchedRecording[];
   /** By location: when the service answered about it. */
@@ -67,12 +69,13 @@ export interface Environment {
 
 /** Starts everything; `logLevel` is the daemon's. */
 export async function startEnvironment(fleet: Fleet, logLevel: "info" | "debug"): Promise<Environment> {
-  const [simulator, redis, slack, mail, app] = await Promise.all([
+  const [simulator, redis, slack, mail, app, incidents] = await Promise.all([
     startSimulator(fleet),
     fleet.failover ? startFailover() : startPersistent(),
     startSlackSink(),
     startSmtpSink(),
     startSlackApp(Math.min(APPS, fleet.webhooks)),
+    startIncidents(),
   ]);
   const { world } = simulator;
   for (const { id } of world.recordings) world.setSchedule(id, false);
@@ -89,6 +92,7 @@ export async function startEnvironment(fleet: Fleet, logLevel: "info" | "debug")
     redis,
     mail,
     app,
+    incidents,
     config: configText({
       simulator,
       redis: redis.section,
@@ -96,6 +100,7 @@ export async function startEnvironment(fleet: Fleet, logLevel: "info" | "debug")
       webhooks,
       opsWebhook: `${slack.url}-ops`,
       app,
+      incidents,
       logLevel,
     }),
     watched: watchedOf(simulator, fleet),
@@ -106,6 +111,7 @@ export async function startEnvironment(fleet: Fleet, logLevel: "info" | "debug")
     clearFaults() {
       accepted.clearFaults();
       app.clearFaults();
+      incidents.clearFaults();
     },
     schedulesLearned: () => schedulesLearned(simulator, redis.connect()),
     async nextAccepted(by) {
@@ -125,7 +131,7 @@ export async function startEnvironment(fleet: Fleet, logLevel: "info" | "debug")
     },
     async close() {
       sweeps.close();
-      await Promise.all([simulator.close(), slack.close(), mail.close(), app.close()]);
+      await Promise.all([simulator.close(), slack.close(), mail.close(), app.close(), incidents.close()]);
       await redis.stop();
     },
   };

@@ -139,6 +139,10 @@ function createActions(
     runLog.disturbed.push({ from, to: Date.now() + AFTER_MS.receiver });
   }
 
+  async function faultIncidents({ answer, lastsMs }: Extract<Action, { kind: "incidents" }>): Promise<void> {
+    await environment.incidents.fault(answer, lastsMs);
+  }
+
   async function press({ button, which }: Extract<Action, { kind: "press" }>): Promise<void> {
     const pressed = await environment.app.press(button, which);
     if (!pressed) return;
@@ -160,8 +164,8 @@ function createActions(
     runLog.suppressions.push(await operator.silence(by, ids, { lastsMs, endAfterMs }));
   }
 
-  async function acknowledge(recording: number): Promise<void> {
-    const acknowledgement = await operator.acknowledge(watched[recording]?.id ?? "");
+  async function acknowledge({ recording, endAfterMs }: Extract<Action, { kind: "ack" }>): Promise<void> {
+    const acknowledgement = await operator.acknowledge(watched[recording]?.id ?? "", endAfterMs);
     if (acknowledgement) runLog.suppressions.push(acknowledgement);
   }
 
@@ -173,7 +177,7 @@ function createActions(
       case "silence":
         return silence(action);
       case "ack":
-        return acknowledge(action.recording);
+        return acknowledge(action);
       case "kill":
       case "stop":
         await Promise.all(action.replicas.map((replica) => end(replica, action.kind, action.downMs)));
@@ -194,6 +198,8 @@ function createActions(
         return faultMail(action);
       case "app":
         return faultApp(action);
+      case "incidents":
+        return faultIncidents(action);
       case "press":
         return press(action);
       case "delete_root":

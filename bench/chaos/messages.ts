@@ -201,6 +201,8 @@ function readCounts(ongoing: NoticeKind, { name: locationName, facts }: Entry): 
     offline: isStill ? "still" : "firing",
     flapping: isStill ? "still_flapping" : "flapping",
     recovered: "recovered",
+    "was offline": "recovered",
+    "were offline": "recovered",
     "steady again": "steady",
   };
   const parts = facts
@@ -208,13 +210,13 @@ function readCounts(ongoing: NoticeKind, { name: locationName, facts }: Entry): 
     .matchAll(/([\d,]+) (?:recordings? )?(?:still )?(offline|flapping|recovered|steady again|[a-z ]+)/g);
   return [...parts].flatMap(([, count = "", what = ""]) =>
     // What they do is said by the title or the heading.
-    /^recordings?$/.test(what) ? [] : [{ locationName, kind: kind[what] ?? "ended", count: numberOf(count) }],
+    /^recordings? ?$/.test(what) ? [] : [{ locationName, kind: kind[what.trim()] ?? "ended", count: numberOf(count) }],
   );
 }
 
 function totalOf(title: string): Read["total"] {
   const offline = /([\d,]+) (?:recordings? )?(?:still )?offline/.exec(title);
-  const back = /^(?:[\d,]+ locations?, )?([\d,]+) recordings? recovered/.exec(title);
+  const back = /^(?:[\d,]+ locations?, )?([\d,]+) recordings? (?:recovered|were offline .*— recovered)/.exec(title);
   if (back) return { back: numberOf(back[1]) };
   if (/^(?!\d).+? recovered (?:· .*|at 1 location )?— after/.test(title)) return { back: 1 };
   if (/^(?:Reminder: )?(?!\d|Notif|Analytics).+?(?: still)? offline(?: ·| at 1 location|,| —|$)/.test(title))

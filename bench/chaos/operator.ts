@@ -19,8 +19,8 @@ export interface Operator {
     recordingIds: readonly string[],
     times: { readonly lastsMs: number; readonly endAfterMs: number | undefined },
   ): Promise<KnownSuppression>;
-  /** Acknowledges the firing alert of a recording; undefined where there is none. */
-  acknowledge(recordingId: string): Promise<KnownSuppression | undefined>;
+  /** Acknowledges the firing alert of a recording, and withdraws that; undefined where there is none. */
+  acknowledge(recordingId: string, endAfterMs: number | undefined): Promise<KnownSuppression | undefined>;
 }
 
 const Alerts = z.array(z.object({ fingerprint: z.string() }));
@@ -94,7 +94,7 @@ export function createOperator(urls: () => readonly string[]): Operator {
       return { ...suppressions, surelyUntil, maybeUntil: asked > 1 ? endsAt : Math.min(endsAt, Date.now()) };
     },
 
-    async acknowledge(recordingId) {
+    async acknowledge(recordingId, endAfterMs) {
       const filter = encodeURIComponent(`recording_id="${recordingId}"`);
       const until = Date.now() + ANSWER_MS;
       const found = await retryUntil(() => ask("GET", `/api/v2/alerts?filter=${filter}`), until);
@@ -104,7 +104,13 @@ export function createOperator(urls: () => readonly string[]): Operator {
       const path = `/api/v1/alerts/${alert.fingerprint}/ack`;
       const answered = await retryUntil(() => ask("POST", path, { author: "chaos" }), maybeFrom + ANSWER_MS);
       const surelyFrom = answered === undefined ? NEVER : Date.now();
-      return { kind: "ack", recordingIds: [recordingId], maybeFrom, surelyFrom, surelyUntil: NEVER, maybeUntil: NEVER };
+      const common = { kind: "ack", recordingIds: [recordingId], maybeFrom, surelyFrom } as const;
+      if (endAfterMs === undefined) return { ...common, surelyUntil: NEVER, maybeUntil: NEVER };
+      await sleep(endAfterMs);
+      const surelyUntil = Date.now();
+      // One that is over, or was taken over by a press, is refused.
+      const withdrawn = await retryUntil(() => ask("DELETE", path).then(() => true), surelyUntil + ANSWER_MS);
+      return { ...common, surelyUntil, maybeUntil: withdrawn ? Date.now() : NEVER };
     },
   };
 }

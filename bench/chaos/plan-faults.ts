@@ -3,6 +3,7 @@
 import type { SlackAnswer } from "../../src/demo/slack/stand-in.ts";
 import type { SmtpResponses } from "../../test/support/smtp-sink.ts";
 import type { Action, ServiceFault, SlackFault } from "./action.ts";
+import type { IncidentFault } from "./incidents.ts";
 import type { PlanOptions } from "./plan.ts";
 import type { Random } from "./random.ts";
 
@@ -59,7 +60,7 @@ export function planFaults(options: PlanOptions, random: Random): Action[] {
 const FAULT_KINDS = [
   ...(["service", "service", "service", "service"] as const),
   ...(["slack", "slack", "slack", "mail", "stop", "freeze", "freeze_redis", "ambush", "ambush"] as const),
-  ...(["app", "app", "app", "ambush_app", "ambush_app", "delete_root", "press", "press"] as const),
+  ...(["app", "app", "app", "ambush_app", "ambush_app", "delete_root", "press", "press", "incidents"] as const),
 ] as const;
 
 /** Shorter than the lease of a claim less the deadline of a send, so that no replica takes over. */
@@ -84,6 +85,8 @@ function fault({ at, webhooks, replicas }: { at: number; webhooks: number; repli
     }
     case "app":
       return { at, kind, ...random.pick(APP_FAULTS), lastsMs: random.between(500, 5_000) };
+    case "incidents":
+      return { at, kind, answer: random.pick(INCIDENT_FAULTS), lastsMs: random.between(500, 4_000) };
     case "press":
       return { at, kind, button: random.pick(["acknowledge", "acknowledge", "silence"]), which: random.between(0, 1) };
     case "delete_root":
@@ -131,6 +134,12 @@ function slackFault(random: Random): SlackFault {
   if (answer === "slow") return { answer, afterMs: random.between(50, 2_000) };
   return answer === "rate_limited" ? { answer, retryAfter: 1 + random.whole(3) } : { answer };
 }
+
+const INCIDENT_FAULTS: readonly [IncidentFault, ...IncidentFault[]] = [
+  { status: 500 },
+  { status: 429, headers: { "retry-after": "2" } },
+  "accepted_unanswered",
+];
 
 type AppFault = { readonly method: string; readonly answer: SlackAnswer };
 

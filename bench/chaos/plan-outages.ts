@@ -130,6 +130,11 @@ function planOperator(recordings: readonly number[], from: number, random: Rando
     lastsMs,
     endAfterMs: random.chance(0.3) ? random.between(2_000, lastsMs) : undefined,
   };
-  const ack: Action = { kind: "ack", at: from + random.between(5_000, 20_000), recording: first };
-  return [...(random.chance(0.25) ? [silence] : []), ...(random.chance(0.15) ? [ack] : [])];
+  const ack: Action = {
+    kind: "ack",
+    at: from + random.between(3_000, 20_000),
+    recording: first,
+    endAfterMs: random.chance(0.4) ? random.between(2_000, 10_000) : undefined,
+  };
+  return [...(random.chance(0.25) ? [silence] : []), ...(random.chance(0.3) ? [ack] : [])];
 }

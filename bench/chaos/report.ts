@@ -11,7 +11,7 @@ export function isClean({ verdicts }: Audit): boolean {
 
 /** One row per kind of receiver, the delays, then every verdict. */
 export function auditText(audit: Audit): string {
-  const kinds = ["slack", "app", "email"];
+  const kinds = ["slack", "app", "email", "pagerduty", "phone"];
   const of = (kind: string, verdict: Verdict["kind"]) =>
     audit.verdicts.filter((one) => one.integration.startsWith(kind) && one.kind === verdict).length;
   const rows = kinds.map((kind) => [

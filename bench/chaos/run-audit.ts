@@ -2,7 +2,7 @@
 
 import { noticesOfApp } from "./app-posts.ts";
 import { type Audit, audit } from "./audit.ts";
-import { RULE } from "./config-text.ts";
+import { ESCALATE_MS, RULE } from "./config-text.ts";
 import { readDecisionLog } from "./decision-log.ts";
 import type { Environment } from "./environment.ts";
 import type { RunLog } from "./execute.ts";
@@ -71,6 +71,7 @@ export function createAuditor(environment: Environment, replicas: Replicas, runL
       ledger,
       notices: [...notices, ...ofApp.notices].sort((a, b) => a.at - b.at),
       app,
+      incidents: { ...environment.incidents, afterMs: ESCALATE_MS },
       unreadable: [
         ...unreadable,
         ...ofApp.unreadable,

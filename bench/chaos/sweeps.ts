@@ -24,6 +24,7 @@ const Stored = z
           recording_id: z.string(),
           recording: z.string(),
           location_id: z.string(),
+          location: z.string(),
         }),
       })
       .safeParse(JSON.parse(text.slice(1))),
@@ -73,9 +74,9 @@ export function watchSweeps(open: () => Redis): Sweeps {
     const { data } = Stored.parse(text);
     if (!data) return;
     const { id, startsAt, endsAt, labels } = data;
-    const { recording_id: recordingId, recording, location_id: locationId } = labels;
+    const { recording_id: recordingId, recording, location_id: locationId, location } = labels;
     const isFlapping = labels.alertname === "RecordingFlapping";
-    episodes.set(id, { id, recordingId, recording, locationId, isFlapping, startsAt, endsAt });
+    episodes.set(id, { id, recordingId, recording, locationId, location, isFlapping, startsAt, endsAt });
   }
 
   const timer = setInterval(() => {

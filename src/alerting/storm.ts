@@ -11,7 +11,8 @@ export type SkipDecision = Exclude<GroupDecision, SendDecision>;
  * A group joins a summary when more than `stormGroups` are to be sent, never where that is undefined. `due` counts all
  * groups due at the integration; those not given here are taken to have something to send. Gives those with nothing to
  * send (`skipped`), those of one message `now`, and those to be sent after it (`later`). Groups that share a
- * conversation are one message only with each other; one whose own first message was found in the channel is by itself.
+ * conversation are one message only with each other; an edit, and a group whose own first message was found in the
+ * channel, are by themselves.
  */
 export function decideStorm<C extends Stormy>(
   decided: readonly { readonly claim: C; readonly decision: GroupDecision }[],
@@ -20,7 +21,8 @@ export function decideStorm<C extends Stormy>(
   const skipped = decided.flatMap(({ claim, decision }) => (decision.notify ? [] : [{ claim, decision }]));
   const toSend = decided.flatMap(({ claim, decision }) => (decision.notify ? [{ claim, decision }] : []));
   const count = Math.max(due, decided.length) - skipped.length;
-  const joins = ({ claim: { stormGroups } }: { claim: C }) => stormGroups !== undefined && stormGroups < count;
+  const joins = ({ claim: { stormGroups }, decision }: (typeof toSend)[number]) =>
+    decision.notify !== "update" && stormGroups !== undefined && stormGroups < count;
   const parts = Map.groupBy(toSend.length > 1 ? toSend.filter(joins) : [], ({ claim }) => sharedId(claim));
   const [now, ...others] = [...parts.values()].sort((a, b) => b.length - a.length);
   if (!now) return { skipped, now: toSend.slice(0, 1), later: toSend.slice(1), isAll: true };

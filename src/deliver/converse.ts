@@ -17,7 +17,7 @@ import type { Claimed, Settlement } from "../store/groups.ts";
 import type { ClaimedGroup } from "./outcome.ts";
 
 /** The most ends kept for an edit that is still to be made. */
-const MOST_ENDED = 20;
+export const MOST_ENDED = 20;
 
 /** `isStale`: its root could not be edited with the message. */
 export type PostedConversation = Conversation & Partial<Pick<ConversationNow, "isOver">> & Pick<Posted, "isStale">;

@@ -3,12 +3,13 @@
  * about, and these count as notified before the group is decided again.
  */
 import { conversationId, traceOf } from "../alerting/conversation.ts";
+import { toNotifiedAlert } from "../alerting/needs-update.ts";
 import type { FoundPost, NotificationLogEntry } from "../alerting/notification.ts";
 import type { Integration } from "../alerting/route.ts";
 import type { Alert } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { Claimed } from "../store/groups.ts";
-import { ownId } from "./converse.ts";
+import { MOST_ENDED, ownId } from "./converse.ts";
 import type { DeliveryRun } from "./deliver.ts";
 import type { RecoveredClaim } from "./outcome.ts";
 
@@ -108,14 +109,19 @@ function withPosts(integration: Integration, claim: Claimed, { posts, groupsOf, 
   const entries = begun.map((alert) => entryOf(alert, claim.group, now));
   const isOver = new Set(over.map(({ id }) => id));
   const log = new Map([...claim.notified, ...entries.map((entry) => [entry.alert.id, entry] as const)]);
+  // The root may not show them yet.
+  const ends = over.flatMap((alert) =>
+    alert.state === "resolved" ? toNotifiedAlert(alert, { notified: log, suppressions: undefined }) : [],
+  );
   for (const id of isOver) log.delete(id);
   const opened = { id: post.id, openedAt: claim.unsureSince, groups: groupsOf(post.id) };
+  const ended = [...(claim.conversation?.ended ?? []), ...ends].slice(0, MOST_ENDED);
   return {
     ...claim,
     alerts: claim.alerts.filter(({ id }) => !isOver.has(id)),
     notified: log,
     maybeNotified,
-    conversation: { ...opened, ...claim.conversation, handle: post.handle },
+    conversation: { ...opened, ...claim.conversation, handle: post.handle, ended },
     recovered: { notified: entries.filter(({ alert }) => !isOver.has(alert.id)), over: [...isOver] },
   };
 }

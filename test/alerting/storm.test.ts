@@ -45,6 +45,10 @@ describe("more groups that say something than their route wants told one by one"
     expect(turn(groups(5, 10), 35)).toEqual([0, 5, 0]);
   });
 
+  it("leaves out an edit, which is no news", () => {
+    expect(turn([...groups(12, 1), ...groups(1, 1, says("update"))])).toEqual([0, 12, 1]);
+  });
+
   it("leaves out a group whose own first message was found in the channel: its root is edited with its own", () => {
     const conversation = (id: string, groups?: number) => ({ conversation: { id, openedAt: T0, groups } });
     const claims = [

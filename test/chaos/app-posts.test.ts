@@ -17,6 +17,7 @@ const till: Episode = {
   recordingId: "c1",
   recording: "Leeds Till 3",
   locationId: "l1",
+  location: "Leeds",
   isFlapping: false,
   startsAt: START,
   endsAt: second(30),

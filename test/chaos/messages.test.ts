@@ -57,6 +57,21 @@ describe("reading messages", () => {
       expect(lines).toEqual([{ subject: "Till 3", kind: "still", ...at }]);
   });
 
+  it.each([[true], [false]])("counts what a summary says of all its locations in its title (%s)", async (isNew) => {
+    const resolved = Array.from({ length: 12 }, (_, i) =>
+      ["Tills", "Door"].map((name) => {
+        const ended = endedOf(`${name} ${i}`, { isNew });
+        return { ...ended, labels: { ...ended.labels, location: `Leeds ${i}`, location_id: `l${i}` } };
+      }),
+    ).flat();
+    for (const { counted, total, unreadable } of await readings({ reason: "resolved", groups: 12, resolved })) {
+      expect(unreadable).toEqual([]);
+      expect(total).toEqual({ back: 24 });
+      expect(counted).toHaveLength(12);
+      expect(counted[3]).toMatchObject({ kind: "recovered", count: 2 });
+    }
+  });
+
   it("reads spans to the second", async () => {
     const spans = [400, 12_500, 75_000].map((ms) => alertOf(`For ${ms}`, { startsAt: NOW - ms }));
     for (const { lines } of await readings({ firing: spans }))

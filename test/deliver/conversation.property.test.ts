@@ -497,7 +497,9 @@ describeWithRedis("conversations over the real Redis", () => {
     await served(world, 31, "killed_after");
     await world.flip("a");
     await served(world, 1, "killed_after");
-    const { posts } = await served(world, 1);
+    const { posts, ends: shown } = await served(world, 1);
     expect(posts.map(({ news }) => news.length)).toEqual([1, 1]);
+    // The reply may be all there is: the root says what ended.
+    expect(shown).toEqual([[], [expect.stringMatching(/^a@/)], [expect.stringMatching(/^a@/)]]);
   });
 });

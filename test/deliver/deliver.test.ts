@@ -725,6 +725,18 @@ describe("a conversation whose root is edited", () => {
     expect(run.sent.map(({ notification }) => notification.reason)).toEqual(["update"]);
   });
 
+  it("is edited alone among groups that were claimed together, which are due again at once", async () => {
+    const groups = [open(), claimOf({ group: "h" }), claimOf({ group: "quiet", alerts: [] })];
+    const run = stage({ who: chat, claims: [{ kind: "storm", groups, due: 3, isAll: true, leaseMs: 20 * SECOND }] });
+    await run.deliver();
+    expect(run.sent.map(({ notification }) => notification.reason)).toEqual(["update"]);
+    expect(only(run.calls, "settleAll")[0]?.[0]).toMatchObject([
+      { group: "g", settle: { sent: false } },
+      { group: "quiet", settle: { sent: false } },
+      { group: "h", postpone: { at: T0 } },
+    ]);
+  });
+
   it("shows ends that are not sent, and is closed with the last of them", async () => {
     const ended = open({ alerts: [over(camera, T0)] });
     const run = stage({ who: { ...chat, sendResolved: false }, claims: [ended] });

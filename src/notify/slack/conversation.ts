@@ -17,8 +17,8 @@ export function renderRoot(notification: Notification, { actions = false, ...ext
   const message = withoutButtons(slackMessageOf(present), buttons !== undefined);
   const { isOver, groups } = notification.conversation ?? {};
   const { title, lead } = message;
-  if (isOver && groups !== undefined) {
-    const over = `✅ ${counted(groups, "group")} of alerts: all over`;
+  if (isOver && (groups !== undefined || notification.resolved.length === 0)) {
+    const over = groups === undefined ? "✅ All over" : `✅ ${counted(groups, "group")} of alerts: all over`;
     return payloadOf({ ...message, title: over, lead: meanwhile(notification), sections: [] }, extras);
   }
   const words = { title: cut(title + handledWords(present.firing), 150), lead: [...lead, ...meanwhile(notification)] };
