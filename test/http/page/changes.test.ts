@@ -112,7 +112,7 @@ describe("the form for a silence", () => {
 
   test.each([
     ["alertname", "Matchers: column 10: expected one of = != =~ !~, found the end."],
-    ['alertname=~"("', 'matchers: column 12: "(" is not a regular expression RE2 understands'],
+    ['alertname=~"("', 'Matchers: column 12: "(" is not a regular expression RE2 understands'],
     ['a="b" c="d"', "Matchers: column 7: expected the end"],
     ['alertname=~"(?=x)"', "is not a regular expression RE2 understands"],
   ])("names what is wrong with %s, and keeps it to be corrected", async (matchers, message) => {
