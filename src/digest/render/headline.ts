@@ -41,7 +41,7 @@ function whatHappened(digest: Digest): string {
   if (digest.locationOutages.length > 0) return "";
   if (up === recordings) return `${all} up ${howLong(digest)}`;
   if (up === 0) return "";
-  return `${share(up)} ${up === 1 ? "was" : "were"} up all ${noun}`;
+  return `${share(up)} ${up === 1 ? "was" : "were"} up ${howLong(digest)}`;
 }
 
 function howLong(digest: Digest): string {
@@ -78,9 +78,22 @@ function when(state: string, { startsAt, endsAt }: Outage, digest: Digest): stri
 }
 
 /** `leads`: the clause begins the sentence, and gives the number of all recordings. */
-function stillDown({ totals: { down_now: downNow, recordings } }: Digest, leads: boolean): string {
+function stillDown(digest: Digest, leads: boolean): string {
+  const { down_now: downNow, recordings } = digest.totals;
   if (downNow === 0) return "";
-  return `${leads ? shareOf(downNow, recordings) : count(downNow)} ${downNow === 1 ? "is" : "are"} down now`;
+  const words = `${leads ? shareOf(downNow, recordings) : count(downNow)} ${downNow === 1 ? "is" : "are"} down now`;
+  return downNow > 1 ? words : `${words}${onlyOneDown(digest)}`;
+}
+
+/** `: Entrance at Leeds Briggate, since 14:05`, unless the clause before says so. */
+function onlyOneDown(digest: Digest): string {
+  const [group] = digest.parts.down_now;
+  const [recording] = group?.recordings ?? [];
+  const [longest] = digest.longest;
+  const isNamed = longest?.outage.endsAt === undefined && longest?.recording?.id === recording?.id;
+  if (!group || recording?.downSince === undefined || (isNamed && digest.locationOutages.length === 0)) return "";
+  const name = nameAt(recording, group, 40);
+  return `: ${name} at ${locationLabel(group, 40)}, since ${moment(recording.downSince, digest)}`;
 }
 
 function caveatsOf(digest: Digest, leads: boolean): string[] {

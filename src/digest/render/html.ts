@@ -213,7 +213,7 @@ function countRows(row: Row<"counts">, { ofOneDay }: DigestView): Markup {
   const cells = [row.uptime || "unknown", row.entries, row.usual, row.short === "" ? "" : `−${row.short}`].map(
     (value) => html`<td class="t count nw">${figure(value)}</td>`,
   );
-  const head = html`<tr><th scope="rowgroup" colspan="5" class="t line row side-head">${name(row.name)}</th></tr>`;
+  const head = html`<tr><th scope="rowgroup" colspan="5" class="t line row">${name(row.name)}</th></tr>`;
   return html`${row.isFirst && !ofOneDay ? head : nothing}<tr>
 <th scope="row" class="m count plain">${name(ofOneDay ? row.name : row.day)}</th>${cells}</tr>`;
 }

@@ -60,8 +60,15 @@ function groupExcerpt(group: LocationGroup, digest: Digest, limit: number) {
   return { group, locationWide, together, shown, more: apart.length - shown.length };
 }
 
+/** More recordings that were up are one line; the CSV file has each. */
+const MOST_UP_NAMED = 60;
+
 export function partSection(part: DigestPart, digest: Digest, limit: number): DigestSection {
   const { total, groups, moreRecordings, moreLocations } = excerptOf(part, digest, limit);
+  if (part === "up" && total > MOST_UP_NAMED) {
+    const text = `In ${counted(digest.parts.up.length, "location")}; the attached table has each`;
+    return { title: TITLES[part], count: counted(total, "recording"), part, rows: [moreRow(text)] };
+  }
   const rows = groups.flatMap((one) => (isTroubled(part) ? troubledRows(one, digest) : quietRows(one)));
   if (moreRecordings > 0)
     rows.push(moreRow(`and ${count(moreRecordings)} more in ${counted(moreLocations, "location")}`));

@@ -1,7 +1,7 @@
 /** A digest as shown: sections and rows of ready words and figures, which HTML and plain text both render. */
 import { humanDuration } from "../../lib/duration.ts";
 import { count, nameOf, percent } from "../../lib/format.ts";
-import type { Interval } from "../../lib/intervals.ts";
+import { type Interval, total } from "../../lib/intervals.ts";
 import { type Digest, type DigestPart, digestParts, type TimelineRun } from "../digest.ts";
 import { headline } from "./headline.ts";
 import { isTroubled, partSection } from "./parts.ts";
@@ -91,9 +91,10 @@ function moodOf({ totals, locationOutages }: Digest): DigestPart {
   return totals.up + totals.planned > 0 ? "up" : "unknown";
 }
 
-/** The four figures at the top; without any data there is no downtime either. */
-export function keyFigures({ totals, before }: Digest) {
-  const known = totals.unknown < totals.recordings;
+/** The four figures at the top; without any data, or a watch, there is no downtime either. */
+export function keyFigures({ totals, before, unwatched, period }: Digest) {
+  const isWatched = total(unwatched) < period.to - period.from;
+  const known = totals.unknown < totals.recordings && (isWatched || totals.outages > 0);
   const length = (ms: number | undefined) => (ms === undefined ? "" : humanDuration(ms));
   const number = (n: number | undefined) => (n === undefined ? "" : count(n));
   const figure = (name: string, value: string, was: string) => {

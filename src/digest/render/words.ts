@@ -6,6 +6,8 @@ import type { Digest, Located, Outage } from "../digest.ts";
 import type { NamedFigure, SectionRow } from "./view.ts";
 
 const HOUR = 3_600_000;
+/** A shorter outage is given with seconds. */
+const BRIEF_MS = 120_000;
 
 /** `day`, `week` or `month`, by the length of the period. */
 export function periodNoun({ period }: Digest): "day" | "week" | "month" {
@@ -19,15 +21,15 @@ function local(at: Instant, digest: Digest): DateTime {
 }
 
 /** `14:05` inside the digest's day, `Tue 14:05` inside its week, otherwise with the date. */
-export function moment(at: Instant, digest: Digest): string {
+export function moment(at: Instant, digest: Digest, clock: "HH:mm" | "HH:mm:ss" = "HH:mm"): string {
   const { from: start, to: end } = digest.period;
   const noun = periodNoun(digest);
   if (noun === "day" && at === end) return "24:00";
   const inside = at >= start && at < end;
-  if (inside && noun === "day") return local(at, digest).toFormat("HH:mm");
-  if (inside && noun === "week") return local(at, digest).toFormat("ccc HH:mm");
+  if (inside && noun === "day") return local(at, digest).toFormat(clock);
+  if (inside && noun === "week") return local(at, digest).toFormat(`ccc ${clock}`);
   const sameYear = local(at, digest).hasSame(local(start, digest), "year");
-  return sameYear ? local(at, digest).toFormat("ccc d LLL HH:mm") : fullMoment(at, digest);
+  return sameYear ? local(at, digest).toFormat(`ccc d LLL ${clock}`) : fullMoment(at, digest);
 }
 
 /** `Fri 20 Nov 2026 08:00`. */
@@ -35,14 +37,15 @@ export function fullMoment(at: Instant, digest: Digest): string {
   return local(at, digest).toFormat("ccc d LLL yyyy HH:mm");
 }
 
-/** `14:05–17:40`, `Tue 23:10 – Wed 04:00`, `since 14:05`. */
+/** `14:05–17:40`, `Tue 23:10 – Wed 04:00`, `14:05:10–14:05:40`, `since 14:05`. */
 export function outageTimes({ startsAt, endsAt }: Pick<Outage, "startsAt" | "endsAt">, digest: Digest): string {
-  const from = moment(startsAt, digest);
+  const clock = endsAt !== undefined && endsAt - startsAt < BRIEF_MS ? "HH:mm:ss" : "HH:mm";
+  const from = moment(startsAt, digest, clock);
   if (endsAt === undefined) return `since ${from}`;
-  const to = moment(endsAt, digest);
+  const to = moment(endsAt, digest, clock);
   if (!from.includes(" ") && !to.includes(" ")) return `${from}–${to}`;
   if (from.includes(" ") && local(startsAt, digest).hasSame(local(endsAt, digest), "day"))
-    return `${from}–${local(endsAt, digest).toFormat("HH:mm")}`;
+    return `${from}–${local(endsAt, digest).toFormat(clock)}`;
   return `${from} – ${to}`;
 }
 

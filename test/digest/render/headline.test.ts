@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
 import { headline } from "../../../src/digest/render/headline.ts";
+import { keyFigures } from "../../../src/digest/render/view.ts";
+import { outageTimes } from "../../../src/digest/render/words.ts";
 import { computeDigest, type DigestInput } from "../compute-digest.ts";
 import { at, day, input, locationOffline, NOW, offline, subject } from "../fixtures.ts";
 
@@ -14,7 +16,7 @@ test.each<[string, Partial<DigestInput>, string, string]>([
   [
     "almost no data",
     { recordings: [subject("r0", { status: "offline", since: NOW - 60_000 }), unseen("x"), unseen("y")] },
-    "1 of 3 recordings is down now; no data for 2",
+    "1 of 3 recordings is down now: Camera r0 at Leeds Briggate, since Fri 20 Nov 07:59; no data for 2",
     "",
   ],
   [
@@ -66,7 +68,7 @@ test.each<[string, Partial<DigestInput>, string, string]>([
       uptime: up,
       recordings: [subject("r0", { status: "offline", since: at("2026-11-20T07:00:00Z") }), ...fleet.slice(1)],
     },
-    "211 of 212 recordings were up all day; 1 is down now",
+    "211 of 212 recordings were up all day; 1 is down now: Camera r0 at Leeds Briggate, since Fri 20 Nov 07:00",
     "",
   ],
   [
@@ -93,6 +95,16 @@ test.each<[string, Partial<DigestInput>, string, string]>([
     "All 212 recordings were up by the service's figures; lenswatch did not watch at all",
     "",
   ],
+  [
+    "a day before it was, with one down now",
+    {
+      uptime: up,
+      recordings: [subject("r0", { status: "offline", since: at("2026-11-20T07:00:00Z") }), ...fleet.slice(1)],
+      unwatched: [{ from: 0, to: NOW }],
+    },
+    "211 of 212 recordings were up by the service's figures; 1 is down now: Camera r0 at Leeds Briggate, since Fri 20 Nov 07:00",
+    "Lenswatch did not watch at all",
+  ],
   ["no data", { recordings: ids.map(unseen) }, "No data for any of 212 recordings", ""],
   [
     "a day with the service unreachable",
@@ -111,4 +123,34 @@ test.each<[string, Partial<DigestInput>, string, string]>([
 ])("of %s begins with the worst news", (_, over, sentence, aside) => {
   const { sentence: actual, aside: caveats } = headline(computeDigest(input({ recordings: fleet, ...over })));
   expect([actual, caveats]).toEqual([sentence, aside]);
+});
+
+test("a day that was not watched has no number of outages: none is known", () => {
+  const figures = (over: Partial<DigestInput>) =>
+    keyFigures(computeDigest(input({ recordings: fleet, uptime: up, ...over }))).map(({ name, value }) => [
+      name,
+      value,
+    ]);
+  const unwatched = [{ from: 0, to: NOW }];
+  expect(figures({ unwatched })).toEqual(
+    expect.arrayContaining([
+      ["Uptime", "100 %"],
+      ["Downtime", ""],
+      ["Outages", ""],
+    ]),
+  );
+  expect(figures({})).toEqual(
+    expect.arrayContaining([
+      ["Downtime", "0 s"],
+      ["Outages", "0"],
+    ]),
+  );
+  const incidents = [offline("r0", at("10:00"), at("10:30"))];
+  expect(figures({ unwatched, incidents })).toEqual(expect.arrayContaining([["Outages", "1"]]));
+});
+
+test("an outage under two minutes is given with seconds", () => {
+  const digest = computeDigest(input({ recordings: fleet }));
+  const times = (to: string) => outageTimes({ startsAt: at("14:05"), endsAt: Date.parse(`2026-11-19T${to}Z`) }, digest);
+  expect([times("14:05:40"), times("14:07:00")]).toEqual(["14:05:00–14:05:40", "14:05–14:07"]);
 });

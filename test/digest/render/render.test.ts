@@ -48,13 +48,13 @@ const mail = await render(badDay);
 describe("the bad day", () => {
   test("has the headline as its subject", () => {
     expect(mail.subject).toBe(
-      "4 of 6 recordings had 8 h 42 m of downtime; Leeds Briggate was offline from 14:05 to 17:40; 1 is down now · Thu 19 Nov 2026",
+      "4 of 6 recordings had 8 h 42 m of downtime; Leeds Briggate was offline from 14:05 to 17:40; 1 is down now: Camera c at York Coney Street, since 22:40 · Thu 19 Nov 2026",
     );
   });
 
   test("reads well as text", () => {
     expect(mail.text).toBe(`\
-4 of 6 recordings had 8 h 42 m of downtime; Leeds Briggate was offline from 14:05 to 17:40; 1 is down now.
+4 of 6 recordings had 8 h 42 m of downtime; Leeds Briggate was offline from 14:05 to 17:40; 1 is down now: Camera c at York Coney Street, since 22:40.
 No data for 1; the service was unreachable for 40 m.
 daily-ops · Thu 19 Nov 2026
 
@@ -259,11 +259,13 @@ describe("10,000 recordings", () => {
     expect(visible(html)).toMatch(/and 9,\d{3} more in 2,\d{3} locations/);
   });
 
-  test("that were all up are named while there is space", async () => {
+  test("that were all up are one line, and in the table", async () => {
     const { html, subject: line } = await render({ recordings });
     expect(line).toBe("All 10,000 recordings were up all day · Thu 19 Nov 2026");
     expect(Buffer.byteLength(html)).toBeLessThanOrEqual(MAX_BYTES);
-    expect(visible(html)).toMatch(/and 9,\d{3} more in 2,\d{3} locations/);
+    expect(visible(html)).toMatch(
+      /Up all the time\s+10,000\s+recordings\s+In [\d,]+\s+locations; the attached table has each/,
+    );
   });
 });
 
