@@ -102,10 +102,9 @@ function caveatsOf(digest: Digest, leads: boolean): string[] {
   const lasting = (ms: number, throughout: string) =>
     ms === lengthOf(digest) ? throughout : `for ${humanDuration(ms)}`;
   const lowShare = leads ? shareOf(low, recordings) : count(low);
-  const { planned, plannedMs } = digest.totals;
-  const ofThem = planned > 0 ? ` of ${counted(planned, "recording")}` : "";
+  const { plannedMs } = digest.totals;
   return present(
-    plannedMs > 0 ? `${humanDuration(plannedMs)} of downtime${ofThem} in maintenance was planned` : "",
+    plannedMs > 0 ? `${humanDuration(plannedMs)} of downtime in maintenance was planned` : "",
     low > 0 ? `${lowShare} had less than ${percent(UP_ALL_THE_TIME)} uptime without a recorded outage` : "",
     unknown > 0 && unknown < recordings ? `no data for ${count(unknown)}` : "",
     unreachableMs > 0 ? `the service was unreachable ${lasting(unreachableMs, `all ${periodNoun(digest)}`)}` : "",

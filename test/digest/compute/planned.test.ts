@@ -39,7 +39,7 @@ test("downtime inside a window is planned, is no outage, and has a part and a se
     outages: 0,
     recoveryMs: undefined,
   });
-  expect(headline(digest).sentence).toMatch(/2 h of downtime of 1 recording in maintenance was planned/i);
+  expect(headline(digest).sentence).toMatch(/2 h of downtime in maintenance was planned/i);
   const text = renderDigestText(viewOf(digest, { name: "d", externalUrl: undefined }, 10));
   expect(text).toContain("Maintenance: stock-take 02:00–06:00 (recorders off).");
   expect(text).toMatch(/uptime is the service's own figure, which includes it/);
