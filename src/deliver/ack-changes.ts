@@ -36,39 +36,18 @@ interface LoggedChange {
   readonly by: AuditOrigin;
 }
 
-export function createAckChanges({ clock, store, wake, audit }: SuppressionChangesDeps) {
+export function createAckChanges(deps: SuppressionChangesDeps) {
+  const { clock, store, wake } = deps;
+
   /** Changes the acknowledgements of the alerts that fire with this fingerprint. */
   async function change(print: string, next: NextAck, logged: LoggedChange): Promise<AckOutcome> {
     const alerts = (await store.firing()).filter(({ labels }) => fingerprint(labels) === print);
     let outcome: AckOutcome = { outcome: "not_firing" };
     for (const alert of alerts) {
-      const made = await changeOne(alert, next, logged);
+      const made = await changeOne(alert, next, logged, deps);
       if (outcome.outcome !== "done") outcome = made;
       else if (made.outcome === "done") outcome = { ...made, alerts: outcome.alerts + 1 };
     }
-    return outcome;
-  }
-
-  async function changeOne(alert: Alert, next: NextAck, logged: LoggedChange, wakes = wake): Promise<AckOutcome> {
-    const { now } = logged;
-    let outcome: AckOutcome = { outcome: "not_firing" };
-    let stored: AuditEntry | undefined;
-    const due = await store.acks.change(alert.id, now, (before) => {
-      const after = next(before);
-      stored = undefined;
-      if (typeof after === "string") {
-        outcome = { outcome: after };
-        return undefined;
-      }
-      outcome = { outcome: "done", alerts: 1, before: inForce(before, now), after: inForce(after, now) };
-      if (after === before) return undefined;
-      const made = ackChange(alert, before, after, logged);
-      stored = made.entry;
-      return made;
-    });
-    if (!due) return { outcome: "not_firing" };
-    if (stored) audit?.stored([stored]);
-    if (due.size > 0) await wakes(due);
     return outcome;
   }
 
@@ -90,12 +69,11 @@ export function createAckChanges({ clock, store, wake, audit }: SuppressionChang
     async acknowledgeEach(alerts: readonly Alert[], request: AckRequest, by: AuditOrigin): Promise<AckOutcome[]> {
       const asked = acknowledging(request, by);
       const outcomes: AckOutcome[] = [];
-      const all = new Map<string, Instant>();
-      const gather = async (due: ReadonlyMap<string, Instant>) => {
-        for (const [integration, at] of due) all.set(integration, Math.min(at, all.get(integration) ?? at));
-      };
+      const { all, gather } = gatherDue();
       for (const some of chunksOf(alerts, AT_ONCE))
-        outcomes.push(...(await Promise.all(some.map((alert) => changeOne(alert, ...asked, gather)))));
+        outcomes.push(
+          ...(await Promise.all(some.map((alert) => changeOne(alert, ...asked, { ...deps, wake: gather })))),
+        );
       if (all.size > 0) await wake(all);
       return outcomes;
     },
@@ -116,6 +94,43 @@ export function createAckChanges({ clock, store, wake, audit }: SuppressionChang
       return change(print, next, { action: "ack_noted", author, text, now, by });
     },
   };
+}
+
+async function changeOne(
+  alert: Alert,
+  next: NextAck,
+  logged: LoggedChange,
+  { store, wake, audit }: SuppressionChangesDeps,
+): Promise<AckOutcome> {
+  const { now } = logged;
+  let outcome: AckOutcome = { outcome: "not_firing" };
+  let stored: AuditEntry | undefined;
+  const due = await store.acks.change(alert.id, now, (before) => {
+    const after = next(before);
+    stored = undefined;
+    if (typeof after === "string") {
+      outcome = { outcome: after };
+      return undefined;
+    }
+    outcome = { outcome: "done", alerts: 1, before: inForce(before, now), after: inForce(after, now) };
+    if (after === before) return undefined;
+    const made = ackChange(alert, before, after, logged);
+    stored = made.entry;
+    return made;
+  });
+  if (!due) return { outcome: "not_firing" };
+  if (stored) audit?.stored([stored]);
+  if (due.size > 0) await wake(due);
+  return outcome;
+}
+
+/** The earliest time at each integration, of several changes. */
+function gatherDue() {
+  const all = new Map<string, Instant>();
+  const gather = async (due: ReadonlyMap<string, Instant>) => {
+    for (const [integration, at] of due) all.set(integration, Math.min(at, all.get(integration) ?? at));
+  };
+  return { all, gather };
 }
 
 function inForce(ack: StoredAcknowledgement | undefined, now: Instant): StoredAcknowledgement | undefined {
