@@ -62,7 +62,7 @@ export function tracesOf(firing: readonly NotifiedAlert[], resolved: readonly No
 }
 
 /** Notified, firing and suppressed now; longest first. */
-export function standingOf(view: Pick<GroupView, "alerts" | "notified" | "suppressions">): NotifiedAlert[] {
+export function standingAlerts(view: Pick<GroupView, "alerts" | "notified" | "suppressions">): NotifiedAlert[] {
   return stillFiring(view).flatMap((alert) => {
     const suppressedBy = suppressionIn(view, alert);
     return suppressedBy ? [{ ...toNotifiedAlert(alert, view), suppressedBy }] : [];
@@ -126,7 +126,7 @@ export function waitForNews(nextAt: Instant): GroupDecision {
 
 function isOutOfDate(view: ConversationView, firing: readonly NotifiedAlert[]): boolean {
   if (view.conversation?.groups !== undefined) return stillFiring(view).length === 0 && (view.sharing ?? 1) <= 1;
-  return view.shown?.split(" ")[0] !== presentOf(firing, standingOf(view));
+  return view.shown?.split(" ")[0] !== presentOf(firing, standingAlerts(view));
 }
 
 /** Ends that are not sent. */

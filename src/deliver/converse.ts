@@ -6,7 +6,7 @@ import {
   isOverAfter,
   presentOf,
   shownAt,
-  standingOf,
+  standingAlerts,
   UPDATE_EVERY_MS,
 } from "../alerting/conversation.ts";
 import type { GroupDecision } from "../alerting/needs-update.ts";
@@ -80,7 +80,7 @@ export function keptOf(
   const { resolved = [], firing = [] } = decision.notify === undefined ? {} : decision;
   const ended = isOver ? resolved.slice(0, MOST_ENDED) : undefined;
   const hasRoot = kind === "edits" && (kept.groups === undefined || isOver);
-  const present = isUnknown ? "unknown" : presentOf(firing, standingOf(claim));
+  const present = isUnknown ? "unknown" : presentOf(firing, standingAlerts(claim));
   return {
     conversation: JSON.stringify({ ...kept, ended } satisfies Conversation),
     ...(hasRoot && { shown: shownAt(present, now) }),

@@ -1,6 +1,6 @@
 /** One message to an integration, and the outcome of a claim. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { standingOf } from "../alerting/conversation.ts";
+import { standingAlerts } from "../alerting/conversation.ts";
 import type { Notification, NotifiedAlert } from "../alerting/notification.ts";
 import { joinDecisions, type SendDecision } from "../alerting/storm.ts";
 import { type BackoffPolicy, backoffMs } from "../lib/backoff.ts";
@@ -26,7 +26,7 @@ export async function contentOf(
   at: Instant,
 ): Promise<Content> {
   const content = joinDecisions(shares.map(({ decision }) => decision));
-  const standing = integration.conversation ? shares.flatMap(({ claim }) => standingOf(claim)) : [];
+  const standing = integration.conversation ? shares.flatMap(({ claim }) => standingAlerts(claim)) : [];
   const isSummary = shares.length > 1 && integration.resendMs === undefined;
   if (!deps.annotate || isSummary) return { ...content, standing };
   const alerts = await deps.annotate([...content.firing, ...content.resolved, ...standing], at);

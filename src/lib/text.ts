@@ -60,7 +60,7 @@ export function compareText(a = "", b = ""): number {
 }
 
 /** An http or https URL, normalized; undefined for any other text. */
-export function webUrl(text = ""): string | undefined {
+export function webHref(text = ""): string | undefined {
   if (text.length > 2_000 || !URL.canParse(text)) return undefined;
   const { protocol, href } = new URL(text);
   return protocol === "https:" || protocol === "http:" ? href : undefined;

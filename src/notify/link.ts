@@ -2,7 +2,7 @@
 import type { NotifiedAlert } from "../alerting/notification.ts";
 import { matchersOf } from "../alerting/silence.ts";
 import type { Alert } from "../health/alert.ts";
-import { webUrl } from "../lib/text.ts";
+import { webHref } from "../lib/text.ts";
 
 export type Link = { readonly label: string; readonly url: string };
 
@@ -32,7 +32,7 @@ export function overviewLink(externalUrl: string): Link {
 
 /** An http(s) URL from an annotation, safe to print; undefined for any other text. */
 export function printableUrl(text: string | undefined): string | undefined {
-  const url = webUrl(text);
+  const url = webHref(text);
   return url && safeUrl(url);
 }
 

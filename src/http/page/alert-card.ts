@@ -12,7 +12,7 @@ import { cut } from "../../lib/text.ts";
 import { span } from "../../lib/when.ts";
 import type { ActiveAlert } from "../deps.ts";
 import { alertTitle, classOf, type ShownAlert } from "./alert-table.ts";
-import { alertLink, type Root, signInLink, silenceFormLink } from "./links.ts";
+import { alertPageLink, type Root, signInLink, silenceFormLink } from "./links.ts";
 import { firstOf } from "./listing.ts";
 import type { PageData } from "./page-data.ts";
 import { formToken, type Visitor } from "./visitor.ts";
@@ -36,10 +36,10 @@ export function alertCard(active: ActiveAlert, context: CardContext): Markup {
   const { alert } = active;
   const { data, root, of } = context;
   const print = fingerprint(alert.labels);
-  const title = html`<h3><a href="${alertLink(root, print)}">${alertTitle(alert)}</a>${small(of)}</h3>`;
+  const title = html`<h3><a href="${alertPageLink(root, print)}">${alertTitle(alert)}</a>${small(of)}</h3>`;
   const { severity } = alert.labels;
   return html`<li class="card firing ${severity === "critical" || severity === "error" ? "severe" : "mild"}">
-${title}${sinceLine(alert, "firing", data.moment)}${note(alert)}
+${title}${sinceLine(alert, "firing", data.moment)}${noteOf(alert)}
 ${stateLines(active, context)}${actions(active, print, context)}</li>`;
 }
 
@@ -54,7 +54,7 @@ export function stateLines(active: ActiveAlert, { data, root, lines }: CardConte
 export function plainCard(alert: AlertState, moment: Moment, of?: string): Markup {
   const state = alert.state === "pending" ? "pending, not notified yet" : "firing";
   return html`<li class="card ${alert.state}">
-<h3>${alertTitle(alert)}${small(of)}</h3>${sinceLine(alert, state, moment)}${note(alert)}</li>`;
+<h3>${alertTitle(alert)}${small(of)}</h3>${sinceLine(alert, state, moment)}${noteOf(alert)}</li>`;
 }
 
 function small(text: string | undefined): Markup {
@@ -67,7 +67,7 @@ function sinceLine(alert: ShownAlert, state: string, moment: Moment): Markup {
   return html`<p>since ${since} (${lasts}) <small>${classOf(alert)} · ${state}</small></p>`;
 }
 
-export function note({ annotations, facts }: ShownAlert): Markup {
+export function noteOf({ annotations, facts }: ShownAlert): Markup {
   const { description = "", zones = "", impact = "" } = annotations;
   const lines: [string, string][] = [
     ["", facts.detail ?? (facts.restated?.includes("description") ? "" : description)],
@@ -186,5 +186,5 @@ function inhibitedLine(print: string, { alerts }: PageData, root: Root): Markup 
   if (!source) return html`Inhibited by another alert.`;
   const location = source.labels.location ?? source.labels.recording ?? "";
   const words = `${alertTitle(source)}${location === "" ? "" : ` · ${nameOf(location, "")}`}`;
-  return html`Inhibited by <a href="${alertLink(root, print)}"><bdi>${words}</bdi></a>.`;
+  return html`Inhibited by <a href="${alertPageLink(root, print)}"><bdi>${words}</bdi></a>.`;
 }

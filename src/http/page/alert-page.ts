@@ -8,22 +8,22 @@ import type { Alert } from "../../health/alert.ts";
 import { currentStatus, type RecordingState } from "../../health/shard-state.ts";
 import { counted, nameOf, nameWithin } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
-import { capital, cut, webUrl } from "../../lib/text.ts";
+import { capital, cut, webHref } from "../../lib/text.ts";
 import { span } from "../../lib/when.ts";
 import type { Incident } from "../../store/incidents.ts";
 import type { ActiveAlert } from "../deps.ts";
 import { HttpError } from "../errors.ts";
 import { incidentListing } from "../v1/incidents.ts";
 import { noCounts } from "../v1/locations.ts";
-import { alertCard, alertForm, type CardContext, note, signInButton, stateLines } from "./alert-card.ts";
+import { alertCard, alertForm, type CardContext, noteOf, signInButton, stateLines } from "./alert-card.ts";
 import { alertHeading, alertTitle, classOf, headingOf, subjectOf } from "./alert-table.ts";
 import { inputField, optionsOf } from "./field.ts";
 import { decisionLogSection, endWords, incidentTable, PERIOD_DAYS } from "./history.ts";
 import type { HtmlPage } from "./layout.ts";
-import { alertLink, homeLink, recordingLink, silenceFormLink } from "./links.ts";
+import { alertPageLink, homeLink, recordingLink, silenceFormLink } from "./links.ts";
 import { firstOf } from "./listing.ts";
 import { type PageData, unreachableNotice } from "./page-data.ts";
-import { presentOf, recordingNameOf, recordingSortKey, sinceText } from "./recording-table.ts";
+import { presentRecording, recordingNameOf, recordingSortKey, sinceText } from "./recording-table.ts";
 import { badge, countBadges } from "./summary.ts";
 import type { Visitor } from "./visitor.ts";
 import { BRIEF_MS, knownZone, timeAt } from "./when.ts";
@@ -76,7 +76,7 @@ export function* alertPage(
 <p>Since ${since} (${span(alert.startsAt, moment.now)}) <small>${classOf(alert)} · firing</small></p></div>
 ${unreachableNotice(data)}${actionRow(first, print, context)}
 <section aria-labelledby="facts"><h2 id="facts" class="hidden">What is known</h2><div class="panel facts">
-<p>${subjectOf(alert, ROOT)}</p>${note(alert)}${stateLines(first, context)}</div></section>${cards}
+<p>${subjectOf(alert, ROOT)}</p>${noteOf(alert)}${stateLines(first, context)}</div></section>${cards}
 ${neighbours(alert, data)}${yield* earlierSection(earlier, facts.timezone, data)}
 ${decisionLogSection(own, { moment, timezone: facts.timezone, title: "Decision log", of: subject.kind })}${labelList(alert)}`,
   };
@@ -183,7 +183,7 @@ function noteForm(print: string, context: CardContext): Markup {
 function linksOf({ annotations, facts }: Alert): Markup[] {
   const all = { Runbook: annotations.runbook_url, Source: facts.generatorUrl };
   return Object.entries(all).flatMap(([words, text]) => {
-    const href = webUrl(text);
+    const href = webHref(text);
     return href ? [html` <a class="button" href="${href}" rel="noreferrer noopener">${words}</a>`] : [];
   });
 }
@@ -201,7 +201,7 @@ function neighbours(alert: Alert, data: PageData): Markup {
   const key = (state: RecordingState) => recordingSortKey(state, fleet);
   const sorted = states.toSorted((a, b) => (key(a) < key(b) ? -1 : 1)).slice(0, NEIGHBOURS_SHOWN);
   const items = sorted.map((state) => {
-    const { status, timezone } = presentOf(state, fleet);
+    const { status, timezone } = presentRecording(state, fleet);
     const name = nameOf(nameWithin(recordingNameOf(state.id, fleet), location), state.id);
     return html`<li>${badge(status)} <a href="${recordingLink(ROOT, state.id)}"><bdi>${name}</bdi></a>
 <small>${sinceText(state, status, timezone, moment)}</small></li>`;
@@ -221,7 +221,7 @@ function othersHere(alert: Alert, id: string, { alerts }: PageData): Markup {
   const named = firstOf(here, OTHERS_SHOWN, (one) => {
     const { recording, location: around = "" } = one.labels;
     const at = recording === undefined ? "" : ` (${nameOf(nameWithin(recording, around), "")})`;
-    return html`<a href="${alertLink(ROOT, fingerprint(one.labels))}"><bdi>${alertTitle(one)}${at}</bdi></a>`;
+    return html`<a href="${alertPageLink(ROOT, fingerprint(one.labels))}"><bdi>${alertTitle(one)}${at}</bdi></a>`;
   });
   return html`<p>Also firing here: ${named}.</p>`;
 }

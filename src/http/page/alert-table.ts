@@ -16,7 +16,7 @@ import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { cut } from "../../lib/text.ts";
 import { span } from "../../lib/when.ts";
 import type { ActiveAlert } from "../deps.ts";
-import { alertLink, homeLink, type Root, recordingLink } from "./links.ts";
+import { alertPageLink, homeLink, type Root, recordingLink } from "./links.ts";
 import { type ListingColumn, sortKey, tableOf } from "./listing.ts";
 import type { PageData } from "./page-data.ts";
 import { timeAt } from "./when.ts";
@@ -38,7 +38,7 @@ export function alertTable(
   { root, caption }: { root: Root; caption: string },
 ): Markup {
   const rows = alerts.map((alert) => {
-    const title = html`<a href="${alertLink(root, fingerprint(alert.labels))}">${alertTitle(alert)}</a>`;
+    const title = html`<a href="${alertPageLink(root, fingerprint(alert.labels))}">${alertTitle(alert)}</a>`;
     const state = suppressionPhrase(alert, suppressed.get(alert.key));
     return [
       html`${title} <small>${classOf(alert)}</small>`,

@@ -20,7 +20,7 @@ import { span } from "../../lib/when.ts";
 import type { ActiveAlert } from "../deps.ts";
 import { eachRow } from "../paging.ts";
 import { alertSortKey, alertTitle, subjectOf, suppressionPhrase } from "./alert-table.ts";
-import { alertLink, homeLink, signInLink } from "./links.ts";
+import { alertPageLink, homeLink, signInLink } from "./links.ts";
 import type { PageData } from "./page-data.ts";
 import type { FleetSummary } from "./summary.ts";
 import { formToken, type Visitor } from "./visitor.ts";
@@ -138,7 +138,7 @@ function alertRow(alert: Alert, data: PageData, buttons: Markup, state = ""): Ma
   const { severity = "" } = alert.labels;
   const since = sinceOf({ alerts: [alert], since: alert.startsAt }, data);
   return html`<li class="${toneOf(severity)}">${severityWord(severity)}<div>
-<a href="${alertLink("./", fingerprint(alert.labels))}">${alertTitle(alert)}</a> · ${subjectOf(alert, "./")}
+<a href="${alertPageLink("./", fingerprint(alert.labels))}">${alertTitle(alert)}</a> · ${subjectOf(alert, "./")}
 <p>${since}${state === "" ? nothing : html` · <bdi>${state}</bdi>`}</p></div>${buttons}</li>`;
 }
 

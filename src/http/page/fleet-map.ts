@@ -73,7 +73,7 @@ export function shortIds(all: readonly string[]): Map<string, string> {
 }
 
 /** The id of a location of which a link has the whole or the ending; what is given where none or several have it. */
-export function locationIdOf({ shards }: FleetSnapshot, given: string): string {
+export function fullLocationId({ shards }: FleetSnapshot, given: string): string {
   const all = new Set<string>();
   for (const { locations, recordings } of shards) {
     for (const id of locations.keys()) all.add(id);

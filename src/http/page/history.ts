@@ -10,7 +10,7 @@ import { cut } from "../../lib/text.ts";
 import { span } from "../../lib/when.ts";
 import type { Listing } from "../paging.ts";
 import type { ApiIncident } from "../v1/incidents.ts";
-import { alertLink, homeLink, type Root, recordingLink } from "./links.ts";
+import { alertPageLink, homeLink, type Root, recordingLink } from "./links.ts";
 import { type ListingColumn, tableOf } from "./listing.ts";
 import { BRIEF_MS, type Moment, timeAt } from "./when.ts";
 
@@ -73,7 +73,7 @@ export function incidentTable(
     const name = nameOf(row.alertname, "alert", 80);
     const zone = timezoneOf(row);
     return [
-      row.fingerprint === null ? html`${name}` : html`<a href="${alertLink(root, row.fingerprint)}">${name}</a>`,
+      row.fingerprint === null ? html`${name}` : html`<a href="${alertPageLink(root, row.fingerprint)}">${name}</a>`,
       ...(withPlace ? [placeOf(row, root)] : []),
       timeAt(from, zone, moment, isBrief),
       to === undefined ? nothing : timeAt(to, zone, moment, isBrief),

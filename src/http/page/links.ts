@@ -25,7 +25,7 @@ export function recordingLink(root: Root, id: string): string {
   return `${root}recordings/${encodeURIComponent(id.toWellFormed())}`;
 }
 
-export function alertLink(root: Root, fingerprint: string): string {
+export function alertPageLink(root: Root, fingerprint: string): string {
   return `${root}alerts/${fingerprint}`;
 }
 

@@ -17,7 +17,7 @@ import { DECISION_LOG_DAYS, decisionLogSection, historySince, incidentSection, P
 import type { HtmlPage } from "./layout.ts";
 import { homeLink, type RecordingQuery, recordingLink, sameLink } from "./links.ts";
 import { inTime, type PageData, unreachableNotice } from "./page-data.ts";
-import { locationNameOf, presentOf, recordingNameOf, sinceText, zonesInWords } from "./recording-table.ts";
+import { locationNameOf, presentRecording, recordingNameOf, sinceText, zonesInWords } from "./recording-table.ts";
 import { badge, moodOf } from "./summary.ts";
 import { uptimeDays, withRecalled } from "./uptime-days.ts";
 import type { Visitor } from "./visitor.ts";
@@ -77,7 +77,7 @@ export function* recordingPage(
 ): Generator<void, HtmlPage> {
   const { fleet, moment } = data;
   const { incidents, lines, uptime, thresholds, zones } = details;
-  const { status, timezone, firing } = presentOf(state, fleet);
+  const { status, timezone, firing } = presentRecording(state, fleet);
   const days = uptimeDays(uptime, moment.now, PERIOD_DAYS, timezone);
   const name = nameOf(recordingNameOf(state.id, fleet), state.id);
   const incidentQuery = { limit: INCIDENTS_A_PAGE, recording: state.id, cursor: query.cursor };
@@ -125,7 +125,7 @@ function pathOf({ id }: RecordingState): string {
 
 function facts(state: RecordingState, { fleet, moment }: PageData, zones: readonly string[]): Markup {
   const recording = fleet.inventory.recording(state.id);
-  const { quality, uptime24h, timezone } = presentOf(state, fleet);
+  const { quality, uptime24h, timezone } = presentRecording(state, fleet);
   const seen = state.lastSeenAt;
   const location = nameOf(locationNameOf(state, fleet), state.locationId);
   const rows: [string, Markup | string][] = [

@@ -25,7 +25,7 @@ export function locationNameOf({ locationId }: RecordingState, { inventory }: Fl
 }
 
 /** The current figures: old ones do not describe now, and an offline recording has no quality. */
-export function presentOf(state: RecordingState, fleet: FleetSnapshot) {
+export function presentRecording(state: RecordingState, fleet: FleetSnapshot) {
   const { inventory } = fleet;
   const status = currentStatus(state, fleet.now, fleet.statusIntervalMs);
   const recording = inventory.recording(state.id);
@@ -53,7 +53,7 @@ export function recordingTable(
   withLocation: boolean,
 ): Markup {
   const rows = states.map((state) => {
-    const { status, quality, uptime24h, firing, timezone } = presentOf(state, fleet);
+    const { status, quality, uptime24h, firing, timezone } = presentRecording(state, fleet);
     const name = nameOf(recordingNameOf(state.id, fleet), state.id);
     const location = nameOf(locationNameOf(state, fleet), state.locationId);
     const href = homeLink("./", { location: state.locationId });

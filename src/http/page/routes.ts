@@ -7,7 +7,7 @@ import { parseQuery } from "../query.ts";
 import { alertPage, alertsOf, endedAlert, endedAlertPage } from "./alert-page.ts";
 import { auditPage } from "./audit-page.ts";
 import { changeRoutes } from "./change-routes.ts";
-import { locationIdOf } from "./fleet-map.ts";
+import { fullLocationId } from "./fleet-map.ts";
 import { PERIOD_DAYS } from "./history.ts";
 import { DAY_MS, incidentsCsv, incidentsPage } from "./incidents-page.ts";
 import type { HtmlPage, Layout } from "./layout.ts";
@@ -16,7 +16,7 @@ import { locationDetails, locationPage } from "./location-page.ts";
 import { allAlertsPage, allLocationsPage, overviewPage, wallPage } from "./overview.ts";
 import { inTime, oldSince, type PageData, type PageDataDeps, readPageData, versionOf } from "./page-data.ts";
 import { recordingDetails, recordingOf, recordingPage } from "./recording-page.ts";
-import { presentOf } from "./recording-table.ts";
+import { presentRecording } from "./recording-table.ts";
 import { searchPage } from "./search-page.ts";
 import { silencesPage } from "./silence-list.ts";
 import { type Visitor, visitorOf } from "./visitor.ts";
@@ -36,7 +36,7 @@ export function pageRoutes(app: FastifyInstance, deps: HttpDeps, layout: Layout)
     const query = parseQuery(HomeQuery, request.query);
     const data = await readPageData(deps);
     const visitor = visitorOf(request, deps);
-    const location = query.location ?? (query.l && locationIdOf(data.fleet, query.l));
+    const location = query.location ?? (query.l && fullLocationId(data.fleet, query.l));
     const page =
       location === undefined
         ? homePage(data, query, visitor, isOverview(query) ? await incidentsSince(data, DAY_MS) : [])
@@ -49,7 +49,7 @@ export function pageRoutes(app: FastifyInstance, deps: HttpDeps, layout: Layout)
     const query = parseQuery(RecordingQuery, request.query);
     const data = await readPageData(deps);
     const state = recordingOf(data.fleet, request.params.id);
-    const { timezone } = presentOf(state, data.fleet);
+    const { timezone } = presentRecording(state, data.fleet);
     const read = await recordingDetails(state, timezone, data.moment.now, deps);
     const details = { ...read, visitor: visitorOf(request, deps) };
     return send(request, reply, await runYielding(recordingPage(data, query, state, details)), data, query);

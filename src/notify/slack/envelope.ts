@@ -59,7 +59,7 @@ export type SlackEnvelope = z.infer<typeof interactive> | z.infer<typeof command
 export const slackFailed = "lenswatch could not do that now. Look at its status page before you try again.";
 
 /** `other`: to be acknowledged and left. Undefined for what cannot be read. */
-export function readSlackMessage(data: Buffer): z.infer<typeof message> | z.infer<typeof other> | undefined {
+export function readSocketMessage(data: Buffer): z.infer<typeof message> | z.infer<typeof other> | undefined {
   try {
     const value: unknown = JSON.parse(data.toString("utf8"));
     const known = message.safeParse(value);

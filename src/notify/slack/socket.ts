@@ -12,7 +12,7 @@ import { type ProxySettings, readProxyEnv } from "../../lib/http-client.ts";
 import type { Logger } from "../../lib/log.ts";
 import { type Closure, type Connection, openWebSocket } from "../../lib/web-socket.ts";
 import { NotifyError } from "../notifier.ts";
-import { readSlackMessage, type SlackCommand, type SlackEnvelope, slackFailed } from "./envelope.ts";
+import { readSocketMessage, type SlackCommand, type SlackEnvelope, slackFailed } from "./envelope.ts";
 
 interface SlackSocketDeps {
   /** The address of a new connection, for one use. Throws NotifyError. */
@@ -131,7 +131,7 @@ export class SlackSocket {
     let connection: Connection | undefined;
     let appId: string | undefined;
     const onMessage = (data: Buffer) => {
-      const message = readSlackMessage(data);
+      const message = readSocketMessage(data);
       if (message?.type === "hello") {
         appId = message.connection_info?.app_id;
         this.#open.add(ending);
