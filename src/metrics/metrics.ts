@@ -38,7 +38,14 @@ export function createMetrics(
   own.alertmanagerBuild.set({ version: alertmanagerVersion }, 1);
   if (processMetrics !== false) collectProcessMetrics(registry);
   startAtZero(own, known);
-  const metrics = {
+  const metrics = methodsOf(own, known);
+  metrics.knowIntegrations(known.integrations);
+  metrics.alertsReceived({ firing: 0, resolved: 0, invalid: 0 });
+  return metrics;
+}
+
+function methodsOf(own: Registered, known: KnownLabels) {
+  return {
     /** A sweep of a shard succeeded: its duration and its end. */
     sweepFinished(seconds: number, at: Instant): void {
       own.sweepDuration.observe(seconds);
@@ -87,9 +94,6 @@ export function createMetrics(
     knowIntegrations: (integrations: KnownLabels["integrations"]) =>
       startIntegrationsAtZero(own, integrations, known.suppressReasons),
   };
-  metrics.knowIntegrations(known.integrations);
-  metrics.alertsReceived({ firing: 0, resolved: 0, invalid: 0 });
-  return metrics;
 }
 
 type Rows = typeof processRows;

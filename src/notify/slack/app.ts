@@ -62,11 +62,7 @@ export function createSlackAppNotifier(options: ChannelOptions & { readonly app:
       if (known === undefined || next === undefined || isOthers) return next && { handle: formatHandle(next) };
       return edit(notification, next, { signal, plain }).then(
         () => ({ handle: formatHandle(next) }),
-        // The news is posted: whatever became of the root must not repeat it.
-        (thrown: unknown) =>
-          isOf(thrown, "conversation_gone")
-            ? { handle: formatHandle({ channel: next.channel }) }
-            : { handle: formatHandle(next), isStale: true },
+        (thrown: unknown) => staleRoot(next, thrown),
       );
     },
     find: history.find,
@@ -79,6 +75,12 @@ type Sending = { readonly signal: AbortSignal; readonly plain: boolean };
 
 function isOf(thrown: unknown, code: NotifyErrorCode): boolean {
   return thrown instanceof NotifyError && thrown.code === code;
+}
+
+/** The news is posted: whatever became of the root must not repeat it. */
+function staleRoot(root: Handle, thrown: unknown): Posted {
+  if (isOf(thrown, "conversation_gone")) return { handle: formatHandle({ channel: root.channel }) };
+  return { handle: formatHandle(root), isStale: true };
 }
 
 /** The channel of the root is: a new one is opened in the channel that is configured. */

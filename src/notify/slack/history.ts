@@ -38,37 +38,16 @@ type Page = {
 export function createHistory({ api, channel, log }: { api: SlackApi; channel: string; log: Logger }) {
   let channelId = channel.startsWith("#") ? undefined : channel;
   let hasWarned = false;
-  const windows = new WeakMap<AbortSignal, Promise<{ bot: string | undefined; args: object; shown: Page[] }>>();
-
-  async function pages(signal: AbortSignal, method: string, args: object): Promise<Page[]> {
-    const all: Page[] = [];
-    for (let cursor: string | undefined = ""; cursor !== undefined && all.length < MOST_PAGES; ) {
-      const asked = { ...args, limit: PAGE, ...(cursor && { cursor }) };
-      const page: Page = await api.call(signal, (client) => client.apiCall(method, asked));
-      all.push(page);
-      cursor = page.response_metadata?.next_cursor || undefined;
-    }
-    return all;
-  }
+  const windows = new WeakMap<AbortSignal, ReturnType<typeof windowOf>>();
 
   async function idOf(signal: AbortSignal): Promise<string | undefined> {
-    if (channelId !== undefined) return channelId;
-    const types = "public_channel,private_channel";
-    const mine = await pages(signal, "users.conversations", { types, exclude_archived: true });
-    const named = z.array(z.object({ id: z.string(), name: z.string() }));
-    const found = mine.flatMap(({ channels = [] }) => named.safeParse(channels).data ?? []);
-    channelId = found.find(({ name }) => `#${name}` === channel)?.id;
+    channelId ??= await channelNamed(api, channel, signal);
     return channelId;
   }
 
   /** Asked once for all conversations that are looked for together, which have one signal. */
   function readWindow(id: string, oldest: string, signal: AbortSignal) {
-    const read = async () => {
-      const { bot_id: bot } = await api.call(signal, (client) => client.auth.test());
-      const args = { channel: id, oldest, include_all_metadata: true };
-      return { bot, args, shown: await pages(signal, "conversations.history", args) };
-    };
-    const reading = windows.get(signal) ?? read();
+    const reading = windows.get(signal) ?? windowOf(api, { channel: id, oldest, include_all_metadata: true }, signal);
     windows.set(signal, reading);
     return reading;
   }
@@ -78,27 +57,12 @@ export function createHistory({ api, channel, log }: { api: SlackApi; channel: s
     const id = root?.channel ?? (await idOf(signal));
     if (id === undefined) return undefined;
     const { bot, args, shown } = await readWindow(id, (since / 1_000).toFixed(6), signal);
-    const thread = root?.ts === undefined ? [] : await repliesTo({ ...args, ts: root.ts }, signal);
+    const thread = root?.ts === undefined ? [] : await repliesTo(api, { ...args, ts: root.ts }, signal);
     return [...shown, ...thread]
       .flatMap(({ messages = [] }) => messages.flatMap((one) => Post.safeParse(one).data ?? []))
       .filter((one) => one.bot_id === bot && one.metadata.event_payload.conversation_id === conversation.id)
       .sort((a, b) => Number(a.ts) - Number(b.ts))
-      .map(({ ts, thread_ts: threadTs = ts, metadata: { event_payload: said } }): FoundPost => {
-        const alerts = said.alerts.split(" ").filter((one) => one !== "");
-        return {
-          handle: formatHandle({ channel: id, ts: threadTs, of: channel }),
-          notificationId: said.notification_id,
-          alerts,
-        };
-      });
-  }
-
-  /** None where the root was deleted: what was to be a reply is a message of the channel then. */
-  function repliesTo(args: object, signal: AbortSignal): Promise<Page[]> {
-    return pages(signal, "conversations.replies", args).catch((thrown: unknown) => {
-      if (codeOf(thrown) === "conversation_gone") return [];
-      throw thrown;
-    });
+      .map((post) => foundPost(post, id, channel));
   }
 
   const find: NonNullable<Notifier["find"]> = async (conversation, since, { signal }) => {
@@ -128,6 +92,44 @@ export function createHistory({ api, channel, log }: { api: SlackApi; channel: s
       channelId = id;
     },
   };
+}
+
+async function pages(api: SlackApi, signal: AbortSignal, method: string, args: object): Promise<Page[]> {
+  const all: Page[] = [];
+  for (let cursor: string | undefined = ""; cursor !== undefined && all.length < MOST_PAGES; ) {
+    const asked = { ...args, limit: PAGE, ...(cursor && { cursor }) };
+    const page: Page = await api.call(signal, (client) => client.apiCall(method, asked));
+    all.push(page);
+    cursor = page.response_metadata?.next_cursor || undefined;
+  }
+  return all;
+}
+
+async function channelNamed(api: SlackApi, channel: string, signal: AbortSignal): Promise<string | undefined> {
+  const types = "public_channel,private_channel";
+  const mine = await pages(api, signal, "users.conversations", { types, exclude_archived: true });
+  const named = z.array(z.object({ id: z.string(), name: z.string() }));
+  const found = mine.flatMap(({ channels = [] }) => named.safeParse(channels).data ?? []);
+  return found.find(({ name }) => `#${name}` === channel)?.id;
+}
+
+async function windowOf(api: SlackApi, args: object, signal: AbortSignal) {
+  const { bot_id: bot } = await api.call(signal, (client) => client.auth.test());
+  return { bot, args, shown: await pages(api, signal, "conversations.history", args) };
+}
+
+/** None where the root was deleted: what was to be a reply is a message of the channel then. */
+function repliesTo(api: SlackApi, args: object, signal: AbortSignal): Promise<Page[]> {
+  return pages(api, signal, "conversations.replies", args).catch((thrown: unknown) => {
+    if (codeOf(thrown) === "conversation_gone") return [];
+    throw thrown;
+  });
+}
+
+function foundPost({ ts, thread_ts, metadata }: z.infer<typeof Post>, channel: string, of: string): FoundPost {
+  const { notification_id: notificationId, alerts } = metadata.event_payload;
+  const handle = formatHandle({ channel, ts: thread_ts ?? ts, of });
+  return { handle, notificationId, alerts: alerts.split(" ").filter((one) => one !== "") };
 }
 
 function codeOf(thrown: unknown): string | undefined {
