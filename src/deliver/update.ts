@@ -17,8 +17,10 @@ import { toNotification } from "./to-notification.ts";
 type Share = { readonly claim: ClaimedGroup; readonly decision: SendDecision; readonly rest: readonly GroupOutcome[] };
 
 const RETRY_MS = 30_000;
+/** Of what a person has to mend, such as a revoked token. */
+const RETRY_AUTH_MS = 120_000;
 /** What is retried: of the others, a change makes the next update. */
-const PASSING: readonly NotifyErrorCode[] = ["network", "timeout", "rate_limited", "server_error", "other"];
+const PASSING: readonly NotifyErrorCode[] = ["network", "timeout", "rate_limited", "server_error", "auth", "other"];
 
 export async function update(run: DeliveryRun, share: Share, lease: Lease): Promise<"one"> {
   const { deps, integration } = run;
@@ -42,7 +44,8 @@ async function refuse(run: DeliveryRun, share: Share, lease: Lease, refusal: Not
   const { code, retryAfterMs = 0, message: detail } = refusal;
   deps.log.debug({ integration: integration.name, code, detail }, "updating a conversation failed");
   const now = deps.clock.now();
-  if (PASSING.includes(code)) return putOff(run, share, lease, now + Math.max(RETRY_MS, retryAfterMs));
+  const waitMs = Math.max(code === "auth" ? RETRY_AUTH_MS : RETRY_MS, retryAfterMs);
+  if (PASSING.includes(code)) return putOff(run, share, lease, now + waitMs);
   const known = share.claim.conversation;
   const left = known && { ...known, ...(code === "conversation_gone" && { handle: undefined }) };
   await settle(run, lease, now, [...settled(integration, [share], now, left), ...share.rest]);

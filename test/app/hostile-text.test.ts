@@ -197,7 +197,9 @@ describe("a mail about a hostile fleet, on the wire", () => {
     for (const fleet of fleets) {
       const all = [...notificationsOf(fleet)];
       for (const notification of [...all.slice(0, 6), ...all.slice(-3)]) {
-        await transport.sendMail(renderEmail(notification, addresses), new AbortController().signal);
+        const conversation = { id: "0123456789abcdef", openedAt: 0, handle: "<first@lenswatch>", isOver: false };
+        const content = renderEmail({ ...notification, conversation }, addresses);
+        await transport.sendMail(content, new AbortController().signal);
         const mail = await sink.next();
         expect([...mail.headerNames].sort()).toEqual(ALERT_HEADERS);
         expect([mail.from, ...mail.rcpts]).toEqual(["lenswatch@example.com", "ops@example.com"]);

@@ -707,6 +707,7 @@ describe("a conversation whose root is edited", () => {
 
   it.each([
     ["rate_limited", { rootAt: T0 + 30 * SECOND }],
+    ["auth", { rootAt: T0 + 2 * MINUTE }],
     ["bad_request", { shown: expect.stringMatching(/^[0-9a-f]{16} /) as string }],
     ["conversation_gone", { conversation: JSON.stringify({ id: "c0", openedAt: T0 }) }],
   ] as const)("is no trouble where its edit is refused with %s", async (code, expected) => {

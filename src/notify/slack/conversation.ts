@@ -64,13 +64,14 @@ function meanwhile({ conversation, resolved, firing, groups, now, start }: Notif
   return [`Notified ${range} (${span(conversation.openedAt, now)}); nothing of it fires any more.`];
 }
 
-/** Buttons take the place of these links. */
+/** Buttons take the place of these links: of a single alert all of them. */
 function withoutButtons(message: AlertMessage, hasButtons: boolean): AlertMessage {
   if (!hasButtons) return message;
-  const isLeft = ({ label }: { label: string }) => label !== "Acknowledge" && label !== "Silence";
+  const total = message.sections.reduce((sum, section) => sum + section.total, 0);
+  const isLeft = ({ label }: { label: string }) => total > 1 && label !== "Acknowledge" && label !== "Silence";
   const sections = message.sections.map((section) => ({
     ...section,
     entries: section.entries.map((entry) => ({ ...entry, links: entry.links.filter(isLeft) })),
   }));
-  return { ...message, sections };
+  return { ...message, sections, overview: total > 1 ? message.overview : undefined };
 }
