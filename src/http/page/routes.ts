@@ -32,55 +32,90 @@ declare module "fastify" {
 const INCIDENT_DAYS = 90;
 
 export function pageRoutes(app: FastifyInstance, deps: HttpDeps, layout: Layout): void {
-  app.get("/", { config: { page: "./" } }, async (request, reply) => {
-    const query = parseQuery(HomeQuery, request.query);
-    const data = await readPageData(deps);
-    const visitor = visitorOf(request, deps);
-    const location = query.location ?? (query.l && fullLocationId(data.fleet, query.l));
-    const page =
-      location === undefined
-        ? homePage(data, query, visitor, isOverview(query) ? await incidentsSince(data, DAY_MS) : [])
-        : locationPage(data, query, location, { ...(await locationDetails(location, data, deps)), visitor });
-    return send(request, reply, await runYielding(page), data, query);
-  });
-
   const below = { config: { page: "../" } } as const;
-  app.get<{ Params: { id: string } }>("/recordings/:id", below, async (request, reply) => {
-    const query = parseQuery(RecordingQuery, request.query);
-    const data = await readPageData(deps);
-    const state = recordingOf(data.fleet, request.params.id);
-    const { timezone } = presentRecording(state, data.fleet);
-    const read = await recordingDetails(state, timezone, data.moment.now, deps);
-    const details = { ...read, visitor: visitorOf(request, deps) };
-    return send(request, reply, await runYielding(recordingPage(data, query, state, details)), data, query);
+  app.get("/", { config: { page: "./" } }, async (request, reply) => send(request, reply, await home(request, deps)));
+  app.get<RecordingRoute>("/recordings/:id", below, async (request, reply) =>
+    send(request, reply, await recording(request, deps)),
+  );
+  app.get<AlertRoute>("/alerts/:fingerprint", below, async (request, reply) =>
+    send(request, reply, await alert(request, deps)),
+  );
+  incidentRoutes(app, deps, layout);
+  app.get("/audit", { config: { page: "./", scope: "admin" } }, async (request, reply) => {
+    const query = parseQuery(AuditQuery, request.query);
+    const now = deps.clock.now();
+    const entries = await inTime(deps.auditLog(now - Number(query.days) * DAY_MS), deps);
+    return layout.send(request, reply, await runYielding(auditPage(entries, query, now)));
   });
+  changeRoutes(app, deps, layout);
 
-  app.get<{ Params: { fingerprint: string } }>("/alerts/:fingerprint", below, async (request, reply) => {
-    const query = parseQuery(AlertQuery, request.query);
-    const data = await readPageData(deps);
-    const print = request.params.fingerprint;
-    const active = alertsOf(print, data);
-    const incidents = await incidentsSince(data, (active.length > 0 ? PERIOD_DAYS : INCIDENT_DAYS) * DAY_MS);
-    if (active.length === 0) {
-      const ended = endedAlert(print, incidents);
-      const lines = await inTime(deps.timeline([ended.subject], ended.startsAt - 1), deps);
-      const page = endedAlertPage(ended, data, { lines, incidents });
-      return send(request, reply, await runYielding(page), data, query);
-    }
-    const subjects = active.map(({ alert }) => alert.subject);
-    const begun = Math.min(...active.map(({ alert }) => Math.min(alert.startsAt, alert.firedAt)));
-    const lines = await inTime(deps.timeline(subjects, begun), deps);
-    const page = alertPage(active, data, visitorOf(request, deps), { lines, incidents });
-    return send(request, reply, await runYielding(page), data, query);
-  });
-
-  function incidentsSince({ moment: { now } }: PageData, ms: number): Promise<readonly Incident[]> {
-    return inTime(deps.incidents(now - ms), deps);
+  async function send(request: FastifyRequest, reply: FastifyReply, { page: made, data, query }: Shown) {
+    const page = await runYielding(made);
+    // A page refreshes itself unless its reader pages on, searches, or paused updates.
+    const refresh = query.cursor !== undefined || query.q !== undefined ? "never" : (query.refresh ?? "on");
+    const version = await runYielding(versionOf(data));
+    const state = { madeAt: data.moment.now, oldSince: oldSince(data), version };
+    return layout.send(request, reply, { refresh, ...page, ...state });
   }
+}
 
+interface Shown {
+  readonly page: Generator<void, HtmlPage>;
+  readonly data: PageData;
+  readonly query: Partial<HomeQuery>;
+}
+type RecordingRoute = { Params: { id: string } };
+type AlertRoute = { Params: { fingerprint: string } };
+
+async function home(request: FastifyRequest, deps: HttpDeps): Promise<Shown> {
+  const query = parseQuery(HomeQuery, request.query);
+  const data = await readPageData(deps);
+  const visitor = visitorOf(request, deps);
+  const location = query.location ?? (query.l && fullLocationId(data.fleet, query.l));
+  const page =
+    location === undefined
+      ? homePage(data, query, visitor, isOverview(query) ? await incidentsSince(data, DAY_MS, deps) : [])
+      : locationPage(data, query, location, { ...(await locationDetails(location, data, deps)), visitor });
+  return { page, data, query };
+}
+
+async function recording(request: FastifyRequest<RecordingRoute>, deps: HttpDeps): Promise<Shown> {
+  const query = parseQuery(RecordingQuery, request.query);
+  const data = await readPageData(deps);
+  const state = recordingOf(data.fleet, request.params.id);
+  const { timezone } = presentRecording(state, data.fleet);
+  const read = await recordingDetails(state, timezone, data.moment.now, deps);
+  const details = { ...read, visitor: visitorOf(request, deps) };
+  return { page: recordingPage(data, query, state, details), data, query };
+}
+
+async function alert(request: FastifyRequest<AlertRoute>, deps: HttpDeps): Promise<Shown> {
+  const query = parseQuery(AlertQuery, request.query);
+  const data = await readPageData(deps);
+  const print = request.params.fingerprint;
+  const active = alertsOf(print, data);
+  const incidents = await incidentsSince(data, (active.length > 0 ? PERIOD_DAYS : INCIDENT_DAYS) * DAY_MS, deps);
+  if (active.length === 0) {
+    const ended = endedAlert(print, incidents);
+    const lines = await inTime(deps.timeline([ended.subject], ended.startsAt - 1), deps);
+    const page = endedAlertPage(ended, data, { lines, incidents });
+    return { page, data, query };
+  }
+  const subjects = active.map(({ alert }) => alert.subject);
+  const begun = Math.min(...active.map(({ alert }) => Math.min(alert.startsAt, alert.firedAt)));
+  const lines = await inTime(deps.timeline(subjects, begun), deps);
+  const page = alertPage(active, data, visitorOf(request, deps), { lines, incidents });
+  return { page, data, query };
+}
+
+function incidentsSince({ moment: { now } }: PageData, ms: number, deps: HttpDeps): Promise<readonly Incident[]> {
+  return inTime(deps.incidents(now - ms), deps);
+}
+
+function incidentRoutes(app: FastifyInstance, deps: HttpDeps, layout: Layout): void {
   async function readIncidents({ days }: IncidentsQuery) {
     const data = await readPageData(deps);
-    return { data, incidents: await incidentsSince(data, Number(days) * DAY_MS) };
+    return { data, incidents: await incidentsSince(data, Number(days) * DAY_MS, deps) };
   }
 
   app.get("/incidents", { config: { page: "./" } }, async (request, reply) => {
@@ -95,29 +130,6 @@ export function pageRoutes(app: FastifyInstance, deps: HttpDeps, layout: Layout)
     reply.header("content-disposition", 'attachment; filename="incidents.csv"').type("text/csv; charset=utf-8");
     return runYielding(incidentsCsv(incidents, query, data));
   });
-
-  app.get("/audit", { config: { page: "./", scope: "admin" } }, async (request, reply) => {
-    const query = parseQuery(AuditQuery, request.query);
-    const now = deps.clock.now();
-    const entries = await inTime(deps.auditLog(now - Number(query.days) * DAY_MS), deps);
-    return layout.send(request, reply, await runYielding(auditPage(entries, query, now)));
-  });
-
-  changeRoutes(app, deps, layout);
-
-  async function send(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    page: HtmlPage,
-    data: PageData,
-    { cursor, q, refresh }: Partial<HomeQuery>,
-  ) {
-    // A page refreshes itself unless its reader pages on, searches, or paused updates.
-    const refreshes = cursor !== undefined || q !== undefined ? "never" : (refresh ?? "on");
-    const version = await runYielding(versionOf(data));
-    const state = { madeAt: data.moment.now, oldSince: oldSince(data), version };
-    return layout.send(request, reply, { refresh: refreshes, ...page, ...state });
-  }
 }
 
 /** The version of the state that pages show now. Throws the errors of reading it. */
