@@ -20,55 +20,16 @@ export type SlackSocketStandIn = ReturnType<typeof createSlackSocketStandIn>;
 
 /** Takes the upgrades of `server`, which serves the Web API. */
 export function createSlackSocketStandIn(server: Server, appId: string = slackIds.app) {
-  const wss = new WebSocketServer({ noServer: true });
-  const tickets = new Set<string>();
-  const connections: WebSocket[] = [];
-  const events = new EventEmitter();
-  let opened = 0;
+  const link = listenForApps(server, appId);
+  const { connections, events } = link;
   let delivered = 0;
-  let saysHello = true;
-
-  server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    const ticket = new URL(request.url ?? "/", "http://slack").searchParams.get("ticket") ?? "";
-    if (!tickets.delete(ticket) || connections.length >= MOST_CONNECTIONS) {
-      socket.end("HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
-      return;
-    }
-    wss.handleUpgrade(request, socket, head, accept);
-  });
-
-  function accept(ws: WebSocket): void {
-    ws.on("error", () => {});
-    ws.on("close", () => {
-      connections.splice(connections.indexOf(ws), 1);
-      events.emit("change");
-    });
-    ws.on("message", (data) => events.emit("ack", data));
-    connections.push(ws);
-    if (saysHello) hello(ws);
-    events.emit("change");
-  }
-
-  function hello(ws: WebSocket): void {
-    const connection_info = { app_id: appId };
-    const debug_info = { host: "applink-stand-in", approximate_connection_time: 18_060 };
-    send(ws, { type: "hello", connection_info, num_connections: connections.length, debug_info });
-  }
 
   return {
     /** How many addresses were given out. */
-    opened: () => opened,
+    opened: () => link.opened,
     connections: (): readonly WebSocket[] => connections,
 
-    /** The answer of `apps.connections.open`. */
-    open() {
-      opened += 1;
-      const ticket = `ticket-${opened}`;
-      tickets.add(ticket);
-      const address = server.address();
-      const port = typeof address === "object" ? address?.port : undefined;
-      return { ok: true, url: `ws://127.0.0.1:${port}/link/?ticket=${ticket}&app_id=${appId}` };
-    },
+    open: link.open,
 
     /** Resolves once there are as many connections. */
     async connected(count: number): Promise<void> {
@@ -104,14 +65,61 @@ export function createSlackSocketStandIn(server: Server, appId: string = slackId
 
     /** Whether later connections get their hello. */
     sayHello(says: boolean): void {
-      saysHello = says;
+      link.saysHello = says;
     },
 
     close(): void {
       for (const ws of connections) ws.terminate();
-      wss.close();
+      link.close();
     },
   };
+}
+
+function listenForApps(server: Server, appId: string) {
+  const wss = new WebSocketServer({ noServer: true });
+  const connections: WebSocket[] = [];
+  const events = new EventEmitter();
+  const tickets = new Set<string>();
+  const link = { connections, events, opened: 0, open, saysHello: true, close: () => wss.close() };
+
+  server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    const ticket = new URL(request.url ?? "/", "http://slack").searchParams.get("ticket") ?? "";
+    if (!tickets.delete(ticket) || connections.length >= MOST_CONNECTIONS) {
+      socket.end("HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
+      return;
+    }
+    wss.handleUpgrade(request, socket, head, accept);
+  });
+
+  /** The answer of `apps.connections.open`: an address for one connection. */
+  function open() {
+    link.opened += 1;
+    const ticket = `ticket-${link.opened}`;
+    tickets.add(ticket);
+    const address = server.address();
+    const port = typeof address === "object" ? address?.port : undefined;
+    return { ok: true, url: `ws://127.0.0.1:${port}/link/?ticket=${ticket}&app_id=${appId}` };
+  }
+
+  function accept(ws: WebSocket): void {
+    ws.on("error", () => {});
+    ws.on("close", () => {
+      connections.splice(connections.indexOf(ws), 1);
+      events.emit("change");
+    });
+    ws.on("message", (data) => events.emit("ack", data));
+    connections.push(ws);
+    if (link.saysHello) hello(ws);
+    events.emit("change");
+  }
+
+  function hello(ws: WebSocket): void {
+    const connection_info = { app_id: appId };
+    const debug_info = { host: "applink-stand-in", approximate_connection_time: 18_060 };
+    send(ws, { type: "hello", connection_info, num_connections: connections.length, debug_info });
+  }
+
+  return link;
 }
 
 function send(ws: WebSocket, message: object): void {

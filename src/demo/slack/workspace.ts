@@ -55,16 +55,7 @@ export function createWorkspace(names: readonly string[], options: WorkspaceOpti
     const id = `C${String(i + 1).padStart(9, "0")}`;
     return { id, name: name.replace(/^#/, ""), isPrivate: false, isMember: true, isArchived: false, messages: [] };
   });
-  let latest = 0;
-
-  /** Seconds with six decimals, no two alike. */
-  function nextTs(): string {
-    latest = Math.max(latest + 1, clock.now() * 1_000);
-    return `${Math.floor(latest / 1e6)}.${String(latest % 1e6).padStart(6, "0")}`;
-  }
-
-  const rootOf = (channel: StandInChannel, ts: string) =>
-    (channel as StoredChannel).messages.find((root) => root.ts === ts || root.replies.some((one) => one.ts === ts));
+  const nextTs = timestamps(clock);
 
   return {
     channels: channels as readonly StandInChannel[],
@@ -114,4 +105,18 @@ export function createWorkspace(names: readonly string[], options: WorkspaceOpti
       else (channel as StoredChannel).messages = (channel as StoredChannel).messages.filter((one) => one !== root);
     },
   };
+}
+
+/** Seconds with six decimals, no two alike. */
+function timestamps(clock: Clock): () => string {
+  let latest = 0;
+  return () => {
+    latest = Math.max(latest + 1, clock.now() * 1_000);
+    return `${Math.floor(latest / 1e6)}.${String(latest % 1e6).padStart(6, "0")}`;
+  };
+}
+
+function rootOf(channel: StandInChannel, ts: string): Stored | undefined {
+  const { messages } = channel as StoredChannel;
+  return messages.find((root) => root.ts === ts || root.replies.some((one) => one.ts === ts));
 }
