@@ -62,15 +62,18 @@ interface TimelineInput extends Record<"down" | "plannedDown" | "unreachable", r
   readonly buckets: readonly TimedBucket[];
   /** Up without a break since then; undefined: not up now. */
   readonly upSince: Instant | undefined;
+  /** Where the bar ends: after `bounds` for what is down now, with slots of the same length. */
+  readonly until: Instant;
 }
 
 /** Equal neighbours are joined, so that a day without change is one run. */
 export function timeline(input: TimelineInput): TimelineRun[] {
   const { from, to } = input.bounds;
-  const slots = slotCount(to - from);
+  const length = (to - from) / slotCount(to - from);
   const runs: { state: SlotState; slots: number }[] = [];
+  const slots = Math.ceil((input.until - from) / length - 1e-6);
   for (let i = 0; i < slots; i += 1) {
-    const slot = { from: from + ((to - from) * i) / slots, to: from + ((to - from) * (i + 1)) / slots };
+    const slot = { from: from + i * length, to: Math.min(from + (i + 1) * length, input.until) };
     const state = slotState(input, slot);
     const last = runs.at(-1);
     if (last?.state === state) last.slots += 1;

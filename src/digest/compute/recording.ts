@@ -39,13 +39,16 @@ export function judgeRecording(facts: Facts) {
   const { now, unreachable, period: bounds } = scope;
   const downtimes = downtimesOf(subject, incidents, now);
   const inPeriod = within(bounds, downtimes, facts);
-  const { buckets, closed, down, plannedDown, outages, tally } = inPeriod;
+  const { closed, down, plannedDown, outages, tally } = inPeriod;
   const isPlanned = (one: Interval) => planned.length > 0 && subtract([one], planned).length === 0;
   const downSince = downtimes.find((one) => one.endsAt === undefined && !isPlanned(one))?.from;
   const upSince = isUp(subject) ? subject.since : undefined;
   const wasUp = upSince !== undefined && upSince <= bounds.from && lengthIn([bounds], bounds, unreachable) > 0;
   const part = downSince === undefined ? partOf(inPeriod, wasUp) : "down_now";
   const hasTrouble = part === "down_now" || part === "down_some";
+  // The bar of what is down now shows the present too.
+  const until = part === "down_now" ? Math.max(now, bounds.to) : bounds.to;
+  const shown = until > bounds.to ? within({ from: bounds.from, to: until }, downtimes, facts) : inPeriod;
   const compared = comparedPeriod(facts);
   const before = compared && within(compared, downtimes, facts).tally;
   const digest: RecordingDigest = {
@@ -59,7 +62,7 @@ export function judgeRecording(facts: Facts) {
     plannedMs: total(plannedDown),
     outages,
     flapping: flappingOf(incidents, bounds, now),
-    timeline: hasTrouble ? timeline({ bounds, down, plannedDown, unreachable, buckets, upSince }) : [],
+    timeline: hasTrouble ? timeline({ ...shown, bounds, unreachable, upSince, until }) : [],
   };
   return { tally, closed: [...closed, ...planned], before, digest };
 }

@@ -2,7 +2,7 @@
 import { humanDuration } from "../../lib/duration.ts";
 import { count, counted, percent } from "../../lib/format.ts";
 import { total } from "../../lib/intervals.ts";
-import { type Digest, type Outage, UP_ALL_THE_TIME } from "../digest.ts";
+import { type Digest, type Outage, type RecordingDigest, UP_ALL_THE_TIME } from "../digest.ts";
 import { locationLabel, moment, nameAt, periodNoun } from "./words.ts";
 
 /**
@@ -11,43 +11,64 @@ import { locationLabel, moment, nameAt, periodNoun } from "./words.ts";
  */
 export function headline(digest: Digest) {
   if (digest.totals.recordings === 0) return { sentence: "There are no recordings to report on", aside: "" };
-  const news = present(whatHappened(digest), worstOutage(digest));
-  news.push(...present(stillDown(digest, news.length === 0)));
+  const past = present(whatHappened(digest), worstOutage(digest));
+  const news = present(past[0] ?? "", stillDown(digest, past.length === 0), past[1] ?? "");
   const caveats = caveatsOf(digest, news.length === 0);
+  const begin = past.length > 0 || news.length === 0 ? `${dayWords(digest)} ` : "";
   return news.length <= 1
-    ? { sentence: sentence([...news, ...caveats]), aside: "" }
-    : { sentence: sentence(news), aside: sentence(caveats) };
+    ? { sentence: sentence(begin, [...news, ...caveats]), aside: "" }
+    : { sentence: sentence(begin, news), aside: sentence("", caveats) };
 }
 
 function present(...clauses: string[]): string[] {
   return clauses.filter((clause) => clause !== "");
 }
 
-function sentence(clauses: readonly string[]): string {
-  const text = clauses.join("; ");
-  return text.charAt(0).toUpperCase() + text.slice(1);
+/** The name of the product keeps its lower case. */
+function sentence(begin: string, clauses: readonly string[]): string {
+  const text = begin + clauses.join("; ");
+  return text.startsWith("lenswatch ") ? text : text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** `yesterday`, `last week`, or the name of a period that is longer ago. */
+function dayWords(digest: Digest): string {
+  const noun = periodNoun(digest);
+  if (digest.now - digest.period.to >= lengthOf(digest)) return `${digest.period.label}:`;
+  return noun === "day" ? "yesterday" : `last ${noun}`;
 }
 
 function whatHappened(digest: Digest): string {
-  const { recordings, affected, lostMs, up, unknown, closed } = digest.totals;
-  const noun = periodNoun(digest);
+  const { recordings, affected, up, unknown, closed } = digest.totals;
   const all = recordings === 1 ? "the one recording was" : `all ${count(recordings)} recordings were`;
-  const share = (n: number) => shareOf(n, recordings);
-  const inAll = lostMs > lengthOf(digest) ? " in all" : "";
-  if (affected > 0) return `${share(affected)} had ${humanDuration(lostMs)} of downtime${inAll}`;
+  if (affected > 0) return lostCounts(digest);
   if (unknown === recordings)
-    return `no data for ${recordings === 1 ? "the one recording" : `any of ${count(recordings)} recordings`}`;
-  if (closed === recordings) return `${all} outside the uploading schedule all ${noun}`;
+    return `there was no data for ${recordings === 1 ? "the one recording" : `any of ${count(recordings)} recordings`}`;
+  if (closed === recordings) return `${all} outside the uploading schedule throughout`;
   if (digest.locationOutages.length > 0) return "";
   if (up === recordings) return `${all} up ${howLong(digest)}`;
   if (up === 0) return "";
-  return `${share(up)} ${up === 1 ? "was" : "were"} up ${howLong(digest)}`;
+  return `${shareOf(up, recordings)} ${up === 1 ? "was" : "were"} up ${howLong(digest)}`;
 }
 
-function howLong(digest: Digest): string {
-  const { unreachable, unwatched } = digest;
-  if (total(unwatched) === lengthOf(digest)) return "by the service's figures";
-  return unreachable.length + unwatched.length > 0 ? "whenever they were watched" : `all ${periodNoun(digest)}`;
+/** Downtime of several recordings is added up, as in the figure below: then their number is given. */
+function lostCounts(digest: Digest): string {
+  const { affected, lostMs } = digest.totals;
+  const groups = [...digest.parts.down_now, ...digest.parts.down_some].filter((group) => group.lostMs > 0);
+  const some = new Set(groups.map(({ locationId }) => locationId)).size;
+  const [first] = groups;
+  const who =
+    digest.locations.length === 1 && first
+      ? locationLabel(first, 40)
+      : `${count(some)} of ${counted(digest.locations.length, "location")}`;
+  const least = digest.unreachable.length + digest.unwatched.length > 0 ? "at least " : "";
+  const inAll = affected > 1 ? ` in all (${counted(affected, "recording")})` : "";
+  return `${who} lost visitor counts for ${least}${humanDuration(lostMs)}${inAll}`;
+}
+
+/** What is known of time that was not watched is the service's. */
+function howLong({ unreachable, unwatched, totals }: Digest): string {
+  if (unwatched.length > 0 && totals.uptime !== undefined) return "by the service's uptime history";
+  return unreachable.length + unwatched.length > 0 ? "whenever they were watched" : "throughout";
 }
 
 function lengthOf({ period }: Digest): number {
@@ -58,7 +79,7 @@ function shareOf(some: number, recordings: number): string {
   return `${count(some)} of ${counted(recordings, "recording")}`;
 }
 
-/** The longest outage of a whole location, or else of a recording. */
+/** The longest outage of a whole location, or else of a recording; one of a recording that is down is not repeated. */
 function worstOutage(digest: Digest): string {
   const [first] = digest.locationOutages;
   if (first) {
@@ -67,9 +88,9 @@ function worstOutage(digest: Digest): string {
     return `${locationLabel(first, 40)} ${when("offline", first.outage, digest)}${more}`;
   }
   const [longest] = digest.longest;
-  if (!longest?.recording) return "";
+  if (!longest?.recording || longest.outage.endsAt === undefined) return "";
   const where = locationLabel(longest, 40);
-  return `${nameAt(longest.recording, longest, 40)} at ${where} ${when("down", longest.outage, digest)}`;
+  return `${nameAt(longest.recording, longest, 40)}, ${where}, ${when("down", longest.outage, digest)}`;
 }
 
 function when(state: string, { startsAt, endsAt }: Outage, digest: Digest): string {
@@ -77,23 +98,20 @@ function when(state: string, { startsAt, endsAt }: Outage, digest: Digest): stri
   return `was ${state} from ${moment(startsAt, digest)} to ${moment(endsAt, digest)}`;
 }
 
-/** `leads`: the clause begins the sentence, and gives the number of all recordings. */
+/** `1 recording is still down: Entrance, Leeds Briggate, since 14:05`. `leads`: the clause begins the sentence. */
 function stillDown(digest: Digest, leads: boolean): string {
   const { down_now: downNow, recordings } = digest.totals;
-  if (downNow === 0) return "";
-  const words = `${leads ? shareOf(downNow, recordings) : count(downNow)} ${downNow === 1 ? "is" : "are"} down now`;
-  return downNow > 1 ? words : `${words}${onlyOneDown(digest)}`;
-}
-
-/** `: Entrance at Leeds Briggate, since 14:05`, unless the clause before says so. */
-function onlyOneDown(digest: Digest): string {
-  const [group] = digest.parts.down_now;
-  const [recording] = group?.recordings ?? [];
-  const [longest] = digest.longest;
-  const isNamed = longest?.outage.endsAt === undefined && longest?.recording?.id === recording?.id;
-  if (!group || recording?.downSince === undefined || (isNamed && digest.locationOutages.length === 0)) return "";
-  const name = nameAt(recording, group, 40);
-  return `: ${name} at ${locationLabel(group, 40)}, since ${moment(recording.downSince, digest)}`;
+  const since = ({ downSince = digest.now }: RecordingDigest) => downSince;
+  const all = digest.parts.down_now.flatMap((group) => group.recordings.map((one) => ({ group, one })));
+  all.sort((a, b) => since(a.one) - since(b.one));
+  const [oldest, newest] = [all[0], all.at(-1)];
+  if (!oldest || !newest) return "";
+  const share = leads ? shareOf(downNow, recordings) : counted(downNow, "recording");
+  const state = since(newest.one) < digest.period.to ? "still down" : "down now";
+  const words = `${share} ${downNow === 1 ? "is" : "are"} ${state}`;
+  if (downNow > 1 && digest.locationOutages.some(({ outage }) => outage.endsAt === undefined)) return words;
+  const name = `${nameAt(oldest.one, oldest.group, 40)}, ${locationLabel(oldest.group, 40)}`;
+  return `${words}${downNow > 1 ? ", longest" : ":"} ${name}, since ${moment(since(oldest.one), digest)}`;
 }
 
 function caveatsOf(digest: Digest, leads: boolean): string[] {
@@ -101,13 +119,18 @@ function caveatsOf(digest: Digest, leads: boolean): string[] {
   const [unreachableMs, unwatchedMs] = [total(digest.unreachable), total(digest.unwatched)];
   const lasting = (ms: number, throughout: string) =>
     ms === lengthOf(digest) ? throughout : `for ${humanDuration(ms)}`;
-  const lowShare = leads ? shareOf(low, recordings) : count(low);
+  const lowShare = leads ? shareOf(low, recordings) : counted(low, "recording");
   const { plannedMs } = digest.totals;
+  const lowWords = unwatchedMs > 0 ? "by the service's uptime history" : "without a recorded outage";
+  const [first] = digest.unwatched;
+  const { from, to } = digest.period;
+  const begun = digest.unwatched.length === 1 && first && first.from === from && first.to < to ? first : undefined;
   return present(
     plannedMs > 0 ? `${humanDuration(plannedMs)} of downtime in maintenance was planned` : "",
-    low > 0 ? `${lowShare} had less than ${percent(UP_ALL_THE_TIME)} uptime without a recorded outage` : "",
-    unknown > 0 && unknown < recordings ? `no data for ${count(unknown)}` : "",
+    low > 0 ? `${lowShare} had less than ${percent(UP_ALL_THE_TIME)} uptime ${lowWords}` : "",
+    unknown > 0 && unknown < recordings ? `no data for ${counted(unknown, "recording")}` : "",
     unreachableMs > 0 ? `the service was unreachable ${lasting(unreachableMs, `all ${periodNoun(digest)}`)}` : "",
-    unwatchedMs > 0 ? `lenswatch did not watch ${lasting(unwatchedMs, "at all")}` : "",
+    begun ? `lenswatch did not watch before ${moment(begun.to, digest)}` : "",
+    unwatchedMs > 0 && !begun ? `lenswatch did not watch ${lasting(unwatchedMs, "at all")}` : "",
   );
 }

@@ -6,7 +6,7 @@ import { type Digest, type DigestPart, digestParts, type TimelineRun } from "../
 import { headline } from "./headline.ts";
 import { isTroubled, partSection } from "./parts.ts";
 import { acknowledgedSection, countsSection, daysSection, otherSection, rankingSections } from "./standings.ts";
-import { fullMoment, listed, outageTimes, periodNoun } from "./words.ts";
+import { fullMoment, listed, moment, outageTimes, periodNoun } from "./words.ts";
 
 type Timeline = readonly TimelineRun[];
 
@@ -77,12 +77,18 @@ export function viewOf(digest: Digest, { name, externalUrl }: DigestFrame, limit
     days: digest.days,
     ofOneDay,
     /** From where to where the bars go. */
-    barSpan: ofOneDay ? "00:00–24:00" : digest.period.label,
+    barSpan: barSpan(digest),
     troubled: sectionsOf(sections.troubled),
     others: others.filter(({ rows }) => rows.length > 0),
     notes: notes(digest),
     externalUrl: externalUrl !== undefined && /^https?:\/\//i.test(externalUrl) ? externalUrl : undefined,
   };
+}
+
+function barSpan(digest: Digest): string {
+  const span = periodNoun(digest) === "day" ? "00:00–24:00" : digest.period.label;
+  const goOn = digest.totals.down_now > 0 && digest.now > digest.period.to;
+  return goOn ? `${span}, of what is down now until ${moment(digest.now, digest)}` : span;
 }
 
 function moodOf({ totals, locationOutages }: Digest): DigestPart {

@@ -174,6 +174,38 @@ describe("the timeline", () => {
   });
 });
 
+test.each([
+  [
+    "1d",
+    "22:40",
+    [
+      { state: "none", slots: 45 },
+      { state: "down", slots: 19 },
+    ],
+  ],
+  [
+    "1d",
+    "2026-11-20T07:12:00Z",
+    [
+      { state: "none", slots: 62 },
+      { state: "down", slots: 2 },
+    ],
+  ],
+  [
+    "1w",
+    "2026-11-20T07:12:00Z",
+    [
+      { state: "none", slots: 135 },
+      { state: "down", slots: 1 },
+    ],
+  ],
+] as const)("the bar of what is down now reaches the present: %s, since %s", (name, since, expected) => {
+  const incidents = [offline("a", at(since))];
+  const period = digestPeriod(name, NOW, "Europe/London");
+  const { timeline } = one({ incidents, period }, subject("a", { status: "offline", since: at(since) }));
+  expect(timeline).toEqual(expected);
+});
+
 describe("a fleet", () => {
   const leeds = ["a", "b"].map((id) => subject(id));
   const york = ["c", "d", "e"].map((id) => subject(id, { locationName: "York Coney Street" }));

@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
+import { digestPeriod } from "../../../src/digest/period.ts";
 import { headline } from "../../../src/digest/render/headline.ts";
 import { keyFigures } from "../../../src/digest/render/view.ts";
 import { outageTimes } from "../../../src/digest/render/words.ts";
 import { computeDigest, type DigestInput } from "../compute-digest.ts";
-import { at, day, input, locationOffline, NOW, offline, subject } from "../fixtures.ts";
+import { at, day, HOUR, input, locationOffline, NOW, offline, subject } from "../fixtures.ts";
 
 const ids = Array.from({ length: 212 }, (_, i) => `r${i}`);
 const fleet = ids.map((id, i) => subject(id, i < 4 ? {} : { locationName: "York Coney Street" }));
@@ -12,11 +13,11 @@ const unreachable = [{ from: at("10:00"), to: at("10:40") }];
 const unseen = (id: string) => subject(id, { status: "unknown", since: 0 });
 
 test.each<[string, Partial<DigestInput>, string, string]>([
-  ["a good day", { uptime: up }, "All 212 recordings were up all day", ""],
+  ["a good day", { uptime: up }, "Yesterday all 212 recordings were up throughout", ""],
   [
     "almost no data",
     { recordings: [subject("r0", { status: "offline", since: NOW - 60_000 }), unseen("x"), unseen("y")] },
-    "1 of 3 recordings is down now: Camera r0 at Leeds Briggate, since Fri 20 Nov 07:59; no data for 2",
+    "1 of 3 recordings is down now: Camera r0, Leeds Briggate, since Fri 20 Nov 07:59; no data for 2 recordings",
     "",
   ],
   [
@@ -28,7 +29,7 @@ test.each<[string, Partial<DigestInput>, string, string]>([
         locationOffline("leeds-briggate", at("14:05"), at("17:40")),
       ],
     },
-    "4 of 212 recordings had 9 h 20 m of downtime; Leeds Briggate was offline from 14:05 to 17:40",
+    "Yesterday 1 of 2 locations lost visitor counts for 9 h 20 m in all (4 recordings); Leeds Briggate was offline from 14:05 to 17:40",
     "",
   ],
   [
@@ -42,13 +43,13 @@ test.each<[string, Partial<DigestInput>, string, string]>([
         locationOffline("york-coney-street", at("15:05"), at("15:06")),
       ],
     },
-    "1 of 212 recordings had 20 m of downtime; Leeds Briggate has been offline since 23:00 (and 1 more location)",
+    "Yesterday 1 of 2 locations lost visitor counts for 20 m; Leeds Briggate has been offline since 23:00 (and 1 more location)",
     "",
   ],
   [
     "an offline location whose recordings have no outage of their own",
     { uptime: up, incidents: [locationOffline("leeds-briggate", at("14:05"), at("17:40"))] },
-    "Leeds Briggate was offline from 14:05 to 17:40",
+    "Yesterday Leeds Briggate was offline from 14:05 to 17:40",
     "",
   ],
   [
@@ -59,8 +60,8 @@ test.each<[string, Partial<DigestInput>, string, string]>([
       incidents: [offline("r0", at("22:40"))],
       unreachable,
     },
-    "1 of 212 recordings had 1 h 20 m of downtime; Camera r0 at Leeds Briggate has been down since 22:40; 1 is down now",
-    "1 had less than 99 % uptime without a recorded outage; no data for 1; the service was unreachable for 40 m",
+    "Yesterday 1 of 2 locations lost visitor counts for at least 1 h 20 m; 1 recording is still down: Camera r0, Leeds Briggate, since 22:40",
+    "1 recording had less than 99 % uptime without a recorded outage; no data for 1 recording; the service was unreachable for 40 m",
   ],
   [
     "trouble only since the morning",
@@ -68,31 +69,31 @@ test.each<[string, Partial<DigestInput>, string, string]>([
       uptime: up,
       recordings: [subject("r0", { status: "offline", since: at("2026-11-20T07:00:00Z") }), ...fleet.slice(1)],
     },
-    "211 of 212 recordings were up all day; 1 is down now: Camera r0 at Leeds Briggate, since Fri 20 Nov 07:00",
+    "Yesterday 211 of 212 recordings were up throughout; 1 recording is down now: Camera r0, Leeds Briggate, since Fri 20 Nov 07:00",
     "",
   ],
   [
     "a good day with caveats",
     { uptime: up, recordings: [...fleet.slice(0, 210), unseen("x"), unseen("y")] },
-    "210 of 212 recordings were up all day; no data for 2",
+    "Yesterday 210 of 212 recordings were up throughout; no data for 2 recordings",
     "",
   ],
   [
     "a day watched in part",
     { uptime: up, unreachable },
-    "All 212 recordings were up whenever they were watched; the service was unreachable for 40 m",
+    "Yesterday all 212 recordings were up whenever they were watched; the service was unreachable for 40 m",
     "",
   ],
   [
     "a day in which it was installed",
     { uptime: up, unwatched: [{ from: at("00:00"), to: at("09:13") }] },
-    "All 212 recordings were up whenever they were watched; lenswatch did not watch for 9 h 13 m",
+    "Yesterday all 212 recordings were up by the service's uptime history; lenswatch did not watch before 09:13",
     "",
   ],
   [
     "a day before it was",
     { uptime: up, unwatched: [{ from: 0, to: NOW }] },
-    "All 212 recordings were up by the service's figures; lenswatch did not watch at all",
+    "Yesterday all 212 recordings were up by the service's uptime history; lenswatch did not watch at all",
     "",
   ],
   [
@@ -102,27 +103,67 @@ test.each<[string, Partial<DigestInput>, string, string]>([
       recordings: [subject("r0", { status: "offline", since: at("2026-11-20T07:00:00Z") }), ...fleet.slice(1)],
       unwatched: [{ from: 0, to: NOW }],
     },
-    "211 of 212 recordings were up by the service's figures; 1 is down now: Camera r0 at Leeds Briggate, since Fri 20 Nov 07:00",
-    "Lenswatch did not watch at all",
+    "Yesterday 211 of 212 recordings were up by the service's uptime history; 1 recording is down now: Camera r0, Leeds Briggate, since Fri 20 Nov 07:00",
+    "lenswatch did not watch at all",
   ],
-  ["no data", { recordings: ids.map(unseen) }, "No data for any of 212 recordings", ""],
+  [
+    "a day watched in part, with an outage and low figures",
+    {
+      uptime: new Map([...up, ["r5", day(0.7)]]),
+      incidents: [offline("r9", at("14:00"), at("14:20"))],
+      unwatched: [{ from: at("00:00"), to: at("09:13") }],
+    },
+    "Yesterday 1 of 2 locations lost visitor counts for at least 20 m; Camera r9, York Coney Street, was down from 14:00 to 14:20",
+    "1 recording had less than 99 % uptime by the service's uptime history; lenswatch did not watch before 09:13",
+  ],
+  [
+    "several still down, and one location alone",
+    {
+      recordings: ["r0", "r1", "r2"].map((id, i) => subject(id, i < 2 ? { status: "offline" } : {})),
+      uptime: up,
+      incidents: [offline("r0", at("22:00")), offline("r1", at("21:00"))],
+    },
+    "Yesterday Leeds Briggate lost visitor counts for 5 h in all (2 recordings); 2 recordings are still down, longest Camera r1, Leeds Briggate, since 21:00",
+    "",
+  ],
+  [
+    "one still down and one since the morning",
+    {
+      recordings: ["r0", "r1", "r2"].map((id, i) => subject(id, i < 2 ? { status: "offline" } : {})),
+      uptime: up,
+      incidents: [offline("r0", at("22:00")), offline("r1", at("2026-11-20T07:00:00Z"))],
+    },
+    "Yesterday Leeds Briggate lost visitor counts for 2 h; 2 recordings are down now, longest Camera r0, Leeds Briggate, since 22:00",
+    "",
+  ],
+  ["no data", { recordings: ids.map(unseen) }, "Yesterday there was no data for any of 212 recordings", ""],
   [
     "a day with the service unreachable",
     { recordings: ids.map(unseen), unreachable: [{ from: at("00:00"), to: NOW }] },
-    "No data for any of 212 recordings; the service was unreachable all day",
+    "Yesterday there was no data for any of 212 recordings; the service was unreachable all day",
     "",
   ],
   [
     "a closed day",
     { uptime: new Map(ids.map((id) => [id, day(0, { withinSchedule: false })])) },
-    "All 212 recordings were outside the uploading schedule all day",
+    "Yesterday all 212 recordings were outside the uploading schedule throughout",
     "",
   ],
-  ["one recording", { recordings: fleet.slice(0, 1), uptime: up }, "The one recording was up all day", ""],
+  ["one recording", { recordings: fleet.slice(0, 1), uptime: up }, "Yesterday the one recording was up throughout", ""],
   ["no recording", { recordings: [] }, "There are no recordings to report on", ""],
 ])("of %s begins with the worst news", (_, over, sentence, aside) => {
   const { sentence: actual, aside: caveats } = headline(computeDigest(input({ recordings: fleet, ...over })));
   expect([actual, caveats]).toEqual([sentence, aside]);
+});
+
+test.each([
+  ["1w", NOW, "Last week"],
+  ["1mo", NOW, "Last month"],
+  ["1d", NOW + 30 * HOUR, "Thu 19 Nov 2026:"],
+] as const)("a digest of %s made at %i begins with %s", (name, now, words) => {
+  const period = digestPeriod(name, NOW, "Europe/London");
+  const digest = computeDigest(input({ recordings: fleet, period, now }));
+  expect(headline(digest).sentence.startsWith(`${words} `)).toBe(true);
 });
 
 test("a day that was not watched has no number of outages: none is known", () => {

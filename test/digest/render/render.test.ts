@@ -48,14 +48,14 @@ const mail = await render(badDay);
 describe("the bad day", () => {
   test("has the headline as its subject", () => {
     expect(mail.subject).toBe(
-      "4 of 6 recordings had 8 h 42 m of downtime; Leeds Briggate was offline from 14:05 to 17:40; 1 is down now: Camera c at York Coney Street, since 22:40 · Thu 19 Nov 2026",
+      "Yesterday 2 of 3 locations lost visitor counts for at least 8 h 42 m in all (4 recordings); 1 recording is still down: Camera c, York Coney Street, since 22:40;… · Thu 19 Nov 2026",
     );
   });
 
   test("reads well as text", () => {
     expect(mail.text).toBe(`\
-4 of 6 recordings had 8 h 42 m of downtime; Leeds Briggate was offline from 14:05 to 17:40; 1 is down now: Camera c at York Coney Street, since 22:40.
-No data for 1; the service was unreachable for 40 m.
+Yesterday 2 of 3 locations lost visitor counts for at least 8 h 42 m in all (4 recordings); 1 recording is still down: Camera c, York Coney Street, since 22:40; Leeds Briggate was offline from 14:05 to 17:40.
+No data for 1 recording; the service was unreachable for 40 m.
 daily-ops · Thu 19 Nov 2026
 
 Uptime:   86 %
@@ -121,7 +121,13 @@ Open the status page: https://lenswatch.example.com
     const text = mail.text
       .replace(/^(Locations by day.*\n)[\s\S]*?\n\n/m, "$1\n")
       .replaceAll(/^(.*), Thu 19 Nov:/gm, "$1:");
-    expect(figures(visible(html).replace("Bars: 00:00–24:00", "").replace("below 95 %", ""))).toEqual(figures(text));
+    expect(
+      figures(
+        visible(html)
+          .replace(/Bars: 00:00–24:00, of what is down now until Fri 20 Nov 08:00/, "")
+          .replace("below 95 %", ""),
+      ),
+    ).toEqual(figures(text));
   });
 
   test("has a bar for each recording in trouble, with its words beside it", () => {
@@ -159,7 +165,7 @@ Open the status page: https://lenswatch.example.com
 test("no data is a blank, never 0 % and never 100 %", async () => {
   const recordings = ["a", "b"].map((id) => subject(id, { status: "unknown", since: 0 }));
   const { html, text, subject: line } = await render({ recordings });
-  expect(line).toBe("No data for any of 2 recordings · Thu 19 Nov 2026");
+  expect(line).toBe("Yesterday there was no data for any of 2 recordings · Thu 19 Nov 2026");
   expect(text).toContain("Uptime:   –\nDowntime: –\nOutages:  –\nMTTR:     –\n");
   expect(text).not.toContain("%");
   expect(visible(html)).not.toContain("%");
@@ -255,13 +261,13 @@ describe("10,000 recordings", () => {
     });
     expect(Buffer.byteLength(html)).toBeLessThanOrEqual(MAX_BYTES);
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(MAX_BYTES);
-    expect(visible(html)).toMatch(/10,000 of 10,000 recordings had 223 d 23 h of downtime in all/);
+    expect(visible(html)).toMatch(/lost visitor counts for 223 d 23 h in all \(10,000 recordings\)/);
     expect(visible(html)).toMatch(/and 9,\d{3} more in 2,\d{3} locations/);
   });
 
   test("that were all up are one line, and in the table", async () => {
     const { html, subject: line } = await render({ recordings });
-    expect(line).toBe("All 10,000 recordings were up all day · Thu 19 Nov 2026");
+    expect(line).toBe("Yesterday all 10,000 recordings were up throughout · Thu 19 Nov 2026");
     expect(Buffer.byteLength(html)).toBeLessThanOrEqual(MAX_BYTES);
     expect(visible(html)).toMatch(
       /Up all the time\s+10,000\s+recordings\s+In [\d,]+\s+locations; the attached table has each/,
