@@ -72,8 +72,6 @@ function createState(slack: SlackStandIn, { clock, onEvent }: { clock: Clock; on
   const watchers = new Set<PassThrough>();
   /** What only the person who asked sees, by the root it was asked at; of commands under "". */
   const answers = new Map<string, string>();
-  /** Roots with a reply since their last edit. */
-  const replied = new Set<string>();
   let askedAt = "";
   let lastMail = 0;
 
@@ -93,15 +91,7 @@ function createState(slack: SlackStandIn, { clock, onEvent }: { clock: Clock; on
     onEvent({ kind: "answer", at: clock.now(), text });
   }
 
-  slack.events.on("posted", (message) => {
-    if (message.threadTs !== undefined) replied.add(message.threadTs);
-    publishRoot(message.threadTs ?? message.ts);
-    onEvent({ kind: "post", at: clock.now(), message });
-  });
-  slack.events.on("edited", (message) => {
-    publishRoot(message.ts);
-    if (!replied.delete(message.ts)) onEvent({ kind: "edit", at: clock.now(), message });
-  });
+  followPosts(slack, { publishRoot, onEvent, clock });
   slack.events.on("ephemeral", ({ text }) => answer(askedAt, text));
 
   return {
@@ -109,8 +99,7 @@ function createState(slack: SlackStandIn, { clock, onEvent }: { clock: Clock; on
     receiveMail(mail: CaughtMail): void {
       lastMail += 1;
       const stored = { id: lastMail, receivedAt: clock.now(), mail };
-      mails.push(stored);
-      if (mails.length > MAX_MESSAGES) mails.shift();
+      if (mails.push(stored) > MAX_MESSAGES) mails.shift();
       publish(mailArticle(stored));
       onEvent({ kind: "email", at: stored.receivedAt, mail });
     },
@@ -124,8 +113,7 @@ function createState(slack: SlackStandIn, { clock, onEvent }: { clock: Clock; on
     /** Presses a button as "you"; false where that message or button is gone. */
     async press({ ts, action, value }: z.infer<typeof Press>): Promise<boolean> {
       const root = rootOf(ts);
-      if (!root || !allBlocks(root).some(({ elements }) => elements?.some((one) => one.action_id === action)))
-        return false;
+      if (!root || !hasAction(root, action)) return false;
       askedAt = ts;
       if (answers.delete(ts)) publishRoot(ts);
       await slack.press(root, action, { ...YOU, ...(value !== undefined && { value }) });
@@ -138,6 +126,30 @@ function createState(slack: SlackStandIn, { clock, onEvent }: { clock: Clock; on
       return true;
     },
   };
+}
+
+interface FollowDeps {
+  readonly clock: Clock;
+  publishRoot(ts: string): void;
+  onEvent(event: InboxEvent): void;
+}
+
+function followPosts(slack: SlackStandIn, { publishRoot, onEvent, clock }: FollowDeps): void {
+  /** Roots with a reply since their last edit. */
+  const replied = new Set<string>();
+  slack.events.on("posted", (message) => {
+    if (message.threadTs !== undefined) replied.add(message.threadTs);
+    publishRoot(message.threadTs ?? message.ts);
+    onEvent({ kind: "post", at: clock.now(), message });
+  });
+  slack.events.on("edited", (message) => {
+    publishRoot(message.ts);
+    if (!replied.delete(message.ts)) onEvent({ kind: "edit", at: clock.now(), message });
+  });
+}
+
+function hasAction(root: StandInMessage, action: string): boolean {
+  return allBlocks(root).some(({ elements }) => elements?.some((one) => one.action_id === action));
 }
 
 const Press = z.object({ ts: z.string(), action: z.string(), value: z.string().optional() });
