@@ -66,7 +66,7 @@ describeWithRedis("why", () => {
 
     const items = await timeline(address, camera.id);
     expect(along(items, null)).toEqual(["observed_offline", "observed_online"]);
-    expect(along(items, "RecordingOffline")).toEqual(["pending", "firing", "resolved"]);
+    expect(along(items, "RecordingOffline")).toEqual(["pending 1 s", "firing", "resolved"]);
     expect(along(items, "RecordingOffline", SLACK)).toEqual([
       "failed server_error",
       "notified first",
@@ -77,7 +77,7 @@ describeWithRedis("why", () => {
     expect(mail.messages).toHaveLength(2);
 
     const env = { LENSWATCH_READ_TOKEN: "any" };
-    const said = await lenswatch(["why", camera.name, "--url", address, "--since", "1w"], env);
+    const said = await lenswatch(["why", camera.name, "--url", address, "--since", "1w", "--all"], env);
     expect(said).toMatchObject({ stderr: "", exitCode: 0 });
     for (const words of [
       "seen offline",

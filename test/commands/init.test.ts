@@ -194,7 +194,7 @@ describe("lenswatch init --yes", () => {
   test("says so where there is no redis-server to embed", async () => {
     const argv = ["--yes", "--config", await newFile(), "--skip-checks"];
     const { stdout, exitCode } = await run(argv, { env: { ...variables(), PATH: await temporaryDirectory() } });
-    expect(stdout).toMatch(/\nredis-server is not installed; install it .* or set redis\.url .*\n$/);
+    expect(stdout).toMatch(/\nredis-server is not installed; install it .* or, for the daemon, set redis\.url .*\n$/);
     expect(exitCode).toBe(0);
   });
 
