@@ -2,6 +2,7 @@
 import { type QualityHistory, type QualityHour, qualityHours } from "../../health/quality.ts";
 import type { Rule } from "../../health/rule.ts";
 import type { Instant } from "../../lib/clock.ts";
+import { humanDuration } from "../../lib/duration.ts";
 import { counted, exactPercent, percent } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { inZone } from "../../lib/when.ts";
@@ -133,13 +134,15 @@ function unknownPart(missing: number, noun: string): string {
   return missing === 0 ? "" : `; ${counted(missing, noun)} not known`;
 }
 
-function bar({ from, ratio }: UptimeDay, x: number, timezone: string): Markup {
-  const title = html`<title>${dayName(from, timezone)}: ${known(ratio)}</title>`;
+function bar(day: UptimeDay, x: number, timezone: string): Markup {
+  const { from, ratio, plannedMs } = day;
+  const title = html`<title>${dayName(from, timezone)}: ${known(ratio)}${plannedWords(day)}</title>`;
+  const mark = plannedMs ? html`<rect class="planned" x="${x}" y="${HEIGHT - 4}" width="${BAR}" height="4"/>` : nothing;
   if (ratio === undefined)
-    return html`<g>${title}<rect class="none" x="${x}" y="${HEIGHT - 6}" width="${BAR}" height="6"/></g>`;
+    return html`<g>${title}<rect class="none" x="${x}" y="${HEIGHT - 6}" width="${BAR}" height="6"/>${mark}</g>`;
   const height = Math.max(2, Math.round(HEIGHT - SCALES.uptime.y(ratio)));
   return html`<g>${title}<rect class="track" x="${x}" y="0" width="${BAR}" height="${HEIGHT}"/>
-<rect class="${rankOf(ratio)}" x="${x}" y="${HEIGHT - height}" width="${BAR}" height="${height}"/></g>`;
+<rect class="${rankOf(ratio)}" x="${x}" y="${HEIGHT - height}" width="${BAR}" height="${height}"/>${mark}</g>`;
 }
 
 /** A line per span of known hours; it begins with a short dash, so that a single hour is visible. */
@@ -160,8 +163,13 @@ function rankOf(ratio: number | undefined): "good" | "fair" | "poor" | "none" {
   return ratio >= FAIR ? "fair" : "poor";
 }
 
-function dayRow({ day, from, ratio, hours }: UptimeDay, timezone: string): Markup {
-  const words = html`<span>${dayName(from, timezone)}</span> <strong>${known(ratio)}</strong>`;
+function plannedWords({ plannedMs = 0 }: UptimeDay): string {
+  return plannedMs === 0 ? "" : `, ${humanDuration(plannedMs)} of maintenance`;
+}
+
+function dayRow(one: UptimeDay, timezone: string): Markup {
+  const { day, from, ratio, hours } = one;
+  const words = html`<span>${dayName(from, timezone)}</span> <strong>${known(ratio)}</strong>${plannedWords(one)}`;
   if (hours.length === 0) return html`<p>${words}</p>`;
   const cells = hours.map((hour) => hourCell(hour, timezone));
   return html`<details id="day-${day}"><summary>${words}</summary><ol class="hours">${cells}</ol></details>`;

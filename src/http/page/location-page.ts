@@ -1,4 +1,5 @@
 /** `GET /?location=`: one location, its recordings and its history. */
+import { recordingLabels } from "../../health/recording-evaluator.ts";
 import type { FleetSnapshot } from "../../health/shard-state.ts";
 import { count, counted, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
@@ -22,7 +23,7 @@ import {
   summarize,
   totalOf,
 } from "./summary.ts";
-import { uptimeDays, uptimeOfAll } from "./uptime-days.ts";
+import { uptimeDays, uptimeOfAll, withPlanned } from "./uptime-days.ts";
 import type { Visitor } from "./visitor.ts";
 import { knownZone } from "./when.ts";
 
@@ -47,7 +48,8 @@ export async function locationDetails(id: string, { fleet, moment: { now } }: Pa
   ]);
   const [uptimes, incidents, lines, zonesOf] = await inTime(reading, deps);
   const zones = new Set([...(zonesOf.get(id)?.values() ?? [])].flat());
-  return { uptimes, incidents, lines, thresholds: thresholdsOf(deps.config().rules), zones: [...zones].sort() };
+  const { rules, maintenance } = deps.config();
+  return { uptimes, incidents, lines, maintenance, thresholds: thresholdsOf(rules), zones: [...zones].sort() };
 }
 
 type LocationDetails = Awaited<ReturnType<typeof locationDetails>> & { readonly visitor: Visitor };
@@ -100,12 +102,14 @@ function* history(data: PageData, id: string, timezone: string, details: Locatio
   const { fleet, moment } = data;
   const { uptimes, incidents, lines, thresholds } = details;
   const all = [...uptimes.values()].map((kept) => uptimeDays(kept, moment.now, PERIOD_DAYS, timezone));
+  const labels = [...uptimes.keys()].map((one) => recordingLabels(one, id, fleet.inventory));
+  const days = withPlanned(uptimeOfAll(all), moment.now, labels, details.maintenance);
   const incidentQuery = { limit: INCIDENTS_SHOWN, location: id };
   const { items } = yield* incidentListing(incidents, incidentQuery, fleet.inventory, moment.now);
   const table = { moment, timezone, isFirst: true, link: () => pathOf(id), root: ROOT, withPlace: true } as const;
   const log = { moment, timezone, title: "Decision log of the location", of: "location" } as const;
   return html`
-${uptimeSection(uptimeOfAll(all), timezone, thresholds.uptime)}
+${uptimeSection(days, timezone, thresholds.uptime)}
 ${incidentSection({ items, nextCursor: null }, table)}
 ${decisionLogSection(lines, log)}`;
 }

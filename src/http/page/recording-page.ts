@@ -1,6 +1,7 @@
 /** `GET /recordings/{id}`: one recording, its alerts and its history. */
 import { alertKey, type SubjectKind } from "../../health/alert.ts";
 import type { RecordingStatus } from "../../health/recording.ts";
+import { recordingLabels } from "../../health/recording-evaluator.ts";
 import { GAP_INTERVALS } from "../../health/rhythm.ts";
 import type { AlertStates, FleetSnapshot, RecordingState } from "../../health/shard-state.ts";
 import type { Instant } from "../../lib/clock.ts";
@@ -19,7 +20,7 @@ import { homeLink, type RecordingQuery, recordingLink, sameLink } from "./links.
 import { inTime, type PageData, unreachableNotice } from "./page-data.ts";
 import { locationNameOf, presentRecording, recordingNameOf, sinceText, zonesInWords } from "./recording-table.ts";
 import { badge, moodOf } from "./summary.ts";
-import { uptimeDays, withRecalled } from "./uptime-days.ts";
+import { uptimeDays, withPlanned, withRecalled } from "./uptime-days.ts";
 import type { Visitor } from "./visitor.ts";
 import { agoAt, timeAt } from "./when.ts";
 
@@ -57,8 +58,9 @@ export async function recordingDetails(
     deps.zones([locationId]),
   ]);
   const [incidents, lines, uptime, zonesOf] = await inTime(reading, deps);
-  const thresholds = thresholdsOf(deps.config().rules);
-  return { incidents, lines, uptime, thresholds, zones: zonesOf.get(locationId)?.get(id) ?? [] };
+  const { rules, maintenance } = deps.config();
+  const zones = zonesOf.get(locationId)?.get(id) ?? [];
+  return { incidents, lines, uptime, thresholds: thresholdsOf(rules), maintenance, zones };
 }
 
 async function uptimeOf(id: string, zone: string, deps: HttpDeps): Promise<UptimeKept> {
@@ -78,7 +80,9 @@ export function* recordingPage(
   const { fleet, moment } = data;
   const { incidents, lines, uptime, thresholds, zones } = details;
   const { status, timezone, firing } = presentRecording(state, fleet);
-  const days = uptimeDays(uptime, moment.now, PERIOD_DAYS, timezone);
+  const labels = recordingLabels(state.id, state.locationId, fleet.inventory);
+  const known = uptimeDays(uptime, moment.now, PERIOD_DAYS, timezone);
+  const days = withPlanned(known, moment.now, [labels], details.maintenance);
   const name = nameOf(recordingNameOf(state.id, fleet), state.id);
   const incidentQuery = { limit: INCIDENTS_A_PAGE, recording: state.id, cursor: query.cursor };
   const listing = yield* incidentListing(incidents, incidentQuery, fleet.inventory, moment.now);

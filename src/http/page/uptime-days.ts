@@ -1,7 +1,10 @@
 /** Uptime by days and hours, where stored. Pure. */
+import { type Maintenance, windowsIn } from "../../alerting/maintenance.ts";
 import type { UptimeBucket } from "../../health/recording.ts";
+import type { recordingLabels } from "../../health/recording-evaluator.ts";
 import { bucketLengthMs, ratioBetween, SETTLING_MS } from "../../health/uptime.ts";
 import type { Instant } from "../../lib/clock.ts";
+import { lengthIn } from "../../lib/intervals.ts";
 import { inZone } from "../../lib/when.ts";
 import type { UptimeKept } from "../../poll/uptime-reader.ts";
 
@@ -13,6 +16,8 @@ export interface UptimeDay {
   readonly ratio: number | undefined;
   /** Expected segments; 0 where not known. */
   readonly weight: number;
+  /** Inside maintenance windows, ms. */
+  readonly plannedMs?: number;
   /** Oldest first; not `expected` outside the uploading schedule. */
   readonly hours: readonly { readonly at: Instant; readonly ratio: number | undefined; readonly expected: boolean }[];
 }
@@ -52,6 +57,19 @@ export function uptimeDays(kept: UptimeKept | undefined, now: Instant, count: nu
       })),
     };
   });
+}
+
+type SubjectLabels = ReturnType<typeof recordingLabels>;
+
+/** With the time until `now` in windows of any of the subjects, by the labels that their alerts carry. */
+export function withPlanned(days: UptimeDay[], now: Instant, of: SubjectLabels[], all: readonly Maintenance[] = []) {
+  const bounds = { from: days[0]?.from ?? now, to: now };
+  const isOf = ({ matchers }: Maintenance, labels: SubjectLabels) =>
+    matchers.every(({ name, matches }) => matches(labels[name] ?? ""));
+  const own = all.filter((one) => of.some((labels) => isOf(one, labels)));
+  const planned = own.flatMap((one) => windowsIn(one, bounds));
+  const endOf = (i: number) => days[i + 1]?.from ?? now;
+  return days.map((day, i) => ({ ...day, plannedMs: lengthIn(planned, { from: day.from, to: endOf(i) }) }));
 }
 
 /** The days of several recordings as one, weighted by expected segments; without hours. */

@@ -1,6 +1,7 @@
 /** The active configuration as Alertmanager's YAML for its strict loader, with secrets as `<secret>`. */
 import { stringify } from "yaml";
 import type { InhibitRule } from "../../alerting/inhibit.ts";
+import type { Maintenance } from "../../alerting/maintenance.ts";
 import { formatMatcher } from "../../alerting/matcher.ts";
 import type { Route } from "../../alerting/route.ts";
 import type { NamedInterval, Range, TimeInterval } from "../../alerting/time-interval.ts";
@@ -28,6 +29,7 @@ export interface ShownConfig {
   readonly smtp: ShownSmtp | undefined;
   /** For the status page, not for Alertmanager's clients. */
   readonly rules?: readonly Rule[];
+  readonly maintenance?: readonly Maintenance[];
 }
 
 /** YAML. Storms, digests, rules, escalations, PagerDuty, Teams and other Alertmanagers are left out, as is what is undefined. */

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { LogLine } from "../../../src/alerting/decision-log.ts";
+import type { Maintenance } from "../../../src/alerting/maintenance.ts";
+import { parseMatchers } from "../../../src/alerting/matcher.ts";
 import { noteQuality, type QualityHistory } from "../../../src/health/quality.ts";
 import type { UptimeBucket } from "../../../src/health/recording.ts";
 import type { FleetSnapshot } from "../../../src/health/shard-state.ts";
@@ -189,6 +191,27 @@ describe("GET /recordings/{id}", () => {
     const place = await page("/?location=leeds", { uptimes });
     expect(asked[1]?.toSorted()).toEqual(["entrance", "till-3"]);
     expect(shownText(place.html)).toContain("97.3 % over 3 days; lowest 70 % on Sat 31 Jan; 27 days not known.");
+  });
+
+  test("marks the days of its maintenance, of nothing else, and so does its location", async () => {
+    const nights = (name: string, recording: string): Maintenance => ({
+      name,
+      matchers: parseMatchers(`recording_id=${recording}`),
+      timeIntervals: [
+        { name, intervals: [{ times: [{ from: 60, to: 180 }], location: "UTC", weekdays: [{ from: 5, to: 5 }] }] },
+      ],
+      comment: "",
+    });
+    const kept = { buckets: [], days: { "2026-01-30": { ratio: 0.9, segmentsExpected: 1_440 } }, timezone: "UTC" };
+    const deps = {
+      uptimes: async (ids: readonly string[]) => new Map(ids.map((id) => [id, kept])),
+      config: () => shownConfig({ maintenance: [nights("stock-take", "till-3")] }),
+    };
+    const { html } = await page("/recordings/till-3", deps);
+    expect(shownText(html)).toContain("Fri 30 Jan 90 %, 2 h of maintenance");
+    const marks = (text: string) => text.match(/<rect class="planned"/g)?.length ?? 0;
+    expect([marks(html), marks((await page("/?location=leeds", deps)).html)]).toEqual([5, 5]);
+    expect(marks((await page("/recordings/entrance", deps)).html)).toBe(0);
   });
 
   test("has the hours from before it was known as the service tells them", async () => {
