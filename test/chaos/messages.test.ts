@@ -72,6 +72,13 @@ describe("reading messages", () => {
     }
   });
 
+  it("counts by titles of reminders, and of one that ended before it was notified", () => {
+    const reminder =
+      "*🔴 Reminder: 2 recordings still offline · Leeds — for 24 s*\n*Till* offline since 21:41 GMT (24 s)";
+    const late = "*⚪ Till was offline · Leeds — recovered after 6 s*\nWas offline 21:42:25–21:42:31 GMT";
+    expect([reminder, late].map((text) => readSlack(text).total)).toEqual([{ offline: 2 }, { back: 1 }]);
+  });
+
   it("reads spans to the second", async () => {
     const spans = [400, 12_500, 75_000].map((ms) => alertOf(`For ${ms}`, { startsAt: NOW - ms }));
     for (const { lines } of await readings({ firing: spans }))
