@@ -125,6 +125,10 @@ describe.skipIf(chromiumPath === undefined)(title, () => {
       findings.push(...(await page.evaluate<string[]>(axeFor(colorScheme))).map((one) => `${path} ${one}`));
     }
     expect(findings).toEqual([]);
+    await page.goto(address);
+    const middles = "['bdi', 'button'].map((one) => document.querySelector('.who ' + one).getBoundingClientRect())";
+    const [who = 0, out = 99] = await page.evaluate<number[]>(`${middles}.map((box) => box.y + box.height / 2)`);
+    expect(Math.abs(who - out), "the name and Sign out on one line").toBeLessThan(1.2);
     expect(await page.evaluate("getComputedStyle(document.body).backgroundColor")).toBe(
       colorScheme === "dark" ? "rgb(17, 22, 27)" : "rgb(243, 245, 248)",
     );
