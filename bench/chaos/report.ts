@@ -26,6 +26,7 @@ export function auditText(audit: Audit): string {
       `rightly not notified: ${excusesOf(audit)}; flapping: ${audit.flaps}\n` +
       `${audit.answers.sure} answers about a location without a failure, ${percent(audit.answers)} of them evaluated\n` +
       `${audit.notices} lines notified; ${messages} messages repeated, ${excused} of them in flight at a kill\n`,
+    ...(audit.mustBeNotified === 0 ? ["Nothing had to be notified for certain: this run proves little.\n"] : []),
     plainTable(["from flip to acceptance", "n", "p50 s", "p99 s", "max s"], delayRows(audit.delays)),
     ...audit.verdicts.map(
       ({ kind, integration, subject, at, why }) =>
