@@ -3,9 +3,18 @@ import { closest } from "fastest-levenshtein";
 import { IANAZone } from "luxon";
 import { z } from "zod";
 import type { Instant } from "../lib/clock.ts";
+import { parseDuration } from "../lib/duration.ts";
 import { parsed, SimulatorError } from "./errors.ts";
 import type { SimLocation, SimRecording } from "./fleet.ts";
+import { type ImpairmentKind, unimpaired } from "./visits/sight.ts";
 import type { Target, World } from "./world.ts";
+
+export const NO_DURATION = "must be a duration such as 10s, 5m or 1h30m";
+/** A time after the simulator's start, ms; before it with a minus sign. */
+export const scenarioTime = z
+  .string(NO_DURATION)
+  .transform((text) => (text.startsWith("-") ? -(parseDuration(text.slice(1)) ?? Number.NaN) : parseDuration(text)))
+  .pipe(z.number(NO_DURATION));
 
 const name = z.string({ error: "must be an id, a name or a place such as L3 (quote it where it holds a #)" }).min(1);
 const one = z
@@ -20,6 +29,10 @@ export const changeShapes = {
   status: one.safeExtend({ status: z.string().min(1).max(100) }),
   quality: one.safeExtend({ quality: z.number().min(0).max(1).nullable() }),
   schedule: one.safeExtend({ schedule: z.boolean() }),
+  sees: one.safeExtend({ sees: z.number().min(0).max(1) }),
+  freeze: one.safeExtend({ freeze: z.boolean() }),
+  ghosts: one.safeExtend({ ghosts: z.number().min(0).max(10_000) }),
+  turned: one.safeExtend({ turned: z.boolean() }),
   remove: one.safeExtend({ remove: z.literal(true) }),
   rename: one.safeExtend({ rename: name }),
   add_recording: z.strictObject({ location: name, add_recording: name }),
@@ -43,6 +56,12 @@ export function changeKindOf(value: object): ChangeKind | undefined {
   return (Object.keys(changeShapes) as ChangeKind[]).find((kind) => Object.hasOwn(value, kind));
 }
 
+/** What an impairment event or change says of a recording. */
+export function impairmentOf(change: object): [kind: ImpairmentKind, value: number | boolean] | undefined {
+  const [found] = Object.entries(change).filter(([key]) => Object.hasOwn(unimpaired, key));
+  return found as [ImpairmentKind, number | boolean] | undefined;
+}
+
 /** Reads a change. Throws SimulatorError `bad_change`. */
 export function parseChange(value: object): WorldChange {
   const kind = changeKindOf(value);
@@ -61,8 +80,12 @@ export function applyChange(world: World, change: WorldChange, at?: Instant): vo
     if (change.kind === "status") world.setStatus(target, change.status, at);
     else if (change.kind === "quality") world.setQuality(target, change.quality, at);
     else if (change.kind === "schedule") world.setSchedule(target, change.schedule, at);
+    else if (change.kind === "remove") world.remove(target, at);
     else if (change.kind === "rename") world.rename(target, change.rename, at);
-    else world.remove(target, at);
+    else {
+      const [kind, value] = impairmentOf(change) ?? [];
+      if (kind && value !== undefined) world.impair(target, kind, value, at);
+    }
   }
 }
 

@@ -2,7 +2,7 @@
 import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { z } from "zod";
-import { inChunks } from "../lib/yield.ts";
+import { inChunks, jsonList } from "../lib/yield.ts";
 import { issuesText } from "./errors.ts";
 import { type Faults, type HttpEndpoint, uptimeFigures } from "./faults.ts";
 import type { SimLocation, SimRecording } from "./fleet.ts";
@@ -57,7 +57,8 @@ export function registerCoreApi(app: FastifyInstance, context: SimulatorContext)
     if (!bulk.success) return badRequest(bulk.error, reply);
     const { recids } = bulk.data;
     const asked = recids ? [...new Set(recids)].flatMap((id) => world.recording(id) ?? []) : world.recordings;
-    const json = jsonArray(asked.values().map(uptimesIn(bulk.data, context)));
+    // Memory stays flat however many recordings are asked for.
+    const json = jsonList(asked.values().map(uptimesIn(bulk.data, context)));
     return reply.type("application/json").send(Readable.from(inChunks(json)));
   });
 }
@@ -69,16 +70,6 @@ function locationList(locations: readonly SimLocation[], faults: Faults): unknow
   if (shape === "ids") return rows.map(({ id }) => id);
   if (shape === "_id") return rows.map(({ id, ...rest }) => ({ _id: id, ...rest }));
   return shape === undefined ? rows : { [shape]: rows };
-}
-
-/** Memory stays flat however many recordings are asked for. */
-function* jsonArray(rows: Iterable<object>): Generator<string> {
-  let before = "[";
-  for (const row of rows) {
-    yield before + JSON.stringify(row);
-    before = ",";
-  }
-  yield before === "[" ? "[]" : "]";
 }
 
 function uptimesIn(range: z.infer<typeof Range>, { faults, calendar, world, clock, traits }: SimulatorContext) {

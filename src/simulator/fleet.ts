@@ -2,6 +2,8 @@
 import { hash } from "node:crypto";
 import type { Instant } from "../lib/clock.ts";
 import type { Traits } from "./traits.ts";
+import type { Visits } from "./visits/parameters.ts";
+import type { Impairment } from "./visits/sight.ts";
 
 export interface SimLocation {
   readonly id: string;
@@ -9,6 +11,12 @@ export interface SimLocation {
   /** IANA time zone name. */
   readonly timezone: string;
   readonly organisation: string;
+  /** Position of its organisation, from 0. */
+  readonly organisationNumber: number;
+  /** Locations of a town share their weather. */
+  readonly town: string;
+  /** Counts its changes. */
+  readonly revision: number;
   /** Weekdays and dates on which nobody comes. */
   readonly closedDays: readonly string[];
   readonly recordings: readonly SimRecording[];
@@ -29,6 +37,8 @@ export interface SimRecording {
   readonly lastSeenAt: Instant;
   /** Changes of status since the simulator started, oldest first; before the first it was online. */
   readonly history: readonly { readonly at: Instant; readonly status: string }[];
+  /** By their beginning; of one kind, the one that began last counts. */
+  readonly impairments: readonly Readonly<Impairment>[];
 }
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
@@ -37,9 +47,10 @@ export type MutableLocation = Writable<Omit<SimLocation, "recordings">> & {
   readonly index: number;
   recordings: MutableRecording[];
 };
-export type MutableRecording = Writable<Omit<SimRecording, "history" | "location">> & {
+export type MutableRecording = Writable<Omit<SimRecording, "history" | "impairments" | "location">> & {
   readonly location: MutableLocation;
   readonly history: { at: Instant; status: string }[];
+  readonly impairments: Impairment[];
 };
 
 /** Two decimals between 0.85 and 0.99, the quality a recording has unless somebody changes it. */
@@ -61,12 +72,16 @@ export function makeLocation(
 ): MutableLocation {
   const street = highStreetAt(index);
   const organisation = index % traits.organisations;
+  const name = given.name ?? street.name;
   return {
     id: hexId(seed, `location:${index}`),
-    name: given.name ?? street.name,
+    name,
+    town: name.split(" ")[0] ?? "",
     timezone: given.timezone ?? street.timezone,
     index,
     organisation: hexId(seed, organisation === 0 ? "organisation" : `organisation:${organisation}`),
+    organisationNumber: organisation,
+    revision: 0,
     closedDays: traits.closed_days,
     recordings: [],
   };
@@ -77,32 +92,40 @@ export function makeRecording(
   seed: number,
   location: MutableLocation,
   index: number,
-  traits: Traits,
+  { traits, visits }: FleetShape,
   name?: string,
 ): MutableRecording {
   const id = hexId(seed, `recording:${location.id}:${index}`);
   const shared = traits.recordings_per_zone;
-  const zones = Array.from({ length: traits.zones_per_recording }, (_, i) => zoneAt(Math.floor(index / shared) + i));
-  const round = Math.floor(index / (ZONES.length * shared)) * shared + (index % shared) + 1;
+  const all = visits.zones;
+  const zones = Array.from(
+    { length: Math.min(all.length, traits.zones_per_recording) },
+    (_, i) => all[(Math.floor(index / shared) + i) % all.length] ?? all[0],
+  );
+  const round = Math.floor(index / (all.length * shared)) * shared + (index % shared) + 1;
   return {
     id,
     location,
-    name: name ?? `${location.name} ${zones[0]?.[0]}${round === 1 ? "" : ` ${round}`}`,
+    name: name ?? `${location.name} ${zones[0]?.name}${round === 1 ? "" : ` ${round}`}`,
     cameraServer: hexId(seed, serverOf(location.index, index, traits)),
-    taxonomies: zones.map(([, taxonomy]) => taxonomy),
+    taxonomies: zones.flatMap((zone) => zone?.taxonomy ?? []),
     useUploadingSchedule: false,
     status: "online",
     quality: usualQuality(id),
     lastSeenAt: 0,
     history: [],
+    impairments: [],
   };
 }
 
+/** What a fleet is made like. */
+type FleetShape = { readonly traits: Traits; readonly visits: Pick<Visits, "zones"> };
+
 /** The whole fleet. The last recording of every fourth location (the fourth first) has an uploading schedule. */
-export function makeFleet(seed: number, locations: number, perLocation: number, traits: Traits): MutableLocation[] {
+export function makeFleet(seed: number, locations: number, perLocation: number, shape: FleetShape): MutableLocation[] {
   return Array.from({ length: locations }, (_, at) => {
-    const location = makeLocation(seed, at, traits);
-    for (let i = 0; i < perLocation; i++) location.recordings.push(makeRecording(seed, location, i, traits));
+    const location = makeLocation(seed, at, shape.traits);
+    for (let i = 0; i < perLocation; i++) location.recordings.push(makeRecording(seed, location, i, shape));
     const last = location.recordings.at(-1);
     if (last && at % 4 === 3 && perLocation > 1) last.useUploadingSchedule = true;
     return location;
@@ -149,26 +172,6 @@ function nameIn(town: string, street: string, round: number): string {
   const again = Math.floor((round - 1) / STREETS.length) + 1;
   const other = STREETS[(round - 1) % STREETS.length];
   return again === 1 ? `${town} ${other}` : `${town} ${other} ${again}`;
-}
-
-const ZONES = [
-  ["Entrance", "Ground:Entrance:Main Door"],
-  ["Tills", "Ground:Service:Tills"],
-  ["Shoes", "Ground:Fashion:Shoes"],
-  ["Womenswear", "First:Fashion:Womenswear"],
-  ["Menswear", "First:Fashion:Menswear"],
-  ["Homeware", "Second:Home:Homeware"],
-  ["Beauty", "Ground:Beauty:Counter"],
-  ["Fitting Rooms", "First:Service:Fitting Rooms"],
-] as const;
-
-function zoneAt(index: number): (typeof ZONES)[number] {
-  return ZONES[index % ZONES.length] ?? ZONES[0];
-}
-
-/** Whether one of the zones is an entrance. */
-export function isEntrance({ taxonomies }: Pick<SimRecording, "taxonomies">): boolean {
-  return taxonomies.includes(ZONES[0][1]);
 }
 
 /** Neighbouring locations may share their servers, and the recordings of one take turns on several. */

@@ -1,6 +1,6 @@
 /** Hours and days of a time zone, across changes to and from daylight saving time. */
 import { DateTime } from "luxon";
-import type { Instant } from "../lib/clock.ts";
+import { HOUR_MS, type Instant } from "../lib/clock.ts";
 import { dayOf } from "../lib/when.ts";
 
 export interface CalendarHour {
@@ -15,7 +15,6 @@ export interface CalendarHour {
   readonly index: string;
 }
 
-export const HOUR_MS = 3_600_000;
 const CACHED_DAYS = 4_000;
 
 /** The local hour of the day that holds an instant, and when it began. */

@@ -63,12 +63,12 @@ function ratio(part: number, whole: number): number | null {
 }
 
 /** A metric payload: an array per facet asked for, and `meta`. Throws RequestError. */
-export function metricPayload(
+export async function metricPayload(
   route: MetricRoute,
   body: MetricBody,
   locations: readonly SimLocation[],
   context: SimulatorContext,
-): Record<string, unknown> {
+): Promise<Record<string, unknown>> {
   const kind = kinds[route];
   const end = body.end ?? context.clock.now();
   const { roles } = context.traits;
@@ -77,13 +77,15 @@ export function metricPayload(
   if (problem) throw new RequestError("bad_request", problem);
   const { breakdownByDimensions: asked, aggregationPeriod: period, ...filters } = body;
   const by = kind.alwaysByEntity ? [...new Set([...asked, "entity" as const])] : asked;
-  const query: CountQuery = { ...filters, end, by, locations, allRoles: roles, withDwell: kind.areaType !== undefined };
-  const facets = [...new Set(body.facets)].map((facet) => {
+  const what = { withDwell: kind.areaType !== undefined, withSales: !kind.demographics };
+  const query: CountQuery = { ...filters, ...what, end, by, locations, allRoles: roles };
+  const payload: Record<string, unknown> = {};
+  for (const facet of new Set(body.facets)) {
     const split = facet === "summary" ? {} : { period, estimated: facet === "estimates" };
-    const rows = countPeople({ ...query, ...split }, context);
-    return [facet, rows.map((row) => ({ ...row.labels, ...kind.measure(row) }))] as const;
-  });
-  return { ...Object.fromEntries(facets), meta: { units: kind.units } };
+    const rows = await countPeople({ ...query, ...split }, context);
+    payload[facet] = rows.map((row) => ({ ...row.labels, ...kind.measure(row) }));
+  }
+  return { ...payload, meta: { units: kind.units } };
 }
 
 function bodyProblem(kind: MetricKind, body: MetricBody, end: number): string | undefined {

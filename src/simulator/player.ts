@@ -1,11 +1,12 @@
 /** Plays a scenario: each step happens at its own instant, so the ledger's times are exact to the millisecond. */
 import type { Instant } from "../lib/clock.ts";
-import { applyChange, findLocation, findRecording, type Named, targetOf } from "./change.ts";
+import { applyChange, findLocation, findRecording, impairmentOf, type Named, targetOf } from "./change.ts";
 import { SimulatorError } from "./errors.ts";
 import type { Faults } from "./faults.ts";
 import { type SimRecording, usualQuality } from "./fleet.ts";
 import { faultParams, type Scenario, type ScenarioEvent } from "./scenario.ts";
 import type { SimulatorContext } from "./simulator.ts";
+import type { Impairment } from "./visits/sight.ts";
 import type { World } from "./world.ts";
 
 interface ScenarioStep {
@@ -78,6 +79,7 @@ type Lasting = Extract<ScenarioEvent, { kind: "status" | "quality" }>;
 /** Applies steps; of events that overlap on a recording the one begun last wins, and all over it is as usual. */
 function createStage(world: World, faults: Faults): (step: ScenarioStep) => void {
   const underWay = new Map<symbol, { event: Lasting; recordings: readonly SimRecording[] }>();
+  const impairing = new Map<symbol, readonly Impairment[]>();
   const faultSetBy = new Map<string, symbol>();
 
   /** Sets what the latest event still on says of this recording, or the usual. */
@@ -100,6 +102,16 @@ function createStage(world: World, faults: Faults): (step: ScenarioStep) => void
         if (begins) underWay.set(occurrence, { event, recordings });
         else underWay.delete(occurrence);
         for (const recording of recordings) settle(recording, event.kind, at);
+        return;
+      }
+      case "sees":
+      case "freeze":
+      case "ghosts":
+      case "turned": {
+        const [kind, value] = impairmentOf(event) ?? [];
+        if (!begins) world.endImpairments(impairing.get(occurrence) ?? [], at);
+        else if (kind && value !== undefined)
+          impairing.set(occurrence, world.impair(targetOf(world, event), kind, value, at));
         return;
       }
       case "fault":

@@ -4,6 +4,7 @@
  *   events:
  *     - { at: 10s, location: Leeds Briggate, status: offline, for: 90s }
  *     - { at: 20s, recording: L3/2, quality: 0.4, for: 5m, repeat: { every: 10m, times: 3 } }
+ *     - { at: -5h, recording: L1/1, sees: 0, for: 8h }       # before the start; or freeze: true, ghosts: 20, turned: true
  *     - { at: 2m, fault: http_error, status: 503, for: 20s }
  *     - { at: 3m, location: L1, add_recording: Back Door }
  *     - { at: 4m, add_location: York Coney Street, timezone: Europe/London, recordings: 2 }
@@ -15,22 +16,30 @@ import { type Document, LineCounter, parseDocument } from "yaml";
 import { z } from "zod";
 import { parseDuration } from "../lib/duration.ts";
 import { toError } from "../lib/errors.ts";
-import { changeKindOf, changeShapes } from "./change.ts";
+import { changeKindOf, changeShapes, NO_DURATION, scenarioTime } from "./change.ts";
 import { SimulatorError } from "./errors.ts";
 import { parseFault } from "./faults.ts";
 import { Traits } from "./traits.ts";
+import { Visits } from "./visits/parameters.ts";
 
-const NO_DURATION = "must be a duration such as 10s, 5m or 1h30m";
 const duration = z.string(NO_DURATION).transform(parseDuration).pipe(z.number(NO_DURATION));
 const longer = duration.refine((ms) => ms > 0, "must be more than 0s");
-const when = { at: duration, repeat: z.strictObject({ every: longer, times: z.int().min(2).max(10_000) }).optional() };
+const when = {
+  at: scenarioTime,
+  repeat: z.strictObject({ every: longer, times: z.int().min(2).max(10_000) }).optional(),
+};
 const lasting = { ...when, for: longer.optional() };
-const { status, quality, schedule, remove, rename, add_recording, add_location } = changeShapes;
+const { status, quality, sees, freeze, ghosts, turned, schedule, remove, rename, add_recording, add_location } =
+  changeShapes;
 const shapes = {
   fault: z.looseObject({ ...lasting, fault: z.string() }),
   clear_faults: z.strictObject({ ...when, clear_faults: z.literal(true) }),
   status: status.safeExtend(lasting),
   quality: quality.safeExtend(lasting),
+  sees: sees.safeExtend(lasting),
+  freeze: freeze.safeExtend(lasting),
+  ghosts: ghosts.safeExtend(lasting),
+  turned: turned.safeExtend(lasting),
   schedule: schedule.safeExtend(when),
   remove: remove.safeExtend(when),
   rename: rename.safeExtend(when),
@@ -47,6 +56,8 @@ export type ScenarioEvent = {
 export interface Scenario {
   /** How the service is. */
   readonly traits?: Traits | undefined;
+  /** The people who come. */
+  readonly visits?: Visits | undefined;
   readonly events: readonly ScenarioEvent[];
 }
 
@@ -66,7 +77,11 @@ const Event = z.looseObject({}).transform((event, context): ScenarioEvent => {
   }
   return result;
 });
-const File = z.strictObject({ traits: Traits.optional(), events: z.array(Event).default([]) });
+const File = z.strictObject({
+  traits: Traits.optional(),
+  visits: Visits.optional(),
+  events: z.array(Event).default([]),
+});
 
 /** A fault first: its own parameters may be called `status`. */
 function kindOf(event: object): Kind | undefined {

@@ -18,6 +18,8 @@ import type { Scenario } from "./scenario.ts";
 import { serveSocket } from "./socket.ts";
 import { createTokenIssuer, registerTokenEndpoint, type TokenIssuer } from "./token-endpoint.ts";
 import { Traits } from "./traits.ts";
+import { VisitCounts } from "./visits/counts.ts";
+import { Visits } from "./visits/parameters.ts";
 import { type SimulatorEvents, World, type WorldOptions } from "./world.ts";
 
 type Credentials = { readonly clientId: string; readonly clientSecret: string; readonly audience: string };
@@ -28,6 +30,7 @@ export interface SimulatorContext {
   readonly faults: Faults;
   readonly tokens: TokenIssuer;
   readonly calendar: HourCalendar;
+  readonly visits: VisitCounts;
   readonly clock: Clock;
   readonly log: Logger;
   readonly events: SimulatorEvents;
@@ -61,7 +64,9 @@ export async function startSimulator(options: SimulatorOptions) {
   const closer = new Closer();
   const events: SimulatorEvents = new EventEmitter().setMaxListeners(0);
   const traits = traitsOf(options);
-  const world = new World({ ...options, clock, events, traits });
+  const { visits = Visits.parse({}) } = options.scenario ?? {};
+  const world = new World({ ...options, clock, events, traits, visits });
+  const calendar = createHourCalendar();
   const faults = new Faults(events);
   const app = fastify({ bodyLimit: BODY_LIMIT_BYTES, forceCloseConnections: true });
   closer.add("http", () => app.close());
@@ -74,7 +79,8 @@ export async function startSimulator(options: SimulatorOptions) {
   const context: SimulatorContext = {
     ...{ world, faults, events, clock, log, credentials, catchUp: player.catchUp, signal: stopping.signal },
     tokens: createTokenIssuer(clock, { iss: ISSUER, aud: AUDIENCE, sub: clientId }),
-    calendar: createHourCalendar(),
+    calendar,
+    visits: new VisitCounts({ seed, world: visits, traits, calendar, startedAt: world.startedAt }),
     offlineOutsideSchedule: options.offlineOutsideSchedule ?? false,
     traits,
   };

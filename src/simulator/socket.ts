@@ -128,7 +128,7 @@ async function reply(
     if (faults.take("half_open") || faults.take("no_reply", route)) return "ignored";
     await waitOut(context, route);
     const failing = faults.take("error_payload", route);
-    const payload = failing ? failureBody(failing, traits) : answer(route, body, context);
+    const payload = failing ? failureBody(failing, traits) : await answer(route, body, context);
     for (const frame of framesOf(id, payload, route, faults)) ws.send(frame);
     return failing ? "error" : "answered";
   } catch (thrown) {
@@ -147,7 +147,7 @@ function routeNamed(action: string, name: string): SocketRoute {
 }
 
 /** The payload of a request. Throws RequestError for a body the contract does not allow. */
-function answer(route: SocketRoute, body: unknown, context: SimulatorContext): unknown {
+async function answer(route: SocketRoute, body: unknown, context: SimulatorContext): Promise<unknown> {
   const { world } = context;
   switch (route) {
     case "status/uptime": {

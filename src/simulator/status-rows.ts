@@ -34,7 +34,8 @@ function trueRows(recordings: readonly SimRecording[], now: Instant, offlineOuts
     return {
       recording_id: id,
       location_id: location.id,
-      status: idleSince === undefined ? status : "offline",
+      // A silent one delivers nothing, and nobody notices.
+      status: idleSince !== undefined ? "offline" : status === "silent" ? "online" : status,
       last_seen_utc:
         lastSeenAt === undefined ? (contacts[keyOf(id) % CONTACT_SECONDS] ?? "") : new Date(lastSeenAt).toISOString(),
       average_quality: quality,

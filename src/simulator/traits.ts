@@ -4,6 +4,7 @@ import { parseDuration } from "../lib/duration.ts";
 
 const WEEKDAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"] as const;
 const ROLES = ["customer", "staff", "interaction_1", "interaction_2", "interaction_3"];
+const duration = z.string().transform(parseDuration).pipe(z.number("must be a duration such as 5m").min(0));
 const count = z.int().min(1).max(1_000).default(1);
 
 export const Traits = z.strictObject({
@@ -23,17 +24,19 @@ export const Traits = z.strictObject({
   zones_per_recording: count.pipe(z.int().max(8)),
   /** Recordings of a location that share a zone. */
   recordings_per_zone: count,
-  /** Recordings that count people for `entries` and sales: all, or those at an entrance. */
-  entries_at: z.enum(["all", "entrances"]).default("all"),
+  /** Recordings that count people for `entries`: those at an entrance, or each at its first zone. */
+  entries_at: z.enum(["entrances", "all"]).default("entrances"),
   camera_servers_per_location: count,
   locations_per_camera_server: count,
   /** Nobody comes, and recordings with an uploading schedule do not upload. */
   closed_days: z.array(z.union([z.enum(WEEKDAYS), z.iso.date()])).default([]),
-  token_lifetime: z
-    .string()
-    .transform(parseDuration)
-    .pipe(z.number("must be a duration such as 5m").positive())
-    .prefault("1h"),
+  token_lifetime: duration.pipe(z.number().positive()).prefault("1h"),
+  /** Counts come every so often, on a grid of the service's own; 0s: at once. */
+  counts_refresh: duration.prefault("10m"),
+  /** Then those of so long before are still missing. */
+  counts_delay: duration.prefault("10m"),
+  /** Share of an hour's counts that may be missing, or there twice, until the next 03:00 of the location. */
+  counts_correction: z.number().min(0).max(0.5).default(0.03),
 });
 export type Traits = z.output<typeof Traits>;
 

@@ -1,7 +1,7 @@
 /** What each recording delivered in an hour, in segments of one minute, and the uptime history made of it. */
-import type { Instant } from "../lib/clock.ts";
+import { HOUR_MS, type Instant } from "../lib/clock.ts";
 import { fraction, keyOf, mix, type SimRecording } from "./fleet.ts";
-import { type CalendarHour, HOUR_MS } from "./local-time.ts";
+import type { CalendarHour } from "./local-time.ts";
 import { isClosed } from "./traits.ts";
 
 /** How much of a degraded segment is usable. */
@@ -45,7 +45,7 @@ type StatusSpan = readonly [Instant, Instant];
 
 const DAY_MS = 24 * HOUR_MS;
 const SEGMENT_MS = 60_000;
-export const SEGMENTS_PER_HOUR = HOUR_MS / SEGMENT_MS;
+const SEGMENTS_PER_HOUR = HOUR_MS / SEGMENT_MS;
 const LONGEST_OUTAGE_MS = 6 * HOUR_MS;
 /** One outage in so many days. */
 const RECORDING_ODDS = 40;
@@ -75,6 +75,7 @@ export function outagesOf(
     ...seededOutages(keyOf(recording.id), RECORDING_ODDS, from, to, pastEnd),
     ...seededOutages(keyOf(recording.location.id), LOCATION_ODDS, from, to, pastEnd),
     ...spansWithStatus(recording, "offline"),
+    ...spansWithStatus(recording, "silent"),
   ]
     .filter(([start, end]) => start < to && end > from)
     .sort((a, b) => a[0] - b[0]);

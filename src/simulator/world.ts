@@ -12,14 +12,18 @@ import {
   type SimRecording,
 } from "./fleet.ts";
 import { Traits } from "./traits.ts";
+import { Visits } from "./visits/parameters.ts";
+import { type Impairment, type ImpairmentKind, unimpaired } from "./visits/sight.ts";
 
 /** One change of one recording; `status` is what it was from then on. */
 export interface LedgerEntry {
   readonly at: Instant;
-  readonly change: "status" | "quality" | "schedule" | "added" | "removed" | "renamed";
+  readonly change: "status" | "quality" | "schedule" | "added" | "removed" | "renamed" | ImpairmentKind;
   readonly recordingId: string;
   readonly locationId: string;
   readonly status: string;
+  /** Of an impairment, from then on. */
+  readonly value?: number | boolean;
 }
 
 /** A recording's id, or a location and all its recordings. */
@@ -37,10 +41,11 @@ export interface WorldOptions {
   readonly clock: Clock;
   readonly events: SimulatorEvents;
   readonly traits?: Traits;
+  readonly visits?: Visits;
 }
 
 export class World {
-  readonly #given: WorldOptions & { readonly traits: Traits };
+  readonly #given: WorldOptions & { readonly traits: Traits; readonly visits: Visits };
   /** When the world began to be watched; the seeded past lies before. */
   readonly startedAt: Instant;
   readonly #locations = new Map<string, MutableLocation>();
@@ -50,10 +55,10 @@ export class World {
   #recordingsMade: number;
 
   constructor(options: WorldOptions) {
-    const { seed, locations, recordingsPerLocation, traits = Traits.parse({}) } = options;
-    this.#given = { ...options, traits };
+    const { seed, locations, recordingsPerLocation, traits = Traits.parse({}), visits = Visits.parse({}) } = options;
+    this.#given = { ...options, traits, visits };
     this.startedAt = options.clock.now();
-    for (const location of makeFleet(seed, locations, recordingsPerLocation, traits)) {
+    for (const location of makeFleet(seed, locations, recordingsPerLocation, this.#given)) {
       this.#locations.set(location.id, location);
       for (const recording of location.recordings) this.#recordings.set(recording.id, recording);
     }
@@ -89,6 +94,7 @@ export class World {
       if (status === "offline") recording.lastSeenAt = at;
       recording.status = status;
       if (recording.history.push({ at, status }) > HISTORY_LIMIT) recording.history.shift();
+      recording.history.sort((a, b) => a.at - b.at);
       return true;
     });
   }
@@ -100,6 +106,41 @@ export class World {
 
   setSchedule(target: Target, useUploadingSchedule: boolean, at?: Instant): void {
     this.#change("schedule", target, at, (recording) => set(recording, "useUploadingSchedule", useUploadingSchedule));
+  }
+
+  /** What impairs a recording from `at` on; the usual value ends what is not yet over. Returns what began. */
+  impair(target: Target, kind: ImpairmentKind, value: number | boolean, at = this.#given.clock.now()): Impairment[] {
+    const begun: Impairment[] = [];
+    this.#change(
+      kind,
+      target,
+      at,
+      ({ impairments }) => {
+        if (value === unimpaired[kind])
+          return end(
+            impairments.filter((one) => one.kind === kind && one.until > at),
+            at,
+          );
+        const one: Impairment = { kind, value, from: at, until: Number.POSITIVE_INFINITY };
+        begun.push(one);
+        impairments.push(one);
+        impairments.sort((a, b) => a.from - b.from);
+        return true;
+      },
+      value,
+    );
+    return begun;
+  }
+
+  /** Ends those that `impair` began, on the recordings that are still there. */
+  endImpairments(begun: readonly Impairment[], at = this.#given.clock.now()): void {
+    for (const { id, impairments } of this.#recordings.values()) {
+      const over = impairments.filter((one) => begun.includes(one));
+      const [{ kind } = { kind: undefined }] = over;
+      if (!kind) continue;
+      const rest = impairments.findLast((one) => one.kind === kind && one.until > at && !over.includes(one));
+      this.#change(kind, id, at, () => end(over, at), rest?.value ?? unimpaired[kind]);
+    }
   }
 
   /** A new recording, online, in a location. */
@@ -156,7 +197,7 @@ export class World {
   }
 
   #add(location: MutableLocation, index: number, name: string | undefined, at: Instant | undefined): SimRecording {
-    const recording = makeRecording(this.#given.seed, location, index, this.#given.traits, name);
+    const recording = makeRecording(this.#given.seed, location, index, this.#given, name);
     location.recordings.push(recording);
     this.#recordings.set(recording.id, recording);
     this.#change("added", recording.id, at, () => true);
@@ -169,15 +210,29 @@ export class World {
     target: Target,
     at = this.#given.clock.now(),
     apply: (recording: MutableRecording) => boolean,
+    value?: number | boolean,
   ): void {
     for (const recording of this.#targets(target)) {
       if (!apply(recording)) continue;
       const { id, location, status } = recording;
-      const entry = { at, change, recordingId: id, locationId: location.id, status };
+      location.revision += 1;
+      const entry = {
+        at,
+        change,
+        recordingId: id,
+        locationId: location.id,
+        status,
+        ...(value !== undefined && { value }),
+      };
       if (this.#ledger.push(entry) > LEDGER_LIMIT) this.#ledger.splice(0, LEDGER_LIMIT / 10);
       this.#given.events.emit("change", entry);
     }
   }
+}
+
+function end(impairments: readonly Impairment[], at: Instant): boolean {
+  for (const impairment of impairments) impairment.until = at;
+  return impairments.length > 0;
 }
 
 function set<K extends keyof MutableRecording>(recording: MutableRecording, key: K, value: MutableRecording[K]) {

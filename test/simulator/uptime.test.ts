@@ -1,8 +1,9 @@
 import { EventEmitter } from "node:events";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { HOUR_MS } from "../../src/lib/clock.ts";
 import type { SimRecording } from "../../src/simulator/fleet.ts";
-import { createHourCalendar, datesBetween, HOUR_MS } from "../../src/simulator/local-time.ts";
+import { createHourCalendar, datesBetween } from "../../src/simulator/local-time.ts";
 import { uptimeOf } from "../../src/simulator/uptime.ts";
 import { World } from "../../src/simulator/world.ts";
 import { handClock, NOON } from "./client.ts";

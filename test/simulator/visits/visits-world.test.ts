@@ -1,0 +1,175 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { makeVisitsWorld, type PastFault, type VisitsWorld } from "../../../bench/detect/visits-world.ts";
+import { parseScenario } from "../../../src/simulator/scenario.ts";
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+/** Friday, half past twelve in London. */
+const NOW = Date.parse("2026-11-20T12:30:00.000Z");
+const SHARED = parseScenario("traits: { recordings_per_zone: 2 }");
+
+function make(faults: readonly PastFault[] = [], scenario = SHARED): VisitsWorld {
+  const world = makeVisitsWorld({
+    seed: 7,
+    locations: 6,
+    recordingsPerLocation: 4,
+    scenario,
+    startedAt: NOW - 60 * DAY,
+  });
+  for (const fault of faults) world.impair("L1/1", fault, NOW - 3 * DAY, NOW - DAY);
+  return world;
+}
+const plain = make();
+const zones = [...new Set(plain.locations.flatMap(({ recordings }) => recordings.flatMap((one) => one.taxonomies)))];
+
+const faults: readonly PastFault[] = [
+  ...[{ sees: 0 }, { sees: 0.4 }, { freeze: true }, { offline: true }],
+  ...[{ ghosts: 20 }, { turned: true }],
+] as const;
+/** A fault with a world that has it, made once. */
+const faulty = faults.map((fault) => ({ fault, world: make([fault]) }));
+const aFault = fc.constantFrom(...faulty);
+const unseen = fc.constantFrom(...faulty.slice(0, 4));
+const aPlace = fc.record({ location: fc.nat(2), zone: fc.constantFrom(undefined, ...zones) });
+/** Whole minutes of the ten days until now, and a little more. */
+const aSpan = fc
+  .tuple(fc.nat(6 * 1440), fc.nat(2 * 1440))
+  .map(([start, length]) => ({ from: NOW - 6 * DAY + start * 60_000, to: NOW - 6 * DAY + (start + length) * 60_000 }));
+const anInstant = fc.nat(8 * 1440).map((minute) => NOW - 6 * DAY + minute * 60_000);
+
+function at(world: VisitsWorld, { location, zone }: { location: number; zone: string | undefined }) {
+  return { locationId: world.locations[location]?.id ?? "", zone };
+}
+function counted(
+  world: VisitsWorld,
+  place: { location: number; zone: string | undefined },
+  span: { from: number; to: number; asOf?: number },
+) {
+  return world.countedBetween({ ...at(world, place), ...span });
+}
+
+describe("the world of visits", () => {
+  test("counts no more people than came, unless it sees ghosts", () => {
+    fc.assert(
+      fc.property(unseen, aPlace, aSpan, ({ world }, place, span) => {
+        const truth = world.trueVisitsBetween({ ...at(world, place), ...span });
+        expect(counted(world, place, span) ?? 0).toBeLessThanOrEqual(truth);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  test("sums over parts of a span equal the whole", () => {
+    fc.assert(
+      fc.property(aPlace, aSpan, fc.nat(100), (place, { from, to }, share) => {
+        const middle = from + Math.floor(((to - from) * share) / 100 / 60_000) * 60_000;
+        const sum = (parts: (number | null)[]) => parts.reduce<number>((total, part) => total + (part ?? 0), 0);
+        const parts = [counted(plain, place, { from, to: middle }), counted(plain, place, { from: middle, to })];
+        expect(sum(parts)).toBe(counted(plain, place, { from, to }) ?? 0);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test("gives the same answers in any order of asking", () => {
+    const questions = fc.uniqueArray(fc.tuple(aPlace, aSpan, anInstant), { minLength: 2, maxLength: 6 });
+    fc.assert(
+      fc.property(questions, (asked) => {
+        const answers = (world: VisitsWorld, order: typeof asked) =>
+          order.map(([place, span, asOf]) => counted(world, place, { ...span, asOf }));
+        expect(answers(make(), asked.toReversed()).reverse()).toEqual(answers(plain, asked));
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  test("has a fault change only counts of the recording's own zones, and never the sales", () => {
+    fc.assert(
+      fc.property(aFault, aPlace, aSpan, ({ world }, place, span) => {
+        const [own] = world.locations[0]?.recordings[0]?.taxonomies ?? [];
+        const sales = (of: VisitsWorld) => of.salesBetween({ ...at(of, place), ...span });
+        expect(sales(world)).toBe(sales(plain));
+        const neighbour = { recordingId: world.locations[0]?.recordings[1]?.id ?? "", ...span };
+        expect(world.missedBetween(neighbour)).toEqual(plain.missedBetween(neighbour));
+        if (place.location === 0 && (place.zone ?? own) === own) return;
+        expect(counted(world, place, span)).toBe(counted(plain, place, span));
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test("once counts are corrected, they stay; before, later ones only refine them", () => {
+    fc.assert(
+      fc.property(aPlace, aSpan, anInstant, (place, span, asOf) => {
+        const final = counted(plain, place, span) ?? 0;
+        const served = counted(plain, place, { ...span, asOf }) ?? 0;
+        const later = counted(plain, place, { ...span, asOf: asOf + HOUR }) ?? 0;
+        expect(served).toBeLessThanOrEqual(final * 1.03 + 12);
+        expect(later).toBeGreaterThanOrEqual(served - final * 0.04 - 12);
+        if (asOf > span.to + 30 * HOUR) expect(served).toBe(final);
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
+
+describe("a recording", () => {
+  const own = (world: VisitsWorld) => world.locations[1]?.recordings[0];
+  const span = { from: NOW - 2 * DAY, to: NOW - DAY };
+  const alone = parseScenario("visits: {}");
+  const one = (fault: PastFault) => {
+    const world = make([], alone);
+    world.impair("L2/1", fault, span.from - DAY, NOW);
+    return world;
+  };
+  const entries = (world: VisitsWorld) => world.countedBetween({ locationId: own(world)?.location.id ?? "", ...span });
+  const usual = entries(make([], alone)) ?? 0;
+
+  test.each<[string, PastFault, number, number]>([
+    ["that sees nothing counts 0", { sees: 0 }, 0, 0],
+    ["that is frozen counts 0", { freeze: true }, 0, 0],
+    ["that sees half counts about half", { sees: 0.5 }, 0.4 * usual, 0.6 * usual],
+    ["that sees ghosts counts more, by so many an hour", { ghosts: 20 }, usual + 300, usual + 700],
+    ["turned aside counts others", { turned: true }, 1, 0.8 * usual],
+  ])("%s", (_, fault, low, high) => {
+    expect(usual).toBeGreaterThan(80);
+    expect(entries(one(fault))).toBeGreaterThanOrEqual(low);
+    expect(entries(one(fault))).toBeLessThanOrEqual(high);
+  });
+
+  test("with a poster counts it in the first of its zones alone", () => {
+    const world = make([], parseScenario("traits: { zones_per_recording: 2 }"));
+    const places = own(world)?.taxonomies.map((zone) => ({ locationId: own(world)?.location.id ?? "", zone, ...span }));
+    const counts = () => places?.map((place) => world.countedBetween(place) ?? 0) ?? [];
+    const [first = 0, second] = counts();
+    world.impair("L2/1", { ghosts: 20 }, span.from, NOW);
+    expect(counts()[0]).toBeGreaterThan(first + 300);
+    expect(counts()[1]).toBe(second);
+  });
+
+  test("that is offline leaves no data, which is not 0", () => {
+    expect(entries(one({ offline: true }))).toBeNull();
+  });
+
+  test.each<[string, PastFault]>([
+    ["blind", { sees: 0 }],
+    ["half blind", { sees: 0.5 }],
+    ["frozen", { freeze: true }],
+    ["with a poster", { ghosts: 20 }],
+    ["offline", { offline: true }],
+  ])("%s is in the ledger with what it missed and what it made up", (_, fault) => {
+    const world = one(fault);
+    const recordingId = own(world)?.id ?? "";
+    const { missed, false: none } = world.missedBetween({ recordingId, ...span });
+    expect((entries(world) ?? 0) + missed - none).toBe(usual);
+    expect(world.missedBetween({ locationId: own(world)?.location.id ?? "", ...span })).toEqual({
+      missed,
+      false: none,
+    });
+    expect(world.missedBetween({ recordingId: world.locations[2]?.recordings[0]?.id ?? "", ...span })).toEqual({
+      missed: 0,
+      false: 0,
+    });
+  });
+});
