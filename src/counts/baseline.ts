@@ -1,0 +1,235 @@
+/**
+ * How many visits are usual in each local hour of the week, learned from a series' own past.
+ *
+ * Assumed: a week resembles the eight before it, up to one factor for all of it (trend, season), which the last three
+ * weeks give. Odd days (holidays, promotions, a failure that nobody noticed) are few on each weekday and do not count;
+ * of the rest the most extreme values of each hour do not. An hour without data is not an hour without visits.
+ */
+import { HOUR_MS, type Instant } from "../lib/clock.ts";
+import type { Interval } from "../lib/intervals.ts";
+import type { LocalHour } from "../lib/local-hours.ts";
+import { createSpread, type Dispersion, type ExpectedHour, learnDispersion } from "./dispersion.ts";
+import type { CountSeries } from "./series.ts";
+
+export type HourAt = (at: Instant) => LocalHour;
+
+export interface Baseline extends Dispersion {
+  /** Usual count of each hour of the week, 0 Monday 00:00 to 167 Sunday 23:00; undefined where too thin. */
+  readonly usual: readonly (number | undefined)[];
+  /** The second worst day of the past: most visits that it seemed to lack within some hours, and to have too many. */
+  readonly lull: number;
+  readonly surge: number;
+  /** As `lull`, of days on which people were there as usual; days in a row are one. */
+  readonly ownLull: number;
+  /** Local days on which about as many were counted as is usual. */
+  readonly usualDays: ReadonlySet<number>;
+  /** Usual count of the busiest day of the week. */
+  readonly ofDay: number;
+}
+
+export interface PastOptions {
+  /** In the series' time zone. */
+  readonly hourAt: HourAt;
+  /** Hours that overlap one and lack visits do not count. */
+  readonly outages: readonly Interval[];
+  /** Whether the location is configured to be closed at that time. */
+  readonly isClosed?: ((at: Instant) => boolean) | undefined;
+  /** Local days on which something else shows that people were there as usual; undefined: there is nothing else. */
+  readonly busyDays?: ReadonlySet<number> | undefined;
+}
+
+interface Cell {
+  readonly at: Instant;
+  readonly slot: number;
+  readonly day: number;
+  readonly counted: number;
+}
+
+const DAY_MS = 24 * HOUR_MS;
+/** What has fewer weeks is too thin. */
+const MIN_WEEKS = 4;
+const PAST_MS = 57 * DAY_MS;
+/** The days that give the factor for all of it. */
+const RECENT_MS = 22 * DAY_MS;
+const LEVEL = { least: 0.5, most: 2 } as const;
+/** A day is odd below half of what is usual and above double, beyond twice the noise of chance. */
+const ODD = { below: 0.5, above: 2, noise: 2 } as const;
+/** Counted less than this share of what is usual: hardly anything. */
+export const HARDLY = 0.2;
+/** Counted more than so many times what is usual: far too many. */
+export const FAR_MORE = 3;
+const WEEKDAYS = [0, 1, 2, 3, 4, 5, 6];
+
+/** Learns from the hours that were over before `now`; undefined where the history is too thin. Costly: once an hour. */
+export function learnBaseline(series: CountSeries, now: Instant, past: PastOptions): Baseline | undefined {
+  const all = cellsOf(series, now, past);
+  const rough = usualOf(all, 0.25);
+  const cells = all.filter((cell) => !isExplained(cell, rough, past.outages));
+  const normal = withoutOddDays(cells, rough);
+  const shape = usualOf(normal, 0.125);
+  if (!shape.some((mean) => mean !== undefined)) return undefined;
+  const recent = normal.filter(({ at }) => at >= now - RECENT_MS);
+  const level = ratioOf(recent.length > 0 ? recent : normal, shape);
+  const usual = shape.map((mean) => mean && mean * Math.min(LEVEL.most, Math.max(LEVEL.least, level)));
+  const days = daysOf(normal, usual);
+  const known = daysOf(cells, usual);
+  return {
+    usual,
+    ...learnDispersion(days),
+    lull: secondMost(known, lacking),
+    surge: secondMost(known, ({ expected, counted }) => counted - expected * FAR_MORE),
+    ownLull: secondEpisode(known.map((hours) => lullOf(hours, past.busyDays))),
+    usualDays: usualDaysOf(known, usual),
+    ofDay: Math.max(...WEEKDAYS.map((day) => sumOf(usual.slice(day * 24, day * 24 + 24)))),
+  };
+}
+
+/** Mean of the count in the local hour that contains `at`, and its variance; undefined where the history is too thin. */
+export function expectedIn(baseline: Baseline, at: Instant, hourAt: HourAt) {
+  const { ofWeek, label } = hourAt(at);
+  const mean = baseline.usual[ofWeek];
+  if (mean === undefined) return undefined;
+  const spread = createSpread(baseline);
+  spread.add(mean, { day: labelDay(label), hour: label });
+  return { mean, variance: mean + spread.variance() * mean ** 2 };
+}
+
+/** The local day of an hour's label. */
+export function labelDay(label: number): number {
+  return Math.floor(label / 100);
+}
+
+/** The baseline of several series added up, where all of them are known. */
+export function addBaselines(baselines: readonly (Baseline | undefined)[]): Baseline | undefined {
+  const [first, ...rest] = baselines;
+  return rest.reduce((sum, next) => {
+    if (!sum || !next) return undefined;
+    const usual = sum.usual.map((mean, slot) => {
+      const other = next.usual[slot];
+      return mean === undefined || other === undefined ? undefined : mean + other;
+    });
+    const dispersion = { day: Math.max(sum.day, next.day), hour: Math.max(sum.hour, next.hour) };
+    const [lull, surge, ofDay] = [sum.lull + next.lull, sum.surge + next.surge, sum.ofDay + next.ofDay];
+    const ownLull = sum.ownLull + next.ownLull;
+    const usualDays = sum.usualDays.intersection(next.usualDays);
+    return { usual, ...dispersion, lull, surge, ofDay, ownLull, usualDays };
+  }, first);
+}
+
+function cellsOf({ hours }: CountSeries, now: Instant, { hourAt, isClosed }: PastOptions): Cell[] {
+  const cells: Cell[] = [];
+  for (const [at, count] of hours) {
+    if (count === null || !(count >= 0) || at + HOUR_MS > now || at < now - PAST_MS || isClosed?.(at)) continue;
+    const { ofWeek, label } = hourAt(at);
+    cells.push({ at, slot: ofWeek, day: labelDay(label), counted: count });
+  }
+  return cells.sort((a, b) => a.at - b.at);
+}
+
+function isExplained({ at, slot, counted }: Cell, rough: Baseline["usual"], outages: readonly Interval[]): boolean {
+  return counted < (rough[slot] ?? 0) / 2 && outages.some(({ from, to }) => from < at + HOUR_MS && to > at);
+}
+
+/** The mean of each hour of the week, without this share of its values at either end and one at least. */
+function usualOf(cells: readonly Cell[], trimmed: number): (number | undefined)[] {
+  const slots: number[][] = Array.from({ length: 168 }, () => []);
+  for (const { slot, counted } of cells) slots[slot]?.push(counted);
+  return slots.map((values) => (values.length < MIN_WEEKS ? undefined : middleOf(values, trimmed)));
+}
+
+function middleOf(values: number[], trimmed: number): number {
+  const drop = Math.max(1, Math.floor(values.length * trimmed));
+  const middle = values.sort((a, b) => a - b).slice(drop, values.length - drop);
+  return middle.reduce((total, value) => total + value, 0) / middle.length;
+}
+
+/** Days far from what is usual are left out, unless too few would be left of their weekday. */
+function withoutOddDays(cells: readonly Cell[], rough: Baseline["usual"]): readonly Cell[] {
+  const odd = new Set<number>();
+  const normal = new Map<number, number>();
+  for (const [day, own] of Map.groupBy(cells, (cell) => cell.day)) {
+    const counted = own.reduce((total, cell) => total + cell.counted, 0);
+    const expected = own.reduce((total, cell) => total + (rough[cell.slot] ?? 0), 0);
+    const noise = ODD.noise * Math.sqrt(expected + 1);
+    const weekday = weekdayOf(own[0]);
+    if (counted < ODD.below * expected - noise || counted > ODD.above * expected + noise) odd.add(day);
+    else normal.set(weekday, (normal.get(weekday) ?? 0) + 1);
+  }
+  return cells.filter((cell) => !odd.has(cell.day) || (normal.get(weekdayOf(cell)) ?? 0) < MIN_WEEKS);
+}
+
+function weekdayOf(cell: Cell | undefined): number {
+  return Math.floor((cell?.slot ?? 0) / 24);
+}
+
+function ratioOf(cells: readonly Cell[], shape: Baseline["usual"]): number {
+  let expected = 0;
+  let counted = 0;
+  for (const cell of cells) {
+    const mean = shape[cell.slot];
+    if (mean === undefined) continue;
+    expected += mean;
+    counted += cell.counted;
+  }
+  return expected > 0 ? counted / expected : 1;
+}
+
+interface KnownHour extends ExpectedHour {
+  readonly day: number;
+  readonly slot: number;
+}
+
+function daysOf(cells: readonly Cell[], usual: Baseline["usual"]): KnownHour[][] {
+  return [...Map.groupBy(cells, ({ day }) => day).values()].map((own) =>
+    own.flatMap(({ slot, day, counted }) => {
+      const expected = usual[slot];
+      return expected === undefined ? [] : [{ day, slot, expected, counted }];
+    }),
+  );
+}
+
+/** Hours without data count as none. */
+function usualDaysOf(days: readonly (readonly KnownHour[])[], usual: Baseline["usual"]): ReadonlySet<number> {
+  const busy = days.filter((hours) => {
+    const first = Math.floor((hours[0]?.slot ?? 0) / 24) * 24;
+    const counted = hours.reduce((total, hour) => total + hour.counted, 0);
+    return counted >= ODD.below * sumOf(usual.slice(first, first + 24));
+  });
+  return new Set(busy.flatMap(([hour]) => (hour ? [hour.day] : [])));
+}
+
+function sumOf(counts: readonly (number | undefined)[]): number {
+  return counts.reduce<number>((total, count) => total + (count ?? 0), 0);
+}
+
+/** Of each day the span in which `of` adds up to most; of the days the second, since one odd day is no habit. */
+function secondMost(days: readonly (readonly ExpectedHour[])[], of: (hour: ExpectedHour) => number): number {
+  return days.map((hours) => mostIn(hours, of)).sort((a, b) => b - a)[1] ?? 0;
+}
+
+function mostIn(hours: readonly ExpectedHour[], of: (hour: ExpectedHour) => number): number {
+  let [running, most] = [0, 0];
+  for (const hour of hours) {
+    running = Math.max(0, running + of(hour));
+    most = Math.max(most, running);
+  }
+  return most;
+}
+
+function lacking({ expected, counted }: ExpectedHour): number {
+  return expected - counted / HARDLY;
+}
+
+function lullOf(hours: readonly KnownHour[], busyDays: PastOptions["busyDays"]): number {
+  return !busyDays || busyDays.has(hours[0]?.day ?? 0) ? mostIn(hours, lacking) : 0;
+}
+
+/** The most without the days in a row that are at least half as bad as the worst, and without one at either end of them. */
+function secondEpisode(lulls: readonly number[]): number {
+  const most = Math.max(0, ...lulls);
+  const worst = lulls.indexOf(most);
+  let [from, to] = [worst, worst];
+  while ((lulls[from] ?? 0) * 2 >= most && from >= 0) from--;
+  while ((lulls[to] ?? 0) * 2 >= most && to < lulls.length) to++;
+  return Math.max(0, ...lulls.filter((_, day) => day < from || day > to));
+}

@@ -1,0 +1,221 @@
+/**
+ * Whether counts can be true, by themselves and by what else is counted at the location.
+ *
+ * Assumed: a location where nobody is has no sales and nothing in its other zones either. So where something else shows
+ * people, only chance is left to explain the counts; where nothing else is there to ask, a closed day is as likely as a
+ * failure, and more than a whole day has to be missing; where all else is silent too, nobody is there. The last decides.
+ */
+import type { CountsSince } from "../health/counts.ts";
+import { HOUR_MS, type Instant } from "../lib/clock.ts";
+import { type Baseline, FAR_MORE, HARDLY } from "./baseline.ts";
+import { createSpread, surprise } from "./dispersion.ts";
+import type { Counted, Piece } from "./track.ts";
+import type { CountsFinding, CountsVerdict, Implausible, PlausibleReason, UndecidedReason } from "./verdict.ts";
+import type { Testimony } from "./witness.ts";
+
+export interface CountsRule {
+  readonly implausible: Implausible;
+  /** Visits missing, or counted too many, before it is said. */
+  readonly sensitivity: number;
+}
+
+/** From some instant until now. */
+interface Stretch extends CountsSince {
+  /** From when on nothing is missing in it: of the time before, witnesses may know what it does not. */
+  readonly wholeSince: Instant;
+  /** Of the expected sum's factor, with the weight of the days' factors. */
+  readonly variance: (ofDay?: number) => number;
+}
+
+interface Question {
+  readonly rule: CountsRule;
+  readonly now: Instant;
+  /** Since when an alert of this rule is firing. */
+  readonly firingSince: Instant | undefined;
+  readonly testimony: (since: Instant) => Testimony;
+}
+
+/** Older data is none. */
+const FRESH_MS = 1.5 * HOUR_MS;
+/** Chance explains what happens once in e^15 ≈ 3 million times. */
+const NATS = 15;
+/** Share of the sensitivity that is enough with a witness, and times it that is needed without. */
+const WITH_WITNESS = 0.5;
+const ALONE = 3;
+/** Times the busiest day, and the deepest lull, that are needed without a witness. */
+const MORE_THAN_A_DAY = 1.25;
+/** With a witness the day's factor is known but for this share of its variance. */
+const DAY_UNKNOWN = 0.25;
+/** Counts that fell are as usual again from this share of what is usual, and have not fallen above the other. */
+const USUAL = { again: 0.5, least: 0.33, most: 1.5 } as const;
+const QUIET_MS = 6 * HOUR_MS;
+/** A fall begins while visits are missing: of the last hours so many have to be expected, and hardly any counted. */
+const LATELY = { ms: 3 * HOUR_MS, least: 4 } as const;
+
+interface Judged {
+  readonly verdict: CountsVerdict;
+  /** Beyond chance, whatever else is counted. */
+  readonly fall?: CountsSince | undefined;
+}
+
+export function judgeCounts(counted: Counted, question: Question): Judged {
+  const { baseline, pieces } = counted;
+  if (!baseline) return undecided("history_too_thin");
+  const { now, firingSince } = question;
+  // Where nobody ever was, the first visits are an opening.
+  if (baseline.ofDay < 1 && firingSince === undefined) return undecided("nothing_expected");
+  const walked = walk(pieces, baseline, question);
+  if (walked.until < now - FRESH_MS) return undecided("no_data");
+  if (walked.isOut) return undecided("not_recording");
+  if (firingSince !== undefined) return goesOn(walked, question, baseline);
+  return decide(walked, baseline, question);
+}
+
+interface Walked {
+  /** When the newest piece ends. */
+  readonly until: Instant;
+  /** Nothing is recorded at its end. */
+  readonly isOut: boolean;
+  /** Of which hardly anything was counted, or far too much; the latest first. */
+  readonly candidates: readonly Stretch[];
+  readonly isUsual: boolean;
+  /** Visits are missing in the last hours. */
+  readonly isMissing: boolean;
+  readonly all: Stretch | undefined;
+  readonly sinceFiring: Stretch | undefined;
+}
+
+/** Back from now, until the counts are as usual. */
+function walk(pieces: Iterable<Piece>, dispersion: Baseline, { rule, now, firingSince }: Question): Walked {
+  const spread = createSpread(dispersion);
+  const candidates: Stretch[] = [];
+  let until = Number.NEGATIVE_INFINITY;
+  let isOut: boolean | undefined;
+  let [all, sinceFiring]: [Stretch | undefined, Stretch | undefined] = [undefined, undefined];
+  let [expected, counted] = [0, 0];
+  let wholeSince: Instant | undefined;
+  let isMissing = false;
+  for (const piece of pieces) {
+    until = Math.max(until, piece.to);
+    if (wholeSince === undefined || piece.to >= wholeSince - HOUR_MS) wholeSince = piece.from;
+    if (piece.expected > 0) isOut ??= piece.isExplained;
+    if (piece.isExplained) continue;
+    expected += piece.expected;
+    counted += piece.counted;
+    spread.add(piece.expected, piece.at);
+    const [days, rest] = [spread.variance(1) - spread.variance(0), spread.variance(0)];
+    isMissing ||= piece.to > now - LATELY.ms && expected >= LATELY.least && counted <= expected * HARDLY;
+    all = { since: piece.from, wholeSince, expected, counted, variance: (ofDay = 1) => days * ofDay + rest };
+    const isUsual = piece.from >= (firingSince ?? piece.from) && isAsUsual(all, { rule, now, firingSince });
+    if (isUsual) return { until, isOut: isOut ?? false, candidates, isUsual, isMissing, all, sinceFiring };
+    if (deviates(all, rule)) candidates.push(all);
+    if (firingSince !== undefined && piece.from <= firingSince) sinceFiring ??= all;
+  }
+  return { until, isOut: isOut ?? false, candidates, isUsual: false, isMissing, all, sinceFiring };
+}
+
+function deviates({ expected, counted }: Stretch, { implausible, sensitivity }: CountsRule): boolean {
+  if (implausible === "low") return expected >= sensitivity * WITH_WITNESS && counted <= expected * HARDLY;
+  return counted - expected >= sensitivity && counted >= expected * FAR_MORE;
+}
+
+function isAsUsual({ since, expected, counted }: Stretch, question: Omit<Question, "testimony">): boolean {
+  const { rule, now, firingSince } = question;
+  const some = rule.sensitivity / 3;
+  const least = firingSince === undefined ? USUAL.least : USUAL.again;
+  if (rule.implausible === "low") return counted >= some && counted >= expected * least;
+  return now - since >= QUIET_MS && counted <= expected * USUAL.most + some / 3;
+}
+
+/** A firing alert ends when counts are as usual again, and where nothing is usual any more. */
+function goesOn({ isUsual, candidates, all, sinceFiring }: Walked, question: Question, baseline: Baseline): Judged {
+  const { rule, testimony, firingSince = 0 } = question;
+  if (isUsual) return plausible("counts_are_back");
+  if (!all || (rule.implausible === "low" && baseline.ofDay < 1)) return plausible("as_usual");
+  const clearest = candidates.reduce<Found | undefined>((best, stretch) => {
+    const nats = surpriseOf(stretch, rule);
+    return stretch.since <= firingSince && isClearer(nats, best) ? { stretch, said: NO_WITNESS, nats } : best;
+  }, undefined);
+  const stretch = clearest?.stretch ?? sinceFiring ?? all;
+  const finding = findingOf({ stretch, said: testimony(stretch.since), nats: 0 }, rule);
+  return { verdict: { is: "implausible", finding }, fall: fallOf(stretch) };
+}
+
+const NO_WITNESS: Testimony = { is: "none" };
+
+function decide({ candidates, isUsual, isMissing, all }: Walked, baseline: Baseline, question: Question): Judged {
+  const { rule, testimony } = question;
+  const isOver = question.rule.implausible === "low" && !isMissing;
+  let refused: UndecidedReason | undefined;
+  let found: Found | undefined;
+  let fallen: Found | undefined;
+  for (const stretch of candidates) {
+    const nats = surpriseOf(stretch, rule);
+    if (surpriseOf(stretch, rule, 1, 0) < NATS) continue;
+    const said = testimony(stretch.wholeSince);
+    const reason = isOver ? "nothing_expected" : objection(stretch, said, baseline, rule);
+    refused = reason ?? refused;
+    if (reason === undefined && isClearer(nats, found)) found = { stretch, said, nats };
+    if (nats >= NATS && isClearer(nats, fallen)) fallen = { stretch, said, nats };
+  }
+  const fall = fallen && fallOf(fallen.stretch);
+  if (found) return { verdict: { is: "implausible", finding: findingOf(found, rule) }, fall: fallOf(found.stretch) };
+  if (refused) return { ...undecided(refused), fall };
+  if (isUsual) return plausible("as_usual");
+  if (!all || all.expected === 0) return undecided("nothing_expected");
+  return undecided(all.expected < rule.sensitivity ? "too_early" : "chance_explains_it");
+}
+
+interface Found {
+  readonly stretch: Stretch;
+  readonly said: Testimony;
+  readonly nats: number;
+}
+
+/** Of two that are about as clear the later one, for its `since`. */
+function isClearer(nats: number, than: Found | undefined): boolean {
+  return !than || nats > than.nats + 0.5;
+}
+
+function fallOf({ since, expected, counted }: Stretch): CountsSince {
+  return { since, expected, counted };
+}
+
+function findingOf({ stretch, said: { named: witness } }: Found, { implausible: kind }: CountsRule): CountsFinding {
+  return { kind, ...fallOf(stretch), witness, reason: witness ? "witnessed" : "beyond_chance" };
+}
+
+/** Why it is not said; undefined: it is. */
+function objection(
+  stretch: Stretch,
+  said: Testimony,
+  baseline: Baseline,
+  rule: CountsRule,
+): UndecidedReason | undefined {
+  const { expected, counted } = stretch;
+  const isLow = rule.implausible === "low";
+  const lacking = isLow ? expected - counted / HARDLY : counted - expected * FAR_MORE;
+  const habit = isLow ? baseline.lull : baseline.surge;
+  if (said.is === "silent") return "nobody_seems_there";
+  const isWitnessed = said.is === "confirms" && surpriseOf(stretch, rule, said.factor, DAY_UNKNOWN) >= NATS;
+  if (isWitnessed && lacking >= (isLow ? baseline.ownLull : habit)) return undefined;
+  if (surpriseOf(stretch, rule) < NATS) return "chance_explains_it";
+  if (lacking < habit * MORE_THAN_A_DAY) return "happens_here";
+  const isClosed = expected * 10 <= counted;
+  const isEnough = isLow ? expected >= baseline.ofDay * MORE_THAN_A_DAY : isClosed;
+  return isEnough && lacking >= rule.sensitivity * ALONE ? undefined : "too_early";
+}
+
+/** Where nothing is expected, one still may come. */
+function surpriseOf({ expected, counted, variance }: Stretch, rule: CountsRule, factor = 1, ofDay = 1): number {
+  const mean = expected * factor;
+  return surprise(counted, rule.implausible === "low" ? mean : Math.max(1, mean), variance(ofDay));
+}
+
+function undecided(reason: UndecidedReason): Judged {
+  return { verdict: { is: "undecided", reason } };
+}
+
+function plausible(reason: PlausibleReason): Judged {
+  return { verdict: { is: "plausible", reason } };
+}

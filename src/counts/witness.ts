@@ -1,0 +1,62 @@
+/**
+ * What else at a location shows whether people are there: its tills, its other zones, its entries. Assumed: a witness
+ * that counts half of what is usual for it, also in time of which it has no data, sees people; one that should have
+ * counted some and did not, sees none.
+ * Tills err least: where they should have sold and did not, no zone outweighs them.
+ */
+import type { Instant } from "../lib/clock.ts";
+import { type Counted, countedSince, usualSince } from "./track.ts";
+import type { CountsWitness, Implausible } from "./verdict.ts";
+
+export interface Witness extends Counted, Pick<CountsWitness, "kind" | "zone" | "recordingId"> {}
+
+/** `confirms`: the counts are contradicted; `silent`: they are not; `none`: there is nothing to ask. */
+export type Testimony =
+  | { readonly is: "confirms"; readonly named: CountsWitness; readonly factor: number }
+  | { readonly is: "silent" | "none"; readonly named?: undefined };
+
+/** `usual`: of the whole time, also where the witness has no data. */
+type Said = CountsWitness & { readonly expected: number; readonly usual: number };
+
+/** As share of what is usual. */
+const STILL_COUNTS = 0.5;
+const IS_SILENT = 0.3;
+const NO_MORE_THAN = 1.5;
+/** Fewer say nothing. */
+const SOME = { tills: 3, zone: 5, entries: 5 } as const;
+/** So many were to be expected of one that is silent. */
+const EXPECTED = 5;
+
+export function hear(witnesses: readonly Witness[], kind: Implausible, since: Instant): Testimony {
+  const said = witnesses.flatMap((witness) => countedBy(witness, since) ?? []);
+  return kind === "low" ? whileLow(said) : whileHigh(said);
+}
+
+function countedBy(witness: Witness, since: Instant): Said | undefined {
+  const { kind, zone, recordingId } = witness;
+  const { expected, counted, pieces } = countedSince(witness, since);
+  const usual = Math.max(expected, usualSince(witness, since));
+  return pieces > 0 ? { kind, zone, recordingId, expected, counted, usual } : undefined;
+}
+
+function whileLow(said: readonly Said[]): Testimony {
+  const counting = said.filter(({ kind, counted, usual }) => counted >= SOME[kind] && counted >= usual * STILL_COUNTS);
+  const silent = said.filter((one) => one.expected >= EXPECTED && one.counted < one.expected * IS_SILENT);
+  const named = best(counting, ({ counted }) => counted);
+  if (!named || silent.some(({ kind }) => kind === "tills")) return { is: silent.length > 0 ? "silent" : "none" };
+  const factors = counting.map(({ counted, expected }) => (expected > 0 ? counted / expected : 1));
+  return { is: "confirms", named, factor: Math.min(1, Math.max(...factors)) };
+}
+
+function whileHigh(said: readonly Said[]): Testimony {
+  const risen = said.some(({ kind, counted, expected }) => counted > expected * NO_MORE_THAN + SOME[kind]);
+  if (risen) return { is: "silent" };
+  const named = best(said, ({ expected }) => expected);
+  return named ? { is: "confirms", named, factor: 1 } : { is: "none" };
+}
+
+/** The tills, then the one of which most is known. */
+function best(said: readonly Said[], of: (one: Said) => number): Said | undefined {
+  const rank = (one: Said) => (one.kind === "tills" ? Number.POSITIVE_INFINITY : of(one));
+  return said.reduce<Said | undefined>((most, one) => (most && rank(most) >= rank(one) ? most : one), undefined);
+}
