@@ -8,9 +8,9 @@ import { expect, onTestFinished, test } from "vitest";
 import { createServiceClient } from "../src/client.ts";
 import { settingsOf } from "../src/commands/simulate.ts";
 import { type Simulator, startSimulator } from "../src/simulator/simulator.ts";
-import { blocks, readPage } from "./support/documents.ts";
+import { blocks, firstCells, readPage } from "./support/documents.ts";
 
-const [example = ""] = blocks(readPage("docs/client.md"), "ts");
+const [example = "", figures = ""] = blocks(readPage("docs/client.md"), "ts");
 
 async function startWorld() {
   const simulator = await startSimulator({ locations: 2, recordingsPerLocation: 2, seed: 1 });
@@ -18,11 +18,11 @@ async function startWorld() {
   return simulator;
 }
 
-async function runExample(simulator: Simulator, changed: Record<string, string> = {}) {
+async function runExample(simulator: Simulator, changed: Record<string, string> = {}, source = example) {
   const dir = await mkdtemp(join(tmpdir(), "lenswatch-client-"));
   onTestFinished(() => rm(dir, { recursive: true }));
   const file = join(dir, "status.mts");
-  await writeFile(file, example.replace("lenswatch/client", new URL("../src/client.ts", import.meta.url).href));
+  await writeFile(file, source.replace("lenswatch/client", new URL("../src/client.ts", import.meta.url).href));
   const settings = Object.entries({ ...settingsOf(simulator), ...changed });
   const env = Object.fromEntries(settings.map(([key, value]) => [`LENSWATCH_${key.toUpperCase()}`, value]));
   return promisify(execFile)(process.execPath, [file], { env });
@@ -39,6 +39,26 @@ test("the documented example prints the status of every recording", async () => 
 test("the documented example ends with the code and the next step where the secret is wrong", async () => {
   const failed = await runExample(await startWorld(), { client_secret: "wrong" }).catch((thrown: unknown) => thrown);
   expect(failed).toMatchObject({ code: 1, stdout: "", stderr: expect.stringMatching(/^auth: .+\n$/) });
+});
+
+test("the documented example of figures prints a line for each location, day and age", async () => {
+  const { stdout, stderr } = await runExample(await startWorld(), {}, figures);
+  const [head, ...lines] = stdout.trim().split("\n");
+  expect({ head, stderr }).toEqual({ head: "location,day,age,entries", stderr: "" });
+  expect(lines).toHaveLength(2 * 7 * new Set(lines.map((line) => line.split(",")[2])).size);
+  expect(lines.filter((line) => !/^[0-9a-f]{24},\d{4}-\d\d-\d\d,\d+_\d+,\d*$/.test(line))).toEqual([]);
+});
+
+test("every method of the client is documented", () => {
+  const service = createServiceClient({
+    baseUrl: "http://a",
+    authUrl: "http://a",
+    wsUrl: "",
+    clientId: "",
+    clientSecret: "",
+    audience: "",
+  });
+  expect(firstCells(readPage("docs/client.md"), "Figures").sort()).toEqual(Object.keys(service).sort());
 });
 
 test("addresses may end in a slash", async () => {
