@@ -1,0 +1,150 @@
+/** `GET /api/v1/report`: the lost time of a period by cause, and what is left of error budgets. */
+import { IANAZone } from "luxon";
+import { z } from "zod";
+import { parseMatchers } from "../../alerting/matcher.ts";
+import { requestBudget } from "../../alerting/pattern.ts";
+import { runYielding } from "../../lib/yield.ts";
+import { lossCauses } from "../../report/attribute.ts";
+import {
+  type Report,
+  type ReportRequest,
+  type ReportRow,
+  reportGroups,
+  reportPeriods,
+  unplannedMs,
+} from "../../report/report.ts";
+import { availability, budgetLeft, type LossTally, lostMs, unplannedAvailability } from "../../report/tally.ts";
+import { HttpError } from "../errors.ts";
+import { listingOf, pageParameters } from "../paging.ts";
+import { instant, isoTime, parsedBy } from "../query.ts";
+import { operation, pageSchema, timeSchema } from "./operation.ts";
+
+/** Incidents are stored for 90 days. */
+const MOST_DAYS = 92;
+const DAY_MS = 86_400_000;
+
+export const ReportQuery = z.object({
+  period: z.enum(reportPeriods, { error: "expected 1d, 1w or 1mo" }).default("1mo").describe("The last whole one."),
+  from: instant.optional().describe("With `to`, instead of a period."),
+  to: instant.optional(),
+  timezone: z
+    .string({ error: "expected one time zone" })
+    .max(64, "expected an IANA time zone such as Europe/London")
+    .refine((zone) => IANAZone.isValidZone(zone), "expected an IANA time zone such as Europe/London")
+    .default("UTC")
+    .describe("Of the period's days."),
+  by: z.enum(reportGroups, { error: `expected one of ${reportGroups.join(", ")}` }).default("location"),
+  matchers: z
+    .string({ error: "expected one text of matchers" })
+    .max(2_000, "expected at most 2000 characters")
+    .default("")
+    .transform(parsedBy((text: string) => parseMatchers(text, requestBudget())))
+    .meta({ type: "string", description: 'Of the recordings, by their labels: `organisation="acme"`.' }),
+});
+type ReportQuery = z.infer<typeof ReportQuery>;
+
+const ratio = z.number().nullable();
+const seconds = z.number().min(0).describe("Exact to the millisecond.");
+const lossShape = {
+  recordings: z.int().min(0),
+  expectedSeconds: seconds,
+  knownSeconds: seconds.describe("Of the expected time, that of which it is known whether it was recorded."),
+  lostSeconds: seconds.describe("All causes together."),
+  causes: z.record(z.enum(lossCauses), z.number().min(0)),
+  availability: ratio.describe("Of the known time, what was recorded; null where nothing is known."),
+  unplannedAvailability: ratio.describe("The same without maintenance."),
+};
+const Loss = z.strictObject(lossShape).readonly();
+const ReportGroupRow = z.strictObject({ id: z.string(), name: z.string(), ...lossShape }).readonly();
+export type ReportGroupRow = z.infer<typeof ReportGroupRow>;
+
+const SloStanding = z
+  .strictObject({
+    slo: z.string(),
+    by: z.enum(reportGroups).nullable(),
+    id: z.string().describe("Of the group; empty without `by`."),
+    name: z.string(),
+    objective: z.number(),
+    attained: ratio.describe("Of the known time, without maintenance."),
+    errorBudgetLeft: ratio.describe("1: all of it; negative: overspent."),
+  })
+  .readonly();
+
+const reportShape = {
+  madeAt: timeSchema,
+  period: z.strictObject({ from: timeSchema, to: timeSchema, label: z.string(), timezone: z.string() }).readonly(),
+  by: z.enum(reportGroups),
+  total: Loss,
+  slos: z.array(SloStanding).readonly().describe("The objectives of the configuration; at most 1000 rows."),
+};
+export const ReportPage = pageSchema(ReportGroupRow, reportShape);
+export type ReportPage = z.infer<typeof ReportPage>;
+
+const MOST_SLO_ROWS = 1_000;
+
+export const getReport = operation({
+  id: "getReport",
+  method: "get",
+  path: "/api/v1/report",
+  summary: "Lost time of a period by cause, most first; of the last month without parameters.",
+  query: z.strictObject({ ...ReportQuery.shape, ...pageParameters }),
+  answer: ReportPage,
+  async handle(deps, { query }) {
+    const report = await deps.report(requestOf(query, deps.clock.now()));
+    const rowKey = ({ id, loss }: ReportRow) => {
+      return `${String(Number.MAX_SAFE_INTEGER - unplannedMs(loss)).padStart(16, "0")} ${id}`;
+    };
+    const { items, nextCursor } = await runYielding(listingOf(report.rows, query, rowKey));
+    return { ...answerOf(report, query), items: items.map(rowOf), nextCursor };
+  },
+});
+
+/** What is asked for. Throws HttpError `bad_query`. */
+export function requestOf({ period, from, to, timezone, by, matchers }: ReportQuery, now: number): ReportRequest {
+  if (from === undefined && to === undefined) return { period, timezone, by, matchers };
+  if (from === undefined) throw new HttpError("bad_query", "from: expected a time beside `to`.");
+  const until = Math.min(to ?? now, now);
+  if (from >= until) throw new HttpError("bad_query", "from: expected a time before `to`, and before now.");
+  if (until - from > MOST_DAYS * DAY_MS) throw new HttpError("bad_query", `from: expected at most ${MOST_DAYS} days.`);
+  return { period: { from, to: until }, timezone, by, matchers };
+}
+
+/** The report without its rows. */
+export function answerOf({ now, period, total, slos }: Report, { timezone, by }: Pick<ReportQuery, "timezone" | "by">) {
+  return {
+    madeAt: isoTime(now),
+    period: { from: isoTime(period.from), to: isoTime(period.to), label: period.label, timezone },
+    by,
+    total: lossOf(total),
+    slos: slos
+      .slice(0, MOST_SLO_ROWS)
+      .map(({ slo, id, name, loss }) => ({
+        slo: slo.name,
+        by: slo.by ?? null,
+        id,
+        name,
+        objective: slo.objective,
+        attained: unplannedAvailability(loss) ?? null,
+        errorBudgetLeft: budgetLeft(loss, slo.objective) ?? null,
+      })),
+  };
+}
+
+export function rowOf({ id, name, loss }: ReportRow): ReportGroupRow {
+  return { id, name, ...lossOf(loss) };
+}
+
+function lossOf(loss: LossTally): z.infer<typeof Loss> {
+  return {
+    recordings: loss.recordings,
+    expectedSeconds: loss.expectedMs / 1000,
+    knownSeconds: loss.knownMs / 1000,
+    lostSeconds: lostMs(loss) / 1000,
+    causes: Object.fromEntries(lossCauses.map((cause) => [cause, loss[cause] / 1000])) as Record<
+      (typeof lossCauses)[number],
+      number
+    >,
+    availability: availability(loss) ?? null,
+    unplannedAvailability: unplannedAvailability(loss) ?? null,
+  };
+}
