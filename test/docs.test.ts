@@ -11,8 +11,10 @@ import { defaultRules } from "../src/config/rule-schema.ts";
 import type { DigestErrorCode } from "../src/digest/period.ts";
 import { httpErrorCodes } from "../src/http/errors.ts";
 import { fleetRows, processRows } from "../src/metrics/table.ts";
+import { queryErrorCodes } from "../src/query/ask.ts";
 import { serviceErrorCodes } from "../src/service/service.ts";
 import type { SimulatorErrorCode } from "../src/simulator/errors.ts";
+import { parseScenario } from "../src/simulator/scenario.ts";
 import { storeErrorCodes } from "../src/store/errors.ts";
 import { serve } from "./http/serve.ts";
 import { mayImport } from "./imports.ts";
@@ -63,6 +65,7 @@ describe("the tables of errors", () => {
     HttpError: httpErrorCodes,
     DaemonError: daemonErrorCodes,
     DigestError: Object.keys(digestCodes),
+    QueryError: queryErrorCodes,
     SimulatorError: Object.keys(simulatorCodes),
   };
 
@@ -200,6 +203,8 @@ test("every metric that a page names exists", () => {
   expect(named.filter((name) => !known.includes(name) && !/_configs$/.test(name))).toEqual([]);
 });
 
+const isScenario = (text: string) => /^(?:events|visits):/.test(text);
+
 describe("configurations", () => {
   const env = {
     ...Object.fromEntries(["CLIENT_ID", "CLIENT_SECRET", "AUDIENCE"].map((name) => [`LENSWATCH_${name}`, "x"])),
@@ -210,8 +215,14 @@ describe("configurations", () => {
   };
   const readSecret = (path: string) => (path.endsWith("_url") ? "https://hooks.example/x" : `the-secret-of${path}`);
   const shown = [readme, guide("configuration"), guide("simulator")].flatMap((page) =>
-    blocks(page, "yaml").map((text) => [page.path, text] as const),
+    blocks(page, "yaml")
+      .filter((text) => !isScenario(text))
+      .map((text) => [page.path, text] as const),
   );
+
+  test.each(blocks(guide("simulator"), "yaml").filter(isScenario))("of scenarios can be read: %s", (text) => {
+    expect(() => parseScenario(text)).not.toThrow();
+  });
 
   test("are shown", () => {
     expect(shown.map(([path]) => path)).toEqual(["README.md", "docs/configuration.md", "docs/simulator.md"]);
@@ -268,7 +279,7 @@ test("every path of the table of HTTP is answered", async () => {
   const headers = { authorization: `Bearer ${adminToken}` };
   const { get } = await serve({ adminToken, fleet: async () => fleetOf({ recordings: [recordingState("rec-1")] }) });
   const paths = firstCells(guide("http-api"), "Paths").map((cell) =>
-    cell.replace(/^GET /, "").replace("{id}", "rec-1"),
+    cell.replace(/^GET /, "").replace("{id}", "rec-1").replace("{route}", "status"),
   );
   expect(paths).toContain("/metrics");
   const answers = await Promise.all(paths.map(async (path) => [path, (await get(path, headers)).status]));

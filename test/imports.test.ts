@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { mayImport } from "./imports.ts";
 
 /** What is pure stays pure: no folder of decisions touches disk, net, processes or time. */
-const pureFolders = ["health", "alerting", "backtest", "digest/compute", "digest/render"];
+const pureFolders = ["health", "alerting", "counts", "backtest", "digest/compute", "digest/render"];
 const impureModules =
   /^(?:node:(?:fs|net|http|https|child_process|dgram|tls|timers)(?:\/|$)|ioredis|bullmq|undici|ws$)/;
 

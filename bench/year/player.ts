@@ -168,7 +168,7 @@ class Play {
       locationIds: [site.id],
       isAssigned: () => true,
       excluded: new Set(),
-      uptime: (id, overMs) => view.uptime(id, overMs, now),
+      uptime: (id, figure) => (typeof figure === "number" ? view.uptime(id, figure, now) : undefined),
       inSchedule: () => isOpen,
       scheduleOf: () => (site.hours ? (isOpen ? "within" : "outside") : undefined),
       scheduleBegan: () => undefined,

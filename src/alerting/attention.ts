@@ -2,7 +2,15 @@
  * Which active alerts need somebody, and clusters of those that began together or share a cause. The status page, the
  * API, the command line and messages count with it.
  */
-import { type Alert, type Labels, problems, recordingProblems } from "../health/alert.ts";
+import {
+  type Alert,
+  type GroupLabel,
+  groupNouns,
+  type Labels,
+  problems,
+  recordingProblems,
+  sharedOutages,
+} from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
 import { count, counted, nameOf } from "../lib/format.ts";
 
@@ -63,8 +71,31 @@ export function handledPhrase(handled: ReadonlyMap<Attention, number>): string {
 
 type Clusterable = Pick<Alert, "subject" | "labels" | "startsAt" | "facts">;
 
-/** Alerts that began together, or are at one location or camera server; at least two. */
+/** How many recordings have a label, and how many of them are offline. */
+interface GroupSize {
+  readonly known: number;
+  readonly offline: number;
+}
+
+/** The fleet by label. */
+export interface GroupSizes {
+  readonly fleet: GroupSize & { readonly unknown: number };
+  of(label: string, value: string): GroupSize | undefined;
+}
+
+/** What explains a cluster: a label that its recordings share, with most of those that have it and not the whole fleet. */
+export interface SharedCause {
+  readonly label: string;
+  readonly value: string;
+  readonly affected: number;
+  readonly known: number;
+  /** No other recording is offline. */
+  readonly isAlone: boolean;
+}
+
+/** Alerts that began together, with a cause or without, or are at one location or camera server; at least two. */
 export interface Cluster<T extends Clusterable> {
+  readonly cause?: SharedCause | undefined;
   /** Names it in a request about all of it: see `alertsOfCluster`. */
   readonly key: string;
   /** Oldest first. */
@@ -77,17 +108,25 @@ const GAP_MS = 120_000;
 const LONGEST_MS = 600_000;
 const FEWEST_TOGETHER = 3;
 
-/** Of alerts that need somebody: first those that began together, then those that share a place. */
+/**
+ * Of alerts that need somebody: first those that began together, apart by what explains them, then those that share a
+ * place. Without sizes nothing is explained.
+ */
 export function clustersOf<T extends Clusterable>(
   needed: readonly T[],
+  sizes?: GroupSizes,
 ): { readonly clusters: readonly Cluster<T>[]; readonly single: readonly T[] } {
   const own = needed.filter(isOfLenswatch);
   const sorted = needed.filter((alert) => !isOfLenswatch(alert)).sort((a, b) => a.startsAt - b.startsAt);
   const bursts = burstsOf(sorted);
-  const clusters = bursts
-    .filter((alerts) => alerts.length >= FEWEST_TOGETHER)
-    .map((alerts) => clusterOf(`t:${alerts[0]?.startsAt}-${alerts.at(-1)?.startsAt}`, alerts));
-  let rest = bursts.filter((alerts) => alerts.length < FEWEST_TOGETHER).flat();
+  const clusters: Cluster<T>[] = [];
+  let rest: T[] = [];
+  for (const burst of bursts) {
+    const { explained, others } = explain(burst, sizes);
+    clusters.push(...explained);
+    if (others.length < FEWEST_TOGETHER) rest.push(...others);
+    else clusters.push(clusterOf(burstKey(burst, explained), others));
+  }
   for (const label of SHARED) {
     const groups = Map.groupBy(rest, ({ labels }) => labels[label] ?? "");
     const shared = [...groups].filter(([value, alerts]) => value !== "" && alerts.length > 1);
@@ -100,13 +139,85 @@ export function clustersOf<T extends Clusterable>(
 
 const SHARED = ["location_id", "camera_server"] as const;
 
+/** Of causes that explain as much, the first one. */
+const CAUSES = ["camera_server", "location_id", "organisation", "timezone"] as const;
+/** Longer keys are not taken back from a form. */
+const LONGEST_KEY = 500;
+
+function explain<T extends Clusterable>(burst: readonly T[], sizes: GroupSizes | undefined) {
+  const explained: Cluster<T>[] = [];
+  let others = [...burst];
+  while (sizes && others.length >= FEWEST_TOGETHER) {
+    const found = CAUSES.flatMap((label) => {
+      const groups = Map.groupBy(others, ({ labels }) => labels[label] ?? "");
+      return [...groups].flatMap(([value, alerts]) => causeOf({ label, value }, alerts, sizes) ?? []);
+    });
+    const [first] = found.sort((a, b) => b.alerts.length - a.alerts.length);
+    if (!first || burstKey(burst, [...explained, first]).length > LONGEST_KEY) break;
+    explained.push(clusterOf(`${causeText(first.cause)}&${burstKey(burst, [])}`, first.alerts, first.cause));
+    const taken = new Set(first.alerts);
+    others = others.filter((alert) => !taken.has(alert));
+  }
+  return { explained, others };
+}
+
+function causeOf<T extends Clusterable>(
+  { label, value }: Pick<SharedCause, "label" | "value">,
+  alerts: readonly T[],
+  { fleet, of }: GroupSizes,
+) {
+  const size = value === "" ? undefined : of(label, value);
+  if (!size || alerts.length < FEWEST_TOGETHER || size.known >= fleet.known) return undefined;
+  const affected = Math.min(size.known, affectedBy(alerts));
+  if (affected <= size.known / 2) return undefined;
+  const isAlone = fleet.unknown === 0 && fleet.offline === size.offline && affected >= size.offline;
+  return { alerts, cause: { label, value, affected, known: size.known, isAlone } };
+}
+
+/** Recordings that alerts are about, or count as offline; those of an offline location once. */
+function affectedBy(alerts: readonly Clusterable[]): number {
+  const counted = alerts.filter(({ facts }) => sharedOutages.has(facts.problem));
+  const [locations, groups] = [true, false].map((is) =>
+    counted.filter((one) => (one.subject.kind === "location") === is),
+  );
+  const sizes = new Map(locations?.map(({ subject, facts }) => [subject.id, facts.offline ?? 0]));
+  const own = alerts.filter(
+    ({ subject, labels }) => subject.kind === "recording" && !sizes.has(labels.location_id ?? ""),
+  );
+  const apart = new Set(own.map(({ subject }) => subject.id)).size;
+  const together = sizes.values().reduce((sum, size) => sum + size, apart);
+  return Math.max(together, ...(groups ?? []).map(({ facts }) => facts.offline ?? 0));
+}
+
+/** `all 38 recordings of camera server edge-7, no other`; the name of a location is given. */
+export function causePhrase({ label, value, affected, known, isAlone }: SharedCause, location = ""): string {
+  const extent =
+    affected < known ? `${count(affected)} of ${counted(known, "recording")}` : `all ${counted(known, "recording")}`;
+  const group = Object.hasOwn(groupNouns, label) ? groupNouns[label as GroupLabel] : undefined;
+  const name = group ? `of ${group} ${nameOf(value, "")}` : `at ${nameOf(location, value)}`;
+  return `${extent} ${name}${isAlone ? ", no other" : ""}`;
+}
+
+/** When a burst began and ended, and without what. */
+function burstKey(
+  burst: readonly Clusterable[],
+  without: readonly { readonly cause?: SharedCause | undefined }[],
+): string {
+  const causes = without.map(({ cause }) => `&${cause ? causeText(cause) : ""}`);
+  return `t:${burst[0]?.startsAt}-${burst.at(-1)?.startsAt}${causes.join("")}`;
+}
+
+function causeText({ label, value }: Pick<SharedCause, "label" | "value">): string {
+  return `${label}=${encodeURIComponent(value.toWellFormed())}`;
+}
+
 /** Alerts about lenswatch itself are the loudest, and never part of a cluster. */
 export function isOfLenswatch({ subject }: Pick<Alert, "subject">): boolean {
   return subject.kind === "service" || subject.kind === "integration";
 }
 
-function clusterOf<T extends Clusterable>(key: string, alerts: readonly T[]): Cluster<T> {
-  return { key, alerts, since: alerts[0]?.startsAt ?? 0 };
+function clusterOf<T extends Clusterable>(key: string, alerts: readonly T[], cause?: SharedCause): Cluster<T> {
+  return { key, alerts, since: alerts[0]?.startsAt ?? 0, ...(cause && { cause }) };
 }
 
 function burstsOf<T extends Clusterable>(sorted: readonly T[]): T[][] {
@@ -121,11 +232,21 @@ function burstsOf<T extends Clusterable>(sorted: readonly T[]): T[][] {
 }
 
 /** The alerts among `needed` that a key means now: some may have ended, others may have joined the cluster since. */
-export function alertsOfCluster<T extends Clusterable>(key: string, needed: readonly T[]): readonly T[] {
-  const [, from, to] = /^t:(\d{1,16})-(\d{1,16})$/.exec(key) ?? [];
-  if (from !== undefined && to !== undefined)
-    return needed.filter((one) => !isOfLenswatch(one) && one.startsAt >= Number(from) && one.startsAt <= Number(to));
-  const { clusters, single } = clustersOf(needed);
+export function alertsOfCluster<T extends Clusterable>(
+  key: string,
+  needed: readonly T[],
+  sizes?: () => GroupSizes,
+): readonly T[] {
+  const [, of, from, to, without = ""] = /^(?:([^&]+)&)?t:(\d{1,16})-(\d{1,16})((?:&[^&]*)*)$/.exec(key) ?? [];
+  if (from !== undefined && to !== undefined) {
+    const others = new Set(without.split("&").slice(1));
+    return needed.filter((one) => {
+      if (isOfLenswatch(one) || one.startsAt < Number(from) || one.startsAt > Number(to)) return false;
+      const causes = CAUSES.map((label) => causeText({ label, value: one.labels[label] ?? "" }));
+      return of === undefined ? !causes.some((cause) => others.has(cause)) : causes.includes(of);
+    });
+  }
+  const { clusters, single } = clustersOf(needed, sizes?.());
   const found = clusters.find((cluster) => cluster.key === key);
   return found?.alerts ?? single.filter(({ labels }) => SHARED.some((label) => `${label}:${labels[label]}` === key));
 }

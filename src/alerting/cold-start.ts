@@ -63,7 +63,7 @@ export interface ColdStartView {
 }
 
 /** Why the summary is made, or waits. */
-export type ColdStartReason =
+type ColdStartReason =
   | "complete"
   | "news_is_due"
   | "waited_enough"

@@ -7,7 +7,7 @@ import type { Instant } from "../lib/clock.ts";
 import type { NotificationLogEntry, Suppression } from "./notification.ts";
 
 /** Of an alert that was suppressed before: since when its time counts, or how much did until it was suppressed. */
-export type EscalationClock = { readonly from: Instant } | { readonly countedMs: number };
+type EscalationClock = { readonly from: Instant } | { readonly countedMs: number };
 export type EscalationClocks = Readonly<Record<string, EscalationClock>>;
 
 interface EscalationView {

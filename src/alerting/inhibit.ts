@@ -1,9 +1,13 @@
 /**
  * Inhibition, Alertmanager's: an alert is inhibited while another one fires that explains it. `equal` labels have to be
  * equal, both missing included; an alert that matches both sides of a rule is not inhibited by another that does too.
- * Alerts about the service inhibit no external alerts: an unreachable service says nothing about those.
+ * Unlike there, two alerts never inhibit each other: of two rules that would have it so, the first one applies.
+ * Alerts about the service inhibit no external alerts: an unreachable service says nothing about those. A location or
+ * group whose alert is inhibited by that of another one inhibits nothing outside of that: labels are frozen, and since
+ * then recordings of another camera server may have come to the location.
  */
-import type { Alert } from "../health/alert.ts";
+import { type Alert, scopeOf } from "../health/alert.ts";
+import { compareText } from "../lib/text.ts";
 import { matchesAll } from "./matcher.ts";
 import type { StandsFor } from "./notification.ts";
 import type { Matcher } from "./route.ts";
@@ -26,13 +30,17 @@ export interface Inhibitions {
 /** What an alert is to one rule: the values of its `equal` labels where it can be a source, and a target. */
 type Sides = { readonly source: string | undefined; readonly target: string | undefined };
 
-/** The sources of a rule with the same `equal` labels: the one firing longest, and that of those that are no targets. */
-type Sources = { readonly first: Alert; readonly oneSided: Alert | undefined };
+/** The sources of a rule with the same `equal` labels, the one firing longest first, and those that are no targets. */
+type Sources = { readonly all: Alert[]; readonly oneSided: Alert[] };
 
 const NAMED = 12;
+/** Of so many sources one inhibits an alert that does not inhibit all of them itself. */
+const SOURCES_TRIED = 100;
 
 /** Before the key of a target that is an external alert. */
 const EXTERNAL = "external ";
+/** No key: those are JSON. */
+const NOWHERE = "";
 
 /** Gives `index(firing)`. Matching an alert against the rules is done once: its labels are frozen. */
 export function createInhibitor(rules: readonly InhibitRule[]): (firing: readonly Alert[]) => Inhibitions {
@@ -58,20 +66,37 @@ function index(
       if (target !== undefined) addTarget(targets[i], target, alert);
     });
   }
+  for (const byKey of sources)
+    for (const { all, oneSided } of byKey.values()) for (const some of [all, oneSided]) some.sort(byLength);
+  /** Whether a rule before this one has the source inhibited by its target. */
+  const isReversed = (source: Alert, target: Alert, rule: number) => {
+    const [above, below] = [sidesOf(target), sidesOf(source)];
+    return above.slice(0, rule).some((side, i) => reachOf(target, side.source).includes(below[i]?.target ?? NOWHERE));
+  };
+  const inhibitorOf = (alert: Alert, isOutside: (source: Alert, alert: Alert) => boolean = () => false) => {
+    const found = sidesOf(alert).flatMap(({ source, target }, i) => {
+      const here = target === undefined ? undefined : sources[i]?.get(target);
+      const some = source === undefined ? here?.all : here?.oneSided;
+      return some?.slice(0, SOURCES_TRIED).find((one) => !isReversed(one, alert, i) && !isOutside(one, alert)) ?? [];
+    });
+    return found.reduce<Alert | undefined>((a, b) => (a && byLength(a, b) <= 0 ? a : b), undefined);
+  };
+  const wider = new Map<Alert, ReturnType<typeof scopeOf>>();
+  const isOutside = (source: Alert, { labels }: Alert) => {
+    if (!scopeOf(source.subject)) return false;
+    if (!wider.has(source)) wider.set(source, scopeOf(inhibitorOf(source)?.subject));
+    const scope = wider.get(source);
+    return scope !== undefined && (labels[scope.label] ?? scope.value) !== scope.value;
+  };
   return {
-    inhibitor(alert) {
-      const found = sidesOf(alert).flatMap(({ source, target }, i) => {
-        const here = target === undefined ? undefined : sources[i]?.get(target);
-        return (source === undefined ? here?.first : here?.oneSided) ?? [];
-      });
-      return found.reduce<Alert | undefined>((a, b) => (a && isLonger(a, b) ? a : b), undefined);
-    },
+    inhibitor: (alert) => inhibitorOf(alert, isOutside),
     standsFor(alert) {
       const suppressed = new Set<Alert>();
       sidesOf(alert).forEach(({ source, target }, i) => {
         for (const child of reachOf(alert, source).flatMap((key) => targets[i]?.get(key) ?? [])) {
           const twoSided = target !== undefined && sidesOf(child)[i]?.source !== undefined;
-          if (!twoSided && child.id !== alert.id) suppressed.add(child);
+          if (twoSided || child.id === alert.id || isReversed(alert, child, i)) continue;
+          if (!isOutside(alert, child)) suppressed.add(child);
         }
       });
       return suppressed.size === 0 ? undefined : summaryOf([...suppressed]);
@@ -98,9 +123,10 @@ function sidesIn(
 }
 
 function addSource(sources: Map<string, Sources> | undefined, key: string, alert: Alert, isTwoSided: boolean): void {
-  const here = sources?.get(key);
-  const longer = (a: Alert | undefined) => (a && isLonger(a, alert) ? a : alert);
-  sources?.set(key, { first: longer(here?.first), oneSided: isTwoSided ? here?.oneSided : longer(here?.oneSided) });
+  const here = sources?.get(key) ?? { all: [], oneSided: [] };
+  here.all.push(alert);
+  if (!isTwoSided) here.oneSided.push(alert);
+  sources?.set(key, here);
 }
 
 function addTarget(targets: Map<string, Alert[]> | undefined, key: string, alert: Alert): void {
@@ -109,8 +135,8 @@ function addTarget(targets: Map<string, Alert[]> | undefined, key: string, alert
   else targets?.set(key, [alert]);
 }
 
-function isLonger(a: Alert, b: Alert): boolean {
-  return a.startsAt < b.startsAt || (a.startsAt === b.startsAt && a.id < b.id);
+function byLength(a: Alert, b: Alert): number {
+  return a.startsAt - b.startsAt || compareText(a.id, b.id);
 }
 
 function summaryOf(children: readonly Alert[]): StandsFor {

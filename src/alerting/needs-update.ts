@@ -72,7 +72,7 @@ export const skipReasons = [
   "routed_elsewhere",
   ...suppressionReasons,
 ] as const;
-export type SkipReason = (typeof skipReasons)[number];
+type SkipReason = (typeof skipReasons)[number];
 
 /** Pure; the caller sends, and only then stores what was notified and what is settled. */
 export function needsUpdate(view: GroupView): GroupDecision {

@@ -1,8 +1,10 @@
 /** What an integration is asked to send, decided, complete and true at `now`; and what it was notified of before. */
+import type { VisitsLost } from "../counts/visits-lost.ts";
 import type { Alert, Labels } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { Conversation } from "./conversation.ts";
 import type { EscalationClocks } from "./escalation.ts";
+import type { VisitWorth } from "./uncounted.ts";
 
 /**
  * Why a notification is sent (Alertmanager's notify reasons). `started`: everything that fires, after a cold start;
@@ -88,12 +90,13 @@ export interface NotifiedAlert extends Alert {
   readonly suppressedBy?: Suppression | undefined;
 }
 
-/** What is known of its location and of earlier outages, while it fires. */
+/** What is known of its location, and, while it fires, of earlier outages. */
 export interface AlertImpact {
   /** The location's recordings, this one included. */
   readonly here?: { readonly online: number; readonly of: number } | undefined;
-  /** Visits, a rough figure, and the annotation that says less where this is known. */
-  readonly uncounted?: number | undefined;
+  /** Visits of its location not counted while it fired, what one is worth, and the annotation that says less. */
+  readonly uncounted?: VisitsLost | undefined;
+  readonly worth?: VisitWorth | undefined;
   readonly usual?: string | undefined;
   /** Of this alert, this one included, in seven days; undefined for the first. */
   readonly outages?: number | undefined;

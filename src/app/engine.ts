@@ -6,8 +6,10 @@ import { createReconcile, createWake, startReconciling } from "../cluster/reconc
 import { type Assigned, createAssigned } from "../cluster/shard-assignment.ts";
 import type { Config } from "../config/config.ts";
 import { createSuppressionChanges } from "../deliver/suppression-changes.ts";
+import { createReports } from "../digest/report.ts";
 import { createDigestSchedule } from "../digest/schedule.ts";
 import { type Commit, createCommit } from "../poll/commit.ts";
+import { createUncounted, type Uncounted } from "../poll/uncounted.ts";
 import { createUptimeReader, type UptimeReader } from "../poll/uptime-reader.ts";
 import { readFleet } from "../store/read-fleet.ts";
 import type { Store } from "../store/store.ts";
@@ -23,6 +25,7 @@ export interface JobContext extends Omit<Store, keyof Runtime>, Runtime, Configu
   readonly wake: ReturnType<typeof createWake>;
   /** The one way an evaluation is stored. */
   readonly commit: Commit;
+  readonly uncounted: Uncounted;
   readonly rules: Config["rules"];
   readonly watch: Config["watch"];
   readonly statusIntervalMs: number;
@@ -35,9 +38,11 @@ export class Engine {
   readonly poll: PollJobs;
   readonly notify: NotifyJobs;
   readonly uptimes: UptimeReader;
+  readonly report: ReturnType<typeof createReports>;
   /** Silences and acknowledgements, as people change them. */
   readonly changes: ReturnType<typeof createSuppressionChanges>;
   readonly fleet: JobContext["fleet"];
+  readonly uncounted: Uncounted;
   readonly #context: JobContext;
   #stopReconciling = async () => {};
   #roles: ReadonlySet<Role> = new Set();
@@ -51,8 +56,10 @@ export class Engine {
     this.poll = new PollJobs(context);
     this.notify = new NotifyJobs(context);
     this.uptimes = createUptimeReader(context);
+    this.report = createReports(context);
     this.changes = createSuppressionChanges(context);
     this.fleet = context.fleet;
+    this.uncounted = context.uncounted;
   }
 
   /** Reads what is stored, once; only then is work asked of this replica. Waits for Redis. */
@@ -94,7 +101,7 @@ export class Engine {
   }
 
   #contextOf(parts: Runtime & Configured): JobContext {
-    const { config, log, clock, store, queues, replicas, senders } = parts;
+    const { config, log, clock, store, queues, replicas, senders, metrics } = parts;
     const { rules, route, watch, maintenance } = config;
     const integrations = senders.list;
     const wake = createWake(queues, clock);
@@ -103,6 +110,7 @@ export class Engine {
       ...store,
       ...parts,
       assigned,
+      uncounted: createUncounted({ ...store, clock, metrics }),
       integrations,
       wake,
       commit: createCommit({ log, route, integrations, maintenance, wake }),

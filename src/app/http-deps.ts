@@ -9,19 +9,23 @@ import { rolesOf } from "../cluster/active-config.ts";
 import type { Config } from "../config/config.ts";
 import { isReadingOpen } from "../config/http-schema.ts";
 import { createAnnotate } from "../deliver/annotate.ts";
-import type { Alert } from "../health/alert.ts";
+import { type Alert, groupOfSubject } from "../health/alert.ts";
+import { budgetRemaining } from "../health/error-budget.ts";
 import type { Subject } from "../health/evaluation.ts";
 import { recordingLabels } from "../health/recording-evaluator.ts";
 import type { ActiveAlert, HttpDeps } from "../http/deps.ts";
 import { judgeReadiness, type ReadinessFacts } from "../http/lifecycle-routes.ts";
 import type { Access } from "../http/principal.ts";
 import { proxyCheck } from "../http/proxies.ts";
+import type { Instant } from "../lib/clock.ts";
 import { withDeadline } from "../lib/closer.ts";
 import { readVersion } from "../lib/version.ts";
 import { coalesced, mapYielding } from "../lib/yield.ts";
 import { createExposition } from "../metrics/exposition.ts";
 import type { FleetView } from "../metrics/fleet.ts";
-import { toIncident } from "../store/incidents.ts";
+import { sloEvidence } from "../poll/slo-samples.ts";
+import { type Incident, toIncident } from "../store/incidents.ts";
+import { createQueries } from "./queries.ts";
 import type { Reloader } from "./reload.ts";
 import type { Runtime } from "./runtime.ts";
 import type { Setup } from "./setup.ts";
@@ -63,23 +67,41 @@ export function httpDeps(runtime: Runtime, reloader: Reloader, reload: HttpDeps[
     acceptAlerts: (sent) => engine().poll.externalAlerts.accept(sent),
     ...engine().changes,
     timeline: createTimeline(runtime),
+    countsJudged: store.countVerdicts.refreshJudged,
     zones: store.zones.read,
-    incidents: async (since: number) => [
-      ...(await store.incidents.endedSince(since)),
-      ...(await store.shards.alerts())
-        .filter(({ state }) => state === "firing")
-        .map((alert) => ({ ...toIncident(alert), planned: plannedBy(config().maintenance, alert) })),
-    ],
+    query: createQueries({ clock, setup: () => reloader.current(), endpointsDown: () => endpointsDown(runtime) }),
+    incidents: (since) => incidentsSince(runtime, reloader.current(), since),
+    report: (request) => engine().report(request),
     config,
     reload,
     metrics: createExposition({ registry, log, fleet: () => fleetView(runtime, reloader.current()) }),
   };
 }
 
+/** Those that ended, and those that last with what is known of them now. */
+async function incidentsSince(
+  { store, clock }: Runtime,
+  { engine, config }: Setup,
+  since: Instant,
+): Promise<Incident[]> {
+  const [ended, alerts] = await Promise.all([store.incidents.endedSince(since), store.shards.alerts()]);
+  const firing = alerts.filter(({ state }) => state === "firing");
+  const visits = await engine.uncounted.of(firing, clock.now());
+  const lasting = firing.map((alert) => ({
+    ...toIncident(alert),
+    planned: plannedBy(config.maintenance, alert),
+    uncounted: visits.get(alert.id),
+  }));
+  return [...ended, ...lasting];
+}
+
 /** The decision log, and what the clock adds to it. */
 function createTimeline({ store, clock }: Runtime): HttpDeps["timeline"] {
   const { inventory } = store;
-  const labelsOf = ({ kind, id }: Subject) => {
+  const labelsOf = (subject: Subject) => {
+    const { kind, id } = subject;
+    const group = groupOfSubject(subject);
+    if (group) return { [group.label]: group.value };
     if (kind === "recording") return recordingLabels(id, inventory.recording(id)?.locationId ?? "", inventory);
     const location = kind === "location" ? inventory.location(id) : undefined;
     return { location_id: location?.id, location: location?.name, timezone: location?.timezone };
@@ -168,12 +190,27 @@ async function fleetView({ replicas, store }: Runtime, { engine, config }: Setup
     ...Object.values(state).flatMap((alerts) => Object.values(alerts)),
     ...[...externalAlerts.values()].map(({ labels }) => ({ labels, state: "firing" as const })),
   ];
-  return { snapshot, rules: config.rules, otherAlerts };
+  const { at, hours } = await store.countVerdicts.refreshJudged();
+  const isRead = config.counts.read && snapshot.now - at <= 3 * config.counts.intervalMs;
+  const slos = await budgets(store, config.slos, snapshot.now);
+  return { snapshot, rules: config.rules, otherAlerts, slos, hours: isRead ? hours : undefined };
+}
+
+async function budgets(
+  { slos: store }: Runtime["store"],
+  slos: Config["slos"],
+  now: Instant,
+): Promise<NonNullable<FleetView["slos"]>> {
+  const known = slos.length === 0 ? [] : sloEvidence(slos, await store.readAll());
+  return known.map((one) => {
+    const [slo = "", ...group] = one.id.split("/");
+    return { slo, group: group.join("/"), objective: one.objective, remaining: budgetRemaining(one.budget, one, now) };
+  });
 }
 
 /** What readiness is judged by, read now. */
 export async function readinessFacts(runtime: Runtime, reloader: Reloader): Promise<ReadinessFacts> {
-  const { redis, replicas, serviceUp, lastAttemptAt } = runtime;
+  const { redis, replicas, lastAttemptAt } = runtime;
   const { watch } = reloader.current().config;
   const ping = async () => withDeadline(redis.ping(), PING_DEADLINE_MS).then(Boolean, () => false);
   const sweeps = { lastAttemptAt: lastAttemptAt(), statusIntervalMs: watch.statusIntervalMs };
@@ -183,6 +220,10 @@ export async function readinessFacts(runtime: Runtime, reloader: Reloader): Prom
     sweeps: rolesOf(replicas.roleOption).includes("poll") ? sweeps : undefined,
     standby: replicas.standby(),
     isSlackDown: reloader.slack.isDown(),
-    endpointsDown: WATCHED_ENDPOINTS.filter((endpoint) => serviceUp.get(endpoint) === false),
+    endpointsDown: endpointsDown(runtime),
   };
+}
+
+function endpointsDown({ serviceUp }: Pick<Runtime, "serviceUp">): string[] {
+  return WATCHED_ENDPOINTS.filter((endpoint) => serviceUp.get(endpoint) === false);
 }

@@ -1,13 +1,17 @@
 /** The jobs of the role `poll`: sweeps, inventory, uptime, details, self alerts, external alerts, rerouting. */
 import { Schedulers } from "../cluster/schedulers.ts";
-import { uptimeRetentionMs, windowsOf } from "../health/uptime.ts";
+import { figuresOf, uptimeRetentionMs } from "../health/uptime.ts";
+import { countsConditions } from "../poll/counts-assess.ts";
+import { createCountsLookup, createFollowTogether } from "../poll/counts-judge.ts";
 import { createCoverage } from "../poll/coverage.ts";
 import { createDetailsWork } from "../poll/details.ts";
 import { createExternalAlerts } from "../poll/external-alerts.ts";
 import { createInventoryJob } from "../poll/inventory.ts";
+import { createRefreshCounts } from "../poll/refresh-counts.ts";
 import { createRerouting } from "../poll/reroute.ts";
 import { createScheduleLookup } from "../poll/schedule-lookup.ts";
 import { createSelfAlerts } from "../poll/self-alerts.ts";
+import { createSloSamples } from "../poll/slo-samples.ts";
 import { createSweep } from "../poll/sweep.ts";
 import { createRefreshUptime, startUptimeWork } from "../poll/uptime.ts";
 import { createBackfillUptime } from "../poll/uptime-backfill.ts";
@@ -24,17 +28,23 @@ export class PollJobs {
   readonly rerouting: ReturnType<typeof createRerouting>;
   readonly #context: JobContext;
   readonly #details: ReturnType<typeof createDetailsWork>;
+  readonly #counts: ReturnType<typeof createRefreshCounts>;
+  readonly #stopping = new AbortController();
   readonly #evaluateSelf: () => Promise<void>;
 
   constructor(context: JobContext) {
-    const { queues, watch, zones, usualEntries, mayCommit, metrics, config } = context;
+    const { queues, watch, zones, usualEntries, counts, mayCommit, metrics, config } = context;
     this.#context = context;
     const store = guarded(context);
-    this.schedules = new Schedulers({ ...context, ...watch });
+    this.schedules = new Schedulers({
+      ...context,
+      ...watch,
+      countsIntervalMs: config.counts.read ? config.counts.intervalMs : undefined,
+    });
     this.inventory = createInventoryJob({
       ...context,
       store,
-      locationDetails: [zones, usualEntries],
+      locationDetails: [zones, usualEntries, counts],
       assignedChanged: () => this.schedules.assert(),
     });
     this.externalAlerts = createExternalAlerts({
@@ -43,15 +53,33 @@ export class PollJobs {
       requestEvaluation: () => queues.add("upkeep", { job: "external" }),
     });
     this.rerouting = createRerouting({ ...context, isActive: mayCommit, owed: metrics.resolvedOwed });
-    this.#details = createDetailsWork({ ...context, ...watch });
+    const { signal } = this.#stopping;
+    this.#counts = createRefreshCounts({ ...context, signal });
+    this.#details = createDetailsWork({
+      ...context,
+      ...watch,
+      store: context.store,
+      signal,
+      refreshCounts: this.#counts.refresh,
+    });
     const { requestTimeoutMs } = config.service;
-    const self = { ...context, ...watch, store, requestTimeoutMs };
+    const { read, intervalMs } = config.counts;
+    const isAsked = read && context.rules.some(({ when }) => when.kind === "counts_together");
+    const together = isAsked
+      ? createFollowTogether(context.countVerdicts, countsConditions(context.rules), intervalMs)
+      : undefined;
+    const sampleSlos = createSloSamples({
+      ...context,
+      store: context.slos,
+      schedules: createScheduleLookup(context.uptime, context.inventory),
+    });
+    const self = { ...context, ...watch, store, requestTimeoutMs, together, sampleSlos };
     this.#evaluateSelf = createSelfAlerts({ ...self, intervalMs: watch.statusIntervalMs });
   }
 
   /** `retiring` integrations are about to send the ends they owe; `hadAssignments`: the fleet is known already. */
   async start(retiring: ReadonlySet<string>, hadAssignments: boolean): Promise<void> {
-    const { queues, attempted, clock } = this.#context;
+    const { queues, attempted, clock, uncounted } = this.#context;
     await this.rerouting.begin(retiring);
     await this.schedules.assert();
     // `watch` may have changed; the inventory's schedule goes on as it was.
@@ -63,16 +91,20 @@ export class PollJobs {
     });
     const jobs: Record<string, () => Promise<void>> = {
       inventory: () => this.#refreshInventory(),
-      fleet: this.#evaluateSelf,
+      fleet: async () => {
+        await this.#evaluateSelf();
+        await uncounted.settle();
+      },
       external: () => this.externalAlerts.evaluate(),
+      counts: this.#counts.judge,
     };
     await queues.work("upkeep", UPKEEP_AT_ONCE, async ({ data }) => jobs[String(data.job)]?.());
     await this.#details.start();
-    await startUptimeWork(this.#context, windowsOf(this.#context.rules), uptimeOf(this.#context));
+    await startUptimeWork(this.#context, figuresOf(this.#context.rules), uptimeOf(this.#context));
   }
 
   stop(): void {
-    this.#details.stop();
+    this.#stopping.abort();
   }
 
   /** A list that failed or was disbelieved is asked for again soon: an alert depends on it. */
@@ -96,11 +128,14 @@ function guarded({ shards, mayCommit }: JobContext): JobContext["shards"] {
 
 function sweepOf(context: JobContext, nameThem: PollJobs["inventory"]["nameThem"]) {
   const { uptime, inventory, metrics, attempted, coverage } = context;
+  const { read, intervalMs } = context.config.counts;
+  const isAsked = read && context.rules.some(({ when }) => when.kind === "counts");
   const noteCoverage = createCoverage({ ...context, store: coverage });
   return createSweep({
     ...context,
     store: guarded(context),
     nameThem,
+    followCounts: isAsked ? createCountsLookup(context.countVerdicts, intervalMs) : undefined,
     schedules: createScheduleLookup(uptime, inventory),
     swept(outcome, seconds, now) {
       attempted(now);
@@ -113,9 +148,9 @@ function sweepOf(context: JobContext, nameThem: PollJobs["inventory"]["nameThem"
 
 function uptimeOf(context: JobContext) {
   const { shards, config, rules } = context;
-  const [windowsMs, retainMs] = [windowsOf(rules), uptimeRetentionMs(rules)];
+  const [figures, retainMs] = [figuresOf(rules), uptimeRetentionMs(rules)];
   const indexTimezone = config.service.uptimeIndexTimezone;
-  const deps = { ...context, store: shards, windowsMs, retainMs, indexTimezone };
+  const deps = { ...context, store: shards, figures, retainMs, indexTimezone };
   const [refresh, backfill] = [createRefreshUptime(deps), createBackfillUptime(deps)];
   return async (shard: number) => {
     const isKnown = await refresh(shard);

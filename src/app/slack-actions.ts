@@ -27,7 +27,7 @@ export interface SlackIntegration {
   readonly app: SlackAppSettings;
 }
 
-export interface SlackActionsDeps extends SlackVerbsDeps {
+interface SlackActionsDeps extends SlackVerbsDeps {
   readonly integrations: readonly SlackIntegration[];
   readonly store: SlackVerbsDeps["store"] & Pick<Store, "conversations">;
   readonly audit: Pick<AuditTrail, "record">;

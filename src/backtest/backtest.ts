@@ -43,6 +43,9 @@ export function createBacktest(options: Omit<ReplayContext, "plan">, { mostTrans
       return true;
     },
 
+    /** Of rules about counts. */
+    keep,
+
     result(): BacktestCounts {
       for (const [id, seen] of locations) keep(replayLocation(id, seen, context));
       transitions.sort((a, b) => a.alert.updatedAt - b.alert.updatedAt);

@@ -1,9 +1,10 @@
 /** Replays the rules about recordings over the history of one. */
 import type { Evaluator } from "../health/apply-rules.ts";
+import type { CountsLookup } from "../health/counts.ts";
 import type { Recording, RecordingUptime, UptimeBucket } from "../health/recording.ts";
 import { recordingEvaluator } from "../health/recording-evaluator.ts";
 import type { RecordingState } from "../health/shard-state.ts";
-import { bucketLengthMs, settledBefore, windowUptime } from "../health/uptime.ts";
+import { bucketLengthMs, type Figure, settledBefore, windowUptime } from "../health/uptime.ts";
 import type { Instant } from "../lib/clock.ts";
 import { changesBySweep, replayRules, type SteadySpan } from "./replay.ts";
 import { type ReplayContext, tickBefore, tickFrom, type UptimeWindow } from "./setup.ts";
@@ -27,7 +28,7 @@ export function replayRecording({ recording, buckets }: RecordingUptime, context
 }
 
 /** The latest uptime ratio of each window, by its length. */
-type Ratios = Map<number, number | undefined>;
+type Ratios = Map<Figure, number | undefined>;
 
 function* spansOf(
   recording: Recording,
@@ -50,12 +51,18 @@ function* spansOf(
   }
 }
 
+interface Known {
+  readonly seen: SeenStatus;
+  readonly ratios: Ratios;
+  readonly counts?: CountsLookup;
+}
+
 /** The daemon's evaluator of a recording; an unknown status is no evidence for or against a rule about status. */
-function evaluatorAt(
+export function evaluatorAt(
   now: Instant,
   { id, locationId }: Recording,
-  { seen, ratios }: { readonly seen: SeenStatus; readonly ratios: Ratios },
-  { setup, inventory }: ReplayContext,
+  { seen, ratios, counts }: Known,
+  { setup, inventory }: Pick<ReplayContext, "setup" | "inventory">,
 ): Evaluator {
   const state: RecordingState = {
     id,
@@ -75,7 +82,8 @@ function evaluatorAt(
       now,
       intervalMs: setup.statusIntervalMs,
       inventory,
-      uptime: (_, overMs) => ratios.get(overMs),
+      uptime: (_, figure) => ratios.get(figure),
+      counts,
       inSchedule: () => !seen.outside,
       scheduleOf: () => undefined,
       scheduleBegan: () => undefined,

@@ -47,17 +47,25 @@ export interface UptimeWindow {
 
 /** The rules by how history can evaluate them. */
 export function planOf(rules: readonly Rule[]) {
-  const shown = rules.filter(({ when }) => whyNotShown(when) === undefined);
+  const counts = rules.filter(isOfCounts);
+  const others = rules.filter((rule) => !isOfCounts(rule));
+  const shown = others.filter(({ when }) => whyNotShown(when) === undefined);
   return {
     recording: shown.filter(({ when }) => when.kind !== "location_offline"),
     location: shown.filter(({ when }) => when.kind === "location_offline"),
     asksStatus: shown.some(({ when }) => when.kind === "status"),
     windows: windowsOf(shown),
-    notShown: rules.flatMap((rule) => {
+    /** Replayed over what was counted (counts.ts). */
+    counts,
+    notShown: others.flatMap((rule) => {
       const why = whyNotShown(rule.when);
       return why === undefined ? [] : [{ rule, why }];
     }),
   };
+}
+
+function isOfCounts({ when }: Rule): boolean {
+  return when.kind === "counts" || when.kind === "counts_together";
 }
 
 function windowsOf(rules: readonly Rule[]): UptimeWindow[] {
@@ -77,8 +85,12 @@ function whyNotShown(when: Condition): string | undefined {
   switch (when.kind) {
     case "location_offline":
       return undefined;
+    case "group_offline":
+      return "history is read location by location, and does not show groups of several";
     case "service":
       return "history does not show whether the service was reachable";
+    case "slo_burn":
+      return "history does not show what sweeps saw of error budgets";
     case "notifications":
       return "history does not show notifications";
   }

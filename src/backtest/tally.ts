@@ -47,6 +47,8 @@ export function countEpisodes(
     order,
     /** In order of rule as configured, location by name, and week. */
     rules: summedBy(ruleKey, episodes.flatMap(ruleRowsOf)).sort(inOrderOf(order.rules)),
+    /** Of alerts that name figures: what they said when they began to fire, in order of time. */
+    said: episodes.flatMap(saidBy).sort((a, b) => a.firedAt - b.firedAt),
     /** Most time firing first. */
     recordings: summedBy(recordingKey, episodes.flatMap(recordingCountOf)).sort(
       (a, b) => b.firingMs - a.firingMs || b.episodes - a.episodes || compareText(a.recordingId, b.recordingId),
@@ -62,17 +64,26 @@ const recordingKey = ({ recordingId }: RecordingCount) => recordingId;
 const receiverKey = ({ receiver, week }: Pick<ReceiverRow, "receiver" | "week">) => JSON.stringify([receiver, week]);
 
 /** Up to the span's end where it still fires. */
-type Episode = TimeSpan & { readonly alert: Alert };
+type Episode = TimeSpan & { readonly alert: Alert; readonly began: Alert };
 
 function* episodesOf(transitions: readonly Transition[], span: TimeSpan): Generator<Episode> {
   const open = new Map<string, Alert>();
   for (const { kind, alert } of transitions) {
     if (kind === "firing") open.set(alert.id, alert);
     if (kind !== "resolved") continue;
+    yield { alert, began: open.get(alert.id) ?? alert, from: alert.firedAt, to: alert.updatedAt };
     open.delete(alert.id);
-    yield { alert, from: alert.firedAt, to: alert.updatedAt };
   }
-  for (const alert of open.values()) yield { alert, from: alert.firedAt, to: span.to };
+  for (const alert of open.values()) yield { alert, began: alert, from: alert.firedAt, to: span.to };
+}
+
+function saidBy({ alert: { state, labels, ruleId: rule }, began, from: firedAt, to }: Episode) {
+  const { startsAt, facts } = began;
+  if (facts.detail === undefined) return [];
+  const { location_id: locationId, location = "", recording_id: recordingId } = labels;
+  const until = state === "resolved" ? to : undefined;
+  const { detail: text, timezone } = facts;
+  return [{ rule, locationId, location, recordingId, text, timezone, startsAt, firedAt, until }];
 }
 
 function ruleRowsOf({ alert: { labels, ruleId: rule }, from, to }: Episode): RuleRow[] {

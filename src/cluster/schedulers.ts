@@ -23,6 +23,8 @@ interface SchedulersDeps {
   readonly statusIntervalMs: number;
   readonly uptimeIntervalMs: number;
   readonly inventoryIntervalMs: number;
+  /** Undefined where no counts are read. */
+  readonly countsIntervalMs?: number | undefined;
 }
 
 const GRACE_MS = 1_000;
@@ -97,12 +99,12 @@ export class Schedulers {
 }
 
 function jobsOf(deps: SchedulersDeps): PeriodicJob[] {
-  const { statusIntervalMs, uptimeIntervalMs, inventoryIntervalMs } = deps;
+  const { statusIntervalMs, uptimeIntervalMs, inventoryIntervalMs, countsIntervalMs } = deps;
   const upkeep = (job: "inventory" | "fleet", everyMs: number): PeriodicJob => {
     return { queue: "upkeep", id: job, everyMs, data: { job }, subject: job };
   };
   const ofShard = (queue: QueueName, name: string, everyMs: number, shard: number): PeriodicJob => {
-    return { queue, id: `${name}-${shard}`, everyMs, data: { shard }, subject: `${name}:${shard}` };
+    return { queue, id: `${name}-${shard}`, everyMs, data: { shard, job: name }, subject: `${name}:${shard}` };
   };
   const ofShards = deps.assigned
     .shards()
@@ -110,6 +112,7 @@ function jobsOf(deps: SchedulersDeps): PeriodicJob[] {
       ofShard("sweep", "shard", statusIntervalMs, shard),
       ofShard("uptime", "uptime", uptimeIntervalMs, shard),
       ofShard("details", "details", inventoryIntervalMs, shard),
+      ...(countsIntervalMs === undefined ? [] : [ofShard("details", "counts", countsIntervalMs, shard)]),
     ]);
   return [upkeep("inventory", inventoryIntervalMs), upkeep("fleet", statusIntervalMs), ...ofShards];
 }

@@ -70,8 +70,10 @@ const columnsAt = (now: Instant, at: Written): readonly TableColumn<ListedAlert>
 ];
 
 function recordingText(alert: ListedAlert): string {
-  const { recording, recording_id: id } = alert.labels;
-  return nameWithin(recording ?? id ?? "–", placeOf(alert));
+  const { recording, recording_id: id, slo, camera_server, organisation, timezone } = alert.labels;
+  const place = placeOf(alert);
+  const group = place === "" ? (slo ?? camera_server ?? organisation ?? timezone) : undefined;
+  return nameWithin(recording ?? id ?? group ?? "–", place);
 }
 
 function severityStyle(alert: ListedAlert) {

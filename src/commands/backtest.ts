@@ -1,20 +1,35 @@
 /** `backtest`: replays past uptime through a configuration, or compares two, to choose thresholds on evidence. */
-import { SingleBar } from "cli-progress";
+import { setImmediate } from "node:timers/promises";
 import { Command, InvalidArgumentError } from "commander";
 import { planIntegrations } from "../app/integrations.ts";
 import { createBacktest, leadMs } from "../backtest/backtest.ts";
-import type { ReplaySetup, TimeSpan } from "../backtest/setup.ts";
+import { replayCounts } from "../backtest/counts.ts";
+import { planOf, type ReplaySetup, type TimeSpan } from "../backtest/setup.ts";
 import type { Config } from "../config/config.ts";
 import { configFile, loadConfig } from "../config/load.ts";
 import type { Location, Recording } from "../health/recording.ts";
-import { type Clock, type Instant, systemClock } from "../lib/clock.ts";
+import type { Rule } from "../health/rule.ts";
+import { unrecordedIn } from "../health/uptime.ts";
+import { type Clock, HOUR_MS, type Instant, systemClock } from "../lib/clock.ts";
+import { count } from "../lib/format.ts";
+import type { Interval } from "../lib/intervals.ts";
 import { silentLogger } from "../lib/log.ts";
 import { stripControls } from "../lib/text.ts";
 import { dayOf } from "../lib/when.ts";
+import { closedAt } from "../poll/counts-assess.ts";
+import { HOURS_KEPT } from "../poll/counts-plan.ts";
 import { createService, type Days } from "../service/service.ts";
+import {
+  type CountedFleet,
+  type CountsDeps,
+  leastRequests,
+  MOST_REQUESTS,
+  planCountsHistory,
+} from "./backtest/counts.ts";
 import { type FleetToReplay, findFleet, type HistoryDeps, readHistories } from "./backtest/history.ts";
 import { type BacktestReport, renderBacktest } from "./backtest/print.ts";
-import { type CommandIo, configOption, fail, outputOption, withExample } from "./cli/command.ts";
+import { type CommandIo, configOption, fail, gather, outputOption, withExample } from "./cli/command.ts";
+import { createBar } from "./cli/progress.ts";
 import { tableTarget } from "./cli/table.ts";
 
 interface BacktestOptions {
@@ -23,10 +38,12 @@ interface BacktestOptions {
   readonly config?: string;
   readonly compare?: string;
   readonly location?: readonly string[];
+  /** Sensitivities to try; false: rules about counts are left out. */
+  readonly counts?: readonly number[] | false;
   readonly output: "table" | "json" | "csv";
 }
 
-const DAY_MS = 86_400_000;
+const DAY_MS = 24 * HOUR_MS;
 
 /** Exit code 1 for too many alerts, 2 for invalid days or an unknown location. Throws ServiceError or ConfigError. */
 export function backtestCommand(io: CommandIo, clock: Clock = systemClock): Command {
@@ -37,6 +54,12 @@ export function backtestCommand(io: CommandIo, clock: Clock = systemClock): Comm
     .addOption(configOption())
     .option("--compare <file>", "another configuration to compare with")
     .option("--location <id or name>", "only this location; may be repeated", gather)
+    .option(
+      "--counts <sensitivity>",
+      "also try rules about counts with this sensitivity; may be repeated",
+      gatherVisits,
+    )
+    .option("--no-counts", "leave out rules about counts, which take thousands of requests")
     .addOption(outputOption("table", "csv"));
   const example = "lenswatch backtest --from 2026-09-01 --to 2026-10-31 --compare calmer.yaml";
   return withExample(command, example).action(async (options: BacktestOptions) => {
@@ -49,6 +72,13 @@ export function backtestCommand(io: CommandIo, clock: Clock = systemClock): Comm
   });
 }
 
+function gatherVisits(text: string, before: unknown): readonly number[] {
+  const visits = Number(text);
+  if (!Number.isInteger(visits) || visits < 1 || visits > 10_000)
+    throw new InvalidArgumentError("It must be a number of visits from 1 to 10000.");
+  return [...(Array.isArray(before) ? before : []), visits];
+}
+
 function parseDay(text: string): Instant {
   const at = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
   // Date.parse may read 31 June as 1 July.
@@ -56,13 +86,9 @@ function parseDay(text: string): Instant {
   return at;
 }
 
-function gather(text: string, before: readonly string[] = []): readonly string[] {
-  return [...before, text];
-}
-
 async function run(io: CommandIo, clock: Clock, options: BacktestOptions): Promise<void> {
   const now = clock.now();
-  const { from, to = Date.parse(day(now)) - DAY_MS, location: asked = [] } = options;
+  const { from, to = Date.parse(day(now)) - DAY_MS, location: asked = [], counts: tried } = options;
   const problem = problemWith(from, to, now);
   if (problem) return fail(io, 2, problem);
   const files = [configFile(options.config, io.env), ...(options.compare === undefined ? [] : [options.compare])];
@@ -70,7 +96,7 @@ async function run(io: CommandIo, clock: Clock, options: BacktestOptions): Promi
   for (const file of files) configs.push(await loadConfig(file, io.env));
   const [config] = configs;
   if (!config) return;
-  const setups = configs.map(toSetup);
+  const setups = configs.map((one, i) => toSetup(one, i === 0 && Array.isArray(tried) ? tried : []));
   const span: TimeSpan = { from, to: Math.min(to + DAY_MS, now) };
   const service = createService({ config: config.service, log: silentLogger, clock });
   try {
@@ -78,8 +104,16 @@ async function run(io: CommandIo, clock: Clock, options: BacktestOptions): Promi
     const fleet = await findFleet(deps, wantedBy(setups, asked), config.watch.locationsPerRequest);
     if (fleet.locations.length === 0 && asked.length > 0)
       return fail(io, 2, `no watched location has the id or name ${quoted(asked)}; see \`lenswatch status\``);
-    const read = await replay(io, deps, { setups, fleet, span, now });
+    const { locationsPerRequest } = config.watch;
+    const hasCounts = tried !== false && setups.some(({ rules }) => planOf(rules).counts.length > 0);
+    const requests = hasCounts ? leastRequests(fleet.locations.length, span, locationsPerRequest) : 0;
+    if (requests > MOST_REQUESTS) return fail(io, 2, tooManyRequests(requests));
+    const read = await replay(io, deps, { setups, fleet, span, now, leadMs: hasCounts ? HOURS_KEPT * HOUR_MS : 0 });
     if (!read) return fail(io, 1, TOO_MANY);
+    const { locations } = fleet;
+    const counts = hasCounts
+      ? await addCounts(io, { ...deps, service }, { setups, span }, { ...read, locations, span, locationsPerRequest })
+      : undefined;
     const report: BacktestReport = {
       span,
       locations: fleet.locations.length,
@@ -88,6 +122,7 @@ async function run(io: CommandIo, clock: Clock, options: BacktestOptions): Promi
       files,
       plans: read.backtests.map(({ plan }) => plan),
       tallies: read.backtests.map((backtest) => backtest.result()),
+      counts,
     };
     io.stdout.write(renderBacktest(report, options.output, tableTarget(io)));
   } finally {
@@ -102,6 +137,11 @@ function problemWith(from: Instant, to: Instant, now: Instant): string | undefin
 
 const TOO_MANY = "too many alerts would have fired; give fewer days or a --location, or change the thresholds";
 
+function tooManyRequests(requests: number): string {
+  const [many, most] = [requests, MOST_REQUESTS].map(count);
+  return `reading the counts takes at least ${many} requests, ${most} at most are made; give fewer days, a --location, or --no-counts`;
+}
+
 type WatchedSetup = ReturnType<typeof toSetup>;
 
 /** Watched by any of the configurations, and selected by `--location` where given. */
@@ -111,14 +151,16 @@ function wantedBy(setups: readonly WatchedSetup[], asked: readonly string[]): (l
     (asked.length === 0 || asked.some((one) => one === id || one === name));
 }
 
-function toSetup(config: Config) {
+/** With rules for the sensitivities to try. */
+function toSetup(config: Config, tried: readonly number[]) {
   const { locations, exclude, statusIntervalMs, uptimeIntervalMs } = config.watch;
   const listed = locations === "all" ? undefined : new Set(locations);
   const excluded = new Set(exclude);
   const integrations = planIntegrations(config, { web: () => "", smtp: "" }).map((plan) => plan.integration);
   const watchesLocation = (id: string) => (listed?.has(id) ?? true) && !excluded.has(id);
   return {
-    rules: config.rules,
+    rules: [...config.rules, ...tried.flatMap(triedRules)],
+    closedDays: config.counts.closedDays,
     route: config.route,
     inhibitRules: config.inhibitRules,
     maintenance: config.maintenance,
@@ -133,50 +175,89 @@ function toSetup(config: Config) {
   };
 }
 
-type ReplayInput = { setups: readonly WatchedSetup[]; fleet: FleetToReplay; span: TimeSpan; now: Instant };
+function triedRules(sensitivity: number): Rule[] {
+  return (["low", "high"] as const).map((implausible) => ({
+    id: `${implausible} ${sensitivity}`,
+    alert: "CountsImplausible",
+    when: { kind: "counts", implausible, sensitivity },
+    ...{ forMs: 0, keepFiringForMs: 0, respectSchedule: true, labels: {}, annotations: {} },
+  }));
+}
+
+type ReplayInput = {
+  setups: readonly WatchedSetup[];
+  fleet: FleetToReplay;
+  span: TimeSpan;
+  now: Instant;
+  leadMs: number;
+};
 
 /** Replays every history through every configuration, page by page; undefined where there are too many alerts. */
-async function replay(io: CommandIo, deps: HistoryDeps, { setups, fleet, span, now }: ReplayInput) {
+async function replay(io: CommandIo, deps: HistoryDeps, { setups, fleet, span, now, leadMs }: ReplayInput) {
   const locations = new Map(fleet.locations.map((location) => [location.id, location]));
   const recordings = new Map<string, Recording>();
+  const outages = new Map<string, readonly Interval[]>();
   const inventory = { recording: (id: string) => recordings.get(id), location: (id: string) => locations.get(id) };
   const backtests = setups.map((setup) => createBacktest({ setup, span, now, inventory }));
   const stopping = new AbortController();
   const signal = AbortSignal.any([deps.signal, stopping.signal]);
-  const bar = createBar(io, fleet.recordingIds.length);
+  const total = fleet.recordingIds.length;
+  const bar = total > 0 ? createBar(io, "{bar} {value} of {total} recordings, {eta_formatted} left", total) : undefined;
   let withHistory = 0;
   try {
-    await readHistories({ ...deps, signal }, fleet.recordingIds, daysOf(setups, span, now), (results, asked) => {
-      for (const uptime of results) {
-        recordings.set(uptime.recording.id, uptime.recording);
-        if (uptime.buckets.length > 0) withHistory++;
-        if (!backtests.every((backtest) => backtest.add(uptime))) stopping.abort();
-      }
-      bar?.increment(asked);
-    });
+    await readHistories(
+      { ...deps, signal },
+      fleet.recordingIds,
+      daysOf(setups, span, now, leadMs),
+      (results, asked) => {
+        for (const uptime of results) {
+          recordings.set(uptime.recording.id, uptime.recording);
+          if (uptime.buckets.length > 0) withHistory++;
+          if (leadMs > 0) outages.set(uptime.recording.id, unrecordedIn(uptime.buckets));
+          if (!backtests.every((backtest) => backtest.add(uptime))) stopping.abort();
+        }
+        bar?.increment(asked);
+      },
+    );
   } catch (thrown) {
     if (!stopping.signal.aborted) throw thrown;
   } finally {
     bar?.stop();
   }
-  return stopping.signal.aborted ? undefined : { backtests, withHistory };
+  return stopping.signal.aborted ? undefined : { backtests, withHistory, inventory, recordings, outages };
+}
+
+/** Reads what was counted, and adds to each backtest what its rules about counts would have said. */
+async function addCounts(
+  io: CommandIo,
+  deps: CountsDeps,
+  { setups, span }: Pick<ReplayInput, "setups" | "span">,
+  { backtests, inventory, ...fleet }: NonNullable<Awaited<ReturnType<typeof replay>>> & CountedFleet,
+): Promise<BacktestReport["counts"]> {
+  const { cost: requests, sites, read } = await planCountsHistory(deps, fleet);
+  io.stderr.write(`Reading counts in ${count(requests)} requests.\n`);
+  const bar = createBar(io, "{bar} {value} of {total} requests, {eta_formatted} left", requests);
+  const refused = await read((cost) => bar?.increment(cost)).finally(() => bar?.stop());
+  for (const [i, setup] of setups.entries()) {
+    const watched = sites.flatMap((site) => {
+      const recordings = site.recordings.filter((one) => setup.isWatched(one.recordingId, site.locationId));
+      return setup.watchesLocation(site.locationId) ? [{ ...site, recordings }] : [];
+    });
+    const replay = replayCounts({
+      ...{ setup, plan: planOf(setup.rules), sites: watched, span, inventory },
+      isClosed: (site, hours) => closedAt(site, inventory.location(site.locationId)?.name, setup.closedDays, hours),
+    });
+    let step = replay.next();
+    for (; !step.done; step = replay.next()) await setImmediate(undefined, { signal: deps.signal });
+    backtests[i]?.keep(step.value);
+  }
+  return { requests, refused: [...refused] };
 }
 
 /** The days in any time zone that overlap the span, and those before it that the first uptime ratios need. */
-function daysOf(setups: readonly ReplaySetup[], span: TimeSpan, now: Instant): Days {
-  const lead = Math.max(...setups.map(({ rules }) => leadMs(rules)));
+function daysOf(setups: readonly ReplaySetup[], span: TimeSpan, now: Instant, least: number): Days {
+  const lead = Math.max(least, ...setups.map(({ rules }) => leadMs(rules)));
   return { start: day(span.from - lead - DAY_MS), end: day(Math.min(span.to + DAY_MS, now)) };
-}
-
-function createBar({ stderr }: CommandIo, total: number): SingleBar | undefined {
-  if ((stderr as Partial<NodeJS.WriteStream>).isTTY !== true || total === 0) return undefined;
-  const bar = new SingleBar({
-    stream: stderr,
-    format: "{bar} {value} of {total} recordings, {eta_formatted} left",
-    clearOnComplete: true,
-  });
-  bar.start(total, 0);
-  return bar;
 }
 
 function quoted(texts: readonly string[]): string {

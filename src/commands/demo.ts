@@ -10,16 +10,22 @@ import type { Config } from "../config/config.ts";
 import { loadConfig } from "../config/load.ts";
 import { type Inbox, startInbox } from "../demo/inbox.ts";
 import { createNarrator } from "../demo/narrator.ts";
+import { openShop } from "../demo/open-shop.ts";
 import { localTime, type Paint, paintFor, printEvent } from "../demo/print.ts";
+import { systemClock } from "../lib/clock.ts";
 import { Closer } from "../lib/closer.ts";
 import { humanDuration } from "../lib/duration.ts";
 import { freePort } from "../lib/free-port.ts";
 import { createLogger, type Logger, logLevels } from "../lib/log.ts";
 import { startEmbeddedRedis } from "../redis-embedded/embedded.ts";
+import { createService } from "../service/service.ts";
 import { stepsOf } from "../simulator/player.ts";
 import type { Scenario } from "../simulator/scenario.ts";
 import { type Simulator, startSimulator } from "../simulator/simulator.ts";
+import { connectRedis } from "../store/redis.ts";
+import { createStore } from "../store/store.ts";
 import type { CommandIo } from "./cli/command.ts";
+import { storePastCounts } from "./demo-counts.ts";
 import { readScenario, settingsOf } from "./simulate.ts";
 
 const SCENARIO = fileURLToPath(new URL("../demo/scenario.yaml", import.meta.url));
@@ -54,7 +60,7 @@ export function demoCommand(io: CommandIo, startDaemon: StartDaemon): Command {
         scenario,
       };
       try {
-        await play(context, startDaemon);
+        await play(context, startDaemon, options.scenario === undefined);
       } finally {
         io.stdout.write("\nStopping …\n");
         await context.closer.close();
@@ -63,7 +69,8 @@ export function demoCommand(io: CommandIo, startDaemon: StartDaemon): Command {
     });
 }
 
-async function play(context: DemoContext, startDaemon: StartDaemon): Promise<void> {
+/** The demo's own day has a camera that fails to count beside its scenario. */
+async function play(context: DemoContext, startDaemon: StartDaemon, isOwnDay: boolean): Promise<void> {
   const { io, closer, log } = context;
   const redisUrl = await startRedis(context);
   io.signal.throwIfAborted();
@@ -74,15 +81,39 @@ async function play(context: DemoContext, startDaemon: StartDaemon): Promise<voi
   closer.add("inbox", () => inbox.close());
   const listen = `127.0.0.1:${await freePort(DAEMON_PORT)}`;
   io.signal.throwIfAborted();
-  const simulator = await startSimulator({ ...FLEET, scenario: context.scenario });
+  const locations = FLEET.locations - (isOwnDay ? 1 : 0);
+  const simulator = await startSimulator({ ...FLEET, locations, scenario: context.scenario });
   closer.add("simulated service", () => simulator.close());
   io.stdout.write(welcome(context, { inbox, listen, simulator }));
   narrate(context, simulator);
+  if (isOwnDay) addShop(simulator.world, Date.now());
   const env = { ...io.env, ...placeholders({ simulator, inbox, listen }) };
-  const config = await loadConfig(CONFIG, env);
-  const daemon = await startDaemon({ config: { ...config, redis: { ...config.redis, url: redisUrl } }, log });
+  const loaded = await loadConfig(CONFIG, env);
+  const config = { ...loaded, redis: { ...loaded.redis, url: redisUrl } };
+  if (isOwnDay) await storePast(context, simulator, config);
+  const daemon = await startDaemon({ config, log });
   closer.add("daemon", () => daemon.stop(), 15_000);
   await untilAborted(context);
+}
+
+/** A location where it is afternoon now, whose entrance counts nobody since noon. */
+export function addShop(world: Simulator["world"], now: number): void {
+  const { name, timezone, noon } = openShop(now);
+  const { recordings } = world.addLocation({ name, timezone, recordings: FLEET.recordingsPerLocation });
+  world.impair(recordings[0]?.id ?? "", "sees", 0, noon);
+}
+
+/** So that the daemon finds what it would have read in eight weeks. */
+async function storePast({ io, log }: DemoContext, { world }: Simulator, { service: given, redis: place }: Config) {
+  const service = createService({ config: given, log, clock: systemClock });
+  const redis = connectRedis(place, log, "lenswatch-demo");
+  try {
+    const store = createStore(redis, place.prefix).counts;
+    await storePastCounts(world.locations, { service, store, now: Date.now(), signal: io.signal });
+  } finally {
+    await service.close();
+    redis.disconnect();
+  }
 }
 
 /** With a temporary directory that is removed with it. */
@@ -151,10 +182,14 @@ function narrate({ io, paint }: DemoContext, { events, world }: Simulator): void
   events.on("fault", ({ name, type }) => add({ of: "the service", name: name.replaceAll("_", " "), became: type }));
   events.on("change", ({ recordingId, status, change }) => {
     const recording = world.recording(recordingId);
-    if (!recording || (change !== "status" && change !== "quality")) return;
+    const became = {
+      status,
+      quality: `at ${Math.round((recording?.quality ?? 0) * 100)} % quality`,
+      sees: `${status} and has counted nobody since noon there; only the counts of its neighbours can show it`,
+    }[change as string];
+    if (!recording || became === undefined) return;
     const { location, name } = recording;
-    const quality = `at ${Math.round((recording.quality ?? 0) * 100)} % quality`;
-    add({ of: location.name, size: location.recordings.length, name, became: change === "status" ? status : quality });
+    add({ of: location.name, size: location.recordings.length, name, became });
   });
 }
 

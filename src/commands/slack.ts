@@ -4,7 +4,7 @@ import { Command } from "commander";
 import { asJson, type CommandIo, withExample } from "./cli/command.ts";
 
 /** Scopes: to post; to find what was posted; to find a channel by its name; slash commands. */
-export const slackManifest: AppsManifestCreateArguments["manifest"] = {
+const slackManifest: AppsManifestCreateArguments["manifest"] = {
   display_information: {
     name: "lenswatch",
     description: "Notifies when a camera recording goes offline, and when it is back.",

@@ -1,8 +1,9 @@
-/** `why RECORDING`: the decision log of a recording. */
+/** `why RECORDING`: the decision log of a recording, or of a group. */
 import { Command } from "commander";
 import { z } from "zod";
 import type { LogLine } from "../alerting/decision-log.ts";
 import { type FoldedDecisions, foldDecisions } from "../alerting/fold-decisions.ts";
+import { ApiCounts } from "../http/v1/counts.ts";
 import { ApiRecording } from "../http/v1/recordings.ts";
 import { ApiDecision, ApiTimeline } from "../http/v1/timeline.ts";
 import { type Clock, type Instant, systemClock } from "../lib/clock.ts";
@@ -25,7 +26,12 @@ const RecordingRow = z.object(ApiRecording.unwrap().shape).omit({ alerts: true }
 type RecordingRow = z.infer<typeof RecordingRow>;
 
 /** Without fields that a later daemon adds. */
-const Timeline = z.object({ ...ApiTimeline.unwrap().shape, items: z.array(ApiDecision.unwrap().strip()) });
+const Timeline = z.object({
+  ...ApiTimeline.unwrap().shape,
+  items: z.array(ApiDecision.unwrap().strip()),
+  // Absent from an earlier daemon.
+  counts: z.array(ApiCounts.unwrap().strip()).default([]),
+});
 type Timeline = z.infer<typeof Timeline>;
 
 type WhyOptions = DaemonOptions & { readonly since: number; readonly all?: true; readonly output: "text" | "json" };
@@ -34,7 +40,7 @@ type WhyOptions = DaemonOptions & { readonly since: number; readonly all?: true;
 export function whyCommand(io: CommandIo, clock: Clock = systemClock): Command {
   const command = new Command("why")
     .description("Print the decision log of a recording, in its own time zone.")
-    .argument("<recording>", "its id or full name")
+    .argument("<recording>", "its id or full name; of a group, its label and value: camera_server/edge-7")
     .addOption(sinceOption())
     .option("--all", "a line for each decision, not one for each time an alert fired")
     .addOption(outputOption("text"));
@@ -90,18 +96,19 @@ type Answered = { readonly row: RecordingRow | undefined; readonly all: boolean 
 
 function asText(timeline: Timeline, { row, all, now }: Answered): string {
   const { recording, recordingId, location, timezone, items } = timeline;
-  const head = [recording, location, recordingId].filter((part) => part !== null).join(" · ");
+  const head = [...new Set([recording, location, recordingId])].filter((part) => part !== null).join(" · ");
   const entries = all
     ? items.map((line) => ({ at: Date.parse(line.at), text: `${aboutText(line.about)}${line.text}` }))
     : foldDecisions(items.map(toLogLine)).map((entry) => foldedEntry(entry, timezone));
   const dayAt = (at: Instant) => inZone(at, timezone).toFormat("ccc d LLL yyyy");
+  const isGroup = !row && items.some(({ about }) => about.kind === "group" && about.id === recordingId);
   const lines = entries.flatMap(({ at, text }, i) => {
     const entry = `  ${inZone(at, timezone).toFormat("HH:mm:ss")}  ${text}`;
     const isNewDay = i === 0 || dayAt(entries[i - 1]?.at ?? 0) !== dayAt(at);
     return isNewDay ? ["", `${dayAt(at)}, ${timezone}`, entry] : [entry];
   });
   const body = items.length === 0 ? ["", "No decisions in that time."] : lines;
-  return `${[head, stateText(row, now), ...body].map(stripControls).join("\n")}\n`;
+  return `${[head, ...(isGroup ? [] : [stateText(row, now)]), ...countsLines(timeline), ...body].map(stripControls).join("\n")}\n`;
 }
 
 function stateText(row: RecordingRow | undefined, now: Instant): string {
@@ -109,6 +116,15 @@ function stateText(row: RecordingRow | undefined, now: Instant): string {
   if (row.status !== "unknown") return `${row.status} since ${sinceUtc(row.since, now)}`;
   const read = row.since === null ? "never read" : `not read since ${sinceUtc(row.since, now)}`;
   return `unknown: ${read}; it is not evaluated until the service gives its status`;
+}
+
+/** `counts (low/30, Sat 14:20): as usual; the location: as usual`, a line for each condition. */
+function countsLines({ counts, timezone }: Timeline): string[] {
+  return [...Map.groupBy(counts, ({ condition }) => condition)].map(([condition, of]) => {
+    const at = inZone(Date.parse(of[0]?.at ?? ""), timezone).toFormat("ccc HH:mm");
+    const texts = of.map(({ about, text }) => `${about.kind === "location" ? "the location: " : ""}${text}`);
+    return `counts (${condition}, ${at}): ${texts.join("; ")}`;
+  });
 }
 
 function toLogLine({ at, about, rule, integration, reason, detail }: Timeline["items"][number]): LogLine {

@@ -1,4 +1,5 @@
 /** Warnings: settings that are valid and probably not intended. */
+import { matchesAll } from "../alerting/matcher.ts";
 import type { Matcher, Route } from "../alerting/route.ts";
 import { formatDuration } from "../lib/duration.ts";
 import { closestWord } from "../lib/suggest.ts";
@@ -27,6 +28,8 @@ export function advise(
       fromEnvironment(finding.path) ? { ...finding, found: "an unknown label", suggestion: undefined } : finding,
     ),
     ...(input.rules.length === 0 ? [noRules] : []),
+    ...countsRules(config),
+    ...groupRules(config, routes),
     ...idleReceivers(
       config,
       new Set(
@@ -37,6 +40,56 @@ export function advise(
 }
 
 const noRules = warning(["rules"], "an empty list", "at least one rule; without any, no alert ever fires");
+
+const FEWEST_VISITS = 10;
+
+function countsRules({ rules, counts }: Config): Finding[] {
+  const isLow = rules.some(({ when }) => when.kind === "counts" && when.implausible === "low");
+  return rules.flatMap(({ when }, index): Finding[] => {
+    if (when.kind !== "counts" && when.kind !== "counts_together") return [];
+    const path = ["rules", index, "when", when.kind];
+    if (!counts.read)
+      return [warning(path, "counts.read is false", "true: without counts the rule is never evaluated")];
+    if (when.kind === "counts_together")
+      return isLow
+        ? []
+        : [warning(path, "no rule on counts", "one with `implausible: low`, whose alerts this replaces")];
+    if (when.sensitivity >= FEWEST_VISITS) return [];
+    const found = `${when.sensitivity}, which chance often explains`;
+    return [warning([...path, "sensitivity"], found, `${FEWEST_VISITS} or more; the default is 30`)];
+  });
+}
+
+const OF_LOCATIONS = ["location_id", "location"];
+
+/** A group's alert that repeats those of its recordings, or replaces them where a route by location does not match it. */
+function groupRules({ rules, inhibitRules }: Config, routes: readonly (readonly [Route, Path])[]): Finding[] {
+  const groups = rules.filter(({ when }) => when.kind === "group_offline");
+  const inhibits = ({ alert, labels }: (typeof rules)[number]) =>
+    inhibitRules.some(({ sourceMatchers }) => matchesAll(sourceMatchers, { ...labels, alertname: alert }));
+  const silent = groups.find(inhibits);
+  const repeated = inhibitRules.length > 0 ? groups.filter((rule) => !inhibits(rule)) : [];
+  const byLocation = ([{ matchers }]: (typeof routes)[number]) =>
+    matchers.some(({ name, operator, value }) => OF_LOCATIONS.includes(name) && operator === "=" && value !== "");
+  return [
+    ...repeated.map(({ alert }) =>
+      warning(
+        ["inhibit_rules"],
+        `no source ${alert}`,
+        "one; without it each recording of the group is notified as well",
+      ),
+    ),
+    ...routes
+      .filter((one) => silent && byLocation(one))
+      .map(([, path]) =>
+        warning(
+          [...path, "matchers"],
+          `a location, which ${silent?.alert} of several locations has not`,
+          "a route for that as well, or no inhibit rule with it: it replaces the alerts of its recordings",
+        ),
+      ),
+  ];
+}
 
 function noSeverity(index: number): Finding {
   return warning(["rules", index], "a rule without severity", "one in labels: lists and mentions go by it");

@@ -1,5 +1,6 @@
 /** Names of the keys in which two configurations differ, as they are written in a file; never values. */
 import type { Config } from "./config.ts";
+import { isMapping } from "./document.ts";
 
 /** `watch.status_interval`, `rules[RecordingOffline]`, `route`: a key of a section, or an item of a list by its name. */
 export function changedKeys(before: Config, after: Config): string[] {
@@ -35,10 +36,6 @@ function differing(left: Items, right: Items): [name: string, a: unknown, b: unk
   return [...new Set([...left.keys(), ...right.keys()])]
     .map((name): [string, unknown, unknown] => [name, left.get(name), right.get(name)])
     .filter(([, a, b]) => JSON.stringify(a) !== JSON.stringify(b));
-}
-
-function isMapping(value: unknown): value is object {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** `statusIntervalMs` is the key `status_interval`. */

@@ -1,5 +1,6 @@
 /** `when` of a rule: one key for each condition. */
 import type { z } from "zod";
+import { groupLabels } from "../health/alert.ts";
 import type { Condition } from "../health/rule.ts";
 import { type ConfigSection, optional, type Parsed, refuse, required, section, withDefault } from "./key.ts";
 import { duration, enumerate, integer, oneOf, ratio } from "./scalars.ts";
@@ -21,26 +22,52 @@ const overallUptime = section(
   notBelow,
 );
 
+const segmentsReceived = section(
+  {
+    below: required("The alert fires while the ratio of expected segments that arrived is below this.", ratio),
+    clear_above: optional("It resolves once the ratio is above this; by default, `below`.", ratio),
+    over: withDefault(
+      "The time window: the last full buckets, which end up to 75 minutes ago.",
+      duration("1h", "1d"),
+      "1h",
+    ),
+  },
+  notBelow,
+);
+
+const lastSeen = section({
+  older_than: required("The alert fires while `last_seen_utc` is at least this old.", duration("1m", "30d")),
+});
+
 function notBelow(value: { below: number; clear_above: number | undefined }, context: z.RefinementCtx): void {
   if (value.clear_above === undefined || value.clear_above >= value.below) return;
   refuse(context, "clear_above", "a ratio not below `below`");
 }
 
-const locationOffline = section(
-  {
-    at_least: withDefault("The ratio of a location's recordings that must be offline.", ratio, "100%"),
-    clear_below: optional("It resolves once the ratio is below this; by default, `at_least`.", ratio),
-    min_recordings: withDefault(
-      "With fewer recordings with a fresh status than this, the alert keeps its state.",
-      integer(1, 10_000),
-      "2",
-    ),
-  },
-  ({ at_least, clear_below }, context) => {
-    if (clear_below === undefined || clear_below <= at_least) return;
-    refuse(context, "clear_below", "a ratio not above `at_least`");
-  },
+const shareOffline = {
+  at_least: withDefault("The ratio of its recordings that must be offline.", ratio, "100%"),
+  clear_below: optional("It resolves once the ratio is below this; by default, `at_least`.", ratio),
+  min_recordings: withDefault(
+    "With fewer recordings with a fresh status than this, the alert keeps its state.",
+    integer(1, 10_000),
+    "2",
+  ),
+};
+
+const locationOffline = section(shareOffline, notAbove);
+
+const groupOffline = section(
+  { by: required("The label that the recordings share.", oneOf("location_id", ...groupLabels)), ...shareOffline },
+  notAbove,
 );
+
+function notAbove(
+  { at_least, clear_below }: { at_least: number; clear_below: number | undefined },
+  context: z.RefinementCtx,
+): void {
+  if (clear_below === undefined || clear_below <= at_least) return;
+  refuse(context, "clear_below", "a ratio not above `at_least`");
+}
 
 const flapping = section(
   {
@@ -52,19 +79,42 @@ const flapping = section(
   },
 );
 
+const counts = section({
+  implausible: required(
+    "low: hardly anything is counted where people are; high: more than can be.",
+    oneOf("low", "high"),
+  ),
+  sensitivity: withDefault("How many visits must be missing, or too many.", integer(1, 10_000), "30"),
+});
+
 const keys = {
   status: optional("The status of a recording.", oneOf("offline", "degraded")),
   average_quality: optional("The average quality of a recording while it is online or degraded.", averageQuality),
   overall_uptime: optional("The uptime ratio of a recording within its schedule.", overallUptime),
+  segments_received: optional(
+    "Of the segments expected of a recording that was online all the time, the ratio that arrived.",
+    segmentsReceived,
+  ),
+  last_seen: optional("When a recording that is online was last seen by the service.", lastSeen),
   missing: optional("A known recording that complete snapshots do not contain.", oneOf("true")),
   flapping: optional(
     "A recording whose status changes often, as Nagios counts it: newer changes weigh more.",
     flapping,
   ),
-  location_offline: optional("The ratio of a location's recordings that are offline.", locationOffline),
+  group_offline: optional("The ratio of the recordings with the same label that are offline.", groupOffline),
+  location_offline: optional("The same by `location_id`.", locationOffline),
+  counts: optional("Counts of a location, or of a recording, that cannot be true.", counts),
+  counts_together: optional(
+    "Counts that dropped at most locations of an organisation or time zone at once; replaces the alerts of each.",
+    oneOf("true"),
+  ),
   service: optional(
     "Whether the service is unreachable: no shard had a good sweep, or some had none.",
     oneOf("unreachable", "partly_unreachable"),
+  ),
+  slo_burn: optional(
+    "How fast an error budget of `slo` burns: in hours (fast), or in days (slow).",
+    oneOf("fast", "slow"),
   ),
   notifications: optional("Notifications that an integration fails to send.", oneOf("failing")),
 };
@@ -73,7 +123,7 @@ type ConditionInput = Parsed<typeof keys>;
 
 /** The one condition of a `when` that passed the schema. */
 export function buildCondition(when: ConditionInput): Condition {
-  const { status, service, average_quality, overall_uptime, flapping, location_offline } = when;
+  const { status, service, average_quality, overall_uptime, segments_received, last_seen, flapping } = when;
   if (status) return { kind: "status", status };
   if (service) return { kind: "service", state: service };
   if (average_quality) {
@@ -84,11 +134,22 @@ export function buildCondition(when: ConditionInput): Condition {
     const { below, clear_above = below, over } = overall_uptime;
     return { kind: "overall_uptime", below, clearAbove: clear_above, overMs: over };
   }
-  if (flapping) return { kind: "flapping", ...flapping };
-  if (location_offline) {
-    const { at_least, clear_below = at_least, min_recordings } = location_offline;
-    return { kind: "location_offline", atLeast: at_least, clearBelow: clear_below, minRecordings: min_recordings };
+  if (segments_received) {
+    const { below, clear_above = below, over } = segments_received;
+    return { kind: "segments_received", below, clearAbove: clear_above, overMs: over };
   }
+  if (last_seen) return { kind: "last_seen", olderThanMs: last_seen.older_than };
+  if (when.counts) return { kind: "counts", ...when.counts };
+  if (when.counts_together) return { kind: "counts_together" };
+  if (flapping) return { kind: "flapping", ...flapping };
+  const outage =
+    when.group_offline ?? (when.location_offline && { ...when.location_offline, by: "location_id" as const });
+  if (outage) {
+    const { by, at_least, clear_below = at_least, min_recordings } = outage;
+    const share = { atLeast: at_least, clearBelow: clear_below, minRecordings: min_recordings };
+    return by === "location_id" ? { kind: "location_offline", ...share } : { kind: "group_offline", by, ...share };
+  }
+  if (when.slo_burn) return { kind: "slo_burn", speed: when.slo_burn };
   return when.missing ? { kind: "missing" } : { kind: "notifications", state: "failing" };
 }
 

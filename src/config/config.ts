@@ -32,12 +32,14 @@ export function configHash(config: Config, integrationIds: readonly string[] = [
 /** The configuration of a validated file; `Config` is its type. */
 export function buildConfig(input: ConfigInput, web: Parameters<typeof buildHttp>[1]) {
   const { request_timeout: requestTimeoutMs, ...service } = input.service;
+  const { interval: intervalMs, ...rest } = input.counts;
   const intervals: Intervals = new Map(input.time_intervals.map((interval) => [interval.name, interval]));
   return {
     service: { ...camelKeys(service), requestTimeoutMs },
     /** At most one of `url`, `sentinels` and `cluster`; none: an embedded redis-server is started or adopted. */
     redis: camelKeys(input.redis),
     watch: buildWatch(input.watch),
+    counts: { ...camelKeys(rest), intervalMs },
     rules: buildRules(input.rules),
     route: buildRoot(input, intervals),
     receivers: input.receivers.map(({ name, ...written }) => ({
@@ -48,6 +50,7 @@ export function buildConfig(input: ConfigInput, web: Parameters<typeof buildHttp
     maintenance: input.maintenance.map(({ time_intervals: names, comment = "", ...rest }): Maintenance => {
       return { ...rest, comment, timeIntervals: names.flatMap((name) => intervals.get(name) ?? []) };
     }),
+    slos: input.slo.map(({ period: periodMs, ...slo }) => ({ ...slo, periodMs })),
     smtp: input.smtp && camelKeys(input.smtp),
     digests: input.digests.map((digest) => camelKeys(digest)),
     http: buildHttp(input.http, web),

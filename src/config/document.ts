@@ -68,7 +68,7 @@ export function readYaml(text: string, env: Environment | undefined, isPartial =
 }
 
 /** Whether a value is a mapping. */
-export function isMapping(value: Raw | undefined): value is RawMap {
+export function isMapping(value: unknown): value is RawMap {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 

@@ -138,13 +138,30 @@ export const inhibitRuleSection = section({
 export const defaultInhibitRules: RawMap[] = [
   {
     source_matchers: [`alertname = "${names.location_offline}"`],
-    target_matchers: [`alertname =~ "Recording.*|${names.low_quality}"`],
+    target_matchers: [`alertname =~ "Recording.*|${names.low_quality}|${names.camera_server_offline}|Counts.*"`],
     equal: ["location_id"],
   },
   {
+    source_matchers: [`alertname = "${names.camera_server_offline}"`],
+    target_matchers: [`alertname =~ "Recording.*|${names.low_quality}|${names.location_offline}|Counts.*"`],
+    equal: ["camera_server"],
+  },
+  {
     source_matchers: [`alertname = "${names.offline}"`],
-    target_matchers: [`alertname =~ "${names.low_uptime}|${names.low_quality}|${names.missing}"`],
+    target_matchers: [
+      `alertname =~ "${names.low_uptime}|${names.low_quality}|${names.missing}|${names.not_uploading}|Counts.*"`,
+    ],
     equal: ["recording_id"],
+  },
+  {
+    source_matchers: [`alertname = "${names.not_uploading}"`],
+    target_matchers: [`alertname =~ "${names.low_uptime}|Counts.*"`],
+    equal: ["recording_id"],
+  },
+  {
+    source_matchers: [`alertname =~ "${names.counts_low}|${names.counts_high}"`, 'recording_id != ""'],
+    target_matchers: [`alertname =~ "${names.counts_low}|${names.counts_high}"`, 'recording_id = ""'],
+    equal: ["alertname", "location_id"],
   },
   {
     source_matchers: [`alertname = "${names.flapping}"`],
@@ -152,4 +169,5 @@ export const defaultInhibitRules: RawMap[] = [
     equal: ["recording_id"],
   },
   { source_matchers: [`alertname = "${names.service_unreachable}"`], target_matchers: ['location_id != ""'] },
+  { source_matchers: [`alertname = "${names.service_unreachable}"`], target_matchers: ['camera_server != ""'] },
 ];

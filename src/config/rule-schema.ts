@@ -8,7 +8,7 @@ import { duration, LABEL_NAME, line, prose, textMatching, trueOrFalse } from "./
 
 /** Labels that lenswatch sets itself. */
 export const reservedLabels: readonly string[] =
-  "alertname recording_id recording location_id location organisation camera_server timezone".split(" ");
+  "alertname recording_id recording location_id location organisation camera_server timezone slo".split(" ");
 
 const labelName = z
   .string()
@@ -69,11 +69,24 @@ export const defaultRules: RawMap[] = [
     when: { overall_uptime: { below: "0.95", clear_above: "0.97", over: "24h" } },
     labels: warning,
   },
+  {
+    alert: names.not_uploading,
+    when: { segments_received: { below: "5%", clear_above: "50%", over: "1h" } },
+    for: "20m",
+    labels: warning,
+  },
   { alert: names.missing, when: { missing: "true" }, for: "10m", labels: warning },
   { alert: names.flapping, when: { flapping: { high: "30%", low: "20%" } }, labels: warning },
   {
     alert: names.location_offline,
     when: { location_offline: { at_least: "100%", clear_below: "80%", min_recordings: "2" } },
+    for: "1m",
+    keep_firing_for: "5m",
+    labels: critical,
+  },
+  {
+    alert: names.camera_server_offline,
+    when: { group_offline: { by: "camera_server", at_least: "100%", clear_below: "80%", min_recordings: "3" } },
     for: "1m",
     keep_firing_for: "5m",
     labels: critical,
@@ -86,5 +99,7 @@ export const defaultRules: RawMap[] = [
     labels: critical,
   },
   { alert: names.service_partly_unreachable, when: { service: "partly_unreachable" }, for: "10m", labels: warning },
+  { alert: names.slo_burn_fast, when: { slo_burn: "fast" }, labels: critical },
+  { alert: names.slo_burn_slow, when: { slo_burn: "slow" }, labels: warning },
   { alert: names.notifications_failing, when: { notifications: "failing" }, for: "5m", labels: critical },
 ];

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { logLevels } from "../lib/log.ts";
 import { emailAddresses, receiverSection } from "./channel-schema.ts";
+import { visitCountsSection } from "./counts-schema.ts";
 import { tlsSection } from "./http-client-schema.ts";
 import { httpSection } from "./http-schema.ts";
 import { listOf, optional, type Parsed, refuse, required, section, withDefault } from "./key.ts";
@@ -33,6 +34,7 @@ import {
   webUrl,
   zone,
 } from "./scalars.ts";
+import { sloSection } from "./slo-schema.ts";
 import { timeIntervalSection } from "./time-interval-schema.ts";
 
 const serviceKeys = {
@@ -154,6 +156,7 @@ export const rootSection = section({
   service: required("The analytics service.", service),
   redis: withDefault("The store of all state.", redisSection, {}),
   watch: withDefault("The recordings to watch, and how often.", watch, {}),
+  counts: withDefault("Visitor counts: how often they are read, and what they are worth.", visitCountsSection, {}),
   rules: withDefault("Alerting rules, as in Prometheus.", listOf(ruleSection), defaultRules),
   route: optional(
     "The routing tree, as in Alertmanager; with a single receiver, everything goes to it by default.",
@@ -175,6 +178,7 @@ export const rootSection = section({
     listOf(maintenance),
     [],
   ),
+  slo: withDefault("Objectives for the ratio of time that recordings record.", listOf(sloSection), []),
   smtp: optional("The mail server; required for e-mail and digests.", smtp),
   digests: withDefault("Summaries by e-mail.", listOf(digest), []),
   http: withDefault("The status page, the API and the metrics.", httpSection, {}),

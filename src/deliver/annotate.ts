@@ -1,5 +1,7 @@
 /** Adds what is known of locations to alerts, from Redis alone and within a short deadline. */
 import { type LocationDetails, locationIdOf, withImpact } from "../alerting/impact.ts";
+import type { VisitWorth } from "../alerting/uncounted.ts";
+import type { VisitsLost } from "../counts/visits-lost.ts";
 import { type Alert, alertKey } from "../health/alert.ts";
 import type { ShardState } from "../health/shard-state.ts";
 import type { Instant } from "../lib/clock.ts";
@@ -13,6 +15,8 @@ import type { Store } from "../store/store.ts";
 
 /** A message is not delayed any longer. */
 const DEADLINE_MS = 250;
+/** What takes longer is in the next message. */
+const VISITS_DEADLINE_MS = 150;
 /** A message about more locations lists them, and has no room for what is known of each. */
 const FEW_LOCATIONS = 5;
 /** An older reading does not show that a recording is online. */
@@ -24,10 +28,12 @@ const INCIDENTS_FOR_MS = 10_000;
 type AnnotateDeps = { log: Logger } & { [Key in "zones" | "usualEntries"]: Pick<Store[Key], "read"> };
 
 /** What a message tells beyond annotations. */
-export interface ContextDeps {
+interface ContextDeps {
   readonly shards: Pick<Store["shards"], "readAll">;
   readonly incidents: Pick<Store["incidents"], "latest">;
-  readonly uptime: Pick<Store["uptime"], "schedule">;
+  /** Visits that were not counted, by episode. */
+  readonly uncounted: { of(alerts: readonly Alert[], now: Instant): Promise<ReadonlyMap<string, VisitsLost>> };
+  readonly config: { readonly counts: VisitWorth };
   readonly assigned: { shardOf(location: string): number | undefined };
 }
 
@@ -41,13 +47,15 @@ export function createAnnotate({ log, zones, usualEntries }: AnnotateDeps, conte
 
   async function placesOf(alerts: readonly Alert[], now: Instant): Promise<LocationDetails> {
     const ids = [...new Set(alerts.flatMap((alert) => locationIdOf(alert) ?? []))];
-    const isFew = ids.length > 0 && ids.length <= FEW_LOCATIONS && alerts.some(({ state }) => state === "firing");
-    const [known, usual, more] = await Promise.all([
+    const isFew = ids.length > 0 && ids.length <= FEW_LOCATIONS;
+    const visitsOf = async () => context && withDeadline(context.uncounted.of(alerts, now), VISITS_DEADLINE_MS);
+    const [known, usual, more, visits] = await Promise.all([
       zones.read(ids),
       usualEntries.read(ids),
-      isFew ? contextOf?.(ids, now) : undefined,
+      isFew && alerts.some(({ state }) => state === "firing") ? contextOf?.(ids, now) : undefined,
+      isFew ? visitsOf().catch(() => undefined) : undefined,
     ]);
-    return { zones: known, usual: new Map([...usual].map(([id, { weekdays }]) => [id, weekdays])), ...more };
+    return { zones: known, usual, ...more, visits, worth: context?.config.counts };
   }
 
   return async (alerts, now) => {
@@ -61,7 +69,7 @@ export function createAnnotate({ log, zones, usualEntries }: AnnotateDeps, conte
   };
 }
 
-function createContext({ shards, incidents, uptime, assigned }: ContextDeps) {
+function createContext({ shards, incidents, assigned }: ContextDeps) {
   let read: { readonly at: Instant; readonly rows: Promise<Incident[] | undefined> } | undefined;
 
   function latest(now: Instant): Promise<Incident[] | undefined> {
@@ -83,7 +91,7 @@ function createContext({ shards, incidents, uptime, assigned }: ContextDeps) {
       const key = alertKey(ruleId, subject.kind, subject.id);
       if (wanted.has(locationId)) outages.set(key, (outages.get(key) ?? 0) + 1);
     }
-    return { here: onlineHere(states, wanted, now), outages, scheduleOf: (id: string) => uptime.schedule(id)?.hours };
+    return { here: onlineHere(states, wanted, now), outages };
   };
 }
 

@@ -4,10 +4,16 @@
  */
 import type { Maintenance } from "../alerting/maintenance.ts";
 import type { Matcher } from "../alerting/route.ts";
-import type { EndReason } from "../health/alert.ts";
+import type { VisitWorth } from "../alerting/uncounted.ts";
+import type { VisitsLost } from "../counts/visits-lost.ts";
+import type { EndReason, Labels } from "../health/alert.ts";
+import type { SteadyFall } from "../health/lens.ts";
+import type { QualityHistory } from "../health/quality.ts";
 import type { Recording, RecordingStatus, UptimeBucket } from "../health/recording.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { Interval } from "../lib/intervals.ts";
+import type { Slo, SloRow } from "../report/report.ts";
+import type { LossTally } from "../report/tally.ts";
 
 export interface DigestPeriod extends Interval {
   /** For people: `Thu 19 Nov 2026`. */
@@ -27,9 +33,15 @@ export interface DigestIncident {
   readonly recordingId?: string | undefined;
   /** The subject where `recordingId` is absent. */
   readonly locationId?: string | undefined;
+  /** Labels of an alert about recordings that share one: it belongs to the digests whose matchers they match. */
+  readonly group?: Labels | undefined;
+  /** Of an alert about all recordings of a camera server. */
+  readonly cameraServer?: string | undefined;
   readonly startsAt: Instant;
   readonly endsAt?: Instant | undefined;
   readonly endReason?: EndReason | undefined;
+  /** Visits of its location not counted meanwhile. */
+  readonly uncounted?: VisitsLost | undefined;
 }
 
 /** A maintenance, with its windows in and around the period. */
@@ -52,7 +64,11 @@ export interface RecordingFigures {
   readonly buckets: readonly UptimeBucket[];
   /** `1` inside the schedule, `0` outside, `?` unknown, for each hour from Monday 00:00 on; undefined: not known. */
   readonly scheduleHours?: string | undefined;
+  readonly quality?: QualityHistory | undefined;
 }
+
+/** A recording whose quality falls steadily. */
+export type LensToClean = Located & SteadyFall & { readonly recording: { readonly id: string; readonly name: string } };
 
 /** The scope of a digest: its period, and everything in it that is not a recording's own figures. */
 export interface DigestScope {
@@ -73,8 +89,13 @@ export interface DigestScope {
   readonly unwatched?: readonly Interval[] | undefined;
   /** Downtime inside them is planned, of recordings that all matchers match. */
   readonly maintenance?: readonly PlannedWindows[] | undefined;
+  /** Quality below which a rule fires, 0–1, where recordings whose quality falls are listed. */
+  readonly qualityBelow?: number | undefined;
   /** With less uptime on a day, a location's visitor counts of that day are unreliable; 0–1. */
   readonly untrustedBelow: number;
+  /** How many recordings a location or camera server has, by `groupKey`: of two alerts the larger group's explains. */
+  readonly groupSizes?: ReadonlyMap<string, number> | undefined;
+  readonly slos?: readonly Slo[] | undefined;
 }
 
 /**
@@ -117,12 +138,17 @@ export interface RecordingDigest {
   readonly lostMs: number;
   /** As `lostMs`, inside maintenance windows: not part of it. */
   readonly plannedMs: number;
+  /** By cause, with what only the service's figures lack. */
+  readonly loss: LossTally;
   readonly outages: readonly Outage[];
   /** Flapping alerts inside the period, and their time inside it. */
   readonly flapping: { readonly count: number; readonly lengthMs: number } | undefined;
   /** Empty for recordings that were up or unknown. */
   readonly timeline: readonly TimelineRun[];
 }
+
+/** Visits of a location that were not counted inside the period. */
+export type LocatedVisits = Located & { readonly visits: VisitsLost };
 
 export type Located = { readonly locationId: string; readonly locationName: string };
 
@@ -196,6 +222,7 @@ export interface DigestTotals extends Readonly<Record<DigestPart, number>> {
   readonly outages: number;
   readonly lostMs: number;
   readonly plannedMs: number;
+  readonly loss: LossTally;
   readonly uptime: number | undefined;
   /** Mean time to recovery of the outages that ended inside the period. */
   readonly recoveryMs: number | undefined;
@@ -222,6 +249,8 @@ export interface Digest {
   readonly counts: CountsAnswer;
   /** Longest first; a few. */
   readonly longest: readonly LongOutage[];
+  readonly lenses: readonly LensToClean[];
+  readonly qualityBelow: number | undefined;
   /** Most outages first. */
   readonly flappers: readonly Flapper[];
   /** Longest first. */
@@ -229,8 +258,13 @@ export interface Digest {
   readonly other: readonly OtherAlerts[];
   /** Longest first; undefined: not asked for. */
   readonly acknowledged?: readonly AcknowledgedAlert[];
+  /** How the period stands with the objectives, by SLO. */
+  readonly slos: readonly SloRow[];
   readonly unreachable: readonly Interval[];
   readonly unwatched: readonly Interval[];
+  /** Most first; of locations where it is known. */
+  readonly visits: readonly LocatedVisits[];
+  readonly visitWorth?: VisitWorth | undefined;
   /** Windows inside the period. */
   readonly maintenance: readonly Pick<PlannedWindows, "name" | "comment" | "windows">[];
 }

@@ -4,11 +4,18 @@ import { isInForce } from "../alerting/acknowledgement.ts";
 import { windowsIn } from "../alerting/maintenance.ts";
 import { matchesAll } from "../alerting/matcher.ts";
 import type { Config, DigestConfig } from "../config/config.ts";
+import type { VisitsLost } from "../counts/visits-lost.ts";
 import type { Alert } from "../health/alert.ts";
 import type { UptimeBucket } from "../health/recording.ts";
-import type { Rule } from "../health/rule.ts";
+import { highestThreshold, type Rule } from "../health/rule.ts";
 import { knownHours } from "../health/schedule.ts";
-import { currentStatus, type FleetSnapshot, type RecordingState, recordingsById } from "../health/shard-state.ts";
+import {
+  currentStatus,
+  type FleetSnapshot,
+  type RecordingState,
+  ROWS_PER_STEP,
+  recordingsById,
+} from "../health/shard-state.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";
 import { type Interval, lengthIn, subtract } from "../lib/intervals.ts";
@@ -16,7 +23,8 @@ import { createYielder, runYielding } from "../lib/yield.ts";
 import type { Store } from "../store/store.ts";
 import type { UptimeHistory } from "../store/uptime-history.ts";
 import { createDigester, type Digester } from "./compute/compute.ts";
-import { incidentOf } from "./compute/incident.ts";
+import { groupKey, incidentOf } from "./compute/incident.ts";
+import { AROUND_MS } from "./compute/recording.ts";
 import type { AcknowledgedAlert, Digest, DigestPeriod, DigestRecording, DigestScope } from "./digest.ts";
 import { digestPeriod } from "./period.ts";
 
@@ -25,9 +33,11 @@ export type DigestFleet = FleetSnapshot & { readonly shardNumbers: readonly numb
 
 /** Where a digest's figures come from. */
 export interface FiguresSource {
-  readonly config: Pick<Config, "rules" | "service"> & Partial<Pick<Config, "maintenance">>;
+  readonly config: Pick<Config, "rules" | "service"> & Partial<Pick<Config, "maintenance" | "slos" | "counts">>;
   readonly store: Pick<Store, "incidents" | "shards" | "uptime" | "coverage" | "acks">;
   fleet(): Promise<DigestFleet>;
+  /** Visits not counted while alerts fire, by episode. */
+  readonly uncounted?: { of(alerts: readonly Alert[], now: Instant): Promise<ReadonlyMap<string, VisitsLost>> };
 }
 
 /** A page of histories is about a megabyte. */
@@ -40,11 +50,22 @@ const MIN_UNWATCHED_MS = 15 * 60_000;
 
 /** The figures of a digest about the fleet, without visitor counts. */
 export async function computeFleet(source: FiguresSource, digest: DigestConfig, period: DigestPeriod): Promise<Digest> {
-  const fleet = await source.fleet();
-  const digester = createDigester(await scopeOf(source, digest, period, fleet.now));
+  const fleet = await readStates(source);
+  const before = digestPeriod(digest.period, period.from, digest.timezone);
+  const scope = await readScope(source, { ...digest, period, before }, fleet);
+  const qualityBelow = digest.period === "1d" ? undefined : highestThreshold(source.config.rules, "average_quality");
+  const digester = createDigester({ ...scope, qualityBelow });
   await addFleet(source, fleet, digester, period.to - FIGURES_FROM_MS);
   const acknowledged = await acknowledgedOf(source, digest, fleet.now);
-  return { ...(await runYielding(digester.finish())), acknowledged };
+  return { ...(await runYielding(digester.finish())), acknowledged, visitWorth: source.config.counts };
+}
+
+type FleetStates = Awaited<ReturnType<typeof readStates>>;
+
+/** The fleet, and each recording in it once. */
+export async function readStates(source: Pick<FiguresSource, "fleet">) {
+  const fleet = await source.fleet();
+  return { ...fleet, states: await runYielding(recordingsById(fleet)) };
 }
 
 async function acknowledgedOf({ store }: FiguresSource, { matchers }: DigestConfig, now: Instant) {
@@ -60,44 +81,66 @@ async function acknowledgedOf({ store }: FiguresSource, { matchers }: DigestConf
   return found.sort((a, b) => a.startsAt - b.startsAt);
 }
 
-async function scopeOf(
-  { config, store }: FiguresSource,
-  digest: DigestConfig,
-  period: DigestPeriod,
-  now: Instant,
+/** What a digest or a report is about. */
+export interface Wanted extends Pick<DigestConfig, "timezone" | "matchers" | "untrustedBelow"> {
+  readonly period: DigestPeriod;
+  /** To compare with. */
+  readonly before?: DigestPeriod;
+}
+
+export async function readScope(
+  { config, store, uncounted }: FiguresSource,
+  { period, before, ...wanted }: Wanted,
+  fleet: FleetStates,
 ): Promise<DigestScope> {
   const { rules, maintenance = [] } = config;
-  const before = digestPeriod(digest.period, period.from, digest.timezone);
+  const { now } = fleet;
+  const from = (before ?? period).from - AROUND_MS;
   const [all, alerts, coverage, completeSince] = await Promise.all([
-    store.incidents.endedSince(before.from),
+    store.incidents.endedSince(from),
     store.shards.alerts(),
-    store.coverage.since(before.from),
+    store.coverage.since(from),
     store.incidents.completeSince(),
   ]);
-  const unseen = subtract([{ from: before.from, to: period.to }], coverage);
+  const unseen = subtract([{ from, to: Math.min(period.to + AROUND_MS, now) }], coverage);
   const isOwn = ({ subject }: Pick<Alert, "subject">) => subject.kind !== "external";
   const ended = all.filter(isOwn);
   const firing = alerts.filter((alert) => alert.state === "firing" && isOwn(alert));
+  const visits = await uncounted?.of(firing, now);
   const unreachable = unreachableTime([...ended, ...firing], rules, period.to, now);
   return {
     now,
     period,
-    before: { period: before, isWatched: isWatched(before, [...unseen, ...unreachable], completeSince) },
-    timezone: digest.timezone,
+    before: before && { period: before, isWatched: isWatched(before, [...unseen, ...unreachable], completeSince) },
+    timezone: wanted.timezone,
     dayZone: config.service.uptimeIndexTimezone === "utc" ? "UTC" : undefined,
     incidents: [
       ...ended.map((row) => incidentOf({ ...row, labels: { alertname: row.alertname } }, rules)),
-      ...firing.map((alert) => incidentOf(alert, rules)),
+      ...firing.map((alert) => incidentOf({ ...alert, uncounted: visits?.get(alert.id) }, rules)),
     ],
-    matchers: digest.matchers,
+    matchers: wanted.matchers,
     maintenance: maintenance.map((one) => ({
       ...one,
-      windows: windowsIn(one, { from: before.from, to: Math.max(now, period.to) }),
+      windows: windowsIn(one, { from, to: Math.max(now, period.to) }),
     })),
-    untrustedBelow: digest.untrustedBelow,
+    untrustedBelow: wanted.untrustedBelow,
+    slos: config.slos,
+    groupSizes: await runYielding(groupSizes(fleet)),
     unreachable,
     unwatched: unseen.filter(({ from, to }) => to - from >= MIN_UNWATCHED_MS),
   };
+}
+
+function* groupSizes({ states, inventory }: FleetStates): Generator<void, ReadonlyMap<string, number>> {
+  const sizes = new Map<string, number>();
+  const add = (key: string) => sizes.set(key, (sizes.get(key) ?? 0) + 1);
+  for (const { id, locationId } of states.values()) {
+    const recording = inventory.recording(id);
+    add(groupKey("location", recording?.locationId ?? locationId));
+    if (recording) add(groupKey("camera_server", recording.cameraServer));
+    if (states.size > ROWS_PER_STEP) yield;
+  }
+  return sizes;
 }
 
 function unreachableTime(
@@ -119,20 +162,21 @@ function isWatched(period: Interval, unwatched: readonly Interval[], completeSin
   return completeSince <= from && lengthIn([period], period, unwatched) >= (to - from) * WATCHED_SHARE;
 }
 
-async function addFleet(
+/** Adds every recording that is wanted, with its figures from the day of `from` on. */
+export async function addFleet(
   { config, store }: FiguresSource,
-  fleet: DigestFleet,
-  digester: Digester,
+  fleet: FleetStates,
+  digester: Pick<Digester, "wants" | "add">,
   from: Instant,
 ): Promise<void> {
-  const states = await runYielding(recordingsById(fleet));
+  const { states } = fleet;
   const bucketsOf = createDailyBuckets();
   const maybeYield = createYielder();
   const figuresOf = (history: UptimeHistory | undefined, { recording }: DigestRecording) => {
     if (!history) return { buckets: [] };
     const zone = config.service.uptimeIndexTimezone === "utc" ? "UTC" : recording.timezone;
     const scheduleHours = history.schedule && knownHours(history.schedule);
-    return { buckets: bucketsOf(history, zone, from), scheduleHours };
+    return { buckets: bucketsOf(history, zone, from), scheduleHours, quality: history.quality };
   };
   for (const [i, { recordings }] of fleet.shards.entries()) {
     // While a location moves between shards, a recording is in both: the later reading counts.

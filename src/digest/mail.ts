@@ -8,13 +8,13 @@ import { cut } from "../lib/text.ts";
 import { dayOf } from "../lib/when.ts";
 import { createYielder, inChunks } from "../lib/yield.ts";
 import type { Digest } from "./digest.ts";
-import { countsCsv, recordingsCsv } from "./render/csv.ts";
+import { countsCsv, lensesCsv, recordingsCsv, visitsCsv } from "./render/csv.ts";
 import { headline } from "./render/headline.ts";
 import { renderDigestHtml, UNSUBSCRIBE_HERE } from "./render/html.ts";
 import { renderDigestText } from "./render/text.ts";
 import { type DigestFrame, viewOf } from "./render/view.ts";
 
-export type Attachment = { readonly filename: string; readonly content: Buffer; readonly contentType: string };
+type Attachment = { readonly filename: string; readonly content: Buffer; readonly contentType: string };
 
 type RenderedDigest = Awaited<ReturnType<typeof renderDigest>>;
 
@@ -85,13 +85,17 @@ const BOM = "\ufeff";
 
 const compress = promisify(gzip);
 
-/** The recordings, and the visitor counts where some are untrusted; named after the digest and its first day. */
+/** The recordings, the visitor counts where some are untrusted, lenses to clean and what outages cost where there are any; named after the digest and its first day. */
 export async function attachmentsOf(name: string, digest: Digest): Promise<Attachment[]> {
   const day = dayOf(digest.period.from, digest.timezone);
   const base = `${name.replace(/[^\p{L}\p{N}._-]+/gu, "-")}-${day}`;
-  const recordings = await csvFile(`${base}-recordings.csv`, recordingsCsv(digest));
-  if (digest.untrusted.length === 0) return [recordings];
-  return [recordings, await csvFile(`${base}-visitor-counts.csv`, countsCsv(digest))];
+  const { untrusted, lenses, visits } = digest;
+  return [
+    await csvFile(`${base}-recordings.csv`, recordingsCsv(digest)),
+    ...(untrusted.length > 0 ? [await csvFile(`${base}-visitor-counts.csv`, countsCsv(digest))] : []),
+    ...(lenses.length > 0 ? [await csvFile(`${base}-lenses.csv`, lensesCsv(digest))] : []),
+    ...(visits.length > 0 ? [await csvFile(`${base}-visits-uncounted.csv`, visitsCsv(digest))] : []),
+  ];
 }
 
 async function csvFile(filename: string, pieces: Iterable<string>): Promise<Attachment> {

@@ -9,11 +9,38 @@ export const endReasons = ["recovered", "no_longer_watched", "rule_removed", "ru
 export type EndReason = (typeof endReasons)[number];
 
 /**
- * What an alert is about: one recording, one location, the service itself, one integration, or an external alert, by
- * its fingerprint.
+ * What an alert is about: one recording, one location, all recordings with the same value of a label (`<label>/<value>`),
+ * the service itself, one integration, or an external alert, by its fingerprint.
  */
-export const subjectKinds = ["recording", "location", "service", "integration", "external"] as const;
+export const subjectKinds = ["recording", "location", "group", "service", "integration", "external"] as const;
 export type SubjectKind = (typeof subjectKinds)[number];
+
+/** Labels that recordings of several locations share, and what people call them. */
+export const groupNouns = {
+  camera_server: "camera server",
+  organisation: "organisation",
+  timezone: "time zone",
+} as const;
+export type GroupLabel = keyof typeof groupNouns;
+export const groupLabels = Object.keys(groupNouns) as GroupLabel[];
+
+/** The label and value that the subject of a group alert names; undefined for any other subject. */
+export function groupOfSubject({
+  kind,
+  id,
+}: Alert["subject"]): { readonly label: GroupLabel; readonly value: string } | undefined {
+  if (kind !== "group") return undefined;
+  const [label = "", ...rest] = id.split("/");
+  return Object.hasOwn(groupNouns, label) ? { label: label as GroupLabel, value: rest.join("/") } : undefined;
+}
+
+/** The label and value that the recordings share which an alert takes together; undefined for any other subject. */
+export function scopeOf(
+  subject: Alert["subject"] | undefined,
+): { readonly label: string; readonly value: string } | undefined {
+  if (!subject) return undefined;
+  return subject.kind === "location" ? { label: "location_id", value: subject.id } : groupOfSubject(subject);
+}
 
 /** An annotation that every rule has, its own or a generated one. */
 export type GeneratedAnnotation = "summary" | "description";
@@ -25,7 +52,9 @@ export interface AlertFacts {
   readonly problem?: ProblemKind | undefined;
   readonly averageQuality?: number | undefined;
   readonly overallUptime?: number | undefined;
-  /** low_quality, low_uptime: decimals of the rule's thresholds in per cent; figures are shown with as many at least. */
+  /** low_uptime, not_uploading: of the segments expected in the rule's window, the ratio that arrived. */
+  readonly arrived?: number | undefined;
+  /** low_quality, low_uptime, not_uploading: decimals of the rule's thresholds in per cent; figures are shown with as many at least. */
   readonly decimals?: number | undefined;
   readonly lastSeenAt?: Instant | undefined;
   /** flapping: how often the status changed, since when, and what it is now, since when. */
@@ -41,19 +70,22 @@ export interface AlertFacts {
   readonly clearing?: boolean | undefined;
   /** Generated annotations that repeat the subject, the problem and the figures; never text that a rule sets. */
   readonly restated?: readonly GeneratedAnnotation[] | undefined;
-  /** location_offline: how many recordings are offline, of how many known. */
+  /** Of a location or a group: how many recordings are offline, of how many known. */
   readonly offline?: number | undefined;
   readonly of?: number | undefined;
-  /** location_offline: its recordings that are not counted, as they are outside their schedule, or their status is unknown. */
+  /** Of a location or a group: its recordings that are not counted, as they are outside their schedule, or their status is unknown. */
   readonly outside?: number | undefined;
   readonly unread?: number | undefined;
-  /** location_offline: names of those that are, the first few; not cleaned. */
+  /** Of a location or a group: names of those that are, the first few; not cleaned. */
   readonly offlineNames?: readonly string[] | undefined;
+  /** Of a group: at how many locations some of its recordings are offline; whether no other recording is. */
+  readonly locations?: number | undefined;
+  readonly isAlone?: boolean | undefined;
   /** External alerts: the sender's link to its origin, an http or https URL. */
   readonly generatorUrl?: string | undefined;
   /** Of an integration: its endpoint, where that fails as a whole. No integration that uses it is notified. */
   readonly endpoint?: string | undefined;
-  /** One sentence about the cause, already free of secrets (service and notification alerts). */
+  /** One sentence about the cause, already free of secrets (alerts about the service, notifications and counts). */
   readonly detail?: string | undefined;
 }
 
@@ -103,7 +135,26 @@ export const recordingProblems = {
   degraded: { name: "Degraded", adjective: "degraded", short: "degraded", was: "was degraded" },
   low_quality: { name: "Low quality", adjective: "with low quality", short: "quality low", was: "had low quality" },
   low_uptime: { name: "Low uptime", adjective: "with low uptime", short: "uptime low", was: "had low uptime" },
+  not_uploading: {
+    name: "Not uploading",
+    adjective: "online but not uploading",
+    short: "online but not uploading",
+    was: "was not uploading",
+  },
+  not_seen: { name: "Not seen", adjective: "online but not seen", short: "online but not seen", was: "was not seen" },
   missing: { name: "Missing", adjective: "missing", short: "missing", was: "was missing" },
+  counts_low: {
+    name: "Counts too low",
+    adjective: "counting too little",
+    short: "counts too low",
+    was: "counted too little",
+  },
+  counts_high: {
+    name: "Counts too high",
+    adjective: "counting too much",
+    short: "counts too high",
+    was: "counted too much",
+  },
   flapping: { name: "Flapping", adjective: "flapping", short: "flapping", was: "was flapping" },
 } as const satisfies Record<string, RecordingProblemWords>;
 
@@ -111,15 +162,27 @@ export const recordingProblems = {
 export const problems = {
   ...recordingProblems,
   location_offline: { name: "Location offline" },
+  camera_server_offline: { name: "Camera server offline" },
+  organisation_offline: { name: "Organisation offline" },
+  timezone_offline: { name: "Time zone offline" },
+  counts_together: { name: "Counts dropped together" },
   service_unreachable: { name: "Service unreachable" },
   service_partly_unreachable: { name: "Service partly unreachable" },
   notifications_failing: { name: "Notifications failing" },
+  slo_burn_fast: { name: "Error budget burns fast" },
+  slo_burn_slow: { name: "Error budget burns" },
 } as const satisfies Record<string, Pick<RecordingProblemWords, "name">>;
+
+/** Those of recordings taken together. */
+export const sharedOutages: ReadonlySet<ProblemKind | undefined> = new Set([
+  "location_offline",
+  ...groupLabels.map((label) => `${label}_offline` as const),
+]);
 
 /** One read from Redis may come from another version, and have none of these words. */
 export type ProblemKind = keyof typeof problems;
 
-/** `1 outside its schedule, 2 unknown`: recordings of a location that its alert does not count; empty for none. */
+/** `1 outside its schedule, 2 unknown`: recordings of a location or a group that its alert does not count; empty for none. */
 export function leftOutPhrase({ outside = 0, unread = 0 }: Pick<AlertFacts, "outside" | "unread">): string {
   const schedule = outside > 0 ? [`${outside} outside ${outside === 1 ? "its" : "their"} schedule`] : [];
   return [...schedule, ...(unread > 0 ? [`${unread} unknown`] : [])].join(", ");
@@ -131,10 +194,20 @@ export const defaultAlertNames = {
   degraded: "RecordingDegraded",
   low_quality: "LowQuality",
   low_uptime: "LowUptime",
+  not_uploading: "RecordingNotUploading",
+  not_seen: "RecordingNotSeen",
   missing: "RecordingMissing",
   flapping: "RecordingFlapping",
   location_offline: "LocationOffline",
+  camera_server_offline: "CameraServerOffline",
+  organisation_offline: "OrganisationOffline",
+  timezone_offline: "TimezoneOffline",
+  counts_low: "CountsImplausible",
+  counts_high: "CountsTooHigh",
+  counts_together: "CountsDroppedTogether",
   service_unreachable: "ServiceUnreachable",
   service_partly_unreachable: "ServicePartlyUnreachable",
   notifications_failing: "NotificationsFailing",
+  slo_burn_fast: "SLOBurnRateHigh",
+  slo_burn_slow: "SLOBurnRateElevated",
 } as const satisfies Record<ProblemKind, string>;

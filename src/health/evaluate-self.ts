@@ -1,13 +1,15 @@
 /** Evaluates the self alerts. Only attempts count: while lenswatch is down, nothing is asked and nothing proved. */
 import type { Instant } from "../lib/clock.ts";
 import { humanDuration } from "../lib/duration.ts";
-import { isAbsenceBelieved, presenceOf } from "./absence.ts";
+import { areSegmentsBelieved, isAbsenceBelieved, presenceOf } from "./absence.ts";
 import type { Labels, SubjectKind } from "./alert.ts";
 import { applyRules, type Evaluator, endAlerts } from "./apply-rules.ts";
+import { evaluateGroups, type GroupEvidence, type GroupMoment } from "./evaluate-groups.ts";
 import type { Outcomes, Subject } from "./evaluation.ts";
 import { GAP_INTERVALS } from "./rhythm.ts";
 import { alertAnnotations, alertLabels, generatedOf, type Rule } from "./rule.ts";
 import type { AlertStates } from "./shard-state.ts";
+import { type SloEvidence, sloEvaluator } from "./slo-evaluator.ts";
 
 /**
  * How requests for one thing go. 0 where there was none; `error`: why the last one failed, or with an equally new
@@ -21,7 +23,10 @@ export interface Attempt {
   readonly since?: Instant | undefined;
   /** The time since the good sweep before, ms, where the service answers and sweeps are too far apart all the same. */
   readonly slowMs?: number | undefined;
-  /** Of a shard: recordings that are known, and those of them that its complete answer lacks. */
+  /**
+   * Of a shard: recordings that are known, and those of them that its complete answer lacks; of its uptime: those online
+   * of which segments were expected, and those of them of which hardly any came.
+   */
   readonly known?: number | undefined;
   readonly absent?: number | undefined;
   /** Of a shard: when its locations that its last good sweep had no answer for were read, by id. */
@@ -49,16 +54,18 @@ export interface SelfEvidence {
   readonly shards: readonly Attempt[];
   readonly inventory: Attempt;
   readonly uptimes: Attempt;
+  /** Of each shard, where segments are watched. */
+  readonly segments?: readonly Attempt[];
   /** Of `GET /v1/status`. */
   readonly health?: Attempt | undefined;
   readonly integrations: readonly IntegrationHealth[];
+  /** Undefined: rules on groups are not evaluated, and their alerts stay. */
+  readonly groups?: GroupEvidence | undefined;
+  /** Undefined: rules on burn rates are not evaluated, and their alerts stay. */
+  readonly slos?: readonly SloEvidence[] | undefined;
 }
 
-export interface SelfContext {
-  readonly now: Instant;
-  readonly rules: readonly Rule[];
-  /** Between two sweeps, and between two calls of this, ms. */
-  readonly intervalMs: number;
+export interface SelfContext extends GroupMoment {
   readonly uptimeIntervalMs: number;
   readonly inventoryIntervalMs: number;
   /** How long a request may be under way: an attempt is known only when it ends. */
@@ -67,13 +74,13 @@ export interface SelfContext {
   readonly startedAt?: Instant;
 }
 
-/** Alerts by subject: `service/analytics`, `integration/<id>`. Subjects without alerts are left out. */
+/** Alerts by subject: `service/analytics`, `integration/<id>`, `group/<label>/<value>`. Subjects without alerts are left out. */
 export type SelfAlertState = Readonly<Record<string, AlertStates>>;
 
 /** The analytics service, as alerts and decisions name it. */
 export const serviceSubject: Subject = { kind: "service", id: "analytics" };
 
-/** Evaluates the service and the integrations. `previous` is not changed; alerts of removed integrations end. */
+/** Evaluates the service, the integrations and the groups. `previous` is not changed; alerts of removed integrations end. */
 export function evaluateSelf(previous: SelfAlertState, evidence: SelfEvidence, context: SelfContext) {
   const { now, rules, intervalMs } = context;
   const out: Outcomes = { transitions: [], decisions: [] };
@@ -95,7 +102,16 @@ export function evaluateSelf(previous: SelfAlertState, evidence: SelfEvidence, c
     if (one.trouble?.isOver) untried.add(`integration/${one.id}`);
     else evaluate(integrationEvaluator(one, now), "notifications");
   }
+  for (const slo of evidence.slos ?? []) evaluate(sloEvaluator(slo, now), "slo_burn");
+  for (const [key, alerts] of evidence.groups ? evaluateGroups(previous, evidence.groups, context, out) : []) {
+    evaluated.add(key);
+    if (alerts) next.set(key, alerts);
+  }
   for (const [key, alerts] of Object.entries(previous)) {
+    if (!evidence.slos && key.startsWith("group/slo/")) {
+      next.set(key, alerts);
+      continue;
+    }
     const endReason = untried.has(key) ? "expired" : "no_longer_watched";
     if (!evaluated.has(key)) endAlerts(subjectOf(key), alerts, { endReason, now, out });
   }
@@ -160,7 +176,8 @@ function serviceEvaluator(evidence: SelfEvidence, context: SelfContext): Evaluat
   const listFailing = shards.length > 0 && isFailing(inventory, context, context.inventoryIntervalMs) === true;
   const isUnreachable = ({ when }: Rule) => when.kind === "service" && when.state === "unreachable";
   const lacking = disbelieved(shards);
-  const others = [...(stale ? [evidence.uptimes] : []), ...(listFailing ? [inventory] : []), ...lacking];
+  const late = lateSegments(evidence.segments ?? []);
+  const others = [...(stale ? [evidence.uptimes] : []), ...(listFailing ? [inventory] : []), ...lacking, ...late];
   const causes = (rule: Rule) =>
     isUnreachable(rule) ? sweeps.failed : [...others, ...sweeps.failed, ...sweeps.partly];
   const failure = (rule: Rule) => causes(rule).find(({ error }) => error)?.error;
@@ -181,7 +198,8 @@ function serviceEvaluator(evidence: SelfEvidence, context: SelfContext): Evaluat
       restated: isUnreachable(rule) || (others.length === 0 && !isLate) ? generatedOf(rule, ["summary"]) : [],
     }),
     describe(rule) {
-      const answers = lacking.length > 0 ? RECORDINGS_LACKING : PARTLY_UNREACHABLE;
+      const figures = late.length > 0 ? SEGMENTS_LACKING : PARTLY_UNREACHABLE;
+      const answers = lacking.length > 0 ? RECORDINGS_LACKING : figures;
       const named = stale ? STALE_UPTIMES : listFailing ? LIST_FAILING : answers;
       const partly = isLate && named === PARTLY_UNREACHABLE ? lateSweeps(sweeps.late, shards.length, context) : named;
       return describe(rule, {}, isUnreachable(rule) ? UNREACHABLE : partly, detail(rule));
@@ -228,6 +246,19 @@ const RECORDINGS_LACKING = [
   "Status answers of the analytics service lack too many recordings",
   "Those left out keep their last known state, and none is reported missing.",
 ] as const;
+
+const SEGMENTS_LACKING = [
+  "Hardly any segments of most recordings arrive, though they are online",
+  "Either the service's uptime figures are late, or what most recordings share fails; none is reported as not uploading.",
+] as const;
+
+/** So many recordings without segments that it is not their own failure, as an attempt that failed at no known time. */
+function lateSegments(uptimes: readonly Attempt[]): Attempt[] {
+  const presence = presenceOf(uptimes);
+  if (areSegmentsBelieved(presence)) return [];
+  const error = `uptime figures lack the segments of ${presence.absent} of ${presence.known} recordings that are online`;
+  return [{ goodAt: 0, attemptedAt: 0, error }];
+}
 
 /** Answers that lack so many recordings that they are not believed, as an attempt that failed at no known time. */
 function disbelieved(shards: readonly Attempt[]): Attempt[] {

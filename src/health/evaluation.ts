@@ -2,9 +2,12 @@
 import type { Instant } from "../lib/clock.ts";
 import type { Presence } from "./absence.ts";
 import type { Alert } from "./alert.ts";
+import type { CountsLookup } from "./counts.ts";
+import type { ShardGroups } from "./group-counts.ts";
 import type { Rule } from "./rule.ts";
 import type { ScheduleState } from "./schedule.ts";
 import type { Inventory, RecordingState, ShardState } from "./shard-state.ts";
+import type { Figure } from "./uptime.ts";
 
 /** What a shard is evaluated with: pure data and look-ups. */
 export interface EvaluationContext {
@@ -25,10 +28,12 @@ export interface EvaluationContext {
   readonly others?: Presence;
   /** Recording or location ids never watched. */
   readonly excluded: ReadonlySet<string>;
-  /** Ratio 0–1 over the window. */
-  uptime(recordingId: string, overMs: number): number | undefined;
+  /** A figure of uptime or segments, ratio 0–1. */
+  uptime(recordingId: string, figure: Figure): number | undefined;
   /** Those of the shard whose ratio is below `below`; spares asking for each. */
-  lowUptimes?(overMs: number, below: number): ReadonlySet<string>;
+  lowUptimes?(figure: Figure, below: number): ReadonlySet<string>;
+  /** What the counts of a subject show; undefined where nobody asks. */
+  readonly counts?: CountsLookup | undefined;
   /** False only outside a schedule that is known; asked for every recording at every sweep. */
   inSchedule(recordingId: string): boolean;
   /** Of a recording with an uploading schedule. */
@@ -40,6 +45,8 @@ export interface EvaluationContext {
 /** The state to store, and what changed. */
 export interface Evaluation extends Outcomes {
   readonly next: ShardState;
+  /** What rules on groups are evaluated with, over all shards; undefined where there is no such rule. */
+  readonly groups?: ShardGroups | undefined;
   /** Known recordings that a complete snapshot lacks. */
   readonly absent: number;
 }

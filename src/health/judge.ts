@@ -6,8 +6,10 @@
 import { isAbsenceBelieved } from "./absence.ts";
 import type { SubjectKind } from "./alert.ts";
 import { applyRules, EVIDENCE_WAIT_MS, type EvaluationMoment, endAlerts } from "./apply-rules.ts";
+import { withCounts } from "./counts-evaluator.ts";
 import type { DecisionReason, Evaluation, EvaluationContext, Outcomes } from "./evaluation.ts";
 import { recordStatus } from "./flapping.ts";
+import { GroupCounts, sharedByRecordings } from "./group-counts.ts";
 import { LocationCounts, locationEvaluator } from "./location-evaluator.ts";
 import type { Reading, StatusSnapshot } from "./recording.ts";
 import type { Sample } from "./recording-conditions.ts";
@@ -43,6 +45,10 @@ class ShardEvaluation {
   readonly #low: readonly ReadonlySet<string>[] | undefined;
   /** Undefined where there is no rule about locations. */
   readonly #counts: LocationCounts | undefined;
+  /** Undefined where there is no rule about groups. */
+  readonly #groups: GroupCounts | undefined;
+  /** Locations whose request failed. */
+  #unread = NONE;
   readonly #next = new Map<string, RecordingState>();
   /** Recordings that do not belong to the shard, or not any more. */
   readonly #left = new Set<string>();
@@ -68,19 +74,21 @@ class ShardEvaluation {
     this.#moment = { now, maxGapMs, sinceLastMs: sinceLastMs > maxGapMs ? 0 : sinceLastMs, patienceMs };
     this.#rules = compileRules(rules);
     this.#watched = new Set(locationIds.filter((id) => !excluded.has(id)));
-    this.#low = lowUptimes && this.#rules.uptimes.map(({ overMs, below }) => lowUptimes(overMs, below) ?? NONE);
+    this.#low = lowUptimes && this.#rules.figures.map(({ figure, below }) => lowUptimes(figure, below) ?? NONE);
     this.#counts = this.#rules.location.length > 0 ? new LocationCounts() : undefined;
+    this.#groups = this.#rules.groups.size > 0 ? new GroupCounts(this.#rules.groups) : undefined;
     this.#walk = previous.recordings.values();
     this.#ahead = this.#walk.next().value;
   }
 
   of({ readings, unreadable, complete, unread = NONE }: StatusSnapshot): Evaluation {
+    this.#unread = unread;
     for (const reading of readings) this.#evaluateRow(reading);
     for (const id of unreadable) this.#evaluateRow(unreadableRow(id));
     if (this.#dealtWith < this.#previous.recordings.size) this.#evaluateMissing(complete, unread);
     const locations = this.#evaluateLocations(unread);
     const next = { sweptAt: this.#moment.now, slowGaps: this.#slowGaps, recordings: this.#next, locations };
-    return { next, absent: this.#absent, ...this.#out };
+    return { next, groups: this.#groups?.at(this.#moment.now, this.#knownAt), absent: this.#absent, ...this.#out };
   }
 
   #evaluateRow(reading: Reading): void {
@@ -153,18 +161,23 @@ class ShardEvaluation {
   /** Online as before, without changes or alerts, nothing below a threshold: no rule's condition is met. */
   #isHealthy(
     previous: RecordingState | undefined,
-    { status, averageQuality }: GoodReading,
+    { status, averageQuality, lastSeenAt = Infinity }: GoodReading,
     locationId: string,
   ): boolean {
     if (status !== "online" || previous?.status !== "online") return false;
     if (previous.alerts || previous.history || previous.locationId !== locationId) return false;
     if (averageQuality !== undefined && averageQuality < this.#rules.qualityFloor) return false;
-    return !this.#hasLowUptime(previous.id);
+    if (this.#moment.now - lastSeenAt >= this.#rules.lastSeenMs) return false;
+    return !this.#hasLowUptime(previous.id) && !this.#countsBadly("recording", previous.id);
+  }
+
+  #countsBadly(kind: SubjectKind, id: string): boolean {
+    return this.#rules.counts.some((when) => this.#context.counts?.(when, kind, id)?.met);
   }
 
   #hasLowUptime(id: string): boolean {
     if (this.#low) return this.#low.some((ids) => ids.has(id));
-    return this.#rules.uptimes.some(({ below, overMs }) => (this.#context.uptime(id, overMs) ?? below) < below);
+    return this.#rules.figures.some(({ below, figure }) => (this.#context.uptime(id, figure) ?? below) < below);
   }
 
   #noteChange(previous: RecordingState | undefined, { id, locationId, status }: RecordingState): void {
@@ -190,8 +203,19 @@ class ShardEvaluation {
     this.#next.set(state.id, state);
     const { now, maxGapMs } = this.#moment;
     const isFresh = state.status !== undefined && now - state.readAt <= maxGapMs;
-    this.#counts?.add(state, isFresh, this.#context.inSchedule(state.id));
+    if (!this.#counts && !this.#groups) return;
+    const inSchedule = this.#context.inSchedule(state.id);
+    this.#counts?.add(state, isFresh, inSchedule);
+    if (!this.#groups) return;
+    const stale = this.#unread.has(state.locationId);
+    const is = { fresh: isFresh && !stale, stale, inSchedule };
+    this.#groups.add(state, this.#context.inventory.recording(state.id), is);
   }
+
+  readonly #knownAt = (locationId: string) => {
+    const count = this.#counts?.of(locationId);
+    return count && count.known + (count.outside?.known ?? 0);
+  };
 
   /** Drops the recording; its alerts end as no longer watched, except for an episode that another shard has as well. */
   #leave(state: RecordingState, reason: DecisionReason): void {
@@ -283,9 +307,14 @@ class ShardEvaluation {
 
   #evaluateLocation(id: string, previous: LocationState): LocationState {
     const count = this.#counts?.of(id);
-    const isAffected = count && (count.offline.length > 0 || count.outside);
+    const isAffected = (count && (count.offline.length > 0 || count.outside)) || this.#countsBadly("location", id);
     if (!previous.alerts && !isAffected) return previous;
-    const evaluator = locationEvaluator(id, count, this.#context.inventory);
+    const { inventory } = this.#context;
+    const shared = () => {
+      const here = [...this.#next.values()].filter(({ locationId }) => locationId === id);
+      return sharedByRecordings(here.map((state) => inventory.recording(state.id)));
+    };
+    const evaluator = withCounts(locationEvaluator(id, count, inventory, shared), this.#context);
     const alerts = applyRules(evaluator, previous.alerts, this.#rules.location, this.#moment, this.#out);
     return { id, alerts };
   }

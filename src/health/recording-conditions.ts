@@ -4,12 +4,14 @@
  */
 import type { Instant } from "../lib/clock.ts";
 import { formatDuration } from "../lib/duration.ts";
-import { decimalsOf, exactPercent, isBelow, isoMinute, percent } from "../lib/format.ts";
+import { decimalsOf, exactPercent, isBelow, isoMinute, nameWithin, percent } from "../lib/format.ts";
 import type { AlertFacts, recordingProblems } from "./alert.ts";
+import { type CountsCondition, countsText, describeCounts } from "./counts.ts";
 import type { EvaluationContext } from "./evaluation.ts";
 import { changesOf, isFlapping, recentChanges } from "./flapping.ts";
 import type { Condition } from "./rule.ts";
 import type { RecordingState } from "./shard-state.ts";
+import { guiltyFactor, SETTLING_MS } from "./uptime.ts";
 
 type Threshold = { readonly below: number; readonly clearAbove: number };
 
@@ -20,6 +22,11 @@ export type RecordingCondition =
   | { readonly kind: "status"; readonly status: "offline" | "degraded" }
   | ({ readonly kind: "average_quality" } & Threshold)
   | ({ readonly kind: "overall_uptime"; readonly overMs: number } & Threshold)
+  /** Online, and of the segments expected in the last full buckets hardly any arrived. */
+  | ({ readonly kind: "segments_received"; readonly overMs: number } & Threshold)
+  /** Online, and `last_seen_utc` is older. */
+  | { readonly kind: "last_seen"; readonly olderThanMs: number }
+  | CountsCondition
   | { readonly kind: "missing" };
 
 /** A recording in this sweep. */
@@ -34,7 +41,7 @@ export interface Sample {
 /** What conditions are evaluated with. */
 export type RecordingContext = Pick<
   EvaluationContext,
-  "now" | "intervalMs" | "inventory" | "uptime" | "inSchedule" | "scheduleOf" | "scheduleBegan"
+  "now" | "intervalMs" | "inventory" | "uptime" | "counts" | "inSchedule" | "scheduleOf" | "scheduleBegan"
 >;
 
 interface RecordingAtStart {
@@ -52,7 +59,7 @@ interface RecordingKind<When extends RecordingCondition> {
   /** Whether it is evaluated without a good reading too. */
   readonly needsNoReading?: true;
   /** Since when the problem is there; now where that is not known. */
-  startsAt?(state: RecordingState, context: RecordingContext): Instant | undefined;
+  startsAt?(state: RecordingState, context: RecordingContext, when: When): Instant | undefined;
   facts?(when: When, state: RecordingState, context: RecordingContext): Partial<AlertFacts>;
   /** What is wrong, in a line and in a sentence. Plain text. */
   describe(
@@ -113,14 +120,62 @@ export const recordingKinds: {
       !firing && isExplained(when, state, context.now)
         ? false
         : isLow(context.uptime(state.id, when.overMs), when, firing),
-    facts: (when, { id }, context) => ({ ...factsOfLow(when), overallUptime: context.uptime(id, when.overMs) }),
+    facts: (when, { id }, context) => ({
+      ...factsOfLow(when),
+      overallUptime: context.uptime(id, when.overMs),
+      arrived: context.uptime(id, `arrived-${when.overMs}`),
+    }),
     describe: (when, { name, state }, context) =>
       describeLow(when, {
         subject: `Uptime of ${name}`,
         figure: `Uptime over ${formatDuration(when.overMs)}`,
         value: context.uptime(state.id, when.overMs),
+        cause: guiltyFactor(context.uptime(state.id, when.overMs), context.uptime(state.id, `arrived-${when.overMs}`)),
       }),
     notInHistory: () => undefined,
+  },
+  segments_received: {
+    problem: () => "not_uploading",
+    evidence: (when, firing, { state }, context) =>
+      state.status === "online" ? isLow(context.uptime(state.id, `online-${when.overMs}`), when, firing) : undefined,
+    startsAt: ({ since }, { now }, { overMs }) => Math.max(since, now - SETTLING_MS - overMs),
+    facts: (when, { id }, context) => ({ ...factsOfLow(when), arrived: context.uptime(id, `online-${when.overMs}`) }),
+    describe: (when, { name, state }, context) => [
+      `${name} is online, but its segments do not arrive`,
+      describeLow(when, {
+        subject: "",
+        figure: `The share of expected segments that arrived, over ${formatDuration(when.overMs)},`,
+        value: context.uptime(state.id, `online-${when.overMs}`),
+      })[1],
+    ],
+    notInHistory: () => "history shows a recording without segments as offline",
+  },
+  last_seen: {
+    problem: () => "not_seen",
+    evidence: ({ olderThanMs }, _, { state: { status, lastSeenAt } }, { now }) =>
+      status === "online" && lastSeenAt !== undefined ? now - lastSeenAt >= olderThanMs : undefined,
+    startsAt: ({ lastSeenAt }) => lastSeenAt,
+    describe: ({ olderThanMs }, { name, state }) => [
+      `${name} is online, but was last seen more than ${formatDuration(olderThanMs)} ago`,
+      `The service reports it online, last seen ${isoMinute(state.lastSeenAt ?? 0)}.`,
+    ],
+    notInHistory: () => "history does not show when a recording was last seen",
+  },
+  counts: {
+    problem: ({ implausible }) => `counts_${implausible}`,
+    evidence: (when, _, { state }, context) =>
+      state.status === "offline" ? undefined : context.counts?.(when, "recording", state.id)?.met,
+    startsAt: ({ id }, context, when) => context.counts?.(when, "recording", id)?.counts?.since,
+    facts: (when, { id, locationId }, { counts, now, inventory }) => {
+      const found = counts?.(when, "recording", id)?.counts;
+      const [recording, location] = [inventory.recording(id), inventory.location(locationId)];
+      const timezone = recording?.timezone ?? location?.timezone ?? "UTC";
+      const name = nameWithin(recording?.name ?? "", location?.name ?? "") || id;
+      return found ? { detail: countsText(name, found, { now, timezone }) } : {};
+    },
+    describe: (when, { name, state }, { counts, now }) =>
+      describeCounts(name, when, counts?.(when, "recording", state.id)?.counts, now),
+    notInHistory: () => "history has no counts",
   },
   missing: {
     problem: () => "missing",
@@ -165,12 +220,17 @@ function factsOfLow({ below, clearAbove }: Threshold): Pick<AlertFacts, "decimal
 
 function describeLow(
   { below, clearAbove }: Threshold,
-  { subject, figure, value }: { subject: string; figure: string; value: number | undefined },
+  {
+    subject,
+    figure,
+    value,
+    cause,
+  }: { subject: string; figure: string; value: number | undefined; cause?: string | undefined },
 ): readonly [summary: string, description: string] {
   const threshold = `below ${exactPercent(below)}`;
   const was = percent(value, decimalsOf(below)) || "unknown";
   return [
     `${subject} is ${threshold}`,
-    `${figure} was ${was}, ${threshold}, when this began; the alert ends at ${exactPercent(clearAbove)}.`,
+    `${figure} was ${was}${cause ? ` (${cause})` : ""}, ${threshold}, when this began; the alert ends at ${exactPercent(clearAbove)}.`,
   ];
 }

@@ -23,7 +23,7 @@ export function recordingEvaluator(sample: Sample, context: RecordingContext): E
     isPaused,
     patienceMs: sample.read ? EVIDENCE_WAIT_MS : undefined,
     startsAt: ({ when }) =>
-      (watchesRecordings(when) ? kindOf(when).startsAt?.(state, context) : undefined) ?? context.now,
+      (watchesRecordings(when) ? kindOf(when).startsAt?.(state, context, when) : undefined) ?? context.now,
     facts: (rule) => ({
       timezone: inventory.recording(id)?.timezone ?? inventory.location(locationId)?.timezone ?? "UTC",
       restated: restatedBy(rule),
@@ -71,6 +71,7 @@ export function recordingLabels(
 /** A threshold stands in both generated annotations: the summary repeats it only where the description has it too. */
 function restatedBy(rule: Rule): GeneratedAnnotation[] {
   const generated = generatedOf(rule, ["summary", "description"]);
+  if (rule.when.kind === "counts") return generated;
   if ("below" in rule.when && !generated.includes("description")) return [];
   return generated.filter((name) => name === "summary");
 }

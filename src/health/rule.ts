@@ -1,6 +1,8 @@
 /** Alerting rules as the configuration's `rules:` has them; ratios 0–1, durations in ms. */
-import type { GeneratedAnnotation, Labels, ProblemKind } from "./alert.ts";
+import type { GeneratedAnnotation, GroupLabel, Labels, ProblemKind } from "./alert.ts";
+import type { BurnSpeed } from "./error-budget.ts";
 import { kindOf, type RecordingCondition, recordingKinds, watchesRecordings } from "./recording-conditions.ts";
+import type { Figure } from "./uptime.ts";
 
 export type Condition =
   | RecordingCondition
@@ -10,8 +12,22 @@ export type Condition =
       readonly clearBelow: number;
       readonly minRecordings: number;
     }
+  | GroupCondition
+  | { readonly kind: "counts_together" }
   | { readonly kind: "service"; readonly state: "unreachable" | "partly_unreachable" }
-  | { readonly kind: "notifications"; readonly state: "failing" };
+  | { readonly kind: "notifications"; readonly state: "failing" }
+  | { readonly kind: "slo_burn"; readonly speed: BurnSpeed };
+
+/** Recordings of any location that share a label. */
+interface GroupCondition {
+  readonly kind: "group_offline";
+  readonly by: GroupLabel;
+  readonly atLeast: number;
+  readonly clearBelow: number;
+  readonly minRecordings: number;
+}
+
+export type GroupRule = Rule & { readonly when: GroupCondition };
 
 export interface Rule {
   /** What an alert's identity is made of: the alert's name, with `#2` … where that was given to another rule. */
@@ -31,6 +47,8 @@ export interface Rule {
 export function problemKindOf(when: Condition): ProblemKind {
   if (watchesRecordings(when)) return kindOf(when).problem(when);
   if (when.kind === "service") return `service_${when.state}`;
+  if (when.kind === "slo_burn") return `slo_burn_${when.speed}`;
+  if (when.kind === "group_offline") return `${when.by}_offline`;
   return when.kind === "notifications" ? "notifications_failing" : when.kind;
 }
 
@@ -53,6 +71,12 @@ export function generatedOf(rule: Rule, names: readonly GeneratedAnnotation[]): 
   return names.filter((name) => !Object.hasOwn(rule.annotations, name));
 }
 
+/** The highest `below` of the rules on a figure, 0–1; undefined without such a rule. */
+export function highestThreshold(rules: readonly Rule[], kind: Condition["kind"]): number | undefined {
+  const all = rules.flatMap(({ when }) => (when.kind === kind && "below" in when ? [when.below] : []));
+  return all.length === 0 ? undefined : Math.max(...all);
+}
+
 /** The rules by subject, and what makes a recording worth evaluating. */
 export function compileRules(rules: readonly Rule[]) {
   const ofKind = (kind: Condition["kind"]) => rules.filter(({ when }) => when.kind === kind);
@@ -62,14 +86,25 @@ export function compileRules(rules: readonly Rule[]) {
   return {
     /** In the order of their evaluation. */
     recording: (Object.keys(recordingKinds) as RecordingCondition["kind"][]).flatMap(ofKind),
-    location: ofKind("location_offline"),
+    location: [...ofKind("location_offline"), ...ofKind("counts")],
+    /** Labels that recordings are counted by. */
+    groups: new Set(conditions.flatMap((when) => (when.kind === "group_offline" ? [when.by] : []))),
     /** No online recording with at least this quality is of interest; −Infinity without such a rule. */
     qualityFloor: Math.max(...floors, -Infinity),
-    uptimes: conditions.flatMap((when) => (when.kind === "overall_uptime" ? [when] : [])),
-    /** Ids of those about recordings that are offline, for long or again and again. */
+    /** Figures of uptime and segments below which there is something to evaluate. */
+    figures: conditions.flatMap((when): { figure: Figure; below: number }[] => {
+      if (when.kind === "segments_received") return [{ figure: `online-${when.overMs}`, below: when.below }];
+      return when.kind === "overall_uptime" ? [{ figure: when.overMs, below: when.below }] : [];
+    }),
+    /** An online recording whose last contact is not older than this is of no interest, ms. */
+    lastSeenMs: Math.min(...conditions.map((when) => (when.kind === "last_seen" ? when.olderThanMs : Infinity))),
+    /** Ids of those about recordings that deliver nothing, for long or again and again. */
     outages: rules.flatMap(({ id, when }) =>
-      when.kind === "flapping" || (when.kind === "status" && when.status === "offline") ? [id] : [],
+      ["flapping", "segments_received"].includes(when.kind) || (when.kind === "status" && when.status === "offline")
+        ? [id]
+        : [],
     ),
+    counts: conditions.flatMap((when) => (when.kind === "counts" ? [when] : [])),
     watchesMissing: ofKind("missing").length > 0,
     watchesFlapping: flapping.length > 0,
     /** Some rule on flapping does not respect schedules. */

@@ -1,9 +1,8 @@
 /** Arithmetic on uptime buckets. A bucket without data is never 0, one outside the schedule never counts. */
-import type { Instant } from "../lib/clock.ts";
+import { HOUR_MS, type Instant } from "../lib/clock.ts";
+import type { Interval } from "../lib/intervals.ts";
 import type { UptimeBucket } from "./recording.ts";
 import type { Rule } from "./rule.ts";
-
-const HOUR_MS = 3_600_000;
 
 /** The service refreshes its figures every 10 minutes: younger ones are not finished. */
 export const SETTLING_MS = 15 * 60_000;
@@ -14,15 +13,37 @@ const RETENTION_MARGIN_MS = 48 * HOUR_MS;
 /** The window of the metric and the pages, kept whatever the rules ask. */
 const DAY_MS = 24 * HOUR_MS;
 
-/** Every window a figure is kept for, ms: those of the rules, and the one shown. */
-export function windowsOf(rules: readonly Rule[]): number[] {
-  const asked = rules.flatMap(({ when }) => (when.kind === "overall_uptime" ? [when.overMs] : []));
-  return [...new Set([DAY_MS, ...asked])];
+/**
+ * A figure of a recording, a ratio 0–1, by its window in ms. A number alone: its uptime. `arrived`: of the segments
+ * expected in the same buckets, those received. `online`: the same of the last full buckets, where it was online all the time.
+ */
+export type Figure = number | `${SegmentFigure}-${number}`;
+type SegmentFigure = "arrived" | "online";
+
+export interface KeptFigure {
+  readonly key: Figure;
+  readonly kind: "uptime" | SegmentFigure;
+  readonly overMs: number;
+  /** It is kept of recordings with an uptime below this ratio. */
+  readonly below?: number;
+}
+
+/** Every figure that is kept: those of the rules, and the one shown. */
+export function figuresOf(rules: readonly Rule[]): KeptFigure[] {
+  const uptime = (overMs: number): KeptFigure => ({ key: overMs, kind: "uptime", overMs });
+  const below = Math.max(...rules.map(({ when }) => (when.kind === "overall_uptime" ? when.clearAbove : 0)));
+  const kept = rules.flatMap(({ when }): KeptFigure[] => {
+    if (when.kind !== "overall_uptime" && when.kind !== "segments_received") return [];
+    const { overMs } = when;
+    if (when.kind === "segments_received") return [{ key: `online-${overMs}`, kind: "online", overMs }];
+    return [uptime(overMs), { key: `arrived-${overMs}`, kind: "arrived", overMs, below }];
+  });
+  return [...new Map([uptime(DAY_MS), ...kept].map((figure) => [figure.key, figure])).values()];
 }
 
 /** How long buckets are kept, ms: the longest window and 48 h. */
 export function uptimeRetentionMs(rules: readonly Rule[]): number {
-  return Math.max(...windowsOf(rules)) + RETENTION_MARGIN_MS;
+  return Math.max(...figuresOf(rules).map(({ overMs }) => overMs)) + RETENTION_MARGIN_MS;
 }
 
 /**
@@ -43,7 +64,7 @@ export function mergeBuckets(
 }
 
 /** A window that ends now; what is not given is found by reading every bucket. */
-export interface Window {
+interface Window {
   readonly now: Instant;
   readonly overMs: number;
   /** How long a bucket is, ms. */
@@ -63,6 +84,64 @@ export function windowUptime(
 ): number | undefined {
   return ratioBetween(buckets, { from: now - overMs, to: settledBefore(now, lengthMs), first, end });
 }
+
+/** Of the segments expected in the buckets that `windowUptime` counts, those received; undefined where one has no number. */
+export function windowArrived(buckets: readonly UptimeBucket[], { now, overMs }: Window): number | undefined {
+  const to = settledBefore(now, bucketLengthMs(buckets));
+  return arrivedIn(
+    buckets.filter(
+      (bucket) =>
+        bucket.startAt >= now - overMs &&
+        bucket.startAt < to &&
+        bucket.withinSchedule &&
+        bucket.overallUptime !== undefined,
+    ),
+  );
+}
+
+/**
+ * Of the segments expected in the last full buckets, those received; undefined unless all of these buckets are known,
+ * most of their time is within the schedule, and the recording was online since before the first of them.
+ */
+export function onlineArrived(
+  buckets: readonly UptimeBucket[],
+  { now, overMs, onlineSince = now }: Window & { readonly onlineSince?: Instant | undefined },
+): number | undefined {
+  const lengthMs = bucketLengthMs(buckets);
+  const to = settledBefore(now, lengthMs);
+  const last = buckets.filter(({ startAt }) => startAt >= to - overMs && startAt < to);
+  const isOnline = onlineSince <= (last[0]?.startAt ?? Number.NEGATIVE_INFINITY);
+  if (!isOnline || last.length < Math.floor(overMs / lengthMs)) return undefined;
+  const within = last.filter(({ withinSchedule }) => withinSchedule);
+  const usual = Math.max(...buckets.map(({ segmentsExpected = 0 }) => segmentsExpected));
+  const expected = within.reduce((sum, { segmentsExpected = 0 }) => sum + segmentsExpected, 0);
+  return expected * 2 < usual * last.length ? undefined : arrivedIn(within);
+}
+
+function arrivedIn(buckets: readonly UptimeBucket[]): number | undefined {
+  let [expected, received] = [0, 0];
+  for (const { segmentsExpected, segmentsReceived } of buckets) {
+    if (segmentsExpected === undefined || segmentsReceived === undefined) return undefined;
+    expected += segmentsExpected;
+    received += segmentsReceived;
+  }
+  return expected > 0 ? received / expected : undefined;
+}
+
+/**
+ * What an uptime is lost to, both ratios 0–1, as it is the product of the segments that arrived and of their own uptime.
+ * Undefined where nothing is lost or the figures contradict each other.
+ */
+export function guiltyFactor(uptime: number | undefined, arrived: number | undefined): string | undefined {
+  if (uptime === undefined || arrived === undefined) return undefined;
+  const [missing, bad] = [1 - arrived, arrived - uptime];
+  if (missing < 0 || bad < -ROUNDING || missing + bad < ROUNDING) return undefined;
+  if (missing >= 2 * bad) return "segments missing";
+  return bad >= 2 * missing ? "segments bad" : "segments missing and bad";
+}
+
+/** Figures may be rounded to two decimals. */
+const ROUNDING = 0.01;
 
 /** Buckets that begin before this are finished at `now`. */
 export function settledBefore(now: Instant, lengthMs: number): Instant {
@@ -102,4 +181,16 @@ export function bucketLengthMs(buckets: readonly UptimeBucket[]): number {
     if (step > 0 && step < shortest) shortest = step;
   }
   return shortest;
+}
+
+/** With less of what was expected, an hour or a day was not recorded. */
+const RECORDED = 0.5;
+
+/** When hardly any segment arrived. */
+export function unrecordedIn(buckets: readonly UptimeBucket[]): Interval[] {
+  const lengthMs = bucketLengthMs(buckets);
+  return buckets.flatMap(({ startAt, withinSchedule, segmentsExpected = 0, segmentsReceived }) => {
+    const isOutage = withinSchedule && segmentsReceived !== undefined && segmentsReceived < RECORDED * segmentsExpected;
+    return isOutage ? [{ from: startAt, to: startAt + lengthMs }] : [];
+  });
 }

@@ -8,7 +8,9 @@ import { listIncidents } from "./v1/incidents.ts";
 import { listLocations } from "./v1/locations.ts";
 import { openApiDocument } from "./v1/openapi.ts";
 import type { ApiV1Deps, Operation } from "./v1/operation.ts";
+import { runServiceQuery } from "./v1/query.ts";
 import { listRecordings } from "./v1/recordings.ts";
+import { getReport } from "./v1/report.ts";
 import { listSessions, revokeSessions } from "./v1/sessions.ts";
 import { getTimeline } from "./v1/timeline.ts";
 
@@ -18,12 +20,14 @@ export const operations: readonly Operation[] = [
   getTimeline,
   listLocations,
   listIncidents,
+  getReport,
   acknowledge,
   withdraw,
   note,
   listAudit,
   listSessions,
   revokeSessions,
+  runServiceQuery,
 ];
 
 export function apiV1(app: FastifyInstance, deps: ApiV1Deps): void {

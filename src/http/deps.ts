@@ -13,6 +13,9 @@ import type { Clock, Instant } from "../lib/clock.ts";
 import type { Logger } from "../lib/log.ts";
 import type { AcceptedAlerts } from "../poll/external-alerts.ts";
 import type { UptimeReader } from "../poll/uptime-reader.ts";
+import type { QueryOptions, QueryRoute } from "../query/ask.ts";
+import type { QueryAnswer } from "../query/query.ts";
+import type { Report, ReportRequest } from "../report/report.ts";
 import type { Incident } from "../store/incidents.ts";
 import type { Store } from "../store/store.ts";
 import type { Readiness } from "./lifecycle-routes.ts";
@@ -91,10 +94,16 @@ export interface HttpDeps extends AlertChanges {
   readonly recallUptime: UptimeReader["recall"];
   /** Incidents that are open, or ended at or after `since`; in any order. */
   incidents(since: Instant): Promise<readonly Incident[]>;
+  /** Reads the histories of the whole fleet, for seconds where it is large. */
+  report(request: ReportRequest): Promise<Report>;
   /** The decision log of these subjects since an instant, oldest first. */
   timeline(subjects: readonly Subject[], since: Instant): Promise<readonly LogLine[]>;
+  /** What the counts of the fleet last came to. */
+  readonly countsJudged: Store["countVerdicts"]["refreshJudged"];
   /** Zones covered, by location id and recording id. */
   readonly zones: Store["zones"]["read"];
+  /** Figures of the service, requested now. Throws HttpError. */
+  query(route: QueryRoute, options: QueryOptions): Promise<QueryAnswer>;
   config(): ShownConfig;
   /** Loads the configuration file again; undefined where there is no file. */
   reload?: ((by: AuditOrigin) => Promise<ReloadResult>) | undefined;

@@ -10,6 +10,7 @@ const STATUS = {
   not_found: 404,
   misdirected: 421,
   too_many_failures: 429,
+  too_many_queries: 429,
   busy: 503,
   unavailable: 503,
   too_large: 413,
@@ -23,10 +24,13 @@ export const httpErrorCodes = Object.keys(STATUS) as HttpErrorCode[];
 /** The only error this folder throws; its message may be shown to the client. */
 export class HttpError extends CodedError<HttpErrorCode> {
   readonly status: number;
+  /** For the header `Retry-After`, s. */
+  readonly retryAfterS: number | undefined;
 
-  constructor(code: HttpErrorCode, message: string, cause?: unknown) {
+  constructor(code: HttpErrorCode, message: string, cause?: unknown, retryAfterS?: number) {
     super(code, message, { retryable: STATUS[code] === 503, cause });
     this.status = STATUS[code];
+    this.retryAfterS = retryAfterS;
   }
 }
 

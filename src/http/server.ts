@@ -79,6 +79,7 @@ function hooks(app: FastifyInstance, deps: HttpDeps, authenticators: Authenticat
     const { url: route, config } = request.routeOptions;
     if (answer.status >= 500 && answer.code !== "busy")
       deps.log.warn({ err: toError(thrown), route }, "request failed");
+    if (thrown instanceof HttpError && thrown.retryAfterS) reply.header("retry-after", thrown.retryAfterS);
     const root = request.is404 ? undefined : config.page;
     const scope = config.scope ?? "read";
     if (answer.status === 401) reply.header("www-authenticate", challenge(deps, { scope, isPage: root !== undefined }));

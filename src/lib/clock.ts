@@ -1,6 +1,8 @@
 /** Milliseconds since the Unix epoch, UTC. Every instant in lenswatch is one. */
 export type Instant = number;
 
+export const HOUR_MS = 3_600_000;
+
 /** The time, always an argument, so that a test can set it. */
 export type Clock = { now(): Instant };
 

@@ -19,13 +19,15 @@ export function createLocalHours() {
   const zones = new Map<string, Map<number, LocalHour>>();
   return {
     at(instant: Instant, timezone: string): LocalHour {
+      const quarter = Math.floor(instant / QUARTER_MS);
+      const found = zones.get(timezone)?.get(quarter);
+      if (found) return found;
       const known = zones.get(timezone) ?? new Map<number, LocalHour>();
       zones.set(timezone, known);
-      const quarter = Math.floor(instant / QUARTER_MS);
-      const found = known.get(quarter) ?? localHour(quarter * QUARTER_MS, timezone);
       if (known.size >= MAX_QUARTERS) known.clear();
-      known.set(quarter, found);
-      return found;
+      const hour = localHour(quarter * QUARTER_MS, timezone);
+      known.set(quarter, hour);
+      return hour;
     },
   };
 }

@@ -9,7 +9,7 @@ import { stripControls, visibleJson, visibleLines } from "./text.ts";
 export type { Logger };
 
 export const logLevels = ["trace", "debug", "info", "warn", "error", "silent"] as const;
-export type LogLevel = (typeof logLevels)[number];
+type LogLevel = (typeof logLevels)[number];
 
 const SECRET_KEYS = [
   ...["token", "access_token", "accessToken", "admin_token", "read_token", "authorization", "Authorization"],

@@ -6,7 +6,7 @@ import WebSocket from "ws";
 import type { ProxySettings } from "./http-client.ts";
 import { type TlsMaterial, tlsOptions } from "./tls.ts";
 
-export interface WebSocketOptions {
+interface WebSocketOptions {
   readonly proxy: ProxySettings;
   readonly tls?: TlsMaterial | undefined;
   readonly pingIntervalMs: number;

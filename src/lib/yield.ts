@@ -68,3 +68,13 @@ export async function* inChunks(pieces: Iterable<string>, maybeYield = createYie
   }
   if (chunk !== "") yield chunk;
 }
+
+/** The rows as one JSON list, a row per piece. */
+export function* jsonList(rows: Iterable<unknown>): Generator<string, void> {
+  let before = "[";
+  for (const row of rows) {
+    yield before + JSON.stringify(row);
+    before = ",";
+  }
+  yield before === "[" ? "[]" : "]";
+}

@@ -24,6 +24,19 @@ export interface FleetView {
   readonly rules: readonly Pick<Rule, "alert" | "labels">[];
   /** Alerts about no recording or location, which are in no shard. */
   readonly otherAlerts: readonly { readonly state: (typeof alertStates)[number]; readonly labels: Labels }[];
+  /** Error budgets; `group` is empty where all recordings of the SLO share one. */
+  readonly slos?: readonly (Readonly<Record<"slo" | "group", string>> & {
+    readonly objective: number;
+    readonly remaining: number | undefined;
+  })[];
+  /** Entries of locations in the last full hour; none where counts are not read. */
+  readonly hours?: readonly EntriesOfHour[] | undefined;
+}
+
+interface EntriesOfHour {
+  readonly locationId: string;
+  readonly expected?: number | undefined;
+  readonly counted?: number | undefined;
 }
 
 /** One recording whose last good reading is fresh. */
@@ -45,8 +58,29 @@ export function* fleetText(view: FleetView, format: ExpositionFormat, cache: Lab
     (state) => snapshot.overallUptime(state.id, DAY_MS),
     `,${renderLabel("window", "24h")}`,
   );
+  if (view.hours) {
+    yield* entriesFamily(view.hours, snapshot.inventory, fleetRows.entriesExpected, ({ expected }) => expected, format);
+    yield* entriesFamily(view.hours, snapshot.inventory, fleetRows.entriesCounted, ({ counted }) => counted, format);
+  }
   yield renderHead(fleetRows.recordings, format) + counts.recordings.samples();
   yield renderHead(fleetRows.alerts, format) + counts.alerts.samples();
+  if (view.slos?.length) yield sloText(view.slos, format);
+}
+
+function sloText(slos: NonNullable<FleetView["slos"]>, format: ExpositionFormat): string {
+  const sample = ({ name, labels }: MetricRow, values: readonly string[], figure: number) =>
+    renderSample(name, labels.map((label, i) => renderLabel(label, values[i] ?? "")).join(","), figure);
+  const { sloObjective, sloRemaining } = fleetRows;
+  const objectives = new Map(slos.map(({ slo, objective }) => [slo, sample(sloObjective, [slo], objective)]));
+  const remaining = slos.flatMap(({ slo, group, remaining: left }) =>
+    left === undefined ? [] : [sample(sloRemaining, [slo, group], left)],
+  );
+  return [
+    renderHead(sloObjective, format),
+    ...objectives.values(),
+    renderHead(sloRemaining, format),
+    ...remaining,
+  ].join("");
 }
 
 /** Counts recordings by status, and alerts by name, severity and state. The series of all statuses and rules start at 0. */
@@ -121,6 +155,25 @@ function* family(
     }
   }
   yield text;
+}
+
+function* entriesFamily(
+  hours: readonly EntriesOfHour[],
+  inventory: Inventory,
+  row: MetricRow,
+  value: (hour: EntriesOfHour) => number | undefined,
+  format: ExpositionFormat,
+): Generator<string, void> {
+  yield renderHead(row, format);
+  let count = 0;
+  for (const hour of hours) {
+    const { locationId } = hour;
+    const figure = value(hour);
+    const name = inventory.location(locationId)?.name || locationId;
+    const labels = `${renderLabel("location_id", distinct(locationId))},${renderLabel("location", name)}`;
+    if (figure !== undefined) yield renderSample(row.name, labels, figure);
+    if (++count % ROWS_PER_STEP === 0) yield "";
+  }
 }
 
 /** Label texts by the recording as the inventory has it, which replaces it when its name changes. */

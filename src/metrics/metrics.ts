@@ -75,6 +75,8 @@ function methodsOf(own: Registered, known: KnownLabels) {
     /** Resolved notifications that cannot be sent, because their integration is no longer configured. */
     resolvedOwed: (receiver: string, integration: string, count: number) =>
       own.notificationsOwed.set({ receiver, integration }, count),
+    /** Visits that outages kept from being counted: an estimate. */
+    visitsUncounted: (visits: number) => own.visitsUncounted.inc(visits),
     /** Undefined without an app token. */
     slackSocket: (isConnected: boolean | undefined) =>
       isConnected === undefined ? own.slackSocket.remove() : own.slackSocket.set(isConnected ? 1 : 0),

@@ -34,10 +34,26 @@ export const fleetRows = {
     "Overall uptime ratio within the schedule over the window.",
     [...recordingLabels, "window"],
   ),
+  entriesExpected: gauge(
+    "lenswatch_location_entries_expected",
+    "Entries usual at the location in the last local hour that is over; absent where its history is too thin.",
+    ["location_id", "location"],
+  ),
+  entriesCounted: gauge(
+    "lenswatch_location_entries_counted",
+    "Entries counted at the location in that hour; absent where the service has no data.",
+    ["location_id", "location"],
+  ),
   recordings: gauge("lenswatch_recordings", "Recordings by status; unknown means no good reading for 3 intervals.", [
     "status",
   ]),
   alerts: gauge("lenswatch_alerts", "Alerts by name, severity and state.", ["alertname", "severity", "state"]),
+  sloObjective: gauge("lenswatch_slo_objective_ratio", "The objective of an SLO.", ["slo"]),
+  sloRemaining: gauge(
+    "lenswatch_slo_error_budget_remaining_ratio",
+    "The ratio of the error budget of the SLO's period that is left; negative where it is overspent.",
+    ["slo", "group"],
+  ),
 } as const;
 
 /** Metrics of this process. */
@@ -89,6 +105,10 @@ export const processRows = {
     "lenswatch_notifications_owed",
     "Resolved notifications owed to integrations that are no longer configured, counted at start.",
     ["receiver", "integration"],
+  ),
+  visitsUncounted: counter(
+    "lenswatch_visits_uncounted_total",
+    "Visits that outages kept from being counted, an estimate; added once the service corrects its counts no more.",
   ),
   slackSocket: gauge(
     "lenswatch_slack_socket_connected",

@@ -1,6 +1,8 @@
 /** One alert, or all alerts of one location, as an entry of a message's list. */
 import type { NotifiedAlert } from "../alerting/notification.ts";
-import type { ProblemKind } from "../health/alert.ts";
+import { visitsWords } from "../alerting/uncounted.ts";
+import { type ProblemKind, sharedOutages } from "../health/alert.ts";
+import { guiltyFactor } from "../health/uptime.ts";
 import type { Instant } from "../lib/clock.ts";
 import { count, counted, percent } from "../lib/format.ts";
 import { capital } from "../lib/text.ts";
@@ -31,6 +33,8 @@ interface EntryContext {
   readonly withLocation?: boolean;
   /** Whether the title is about this alert alone, and says what and where. */
   readonly isTitled?: boolean;
+  /** Whether its end says which visits were not counted at its location. */
+  readonly isDearest?: boolean;
 }
 
 /** A longer link is left out: it would displace more important text. */
@@ -38,7 +42,7 @@ const LINK_LENGTH = 600;
 
 /** `Till 3`: `offline since 14:05 GMT (12 m)`, or `recovered, was offline 14:05–14:14 GMT (9 m)`. */
 export function entryOf(alert: NotifiedAlert, context: EntryContext): MessageEntry {
-  const { isTitled = false, times, now } = context;
+  const { isTitled = false, isDearest = isTitled, times, now } = context;
   const isFiring = alert.state === "firing";
   const facts = isFiring
     ? [
@@ -47,7 +51,7 @@ export function entryOf(alert: NotifiedAlert, context: EntryContext): MessageEnt
         ...(isTitled ? impactWords([alert]) : []),
         suppressedWords(alert, times),
       ]
-    : [...endFacts(alert, times, now, isTitled), stillOffline(alert)];
+    : [...endFacts(alert, times, now, isTitled), stillOffline(alert), isDearest ? visitsOf([alert]) : ""];
   const line = [...facts, location(alert, context)].filter((part) => part !== "").join(" · ");
   return {
     name: isTitled ? "" : shortName(alert),
@@ -88,22 +92,38 @@ function suppressedWords({ suppressedBy, facts }: NotifiedAlert, times: Times): 
   return parts.join("");
 }
 
-/** `3 of 4 recordings here still online`, `about 95 visits uncounted so far`: of alerts of one location. */
+/** `3 of 4 recordings here still online`, `about 95 visits uncounted so far (80–110)`: of alerts of one location. */
 export function impactWords(alerts: readonly NotifiedAlert[]): string[] {
   const here = alerts.find(({ impact }) => impact?.here)?.impact?.here;
-  const uncounted = alerts.reduce((sum, { impact }) => sum + (impact?.uncounted ?? 0), 0);
   const online = here && `${here.online === 0 ? "none" : count(here.online)} of ${counted(here.of, "recording")}`;
   return [
     ...(online && here.of > 1 ? [`${online} here still online`] : []),
-    ...(uncounted > 0 ? [`about ${count(uncounted)} visits uncounted so far`] : []),
+    ...[visitsOf(alerts)].filter((words) => words !== ""),
   ];
 }
 
-/** Alerts by location, those with most recordings affected first. */
+/** What the whole location did not count while the costliest of its alerts fired. */
+function visitsOf(alerts: readonly NotifiedAlert[]): string {
+  const [alert] = dearestOf(alerts);
+  return visitsWords(alert?.impact?.uncounted, alert?.impact?.worth, alert?.state === "firing");
+}
+
+/** Of each location the alert while which most visits were not counted: those of the others are among them. */
+export function dearestOf(alerts: readonly NotifiedAlert[]): Set<NotifiedAlert> {
+  const cost = ({ impact }: NotifiedAlert) => impact?.uncounted?.estimate ?? 0;
+  const costly = Map.groupBy(
+    alerts.filter((alert) => cost(alert) > 0),
+    locationKey,
+  ).values();
+  return new Set(costly.map((here) => here.reduce((a, b) => (cost(b) > cost(a) ? b : a))));
+}
+
+/** Alerts by location, and those of each group, the ones with most recordings affected first. */
 export function byLocation(alerts: readonly NotifiedAlert[]): NotifiedAlert[][] {
   const affected = (here: readonly NotifiedAlert[]) =>
     here.reduce((most, { facts }) => Math.max(most, facts.offline ?? 0), here.length);
-  return [...Map.groupBy(alerts, locationKey).values()].sort((a, b) => affected(b) - affected(a));
+  const keyOf = (alert: NotifiedAlert) => (alert.subject.kind === "group" ? alert.subject.id : locationKey(alert));
+  return [...Map.groupBy(alerts, keyOf).values()].sort((a, b) => affected(b) - affected(a));
 }
 
 /** Of a location's line what is its own, and what others may share: `12 recordings`, `offline since 14:05 GMT (12 m)`. */
@@ -143,7 +163,8 @@ function locationLine(here: readonly NotifiedAlert[], context: EntryContext): Lo
   const [first] = here;
   const isFiring = first?.state === "firing";
   const [what, clause] = isFiring ? firingHere(here, context) : endedHere(here, context);
-  return { name: (first && locationName(first)) || "No location", isFiring, what, clause };
+  const group = first?.subject.kind === "group" ? plainName(first) : undefined;
+  return { name: group || (first && locationName(first)) || "No location", isFiring, what, clause };
 }
 
 /** An offline location counts for its recordings; a single recording is named. */
@@ -152,7 +173,7 @@ function firingHere(alerts: readonly NotifiedAlert[], context: EntryContext): [w
   const oldest = since(first, context);
   if (first.subject.kind === "recording" && alerts.length === 1)
     return [shortName(first), `${wordingOf(first).is(first)} ${oldest}`];
-  const whole = alerts.find(({ facts }) => facts.problem === "location_offline");
+  const whole = alerts.find(({ facts }) => sharedOutages.has(facts.problem));
   const others = alerts.filter((alert) => alert !== whole && !(whole && alert.facts.problem === "offline"));
   const phrases = [whole && wordingOf(whole).is(whole), others.length > 0 && countPhrase(others, false)];
   const phrase = phrases.filter((part) => part).join(", ");
@@ -172,20 +193,28 @@ function endedHere(alerts: readonly NotifiedAlert[], context: EntryContext): [wh
 }
 
 /** With these problems there is no quality worth showing. */
-const WITHOUT_QUALITY: ReadonlySet<ProblemKind | undefined> = new Set(["offline", "missing", "flapping"]);
+const WITHOUT_QUALITY: ReadonlySet<ProblemKind | undefined> = new Set([
+  "offline",
+  "missing",
+  "flapping",
+  "not_uploading",
+]);
 
-function figures({ facts: { problem, averageQuality, overallUptime, decimals } }: NotifiedAlert): string[] {
+function figures({ facts }: NotifiedAlert): string[] {
+  const { problem, averageQuality, overallUptime, arrived, decimals } = facts;
   const hasQuality = averageQuality !== undefined && !WITHOUT_QUALITY.has(problem);
   const hasUptime = overallUptime !== undefined && problem === "low_uptime";
+  const cause = hasUptime ? guiltyFactor(overallUptime, arrived) : undefined;
   return [
     hasQuality ? `quality ${percent(averageQuality, decimals)}` : "",
-    hasUptime ? `uptime ${percent(overallUptime, decimals)}` : "",
+    hasUptime ? `uptime ${percent(overallUptime, decimals)}${cause ? ` (${cause})` : ""}` : "",
+    problem === "not_uploading" && arrived !== undefined ? `${percent(arrived, decimals)} of segments arrived` : "",
   ];
 }
 
-/** The alert of a location may end while some of its recordings are offline. */
-function stillOffline({ subject, facts: { offline = 0, of } }: NotifiedAlert): string {
-  if (subject.kind !== "location" || offline === 0 || of === undefined) return "";
+/** The alert of a location or a group may end while some of its recordings are offline. */
+function stillOffline({ facts: { problem, offline = 0, of } }: NotifiedAlert): string {
+  if (!sharedOutages.has(problem) || offline === 0 || of === undefined) return "";
   return `${offline} of ${of} recordings still offline`;
 }
 

@@ -1,16 +1,19 @@
 /** Links to the status page. External text is percent-encoded, `< > |` and quotes included. */
 import type { NotifiedAlert } from "../alerting/notification.ts";
 import { matchersOf } from "../alerting/silence.ts";
-import type { Alert } from "../health/alert.ts";
+import { type Alert, groupOfSubject } from "../health/alert.ts";
 import { webHref } from "../lib/text.ts";
 
 export type Link = { readonly label: string; readonly url: string };
 
-/** The page of a recording, or the status page filtered by location; other subjects have none. */
-export function statusLink(externalUrl: string, { subject: { kind, id } }: Alert): Link | undefined {
+/** The page of a recording, or the status page of a location, or of recordings in a group; other subjects have none. */
+export function statusLink(externalUrl: string, { subject }: Alert): Link | undefined {
+  const { kind, id } = subject;
+  const group = groupOfSubject(subject);
   const paths = { recording: `recordings/${encode(id)}`, location: `?location=${encode(id)}` };
-  if (kind !== "recording" && kind !== "location") return undefined;
-  return { label: "Status", url: safeUrl(`${externalUrl}/${paths[kind]}`) };
+  if (kind !== "recording" && kind !== "location" && !group) return undefined;
+  const path = group ? `?q=${encode(group.value.slice(0, 256))}` : paths[kind as keyof typeof paths];
+  return { label: "Status", url: safeUrl(`${externalUrl}/${path}`) };
 }
 
 /** The page of a firing alert, with the form that acknowledges it. */

@@ -5,7 +5,7 @@ import { count, counted } from "../lib/format.ts";
 import { capital, cut } from "../lib/text.ts";
 import { timesSeenAt } from "../lib/when.ts";
 import { isBack, isSteady } from "./ending.ts";
-import { byLocation, entryOf, impactWords, locationEntries, type MessageEntry } from "./entry.ts";
+import { byLocation, dearestOf, entryOf, impactWords, locationEntries, type MessageEntry } from "./entry.ts";
 import { type Link, overviewLink } from "./link.ts";
 import { clean, locationName, shortName } from "./name.ts";
 import { titleOf } from "./title.ts";
@@ -160,9 +160,10 @@ function sectionOf(
   }
   const isAlone = firing.length + resolved.length === 1 && reason !== "test";
   const title = isAlone ? titleOf(notification) : "";
+  const dearest = dearestOf(alerts);
   const entries = alerts.slice(0, limit).map((alert) => {
     const isTitled = isAlone && title.includes(shortName(alert));
-    return entryOf(alert, { ...context, withLocation, isTitled });
+    return entryOf(alert, { ...context, withLocation, isTitled, isDearest: dearest.has(alert) });
   });
   return { heading: headingOf(heading, alerts.length), entries, total: alerts.length, unit: "alert" };
 }

@@ -1,7 +1,7 @@
 /** Names of recordings, locations and receivers, safe to show in one line whatever the service calls them. */
-import type { Alert, Labels } from "../health/alert.ts";
+import { type Alert, groupNouns, groupOfSubject, type Labels } from "../health/alert.ts";
 import { nameWithin } from "../lib/format.ts";
-import { cut, stripControls } from "../lib/text.ts";
+import { capital, cut, stripControls } from "../lib/text.ts";
 
 /** The longest name shown in a line of its own, in code points. */
 const NAME_LENGTH = 80;
@@ -24,7 +24,7 @@ export function clean(text: string | undefined, max: number = NAME_LENGTH): stri
   return RIGHT_TO_LEFT.test(line) ? `\u2068${line}\u2069` : line;
 }
 
-/** The alert's subject: `Till 3`, `Leeds Briggate`, `Analytics service`, `ops / slack`. */
+/** The alert's subject: `Till 3`, `Leeds Briggate`, `Camera server edge-7`, `Analytics service`, `ops / slack`. */
 export function plainName(alert: Alert, max: number = NAME_LENGTH): string {
   const { labels, subject } = alert;
   switch (subject.kind) {
@@ -32,6 +32,8 @@ export function plainName(alert: Alert, max: number = NAME_LENGTH): string {
       return named("recording", labels.recording, subject.id, max);
     case "location":
       return locationName(alert, max);
+    case "group":
+      return groupName(alert, max);
     case "service":
       return "Analytics service";
     case "integration":
@@ -51,6 +53,13 @@ export function shortName(alert: Alert, max: number = NAME_LENGTH): string {
 export function withoutLocation(name = "", { location = "" }: Labels, max: number): string {
   const rest = nameWithin(name, location);
   return rest === name ? "" : clean(rest, max);
+}
+
+/** `Camera server edge-7`. */
+function groupName({ subject }: Alert, max: number): string {
+  const group = groupOfSubject(subject);
+  const other = () => clean(subject.id.replace(/^slo\//, "SLO "), max);
+  return group ? `${capital(groupNouns[group.label])} ${clean(group.value, max)}` : other();
 }
 
 /** The recording or location it names, else its instance, else its alertname. */

@@ -1,5 +1,6 @@
 /** The lines below an alert's facts: annotations that add something, inhibited alerts, the uploading schedule. */
 import type { NotifiedAlert, StandsFor } from "../alerting/notification.ts";
+import { visitsRange } from "../alerting/uncounted.ts";
 import type { GeneratedAnnotation, Labels } from "../health/alert.ts";
 import { counted, zonePath } from "../lib/format.ts";
 import { clean, withoutLocation } from "./name.ts";
@@ -20,6 +21,7 @@ export function notesOf(alert: NotifiedAlert): string[] {
     annotation(alert, "summary"),
     isId || isTitle ? undefined : description,
     detail && description?.includes(detail) ? undefined : detail,
+    alert.facts.isAlone ? "No other recording is offline." : undefined,
     [...(zones ? [zonesNote(zones)] : []), ...timesWords(alert)].join(" · "),
     impactNote(alert),
     scheduleNote(alert),
@@ -30,7 +32,7 @@ export function notesOf(alert: NotifiedAlert): string[] {
 
 /** The usual count is left out beside an estimate. */
 function impactNote({ annotations: { impact: text }, impact }: NotifiedAlert): string | undefined {
-  return text && !(impact?.uncounted && text === impact.usual) ? `Impact: ${text}` : undefined;
+  return text && !(visitsRange(impact?.uncounted) && text === impact?.usual) ? `Impact: ${text}` : undefined;
 }
 
 /** `2nd outage in 7 days`. */

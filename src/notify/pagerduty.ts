@@ -32,8 +32,6 @@ const SEVERITIES: Readonly<Record<string, Severity>> = {
 };
 const WORST_FIRST: readonly Severity[] = ["critical", "error", "warning", "info"];
 
-export type PagerDutyEvent = NonNullable<ReturnType<typeof renderPagerDuty>>;
-
 /** The event without its routing key; undefined where there is nothing to tell PagerDuty. `plain`: without details. */
 export function renderPagerDuty(notification: Notification, options: { sendResolved: boolean; plain?: boolean }) {
   const event_action = actionOf(notification, options);

@@ -1,5 +1,6 @@
 /** A message's first line: what and where, short enough for a lock screen. */
 import type { ColdStartFacts, Notification, NotifiedAlert } from "../alerting/notification.ts";
+import { groupLabels, groupNouns, groupOfSubject, scopeOf, sharedOutages } from "../health/alert.ts";
 import { count, counted } from "../lib/format.ts";
 import { capital } from "../lib/text.ts";
 import { span } from "../lib/when.ts";
@@ -51,7 +52,7 @@ function firingTitle({ reason, firing, resolved, now, groups }: Notification): s
 /** What fires and where. In a storm, recordings and locations are counted over all groups. */
 function firingPhrase(firing: Alerts, still: boolean, isStorm: boolean): string {
   if (isStorm) return `${stormPhrase(firing, still)}${atLocations(firing)}`;
-  const isNamed = firing.filter(isLocationOffline).length === 1;
+  const isNamed = firing.filter(({ facts }) => facts.problem === "location_offline").length === 1;
   const own = withoutCovered(firing);
   const [only, ...others] = own;
   const phrase = only && sizeOf(own) === 1 ? onePhrase(only, others, still) : countPhrase(own, still);
@@ -63,18 +64,35 @@ function onePhrase(first: NotifiedAlert, others: Alerts, still: boolean): string
   return [...new Set([wordingOf(first).one(first, still), ...others.map(bareState)])].join(", ");
 }
 
-function isLocationOffline({ facts }: NotifiedAlert): boolean {
-  return facts.problem === "location_offline";
+/** An alert of a location or a group, of which some recordings are offline. */
+function isSharedOutage({ facts }: NotifiedAlert): boolean {
+  return sharedOutages.has(facts.problem) && !!facts.offline;
 }
 
-/** `1,000 recordings offline`: an offline location counts with its recordings; then the other problems. */
+/** Whether an alert is about something of one of these outages. */
+function coveredBy(outages: Alerts): (alert: NotifiedAlert) => boolean {
+  const key = (label: string, value: string) => `${label}/${value}`;
+  const keyOf = ({ subject }: NotifiedAlert) => {
+    const scope = scopeOf(subject);
+    return scope && key(scope.label, scope.value);
+  };
+  const keys = new Set(outages.map(keyOf));
+  return (alert) =>
+    ["location_id", ...groupLabels].some((label) => {
+      const own = key(label, alert.labels[label] ?? "");
+      return keys.has(own) && own !== keyOf(alert);
+    });
+}
+
+/** `1,000 recordings offline`: an offline location or group counts with its recordings; then the other problems. */
 function stormPhrase(firing: Alerts, still: boolean): string {
-  const isWhole = (alert: NotifiedAlert) => isLocationOffline(alert) && !!alert.facts.offline;
+  const isWhole = isSharedOutage;
   const isRecording = ({ facts }: NotifiedAlert) => facts.problem === "offline";
-  const locations = firing.filter(isWhole);
-  const covered = new Set(locations.map(locationKey));
-  const offline =
-    offlineIn(locations) + firing.filter((alert) => isRecording(alert) && !covered.has(locationKey(alert))).length;
+  const groups = firing.filter((alert) => isWhole(alert) && alert.subject.kind === "group");
+  const ofGroup = coveredBy(groups);
+  const outages = firing.filter((alert) => isWhole(alert) && !ofGroup(alert));
+  const isCovered = coveredBy(outages);
+  const offline = offlineIn(outages) + firing.filter((alert) => isRecording(alert) && !isCovered(alert)).length;
   const others = firing.filter((alert) => !isWhole(alert) && !isRecording(alert));
   const phrase = offline > 0 && `${counted(offline, "recording")}${still ? " still" : ""} offline`;
   const more = others.length > 0 && countPhrase(others, still && offline === 0);
@@ -91,11 +109,12 @@ function atLocations(alerts: Alerts): string {
   return locations.size === 0 ? "" : ` at ${counted(locations.size, "location")}`;
 }
 
-/** Without the recordings that an alert of a wholly offline location in the same message covers. */
+/** Without the recordings that an alert of a wholly offline location or group in the same message covers. */
 function withoutCovered(firing: Alerts): Alerts {
-  const locations = firing.filter((alert) => isLocationOffline(alert) && alert.facts.offline === alert.facts.of);
-  const whole = new Set(locations.map(({ subject }) => subject.id));
-  return firing.filter(({ facts, labels }) => facts.problem !== "offline" || !whole.has(labels.location_id ?? ""));
+  const isCovered = coveredBy(
+    firing.filter((alert) => isSharedOutage(alert) && alert.facts.offline === alert.facts.of),
+  );
+  return firing.filter((alert) => alert.facts.problem !== "offline" || !isCovered(alert));
 }
 
 /** `2 recordings offline, 1 quality low`, most severe first; `still` as in `2 recordings still offline`. */
@@ -160,9 +179,9 @@ function notBack(alerts: Alerts): string {
   return counts && `, ${counts}`;
 }
 
-/** The alert of a location may end while some of its recordings are offline. */
+/** The alert of a location or a group may end while some of its recordings are offline. */
 function stillOffline(alerts: Alerts): string {
-  const offline = offlineIn(alerts.filter(({ subject }) => subject.kind === "location"));
+  const offline = offlineIn(alerts.filter(({ facts }) => sharedOutages.has(facts.problem)));
   return offline === 0 ? "" : `, ${counted(offline, "recording")} still offline`;
 }
 
@@ -187,13 +206,19 @@ function subjects(alerts: Alerts): string {
     if (kind === "service" || !only) return "analytics service";
     if (kind === "external") return externalAlerts(of, size);
     const isNamed = size === 1 && (kind === "integration" || kinds.length === 1);
-    if (!isNamed) return counted(size, kind);
+    if (!isNamed) return counted(size, kind === "group" ? nounOf(only) : kind);
     return kind === "integration"
       ? `notifications to ${plainName(only, NAME_IN_TITLE)}`
       : shortName(only, NAME_IN_TITLE);
   });
   const isName = kinds.length === 1 && kinds[0]?.[0] !== "service" && kinds[0]?.[0] !== "integration";
   return isName ? names.join() : capital(names.join(", "));
+}
+
+/** `camera server`. */
+function nounOf({ subject }: NotifiedAlert): string {
+  const group = groupOfSubject(subject);
+  return group ? groupNouns[group.label] : "group";
 }
 
 /** `DiskFull: nas-1`, `2 DiskFull alerts`; of several names only the count. */

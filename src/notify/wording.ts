@@ -1,6 +1,8 @@
 /** The words for what an alert reports: in a count, in a line of its own, and once it is resolved. */
 import {
   type Alert,
+  groupLabels,
+  groupNouns,
   leftOutPhrase,
   type ProblemKind,
   type RecordingProblemWords,
@@ -8,7 +10,7 @@ import {
 } from "../health/alert.ts";
 import { counted, count as figure } from "../lib/format.ts";
 import { span } from "../lib/when.ts";
-import { clean, locationName, NAME_IN_TITLE, plainName, shortName } from "./name.ts";
+import { clean, NAME_IN_TITLE, plainName, shortName } from "./name.ts";
 
 interface Wording {
   /** Alerts with the same key are counted together. */
@@ -58,29 +60,67 @@ function changesPhrase({ facts: { changes, changesSince }, updatedAt }: Alert): 
 }
 
 /** `all 4 recordings offline`, or as many of them as are. */
-function locationExtent({ facts }: Alert): string {
+function outageExtent({ facts }: Alert): string {
   const { offline, of, outside = 0, unread = 0 } = facts;
   if (offline === undefined || of === undefined) return "offline";
   const leftOut = leftOutPhrase(facts);
   if (leftOut !== "" && offline > 0)
     return `${figure(offline)} of ${counted(of + outside + unread, "recording")} offline; ${leftOut}`;
   if (offline === 0) return `recovering, 0 of ${counted(of, "recording")} still offline, down`;
-  if (offline < of) return `${figure(offline)} of ${counted(of, "recording")} offline`;
-  return of === 1 ? "its only recording offline" : `all ${figure(of)} recordings offline`;
+  const places = facts.locations === undefined ? "" : ` at ${counted(facts.locations, "location")}`;
+  if (offline < of) return `${figure(offline)} of ${counted(of, "recording")} offline${places}`;
+  return of === 1 ? "its only recording offline" : `all ${figure(of)} recordings offline${places}`;
 }
 
-const LOCATION_OFFLINE: Wording = {
-  key: "location_offline",
+/** Of a location, or of recordings that share another label. */
+function outageWording(key: ProblemKind, noun: string): Wording {
+  const one: Wording["one"] = (alert, still) => {
+    const extent = alert.facts.offline === 0 ? "recovering" : `${still ? "still " : ""}${outageExtent(alert)}`;
+    return `${plainName(alert, 60)}: ${extent}`;
+  };
+  return {
+    key,
+    count: ([first, ...others], still) =>
+      first && others.length === 0
+        ? one(first, still)
+        : `${counted(others.length + 1, noun)} ${still ? "still " : ""}offline`,
+    one,
+    is: outageExtent,
+    was: "was offline",
+  };
+}
+
+function countsWording(key: "counts_low" | "counts_high"): Wording {
+  const { short, adjective, was } = recordingProblems[key];
+  return {
+    key,
+    count: (alerts, still) => `${subjectsOf(alerts)}${still ? " still" : ""} ${adjective}`,
+    one: (alert, still) => `${shortName(alert, NAME_IN_TITLE)}${still ? " still" : ""}: ${short}`,
+    short: (count) => `${figure(count)} ${short}`,
+    is: () => short,
+    was,
+  };
+}
+
+/** `1 location and 2 recordings`. */
+function subjectsOf(alerts: readonly Alert[]): string {
+  const locations = alerts.filter(({ subject }) => subject.kind === "location").length;
+  const parts = [
+    locations && counted(locations, "location"),
+    alerts.length > locations && counted(alerts.length - locations, "recording"),
+  ];
+  return parts.filter((part) => part).join(" and ");
+}
+
+const COUNTS_TOGETHER: Wording = {
+  key: "counts_together",
   count: (alerts, still) =>
     alerts.length === 1 && alerts[0]
-      ? LOCATION_OFFLINE.one(alerts[0], still)
-      : `${counted(alerts.length, "location")} ${still ? "still " : ""}offline`,
-  one(alert, still) {
-    const extent = alert.facts.offline === 0 ? "recovering" : `${still ? "still " : ""}${locationExtent(alert)}`;
-    return `${locationName(alert, 60)}: ${extent}`;
-  },
-  is: locationExtent,
-  was: "was offline",
+      ? COUNTS_TOGETHER.one(alerts[0], still)
+      : `Counts ${still ? "still " : ""}dropped together in ${figure(alerts.length)} groups`,
+  one: (alert, still) => `${shortName(alert, NAME_IN_TITLE)}: counts ${still ? "still " : ""}dropped together`,
+  is: () => "counts dropped together",
+  was: "counted less at most locations",
 };
 
 const NOTIFICATIONS_FAILING: Wording = {
@@ -96,6 +136,22 @@ const NOTIFICATIONS_FAILING: Wording = {
   meaning: "Notifications to that receiver are not delivered.",
 };
 
+const BUDGETS = { slo_burn_fast: "error budget burns fast", slo_burn_slow: "error budget burns faster than it lasts" };
+
+function sloWording(key: keyof typeof BUDGETS): Wording {
+  const words: Wording = {
+    key,
+    count: (alerts, still) => {
+      const [first, second] = alerts;
+      return first && !second ? words.one(first, still) : `${counted(alerts.length, "SLO")}: ${BUDGETS[key]}`;
+    },
+    one: (alert, still) => `${plainName(alert, 60)}: ${still ? "still, " : ""}${BUDGETS[key]}`,
+    is: () => BUDGETS[key],
+    was: `was reported: ${BUDGETS[key]}`,
+  };
+  return words;
+}
+
 function serviceWording(key: ProblemKind, state: string, meaning: string): Wording {
   return {
     key,
@@ -110,7 +166,11 @@ function serviceWording(key: ProblemKind, state: string, meaning: string): Wordi
 const WORDINGS: ReadonlyMap<string, Wording> = new Map(
   [
     ...Object.entries(recordingProblems).map(([key, words]) => recordingWording(key as ProblemKind, words)),
-    LOCATION_OFFLINE,
+    countsWording("counts_low"),
+    countsWording("counts_high"),
+    COUNTS_TOGETHER,
+    outageWording("location_offline", "location"),
+    ...groupLabels.map((label) => outageWording(`${label}_offline`, groupNouns[label])),
     serviceWording(
       "service_unreachable",
       "unreachable",
@@ -122,6 +182,8 @@ const WORDINGS: ReadonlyMap<string, Wording> = new Map(
       "Some recordings or uptime figures are not up to date: for those, no alert does not mean that all is well.",
     ),
     NOTIFICATIONS_FAILING,
+    sloWording("slo_burn_fast"),
+    sloWording("slo_burn_slow"),
   ].map((wording) => [wording.key, wording]),
 );
 

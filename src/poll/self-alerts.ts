@@ -1,5 +1,8 @@
 /** Evaluates the self alerts at every status interval, in a job that a hanging service cannot delay. */
+import type { CountsTogether } from "../health/counts.ts";
 import { evaluateSelf, type SelfContext, type SelfEvidence } from "../health/evaluate-self.ts";
+import type { Inventory } from "../health/shard-state.ts";
+import type { Instant } from "../lib/clock.ts";
 import { CodedError, toError } from "../lib/errors.ts";
 import { oneAtATime } from "../lib/one-at-a-time.ts";
 import type { Service } from "../service/service.ts";
@@ -13,8 +16,13 @@ interface SelfAlertsDeps
   extends Omit<SelfContext, "now" | "startedAt">,
     Pick<Store, "selfAlerts" | "groups">,
     Pick<PollContext, "clock" | "commit" | "assigned" | "integrations"> {
-  readonly store: Pick<Store["shards"], "attempts" | "commit" | "noteWatched" | "noteAttempt">;
+  readonly inventory: Inventory;
+  readonly store: Pick<Store["shards"], "attempts" | "groups" | "commit" | "noteWatched" | "noteAttempt">;
   readonly service: Pick<Service, "checkStatus">;
+  /** Groups whose counts dropped together; undefined where that is not known. */
+  readonly together?: ((now: Instant) => Promise<readonly CountsTogether[] | undefined>) | undefined;
+  /** The error budgets now; undefined where they cannot be read. */
+  sampleSlos(): Promise<SelfEvidence["slos"]>;
 }
 
 /** Gives `evaluate()`: one read of the evidence, one evaluation, one atomic write. */
@@ -50,20 +58,29 @@ function createHealthCheck({ service, store, clock }: SelfAlertsDeps): () => voi
   return () => void ask().catch(() => {});
 }
 
-async function gather({ store, clock, groups, assigned, integrations }: SelfAlertsDeps): Promise<SelfEvidence> {
+async function gather(deps: SelfAlertsDeps): Promise<SelfEvidence> {
+  const { store, clock, groups, assigned, integrations, inventory, rules } = deps;
   const now = clock.now();
-  const [attempts, troubles] = await Promise.all([
+  const isCounted = rules.some(({ when }) => when.kind === "group_offline");
+  const [attempts, counted, together, slos, troubles] = await Promise.all([
     store.attempts(),
+    isCounted ? store.groups(assigned.shards()) : [],
+    deps.together?.(now),
+    deps.sampleSlos(),
     Promise.all(integrations.map((integration) => groups.trouble(integration, now))),
   ]);
   const shards = assigned.shards();
   const attemptAt = (subject: string) => attempts.get(subject) ?? NEVER;
+  const uptimes = shards.map((shard) => attemptAt(`uptime:${shard}`));
   return {
     shards: shards.map((shard) => attemptAt(`shard:${shard}`)),
     inventory: attemptAt("inventory"),
     health: attempts.get("health"),
-    uptimes: worst(shards.map((shard) => attemptAt(`uptime:${shard}`))),
+    uptimes: worst(uptimes),
+    segments: uptimes,
     integrations: integrations.map(({ id, receiver, type }, i) => ({ id, receiver, type, trouble: troubles[i] })),
+    groups: { shards: counted, inventory, together },
+    slos,
   };
 }
 

@@ -2,13 +2,15 @@
 
 import { lastReadAt } from "../alerting/stale.ts";
 import type { Config } from "../config/config.ts";
-import { presenceOf } from "../health/absence.ts";
+import { areSegmentsBelieved, presenceOf } from "../health/absence.ts";
+import type { CountsLookup } from "../health/counts.ts";
 import type { Decision, Evaluation, EvaluationContext } from "../health/evaluation.ts";
 import { judgeShard } from "../health/judge.ts";
 import type { Reading, StatusSnapshot } from "../health/recording.ts";
 import { allowedGapMs, GAP_INTERVALS } from "../health/rhythm.ts";
 import type { Rule } from "../health/rule.ts";
 import type { RecordingState, ShardState } from "../health/shard-state.ts";
+import type { Figure } from "../health/uptime.ts";
 import type { Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
 import type { Service } from "../service/service.ts";
@@ -30,6 +32,8 @@ interface SweepDeps extends Pick<PollContext, "clock" | "log" | "commit" | "assi
   nameThem(recordingIds: readonly string[]): Promise<void>;
   readonly uptime: Pick<Store["uptime"], "figure" | "below" | "refreshFigures">;
   readonly schedules: ScheduleLookup;
+  /** What counts show; undefined where no rule is about them. */
+  readonly followCounts?: ((now: Instant) => Promise<CountsLookup | undefined>) | undefined;
   readonly rules: readonly Rule[];
   readonly watch: Pick<
     Config["watch"],
@@ -86,9 +90,10 @@ class Sweeper {
   async sweep(shard: number): Promise<SweepOutcome> {
     const { clock, store, assigned, uptime, watch, commit } = this.#deps;
     const figuresSince = clock.now() - FIGURE_INTERVALS * watch.uptimeIntervalMs;
-    const [before, attempts] = await Promise.all([
+    const [before, attempts, counts] = await Promise.all([
       store.read(shard),
       store.attempts(),
+      this.#deps.followCounts?.(clock.now()),
       uptime.refreshFigures(shard, figuresSince),
     ]);
     const locationIds = assigned.locations(shard);
@@ -102,9 +107,12 @@ class Sweeper {
     const unbroken = before.state.sweptAt >= this.#startedAt && last !== undefined && last.goodAt >= last.attemptedAt;
     const isOther = (subject: string) => subject.startsWith("shard:") && subject !== `shard:${shard}`;
     const others = presenceOf([...attempts].flatMap(([subject, one]) => (isOther(subject) ? [one] : [])));
-    const context = { ...this.#context(shard, locationIds, now), unbroken, others, elsewhere };
+    const uptimes = [...attempts].flatMap(([subject, one]) => (subject.startsWith("uptime:") ? [one] : []));
+    const segmentsBelieved = areSegmentsBelieved(presenceOf(uptimes));
+    const own = this.#context(shard, locationIds, { now, segmentsBelieved });
+    const context = { ...own, unbroken, others, elsewhere, counts };
     const evaluation = judgeShard(before.state, snapshot, context);
-    const { next, absent } = evaluation;
+    const { next, absent, groups } = evaluation;
     const unread = snapshot.unread?.size
       ? Object.fromEntries([...snapshot.unread].map((id) => [id, lastReadAt(last, id)]))
       : undefined;
@@ -119,7 +127,7 @@ class Sweeper {
     const drops = evaluation.decisions.some(({ reason }) => reason === "no_longer_watched" || reason === "moved");
     if (drops && (await assigned.follow()) === "changed") return "lost";
     const { outcome } = await commit.evaluation(evaluation.transitions, (changes) =>
-      this.#write(shard, before.nonce, evaluation, { now, changes, sweep }),
+      this.#write(shard, before.nonce, evaluation, { now, changes, sweep, groups }),
     );
     return outcome === "lost" ? "lost" : "ok";
   }
@@ -200,7 +208,12 @@ class Sweeper {
     if (moved.length > 0) await inventory.saveRecordings(moved);
   }
 
-  #context(shard: number, locationIds: readonly string[], now: Instant) {
+  #context(
+    shard: number,
+    locationIds: readonly string[],
+    { now, segmentsBelieved }: { readonly now: Instant; readonly segmentsBelieved: boolean },
+  ) {
+    const isLeftOut = (figure: Figure) => !segmentsBelieved && String(figure).startsWith("online");
     const { watch, rules, inventory, uptime, schedules, assigned } = this.#deps;
     return {
       now,
@@ -211,8 +224,9 @@ class Sweeper {
       locationIds,
       isAssigned: (id: string) => assigned.shardOf(id) !== undefined,
       excluded: this.#excluded,
-      uptime: uptime.figure,
-      lowUptimes: (overMs: number, below: number) => uptime.below(shard, overMs, below),
+      uptime: (id: string, figure: Figure) => (isLeftOut(figure) ? undefined : uptime.figure(id, figure)),
+      lowUptimes: (figure: Figure, below: number) =>
+        isLeftOut(figure) ? new Set<string>() : uptime.below(shard, figure, below),
       ...schedules(now),
     };
   }
@@ -221,7 +235,7 @@ class Sweeper {
     shard: number,
     expected: string,
     { next: state, decisions }: Evaluation,
-    input: Pick<ShardCommit, "now" | "changes" | "sweep">,
+    input: Pick<ShardCommit, "now" | "changes" | "sweep" | "groups">,
   ): Promise<CommitResult> {
     const { store, inventory } = this.#deps;
     const committed = await store.commitShard(shard, { expected, state, ...input, lines: decisions });

@@ -2,11 +2,20 @@
  * The uptime history of one shard, read incrementally: all of the window once, then today, and a day again when
  * it is over (the service finishes older periods overnight). In pages: all at once would be hundreds of megabytes.
  */
+import { LACKS_SEGMENTS, type Presence } from "../health/absence.ts";
+import { noteOnline, READING_FRESH_MS } from "../health/online-span.ts";
 import { noteQuality } from "../health/quality.ts";
 import type { RecordingUptime, UptimeBucket } from "../health/recording.ts";
 import { type KnownSchedule, knownHours, type LearnedSchedule, learnSchedule } from "../health/schedule.ts";
 import type { RecordingState, ShardState } from "../health/shard-state.ts";
-import { bucketLengthMs, windowUptime } from "../health/uptime.ts";
+import {
+  bucketLengthMs,
+  type Figure,
+  type KeptFigure,
+  onlineArrived,
+  windowArrived,
+  windowUptime,
+} from "../health/uptime.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";
 import { CodedError, toError } from "../lib/errors.ts";
@@ -28,14 +37,10 @@ const LEARNERS_PER_REQUEST = 10;
 const WEEKS_TRIED = 3;
 const SHARDS_AT_ONCE = 3;
 
-/** A reading of quality older than this is not of this hour. */
-const QUALITY_FRESH_MS = 10 * 60_000;
-
 interface RefreshUptimeDeps extends Pick<PollContext, "clock" | "log">, Pick<Store, "uptime" | "inventory"> {
   readonly service: Pick<Service, "uptimes">;
   readonly store: Pick<Store["shards"], "read" | "noteAttempt">;
-  /** Windows a figure is kept for, ms. */
-  readonly windowsMs: readonly number[];
+  readonly figures: readonly KeptFigure[];
   /** How long buckets are kept, ms. */
   readonly retainMs: number;
   /** `utc`: days and bucket indexes are UTC's, not the recording's. */
@@ -58,7 +63,7 @@ export function createRefreshUptime(deps: RefreshUptimeDeps): (shard: number) =>
     if (sweptAt === 0) return false;
     const ids = [...recordings.keys()];
     try {
-      const ratios = new Map(deps.windowsMs.map((ms) => [ms, new Map<string, number>()]));
+      const ratios = new Map(deps.figures.map(({ key }) => [key, new Map<string, number>()]));
       const schedules = new Map<string, KnownSchedule>();
       const failed = weeksFailed.get(shard) ?? 0;
       const isLastTry = failed + 1 >= WEEKS_TRIED;
@@ -70,7 +75,7 @@ export function createRefreshUptime(deps: RefreshUptimeDeps): (shard: number) =>
       const now = deps.clock.now();
       await deps.uptime.saveFigures(shard, now, ratios, schedules);
       await deps.uptime.forgetOthers(shard, new Set(ids));
-      await deps.store.noteAttempt(`uptime:${shard}`, now);
+      await deps.store.noteAttempt(`uptime:${shard}`, now, undefined, now, segmentsOf(ratios));
       if (failing.delete(shard)) deps.log.info({ shard }, "uptime figures read again");
     } catch (thrown) {
       const err = toError(thrown);
@@ -94,8 +99,22 @@ export function* pagesByZone(ids: readonly string[], zoneOf: (id: string) => str
   }
 }
 
+type Ratios = ReadonlyMap<Figure, Map<string, number>>;
+
+/** How many recordings were online, and of how many of them hardly any segments came. */
+function segmentsOf(ratios: Ratios): Presence {
+  const arrived = new Map([...ratios].flatMap(([key, all]) => (String(key).startsWith("online") ? [...all] : [])));
+  return {
+    known: arrived.size,
+    absent: arrived
+      .values()
+      .filter((ratio) => ratio < LACKS_SEGMENTS)
+      .toArray().length,
+  };
+}
+
 interface Gathered extends Pick<ShardState, "recordings"> {
-  readonly ratios: ReadonlyMap<number, Map<string, number>>;
+  readonly ratios: Ratios;
   readonly schedules: Map<string, KnownSchedule>;
   readonly localHours: LocalHours;
   /** Whether weeks that fail now are not asked for again. */
@@ -115,7 +134,7 @@ async function refreshPage(
   const hasSchedule = (id: string) => deps.inventory.recording(id)?.useUploadingSchedule;
   const learners = new Set(ids.filter((id) => hasSchedule(id) && !known.get(id)?.schedule));
   const { results, unread } = await ask(deps, { zone, ids, learners, known, now, isLastTry });
-  const windows = [...ratios].map(([overMs, figures]) => ({ overMs, figures, first: dayOf(now - overMs, zone) }));
+  const kept = deps.figures.map((figure) => ({ ...figure, first: dayOf(now - figure.overMs, zone) }));
   await deps.inventory.saveRecordings(results.map(({ recording }) => recording));
   const calendar = calendarOf(now, zone, deps.retainMs);
   const histories = new Map<string, UptimeHistory>();
@@ -131,14 +150,15 @@ async function refreshPage(
         : undefined;
     // Without the weeks, what the days show counts for this refresh only.
     const quality = noteQuality(before?.quality, qualityOf(recordings.get(recording.id), now), now);
-    const history = { ...advanced, schedule: isUnread ? undefined : schedule, quality };
+    const online = noteOnline(before?.online, recordings.get(recording.id), now);
+    const history = { ...advanced, schedule: isUnread ? undefined : schedule, quality, online };
     histories.set(recording.id, history);
     if (schedule) schedules.set(recording.id, toKnown(schedule, history.buckets, recording.timezone));
-    for (const { overMs, figures, first } of windows) {
+    for (const figure of kept) {
       // Of a window that was not read as a whole there is no figure.
-      if (history.readFrom === undefined || history.readFrom > first) continue;
-      const ratio = windowUptime(history.buckets, { now, overMs });
-      if (ratio !== undefined) figures.set(recording.id, ratio);
+      if (history.readFrom === undefined || history.readFrom > figure.first) continue;
+      const ratio = ratioOf(figure, history, now);
+      if (ratio !== undefined) ratios.get(figure.key)?.set(recording.id, ratio);
     }
     await maybeYield();
   }
@@ -146,9 +166,16 @@ async function refreshPage(
   return unread.size > 0;
 }
 
+function ratioOf({ kind, overMs, below = 1 }: KeptFigure, { buckets, online }: UptimeHistory, now: Instant) {
+  if (kind === "online") return onlineArrived(buckets, { now, overMs, onlineSince: online?.from });
+  const uptime = windowUptime(buckets, { now, overMs });
+  if (kind === "uptime" || uptime === undefined) return uptime;
+  return uptime < below ? windowArrived(buckets, { now, overMs }) : undefined;
+}
+
 /** An offline recording has no quality, and an old reading says nothing about this hour. */
 function qualityOf(state: RecordingState | undefined, now: Instant): number | undefined {
-  if (!state || state.status === "offline" || now - state.readAt > QUALITY_FRESH_MS) return undefined;
+  if (!state || state.status === "offline" || now - state.readAt > READING_FRESH_MS) return undefined;
   return state.averageQuality;
 }
 
@@ -212,16 +239,17 @@ type UptimeWork = Pick<PollContext, "queues" | "assigned" | "statusIntervalMs"> 
 
 /**
  * The worker of uptime figures, in a queue of its own: a hanging Core API must not delay the self alerts. A shard that
- * was not swept yet, of which `refresh` gives false, is asked for again; one without figures for a window, at once.
+ * was not swept yet, of which `refresh` gives false, is asked for again; one without a kind of figure, at once.
  */
 export async function startUptimeWork(
   { queues, assigned, statusIntervalMs, uptime }: UptimeWork,
-  windowsMs: readonly number[],
+  figures: readonly KeptFigure[],
   refresh: ReturnType<typeof createRefreshUptime>,
 ): Promise<void> {
+  const keys = figures.map(({ key }) => key);
   for (const shard of assigned.shards()) {
-    if (!(await uptime.lacksWindow(shard, windowsMs))) continue;
-    await queues.add("uptime", { shard }, { id: `uptime-${shard}-${windowsMs.join("-")}` });
+    if (!(await uptime.lacksFigure(shard, keys))) continue;
+    await queues.add("uptime", { shard }, { id: `uptime-${shard}-${keys.join("-")}` });
   }
   await queues.work("uptime", SHARDS_AT_ONCE, async ({ data }) => {
     const shard = Number(data.shard);

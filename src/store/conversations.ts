@@ -5,7 +5,7 @@ import type { NotificationLogEntry } from "../alerting/notification.ts";
 import type { Keys } from "./keys.ts";
 import { pipelined } from "./redis.ts";
 
-export interface OpenConversation {
+interface OpenConversation {
   readonly conversation: Conversation;
   /** Notified there and not notified as resolved. */
   readonly episodes: ReadonlySet<string>;

@@ -1,12 +1,14 @@
 /** Alerts that fire, and ended incidents: one small row each, sorted by their end, for digests and the API. */
 import type { Redis } from "ioredis";
 import { fingerprint } from "../alerting/fingerprint.ts";
+import type { VisitsLost } from "../counts/visits-lost.ts";
 import type { Alert, EndReason, ProblemKind, SubjectKind } from "../health/alert.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";
 import { oneAtATime } from "../lib/one-at-a-time.ts";
 import { scanHash } from "./hash.ts";
 import type { Keys } from "./keys.ts";
+import { loadScript } from "./redis.ts";
 
 const PAGE = 500;
 /** As in `commit.lua`. */
@@ -75,6 +77,10 @@ export interface Incident {
   readonly endReason: EndReason | undefined;
   /** The name of the maintenance in which it began or ended. */
   readonly planned?: string | undefined;
+  /** Visits of its location that were not counted meanwhile, in whole ones; undefined: none, or not known. */
+  readonly uncounted?: VisitsLost | undefined;
+  /** They were estimated from counts that the service corrects no more. */
+  readonly isSettled?: true | undefined;
 }
 
 /** An alert as the row of its incident. */
@@ -100,7 +106,14 @@ const INCIDENTS_A_CALL = 2_000;
 export const INCIDENTS_KEPT = 50_000;
 
 export function createIncidentStore(redis: Redis, keys: Keys) {
+  const replaceMember = loadScript(redis, keys, "replace_member");
   return {
+    /** Whether it was still stored as `before`, and is now `after`, which ended at the same time. */
+    async replace(before: Incident, after: Incident): Promise<boolean> {
+      const [old, text] = [before, after].map((row) => JSON.stringify(row));
+      return (await replaceMember(keys.incidents, { before: old, after: text })) === 1;
+    },
+
     /** Incidents that ended at or after `from`, oldest end first. Open ones are among the alerts. */
     async endedSince(from: Instant): Promise<Incident[]> {
       const found = new Map<string, Incident>();

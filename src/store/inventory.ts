@@ -38,6 +38,7 @@ export function createInventoryStore(redis: Redis, keys: Keys) {
   return {
     recording: (id: string) => names.recordings.get(id),
     location: (id: string) => names.locations.get(id),
+    recordings: () => names.recordings.values(),
     /** All location ids with a name or zone. */
     locationIds: () => names.locations.keys(),
     /** Reads everything again. */

@@ -40,6 +40,12 @@ function fleetKeys(p: string) {
     zones: `${p}zones`,
     /** Hash: location id → JSON {at, weekdays}: its usual entries; a field as long as its assignment. */
     usualEntries: `${p}entries:usual`,
+    /** Hash: hours and readings of a location's counts; as long as its assignment, or nine weeks after the last one. */
+    counts: (location: string) => `${p}counts:${location}`,
+    /** Hash: shard → JSON of what its counts show; a field as long as the shard. */
+    countsAssessed: `${p}counts-assessed`,
+    /** Hash `n` nonce, `d` document: what the counts of the fleet come to; never deleted. */
+    countsJudged: `${p}counts-judged`,
     /** How often names were written, and the last of those writes, newest first, for other replicas to read. */
     namesRevision: `${p}names:rev`,
     namesLog: `${p}names:log`,
@@ -47,12 +53,16 @@ function fleetKeys(p: string) {
     shard: (shard: number) => `${p}shard:${shard}`,
     /** Hash: subject → JSON {goodAt, attemptedAt, error, …}; a shard's fields as long as the shard. */
     attempts: `${p}attempts`,
+    /** Hash: shard → JSON of what its last good sweep counted by label; a field as long as the shard and a rule on it. */
+    groups: `${p}groups`,
     /** Hash: recording id → uptime history; a field until it leaves the shard. */
     uptime: (shard: number) => `${p}uptime:${shard}`,
     /** Hash `n` nonce, `d` document: uptime per window, for sweeps and the exposition; as long as the shard. */
     figures: (shard: number) => `${p}figures:${shard}`,
     /** Hash: day → JSON [people counted in, when that was asked]; 21 days after the last was stored. */
     entries: (location: string) => `${p}entries:${location}`,
+    /** Hash: error budget → JSON of its buckets; a field as long as its SLO is configured, or a group has recordings. */
+    slos: `${p}slos`,
     /** Sorted set by end: when a span of sweeps began; one until 70 days after its end, at most 2,000. */
     coverage: `${p}coverage`,
   };

@@ -19,20 +19,12 @@ export function createZoneStore(redis: Redis, keys: Keys) {
   });
 }
 
-/** By location id: the usual entries, and when they were computed. */
+/** By location id. */
 export function createUsualEntriesStore(redis: Redis, keys: Keys) {
-  type Row = { readonly at: Instant; readonly weekdays: UsualEntries };
-  const hash = createJsonHash<Row>(redis, keys.usualEntries, {
-    decode: ({ at, weekdays }: { at: Instant; weekdays: (number | null)[] }) => ({
-      at,
-      weekdays: weekdays.map((entries) => entries ?? undefined),
-    }),
+  return createJsonHash<UsualEntries>(redis, keys.usualEntries, {
+    encode: (weekdays) => ({ weekdays }),
+    decode: ({ weekdays }: { weekdays: (number | null)[] }) => weekdays.map((entries) => entries ?? undefined),
   });
-  return {
-    ...hash,
-    save: (usual: ReadonlyMap<string, UsualEntries>, at: Instant): Promise<void> =>
-      hash.save(new Map([...usual].map(([id, weekdays]) => [id, { at, weekdays }]))),
-  };
 }
 
 /** One day's count as the service gave it; `entries` undefined: no figure. */

@@ -6,6 +6,7 @@ import type { Destination } from "../alerting/route.ts";
 import { watchedSince } from "../alerting/stale.ts";
 import type { Alert } from "../health/alert.ts";
 import type { Attempt } from "../health/evaluate-self.ts";
+import type { ShardGroups } from "../health/group-counts.ts";
 import type { ShardState } from "../health/shard-state.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { EncodeLog } from "./decision-log.ts";
@@ -42,6 +43,7 @@ interface CommitInput {
   readonly document: string;
   readonly now: Instant;
   readonly attempt?: { readonly subject: string; readonly value: Attempt } | undefined;
+  readonly groups?: { readonly shard: number; readonly value: string | undefined } | undefined;
   readonly changes: readonly AlertChange[];
   /** For the decision log. */
   readonly lines?: readonly LogLine[] | undefined;
@@ -51,19 +53,13 @@ export type ShardCommit = Pick<CommitInput, "expected" | "now" | "changes" | "li
   readonly state: ShardState;
   /** What the attempt says of the sweep beside its time. */
   readonly sweep?: Omit<Attempt, "goodAt" | "attemptedAt"> | undefined;
+  readonly groups?: ShardGroups | undefined;
 };
 
 export function createShardStore(redis: Redis, keys: Keys, encodeLog: EncodeLog) {
   const commit = createCommit(redis, keys, encodeLog);
   const forget = loadScript(redis, keys, "forget_shard");
-  const cache = new Map<number, Versioned<ShardState>>();
-
-  async function read(shard: number): Promise<Versioned<ShardState>> {
-    const known = cache.get(shard);
-    const found = await readDocument(redis, keys.shard(shard), { decode: decodeShard, empty: emptyShard, known });
-    cache.set(shard, found);
-    return found;
-  }
+  const { cache, read, readAll } = createShardReader(redis, keys);
 
   return {
     ...createAttemptStore(redis, keys),
@@ -75,24 +71,15 @@ export function createShardStore(redis: Redis, keys: Keys, encodeLog: EncodeLog)
     read,
 
     /** All of these shards as stored, in one round trip where no other replica wrote. */
-    async readAll(shards: readonly number[]): Promise<ShardState[]> {
-      const nonces = await pipelined<string | null>(redis, (batch) => {
-        for (const shard of shards) batch.hget(keys.shard(shard), "n");
-      });
-      const states: ShardState[] = [];
-      for (const [i, shard] of shards.entries()) {
-        const known = cache.get(shard);
-        states.push(known && known.nonce === (nonces[i] ?? "") ? known.state : (await read(shard)).state);
-      }
-      return states;
-    },
+    readAll,
 
     /** Stores an evaluated shard. `lost`: another replica swept it meanwhile, the evaluation is void. */
-    async commitShard(shard: number, { state, sweep, ...input }: ShardCommit): Promise<CommitResult> {
+    async commitShard(shard: number, { state, sweep, groups, ...input }: ShardCommit): Promise<CommitResult> {
       const committed = await commit({
         ...input,
         key: keys.shard(shard),
         document: encodeShard(state),
+        groups: { shard, value: groups && JSON.stringify(groups) },
         attempt: { subject: `shard:${shard}`, value: { goodAt: input.now, attemptedAt: input.now, ...sweep } },
       });
       if (committed.outcome === "stored") cache.set(shard, { nonce: committed.nonce, state });
@@ -114,15 +101,42 @@ export function createShardStore(redis: Redis, keys: Keys, encodeLog: EncodeLog)
   };
 }
 
+/** Reads shards; `cache` holds each as this process read or wrote it last. */
+function createShardReader(redis: Redis, keys: Keys) {
+  const cache = new Map<number, Versioned<ShardState>>();
+
+  async function read(shard: number): Promise<Versioned<ShardState>> {
+    const known = cache.get(shard);
+    const found = await readDocument(redis, keys.shard(shard), { decode: decodeShard, empty: emptyShard, known });
+    cache.set(shard, found);
+    return found;
+  }
+
+  async function readAll(shards: readonly number[]): Promise<ShardState[]> {
+    const nonces = await pipelined<string | null>(redis, (batch) => {
+      for (const shard of shards) batch.hget(keys.shard(shard), "n");
+    });
+    const states: ShardState[] = [];
+    for (const [i, shard] of shards.entries()) {
+      const known = cache.get(shard);
+      states.push(known && known.nonce === (nonces[i] ?? "") ? known.state : (await read(shard)).state);
+    }
+    return states;
+  }
+
+  return { cache, read, readAll };
+}
+
 function createCommit(redis: Redis, keys: Keys, encodeLog: EncodeLog) {
   const script = loadScript(redis, keys, "commit", "groups", "log");
   return async (input: CommitInput): Promise<CommitResult> => {
-    const { key, expected, now, attempt, changes, lines } = input;
+    const { key, expected, now, attempt, groups, changes, lines } = input;
     const nonce = randomUUID();
     const args = {
       expected,
       nonce,
       now,
+      groups: groups && { ...groups, shard: String(groups.shard) },
       attempt: attempt && { subject: attempt.subject, value: JSON.stringify(attempt.value) },
       incidents: { oldest: now - INCIDENTS_KEPT_MS, most: INCIDENTS_KEPT },
       ...encodeChanges(changes),
@@ -159,17 +173,24 @@ function encodeChanges(changes: readonly AlertChange[]) {
 
 function createAttemptStore(redis: Redis, keys: Keys) {
   const hash = createJsonHash<Attempt>(redis, keys.attempts);
+  const groups = createJsonHash<ShardGroups>(redis, keys.groups);
   return {
     /**
      * Stores the result of a request to the service, good or bad, without touching any document. A failure is ignored
      * where a request made later was answered well meanwhile.
      */
-    async noteAttempt(subject: string, now: Instant, error?: string, askedAt = now): Promise<void> {
+    async noteAttempt(
+      subject: string,
+      now: Instant,
+      error?: string,
+      askedAt = now,
+      more: Pick<Attempt, "known" | "absent"> = {},
+    ): Promise<void> {
       const known = (await hash.read([subject])).get(subject);
       if (error !== undefined && known && known.goodAt > askedAt) return;
       const goodAt = error === undefined ? now : (known?.goodAt ?? 0);
       const unread = error === undefined ? undefined : known?.unread;
-      await hash.save(new Map([[subject, { goodAt, attemptedAt: now, error, unread }]]));
+      await hash.save(new Map([[subject, { goodAt, attemptedAt: now, error, unread, ...more }]]));
     },
 
     /** Notes that the fleet is watched, asked at every interval. */
@@ -181,5 +202,11 @@ function createAttemptStore(redis: Redis, keys: Keys) {
     /** All attempts by subject: `shard:<n>`, `inventory`, `uptime:<n>`, `fleet`, `health`. */
     attempts: hash.readAll,
     attemptsOf: hash.read,
+
+    /** What the last good sweep of each of these shards counted by label. */
+    async groups(shards: readonly number[]): Promise<(ShardGroups | undefined)[]> {
+      const known = await groups.read(shards.map(String));
+      return shards.map((shard) => known.get(String(shard)));
+    },
   };
 }

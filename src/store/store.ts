@@ -1,5 +1,7 @@
 /** Everything stored in one Redis under one prefix. */
 import type { Redis } from "ioredis";
+import type { Labels } from "../health/alert.ts";
+import type { ErrorBudget } from "../health/error-budget.ts";
 import type { Logger } from "../lib/log.ts";
 import { createAckStore } from "./acknowledgements.ts";
 import { createAssignmentStore } from "./assignments.ts";
@@ -7,10 +9,13 @@ import { createAuditStore, createEncodeAudit } from "./audit.ts";
 import { createColdStartStore } from "./cold-start.ts";
 import { confirmed, createConfirm } from "./confirm.ts";
 import { createConversationStore } from "./conversations.ts";
+import { createCountVerdictStore } from "./count-verdicts.ts";
+import { createCountsStore } from "./counts.ts";
 import { createDecisionLog, createEncodeLog } from "./decision-log.ts";
 import { createCoverageStore, createDigestStore } from "./digests.ts";
 import { createExternalAlertStore, createSelfAlertStore } from "./documents.ts";
 import { createGroupStore } from "./groups.ts";
+import { createJsonHash } from "./hash.ts";
 import { createIdentityStore } from "./identities.ts";
 import { createFiringStore, createIncidentStore } from "./incidents.ts";
 import { createInventoryStore } from "./inventory.ts";
@@ -86,11 +91,22 @@ function createParts(
     digests: createDigestStore(redis, keys),
     coldStart: createColdStartStore(redis, keys),
     entries: createEntriesStore(redis, keys),
+    counts: createCountsStore(redis, keys),
+    countVerdicts: createCountVerdictStore(redis, keys),
     coverage: createCoverageStore(redis, keys),
+    /** By SLO and group. */
+    slos: createJsonHash<LabelledBudget>(redis, keys.slos),
     followClock: createFollowClock(redis, keys),
     heartbeatLease: createLease(redis, keys.heartbeat),
     replicas: createReplicaStore(redis, keys),
   };
+}
+
+/** An error budget, and the labels of its alerts. */
+export interface LabelledBudget {
+  readonly labels: Labels;
+  readonly title: string;
+  readonly budget: ErrorBudget;
 }
 
 export type Store = ReturnType<typeof createParts>;

@@ -1,5 +1,6 @@
 /** Uptime history per recording: buckets for the longest window and 48 h, older days as one ratio each. */
 import type { Redis } from "ioredis";
+import type { OnlineSpan } from "../health/online-span.ts";
 import type { QualityHistory } from "../health/quality.ts";
 import type { UptimeBucket } from "../health/recording.ts";
 import type { LearnedSchedule } from "../health/schedule.ts";
@@ -21,6 +22,8 @@ export interface UptimeHistory {
   readonly hasPast?: boolean | undefined;
   /** Of a recording with an uploading schedule. */
   readonly schedule?: LearnedSchedule | undefined;
+  /** Every refresh of these saw it online, and none in between saw a change. */
+  readonly online?: OnlineSpan | undefined;
   /** A week of readings of its quality. */
   readonly quality?: QualityHistory | undefined;
 }
@@ -51,8 +54,10 @@ interface HistoryDocument {
   p?: 1 | undefined;
   /** Hours of the week as learned, and in minutes until when. */
   s?: [string, number] | undefined;
-  /** Hour of the last reading of quality, and the readings. */
-  q?: [number, string] | undefined;
+  /** Seen online from and to, in minutes. */
+  o?: [number, number] | undefined;
+  /** Hour of the last reading of quality, and the readings; the last day of its medians, and these. */
+  q?: [number, string] | [number, string, number, string] | undefined;
 }
 
 function encodeHistory({
@@ -62,6 +67,7 @@ function encodeHistory({
   readFrom,
   hasPast,
   schedule,
+  online,
   quality,
 }: UptimeHistory): HistoryDocument {
   return {
@@ -77,11 +83,16 @@ function encodeHistory({
     r: readFrom,
     p: hasPast ? 1 : undefined,
     s: schedule && [schedule.hours, schedule.until / 60_000],
-    q: quality && [quality.hour, quality.levels],
+    o: online && [online.from / 60_000, online.to / 60_000],
+    q: quality && [
+      quality.hour,
+      quality.levels,
+      ...((quality.days ? [quality.days.day, quality.days.levels] : []) as [number, string]),
+    ],
   };
 }
 
-function decodeHistory({ b, d, f, r, p, s, q }: HistoryDocument): UptimeHistory {
+function decodeHistory({ b, d, f, r, p, s, o, q }: HistoryDocument): UptimeHistory {
   return {
     buckets: b.map(([minutes, within, expected, received, overall]) => ({
       startAt: minutes * 60_000,
@@ -99,6 +110,11 @@ function decodeHistory({ b, d, f, r, p, s, q }: HistoryDocument): UptimeHistory 
     readFrom: r,
     hasPast: p === 1 ? true : undefined,
     schedule: s && { hours: s[0], until: s[1] * 60_000 },
-    quality: q && { hour: q[0], levels: q[1] },
+    online: o && { from: o[0] * 60_000, to: o[1] * 60_000 },
+    quality: q && {
+      hour: q[0],
+      levels: q[1],
+      ...(q[2] === undefined ? {} : { days: { day: q[2], levels: q[3] ?? "" } }),
+    },
   };
 }

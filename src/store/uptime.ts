@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import type { Redis } from "ioredis";
 import type { KnownSchedule } from "../health/schedule.ts";
+import type { Figure } from "../health/uptime.ts";
 import type { Instant } from "../lib/clock.ts";
 import { readDocument } from "./documents.ts";
 import type { Keys } from "./keys.ts";
@@ -11,8 +12,8 @@ const READ_EVERY_MS = 15_000;
 /** Texts of schedules that are compared with those known. */
 const SCHEDULES_SHARED = 1_000;
 
-/** Window in ms → recording id → ratio 0–1. */
-type Figures = ReadonlyMap<number, ReadonlyMap<string, number>>;
+/** Figure → recording id → ratio 0–1. */
+type Figures = ReadonlyMap<Figure, ReadonlyMap<string, number>>;
 
 /** Recording id → its schedule; recordings without one are left out. */
 type Schedules = ReadonlyMap<string, KnownSchedule>;
@@ -37,11 +38,11 @@ export function createUptimeStore(redis: Redis, keys: Keys) {
     ...createHistoryStore(redis, keys),
     ...figures,
 
-    /** Whether the shard has figures, stale or not, but of one of these windows none. */
-    async lacksWindow(shard: number, windowsMs: readonly number[]): Promise<boolean> {
+    /** Whether the shard has figures, stale or not, but of one of these kinds none. */
+    async lacksFigure(shard: number, wanted: readonly Figure[]): Promise<boolean> {
       await readFigures(shard);
       const known = shardAt(shard);
-      return known !== undefined && windowsMs.some((ms) => !known.windows.has(ms));
+      return known !== undefined && wanted.some((figure) => !known.windows.has(figure));
     },
 
     async saveFigures(shard: number, at: Instant, byWindow: Figures, schedules: Schedules = new Map()): Promise<void> {
@@ -65,7 +66,7 @@ export function createUptimeStore(redis: Redis, keys: Keys) {
 
 interface FiguresDocument {
   at: Instant;
-  windows: readonly (readonly [number, Readonly<Record<string, number>>])[];
+  windows: readonly (readonly [Figure, Readonly<Record<string, number>>])[];
   schedules?: Readonly<Record<string, ScheduleRow>>;
 }
 
@@ -73,7 +74,7 @@ interface FiguresDocument {
 type ScheduleRow = readonly [string, string] | readonly [string, string, number, number, 0 | 1];
 
 function encodeFigures({ at, byWindow, schedules }: StoredFigures): string {
-  const windows = [...byWindow].map(([ms, ratios]) => [ms, Object.fromEntries(ratios)] as const);
+  const windows = [...byWindow].map(([figure, ratios]) => [figure, Object.fromEntries(ratios)] as const);
   const rows = Object.fromEntries([...schedules].map(([id, schedule]) => [id, toRow(schedule)]));
   return JSON.stringify({ at, windows, schedules: rows } satisfies FiguresDocument);
 }
@@ -85,7 +86,7 @@ function toRow({ timezone, hours, current }: KnownSchedule): ScheduleRow {
 
 function decodeFigures(text: string): StoredFigures {
   const { at, windows, schedules = {} } = JSON.parse(text) as FiguresDocument;
-  const byWindow = new Map(windows.map(([ms, ratios]) => [ms, new Map(Object.entries(ratios))]));
+  const byWindow = new Map(windows.map(([figure, ratios]) => [figure, new Map(Object.entries(ratios))]));
   return { at, byWindow, schedules: new Map(Object.entries(schedules).map(([id, row]) => [id, fromRow(row)])) };
 }
 
@@ -97,17 +98,17 @@ function fromRow([timezone, hours, from, to, within]: ScheduleRow): KnownSchedul
 interface ShardFigures {
   readonly nonce: string;
   readonly at: Instant;
-  readonly windows: ReadonlySet<number>;
+  readonly windows: ReadonlySet<Figure>;
   /** `performance.now()` of the last time Redis was asked for them. */
   readAt: number;
   ids: string[];
-  /** By window and threshold, computed when first asked for. */
+  /** By figure and threshold, computed when first asked for. */
   readonly below: Map<string, ReadonlySet<string>>;
 }
 
 function createFigures() {
   const shards = new Map<number, ShardFigures>();
-  const byWindow = new Map<number, Map<string, number>>();
+  const byWindow = new Map<Figure, Map<string, number>>();
   const schedules = createSchedulesByShard();
 
   function drop(shard: number): void {
@@ -120,9 +121,9 @@ function createFigures() {
     keep(shard: number, nonce: string, stored: StoredFigures): void {
       drop(shard);
       schedules.keep(shard, stored.schedules);
-      for (const [windowMs, ratios] of stored.byWindow) {
-        const all = byWindow.get(windowMs) ?? new Map<string, number>();
-        byWindow.set(windowMs, all);
+      for (const [figure, ratios] of stored.byWindow) {
+        const all = byWindow.get(figure) ?? new Map<string, number>();
+        byWindow.set(figure, all);
         for (const [id, ratio] of ratios) all.set(id, ratio);
       }
       const ids = [...new Set(stored.byWindow.values().flatMap((ratios) => ratios.keys()))];
@@ -139,11 +140,11 @@ function createFigures() {
     },
 
     /** The recordings of a shard whose figure is below a threshold: few, so that a sweep need not check each. */
-    below(shard: number, windowMs: number, threshold: number): ReadonlySet<string> {
+    below(shard: number, figure: Figure, threshold: number): ReadonlySet<string> {
       const known = shards.get(shard);
-      const figures = byWindow.get(windowMs);
+      const figures = byWindow.get(figure);
       if (!known || !figures) return new Set();
-      const key = `${windowMs} ${threshold}`;
+      const key = `${figure} ${threshold}`;
       const isBelow = (id: string) => (figures.get(id) ?? threshold) < threshold;
       const found = known.below.get(key) ?? new Set(known.ids.filter(isBelow));
       known.below.set(key, found);
@@ -151,7 +152,7 @@ function createFigures() {
     },
 
     /** Ratio 0–1, undefined without a figure. */
-    figure: (recordingId: string, windowMs: number): number | undefined => byWindow.get(windowMs)?.get(recordingId),
+    figure: (recordingId: string, figure: Figure): number | undefined => byWindow.get(figure)?.get(recordingId),
 
     /** Undefined without a schedule, and where it is not known. */
     schedule: schedules.of,

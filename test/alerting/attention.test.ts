@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { alertsOfCluster, attentionOf, clustersOf, phraseOf } from "../../src/alerting/attention.ts";
+import { alertsOfCluster, attentionOf, causePhrase, clustersOf, phraseOf } from "../../src/alerting/attention.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import { anAlert } from "../support/fixtures.ts";
 import { seededRandom } from "../support/random.ts";
@@ -34,6 +34,13 @@ describe("which alerts need somebody", () => {
 });
 
 describe("clusters", () => {
+  const sizesOf = (known: Record<string, number>, fleet = 100, offline = 0) => ({
+    fleet: { known: fleet, offline, unknown: 0 },
+    of: (label: string, value: string) => {
+      const size = known[`${label}=${value}`];
+      return size === undefined ? undefined : { known: size, offline: size };
+    },
+  });
   test("are what began within a few minutes; then what shares a location, or a camera server", () => {
     const together = [offline("a", 10), offline("b", 11), offline("c", 12.5)];
     const here = [offline("d", 60, { location_id: "leeds" }), offline("e", 300, { location_id: "leeds" })];
@@ -62,10 +69,45 @@ describe("clusters", () => {
       const alerts = Array.from({ length: 1 + Math.floor(random() * 60) }, (_, i) =>
         offline(`r${i}`, random() * 400, { location_id: `l${Math.floor(random() * 20)}`, camera_server: "" }),
       );
-      const { clusters, single } = clustersOf(alerts);
+      const sizes = round % 2 ? sizesOf({ "location_id=l1": 5, "location_id=l2": 3, "location_id=l3": 2 }) : undefined;
+      const { clusters, single } = clustersOf(alerts, sizes);
       expect(ids([...clusters.flatMap((cluster) => cluster.alerts), ...single])).toEqual(ids(alerts));
-      for (const { key, alerts: own } of clusters) expect(ids(alertsOfCluster(key, alerts))).toEqual(ids(own));
+      for (const { key, alerts: own } of clusters)
+        expect(ids(alertsOfCluster(key, alerts, sizes && (() => sizes)))).toEqual(ids(own));
     }
+  });
+
+  const on = (server: string, n: number, minutesAgo: number) =>
+    Array.from({ length: n }, (_, i) => offline(`${server}-${i}`, minutesAgo + i / 10, { camera_server: server }));
+
+  test("that began together are apart by the label that explains them, and their keys mean them alone", () => {
+    const alerts = [...on("edge-7", 4, 10), ...on("edge-8", 3, 10), ...on("other", 3, 11)];
+    const sizes = sizesOf({ "camera_server=edge-7": 4, "camera_server=edge-8": 5, "camera_server=other": 30 });
+    const { clusters } = clustersOf(alerts, sizes);
+    expect(clusters.map(({ alerts: own, cause }) => [own.length, cause && causePhrase(cause)])).toEqual([
+      [4, "all 4 recordings of camera server edge-7"],
+      [3, "3 of 5 recordings of camera server edge-8"],
+      [3, undefined],
+    ]);
+    for (const { key, alerts: own } of clusters) {
+      expect(ids(alertsOfCluster(key, alerts))).toEqual(ids(own));
+      expect(ids(alertsOfCluster(key, own.slice(1)))).toEqual(ids(own.slice(1)));
+    }
+  });
+
+  test("are not explained by a label of the whole fleet, or with too few of those that have it", () => {
+    const alerts = on("edge-7", 4, 10).map((alert) => ({ ...alert, labels: { ...alert.labels, timezone: "UTC" } }));
+    for (const sizes of [sizesOf({ "camera_server=edge-7": 8 }), sizesOf({ "timezone=UTC": 4 }, 4), undefined])
+      expect(clustersOf(alerts, sizes).clusters.map(({ cause }) => cause)).toEqual([undefined]);
+  });
+
+  test("say that no other recording is offline only where that is so", () => {
+    const cause = (offlineInFleet: number) =>
+      clustersOf(on("edge-7", 4, 10), sizesOf({ "camera_server=edge-7": 4 }, 100, offlineInFleet)).clusters[0]?.cause;
+    expect([4, 5].map((n) => cause(n)?.isAlone)).toEqual([true, false]);
+    expect(causePhrase({ label: "location_id", value: "l1", affected: 4, known: 4, isAlone: true }, "Leeds")).toBe(
+      "all 4 recordings at Leeds, no other",
+    );
   });
 
   test("a key still means those that are left once others have ended, and nothing else", () => {

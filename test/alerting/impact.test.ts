@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type LocationDetails, locationIdOf, uncountedOf, withImpact } from "../../src/alerting/impact.ts";
+import { type LocationDetails, locationIdOf, withImpact } from "../../src/alerting/impact.ts";
 import type { NotifiedAlert } from "../../src/alerting/notification.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import { createLocalHours } from "../../src/lib/local-hours.ts";
@@ -85,36 +85,6 @@ describe("what an alert means", () => {
   });
 });
 
-describe("visits uncounted", () => {
-  const usual = Array(7).fill(900) as number[];
-  /** Minutes of Friday 20 November in London. */
-  const at = (hour: number, minute = 0) => Date.UTC(2026, 10, 20, hour, minute);
-  const outage = (from: number, to: number, more = {}) =>
-    uncountedOf({ from, to, timezone: "Europe/London", share: 1, schedule: undefined, ...more }, usual, hours);
-
-  it.each<[string, number | undefined, number, number, object]>([
-    ["an hour of nine", 100, at(12), at(13), {}],
-    ["a quarter of the recordings", 25, at(12), at(13), { share: 0.25 }],
-    ["minutes", 20, at(14, 5), at(14, 17), {}],
-    ["an hour, half of it before it opens", 50, at(8, 30), at(9, 30), {}],
-    ["the night", undefined, at(1), at(5), {}],
-    ["less than a minute", undefined, at(12), at(12) + 59_000, {}],
-    ["too few to say", undefined, at(12), at(12, 1), {}],
-    ["two days", 1_800, at(9), at(9) + 48 * 3_600_000, {}],
-    ["a month", undefined, at(9), at(9) + 30 * 24 * 3_600_000, {}],
-    ["a schedule of two hours", 450, at(12), at(13), { schedule: `${"0".repeat(108)}11${"0".repeat(58)}` }],
-    ["outside a schedule", undefined, at(12), at(13), { schedule: "0".repeat(168) }],
-  ])("of %s are %j", (_, visits, from, to, more) => {
-    expect(outage(from, to, more)).toBe(visits);
-  });
-
-  it("are not known without a usual count", () => {
-    const weekend = [900, 900, 900, 900, undefined, 900, 900];
-    const one = { from: at(12), to: at(13), timezone: "Europe/London", share: 1, schedule: undefined };
-    expect(uncountedOf(one, weekend, hours)).toBeUndefined();
-  });
-});
-
 describe("the context of an outage", () => {
   const now = Date.UTC(2026, 10, 20, 13);
   const of = (changes: Partial<Alert>, more: Partial<LocationDetails> = {}) => {
@@ -127,13 +97,20 @@ describe("the context of an outage", () => {
     return (withImpact(alert, places(known), now, hours) as NotifiedAlert).impact;
   };
 
+  const visits = { estimate: 312, low: 264, high: 357 };
+  const id = recording().id;
+
   it("is how many recordings are online there, visits uncounted, and how often it was out", () => {
-    expect(of({})).toMatchObject({ here: { online: 3, of: 4 }, uncounted: 35, outages: 2 });
+    const worth = { valuePerVisit: 12.5, currency: "EUR" };
+    const known = { visits: new Map([[id, visits]]), worth };
+    expect(of({}, known)).toMatchObject({ here: { online: 3, of: 4 }, uncounted: visits, worth, outages: 2 });
   });
 
-  it("is nothing for what is no outage, and for what is over", () => {
+  it("is nothing for what is no outage, and visits alone for what is over", () => {
     expect(of({ facts: { timezone: "UTC", problem: "low_quality" } })).not.toHaveProperty("here");
-    expect(of({ state: "resolved" })).not.toHaveProperty("here");
+    const ended = of({ state: "resolved" }, { visits: new Map([[id, visits]]) });
+    expect(ended).not.toHaveProperty("here");
+    expect(ended).toMatchObject({ uncounted: visits });
   });
 
   it("is no guess where the recordings of the location are not known", () => {

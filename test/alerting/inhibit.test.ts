@@ -23,6 +23,33 @@ function suppressed(rules: InhibitRule[], target: Labels, ...sources: Labels[]):
   );
 }
 
+test("of two rules by which alerts inhibit each other, the first one applies", () => {
+  const equal = ["location_id", "camera_server"];
+  const rules = [
+    rule('alertname="LocationOffline"', 'alertname=~"Camera.*"', ["location_id"]),
+    rule('alertname="CameraServerOffline"', 'alertname=~"LocationOffline|Recording.*"', ["camera_server"]),
+  ];
+  const where = Object.fromEntries(equal.map((name) => [name, "1"]));
+  const [location, server, elsewhere, recording] = [
+    alertWith({ alertname: "LocationOffline", ...where }),
+    alertWith({ alertname: "CameraServerOffline", ...where }),
+    alertWith({ alertname: "LocationOffline", ...where, location_id: "2" }),
+    alertWith({ alertname: "RecordingOffline", ...where, recording_id: "1" }),
+  ];
+  const both = createInhibitor(rules)([server, location, elsewhere, recording]);
+  expect([location, server, elsewhere, recording].map((alert) => both.inhibitor(alert))).toEqual([
+    undefined,
+    location,
+    undefined,
+    server,
+  ]);
+  expect(both.standsFor(server), "the other location is outside of what explains the server").toMatchObject({
+    recordings: 1,
+    locations: 0,
+  });
+  expect(createInhibitor(rules.toReversed())([server, location]).inhibitor(location)).toBe(server);
+});
+
 describe("an alert is held", () => {
   const rows: [string, boolean, InhibitRule[], Labels, ...Labels[]][] = [
     [

@@ -139,6 +139,13 @@ describe("the matchers of an alert", () => {
   });
 });
 
+test("the matchers of an error budget's alert hold its SLO and group, and no other's", () => {
+  const labels = { alertname: "SLOBurnRateHigh", slo: "all", organisation: "acme", severity: "critical" };
+  expect(matchersOf({ subject: { kind: "group", id: "slo/all/acme" }, labels })).toBe(
+    'alertname="SLOBurnRateHigh", slo="all", organisation="acme"',
+  );
+});
+
 describe("there is no room for one more", () => {
   const of = (text: string) => silence({ matchers: parseMatchers(text) });
   const rows: [string, Silence[], RegExp | undefined][] = [

@@ -77,8 +77,9 @@ export async function digestOf({ snapshot, uptimes, firing, ended, locations, te
   return { ...mail, attachments: await attachmentsOf("daily", digest) };
 }
 
-export const served = (fleet: HostileFleet) =>
-  serve({
+export function served(fleet: HostileFleet) {
+  const incidents = [...fleet.firing, ...fleet.ended].map(toIncident);
+  return serve({
     adminToken: "boss",
     silences: async () =>
       fleet.texts.map((text, i) =>
@@ -108,9 +109,10 @@ export const served = (fleet: HostileFleet) =>
             }
           : {}),
       })),
-    incidents: async () => [...fleet.firing, ...fleet.ended].map(toIncident),
+    incidents: async () => incidents,
     timeline: async () => fleet.lines.slice(0, 300),
   });
+}
 
 export const idsOf = ({ snapshot }: HostileFleet) => [...(snapshot.shards[0]?.recordings.keys() ?? [])];
 

@@ -133,6 +133,8 @@ describe("what fires", () => {
       rule("Flapping", { kind: "flapping", high: 0.3, low: 0.2 }),
       rule("Quality", { kind: "average_quality", below: 0.7, clearAbove: 0.8 }),
       rule("Degraded", { kind: "status", status: "degraded" }),
+      rule("Silent", { kind: "segments_received", below: 0.05, clearAbove: 0.5, overMs: HOUR }),
+      rule("Unseen", { kind: "last_seen", olderThanMs: HOUR }),
       rule("Missing", { kind: "missing" }),
       rule("Blind", { kind: "service", state: "unreachable" }),
       rule("Mute", { kind: "notifications", state: "failing" }),
@@ -140,7 +142,7 @@ describe("what fires", () => {
     const { notShown, recording: judged } = planOf(rules);
     expect(judged.map(({ id }) => id)).toEqual(["RecordingOffline"]);
     expect(notShown.map(({ rule: { id } }) => id)).toEqual([
-      ...["Flapping", "Quality", "Degraded", "Missing", "Blind", "Mute"],
+      ...["Flapping", "Quality", "Degraded", "Silent", "Unseen", "Missing", "Blind", "Mute"],
     ]);
     expect(notShown.every(({ why }) => /^[a-z]/.test(why))).toBe(true);
   });

@@ -35,6 +35,15 @@ No location
     });
   });
 
+  test("names the group of an alert about recordings of several locations", async () => {
+    const labels = { camera_server: "edge-7", organisation: "Acme", timezone: "Europe/London" };
+    const server = { alert: firingAlert("CameraServerOffline", labels), receivers: ["ops"] };
+    const { address } = await serve({ alerts: async () => [server] });
+    expect((await lenswatch(["alerts", "--url", address])).stdout).toMatch(
+      /^No location\n +edge-7 +CameraServerOffline/m,
+    );
+  });
+
   test.each([
     [[], ["RecordingOffline", "ServiceUnreachable"]],
     [["--silenced"], ["LowQuality", "RecordingOffline", "ServiceUnreachable"]],

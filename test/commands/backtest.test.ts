@@ -9,8 +9,9 @@ import { parse, stringify } from "yaml";
 import { backtestCommand } from "../../src/commands/backtest.ts";
 import type { CommandIo, ExitCode } from "../../src/commands/cli/command.ts";
 import { runCli } from "../../src/commands/cli/program.ts";
+import { HOUR_MS } from "../../src/lib/clock.ts";
 import type { SimRecording } from "../../src/simulator/fleet.ts";
-import { createHourCalendar, HOUR_MS } from "../../src/simulator/local-time.ts";
+import { createHourCalendar } from "../../src/simulator/local-time.ts";
 import { type Simulator, startSimulator } from "../../src/simulator/simulator.ts";
 import { outagesOf } from "../../src/simulator/uptime.ts";
 
@@ -189,6 +190,30 @@ describe("as a table", () => {
     const { stdout } = await backtest(["--config", flapping, ...SPAN]);
     expect(stdout).toContain("No alert would have fired.");
     expect(stdout).toContain("Flaps is not evaluated: flips within a bucket leave no trace.");
+  });
+});
+
+describe("rules about counts", () => {
+  const rules = [...RULES, { alert: "Uncounted", when: { counts: { implausible: "low" } } }];
+
+  test("are left out where that is asked for, and named", async () => {
+    const config = await configure("counts.yaml", rules);
+    const { stdout, exitCode } = await backtest(["--config", config, ...SPAN, "--no-counts"]);
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain("Uncounted is not evaluated: --no-counts leaves it out.");
+  });
+
+  test("are refused before anything is read where that takes too many requests", async () => {
+    const config = await configure("counts-slow.yaml", rules, { watch: { locations_per_request: 1 } });
+    const { stdout, stderr, exitCode } = await backtest(["--config", config, ...SPAN]);
+    expect({ stdout, exitCode }).toEqual({ stdout: "", exitCode: 2 });
+    expect(stderr).toMatch(/at least \d{3},\d{3} requests, 20,000 at most are made; give fewer days, a --location/);
+  });
+
+  test.each(["0", "1.5", "many"])("are not tried with a sensitivity of %s", async (sensitivity) => {
+    const { stderr, exitCode } = await backtest(["--config", strict, ...SPAN, "--counts", sensitivity]);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain("a number of visits from 1 to 10000");
   });
 });
 

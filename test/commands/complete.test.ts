@@ -3,8 +3,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { expect, onTestFinished, test } from "vitest";
-import { commandTable } from "../../src/commands/cli/program.ts";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { commandTable, runCli } from "../../src/commands/cli/program.ts";
 import { receivers, service } from "../config/text.ts";
 
 const main = resolve(import.meta.dirname, "../../src/main.ts");
@@ -12,9 +12,12 @@ const run = promisify(execFile);
 
 /** What the shell would offer after these words, as its script asks for it. */
 async function offers(words: readonly string[], env: Record<string, string> = {}): Promise<string[]> {
-  const all = { ...process.env, LENSWATCH_CONFIG: "/nowhere", ...env };
-  const { stdout } = await run(process.execPath, [main, "complete", "--", ...words], { env: all });
-  const lines = stdout.trimEnd().split("\n");
+  using log = vi.spyOn(console, "log").mockImplementation(() => {});
+  const { stdout, stderr } = process;
+  const { signal } = new AbortController();
+  const io = { stdout, stderr, signal, env: { LENSWATCH_CONFIG: "/nowhere", ...env }, setExitCode: () => {} };
+  await runCli(["complete", "--", ...words], io, commandTable);
+  const lines = log.mock.calls.map(([line]) => String(line));
   return lines.filter((line) => !/^:\d+$/.test(line)).map((line) => line.split("\t")[0] ?? "");
 }
 
@@ -26,6 +29,7 @@ test("a command's own commands, options and their values are offered", async () 
   expect(await offers(["silence", ""])).toEqual(["add", "list", "expire"]);
   expect(await offers(["status", "--loc"])).toEqual(["--location"]);
   expect(await offers(["status", "--output", ""])).toEqual(["table", "json", "csv"]);
+  expect(await offers(["query", "co"])).toEqual(["conversion"]);
   expect(await offers(["run", "--role", ""])).toEqual(["all", "poll", "notify", "web"]);
   expect(await offers(["complete", ""])).toEqual(["bash", "zsh", "fish", "powershell"]);
 });

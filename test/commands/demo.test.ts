@@ -56,6 +56,14 @@ async function redisAnswers(url: string): Promise<boolean> {
   return connected;
 }
 
+/** How many locations have counts. */
+async function storedCounts(url: string): Promise<number> {
+  const redis = new Redis(url);
+  const keys = await redis.keys("*:counts:*");
+  redis.disconnect();
+  return keys.length;
+}
+
 /** Of these tests alone: another demo may be running on this machine. */
 const temporary = mkdtempSync(join(tmpdir(), "lenswatch-demo-test-"));
 vi.stubEnv("TMPDIR", temporary);
@@ -75,7 +83,7 @@ describeWithRedis("the demo", () => {
     const stopped: string[] = [];
     const { ended, interrupt } = demo(async (deps) => {
       config = deps.config;
-      expect(await redisAnswers(config.redis.url ?? "")).toBe(true);
+      expect(await storedCounts(config.redis.url ?? "")).toBe(6);
       expect((await fetch(`${config.service.baseUrl}/v1/status`)).status).toBe(200);
       const { apiBase = "", botToken = "", channel = "" } = config.receivers[0]?.slack[0]?.app ?? {};
       const headers = { authorization: `Bearer ${botToken}`, "content-type": "application/json" };
@@ -85,6 +93,7 @@ describeWithRedis("the demo", () => {
       return { stop: async () => void stopped.push("daemon") };
     });
     const printed = await ended;
+    expect(printed).toMatch(/event: .+: Entrance is online and has counted nobody since noon there/);
     expect(printed).toMatch(/inbox +http:\/\/127\.0\.0\.1:\d+/);
     expect(printed).toMatch(/metrics +http:\/\/127\.0\.0\.1:\d+\/metrics/);
     expect(printed).toContain("Slack   1 recording offline · Leeds");
@@ -107,10 +116,13 @@ describeWithRedis("the demo", () => {
 
   test("ends what it had started when the daemon does not start", async () => {
     let config: Config | undefined;
-    const { ended, printed } = demo(async (deps) => {
-      config = deps.config;
-      throw new Error("no daemon today");
-    });
+    const { ended, printed } = demo(
+      async (deps) => {
+        config = deps.config;
+        throw new Error("no daemon today");
+      },
+      ["--scenario", "src/demo/scenario.yaml"],
+    );
     const failure = await ended.catch(toError);
     expect(failure).toMatchObject({ message: "no daemon today" });
     expect(await printed).toContain("Stopped.");

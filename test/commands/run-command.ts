@@ -7,6 +7,7 @@ import { auditCommand } from "../../src/commands/audit.ts";
 import type { CommandIo, ExitCode } from "../../src/commands/cli/command.ts";
 import { type CommandEntry, runCli } from "../../src/commands/cli/program.ts";
 import { healthzCommand } from "../../src/commands/healthz.ts";
+import { reportCommand } from "../../src/commands/report.ts";
 import { sessionsCommand } from "../../src/commands/sessions.ts";
 import { silenceCommand } from "../../src/commands/silence.ts";
 import { statusCommand } from "../../src/commands/status.ts";
@@ -22,6 +23,7 @@ const table: readonly CommandEntry[] = [
   { name: "healthz", summary: "alive", load: async (io) => healthzCommand(io) },
   { name: "audit", summary: "the audit log", load: async (io) => auditCommand(io, clock) },
   { name: "sessions", summary: "sessions", load: async (io) => sessionsCommand(io, clock) },
+  { name: "report", summary: "lost time", load: async (io) => reportCommand(io) },
   { name: "why", summary: "one recording", load: async (io) => whyCommand(io, clock) },
 ];
 

@@ -36,6 +36,10 @@ const story: readonly LogLine[] = [
   },
   recording("rec-1", NOW - HOUR, "notified", { ruleId: "RecordingOffline", integration: "ops/slack/0" }),
   recording("left", NOW - HOUR, "forgotten"),
+  {
+    ...recording("", NOW - HOUR, "firing", { ruleId: "CameraServerOffline" }),
+    subject: { kind: "group", id: "camera_server/edge 7" },
+  },
 ];
 
 async function why(...argv: string[]) {
@@ -80,6 +84,25 @@ Sat 31 Jan 2026, UTC
     expect(await stateOf("rec-2")).toContain("unknown: not read since 2026-01-31 11:00 UTC (1 h); ");
   });
 
+  test("says why rules on counts find nothing, of the recording and of its location", async () => {
+    const verdicts = [
+      { subject: { locationId: "loc-1" }, verdict: { is: "plausible", reason: "as_usual" } },
+      { subject: { locationId: "loc-1", recordingId: "rec-1" }, verdict: { is: "undecided", reason: "zones_shared" } },
+      { subject: { locationId: "loc-2", recordingId: "rec-3" }, verdict: { is: "undecided", reason: "no_data" } },
+    ] as const;
+    const rules = { "low/30": { verdicts, together: [] } };
+    const { address } = await serve({
+      fleet: async () => fleet,
+      countsJudged: async () => ({ at: NOW - HOUR, rules, hours: [] }),
+    });
+    const told = async (id: string) => (await lenswatch(["why", id, "--url", address], env)).stdout.split("\n")[2];
+    expect(await told("rec-1")).toBe(
+      "counts (low/30, Sat 11:00): not compared, other recordings cover its zones too; the location: as usual",
+    );
+    expect(await told("rec-2")).toContain(": not evaluated, its counts were not read yet or it covers no zone; ");
+    expect(await told("rec-3")).toMatch(/the service has no data; the location: not evaluated, /);
+  });
+
   test("goes back as far as --since", async () => {
     expect((await why("rec-1", "--since", "1w")).stdout).toContain("seen degraded");
     expect((await why("rec-1", "--since", "30m")).stdout).toContain("No decisions in that time.");
@@ -112,6 +135,15 @@ Sat 31 Jan 2026, UTC
   test("prints the decision log of a recording that left the fleet", async () => {
     expect((await why("left")).stdout).toContain("left the fleet, absent for watch.forget_after");
     expect((await why("gone")).stdout).toContain("Old door · Leeds · gone\nnot in the fleet\n");
+  });
+
+  test("prints the decision log of a group by its label and value", async () => {
+    expect((await why("camera_server/edge 7")).stdout).toBe(`camera_server/edge 7
+
+Sat 31 Jan 2026, UTC
+  11:00:00  (group) CameraServerOffline: fires
+`);
+    expect((await why("camera_server/edge 8")).exitCode).toBe(1);
   });
 
   test("names similar recordings for an unknown one, exit code 1", async () => {

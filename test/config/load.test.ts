@@ -101,6 +101,13 @@ describe("the smallest configuration", () => {
       ["RecordingDegraded", { kind: "status", status: "degraded" }, 10, 0, "warning"],
       ["LowQuality", { kind: "average_quality", below: 0.7, clearAbove: 0.8 }, 15, 0, "warning"],
       ["LowUptime", { kind: "overall_uptime", below: 0.95, clearAbove: 0.97, overMs: 86_400_000 }, 0, 0, "warning"],
+      [
+        "RecordingNotUploading",
+        { kind: "segments_received", below: 0.05, clearAbove: 0.5, overMs: 3_600_000 },
+        20,
+        0,
+        "warning",
+      ],
       ["RecordingMissing", { kind: "missing" }, 10, 0, "warning"],
       ["RecordingFlapping", { kind: "flapping", high: 0.3, low: 0.2 }, 0, 0, "warning"],
       [
@@ -110,8 +117,17 @@ describe("the smallest configuration", () => {
         5,
         "critical",
       ],
+      [
+        "CameraServerOffline",
+        { kind: "group_offline", by: "camera_server", atLeast: 1, clearBelow: 0.8, minRecordings: 3 },
+        1,
+        5,
+        "critical",
+      ],
       ["ServiceUnreachable", { kind: "service", state: "unreachable" }, 3, 3, "critical"],
       ["ServicePartlyUnreachable", { kind: "service", state: "partly_unreachable" }, 10, 0, "warning"],
+      ["SLOBurnRateHigh", { kind: "slo_burn", speed: "fast" }, 0, 0, "critical"],
+      ["SLOBurnRateElevated", { kind: "slo_burn", speed: "slow" }, 0, 0, "warning"],
       ["NotificationsFailing", { kind: "notifications", state: "failing" }, 5, 0, "critical"],
     ]);
   });
@@ -156,7 +172,7 @@ describe("rules", () => {
   });
 
   test("that are only a key with nothing below are the default ones", () => {
-    expect(configOf(`${smallest}rules:\n  # none of our own yet\n`).rules).toHaveLength(10);
+    expect(configOf(`${smallest}rules:\n  # none of our own yet\n`).rules).toHaveLength(14);
   });
 });
 
@@ -310,7 +326,7 @@ test("a receiver without a route is warned of, one deep in the tree is not", () 
     "lenswatch.yaml:12:5: receivers[1]: found a receiver without a route, expected a route to it; no alert reaches it",
   ]);
   const deep =
-    "routes: [ { matchers: [ severity = critical ], routes: [ { matchers: [ location = Leeds ], receiver: quiet } ] } ]";
+    "routes: [ { matchers: [ severity = critical ], routes: [ { matchers: [ organisation = Acme ], receiver: quiet } ] } ]";
   expect(warningsOf(`${two}route: { receiver: ops, ${deep} }\n`)).toEqual([]);
 });
 
@@ -377,7 +393,7 @@ test("a byte order mark and Windows line ends change nothing", () => {
 });
 
 describe("inhibit_rules", () => {
-  test("are four by default, and none where the list is empty", () => {
+  test("are eight by default, and none where the list is empty", () => {
     const short = configOf(smallest).inhibitRules.map(({ sourceMatchers, targetMatchers, equal }) =>
       [...sourceMatchers, ...targetMatchers]
         .map(({ value }) => value)
@@ -385,16 +401,21 @@ describe("inhibit_rules", () => {
         .join(" "),
     );
     expect(short).toEqual([
-      "LocationOffline Recording.*|LowQuality location_id",
-      "RecordingOffline LowUptime|LowQuality|RecordingMissing recording_id",
+      "LocationOffline Recording.*|LowQuality|CameraServerOffline|Counts.* location_id",
+      "CameraServerOffline Recording.*|LowQuality|LocationOffline|Counts.* camera_server",
+      "RecordingOffline LowUptime|LowQuality|RecordingMissing|RecordingNotUploading|Counts.* recording_id",
+      "RecordingNotUploading LowUptime|Counts.* recording_id",
+      "CountsImplausible|CountsTooHigh  CountsImplausible|CountsTooHigh  alertname location_id",
       "RecordingFlapping RecordingOffline|RecordingDegraded recording_id",
+      "ServiceUnreachable ",
       "ServiceUnreachable ",
     ]);
     expect(configOf(`${smallest}inhibit_rules: []\n`).inhibitRules).toEqual([]);
   });
 
   test("on unknown labels are warned of", () => {
-    const text = `${smallest}inhibit_rules: [{ source_matchers: sevrity=a, target_matchers: severity=b, equal: locaton_id }]\n`;
+    const text = `${smallest}rules: [{ alert: A, when: { missing: true }, labels: { severity: b } }]
+inhibit_rules: [{ source_matchers: sevrity=a, target_matchers: severity=b, equal: locaton_id }]\n`;
     expect(warningsOf(text).map((line) => line.replace(/, expected.*; /, "; "))).toEqual([
       expect.stringMatching(
         /inhibit_rules\[0\]\.source_matchers: found the unknown label "sevrity".*did you mean severity\?$/,
@@ -403,6 +424,26 @@ describe("inhibit_rules", () => {
         /inhibit_rules\[0\]\.equal: found the unknown label "locaton_id".*did you mean location_id\?$/,
       ),
     ]);
+  });
+});
+
+describe("a rule on groups", () => {
+  const [source, target] = ["source_matchers: alertname=", "target_matchers: 'alertname=~\"R.*\"', equal: location_id"];
+  const own = (name: string) => `inhibit_rules: [{ ${source}${name}, ${target} }]\n`;
+  const atShop = (matcher: string) => `route: { receiver: ops, routes: [{ matchers: [${matcher}] }] }\n`;
+
+  test.each([
+    [own("LocationOffline"), "inhibit_rules: found no source CameraServerOffline, expected one"],
+    [own("CameraServerOffline"), undefined],
+    ["inhibit_rules: []\n", undefined],
+    [atShop("location_id=1"), "route.routes[0].matchers: found a location, which CameraServerOffline"],
+    [`${atShop("location=Leeds")}inhibit_rules: []\n`, undefined],
+    [atShop("organisation=Acme"), undefined],
+    [atShop("location!=Leeds"), undefined],
+  ])("%s is warned of where it would repeat or replace alerts: %s", (text, words) => {
+    const warnings = warningsOf(`${smallest}${text}`);
+    if (words === undefined) expect(warnings).toEqual([]);
+    else expect(warnings).toEqual([expect.stringContaining(words)]);
   });
 });
 

@@ -37,6 +37,7 @@ it("a message about few locations says what else is known there, of recent readi
     const readAt = i === 1 ? T0 - 3_600_000 : T0;
     return [`r${i}`, { id: `r${i}`, locationId: i === 3 ? "york" : "leeds", status, readAt }] as const;
   });
+  const visits = { estimate: 40, low: 30, high: 50 };
   let lists = 0;
   const incident = { ...ALERTS[0], locationId: "leeds" };
   const annotate = createAnnotate(
@@ -49,7 +50,8 @@ it("a message about few locations says what else is known there, of recent readi
           return [incident, incident, { ...incident, locationId: "york" }] as never;
         },
       },
-      uptime: { schedule: () => undefined },
+      uncounted: { of: async (alerts) => new Map(alerts.map(({ id }) => [id, visits])) },
+      config: { counts: { valuePerVisit: 2, currency: "GBP" } },
       assigned: { shardOf: () => 1 },
     },
   );
@@ -59,7 +61,12 @@ it("a message about few locations says what else is known there, of recent readi
     facts: { ...alert.facts, problem: "offline" as const },
   }));
   const [first] = (await annotate(offline, T0)) as readonly NotifiedAlert[];
-  expect(first?.impact).toMatchObject({ here: { online: 1, of: 3 }, outages: 3 });
+  expect(first?.impact).toMatchObject({
+    here: { online: 1, of: 3 },
+    outages: 3,
+    uncounted: visits,
+    worth: { valuePerVisit: 2, currency: "GBP" },
+  });
   await annotate(offline, T0 + 1_000);
   expect(lists).toBe(1);
   const many = offline.flatMap((alert) =>

@@ -269,6 +269,18 @@ describe("service: partly_unreachable", () => {
     expect(story.tick(() => ({ shards: [story.good()] }))).toEqual([`resolved ${KEY} recovered`]);
   });
 
+  test("fires while most recordings lack their segments though they are online, over all shards", () => {
+    const story = new FleetStory(partly());
+    const shard = (known: number, absent: number) => ({ ...story.good(), known, absent });
+    const of = (...segments: Attempt[]) => story.tick(() => ({ shards: [story.good()], segments }));
+    expect(of(shard(3, 2)), "too few to tell").toEqual([]);
+    expect(of(shard(100, 100), shard(100, 0))).toEqual([]);
+    expect(of(shard(100, 100), shard(100, 1))).toEqual([`firing ServicePartlyUnreachable/${DOWN}`]);
+    expect(story.alert.annotations.summary).toContain("Hardly any segments of most recordings arrive");
+    expect(story.alert.facts.detail).toBe("uptime figures lack the segments of 101 of 200 recordings that are online");
+    expect(of(shard(100, 100), shard(100, 0))).toEqual([`resolved ServicePartlyUnreachable/${DOWN} recovered`]);
+  });
+
   test("fires while answers lack so many recordings that they are not believed, over all shards", () => {
     const story = new FleetStory(partly());
     const shard = (known: number, absent: number) => ({ ...story.good(), known, absent });

@@ -235,6 +235,64 @@ describe("quality", () => {
   });
 });
 
+describe("online, and nothing arrives", () => {
+  const notUploading = () =>
+    rule("RecordingNotUploading", { kind: "segments_received", below: 0.05, clearAbove: 0.5, overMs: HOUR });
+
+  test("fires and ends by the figure, and waits without one or while it is not online", () => {
+    const story = new Story(notUploading());
+    expect(story.sweep({ a: "online" })).toEqual([]);
+    story.uptimes.set("a", 0.02);
+    expect(story.sweep({ a: "online" })).toEqual(["firing RecordingNotUploading/recording/a"]);
+    expect(story.alert.facts).toMatchObject({ problem: "not_uploading", arrived: 0.02 });
+    expect(story.alert.startsAt, "of hours long before it came online nothing is said").toBe(START + INTERVAL);
+    expect(story.alert.annotations.description).toBe(
+      "The share of expected segments that arrived, over 1h, was 2 %, below 5 %, when this began; the alert ends at 50 %.",
+    );
+    story.uptimes.set("a", 0.4);
+    expect(story.sweep({ a: "online" }), "in between").toEqual([]);
+    story.uptimes.set("a", 1);
+    expect(story.sweep({ a: "offline" }), "offline is no evidence").toEqual([]);
+    expect(story.sweep({ a: "online" })).toEqual(["resolved RecordingNotUploading/recording/a recovered"]);
+  });
+
+  test("begins no later than the hour without segments", () => {
+    const story = new Story(notUploading());
+    story.sweepFor(3 * HOUR, { a: "online" });
+    story.uptimes.set("a", 0);
+    story.sweep({ a: "online" });
+    expect(story.now - story.alert.startsAt).toBe(75 * MINUTE);
+  });
+
+  test("the hours that it lost are no news as low uptime afterwards", () => {
+    const story = new Story(notUploading(), uptimeRule());
+    const at = { online: 1, uptime: 1 };
+    story.context = () => ({
+      ...Story.prototype.context.call(story),
+      uptime: (_, figure) => (typeof figure === "number" ? at.uptime : at.online),
+    });
+    story.sweepFor(3 * HOUR, { a: "online" });
+    at.online = 0;
+    expect(story.sweep({ a: "online" })).toEqual(["firing RecordingNotUploading/recording/a"]);
+    at.online = 1;
+    at.uptime = 0.93;
+    expect(story.sweep({ a: "online" })).toEqual(["resolved RecordingNotUploading/recording/a recovered"]);
+    expect(story.sweepFor(HOUR, { a: "online" })).toEqual([]);
+  });
+
+  test("a recording that was last seen too long ago fires, online and with a time only", () => {
+    const story = new Story(rule("NotSeen", { kind: "last_seen", olderThanMs: 15 * MINUTE }));
+    const lastSeenAt = START;
+    story.sweepFor(14 * MINUTE, { a: { lastSeenAt }, b: {}, c: { status: "offline", lastSeenAt } });
+    expect(story.sweepFor(2 * MINUTE, { a: { lastSeenAt }, b: {}, c: { status: "offline", lastSeenAt } })).toEqual([
+      "firing NotSeen/recording/a",
+    ]);
+    expect(story.alertState("a", "NotSeen")?.startsAt).toBe(START);
+    expect(story.sweep({ a: {} }), "no evidence").toEqual([]);
+    expect(story.sweep({ a: { lastSeenAt: story.now } })).toEqual(["resolved NotSeen/recording/a recovered"]);
+  });
+});
+
 describe("uptime", () => {
   test("fires and ends by the figure, and waits without one", () => {
     const story = new Story(uptimeRule());

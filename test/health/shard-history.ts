@@ -100,7 +100,7 @@ export class Story {
       locationIds: this.locationIds,
       isAssigned: (id) => this.locations.has(id),
       excluded: this.excluded,
-      uptime: (id) => this.uptimes.get(id),
+      uptime: (id, figure) => (String(figure).startsWith("arrived") ? undefined : this.uptimes.get(id)),
       inSchedule: (id) => !this.isOutside(id),
       scheduleOf: (id) => (this.inSchedule ? this.schedules.get(id) : "outside"),
       scheduleBegan: () => this.scheduleBegan,

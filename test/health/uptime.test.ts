@@ -1,6 +1,16 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { noteOnline, type OnlineSpan } from "../../src/health/online-span.ts";
 import type { UptimeBucket } from "../../src/health/recording.ts";
-import { mergeBuckets, ratioBetween, uptimeRetentionMs, windowUptime } from "../../src/health/uptime.ts";
+import {
+  guiltyFactor,
+  mergeBuckets,
+  onlineArrived,
+  ratioBetween,
+  uptimeRetentionMs,
+  windowArrived,
+  windowUptime,
+} from "../../src/health/uptime.ts";
 import { anUptimeBucket } from "../support/fixtures.ts";
 import { HOUR, MINUTE, offlineRule, START, uptimeRule } from "./shard-history.ts";
 
@@ -69,6 +79,177 @@ test("a day's ratio counts its buckets from its first instant to before the next
   const buckets = hourly(0, 1, 0.5, 0);
   expect(ratioBetween(buckets, { from: START + HOUR, to: START + 3 * HOUR })).toBe(0.75);
   expect(ratioBetween(buckets, { from: START - DAY, to: START })).toBeUndefined();
+});
+
+describe("segments while a recording was online", () => {
+  const NOW = START + 12 * HOUR + 16 * MINUTE;
+  /** Twelve hours until START + 12 h, the last of them with these segments. */
+  const day = (last: Partial<UptimeBucket>) => [
+    ...Array.from({ length: 11 }, (_, i) => bucket(START + i * HOUR, 1, { segmentsReceived: 60 })),
+    bucket(START + 11 * HOUR, 0, { segmentsReceived: 0, ...last }),
+    bucket(START + 12 * HOUR, 0, { segmentsExpected: 16, segmentsReceived: 16 }),
+  ];
+  const over = (overMs: number, buckets: UptimeBucket[], now = NOW) =>
+    onlineArrived(buckets, { now, overMs, onlineSince: START });
+
+  test("are those of the last full buckets", () => {
+    expect(over(HOUR, day({}))).toBe(0);
+    expect(over(HOUR, day({ segmentsReceived: 3 }))).toBe(0.05);
+    expect(over(3 * HOUR, day({ segmentsReceived: 0 }))).toBeCloseTo(2 / 3, 12);
+    expect(over(HOUR, day({}), NOW - 2 * MINUTE), "the hour before: not settled").toBe(1);
+    expect(over(HOUR, day({}), NOW + 58 * MINUTE)).toBe(0);
+  });
+
+  test.each<[string, UptimeBucket[], { now?: number; onlineSince?: number | undefined }]>([
+    ["where it came online within them", day({}), { onlineSince: START + 11 * HOUR + 1 }],
+    ["where it is not known when it came online", day({}), { onlineSince: undefined }],
+    ["where the service has no newer buckets", day({}), { now: NOW + 3 * HOUR }],
+    ["of a bucket without data", day({ segmentsReceived: undefined }), {}],
+    ["where none is expected", day({ segmentsExpected: 0 }), {}],
+    ["outside the schedule", day({ withinSchedule: false }), {}],
+    ["where less than half of the hour is within the schedule", day({ segmentsExpected: 20 }), {}],
+    ["without buckets", [], {}],
+  ])("are not known %s", (_, buckets, more) => {
+    expect(onlineArrived(buckets, { now: NOW, overMs: HOUR, onlineSince: START, ...more })).toBeUndefined();
+  });
+
+  test("shifting all times changes nothing", () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.nat(60), { minLength: 3, maxLength: 30 }),
+        fc.integer({ min: 1, max: 5 }),
+        fc.nat(3 * 60),
+        fc.integer({ min: -1_000_000, max: 1_000_000 }),
+        (received, hours, minutes, shift) => {
+          const at = (shiftMs: number) => {
+            const buckets = received.map((n, i) => bucket(START + shiftMs + i * HOUR, n / 60, { segmentsReceived: n }));
+            const now = START + shiftMs + received.length * HOUR + minutes * MINUTE;
+            const window = { now, overMs: hours * HOUR };
+            return [
+              onlineArrived(buckets, { ...window, onlineSince: START + shiftMs }),
+              windowArrived(buckets, window),
+            ];
+          };
+          expect(at(shift * MINUTE)).toEqual(at(0));
+        },
+      ),
+      { seed: 1, numRuns: 100 },
+    );
+  });
+});
+
+describe("the time a recording was seen online", () => {
+  const online = (since: number, readAt: number) => ({ status: "online" as const, since, readAt });
+  /** A refresh every ten minutes from START. */
+  const refreshes = (states: (Parameters<typeof noteOnline>[1] | "none")[], everyMs = 10 * MINUTE) => {
+    let span: OnlineSpan | undefined;
+    for (const [i, state] of states.entries()) {
+      if (state !== "none") span = noteOnline(span, state, START + i * everyMs);
+    }
+    return span && span.from - START;
+  };
+  const long = (i: number) => online(START - DAY, START + i * 10 * MINUTE);
+
+  test("begins with the first refresh that saw it, and goes on from one to the next", () => {
+    expect(refreshes([long(0)])).toBe(0);
+    expect(refreshes([long(0), long(1), long(2)])).toBe(0);
+    expect(refreshes([long(0), "none", "none", long(3)])).toBe(0);
+  });
+
+  test.each<[string, (Parameters<typeof noteOnline>[1] | "none")[], number | undefined]>([
+    ["a refresh that saw it offline", [long(0), { ...long(1), status: "offline" }, long(2)], 20 * MINUTE],
+    ["a refresh without a new reading", [long(0), long(1), long(0), long(3)], 30 * MINUTE],
+    [
+      "a change between two refreshes",
+      [long(0), long(1), online(START + 15 * MINUTE, START + 20 * MINUTE)],
+      20 * MINUTE,
+    ],
+    ["too long without a refresh", [long(0), "none", "none", "none", long(4)], 40 * MINUTE],
+    ["its absence", [long(0), long(1), undefined], undefined],
+  ])("ends with %s", (_, states, from) => {
+    expect(refreshes(states)).toBe(from);
+  });
+});
+
+describe("a recording that lenswatch watches with gaps", () => {
+  const HOURS = 12;
+  /** Minutes from and to. */
+  const spans = fc.array(
+    fc
+      .tuple(fc.nat(HOURS * 60), fc.integer({ min: 1, max: 150 }))
+      .map(([from, length]) => [from, from + length] as const),
+    { maxLength: 6 },
+  );
+  const isIn = (all: readonly (readonly [number, number])[], minute: number) =>
+    all.some(([from, to]) => minute >= from && minute < to);
+
+  /** The lowest figure of all refreshes, where sweeps and refreshes see the truth of each minute but in `unwatched`. */
+  function lowest(offline: readonly (readonly [number, number])[], unwatched: typeof offline, silent: typeof offline) {
+    const delivers = (minute: number) => !isIn(offline, minute) && !isIn(silent, minute);
+    let state = { status: "online" as "online" | "offline", since: START, readAt: START };
+    let span: OnlineSpan | undefined;
+    const figures: number[] = [];
+    for (let minute = 0; minute < HOURS * 60; minute++) {
+      const now = START + minute * MINUTE;
+      if (isIn(unwatched, minute)) continue;
+      const status = isIn(offline, minute) ? "offline" : "online";
+      state = { status, since: status === state.status ? state.since : now, readAt: now };
+      if (minute % 10 !== 3) continue;
+      span = noteOnline(span, state, now);
+      const buckets = Array.from({ length: Math.ceil((minute + 1) / 60) }, (_, hour) => {
+        const due = Math.min(60, minute - hour * 60);
+        const segmentsReceived = Array.from({ length: due }, (_, i) => hour * 60 + i).filter(delivers).length;
+        return bucket(START + hour * HOUR, segmentsReceived / due, { segmentsExpected: due, segmentsReceived });
+      });
+      const figure = onlineArrived(buckets, { now, overMs: HOUR, onlineSince: span?.from });
+      if (figure !== undefined) figures.push(figure);
+    }
+    return Math.min(...figures);
+  }
+
+  test("is never said to lack segments for the time it was offline, seen or not", () => {
+    const holds = fc.property(spans, spans, (offline, unwatched) => {
+      expect(lowest(offline, unwatched, [])).toBeGreaterThanOrEqual(0.5);
+    });
+    fc.assert(holds, { seed: 1, numRuns: 50 });
+  });
+
+  test("is found within two and a half hours of its last segment", () => {
+    const holds = fc.property(fc.nat(60 * (HOURS - 3)), (from) => {
+      expect(lowest([], [], [[from, from + 150]])).toBe(0);
+    });
+    fc.assert(holds, { seed: 1, numRuns: 30 });
+  });
+});
+
+test("an uptime names what it is lost to, where its figures agree", () => {
+  const named = [
+    [0.9, 0.9],
+    [0.9, 0.91],
+    [0.9, 1],
+    [0.8, 0.9],
+    [0.9, 0.5],
+    [1, 1],
+    [0.9, 1.2],
+  ].map(([uptime, arrived]) => guiltyFactor(uptime, arrived));
+  const [missing, bad] = ["segments missing", "segments bad"];
+  expect(named).toEqual([missing, missing, bad, "segments missing and bad", undefined, undefined, undefined]);
+  expect([guiltyFactor(undefined, 1), guiltyFactor(0.5, undefined)]).toEqual([undefined, undefined]);
+});
+
+test("the segments of a window are those of the buckets that its uptime is made of", () => {
+  const arrived = (n: number) => ({ segmentsReceived: n });
+  const buckets = [
+    bucket(START, 1, arrived(60)),
+    bucket(START + HOUR, 0.2, arrived(30)),
+    bucket(START + 2 * HOUR, 0, { ...arrived(0), withinSchedule: false }),
+    bucket(START + 3 * HOUR, undefined, arrived(0)),
+  ];
+  const window = { now: START + 5 * HOUR, overMs: DAY };
+  expect(windowArrived(buckets, window)).toBe(0.75);
+  expect(guiltyFactor(windowUptime(buckets, window), windowArrived(buckets, window))).toBe("segments missing and bad");
+  const unknown = bucket(START + 3 * HOUR, 1);
+  expect(windowArrived([...buckets.slice(0, 3), unknown], window), "one without a number").toBeUndefined();
 });
 
 describe("merging buckets", () => {

@@ -193,7 +193,7 @@ describe("GET /api/v1/incidents", () => {
     ...differing,
   });
   const incidents = [
-    incident("old", 60),
+    incident("old", 60, { uncounted: { estimate: 312, low: 264, high: 369 } }),
     incident("open", 2, { endsAt: undefined, endReason: undefined }),
     incident("place", 30, {
       alertname: "LocationOffline",
@@ -214,10 +214,17 @@ describe("GET /api/v1/incidents", () => {
     const { body } = await json("/api/v1/incidents");
     expect(ids(body)).toEqual(["open", "blind", "place", "old"]);
     expect((body as Listing<unknown>).items).toMatchObject([
-      { recording: "Till <1>", location: "Leeds", endsAt: null, endReason: null, durationSeconds: 120 },
+      {
+        recording: "Till <1>",
+        location: "Leeds",
+        endsAt: null,
+        endReason: null,
+        durationSeconds: 120,
+        uncounted: null,
+      },
       { recording: null, locationId: null, location: null },
       { recording: null, location: "loc-2", subject: { kind: "location", id: "loc-2" } },
-      { endsAt: "2026-01-31T11:00:30.000Z", endReason: "recovered", durationSeconds: 30, planned: null },
+      { endsAt: "2026-01-31T11:00:30.000Z", endReason: "recovered", uncounted: { low: 264 }, planned: null },
     ]);
   });
 

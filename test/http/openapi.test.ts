@@ -4,7 +4,9 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import type { FastifyInstance } from "fastify";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { operations } from "../../src/http/api-v1.ts";
+import { HttpError } from "../../src/http/errors.ts";
 import { openApiDocument } from "../../src/http/v1/openapi.ts";
+import { noLoss } from "../../src/report/tally.ts";
 import { StoreError } from "../../src/store/errors.ts";
 import type { Incident } from "../../src/store/incidents.ts";
 import { alertState, fleetOf, INTERVAL, NOW, recordingState } from "../metrics/fleets.ts";
@@ -50,6 +52,12 @@ const start = () =>
     adminToken: "admin-token-of-the-test",
     fleet: async () => fleet,
     incidents: async () => [incident, lasting],
+    report: async () => {
+      const slo = { name: "recording", objective: 0.99, periodMs: 1, matchers: [] };
+      const row = { id: "leeds", name: "Leeds", loss: { ...noLoss(), recordings: 1, knownMs: 10, location: 1 } };
+      const period = { from: NOW - 1, to: NOW, label: "a day" };
+      return { now: NOW, period, total: row.loss, rows: [row], slos: [{ ...row, slo }] };
+    },
     alerts: async () => [
       { alert: firingAlert("RecordingOffline", { severity: "critical" }), receivers: [], acknowledgement },
     ],
@@ -59,6 +67,10 @@ const start = () =>
     acknowledge: async (fingerprint) => (fingerprint === "0".repeat(16) ? { outcome: "not_firing" } : ackDone),
     withdraw: async (fingerprint) => (fingerprint === "0".repeat(16) ? { outcome: "not_acknowledged" } : ackDone),
     note: async () => ({ outcome: "too_many_notes" }),
+    query: async (route) => {
+      if (route === "status") throw new HttpError("too_many_queries", "Other queries are running.", undefined, 5);
+      return { columns: ["entries"], items: [{ entries: null }], units: {}, dropped: 0 };
+    },
   });
 
 test("the document is served, and is OpenAPI", async () => {
@@ -78,6 +90,8 @@ const asked = [
   ["get", "/api/v1/locations", "/api/v1/locations?colour=red", 400],
   ["get", "/api/v1/incidents", "/api/v1/incidents", 200],
   ["get", "/api/v1/incidents", "/api/v1/incidents?since=1", 400],
+  ["get", "/api/v1/report", "/api/v1/report?period=1d", 200],
+  ["get", "/api/v1/report", "/api/v1/report?by=street", 400],
   ["post", "/api/v1/alerts/{fingerprint}/ack", `/api/v1/alerts/${print}/ack`, 200],
   ["post", "/api/v1/alerts/{fingerprint}/ack", `/api/v1/alerts/${"0".repeat(16)}/ack`, 404],
   ["delete", "/api/v1/alerts/{fingerprint}/ack", `/api/v1/alerts/${print}/ack?author=dana`, 200],
@@ -87,6 +101,10 @@ const asked = [
   ["get", "/api/v1/audit", "/api/v1/audit?action=nothing", 400],
   ["get", "/api/v1/sessions", "/api/v1/sessions", 200],
   ["post", "/api/v1/sessions/revoke", "/api/v1/sessions/revoke", 400],
+  ["get", "/api/v1/query/{route}", "/api/v1/query/entries?by=age&by=role&location=a", 200],
+  ["get", "/api/v1/query/{route}", "/api/v1/query/entries?colour=red", 400],
+  ["get", "/api/v1/query/{route}", "/api/v1/query/sales", 404],
+  ["get", "/api/v1/query/{route}", "/api/v1/query/status", 429],
 ] as const;
 
 describe("what is answered", () => {

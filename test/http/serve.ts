@@ -9,6 +9,7 @@ import type { Access } from "../../src/http/principal.ts";
 import { createHttpServer, type HttpServer } from "../../src/http/server.ts";
 import type { ShownConfig } from "../../src/http/v2/config-original.ts";
 import { silentLogger } from "../../src/lib/log.ts";
+import { noLoss } from "../../src/report/tally.ts";
 import type { StoredSession } from "../../src/store/sessions.ts";
 import { fleetOf, NOW } from "../metrics/fleets.ts";
 import { anAlert } from "../support/fixtures.ts";
@@ -103,6 +104,13 @@ export function usualDeps(differing: Differing = {}): HttpDeps {
     alertsReceived: () => {},
     acceptAlerts: async () => ({ outcome: "taken", refused: 0, most: 2_000 }),
     incidents: async () => [],
+    report: async () => ({
+      now: NOW,
+      period: { from: NOW - 1, to: NOW, label: "a day" },
+      total: noLoss(),
+      rows: [],
+      slos: [],
+    }),
     uptimes: async () => new Map(),
     recallUptime: async () => [],
     silences: async () => [],
@@ -113,7 +121,9 @@ export function usualDeps(differing: Differing = {}): HttpDeps {
     withdraw: async () => ({ outcome: "not_firing" }),
     note: async () => ({ outcome: "not_firing" }),
     timeline: async () => [],
+    countsJudged: async () => ({ at: 0, rules: {}, hours: [] }),
     zones: async () => new Map(),
+    query: async () => ({ columns: [], items: [], units: {}, dropped: 0 }),
     config: () => shownConfig(),
     metrics: { expose: () => ({ contentType: "text/plain", body: textOf("up 1\n") }) },
     limits: { closeMs: 200, readyMs: 50 },

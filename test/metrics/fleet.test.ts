@@ -11,6 +11,21 @@ function linesOf(text: string, name: string): string[] {
   return text.split("\n").filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
 }
 
+test("error budgets are written by SLO and group, where something is known", () => {
+  const slo = { slo: "by customer", objective: 0.99 };
+  const slos = [
+    { ...slo, group: 'acme"', remaining: -0.5 },
+    { ...slo, group: "globex", remaining: undefined },
+  ];
+  const text = textOf(fleetOf({}), { rules: [], otherAlerts: [], slos });
+  expect(linesOf(text, "lenswatch_slo_objective_ratio")).toEqual([
+    'lenswatch_slo_objective_ratio{slo="by customer"} 0.99',
+  ]);
+  expect(linesOf(text, "lenswatch_slo_error_budget_remaining_ratio")).toEqual([
+    'lenswatch_slo_error_budget_remaining_ratio{slo="by customer",group="acme\\""} -0.5',
+  ]);
+});
+
 test("the whole fleet is written like this", () => {
   const snapshot = fleetOf({
     recordings: [
@@ -176,4 +191,21 @@ describe("label texts", () => {
     expect(textWith(known, "loc-2", "Leeds")).toContain('location_id="loc-2",location="Leeds"');
     expect(textWith({ ...known, name: "Door" })).toContain('recording="Door"');
   });
+});
+
+test("entries of the last full hour are written by location, where they are known", () => {
+  const hours = [
+    { locationId: "loc-1", expected: 41.5, counted: 0 },
+    { locationId: "loc-2", counted: 7 },
+  ];
+  const snapshot = fleetOf({ recordings: [], locations: [{ id: "loc-1", name: 'Leeds "1"' }] });
+  const text = textOf(snapshot, { hours });
+  expect(linesOf(text, "lenswatch_location_entries_expected")).toEqual([
+    'lenswatch_location_entries_expected{location_id="loc-1",location="Leeds \\"1\\""} 41.5',
+  ]);
+  expect(linesOf(text, "lenswatch_location_entries_counted")).toEqual([
+    'lenswatch_location_entries_counted{location_id="loc-1",location="Leeds \\"1\\""} 0',
+    'lenswatch_location_entries_counted{location_id="loc-2",location="loc-2"} 7',
+  ]);
+  expect(textOf(snapshot)).not.toContain("entries");
 });

@@ -49,6 +49,7 @@ test("what happened is written like this", async () => {
   metrics.notifyFailed("ops", "email", "timeout");
   metrics.suppressed("ops", "nothing_new");
   metrics.resolvedOwed("ops", "slack", 2);
+  metrics.visitsUncounted(310);
   metrics.heartbeat("skipped");
   metrics.queueJobs("sweep", "waiting", 3);
   metrics.configReloaded(true);
@@ -72,6 +73,7 @@ test("what happened is written like this", async () => {
     "lenswatch_notification_latency_seconds_count 1",
     'lenswatch_notifications_suppressed_total{receiver="ops",reason="nothing_new"} 1',
     'lenswatch_notifications_owed{receiver="ops",integration="slack"} 2',
+    "lenswatch_visits_uncounted_total 310",
     'lenswatch_heartbeat_total{outcome="skipped"} 1',
     'lenswatch_queue_jobs{queue="sweep",state="waiting"} 3',
     "lenswatch_config_last_reload_successful 1",

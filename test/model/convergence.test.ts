@@ -8,7 +8,7 @@ import { describeWithRedis, startTestRedis, type TestRedis } from "../support/re
 /** On a busy machine no further run begins after this long. */
 const MOST_MS = 18_000;
 const FEWEST_RUNS = 3;
-const FIXED = 30;
+const FIXED = 15;
 
 describeWithRedis("the model", () => {
   let server: TestRedis;

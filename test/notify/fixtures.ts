@@ -15,6 +15,7 @@ const PROBLEMS: Readonly<Record<string, ProblemKind>> = {
   LowQuality: "low_quality",
   LowUptime: "low_uptime",
   LocationOffline: "location_offline",
+  CameraServerOffline: "camera_server_offline",
   ServiceUnreachable: "service_unreachable",
   ServicePartlyUnreachable: "service_partly_unreachable",
   NotificationsFailing: "notifications_failing",
@@ -63,7 +64,7 @@ export function endedOf(name: string, changes: Partial<NotifiedAlert> = {}): Not
 
 /** An alert about something other than a recording; its labels are only those given. */
 export function otherAlert(
-  kind: "location" | "service" | "integration",
+  kind: "location" | "group" | "service" | "integration",
   id: string,
   labels: Record<string, string>,
   changes: Partial<NotifiedAlert> = {},

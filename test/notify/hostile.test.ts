@@ -48,7 +48,7 @@ const alert: fc.Arbitrary<NotifiedAlert> = fc
     locationId: text,
     id: text,
     alertname: fc.oneof(fc.constantFrom("RecordingOffline", "LowQuality", "LocationOffline"), text),
-    kind: fc.constantFrom("recording", "location", "service", "integration", "external"),
+    kind: fc.constantFrom("recording", "location", "group", "service", "integration", "external"),
     notes: fc.dictionary(fc.constantFrom("summary", "description", "zones", "impact", "runbook_url"), text),
     timezone: fc.oneof(fc.constantFrom("Europe/London", "Asia/Kolkata"), text),
     age: fc.integer({ min: -HOUR, max: 1_000 * HOUR }),
@@ -56,7 +56,7 @@ const alert: fc.Arbitrary<NotifiedAlert> = fc
   })
   .map(({ name, location, locationId, id, alertname, kind, notes, timezone, age, isNew }) => ({
     ...alertOf(name, { startsAt: NOW - age, annotations: notes, facts: { timezone, detail: notes.zones }, isNew }),
-    subject: { kind, id } as NotifiedAlert["subject"],
+    subject: { kind, id: kind === "group" ? `camera_server/${id}` : id } as NotifiedAlert["subject"],
     labels: { alertname, recording: name, location, location_id: locationId, receiver: name, severity: "critical" },
   }));
 

@@ -203,6 +203,27 @@ describe("the line of an alert", () => {
         ],
       },
     ],
+    [
+      "Since 14:05 GMT (12 m) · uptime 91.2 % (segments bad)",
+      {
+        firing: [
+          alertOf("A", {
+            ...LABELS({ alertname: "LowUptime" }),
+            facts: { timezone: "Europe/London", overallUptime: 0.912, arrived: 1 },
+          }),
+        ],
+      },
+    ],
+    [
+      "Since 14:05 GMT (12 m) · 2.1 % of segments arrived",
+      {
+        firing: [
+          alertOf("A", {
+            facts: { timezone: "Europe/London", problem: "not_uploading", arrived: 0.021, averageQuality: 0.9 },
+          }),
+        ],
+      },
+    ],
     ["Was offline 14:05–14:14 GMT", { resolved: [endedOf("A")] }],
     ["Offline 14:05–14:14 GMT (9 m)", { resolved: [endedOf("A", { endReason: "no_longer_watched" })] }],
     ["Offline 14:05–14:14 GMT (9 m)", { resolved: [endedOf("A", { endReason: "rule_removed" })] }],
@@ -360,7 +381,8 @@ describe("a message", () => {
   it("says what is known of the location and of earlier outages, once", () => {
     const impact = {
       here: { online: 3, of: 4 },
-      uncounted: 95,
+      uncounted: { estimate: 94, low: 80.2, high: 111 },
+      worth: { valuePerVisit: 12.5, currency: "EUR" },
       outages: 2,
       usual: "the location usually counts 1 entry",
     };
@@ -369,11 +391,14 @@ describe("a message", () => {
     const text = (changes: Partial<Notification>) => renderSlack(notificationOf(changes)).text?.split("\n");
     expect(text({ firing: [door] })).toEqual([
       "🔴 Entrance offline · Leeds Briggate",
-      "Since 14:05 GMT (12 m) · 3 of 4 recordings here still online · about 95 visits uncounted so far",
+      "Since 14:05 GMT (12 m) · 3 of 4 recordings here still online · about 95 visits uncounted so far (80–110), about 1,200 EUR",
       "Zone Ground › Entrance › Main Door · 2nd outage in 7 days",
     ]);
-    const { common, sections } = message({ firing: [door, alertOf("Tills", { impact })] });
-    expect(common).toEqual(["3 of 4 recordings here still online · about 190 visits uncounted so far"]);
+    const less = { ...impact, uncounted: { estimate: 60, low: 50, high: 70 } };
+    const { common, sections } = message({ firing: [alertOf("Tills", { impact: less }), door] });
+    expect(common).toEqual([
+      "3 of 4 recordings here still online · about 95 visits uncounted so far (80–110), about 1,200 EUR",
+    ]);
     expect(sections[0]?.entries.map(({ facts }) => facts).join()).not.toContain("online");
     const one = { here: { online: 0, of: 1 }, outages: 12 };
     expect(text({ firing: [alertOf("Entrance", { impact: one })] })).toEqual([
@@ -381,6 +406,18 @@ describe("a message", () => {
       "Since 14:05 GMT (12 m)",
       "12th outage in 7 days",
     ]);
+  });
+
+  it("says at the end what was not counted, once for each location", () => {
+    const cost = (estimate: number) => ({
+      impact: { uncounted: { estimate, low: estimate * 0.9, high: estimate * 1.2 } },
+    });
+    const facts = (...resolved: NotifiedAlert[]) =>
+      message({ firing: [], resolved }).sections[0]?.entries.map((entry) => /about.*uncounted/.exec(entry.facts)?.[0]);
+    expect(facts(endedOf("Till 3", cost(310)))).toEqual(["about 310 visits uncounted"]);
+    const york = LABELS({ location: "York", location_id: "york" });
+    const all = [endedOf("Till 3", cost(40)), endedOf("Door", cost(310)), endedOf("Door", { ...york, ...cost(20) })];
+    expect(facts(...all)).toEqual([undefined, "about 310 visits uncounted", "about 20 visits uncounted"]);
   });
 
   it("has ids last", () => {

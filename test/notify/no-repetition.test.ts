@@ -72,7 +72,7 @@ describe("the generated annotations of a rule with any name", () => {
     [
       "of low uptime",
       { kind: "overall_uptime", below: 0.955, clearAbove: 0.97, overMs: 86_400_000 },
-      ["Uptime over 1d was 40 %, below 95.5 %, when this began; the alert ends at 97 %."],
+      ["Uptime over 1d was 40 % (segments missing), below 95.5 %, when this began; the alert ends at 97 %."],
     ],
   ])("do not repeat that a recording is %s", (_, when, notes) => {
     expect(notesOfRecording(when)).toEqual(notes);

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import type { Recording, RecordingUptime, UptimeBucket } from "../../src/health/recording.ts";
 import { scheduleState } from "../../src/health/schedule.ts";
+import { figuresOf } from "../../src/health/uptime.ts";
 import { createLocalHours } from "../../src/lib/local-hours.ts";
 import { silentLogger } from "../../src/lib/log.ts";
 import { createRefreshUptime } from "../../src/poll/uptime.ts";
@@ -62,7 +63,7 @@ describeWithRedis("learning a schedule", () => {
       store: { ...store.shards, read: async () => ({ nonce: "", state }) },
       uptime: store.uptime,
       inventory: store.inventory,
-      windowsMs: [DAY],
+      figures: figuresOf([]),
       retainMs: 3 * DAY,
       indexTimezone: "recording",
     });

@@ -59,7 +59,7 @@ describeWithRedis("a sweep", () => {
       assigned,
       inventory: store.inventory,
       nameThem: async () => {},
-      uptime: { figure: () => undefined, below: () => new Set(), refreshFigures: async () => {} },
+      uptime: store.uptime,
       schedules: () => ({ scheduleOf: () => undefined, scheduleBegan: () => undefined, inSchedule: () => true }),
       rules,
       watch: {
@@ -261,6 +261,29 @@ describeWithRedis("a sweep", () => {
     ]);
     const noted = { goodAt: one.clock.at, attemptedAt: one.clock.at, error: "No answer." };
     expect((await one.store.shards.attempts()).get("shard:0")).toMatchObject(noted);
+  });
+
+  it("segments that most of the fleet lacks are no evidence about a recording", async () => {
+    const rule = {
+      ...offline,
+      id: "R",
+      alert: "R",
+      when: { kind: "segments_received" as const, below: 0.05, clearAbove: 0.5, overMs: HOUR },
+    };
+    const one = replica([], [rule]);
+    one.assigned.set(north);
+    const { uptime, shards } = one.store;
+    await one.sweep(0);
+    await uptime.saveFigures(0, T0, new Map([[`online-${HOUR}`, new Map([["b", 0]])]]));
+    const note = (absent: number) => shards.noteAttempt("uptime:0", T0, undefined, T0, { known: 20, absent });
+    await note(11);
+    one.clock.at += STEP;
+    await one.sweep(0);
+    expect(await firingNow()).toEqual([]);
+    await note(10);
+    one.clock.at += STEP;
+    await one.sweep(0);
+    expect(await firingNow()).toEqual(["R/recording/b firing"]);
   });
 
   it("before assignments are known nothing is swept; one under way is not begun again", async () => {

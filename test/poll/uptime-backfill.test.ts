@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { figuresOf } from "../../src/health/uptime.ts";
 import { silentLogger } from "../../src/lib/log.ts";
 import { createBackfillUptime } from "../../src/poll/uptime-backfill.ts";
 import { ServiceError } from "../../src/service/errors.ts";
@@ -46,7 +47,7 @@ describeWithRedis("days from before a recording was known", () => {
       store: { ...store.shards, read: async () => ({ nonce: "", state }) },
       uptime: store.uptime,
       inventory: store.inventory,
-      windowsMs: [DAY],
+      figures: figuresOf([]),
       retainMs: 3 * DAY,
       indexTimezone: "recording",
     } as const;

@@ -1,9 +1,11 @@
 import { expect, it } from "vitest";
 import type { RecordingUptime } from "../../src/health/recording.ts";
-import { uptimeRetentionMs, windowsOf } from "../../src/health/uptime.ts";
+import type { Rule } from "../../src/health/rule.ts";
+import type { RecordingState } from "../../src/health/shard-state.ts";
+import { figuresOf, uptimeRetentionMs } from "../../src/health/uptime.ts";
 import { silentLogger } from "../../src/lib/log.ts";
 import { createRefreshUptime, startUptimeWork } from "../../src/poll/uptime.ts";
-import { uptimeRule } from "../health/shard-history.ts";
+import { rule, uptimeRule } from "../health/shard-history.ts";
 import { HOUR, useTestStore } from "../store/fixtures.ts";
 import { anUptimeBucket, aRecording } from "../support/fixtures.ts";
 import { describeWithRedis } from "../support/redis.ts";
@@ -25,12 +27,14 @@ describeWithRedis("a window of uptime", () => {
     const { store } = testStore();
     const asked: string[] = [];
     const clock = { at: NOW };
-    const service = { fails: false };
-    const recordings = new Map(fleet.map(({ recording: { id } }) => [id, { id, locationId: "north" } as never]));
+    const service = { fails: false, silentSince: Number.POSITIVE_INFINITY };
+    const recordings = new Map<string, RecordingState>(
+      fleet.map(({ recording: { id } }) => [id, { id, locationId: "north" } as never]),
+    );
     const state = { sweptAt: NOW, locations: new Map(), recordings };
     /** As configured: figures over a day, and over `overMs`. */
-    const refreshWith = (overMs: number) => {
-      const rules = [uptimeRule({ when: { kind: "overall_uptime", below: 0.95, clearAbove: 0.95, overMs } })];
+    const refreshWith = (overMs: number, more: Rule[] = []) => {
+      const rules = [uptimeRule({ when: { kind: "overall_uptime", below: 0.95, clearAbove: 0.95, overMs } }), ...more];
       return createRefreshUptime({
         clock: { now: () => clock.at },
         log: silentLogger,
@@ -42,7 +46,8 @@ describeWithRedis("a window of uptime", () => {
             const results = own.map(({ recording, since, upSince }): RecordingUptime => {
               const buckets = [];
               for (let at = Date.parse(start); at <= clock.at; at += HOUR) {
-                if (at >= since) buckets.push(anUptimeBucket(at, at >= upSince ? 1 : 0));
+                const ratio = at >= upSince && at < service.silentSince ? 1 : 0;
+                if (at >= since) buckets.push(anUptimeBucket(at, ratio, { segmentsReceived: ratio * 60 }));
               }
               return { recording, buckets };
             });
@@ -52,14 +57,56 @@ describeWithRedis("a window of uptime", () => {
         store: { ...store.shards, read: async () => ({ nonce: "", state }) },
         uptime: store.uptime,
         inventory: store.inventory,
-        windowsMs: windowsOf(rules),
+        figures: figuresOf(rules),
         retainMs: uptimeRetentionMs(rules),
         indexTimezone: "recording",
       })(0);
     };
     const figures = (overMs: number) => fleet.map(({ recording }) => store.uptime.figure(recording.id, overMs));
-    return { refreshWith, figures, asked, clock, service, store };
+    return { refreshWith, figures, asked, clock, service, store, recordings };
   }
+
+  it("of segments has a figure of recordings that were online all the time, in whole buckets", async () => {
+    const { refreshWith, service, store, clock, recordings } = watching();
+    const when = { kind: "segments_received", below: 0.05, clearAbove: 0.5, overMs: HOUR } as const;
+    const at = async (minutes: number, came: Record<string, number>) => {
+      clock.at = NOW + minutes * 60_000;
+      for (const [id, since] of Object.entries(came)) {
+        const readAt = clock.at - 1_000;
+        recordings.set(id, { id, locationId: "north", status: "online", since: NOW + since * 60_000, readAt } as never);
+      }
+      await refreshWith(DAY, [rule("RecordingNotUploading", when)]);
+      return fleet.map(({ recording: { id } }) => store.uptime.figure(id, `online-${HOUR}`));
+    };
+    service.silentSince = NOW + 30 * 60_000;
+    const online = { old: -600, young: -600 };
+    for (let minutes = 0; minutes < 100; minutes += 20)
+      expect(await at(minutes, online)).toEqual([undefined, undefined]);
+    const attempt = async () => (await store.shards.attempts()).get("uptime:0");
+    expect([await at(100, { old: -600, young: 95 }), await attempt()]).toMatchObject([
+      [undefined, undefined],
+      { known: 0, absent: 0 },
+    ]);
+    expect(await at(106, { old: -600, young: 95 }), "15:00 to 16:00 is settled").toEqual([0, undefined]);
+    expect(await attempt()).toMatchObject({ known: 1, absent: 1 });
+    await at(130, { old: -600, young: 95 });
+    await at(150, { old: -600, young: 95 });
+    expect(await at(166, { old: -600, young: 95 }), "16:00 to 17:00").toEqual([0, undefined]);
+    await at(190, { old: -600, young: 95 });
+    await at(210, { old: -600, young: 95 });
+    expect(await at(226, { old: -600, young: 95 }), "17:00 to 18:00").toEqual([0, 0]);
+    expect(await at(260, { old: 250, young: 95 }), "both were not watched for too long").toEqual([
+      undefined,
+      undefined,
+    ]);
+  });
+
+  it("gives what arrived where the uptime is low alone", async () => {
+    const { refreshWith, store } = watching();
+    await refreshWith(WEEK);
+    const arrived = fleet.map(({ recording: { id } }) => store.uptime.figure(id, `arrived-${WEEK}`));
+    expect(arrived).toEqual([expect.closeTo(3 / 7, 1), undefined]);
+  });
 
   it("has a figure once all of it was read, with days before the recording existed", async () => {
     const { refreshWith, figures, asked, service, clock } = watching();
@@ -92,7 +139,7 @@ describeWithRedis("a window of uptime", () => {
     const { refreshWith, store } = watching();
     await refreshWith(DAY);
     const added: unknown[] = [];
-    const start = (windowsMs: readonly number[]) =>
+    const start = (figures: ReturnType<typeof figuresOf>) =>
       startUptimeWork(
         {
           queues: { work: async () => {}, add: async (queue, data) => void added.push([queue, data]) },
@@ -100,12 +147,12 @@ describeWithRedis("a window of uptime", () => {
           statusIntervalMs: 30_000,
           uptime: store.uptime,
         },
-        windowsMs,
+        figures,
         async () => true,
       );
-    await start([DAY]);
+    await start(figuresOf([]));
     expect(added).toEqual([]);
-    await start([DAY, WEEK]);
+    await start([...figuresOf([]), { key: WEEK, kind: "uptime", overMs: WEEK }]);
     expect(added).toEqual([["uptime", { shard: 0 }]]);
   });
 

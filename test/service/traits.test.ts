@@ -118,7 +118,7 @@ describe("the fleet", () => {
     expect(people).toBeGreaterThan(0);
     expect(inZone("Ground:Entrance:Main Door")).toBe(people);
     expect(summed(summary, "area_total_entries")).toBeGreaterThan(2 * people);
-    const all = await startFleet({ zones_per_recording: 2 }, 1);
+    const all = await startFleet({ entries_at: "all", zones_per_recording: 2 }, 1);
     expect(summed((await all.service.entries(query)).summary, "entries")).toBeGreaterThan(people);
   });
 
@@ -140,11 +140,11 @@ describe("the fleet", () => {
     const { simulator, service, entities } = await startFleet({ closed_days: ["monday", "2026-11-18"] }, 1, 2);
     const [recording] = simulator.world.recordings;
     simulator.world.setSchedule(recording?.id ?? "", true);
-    const query = { start: Date.parse("2026-11-15"), end: Date.parse("2026-11-20"), locations: entities };
+    const query = { start: Date.parse("2026-11-16"), end: Date.parse("2026-11-21"), locations: entities };
     const { segments } = await service.entries({ ...query, facets: ["segments"], aggregationPeriod: "day" });
     const open = segments?.map(({ values }) => (values.entries ?? 0) > 0);
-    expect(open).toEqual([true, false, true, false, true]);
-    const { buckets } = await service.recordingUptime(recording?.id ?? "", { start: "2026-11-15", end: "2026-11-19" });
+    expect(open).toEqual([false, true, false, true, true]);
+    const { buckets } = await service.recordingUptime(recording?.id ?? "", { start: "2026-11-16", end: "2026-11-20" });
     const within = Map.groupBy(buckets, ({ startAt }) => new Date(startAt).toISOString().slice(0, 10));
     expect([...within.values()].map((hours) => hours.some(({ withinSchedule }) => withinSchedule))).toEqual(open);
   });

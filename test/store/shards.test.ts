@@ -1,4 +1,5 @@
 import { expect, it, vi } from "vitest";
+import type { ShardGroups } from "../../src/health/group-counts.ts";
 import type { ShardState } from "../../src/health/shard-state.ts";
 import { StoreError } from "../../src/store/errors.ts";
 import { toIncident } from "../../src/store/incidents.ts";
@@ -32,6 +33,31 @@ describeWithRedis("the one atomic write", () => {
     expect(await testStore().keys()).toEqual(["attempts", "shard:3"]);
     expect((await shards.read(3)).nonce).toBe(first.nonce);
     expect((await write(first.nonce, T0 + 2)).outcome).toBe("stored");
+  });
+
+  it("has what a sweep counts of groups: nothing of one that is refused, of an older version or of a forgotten shard", async () => {
+    const { shards } = testStore().store;
+    const countsAt = (at: number) => ({ at, offline: 1, counts: { camera_server: {} } });
+    const sweep = async (expected: string, at: number, groups?: ShardGroups) => {
+      const changes = { expected, state: shardOf(at), now: at, changes: [], groups };
+      const committed = await shards.commitShard(3, changes);
+      return committed.outcome === "stored" ? committed.nonce : committed.outcome;
+    };
+    const counted = async () => (await testStore().replica().shards.groups([3, 4])).map((one) => one?.at);
+    const first = await sweep("", T0, countsAt(T0));
+    expect(await sweep("", T0 + 1, countsAt(T0 + 1))).toBe("lost");
+    expect(await counted()).toEqual([T0, undefined]);
+    const key = testStore().store.keys.shard(3);
+    // As a replica does that counts no groups and knows of none.
+    const older = await shards.commit({ key, expected: first, document: "{}", now: T0 + 2, changes: [] });
+    expect(await counted()).toEqual([T0, undefined]);
+    const nonce = older.outcome === "stored" ? older.nonce : "";
+    const without = await sweep(nonce, T0 + 3);
+    expect(await counted(), "its rule was removed").toEqual([undefined, undefined]);
+    const last = await sweep(without, T0 + 4, countsAt(T0 + 4));
+    expect(await counted()).toEqual([T0 + 4, undefined]);
+    await shards.forgetShard(3, last);
+    expect(await testStore().keys()).toEqual([]);
   });
 
   it("of two replicas that sweep the same shard one wins", async () => {
@@ -153,6 +179,19 @@ describeWithRedis("alerts and incidents", () => {
     const rows = await incidents.endedSince(T0);
     expect(rows).toEqual([over(camera, T0 + HOUR), over(firing("b"), T0 + 2 * HOUR)].map(toIncident));
     expect(await incidents.endedSince(T0 + HOUR + 1)).toHaveLength(1);
+  });
+
+  it("an incident is replaced by one replica, once, as it was committed, and in its place", async () => {
+    const commit = committer(testStore());
+    const { incidents } = testStore().store;
+    await commit(T0, ends(camera, T0), ends(firing("b"), T0));
+    const [before, other] = await incidents.endedSince(T0);
+    if (!before || !other) throw new Error("no incidents");
+    const after = { ...before, uncounted: { estimate: 312, low: 264, high: 369 } };
+    const replaced = await Promise.all([0, 1].map(() => incidents.replace(before, after)));
+    expect(replaced.sort()).toEqual([false, true]);
+    expect(await incidents.replace(before, { ...after, isSettled: true })).toBe(false);
+    expect(new Set(await incidents.endedSince(T0))).toEqual(new Set([after, other]));
   });
 
   it("as many as there may be are read a few at a time: Redis answers nothing else meanwhile", async () => {

@@ -37,9 +37,20 @@ const history: fc.Arbitrary<UptimeHistory> = fc.record({
     }),
     { nil: undefined },
   ),
-  quality: fc.option(fc.record({ hour: fc.nat(600_000), levels: fc.stringMatching(/^[!-~]{1,168}$/) }), {
-    nil: undefined,
-  }),
+  online: fc.option(
+    fc.nat(30_000_000).map((minutes) => ({ from: minutes * 60_000, to: (minutes + 7) * 60_000 })),
+    { nil: undefined },
+  ),
+  quality: fc.option(
+    fc.record({
+      hour: fc.nat(600_000),
+      levels: fc.stringMatching(/^[!-~]{1,168}$/),
+      days: fc.option(fc.record({ day: fc.nat(30_000), levels: fc.stringMatching(/^[!-~]{1,90}$/) }), {
+        nil: undefined,
+      }),
+    }),
+    { nil: undefined },
+  ),
 });
 
 describeWithRedis("uptime", () => {

@@ -59,7 +59,9 @@ export async function startTestRedis(options: { appendonly?: boolean } = {}): Pr
     },
     kill,
     async restart() {
-      child = await start();
+      // Who looks for a free port may listen on this one for a moment.
+      const again = () => sleep(200).then(start);
+      child = await start().catch(again).catch(again);
     },
     async stop() {
       await kill();

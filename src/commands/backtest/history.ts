@@ -4,6 +4,7 @@ import type { Location, RecordingUptime } from "../../health/recording.ts";
 import { type BackoffPolicy, backoffMs } from "../../lib/backoff.ts";
 import { chunksOf } from "../../lib/chunks.ts";
 import { dayOf } from "../../lib/when.ts";
+import { recordingIds } from "../../query/service-directory.ts";
 import { type Days, type Service, ServiceError } from "../../service/service.ts";
 
 export interface HistoryDeps {
@@ -31,18 +32,10 @@ export async function findFleet(
   isWanted: (location: Location) => boolean,
   locationsPerRequest: number,
 ): Promise<FleetToReplay> {
-  const listed = await withRetries(deps, () => deps.service.locations(deps.signal));
-  const locations = listed.locations.filter(isWanted);
-  const recordingIds = new Set<string>();
+  const attempt = <T>(request: () => Promise<T>) => withRetries(deps, request);
+  const locations = (await attempt(() => deps.service.locations(deps.signal))).locations.filter(isWanted);
   const ids = locations.map(({ id }) => id);
-  for (const entities of chunksOf(ids, locationsPerRequest)) {
-    const snapshot = await withRetries(deps, () =>
-      deps.service.statusUptime({ entities, entityType: "location" }, deps.signal),
-    );
-    for (const { recordingId } of snapshot.readings) recordingIds.add(recordingId);
-    for (const id of snapshot.unreadable) recordingIds.add(id);
-  }
-  return { locations, recordingIds: [...recordingIds] };
+  return { locations, recordingIds: await recordingIds(ids, { ...deps, attempt, locationsPerRequest }) };
 }
 
 /**
@@ -95,7 +88,8 @@ function joined(before: readonly RecordingUptime[], after: readonly RecordingUpt
   return [...byId.values()];
 }
 
-async function withRetries<T>({ signal }: HistoryDeps, ask: () => Promise<T>): Promise<T> {
+/** Repeats what failed for a while. Throws ServiceError, or the signal's reason. */
+export async function withRetries<T>({ signal }: Pick<HistoryDeps, "signal">, ask: () => Promise<T>): Promise<T> {
   for (let failures = 1; ; failures++) {
     try {
       return await ask();

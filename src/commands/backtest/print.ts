@@ -3,11 +3,12 @@ import { notShown } from "../../backtest/backtest.ts";
 import type { Plan, TimeSpan } from "../../backtest/setup.ts";
 import type { BacktestCounts, EpisodeCount } from "../../backtest/tally.ts";
 import { type Beside, type Comparison, compareCounts, type Messages } from "../../backtest/tally.ts";
+import { HOUR_MS, type Instant } from "../../lib/clock.ts";
 import { csvLines } from "../../lib/csv.ts";
 import { humanDuration } from "../../lib/duration.ts";
 import { counted } from "../../lib/format.ts";
 import { stripControls } from "../../lib/text.ts";
-import { dayOf } from "../../lib/when.ts";
+import { dayOf, inZone } from "../../lib/when.ts";
 import { asJson } from "../cli/command.ts";
 import { renderTable, type TableColumn, type TableTarget } from "../cli/table.ts";
 
@@ -20,9 +21,11 @@ export interface BacktestReport {
   readonly files: readonly string[];
   readonly plans: readonly Plan[];
   readonly tallies: readonly BacktestCounts[];
+  /** What was read for rules about counts, and routes that the service refused; undefined where nothing was. */
+  readonly counts: { readonly requests: number; readonly refused: readonly string[] } | undefined;
 }
 
-const HOUR_MS = 3_600_000;
+const MONTH_MS = 30 * 24 * HOUR_MS;
 const WORST = 10;
 
 /** A figure of a table. With a second configuration it stands there for A and B, and the difference beside them. */
@@ -96,10 +99,18 @@ function asTables(report: BacktestReport, compared: Comparison, target: TableTar
     headOf(report),
     table("", [rule, ...episodes], totals) || "No alert would have fired.\n",
     notJudged(report),
+    ratesOf(report).join(""),
+    table(
+      "What alerts with figures said when they began to fire, in the location's time\n\n",
+      saidColumns,
+      saidIn(report),
+    ),
     table(weeksTitle, [rule, location, week, ...episodes], rules),
     table("Messages to each integration, by receiver and week\n\n", [receiver, week, ...messages], receivers),
     table(worstTitle, [recording, location, ...episodes], recordings.slice(0, WORST)),
-    `Limits:\n${notShown.map((line) => `- ${line}\n`).join("")}`,
+    `Limits:\n${limitsOf(report)
+      .map((line) => `- ${line}\n`)
+      .join("")}`,
   ];
   return sections.filter((section) => section !== "").join("\n");
 }
@@ -113,11 +124,58 @@ function headOf({ span, locations, recordings, withoutHistory, files }: Backtest
   return `Backtest of ${other === undefined ? file : "two configurations"}, ${days}: ${fleet}.\n${beside}`;
 }
 
-function notJudged({ plans, files }: BacktestReport): string {
-  const lines = plans.flatMap(({ notShown: rules }, i) =>
-    rules.map(({ rule, why }) => `${files.length > 1 ? `${"AB"[i]}: ` : ""}${rule.id} is not evaluated: ${why}.\n`),
+const nameOf = ({ files }: BacktestReport, i: number) => (files.length > 1 ? `${"AB"[i]}: ` : "");
+
+function notJudged(report: BacktestReport): string {
+  const lines = report.plans.flatMap((plan, i) =>
+    leftOut(plan, report).map(({ rule, why }) => `${nameOf(report, i)}${rule.id} is not evaluated: ${why}.\n`),
   );
   return lines.join("");
+}
+
+function leftOut(plan: Plan, { counts }: BacktestReport): Plan["notShown"] {
+  return [...plan.notShown, ...(counts ? [] : plan.counts.map((rule) => ({ rule, why: "--no-counts leaves it out" })))];
+}
+
+/** How often rules about counts fire, for comparison with other fleets. */
+function ratesOf(report: BacktestReport): string[] {
+  const months = (report.recordings * (report.span.to - report.span.from)) / MONTH_MS;
+  if (!report.counts || months <= 0) return [];
+  return report.plans.flatMap((plan, i) =>
+    plan.counts.map(({ id }) => {
+      const own = report.tallies[i]?.rules.filter(({ rule }) => rule === id) ?? [];
+      const episodes = own.reduce((sum, row) => sum + row.episodes, 0);
+      const rate = ((1_000 * episodes) / months).toFixed(1);
+      return `${nameOf(report, i)}${id}: ${counted(episodes, "alert")} in ${months.toFixed(1)} camera-months, ${rate} in 1,000.\n`;
+    }),
+  );
+}
+
+type Said = BacktestCounts["said"][number];
+
+function saidIn(report: BacktestReport): Said[] {
+  return report.tallies.flatMap(({ said }, i) => said.map((one) => ({ ...one, rule: nameOf(report, i) + one.rule })));
+}
+
+const localTime = (at: Instant, zone: string) => inZone(at, zone).toFormat("yyyy-MM-dd HH:mm");
+
+const saidColumns: readonly TableColumn<Said>[] = [
+  { head: "RULE", cell: ({ rule }) => rule },
+  { head: "LOCATION", cell: ({ location }) => location, wraps: true },
+  { head: "SINCE", cell: ({ startsAt, timezone }) => localTime(startsAt, timezone) },
+  { head: "FIRED", cell: ({ firedAt, timezone }) => localTime(firedAt, timezone) },
+  { head: "UNTIL", cell: ({ until, timezone }) => (until === undefined ? "–" : localTime(until, timezone)) },
+  { head: "SAID", cell: ({ text }) => text, wraps: true },
+];
+
+const COUNTS_LIMIT =
+  "Counts are evaluated once an hour, as the service has them now: the daemon evaluates every 10 minutes and finds" +
+  " earlier, but without the corrections of the night. Sales are unknown where no entries were counted on that day and the one before.";
+
+function limitsOf({ counts }: BacktestReport): readonly string[] {
+  if (!counts) return notShown;
+  const refused = counts.refused.map((route) => `The service refused ${route}: they are no witness.`);
+  return [...notShown, COUNTS_LIMIT, ...refused];
 }
 
 /** Durations in seconds; with a second configuration, its counts under `compared` and the difference. */
@@ -129,7 +187,7 @@ function documentOf(report: BacktestReport, { rules, receivers, recordings }: Co
     fleet: { locations, recordings: count, withoutHistory },
     configurations: files.map((file, i) => ({
       file,
-      notJudged: (plans[i]?.notShown ?? []).map(({ rule, why }) => ({ rule: rule.id, why })),
+      notJudged: (plans[i] ? leftOut(plans[i], report) : []).map(({ rule, why }) => ({ rule: rule.id, why })),
     })),
     rules: rules.map(({ rule, locationId, location, week, ...row }) => {
       return { rule, locationId, location, week, ...episodesAsJson(row) };
@@ -141,7 +199,12 @@ function documentOf(report: BacktestReport, { rules, receivers, recordings }: Co
     recordings: recordings.map(({ recordingId, recording, location, ...row }) => {
       return { recordingId, recording, location, ...episodesAsJson(row) };
     }),
-    notShown,
+    countsRequests: report.counts?.requests,
+    said: saidIn(report).map(({ timezone: _, startsAt, firedAt, until, ...one }) => {
+      const iso = (at: Instant | undefined) => (at === undefined ? null : new Date(at).toISOString());
+      return { ...one, startsAt: iso(startsAt), firedAt: iso(firedAt), until: iso(until) };
+    }),
+    notShown: limitsOf(report),
   };
 }
 

@@ -32,6 +32,11 @@ export function durationParser(leastMs: number, examples: string): (text: string
   };
 }
 
+/** For an option that may be repeated. */
+export function gather(text: string, before: readonly string[] = []): readonly string[] {
+  return [...before, text];
+}
+
 /** For a fingerprint or the id of a session, which `command` prints. */
 export function hexIdParser(command: string): (text: string) => string {
   return (text) => {

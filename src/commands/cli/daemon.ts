@@ -62,7 +62,7 @@ export function addDaemonOptions(command: Command): Command {
   return command.option("--url <url>", description, parseUrl).addOption(configOption());
 }
 
-type QueryParameters = Readonly<Record<string, string>>;
+type QueryParameters = Readonly<Record<string, string>> | string[][];
 type Method = "GET" | "POST" | "DELETE";
 
 /** Runs `work` with the daemon that the options, the environment or the configuration name. */
@@ -252,7 +252,7 @@ function refusal(given: Refusal, body: unknown): DaemonError {
   if (status === 404 && !(isChange && parsed.success))
     return new DaemonError("unexpected", `what answers at ${url} is not lenswatch: check --url`);
   const hint = status === 404 && ifMissing !== undefined ? `: ${ifMissing}` : "";
-  if (isChange && (status === 400 || status === 404) && reason !== "")
+  if ((status === 400 || (isChange && status === 404)) && reason !== "")
     return new DaemonError("rejected", reason.replace(/\.$/, "") + hint);
   return new DaemonError("refused", `${url} answered ${status}${reason && `: ${reason}`}`);
 }

@@ -46,8 +46,14 @@ export const commandTable: readonly CommandEntry[] = [
   entry("digest", "render a digest to a file, or send it now", async (io) =>
     (await import("../digest.ts")).digestCommand(io),
   ),
+  entry("report", "print the lost time of a period by cause, and error budgets", async (io) =>
+    (await import("../report.ts")).reportCommand(io),
+  ),
   entry("backtest", "replay past uptime through the rules, and compare configurations", async (io) =>
     (await import("../backtest.ts")).backtestCommand(io),
+  ),
+  entry("query", "print figures of the analytics service: entries, dwell, zones, uptime and more", async (io) =>
+    (await import("../query.ts")).queryCommand(io),
   ),
   entry("healthz", "check the health of the daemon on this machine", async (io) =>
     (await import("../healthz.ts")).healthzCommand(io),
@@ -125,13 +131,13 @@ function inherit(command: Command, parent: Command): void {
   for (const child of command.commands) inherit(child, command);
 }
 
-const BAD_NEWS: ReadonlySet<string> = new Set(["invalid", "bad_scenario", "rejected", "unauthorized"]);
+const BAD_NEWS: ReadonlySet<string> = new Set(["invalid", "bad_scenario", "rejected", "unauthorized", "unknown_name"]);
 
 /** An invalid file is an answer; a missing one is not. */
 function exitCodeOf(thrown: unknown): ExitCode {
   if (!(thrown instanceof CodedError)) return 3;
   if (BAD_NEWS.has(thrown.code)) return 1;
-  return thrown.code === "bad_option" ? 2 : 3;
+  return thrown.code === "bad_option" || thrown.code === "too_much" ? 2 : 3;
 }
 
 function isAbort(thrown: unknown): boolean {

@@ -18,7 +18,7 @@ export interface TableColumn<Row> {
 }
 
 /** Rows below a line that says what they share; none where it is empty. */
-export interface TableGroup<Row> {
+interface TableGroup<Row> {
   readonly heading: string;
   readonly rows: readonly Row[];
 }

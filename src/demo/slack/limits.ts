@@ -17,7 +17,7 @@ export interface SlackElement {
   readonly options?: readonly { readonly text: SlackText; readonly value: string }[];
 }
 
-export interface SlackBlock {
+interface SlackBlock {
   readonly type: string;
   readonly block_id?: string;
   readonly text?: SlackText;

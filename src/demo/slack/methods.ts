@@ -22,7 +22,7 @@ export interface Ephemeral {
   readonly body: SlackPost;
 }
 
-export interface MethodContext {
+interface MethodContext {
   readonly workspace: Workspace;
   readonly scopes: ReadonlySet<string>;
   posted(message: StandInMessage): void;

@@ -14,7 +14,7 @@ import type { StandInChannel, StandInMessage } from "./workspace.ts";
 const ACK_MS = 3_000;
 const MOST_CONNECTIONS = 10;
 
-export type DisconnectReason = "warning" | "refresh_requested" | "link_disabled";
+type DisconnectReason = "warning" | "refresh_requested" | "link_disabled";
 
 export type SlackSocketStandIn = ReturnType<typeof createSlackSocketStandIn>;
 

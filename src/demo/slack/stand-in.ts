@@ -23,7 +23,7 @@ export type SlackAnswer =
   | StatusAnswer;
 type StatusAnswer = { readonly status: number; readonly retryAfter?: number; readonly body?: string };
 
-export interface SlackCall {
+interface SlackCall {
   readonly method: string;
   readonly args: Arguments;
   /** What was answered: undefined for `ok`. */

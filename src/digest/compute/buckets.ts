@@ -11,18 +11,22 @@ const DAY = 24 * HOUR;
 /** A bucket with the time it covers. */
 export type TimedBucket = Interval & { readonly bucket: UptimeBucket };
 
-/**
- * The buckets of which more than half lies inside `bounds`, cut off there, in order, as far as they are settled
- * by `now`. Hourly and daily ones may be mixed.
- */
-export function timedBuckets(buckets: readonly UptimeBucket[], bounds: Interval, now: Instant): TimedBucket[] {
+/** The buckets in order, as far as they are settled by `now`. Hourly and daily ones may be mixed. */
+export function timedBuckets(buckets: readonly UptimeBucket[], now: Instant): TimedBucket[] {
   const sorted = buckets.toSorted((a, b) => a.startAt - b.startAt);
   const hour = bucketLengthMs(sorted);
   return sorted.flatMap((bucket, i) => {
     const from = bucket.startAt;
     const to = from + bucketLength(bucket, sorted[i - 1], sorted[i + 1], hour);
+    return to > now - SETTLING_MS ? [] : [{ bucket, from, to }];
+  });
+}
+
+/** The buckets of which more than half lies inside `bounds`, cut off there. */
+export function bucketsWithin(timed: readonly TimedBucket[], bounds: Interval): TimedBucket[] {
+  return timed.flatMap(({ bucket, from, to }) => {
     const middle = (from + to) / 2;
-    if (middle < bounds.from || middle >= bounds.to || to > now - SETTLING_MS) return [];
+    if (middle < bounds.from || middle >= bounds.to) return [];
     return [{ bucket, from: Math.max(from, bounds.from), to: Math.min(to, bounds.to) }];
   });
 }

@@ -3,10 +3,10 @@
  * the other, and where there is nothing there is no figure. Recordings are added one by one, and of each only its
  * results are stored: a large fleet's buckets are never in memory together.
  */
-import type { Matcher } from "../../alerting/route.ts";
-import { recordingLabels } from "../../health/recording-evaluator.ts";
 import { clip, subtract, total, union } from "../../lib/intervals.ts";
 import { createLocalHours } from "../../lib/local-hours.ts";
+import type { SloRow } from "../../report/report.ts";
+import { addLoss, noLoss } from "../../report/tally.ts";
 import {
   type Digest,
   type DigestPart,
@@ -20,10 +20,13 @@ import {
 } from "../digest.ts";
 import { addDays, createScheduleTimes, type DigestCalendar, digestCalendar } from "./calendar.ts";
 import { flappersOf, locationOutages, longestOutages, otherAlerts } from "./incident.ts";
+import { createLenses } from "./lenses.ts";
 import { type LocationRecords, locationDigests, locationGroups, newLocation, sumOf } from "./locations.ts";
-import { judgeRecording } from "./recording.ts";
+import { createFacts, isChosen, judgeRecording } from "./recording.ts";
+import { createSloRows } from "./slo-rows.ts";
 import { addTally, meanRecovery, meanUptime, newTally } from "./tally.ts";
 import { untrustedDays } from "./untrusted.ts";
+import { uncountedVisits } from "./visits.ts";
 
 export type Digester = ReturnType<typeof createDigester>;
 
@@ -32,11 +35,11 @@ export function createDigester(scope: DigestScope) {
   const localHours = createLocalHours();
   const calendar = digestCalendar(scope, localHours);
   const schedules = createScheduleTimes(localHours);
-  const byRecording = Map.groupBy(scope.incidents, ({ recordingId }) => recordingId);
   const locations = new Map<string, LocationRecords>();
+  const factsOf = createFacts(scope, schedules);
+  const slos = createSloRows(scope.slos ?? []);
+  const lenses = createLenses(scope);
   const wants = (subject: DigestRecording): boolean => isChosen(scope.matchers, subject);
-  const plannedOf = (subject: DigestRecording) =>
-    union((scope.maintenance ?? []).flatMap((one) => (isChosen(one.matchers, subject) ? one.windows : [])));
 
   return {
     /** Whether the digest is about this recording. */
@@ -45,13 +48,13 @@ export function createDigester(scope: DigestScope) {
     /** Adds a recording, each once; one that the digest does not want is left out. */
     add(subject: DigestRecording, figures: RecordingFigures): void {
       if (!wants(subject)) return;
-      const { id, locationId, timezone } = subject.recording;
+      const { locationId, timezone } = subject.recording;
+      lenses.add(subject, figures.quality);
       const location = locations.get(locationId) ?? newLocation(subject, calendar);
       locations.set(locationId, location);
-      const planned = plannedOf(subject);
-      const incidents = byRecording.get(id) ?? [];
-      const judged = judgeRecording({ scope, subject, figures, incidents, schedules, planned });
+      const judged = judgeRecording(factsOf(subject, figures));
       location.recordings.push(judged.digest);
+      slos.add(subject, judged.digest.loss);
       addTally(location.tally, judged.tally);
       if (total(location.open) < scope.period.to - scope.period.from)
         location.open = union([...location.open, ...subtract([scope.period], judged.closed)]);
@@ -63,7 +66,7 @@ export function createDigester(scope: DigestScope) {
     },
 
     /** The whole, in steps between which the event loop can run (`runYielding`). */
-    finish: () => figuresOf(scope, calendar, locations),
+    finish: () => figuresOf(scope, calendar, locations, { slos: slos.sorted, lenses: lenses.found }),
   };
 }
 
@@ -71,6 +74,7 @@ function* figuresOf(
   scope: DigestScope,
   calendar: DigestCalendar,
   byId: ReadonlyMap<string, LocationRecords>,
+  { slos, lenses }: { readonly slos: () => readonly SloRow[]; readonly lenses: () => Digest["lenses"] },
 ): Generator<void, Digest> {
   const all = [...byId.values()];
   const { period, untrustedBelow } = scope;
@@ -88,6 +92,8 @@ function* figuresOf(
   yield;
   const untrusted = untrustedDays(all, calendar, scope);
   yield;
+  const visits = uncountedVisits(scope, byId);
+  yield;
   return {
     now: scope.now,
     period,
@@ -101,9 +107,13 @@ function* figuresOf(
     untrustedBelow,
     counts: "not_asked",
     longest: longestOutages(parts, wholeLocations),
+    lenses: lenses(),
+    qualityBelow: scope.qualityBelow,
     flappers: flappersOf(parts),
     locationOutages: wholeLocations,
     other: otherAlerts(scope, byId),
+    slos: slos(),
+    visits,
     unreachable: clip(scope.unreachable, period),
     unwatched: clip(scope.unwatched ?? [], period),
     maintenance: (scope.maintenance ?? []).flatMap(({ name, comment, windows }) => {
@@ -111,15 +121,6 @@ function* figuresOf(
       return inside.length === 0 ? [] : [{ name, comment, windows: inside }];
     }),
   };
-}
-
-/** Matchers see the labels an alert of the recording would carry; a missing label is the empty string. */
-function isChosen(matchers: readonly Matcher[], { recording, locationName }: DigestRecording): boolean {
-  if (matchers.length === 0) return true;
-  const { id, locationId } = recording;
-  const location = { id: locationId, name: locationName, timezone: undefined };
-  const labels = recordingLabels(id, locationId, { recording: () => recording, location: () => location });
-  return matchers.every(({ name, matches }) => matches(labels[name] ?? ""));
 }
 
 function totalsOf(locations: readonly LocationRecords[]): DigestTotals {
@@ -134,6 +135,7 @@ function totalsOf(locations: readonly LocationRecords[]): DigestTotals {
     outages: tally.outages,
     lostMs: sumOf(digests, ({ lostMs }) => lostMs),
     plannedMs: sumOf(digests, ({ plannedMs }) => plannedMs),
+    loss: digests.reduce((sum, one) => addLoss(sum, one.loss), noLoss()),
     uptime: meanUptime(tally),
     recoveryMs: meanRecovery(tally),
   };

@@ -1,8 +1,11 @@
 /** Alerts as a digest counts and ranks them: downtime of recordings and locations, and other alerts. */
-import { type Alert, defaultAlertNames } from "../../health/alert.ts";
+import { matchesAll } from "../../alerting/matcher.ts";
+import { type Alert, defaultAlertNames, groupOfSubject } from "../../health/alert.ts";
+import type { Recording } from "../../health/recording.ts";
 import { problemKindOf, type Rule } from "../../health/rule.ts";
 import { lengthIn, subtract } from "../../lib/intervals.ts";
 import { compareText } from "../../lib/text.ts";
+import type { LossEvidence } from "../../report/attribute.ts";
 import type {
   DigestIncident,
   DigestIncidentKind,
@@ -16,25 +19,64 @@ import type {
 } from "../digest.ts";
 import { type LocationRecords, sumOf } from "./locations.ts";
 
-const COUNTED_APART: readonly DigestIncidentKind[] = ["offline", "missing", "location_offline", "flapping"];
+const COUNTED_APART = ["offline", "missing", "location_offline", "flapping"] as const;
 
-type RecordedAlert = Pick<Alert, "ruleId" | "labels" | "subject" | "startsAt" | "endsAt" | "endReason">;
+/** Cameras of one location are not reported offline in the same second. */
+const TOGETHER_WITHIN_MS = 5 * 60_000;
+
+type RecordedAlert = Pick<Alert, "ruleId" | "labels" | "subject" | "startsAt" | "endsAt" | "endReason"> &
+  Pick<DigestIncident, "uncounted">;
 
 /** A firing alert or a stored incident as a digest counts it: by its rule, or by its name once the rule is removed. */
 export function incidentOf(alert: RecordedAlert, rules: readonly Rule[]): DigestIncident {
-  const { ruleId, labels, subject, startsAt, endsAt, endReason } = alert;
+  const { ruleId, labels, subject, startsAt, endsAt, endReason, uncounted } = alert;
   const alertname = labels.alertname ?? ruleId;
   const rule = rules.find(({ id }) => id === ruleId);
-  const isOf = (kind: DigestIncidentKind) =>
-    rule ? problemKindOf(rule.when) === kind : kind !== "other" && defaultAlertNames[kind] === alertname;
+  const isOf = (kind: Exclude<DigestIncidentKind, "other"> | "camera_server_offline") =>
+    rule ? problemKindOf(rule.when) === kind : defaultAlertNames[kind] === alertname;
   return {
     alertname,
     kind: COUNTED_APART.find(isOf) ?? "other",
     recordingId: subject.kind === "recording" ? subject.id : undefined,
     locationId: subject.kind === "location" ? subject.id : undefined,
+    group: subject.kind === "group" ? labels : undefined,
+    cameraServer: isOf("camera_server_offline") ? groupOfSubject(subject)?.value : undefined,
     startsAt,
     endsAt,
     endReason,
+    uncounted,
+  };
+}
+
+/** Of a location or a camera server. */
+export function groupKey(cause: "location" | "camera_server", id: string): string {
+  return `${cause}/${id}`;
+}
+
+/**
+ * Gives the alerts about all recordings of a recording's location and camera server: the larger group first, of equal
+ * ones the location. Outages that begin or end a few minutes apart are the same one.
+ */
+export function createWider({ incidents, groupSizes, now }: DigestScope) {
+  const spans = Map.groupBy(incidents, ({ kind, locationId = "", cameraServer }) => {
+    if (cameraServer !== undefined) return groupKey("camera_server", cameraServer);
+    return kind === "location_offline" ? groupKey("location", locationId) : "";
+  });
+  return ({ locationId, cameraServer }: Recording): LossEvidence["wider"] => {
+    const causes = [
+      ["location", groupKey("location", locationId)],
+      ["camera_server", groupKey("camera_server", cameraServer)],
+    ] as const;
+    const size = (key: string) => groupSizes?.get(key) ?? 0;
+    return causes
+      .toSorted(([, a], [, b]) => size(b) - size(a))
+      .map(([cause, key]) => ({
+        cause,
+        spans: (spans.get(key) ?? []).map(({ startsAt, endsAt = now }) => ({
+          from: startsAt - TOGETHER_WITHIN_MS,
+          to: endsAt + TOGETHER_WITHIN_MS,
+        })),
+      }));
   };
 }
 
@@ -59,12 +101,16 @@ export function locationOutages(
 
 /** Alerts that are not downtime, of the recordings and locations in the digest or of the service itself. */
 export function otherAlerts(
-  { incidents, period, now }: DigestScope,
+  { incidents, period, now, matchers }: DigestScope,
   locations: ReadonlyMap<string, LocationRecords>,
 ): OtherAlerts[] {
   const recordings = new Set([...locations.values()].flatMap((one) => one.recordings.map(({ id }) => id)));
-  const concerns = ({ recordingId, locationId }: DigestIncident) =>
-    recordingId === undefined ? locationId === undefined || locations.has(locationId) : recordings.has(recordingId);
+  const concerns = ({ recordingId, locationId, group }: DigestIncident) =>
+    group
+      ? matchesAll(matchers, group)
+      : recordingId === undefined
+        ? locationId === undefined || locations.has(locationId)
+        : recordings.has(recordingId);
   const lengths = incidents
     .filter((incident) => incident.kind === "other" && concerns(incident))
     .map(({ alertname, startsAt: from, endsAt: to = now }) => ({
@@ -80,9 +126,6 @@ export function otherAlerts(
 type Parts = Readonly<Record<DigestPart, readonly LocationGroup[]>>;
 
 const MOST_LONG = 5;
-/** Cameras of one location are not reported offline in the same second. */
-const TOGETHER_WITHIN_MS = 5 * 60_000;
-
 /** Whether a recording's outage is one of its whole location's. */
 export function isLocationWide(outage: Outage, wholeLocation: readonly Outage[]): boolean {
   const close = (a = 0, b = 0) => Math.abs(a - b) <= TOGETHER_WITHIN_MS;

@@ -1,8 +1,11 @@
 /** The digest of one recording: its period, and the one before it. */
-
+import type { Matcher } from "../../alerting/route.ts";
+import { recordingLabels } from "../../health/recording-evaluator.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { isBelow } from "../../lib/format.ts";
 import { clip, type Interval, lengthIn, subtract, total, union } from "../../lib/intervals.ts";
+import { attribute, type LossEvidence } from "../../report/attribute.ts";
+import { type LossTally, lossTally } from "../../report/tally.ts";
 import {
   type DigestIncident,
   type DigestPart,
@@ -13,8 +16,9 @@ import {
   type RecordingFigures,
   UP_ALL_THE_TIME,
 } from "../digest.ts";
-import { closedTime, hourlyTime, timedBuckets, timeline } from "./buckets.ts";
+import { bucketsWithin, closedTime, hourlyTime, timedBuckets, timeline } from "./buckets.ts";
 import type { ScheduleTimes } from "./calendar.ts";
+import { createWider } from "./incident.ts";
 import { meanUptime, tallyOf } from "./tally.ts";
 
 type Downtime = Interval & Pick<Outage, "endsAt" | "recovered"> & { readonly kind: "offline" | "missing" };
@@ -25,9 +29,42 @@ interface Facts {
   readonly figures: RecordingFigures;
   /** The recording's own: `offline`, `missing` and `flapping`. */
   readonly incidents: readonly DigestIncident[];
+  /** Alerts about all recordings of its location or camera server, the largest group first. */
+  readonly wider: LossEvidence["wider"];
   readonly schedules: ScheduleTimes;
   /** Its maintenance windows. */
   readonly planned: readonly Interval[];
+}
+
+/** Matchers see the labels an alert of the recording would carry; a missing label is the empty string. */
+export function isChosen(matchers: readonly Matcher[], { recording, locationName }: DigestRecording): boolean {
+  if (matchers.length === 0) return true;
+  const { id, locationId } = recording;
+  const location = { id: locationId, name: locationName, timezone: undefined };
+  const labels = recordingLabels(id, locationId, { recording: () => recording, location: () => location });
+  return matchers.every(({ name, matches }) => matches(labels[name] ?? ""));
+}
+
+/** Gives what the scope holds about a recording. */
+export function createFacts(scope: DigestScope, schedules: ScheduleTimes) {
+  const byRecording = Map.groupBy(scope.incidents, ({ recordingId }) => recordingId);
+  const widerOf = createWider(scope);
+  const plannedOf = (subject: DigestRecording) =>
+    union((scope.maintenance ?? []).flatMap((one) => (isChosen(one.matchers, subject) ? one.windows : [])));
+  return (subject: DigestRecording, figures: RecordingFigures): Facts => {
+    const incidents = byRecording.get(subject.recording.id) ?? [];
+    const [wider, planned] = [widerOf(subject.recording), plannedOf(subject)];
+    return { scope, subject, figures, incidents, wider, schedules, planned };
+  };
+}
+
+/** What a recording lost in the period, by cause. */
+export function lossIn(facts: Facts): LossTally {
+  return lossTally(attribute(evidenceOf(facts), untilNow(facts.scope.period, facts.scope.now)));
+}
+
+function untilNow({ from, to }: Interval, now: Instant): Interval {
+  return { from, to: Math.min(to, Math.max(now, from)) };
 }
 
 /**
@@ -37,8 +74,9 @@ interface Facts {
 export function judgeRecording(facts: Facts) {
   const { subject, incidents, scope, planned } = facts;
   const { now, unreachable, period: bounds } = scope;
-  const downtimes = downtimesOf(subject, incidents, now);
-  const inPeriod = within(bounds, downtimes, facts);
+  const evidence = evidenceOf(facts);
+  const { downtimes } = evidence;
+  const inPeriod = within(bounds, evidence, facts);
   const { closed, down, plannedDown, outages, tally } = inPeriod;
   const isPlanned = (one: Interval) => planned.length > 0 && subtract([one], planned).length === 0;
   const downSince = downtimes.find((one) => one.endsAt === undefined && !isPlanned(one))?.from;
@@ -48,9 +86,9 @@ export function judgeRecording(facts: Facts) {
   const hasTrouble = part === "down_now" || part === "down_some";
   // The bar of what is down now shows the present too.
   const until = part === "down_now" ? Math.max(now, bounds.to) : bounds.to;
-  const shown = until > bounds.to ? within({ from: bounds.from, to: until }, downtimes, facts) : inPeriod;
+  const shown = until > bounds.to ? within({ from: bounds.from, to: until }, evidence, facts) : inPeriod;
   const compared = comparedPeriod(facts);
-  const before = compared && within(compared, downtimes, facts).tally;
+  const before = compared && within(compared, evidence, facts).tally;
   const digest: RecordingDigest = {
     id: subject.recording.id,
     name: subject.recording.name,
@@ -60,6 +98,7 @@ export function judgeRecording(facts: Facts) {
     uptimeBefore: before && meanUptime(before),
     lostMs: total(down),
     plannedMs: total(plannedDown),
+    loss: inPeriod.loss,
     outages,
     flapping: flappingOf(incidents, bounds, now),
     timeline: hasTrouble ? timeline({ ...shown, bounds, unreachable, upSince, until }) : [],
@@ -67,26 +106,40 @@ export function judgeRecording(facts: Facts) {
   return { tally, closed: [...closed, ...planned], before, digest };
 }
 
-function within(
-  bounds: Interval,
-  downtimes: readonly Downtime[],
-  { scope, subject, figures, schedules, planned }: Facts,
-) {
-  const buckets = timedBuckets(figures.buckets, bounds, scope.now);
-  const learned = schedules.closed(figures.scheduleHours, subject.recording.timezone, bounds);
-  const unreported = learned.length === 0 ? [] : subtract(learned, hourlyTime(buckets));
-  const closed = union([...closedTime(buckets), ...unreported]);
-  const excluded = union([...closed, ...scope.unreachable]);
-  const known = subtract(clip(downtimes, bounds), excluded);
-  const down = subtract(known, planned);
-  const plannedDown = subtract(known, down);
-  const counted = downtimes.filter((one) => lengthIn([one], bounds, [...closed, ...planned]) > 0);
+/** Buckets are needed whole: of days at both ends of a period, what is around it counts too. */
+export const AROUND_MS = 26 * 3_600_000;
+
+/** What is known of the recording in and around both periods; the causes of its downtime are found from it. */
+function evidenceOf({ scope, subject, figures, incidents, schedules, wider, planned }: Facts) {
+  const { now, period, before, unreachable, unwatched = [] } = scope;
+  const downtimes = downtimesOf(subject, incidents, now);
+  const timed = timedBuckets(figures.buckets, now);
+  const around = { from: (before?.period ?? period).from - AROUND_MS, to: Math.max(now, period.to) + AROUND_MS };
+  const learned = schedules.closed(figures.scheduleHours, subject.recording.timezone, around);
+  const unreported = learned.length === 0 ? [] : subtract(learned, hourlyTime(timed));
+  const closed = union([...closedTime(timed), ...unreported]);
+  const known = [figures.buckets[0]?.startAt, downtimes[0]?.from, subject.status && subject.since];
+  const knownFrom = Math.min(...known.filter((at) => at !== undefined));
+  const buckets = timed.flatMap(({ bucket, from, to }) =>
+    bucket.withinSchedule && bucket.overallUptime !== undefined ? [{ from, to, recorded: bucket.overallUptime }] : [],
+  );
+  return { timed, downtimes, down: downtimes, closed, unreachable, unwatched, planned, buckets, wider, knownFrom };
+}
+
+function within(bounds: Interval, evidence: ReturnType<typeof evidenceOf>, { scope, planned }: Facts) {
+  const buckets = bucketsWithin(evidence.timed, bounds);
+  const closed = clip(evidence.closed, bounds);
+  const attributed = attribute(evidence, untilNow(bounds, scope.now));
+  const down = subtract(attributed.seen, planned);
+  const plannedDown = subtract(attributed.seen, down);
+  const counted = evidence.downtimes.filter((one) => lengthIn([one], bounds, [...closed, ...planned]) > 0);
   const outages = counted.map((one): Outage => {
     const { kind, from: startsAt, endsAt, recovered } = one;
     const plannedMs = lengthIn(planned, one);
     return { kind, startsAt, endsAt, lostMs: lengthIn(down, one), ...(plannedMs > 0 && { plannedMs }), recovered };
   });
-  return { bounds, buckets, closed, down, plannedDown, outages, tally: tallyOf(buckets, outages, bounds) };
+  const loss = lossTally(attributed);
+  return { bounds, buckets, closed, down, plannedDown, outages, loss, tally: tallyOf(buckets, outages, bounds) };
 }
 
 /** The part of a recording that is not down now. `wasUp`: since before the period, with the service reachable. */

@@ -1,5 +1,5 @@
 /** Days with unreliable visitor counts, and what was counted on the same weekday before. */
-import { median } from "../../alerting/impact.ts";
+import { median } from "../../health/lens.ts";
 import { SETTLING_MS } from "../../health/uptime.ts";
 import { isBelow } from "../../lib/format.ts";
 import { compareText } from "../../lib/text.ts";
@@ -67,7 +67,8 @@ export function withEntries(digest: Digest, entries: Entries, counts: CountsAnsw
   const untrusted = digest.untrusted.map((day) => {
     const counted = entries.get(day.locationId);
     const past = day.alike.map((date) => counted?.get(date)).filter((n) => n !== undefined);
-    return { ...day, entries: counted?.get(day.date), usual: past.length >= MIN_WEEKS ? median(past) : undefined };
+    const usual = past.length >= MIN_WEEKS ? Math.round(median(past)) : undefined;
+    return { ...day, entries: counted?.get(day.date), usual };
   });
   return { ...digest, untrusted, counts };
 }

@@ -5,7 +5,15 @@ import type { Interval } from "../../lib/intervals.ts";
 import { cut, stripControls } from "../../lib/text.ts";
 import { meanRecovery, tallyOf } from "../compute/tally.ts";
 import { shortfall } from "../compute/untrusted.ts";
-import { type Digest, digestParts, type LocationGroup, type RecordingDigest, type UntrustedDay } from "../digest.ts";
+import {
+  type Digest,
+  digestParts,
+  type LensToClean,
+  type LocatedVisits,
+  type LocationGroup,
+  type RecordingDigest,
+  type UntrustedDay,
+} from "../digest.ts";
 
 const ROWS_PER_STEP = 500;
 
@@ -21,6 +29,14 @@ export function countsCsv({ untrusted }: Digest): Generator<string, void> {
   return table(
     countsColumns,
     untrusted.map((day) => [day]),
+  );
+}
+
+/** A line per location with visits that were not counted: the estimate, its 10th and its 90th percentile. */
+export function visitsCsv({ visits }: Digest): Generator<string, void> {
+  return table(
+    visitsColumns,
+    visits.map((one) => [one]),
   );
 }
 
@@ -55,6 +71,24 @@ function recordingColumns(bounds: Interval): Columns<RecordingRow> {
   };
 }
 
+/** A line per recording whose quality falls steadily. */
+export function lensesCsv({ lenses }: Digest): Generator<string, void> {
+  return table(
+    lensColumns,
+    lenses.map((lens) => [lens]),
+  );
+}
+
+const lensColumns: Columns<[LensToClean]> = {
+  location: ({ locationName }) => short(locationName),
+  location_id: ({ locationId }) => short(locationId),
+  recording: ({ recording }) => short(recording.name),
+  recording_id: ({ recording }) => short(recording.id),
+  quality_ratio: ({ quality }) => ratio(quality),
+  lost_per_day_ratio: ({ perDay }) => ratio(perDay),
+  below_threshold_from: ({ below }) => new Date(below).toISOString(),
+};
+
 const countsColumns: Columns<[UntrustedDay]> = {
   location: ({ locationName }) => short(locationName),
   location_id: ({ locationId }) => short(locationId),
@@ -63,6 +97,14 @@ const countsColumns: Columns<[UntrustedDay]> = {
   entries: ({ entries }) => entries,
   usual_entries: ({ usual }) => usual,
   short_by: shortfall,
+};
+
+const visitsColumns: Columns<[LocatedVisits]> = {
+  location: ({ locationName }) => short(locationName),
+  location_id: ({ locationId }) => short(locationId),
+  visits_uncounted: ({ visits }) => Math.round(visits.estimate),
+  visits_uncounted_low: ({ visits }) => Math.round(visits.low),
+  visits_uncounted_high: ({ visits }) => Math.round(visits.high),
 };
 
 /** The service does not limit the length of a name. */

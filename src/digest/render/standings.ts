@@ -1,6 +1,11 @@
 /** Rankings, locations by day, untrusted visitor counts and other alerts. */
+import { visitsRange, visitsWords, worthOf } from "../../alerting/uncounted.ts";
+import { sumOfVisits } from "../../counts/location-outage.ts";
 import { humanDuration } from "../../lib/duration.ts";
 import { count, counted, exactPercent, isBelow, nameOf, percent } from "../../lib/format.ts";
+import { inZone } from "../../lib/when.ts";
+import { type LossCause, lossCauses } from "../../report/attribute.ts";
+import { availability, budgetLeft, type LossTally, lostMs, unplannedAvailability } from "../../report/tally.ts";
 import { shortfall } from "../compute/untrusted.ts";
 import { type Digest, type LocationDigest, type UntrustedDay, UP_ALL_THE_TIME } from "../digest.ts";
 import type { DigestSection, SectionRow } from "./view.ts";
@@ -119,6 +124,47 @@ function countsExplanation({ untrustedBelow, counts }: Digest): string {
   return `${days} Counts are the service's own, not corrected. ${usual}`;
 }
 
+const MOST_LENSES = 10;
+
+/** `quality 81 %`, `1.2 % lost a week; below 70 % from about 14 Jan 2027`. */
+export function lensesSection(digest: Digest): DigestSection {
+  const { lenses, now, timezone, qualityBelow = 0 } = digest;
+  const rows = lenses.slice(0, MOST_LENSES).map((lens) => {
+    const { perDay, quality, below } = lens;
+    const date = inZone(below, timezone).toFormat("d LLL yyyy");
+    const when = below > now ? `below ${exactPercent(qualityBelow)} from about ${date}` : "below it by now";
+    const note = `${percent(perDay * 7)} lost a week; ${when}`;
+    return entry(
+      `${nameAt(lens.recording, lens)} · ${locationLabel(lens)}`,
+      `quality ${Math.round(quality * 100)} %`,
+      note,
+    );
+  });
+  return {
+    title: "Lenses to clean",
+    rows: [...rows, ...moreOf(lenses.length - rows.length, "recording")],
+    explanation: `Their quality fell steadily for eight weeks, more than that of the fleet. The date is when it would be below ${exactPercent(qualityBelow)}, where an alert fires, if it went on so; it foretells no failure.`,
+  };
+}
+
+const MOST_UNCOUNTED = 20;
+
+/** Each location, and all of them together: outages at different places have little to do with each other. */
+export function visitsSection({ visits, visitWorth }: Digest): DigestSection {
+  const shown = visits.filter((one) => visitsRange(one.visits) !== "");
+  const rows = shown.slice(0, MOST_UNCOUNTED).map((one) => {
+    const worth = worthOf(one.visits, visitWorth);
+    return entry(locationLabel(one), visitsRange(one.visits), worth && `about ${worth}`);
+  });
+  return {
+    title: "Visits not counted",
+    count: visitsWords(sumOfVisits(visits.map((one) => one.visits)), visitWorth),
+    rows: [...rows, ...moreOf(shown.length - rows.length, "location")],
+    explanation:
+      "Estimates by the same hours of other weeks, with their 10th and 90th percentile, where enough of those is known.",
+  };
+}
+
 const MOST_ACKNOWLEDGED = 20;
 
 export function acknowledgedSection(digest: Digest): DigestSection {
@@ -133,6 +179,47 @@ export function acknowledgedSection(digest: Digest): DigestSection {
     title: "Acknowledged and still firing",
     rows: [...rows, ...moreOf(acknowledged.length - rows.length, "alert")],
   };
+}
+
+/** Every cause of lost time, and the time added up over recordings; nothing where only single segments were lost. */
+export function lossSection({ totals: { loss } }: Digest): DigestSection {
+  const seen = lostMs(loss) - loss.unknown - loss.not_watched;
+  if (seen === 0 && !isBelow(availability(loss) ?? 1, UP_ALL_THE_TIME)) return { title: "", rows: [] };
+  const known = lossCauses.filter((cause) => loss[cause] > 0).sort((a, b) => loss[b] - loss[a]);
+  const rows = known.map((cause) => entry(causeNames[cause], humanDuration(loss[cause]), shareOf(loss[cause], loss)));
+  const explanation = "What outages do not explain is what the service's figures lack. Each second has one cause.";
+  return { title: "Lost time by cause", count: humanDuration(lostMs(loss)), rows, explanation };
+}
+
+const causeNames: Readonly<Record<LossCause, string>> = {
+  recording: "Single recordings",
+  location: "Whole locations",
+  camera_server: "Camera servers",
+  service: "Service unreachable",
+  not_watched: "lenswatch did not watch",
+  maintenance: "Maintenance, planned",
+  unknown: "Unknown",
+};
+
+function shareOf(ms: number, loss: LossTally): string {
+  return `${percent(ms / lostMs(loss))} of it`;
+}
+
+const MOST_OBJECTIVES = 20;
+
+/** How the period stands with each objective, the worst first of those with groups. */
+export function objectivesSection({ slos }: Digest): DigestSection {
+  const rows = slos.slice(0, MOST_OBJECTIVES).map(({ slo, id, name, loss }) => {
+    const [attained, left] = [unplannedAvailability(loss), budgetLeft(loss, slo.objective)];
+    const budget = left === undefined ? "nothing is known" : budgetPhrase(left);
+    const group = slo.by ? ` · ${nameOf(name, id, 40)}` : "";
+    return entry(`${slo.name}${group}`, percent(attained), `objective ${exactPercent(slo.objective)}, ${budget}`);
+  });
+  return { title: "Objectives", rows: [...rows, ...moreOf(slos.length - rows.length, "objective")] };
+}
+
+function budgetPhrase(left: number): string {
+  return left < 0 ? `error budget overspent by ${percent(-left)}` : `${percent(left)} of the error budget left`;
 }
 
 const MOST_ALERT_NAMES = 20;

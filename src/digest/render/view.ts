@@ -5,7 +5,17 @@ import { type Interval, total } from "../../lib/intervals.ts";
 import { type Digest, type DigestPart, digestParts, type TimelineRun } from "../digest.ts";
 import { headline } from "./headline.ts";
 import { isTroubled, partSection } from "./parts.ts";
-import { acknowledgedSection, countsSection, daysSection, otherSection, rankingSections } from "./standings.ts";
+import {
+  acknowledgedSection,
+  countsSection,
+  daysSection,
+  lensesSection,
+  lossSection,
+  objectivesSection,
+  otherSection,
+  rankingSections,
+  visitsSection,
+} from "./standings.ts";
 import { fullMoment, listed, moment, outageTimes, periodNoun } from "./words.ts";
 
 type Timeline = readonly TimelineRun[];
@@ -56,8 +66,12 @@ export function viewOf(digest: Digest, { name, externalUrl }: DigestFrame, limit
   const sectionsOf = (some: readonly DigestPart[] = []) => some.map((part) => partSection(part, digest, limit));
   const others = [
     acknowledgedSection(digest),
+    objectivesSection(digest),
+    lossSection(digest),
     ...rankingSections(digest),
+    lensesSection(digest),
     daysSection(digest, limit),
+    visitsSection(digest),
     countsSection(digest, limit),
     ...sectionsOf(sections.other),
     otherSection(digest),

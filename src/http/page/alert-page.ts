@@ -4,6 +4,7 @@ import { NOTE_CHARACTERS } from "../../alerting/acknowledgement.ts";
 import type { LogLine } from "../../alerting/decision-log.ts";
 import { fingerprint } from "../../alerting/fingerprint.ts";
 import { matchersOf } from "../../alerting/silence.ts";
+import { type VisitWorth, visitsWords } from "../../alerting/uncounted.ts";
 import type { Alert } from "../../health/alert.ts";
 import { currentStatus, type RecordingState } from "../../health/shard-state.ts";
 import { counted, nameOf, nameWithin } from "../../lib/format.ts";
@@ -40,11 +41,12 @@ export function alertsOf(print: string, { alerts, suppressed }: PageData): Activ
   return found.flatMap(({ key }) => suppressed.get(key) ?? []);
 }
 
-export interface AlertHistory {
+interface AlertHistory {
   /** The decision log of its subject since it began, oldest first. */
   readonly lines: readonly LogLine[];
   /** At least those of 30 days. */
   readonly incidents: readonly Incident[];
+  readonly worth: VisitWorth | undefined;
 }
 
 /** `active` have the same fingerprint; the page is about the first. */
@@ -52,7 +54,7 @@ export function* alertPage(
   active: readonly ActiveAlert[],
   data: PageData,
   visitor: Visitor,
-  { lines, incidents }: AlertHistory,
+  { lines, incidents, worth }: AlertHistory,
 ): Generator<void, HtmlPage> {
   const [first, ...others] = active;
   if (!first) throw new Error("an alert's page without an alert");
@@ -68,6 +70,7 @@ export function* alertPage(
   const own = lines.filter(({ ruleId }) => ruleId === undefined || ruleId === alert.ruleId);
   const cards = others.map((one) => html`<ul class="cards">${alertCard(one, context)}</ul>`);
   const earlier = incidents.filter((one) => one.fingerprint === print && one.id !== alert.id);
+  const { uncounted } = incidents.find(({ id }) => id === alert.id) ?? {};
   return {
     title: heading,
     mood: "bad",
@@ -76,7 +79,7 @@ export function* alertPage(
 <p>Since ${since} (${span(alert.startsAt, moment.now)}) <small>${classOf(alert)} · firing</small></p></div>
 ${unreachableNotice(data)}${actionRow(first, print, context)}
 <section aria-labelledby="facts"><h2 id="facts" class="hidden">What is known</h2><div class="panel facts">
-<p>${subjectOf(alert, ROOT)}</p>${noteOf(alert)}${stateLines(first, context)}</div></section>${cards}
+<p>${subjectOf(alert, ROOT)}</p>${noteOf(alert)}${costLine(visitsWords(uncounted, worth, true))}${stateLines(first, context)}</div></section>${cards}
 ${neighbours(alert, data)}${yield* earlierSection(earlier, facts.timezone, data)}
 ${decisionLogSection(own, { moment, timezone: facts.timezone, title: "Decision log", of: subject.kind })}${labelList(alert)}`,
   };
@@ -96,7 +99,7 @@ export function endedAlert(print: string, incidents: readonly Incident[]): Incid
 export function* endedAlertPage(
   ended: Incident,
   data: PageData,
-  { lines, incidents }: AlertHistory,
+  { lines, incidents, worth }: AlertHistory,
 ): Generator<void, HtmlPage> {
   const { moment, fleet } = data;
   const {
@@ -108,6 +111,7 @@ export function* endedAlertPage(
     endReason = null,
     planned = null,
     locationId,
+    uncounted,
   } = ended;
   const { inventory } = fleet;
   const recording = subject.kind === "recording" ? inventory.recording(subject.id)?.name || subject.id : undefined;
@@ -129,10 +133,15 @@ export function* endedAlertPage(
     path: `alerts/${ended.fingerprint}`,
     body: html`<div class="lead ${endReason === "recovered" ? "good" : "unknown"}"><h1><bdi>${heading}</bdi></h1>
 <p>${end} ${over ?? nothing}, lasted ${span(startsAt, endsAt)}; began ${began ?? nothing}
-<small>${nameOf(alertname, "alert", 80)}</small></p></div>${unreachableNotice(data)}<p class="pager">${links}</p>
+<small>${nameOf(alertname, "alert", 80)}</small></p>${costLine(visitsWords(uncounted, worth))}</div>${unreachableNotice(data)}<p class="pager">${links}</p>
 ${decisionLogSection(own, { moment, timezone, title: "Decision log", of: subject.kind })}
 ${yield* earlierSection(same, timezone, data)}`,
   };
+}
+
+/** `About 310 visits uncounted (260–370)`: of the whole location. */
+function costLine(words: string): Markup {
+  return words === "" ? nothing : html`<p class="soft">${capital(words)}</p>`;
 }
 
 /** What somebody does about it, the first thing on the page; then what they say with it. */

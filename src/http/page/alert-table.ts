@@ -4,13 +4,17 @@ import { fingerprint } from "../../alerting/fingerprint.ts";
 import {
   type Alert,
   type AlertFacts,
+  groupNouns,
+  groupOfSubject,
   leftOutPhrase,
   type ProblemKind,
   problems,
   recordingProblems,
   type SubjectKind,
+  sharedOutages,
 } from "../../health/alert.ts";
 import type { AlertState } from "../../health/shard-state.ts";
+import { guiltyFactor } from "../../health/uptime.ts";
 import { count, nameOf, nameWithin, percent } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { cut } from "../../lib/text.ts";
@@ -27,7 +31,7 @@ export function alertSortKey({ labels, subject, startsAt, id }: Alert): string {
   return sortKey(`${severityRank(labels)}${BREADTH[subject.kind]}${newest}`, [], id);
 }
 
-const BREADTH = { service: 0, integration: 1, location: 2, recording: 3, external: 4 } as const;
+const BREADTH = { service: 0, integration: 1, group: 2, location: 3, recording: 4, external: 5 } as const;
 
 const COLUMNS: readonly ListingColumn[] = [["Alert"], ["Where"], ["Since", "since"], ["For", "for", "t"], ["State"]];
 
@@ -52,7 +56,8 @@ export function alertTable(
 }
 
 /** The subject of an alert, with its link. */
-export function subjectOf({ subject: { kind, id }, labels, annotations, facts }: Alert, root: Root): Markup {
+export function subjectOf({ subject, labels, annotations, facts }: Alert, root: Root): Markup {
+  const { kind, id } = subject;
   const { location_id: locationId, location: name = "" } = labels;
   const href = homeLink(root, { location: locationId });
   const location =
@@ -62,6 +67,13 @@ export function subjectOf({ subject: { kind, id }, labels, annotations, facts }:
     return html`<a href="${recordingLink(root, id)}"><bdi>${recording}</bdi></a> <small>${location}</small>`;
   }
   if (kind === "location") return location;
+  const group = groupOfSubject(subject);
+  if (group) {
+    const value = html`<a href="${homeLink(root, { q: group.value.slice(0, 256) })}"><bdi>${cut(group.value, 100)}</bdi></a>`;
+    return html`${groupNouns[group.label]} ${value} <small>${location}</small>`;
+  }
+  if (kind === "group")
+    return html`<bdi>${cut(id.replace(/^slo\//, "SLO "), 100)}</bdi> <small>${cut(annotations.description ?? "", 300)} ${location}</small>`;
   if (kind === "external") {
     const source = labels.instance ?? labels.job ?? "external";
     const detail = annotations.summary ?? annotations.description ?? "";
@@ -122,10 +134,14 @@ export function classOf({ labels, facts }: Pick<ShownAlert, "labels" | "facts">)
 }
 
 function figure(facts: AlertFacts): string {
-  const { problem, averageQuality, overallUptime, decimals, offline, of, outside = 0, unread = 0 } = facts;
+  const { problem, averageQuality, overallUptime, arrived, decimals, offline, of, outside = 0, unread = 0 } = facts;
   if (problem === "low_quality" && averageQuality !== undefined) return `, ${percent(averageQuality, decimals)}`;
-  if (problem === "low_uptime" && overallUptime !== undefined) return `, ${percent(overallUptime, decimals)}`;
-  if (problem !== "location_offline" || offline === undefined || of === undefined) return "";
+  if (problem === "low_uptime" && overallUptime !== undefined) {
+    const cause = guiltyFactor(overallUptime, arrived);
+    return `, ${percent(overallUptime, decimals)}${cause ? `, ${cause}` : ""}`;
+  }
+  if (problem === "not_uploading" && arrived !== undefined) return `, ${percent(arrived, decimals)} of segments`;
+  if (!sharedOutages.has(problem) || offline === undefined || of === undefined) return "";
   const leftOut = leftOutPhrase(facts);
   return `, ${count(offline)} of ${count(of + outside + unread)}${leftOut && `; ${leftOut}`}`;
 }

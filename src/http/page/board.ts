@@ -5,10 +5,12 @@ import {
   attentionOf,
   attentions,
   type Cluster,
+  causePhrase,
   clustersOf,
   handledPhrase,
   isOfLenswatch,
   phraseOf,
+  type SharedCause,
   severityRank,
 } from "../../alerting/attention.ts";
 import { fingerprint } from "../../alerting/fingerprint.ts";
@@ -20,13 +22,19 @@ import { span } from "../../lib/when.ts";
 import type { ActiveAlert } from "../deps.ts";
 import { eachRow } from "../paging.ts";
 import { alertSortKey, alertTitle, subjectOf, suppressionPhrase } from "./alert-table.ts";
+import { groupSizes, groupSizesNow } from "./group-sizes.ts";
 import { alertPageLink, homeLink, signInLink } from "./links.ts";
 import type { PageData } from "./page-data.ts";
 import type { FleetSummary } from "./summary.ts";
 import { formToken, type Visitor } from "./visitor.ts";
 import { timeAt } from "./when.ts";
 
-export type BoardEntry = { readonly key?: string; readonly alerts: readonly Alert[]; readonly since: Instant };
+type BoardEntry = {
+  readonly key?: string;
+  readonly cause?: SharedCause | undefined;
+  readonly alerts: readonly Alert[];
+  readonly since: Instant;
+};
 
 export interface Board {
   readonly needed: readonly Alert[];
@@ -39,17 +47,18 @@ export interface Board {
 }
 
 /** Attention for what is shown; one that waits for its first evaluation counts as well. */
-export function attentionFor(alert: Alert, active: ActiveAlert | undefined): Attention {
+function attentionFor(alert: Alert, active: ActiveAlert | undefined): Attention {
   return attentionOf({ ...active, isPaused: alert.facts.paused });
 }
 
 /** Yields every so many alerts. */
-export function* boardOf({ alerts, suppressed }: PageData): Generator<void, Omit<Board, "locations">> {
+export function* boardOf(data: PageData): Generator<void, Omit<Board, "locations">> {
+  const { alerts, suppressed } = data;
   const by = new Map<Attention, Alert[]>(attentions.map((attention) => [attention, []]));
   yield* eachRow(alerts, (alert) => by.get(attentionFor(alert, suppressed.get(alert.key)))?.push(alert));
   const needed = by.get("needed") ?? [];
   by.delete("needed");
-  const { clusters, single } = clustersOf(needed);
+  const { clusters, single } = clustersOf(needed, needed.length > 1 ? yield* groupSizes(data, needed) : undefined);
   const keyed: (readonly [string, BoardEntry])[] = [];
   const alone = single.map((alert) => ({ alerts: [alert], since: alert.startsAt }));
   yield* eachRow([...clusters, ...alone], (entry) => keyed.push([entrySortKey(entry), entry]));
@@ -74,7 +83,7 @@ const MOST_AT_ONCE = 2_000;
 /** What a button of a cluster is about: its alerts that need somebody now and fired when the page was made. */
 export function alertsMeant(key: string, seenAt: Instant, data: PageData): readonly Alert[] {
   const needed = data.alerts.filter((one) => attentionFor(one, data.suppressed.get(one.key)) === "needed");
-  return alertsOfCluster(key, needed)
+  return alertsOfCluster(key, needed, () => groupSizesNow(data, needed))
     .filter(({ firedAt }) => firedAt <= seenAt)
     .slice(0, MOST_AT_ONCE);
 }
@@ -117,7 +126,7 @@ function entryItem(entry: BoardEntry, board: Board, data: PageData, token: strin
   const all = html`<li><a href="${homeLink("./", { show: "alerts" })}">${count(left)} more</a></li>`;
   return html`<li class="cluster ${toneOf(worstSeverity(alerts))}" id="${key.slice(0, 80)}">
 ${severityWord(worstSeverity(alerts))}<div><h3>${phraseOf(alerts)}</h3>
-<p>${sinceOf(entry, data)}${placesOf(alerts, board)}</p>
+<p>${sinceOf(entry, data)}${entry.cause ? html` · <bdi>${causeOf(entry)}</bdi>` : nothing}${placesOf(entry, board)}</p>
 <details><summary>Show ${counted(alerts.length, "alert")}</summary>
 <ul class="board">${shown.map((alert) => alertRow(alert, data, nothing))}${left === 0 ? nothing : all}</ul></details></div>
 ${token === undefined ? nothing : clusterButtons(key, alerts.length)}</li>`;
@@ -156,10 +165,14 @@ export function wallBoard(board: Board, data: PageData): Markup {
 ${left === 0 ? nothing : html`<p>and ${count(left)} more</p>`}`;
 }
 
+function causeOf({ cause, alerts: [first] }: BoardEntry): string {
+  return cause ? causePhrase(cause, first?.labels.location) : "";
+}
+
 const LOCATIONS_NAMED = 2;
 
 /** `camera server cs-1 · Leeds Briggate, York and 3 more locations`: what a cluster shares, and where it is. */
-function placesOf(alerts: readonly Alert[], { locations }: Board): Markup {
+function placesOf({ alerts, cause }: BoardEntry, { locations }: Board): Markup {
   const places = [...Map.groupBy(alerts, ({ labels }) => labels.location_id ?? "").entries()].filter(
     ([id]) => id !== "",
   );
@@ -170,7 +183,8 @@ function placesOf(alerts: readonly Alert[], { locations }: Board): Markup {
   const left = places.length - named.length;
   const organisations = new Set(places.map(([id]) => locations.get(id)?.organisation ?? ""));
   const servers = new Set(alerts.map(({ labels }) => labels.camera_server ?? ""));
-  const shared = places.length < 2 ? [] : [onlyOf("organisation", organisations), onlyOf("camera server", servers)];
+  const shared =
+    places.length < 2 || cause ? [] : [onlyOf("organisation", organisations), onlyOf("camera server", servers)];
   return html`${shared}${places.length === 0 ? nothing : html` · ${named}`}${left === 0 ? nothing : ` and ${counted(left, "more location")}`}`;
 }
 

@@ -56,7 +56,7 @@ const SHORT_ALREADY = 8;
 const reverse = (text: string) => [...text].reverse().join("");
 
 /** By id: its shortest ending that no other id has, of at least 4 characters. */
-export function shortIds(all: readonly string[]): Map<string, string> {
+function shortIds(all: readonly string[]): Map<string, string> {
   const reversed = all.map((id) => reverse(id)).sort();
   const alike = (a: string, b = "") => {
     let n = 0;

@@ -1,6 +1,7 @@
 /** The history of a recording or a location: its incidents and its decision log. */
 import { type LogLine, sentenceOf } from "../../alerting/decision-log.ts";
 import { type FoldedDecisions, foldDecisions } from "../../alerting/fold-decisions.ts";
+import { visitsRange } from "../../alerting/uncounted.ts";
 import type { EndReason } from "../../health/alert.ts";
 import type { Subject } from "../../health/evaluation.ts";
 import type { Instant } from "../../lib/clock.ts";
@@ -59,12 +60,14 @@ export function incidentTable(
   items: readonly ApiIncident[],
   { moment, timezoneOf, root, caption, withPlace }: IncidentTable,
 ): Markup {
+  const isCosted = items.some(({ uncounted }) => visitsRange(uncounted) !== "");
   const columns: readonly ListingColumn[] = [
     ["Alert"],
     ...(withPlace ? [["Where"] as const] : []),
     ["Began", "began"],
     ["Ended", "ended"],
     ["Lasted", "lasted", "t"],
+    ...(isCosted ? [["Uncounted", "visits uncounted", "t"] as const] : []),
     ["Reason"],
   ];
   const rows = items.map((row) => {
@@ -78,6 +81,7 @@ export function incidentTable(
       timeAt(from, zone, moment, isBrief),
       to === undefined ? nothing : timeAt(to, zone, moment, isBrief),
       html`${span(from, to ?? moment.now)}`,
+      ...(isCosted ? [html`${visitsRange(row.uncounted)}`] : []),
       html`${endWords(row)}`,
     ];
   });

@@ -44,7 +44,7 @@ export function* incidentsPage(
     path: incidentsLink(ROOT, parameters).slice(ROOT.length),
     refresh: "never",
     madeAt: moment.now,
-    body: html`<h1>${counted(listing.total, "incident")}</h1>${unreachableNotice(data)}${filterForm(query, rules)}
+    body: html`<h1>${counted(listing.total, "incident")}</h1>${unreachableNotice(data)}<p><a href="./report">Lost time by cause</a></p>${filterForm(query, rules)}
 ${listing.total === 0 ? html`<p class="soft">No incidents in that time.</p>` : html`${more}${table}${more}${csv}`}`,
   };
 }
@@ -98,6 +98,9 @@ const CSV_COLUMNS: Readonly<Record<string, (row: ApiIncident) => CsvCell>> = {
   lasted_seconds: ({ durationSeconds }) => Math.round(durationSeconds),
   reason: ({ endReason }) => endReason ?? undefined,
   planned: ({ planned }) => planned ?? undefined,
+  visits_uncounted: ({ uncounted }) => uncounted?.estimate,
+  visits_uncounted_low: ({ uncounted }) => uncounted?.low,
+  visits_uncounted_high: ({ uncounted }) => uncounted?.high,
 };
 const ROWS_PER_STEP = 500;
 

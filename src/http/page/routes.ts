@@ -4,6 +4,7 @@ import { runYielding } from "../../lib/yield.ts";
 import type { Incident } from "../../store/incidents.ts";
 import type { HttpDeps } from "../deps.ts";
 import { parseQuery } from "../query.ts";
+import { requestOf } from "../v1/report.ts";
 import { alertPage, alertsOf, endedAlert, endedAlertPage } from "./alert-page.ts";
 import { auditPage } from "./audit-page.ts";
 import { changeRoutes } from "./change-routes.ts";
@@ -17,6 +18,7 @@ import { allAlertsPage, allLocationsPage, overviewPage, wallPage } from "./overv
 import { inTime, oldSince, type PageData, type PageDataDeps, readPageData, versionOf } from "./page-data.ts";
 import { recordingDetails, recordingOf, recordingPage } from "./recording-page.ts";
 import { presentRecording } from "./recording-table.ts";
+import { ReportPageQuery, reportPage } from "./report-page.ts";
 import { searchPage } from "./search-page.ts";
 import { silencesPage } from "./silence-list.ts";
 import { type Visitor, visitorOf } from "./visitor.ts";
@@ -41,6 +43,11 @@ export function pageRoutes(app: FastifyInstance, deps: HttpDeps, layout: Layout)
     send(request, reply, await alert(request, deps)),
   );
   incidentRoutes(app, deps, layout);
+  app.get("/report", { config: { page: "./" } }, async (request, reply) => {
+    const query = parseQuery(ReportPageQuery, request.query);
+    const report = await deps.report(requestOf(query, deps.clock.now()));
+    return layout.send(request, reply, reportPage(report, query));
+  });
   app.get("/audit", { config: { page: "./", scope: "admin" } }, async (request, reply) => {
     const query = parseQuery(AuditQuery, request.query);
     const now = deps.clock.now();
@@ -94,17 +101,18 @@ async function alert(request: FastifyRequest<AlertRoute>, deps: HttpDeps): Promi
   const data = await readPageData(deps);
   const print = request.params.fingerprint;
   const active = alertsOf(print, data);
+  const { counts: worth } = deps.config();
   const incidents = await incidentsSince(data, (active.length > 0 ? PERIOD_DAYS : INCIDENT_DAYS) * DAY_MS, deps);
   if (active.length === 0) {
     const ended = endedAlert(print, incidents);
     const lines = await inTime(deps.timeline([ended.subject], ended.startsAt - 1), deps);
-    const page = endedAlertPage(ended, data, { lines, incidents });
+    const page = endedAlertPage(ended, data, { lines, incidents, worth });
     return { page, data, query };
   }
   const subjects = active.map(({ alert }) => alert.subject);
   const begun = Math.min(...active.map(({ alert }) => Math.min(alert.startsAt, alert.firedAt)));
   const lines = await inTime(deps.timeline(subjects, begun), deps);
-  const page = alertPage(active, data, visitorOf(request, deps), { lines, incidents });
+  const page = alertPage(active, data, visitorOf(request, deps), { lines, incidents, worth });
   return { page, data, query };
 }
 

@@ -28,7 +28,7 @@ export function* searchPage(data: PageData, query: HomeQuery): Generator<void, H
     matches([location.name, location.id]) ? locationSortKey(location) : undefined,
   );
   const listing = yield* recordingListingOf(summary, data, query, (state) =>
-    matches([recordingNameOf(state.id, fleet), locationNameOf(state, fleet), state.id]),
+    matches([recordingNameOf(state.id, fleet), locationNameOf(state, fleet), state.id, ...groupsOf(state.id, data, q)]),
   );
   const left = locations.total - locations.items.length;
   const more = html`<p class="soft">and ${counted(left, "more location")}: add a word to narrow the search.</p>`;
@@ -41,6 +41,12 @@ ${locationTable(locations.items)}${left === 0 ? nothing : more}</section>`;
 <section aria-labelledby="recordings"><h2 id="recordings">${counted(listing.total, "recording")}</h2>
 ${recordingsSection(listing, data, query, true)}</section>`,
   };
+}
+
+/** What alerts of groups are about; a time zone is part of no other name only as a whole. */
+function groupsOf(id: string, { fleet }: PageData, q: string): string[] {
+  const { cameraServer = "", organisation = "", timezone = "" } = fleet.inventory.recording(id) ?? {};
+  return [cameraServer, organisation, ...(timezone === q ? [timezone] : [])];
 }
 
 export function searchForm(root: Root, q = ""): Markup {

@@ -45,7 +45,7 @@ export function pathWithin(to: string): string {
   return href.startsWith(base) ? href.slice(base.length) : "";
 }
 
-export function signInForm({ root, to, name = "", problem, isReadOnly }: SignInForm): Markup {
+function signInForm({ root, to, name = "", problem, isReadOnly }: SignInForm): Markup {
   const opens = isReadOnly
     ? "The read token shows the fleet."
     : "The read token shows the fleet; the admin token, or one with the scope silence, also acknowledges and silences.";

@@ -4,7 +4,7 @@ import { formatMatcher, matchesAll, parseMatchers } from "../../alerting/matcher
 import { requestBudget } from "../../alerting/pattern.ts";
 import type { Matcher } from "../../alerting/route.ts";
 import { RECORDING_LABELS } from "../../alerting/silence.ts";
-import { type Alert, defaultAlertNames, type ProblemKind } from "../../health/alert.ts";
+import { type Alert, defaultAlertNames, groupLabels, type ProblemKind } from "../../health/alert.ts";
 import { recordingLabels } from "../../health/recording-evaluator.ts";
 import { type Inventory, type RecordingState, recordingsById } from "../../health/shard-state.ts";
 import type { Instant } from "../../lib/clock.ts";
@@ -165,8 +165,16 @@ export function* previewOf(
   return { alerts, covered, recordings: recordings.size, warnings };
 }
 
-const outages: readonly ProblemKind[] = ["offline", "missing", "flapping", "location_offline"];
-const noOutages: readonly ProblemKind[] = ["degraded", "low_quality", "low_uptime"];
+const groups = groupLabels.map((label) => `${label}_offline` as const);
+const outages: readonly ProblemKind[] = [
+  "offline",
+  "missing",
+  "flapping",
+  "not_uploading",
+  "location_offline",
+  ...groups,
+];
+const noOutages: readonly ProblemKind[] = ["degraded", "low_quality", "low_uptime", "not_seen"];
 
 /** What the matchers may suppress, by the names of the default rules; alerts of any other name may be outages. */
 function scopeOf(matchers: readonly Matcher[]): "outages" | "recordings" | "no recording" {

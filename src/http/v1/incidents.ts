@@ -34,6 +34,13 @@ const ApiIncident = z
     endsAt: timeSchema.nullable().describe("Null while it lasts."),
     endReason: z.enum(endReasons).nullable(),
     planned: z.string().nullable().describe("The `maintenance` in which it began or ended."),
+    uncounted: z
+      .strictObject({ estimate: z.number().min(0), low: z.number().min(0), high: z.number().min(0) })
+      .readonly()
+      .nullable()
+      .describe(
+        "Visits of its location not counted meanwhile, an estimate with its 10th and 90th percentile; null while it lasts, for none, and where nothing is known.",
+      ),
     durationSeconds: z.number().min(0).describe("Until now while it lasts."),
   })
   .readonly();
@@ -104,6 +111,7 @@ function rowOf(incident: Incident, inventory: Inventory, now: Instant): ApiIncid
     endsAt,
     endReason,
     planned = null,
+    uncounted = null,
   } = incident;
   return {
     id,
@@ -117,6 +125,7 @@ function rowOf(incident: Incident, inventory: Inventory, now: Instant): ApiIncid
     endsAt: isoTime(endsAt),
     endReason: endReason ?? null,
     planned,
+    uncounted,
     durationSeconds: Math.max(0, ((endsAt ?? now) - startsAt) / 1000),
   };
 }

@@ -15,7 +15,9 @@ export type ApiV1Deps = Pick<
   | "fleet"
   | "alerts"
   | "incidents"
+  | "report"
   | "timeline"
+  | "countsJudged"
   | "acknowledge"
   | "withdraw"
   | "note"
@@ -23,6 +25,7 @@ export type ApiV1Deps = Pick<
   | "auditLog"
   | "sessions"
   | "limits"
+  | "query"
 >;
 
 export interface Operation<Q extends z.ZodObject = z.ZodObject, B extends z.ZodType = z.ZodType> {

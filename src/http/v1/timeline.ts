@@ -1,14 +1,17 @@
-/** `GET /api/v1/recordings/{id}/timeline`: the decision log of one recording, its location and the service. */
+/** `GET /api/v1/recordings/{id}/timeline`: the decision log of one recording, its location, groups and the service. */
 import { z } from "zod";
 import { type LogLine, sentenceOf } from "../../alerting/decision-log.ts";
 import { subjectKinds } from "../../health/alert.ts";
 import { serviceSubject } from "../../health/evaluate-self.ts";
 import type { Subject } from "../../health/evaluation.ts";
+import { groupSubjects } from "../../health/group-counts.ts";
+import type { Recording } from "../../health/recording.ts";
 import type { FleetSnapshot } from "../../health/shard-state.ts";
 import { runYielding } from "../../lib/yield.ts";
 import { HttpError } from "../errors.ts";
 import { listingOf, type PageQuery, pageParameters } from "../paging.ts";
 import { instant, isoTime } from "../query.ts";
+import { ApiCounts, countsRows } from "./counts.ts";
 import { operation, pageSchema, timeSchema } from "./operation.ts";
 
 const DEFAULT_PERIOD_MS = 86_400_000;
@@ -34,13 +37,15 @@ export const ApiTimeline = pageSchema(ApiDecision, {
   locationId: z.string().nullable(),
   location: z.string().nullable(),
   timezone: z.string().describe("IANA name."),
+  counts: z.array(ApiCounts).readonly().describe("What rules on counts come to now, and why they find nothing."),
 });
 
 export const getTimeline = operation({
   id: "getTimeline",
   method: "get",
   path: "/api/v1/recordings/{id}/timeline",
-  summary: "Decisions about a recording and their reasons, oldest first; of the last 24 hours without `since`.",
+  summary:
+    "Decisions about a recording, or a group such as `camera_server/edge-7`, and their reasons, oldest first; of the last 24 hours without `since`.",
   query: z.strictObject({ ...pageParameters, since: instant.optional() }),
   answer: ApiTimeline,
   async handle(deps, { query, param: id }) {
@@ -48,18 +53,20 @@ export const getTimeline = operation({
     const state = shards.find(({ recordings }) => recordings.has(id))?.recordings.get(id);
     const recording = inventory.recording(id);
     const locationId = state?.locationId ?? recording?.locationId;
-    const subjects = subjectsOf(id, locationId);
+    const subjects = subjectsOf(id, locationId, recording);
     const lines = await deps.timeline(subjects, query.since ?? deps.clock.now() - DEFAULT_PERIOD_MS);
-    if (!state && !recording && !lines.some(({ subject }) => subject.kind === "recording"))
+    if (!state && !recording && !lines.some(({ subject }) => subject.id === id))
       throw new HttpError("not_found", "There is no recording with this id.");
+    const counts = locationId === undefined ? [] : countsRows(await deps.countsJudged(), id, locationId);
     const { items, nextCursor } = await runYielding(pageOf(lines, query));
-    return { ...namesOf(id, locationId, inventory), items: items.map(rowOf), nextCursor };
+    return { ...namesOf(id, locationId, inventory), counts, items: items.map(rowOf), nextCursor };
   },
 });
 
-function subjectsOf(id: string, locationId: string | undefined): Subject[] {
+function subjectsOf(id: string, locationId: string | undefined, recording: Recording | undefined): Subject[] {
   const location: Subject[] = locationId === undefined ? [] : [{ kind: "location", id: locationId }];
-  return [{ kind: "recording", id }, ...location, serviceSubject];
+  const groups: Subject[] = recording ? groupSubjects(recording) : [{ kind: "group", id }];
+  return [{ kind: "recording", id }, ...location, ...groups, serviceSubject];
 }
 
 function namesOf(id: string, locationId: string | undefined, inventory: FleetSnapshot["inventory"]) {

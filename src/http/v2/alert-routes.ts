@@ -2,14 +2,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Instant } from "../../lib/clock.ts";
 import { withDeadline } from "../../lib/closer.ts";
-import { inChunks, runYielding } from "../../lib/yield.ts";
+import { inChunks, jsonList, runYielding } from "../../lib/yield.ts";
 import type { AcceptedAlerts } from "../../poll/external-alerts.ts";
 import type { HttpDeps } from "../deps.ts";
 import { HttpError } from "../errors.ts";
 import { limitsOf } from "../limits.ts";
 import { parseQuery } from "../query.ts";
 import { createSlots } from "../stream.ts";
-import { AlertsQuery, alertGroups, GroupsQuery, gettableAlerts, jsonList } from "./alerts.ts";
+import { AlertsQuery, alertGroups, GroupsQuery, gettableAlerts } from "./alerts.ts";
 import { MOST_AT_ONCE, type PostedAlerts, readAlerts } from "./postable-alerts.ts";
 
 const JSON_TYPE = "application/json; charset=utf-8";

@@ -18,9 +18,9 @@ import type { ActiveAlert } from "../deps.ts";
 import { eachRow } from "../paging.ts";
 import { booleanFlag, type Context, isoTime, parsedBy, repeated } from "../query.ts";
 
-export type GettableAlert = ReturnType<typeof gettableAlert>;
+type GettableAlert = ReturnType<typeof gettableAlert>;
 
-export type AlertsContext = { readonly now: Instant; readonly externalUrl: string | undefined };
+type AlertsContext = { readonly now: Instant; readonly externalUrl: string | undefined };
 
 /** The firing alerts that pass the filters, sorted by fingerprint; yields after each. */
 export function* gettableAlerts(
@@ -42,7 +42,7 @@ export function* gettableAlerts(
  * One alert; `status.acknowledgement` and `.maintenance` are not part of Alertmanager's API. Our own expire after
  * `resolve_timeout`, as if they were posted now. In a group, `mutedBy` is that of the group's route.
  */
-export function gettableAlert(
+function gettableAlert(
   active: ActiveAlert,
   { now, externalUrl }: AlertsContext,
   mutedBy: readonly string[] = active.mutedBy ?? [],
@@ -78,16 +78,6 @@ function gettableAck({ at, until, notes, ...said }: StoredAcknowledgement) {
     ...ends,
     ...(notes && { notes: notes.map((one) => ({ ...one, at: isoTime(one.at) })) }),
   };
-}
-
-/** The rows as one JSON list, a row per piece. */
-export function* jsonList(rows: Iterable<unknown>): Generator<string, void> {
-  let before = "[";
-  for (const row of rows) {
-    yield before + JSON.stringify(row);
-    before = ",";
-  }
-  yield before === "[" ? "[]" : "]";
 }
 
 /** One matcher per parameter, repeated. */
@@ -139,7 +129,7 @@ export function statusOf(active: ActiveAlert, mutedBy: readonly string[] = activ
 }
 
 /** Whether an alert fires and passes the filters, whatever its receivers; `mutedBy` as for `statusOf`. */
-export function isAlertWanted(
+function isAlertWanted(
   active: ActiveAlert,
   query: Pick<AlertsQuery, "active" | "silenced" | "inhibited" | "filter">,
   mutedBy?: readonly string[],

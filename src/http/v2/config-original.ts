@@ -5,6 +5,7 @@ import type { Maintenance } from "../../alerting/maintenance.ts";
 import { formatMatcher } from "../../alerting/matcher.ts";
 import type { Route } from "../../alerting/route.ts";
 import type { NamedInterval, Range, TimeInterval } from "../../alerting/time-interval.ts";
+import type { VisitWorth } from "../../alerting/uncounted.ts";
 import type { Config, ReceiverConfig } from "../../config/config.ts";
 import type { Rule } from "../../health/rule.ts";
 import { formatDuration } from "../../lib/duration.ts";
@@ -30,6 +31,7 @@ export interface ShownConfig {
   /** For the status page, not for Alertmanager's clients. */
   readonly rules?: readonly Rule[];
   readonly maintenance?: readonly Maintenance[];
+  readonly counts?: VisitWorth;
 }
 
 /** YAML. Storms, digests, rules, escalations, PagerDuty, Teams and other Alertmanagers are left out, as is what is undefined. */

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import type { Instant } from "../../lib/clock.ts";
 
 /** `action_id`s of the elements; `runbook` and `open` are links, which Slack reports as pressed all the same. */
-export const slackActions = ["acknowledge", "silence", "why", "runbook", "open"] as const;
+const slackActions = ["acknowledge", "silence", "why", "runbook", "open"] as const;
 export type SlackAction = (typeof slackActions)[number];
 
 /** Values of the silence menu: for an hour, four hours, until the next 08:00 at the location. */

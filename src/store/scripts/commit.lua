@@ -1,6 +1,7 @@
 -- The one atomic write: the document, the changed alerts, and the groups now due, or nothing at all.
 -- KEYS[1] document hash (n nonce, d document)
 -- args    expected (nonce, '' none), nonce, now, attempt {subject, value (JSON)}, incidents {oldest, most} (to keep),
+--         groups {shard, value (JSON; absent: none)},
 --         destinations, changes [{kind, id, alert (JSON), to [index in destinations, from 0], endsAt, incident (JSON)}],
 --         log (log.lua)
 -- ARGV[2] the document: about 0.5 MB in a large fleet, too much to be quoted and parsed again inside args
@@ -15,6 +16,8 @@ if current == args.nonce then return cjson.encode({outcome = 'already'}) end
 if current ~= args.expected then return cjson.encode({outcome = 'lost'}) end
 
 redis.call('HSET', KEYS[1], 'n', args.nonce, 'd', ARGV[2])
+if args.groups and args.groups.value then redis.call('HSET', p .. 'groups', args.groups.shard, args.groups.value)
+elseif args.groups then redis.call('HDEL', p .. 'groups', args.groups.shard) end
 if args.attempt then redis.call('HSET', p .. 'attempts', args.attempt.subject, args.attempt.value) end
 
 local function fire(change)

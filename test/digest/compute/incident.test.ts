@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { incidentOf } from "../../../src/digest/compute/incident.ts";
+import { parseMatchers } from "../../../src/alerting/matcher.ts";
+import { incidentOf, otherAlerts } from "../../../src/digest/compute/incident.ts";
 import { rule } from "../../health/shard-history.ts";
 
 const rules = [
@@ -21,6 +22,24 @@ test.each([
   const subject = { kind: "recording", id: "a" } as const;
   const incident = incidentOf({ ruleId, labels: { alertname }, subject, startsAt: 1, endsAt: 2 }, rules);
   expect(incident).toMatchObject({ alertname, kind, recordingId: "a", locationId: undefined, endsAt: 2 });
+});
+
+test("an alert about recordings that share a label counts in the digests that its labels match", () => {
+  const subject = { kind: "group", id: "camera_server/edge-7" } as const;
+  const labels = { alertname: "CameraServerOffline", camera_server: "edge-7", organisation: "Acme" };
+  const incident = incidentOf({ ruleId: "x", labels, subject, startsAt: 1, endsAt: 3 }, rules);
+  expect(incident).toMatchObject({ kind: "other", recordingId: undefined, locationId: undefined });
+  const scope = (text: string) =>
+    ({
+      incidents: [incident],
+      period: { from: 0, to: 10, label: "" },
+      now: 10,
+      matchers: parseMatchers(text),
+    }) as never;
+  expect(otherAlerts(scope("organisation=Acme"), new Map())).toMatchObject([
+    { alertname: "CameraServerOffline", count: 1 },
+  ]);
+  expect(otherAlerts(scope("organisation=Other"), new Map())).toEqual([]);
 });
 
 test("an alert of a location has no recording", () => {

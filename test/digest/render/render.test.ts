@@ -75,6 +75,14 @@ Leeds Briggate, 85 % up, 2 of 2, all offline 14:05–17:40
 York Coney Street, 86.6 % up, 1 of 3
   Camera d: downtime 12 m, 03:00–03:12, 73.4 % up
 
+Lost time by cause: 14 h 56 m
+-----------------------------
+Whole locations: 7 h 10 m, 47.9 % of it
+Unknown: 5 h 58 m, 40 % of it
+Single recordings: 1 h 32 m, 10.2 % of it
+Service unreachable: 16 m 2 s, 1.7 % of it
+What outages do not explain is what the service's figures lack. Each second has one cause.
+
 Longest outages
 ---------------
 All of Leeds Briggate: 3 h 35 m, 14:05–17:40

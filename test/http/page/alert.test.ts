@@ -4,7 +4,7 @@ import type { Alert } from "../../../src/health/alert.ts";
 import { toIncident } from "../../../src/store/incidents.ts";
 import { NOW } from "../../metrics/fleets.ts";
 import { aSilence } from "../../support/fixtures.ts";
-import { serve } from "../serve.ts";
+import { serve, shownConfig } from "../serve.ts";
 import { active, alertOf, smallFleet, unreachable } from "./fleet.ts";
 import { elementOf, linksOf, shownText } from "./read-page.ts";
 import { signedIn } from "./visitor.ts";
@@ -113,11 +113,15 @@ describe("GET /alerts/{fingerprint}", () => {
     const before = { ...toIncident(alert), id: "before", startsAt: NOW - 300 * MINUTE, endsAt: NOW - 299 * MINUTE };
     const { html } = await page(alert, {
       alerts: active(alert, low),
-      incidents: async () => [{ ...before, endReason: "recovered", planned: "stock-take" }, toIncident(alert)],
+      incidents: async () => [
+        { ...before, endReason: "recovered", planned: "stock-take" },
+        { ...toIncident(alert), uncounted: { estimate: 312, low: 264, high: 369 } },
+      ],
     });
     const shown = shownText(html);
     expect(shown).toEqual(
       expect.arrayContaining([
+        "About 310 visits uncounted so far (260–370)",
         "Other recordings of Leeds Briggate",
         expect.stringContaining("Entrance since"),
         "Also firing here: Offline (Entrance).",
@@ -164,11 +168,13 @@ describe("GET /alerts/{fingerprint}", () => {
       startsAt: NOW - 90_000,
       endsAt: NOW - MINUTE,
       endReason: "recovered",
+      uncounted: { estimate: 43, low: 30, high: 61 },
     } as const;
     const line = { subject: alert.subject, ruleId: "RecordingOffline" };
     const asked: unknown[] = [];
     const { get } = await serve({
       fleet: async () => smallFleet,
+      config: () => shownConfig({ counts: { valuePerVisit: 2, currency: "GBP" } }),
       incidents: async () => [
         { ...ended, id: "older", startsAt: NOW - 500 * MINUTE, endsAt: NOW - 490 * MINUTE },
         ended,
@@ -190,6 +196,7 @@ describe("GET /alerts/{fingerprint}", () => {
       expect.arrayContaining([
         "Till 3 offline · Leeds Briggate",
         "Recovered 11:59:00 UTC, lasted 30 s; began 11:58:30 UTC RecordingOffline",
+        "About 45 visits uncounted (30–60), about 86 GBP",
         "RecordingOffline: fires → Slack → 11:59:00 UTC recovered",
         "1 other time in the last 30 days",
       ]),

@@ -34,7 +34,11 @@ function incident(
 const shoes = { subject: { kind: "recording", id: "shoes" }, locationId: "york" } as const;
 const all = [
   incident("brief", 3, 30_000),
-  incident("long", 20, 5 * HOUR, { ...shoes, alertname: "=LowUptime" }),
+  incident("long", 20, 5 * HOUR, {
+    ...shoes,
+    alertname: "=LowUptime",
+    uncounted: { estimate: 312, low: 264, high: 369 },
+  }),
   incident("open", 1, undefined, shoes),
   incident("service", 30, MINUTE, {
     subject: { kind: "service", id: "analytics" },
@@ -64,9 +68,10 @@ describe("GET /incidents", () => {
     expect(shown).toEqual(
       expect.arrayContaining([
         "4 incidents",
-        "RecordingOffline | Shoes York | began 11:00 UTC | | lasted 1 h | not over",
-        "RecordingOffline | Till 3 Leeds Briggate | began 09:00:00 UTC | ended 09:00:30 UTC | lasted 30 s | recovered",
-        "ServiceUnreachable | the service | began Fri 30 Jan 06:00:00 UTC | ended Fri 30 Jan 06:01:00 UTC | lasted 1 m | recovered",
+        "RecordingOffline | Shoes York | began 11:00 UTC | | lasted 1 h | | not over",
+        "RecordingOffline | Till 3 Leeds Briggate | began 09:00:00 UTC | ended 09:00:30 UTC | lasted 30 s | | recovered",
+        "ServiceUnreachable | the service | began Fri 30 Jan 06:00:00 UTC | ended Fri 30 Jan 06:01:00 UTC | lasted 1 m | | recovered",
+        expect.stringContaining("lasted 5 h | visits uncounted about 310 (260–370) | recovered"),
       ]),
     );
     expect(linksOf(html).get("RecordingOffline")).toBe("./alerts/00112233445566aa");
@@ -98,8 +103,8 @@ describe("GET /incidents", () => {
     expect(headers.get("content-disposition")).toBe('attachment; filename="incidents.csv"');
     expect(html.split("\n")).toEqual([
       expect.stringContaining('"alertname","location","location_id","recording"'),
-      `"'=LowUptime","York","york","Shoes","shoes","2026-01-30T16:00:00.000Z","2026-01-30T21:00:00.000Z",18000,"recovered",`,
-      `"RecordingOffline","York","york","Shoes","shoes","2026-01-31T11:00:00.000Z",,3600,,`,
+      `"'=LowUptime","York","york","Shoes","shoes","2026-01-30T16:00:00.000Z","2026-01-30T21:00:00.000Z",18000,"recovered",,312,264,369`,
+      `"RecordingOffline","York","york","Shoes","shoes","2026-01-31T11:00:00.000Z",,3600,,,,,`,
       "",
     ]);
   });

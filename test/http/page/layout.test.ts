@@ -106,7 +106,7 @@ describe("hostile names", () => {
   ];
   // An id is no longer than 256 characters, a name may be.
   const ids = evil.map((name) => name.slice(0, 64));
-  const kinds = ["recording", "location", "service", "integration"] as const;
+  const kinds = ["recording", "location", "group", "service", "integration"] as const;
   const fleet = fleetOf({
     recordings: [
       ...ids.map((id, i) => recordingState(`e${i}`, { locationId: i % 2 ? id : "leeds" })),
@@ -118,7 +118,7 @@ describe("hostile names", () => {
   const alerts = evil.map((name, i) =>
     alertOf(name, {
       id: `a${i}`,
-      subject: { kind: kinds[i % kinds.length] ?? "recording", id: ids[i] ?? "" },
+      subject: { kind: kinds[i % kinds.length] ?? "recording", id: (i % 5 === 2 ? "camera_server/" : "") + ids[i] },
       labels: {
         alertname: name,
         severity: name,

@@ -186,6 +186,31 @@ describe("GET /", () => {
     expect(shownText(html)).toContain(expected);
   });
 
+  test("says what explains a cluster, and that nothing else is offline where that is so", async () => {
+    const server = (id: string) => (id === "oslo" ? "cs-2" : "cs-1");
+    const places = ["leeds", "york", "bath", "oslo"];
+    const fleetWith = (oslo: "online" | "offline") => async () => ({
+      ...fleetOf({
+        recordings: places.map((id) =>
+          recordingState(id, { locationId: id, status: id === "oslo" ? oslo : "offline" }),
+        ),
+      }),
+      inventory: { recording: (id: string) => aRecording(id, { cameraServer: server(id) }), location: () => undefined },
+    });
+    const alerts = places
+      .slice(0, 3)
+      .map((id) =>
+        alertOf("RecordingOffline", {
+          subject: { kind: "recording", id },
+          labels: { alertname: "RecordingOffline", location_id: id, location: id, camera_server: "cs-1" },
+        }),
+      );
+    const shown = async (oslo: "online" | "offline") =>
+      shownText((await page("/", { fleet: fleetWith(oslo), alerts: active(...alerts) })).html).join("\n");
+    expect(await shown("online")).toContain("(12 m) · all 3 recordings of camera server cs-1, no other · leeds");
+    expect(await shown("offline")).toContain("(12 m) · all 3 recordings of camera server cs-1 · leeds");
+  });
+
   test("is a display without navigation or buttons where it is asked for as a board", async () => {
     const down = ["leeds", "york", "bath"].map((id) =>
       alertOf("LocationOffline", {

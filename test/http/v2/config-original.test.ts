@@ -140,7 +140,7 @@ describe("GET /api/v2/status gives the configuration", () => {
     ]);
     expect(inhibit_rules).toContainEqual({
       source_matchers: ['alertname="LocationOffline"'],
-      target_matchers: ['alertname=~"Recording.*|LowQuality"'],
+      target_matchers: ['alertname=~"Recording.*|LowQuality|CameraServerOffline|Counts.*"'],
       equal: ["location_id"],
     });
     expect(time_intervals[0]).toEqual({
@@ -174,7 +174,7 @@ describe("GET /api/v2/status gives the configuration", () => {
     await writeFile(file, alertmanagerConfig(config));
     const said = await amtool("check-config", file);
     expect(said).toContain("SUCCESS");
-    expect(said).toMatch(/- 4 inhibit rules\n - 5 receivers/);
+    expect(said).toMatch(/- 8 inhibit rules\n - 5 receivers/);
     expect(said).toContain("- global config");
   });
 

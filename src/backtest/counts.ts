@@ -1,0 +1,142 @@
+/**
+ * Replays rules about counts: each hour of a span is evaluated as the daemon evaluates every few minutes, with what was
+ * known at that time.
+ */
+import { assessSite, type FiringCounts, learnSite, type SiteOptions } from "../counts/evaluate.ts";
+import type { CountedSite, CountSeries } from "../counts/series.ts";
+import { judgeTogether } from "../counts/together.ts";
+import { LATE } from "../counts/track.ts";
+import { evidenceBySubject, subjectKey } from "../counts/verdict.ts";
+import { applyRules, type Evaluator } from "../health/apply-rules.ts";
+import { type CountsCondition, type CountsEvidence, type CountsLookup, countsKey } from "../health/counts.ts";
+import { withCounts } from "../health/counts-evaluator.ts";
+import { evaluateGroups } from "../health/evaluate-groups.ts";
+import type { Outcomes, Transition } from "../health/evaluation.ts";
+import { locationEvaluator } from "../health/location-evaluator.ts";
+import { GAP_INTERVALS } from "../health/rhythm.ts";
+import { compileRules } from "../health/rule.ts";
+import type { AlertStates } from "../health/shard-state.ts";
+import { HOUR_MS, type Instant } from "../lib/clock.ts";
+import { createLocalHours, type LocalHours } from "../lib/local-hours.ts";
+import { evaluatorAt } from "./recording.ts";
+import type { ReplayContext } from "./setup.ts";
+
+interface CountsReplay extends Pick<ReplayContext, "setup" | "plan" | "span" | "inventory"> {
+  /** With all hours of the span and of the eight weeks before it. */
+  readonly sites: readonly CountedSite[];
+  isClosed(site: CountedSite, hours: LocalHours): SiteOptions["isClosed"];
+}
+
+const KEPT_MS = 8 * 168 * HOUR_MS;
+
+/** Yields after each hour of the span: it takes some milliseconds for each location. */
+export function* replayCounts(replay: CountsReplay): Generator<void, readonly Transition[]> {
+  const { plan, span, inventory, isClosed } = replay;
+  const hours = createLocalHours();
+  const out: Outcomes = { transitions: [], decisions: [] };
+  const alerts = new Map<string, AlertStates | undefined>();
+  const groups = new Map<string, AlertStates | undefined>();
+  for (let now = span.from + LATE.most; now < span.to; now += HOUR_MS) {
+    const known = replay.sites.map((past) => {
+      const site = siteAt(past, now);
+      const options = { hours, isClosed: isClosed(site, hours) };
+      return { site, options, learned: learnSite(site, now, options) };
+    });
+    const judge = (when: CountsCondition) => {
+      const firing = firingIn(alerts, replay, when);
+      const assessed = known.map(({ site, options, learned }) =>
+        assessSite(site, learned, when, now, { ...options, firing: firing(site) }),
+      );
+      return judgeTogether(assessed, when.implausible, now);
+    };
+    const { byCondition, together } = judgeAll(compileRules(plan.counts).counts, judge);
+    for (const evaluator of evaluatorsOf(replay, byCondition, now)) {
+      const { kind, id } = evaluator.subject;
+      const key = `${kind}/${id}`;
+      const moment = { now, maxGapMs: GAP_INTERVALS * HOUR_MS };
+      const rules = plan.counts.filter(({ when }) => when.kind === "counts");
+      alerts.set(key, applyRules(evaluator, alerts.get(key), rules, moment, out));
+    }
+    const before = Object.fromEntries([...groups].flatMap(([key, states]) => (states ? [[key, states]] : [])));
+    const moment = { now, rules: plan.counts, intervalMs: HOUR_MS };
+    for (const [key, states] of evaluateGroups(before, { shards: [], inventory, together }, moment, out))
+      groups.set(key, states);
+    out.decisions.length = 0;
+    yield;
+  }
+  return out.transitions;
+}
+
+type Judge = (when: CountsCondition) => ReturnType<typeof judgeTogether>;
+
+/** What drops together is known by the most sensitive condition on low counts. */
+function judgeAll(conditions: readonly CountsCondition[], judge: Judge) {
+  const byCondition = new Map<string, ReadonlyMap<string, CountsEvidence>>();
+  let keenest: { readonly sensitivity: number; readonly together: ReturnType<Judge>["together"] } | undefined;
+  for (const when of conditions) {
+    if (byCondition.has(countsKey(when))) continue;
+    const { verdicts, together } = judge(when);
+    byCondition.set(countsKey(when), evidenceBySubject(verdicts));
+    const { sensitivity } = when;
+    if (when.implausible === "low" && sensitivity < (keenest?.sensitivity ?? Number.POSITIVE_INFINITY))
+      keenest = { sensitivity, together };
+  }
+  const together = keenest?.together.map((one) => ({ ...one, dropped: one.dropped.length }));
+  return { byCondition, together };
+}
+
+/** As it was known then. */
+function siteAt(past: CountedSite, now: Instant): CountedSite {
+  const last = now - LATE.most - HOUR_MS;
+  const known = (series: CountSeries): CountSeries => ({
+    ...series,
+    hours: new Map([...series.hours].filter(([hour]) => hour <= last && hour > last - KEPT_MS)),
+  });
+  return {
+    ...past,
+    entries: known(past.entries),
+    zones: past.zones.map(known),
+    sales: past.sales && known(past.sales),
+    recordings: past.recordings.map((recording) => ({
+      ...recording,
+      outages: recording.outages.flatMap(({ from, to }) => (from < now ? [{ from, to: Math.min(to, now) }] : [])),
+    })),
+  };
+}
+
+function firingIn(
+  alerts: ReadonlyMap<string, AlertStates | undefined>,
+  { plan }: Pick<CountsReplay, "plan">,
+  when: CountsCondition,
+): (site: CountedSite) => FiringCounts[] {
+  const ids = plan.counts.flatMap((rule) =>
+    rule.when.kind === "counts" && countsKey(rule.when) === countsKey(when) ? [rule.id] : [],
+  );
+  return ({ locationId, recordings }) =>
+    [undefined, ...recordings.map(({ recordingId }) => recordingId)].flatMap((recordingId) => {
+      const states = alerts.get(subjectKey({ locationId, recordingId }));
+      return ids.flatMap((id) =>
+        states?.[id]?.state === "firing" ? [{ locationId, recordingId, since: states[id].startsAt }] : [],
+      );
+    });
+}
+
+/** Of each location and its recordings; nothing is offline but what the counts' own outages say. */
+function* evaluatorsOf(
+  { setup, inventory, sites }: CountsReplay,
+  byCondition: ReadonlyMap<string, ReadonlyMap<string, CountsEvidence>>,
+  now: Instant,
+): Generator<Evaluator> {
+  const counts: CountsLookup = (when, kind, id) => byCondition.get(countsKey(when))?.get(`${kind}/${id}`);
+  const seen = { at: now, status: "online", outside: false, since: now } as const;
+  for (const { locationId, recordings } of sites) {
+    const known = recordings.length;
+    const sampleId = recordings[0]?.recordingId ?? "";
+    const count = { known, fresh: known, offline: [], outside: undefined, sampleId };
+    yield withCounts(locationEvaluator(locationId, count, inventory), { counts, now, inventory });
+    for (const { recordingId } of recordings) {
+      const recording = inventory.recording(recordingId);
+      if (recording) yield evaluatorAt(now, recording, { seen, ratios: new Map(), counts }, { setup, inventory });
+    }
+  }
+}

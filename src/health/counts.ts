@@ -1,0 +1,105 @@
+/** Rules about visitor counts: what they show of a subject, and how that is put. */
+import type { Instant } from "../lib/clock.ts";
+import { count, isoMinute } from "../lib/format.ts";
+import { cut, stripControls } from "../lib/text.ts";
+import { inZone } from "../lib/when.ts";
+import type { SubjectKind } from "./alert.ts";
+
+/** `low`: hardly anything is counted where people are; `high`: people are counted where nobody is. */
+export interface CountsCondition {
+  readonly kind: "counts";
+  readonly implausible: "low" | "high";
+  /** Visits missing, or too many, before the condition is met. */
+  readonly sensitivity: number;
+}
+
+/** What is usual and what was counted, since then and until now. */
+export interface CountsSince {
+  /** When the counts fell away or rose, as the best estimate: the start of a local hour, or a reading. */
+  readonly since: Instant;
+  readonly expected: number;
+  readonly counted: number;
+}
+
+/** Counts that cannot be true. */
+export interface ImplausibleCounts extends CountsSince {
+  /** What else at the location shows that people are there: the tills, a zone, or its entries. */
+  readonly witness?: CountsWitnessed | undefined;
+}
+
+/** `zone`: its taxonomy; `counted`: there, since the counts changed. */
+export type CountsWitnessed = Readonly<{
+  kind: "tills" | "zone" | "entries";
+  zone?: string | undefined;
+  counted: number;
+}>;
+
+/** `met` undefined: not known. */
+export interface CountsEvidence {
+  readonly met: boolean | undefined;
+  readonly counts?: ImplausibleCounts | undefined;
+  /** Why, by name. */
+  readonly reason: string;
+}
+
+/** Counts that fell at most locations that share a label's value. */
+export interface CountsTogether extends CountsSince {
+  readonly label: string;
+  readonly value: string;
+  /** Locations, of those that could be compared. */
+  readonly dropped: number;
+  readonly judged: number;
+}
+
+/** What the counts of a subject show under a rule; undefined where they were not read, or too long ago. */
+export type CountsLookup = (when: CountsCondition, kind: SubjectKind, id: string) => CountsEvidence | undefined;
+
+const NAME_LENGTH = 60;
+
+/** What rules with the same condition share. */
+export function countsKey({ implausible, sensitivity }: Pick<CountsCondition, "implausible" | "sensitivity">): string {
+  return `${implausible}/${sensitivity}`;
+}
+
+/** `Entrance counts 0 since 10:00, usually 140 by now; Tills counted 41`: times of the given zone. Plain text. */
+export function countsText(name: string, counts: ImplausibleCounts, moment: Moment): string {
+  const text = `${shortName(name)} counts ${figuresText(counts, moment)}`;
+  return counts.witness ? `${text}; ${witnessText(counts.witness)}` : text;
+}
+
+/** `38 of 40 locations count 120 since 10:00, usually 900 by now`. */
+export function togetherText(counts: CountsTogether, moment: Moment): string {
+  return `${count(counts.dropped)} of ${count(counts.judged)} locations count ${figuresText(counts, moment)}`;
+}
+
+type Moment = { readonly now: Instant; readonly timezone: string };
+
+function figuresText({ since, expected, counted }: CountsSince, { now, timezone }: Moment): string {
+  const [from, today] = [inZone(since, timezone), inZone(now, timezone)];
+  const time = from.toFormat(from.hasSame(today, "day") ? "HH:mm" : "ccc d LLL HH:mm");
+  return `${count(Math.round(counted))} since ${time}, usually ${count(Math.round(expected))} by now`;
+}
+
+function witnessText({ kind, zone = "", counted }: CountsWitnessed): string {
+  const many = count(Math.round(counted));
+  if (kind === "tills") return `the tills sold ${many} times`;
+  return `${kind === "zone" ? shortName(zone.split(":").at(-1) ?? "") : "the location"} counted ${many}`;
+}
+
+function shortName(name: string): string {
+  return cut(stripControls(name.slice(0, 4 * NAME_LENGTH)).trim(), NAME_LENGTH);
+}
+
+/** Generated annotations of an alert; the figures of its beginning. */
+export function describeCounts(
+  name: string,
+  { implausible }: CountsCondition,
+  counts: ImplausibleCounts | undefined,
+  now: Instant,
+): readonly [summary: string, description: string] {
+  const summary = `${name} counts too ${implausible === "low" ? "few" : "many"} visits`;
+  if (!counts) return [summary, ""];
+  const { since, expected, counted } = counts;
+  const figures = `${count(Math.round(counted))} from ${isoMinute(since)} to ${isoMinute(now)}, usually ${count(Math.round(expected))}`;
+  return [summary, `Counted ${figures}.`];
+}

@@ -1,0 +1,50 @@
+/** Evaluates rules on burn rates for one error budget: of an SLO, or of one group of its recordings. */
+import type { Instant } from "../lib/clock.ts";
+import { humanDuration } from "../lib/duration.ts";
+import { exactPercent, percent } from "../lib/format.ts";
+import type { Labels } from "./alert.ts";
+import type { Evaluator } from "./apply-rules.ts";
+import { budgetRemaining, burnRate, burnWindows, type ErrorBudget, isBurning } from "./error-budget.ts";
+import { alertAnnotations, alertLabels, type Rule } from "./rule.ts";
+
+export interface SloEvidence {
+  /** `recording`, or `recording/acme` for one of several groups. */
+  readonly id: string;
+  /** With the groups's name: `recording, acme`. */
+  readonly title: string;
+  readonly objective: number;
+  readonly periodMs: number;
+  /** `slo`, and those of the group. */
+  readonly labels: Labels;
+  readonly budget: ErrorBudget;
+}
+
+/** The subject of its alerts is a group: `slo/recording`. */
+export function sloEvaluator(slo: SloEvidence, now: Instant): Evaluator {
+  const { title, objective, budget, labels } = slo;
+  const speedOf = ({ when }: Rule) => (when.kind === "slo_burn" ? when.speed : "fast");
+  return {
+    subject: { kind: "group", id: `slo/${slo.id}` },
+    evidence: (rule) => isBurning(budget, objective, speedOf(rule), now),
+    startsAt: () => now,
+    facts: () => ({ timezone: "UTC" }),
+    describe(rule) {
+      const speed = speedOf(rule);
+      const summary = `The error budget of ${title} burns ${speed === "fast" ? "fast" : "faster than it lasts"}`;
+      const rates = burnWindows[speed].map(({ overMs }) => rateText(burnRate(budget, objective, overMs, now), overMs));
+      const left = budgetRemaining(budget, slo, now);
+      const rest = left === undefined ? [] : [leftText(left, slo.periodMs)];
+      const description = `The objective is ${exactPercent(objective)}. Errors, times what it allows: ${[...rates, ...rest].join("; ")}.`;
+      return { labels: alertLabels(rule, labels), annotations: alertAnnotations(rule, [summary, description]) };
+    },
+  };
+}
+
+function rateText(rate: number | undefined, overMs: number): string {
+  return `${rate === undefined ? "unknown" : rate.toFixed(1)} in ${humanDuration(overMs)}`;
+}
+
+function leftText(left: number, periodMs: number): string {
+  const share = left < 0 ? `overspent by ${percent(-left)}` : `${percent(left)} left`;
+  return `error budget of ${humanDuration(periodMs)} ${share}`;
+}

@@ -1,0 +1,75 @@
+/** The counts of one shard: read, stored, assessed; then those of the fleet are judged. */
+import type { Config } from "../config/config.ts";
+import type { Rule } from "../health/rule.ts";
+import type { Service } from "../service/service.ts";
+import type { Store } from "../store/store.ts";
+import type { PollContext } from "./commit.ts";
+import { createReadCounts } from "./counts.ts";
+import { countsConditions, createAssessCounts } from "./counts-assess.ts";
+import { createJudgeCounts } from "./counts-judge.ts";
+import { createPastOutages } from "./past-outages.ts";
+
+/** Shards are read one after the other: so long after one of them the fleet is judged, for all that were read meanwhile. */
+const JUDGE_EVERY_MS = 15_000;
+
+interface RefreshCountsDeps
+  extends Pick<PollContext, "clock" | "log" | "assigned" | "queues">,
+    Pick<
+      Store,
+      "shards" | "counts" | "zones" | "inventory" | "countVerdicts" | "usualEntries" | "uptime" | "incidents"
+    > {
+  readonly service: Pick<Service, "entries" | "areaData" | "conversionRate">;
+  readonly rules: readonly Rule[];
+  readonly watch: Pick<Config["watch"], "locationsPerRequest">;
+  readonly config: { readonly counts: Pick<Config["counts"], "intervalMs" | "closedDays"> };
+  /** Ends the work between two requests. */
+  readonly signal: AbortSignal;
+}
+
+export function createRefreshCounts(deps: RefreshCountsDeps) {
+  const { clock, log, queues, shards, rules, config } = deps;
+  const { intervalMs, closedDays } = config.counts;
+  const conditions = countsConditions(rules);
+  const failing = new Set<number>();
+  const timezoneOf = createTimezoneOf(deps);
+  const read = createReadCounts({ ...deps, store: deps, intervalMs, all: conditions.length > 0, timezoneOf });
+  const pastOutages = createPastOutages(deps);
+  const assess = createAssessCounts({ clock, rules, closedDays, store: deps, pastOutages });
+
+  return {
+    /** Reads a shard, unless its recordings are not known yet; a failure is logged once, and what was read is kept. */
+    async refresh(shard: number): Promise<"done" | "not_swept"> {
+      const { state } = await shards.read(shard);
+      if (state.sweptAt === 0) return "not_swept";
+      timezoneOf.learn(state.recordings);
+      const { each, finish } = await assess(shard, state);
+      const outcome = await read(shard, each);
+      const error = outcome === "paused" ? "the service is in trouble, counts are not read" : outcome?.message;
+      await shards.noteAttempt(`counts:${shard}`, clock.now(), error);
+      if (outcome === "paused") return "done";
+      if (outcome && !failing.has(shard) && !deps.signal.aborted)
+        log.warn({ err: outcome, shard }, "counts not read, keeping those known");
+      if (outcome) failing.add(shard);
+      else if (failing.delete(shard)) log.info({ shard }, "counts read again");
+      await finish();
+      const id = `counts-${Math.ceil(clock.now() / JUDGE_EVERY_MS)}`;
+      await queues.add("upkeep", { job: "counts" }, { id, delayMs: JUDGE_EVERY_MS / 3 });
+      return "done";
+    },
+
+    judge: createJudgeCounts({ ...deps, intervalMs, conditions }),
+  };
+}
+
+/** A location's own time zone, else that of one of its recordings. */
+function createTimezoneOf({ inventory }: Pick<Store, "inventory">) {
+  const ofRecordings = new Map<string, string>();
+  return Object.assign((id: string) => inventory.location(id)?.timezone ?? ofRecordings.get(id), {
+    learn(recordings: ReadonlyMap<string, { readonly locationId: string }>) {
+      for (const [id, { locationId }] of recordings) {
+        const zone = inventory.recording(id)?.timezone;
+        if (zone !== undefined) ofRecordings.set(locationId, zone);
+      }
+    },
+  });
+}

@@ -1,0 +1,121 @@
+/** Counts the recordings of each SLO once a minute, and keeps what that says about its error budget. */
+import { type Maintenance, maintenanceOf } from "../alerting/maintenance.ts";
+import { matchesAll } from "../alerting/matcher.ts";
+import type { Config } from "../config/config.ts";
+import type { Labels } from "../health/alert.ts";
+import { addSample } from "../health/error-budget.ts";
+import { recordingLabels } from "../health/recording-evaluator.ts";
+import { currentStatus, type FleetSnapshot, type RecordingState, recordingsById } from "../health/shard-state.ts";
+import type { SloEvidence } from "../health/slo-evaluator.ts";
+import type { Clock, Instant } from "../lib/clock.ts";
+import { toError } from "../lib/errors.ts";
+import type { Logger } from "../lib/log.ts";
+import { createYielder, runYielding } from "../lib/yield.ts";
+import type { LabelledBudget, Store } from "../store/store.ts";
+import type { ScheduleLookup } from "./schedule-lookup.ts";
+
+const EVERY_MS = 60_000;
+/** Of all SLOs together; those of further groups are not kept. */
+const MOST_BUDGETS = 500;
+
+export interface SloSamplesDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly config: { readonly slos: Config["slos"]; readonly maintenance: readonly Maintenance[] };
+  readonly store: Pick<Store["slos"], "readAll" | "save" | "forget">;
+  readonly schedules: ScheduleLookup;
+  fleet(): Promise<FleetSnapshot>;
+}
+
+type Slo = Config["slos"][number];
+type Counted = { readonly labels: Labels; readonly title: string; good: number; bad: number };
+
+/** Gives `sample()`: the error budgets as they are now; undefined where they cannot be read. */
+export function createSloSamples(deps: SloSamplesDeps): () => Promise<readonly SloEvidence[] | undefined> {
+  const { clock, config, store, log } = deps;
+  return async () => {
+    if (config.slos.length === 0) return [];
+    try {
+      const known = await store.readAll();
+      const now = clock.now();
+      const newest = Math.max(0, ...[...known.values()].map(({ budget }) => budget.at));
+      const rows = now >= newest && now - newest < EVERY_MS ? known : await sampled(deps, known, now);
+      return sloEvidence(config.slos, rows);
+    } catch (thrown) {
+      log.warn({ err: toError(thrown) }, "error budgets not sampled, their alerts stay");
+      return undefined;
+    }
+  };
+}
+
+async function sampled(deps: SloSamplesDeps, known: ReadonlyMap<string, LabelledBudget>, now: Instant) {
+  const { config, store } = deps;
+  const rows = new Map<string, LabelledBudget>();
+  for (const [id, { good, bad, ...row }] of await countRecordings(deps, now)) {
+    if (rows.size >= MOST_BUDGETS) break;
+    rows.set(id, { ...row, budget: addSample(known.get(id)?.budget, { good, bad }, now) });
+  }
+  await store.save(rows);
+  const isOver = ([id, { budget }]: [string, LabelledBudget]) => {
+    const slo = config.slos.find((one) => isOf(one, id));
+    return !rows.has(id) && (!slo || now - budget.at > slo.periodMs);
+  };
+  await store.forget([...known].filter(isOver).map(([id]) => id));
+  return new Map([...known, ...rows]);
+}
+
+function isOf({ name, by }: Slo, id: string): boolean {
+  return by === undefined ? id === name : id.startsWith(`${name}/`);
+}
+
+/** The stored error budgets of these SLOs. */
+export function sloEvidence(slos: readonly Slo[], rows: ReadonlyMap<string, LabelledBudget>): SloEvidence[] {
+  return slos.flatMap((slo) => {
+    const { objective, periodMs } = slo;
+    const own = [...rows].filter(([id]) => isOf(slo, id));
+    return own.map(([id, { labels, title, budget }]) => ({ id, title, objective, periodMs, labels, budget }));
+  });
+}
+
+/** Recordings inside their schedule, in no maintenance, whose status is known, by error budget. */
+async function countRecordings(
+  { fleet: readFleet, config, schedules }: SloSamplesDeps,
+  now: Instant,
+): Promise<ReadonlyMap<string, Counted>> {
+  const fleet = await readFleet();
+  const { inSchedule } = schedules(now);
+  const counts = new Map<string, Counted>();
+  const maybeYield = createYielder();
+  for (const state of (await runYielding(recordingsById(fleet))).values()) {
+    await maybeYield();
+    const isGood = isRecording(state, fleet);
+    if (isGood === undefined || inSchedule?.(state.id) === false) continue;
+    const labels = recordingLabels(state.id, state.locationId, fleet.inventory);
+    if (maintenanceOf(config.maintenance, labels as Labels, now)) continue;
+    for (const slo of config.slos) {
+      if (!matchesAll(slo.matchers, labels as Labels)) continue;
+      const group = groupOf(slo, labels as Labels);
+      const counted = counts.get(group.id) ?? { ...group, good: 0, bad: 0 };
+      counted[isGood ? "good" : "bad"] += 1;
+      counts.set(group.id, counted);
+    }
+  }
+  return counts;
+}
+
+/** Missing recordings do not record; of others without a fresh status nothing is known. */
+function isRecording(state: RecordingState, { now, statusIntervalMs }: FleetSnapshot): boolean | undefined {
+  const alerts = Object.values(state.alerts ?? {});
+  if (alerts.some(({ state, facts }) => state === "firing" && facts.problem === "missing")) return false;
+  const status = currentStatus(state, now, statusIntervalMs);
+  return status === "unknown" ? undefined : status !== "offline";
+}
+
+function groupOf({ name, by }: Slo, labels: Labels): { id: string; title: string; labels: Labels } {
+  if (by === undefined) return { id: name, title: `SLO ${name}`, labels: { slo: name } };
+  const label = by === "location" ? "location_id" : by;
+  const value = labels[label] ?? "";
+  const shown = (by === "location" && labels.location) || value;
+  const own = { slo: name, [label]: value, ...(by === "location" && { location: shown }) };
+  return { id: `${name}/${value}`, title: `SLO ${name} of ${shown.slice(0, 100)}`, labels: own };
+}

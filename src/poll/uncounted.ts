@@ -1,0 +1,194 @@
+/**
+ * Visits that outages kept from being counted, from what is stored: no message waits for it, and the service is not
+ * asked. An incident gets its estimate once its hours were read, and a last one once the service corrects them no more.
+ */
+import { costsVisits, visitsInAll, visitsLostDuring } from "../counts/location-outage.ts";
+import type { CountedHours, NothingLost, VisitsLost } from "../counts/visits-lost.ts";
+import type { Alert } from "../health/alert.ts";
+import { chunksOf } from "../lib/chunks.ts";
+import { type Clock, HOUR_MS, type Instant } from "../lib/clock.ts";
+import { createYielder, mapYielding } from "../lib/yield.ts";
+import type { KeptCounts } from "../store/counts.ts";
+import { type Incident, toIncident } from "../store/incidents.ts";
+import type { Store } from "../store/store.ts";
+
+interface UncountedDeps extends Pick<Store, "firing"> {
+  readonly counts: Pick<Store["counts"], "read">;
+  readonly incidents: Pick<Store["incidents"], "endedSince" | "replace">;
+  readonly inventory: Pick<Store["inventory"], "recordings">;
+  readonly metrics: { visitsUncounted(visits: number): void };
+  readonly clock: Clock;
+}
+
+/** As far back as counts are stored. */
+const HISTORY_MS = 57 * 24 * HOUR_MS;
+const READ_FOR_MS = 60_000;
+const SETTLE_EVERY_MS = 10 * 60_000;
+/** The last hour of an outage is over, and was read. */
+const READ_AFTER_MS = 1.5 * HOUR_MS;
+/** What was not corrected in this time will not be. */
+const SETTLED_AFTER_MS = 72 * HOUR_MS;
+const LOCATIONS_AT_ONCE = 50;
+/** An estimate of what still lasts is used for so long. */
+const ESTIMATE_FOR_MS = 60_000;
+const MOST_ESTIMATES = 2_000;
+/** With outages at more of them, there is more to say than what each costs. */
+const MOST_LOCATIONS = 100;
+
+/** What is known of the outages of the fleet. */
+interface Outages {
+  readonly at: Instant;
+  readonly alerts: ReadonlyMap<string | undefined, readonly Incident[]>;
+  /** By location id. */
+  readonly recordings: ReadonlyMap<string, number>;
+}
+
+export type Uncounted = ReturnType<typeof createUncounted>;
+
+export function createUncounted(deps: UncountedDeps) {
+  const outages = createOutages(deps);
+  return {
+    /** By id, of those alerts of recordings and locations of which it can be said; firing ones until now. */
+    of: createEstimates(deps, outages),
+
+    /** Gives ended incidents what they cost; does nothing where it did so a moment ago. */
+    settle: createSettle(deps, outages),
+  };
+}
+
+/** Reads the outages, and keeps them for a minute. */
+function createOutages(deps: UncountedDeps): (now: Instant) => Promise<Outages> {
+  let known: { readonly at: Instant; readonly outages: Promise<Outages> } | undefined;
+  return (now) => {
+    if (!known || now - known.at >= READ_FOR_MS || now < known.at) {
+      known = { at: now, outages: readOutages(deps, now) };
+      known.outages.catch(() => {
+        known = undefined;
+      });
+    }
+    return known.outages;
+  };
+}
+
+function createEstimates({ counts }: UncountedDeps, outages: (now: Instant) => Promise<Outages>) {
+  const estimates = new Map<string, { at: Instant; endsAt: Instant | undefined; visits: VisitsLost | undefined }>();
+
+  const isFresh = ({ id, endsAt }: Incident, now: Instant) => {
+    const made = estimates.get(id);
+    return made !== undefined && made.endsAt === endsAt && now >= made.at && now - made.at < ESTIMATE_FOR_MS;
+  };
+
+  async function renew(rows: readonly Incident[], ids: readonly string[], now: Instant): Promise<void> {
+    const [all, kept] = await Promise.all([outages(now), counts.read(ids)]);
+    if (estimates.size > MOST_ESTIMATES) estimates.clear();
+    await mapYielding(rows, (row) => {
+      const own = kept.get(locationOf(row) ?? "");
+      const found = own && estimate(row, { ...all, at: now }, own);
+      estimates.set(row.id, { at: now, endsAt: row.endsAt, visits: typeof found === "object" ? found : undefined });
+    });
+  }
+
+  return async (alerts: readonly Alert[], now: Instant): Promise<Map<string, VisitsLost>> => {
+    const rows = alerts.map(toIncident).filter(costsVisits);
+    const missing = rows.filter((row) => !isFresh(row, now));
+    const ids = [...new Set(missing.flatMap((row) => locationOf(row) ?? []))];
+    if (ids.length > MOST_LOCATIONS) return new Map();
+    if (ids.length > 0) await renew(missing, ids, now);
+    return new Map(
+      rows.flatMap(({ id }) => {
+        const visits = estimates.get(id)?.visits;
+        return visits ? [[id, inWholeVisits(visits)] as const] : [];
+      }),
+    );
+  };
+}
+
+function createSettle(deps: UncountedDeps, outages: (now: Instant) => Promise<Outages>) {
+  const { counts, incidents, clock } = deps;
+  let settledAt = 0;
+
+  async function settleAt(id: string, kept: KeptCounts, all: Outages, now: Instant): Promise<void> {
+    const rows = all.alerts.get(id) ?? [];
+    let here = rows.filter(({ endsAt }) => endsAt !== undefined);
+    for (const row of rows.filter((row) => isOpen(row, now))) {
+      const after = settled(row, estimate(row, all, kept), kept, all.at);
+      if (!after || !(await incidents.replace(row, after))) continue;
+      const before = here.filter(({ id }) => id !== row.id);
+      here = [...before, after];
+      if (after.isSettled) deps.metrics.visitsUncounted(Math.max(0, settledSum(here) - settledSum(before)));
+    }
+  }
+
+  return async (): Promise<void> => {
+    const now = clock.now();
+    if (now - settledAt < SETTLE_EVERY_MS && now >= settledAt) return;
+    settledAt = now;
+    const all = await outages(now);
+    const open = [...all.alerts].flatMap(([id, rows]) => (id && rows.some((row) => isOpen(row, now)) ? [id] : []));
+    const maybeYield = createYielder();
+    for (const page of chunksOf(open, LOCATIONS_AT_ONCE)) {
+      const kept = await counts.read(page);
+      for (const id of page) {
+        const own = kept.get(id);
+        if (own) await settleAt(id, own, all, now);
+        await maybeYield();
+      }
+    }
+  };
+}
+
+async function readOutages({ incidents, firing, inventory }: UncountedDeps, now: Instant): Promise<Outages> {
+  const [ended, open] = await Promise.all([incidents.endedSince(now - HISTORY_MS), firing()]);
+  const recordings = new Map<string, number>();
+  for (const { locationId } of inventory.recordings())
+    recordings.set(locationId, (recordings.get(locationId) ?? 0) + 1);
+  const rows = [...ended, ...open.map(toIncident)].filter(costsVisits);
+  return { at: now, alerts: Map.groupBy(rows, locationOf), recordings };
+}
+
+function locationOf({ subject, locationId }: Incident): string | undefined {
+  return subject.kind === "location" ? subject.id : locationId;
+}
+
+function estimate(row: Incident, { at, alerts, recordings }: Outages, kept: KeptCounts): VisitsLost | NothingLost {
+  const id = locationOf(row) ?? "";
+  const counts: CountedHours = { timezone: kept.timezone, hours: kept.entries.hours };
+  return visitsLostDuring(row, alerts.get(id) ?? [], recordings.get(id) ?? Number.POSITIVE_INFINITY, counts, at);
+}
+
+/** Whether its estimate is missing, or not the last one. */
+function isOpen({ endsAt, isSettled }: Incident, now: Instant): boolean {
+  return endsAt !== undefined && !isSettled && now - endsAt >= READ_AFTER_MS && now - endsAt < 2 * SETTLED_AFTER_MS;
+}
+
+/** Undefined where there is nothing to store yet. */
+function settled(
+  row: Incident,
+  found: VisitsLost | NothingLost,
+  { entries: { hours, early } }: KeptCounts,
+  now: Instant,
+): Incident | undefined {
+  const { startsAt, endsAt = now } = row;
+  const touched = [...hours.keys()].filter((at) => at < endsAt && at + HOUR_MS > startsAt);
+  const isRead = touched.some((at) => at + HOUR_MS >= endsAt) && !touched.some((at) => early.has(at));
+  const isFinal = isRead || now - endsAt >= SETTLED_AFTER_MS;
+  const isKnown = typeof found === "object";
+  if (!isFinal && (!isKnown || row.uncounted)) return undefined;
+  const { uncounted: _, ...rest } = row;
+  return { ...rest, ...(isKnown && { uncounted: inWholeVisits(found) }), ...(isFinal && { isSettled: true }) };
+}
+
+function inWholeVisits({ estimate, low, high }: VisitsLost): VisitsLost {
+  return { estimate: Math.round(estimate), low: Math.round(low), high: Math.round(high) };
+}
+
+const EVER = { from: 0, to: Number.MAX_SAFE_INTEGER };
+
+function settledSum(rows: readonly Incident[]): number {
+  return (
+    visitsInAll(
+      rows.filter(({ isSettled }) => isSettled),
+      EVER,
+    )?.estimate ?? 0
+  );
+}

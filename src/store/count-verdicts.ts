@@ -1,0 +1,73 @@
+/** What the counts of each shard show, and what those of the whole fleet come to, for sweeps and the exposition. */
+import { randomUUID } from "node:crypto";
+import type { Redis } from "ioredis";
+import type { SiteAssessment } from "../counts/evaluate.ts";
+import type { DroppedTogether, SubjectVerdict } from "../counts/verdict.ts";
+import type { Instant } from "../lib/clock.ts";
+import { mapYielding } from "../lib/yield.ts";
+import { readDocument, type Versioned } from "./documents.ts";
+import type { Keys } from "./keys.ts";
+
+const READ_EVERY_MS = 15_000;
+
+/** Of a location in the last local hour that is over; undefined: not known. */
+export interface CountedHour {
+  readonly locationId: string;
+  readonly hour: Instant;
+  readonly expected?: number | undefined;
+  readonly counted?: number | undefined;
+}
+
+interface AssessedShard {
+  readonly at: Instant;
+  /** By the key of their condition. */
+  readonly rules: Readonly<Record<string, readonly SiteAssessment[]>>;
+  readonly hours: readonly CountedHour[];
+}
+
+export interface JudgedCounts {
+  readonly at: Instant;
+  /** By the key of their condition. */
+  readonly rules: Readonly<
+    Record<string, { readonly verdicts: readonly SubjectVerdict[]; readonly together: readonly DroppedTogether[] }>
+  >;
+  readonly hours: readonly CountedHour[];
+}
+
+const NONE: JudgedCounts = { at: 0, rules: {}, hours: [] };
+
+export function createCountVerdictStore(redis: Redis, keys: Keys) {
+  const decode = (text: string) => JSON.parse(text) as JudgedCounts;
+  let known: Versioned<JudgedCounts> = { nonce: "", state: NONE };
+  let readAt = Number.NEGATIVE_INFINITY;
+  return {
+    async saveAssessed(shard: number, assessed: AssessedShard): Promise<void> {
+      await redis.hset(keys.countsAssessed, String(shard), JSON.stringify(assessed));
+    },
+
+    /** By shard. */
+    async assessed(): Promise<Map<number, AssessedShard>> {
+      const rows = Object.entries(await redis.hgetall(keys.countsAssessed));
+      // Of a large fleet tens of megabytes.
+      return new Map(
+        await mapYielding(rows, ([shard, text]) => [Number(shard), JSON.parse(text) as AssessedShard] as const),
+      );
+    },
+
+    async saveJudged(judged: JudgedCounts): Promise<void> {
+      await redis.hset(keys.countsJudged, { n: randomUUID(), d: JSON.stringify(judged) });
+      readAt = Number.NEGATIVE_INFINITY;
+    },
+
+    /** Reads what another replica wrote, now and then. */
+    async refreshJudged(): Promise<JudgedCounts> {
+      if (performance.now() - readAt < READ_EVERY_MS) return known.state;
+      readAt = performance.now();
+      known = await readDocument(redis, keys.countsJudged, { decode, empty: NONE, known });
+      return known.state;
+    },
+
+    /** As last read. */
+    judged: (): JudgedCounts => known.state,
+  };
+}

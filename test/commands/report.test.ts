@@ -1,0 +1,160 @@
+import { describe, expect, test } from "vitest";
+import { causeWords, lossCauses } from "../../src/report/attribute.ts";
+import type { Report, ReportRequest } from "../../src/report/report.ts";
+import { noLoss } from "../../src/report/tally.ts";
+import { serve } from "../http/serve.ts";
+import { lenswatch } from "./run-command.ts";
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const from = Date.parse("2026-11-18T00:00:00Z");
+const NOW = from + DAY + 8 * HOUR;
+const clock = { now: () => NOW };
+
+const loss = (over: Partial<ReturnType<typeof noLoss>>) => ({
+  ...noLoss(),
+  recordings: 2,
+  expectedMs: 48 * HOUR,
+  knownMs: 40 * HOUR,
+  ...over,
+});
+const leeds = loss({ location: 3 * HOUR, recording: HOUR, maintenance: 4 * HOUR });
+const bath = loss({ unknown: 1_500 });
+const total = { ...leeds, recordings: 4, expectedMs: 96 * HOUR, knownMs: 80 * HOUR, unknown: 1_500 };
+const slo = { name: "recording", objective: 0.95, periodMs: 30 * DAY, matchers: [], by: "location" as const };
+
+const report: Report = {
+  now: NOW,
+  period: { from, to: from + DAY, label: "Wed 18 Nov 2026" },
+  total,
+  rows: [
+    { id: "leeds", name: "Leeds <b>Briggate</b>\u001b[2J", loss: leeds },
+    { id: "bath", name: "=Bath Southgate", loss: bath },
+  ],
+  slos: [{ id: "leeds", name: "Leeds", slo, loss: leeds }],
+};
+
+async function served(over: Partial<Report> = {}) {
+  const requests: ReportRequest[] = [];
+  const made = await serve({
+    clock,
+    report: async (request) => {
+      requests.push(request);
+      return { ...report, ...over };
+    },
+  });
+  const run = (...argv: string[]) =>
+    lenswatch(
+      ["report", "--url", made.address, ...argv],
+      { TZ: "Europe/London", NO_COLOR: "1" },
+      { isTTY: true, columns: 80 },
+    );
+  return { ...made, requests, run };
+}
+
+describe("lenswatch report", () => {
+  test("prints the objectives, the groups with most lost time first, and all of them, in 80 columns", async () => {
+    const { run, requests } = await served();
+    const { stdout } = await run("--period", "1d");
+    expect(stdout).toBe(`\
+Wed 18 Nov 2026, Europe/London
+
+SLO               OBJECTIVE  ATTAINED  BUDGET LEFT
+recording, Leeds       95 %   88.88 %       -123 %
+
+NAME                      AVAILABLE  UNPLANNED  LOST  BY CAUSE
+Leeds <b>Briggate</b>[2J    80.00 %    88.88 %   8 h  maintenance 4 h, location
+                                                      3 h, recording 1 h
+=Bath Southgate             99.99 %    99.99 %   1 s  unknown 1 s
+All 4 recordings            89.99 %    94.73 %   8 h  maintenance 4 h, location
+                                                      3 h, recording 1 h,
+                                                      unknown 1 s
+
+Nothing is known of 16 h, which is in no figure.
+`);
+    expect(requests).toEqual([{ period: "1d", timezone: "Europe/London", by: "location", matchers: [] }]);
+  });
+
+  test("writes exact seconds as CSV that a spreadsheet does not run", async () => {
+    const { run } = await served();
+    const { stdout } = await run("--output", "csv");
+    const [head = "", first = "", second = ""] = stdout.split("\n");
+    const rowOf = (line: string) => Object.fromEntries(line.split(",").map((cell, i) => [head.split(",")[i], cell]));
+    expect(rowOf(first)).toMatchObject({
+      '"lost_seconds"': "28800",
+      '"location_seconds"': "10800",
+      '"known_seconds"': "144000",
+    });
+    expect(rowOf(second)).toMatchObject({ '"name"': `"'=Bath Southgate"`, '"unknown_seconds"': "1.5" });
+  });
+
+  test("writes one page that loads nothing, and escapes names", async () => {
+    const { run } = await served();
+    const { stdout } = await run("--output", "html");
+    expect(stdout).toMatch(/^<!doctype html>/);
+    expect(stdout).toContain("Leeds &lt;b&gt;Briggate&lt;/b&gt;");
+    expect(stdout).not.toMatch(/<script|<link|src=/);
+    expect(stdout).not.toContain("\u001b");
+    expect(stdout).toContain("-123 %");
+  });
+
+  test("names each figure beside it, for narrow screens, on which the head of the table is hidden", async () => {
+    const { run } = await served();
+    const { stdout } = await run("--output", "html");
+    const [row = ""] = stdout.match(/<tr><th scope="row"><bdi>Leeds.*?<\/tr>/s) ?? [];
+    const labels = [...row.matchAll(/<td class="n( none)?"><i>(.+?) <\/i>(.+?)<\/td>/g)];
+    expect(labels.map(([, none, label, figure]) => [label, none === undefined, figure === "–"])).toEqual([
+      ["available", true, false],
+      ["unplanned", true, false],
+      ["lost", true, false],
+      ...lossCauses.map((cause) => [causeWords[cause], expect.any(Boolean), expect.any(Boolean)]),
+    ]);
+    expect(labels.every(([, none, , figure]) => (none !== undefined) === (figure === "–"))).toBe(true);
+    expect(stdout).toMatch(/<i>error budget left <\/i>-123 %/);
+  });
+
+  test("reads every page, and gives their sums as JSON", async () => {
+    const rows = Array.from({ length: 2_500 }, (_, i) => ({
+      id: `r${i}`,
+      name: `R ${i}`,
+      loss: loss({ recording: i % 7 }),
+    }));
+    const { run, requests } = await served({ rows });
+    const { stdout } = await run("--output", "json", "--by", "recording", "--matchers", 'organisation="acme"');
+    const answer = JSON.parse(stdout);
+    expect(new Set(answer.items.map(({ id }: { id: string }) => id)).size).toBe(2_500);
+    expect(answer.items[0]).toMatchObject({ lostSeconds: 0.006, causes: { recording: 0.006 } });
+    expect(requests.length).toBe(3);
+    expect(requests[2]).toMatchObject({ by: "recording", matchers: [{ name: "organisation", value: "acme" }] });
+  });
+
+  test("asks for the time between two instants, up to now", async () => {
+    const { run, requests } = await served();
+    await run("--from", "2026-11-18T12:00:00+01:00", "--to", "2027-01-01T00:00:00Z");
+    expect(requests[0]?.period).toEqual({ from: from + 11 * HOUR, to: NOW });
+  });
+
+  test.each([
+    [["--to", "2026-11-18T00:00:00Z"], "from: expected a time beside `to`"],
+    [["--from", "2026-11-20T00:00:00Z"], "from: expected a time before `to`, and before now"],
+    [["--from", "2026-06-01T00:00:00Z"], "at most 92 days"],
+    [["--from", "yesterday"], "from: expected a time such as"],
+    [["--timezone", "Europe/Londn"], "timezone: expected an IANA time zone"],
+    [["--matchers", "organisation"], "matchers: "],
+  ])("%j is refused", async (argv, problem) => {
+    const { run } = await served();
+    const { stderr, exitCode } = await run(...argv);
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining(problem)]);
+  });
+});
+
+describe("the page of lost time", () => {
+  test("shows the same table, and the page of incidents leads to it", async () => {
+    const { get, requests } = await served();
+    const page = await (await get("/report?period=1w&by=camera_server&timezone=UTC")).text();
+    expect(page).toContain("Leeds &lt;b&gt;Briggate&lt;/b&gt;");
+    expect(requests).toEqual([{ period: "1w", timezone: "UTC", by: "camera_server", matchers: [] }]);
+    expect(await (await get("/incidents")).text()).toContain('href="./report"');
+    expect((await get("/report?by=everything")).status).toBe(400);
+  });
+});

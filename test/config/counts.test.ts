@@ -1,0 +1,55 @@
+import { expect, test } from "vitest";
+import { parseConfig } from "../../src/config/load.ts";
+import { configOf, listProblems, receivers, service } from "./text.ts";
+
+const smallest = service + receivers;
+
+test("counts are read every 10 minutes, and nothing is closed or worth anything, unless configured", () => {
+  expect(configOf(smallest).counts).toEqual({
+    read: true,
+    intervalMs: 600_000,
+    closedDays: [],
+    valuePerVisit: undefined,
+    currency: undefined,
+  });
+});
+
+test("closed days are weekdays and dates, a visit is worth an amount of a currency", () => {
+  const text = `${smallest}counts:
+  interval: 30m
+  closed_days:
+    - days: [Sunday, 2026-12-25]
+      matchers: location_id=leeds
+  value_per_visit: 12.50
+  currency: EUR
+`;
+  const { counts } = configOf(text);
+  expect(counts).toMatchObject({ intervalMs: 1_800_000, valuePerVisit: 12.5, currency: "EUR" });
+  expect(counts.closedDays).toMatchObject([{ days: ["sunday", "2026-12-25"], matchers: [{ name: "location_id" }] }]);
+});
+
+test.each([
+  ["closed_days: [{ days: sundays }]", "a weekday"],
+  ["closed_days: [{ days: 2026-02-30 }]", "a weekday"],
+  ["value_per_visit: 3", "a currency beside the value_per_visit"],
+  ["currency: EUR", "a value_per_visit beside the currency"],
+  ["{ value_per_visit: -3, currency: EUR }", "an amount"],
+  ["{ value_per_visit: 3, currency: euro }", "three capital letters"],
+  ["interval: 1m", "from 10m to 1h"],
+])("counts with %s is refused", (text, problem) => {
+  const problems = listProblems(`${smallest}counts: ${text.startsWith("{") ? text : `{ ${text} }`}\n`);
+  expect(JSON.stringify(problems)).toContain(problem);
+});
+
+test.each([
+  ["when: { counts: { implausible: low, sensitivity: 9 } }", "", "9, which chance often explains"],
+  ["when: { counts: { implausible: low } }", "counts: { read: false }\n", "without counts the rule is never evaluated"],
+  ["when: { counts_together: true }", "", "no rule on counts"],
+  ["when: { counts: { implausible: low, sensitivity: 10 } }", "", undefined],
+])("check-config says of %s what is probably not intended", (when, more, words) => {
+  const text = `${smallest}${more}rules:\n  - alert: A\n    ${when}\n    labels: { severity: info }\n`;
+  const parsed = parseConfig(text, { file: "x.yaml", env: {} });
+  const warnings = "problems" in parsed ? parsed.problems : parsed.warnings;
+  if (words === undefined) expect(warnings).toEqual([]);
+  else expect(JSON.stringify(warnings)).toContain(words);
+});

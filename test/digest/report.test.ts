@@ -1,0 +1,192 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { parseMatchers } from "../../src/alerting/matcher.ts";
+import type { FiguresSource } from "../../src/digest/figures.ts";
+import { createReports } from "../../src/digest/report.ts";
+import { type ReportGroup, type ReportRequest, reportGroups } from "../../src/report/report.ts";
+import { addLoss, lostMs, noLoss } from "../../src/report/tally.ts";
+import type { Incident } from "../../src/store/incidents.ts";
+import { anUptimeBucket, aRecording, aRecordingState } from "../support/fixtures.ts";
+
+const HOUR = 3_600_000;
+const from = Date.parse("2026-11-18T00:00:00Z");
+const NOW = from + 34 * HOUR;
+const PERIOD = { from, to: from + 24 * HOUR };
+
+/** 12 recordings at 3 locations of 2 organisations with 4 camera servers. */
+const recordings = Array.from({ length: 12 }, (_, i) =>
+  aRecording(`r${i}`, {
+    name: `Camera ${i}`,
+    locationId: `l${i % 3}`,
+    organisation: i % 3 === 0 ? "acme" : "globex",
+    cameraServer: `edge-${i % 4}`,
+  }),
+);
+
+function incident(kind: "recording" | "location" | "group", id: string, startsAt: number, endsAt: number): Incident {
+  const alertname = { recording: "RecordingOffline", location: "LocationOffline", group: "CameraServerOffline" }[kind];
+  return {
+    id: `${kind}/${id}@${startsAt}`,
+    ruleId: alertname,
+    alertname,
+    subject: { kind, id },
+    locationId: undefined,
+    startsAt,
+    endsAt,
+    endReason: "recovered",
+  };
+}
+
+function reportsOf(ended: readonly Incident[], over: { now?: () => number; ratio?: number } = {}) {
+  const { now = () => NOW, ratio = 1 } = over;
+  const buckets = Array.from({ length: 24 }, (_, i) => anUptimeBucket(from + i * HOUR, ratio));
+  let read = 0;
+  const source = {
+    config: {
+      rules: [],
+      service: { uptimeIndexTimezone: "recording" },
+      slos: [
+        { name: "all", objective: 0.9, periodMs: 1, matchers: [] },
+        {
+          name: "acme",
+          objective: 0.99,
+          periodMs: 1,
+          matchers: parseMatchers("organisation=acme"),
+          by: "camera_server",
+        },
+      ],
+    },
+    clock: { now },
+    store: {
+      incidents: { endedSince: async () => ended, completeSince: async () => 0 },
+      shards: { alerts: async () => [] },
+      coverage: { since: async () => [{ from: 0, to: NOW }] },
+      uptime: {
+        histories: async (_: number, ids: readonly string[]) =>
+          new Map(ids.map((id) => [id, { buckets, days: {}, finishedDay: undefined }])),
+      },
+    },
+    async fleet() {
+      read += 1;
+      return {
+        now: now(),
+        statusIntervalMs: 30_000,
+        shardNumbers: [0],
+        shards: [
+          {
+            sweptAt: NOW,
+            locations: new Map(),
+            recordings: new Map(
+              recordings.map(({ id, locationId }) => [id, aRecordingState(id, { locationId, readAt: NOW, since: 0 })]),
+            ),
+          },
+        ],
+        inventory: {
+          recording: (id: string) => recordings.find((one) => one.id === id),
+          location: (id: string) => ({ id, name: `Location ${id}`, timezone: undefined }),
+        },
+        overallUptime: () => undefined,
+      };
+    },
+  };
+  // Only the parts of the store that are read here.
+  const report = createReports(source as unknown as Parameters<typeof createReports>[0] & FiguresSource);
+  return { report, readCount: () => read };
+}
+
+const request = (over: Partial<ReportRequest> = {}): ReportRequest => ({
+  period: PERIOD,
+  timezone: "UTC",
+  by: "location",
+  matchers: [],
+  ...over,
+});
+
+const outages = fc.array(
+  fc.tuple(
+    fc.constantFrom("recording" as const, "location" as const, "group" as const),
+    fc.nat(11),
+    fc.nat(30),
+    fc.integer({ min: 1, max: 20 }),
+  ),
+  { maxLength: 8 },
+);
+
+describe("a report", () => {
+  test("has the same sums by whatever it is grouped, and over all recordings", async () => {
+    await fc.assert(
+      fc.asyncProperty(outages, fc.constantFrom(0.5, 1), async (all, ratio) => {
+        const { report } = reportsOf(
+          all.map(([kind, i, begin, length]) => {
+            const id = { recording: `r${i}`, location: `l${i % 3}`, group: `camera_server/edge-${i % 4}` }[kind];
+            return incident(kind, id, from + begin * HOUR, from + (begin + length) * HOUR);
+          }),
+          { ratio },
+        );
+        const made = await Promise.all(reportGroups.map((by) => report(request({ by }))));
+        for (const { rows, total } of made) {
+          expect(total).toEqual(made[0]?.total);
+          expect(rows.reduce((sum, { loss }) => addLoss(sum, loss), noLoss())).toEqual(total);
+        }
+        const [first] = made;
+        expect(first?.slos.filter(({ slo }) => slo.name === "all").map(({ loss }) => loss)).toEqual([first?.total]);
+      }),
+      { numRuns: 15 },
+    );
+  });
+
+  test.each<[ReportGroup, string[]]>([
+    ["location", ["Location l1", "Location l0", "Location l2"]],
+    ["organisation", ["globex", "acme"]],
+    ["camera_server", ["edge-1", "edge-0", "edge-2", "edge-3"]],
+  ])("by %s has the most lost time first", async (by, names) => {
+    const { report } = reportsOf([
+      incident("recording", "r1", from, from + HOUR),
+      incident("recording", "r0", from, from + 60_000),
+    ]);
+    expect((await report(request({ by }))).rows.map(({ name }) => name)).toEqual(names);
+  });
+
+  test("blames the camera server where its alert covers more recordings than the location has", async () => {
+    const at = [from + HOUR, from + 2 * HOUR] as const;
+    const { report } = reportsOf([
+      incident("recording", "r1", ...at),
+      incident("group", "camera_server/edge-1", ...at),
+    ]);
+    expect((await report(request())).total).toMatchObject({ camera_server: HOUR, recording: 0, location: 0 });
+  });
+
+  test("is about the recordings that are asked for, and an objective about its own", async () => {
+    const { report } = reportsOf([incident("recording", "r0", from, from + HOUR)]);
+    const { total, slos } = await report(request({ matchers: parseMatchers("location=~'.*l0'".replaceAll("'", '"')) }));
+    expect([total.recordings, lostMs(total)]).toEqual([4, HOUR]);
+    expect(slos.map(({ slo, id, loss }) => [slo.name, id, loss.recordings])).toEqual([
+      ["all", "", 4],
+      ["acme", "edge-0", 1],
+      ["acme", "edge-1", 1],
+      ["acme", "edge-2", 1],
+      ["acme", "edge-3", 1],
+    ]);
+  });
+
+  test("covers the last whole period by its name, and not what is still to come", async () => {
+    const { report } = reportsOf([incident("recording", "r0", from, from + HOUR)]);
+    expect((await report(request({ period: "1d" }))).period).toMatchObject({ ...PERIOD, label: "Wed 18 Nov 2026" });
+    const { total } = await report(request({ period: { from, to: NOW + 50 * HOUR } }));
+    expect(total.expectedMs).toBe(12 * 34 * HOUR);
+  });
+
+  test("is made once for all pages of it, anew after a minute, and again after a failure", async () => {
+    let now = NOW;
+    const { report, readCount } = reportsOf([], { now: () => now });
+    await Promise.all([report(request()), report(request()), report(request({ by: "recording" }))]);
+    expect(readCount()).toBe(2);
+    now += 60_000;
+    await report(request());
+    expect(readCount()).toBe(3);
+    await expect(report(request({ period: "1d", timezone: "Nowhere/Else" }))).rejects.toThrow(/time zone/);
+    await expect(report(request({ period: "1d", timezone: "Nowhere/Else" }))).rejects.toThrow(/time zone/);
+    await report(request({ period: "1w" }));
+    expect(readCount()).toBe(4);
+  });
+});

@@ -1,0 +1,126 @@
+import { describe, expect, test } from "vitest";
+import { parseMatchers } from "../../src/alerting/matcher.ts";
+import type { RecordingState } from "../../src/health/shard-state.ts";
+import { silentLogger } from "../../src/lib/log.ts";
+import { createSloSamples, type SloSamplesDeps } from "../../src/poll/slo-samples.ts";
+import type { LabelledBudget } from "../../src/store/store.ts";
+import { alertState, fleetOf, NOW, recordingState } from "../metrics/fleets.ts";
+
+const MINUTE = 60_000;
+type Config = SloSamplesDeps["config"];
+
+const all = { name: "all", objective: 0.99, periodMs: 30 * 86_400_000, matchers: [], by: undefined };
+const maintained = {
+  name: "stock-take",
+  matchers: parseMatchers("recording_id=planned"),
+  comment: "",
+  timeIntervals: [{ name: "always", intervals: [{}] }],
+} as unknown as Config["maintenance"][number];
+
+const offline: Partial<RecordingState> = { status: "offline" };
+const recordings = [
+  recordingState("up"),
+  recordingState("degraded", { status: "degraded" }),
+  recordingState("down", offline),
+  recordingState("closed", offline),
+  recordingState("planned", offline),
+  recordingState("stale", { ...offline, readAt: NOW - 10 * MINUTE }),
+  recordingState("never", { status: undefined, readAt: 0 }),
+  recordingState("missing", {
+    readAt: NOW - 10 * MINUTE,
+    alerts: {
+      RecordingMissing: alertState("RecordingMissing", {
+        state: "firing",
+        facts: { timezone: "UTC", problem: "missing" },
+      }),
+    },
+  }),
+];
+
+function samplesOf(config: Partial<Config> = {}, stored = new Map<string, LabelledBudget>()) {
+  const clock = { at: NOW };
+  let fails = false;
+  const sample = createSloSamples({
+    clock: { now: () => clock.at },
+    log: silentLogger,
+    config: { slos: [all], maintenance: [maintained], ...config },
+    schedules: () => ({
+      inSchedule: (id) => id !== "closed",
+      scheduleOf: () => undefined,
+      scheduleBegan: () => undefined,
+    }),
+    fleet: async () => {
+      if (fails) throw new Error("Redis is gone");
+      return fleetOf({ recordings, names: { up: "Entrance", down: "Tills" } });
+    },
+    store: {
+      readAll: async () => new Map(stored),
+      async save(rows) {
+        for (const [id, row] of rows) stored.set(id, row);
+      },
+      async forget(ids) {
+        for (const id of ids) stored.delete(id);
+      },
+    },
+  });
+  return { sample, clock, stored, fail: () => (fails = true) };
+}
+
+const sums = (row: LabelledBudget | undefined) => row?.budget.tiers[0]?.map(([, ...rest]) => rest);
+
+describe("samples of error budgets", () => {
+  test("count what should record, in no maintenance, with a known status; a missing recording does not record", async () => {
+    const { sample, clock, stored } = samplesOf();
+    await sample();
+    clock.at += MINUTE;
+    await sample();
+    expect(sums(stored.get("all"))).toEqual([[60, 120, 120]]);
+  });
+
+  test("are taken once a minute, whatever calls for them", async () => {
+    const { sample, clock, stored } = samplesOf();
+    for (let i = 0; i <= 8; i++) {
+      await sample();
+      clock.at += MINUTE / 4;
+    }
+    expect(sums(stored.get("all"))).toEqual([[120, 240, 240]]);
+  });
+
+  test("have a budget for each group of those that match", async () => {
+    const byServer = {
+      ...all,
+      name: "servers",
+      by: "camera_server" as const,
+      matchers: parseMatchers("organisation=org"),
+    };
+    const byLocation = { ...all, name: "places", by: "location" as const };
+    const { sample } = samplesOf({ slos: [byServer, byLocation] });
+    expect((await sample())?.map(({ id, title, labels }) => ({ id, title, labels }))).toEqual([
+      { id: "servers/cs", title: "SLO servers of cs", labels: { slo: "servers", camera_server: "cs" } },
+      {
+        id: "places/loc-1",
+        title: "SLO places of Leeds",
+        labels: { slo: "places", location_id: "loc-1", location: "Leeds" },
+      },
+    ]);
+  });
+
+  test("of objectives that were removed or grouped otherwise are deleted", async () => {
+    const stored = new Map<string, LabelledBudget>();
+    await samplesOf({ slos: [all, { ...all, name: "old" }] }, stored).sample();
+    expect([...stored.keys()]).toEqual(["all", "old"]);
+    const next = samplesOf({ slos: [{ ...all, by: "location" }] }, stored);
+    next.clock.at += MINUTE;
+    expect((await next.sample())?.map(({ id }) => id)).toEqual(["all/loc-1"]);
+    expect([...stored.keys()]).toEqual(["all/loc-1"]);
+  });
+
+  test("cost nothing without an objective, and a failure is no evidence", async () => {
+    const none = samplesOf({ slos: [] });
+    none.fail();
+    expect(await none.sample()).toEqual([]);
+    const broken = samplesOf();
+    broken.fail();
+    expect(await broken.sample()).toBeUndefined();
+  });
+});

@@ -1,0 +1,108 @@
+import { expect, it } from "vitest";
+import type { Alert } from "../../src/health/alert.ts";
+import { createUncounted } from "../../src/poll/uncounted.ts";
+import type { KeptCounts } from "../../src/store/counts.ts";
+import { type Incident, toIncident } from "../../src/store/incidents.ts";
+import { firing } from "../store/fixtures.ts";
+
+const HOUR = 3_600_000;
+const NOON = Date.UTC(2026, 10, 18, 12);
+
+/** 40 an hour, and nothing in the two hours from noon on; `early` as long as `now` is the same day. */
+function kept(now: number): KeptCounts {
+  const starts = Array.from({ length: 57 * 24 }, (_, i) => NOON + 12 * HOUR - (i + 1) * HOUR).filter(
+    (at) => at + HOUR <= now,
+  );
+  const isOut = (at: number) => at >= NOON && at < NOON + 2 * HOUR;
+  const early = new Set(starts.filter((at) => at >= NOON - 12 * HOUR && now < NOON + 24 * HOUR));
+  const hours = new Map(starts.map((at) => [at, isOut(at) ? null : 40 + ((at / HOUR) % 3)]));
+  return { timezone: "UTC", entries: { hours, early, readings: [] }, zones: new Map(), sales: undefined };
+}
+
+function offline(recording: string, from: number, to: number): Alert {
+  const alert = firing(recording, from, { location_id: "leeds" });
+  const facts = { ...alert.facts, problem: "offline" as const };
+  return {
+    ...alert,
+    id: `${recording}@${from}`,
+    facts,
+    state: "resolved",
+    startsAt: from,
+    endsAt: to,
+    endReason: "recovered",
+  };
+}
+
+function uncounted(alerts: readonly Alert[], open: readonly Alert[] = [], recordings = ["door", "till"]) {
+  const world = { now: NOON + 4 * HOUR, rows: alerts.map(toIncident), added: [] as number[], asked: 0 };
+  const made = createUncounted({
+    counts: {
+      async read() {
+        world.asked += 1;
+        return new Map([["leeds", kept(world.now)]]);
+      },
+    },
+    incidents: {
+      endedSince: async () => [...world.rows],
+      async replace(before: Incident, after: Incident) {
+        const at = world.rows.findIndex((row) => JSON.stringify(row) === JSON.stringify(before));
+        if (at >= 0) world.rows[at] = after;
+        return at >= 0;
+      },
+    },
+    firing: async () => open,
+    inventory: { recordings: () => recordings.map((id) => ({ id, locationId: "leeds" }) as never).values() },
+    metrics: { visitsUncounted: (visits) => world.added.push(visits) },
+    clock: { now: () => world.now },
+  });
+  return { world, ...made };
+}
+
+it("an ended incident gets an estimate once its hours are read, and a last one the next day; each visit counts once", async () => {
+  const all = [offline("door", NOON, NOON + 2 * HOUR), offline("till", NOON + HOUR, NOON + 2 * HOUR)];
+  const { world, settle } = uncounted(all);
+  world.now = NOON + 3 * HOUR;
+  await settle();
+  expect(world.rows.map((row) => row.uncounted)).toEqual([undefined, undefined]);
+  world.now = NOON + 4 * HOUR;
+  await settle();
+  expect(world.rows.map((row) => Math.round((row.uncounted?.estimate ?? 0) / 10))).toEqual([8, 4]);
+  expect(world.rows.map((row) => row.isSettled)).toEqual([undefined, undefined]);
+  expect(world.added).toEqual([]);
+  const before = [...world.rows];
+  world.now += 11 * 60_000;
+  await settle();
+  expect(world.rows).toEqual(before);
+  world.now = NOON + 26 * HOUR;
+  await settle();
+  expect(world.rows.map((row) => row.isSettled)).toEqual([true, true]);
+  const sum = world.added.reduce((a, b) => a + b, 0);
+  expect(Math.abs(sum - 82)).toBeLessThan(3);
+  const { asked } = world;
+  world.now += 11 * 60_000;
+  await settle();
+  expect([world.asked, world.added.length]).toEqual([asked, 2]);
+});
+
+it("an incident that another replica replaced meanwhile is not counted", async () => {
+  const { world, settle } = uncounted([offline("door", NOON, NOON + 2 * HOUR)], [], ["door"]);
+  world.now = NOON + 26 * HOUR;
+  const stale = [...world.rows];
+  world.rows = [];
+  const settling = settle();
+  world.rows = stale.map((row) => ({ ...row, isSettled: true as const }));
+  await settling;
+  expect(world.added).toEqual([]);
+});
+
+it("what fires is estimated until now, and of what no recording of the location shares nothing is said", async () => {
+  const { state: _, endsAt: __, ...rest } = offline("door", NOON, NOON + 2 * HOUR);
+  const open: Alert = { ...rest, state: "firing" };
+  const elsewhere = { ...open, id: "x", labels: { ...open.labels, location_id: "york" } };
+  const { world, of } = uncounted([], [open], ["door"]);
+  const estimates = await of([open, elsewhere], NOON + 1.5 * HOUR);
+  expect([...estimates.keys()]).toEqual([open.id]);
+  expect(Math.round((estimates.get(open.id)?.estimate ?? 0) / 10)).toBe(6);
+  await of([open], NOON + 1.5 * HOUR + 1_000);
+  expect(world.asked).toBe(1);
+});
