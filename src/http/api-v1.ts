@@ -1,5 +1,6 @@
 /** JSON for scripts: `{ items, nextCursor }`, errors as `{ error: { code, message } }`. */
 import type { FastifyInstance } from "fastify";
+import type { HttpDeps } from "./deps.ts";
 import { originOf } from "./principal.ts";
 import { parseQuery, parseRequestBody } from "./query.ts";
 import { acknowledge, note, withdraw } from "./v1/acknowledgement.ts";
@@ -7,7 +8,7 @@ import { listAudit } from "./v1/audit.ts";
 import { listIncidents } from "./v1/incidents.ts";
 import { listLocations } from "./v1/locations.ts";
 import { openApiDocument } from "./v1/openapi.ts";
-import type { ApiV1Deps, Operation } from "./v1/operation.ts";
+import type { Operation } from "./v1/operation.ts";
 import { runServiceQuery } from "./v1/query.ts";
 import { listRecordings } from "./v1/recordings.ts";
 import { getReport } from "./v1/report.ts";
@@ -30,7 +31,7 @@ export const operations: readonly Operation[] = [
   runServiceQuery,
 ];
 
-export function apiV1(app: FastifyInstance, deps: ApiV1Deps): void {
+export function apiV1(app: FastifyInstance, deps: HttpDeps): void {
   const description = openApiDocument(deps.version, operations);
   app.get("/api/v1/openapi.json", () => description);
   for (const { method, path, query, body, scope = "read", handle } of operations) {

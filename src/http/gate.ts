@@ -38,13 +38,14 @@ declare module "fastify" {
   }
 }
 
-type Deps = Pick<
+/** What requests are authenticated with. */
+export type GateDeps = Pick<
   HttpDeps,
   "access" | "externalUrl" | "listen" | "web" | "clock" | "log" | "sessions" | "audit" | "limits"
 >;
 
 /** Refuses requests before their handlers run, and sets `principal` and `session` on those that pass. */
-export function gate(app: FastifyInstance, deps: Deps, others: readonly Authenticator[] = []): void {
+export function gate(app: FastifyInstance, deps: GateDeps, others: readonly Authenticator[] = []): void {
   app.register(fastifyCookie, { hook: false });
   app.decorateRequest("session", undefined);
   // Fastify refuses a reference that requests would share.
@@ -96,13 +97,13 @@ function sessionPrincipal({ session }: FastifyRequest): Principal | undefined {
 
 const scopeOf = ({ routeOptions: { config } }: FastifyRequest): Scope => config.scope ?? "read";
 
-function mayUse(request: FastifyRequest, { access }: Deps): boolean {
+function mayUse(request: FastifyRequest, { access }: GateDeps): boolean {
   const scope = scopeOf(request);
   return request.principal.scopes.has(scope) || (scope === "read" && access.isReadingOpen);
 }
 
 /** Without a token: a browser adds cookies and headers by itself, so with them only forms change state. */
-function isAllowed(request: FastifyRequest, deps: Deps): boolean {
+function isAllowed(request: FastifyRequest, deps: GateDeps): boolean {
   const isSafe = request.method === "GET" || request.method === "HEAD";
   const { via } = request.principal;
   if (!isSafe && via !== "basic") return false;
@@ -110,7 +111,7 @@ function isAllowed(request: FastifyRequest, deps: Deps): boolean {
 }
 
 /** A session's cookie and a login are not sent for the name of another site. */
-function isHostOurs({ principal: { via }, headers }: FastifyRequest, deps: Deps): boolean {
+function isHostOurs({ principal: { via }, headers }: FastifyRequest, deps: GateDeps): boolean {
   return via === "session" || via === "basic" || isOwnHost(headers.host, deps);
 }
 
@@ -120,14 +121,14 @@ function misdirected(): HttpError {
   return new HttpError("misdirected", message);
 }
 
-function checkConfigured(request: FastifyRequest, deps: Deps): void {
+function checkConfigured(request: FastifyRequest, deps: GateDeps): void {
   const scope = scopeOf(request);
   if (scope === "read" || mayUse(request, deps) || isScopeGiven(scope, deps)) return;
   const none = `no http.admin_token is configured, and no http.tokens with the scope ${scope}`;
   throw new HttpError("forbidden", `Nothing can be changed: ${none}; set one and reload.`);
 }
 
-function unauthorized(request: FastifyRequest, isTokenUnknown: boolean, { access }: Deps): HttpError {
+function unauthorized(request: FastifyRequest, isTokenUnknown: boolean, { access }: GateDeps): HttpError {
   if (access.authProxy && access.tokens.length === 0)
     return new HttpError(
       "unauthorized",
@@ -152,7 +153,7 @@ function lacksScope(request: FastifyRequest): HttpError {
 }
 
 /** Gives the configured token, undefined for a wrong one. Throws HttpError `too_many_failures` after too many wrong ones. */
-export function createTokenCheck(guard: Guard, deps: Deps) {
+export function createTokenCheck(guard: Guard, deps: GateDeps) {
   return (token: string, request: FastifyRequest, reply: FastifyReply): AccessToken | undefined => {
     const known = findToken(token, deps.access);
     if (known) return known;
@@ -171,7 +172,7 @@ export function createTokenCheck(guard: Guard, deps: Deps) {
 export function sessionCookie(
   app: FastifyInstance,
   value: string | undefined,
-  deps: Pick<Deps, "externalUrl" | "web">,
+  deps: Pick<GateDeps, "externalUrl" | "web">,
 ): string {
   return app.serializeCookie(cookieName(deps), value ?? "", {
     path: "/",
@@ -183,24 +184,24 @@ export function sessionCookie(
 }
 
 /** Whether people reach the page over TLS, according to the configuration. */
-export function isHttps({ externalUrl, web }: Pick<Deps, "externalUrl" | "web">): boolean {
+export function isHttps({ externalUrl, web }: Pick<GateDeps, "externalUrl" | "web">): boolean {
   return web?.tls !== undefined || externalUrl?.startsWith("https:") === true;
 }
 
 /** With TLS under the prefix that no other site can write to (RFC 6265bis, 4.1.3.2). */
-function cookieName(deps: Pick<Deps, "externalUrl" | "web">): string {
+function cookieName(deps: Pick<GateDeps, "externalUrl" | "web">): string {
   return isHttps(deps) ? "__Host-lenswatch" : "lenswatch";
 }
 
 /** The session that the cookie is signed for, ended or not. */
-export function signedSession(app: FastifyInstance, { headers }: FastifyRequest, deps: Deps): Session | undefined {
+export function signedSession(app: FastifyInstance, { headers }: FastifyRequest, deps: GateDeps): Session | undefined {
   if (headers.cookie === undefined) return undefined;
   const cookie = app.parseCookie(headers.cookie)[cookieName(deps)];
   return readSession(cookie, deps.access, deps.clock.now());
 }
 
 /** Throws HttpError `unavailable`, unless the route is open. */
-async function sessionOf(app: FastifyInstance, request: FastifyRequest, deps: Deps): Promise<Session | undefined> {
+async function sessionOf(app: FastifyInstance, request: FastifyRequest, deps: GateDeps): Promise<Session | undefined> {
   const { open, page } = request.routeOptions.config;
   // Probes wait for nothing.
   const signed = open && page === undefined ? undefined : signedSession(app, request, deps);
@@ -215,7 +216,7 @@ async function sessionOf(app: FastifyInstance, request: FastifyRequest, deps: De
   return undefined;
 }
 
-function checkSender(request: FastifyRequest, deps: Deps): void {
+function checkSender(request: FastifyRequest, deps: GateDeps): void {
   if (!isSameOrigin(request.headers, deps.externalUrl) || !isOriginKnown(request)) {
     noteRefusal(deps, request, "other_site");
     throw new HttpError("forbidden", "Another site sent this form: nothing was changed. Use the status page.");
@@ -232,7 +233,7 @@ function isOriginKnown({ principal, headers }: FastifyRequest): boolean {
   return principal.via === "session" || headers["sec-fetch-site"] !== undefined || headers.origin !== undefined;
 }
 
-function checkForm(request: FastifyRequest, deps: Deps): void {
+function checkForm(request: FastifyRequest, deps: GateDeps): void {
   const given = (request.body as { form?: unknown } | undefined)?.form;
   if (typeof given === "string" && isFormOf(request, given, deps.access)) return;
   noteRefusal(deps, request, "other_site");

@@ -4,9 +4,16 @@ import { z } from "zod";
 import type { AuditEntry } from "../../alerting/audit.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { stripControls } from "../../lib/text.ts";
-import type { HttpDeps } from "../deps.ts";
 import { type ErrorAnswer, HttpError } from "../errors.ts";
-import { createTokenCheck, isHttps, isRemotePlainHttp, isSameOrigin, sessionCookie, signedSession } from "../gate.ts";
+import {
+  createTokenCheck,
+  type GateDeps,
+  isHttps,
+  isRemotePlainHttp,
+  isSameOrigin,
+  sessionCookie,
+  signedSession,
+} from "../gate.ts";
 import { createGuard } from "../guard.ts";
 import { type AccessToken, isScopeGiven, noteRefusal, scopeSet } from "../principal.ts";
 import { parseQuery } from "../query.ts";
@@ -74,18 +81,15 @@ const SessionQuery = z.object({ to: z.string().max(2_048, "expected a path").def
 
 const ROOT = "./";
 
-type Deps = Pick<
-  HttpDeps,
-  "access" | "externalUrl" | "listen" | "web" | "clock" | "log" | "sessions" | "audit" | "limits"
->;
-
-export function sessionRoutes(app: FastifyInstance, deps: Deps, layout: Layout): void {
+export function sessionRoutes(app: FastifyInstance, deps: GateDeps, layout: Layout): void {
   const checkToken = createTokenCheck(createGuard(), deps);
+  const formOf = (to: string): SignInForm => {
+    return { root: ROOT, to: pathWithin(to), isReadOnly: !isScopeGiven("silence", deps) };
+  };
   app.get("/session", { config: { page: ROOT, open: true } }, async (request, reply) => {
     const { to } = parseQuery(SessionQuery, request.query);
     refuseWithoutTokens(deps);
-    const form = { root: ROOT, to: pathWithin(to), isReadOnly: !isScopeGiven("silence", deps) } as const;
-    return layout.send(request, reply, signInPage(form));
+    return layout.send(request, reply, signInPage(formOf(to)));
   });
 
   app.post("/session", { config: { page: ROOT, open: true } }, async (request, reply) => {
@@ -94,14 +98,7 @@ export function sessionRoutes(app: FastifyInstance, deps: Deps, layout: Layout):
     const read = readFields(SignIn, request.body);
     const again = (status: number, problem: FieldProblem) => {
       const { name = "", to = "" } = "fields" in read ? read.fields : {};
-      const form = {
-        root: ROOT,
-        to: pathWithin(to),
-        name,
-        problem,
-        isReadOnly: !isScopeGiven("silence", deps),
-      } as const;
-      return layout.send(request, reply.code(status), signInPage(form));
+      return layout.send(request, reply.code(status), signInPage({ ...formOf(to), name, problem }));
     };
     if ("problem" in read) return again(400, read.problem);
     const token = checkToken(read.fields.token, request, reply);
@@ -127,7 +124,7 @@ export function sessionRoutes(app: FastifyInstance, deps: Deps, layout: Layout):
 }
 
 /** Stores a new session; gives its cookie's value. */
-async function signIn(token: AccessToken, person: string, address: string, deps: Deps): Promise<string> {
+async function signIn(token: AccessToken, person: string, address: string, deps: GateDeps): Promise<string> {
   const now = deps.clock.now();
   const { session, cookie } = openSession(token, person, now);
   const record = { id: storedId(session), token: token.name, person, address, expiresAt: session.expiresAt };
@@ -136,12 +133,12 @@ async function signIn(token: AccessToken, person: string, address: string, deps:
   return cookie;
 }
 
-function entryOf(session: Session, action: "sign_in" | "sign_out", address: string, { clock }: Deps): AuditEntry {
+function entryOf(session: Session, action: "sign_in" | "sign_out", address: string, { clock }: GateDeps): AuditEntry {
   const actor = { via: "session", name: session.token.name, person: session.name } as const;
   return { at: clock.now(), actor, address, action, outcome: "done", target: storedId(session) };
 }
 
-function refuseWithoutTokens({ access }: Deps): void {
+function refuseWithoutTokens({ access }: GateDeps): void {
   if (access.tokens.length > 0) return;
   throw new HttpError(
     "forbidden",
@@ -150,7 +147,7 @@ function refuseWithoutTokens({ access }: Deps): void {
 }
 
 /** Another site must not sign a visitor in or out. */
-function checkSender(request: FastifyRequest, deps: Deps): void {
+function checkSender(request: FastifyRequest, deps: GateDeps): void {
   const { headers } = request;
   const { externalUrl } = deps;
   if (!isSameOrigin(headers, externalUrl)) {

@@ -9,25 +9,6 @@ import type { ActiveAlert, HttpDeps } from "../deps.ts";
 import type { Scope } from "../principal.ts";
 import { isoTime } from "../query.ts";
 
-export type ApiV1Deps = Pick<
-  HttpDeps,
-  | "version"
-  | "fleet"
-  | "alerts"
-  | "incidents"
-  | "report"
-  | "timeline"
-  | "countsJudged"
-  | "acknowledge"
-  | "withdraw"
-  | "note"
-  | "clock"
-  | "auditLog"
-  | "sessions"
-  | "limits"
-  | "query"
->;
-
 export interface Operation<Q extends z.ZodObject = z.ZodObject, B extends z.ZodType = z.ZodType> {
   readonly id: string;
   readonly method: "get" | "post" | "delete";
@@ -40,7 +21,7 @@ export interface Operation<Q extends z.ZodObject = z.ZodObject, B extends z.ZodT
   /** `read` by default. */
   readonly scope?: Scope;
   /** Answers a request whose query and body were parsed. */
-  handle(deps: ApiV1Deps, request: ParsedRequest<Q, B>): Promise<unknown>;
+  handle(deps: HttpDeps, request: ParsedRequest<Q, B>): Promise<unknown>;
 }
 
 interface ParsedRequest<Q extends z.ZodObject, B extends z.ZodType> {
@@ -102,7 +83,7 @@ type Handled = Pick<ActiveAlert, "acknowledgement" | "maintenance">;
 export type HandledAlerts = ReadonlyMap<string, Handled>;
 
 /** Of the alerts that fire. */
-export async function readHandled({ alerts }: Pick<ApiV1Deps, "alerts">): Promise<HandledAlerts> {
+export async function readHandled({ alerts }: Pick<HttpDeps, "alerts">): Promise<HandledAlerts> {
   const handled = (await alerts()).filter(({ acknowledgement, maintenance }) => acknowledgement || maintenance);
   return new Map(handled.map((one) => [fingerprint(one.alert.labels), one]));
 }
