@@ -8,7 +8,7 @@ import { cut } from "../lib/text.ts";
 import { dayOf } from "../lib/when.ts";
 import { createYielder, inChunks } from "../lib/yield.ts";
 import type { Digest } from "./digest.ts";
-import { countsCsv, lensesCsv, recordingsCsv, visitsCsv } from "./render/csv.ts";
+import { tablesOf } from "./render/csv.ts";
 import { headline } from "./render/headline.ts";
 import { renderDigestHtml, UNSUBSCRIBE_HERE } from "./render/html.ts";
 import { renderDigestText } from "./render/text.ts";
@@ -85,17 +85,11 @@ const BOM = "\ufeff";
 
 const compress = promisify(gzip);
 
-/** The recordings, the visitor counts where some are untrusted, lenses to clean and what outages cost where there are any; named after the digest and its first day. */
+/** The tables of a digest, named after it, its first day and the table. */
 export async function attachmentsOf(name: string, digest: Digest): Promise<Attachment[]> {
   const day = dayOf(digest.period.from, digest.timezone);
   const base = `${name.replace(/[^\p{L}\p{N}._-]+/gu, "-")}-${day}`;
-  const { untrusted, lenses, visits } = digest;
-  return [
-    await csvFile(`${base}-recordings.csv`, recordingsCsv(digest)),
-    ...(untrusted.length > 0 ? [await csvFile(`${base}-visitor-counts.csv`, countsCsv(digest))] : []),
-    ...(lenses.length > 0 ? [await csvFile(`${base}-lenses.csv`, lensesCsv(digest))] : []),
-    ...(visits.length > 0 ? [await csvFile(`${base}-visits-uncounted.csv`, visitsCsv(digest))] : []),
-  ];
+  return Array.fromAsync(tablesOf(digest), ([table, pieces]) => csvFile(`${base}-${table}.csv`, pieces));
 }
 
 async function csvFile(filename: string, pieces: Iterable<string>): Promise<Attachment> {

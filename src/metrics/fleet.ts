@@ -39,8 +39,8 @@ interface EntriesOfHour {
   readonly counted?: number | undefined;
 }
 
-/** One recording whose last good reading is fresh. */
-type Row = { readonly labels: string; readonly state: RecordingState };
+/** A series of every metric of a family. */
+type Row<State> = { readonly labels: string; readonly state: State };
 
 /** The text of every family of `fleetRows`, in pieces; an empty piece only yields to the event loop. */
 export function* fleetText(view: FleetView, format: ExpositionFormat, cache: LabelCache): Generator<string, void> {
@@ -48,7 +48,8 @@ export function* fleetText(view: FleetView, format: ExpositionFormat, cache: Lab
   const counts = startCounts(view);
   const rows = yield* countFleet(snapshot, counts, cache);
   const write = (row: MetricRow, value: (state: RecordingState) => number | undefined, extra = "") =>
-    family(rows, renderHead(row, format), row.name, extra, value);
+    family(rows, row, format, value, extra);
+  const hours = () => view.hours?.values().map((state) => ({ labels: hourLabels(state, snapshot.inventory), state }));
 
   yield* write(fleetRows.online, (state) => (state.status === "offline" ? 0 : 1));
   yield* write(fleetRows.quality, (state) => state.averageQuality);
@@ -58,10 +59,8 @@ export function* fleetText(view: FleetView, format: ExpositionFormat, cache: Lab
     (state) => snapshot.overallUptime(state.id, DAY_MS),
     `,${renderLabel("window", "24h")}`,
   );
-  if (view.hours) {
-    yield* entriesFamily(view.hours, snapshot.inventory, fleetRows.entriesExpected, ({ expected }) => expected, format);
-    yield* entriesFamily(view.hours, snapshot.inventory, fleetRows.entriesCounted, ({ counted }) => counted, format);
-  }
+  yield* family(hours(), fleetRows.entriesExpected, format, ({ expected }) => expected);
+  yield* family(hours(), fleetRows.entriesCounted, format, ({ counted }) => counted);
   yield renderHead(fleetRows.recordings, format) + counts.recordings.samples();
   yield renderHead(fleetRows.alerts, format) + counts.alerts.samples();
   if (view.slos?.length) yield sloText(view.slos, format);
@@ -69,7 +68,7 @@ export function* fleetText(view: FleetView, format: ExpositionFormat, cache: Lab
 
 function sloText(slos: NonNullable<FleetView["slos"]>, format: ExpositionFormat): string {
   const sample = ({ name, labels }: MetricRow, values: readonly string[], figure: number) =>
-    renderSample(name, labels.map((label, i) => renderLabel(label, values[i] ?? "")).join(","), figure);
+    renderSample(name, labelText(labels, values), figure);
   const { sloObjective, sloRemaining } = fleetRows;
   const objectives = new Map(slos.map(({ slo, objective }) => [slo, sample(sloObjective, [slo], objective)]));
   const remaining = slos.flatMap(({ slo, group, remaining: left }) =>
@@ -98,8 +97,6 @@ function startCounts({ rules, otherAlerts }: FleetView) {
 
 function createCounter({ name, labels }: MetricRow) {
   const kinds = new Map<string, { readonly values: readonly string[]; count: number }>();
-  const labelsOf = (values: readonly string[]) =>
-    labels.map((label, i) => renderLabel(label, values[i] ?? "")).join(",");
   return {
     add(values: readonly string[], count = 1): void {
       const key = values.join("\u0000");
@@ -107,7 +104,8 @@ function createCounter({ name, labels }: MetricRow) {
       if (known) known.count += count;
       else kinds.set(key, { values, count });
     },
-    samples: () => [...kinds.values()].map(({ values, count }) => renderSample(name, labelsOf(values), count)).join(""),
+    samples: () =>
+      [...kinds.values()].map(({ values, count }) => renderSample(name, labelText(labels, values), count)).join(""),
   };
 }
 
@@ -115,8 +113,8 @@ function* countFleet(
   snapshot: FleetSnapshot,
   counts: ReturnType<typeof startCounts>,
   cache: LabelCache,
-): Generator<string, Row[]> {
-  const rows: Row[] = [];
+): Generator<string, Row<RecordingState>[]> {
+  const rows: Row<RecordingState>[] = [];
   let seen = 0;
   for (const shard of snapshot.shards) {
     for (const location of shard.locations.values()) {
@@ -137,18 +135,20 @@ function* countFleet(
   return rows;
 }
 
-function* family(
-  rows: readonly Row[],
-  head: string,
-  name: string,
-  extra: string,
-  value: (state: RecordingState) => number | undefined,
+/** Nothing without rows, which are read one by one. */
+function* family<State>(
+  rows: Iterable<Row<State>> | undefined,
+  row: MetricRow,
+  format: ExpositionFormat,
+  value: (state: State) => number | undefined,
+  extra = "",
 ): Generator<string, void> {
-  let text = head;
+  if (!rows) return;
+  let text = renderHead(row, format);
   let count = 0;
   for (const { labels, state } of rows) {
     const figure = value(state);
-    if (figure !== undefined) text += renderSample(name, labels + extra, figure);
+    if (figure !== undefined) text += renderSample(row.name, labels + extra, figure);
     if (++count % ROWS_PER_STEP === 0) {
       yield text;
       text = "";
@@ -157,23 +157,13 @@ function* family(
   yield text;
 }
 
-function* entriesFamily(
-  hours: readonly EntriesOfHour[],
-  inventory: Inventory,
-  row: MetricRow,
-  value: (hour: EntriesOfHour) => number | undefined,
-  format: ExpositionFormat,
-): Generator<string, void> {
-  yield renderHead(row, format);
-  let count = 0;
-  for (const hour of hours) {
-    const { locationId } = hour;
-    const figure = value(hour);
-    const name = inventory.location(locationId)?.name || locationId;
-    const labels = `${renderLabel("location_id", distinct(locationId))},${renderLabel("location", name)}`;
-    if (figure !== undefined) yield renderSample(row.name, labels, figure);
-    if (++count % ROWS_PER_STEP === 0) yield "";
-  }
+function labelText(names: readonly string[], values: readonly string[]): string {
+  return names.map((name, i) => renderLabel(name, values[i] ?? "")).join(",");
+}
+
+function hourLabels({ locationId }: EntriesOfHour, inventory: Inventory): string {
+  const name = inventory.location(locationId)?.name || locationId;
+  return labelText(fleetRows.entriesCounted.labels, [distinct(locationId), name]);
 }
 
 /** Label texts by the recording as the inventory has it, which replaces it when its name changes. */
@@ -188,10 +178,7 @@ function labelsOf({ id, locationId }: RecordingState, inventory: Inventory, cach
   const location = inventory.location(locationId)?.name || locationId;
   const cached = recording && cache.get(recording);
   if (cached?.locationId === locationId && cached.location === location) return cached.text;
-  const labels = { recording_id: distinct(id), recording: recording?.name || id, location_id: locationId, location };
-  const text = Object.entries(labels)
-    .map(([name, value]) => renderLabel(name, value))
-    .join(",");
+  const text = labelText(fleetRows.online.labels, [distinct(id), recording?.name || id, locationId, location]);
   if (recording) cache.set(recording, { locationId, location, text });
   return text;
 }

@@ -17,27 +17,42 @@ import {
 
 const ROWS_PER_STEP = 500;
 
-/** A line per recording, in chunks: ratios 0–1, times in seconds, instants in UTC, an empty cell without a figure. */
-export function recordingsCsv({ parts, period }: Digest): Generator<string, void> {
+/**
+ * The tables of a digest by name, in chunks: ratios 0–1, times in seconds, instants in UTC, an empty cell without a figure.
+ * Besides a line per recording, one per untrusted day, per recording whose quality falls steadily, and per location with
+ * visits that were not counted, where there are any.
+ */
+export function tablesOf({ parts, period, untrusted, lenses, visits }: Digest): Map<string, Generator<string, void>> {
   const groups = digestParts.flatMap((part) => parts[part]);
   const rows = groups.flatMap((group) => group.recordings.map((recording): RecordingRow => [recording, group]));
-  return table(recordingColumns(period), rows);
-}
-
-/** A line per untrusted day; an empty cell where there is no figure. */
-export function countsCsv({ untrusted }: Digest): Generator<string, void> {
-  return table(
-    countsColumns,
-    untrusted.map((day) => [day]),
-  );
-}
-
-/** A line per location with visits that were not counted: the estimate, its 10th and its 90th percentile. */
-export function visitsCsv({ visits }: Digest): Generator<string, void> {
-  return table(
-    visitsColumns,
-    visits.map((one) => [one]),
-  );
+  const tables = [
+    ["recordings", table(recordingColumns(period), rows), true],
+    [
+      "visitor-counts",
+      table(
+        countsColumns,
+        untrusted.map((day) => [day]),
+      ),
+      untrusted.length > 0,
+    ],
+    [
+      "lenses",
+      table(
+        lensColumns,
+        lenses.map((lens) => [lens]),
+      ),
+      lenses.length > 0,
+    ],
+    [
+      "visits-uncounted",
+      table(
+        visitsColumns,
+        visits.map((one) => [one]),
+      ),
+      visits.length > 0,
+    ],
+  ] as const;
+  return new Map(tables.flatMap(([name, lines, isThere]) => (isThere ? [[name, lines] as const] : [])));
 }
 
 function* table<Row extends readonly unknown[]>(columns: Columns<Row>, rows: readonly Row[]): Generator<string, void> {
@@ -69,14 +84,6 @@ function recordingColumns(bounds: Interval): Columns<RecordingRow> {
     flapping_seconds: ({ flapping }) => seconds(flapping?.lengthMs),
     down_since: ({ downSince }) => (downSince === undefined ? undefined : new Date(downSince).toISOString()),
   };
-}
-
-/** A line per recording whose quality falls steadily. */
-export function lensesCsv({ lenses }: Digest): Generator<string, void> {
-  return table(
-    lensColumns,
-    lenses.map((lens) => [lens]),
-  );
 }
 
 const lensColumns: Columns<[LensToClean]> = {
