@@ -168,6 +168,11 @@ export const defaultInhibitRules: RawMap[] = [
     target_matchers: [`alertname =~ "${names.offline}|${names.degraded}"`],
     equal: ["recording_id"],
   },
+  {
+    source_matchers: [`alertname = "${names.slo_burn_fast}"`],
+    target_matchers: [`alertname = "${names.slo_burn_slow}"`],
+    equal: ["slo", "organisation", "camera_server", "location_id"],
+  },
   { source_matchers: [`alertname = "${names.service_unreachable}"`], target_matchers: ['location_id != ""'] },
   { source_matchers: [`alertname = "${names.service_unreachable}"`], target_matchers: ['camera_server != ""'] },
 ];

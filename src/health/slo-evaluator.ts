@@ -1,7 +1,7 @@
 /** Evaluates rules on burn rates for one error budget: of an SLO, or of one group of its recordings. */
 import type { Instant } from "../lib/clock.ts";
 import { humanDuration } from "../lib/duration.ts";
-import { exactPercent, percent } from "../lib/format.ts";
+import { exactPercent } from "../lib/format.ts";
 import type { Labels } from "./alert.ts";
 import type { Evaluator } from "./apply-rules.ts";
 import { budgetRemaining, burnRate, burnWindows, type ErrorBudget, isBurning } from "./error-budget.ts";
@@ -33,18 +33,20 @@ export function sloEvaluator(slo: SloEvidence, now: Instant): Evaluator {
       const summary = `The error budget of ${title} burns ${speed === "fast" ? "fast" : "faster than it lasts"}`;
       const rates = burnWindows[speed].map(({ overMs }) => rateText(burnRate(budget, objective, overMs, now), overMs));
       const left = budgetRemaining(budget, slo, now);
-      const rest = left === undefined ? [] : [leftText(left, slo.periodMs)];
-      const description = `The objective is ${exactPercent(objective)}. Errors, times what it allows: ${[...rates, ...rest].join("; ")}.`;
+      const rest = left === undefined ? "" : ` ${budgetWords(left, slo.periodMs)}.`;
+      const description = `The objective is ${exactPercent(objective)}. Errors against what it allows: ${rates.join(", ")}.${rest}`;
       return { labels: alertLabels(rule, labels), annotations: alertAnnotations(rule, [summary, description]) };
     },
   };
 }
 
 function rateText(rate: number | undefined, overMs: number): string {
-  return `${rate === undefined ? "unknown" : rate.toFixed(1)} in ${humanDuration(overMs)}`;
+  return `${rate === undefined ? "unknown" : `${rate.toFixed(1)} times`} in ${humanDuration(overMs)}`;
 }
 
-function leftText(left: number, periodMs: number): string {
-  const share = left < 0 ? `overspent by ${percent(-left)}` : `${percent(left)} left`;
-  return `error budget of ${humanDuration(periodMs)} ${share}`;
+/** `95 % of the error budget of 30 d is left`; a negative ratio is overspent. */
+export function budgetWords(left: number, periodMs: number): string {
+  const budget = `error budget of ${humanDuration(periodMs)}`;
+  if (left < 0) return `The ${budget} is overspent by ${Math.ceil(-left * 100)} %`;
+  return `${Math.floor(left * 100)} % of the ${budget} is left`;
 }

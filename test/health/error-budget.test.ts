@@ -154,7 +154,7 @@ test("an alert says what burns, how fast and what is left", () => {
     annotations: {
       summary: "The error budget of SLO recording of acme burns fast",
       description:
-        "The objective is 99 %. Errors, times what it allows: 20.0 in 1 h; 5.5 in 6 h; error budget of 30 d 95.3 % left.",
+        "The objective is 99 %. Errors against what it allows: 20.0 times in 1 h, 5.5 times in 6 h. 95 % of the error budget of 30 d is left.",
     },
   });
 });
