@@ -10,9 +10,9 @@ import type { Config } from "../config/config.ts";
 import { isReadingOpen } from "../config/http-schema.ts";
 import { createAnnotate } from "../deliver/annotate.ts";
 import { type Alert, groupOfSubject } from "../health/alert.ts";
-import { budgetRemaining } from "../health/error-budget.ts";
 import type { Subject } from "../health/evaluation.ts";
 import { recordingLabels } from "../health/recording-evaluator.ts";
+import { type BudgetLeft, budgetsLeft } from "../health/slo-evaluator.ts";
 import type { ActiveAlert, HttpDeps } from "../http/deps.ts";
 import { judgeReadiness, type ReadinessFacts } from "../http/lifecycle-routes.ts";
 import type { Access } from "../http/principal.ts";
@@ -72,6 +72,7 @@ export function httpDeps(runtime: Runtime, reloader: Reloader, reload: HttpDeps[
     query: createQueries({ clock, setup: () => reloader.current(), endpointsDown: () => endpointsDown(runtime) }),
     incidents: (since) => incidentsSince(runtime, reloader.current(), since),
     report: (request) => engine().report(request),
+    errorBudgets: () => readBudgets(runtime, config().slos),
     config,
     reload,
     metrics: createExposition({ registry, log, fleet: () => fleetView(runtime, reloader.current()) }),
@@ -182,7 +183,8 @@ async function activeAlerts(
 }
 
 /** One replica at a time exposes the fleet; the others only themselves. */
-async function fleetView({ replicas, store }: Runtime, { engine, config }: Setup): Promise<FleetView | undefined> {
+async function fleetView(runtime: Runtime, { engine, config }: Setup): Promise<FleetView | undefined> {
+  const { replicas, store } = runtime;
   if (!replicas.exposes()) return undefined;
   const [snapshot, { state }] = await Promise.all([engine.fleet(), store.selfAlerts.read()]);
   const externalAlerts = (await store.externalAlerts.read()).state;
@@ -192,20 +194,12 @@ async function fleetView({ replicas, store }: Runtime, { engine, config }: Setup
   ];
   const { at, hours } = await store.countVerdicts.refreshJudged();
   const isRead = config.counts.read && snapshot.now - at <= 3 * config.counts.intervalMs;
-  const slos = await budgets(store, config.slos, snapshot.now);
+  const slos = await readBudgets(runtime, config.slos);
   return { snapshot, rules: config.rules, otherAlerts, slos, hours: isRead ? hours : undefined };
 }
 
-async function budgets(
-  { slos: store }: Runtime["store"],
-  slos: Config["slos"],
-  now: Instant,
-): Promise<NonNullable<FleetView["slos"]>> {
-  const known = slos.length === 0 ? [] : sloEvidence(slos, await store.readAll());
-  return known.map((one) => {
-    const [slo = "", ...group] = one.id.split("/");
-    return { slo, group: group.join("/"), objective: one.objective, remaining: budgetRemaining(one.budget, one, now) };
-  });
+async function readBudgets({ store, clock }: Runtime, slos: Config["slos"]): Promise<BudgetLeft[]> {
+  return slos.length === 0 ? [] : budgetsLeft(sloEvidence(slos, await store.slos.readAll()), clock.now());
 }
 
 /** What readiness is judged by, read now. */

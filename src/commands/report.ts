@@ -1,13 +1,16 @@
 /** `report`: the lost time of a period by cause, and error budgets, of a running daemon. */
 import { Command, Option } from "commander";
 import { budgetText, lossDuration, reportMarkup } from "../http/page/report-page.ts";
+import { isoTime } from "../http/query.ts";
 import { type ReportGroupRow, ReportPage } from "../http/v1/report.ts";
+import { type Clock, systemClock } from "../lib/clock.ts";
 import { type CsvCell, csvLines } from "../lib/csv.ts";
 import { columnPercent, counted, exactPercent, nameOf } from "../lib/format.ts";
 import { html } from "../lib/markup.ts";
+import { PAST_EXAMPLES, parsePast } from "../lib/moment.ts";
 import { causeWords, type LossCause, lossCauses } from "../report/attribute.ts";
 import { reportGroups, reportPeriods } from "../report/report.ts";
-import { asJson, type CommandIo, localZone, outputOption, withExample } from "./cli/command.ts";
+import { asJson, type CommandIo, fail, localZone, outputOption, withExample } from "./cli/command.ts";
 import { addDaemonOptions, type Daemon, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
 import { renderTable, type TableColumn, tableTarget } from "./cli/table.ts";
 
@@ -16,12 +19,12 @@ type ReportOptions = DaemonOptions & { readonly output: "table" | "csv" | "json"
   >;
 
 /** Exit code 0. Throws DaemonError or ConfigError. */
-export function reportCommand(io: CommandIo): Command {
+export function reportCommand(io: CommandIo, clock: Clock = systemClock): Command {
   const command = new Command("report")
     .description("Print the lost time of a period by cause, most first, and what is left of error budgets.")
     .addOption(new Option("--period <period>", "the last whole one").choices(reportPeriods).default("1mo"))
-    .option("--from <time>", "instead of a period: from when, such as 2026-11-01T00:00:00Z")
-    .option("--to <time>", "with --from: until when (default: now)")
+    .option("--from <day or time>", "instead of a period: 2026-01-31, 2026-01-31T08:00Z, yesterday, 7d or 24h")
+    .option("--to <day or time>", "with --from: the end; a day is included (default: now)")
     .option("--timezone <zone>", "of the period's days (default: this machine's)")
     .addOption(new Option("--by <group>", "what a row is about").choices(reportGroups).default("location"))
     .option("--matchers <matchers>", 'only these recordings, such as organisation="acme"')
@@ -29,7 +32,14 @@ export function reportCommand(io: CommandIo): Command {
   withExample(addDaemonOptions(command), "lenswatch report --period 1w --by camera_server");
   return command.action(
     async ({ output, period = "1mo", from, to, timezone, by = "location", matchers, ...options }: ReportOptions) => {
-      const wanted = { period, from, to, timezone: timezone ?? localZone(io.env), by, matchers };
+      const zone = timezone ?? localZone(io.env);
+      const [start, end] = [from, to].map((text) =>
+        text === undefined ? undefined : parsePast(text, clock.now(), zone),
+      );
+      const wrong = from !== undefined && !start ? "--from" : to !== undefined && !end ? "--to" : undefined;
+      if (wrong) return fail(io, 2, `${wrong}: expected a day or time such as ${PAST_EXAMPLES}`);
+      const span = { from: start && isoTime(start.start), to: end && isoTime(end.end) };
+      const wanted = { period, ...span, timezone: zone, by, matchers };
       const given = Object.entries(wanted).filter((entry): entry is [string, string] => entry[1] !== undefined);
       const report = await withDaemon(options, io, (daemon) => readReport(daemon, Object.fromEntries(given)));
       io.stdout.write(WRITTEN[output](report, io));
@@ -50,11 +60,17 @@ const WRITTEN: Readonly<Record<ReportOptions["output"], (report: ReportPage, io:
     const all = { ...total, id: "", name: `All ${counted(total.recordings, "recording")}` };
     const objectives = slos.length === 0 ? "" : `${renderTable(SLO_COLUMNS, slos, tableTarget(io))}\n`;
     const unknown = total.expectedSeconds - total.knownSeconds;
-    const note = unknown > 0 ? `\nNothing is known of ${lossDuration(unknown)}, which is in no figure.\n` : "";
+    const gap = unknown > 0 ? ` Nothing is known of ${lossDuration(unknown)}, which is in no figure.` : "";
+    const note = `\nTimes are added up over recordings.${gap}\n`;
     return `${period.label}, ${period.timezone}\n\n${objectives}${renderTable(COLUMNS, [...items, all], tableTarget(io))}${note}`;
   },
-  csv: ({ items }) =>
-    csvLines([Object.keys(CSV_COLUMNS), ...items.map((row) => Object.values(CSV_COLUMNS).map((cell) => cell(row)))]),
+  csv: ({ items, slos }) => {
+    const rows = [...items, ...slos];
+    return csvLines([
+      Object.keys(CSV_COLUMNS),
+      ...rows.map((row) => Object.values(CSV_COLUMNS).map((cell) => cell(row))),
+    ]);
+  },
   json: ({ nextCursor: _, ...report }) => asJson(report),
   html: (report) =>
     html`<!doctype html>
@@ -100,7 +116,10 @@ const SLO_COLUMNS: readonly TableColumn<ReportPage["slos"][number]>[] = [
   },
 ];
 
-const CSV_COLUMNS: Readonly<Record<string, (row: ReportGroupRow) => CsvCell>> = {
+type SloRow = ReportPage["slos"][number];
+
+/** After the groups a row for each objective, whose loss is empty, so that columns can be added up. */
+const CSV_COLUMNS: Readonly<Record<string, (row: Partial<ReportGroupRow & SloRow>) => CsvCell>> = {
   name: ({ name }) => name,
   id: ({ id }) => id,
   recordings: ({ recordings }) => recordings,
@@ -108,8 +127,11 @@ const CSV_COLUMNS: Readonly<Record<string, (row: ReportGroupRow) => CsvCell>> = 
   known_seconds: ({ knownSeconds }) => knownSeconds,
   lost_seconds: ({ lostSeconds }) => lostSeconds,
   ...Object.fromEntries(
-    lossCauses.map((cause) => [`${cause}_seconds`, ({ causes }: ReportGroupRow): CsvCell => causes[cause]]),
+    lossCauses.map((cause) => [`${cause}_seconds`, ({ causes }: Partial<ReportGroupRow>): CsvCell => causes?.[cause]]),
   ),
   availability_ratio: ({ availability }) => availability ?? undefined,
-  unplanned_availability_ratio: ({ unplannedAvailability }) => unplannedAvailability ?? undefined,
+  unplanned_availability_ratio: ({ unplannedAvailability, attained }) => unplannedAvailability ?? attained ?? undefined,
+  slo: ({ slo }) => slo,
+  objective_ratio: ({ objective }) => objective,
+  error_budget_left_ratio: ({ errorBudgetLeft }) => errorBudgetLeft ?? undefined,
 };

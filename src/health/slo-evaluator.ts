@@ -19,6 +19,30 @@ export interface SloEvidence {
   readonly budget: ErrorBudget;
 }
 
+/** What is left of one error budget. */
+export interface BudgetLeft extends Pick<SloEvidence, "title" | "objective" | "periodMs"> {
+  readonly slo: string;
+  /** Empty where all recordings of the SLO share one. */
+  readonly group: string;
+  /** A ratio, negative where it is overspent; undefined before anything is known. */
+  readonly remaining: number | undefined;
+}
+
+export function budgetsLeft(slos: readonly SloEvidence[], now: Instant): BudgetLeft[] {
+  return slos.map((one) => {
+    const { id, title, objective, periodMs, budget } = one;
+    const slo = one.labels.slo ?? id;
+    return {
+      slo,
+      group: id.slice(slo.length + 1),
+      title,
+      objective,
+      periodMs,
+      remaining: budgetRemaining(budget, one, now),
+    };
+  });
+}
+
 /** The subject of its alerts is a group: `slo/recording`. */
 export function sloEvaluator(slo: SloEvidence, now: Instant): Evaluator {
   const { title, objective, budget, labels } = slo;

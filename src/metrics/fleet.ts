@@ -11,6 +11,7 @@ import {
   ROWS_PER_STEP,
   recordingsById,
 } from "../health/shard-state.ts";
+import type { BudgetLeft } from "../health/slo-evaluator.ts";
 import { fleetRows, type MetricRow } from "./table.ts";
 import { type ExpositionFormat, renderHead, renderLabel, renderSample } from "./text.ts";
 
@@ -25,10 +26,7 @@ export interface FleetView {
   /** Alerts about no recording or location, which are in no shard. */
   readonly otherAlerts: readonly { readonly state: (typeof alertStates)[number]; readonly labels: Labels }[];
   /** Error budgets; `group` is empty where all recordings of the SLO share one. */
-  readonly slos?: readonly (Readonly<Record<"slo" | "group", string>> & {
-    readonly objective: number;
-    readonly remaining: number | undefined;
-  })[];
+  readonly slos?: readonly Pick<BudgetLeft, "slo" | "group" | "objective" | "remaining">[];
   /** Entries of locations in the last full hour; none where counts are not read. */
   readonly hours?: readonly EntriesOfHour[] | undefined;
 }

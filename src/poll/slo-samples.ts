@@ -33,13 +33,18 @@ type Counted = { readonly labels: Labels; readonly title: string; good: number; 
 /** Gives `sample()`: the error budgets as they are now; undefined where they cannot be read. */
 export function createSloSamples(deps: SloSamplesDeps): () => Promise<readonly SloEvidence[] | undefined> {
   const { clock, config, store, log } = deps;
+  let hadRoom = true;
+  const logLeftOut = (leftOut: number) => {
+    if (leftOut > 0 && hadRoom) log.warn({ kept: MOST_BUDGETS, leftOut }, "error budgets left out, too many groups");
+    hadRoom = leftOut === 0;
+  };
   return async () => {
     if (config.slos.length === 0) return [];
     try {
       const known = await store.readAll();
       const now = clock.now();
       const newest = Math.max(0, ...[...known.values()].map(({ budget }) => budget.at));
-      const rows = now >= newest && now - newest < EVERY_MS ? known : await sampled(deps, known, now);
+      const rows = now >= newest && now - newest < EVERY_MS ? known : await sampled(deps, known, now, logLeftOut);
       return sloEvidence(config.slos, rows);
     } catch (thrown) {
       log.warn({ err: toError(thrown) }, "error budgets not sampled, their alerts stay");
@@ -48,13 +53,20 @@ export function createSloSamples(deps: SloSamplesDeps): () => Promise<readonly S
   };
 }
 
-async function sampled(deps: SloSamplesDeps, known: ReadonlyMap<string, LabelledBudget>, now: Instant) {
+async function sampled(
+  deps: SloSamplesDeps,
+  known: ReadonlyMap<string, LabelledBudget>,
+  now: Instant,
+  logLeftOut: (leftOut: number) => void,
+) {
   const { config, store } = deps;
+  const counts = [...(await countRecordings(deps, now))];
+  // Which are left out does not change from sample to sample.
+  counts.sort(([a], [b]) => Number(known.has(b)) - Number(known.has(a)));
+  logLeftOut(Math.max(0, counts.length - MOST_BUDGETS));
   const rows = new Map<string, LabelledBudget>();
-  for (const [id, { good, bad, ...row }] of await countRecordings(deps, now)) {
-    if (rows.size >= MOST_BUDGETS) break;
+  for (const [id, { good, bad, ...row }] of counts.slice(0, MOST_BUDGETS))
     rows.set(id, { ...row, budget: addSample(known.get(id)?.budget, { good, bad }, now) });
-  }
   await store.save(rows);
   const isOver = ([id, { budget }]: [string, LabelledBudget]) => {
     const slo = config.slos.find((one) => isOf(one, id));

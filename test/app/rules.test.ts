@@ -1,9 +1,7 @@
 import { on } from "node:events";
-import { Redis } from "ioredis";
 import { expect, it } from "vitest";
-import { addSample, type ErrorBudget } from "../../src/health/error-budget.ts";
-import { keysUnder } from "../../src/store/keys.ts";
 import { startWatch, type Watch } from "../support/app.ts";
+import { storeBudget } from "../support/error-budget.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
 
@@ -251,7 +249,7 @@ describeWithRedis("each rule, from the service to Slack", () => {
   - { alert: SLOBurnRateHigh, when: { slo_burn: fast }, labels: { severity: critical } }
   - { alert: SLOBurnRateElevated, when: { slo_burn: slow }, labels: { severity: warning } }`,
     });
-    await storeBudget(watch, { good: 1, bad: 1 });
+    await storeBudget(watch.redis.url, "shops", { good: 1, bad: 1 });
     const burning = await watch.slack.next();
     expect(burning.shown).toContain("The error budget of SLO shops burns fast");
     await until("the slow one is inhibited", async () =>
@@ -259,7 +257,7 @@ describeWithRedis("each rule, from the service to Slack", () => {
         ({ labels, status }) => labels.alertname === "SLOBurnRateElevated" && status.inhibitedBy.length === 1,
       ),
     );
-    await storeBudget(watch, { good: 1, bad: 0 });
+    await storeBudget(watch.redis.url, "shops", { good: 1, bad: 0 });
     const over = await watch.slack.next();
     expect(over.text).toMatch(/^✅/);
     expect(over.shown).toContain("shops");
@@ -285,20 +283,6 @@ async function pending(watch: Watch): Promise<number> {
 async function known(watch: Watch): Promise<number> {
   const text = await (await fetch(`${watch.app.address}/metrics`)).text();
   return Number(/^lenswatch_recordings\{status="online"\} (\d+)$/m.exec(text)?.[1] ?? 0);
-}
-
-/** Two days of samples until a minute ago, so that the next one is added to them. */
-async function storeBudget({ redis: { url } }: Watch, count: { good: number; bad: number }): Promise<void> {
-  const redis = new Redis(url);
-  const last = Date.now() - 60_000;
-  let budget: ErrorBudget | undefined;
-  for (let at = last - 48 * 3_600_000; at <= last; at += 300_000) budget = addSample(budget, count, at);
-  await redis.hset(
-    keysUnder("lenswatch").slos,
-    "shops",
-    JSON.stringify({ labels: { slo: "shops" }, title: "SLO shops", budget }),
-  );
-  redis.disconnect();
 }
 
 async function activeAlerts({ app }: Watch) {

@@ -3,6 +3,7 @@ import { causeWords, lossCauses } from "../../src/report/attribute.ts";
 import type { Report, ReportRequest } from "../../src/report/report.ts";
 import { noLoss } from "../../src/report/tally.ts";
 import { serve } from "../http/serve.ts";
+import { NOW as here } from "../metrics/fleets.ts";
 import { lenswatch } from "./run-command.ts";
 
 const HOUR = 3_600_000;
@@ -70,7 +71,7 @@ All 4 recordings            89.99 %    94.73 %   8 h  maintenance 4 h, location
                                                       3 h, recording 1 h,
                                                       unknown 1 s
 
-Nothing is known of 16 h, which is in no figure.
+Times are added up over recordings. Nothing is known of 16 h, which is in no figure.
 `);
     expect(requests).toEqual([{ period: "1d", timezone: "Europe/London", by: "location", matchers: [] }]);
   });
@@ -78,14 +79,21 @@ Nothing is known of 16 h, which is in no figure.
   test("writes exact seconds as CSV that a spreadsheet does not run", async () => {
     const { run } = await served();
     const { stdout } = await run("--output", "csv");
-    const [head = "", first = "", second = ""] = stdout.split("\n");
+    const [head = "", first = "", second = "", objective = ""] = stdout.split("\n");
     const rowOf = (line: string) => Object.fromEntries(line.split(",").map((cell, i) => [head.split(",")[i], cell]));
     expect(rowOf(first)).toMatchObject({
       '"lost_seconds"': "28800",
       '"location_seconds"': "10800",
       '"known_seconds"': "144000",
     });
-    expect(rowOf(second)).toMatchObject({ '"name"': `"'=Bath Southgate"`, '"unknown_seconds"': "1.5" });
+    expect(rowOf(second)).toMatchObject({ '"name"': `"'=Bath Southgate"`, '"unknown_seconds"': "1.5", '"slo"': "" });
+    expect(rowOf(objective)).toMatchObject({
+      '"name"': '"Leeds"',
+      '"lost_seconds"': "",
+      '"slo"': '"recording"',
+      '"objective_ratio"': "0.95",
+      '"error_budget_left_ratio"': expect.stringMatching(/^-1\.22/),
+    });
   });
 
   test("writes one page that loads nothing, and escapes names", async () => {
@@ -135,10 +143,25 @@ Nothing is known of 16 h, which is in no figure.
   });
 
   test.each([
+    [["--from", "24h", "--to", "1h"], { from: here - DAY, to: here - HOUR }],
+    [["--from", "yesterday", "--to", "yesterday"], { from: here - 1.5 * DAY, to: here - 0.5 * DAY }],
+    [["--from", "2026-11-17"], { from: from - DAY, to: NOW }],
+  ])("%j is taken as by other commands", async (argv, period) => {
+    const { run, requests } = await served();
+    await run(...argv);
+    expect(requests[0]?.period).toEqual(period);
+  });
+
+  test("a time that cannot be read is refused before the daemon is asked", async () => {
+    const { run, requests } = await served();
+    const { stderr, exitCode } = await run("--from", "soon");
+    expect([exitCode, stderr, requests]).toEqual([2, expect.stringContaining("--from: expected a day or time"), []]);
+  });
+
+  test.each([
     [["--to", "2026-11-18T00:00:00Z"], "from: expected a time beside `to`"],
     [["--from", "2026-11-20T00:00:00Z"], "from: expected a time before `to`, and before now"],
     [["--from", "2026-06-01T00:00:00Z"], "at most 92 days"],
-    [["--from", "yesterday"], "from: expected a time such as"],
     [["--timezone", "Europe/Londn"], "timezone: expected an IANA time zone"],
     [["--matchers", "organisation"], "matchers: "],
   ])("%j is refused", async (argv, problem) => {

@@ -37,12 +37,16 @@ const recordings = [
   }),
 ];
 
-function samplesOf(config: Partial<Config> = {}, stored = new Map<string, LabelledBudget>()) {
+function samplesOf(
+  config: Partial<Config> = {},
+  stored = new Map<string, LabelledBudget>(),
+  { crowd = recordings, log = silentLogger } = {},
+) {
   const clock = { at: NOW };
   let fails = false;
   const sample = createSloSamples({
     clock: { now: () => clock.at },
-    log: silentLogger,
+    log,
     config: { slos: [all], maintenance: [maintained], ...config },
     schedules: () => ({
       inSchedule: (id) => id !== "closed",
@@ -51,7 +55,7 @@ function samplesOf(config: Partial<Config> = {}, stored = new Map<string, Labell
     }),
     fleet: async () => {
       if (fails) throw new Error("Redis is gone");
-      return fleetOf({ recordings, names: { up: "Entrance", down: "Tills" } });
+      return fleetOf({ recordings: crowd, names: { up: "Entrance", down: "Tills" } });
     },
     store: {
       readAll: async () => new Map(stored),
@@ -113,6 +117,21 @@ describe("samples of error budgets", () => {
     next.clock.at += MINUTE;
     expect((await next.sample())?.map(({ id }) => id)).toEqual(["all/loc-1"]);
     expect([...stored.keys()]).toEqual(["all/loc-1"]);
+  });
+
+  test("are kept of 500 groups, always the same, and a line in the log says how many are left out", async () => {
+    const lines: unknown[] = [];
+    const log = { ...silentLogger, warn: (...line: unknown[]) => void lines.push(line) } as typeof silentLogger;
+    const crowd = Array.from({ length: 502 }, (_, i) => recordingState(`r${i}`, { locationId: `loc-${i}` }));
+    const { sample, clock, stored } = samplesOf({ slos: [{ ...all, by: "location" }] }, new Map(), { crowd, log });
+    await sample();
+    const kept = [...stored.keys()];
+    crowd.reverse();
+    clock.at += MINUTE;
+    await sample();
+    expect(kept).toHaveLength(500);
+    expect([...stored.keys()]).toEqual(kept);
+    expect(lines).toEqual([[{ kept: 500, leftOut: 2 }, "error budgets left out, too many groups"]]);
   });
 
   test("cost nothing without an objective, and a failure is no evidence", async () => {
