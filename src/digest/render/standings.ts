@@ -22,7 +22,7 @@ export function rankingSections(digest: Digest): DigestSection[] {
     const name = long.recording ? `${nameAt(long.recording, long)} · ${where}` : `All of ${where}`;
     return entry(name, humanDuration(long.outage.lostMs), outageTimes(long.outage, digest));
   });
-  const repeated = flappers.slice(0, MOST_FLAPPERS).map((one) => {
+  const repeated = firstRows(flappers, MOST_FLAPPERS, "recording", (one) => {
     const { flapping, outages: times } = one.recording;
     const often = flapping && flapping.count > 1 ? ` ${flapping.count} ×,` : "";
     const note = flapping ? `flapping${often} ${humanDuration(flapping.lengthMs)} in all` : "";
@@ -30,7 +30,7 @@ export function rankingSections(digest: Digest): DigestSection[] {
   });
   return [
     { title: "Longest outages", rows: totals.outages > FEW_OUTAGES ? outages : [] },
-    { title: "Repeatedly down", rows: [...repeated, ...moreOf(flappers.length - repeated.length, "recording")] },
+    { title: "Repeatedly down", rows: repeated },
   ];
 }
 
@@ -38,8 +38,17 @@ function entry(name: string, value: string, note = ""): SectionRow {
   return { kind: "entry", name, value, note };
 }
 
-function moreOf(left: number, noun: string, among = ""): SectionRow[] {
-  return left > 0 ? [moreRow(`and ${counted(left, `more ${noun}`)}${among}`)] : [];
+/** `most` rows, then how many more there are. */
+function firstRows<T>(
+  all: readonly T[],
+  most: number,
+  noun: string,
+  row: (one: T, i: number) => SectionRow,
+  among = "",
+): SectionRow[] {
+  const left = all.length - most;
+  const more = left > 0 ? [moreRow(`and ${counted(left, `more ${noun}`)}${among}`)] : [];
+  return [...all.slice(0, most).map(row), ...more];
 }
 
 /** A location's days take as much room as so many recordings. */
@@ -50,8 +59,8 @@ const MOST_LOW_DAYS = 4;
 export function daysSection(digest: Digest, limit: number): DigestSection {
   const { days } = digest;
   const known = digest.locations.filter((one) => one.days.some((day) => day !== undefined));
-  const shown = known.slice(0, Math.max(1, Math.floor(limit / RECORDINGS_PER_LOCATION)));
-  const rows = shown.map((location): SectionRow => {
+  const most = Math.max(1, Math.floor(limit / RECORDINGS_PER_LOCATION));
+  const rows = firstRows(known, most, "location", (location) => {
     const { uptime, uptimeBefore } = location;
     const was = uptime === undefined || uptimeBefore === undefined ? "" : `, was ${percent(uptimeBefore)}`;
     return {
@@ -62,10 +71,7 @@ export function daysSection(digest: Digest, limit: number): DigestSection {
       ...lowDays(location, digest),
     };
   });
-  return {
-    title: `Locations by day, ${dayName(days[0] ?? "")} to ${dayName(days.at(-1) ?? "")}`,
-    rows: [...rows, ...moreOf(known.length - shown.length, "location")],
-  };
+  return { title: `Locations by day, ${dayName(days[0] ?? "")} to ${dayName(days.at(-1) ?? "")}`, rows };
 }
 
 /** The days that were not up throughout, the worst ones where there are many. */
@@ -88,16 +94,15 @@ const RECORDINGS_PER_DAY = 2;
 export function countsSection(digest: Digest, limit: number): DigestSection {
   const { untrusted } = digest;
   const days = [...Map.groupBy(untrusted, ({ locationId }) => locationId).values()].flat();
-  const shown = days.slice(0, Math.max(1, Math.floor(limit / RECORDINGS_PER_DAY)));
-  const left = days.slice(shown.length);
-  const isShown = new Set(shown.map(({ locationId }) => locationId));
-  const hidden = new Set(left.map(({ locationId }) => locationId)).difference(isShown).size;
+  const most = Math.max(1, Math.floor(limit / RECORDINGS_PER_DAY));
+  const locationsOf = (listed: readonly UntrustedDay[]) => new Set(listed.map(({ locationId }) => locationId));
+  const hidden = locationsOf(days.slice(most)).difference(locationsOf(days.slice(0, most))).size;
   const among = hidden > 0 ? `, ${counted(hidden, "more location")} among them` : "";
-  const rows = shown.map((day, i) => countsRow(day, shown[i - 1]?.locationId !== day.locationId));
+  const row = (day: UntrustedDay, i: number) => countsRow(day, days[i - 1]?.locationId !== day.locationId);
   return {
     title: "Unreliable visitor counts",
     count: counted(untrusted.length, "day"),
-    rows: [...rows, ...moreOf(left.length, "day", among)],
+    rows: firstRows(days, most, "day", row, among),
     explanation: countsExplanation(digest),
   };
 }
@@ -129,56 +134,48 @@ const MOST_LENSES = 10;
 /** `quality 81 %`, `1.2 % lost a week; below 70 % from about 14 Jan 2027`. */
 export function lensesSection(digest: Digest): DigestSection {
   const { lenses, now, timezone, qualityBelow = 0 } = digest;
-  const rows = lenses.slice(0, MOST_LENSES).map((lens) => {
+  const rows = firstRows(lenses, MOST_LENSES, "recording", (lens) => {
     const { perDay, quality, below } = lens;
     const date = inZone(below, timezone).toFormat("d LLL yyyy");
     const when = below > now ? `below ${exactPercent(qualityBelow)} from about ${date}` : "below it by now";
-    const note = `${percent(perDay * 7)} lost a week; ${when}`;
-    return entry(
-      `${nameAt(lens.recording, lens)} · ${locationLabel(lens)}`,
-      `quality ${Math.round(quality * 100)} %`,
-      note,
-    );
+    const name = `${nameAt(lens.recording, lens)} · ${locationLabel(lens)}`;
+    return entry(name, `quality ${Math.round(quality * 100)} %`, `${percent(perDay * 7)} lost a week; ${when}`);
   });
   return {
     title: "Lenses to clean",
-    rows: [...rows, ...moreOf(lenses.length - rows.length, "recording")],
+    rows,
     explanation: `Their quality fell steadily for eight weeks, more than that of the fleet. The date is when it would be below ${exactPercent(qualityBelow)}, where an alert fires, if it went on so; it foretells no failure.`,
   };
 }
 
-const MOST_UNCOUNTED = 20;
+/** Of what follows. */
+const MOST_LISTED = 20;
 
 /** Each location, and all of them together: outages at different places have little to do with each other. */
 export function visitsSection({ visits, visitWorth }: Digest): DigestSection {
   const shown = visits.filter((one) => visitsRange(one.visits) !== "");
-  const rows = shown.slice(0, MOST_UNCOUNTED).map((one) => {
+  const rows = firstRows(shown, MOST_LISTED, "location", (one) => {
     const worth = worthOf(one.visits, visitWorth);
     return entry(locationLabel(one), visitsRange(one.visits), worth && `about ${worth}`);
   });
   return {
     title: "Visits not counted",
     count: visitsWords(sumOfVisits(visits.map((one) => one.visits)), visitWorth),
-    rows: [...rows, ...moreOf(shown.length - rows.length, "location")],
+    rows,
     explanation:
       "Estimates by the same hours of other weeks, with their 10th and 90th percentile, where enough of those is known.",
   };
 }
 
-const MOST_ACKNOWLEDGED = 20;
-
 export function acknowledgedSection(digest: Digest): DigestSection {
   const { acknowledged = [] } = digest;
-  const rows = acknowledged.slice(0, MOST_ACKNOWLEDGED).map(({ alertname, names, startsAt, author, at, comment }) => {
+  const rows = firstRows(acknowledged, MOST_LISTED, "alert", ({ alertname, names, startsAt, author, at, comment }) => {
     const name = names.map((one) => nameOf(one, "", 40)).join(" · ") || nameOf(alertname, "alert");
     const said = comment === "" ? "" : `: ${nameOf(comment, "", 120)}`;
     const since = `${nameOf(alertname, "alert", 40)} since ${moment(startsAt, digest)}`;
     return entry(name, `by ${nameOf(author, "somebody", 40)}`, `${since}, acknowledged ${moment(at, digest)}${said}`);
   });
-  return {
-    title: "Acknowledged and still firing",
-    rows: [...rows, ...moreOf(acknowledged.length - rows.length, "alert")],
-  };
+  return { title: "Acknowledged and still firing", rows };
 }
 
 /** Every cause of lost time, and the time added up over recordings; nothing where only single segments were lost. */
@@ -205,30 +202,24 @@ function shareOf(ms: number, loss: LossTally): string {
   return `${percent(ms / lostMs(loss))} of it`;
 }
 
-const MOST_OBJECTIVES = 20;
-
 /** How the period stands with each objective, the worst first of those with groups. */
 export function objectivesSection({ slos }: Digest): DigestSection {
-  const rows = slos.slice(0, MOST_OBJECTIVES).map(({ slo, id, name, loss }) => {
+  const rows = firstRows(slos, MOST_LISTED, "objective", ({ slo, id, name, loss }) => {
     const [attained, left] = [unplannedAvailability(loss), budgetLeft(loss, slo.objective)];
     const budget = left === undefined ? "nothing is known" : budgetPhrase(left);
     const group = slo.by ? ` · ${nameOf(name, id, 40)}` : "";
     return entry(`${slo.name}${group}`, percent(attained), `objective ${exactPercent(slo.objective)}, ${budget}`);
   });
-  return { title: "Objectives", rows: [...rows, ...moreOf(slos.length - rows.length, "objective")] };
+  return { title: "Objectives", rows };
 }
 
 function budgetPhrase(left: number): string {
   return left < 0 ? `error budget overspent by ${percent(-left)}` : `${percent(left)} of the error budget left`;
 }
 
-const MOST_ALERT_NAMES = 20;
-
 export function otherSection({ other }: Digest): DigestSection {
-  const rows = other
-    .slice(0, MOST_ALERT_NAMES)
-    .map(({ alertname, count: times, lengthMs }) =>
-      entry(nameOf(alertname, "alert"), `${count(times)} ×, ${humanDuration(lengthMs)} in all`),
-    );
-  return { title: "Other alerts", rows: [...rows, ...moreOf(other.length - rows.length, "alert")] };
+  const rows = firstRows(other, MOST_LISTED, "alert", ({ alertname, count: times, lengthMs }) =>
+    entry(nameOf(alertname, "alert"), `${count(times)} ×, ${humanDuration(lengthMs)} in all`),
+  );
+  return { title: "Other alerts", rows };
 }
