@@ -142,6 +142,12 @@ export const notifyErrorCodes = [
 ] as const;
 export type NotifyErrorCode = (typeof notifyErrorCodes)[number];
 
+/**
+ * `endpoint`: it accepts nothing now, so all integrations that use it wait. `integration`: it accepts nothing for this
+ * one. `message`: it refused this message or this recipient alone.
+ */
+export type NotifyErrorScope = "endpoint" | "integration" | "message";
+
 /** In the order they are named where several suppress the same alert. */
 export const suppressionReasons = [
   "muted",

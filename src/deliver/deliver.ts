@@ -5,17 +5,9 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { coldStartFactsOf, coldStartGroup, decideColdStart } from "../alerting/cold-start.ts";
-import { type Conversation, waitForNews, withUpdate } from "../alerting/conversation.ts";
+import { waitForNews, withUpdate } from "../alerting/conversation.ts";
 import { type GroupDecision, type GroupView, needsUpdate } from "../alerting/needs-update.ts";
-import type {
-  FoundPost,
-  Notification,
-  NotifiedAlert,
-  NotifyErrorCode,
-  NotifyReason,
-  Posted,
-  Suppressions,
-} from "../alerting/notification.ts";
+import type { NotifiedAlert, NotifyErrorCode, NotifyReason, Suppressions } from "../alerting/notification.ts";
 import { needsResend } from "../alerting/resend.ts";
 import type { Integration } from "../alerting/route.ts";
 import { decideStorm } from "../alerting/storm.ts";
@@ -24,6 +16,7 @@ import type { Clock, Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
 import { mapYielding } from "../lib/yield.ts";
+import type { Notifier } from "../notify/notifier.ts";
 import type { Claimed, ClaimedStorm } from "../store/groups.ts";
 import type { Store } from "../store/store.ts";
 import type { Annotate } from "./annotate.ts";
@@ -41,16 +34,7 @@ const LONGEST_LEASE_MS = 120_000;
 /** What a send needs of its lease; a claim that is older by then is made again, for longer. */
 const NEEDED_MS = SEND_DEADLINE_MS + 500;
 
-export interface Sender {
-  readonly integration: Integration;
-  send(notification: Notification, options: { signal: AbortSignal; plain?: boolean }): Promise<Posted | undefined>;
-  find?(
-    conversation: Pick<Conversation, "id" | "handle">,
-    since: Instant,
-    options: { signal: AbortSignal },
-  ): Promise<readonly FoundPost[] | undefined>;
-  diagnose?(options: { signal: AbortSignal }): Promise<readonly string[]>;
-}
+export type Sender = Omit<Notifier, "close"> & { readonly integration: Integration };
 
 export interface DeliverDeps {
   readonly clock: Clock;

@@ -1,15 +1,14 @@
 /** When a refused message is retried, by the kind of refusal. */
-import type { NotifyErrorCode } from "../alerting/notification.ts";
+import type { NotifyErrorCode, NotifyErrorScope } from "../alerting/notification.ts";
 import type { Integration } from "../alerting/route.ts";
 import { type BackoffPolicy, backoffMs } from "../lib/backoff.ts";
 import type { Instant } from "../lib/clock.ts";
-import type { FailureScope } from "../store/groups.ts";
 
 /** A refused message, as the error of a channel describes it. */
 export interface NotifyRefusal {
   readonly code: NotifyErrorCode;
   readonly retryAfterMs: number | undefined;
-  readonly scope: FailureScope;
+  readonly scope: NotifyErrorScope;
   readonly message: string;
 }
 

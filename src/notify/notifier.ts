@@ -1,7 +1,7 @@
 /** The interface of every channel, and its one error. */
 import { createHash } from "node:crypto";
 import type { Conversation } from "../alerting/conversation.ts";
-import type { FoundPost, Notification, NotifyErrorCode, Posted } from "../alerting/notification.ts";
+import type { FoundPost, Notification, NotifyErrorCode, NotifyErrorScope, Posted } from "../alerting/notification.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import { CodedError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
@@ -38,12 +38,6 @@ export interface Notifier {
   /** Ends what is in flight, after a short grace period at most; may be called again. */
   close(): Promise<void>;
 }
-
-/**
- * `endpoint`: it accepts nothing now, so all integrations that use it wait. `integration`: it accepts nothing for this
- * one. `message`: it refused this message or this recipient alone.
- */
-export type NotifyErrorScope = "endpoint" | "integration" | "message";
 
 interface NotifyErrorOptions {
   /** False: the same message to the same recipient would be refused again. */

@@ -5,7 +5,7 @@
 import type { Redis } from "ioredis";
 import type { EscalationClocks } from "../alerting/escalation.ts";
 import type { SuppressedState } from "../alerting/needs-update.ts";
-import type { NotificationLogEntry, NotifyErrorCode } from "../alerting/notification.ts";
+import type { NotificationLogEntry, NotifyErrorCode, NotifyErrorScope } from "../alerting/notification.ts";
 import { type Destination, type Integration, pacedBy } from "../alerting/route.ts";
 import type { IntegrationTrouble } from "../health/evaluate-self.ts";
 import { chunksOf } from "../lib/chunks.ts";
@@ -25,9 +25,6 @@ import type { Keys } from "./keys.ts";
 import { loadScript, pipelined, type Script } from "./redis.ts";
 
 export type { Claim, Claimed, ClaimedStorm } from "./claim.ts";
-
-/** Where a failure counts: the endpoint, this integration (a refused recipient), or the one message. */
-export type FailureScope = "endpoint" | "integration" | "message";
 
 interface NotifyTrouble extends IntegrationTrouble {
   readonly code: NotifyErrorCode;
@@ -75,7 +72,7 @@ export interface Postponement {
   readonly at: Instant;
   /** Whether a message may have been accepted all the same. */
   readonly isUnsure?: boolean | undefined;
-  readonly failure?: { readonly code: NotifyErrorCode; readonly detail: string; readonly scope: FailureScope };
+  readonly failure?: { readonly code: NotifyErrorCode; readonly detail: string; readonly scope: NotifyErrorScope };
   readonly lines?: Parameters<EncodeLog>[0];
 }
 

@@ -1,5 +1,10 @@
 import { describe, expect, it, vi } from "vitest";
-import type { Notification, NotificationLogEntry, NotifyErrorCode } from "../../src/alerting/notification.ts";
+import type {
+  Notification,
+  NotificationLogEntry,
+  NotifyErrorCode,
+  NotifyErrorScope,
+} from "../../src/alerting/notification.ts";
 import type { Annotate } from "../../src/deliver/annotate.ts";
 import { createDeliver, LEASE_MS } from "../../src/deliver/deliver.ts";
 import type { NotifyRefusal } from "../../src/deliver/retry-policy.ts";
@@ -7,7 +12,7 @@ import { SEND_DEADLINE_MS } from "../../src/deliver/send.ts";
 import { toNotification } from "../../src/deliver/to-notification.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import type { Logger } from "../../src/lib/log.ts";
-import type { Claim, Claimed, ClaimedStorm, FailureScope, GroupOutcome } from "../../src/store/groups.ts";
+import type { Claim, Claimed, ClaimedStorm, GroupOutcome } from "../../src/store/groups.ts";
 import type { Store } from "../../src/store/store.ts";
 import { firing, HOUR, integration, MINUTE, over, SECOND, T0 } from "../store/fixtures.ts";
 
@@ -141,7 +146,7 @@ const refuse =
     throw {
       code,
       retryAfterMs: undefined,
-      scope: "endpoint" satisfies FailureScope,
+      scope: "endpoint" satisfies NotifyErrorScope,
       message: "No.",
       ...more,
     } satisfies NotifyRefusal;

@@ -2,9 +2,9 @@
 
 import { inspect } from "node:util";
 import { afterEach, describe, expect, it } from "vitest";
-import type { NotifyErrorCode } from "../../src/alerting/notification.ts";
+import type { NotifyErrorCode, NotifyErrorScope } from "../../src/alerting/notification.ts";
 import { createLogger, type Logger } from "../../src/lib/log.ts";
-import { type Notifier, NotifyError, type NotifyErrorScope } from "../../src/notify/notifier.ts";
+import { type Notifier, NotifyError } from "../../src/notify/notifier.ts";
 import { alertOf, notificationOf } from "./fixtures.ts";
 
 /** A channel with its own endpoint, which can be made to fail. */

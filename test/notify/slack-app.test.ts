@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import type { ConversationNow, Notification } from "../../src/alerting/notification.ts";
+import type { ConversationNow, Notification, NotifyErrorScope } from "../../src/alerting/notification.ts";
 import type { SlackAppSettings } from "../../src/config/slack-schema.ts";
 import { type SlackAnswer, type SlackStandIn, startSlackStandIn } from "../../src/demo/slack/stand-in.ts";
 import { createLogger, silentLogger } from "../../src/lib/log.ts";
-import type { Notifier, NotifyErrorScope } from "../../src/notify/notifier.ts";
+import type { Notifier } from "../../src/notify/notifier.ts";
 import { createSlackAppNotifier } from "../../src/notify/slack/app.ts";
 import { slackProblems } from "../support/harmless.ts";
 import { describeChannel, type Fault, type Rig, type RigOptions } from "./contract.ts";

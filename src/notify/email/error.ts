@@ -1,9 +1,9 @@
 /** Errors of nodemailer as NotifyError. Codes are nodemailer's (its `errors.js`), replies RFC 5321's. */
 import type { NodemailerError } from "nodemailer";
-import type { NotifyErrorCode } from "../../alerting/notification.ts";
+import type { NotifyErrorCode, NotifyErrorScope } from "../../alerting/notification.ts";
 import { createRedactor } from "../../lib/redact.ts";
 import { isTlsFailure } from "../../lib/tls.ts";
-import { abortedError, NotifyError, type NotifyErrorScope } from "../notifier.ts";
+import { abortedError, NotifyError } from "../notifier.ts";
 import type { SmtpServer } from "./transport.ts";
 
 type SmtpFailure = Partial<NodemailerError> & {
