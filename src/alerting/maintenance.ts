@@ -1,6 +1,6 @@
 /** Maintenance: times in which the problems of some recordings are expected. Pure. */
 import type { Alert, Labels } from "../health/alert.ts";
-import type { Instant } from "../lib/clock.ts";
+import { DAY_MS, type Instant } from "../lib/clock.ts";
 import { type Interval, union } from "../lib/intervals.ts";
 import { matchesAll } from "./matcher.ts";
 import type { Suppression } from "./notification.ts";
@@ -20,7 +20,6 @@ export function windowsIn({ timeIntervals }: Maintenance, bounds: Interval): Int
   return union(timeIntervals.flatMap((named) => timesIn(named, bounds)));
 }
 
-const DAY_MS = 86_400_000;
 /** How far back and ahead the ends of a window are searched. */
 const SEARCHED_MS = 8 * DAY_MS;
 const DAYS_CACHED = 100;

@@ -6,10 +6,9 @@
  * - A step is another cause (moved, replaced, another light): a line must fit better than two levels do.
  * - Seasons and updates are alike for most: what the median recording of the fleet lost does not count.
  */
-import type { Instant } from "../lib/clock.ts";
+import { DAY_MS, type Instant } from "../lib/clock.ts";
 import type { QualityHour } from "./quality.ts";
 
-const DAY_MS = 86_400_000;
 const WEEK = 7;
 const QUARTER = 2 * WEEK;
 const QUARTERS = 4;

@@ -2,6 +2,7 @@
 export type Instant = number;
 
 export const HOUR_MS = 3_600_000;
+export const DAY_MS = 86_400_000;
 
 /** The time, always an argument, so that a test can set it. */
 export type Clock = { now(): Instant };

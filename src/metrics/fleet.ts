@@ -1,4 +1,5 @@
 /** Renders the fleet's series from a snapshot, in slices: it yields at least every ROWS_PER_STEP rows. */
+
 import { createHash } from "node:crypto";
 import type { Labels } from "../health/alert.ts";
 import { type Recording, recordingStatuses } from "../health/recording.ts";
@@ -12,10 +13,9 @@ import {
   recordingsById,
 } from "../health/shard-state.ts";
 import type { BudgetLeft } from "../health/slo-evaluator.ts";
+import { DAY_MS } from "../lib/clock.ts";
 import { fleetRows, type MetricRow } from "./table.ts";
 import { type ExpositionFormat, renderHead, renderLabel, renderSample } from "./text.ts";
-
-const DAY_MS = 86_400_000;
 
 const alertStates = ["pending", "firing"] as const;
 

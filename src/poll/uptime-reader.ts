@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Config } from "../config/config.ts";
 import type { UptimeBucket } from "../health/recording.ts";
 import type { FleetSnapshot } from "../health/shard-state.ts";
-import type { Instant } from "../lib/clock.ts";
+import { DAY_MS, type Instant } from "../lib/clock.ts";
 import { CodedError, toError } from "../lib/errors.ts";
 import { dayOf } from "../lib/when.ts";
 import type { Service } from "../service/service.ts";
@@ -15,7 +15,6 @@ import type { UptimeHistory } from "../store/uptime-history.ts";
 import type { PollContext } from "./commit.ts";
 
 const DAYS = 30;
-const DAY_MS = 86_400_000;
 /** A page waits no longer; what comes later is there the next time. */
 const PAGE_WAIT_MS = 700;
 /** Days that are over change once more, overnight. */

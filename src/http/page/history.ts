@@ -4,7 +4,7 @@ import { type FoldedDecisions, foldDecisions } from "../../alerting/fold-decisio
 import { visitsRange } from "../../alerting/uncounted.ts";
 import type { EndReason } from "../../health/alert.ts";
 import type { Subject } from "../../health/evaluation.ts";
-import type { Instant } from "../../lib/clock.ts";
+import { DAY_MS, type Instant } from "../../lib/clock.ts";
 import { counted, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { cut } from "../../lib/text.ts";
@@ -19,8 +19,6 @@ import { BRIEF_MS, type Moment, timeAt } from "./when.ts";
 export const PERIOD_DAYS = 30;
 
 export const DECISION_LOG_DAYS = 7;
-
-const DAY_MS = 86_400_000;
 
 /** The instants from which on incidents and the decision log are shown. */
 export function historySince(now: Instant) {

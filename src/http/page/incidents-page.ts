@@ -1,6 +1,8 @@
 /** `GET /incidents`: what happened, filtered and sorted, also as CSV; and the last day of it for the overview. */
+
 import type { Inventory } from "../../health/shard-state.ts";
 import { chunksOf } from "../../lib/chunks.ts";
+import { DAY_MS } from "../../lib/clock.ts";
 import { type CsvCell, csvLines } from "../../lib/csv.ts";
 import { count, counted } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
@@ -15,7 +17,6 @@ import { type PageData, unreachableNotice } from "./page-data.ts";
 import { textMatcher } from "./search-page.ts";
 import { knownZone } from "./when.ts";
 
-export const DAY_MS = 86_400_000;
 const INCIDENTS_A_PAGE = 100;
 const RECENT_SHOWN = 8;
 const RULES_LISTED = 100;

@@ -1,5 +1,7 @@
 /** The status page for people, rendered on the server, so that it works without a script. */
+
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { DAY_MS } from "../../lib/clock.ts";
 import { runYielding } from "../../lib/yield.ts";
 import type { Incident } from "../../store/incidents.ts";
 import type { HttpDeps } from "../deps.ts";
@@ -10,7 +12,7 @@ import { auditPage } from "./audit-page.ts";
 import { changeRoutes } from "./change-routes.ts";
 import { fullLocationId } from "./fleet-map.ts";
 import { PERIOD_DAYS } from "./history.ts";
-import { DAY_MS, incidentsCsv, incidentsPage } from "./incidents-page.ts";
+import { incidentsCsv, incidentsPage } from "./incidents-page.ts";
 import type { HtmlPage, Layout } from "./layout.ts";
 import { AlertQuery, AuditQuery, HomeQuery, IncidentsQuery, RecordingQuery, type Root } from "./links.ts";
 import { locationDetails, locationPage } from "./location-page.ts";

@@ -1,7 +1,9 @@
 /** `GET /api/v1/recordings`: the fleet now, a row per recording. */
+
 import { z } from "zod";
 import { recordingStatuses } from "../../health/recording.ts";
 import { currentStatus, type FleetSnapshot, type RecordingState, recordingsById } from "../../health/shard-state.ts";
+import { DAY_MS } from "../../lib/clock.ts";
 import { runYielding } from "../../lib/yield.ts";
 import { type Listing, listingOf, pageParameters } from "../paging.ts";
 import { isoTime, repeated } from "../query.ts";
@@ -15,8 +17,6 @@ import {
   readHandled,
   timeSchema,
 } from "./operation.ts";
-
-const DAY_MS = 86_400_000;
 
 const named = repeated(z.string()).describe("Id or full name, in any case; may be repeated.");
 

@@ -1,8 +1,10 @@
 /** `GET /api/v1/report`: the lost time of a period by cause, and what is left of error budgets. */
+
 import { IANAZone } from "luxon";
 import { z } from "zod";
 import { parseMatchers } from "../../alerting/matcher.ts";
 import { requestBudget } from "../../alerting/pattern.ts";
+import { DAY_MS } from "../../lib/clock.ts";
 import { runYielding } from "../../lib/yield.ts";
 import { lossCauses } from "../../report/attribute.ts";
 import {
@@ -21,7 +23,6 @@ import { operation, pageSchema, timeSchema } from "./operation.ts";
 
 /** Incidents are stored for 90 days. */
 const MOST_DAYS = 92;
-const DAY_MS = 86_400_000;
 
 export const ReportQuery = z.object({
   period: z.enum(reportPeriods, { error: "expected 1d, 1w or 1mo" }).default("1mo").describe("The last whole one."),
