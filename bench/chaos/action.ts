@@ -1,7 +1,7 @@
 /** The actions of a chaos run. */
 
-import type { SlackAnswer } from "../../src/demo/slack/stand-in.ts";
 import type { FaultInput, FaultName } from "../../src/simulator/faults.ts";
+import type { SlackAnswer } from "../../test/support/slack/stand-in.ts";
 import type { SmtpResponses } from "../../test/support/smtp-sink.ts";
 import type { IncidentFault } from "./incidents.ts";
 

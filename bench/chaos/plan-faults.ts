@@ -1,6 +1,6 @@
 /** Plans kills and faults, in phases with calm ones between. */
 
-import type { SlackAnswer } from "../../src/demo/slack/stand-in.ts";
+import type { SlackAnswer } from "../../test/support/slack/stand-in.ts";
 import type { SmtpResponses } from "../../test/support/smtp-sink.ts";
 import type { Action, ServiceFault, SlackFault } from "./action.ts";
 import type { IncidentFault } from "./incidents.ts";

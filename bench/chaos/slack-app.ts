@@ -1,8 +1,8 @@
 /** The Slack app's side of a run: a stand-in of Slack with one channel for each receiver that has the app. */
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type SlackAnswer, startSlackStandIn } from "../../src/demo/slack/stand-in.ts";
 import type { StandInMessage } from "../../src/demo/slack/workspace.ts";
+import { type SlackAnswer, startSlackStandIn } from "../../test/support/slack/stand-in.ts";
 import type { AppPost, AppRoot } from "./app-posts.ts";
 
 const PATIENCE_MS = 15_000;
@@ -69,7 +69,7 @@ export async function startSlackApp(receivers: number) {
       if (!root || !channel) return;
       const post = postOf(root, `app/${names.indexOf(channel.name)}`);
       if (post && root.replies.length === 0) gone.push(post);
-      workspace.delete(channel, root.ts);
+      slack.delete(channel, root.ts);
     },
     /**
      * Presses a button of a root, `which` between 0 and 1; resolves with the conversation, and when the root showed

@@ -9,8 +9,8 @@ import { toError } from "../lib/errors.ts";
 import { tryJson } from "../lib/json-values.ts";
 import { type CaughtMail, type StoredMail, startMailServer } from "./mail-server.ts";
 import { type Article, answerArticle, conversationArticle, mailArticle, renderMail, renderPage } from "./page.ts";
-import { allBlocks } from "./slack/limits.ts";
-import { type SlackStandIn, startSlackStandIn } from "./slack/stand-in.ts";
+import { allBlocks } from "./slack/message.ts";
+import { type SlackStandIn, startSlack } from "./slack/stand-in.ts";
 import type { StandInMessage } from "./slack/workspace.ts";
 
 /** Of mails, of conversations, and of the replies and edits of each. */
@@ -43,7 +43,7 @@ export type Inbox = Awaited<ReturnType<typeof startInbox>>;
 export async function startInbox({ port = 0, clock = systemClock, onEvent = () => {} }: InboxOptions = {}) {
   const closer = new Closer();
   try {
-    const slack = await startSlackStandIn({ channels: [CHANNEL], clock, keeps: MAX_MESSAGES });
+    const slack = await startSlack({ channels: [CHANNEL], clock, keeps: MAX_MESSAGES });
     closer.add("inbox Slack", () => slack.close());
     const state = createState(slack, { clock, onEvent });
     const app = fastify({ bodyLimit: MAX_BODY_BYTES, forceCloseConnections: true });

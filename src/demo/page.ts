@@ -4,9 +4,9 @@ import type { Instant } from "../lib/clock.ts";
 import { counted } from "../lib/format.ts";
 import { escapeHtml, stripControls } from "../lib/text.ts";
 import type { CaughtMail, StoredMail } from "./mail-server.ts";
-import type { SlackElement } from "./slack/limits.ts";
+import type { SlackElement } from "./slack/message.ts";
+import { type MrkdwnSpan, type Part, parseMrkdwn, readSlackMessage } from "./slack/message.ts";
 import type { StandInMessage } from "./slack/workspace.ts";
-import { type MrkdwnSpan, type Part, parseMrkdwn, readSlackMessage } from "./slack-message.ts";
 
 /** An element of the page; one with the same id takes its place, above the others where `at` is later. */
 export interface Article {

@@ -2,7 +2,6 @@
 import { styleText } from "node:util";
 import { stripControls } from "../lib/text.ts";
 import type { InboxEvent } from "./inbox.ts";
-import type { StandInMessage } from "./slack/workspace.ts";
 import {
   type MrkdwnSpan,
   type Part,
@@ -10,7 +9,8 @@ import {
   plain,
   readSlackMessage,
   type SlackMessage,
-} from "./slack-message.ts";
+} from "./slack/message.ts";
+import type { StandInMessage } from "./slack/workspace.ts";
 
 export type Paint = (style: Parameters<typeof styleText>[0], text: string) => string;
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type SlackStandIn, startSlackStandIn } from "../../src/demo/slack/stand-in.ts";
 import { startWatch, type Watch } from "../support/app.ts";
 import { describeWithRedis } from "../support/redis.ts";
+import { type SlackStandIn, startSlackStandIn } from "../support/slack/stand-in.ts";
 import { until } from "../support/until.ts";
 
 describeWithRedis("a daemon with an app token", () => {

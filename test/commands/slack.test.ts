@@ -6,13 +6,8 @@ import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { ExitCode } from "../../src/commands/cli/command.ts";
 import { runCli } from "../../src/commands/cli/program.ts";
-import {
-  type SlackAnswer,
-  type SlackStandIn,
-  standInScopes,
-  startSlackStandIn,
-} from "../../src/demo/slack/stand-in.ts";
 import { service } from "../config/text.ts";
+import { type SlackAnswer, type SlackStandIn, standInScopes, startSlackStandIn } from "../support/slack/stand-in.ts";
 
 async function run(...argv: string[]) {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
@@ -62,8 +57,8 @@ describe("notify-test of the Slack app", () => {
   afterAll(() => slack.close());
   beforeEach(() => {
     slack.refusals.clear();
-    slack.scopes.bot = new Set(standInScopes);
-    slack.channel("#ops").isMember = true;
+    for (const scope of standInScopes) slack.scopes.bot.add(scope);
+    slack.left.clear();
   });
 
   it("posts one message, marked as a test", async () => {
@@ -98,7 +93,7 @@ describe("notify-test of the Slack app", () => {
     [
       "membership",
       () => {
-        slack.channel("#ops").isMember = false;
+        slack.left.add("ops");
       },
       "not accepted: Slack answered not_in_channel: invite the app in that channel: /invite @lenswatch.",
       1,

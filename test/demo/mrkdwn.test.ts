@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { parseMrkdwn } from "../../src/demo/slack-message.ts";
+import { parseMrkdwn } from "../../src/demo/slack/message.ts";
 import { bold } from "../../src/notify/slack/mrkdwn.ts";
 
 const styled = (text: string) =>

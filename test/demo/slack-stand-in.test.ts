@@ -1,6 +1,6 @@
 import { WebClient } from "@slack/web-api";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type SlackStandIn, startSlackStandIn } from "../../src/demo/slack/stand-in.ts";
+import { type SlackStandIn, startSlackStandIn } from "../support/slack/stand-in.ts";
 
 let slack: SlackStandIn;
 let client: WebClient;
@@ -54,7 +54,7 @@ describe("the stand-in of Slack", () => {
   it("posts a reply to a deleted message as a root, as Slack does", async () => {
     const { id } = slack.channel("other");
     const root = await client.chat.postMessage({ channel: id, text: "root" });
-    slack.workspace.delete(slack.channel(id), root.ts ?? "");
+    slack.delete(slack.channel(id), root.ts ?? "");
     expect(await errorOf(client.chat.update({ channel: id, ts: root.ts ?? "", text: "edit" }))).toBe(
       "message_not_found",
     );
@@ -80,7 +80,7 @@ describe("the stand-in of Slack", () => {
     expect(await errorOf(client.conversations.history({ channel: "#other" }))).toBe("channel_not_found");
     expect(await errorOf(clientOf("xoxb-wrong").auth.test())).toBe("invalid_auth");
     expect(await errorOf(clientOf(slack.tokens.app).auth.test())).toBe("not_allowed_token_type");
-    slack.channel(id).isArchived = true;
+    slack.archived.add("other");
     expect(await post({})).toBe("is_archived");
   });
 

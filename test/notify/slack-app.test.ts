@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import type { ConversationNow, Notification, NotifyErrorScope } from "../../src/alerting/notification.ts";
 import type { SlackAppSettings } from "../../src/config/slack-schema.ts";
-import { type SlackAnswer, type SlackStandIn, startSlackStandIn } from "../../src/demo/slack/stand-in.ts";
 import { createLogger, silentLogger } from "../../src/lib/log.ts";
 import type { Notifier } from "../../src/notify/notifier.ts";
 import { createSlackAppNotifier } from "../../src/notify/slack/app.ts";
 import { slackProblems } from "../support/harmless.ts";
+import { type SlackAnswer, type SlackStandIn, startSlackStandIn } from "../support/slack/stand-in.ts";
 import { describeChannel, type Fault, type Rig, type RigOptions } from "./contract.ts";
 import { alertOf, NOW, notificationOf } from "./fixtures.ts";
 
@@ -209,7 +209,7 @@ describe("its conversations", () => {
 
   it("makes the reply to a deleted root the root", async () => {
     await send({ firing: [till] });
-    slack.workspace.delete(channel(), root()?.ts ?? "");
+    slack.delete(channel(), root()?.ts ?? "");
     const { posted } = await send({ reason: "more", firing: [till, alertOf("Till 4")] });
     expect(posted?.handle).toContain(root()?.ts ?? "none");
     expect(root()).toMatchObject({ threadTs: undefined, versions: [{}, {}] });
@@ -218,7 +218,7 @@ describe("its conversations", () => {
   it("opens anew after news in the thread of a deleted root", async () => {
     await send({ firing: [till] });
     await send({ reason: "reminder", firing: [till] });
-    slack.workspace.delete(channel(), root()?.ts ?? "");
+    slack.delete(channel(), root()?.ts ?? "");
     const { posted } = await send({ reason: "reminder", firing: [till] });
     expect(posted).toEqual({ handle: JSON.stringify({ channel: channel().id }) });
     const before = channel().messages.length;
@@ -241,7 +241,7 @@ describe("its conversations", () => {
 
   it("says that the conversation is gone where the root of an update is", async () => {
     await send({ firing: [till] });
-    slack.workspace.delete(channel(), root()?.ts ?? "");
+    slack.delete(channel(), root()?.ts ?? "");
     await expect(send({ reason: "update", firing: [till] })).rejects.toMatchObject({ code: "conversation_gone" });
   });
 
@@ -306,7 +306,7 @@ describe("its conversations", () => {
   it("finds a reply that became a root, and reads the channel once for all that are asked together", async () => {
     const since = Date.now();
     await send({ firing: [till] }, { id: "cc".repeat(8) });
-    slack.workspace.delete(channel(), root()?.ts ?? "");
+    slack.delete(channel(), root()?.ts ?? "");
     slack.refuse("chat.postMessage", "resetAfter", 1);
     await expect(send({ reason: "resolved", resolved: [till] }, { id: "cc".repeat(8) })).rejects.toThrow("Slack");
     const before = slack.calls.length;

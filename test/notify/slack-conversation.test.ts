@@ -1,9 +1,9 @@
 /** What a conversation's root and its replies say. */
 import { describe, expect, test } from "vitest";
 import type { Notification, NotifiedAlert } from "../../src/alerting/notification.ts";
-import { limitsBroken, type SlackBody } from "../../src/demo/slack/limits.ts";
 import { renderReply, renderRoot } from "../../src/notify/slack/conversation.ts";
 import { slackProblems } from "../support/harmless.ts";
+import { limitsBroken, type SlackBody } from "../support/slack-sink.ts";
 import { alertOf, endedOf, HOUR, MINUTE, NOW, notificationOf } from "./fixtures.ts";
 
 const conversation = { id: "0123456789abcdef", openedAt: NOW - 11 * MINUTE, isOver: false };

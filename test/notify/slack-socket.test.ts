@@ -3,17 +3,18 @@ import { createServer, type Server } from "node:http";
 import type { Socket } from "node:net";
 import pino from "pino";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { createSlackSocketStandIn, type SlackSocketStandIn } from "../../src/demo/slack/socket.ts";
+import { createSlackSocket } from "../../src/demo/slack/socket.ts";
 import { NotifyError } from "../../src/notify/notifier.ts";
 import type { SlackEnvelope } from "../../src/notify/slack/envelope.ts";
 import { SlackSocket, slackSocketAddress } from "../../src/notify/slack/socket.ts";
+import { type WatchedSocket, watchSocket } from "../support/slack/socket.ts";
 import { until } from "../support/until.ts";
 
 const press = { type: "block_actions", user: { id: "U1", name: "ana" } };
 const command = { team_id: "T", channel_id: "C", user_id: "U", command: "/lenswatch" };
 const quick = { helloMs: 150, pingIntervalMs: 30, shortMs: 0, baseMs: 5, capMs: 20, refusedMs: 40, ackMs: 100 };
 let server: Server;
-let slack: SlackSocketStandIn;
+let slack: WatchedSocket;
 const sockets: Socket[] = [];
 const soon = (holds: () => boolean | undefined) => until("it happens", () => holds() === true, 5_000);
 
@@ -21,7 +22,7 @@ beforeEach(async () => {
   server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   server.on("connection", (socket) => sockets.push(socket));
-  slack = createSlackSocketStandIn(server);
+  slack = watchSocket(createSlackSocket(server));
 });
 afterEach(() => {
   slack.close();

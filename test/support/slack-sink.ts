@@ -2,8 +2,9 @@
 
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { allBlocks, limitsBroken, type SlackBody } from "../../src/demo/slack/limits.ts";
+import { allBlocks, type SlackBody } from "../../src/demo/slack/message.ts";
 import { createInbox, type Inbox } from "./inbox.ts";
+import { limitsBroken } from "./slack/limits.ts";
 
 export { limitsBroken, type SlackBody };
 

@@ -1,6 +1,6 @@
 /** What a workspace remembers: channels, their messages, threads and every edit. */
 import { type Clock, systemClock } from "../../lib/clock.ts";
-import type { SlackBody, SlackMetadata } from "./limits.ts";
+import type { SlackBody, SlackMetadata } from "./message.ts";
 
 export type SlackPost = SlackBody & { readonly metadata?: SlackMetadata };
 
@@ -27,9 +27,6 @@ export interface StandInChannel {
   readonly id: string;
   /** Without `#`. */
   readonly name: string;
-  isPrivate: boolean;
-  isMember: boolean;
-  isArchived: boolean;
   /** Roots, oldest first; a deleted one stays only as long as it has replies. */
   readonly messages: readonly StandInMessage[];
 }
@@ -53,7 +50,7 @@ export function createWorkspace(names: readonly string[], options: WorkspaceOpti
   const { clock = systemClock, keeps = Number.POSITIVE_INFINITY } = options;
   const channels = names.map((name, i): StoredChannel => {
     const id = `C${String(i + 1).padStart(9, "0")}`;
-    return { id, name: name.replace(/^#/, ""), isPrivate: false, isMember: true, isArchived: false, messages: [] };
+    return { id, name: name.replace(/^#/, ""), messages: [] };
   });
   const nextTs = timestamps(clock);
 
@@ -94,15 +91,6 @@ export function createWorkspace(names: readonly string[], options: WorkspaceOpti
       Object.assign(message, next);
       const { versions } = message as Stored;
       if (versions.push(next) > keeps) versions.splice(1, 1);
-    },
-    /** A root with replies stays as a tombstone that keeps the thread. */
-    delete(channel: StandInChannel, ts: string): void {
-      const root = rootOf(channel, ts);
-      if (!root) return;
-      if (root.ts !== ts) root.replies = root.replies.filter((one) => one.ts !== ts);
-      else if (root.replies.length > 0)
-        Object.assign(root, { isDeleted: true, text: "This message was deleted.", blocks: [] });
-      else (channel as StoredChannel).messages = (channel as StoredChannel).messages.filter((one) => one !== root);
     },
   };
 }

@@ -1,5 +1,48 @@
-/** A Slack message, reduced to what a person would see of it: sections, buttons and a coloured list are all lenswatch posts. */
-import { allBlocks, type SlackBody, type SlackElement, type SlackText } from "./slack/limits.ts";
+/** A Slack message: its shape (docs.slack.dev: Block Kit reference), and what a person would see of it. */
+
+export interface SlackText {
+  readonly type: "mrkdwn" | "plain_text";
+  readonly text: string;
+  readonly verbatim?: boolean;
+}
+
+/** A button or a menu of an `actions` block. */
+export interface SlackElement {
+  readonly type: string;
+  readonly text?: SlackText | string;
+  readonly action_id?: string;
+  readonly url?: string;
+  readonly value?: string;
+  readonly placeholder?: SlackText;
+  readonly options?: readonly { readonly text: SlackText; readonly value: string }[];
+}
+
+interface SlackBlock {
+  readonly type: string;
+  readonly block_id?: string;
+  readonly text?: SlackText;
+  readonly fields?: readonly SlackText[];
+  readonly elements?: readonly SlackElement[];
+}
+
+export interface SlackBody {
+  readonly text?: string;
+  readonly blocks?: readonly SlackBlock[];
+  readonly attachments?: readonly {
+    readonly color?: string;
+    readonly fallback?: string;
+    readonly blocks?: readonly SlackBlock[];
+  }[];
+}
+
+export interface SlackMetadata {
+  readonly event_type: string;
+  readonly event_payload: Readonly<Record<string, unknown>>;
+}
+
+export function allBlocks(body: SlackBody): SlackBlock[] {
+  return [...(body.blocks ?? []), ...(body.attachments ?? []).flatMap(({ blocks }) => blocks ?? [])];
+}
 
 /** A paragraph of a message. */
 export type Part = readonly MrkdwnSpan[];

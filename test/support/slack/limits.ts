@@ -1,52 +1,10 @@
 /** Slack's limits of a message (docs.slack.dev: Block Kit reference, chat.postMessage, message metadata). */
 
-export interface SlackText {
-  readonly type: "mrkdwn" | "plain_text";
-  readonly text: string;
-  readonly verbatim?: boolean;
-}
-
-/** A button or a menu of an `actions` block, as far as limits concern it. */
-export interface SlackElement {
-  readonly type: string;
-  readonly text?: SlackText | string;
-  readonly action_id?: string;
-  readonly url?: string;
-  readonly value?: string;
-  readonly placeholder?: SlackText;
-  readonly options?: readonly { readonly text: SlackText; readonly value: string }[];
-}
-
-interface SlackBlock {
-  readonly type: string;
-  readonly block_id?: string;
-  readonly text?: SlackText;
-  readonly fields?: readonly SlackText[];
-  readonly elements?: readonly SlackElement[];
-}
-
-export interface SlackBody {
-  readonly text?: string;
-  readonly blocks?: readonly SlackBlock[];
-  readonly attachments?: readonly {
-    readonly color?: string;
-    readonly fallback?: string;
-    readonly blocks?: readonly SlackBlock[];
-  }[];
-}
-
-export interface SlackMetadata {
-  readonly event_type: string;
-  readonly event_payload: Readonly<Record<string, unknown>>;
-}
+import { allBlocks, type SlackBody, type SlackElement, type SlackMetadata } from "../../../src/demo/slack/message.ts";
 
 const BLOCK_TYPES: ReadonlySet<string> = new Set(["section", "header", "divider", "context", "actions", "image"]);
 /** Slack names the error and no size; this is far above what a message of ours needs. */
 const METADATA_BYTES = 8_000;
-
-export function allBlocks(body: SlackBody): SlackBlock[] {
-  return [...(body.blocks ?? []), ...(body.attachments ?? []).flatMap(({ blocks }) => blocks ?? [])];
-}
 
 /** The limits a payload breaks, in words. Empty: Slack takes it. */
 export function limitsBroken(body: SlackBody): string[] {
