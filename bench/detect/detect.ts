@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { Command, InvalidArgumentError } from "commander";
 import { parseScenario } from "../../src/simulator/scenario.ts";
 import type { Fault } from "./faults.ts";
+import { createMissed } from "./missed.ts";
 import { monthsOf, rowsOf, tableOf } from "./report.ts";
 import { type Episode, playWorld } from "./run.ts";
 
@@ -15,6 +16,7 @@ interface Options {
   readonly from?: string;
   readonly sensitivity: readonly number[];
   readonly wrong?: boolean;
+  readonly missed?: boolean;
   readonly high?: boolean;
 }
 
@@ -34,6 +36,7 @@ await new Command("detect")
   .option("--sensitivity <n...>", "sensitivities to compare", (text, all: number[] = []) => [...all, positive(text)])
   .option("--high", "rules on high counts too, which take as long again")
   .option("--wrong", "print each false alarm too")
+  .option("--missed", "print each blind camera too that was not found within a trading day, and why")
   .action(run)
   .parseAsync();
 
@@ -42,7 +45,9 @@ function run(options: Options): void {
   const { seed, locations, recordings, weeks, world: file, sensitivity = [10, 20, 30, 50] } = options;
   const scenario = file === undefined ? undefined : parseScenario(readFileSync(file, "utf8"), file);
   const from = Date.parse(options.from ?? startOf(seed));
+  const missed = createMissed();
   const played = playWorld({
+    observe: options.missed ? missed.observe : undefined,
     ...{ seed, locations, weeks, scenario, from },
     recordingsPerLocation: recordings,
     withHigh: options.high,
@@ -59,11 +64,13 @@ function run(options: Options): void {
       `(${Math.round(months.withoutHolidays)} of them not on or beside holidays), in ${seconds} s.\n\n` +
       `${tableOf(rows, months, played)}\n`,
   );
+  for (const one of options.missed ? sensitivity : [])
+    process.stdout.write(missed.linesOf(played, one).map((line) => `${one}: ${line}\n`).join(""));
   if (options.wrong)
     for (const row of rows) for (const one of [...row.falseLow, ...row.falseHigh]) printWrong(one, played.faults);
 }
 
-function printWrong({ at, endedAt, finding, ...episode }: Episode, faults: readonly Fault[]): void {
+function printWrong({ at, endedAt, finding, usualOf: _, ...episode }: Episode, faults: readonly Fault[]): void {
   const rounded = { ...finding, expected: Math.round(finding.expected), since: new Date(finding.since) };
   process.stdout.write(
     `${JSON.stringify({ at: new Date(at), endedAt: endedAt && new Date(endedAt), ...episode, finding: rounded })}\n`,

@@ -65,7 +65,7 @@ export function rowsOf({ world, faults, episodes, together, options }: Played): 
   });
 }
 
-function explains(fault: Fault, { kind, locationId, recordingId, at }: Episode): boolean {
+export function explains(fault: Fault, { kind, locationId, recordingId, at }: Episode): boolean {
   const isIts =
     recordingId === undefined ? fault.isEntrance && fault.locationId === locationId : fault.recordingId === recordingId;
   return isIts && EXPLAINS[kind].includes(fault.kind) && at >= fault.from && at <= fault.to + AFTER_MS;

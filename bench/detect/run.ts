@@ -1,6 +1,7 @@
 /** Plays a world of visits, its faults and what `src/counts/` says of them, every ten minutes of an accelerated clock. */
 import { assessCounts, type CountsOfSite, type FiringCounts, type SiteAssessment } from "../../src/counts/evaluate.ts";
 import { judgeTogether } from "../../src/counts/together.ts";
+import { LATE, usualSince } from "../../src/counts/track.ts";
 import type { CountsFinding, Implausible, SubjectVerdict } from "../../src/counts/verdict.ts";
 import type { Instant } from "../../src/lib/clock.ts";
 import { createLocalHours } from "../../src/lib/local-hours.ts";
@@ -20,6 +21,8 @@ export interface DetectOptions {
   readonly scenario?: Scenario | undefined;
   /** Rules on high counts besides. */
   readonly withHigh?: boolean | undefined;
+  /** Each site's verdicts by themselves. */
+  readonly observe?: ((assessed: SiteAssessment, sensitivity: number, now: Instant) => void) | undefined;
   readonly progress?: ((share: number) => void) | undefined;
 }
 
@@ -31,6 +34,8 @@ export interface Episode {
   readonly recordingId: string | undefined;
   readonly at: Instant;
   readonly finding: CountsFinding;
+  /** Usual in the zones of a recording from then until the alert, whether counted yet or not. */
+  readonly usualOf: (zones: readonly string[], from: Instant) => number;
   endedAt: Instant | undefined;
 }
 
@@ -63,7 +68,7 @@ export function playWorld(options: DetectOptions): Played {
   const sites = world.locations.map((location) => new SeenSite(world, location, faults, span, hours));
   const rules = options.sensitivities.flatMap((sensitivity) =>
     (options.withHigh ? (["low", "high"] as const) : (["low"] as const)).map((implausible) =>
-      createRule({ implausible, sensitivity }),
+      createRule({ implausible, sensitivity }, options.observe),
     ),
   );
   for (let now = from + STEP_MS; now <= until; now += STEP_MS) {
@@ -77,8 +82,12 @@ export function playWorld(options: DetectOptions): Played {
   return { world, faults, episodes: rules.flatMap((rule) => rule.episodes), together, options, until };
 }
 
-function createRule(rule: { readonly implausible: Implausible; readonly sensitivity: number }) {
+function createRule(
+  rule: { readonly implausible: Implausible; readonly sensitivity: number },
+  observe: DetectOptions["observe"],
+) {
   const assessments = new Map<string, SiteAssessment>();
+  const seen = new Map<string, CountsOfSite>();
   const active = new Map<string, Episode>();
   const episodes: Episode[] = [];
   const together = new Set<string>();
@@ -101,7 +110,13 @@ function createRule(rule: { readonly implausible: Implausible; readonly sensitiv
     const { implausible: kind, sensitivity } = rule;
     const { locationId, recordingId } = subject;
     const { finding } = verdict;
-    const episode: Episode = { kind, sensitivity, locationId, recordingId, at: now, finding, endedAt: undefined };
+    const counts = seen.get(locationId);
+    const usualOf = (zones: readonly string[], from: Instant) =>
+      (counts?.zones ?? []).reduce((sum, zone) => {
+        return zones.includes(zone.zone ?? "") ? sum + usualSince({ ...zone, now: now + LATE.most }, from) : sum;
+      }, 0);
+    const about = { kind, sensitivity, locationId, recordingId };
+    const episode: Episode = { ...about, at: now, finding, usualOf, endedAt: undefined };
     active.set(keyOf(own), episode);
     episodes.push(episode);
   }
@@ -111,7 +126,10 @@ function createRule(rule: { readonly implausible: Implausible; readonly sensitiv
     step(sites: readonly CountsOfSite[], now: Instant): void {
       for (const counts of sites) {
         const { locationId } = counts.site;
-        assessments.set(locationId, assessCounts(counts, rule, firingAt(locationId)));
+        seen.set(locationId, counts);
+        const assessed = assessCounts(counts, rule, firingAt(locationId));
+        assessments.set(locationId, assessed);
+        if (rule.implausible === "low") observe?.(assessed, rule.sensitivity, now);
       }
       // Whether an alert goes on is asked once an hour.
       const isNew = [...assessments.values()].some(({ verdicts }) =>

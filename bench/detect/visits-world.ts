@@ -1,6 +1,7 @@
 /** A world of visits without a server and without timers: counts in any past span as served at any instant, and the truth. */
 import { EventEmitter } from "node:events";
 import type { Instant } from "../../src/lib/clock.ts";
+import type { Interval } from "../../src/lib/intervals.ts";
 import { findLocation, findRecording } from "../../src/simulator/change.ts";
 import { createHourCalendar } from "../../src/simulator/local-time.ts";
 import type { Scenario } from "../../src/simulator/scenario.ts";
@@ -9,6 +10,7 @@ import { VisitCounts } from "../../src/simulator/visits/counts.ts";
 import { Visits } from "../../src/simulator/visits/parameters.ts";
 import type { Impairments } from "../../src/simulator/visits/sight.ts";
 import { World } from "../../src/simulator/world.ts";
+import { createIdeal } from "./ideal.ts";
 
 export interface VisitsWorldOptions {
   readonly seed: number;
@@ -52,6 +54,7 @@ export function makeVisitsWorld(options: VisitsWorldOptions) {
     places.set(key, place);
     return place;
   };
+  const ideal = createIdeal({ seed, visits, planAt: (location, at) => counts.planAt(location, at) });
   const spanOf = ({ from, to, asOf = Number.POSITIVE_INFINITY }: PlaceAndTime) => ({ from, to, asOf });
   return {
     /** Locations with their recordings and zones. */
@@ -90,6 +93,11 @@ export function makeVisitsWorld(options: VisitsWorldOptions) {
       if (!("recordingId" in asked)) return counts.missed(...resolve(asked), asked);
       const recording = findRecording(world, asked.recordingId);
       return counts.missed(recording.location, counts.zonesOf(recording.location), asked, recording);
+    },
+    /** The surprise, in nats, of nobody counted by a recording, for one who knows the true rates. */
+    idealSurprise({ recordingId, ...span }: { readonly recordingId: string } & Interval): number {
+      const { location, taxonomies } = findRecording(world, recordingId);
+      return ideal(location, taxonomies, span);
     },
     /** When a recording was offline or impaired. */
     faultsBetween({

