@@ -65,7 +65,12 @@ function run(options: Options): void {
       `${tableOf(rows, months, played)}\n`,
   );
   for (const one of options.missed ? sensitivity : [])
-    process.stdout.write(missed.linesOf(played, one).map((line) => `${one}: ${line}\n`).join(""));
+    process.stdout.write(
+      missed
+        .linesOf(played, one)
+        .map((line) => `${one}: ${line}\n`)
+        .join(""),
+    );
   if (options.wrong)
     for (const row of rows) for (const one of [...row.falseLow, ...row.falseHigh]) printWrong(one, played.faults);
 }

@@ -67,12 +67,9 @@ function* piecesOf({ source, baseline, past, now }: Omit<Counted, "pieces">): Ge
   const usual = usualAt(baseline, past);
   const { readings } = source;
   let next = readings.findLastIndex(({ at, count }) => at <= now && count !== null);
-  let hour = hourStart(now, past);
   const newest = readings[next];
-  if (newest) {
-    yield* piecesBetween(readings, next, usual, past);
-    hour = newest.since - HOUR_MS;
-  }
+  if (newest) yield* piecesBetween(readings, next, usual, past);
+  let hour = newest ? newest.since - HOUR_MS : hourStart(now, past);
   for (; hour + HOUR_MS > now - REACH_MS; hour -= HOUR_MS) {
     const end = hour + HOUR_MS;
     const counted = source.hours.get(hour);
