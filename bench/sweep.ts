@@ -16,6 +16,10 @@ const RULES = [
   { alert: "LowUptime", when: { overall_uptime: { below: 0.95, clear_above: 0.97, over: "24h" } } },
   { alert: "RecordingMissing", when: { missing: true }, for: "10m" },
   { alert: "LocationOffline", when: { location_offline: { at_least: "100%", clear_below: "80%", min_recordings: 2 } } },
+  {
+    alert: "CameraServerOffline",
+    when: { group_offline: { by: "camera_server", at_least: "100%", clear_below: "80%", min_recordings: 3 } },
+  },
 ];
 
 interface Floor {
