@@ -4,6 +4,7 @@ import type { Presence } from "./absence.ts";
 import type { Alert } from "./alert.ts";
 import type { CountsLookup } from "./counts.ts";
 import type { ShardGroups } from "./group-counts.ts";
+import type { Members } from "./members.ts";
 import type { Rule } from "./rule.ts";
 import type { ScheduleState } from "./schedule.ts";
 import type { Inventory, RecordingState, ShardState } from "./shard-state.ts";
@@ -26,6 +27,8 @@ export interface EvaluationContext {
   readonly elsewhere?: ReadonlyMap<string, RecordingState>;
   /** Of the other shards: how many absent recordings are believed depends on the whole fleet. Undefined: any number. */
   readonly others?: Presence;
+  /** Of the previous state, as its evaluation gave them: otherwise all of it is grouped again. */
+  readonly members?: Members | undefined;
   /** Recording or location ids never watched. */
   readonly excluded: ReadonlySet<string>;
   /** A figure of uptime or segments, ratio 0–1. */
@@ -47,6 +50,8 @@ export interface Evaluation extends Outcomes {
   readonly next: ShardState;
   /** What rules on groups are evaluated with, over all shards; undefined where there is no such rule. */
   readonly groups?: ShardGroups | undefined;
+  /** Undefined where nothing is counted. */
+  readonly members?: Members | undefined;
   /** Known recordings that a complete snapshot lacks. */
   readonly absent: number;
 }

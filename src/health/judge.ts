@@ -9,8 +9,9 @@ import { applyRules, EVIDENCE_WAIT_MS, type EvaluationMoment, endAlerts } from "
 import { withCounts } from "./counts-evaluator.ts";
 import type { DecisionReason, Evaluation, EvaluationContext, Outcomes } from "./evaluation.ts";
 import { recordStatus } from "./flapping.ts";
-import { GroupCounts, sharedByRecordings } from "./group-counts.ts";
-import { LocationCounts, locationEvaluator } from "./location-evaluator.ts";
+import { countAmong, countGroups, type Notable } from "./group-counts.ts";
+import { locationEvaluator } from "./location-evaluator.ts";
+import { areGrouped, type Members, membersOf } from "./members.ts";
 import type { Reading, StatusSnapshot } from "./recording.ts";
 import type { Sample } from "./recording-conditions.ts";
 import { recordingEvaluator } from "./recording-evaluator.ts";
@@ -43,10 +44,11 @@ class ShardEvaluation {
   readonly #watched: ReadonlySet<string>;
   /** Recordings with a low uptime, a set for each rule about it; undefined where each has to be asked for. */
   readonly #low: readonly ReadonlySet<string>[] | undefined;
-  /** Undefined where there is no rule about locations. */
-  readonly #counts: LocationCounts | undefined;
-  /** Undefined where there is no rule about groups. */
-  readonly #groups: GroupCounts | undefined;
+  /** Whether there is a rule about locations or groups. */
+  readonly #isCounted: boolean;
+  readonly #notable: Notable[] = [];
+  /** Whether the shard has other recordings than before, or the same at other locations. */
+  #hasChanged = false;
   /** Locations whose request failed. */
   #unread = NONE;
   readonly #next = new Map<string, RecordingState>();
@@ -75,8 +77,7 @@ class ShardEvaluation {
     this.#rules = compileRules(rules);
     this.#watched = new Set(locationIds.filter((id) => !excluded.has(id)));
     this.#low = lowUptimes && this.#rules.figures.map(({ figure, below }) => lowUptimes(figure, below) ?? NONE);
-    this.#counts = this.#rules.location.length > 0 ? new LocationCounts() : undefined;
-    this.#groups = this.#rules.groups.size > 0 ? new GroupCounts(this.#rules.groups) : undefined;
+    this.#isCounted = this.#rules.location.length + this.#rules.groups.size > 0;
     this.#walk = previous.recordings.values();
     this.#ahead = this.#walk.next().value;
   }
@@ -86,9 +87,24 @@ class ShardEvaluation {
     for (const reading of readings) this.#evaluateRow(reading);
     for (const id of unreadable) this.#evaluateRow(unreadableRow(id));
     if (this.#dealtWith < this.#previous.recordings.size) this.#evaluateMissing(complete, unread);
-    const locations = this.#evaluateLocations(unread);
-    const next = { sweptAt: this.#moment.now, slowGaps: this.#slowGaps, recordings: this.#next, locations };
-    return { next, groups: this.#groups?.at(this.#moment.now, this.#knownAt), absent: this.#absent, ...this.#out };
+    const { now } = this.#moment;
+    const members = this.#members();
+    const locations = this.#evaluateLocations(unread, members);
+    const next = { sweptAt: now, slowGaps: this.#slowGaps, recordings: this.#next, locations };
+    const isGrouped = members && this.#rules.groups.size > 0;
+    const groups = isGrouped && { at: now, ...countGroups(members, this.#notable, this.#context.inventory) };
+    return { next, groups: groups || undefined, members, absent: this.#absent, ...this.#out };
+  }
+
+  /** Those of the state before, while there are the same recordings at the same locations. */
+  #members(): Members | undefined {
+    if (!this.#isCounted) return undefined;
+    const { members, inventory } = this.#context;
+    const { groups } = this.#rules;
+    const isSame = !this.#hasChanged && this.#next.size === this.#previous.recordings.size;
+    return isSame && members && areGrouped(members, inventory, groups)
+      ? members
+      : membersOf(this.#next, inventory, groups);
   }
 
   #evaluateRow(reading: Reading): void {
@@ -106,6 +122,7 @@ class ShardEvaluation {
       this.#decide(id, "no_location");
     } else if (this.#isWatched(id, locationId)) {
       if (previous) this.#dealtWith++;
+      if (previous?.locationId !== locationId) this.#hasChanged = true;
       this.#store(this.#present(previous, reading, locationId));
     } else if (previous) {
       this.#leave(previous, this.#isElsewhere(id, locationId) ? "moved" : "no_longer_watched");
@@ -198,24 +215,17 @@ class ShardEvaluation {
     return alerts === state.alerts ? state : { ...state, alerts };
   }
 
-  /** Keeps the recording, and counts it for its location. */
+  /** Keeps the recording, and notes it where its location and its groups have to count it by itself. */
   #store(state: RecordingState): void {
     this.#next.set(state.id, state);
+    if (!this.#isCounted) return;
     const { now, maxGapMs } = this.#moment;
-    const isFresh = state.status !== undefined && now - state.readAt <= maxGapMs;
-    if (!this.#counts && !this.#groups) return;
-    const inSchedule = this.#context.inSchedule(state.id);
-    this.#counts?.add(state, isFresh, inSchedule);
-    if (!this.#groups) return;
     const stale = this.#unread.has(state.locationId);
-    const is = { fresh: isFresh && !stale, stale, inSchedule };
-    this.#groups.add(state, this.#context.inventory.recording(state.id), is);
+    const fresh = !stale && state.status !== undefined && now - state.readAt <= maxGapMs;
+    const inSchedule = this.#context.inSchedule(state.id);
+    if (fresh && inSchedule && state.status !== "offline") return;
+    this.#notable.push({ state, fresh, stale, inSchedule });
   }
-
-  readonly #knownAt = (locationId: string) => {
-    const count = this.#counts?.of(locationId);
-    return count && count.known + (count.outside?.known ?? 0);
-  };
 
   /** Drops the recording; its alerts end as no longer watched, except for an episode that another shard has as well. */
   #leave(state: RecordingState, reason: DecisionReason): void {
@@ -293,11 +303,14 @@ class ShardEvaluation {
     return !this.#context.excluded.has(locationId) && this.#context.isAssigned(locationId);
   }
 
-  #evaluateLocations(unread: ReadonlySet<string>): Map<string, LocationState> {
+  #evaluateLocations(unread: ReadonlySet<string>, members: Members | undefined): Map<string, LocationState> {
+    const notable = Map.groupBy(this.#notable, ({ state }) => state.locationId);
     const next = new Map<string, LocationState>();
     for (const id of this.#watched) {
       const previous = this.#previous.locations.get(id) ?? { id, alerts: undefined };
-      next.set(id, unread.has(id) ? previous : this.#evaluateLocation(id, previous));
+      const isAffected = previous.alerts || notable.has(id) || this.#countsBadly("location", id);
+      if (!isAffected || unread.has(id)) next.set(id, previous);
+      else next.set(id, this.#evaluateLocation(previous, members, notable.get(id)));
     }
     for (const location of this.#previous.locations.values()) {
       if (!next.has(location.id)) this.#endAlerts("location", location);
@@ -305,17 +318,15 @@ class ShardEvaluation {
     return next;
   }
 
-  #evaluateLocation(id: string, previous: LocationState): LocationState {
-    const count = this.#counts?.of(id);
-    const isAffected = (count && (count.offline.length > 0 || count.outside)) || this.#countsBadly("location", id);
-    if (!previous.alerts && !isAffected) return previous;
-    const { inventory } = this.#context;
-    const shared = () => {
-      const here = [...this.#next.values()].filter(({ locationId }) => locationId === id);
-      return sharedByRecordings(here.map((state) => inventory.recording(state.id)));
-    };
-    const evaluator = withCounts(locationEvaluator(id, count, inventory, shared), this.#context);
-    const alerts = applyRules(evaluator, previous.alerts, this.#rules.location, this.#moment, this.#out);
+  #evaluateLocation(
+    { id, alerts: before }: LocationState,
+    members: Members | undefined,
+    notable: readonly Notable[] = [],
+  ): LocationState {
+    const here = members?.locations.get(id);
+    const count = here && { ...countAmong(here.known, notable), sampleId: here.sampleId };
+    const evaluator = withCounts(locationEvaluator(id, count, this.#context.inventory, here?.shared), this.#context);
+    const alerts = applyRules(evaluator, before, this.#rules.location, this.#moment, this.#out);
     return { id, alerts };
   }
 }

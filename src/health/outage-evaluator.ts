@@ -4,7 +4,8 @@ import { isoMinute } from "../lib/format.ts";
 import type { AlertFacts } from "./alert.ts";
 import type { Evaluator } from "./apply-rules.ts";
 import type { Subject } from "./evaluation.ts";
-import { addStatusCounts, type ScheduledCount, type StatusCount } from "./group-counts.ts";
+import { addStatusCounts } from "./group-counts.ts";
+import type { ScheduledCount, StatusCount } from "./members.ts";
 import { alertAnnotations, alertLabels, generatedOf, type Rule } from "./rule.ts";
 import type { Inventory } from "./shard-state.ts";
 

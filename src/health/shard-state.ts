@@ -88,6 +88,8 @@ export interface AlertState {
 export interface Inventory {
   recording(id: string): Recording | undefined;
   location(id: string): Location | undefined;
+  /** Another number after each change of a recording; not there where that is not known. */
+  revision?(): number;
 }
 
 /** The whole fleet at a moment, for exposition, status page and digests. */

@@ -6,6 +6,7 @@ import { areSegmentsBelieved, presenceOf } from "../health/absence.ts";
 import type { CountsLookup } from "../health/counts.ts";
 import type { Decision, Evaluation, EvaluationContext } from "../health/evaluation.ts";
 import { judgeShard } from "../health/judge.ts";
+import type { Members } from "../health/members.ts";
 import type { Reading, StatusSnapshot } from "../health/recording.ts";
 import { allowedGapMs, GAP_INTERVALS } from "../health/rhythm.ts";
 import type { Rule } from "../health/rule.ts";
@@ -27,7 +28,7 @@ const FIGURE_INTERVALS = 3;
 interface SweepDeps extends Pick<PollContext, "clock" | "log" | "commit" | "assigned"> {
   readonly service: Pick<Service, "statusUptime">;
   readonly store: Pick<Store["shards"], "read" | "attempts" | "commitShard" | "noteAttempt" | "forgetShard">;
-  readonly inventory: Pick<Store["inventory"], "recording" | "location" | "forget" | "saveRecordings">;
+  readonly inventory: Pick<Store["inventory"], "recording" | "location" | "revision" | "forget" | "saveRecordings">;
   /** Makes sure names are known before they are frozen into labels; never throws, never waits long. */
   nameThem(recordingIds: readonly string[]): Promise<void>;
   readonly uptime: Pick<Store["uptime"], "figure" | "below" | "refreshFigures">;
@@ -79,6 +80,8 @@ class Sweeper {
   /** Shards whose last request failed. */
   readonly #failing = new Set<number>();
   readonly #allNamedAt = new Map<number, Instant>();
+  /** Of states that were evaluated here. */
+  readonly #members = new WeakMap<ShardState["recordings"], Members>();
 
   constructor(deps: SweepDeps) {
     this.#deps = deps;
@@ -110,9 +113,11 @@ class Sweeper {
     const uptimes = [...attempts].flatMap(([subject, one]) => (subject.startsWith("uptime:") ? [one] : []));
     const segmentsBelieved = areSegmentsBelieved(presenceOf(uptimes));
     const own = this.#context(shard, locationIds, { now, segmentsBelieved });
-    const context = { ...own, unbroken, others, elsewhere, counts };
+    const members = this.#members.get(before.state.recordings);
+    const context = { ...own, unbroken, others, elsewhere, counts, members };
     const evaluation = judgeShard(before.state, snapshot, context);
     const { next, absent, groups } = evaluation;
+    if (evaluation.members) this.#members.set(next.recordings, evaluation.members);
     const unread = snapshot.unread?.size
       ? Object.fromEntries([...snapshot.unread].map((id) => [id, lastReadAt(last, id)]))
       : undefined;

@@ -39,6 +39,7 @@ export function createInventoryStore(redis: Redis, keys: Keys) {
     recording: (id: string) => names.recordings.get(id),
     location: (id: string) => names.locations.get(id),
     recordings: () => names.recordings.values(),
+    revision: names.revision,
     /** All location ids with a name or zone. */
     locationIds: () => names.locations.keys(),
     /** Reads everything again. */
@@ -65,7 +66,7 @@ export function createInventoryStore(redis: Redis, keys: Keys) {
     /** Deletes recordings that left the fleet. */
     async forget(ids: readonly string[]): Promise<void> {
       if (ids.length === 0) return;
-      for (const id of ids) names.recordings.delete(id);
+      for (const id of ids) names.keepRow("recordings", id, null);
       await write({ of: "recordings", ids }, (batch) => batch.hdel(keys.recordings, ...ids));
     },
   };
@@ -80,6 +81,7 @@ function createNames() {
   const recordings = new Map<string, Recording>();
   const locations = new Map<string, Location>();
   const shared = new Map<string, string>();
+  let revision = 0;
   const share = (text: string): string => {
     const known = shared.get(text);
     if (known === undefined) shared.set(text, text);
@@ -93,17 +95,18 @@ function createNames() {
     const timezone = share(recording.timezone);
     const compact = { id, name, organisation, cameraServer, locationId, useUploadingSchedule, timezone };
     recordings.set(id, compact);
+    revision++;
     return compact;
   }
 
   function keepRow(of: NamesWrite["of"], id: string, row: string | null): void {
     if (of === "locations") {
       if (row !== null) locations.set(id, JSON.parse(row) as Location);
-    } else if (row === null) recordings.delete(id);
-    else keepRecording(JSON.parse(row) as Recording);
+    } else if (row !== null) keepRecording(JSON.parse(row) as Recording);
+    else if (recordings.delete(id)) revision++;
   }
 
-  return { recordings, locations, keepRecording, keepRow };
+  return { recordings, locations, keepRecording, keepRow, revision: () => revision };
 }
 
 /** Reads names: all of them, or those that other replicas wrote since the last time. */

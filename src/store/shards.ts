@@ -60,6 +60,7 @@ export function createShardStore(redis: Redis, keys: Keys, encodeLog: EncodeLog)
   const commit = createCommit(redis, keys, encodeLog);
   const forget = loadScript(redis, keys, "forget_shard");
   const { cache, read, readAll } = createShardReader(redis, keys);
+  const encodeGroups = createEncodeGroups();
 
   return {
     ...createAttemptStore(redis, keys),
@@ -79,7 +80,7 @@ export function createShardStore(redis: Redis, keys: Keys, encodeLog: EncodeLog)
         ...input,
         key: keys.shard(shard),
         document: encodeShard(state),
-        groups: { shard, value: groups && JSON.stringify(groups) },
+        groups: { shard, value: groups && encodeGroups(groups) },
         attempt: { subject: `shard:${shard}`, value: { goodAt: input.now, attemptedAt: input.now, ...sweep } },
       });
       if (committed.outcome === "stored") cache.set(shard, { nonce: committed.nonce, state });
@@ -98,6 +99,16 @@ export function createShardStore(redis: Redis, keys: Keys, encodeLog: EncodeLog)
       await scanHash(redis, keys.alerts, (id, text) => alerts.set(id, JSON.parse(text.slice(1)) as Alert));
       return [...alerts.values()];
     },
+  };
+}
+
+/** Counts stay the same object while nothing is wrong. */
+function createEncodeGroups() {
+  const texts = new WeakMap<ShardGroups["counts"], string>();
+  return ({ counts, ...groups }: ShardGroups): string => {
+    const text = texts.get(counts) ?? JSON.stringify(counts);
+    texts.set(counts, text);
+    return `${JSON.stringify(groups).slice(0, -1)},"counts":${text}}`;
   };
 }
 

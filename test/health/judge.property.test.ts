@@ -15,6 +15,7 @@ import {
   plain,
   qualityRule,
   reading,
+  recording,
   rule,
   START,
   Story,
@@ -30,6 +31,7 @@ const RULES = [
   missingRule({ forMs: MINUTE }),
   rule("RecordingFlapping", { kind: "flapping", high: 0.15, low: 0.1 }),
   locationRule({ keepFiringForMs: MINUTE }),
+  rule("ServerOffline", { kind: "group_offline", by: "camera_server", atLeast: 1, clearBelow: 1, minRecordings: 2 }),
 ];
 
 const row: fc.Arbitrary<Reading> = fc.record({
@@ -59,6 +61,14 @@ const event = fc.oneof(
   { weight: 2, arbitrary: fc.constant({ kind: "restart" as const }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("schedule" as const), within: fc.boolean() }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("rules" as const), rules: fc.subarray(RULES) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant("named" as const),
+      id: fc.constantFrom(...IDS),
+      cameraServer: fc.constantFrom("", "edge-1", "edge-2"),
+    }),
+  },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("locations" as const), ids: fc.subarray(["L1", "L2"]) }) },
 );
 type Event = typeof event extends fc.Arbitrary<infer One> ? One : never;
@@ -74,6 +84,7 @@ function apply(story: Story, one: Event): Alert[] {
   if (one.kind === "restart") story.state = roundTrip(story.state);
   if (one.kind === "schedule") story.inSchedule = one.within;
   if (one.kind === "rules") story.rules = one.rules;
+  if (one.kind === "named") story.recordings.set(one.id, recording(one.id, { cameraServer: one.cameraServer }));
   if (one.kind === "locations") story.locationIds = one.ids;
   if (one.kind === "calm") return calm(story, one.sweeps);
   if (one.kind !== "sweep") return [];
@@ -205,15 +216,17 @@ test("a day of the same answers leaves what an empty store would reach", () => {
   );
 });
 
-test("a restart changes nothing", () => {
+test("a restart changes nothing, nor what is counted of groups", () => {
   fc.assert(
     fc.property(stories, (events) => {
       const through = new Story(...RULES);
       const restarted = new Story(...RULES);
+      for (const story of [through, restarted]) story.locationIds = ["L1", "L2"];
       for (const one of events) {
         restarted.state = roundTrip(restarted.state);
         expect(apply(restarted, one)).toEqual(apply(through, one));
         expect(JSON.stringify(plain(restarted.state))).toBe(JSON.stringify(plain(through.state)));
+        expect(restarted.last.groups).toEqual(through.last.groups);
       }
     }),
   );

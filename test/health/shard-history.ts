@@ -67,6 +67,20 @@ export function deepFreeze<Value>(value: Value): Value {
   return value;
 }
 
+class Inventory extends Map<string, Recording> {
+  revision = 0;
+
+  override set(id: string, row: Recording): this {
+    if (JSON.stringify(this.get(id)) !== JSON.stringify(row)) this.revision++;
+    return super.set(id, row);
+  }
+
+  override delete(id: string): boolean {
+    this.revision++;
+    return super.delete(id);
+  }
+}
+
 export class Story {
   now = START;
   state: ShardState = emptyShard;
@@ -82,7 +96,7 @@ export class Story {
   scheduleBegan: number | undefined;
   readonly schedules = new Map<string, ScheduleState>();
   readonly uptimes = new Map<string, number>();
-  readonly recordings = new Map<string, Recording>();
+  readonly recordings = new Inventory();
   readonly locations = new Map<string, Location>();
 
   constructor(...rules: Rule[]) {
@@ -96,7 +110,11 @@ export class Story {
       unbroken: this.unbroken,
       forgetAfterMs: this.forgetAfterMs,
       rules: this.rules,
-      inventory: { recording: (id) => this.recordings.get(id), location: (id) => this.locations.get(id) },
+      inventory: {
+        recording: (id) => this.recordings.get(id),
+        location: (id) => this.locations.get(id),
+        revision: () => this.recordings.revision,
+      },
       locationIds: this.locationIds,
       isAssigned: (id) => this.locations.has(id),
       excluded: this.excluded,
@@ -130,7 +148,8 @@ export class Story {
   judge(snapshot: StatusSnapshot): string[] {
     const before = structuredClone(this.state);
     deepFreeze(this.state);
-    this.last = judgeShard(this.state, deepFreeze(snapshot), this.context());
+    const members = this.last.next === this.state ? this.last.members : undefined;
+    this.last = judgeShard(this.state, deepFreeze(snapshot), { ...this.context(), members });
     if (JSON.stringify(plain(before)) !== JSON.stringify(plain(this.state))) throw new Error("previous was changed");
     this.state = this.last.next;
     return this.last.transitions.map(({ kind, alert }) =>

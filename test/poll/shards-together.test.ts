@@ -31,6 +31,7 @@ class World {
   empty = false;
   readonly states = new Map<number, ShardState>();
   readonly attempts = new Map<string, Attempt>();
+  revision = 0;
   readonly names = new Map<string, Recording>();
   moved: string[] = [];
   reasons: string[] = [];
@@ -61,6 +62,7 @@ class World {
       inventory: {
         recording: (id) => this.names.get(id),
         location: () => undefined,
+        revision: () => ++this.revision,
         forget: async (ids) => ids.forEach((id) => void this.names.delete(id)),
         saveRecordings: async (rows) => rows.forEach((row) => void this.names.set(row.id, row)),
       },

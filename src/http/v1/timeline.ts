@@ -4,7 +4,7 @@ import { type LogLine, sentenceOf } from "../../alerting/decision-log.ts";
 import { subjectKinds } from "../../health/alert.ts";
 import { serviceSubject } from "../../health/evaluate-self.ts";
 import type { Subject } from "../../health/evaluation.ts";
-import { groupSubjects } from "../../health/group-counts.ts";
+import { groupSubjects } from "../../health/members.ts";
 import type { Recording } from "../../health/recording.ts";
 import type { FleetSnapshot } from "../../health/shard-state.ts";
 import { runYielding } from "../../lib/yield.ts";
