@@ -1,7 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { alertsOfCluster, attentionOf, causePhrase, clustersOf, phraseOf } from "../../src/alerting/attention.ts";
+import { attentionOf, phraseOf } from "../../src/alerting/attention.ts";
+import { alertsOfCluster, type Cluster, causePhrase, causesIn, clustersOf } from "../../src/alerting/clusters.ts";
+import { readClusters } from "../../src/alerting/group-sizes.ts";
 import type { Alert } from "../../src/health/alert.ts";
-import { anAlert } from "../support/fixtures.ts";
+import { NOW as FLEET_NOW, fleetOf, recordingState } from "../metrics/fleets.ts";
+import { anAlert, aRecording } from "../support/fixtures.ts";
 import { seededRandom } from "../support/random.ts";
 
 const MINUTE = 60_000;
@@ -34,12 +37,13 @@ describe("which alerts need somebody", () => {
 });
 
 describe("clusters", () => {
-  const sizesOf = (known: Record<string, number>, fleet = 100, offline = 0) => ({
+  const sizesOf = (known: Record<string, number>, fleet = 100, offline = 0, moved = "") => ({
     fleet: { known: fleet, offline, unknown: 0 },
     of: (label: string, value: string) => {
       const size = known[`${label}=${value}`];
       return size === undefined ? undefined : { known: size, offline: size };
     },
+    has: (id: string) => id !== moved,
   });
   test("are what began within a few minutes; then what shares a location, or a camera server", () => {
     const together = [offline("a", 10), offline("b", 11), offline("c", 12.5)];
@@ -105,9 +109,84 @@ describe("clusters", () => {
     const cause = (offlineInFleet: number) =>
       clustersOf(on("edge-7", 4, 10), sizesOf({ "camera_server=edge-7": 4 }, 100, offlineInFleet)).clusters[0]?.cause;
     expect([4, 5].map((n) => cause(n)?.isAlone)).toEqual([true, false]);
-    expect(causePhrase({ label: "location_id", value: "l1", affected: 4, known: 4, isAlone: true }, "Leeds")).toBe(
-      "all 4 recordings at Leeds, no other",
-    );
+    const leeds = { label: "location_id", value: "l1", name: "Leeds", affected: 4, known: 4, isAlone: true };
+    expect(causePhrase(leeds)).toBe("all 4 recordings at Leeds, no other");
+  });
+
+  test("claim no more of any fleet than is so: all of a label only where each is offline, no other where none is", () => {
+    const claims = { all: 0, alone: 0, part: 0 };
+    for (let seed = 1; seed <= 300; seed++) {
+      const random = seededRandom(seed);
+      const pick = <T>(...of: readonly T[]) => of[Math.floor(random() * of.length)] as T;
+      const bad = pick("edge-1", "edge-2");
+      const rows = Array.from({ length: 8 + Math.floor(random() * 12) }, (_, i) => {
+        const server = pick("edge-1", "edge-1", "edge-2", "edge-3");
+        const isDown = server === bad && random() < 0.9;
+        const odd = random() < 0.06 ? pick("online", "offline", "unknown") : undefined;
+        const moved = random() < 0.06 ? pick("edge-1", "edge-2") : server;
+        return {
+          id: `r${i}`,
+          at: pick("a", "b", "c"),
+          server,
+          moved,
+          isDown,
+          status: odd ?? (isDown ? "offline" : "online"),
+        };
+      });
+      const alerts = rows
+        .filter(({ isDown, status }) => isDown || status === "offline")
+        .map(({ id, at, server }) =>
+          offline(id, random() < 0.05 ? 900 : 10, { location_id: at, camera_server: server }),
+        );
+      const states = rows.map(({ id, at, status }) =>
+        recordingState(id, {
+          locationId: at,
+          readAt: status === "unknown" ? 0 : FLEET_NOW,
+          status: status as "online",
+        }),
+      );
+      const servers = new Map(rows.map(({ id, moved }) => [id, aRecording(id, { cameraServer: moved })]));
+      const inventory = { recording: (id: string) => servers.get(id), location: () => undefined };
+      const steps = readClusters(alerts, { ...fleetOf({ recordings: states }), inventory });
+      const { clusters } = steps.next().value as { clusters: readonly Cluster<Alert>[] };
+      for (const { cause } of clusters) {
+        if (!cause || !["camera_server", "location_id"].includes(cause.label)) continue;
+        const own = rows.filter((row) => (cause.label === "location_id" ? row.at : row.moved) === cause.value);
+        const words = causePhrase(cause);
+        const down = own.filter(({ status }) => status === "offline").length;
+        expect(cause.known, `${seed}: ${words}`).toBe(own.length);
+        expect(cause.affected, `${seed}: ${words}`).toBeLessThanOrEqual(down);
+        if (words.startsWith("all ")) expect(down, `${seed}: ${words}`).toBe(own.length);
+        const others = rows.filter((row) => !own.includes(row) && row.status !== "online");
+        if (words.endsWith(", no other")) expect([others, down], `${seed}: ${words}`).toEqual([[], cause.affected]);
+        claims[words.endsWith(", no other") ? "alone" : words.startsWith("all ") ? "all" : "part"] += 1;
+      }
+    }
+    expect(Math.min(...Object.values(claims)), JSON.stringify(claims)).toBeGreaterThan(10);
+  });
+
+  test("say nothing of others for a problem that is not known of every recording", () => {
+    const low = on("edge-7", 4, 10).map((alert) => ({
+      ...alert,
+      facts: { ...alert.facts, problem: "low_quality" as const },
+    }));
+    const [cluster] = clustersOf(low, sizesOf({ "camera_server=edge-7": 4 }, 100, 4)).clusters;
+    expect(cluster?.cause && causePhrase(cluster.cause)).toBe("all 4 recordings of camera server edge-7");
+  });
+
+  test("explain a message that has several of them, the widest first, and a location only among others", () => {
+    const alerts = [...on("edge-7", 4, 10), ...on("edge-8", 5, 10)];
+    const sizes = sizesOf({ "camera_server=edge-7": 4, "camera_server=edge-8": 5, "location_id=l": 9 });
+    const { clusters } = clustersOf(alerts, sizes);
+    const explained = (of: readonly Alert[]) => causesIn(clusters, of).map(causePhrase);
+    const [seven, eight] = ["all 4 recordings of camera server edge-7", "all 5 recordings of camera server edge-8"];
+    expect(explained(alerts)).toEqual([eight, seven]);
+    expect(explained(alerts.slice(1)), "the same of three as of all").toEqual([eight, seven]);
+    expect(explained(alerts.slice(2))).toEqual([eight]);
+    const here = alerts.map((alert) => ({ ...alert, labels: { location_id: "l", location: "Leeds" } }));
+    const at = clustersOf(here, sizes).clusters;
+    expect(causesIn(at, here)).toEqual([]);
+    expect(causesIn(at, [...here, offline("x", 10)]).map(causePhrase)).toEqual(["all 9 recordings at Leeds"]);
   });
 
   test("a key still means those that are left once others have ended, and nothing else", () => {

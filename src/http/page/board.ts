@@ -1,19 +1,16 @@
 /** The incident board: what needs somebody, in clusters and rows with their buttons; everything else folded away. */
 import {
   type Attention,
-  alertsOfCluster,
-  attentionOf,
   attentions,
-  type Cluster,
-  causePhrase,
-  clustersOf,
+  attentionTo,
   handledPhrase,
   isOfLenswatch,
   phraseOf,
-  type SharedCause,
   severityRank,
 } from "../../alerting/attention.ts";
+import { alertsOfCluster, type Cluster, causePhrase, type SharedCause } from "../../alerting/clusters.ts";
 import { fingerprint } from "../../alerting/fingerprint.ts";
+import { groupSizesNow, readClusters } from "../../alerting/group-sizes.ts";
 import type { Alert } from "../../health/alert.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { count, counted, nameOf } from "../../lib/format.ts";
@@ -22,14 +19,13 @@ import { span } from "../../lib/when.ts";
 import type { ActiveAlert } from "../deps.ts";
 import { eachRow } from "../paging.ts";
 import { alertSortKey, alertTitle, subjectOf, suppressionPhrase } from "./alert-table.ts";
-import { groupSizes, groupSizesNow } from "./group-sizes.ts";
 import { alertPageLink, homeLink, signInLink } from "./links.ts";
 import type { PageData } from "./page-data.ts";
 import type { FleetSummary } from "./summary.ts";
 import { formToken, type Visitor } from "./visitor.ts";
 import { timeAt } from "./when.ts";
 
-type BoardEntry = {
+export type BoardEntry = {
   readonly key?: string;
   readonly cause?: SharedCause | undefined;
   readonly alerts: readonly Alert[];
@@ -48,17 +44,17 @@ export interface Board {
 
 /** Attention for what is shown; one that waits for its first evaluation counts as well. */
 function attentionFor(alert: Alert, active: ActiveAlert | undefined): Attention {
-  return attentionOf({ ...active, isPaused: alert.facts.paused });
+  return attentionTo({ ...active, alert });
 }
 
 /** Yields every so many alerts. */
 export function* boardOf(data: PageData): Generator<void, Omit<Board, "locations">> {
-  const { alerts, suppressed } = data;
+  const { alerts, suppressed, fleet } = data;
   const by = new Map<Attention, Alert[]>(attentions.map((attention) => [attention, []]));
   yield* eachRow(alerts, (alert) => by.get(attentionFor(alert, suppressed.get(alert.key)))?.push(alert));
   const needed = by.get("needed") ?? [];
   by.delete("needed");
-  const { clusters, single } = clustersOf(needed, needed.length > 1 ? yield* groupSizes(data, needed) : undefined);
+  const { clusters, single } = yield* readClusters(needed, fleet);
   const keyed: (readonly [string, BoardEntry])[] = [];
   const alone = single.map((alert) => ({ alerts: [alert], since: alert.startsAt }));
   yield* eachRow([...clusters, ...alone], (entry) => keyed.push([entrySortKey(entry), entry]));
@@ -68,7 +64,7 @@ export function* boardOf(data: PageData): Generator<void, Omit<Board, "locations
 }
 
 /** Trouble of lenswatch itself first; then by the worst alert in it. */
-function entrySortKey({ alerts }: BoardEntry): string {
+export function entrySortKey({ alerts }: BoardEntry): string {
   let worst = "";
   for (const alert of alerts) {
     const key = `${isOfLenswatch(alert) ? 0 : 1}${alertSortKey(alert)}`;
@@ -83,7 +79,7 @@ const MOST_AT_ONCE = 2_000;
 /** What a button of a cluster is about: its alerts that need somebody now and fired when the page was made. */
 export function alertsMeant(key: string, seenAt: Instant, data: PageData): readonly Alert[] {
   const needed = data.alerts.filter((one) => attentionFor(one, data.suppressed.get(one.key)) === "needed");
-  return alertsOfCluster(key, needed, () => groupSizesNow(data, needed))
+  return alertsOfCluster(key, needed, () => groupSizesNow(data.fleet, needed))
     .filter(({ firedAt }) => firedAt <= seenAt)
     .slice(0, MOST_AT_ONCE);
 }
@@ -126,7 +122,7 @@ function entryItem(entry: BoardEntry, board: Board, data: PageData, token: strin
   const all = html`<li><a href="${homeLink("./", { show: "alerts" })}">${count(left)} more</a></li>`;
   return html`<li class="cluster ${toneOf(worstSeverity(alerts))}" id="${key.slice(0, 80)}">
 ${severityWord(worstSeverity(alerts))}<div><h3>${phraseOf(alerts)}</h3>
-<p>${sinceOf(entry, data)}${entry.cause ? html` · <bdi>${causeOf(entry)}</bdi>` : nothing}${placesOf(entry, board)}</p>
+<p>${sinceOf(entry, data)}${entry.cause ? html` · <bdi>${causePhrase(entry.cause)}</bdi>` : nothing}${placesOf(entry, board)}</p>
 <details><summary>Show ${counted(alerts.length, "alert")}</summary>
 <ul class="board">${shown.map((alert) => alertRow(alert, data, nothing))}${left === 0 ? nothing : all}</ul></details></div>
 ${token === undefined ? nothing : clusterButtons(key, alerts.length)}</li>`;
@@ -163,10 +159,6 @@ export function wallBoard(board: Board, data: PageData): Markup {
   const left = board.needed.length - shown.reduce((sum, { alerts }) => sum + alerts.length, 0);
   return html`<ul class="board">${shown.map((entry) => entryItem(entry, board, data, undefined))}</ul>
 ${left === 0 ? nothing : html`<p>and ${count(left)} more</p>`}`;
-}
-
-function causeOf({ cause, alerts: [first] }: BoardEntry): string {
-  return cause ? causePhrase(cause, first?.labels.location) : "";
 }
 
 const LOCATIONS_NAMED = 2;
