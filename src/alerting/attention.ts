@@ -49,6 +49,13 @@ export function attentionTo(
   return attentionOf({ ...active, isPaused: active.alert.facts.paused });
 }
 
+/** The alerts that need somebody. */
+export function neededOf<A extends Pick<Alert, "facts">>(
+  active: readonly (Omit<Suppressors, "isPaused"> & { readonly alert: A })[],
+): A[] {
+  return active.filter((one) => attentionTo(one) === "needed").map(({ alert }) => alert);
+}
+
 /** As headlines and lists count them; one that is inhibited is explained by another alert. */
 const HANDLED_WORDS: Readonly<Record<Exclude<Attention, "needed">, string>> = {
   acknowledged: "acknowledged",

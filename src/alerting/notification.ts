@@ -2,6 +2,7 @@
 import type { VisitsLost } from "../counts/visits-lost.ts";
 import type { Alert, Labels } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
+import type { SharedCause } from "./clusters.ts";
 import type { Conversation } from "./conversation.ts";
 import type { EscalationClocks } from "./escalation.ts";
 import type { VisitWorth } from "./uncounted.ts";
@@ -31,6 +32,8 @@ export interface Notification {
   readonly resolved: readonly NotifiedAlert[];
   /** Notified in this conversation, firing and suppressed now. */
   readonly standing: readonly NotifiedAlert[];
+  /** What explains those that fire, where that is known: the same as on the status page. */
+  readonly causes?: readonly SharedCause[] | undefined;
   /** Where the integration has conversations; without a handle, this message opens it. */
   readonly conversation?: ConversationNow | undefined;
   readonly now: Instant;

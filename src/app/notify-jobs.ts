@@ -2,6 +2,7 @@
 import { directReceivers, isProgram, isRoutedTo } from "../alerting/route.ts";
 import { createHeartbeat } from "../cluster/heartbeat.ts";
 import { createAnnotate } from "../deliver/annotate.ts";
+import { createCauses } from "../deliver/causes.ts";
 import { createColdStart } from "../deliver/cold-start.ts";
 import { createDeliver, type DeliverDeps } from "../deliver/deliver.ts";
 import { createStaleness } from "../deliver/stale.ts";
@@ -34,6 +35,7 @@ export class NotifyJobs {
       suppressions: ofGroups,
       isRouted: (labels, { receiver }, group) => isRoutedTo(labels, config.route, receiver, group),
       annotate: createAnnotate(context, context),
+      causes: createCauses({ ...context, suppressed: ofAll }),
     });
     this.heartbeat = heartbeatOf(context);
     this.coldStart = createColdStart({

@@ -2,7 +2,10 @@
  * Presses and commands of Slack: the person, whether it is allowed, and what it is about. Any replica may get one, and get
  * it again; `slack-verbs.ts` makes each change once. The answer is for the person alone.
  */
+import { neededOf } from "../alerting/attention.ts";
 import type { RefusalReason } from "../alerting/audit.ts";
+import { causesIn } from "../alerting/clusters.ts";
+import { readClusters } from "../alerting/group-sizes.ts";
 import type { SlackAppSettings } from "../config/slack-schema.ts";
 import { currentStatus, type FleetSnapshot, recordingsById } from "../health/shard-state.ts";
 import { nextMorning } from "../http/page/silence-request.ts";
@@ -174,7 +177,11 @@ export class SlackActions {
     if (request.verb === "help") return slackHelp;
     const active = await this.#deps.active();
     const now = this.#deps.clock.now();
-    if (request.place === undefined) return statusText(active, now);
+    if (request.place === undefined) {
+      const needed = neededOf(active);
+      const { clusters } = await runYielding(readClusters(needed, fleet));
+      return statusText(active, causesIn(clusters, needed), now);
+    }
     const { place } = request;
     const about = aboutPlace(place);
     const firing = active.filter(({ alert: { labels } }) => labels[`${place.kind}_id`] === place.id);

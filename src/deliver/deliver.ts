@@ -20,6 +20,7 @@ import type { Notifier } from "../notify/notifier.ts";
 import type { Claimed, ClaimedStorm } from "../store/groups.ts";
 import type { Store } from "../store/store.ts";
 import type { Annotate } from "./annotate.ts";
+import type { Causes } from "./causes.ts";
 import { conversationOf, type PostedConversation } from "./converse.ts";
 import { type ClaimedGroup, postponed, type RecoveredClaim, refused, settled } from "./outcome.ts";
 import { recover } from "./recover.ts";
@@ -48,6 +49,8 @@ export interface DeliverDeps {
   suppressions?(claims: readonly Claimed[]): Promise<readonly Suppressions[]>;
   /** Adds what is known of locations; by default nothing is. */
   readonly annotate?: Annotate;
+  /** Gives what explains alerts that fire together; by default nothing is known to. */
+  readonly causes?: Causes;
   /** Whether a group is notified of, and why; by default `decideByGroup` or, for programs, `needsResend`. */
   readonly decide?: (view: GroupView & Claimed) => GroupDecision;
   /** Whether alerts with these labels belong to the group of the integration now; by default all do. */

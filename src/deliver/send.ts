@@ -1,7 +1,8 @@
 /** One message to an integration, and the outcome of a claim. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { standingAlerts } from "../alerting/conversation.ts";
-import type { Notification, NotifiedAlert } from "../alerting/notification.ts";
+import type { Notification } from "../alerting/notification.ts";
+import { isProgram } from "../alerting/route.ts";
 import { joinDecisions, type SendDecision } from "../alerting/storm.ts";
 import { type BackoffPolicy, backoffMs } from "../lib/backoff.ts";
 import type { Instant } from "../lib/clock.ts";
@@ -17,7 +18,7 @@ const RETRY: BackoffPolicy = { baseMs: 200, capMs: 5_000 };
 /** No send takes longer; the lease of a claim is longer still, so that two never send at once. */
 export const SEND_DEADLINE_MS = 10_000;
 
-export type Content = ReturnType<typeof joinDecisions> & { readonly standing: readonly NotifiedAlert[] };
+export type Content = ReturnType<typeof joinDecisions> & Pick<Notification, "causes" | "standing">;
 
 /** The content of a message. A summary is too short for what is known of each location. */
 export async function contentOf(
@@ -27,12 +28,14 @@ export async function contentOf(
 ): Promise<Content> {
   const content = joinDecisions(shares.map(({ decision }) => decision));
   const standing = integration.conversation ? shares.flatMap(({ claim }) => standingAlerts(claim)) : [];
+  const causes = isProgram(integration) ? undefined : deps.causes?.(content.firing);
   const isSummary = shares.length > 1 && integration.resendMs === undefined;
-  if (!deps.annotate || isSummary) return { ...content, standing };
+  if (!deps.annotate || isSummary) return { ...content, standing, causes: await causes };
   const alerts = await deps.annotate([...content.firing, ...content.resolved, ...standing], at);
   const from = content.firing.length;
   const to = from + content.resolved.length;
-  return { ...content, firing: alerts.slice(0, from), resolved: alerts.slice(from, to), standing: alerts.slice(to) };
+  const [firing, resolved] = [alerts.slice(0, from), alerts.slice(from, to)];
+  return { ...content, firing, resolved, standing: alerts.slice(to), causes: await causes };
 }
 
 /** `conversation`: of the accepted message, with its handle. */

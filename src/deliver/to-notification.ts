@@ -8,7 +8,7 @@ import type { joinDecisions } from "../alerting/storm.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { Claimed } from "../store/groups.ts";
 
-type Words = ReturnType<typeof joinDecisions> & Partial<Pick<Notification, "standing">>;
+type Words = ReturnType<typeof joinDecisions> & Partial<Pick<Notification, "standing" | "causes">>;
 type ShareFacts = Pick<Claimed, "group" | "labels" | "notified" | "dueSince" | "escalateAfterMs">;
 type Shares = readonly { readonly claim: ShareFacts }[];
 
@@ -42,6 +42,7 @@ export function toNotification(
     firing: words.firing,
     resolved: words.resolved,
     standing: words.standing ?? [],
+    ...(words.causes?.length && { causes: words.causes }),
     ...(conversation && { conversation }),
     now,
     externalUrl,

@@ -1,4 +1,5 @@
 /** A notification as plain lines, the same for all channels, not escaped: that depends on the channel's markup. */
+import { causePhrase } from "../alerting/clusters.ts";
 import type { ColdStartFacts, Notification, NotifiedAlert } from "../alerting/notification.ts";
 import { formatDuration } from "../lib/duration.ts";
 import { count, counted } from "../lib/format.ts";
@@ -88,13 +89,14 @@ function toneOf({ reason, firing, resolved }: Notification): Tone {
   return resolved.length > 0 && resolved.every(isBack) ? "recovered" : "info";
 }
 
-function leadOf({ reason, receiver, firing, start, escalatedAfterMs }: Notification): string[] {
+function leadOf({ reason, receiver, firing, start, escalatedAfterMs, causes = [] }: Notification): string[] {
   if (reason === "test") return [`This is a test of the receiver ${clean(receiver)}. No action is needed.`];
   const meanings = new Set(firing.flatMap((alert) => wordingOf(alert).meaning ?? []));
   const escalated = escalatedAfterMs
     ? [`Escalated to ${clean(receiver)}: not acknowledged for ${formatDuration(escalatedAfterMs)}.`]
     : [];
-  return [...coldStartLead(start), ...escalated, ...meanings];
+  const shared = causes.map((cause) => `${capital(clean(causePhrase(cause), 200))}.`);
+  return [...shared, ...coldStartLead(start), ...escalated, ...meanings];
 }
 
 /** Notes that several firing alerts of one location share. */

@@ -170,8 +170,12 @@ describe("clusters", () => {
       ...alert,
       facts: { ...alert.facts, problem: "low_quality" as const },
     }));
-    const [cluster] = clustersOf(low, sizesOf({ "camera_server=edge-7": 4 }, 100, 4)).clusters;
-    expect(cluster?.cause && causePhrase(cluster.cause)).toBe("all 4 recordings of camera server edge-7");
+    const words = (moved?: string) => {
+      const [cluster] = clustersOf(low, sizesOf({ "camera_server=edge-7": 4 }, 100, 4, moved)).clusters;
+      return cluster?.cause && causePhrase(cluster.cause);
+    };
+    expect(words()).toBe("all 4 recordings of camera server edge-7");
+    expect(words("edge-7-0"), "one is on another by now").toBe("3 of 4 recordings of camera server edge-7");
   });
 
   test("explain a message that has several of them, the widest first, and a location only among others", () => {

@@ -60,6 +60,7 @@ const start = () =>
     },
     alerts: async () => [
       { alert: firingAlert("RecordingOffline", { severity: "critical" }), receivers: [], acknowledgement },
+      { alert: firingAlert("LowQuality"), receivers: [] },
     ],
     timeline: async () => [line],
     auditLog: async () => [{ ...signIn, id: "1-0e" }],
@@ -88,6 +89,8 @@ const asked = [
   ["get", "/api/v1/recordings/{id}/timeline", "/api/v1/recordings/rec-1/timeline?since=today", 400],
   ["get", "/api/v1/locations", "/api/v1/locations?location=leeds", 200],
   ["get", "/api/v1/locations", "/api/v1/locations?colour=red", 400],
+  ["get", "/api/v1/clusters", "/api/v1/clusters", 200],
+  ["get", "/api/v1/clusters", "/api/v1/clusters?limit=0", 400],
   ["get", "/api/v1/incidents", "/api/v1/incidents", 200],
   ["get", "/api/v1/incidents", "/api/v1/incidents?since=1", 400],
   ["get", "/api/v1/report", "/api/v1/report?period=1d", 200],

@@ -1,11 +1,13 @@
 /** What a person who pressed a button or typed a command is answered; nobody else sees it. Pure. */
-import { attentionOf, phraseOf, type Suppressors } from "../../alerting/attention.ts";
+import { neededOf, phraseOf, type Suppressors } from "../../alerting/attention.ts";
+import { causePhrase, type SharedCause } from "../../alerting/clusters.ts";
 import type { LogLine } from "../../alerting/decision-log.ts";
 import { foldDecisions } from "../../alerting/fold-decisions.ts";
 import type { Alert } from "../../health/alert.ts";
 import type { RecordingStatus } from "../../health/recording.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { counted } from "../../lib/format.ts";
+import { capital } from "../../lib/text.ts";
 import { span, timesSeenAt } from "../../lib/when.ts";
 import { clean, locationName, plainName } from "../name.ts";
 import type { Place } from "./command.ts";
@@ -35,9 +37,9 @@ export function whyText(
 
 type Active = { readonly alert: Alert } & Suppressors;
 
-/** The alerts that need somebody, by location, the oldest first; what is taken care of only counted. */
-export function statusText(active: readonly Active[], now: Instant): string {
-  const needed = active.filter((one) => attentionOf(one) === "needed").map(({ alert }) => alert);
+/** The alerts that need somebody, by location, the oldest first, below what explains them; the others only counted. */
+export function statusText(active: readonly Active[], causes: readonly SharedCause[], now: Instant): string {
+  const needed = neededOf(active);
   const others = active.length - needed.length;
   const noun = needed.length > 0 ? "more alert" : "alert";
   const handled = others > 0 ? `${counted(others, noun)} acknowledged, silenced or explained by another.` : "";
@@ -50,7 +52,8 @@ export function statusText(active: readonly Active[], now: Instant): string {
   });
   const lines = rows.sort((a, b) => a.at - b.at).map(({ text }) => text);
   const needing = bold(`${counted(needed.length, "alert needs", "alerts need")} somebody`);
-  return bounded([`${needing}: ${mrkdwn(phraseOf(needed))}`, ...lines], handled);
+  const shared = causes.map((cause) => `${mrkdwn(capital(clean(causePhrase(cause), LINE)))}.`);
+  return bounded([`${needing}: ${mrkdwn(phraseOf(needed))}`, ...shared, ...lines], handled);
 }
 
 export interface PlaceRow {

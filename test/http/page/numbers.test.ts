@@ -1,11 +1,20 @@
 import { expect, test } from "vitest";
 import { fingerprint } from "../../../src/alerting/fingerprint.ts";
+import { createCauses } from "../../../src/deliver/causes.ts";
 import type { RecordingStatus } from "../../../src/health/recording.ts";
 import type { ActiveAlert } from "../../../src/http/deps.ts";
+import { silentLogger } from "../../../src/lib/log.ts";
+import { renderEmail } from "../../../src/notify/email/render.ts";
+import { renderPagerDuty } from "../../../src/notify/pagerduty.ts";
+import { statusText } from "../../../src/notify/slack/answers.ts";
+import { renderRoot } from "../../../src/notify/slack/conversation.ts";
+import { renderSlack } from "../../../src/notify/slack/render.ts";
+import { renderTeams } from "../../../src/notify/teams.ts";
 import { titleOf } from "../../../src/notify/title.ts";
 import { lenswatch } from "../../commands/run-command.ts";
 import { fleetOf, INTERVAL, NOW, recordingState } from "../../metrics/fleets.ts";
 import { notificationOf } from "../../notify/fixtures.ts";
+import { aRecording } from "../../support/fixtures.ts";
 import { seededRandom } from "../../support/random.ts";
 import { serve } from "../serve.ts";
 import { alertOf } from "./fleet.ts";
@@ -91,4 +100,64 @@ test("page, API, command line and message count the same", async () => {
     const firing = byPrint.filter(isNeeded).map(({ alert }) => ({ ...alert, fingerprint: "00", isNew: true }));
     expect(titleOf(notificationOf({ firing, groups: 2 })), "message").toContain(`${needed} recordings offline`);
   }
+});
+
+/** Most recordings of a camera server go offline together, at three locations; some alerts are handled. */
+function outageOf(seed: number) {
+  const random = seededRandom(seed);
+  const rows = Array.from({ length: 12 + Math.floor(random() * 30) }, (_, i) => {
+    const server = i % 3 === 0 || random() < 0.2 ? "edge-7" : "edge-8";
+    return { id: `r${i}`, at: `l${i % 3}`, server, isDown: server === "edge-7" ? random() < 0.97 : random() < 0.01 };
+  });
+  const states = rows.map(({ id, at, isDown }) =>
+    recordingState(id, { locationId: at, status: isDown ? "offline" : "online", readAt: NOW }),
+  );
+  const servers = new Map(rows.map(({ id, server }) => [id, aRecording(id, { cameraServer: server })]));
+  const alerts = rows
+    .filter(({ isDown }) => isDown)
+    .map(({ id, at, server }) => {
+      const labels = { alertname: "RecordingOffline", recording_id: id, location_id: at, camera_server: server };
+      const alert = alertOf(id, { subject: { kind: "recording", id }, labels, startsAt: NOW - random() * 60_000 });
+      const offline = { ...alert, facts: { timezone: "UTC", problem: "offline" as const } };
+      const [silencedBy, inhibitedBy, mutedBy] = [random() < 0.02 ? ["s1"] : [], [], []];
+      const more = { acknowledgement: undefined, endedAcknowledgement: undefined, receivers: ["ops"] };
+      return { alert: offline, silencedBy, inhibitedBy, mutedBy, ...more };
+    });
+  const inventory = { recording: (id: string) => servers.get(id), location: () => undefined };
+  return { fleet: { ...fleetOf({ recordings: states }), inventory }, alerts };
+}
+
+const CLAUSE = /(?:all \d+|\d+ of \d+) recordings of camera server edge-7(?:, no other)?/gi;
+
+test("page, API, command line and every message say the same of what alerts share", async () => {
+  let now = outageOf(0);
+  const { address, json } = await serve({ fleet: async () => now.fleet, alerts: async () => now.alerts });
+  const said = new Set<string>();
+  for (let seed = 1; seed <= 12; seed++) {
+    now = outageOf(seed);
+    const clausesIn = (text: string) => [...new Set(text.match(CLAUSE)?.map((one) => one.toLowerCase()))];
+    const page = clausesIn(shownText(await (await fetch(address)).text()).join("\n"));
+    for (const clause of page) said.add(clause.replace(/\d+(?= of| rec)/g, "n"));
+
+    const rows = ((await json("/api/v1/clusters")).body as { items: { cause: { text: string } | null }[] }).items;
+    expect(clausesIn(rows.map(({ cause }) => cause?.text).join()), "API").toEqual(page);
+    for (const command of ["alerts", "status"])
+      expect(clausesIn((await lenswatch([command, "--url", address])).stdout), command).toEqual(page);
+
+    const known = { log: silentLogger, fleet: async () => now.fleet, suppressed: async () => now.alerts };
+    const firing = now.alerts.map(({ alert }) => ({ ...alert, fingerprint: "00", isNew: true }));
+    const causes = await createCauses(known)(firing);
+    expect(clausesIn(statusText(now.alerts, causes, NOW)), "Slack command").toEqual(page);
+    for (const groups of [2, undefined]) {
+      const notification = notificationOf({ firing, groups, causes });
+      const slack = renderSlack(notification);
+      const mail = renderEmail(notification, { from: "a@b.example", sender: "a@b.example", to: [], recipient: "" });
+      const plain = { sendResolved: true };
+      const texts = [slack.text, slack.attachments, mail.text, mail.html, renderTeams(notification)];
+      for (const text of [...texts, renderPagerDuty(notification, plain), renderRoot(notification)])
+        expect(clausesIn(JSON.stringify(text)), "message").toEqual(page);
+    }
+  }
+  const exact = ["all n recordings of camera server edge-7", "n of n recordings of camera server edge-7"];
+  expect([...said].sort()).toEqual([exact[0], `${exact[0]}, no other`, exact[1], `${exact[1]}, no other`].sort());
 });

@@ -1,0 +1,40 @@
+/** What explains the alerts of a message, by the clusters of all that need somebody, as on the status page. */
+import { neededOf } from "../alerting/attention.ts";
+import { causesIn, FEWEST_TOGETHER, type SharedCause } from "../alerting/clusters.ts";
+import { readClusters } from "../alerting/group-sizes.ts";
+import type { Alert } from "../health/alert.ts";
+import type { FleetSnapshot } from "../health/shard-state.ts";
+import { withDeadline } from "../lib/closer.ts";
+import { toError } from "../lib/errors.ts";
+import type { Logger } from "../lib/log.ts";
+import { coalesced, runYielding } from "../lib/yield.ts";
+import type { SuppressibleAlert } from "./suppression.ts";
+
+/** A message is not delayed any longer. */
+const DEADLINE_MS = 250;
+
+interface CausesDeps {
+  readonly log: Logger;
+  fleet(): Promise<FleetSnapshot>;
+  /** Everything that fires, with what suppresses it. */
+  suppressed(): Promise<readonly SuppressibleAlert[]>;
+}
+
+/** The widest first; none where nothing is known in time. Never throws. */
+export type Causes = (firing: readonly Alert[]) => Promise<readonly SharedCause[]>;
+
+export function createCauses({ log, fleet, suppressed }: CausesDeps): Causes {
+  const read = coalesced(async () => {
+    const [snapshot, active] = await Promise.all([fleet(), suppressed()]);
+    return (await runYielding(readClusters(neededOf(active), snapshot))).clusters;
+  });
+  return async (firing) => {
+    if (firing.length < FEWEST_TOGETHER) return [];
+    try {
+      return causesIn(await withDeadline(read(), DEADLINE_MS), firing);
+    } catch (thrown) {
+      log.debug({ err: toError(thrown) }, "reading what alerts share failed, leaving it out of the message");
+      return [];
+    }
+  };
+}
