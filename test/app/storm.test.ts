@@ -63,21 +63,27 @@ describeWithRedis("a storm", () => {
       expect(mailTitles(watch)).toContain(`🔴 2 recordings offline · ${name}`);
   });
 
-  it.concurrent("is reported in its current state when the receiver is back", async () => {
-    await using watch = await startWatch({ rules: RULES, simulator: { locations: 30, recordingsPerLocation: 2 } });
+  it.concurrent("is reported in its current state when the receiver is back, with what explains it", async () => {
+    const simulator = { locations: 30, recordingsPerLocation: 2, traits: { organisations: 2 } };
+    await using watch = await startWatch({ rules: RULES, simulator });
+    const { world } = watch.simulator;
     watch.slack.respond({ status: 503, body: "down" });
     turn(watch, "offline");
     await until("told by mail", () => counted(mailTitles(watch), DARK) === 60);
     await until("tried at Slack", () => watch.slack.messages.length > 0);
-    for (const { id } of watch.simulator.world.locations.slice(0, 10))
-      watch.simulator.world.setStatus({ locationId: id }, "online");
-    await until("ends told by mail", () => counted(mailTitles(watch), BACK) === 20);
+    const [first] = world.locations;
+    for (const { id, organisation } of world.locations)
+      if (organisation !== first?.organisation) world.setStatus({ locationId: id }, "online");
+    await until("ends told by mail", () => counted(mailTitles(watch), BACK) === 30);
     const refused = watch.slack.messages.length;
     watch.slack.respond(({ text }) => ({ status: text === "" ? 400 : 200, body: "ok" }));
     await watch.slack.waitFor((message) => watch.slack.messages.indexOf(message) >= refused);
     const [title = ""] = slackTitles(watch).slice(refused);
-    expect(title).toBe("🔴 40 recordings offline at 20 locations — 20 recovered at 10 locations");
+    expect(title).toBe("🔴 30 recordings offline at 15 locations — 30 recovered at 15 locations");
     expect(watch.slack.messages[refused]?.shown).toMatch(/\* 2 recordings/);
+    expect(watch.slack.messages[refused]?.shown).toContain(
+      `All 30 recordings of organisation ${first?.organisation}, no other.`,
+    );
   });
 
   it.concurrent("interrupted by kill -9 is sent at most once more, as one message, and its end is sent", async () => {
