@@ -233,6 +233,5 @@ describeWithRedis("external alerts", () => {
       expect(await second.end("SIGTERM")).toBe(0);
       expect(stage.slack.messages).toHaveLength(2);
     },
-    60_000,
   );
 });

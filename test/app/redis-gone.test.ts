@@ -32,7 +32,7 @@ describeWithRedis("Redis down", () => {
     await daemon.logged("listening");
     const asked = performance.now();
     expect(await daemon.end("SIGTERM")).toBe(0);
-    expect(performance.now() - asked).toBeLessThan(25_000);
+    expect(performance.now() - asked).toBeLessThan(60_000);
   });
 
   it.concurrent("while running: flips meanwhile are notified when it is back, nothing twice", async () => {
@@ -68,7 +68,7 @@ describeWithRedis("Redis down", () => {
     await daemon.logged("Redis is unreachable, retrying. Check redis.url and that it is running");
     const asked = performance.now();
     expect(await daemon.end("SIGTERM")).toBe(0);
-    expect(performance.now() - asked).toBeLessThan(25_000);
+    expect(performance.now() - asked).toBeLessThan(60_000);
     await stage.redis.restart();
     stage.simulator.world.setStatus(camera.id, "online");
     const next = await startDaemon(stage.config);

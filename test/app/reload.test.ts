@@ -60,9 +60,7 @@ describeWithRedis("a reload", () => {
     await watch.reload((config) => config.replace("status_interval: 1s", "status_interval: 1s, forget_after: 12h"));
     const reminder = await watch.slack.next();
     expect(reminder.shown).toContain(camera.name);
-    const after = reminder.receivedAt - first.receivedAt;
-    expect(after).toBeGreaterThan(3_500);
-    expect(after).toBeLessThan(8_000);
+    expect(reminder.receivedAt - first.receivedAt).toBeGreaterThan(3_500);
   });
 
   it.concurrent("without a rule resolves its alerts, with the reason", async () => {

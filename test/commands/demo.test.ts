@@ -129,7 +129,7 @@ describeWithRedis("the demo", () => {
     await expectAllGone(config);
   });
 
-  test("an outage is handled from the inbox: why, acknowledge, withdraw, silence", { timeout: 60_000 }, async () => {
+  test("an outage is handled from the inbox: why, acknowledge, withdraw, silence", async () => {
     const day = join(temporary, "day.yaml");
     writeFileSync(
       day,

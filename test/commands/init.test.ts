@@ -273,7 +273,7 @@ describe("lenswatch init on a terminal", () => {
       screen: () => stripVTControlCharacters(shown),
       async answer(question: string, keys: string) {
         const active = `◆  ${question}`;
-        await until(`${question}\n${shown}`, () => stripVTControlCharacters(shown).includes(active, from), 20_000);
+        await until(`${question}\n${shown}`, () => stripVTControlCharacters(shown).includes(active, from));
         from = stripVTControlCharacters(shown).indexOf(active, from) + active.length;
         stdin.write(keys);
       },

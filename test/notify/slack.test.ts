@@ -80,7 +80,7 @@ describe("Slack's sender", () => {
 
   function notifier(apiUrl: string): Notifier {
     const clock = { now: () => NOW };
-    const made = createSlackNotifier({ apiUrl, timeoutMs: 5_000, log: silentLogger, clock });
+    const made = createSlackNotifier({ apiUrl, timeoutMs: 60_000, log: silentLogger, clock });
     cleanups.push(() => made.close());
     return made;
   }

@@ -60,7 +60,7 @@ describe("the webhook's sender", () => {
       secret: more.secret,
       maxAlerts: 0,
       http: { ...PLAIN, ...more.http },
-      timeoutMs: 5_000,
+      timeoutMs: 60_000,
       log: silentLogger,
       clock: { now: () => NOW },
     });
@@ -90,7 +90,7 @@ describe("the webhook's sender", () => {
       secret: "geheim",
       maxAlerts: 0,
       http: PLAIN,
-      timeoutMs: 5_000,
+      timeoutMs: 60_000,
       log: silentLogger,
     });
     await signed.send(NOTIFICATION, { signal: SIGNAL });

@@ -7,7 +7,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
 const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 150_000;
 
 export interface LogLine {
   readonly level: string;

@@ -10,7 +10,7 @@ export const hasPrometheus = spawnSync("prometheus", ["--version"]).status === 0
 /** Why a test that needs it is skipped. */
 export const noPrometheus = "skipped: prometheus is not installed";
 
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 150_000;
 
 /** One series of an answer: its labels and its values, in order of time. */
 export interface Series {
