@@ -7,10 +7,10 @@ import type { ShardState } from "../health/shard-state.ts";
 import type { Instant } from "../lib/clock.ts";
 import { withDeadline } from "../lib/closer.ts";
 import { toError } from "../lib/errors.ts";
+import { keptFor } from "../lib/kept.ts";
 import { createLocalHours } from "../lib/local-hours.ts";
 import type { Logger } from "../lib/log.ts";
 import { mapYielding } from "../lib/yield.ts";
-import type { Incident } from "../store/incidents.ts";
 import type { Store } from "../store/store.ts";
 
 /** A message is not delayed any longer. */
@@ -70,18 +70,7 @@ export function createAnnotate({ log, zones, usualEntries }: AnnotateDeps, conte
 }
 
 function createContext({ shards, incidents, assigned }: ContextDeps) {
-  let read: { readonly at: Instant; readonly rows: Promise<Incident[] | undefined> } | undefined;
-
-  function latest(now: Instant): Promise<Incident[] | undefined> {
-    if (!read || now - read.at >= INCIDENTS_FOR_MS || now < read.at) {
-      read = { at: now, rows: incidents.latest(now - WEEK_MS, MOST_INCIDENTS) };
-      read.rows.catch(() => {
-        read = undefined;
-      });
-    }
-    return read.rows;
-  }
-
+  const latest = keptFor(INCIDENTS_FOR_MS, (now) => incidents.latest(now - WEEK_MS, MOST_INCIDENTS));
   return async (ids: readonly string[], now: Instant) => {
     const numbers = [...new Set(ids.flatMap((id) => assigned.shardOf(id) ?? []))];
     const [states, ended] = await Promise.all([shards.readAll(numbers), latest(now)]);

@@ -1,13 +1,7 @@
 /** The outcome of each claimed group, as it is stored, with its lines for the decision log. Pure. */
 import type { LogLine } from "../alerting/decision-log.ts";
 import type { GroupDecision } from "../alerting/needs-update.ts";
-import type {
-  NotificationLogEntry,
-  NotifyErrorCode,
-  Suppression,
-  SuppressionReason,
-  Suppressions,
-} from "../alerting/notification.ts";
+import type { NotificationLogEntry, Suppression, SuppressionReason, Suppressions } from "../alerting/notification.ts";
 import type { Integration } from "../alerting/route.ts";
 import type { SendDecision } from "../alerting/storm.ts";
 import type { Alert } from "../health/alert.ts";
@@ -51,7 +45,9 @@ export function refused(
   { now, at, failure, isUnsure }: Required<Omit<Postponement, "lines">>,
 ): GroupOutcome[] {
   return shares.map(({ claim, decision }, i): GroupOutcome => {
-    const lines = failedLines(decision, lineIn(name, now), failure.code);
+    const line = lineIn(name, now);
+    const about = [...newlyFiring(decision), ...newlyResolved(decision)];
+    const lines = about.map((alert) => line(alert, "failed", failure.code));
     const counts = failure.scope === "message" || i === 0;
     return { group: claim.group, postpone: { now, at, isUnsure, lines, ...(counts ? { failure } : {}) } };
   });
@@ -175,10 +171,6 @@ function detailOf({ reason, by, readAt, until }: Suppression): string | undefine
   if (reason === "escalation") return until ? isoMinute(until) : undefined;
   if (reason !== "stale") return by;
   return readAt ? isoMinute(readAt) : undefined;
-}
-
-function failedLines(decision: SendDecision, line: LineOf, code: NotifyErrorCode): LogLine[] {
-  return [...newlyFiring(decision), ...newlyResolved(decision)].map((alert) => line(alert, "failed", code));
 }
 
 function newlyFiring({ notify, firing }: SendDecision): SendDecision["firing"] {

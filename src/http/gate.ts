@@ -61,7 +61,9 @@ export function gate(app: FastifyInstance, deps: GateDeps, others: readonly Auth
     const { open, form } = request.routeOptions.config;
     if (open) return;
     checkConfigured(request, deps);
-    const isOurs = isHostOurs(request, deps);
+    const { via } = request.principal;
+    // A session's cookie and a login are not sent for the name of another site.
+    const isOurs = via === "session" || via === "basic" || isOwnHost(request.headers.host, deps);
     if (form && !isOurs) throw misdirected();
     if (form) return checkSender(request, deps);
     const allowed = isAllowed(request, deps);
@@ -108,11 +110,6 @@ function isAllowed(request: FastifyRequest, deps: GateDeps): boolean {
   const { via } = request.principal;
   if (!isSafe && via !== "basic") return false;
   return mayUse(request, deps) && (isSafe || isSameOrigin(request.headers, deps.externalUrl));
-}
-
-/** A session's cookie and a login are not sent for the name of another site. */
-function isHostOurs({ principal: { via }, headers }: FastifyRequest, deps: GateDeps): boolean {
-  return via === "session" || via === "basic" || isOwnHost(headers.host, deps);
 }
 
 function misdirected(): HttpError {

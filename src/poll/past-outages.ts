@@ -4,7 +4,7 @@ import type { RecordingState } from "../health/shard-state.ts";
 import { unrecordedIn } from "../health/uptime.ts";
 import { HOUR_MS, type Instant } from "../lib/clock.ts";
 import type { Interval } from "../lib/intervals.ts";
-import type { Incident } from "../store/incidents.ts";
+import { keptFor } from "../lib/kept.ts";
 import type { Store } from "../store/store.ts";
 import type { PollContext } from "./commit.ts";
 
@@ -20,18 +20,16 @@ type PastOutagesDeps = Pick<PollContext, "clock"> & Pick<Store, "uptime" | "inci
 /** Gives the outages of a shard's recordings, gathered once an hour. */
 export function createPastOutages({ clock, uptime, incidents }: PastOutagesDeps) {
   const known = new Map<number, { readonly at: Instant; readonly outages: PastOutages }>();
-  let ended: { readonly at: Instant; readonly rows: readonly Incident[] } | undefined;
+  const ended = keptFor(HOUR_MS, (now) => incidents.latest(now - PAST_MS, MOST_INCIDENTS));
 
   return async (shard: number, recordings: ReadonlyMap<string, RecordingState>): Promise<PastOutages> => {
     const now = clock.now();
     const before = known.get(shard);
     if (before && now - before.at < HOUR_MS) return before.outages;
-    if (!ended || now - ended.at >= HOUR_MS)
-      ended = { at: now, rows: (await incidents.latest(now - PAST_MS, MOST_INCIDENTS)) ?? [] };
     const outages = new Map<string, Interval[]>();
     const add = (id: string, more: readonly Interval[]) => outages.set(id, [...(outages.get(id) ?? []), ...more]);
     const atLocation = Map.groupBy(recordings.values(), ({ locationId }) => locationId);
-    for (const { subject, problem, startsAt, endsAt } of ended.rows) {
+    for (const { subject, problem, startsAt, endsAt } of (await ended(now)) ?? []) {
       if (!OUTAGES.has(problem) || endsAt === undefined) continue;
       const affected = subject.kind === "location" ? (atLocation.get(subject.id) ?? []) : [recordings.get(subject.id)];
       for (const one of affected) if (one) add(one.id, [{ from: startsAt, to: endsAt }]);

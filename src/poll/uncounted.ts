@@ -7,6 +7,7 @@ import type { CountedHours, NothingLost, VisitsLost } from "../counts/visits-los
 import type { Alert } from "../health/alert.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import { type Clock, HOUR_MS, type Instant } from "../lib/clock.ts";
+import { keptFor } from "../lib/kept.ts";
 import { createYielder, mapYielding } from "../lib/yield.ts";
 import type { KeptCounts } from "../store/counts.ts";
 import { type Incident, toIncident } from "../store/incidents.ts";
@@ -46,27 +47,13 @@ interface Outages {
 export type Uncounted = ReturnType<typeof createUncounted>;
 
 export function createUncounted(deps: UncountedDeps) {
-  const outages = createOutages(deps);
+  const outages = keptFor(READ_FOR_MS, (now) => readOutages(deps, now));
   return {
     /** By id, of those alerts of recordings and locations of which it can be said; firing ones until now. */
     of: createEstimates(deps, outages),
 
     /** Gives ended incidents what they cost; does nothing where it did so a moment ago. */
     settle: createSettle(deps, outages),
-  };
-}
-
-/** Reads the outages, and keeps them for a minute. */
-function createOutages(deps: UncountedDeps): (now: Instant) => Promise<Outages> {
-  let known: { readonly at: Instant; readonly outages: Promise<Outages> } | undefined;
-  return (now) => {
-    if (!known || now - known.at >= READ_FOR_MS || now < known.at) {
-      known = { at: now, outages: readOutages(deps, now) };
-      known.outages.catch(() => {
-        known = undefined;
-      });
-    }
-    return known.outages;
   };
 }
 

@@ -5,7 +5,7 @@ import { humanDuration } from "../../lib/duration.ts";
 import { count, counted, exactPercent, isBelow, nameOf, percent } from "../../lib/format.ts";
 import { inZone } from "../../lib/when.ts";
 import { type LossCause, lossCauses } from "../../report/attribute.ts";
-import { availability, budgetLeft, type LossTally, lostMs, unplannedAvailability } from "../../report/tally.ts";
+import { availability, budgetLeft, lostMs, unplannedAvailability } from "../../report/tally.ts";
 import { shortfall } from "../compute/untrusted.ts";
 import { type Digest, type LocationDigest, type UntrustedDay, UP_ALL_THE_TIME } from "../digest.ts";
 import type { DigestSection, SectionRow } from "./view.ts";
@@ -183,7 +183,8 @@ export function lossSection({ totals: { loss } }: Digest): DigestSection {
   const seen = lostMs(loss) - loss.unknown - loss.not_watched;
   if (seen === 0 && !isBelow(availability(loss) ?? 1, UP_ALL_THE_TIME)) return { title: "", rows: [] };
   const known = lossCauses.filter((cause) => loss[cause] > 0).sort((a, b) => loss[b] - loss[a]);
-  const rows = known.map((cause) => entry(causeNames[cause], humanDuration(loss[cause]), shareOf(loss[cause], loss)));
+  const share = (ms: number) => `${percent(ms / lostMs(loss))} of it`;
+  const rows = known.map((cause) => entry(causeNames[cause], humanDuration(loss[cause]), share(loss[cause])));
   const explanation = "What outages do not explain is what the service's figures lack. Each second has one cause.";
   return { title: "Lost time by cause", count: humanDuration(lostMs(loss)), rows, explanation };
 }
@@ -197,10 +198,6 @@ const causeNames: Readonly<Record<LossCause, string>> = {
   maintenance: "Maintenance, planned",
   unknown: "Unknown",
 };
-
-function shareOf(ms: number, loss: LossTally): string {
-  return `${percent(ms / lostMs(loss))} of it`;
-}
 
 /** How the period stands with each objective, the worst first of those with groups. */
 export function objectivesSection({ slos }: Digest): DigestSection {

@@ -101,31 +101,17 @@ function isWanted(incident: Incident, { recording, location, alertname, matches 
 }
 
 function rowOf(incident: Incident, inventory: Inventory, now: Instant): ApiIncident {
-  const {
-    id,
-    alertname,
-    fingerprint = null,
-    subject,
-    locationId,
-    startsAt,
-    endsAt,
-    endReason,
-    planned = null,
-    uncounted = null,
-  } = incident;
+  const { id, alertname, fingerprint = null, subject, locationId, startsAt, endsAt } = incident;
+  const { endReason = null, planned = null, uncounted = null } = incident;
   return {
-    id,
-    alertname,
-    fingerprint,
+    ...{ id, alertname, fingerprint },
     subject: { kind: subject.kind, id: subject.id },
     recording: subject.kind === "recording" ? inventory.recording(subject.id)?.name || subject.id : null,
     locationId: locationId ?? null,
     location: locationId === undefined ? null : inventory.location(locationId)?.name || locationId,
     startsAt: isoTime(startsAt),
     endsAt: isoTime(endsAt),
-    endReason: endReason ?? null,
-    planned,
-    uncounted,
+    ...{ endReason, planned, uncounted },
     durationSeconds: Math.max(0, ((endsAt ?? now) - startsAt) / 1000),
   };
 }

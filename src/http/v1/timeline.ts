@@ -93,14 +93,6 @@ function pageOf(lines: readonly LogLine[], query: PageQuery) {
 }
 
 function rowOf(line: LogLine): z.infer<typeof ApiDecision> {
-  const { subject, at, ruleId, integration, reason, detail } = line;
-  return {
-    at: isoTime(at),
-    about: subject,
-    rule: ruleId ?? null,
-    integration: integration ?? null,
-    reason,
-    detail: detail ?? null,
-    text: sentenceOf(line),
-  };
+  const { subject: about, at, ruleId: rule = null, integration = null, reason, detail = null } = line;
+  return { at: isoTime(at), about, rule, integration, reason, detail, text: sentenceOf(line) };
 }

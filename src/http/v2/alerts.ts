@@ -168,7 +168,8 @@ export function* alertGroups(
   const groups = new Map<string, Group>();
   yield* eachRow(alerts, (active) => addToGroups(active, query, route, context.now, groups), 1);
   const rows: AlertGroup[] = [];
-  for (const { labels, receiver, mutedBy, members } of [...groups.values()].sort(byLabelsAndReceiver)) {
+  const order = (a: Group, b: Group) => compareLabels(a.labels, b.labels) || compareText(a.receiver, b.receiver);
+  for (const { labels, receiver, mutedBy, members } of [...groups.values()].sort(order)) {
     const listed: GettableAlert[] = [];
     const visit = (member: ActiveAlert) =>
       listed.push(gettableAlert({ ...member, receivers: member.receivers.toSorted() }, context, mutedBy));
@@ -196,10 +197,6 @@ function addToGroups(
     if (known) known.members.push(active);
     else groups.set(id, { labels, receiver: route.receiver, mutedBy, members: [active] });
   }
-}
-
-function byLabelsAndReceiver(a: Group, b: Group): number {
-  return compareLabels(a.labels, b.labels) || compareText(a.receiver, b.receiver);
 }
 
 /** By `job`, then `instance`, then all labels (Alertmanager's alert/alert.go). */

@@ -75,17 +75,13 @@ function sectionBlock(text: string): { type: "section"; text: { type: "mrkdwn"; 
 function listBlocks(message: AlertMessage): string[] {
   const { overview } = message;
   const common = fitting(message.common.map(mrkdwn), COMMON_LENGTH);
-  if (!isDetailed(message)) {
+  if (message.sections.reduce((sum, { total }) => sum + total, 0) > DETAILED_ENTRIES) {
     const lines = [...listed(message, LIST_LENGTH, oneLine), ...common];
     const isLinked = overview === undefined || lines.some((line) => line.endsWith(link(overview)));
     return packed(isLinked ? lines : [...lines, link(overview)]);
   }
   const last = [common.join("\n"), overview ? link(overview) : ""];
   return [...listed(message, LIST_LENGTH, detailed), ...last.filter((block) => block !== "")];
-}
-
-function isDetailed({ sections }: AlertMessage): boolean {
-  return sections.reduce((sum, { total }) => sum + total, 0) <= DETAILED_ENTRIES;
 }
 
 /** The whole message as one text; on a lock screen (`bareLine`) without markup and links. */
