@@ -47,20 +47,26 @@ export function uptimeRetentionMs(rules: readonly Rule[]): number {
 }
 
 /**
- * History with fresh buckets over it (same start: the fresh one counts), oldest first, none past retention and none
- * that begins more than a day from now, which no time zone explains.
+ * History, oldest first, with fresh buckets over it (same start: the fresh one counts), oldest first, none past retention
+ * and none that begins more than a day from now, which no time zone explains.
  */
 export function mergeBuckets(
   history: readonly UptimeBucket[],
   fresh: readonly UptimeBucket[],
   { now, retainMs }: { readonly now: Instant; readonly retainMs: number },
 ): UptimeBucket[] {
-  const byStart = new Map<Instant, UptimeBucket>();
-  for (const bucket of history) byStart.set(bucket.startAt, bucket);
-  for (const bucket of fresh) byStart.set(bucket.startAt, bucket);
-  return [...byStart.values()]
-    .filter(({ startAt }) => startAt >= now - retainMs && startAt <= now + DAY_MS)
-    .sort((a, b) => a.startAt - b.startAt);
+  const merged: UptimeBucket[] = [];
+  const keep = (bucket: UptimeBucket) => {
+    if (bucket.startAt >= now - retainMs && bucket.startAt <= now + DAY_MS) merged.push(bucket);
+  };
+  let i = 0;
+  for (const bucket of fresh.toSorted((a, b) => a.startAt - b.startAt)) {
+    for (let old = history[i]; old && old.startAt <= bucket.startAt; old = history[++i])
+      if (old.startAt < bucket.startAt) keep(old);
+    keep(bucket);
+  }
+  history.slice(i).forEach(keep);
+  return merged;
 }
 
 /** A window that ends now; what is not given is found by reading every bucket. */

@@ -76,6 +76,11 @@ export function dayOf(at: Instant, zone: string): string {
   return DateTime.fromMillis(at, { zone }).toFormat("yyyy-MM-dd");
 }
 
+/** The day of an instant in UTC. */
+export function utcDay(at: Instant): string {
+  return new Date(at).toISOString().slice(0, 10);
+}
+
 /**
  * The local day, `YYYY-MM-DD`, of a metric segment: the one its index names, unless its time of day is that of the
  * local midnight in UTC. The contract leaves open which of the two is served.

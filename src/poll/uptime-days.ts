@@ -2,9 +2,10 @@
 import { DateTime } from "luxon";
 import type { UptimeBucket } from "../health/recording.ts";
 import { mergeBuckets, ratioBetween } from "../health/uptime.ts";
-import type { Instant } from "../lib/clock.ts";
-import { dayOf } from "../lib/when.ts";
-import type { DayUptime, UptimeHistory } from "../store/uptime-history.ts";
+import { HOUR_MS, type Instant } from "../lib/clock.ts";
+import { dayOf, utcDay } from "../lib/when.ts";
+import type { DayUptime } from "../store/pack-uptime.ts";
+import type { UptimeHistory } from "../store/uptime-history.ts";
 
 /** Local hour from which the service has finished the day before. */
 const FINISHED_BY_HOUR = 6;
@@ -92,5 +93,5 @@ function dayUptime(buckets: readonly UptimeBucket[], from: Instant, to: Instant)
 }
 
 function nextDay(day: string): string {
-  return DateTime.fromISO(day, { zone: "UTC" }).plus({ days: 1 }).toFormat("yyyy-MM-dd");
+  return utcDay(Date.parse(day) + 24 * HOUR_MS);
 }

@@ -4,11 +4,21 @@ import type { OnlineSpan } from "../health/online-span.ts";
 import type { QualityHistory } from "../health/quality.ts";
 import type { UptimeBucket } from "../health/recording.ts";
 import type { LearnedSchedule } from "../health/schedule.ts";
+import type { Instant } from "../lib/clock.ts";
+import { utcDay } from "../lib/when.ts";
 import { createJsonHash } from "./hash.ts";
 import type { Keys } from "./keys.ts";
+import {
+  type DayColumns,
+  type DayUptime,
+  type HourColumns,
+  packBuckets,
+  packDays,
+  unpackBuckets,
+  unpackDays,
+} from "./pack-uptime.ts";
 
-/** A past day: its ratio 0–1 and the segments that were expected, for weighing. */
-export type DayUptime = { readonly ratio: number; readonly segmentsExpected: number };
+const DATES_CACHED = 1_000;
 
 export interface UptimeHistory {
   readonly buckets: readonly UptimeBucket[];
@@ -29,8 +39,10 @@ export interface UptimeHistory {
 }
 
 export function createHistoryStore(redis: Redis, keys: Keys) {
+  const dateOf = createDates();
+  const decode = (document: HistoryDocument) => decodeHistory(document, dateOf);
   const hash = (shard: number) =>
-    createJsonHash<UptimeHistory>(redis, keys.uptime(shard), { encode: encodeHistory, decode: decodeHistory });
+    createJsonHash<UptimeHistory>(redis, keys.uptime(shard), { encode: encodeHistory, decode });
   return {
     /** By recording id; a recording without a history is left out. */
     histories: (shard: number, ids: readonly string[]) => hash(shard).read(ids),
@@ -44,13 +56,10 @@ export function createHistoryStore(redis: Redis, keys: Keys) {
   };
 }
 
-/** Start in minutes, within schedule, expected, received, overall; null is no data. */
-type BucketRow = [number, 0 | 1, number | null, number | null, number | null];
+/** A document without `c` is of another version: its hours and days are read again, what only we know is kept. */
 interface HistoryDocument {
-  b: BucketRow[];
-  d: Record<string, [number, number]>;
-  f?: string | undefined;
-  r?: string | undefined;
+  /** What is read of the service, and the days up to which and since which it is. */
+  c?: readonly [hours: HourColumns, days: DayColumns, finishedDay: string | null, readFrom: string | null] | undefined;
   p?: 1 | undefined;
   /** Hours of the week as learned, and in minutes until when. */
   s?: [string, number] | undefined;
@@ -60,27 +69,10 @@ interface HistoryDocument {
   q?: [number, string] | [number, string, number, string] | undefined;
 }
 
-function encodeHistory({
-  buckets,
-  days,
-  finishedDay,
-  readFrom,
-  hasPast,
-  schedule,
-  online,
-  quality,
-}: UptimeHistory): HistoryDocument {
+function encodeHistory(history: UptimeHistory): HistoryDocument {
+  const { buckets, days, finishedDay, readFrom, hasPast, schedule, online, quality } = history;
   return {
-    b: buckets.map((bucket) => [
-      bucket.startAt / 60_000,
-      bucket.withinSchedule ? 1 : 0,
-      bucket.segmentsExpected ?? null,
-      bucket.segmentsReceived ?? null,
-      bucket.overallUptime ?? null,
-    ]),
-    d: Object.fromEntries(Object.entries(days).map(([day, one]) => [day, [one.ratio, one.segmentsExpected]])),
-    f: finishedDay,
-    r: readFrom,
+    c: [packBuckets(buckets), packDays(days), finishedDay ?? null, readFrom ?? null],
     p: hasPast ? 1 : undefined,
     s: schedule && [schedule.hours, schedule.until / 60_000],
     o: online && [online.from / 60_000, online.to / 60_000],
@@ -92,23 +84,25 @@ function encodeHistory({
   };
 }
 
-function decodeHistory({ b, d, f, r, p, s, o, q }: HistoryDocument): UptimeHistory {
+/** Days are few and recordings many: each date is written once. */
+function createDates() {
+  const dates = new Map<Instant, string>();
+  return (at: Instant): string => {
+    const date = dates.get(at) ?? utcDay(at);
+    if (dates.size >= DATES_CACHED) dates.clear();
+    dates.set(at, date);
+    return date;
+  };
+}
+
+function decodeHistory({ c, p, s, o, q }: HistoryDocument, dateOf: (at: Instant) => string): UptimeHistory {
+  const [hours, days, finishedDay, readFrom] = c ?? [];
   return {
-    buckets: b.map(([minutes, within, expected, received, overall]) => ({
-      startAt: minutes * 60_000,
-      withinSchedule: within === 1,
-      segmentsExpected: expected ?? undefined,
-      segmentsReceived: received ?? undefined,
-      avgUptimeOnSegment: undefined,
-      pcSegmentsReceived: undefined,
-      overallUptime: overall ?? undefined,
-    })),
-    days: Object.fromEntries(
-      Object.entries(d).map(([day, [ratio, expected]]) => [day, { ratio, segmentsExpected: expected }]),
-    ),
-    finishedDay: f,
-    readFrom: r,
-    hasPast: p === 1 ? true : undefined,
+    buckets: hours ? unpackBuckets(hours) : [],
+    days: days ? unpackDays(days, dateOf) : {},
+    finishedDay: finishedDay ?? undefined,
+    readFrom: readFrom ?? undefined,
+    hasPast: c && p === 1 ? true : undefined,
     schedule: s && { hours: s[0], until: s[1] * 60_000 },
     online: o && { from: o[0] * 60_000, to: o[1] * 60_000 },
     quality: q && {

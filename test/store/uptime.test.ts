@@ -1,35 +1,56 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import type { UptimeBucket } from "../../src/health/recording.ts";
 import type { KnownSchedule } from "../../src/health/schedule.ts";
+import { utcDay } from "../../src/lib/when.ts";
+import { unpackBuckets, unpackDays } from "../../src/store/pack-uptime.ts";
 import type { UptimeHistory } from "../../src/store/uptime-history.ts";
+import { anUptimeBucket } from "../support/fixtures.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { HOUR, T0, useTestStore } from "./fixtures.ts";
 
 const DAY = 24 * HOUR;
-const ratio = fc.option(
-  fc.double({ min: 0, max: 1, noNaN: true }).map((n) => n + 0),
-  { nil: undefined },
+/** As stored: with four decimals. */
+const ratio = fc.nat(10_000).map((parts) => parts / 10_000);
+const count = fc.option(fc.oneof(fc.constant(60), fc.nat(10_000), fc.maxSafeNat()), { nil: undefined });
+
+/** Buckets of an hour or less, with gaps, repeated values, and clocks set by a part of an hour. */
+const buckets: fc.Arbitrary<UptimeBucket[]> = fc
+  .tuple(
+    fc.nat(30_000_000),
+    fc.array(
+      fc.record({
+        minutes: fc.oneof(fc.constant(60), fc.constantFrom(15, 30, 90, 180, 60 * 24 * 9)),
+        times: fc.oneof(fc.constant(1), fc.nat(150)),
+        withinSchedule: fc.boolean(),
+        segmentsExpected: count,
+        segmentsReceived: count,
+        overallUptime: fc.option(ratio, { nil: undefined }),
+      }),
+      { maxLength: 20 },
+    ),
+  )
+  .map(([first, steps]) => {
+    let minute = first;
+    return steps.flatMap(({ minutes, times, ...figures }) =>
+      Array.from({ length: times }, () => {
+        const startAt = minute * 60_000;
+        minute += minutes;
+        return { startAt, ...figures, avgUptimeOnSegment: undefined, pcSegmentsReceived: undefined };
+      }),
+    );
+  });
+const days = fc.dictionary(
+  fc.nat(400).map((n) => new Date(T0 + n * DAY).toISOString().slice(0, 10)),
+  fc.record({ ratio, segmentsExpected: fc.nat() }),
 );
-const count = fc.option(fc.nat(10_000), { nil: undefined });
 
 const history: fc.Arbitrary<UptimeHistory> = fc.record({
-  buckets: fc.array(
-    fc.record({
-      startAt: fc.nat(30_000_000).map((minutes) => minutes * 60_000),
-      withinSchedule: fc.boolean(),
-      segmentsExpected: count,
-      segmentsReceived: count,
-      avgUptimeOnSegment: fc.constant(undefined),
-      pcSegmentsReceived: fc.constant(undefined),
-      overallUptime: ratio,
-    }),
-    { maxLength: 5 },
-  ),
-  days: fc.dictionary(
-    fc.constantFrom("2026-03-01", "2026-03-02"),
-    fc.record({ ratio: fc.double({ min: 0, max: 1, noNaN: true }).map((n) => n + 0), segmentsExpected: fc.nat() }),
-  ),
+  buckets,
+  days,
   finishedDay: fc.option(fc.constant("2026-03-01"), { nil: undefined }),
+  readFrom: fc.option(fc.constant("2026-02-01"), { nil: undefined }),
+  hasPast: fc.constantFrom(true, undefined),
   schedule: fc.option(
     fc.record({
       hours: fc.stringMatching(/^[1-9a-v]{168}$/),
@@ -64,7 +85,70 @@ describeWithRedis("uptime", () => {
         const read = (await uptime.histories(0, ["cam", "nobody"])).get("cam");
         expect(read).toEqual({ ...saved, days: { ...saved.days } });
       }),
-      { seed: 1, numRuns: 100 },
+      { numRuns: 100 },
+    );
+  });
+
+  it("a history takes less than 800 bytes: three days of hours, thirty days and the quality", async () => {
+    const { redis, store } = testStore();
+    const parts = (i: number) => (i * 7_919) % 300;
+    const kept: UptimeHistory = {
+      buckets: Array.from({ length: 72 }, (_, i) => anUptimeBucket(T0 + i * HOUR, 1 - parts(i) / 10_000)),
+      days: Object.fromEntries(
+        Array.from({ length: 30 }, (_, i) => [
+          new Date(T0 - i * DAY).toISOString().slice(0, 10),
+          { ratio: 1 - parts(i) / 10_000, segmentsExpected: 1_440 },
+        ]),
+      ),
+      finishedDay: "2026-03-01",
+      readFrom: "2026-02-01",
+      quality: { hour: 500_000, levels: "x".repeat(168), days: { day: 20_000, levels: "x".repeat(30) } },
+    };
+    await store.uptime.saveHistories(0, new Map([["cam", kept]]));
+    expect(await redis.hstrlen(store.keys.uptime(0), "cam")).toBeLessThan(800);
+  });
+
+  it("a document of another version is read again, except for what only we know", async () => {
+    const { redis, store } = testStore();
+    const older = { b: [[29_000_000, 1, 60, 60, 1]], d: { "2026-03-01": [1, 1440] }, f: "2026-03-01", p: 1, o: [5, 6] };
+    await redis.hset(store.keys.uptime(0), "cam", JSON.stringify(older));
+    expect((await store.uptime.histories(0, ["cam"])).get("cam")).toEqual({
+      buckets: [],
+      days: {},
+      online: { from: 300_000, to: 360_000 },
+    });
+  });
+
+  it("texts that nobody packed give what can be read of them, and no error", () => {
+    const piece = fc.constantFrom(
+      "0",
+      "_",
+      "m5",
+      "~",
+      "^",
+      "zzzzzzzzzzz",
+      ".",
+      "*",
+      "'",
+      " ",
+      "!",
+      ";",
+      ",0",
+      "é",
+      "\0",
+    );
+    const text = fc.oneof(
+      fc.string(),
+      fc.array(piece).map((all) => `ht9p0;${all.join("")}`),
+    );
+    fc.assert(
+      fc.property(text, text, text, (expected, received, lost) => {
+        const read = unpackBuckets([expected, received, lost]);
+        expect(read.length).toBeLessThanOrEqual(67 * expected.length);
+        for (const { startAt } of read) expect(Number.isNaN(new Date(startAt).getTime())).toBe(false);
+        for (const { overallUptime = 0 } of read) expect(overallUptime).toBeGreaterThanOrEqual(0);
+        unpackDays([expected, lost], utcDay);
+      }),
     );
   });
 

@@ -1,0 +1,114 @@
+/**
+ * A series of whole numbers as a short text: a token for each step, runs of equal tokens as one. A value below 48 takes a
+ * character, one below 1,072 two. JSON leaves all of them as they are.
+ */
+import { HOUR_MS, type Instant } from "../lib/clock.ts";
+
+const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_";
+const MINUTE_MS = 60_000;
+/** Values below are one digit; those with two go to `TWO_DIGITS`. */
+const ONE_DIGIT = 48;
+const TWO_DIGITS = ONE_DIGIT + (DIGITS.length - ONE_DIGIT) * DIGITS.length;
+const SHORTEST_RUN = 4;
+const LONGEST_RUN = SHORTEST_RUN + DIGITS.length - 1;
+/** No time is later. */
+const LAST_MS = 8.64e15;
+/** By character code. */
+const DIGIT_OF = Array.from({ length: 128 }, (_, code) => DIGITS.indexOf(String.fromCharCode(code)));
+const TOKENS = Array.from({ length: TWO_DIGITS }, (_, value) => {
+  const rest = value - ONE_DIGIT;
+  if (rest < 0) return DIGITS.charAt(value);
+  return DIGITS.charAt(ONE_DIGIT + Math.floor(rest / DIGITS.length)) + DIGITS.charAt(rest % DIGITS.length);
+});
+
+interface Series {
+  /** Of whole minutes, oldest first, none less than a step after the one before. */
+  readonly starts: readonly Instant[];
+  /** A whole number from 0, null where it is not known. */
+  value(i: number): number | null;
+  isMarked?(i: number): boolean;
+  readonly stepMs?: number;
+}
+
+export function packSeries({ starts, value, isMarked = () => false, stepMs = HOUR_MS }: Series): string {
+  let [next = 0] = starts;
+  const step = stepMs === HOUR_MS ? "" : `,${(stepMs / MINUTE_MS).toString(36)}`;
+  let text = `${(next / MINUTE_MS).toString(36)}${step};`;
+  let last = "";
+  let run = 0;
+  const put = (token: string) => {
+    if (token !== last || run === LONGEST_RUN) {
+      text += asRun(last, run);
+      last = token;
+      run = 0;
+    }
+    run++;
+  };
+  for (let i = 0; i < starts.length; i++) {
+    const at = starts[i] as Instant;
+    for (; at - next >= stepMs; next += stepMs) put(" ");
+    // Clocks were set by a part of a step.
+    if (at > next) put(`^${((at - next) / MINUTE_MS).toString(36)}.`);
+    const token = tokenOf(value(i));
+    put(isMarked(i) ? `'${token}` : token);
+    next = at + stepMs;
+  }
+  return text + asRun(last, run);
+}
+
+function tokenOf(value: number | null): string {
+  return value === null ? "!" : (TOKENS[value] ?? `~${value.toString(36)}.`);
+}
+
+function asRun(token: string, times: number): string {
+  if (times === 1) return token;
+  return times < SHORTEST_RUN ? token.repeat(times) : `${token}*${DIGITS.charAt(times - SHORTEST_RUN)}`;
+}
+
+/** Visits the points that `packSeries` was given. Any other text gives none behind what cannot be read. */
+export function unpackSeries(
+  text: string,
+  visit: (at: Instant, value: number | null, isMarked: boolean) => void,
+): void {
+  const body = text.indexOf(";") + 1;
+  const [first = "", step] = text.slice(0, Math.max(0, body - 1)).split(",");
+  const stepMs = step === undefined ? HOUR_MS : Number.parseInt(step, 36) * MINUTE_MS;
+  let at = Number.parseInt(first, 36) * MINUTE_MS;
+  for (let i = body; i < text.length; ) {
+    const isMarked = text[i] === "'";
+    const token = readToken(text, isMarked ? i + 1 : i);
+    if (!token) return;
+    const isRun = text[token.end] === "*";
+    const times = isRun ? SHORTEST_RUN + digitAt(text, token.end + 1) : 1;
+    for (let n = 0; n < times; n++) {
+      if (!(Math.abs(at) < LAST_MS)) return;
+      if (token.value !== undefined) visit(at, token.value, isMarked);
+      at += token.shiftMs ?? stepMs;
+    }
+    i = token.end + (isRun ? 2 : 0);
+  }
+}
+
+/** `value` undefined is a step without a point; `end` is where the next token begins. */
+type Token = { readonly end: number; readonly value: number | null | undefined; readonly shiftMs: number | undefined };
+
+function readToken(text: string, i: number): Token | undefined {
+  const digit = digitAt(text, i);
+  if (digit >= ONE_DIGIT) {
+    const value = ONE_DIGIT + (digit - ONE_DIGIT) * DIGITS.length + digitAt(text, i + 1);
+    return { end: i + 2, value, shiftMs: undefined };
+  }
+  if (digit >= 0) return { end: i + 1, value: digit, shiftMs: undefined };
+  const kind = text[i];
+  if (kind === " " || kind === "!") return { end: i + 1, value: kind === "!" ? null : undefined, shiftMs: undefined };
+  const end = text.indexOf(".", i) + 1;
+  const number = Number.parseInt(text.slice(i + 1, end - 1), 36);
+  if (end === 0 || !Number.isSafeInteger(number)) return undefined;
+  if (kind === "~") return { end, value: number, shiftMs: undefined };
+  return kind === "^" ? { end, value: undefined, shiftMs: number * MINUTE_MS } : undefined;
+}
+
+/** -1 where there is none. */
+function digitAt(text: string, i: number): number {
+  return DIGIT_OF[text.charCodeAt(i)] ?? -1;
+}

@@ -1,0 +1,87 @@
+/** Hours and days of uptime as short texts: three days of hours take about 200 bytes. Ratios are rounded to 4 decimals. */
+import type { UptimeBucket } from "../health/recording.ts";
+import { bucketLengthMs } from "../health/uptime.ts";
+import { HOUR_MS, type Instant } from "../lib/clock.ts";
+import { packSeries, unpackSeries } from "./pack-series.ts";
+
+/** A past day: its ratio 0–1 and the segments that were expected, for weighing. */
+export type DayUptime = { readonly ratio: number; readonly segmentsExpected: number };
+
+/** Segments expected, marked outside of the schedule; segments received; and what the ratio lacks of 1, in parts. */
+export type HourColumns = readonly [expected: string, received: string, lost: string];
+/** A day begins at 0:00 UTC of its date. */
+export type DayColumns = readonly [expected: string, lost: string];
+
+const PARTS = 10_000;
+const DAY_MS = 24 * HOUR_MS;
+
+/** Buckets oldest first, of whole minutes. */
+export function packBuckets(buckets: readonly UptimeBucket[]): HourColumns {
+  const [starts, stepMs] = [buckets.map(({ startAt }) => startAt), bucketLengthMs(buckets)];
+  const isMarked = (i: number) => buckets[i]?.withinSchedule === false;
+  return [
+    packSeries({ starts, stepMs, isMarked, value: (i) => whole(buckets[i]?.segmentsExpected) }),
+    packSeries({ starts, stepMs, value: (i) => whole(buckets[i]?.segmentsReceived) }),
+    packSeries({ starts, stepMs, value: (i) => lostOf(buckets[i]?.overallUptime) }),
+  ];
+}
+
+/** What `packBuckets` was given, with the figures that are kept. */
+export function unpackBuckets([expected, received, lost]: HourColumns): UptimeBucket[] {
+  const [came, lacks] = [valuesOf(received), valuesOf(lost)];
+  const buckets: UptimeBucket[] = [];
+  unpackSeries(expected, (startAt, count, isOutside) => {
+    const i = buckets.length;
+    buckets.push({
+      startAt,
+      withinSchedule: !isOutside,
+      segmentsExpected: count ?? undefined,
+      segmentsReceived: came[i] ?? undefined,
+      avgUptimeOnSegment: undefined,
+      pcSegmentsReceived: undefined,
+      overallUptime: ratioOf(lacks[i]),
+    });
+  });
+  return buckets;
+}
+
+/** By date, `YYYY-MM-DD`. */
+export function packDays(days: Readonly<Record<string, DayUptime>>): DayColumns {
+  const dates = Object.keys(days).sort();
+  const [starts, stepMs] = [dates.map((date) => Date.parse(date)), DAY_MS];
+  const day = (i: number) => days[dates[i] ?? ""];
+  return [
+    packSeries({ starts, stepMs, value: (i) => whole(day(i)?.segmentsExpected) }),
+    packSeries({ starts, stepMs, value: (i) => lostOf(day(i)?.ratio) }),
+  ];
+}
+
+/** What `packDays` was given; `dateOf` an instant in UTC. */
+export function unpackDays([expected, lost]: DayColumns, dateOf: (at: Instant) => string): Record<string, DayUptime> {
+  const lacks = valuesOf(lost);
+  const days: Record<string, DayUptime> = {};
+  let i = 0;
+  unpackSeries(expected, (at, count) => {
+    const ratio = ratioOf(lacks[i++]);
+    if (ratio !== undefined) days[dateOf(at)] = { ratio, segmentsExpected: count ?? 0 };
+  });
+  return days;
+}
+
+function whole(count: number | undefined): number | null {
+  return count === undefined ? null : Math.round(count);
+}
+
+function lostOf(ratio: number | undefined): number | null {
+  return ratio === undefined ? null : Math.round((1 - Math.min(1, ratio)) * PARTS);
+}
+
+function ratioOf(lost: number | null | undefined): number | undefined {
+  return lost === null || lost === undefined ? undefined : Math.max(0, PARTS - lost) / PARTS;
+}
+
+function valuesOf(column: string): (number | null)[] {
+  const values: (number | null)[] = [];
+  unpackSeries(column, (_, value) => values.push(value));
+  return values;
+}
