@@ -21,8 +21,9 @@ export function parseStatusRows(payload: unknown, report: ReportDeviation): Stat
   const readings: Reading[] = [];
   const unreadable: string[] = [];
   let complete = true;
+  const parseTime = createParseTimes();
   for (const row of payload) {
-    const reading = documentedReading(row) ?? otherReading(row, report);
+    const reading = documentedReading(row, parseTime) ?? otherReading(row, report);
     if (reading) {
       readings.push(reading);
       continue;
@@ -35,7 +36,10 @@ export function parseStatusRows(payload: unknown, report: ReportDeviation): Stat
   return { readings, unreadable, complete };
 }
 
-function documentedReading(row: Record<string, unknown> | null): Reading | undefined {
+function documentedReading(
+  row: Record<string, unknown> | null,
+  parseTime: (text: string) => Instant,
+): Reading | undefined {
   if (row === null) return undefined;
   const { recording_id, status } = row;
   const location_id = row.location_id ?? undefined;
@@ -48,7 +52,7 @@ function documentedReading(row: Record<string, unknown> | null): Reading | undef
   }
   if (quality !== undefined && (typeof quality !== "number" || !(quality >= 0 && quality <= 1))) return undefined;
   if (last_seen_utc !== undefined && typeof last_seen_utc !== "string") return undefined;
-  const lastSeenAt = last_seen_utc === undefined ? undefined : parseUtc(last_seen_utc);
+  const lastSeenAt = last_seen_utc === undefined ? undefined : parseTime(last_seen_utc);
   if (Number.isNaN(lastSeenAt)) return undefined;
   return { recordingId: recording_id, locationId: location_id, status, lastSeenAt, averageQuality: quality };
 }
@@ -79,4 +83,39 @@ export function parseUtc(text: string): Instant {
   const match = ISO.exec(text.slice(0, 41));
   if (!match) return Number.NaN;
   return Date.parse(match[1] ? text : `${text}Z`);
+}
+
+const MINUTE_LENGTH = "2026-03-01T10:00:".length;
+
+/** Gives `parseUtc` for times of few minutes: of one in the same minute as the last only seconds are read. */
+export function createParseTimes(): (text: string) => Instant {
+  let [minute, zone, minuteAt] = ["", "", Number.NaN];
+  return (text) => {
+    const isNear = minute !== "" && text.startsWith(minute) && text.endsWith(zone);
+    const ms = isNear ? secondsMs(text, text.length - zone.length) : undefined;
+    if (ms !== undefined) return minuteAt + ms;
+    const at = parseUtc(text);
+    zone = ISO.exec(text)?.[1] ?? "";
+    const seconds = Number.isNaN(at) ? undefined : secondsMs(text, text.length - zone.length);
+    // Of the hour 24 only its first instant exists.
+    minute = seconds === undefined || text.startsWith("24", 11) ? "" : text.slice(0, MINUTE_LENGTH);
+    minuteAt = at - (seconds ?? 0);
+    return at;
+  };
+}
+
+/** Of `12` or `12.345678`, from MINUTE_LENGTH to `end`; undefined where it is anything else. */
+function secondsMs(text: string, end: number): number | undefined {
+  const point = MINUTE_LENGTH + 2;
+  if (end < point || end === point + 1 || end > point + 10 || text[MINUTE_LENGTH - 1] !== ":") return undefined;
+  let ms = 0;
+  let scale = 10_000;
+  for (let i = MINUTE_LENGTH; i < end; i++) {
+    const digit = text.charCodeAt(i) - 48;
+    if (i === point ? text[i] !== "." : digit < 0 || digit > 9) return undefined;
+    if (i === point) continue;
+    ms += digit * scale;
+    scale = Math.trunc(scale / 10);
+  }
+  return ms < 60_000 ? ms : undefined;
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { parseUtc } from "../../src/service/status-uptime-rows.ts";
+import { createParseTimes, parseUtc } from "../../src/service/status-uptime-rows.ts";
 
 const instants = fc.date({ min: new Date("0100-01-01"), max: new Date("9999-01-01"), noInvalidDate: true });
 
@@ -32,3 +32,28 @@ it.each(["", "now", "2026", "2026-03-01", "03/01/2026 10:00", `2026-03-01T10:00:
     expect(parseUtc(text)).toBeNaN();
   },
 );
+
+it("read after others of the same minute is the same", () => {
+  const seconds = fc.constantFrom(
+    "",
+    ":00",
+    ":59",
+    ":60",
+    ":07.5",
+    ":07.123456789",
+    ":7",
+    ":07.",
+    ":0x",
+    ":07.1e2",
+    ": 7",
+  );
+  const time = fc
+    .tuple(fc.constantFrom("23:58", "23:59", "24:00"), seconds, fc.constantFrom("", "Z", "z", "+02:00", "-0330", "Zz"))
+    .map(([minute, rest, zone]) => `2026-03-01T${minute}${rest}${zone}`);
+  fc.assert(
+    fc.property(fc.array(time), (texts) => {
+      expect(texts.map(createParseTimes())).toEqual(texts.map(parseUtc));
+    }),
+    { numRuns: 500 },
+  );
+});
