@@ -105,7 +105,8 @@ export class Engine {
     const { rules, route, watch, maintenance } = config;
     const integrations = senders.list;
     const wake = createWake(queues, clock);
-    const assigned = createAssigned(store.assignments.read, store.assignments.restore);
+    const { read, restore, count } = store.assignments;
+    const assigned = createAssigned(read, restore, count);
     return {
       ...store,
       ...parts,

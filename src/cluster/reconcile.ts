@@ -64,9 +64,9 @@ export function createReconcile(deps: ReconcileDeps): () => Promise<void> {
   };
 }
 
-/** Follows the assignments and names that other replicas wrote; fills a Redis that has none. */
+/** Follows the assignments and names that other replicas wrote with an inventory; fills a Redis that has none. */
 function createFollowAssignments({ clock, log, assigned, inventory, statusIntervalMs, ...deps }: ReconcileDeps) {
-  let namesReadFor: Instant | undefined;
+  let readFor: Instant | undefined;
 
   /** Not waited for: a service that does not answer must not block reconciling. */
   const refill = oneAtATime(() =>
@@ -81,12 +81,12 @@ function createFollowAssignments({ clock, log, assigned, inventory, statusInterv
 
   return async (attempts: ReadonlyMap<string, Attempt>, polls: boolean): Promise<void> => {
     const attempt = attempts.get("inventory");
+    const isRead = attempt?.attemptedAt === readFor;
+    if (isRead && (await assigned.isComplete())) return;
     const owed = (await assigned.follow()) === "none" && isInventoryOwed(attempt);
     if (owed && polls) void refill();
-    if (attempt && attempt.attemptedAt !== namesReadFor) {
-      await inventory.loadLocations();
-      namesReadFor = attempt.attemptedAt;
-    }
+    if (!isRead) await inventory.loadLocations();
+    readFor = attempt?.attemptedAt;
   };
 }
 

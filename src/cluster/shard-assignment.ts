@@ -5,11 +5,12 @@ export type Assigned = ReturnType<typeof createAssigned>;
 
 /**
  * `read` gives the stored assignments; `restore` restores those that were lost instead of removed, and gives them: a
- * location without an assignment is not watched.
+ * location without an assignment is not watched. `count` gives how many are stored.
  */
 export function createAssigned(
   read: () => Promise<Assignments> = async () => new Map(),
   restore: (gone: Assignments) => Promise<Assignments> = async () => new Map(),
+  count: () => Promise<number> = async () => Number.NaN,
 ) {
   let current: Assignments = new Map();
   let byShard = new Map<number, [string, number][]>();
@@ -35,6 +36,8 @@ export function createAssigned(
     /** True once assignments were read or made: before that, an empty list means nothing. */
     known: () => known,
     set,
+    /** Whether as many are stored as are known: none was lost, and none added by another replica. */
+    isComplete: async (): Promise<boolean> => current.size > 0 && (await count()) === current.size,
     /** Reads what another replica may have changed. `none`: no assignments are stored, the known ones stay. */
     async follow(): Promise<"same" | "changed" | "none"> {
       const stored = await whole(await read());

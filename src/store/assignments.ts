@@ -13,6 +13,7 @@ export function createAssignmentStore(redis: Redis, keys: Keys) {
   const numbersIn = async (key: string) => toNumbers(await redis.hgetall(key));
   return {
     read: (): Promise<Assignments> => numbersIn(keys.assignments),
+    count: (): Promise<number> => redis.hlen(keys.assignments),
 
     /** Assigns new locations (filling gaps first, at most `most` per shard) and deletes assignments of those that left. */
     async update(added: readonly string[], removed: readonly string[], most: number): Promise<Assignments> {

@@ -126,7 +126,11 @@ it("a shard without locations is swept until it has no attempts", async () => {
 });
 
 function upkeepOf(stored: [string, number][], attempt: Attempt | undefined, known = true) {
-  const assigned = createAssigned(async () => new Map(stored));
+  const read = async () => {
+    calls.push("assignments");
+    return new Map(stored);
+  };
+  const assigned = createAssigned(read, undefined, async () => stored.length);
   if (known) assigned.set(new Map([["north", 0]]));
   const calls: string[] = [];
   const woken: [string, number][] = [];
@@ -167,18 +171,22 @@ it("what is overdue is woken; a step that fails blocks no other", async () => {
   expect(calls).toEqual(["revive", "digests"]);
 });
 
-it("follows what another replica assigned, and reads the names of what it listed once", async () => {
-  const { reconcile, calls, assigned } = upkeepOf(
-    [
-      ["north", 0],
-      ["south", 1],
-    ],
-    good(T0),
-  );
+it("follows what another replica assigned and listed, once for each inventory or where their number differs", async () => {
+  const stored: [string, number][] = [
+    ["north", 0],
+    ["south", 1],
+  ];
+  const { reconcile, calls, assigned } = upkeepOf(stored, good(T0));
+  const read = () => ["assignments", "locations"].map((what) => calls.filter((call) => call === what).length);
   await reconcile();
   await reconcile();
   expect(assigned.shards()).toEqual([0, 1]);
-  expect(calls.filter((call) => call === "locations")).toHaveLength(1);
+  expect(read()).toEqual([1, 1]);
+  stored.push(["east", 2]);
+  await reconcile();
+  await reconcile();
+  expect(assigned.shards()).toEqual([0, 1, 2]);
+  expect(read()).toEqual([2, 1]);
 });
 
 it.for<[string, boolean, Attempt | undefined, boolean]>([
