@@ -215,7 +215,7 @@ function alertsOf({ app, episodes }: Environment, conversation: string): Episode
 }
 
 async function faultService(faults: Faults, wanted: readonly ServiceFault[], lastsMs: number): Promise<void> {
-  for (const [name, params] of wanted) faults.setUntyped(name, params);
+  for (const [name, params] of wanted) faults.set(name, params);
   await sleep(lastsMs);
   for (const [name] of wanted) faults.clear(name);
 }

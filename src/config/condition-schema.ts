@@ -5,18 +5,19 @@ import type { Condition } from "../health/rule.ts";
 import { type ConfigSection, optional, type Parsed, refuse, required, section, withDefault } from "./key.ts";
 import { duration, enumerate, integer, oneOf, ratio } from "./scalars.ts";
 
-const averageQuality = section(
-  {
-    below: required("The alert fires while the quality is below this.", ratio),
-    clear_above: optional("It resolves once the quality is above this; by default, `below`.", ratio),
-  },
-  notBelow,
-);
+/** A figure that is too low; `ratioName` stands for it in the second sentence. */
+function tooLow(figure: string, ratioName = figure) {
+  return {
+    below: required(`The alert fires while the ${figure} is below this.`, ratio),
+    clear_above: optional(`It resolves once the ${ratioName} is above this; by default, \`below\`.`, ratio),
+  };
+}
+
+const averageQuality = section(tooLow("quality"), notBelow);
 
 const overallUptime = section(
   {
-    below: required("The alert fires while the uptime ratio is below this.", ratio),
-    clear_above: optional("It resolves once the uptime ratio is above this; by default, `below`.", ratio),
+    ...tooLow("uptime ratio"),
     over: withDefault("The time window of the uptime ratio, ending now.", duration("1h", "31d"), "24h"),
   },
   notBelow,
@@ -24,8 +25,7 @@ const overallUptime = section(
 
 const segmentsReceived = section(
   {
-    below: required("The alert fires while the ratio of expected segments that arrived is below this.", ratio),
-    clear_above: optional("It resolves once the ratio is above this; by default, `below`.", ratio),
+    ...tooLow("ratio of expected segments that arrived", "ratio"),
     over: withDefault(
       "The time window: the last full buckets, which end up to 75 minutes ago.",
       duration("1h", "1d"),
@@ -126,18 +126,10 @@ export function buildCondition(when: ConditionInput): Condition {
   const { status, service, average_quality, overall_uptime, segments_received, last_seen, flapping } = when;
   if (status) return { kind: "status", status };
   if (service) return { kind: "service", state: service };
-  if (average_quality) {
-    const { below, clear_above = below } = average_quality;
-    return { kind: "average_quality", below, clearAbove: clear_above };
-  }
-  if (overall_uptime) {
-    const { below, clear_above = below, over } = overall_uptime;
-    return { kind: "overall_uptime", below, clearAbove: clear_above, overMs: over };
-  }
-  if (segments_received) {
-    const { below, clear_above = below, over } = segments_received;
-    return { kind: "segments_received", below, clearAbove: clear_above, overMs: over };
-  }
+  if (average_quality) return { kind: "average_quality", ...clearing(average_quality) };
+  if (overall_uptime) return { kind: "overall_uptime", ...clearing(overall_uptime), overMs: overall_uptime.over };
+  if (segments_received)
+    return { kind: "segments_received", ...clearing(segments_received), overMs: segments_received.over };
   if (last_seen) return { kind: "last_seen", olderThanMs: last_seen.older_than };
   if (when.counts) return { kind: "counts", ...when.counts };
   if (when.counts_together) return { kind: "counts_together" };
@@ -151,6 +143,10 @@ export function buildCondition(when: ConditionInput): Condition {
   }
   if (when.slo_burn) return { kind: "slo_burn", speed: when.slo_burn };
   return when.missing ? { kind: "missing" } : { kind: "notifications", state: "failing" };
+}
+
+function clearing({ below, clear_above: clearAbove = below }: Parsed<ReturnType<typeof tooLow>>) {
+  return { below, clearAbove };
 }
 
 /** `when`: exactly one condition. */

@@ -72,26 +72,13 @@ function checkWay(value: SlackInput, context: z.RefinementCtx): void {
   if (actions !== undefined && app_token === undefined) refuse(context, "actions", "an app_token beside it");
 }
 
-export interface SlackAppSettings {
-  /** The Web API's base, without a trailing slash. */
-  readonly apiBase: string;
-  readonly botToken: string;
-  readonly appToken: string | undefined;
-  /** An id, or `#name`. */
-  readonly channel: string;
-  readonly mention: readonly { readonly severity: string; readonly who: string }[];
-  /** Those who may press buttons; undefined: there are none. */
-  readonly actions: { readonly allow: "channel" | readonly string[] } | undefined;
-}
-
-type SlackConfig = { readonly sendResolved: boolean } & (
-  | { readonly apiUrl: string; readonly app?: undefined }
-  | { readonly apiUrl?: undefined; readonly app: SlackAppSettings }
-);
-
-export function buildSlack(input: SlackInput, apiBase: string): SlackConfig {
+/** Exactly one of an incoming webhook's URL and the Slack app; `apiBase`: the Web API, without a trailing slash. */
+export function buildSlack(input: SlackInput, apiBase: string) {
   const { apiUrl = "", botToken, channel = "", appToken, mention: mentions, actions, sendResolved } = camelKeys(input);
   if (botToken === undefined) return { sendResolved, apiUrl };
-  const allowed = appToken === undefined ? undefined : (actions ?? { allow: "channel" });
+  /** Those who may press buttons; undefined: there are none. */
+  const allowed = appToken === undefined ? undefined : (actions ?? { allow: "channel" as const });
   return { sendResolved, app: { apiBase, botToken, appToken, channel, mention: mentions, actions: allowed } };
 }
+
+export type SlackAppSettings = NonNullable<ReturnType<typeof buildSlack>["app"]>;

@@ -17,35 +17,25 @@ export const serviceEndpoints = [
 ] as const;
 export type ServiceEndpoint = (typeof serviceEndpoints)[number];
 
-/**
- * Deviations of the service from its contract; the metric label `kind`.
- * Of frames: `bad_frame` (no `id|n|m|` header, or invalid numbers), `bad_part` (parts that contradict
- * each other or do not join), `too_large`, `unknown_id`, `late_reply` (to a request that is already settled).
- * Of whole replies: `bad_json`, `bad_payload` (not the documented shape), `error_payload` (`error` or `errors`).
- * Of rows: `bad_row` (dropped), `duplicate_row` (dropped), `bad_bucket` (an uptime entry, dropped), `bad_value`
- * (one field of a kept row, read as "no data", or as 1 where it is a fraction a little above), `bad_product` (uptime
- * figures of a kept entry do not multiply), `unknown_status`, `bad_timezone` (read as UTC), `utc_index`
- * (uptime indexes that are of the future in local time: read as UTC).
- * Of tokens: `bad_token_expiry` (in the past: the token is renewed when refused).
- */
+/** Deviations of the service from its contract; the metric label `kind`. */
 export const protocolErrorKinds = [
-  "bad_frame",
-  "bad_part",
+  "bad_frame", // no `id|n|m|` header, or invalid numbers
+  "bad_part", // parts of a reply that contradict each other or do not join
   "too_large",
   "unknown_id",
-  "late_reply",
+  "late_reply", // to a request that is already settled
   "bad_json",
-  "bad_payload",
-  "error_payload",
-  "bad_row",
-  "duplicate_row",
-  "bad_bucket",
-  "bad_value",
-  "bad_product",
+  "bad_payload", // a whole reply that is not the documented shape
+  "error_payload", // `error` or `errors`
+  "bad_row", // dropped
+  "duplicate_row", // dropped
+  "bad_bucket", // an uptime entry, dropped
+  "bad_value", // one field of a kept row, read as "no data", or as 1 where it is a fraction a little above
+  "bad_product", // uptime figures of a kept entry do not multiply
   "unknown_status",
-  "bad_timezone",
-  "utc_index",
-  "bad_token_expiry",
+  "bad_timezone", // read as UTC
+  "utc_index", // uptime indexes that are of the future in local time: read as UTC
+  "bad_token_expiry", // in the past: the token is renewed when refused
 ] as const;
 export type ProtocolErrorKind = (typeof protocolErrorKinds)[number];
 

@@ -23,12 +23,7 @@ export interface Token {
   readonly renewAt: Instant | undefined;
 }
 
-export interface TokenSource {
-  /** The token to use now, never the one it is `replacing`. Throws ServiceError, or the signal's reason. */
-  get(signal: AbortSignal, replacing?: Token): Promise<Token>;
-  /** Marks a token as refused by the service: `get` does not return it again. */
-  refuse(token: Token): void;
-}
+export type TokenSource = ReturnType<typeof createTokenSource>;
 
 /** How a renewal ended. */
 export type Renewal = { readonly token: Token } | { readonly error: ServiceError };
@@ -50,7 +45,7 @@ const RENEWAL_SHARE = 0.25;
 const MAX_LIFETIME_MS = 365 * 86_400_000;
 const BACKOFF = { baseMs: 500, capMs: 10_000 };
 
-export function createTokenSource(deps: TokenSourceDeps): TokenSource {
+export function createTokenSource(deps: TokenSourceDeps) {
   let current: Token | undefined;
   let renewal: Promise<Token> | undefined;
   let failed: { error: ServiceError; until: Instant; count: number } | undefined;
@@ -82,7 +77,8 @@ export function createTokenSource(deps: TokenSourceDeps): TokenSource {
   }
 
   return {
-    async get(signal, replacing) {
+    /** The token to use now, never the one it is `replacing`. Throws ServiceError, or the signal's reason. */
+    async get(signal: AbortSignal, replacing?: Token): Promise<Token> {
       const now = deps.clock.now();
       const usable = current && current !== replacing && (current.expiresAt === undefined || now < current.expiresAt);
       if (!current || !usable) return unlessAborted(renewOnce(), signal);
@@ -90,7 +86,8 @@ export function createTokenSource(deps: TokenSourceDeps): TokenSource {
       if (current.renewAt !== undefined && now >= current.renewAt) renewOnce().catch(() => {});
       return current;
     },
-    refuse(token) {
+    /** Marks a token as refused by the service: `get` does not return it again. */
+    refuse(token: Token): void {
       if (current === token) current = undefined;
     },
   };

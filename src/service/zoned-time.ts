@@ -10,11 +10,7 @@ export interface WallTime {
   readonly skipped: boolean;
 }
 
-export interface WallClock {
-  /** Undefined where the text is no local time. `zone` must be one that `isZone` accepts. */
-  read(index: string, zone: string): WallTime | undefined;
-  isZone(name: string): boolean;
-}
+export type WallClock = ReturnType<typeof createWallClock>;
 
 const INDEX = /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d)(?::\d\d(?:\.\d{1,6})?)?$/;
 const MINUTE_MS = 60_000;
@@ -31,7 +27,7 @@ interface KnownZone {
   readonly times: Map<string, WallTime | undefined>;
 }
 
-export function createWallClock(): WallClock {
+export function createWallClock() {
   const zones = new Map<string, KnownZone>();
 
   function known(name: string): KnownZone | undefined {
@@ -46,8 +42,9 @@ export function createWallClock(): WallClock {
   }
 
   return {
-    isZone: (name) => known(name)?.zone !== undefined,
-    read(index, name) {
+    isZone: (name: string) => known(name)?.zone !== undefined,
+    /** Undefined where the text is no local time. The zone `name` must be one that `isZone` accepts. */
+    read(index: string, name: string): WallTime | undefined {
       const { zone, times } = known(name) ?? {};
       if (!zone || !times || index.length > MAX_INDEX_LENGTH) return undefined;
       if (times.has(index)) return times.get(index);

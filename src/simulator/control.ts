@@ -51,7 +51,7 @@ export function registerControl(
       control.get("/faults", async () => faults.active());
       control.post("/faults", async (request) => {
         const { name, ...params } = parsed(FaultRequest, request.body, "bad_change", BAD_BODY);
-        faults.setUntyped(name, params);
+        faults.set(name, params);
         return faults.active();
       });
       control.delete("/faults/:name?", async (request) => {

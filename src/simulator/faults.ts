@@ -13,12 +13,7 @@ export class Faults {
   }
 
   /** Switches a fault on, replacing one of the same name. Throws SimulatorError `bad_fault`. */
-  set<N extends FaultName>(name: N, ...[params]: SetArguments<N>): void {
-    this.setUntyped(name, params);
-  }
-
-  /** The same for a name and parameters that are not typed. */
-  setUntyped(name: string, given: unknown): void {
+  set(name: string, given?: unknown): void {
     const params = parseFault(name, given);
     this.#on.set(name, { params, hitsLeft: params.times ?? Number.POSITIVE_INFINITY });
     this.#events.emit("fault", { type: "set", name });
@@ -46,10 +41,6 @@ export class Faults {
     return active.params as FaultParams<N>;
   }
 }
-
-/** Parameters may be left out where the fault needs none. */
-type SetArguments<N extends FaultName> =
-  Record<never, never> extends FaultInput<N> ? [params?: FaultInput<N>] : [params: FaultInput<N>];
 
 /** Parses a fault's parameters. Throws SimulatorError `bad_fault` naming the parameter. */
 export function parseFault(name: string, params: unknown): { times?: number | undefined } {

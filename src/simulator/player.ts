@@ -116,7 +116,7 @@ function createStage(world: World, faults: Faults): (step: ScenarioStep) => void
       }
       case "fault":
         if (begins) {
-          faults.setUntyped(event.fault, faultParams(event));
+          faults.set(event.fault, faultParams(event));
           faultSetBy.set(event.fault, occurrence);
         } else if (faultSetBy.get(event.fault) === occurrence) faults.clear(event.fault);
         return;

@@ -35,7 +35,6 @@ export interface SimulatorContext {
   readonly log: Logger;
   readonly events: SimulatorEvents;
   readonly credentials: Credentials;
-  readonly offlineOutsideSchedule: boolean;
   readonly traits: Traits;
   /** Aborted at the end: nothing waits any longer. */
   readonly signal: AbortSignal;
@@ -57,7 +56,7 @@ const BODY_LIMIT_BYTES = 16 * 1024 * 1024;
 export async function startSimulator(options: SimulatorOptions) {
   checkOptions(options);
   const { seed, clock = systemClock, log = silentLogger, host = "127.0.0.1", port = 0 } = options;
-  const clientId = options.clientId ?? `simulator-${hexId(seed, "client").slice(0, 8)}`;
+  const clientId = `simulator-${hexId(seed, "client").slice(0, 8)}`;
   const clientSecret = options.clientSecret ?? hexId(seed, "secret");
   const credentials = { clientId, clientSecret, audience: AUDIENCE };
 
@@ -81,7 +80,6 @@ export async function startSimulator(options: SimulatorOptions) {
     tokens: createTokenIssuer(clock, { iss: ISSUER, aud: AUDIENCE, sub: clientId }),
     calendar,
     visits: new VisitCounts({ seed, world: visits, traits, calendar, startedAt: world.startedAt }),
-    offlineOutsideSchedule: options.offlineOutsideSchedule ?? false,
     traits,
   };
   reportRequests(app, context);
@@ -138,10 +136,7 @@ export interface SimulatorOptions extends Pick<WorldOptions, "locations" | "reco
   readonly scenario?: Scenario;
   readonly clock?: Clock;
   readonly log?: Logger;
-  readonly clientId?: string;
   readonly clientSecret?: string;
-  /** Whether a recording under an uploading schedule is shown offline while it does not upload; no by default. */
-  readonly offlineOutsideSchedule?: boolean;
 }
 
 const MOST_RECORDINGS = 1_000_000;

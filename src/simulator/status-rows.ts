@@ -2,17 +2,15 @@
 import type { Instant } from "../lib/clock.ts";
 import type { FaultParams } from "./faults.ts";
 import { keyOf, type SimRecording } from "./fleet.ts";
-import { localHourOf } from "./local-time.ts";
 import type { SimulatorContext } from "./simulator.ts";
-import { isWithinSchedule } from "./uptime.ts";
 
 /** An online recording was last heard of up to so many whole seconds ago. */
 const CONTACT_SECONDS = 10;
 
 /** Rows as served: the faults on rows applied, one hit each for the whole reply. */
 export function statusRows(recordings: readonly SimRecording[], context: SimulatorContext): readonly unknown[] {
-  const { faults, clock, offlineOutsideSchedule } = context;
-  const rows = trueRows(recordings, clock.now(), offlineOutsideSchedule);
+  const { faults, clock } = context;
+  const rows = trueRows(recordings, clock.now());
   if (faults.take("empty_snapshot")) return [];
   const changes = (Object.keys(rowFaults) as RowFault[]).flatMap((name) => {
     const params = faults.take(name);
@@ -24,36 +22,20 @@ export function statusRows(recordings: readonly SimRecording[], context: Simulat
     .filter((row) => row !== undefined);
 }
 
-/** `offlineOutsideSchedule`: a scheduled recording is offline while it does not upload. */
-function trueRows(recordings: readonly SimRecording[], now: Instant, offlineOutsideSchedule: boolean) {
+function trueRows(recordings: readonly SimRecording[], now: Instant) {
   const contacts = Array.from({ length: CONTACT_SECONDS }, (_, s) => new Date(now - s * 1000).toISOString());
   return recordings.map((recording) => {
-    const { id, location, status, quality } = recording;
-    const idleSince = offlineOutsideSchedule && status !== "offline" ? outsideScheduleSince(recording, now) : undefined;
-    const lastSeenAt = status === "offline" ? recording.lastSeenAt : idleSince;
+    const { id, location, status, quality, lastSeenAt } = recording;
+    const contact = contacts[keyOf(id) % CONTACT_SECONDS] ?? "";
     return {
       recording_id: id,
       location_id: location.id,
       // A silent one delivers nothing, and nobody notices.
-      status: idleSince !== undefined ? "offline" : status === "silent" ? "online" : status,
-      last_seen_utc:
-        lastSeenAt === undefined ? (contacts[keyOf(id) % CONTACT_SECONDS] ?? "") : new Date(lastSeenAt).toISOString(),
+      status: status === "silent" ? "online" : status,
+      last_seen_utc: status === "offline" ? new Date(lastSeenAt).toISOString() : contact,
       average_quality: quality,
     };
   });
-}
-
-function outsideScheduleSince(recording: SimRecording, now: Instant): Instant | undefined {
-  if (!recording.useUploadingSchedule) return undefined;
-  const hourAt = (at: Instant) => localHourOf(at, recording.location.timezone);
-  let hour = hourAt(now);
-  if (isWithinSchedule(recording, hour)) return undefined;
-  let before = hourAt(hour.startAt - 1);
-  for (let i = 0; i < MOST_HOURS_OFF && !isWithinSchedule(recording, before); i++) {
-    hour = before;
-    before = hourAt(hour.startAt - 1);
-  }
-  return hour.startAt;
 }
 
 const WRONG: Record<string, unknown> = {
@@ -63,9 +45,6 @@ const WRONG: Record<string, unknown> = {
   last_seen_utc: 1_700_000_000,
   average_quality: "0.9",
 };
-
-/** Two weeks. */
-const MOST_HOURS_OFF = 336;
 
 type Row = Record<string, unknown>;
 

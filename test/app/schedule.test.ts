@@ -26,7 +26,7 @@ async function stage(rules: string) {
   const watch = await startWatch({
     clock,
     rules: "[]",
-    simulator: { offlineOutsideSchedule: true, traits: { token_lifetime: "30d" } },
+    simulator: { traits: { token_lifetime: "30d" } },
     route: "{ receiver: ops, group_by: [location_id], group_wait: 0s, group_interval: 1s, repeat_interval: 3h }",
     watch: "{ status_interval: 1s, uptime_interval: 1s, inventory_interval: 1h }",
     // What is offline before its schedule is learned is not said to be outside of it.
@@ -50,14 +50,24 @@ async function stage(rules: string) {
   await watch.start();
   await sweeps.now();
   let notifiedAt = clock.now();
+  let [status, hour] = ["online", 12];
+  /** While it does not upload, the service shows a recording as offline. */
+  const show = () => watch.simulator.world.setStatus(scheduled.id, hour >= 8 && hour < 20 ? status : "offline");
   return {
     watch,
     scheduled,
     other,
     /** Moves the clock to the next such hour at the location, and waits for a sweep. */
-    async untilHour(hour: number) {
+    async untilHour(next: number) {
+      hour = next;
       clock.leap(msUntil(hour, zone, clock.now()));
+      show();
       await sweeps.now();
+    },
+    /** What the scheduled recording is while it uploads. */
+    becomes(next: string) {
+      status = next;
+      show();
     },
     sweep: () => sweeps.now(),
     /** Slack gets a message before it is committed; the clock must not jump in between. */
@@ -84,7 +94,7 @@ async function why({ app }: Watch, id: string): Promise<string[]> {
 describeWithRedis("a recording with an uploading schedule", () => {
   it("is not notified outside its schedule, while others are; within it is, and the end of the schedule does not resolve it", async () => {
     await using story = await stage(offline());
-    const { watch, scheduled, other, untilHour, sweep, writtenDown } = story;
+    const { watch, scheduled, other, becomes, untilHour, sweep, writtenDown } = story;
     await untilHour(21);
     const { world } = watch.simulator;
     world.setStatus(other.id, "offline");
@@ -93,7 +103,7 @@ describeWithRedis("a recording with an uploading schedule", () => {
     expect((await watch.slack.next()).text).toMatch(/^✅/);
     expect(await why(watch, scheduled.id)).toContain("not online outside its uploading schedule, not evaluated");
     await untilHour(9);
-    world.setStatus(scheduled.id, "offline");
+    becomes("offline");
     await sweep();
     const notified = await watch.slack.next();
     expect(notified.shown).toContain(scheduled.name);
@@ -108,7 +118,7 @@ describeWithRedis("a recording with an uploading schedule", () => {
         await (await fetch(`${watch.app.address}/metrics`)).text(),
       ),
     );
-    world.setStatus(scheduled.id, "online");
+    becomes("online");
     await untilHour(1);
     expect(watch.slack.messages, "no reminder, and no end").toHaveLength(4);
     await untilHour(9);

@@ -143,7 +143,7 @@ describe("a fault that cannot be", () => {
     ["with a parameter it has not", "empty_list", { every: 2 }, "every"],
     ["with a value out of range", "http_error", { status: 200 }, "status"],
   ])("%s is refused with a sentence", (_, name, params, about) => {
-    expect(() => sim.faults.setUntyped(name, params)).toThrow(
+    expect(() => sim.faults.set(name, params)).toThrow(
       expect.objectContaining({ code: "bad_fault", message: expect.stringContaining(about) }),
     );
   });

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { parseScenario } from "../../src/simulator/scenario.ts";
-import { type Simulator, startSimulator } from "../../src/simulator/simulator.ts";
-import { connect, handClock, locationIds, postJson, snapshot, startSmall } from "./client.ts";
+import type { Simulator } from "../../src/simulator/simulator.ts";
+import { connect, locationIds, snapshot, startSmall } from "./client.ts";
 
 let sim: Simulator;
 beforeAll(async () => {
@@ -87,13 +87,6 @@ describe("starting", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test("takes the client's credentials where they are given", async () => {
-    const mine = await startSmall({ clientId: "me", clientSecret: "mine" });
-    const body = { client_id: "me", client_secret: "mine", audience: mine.audience, grant_type: "client_credentials" };
-    expect((await postJson(`${mine.authUrl}/oauth/token`, body)).status).toBe(200);
-    await mine.close();
-  });
-
   test("with no locations serves an empty world", async () => {
     const empty = await startSmall({ locations: 0 });
     const client = await connect(empty);
@@ -106,21 +99,6 @@ describe("starting", () => {
     await Promise.all([other.close(), other.close()]);
     await expect(fetch(`${other.baseUrl}/v1/status`)).rejects.toThrow();
   });
-});
-
-test("a scheduled recording is offline outside its hours where that is asked for, since its last one", async () => {
-  const clock = handClock(Date.parse("2026-11-20T19:30:00.000Z"));
-  const options = { locations: 4, recordingsPerLocation: 2, seed: 7, clock, traits: { token_lifetime: "1d" } };
-  const shop = await startSimulator({ ...options, offlineOutsideSchedule: true });
-  const client = await connect(shop);
-  const seen = async () => (await snapshot(client, locationIds(shop).slice(3))).map((row) => row.status);
-  expect(await seen()).toEqual(["online", "online"]);
-  clock.advance(45 * 60_000);
-  expect(await seen()).toEqual(["online", "offline"]);
-  clock.advance(9 * 3_600_000);
-  const [, row] = await snapshot(client, locationIds(shop).slice(3));
-  expect(row).toMatchObject({ status: "offline", last_seen_utc: "2026-11-20T20:00:00.000Z" });
-  await shop.close();
 });
 
 test("a location query of 50 locations with 50 recordings each is answered quickly", async () => {

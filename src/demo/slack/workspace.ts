@@ -18,9 +18,9 @@ export interface StandInMessage extends SlackPost {
   readonly by: string;
   readonly isDeleted: boolean;
   /** As posted, then as each edit left it. */
-  readonly versions: readonly SlackPost[];
+  readonly versions: SlackPost[];
   /** Oldest first. */
-  readonly replies: readonly StandInMessage[];
+  replies: StandInMessage[];
 }
 
 export interface StandInChannel {
@@ -28,14 +28,8 @@ export interface StandInChannel {
   /** Without `#`. */
   readonly name: string;
   /** Roots, oldest first; a deleted one stays only as long as it has replies. */
-  readonly messages: readonly StandInMessage[];
+  messages: StandInMessage[];
 }
-
-type Stored = Omit<{ -readonly [Key in keyof StandInMessage]: StandInMessage[Key] }, "versions" | "replies"> & {
-  versions: SlackPost[];
-  replies: Stored[];
-};
-type StoredChannel = Omit<StandInChannel, "messages"> & { messages: Stored[] };
 
 export type Workspace = ReturnType<typeof createWorkspace>;
 
@@ -48,14 +42,14 @@ interface WorkspaceOptions {
 /** Channels by name, each with the bot in it. */
 export function createWorkspace(names: readonly string[], options: WorkspaceOptions = {}) {
   const { clock = systemClock, keeps = Number.POSITIVE_INFINITY } = options;
-  const channels = names.map((name, i): StoredChannel => {
+  const channels = names.map((name, i): StandInChannel => {
     const id = `C${String(i + 1).padStart(9, "0")}`;
     return { id, name: name.replace(/^#/, ""), messages: [] };
   });
   const nextTs = timestamps(clock);
 
   return {
-    channels: channels as readonly StandInChannel[],
+    channels,
     /** By id, by name, or by `#name`. */
     channel: (name: string): StandInChannel | undefined =>
       channels.find((one) => one.id === name || one.name === name.replace(/^#/, "")),
@@ -67,7 +61,7 @@ export function createWorkspace(names: readonly string[], options: WorkspaceOpti
     /** A reply in `threadTs` where that thread exists; else a root: Slack does not refuse a reply to a deleted message. */
     post(channel: StandInChannel, body: SlackPost, at: { threadTs?: string; isBroadcast?: boolean; by?: string } = {}) {
       const thread = at.threadTs === undefined ? undefined : rootOf(channel, at.threadTs);
-      const message: Stored = {
+      const message: StandInMessage = {
         ...body,
         text: body.text ?? "",
         ts: nextTs(),
@@ -79,9 +73,9 @@ export function createWorkspace(names: readonly string[], options: WorkspaceOpti
         versions: [body],
         replies: [],
       };
-      const list = thread?.replies ?? (channel as StoredChannel).messages;
+      const list = thread?.replies ?? channel.messages;
       if (list.push(message) > keeps) list.shift();
-      return message as StandInMessage;
+      return message;
     },
     /** `attachments` and `metadata` stay where they are not given, blocks where no text is (docs.slack.dev: chat.update). */
     edit(message: StandInMessage, change: SlackPost): void {
@@ -89,7 +83,7 @@ export function createWorkspace(names: readonly string[], options: WorkspaceOpti
       const kept = change.text === undefined ? { text, ...(blocks && { blocks }) } : { blocks: [] };
       const next = { ...(attachments && { attachments }), ...(metadata && { metadata }), ...kept, ...change };
       Object.assign(message, next);
-      const { versions } = message as Stored;
+      const { versions } = message;
       if (versions.push(next) > keeps) versions.splice(1, 1);
     },
   };
@@ -104,7 +98,6 @@ function timestamps(clock: Clock): () => string {
   };
 }
 
-function rootOf(channel: StandInChannel, ts: string): Stored | undefined {
-  const { messages } = channel as StoredChannel;
-  return messages.find((root) => root.ts === ts || root.replies.some((one) => one.ts === ts));
+function rootOf(channel: StandInChannel, ts: string): StandInMessage | undefined {
+  return channel.messages.find((root) => root.ts === ts || root.replies.some((one) => one.ts === ts));
 }

@@ -174,15 +174,13 @@ function neededScopes(method: string, { types = "public_channel" }: SlackCall["a
   return method === "users.conversations" ? scopes : [];
 }
 
-type Deletable = Omit<StandInMessage, "replies"> & { replies: readonly StandInMessage[] };
-
 function deleteMessage(channel: StandInChannel, ts: string): void {
   const root = channel.messages.find((one) => one.ts === ts || one.replies.some((reply) => reply.ts === ts));
   if (!root) return;
-  if (root.ts !== ts) (root as Deletable).replies = root.replies.filter((one) => one.ts !== ts);
+  if (root.ts !== ts) root.replies = root.replies.filter((one) => one.ts !== ts);
   else if (root.replies.length > 0)
     Object.assign(root, { isDeleted: true, text: "This message was deleted.", blocks: [] });
-  else Object.assign(channel, { messages: channel.messages.filter((one) => one !== root) });
+  else channel.messages = channel.messages.filter((one) => one !== root);
 }
 
 /** Posts in a channel at once, before a second must pass for each (docs.slack.dev: short bursts are allowed). */
