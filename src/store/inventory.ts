@@ -28,9 +28,13 @@ export function createInventoryStore(redis: Redis, keys: Keys) {
     reader.counted(Number(replies?.at(-1)?.[1]));
   }
 
-  async function save(of: NamesWrite["of"], rows: readonly { readonly id: string }[]): Promise<void> {
+  async function save<Row extends { readonly id: string }>(
+    of: NamesWrite["of"],
+    rows: readonly Row[],
+    encode: (row: Row) => unknown = (row) => row,
+  ): Promise<void> {
     for (const page of chunksOf(rows, PAGE)) {
-      const fields = Object.fromEntries(page.map((row) => [row.id, JSON.stringify(row)]));
+      const fields = Object.fromEntries(page.map((row) => [row.id, JSON.stringify(encode(row))]));
       await write({ of, ids: page.map(({ id }) => id) }, (batch) => batch.hset(keys[of], fields));
     }
   }
@@ -53,7 +57,7 @@ export function createInventoryStore(redis: Redis, keys: Keys) {
     /** Stores new or changed recordings. */
     async saveRecordings(rows: readonly Recording[]): Promise<void> {
       const changed = rows.filter((row) => isChanged(names.recordings.get(row.id), row));
-      await save("recordings", changed.map(names.keepRecording));
+      await save("recordings", changed.map(names.keepRecording), toRow);
     },
 
     /** Stores new or changed locations. */
@@ -70,6 +74,17 @@ export function createInventoryStore(redis: Redis, keys: Keys) {
       await write({ of: "recordings", ids }, (batch) => batch.hdel(keys.recordings, ...ids));
     },
   };
+}
+
+/** Of a recording, stored under its id as a list without names. */
+const FIELDS = ["name", "organisation", "cameraServer", "locationId", "useUploadingSchedule", "timezone"] as const;
+
+const toRow = (recording: Recording) => FIELDS.map((field) => recording[field]);
+
+/** Earlier builds stored the recording itself. */
+function fromRow(id: string, row: readonly unknown[] | Recording): Recording {
+  if (!Array.isArray(row)) return row as Recording;
+  return Object.assign({ id }, ...FIELDS.map((field, i) => ({ [field]: row[i] }))) as Recording;
 }
 
 function isChanged<Row extends object>(known: Row | undefined, row: Row): boolean {
@@ -102,7 +117,7 @@ function createNames() {
   function keepRow(of: NamesWrite["of"], id: string, row: string | null): void {
     if (of === "locations") {
       if (row !== null) locations.set(id, JSON.parse(row) as Location);
-    } else if (row !== null) keepRecording(JSON.parse(row) as Recording);
+    } else if (row !== null) keepRecording(fromRow(id, JSON.parse(row) as readonly unknown[] | Recording));
     else if (recordings.delete(id)) revision++;
   }
 

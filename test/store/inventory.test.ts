@@ -11,12 +11,14 @@ describeWithRedis("names", () => {
   const testStore = useTestStore();
 
   it("are kept for the next start", async () => {
-    await testStore().store.inventory.saveRecordings([recording("a", "<!channel>"), recording("b")]);
+    const scheduled = { ...recording("b"), useUploadingSchedule: true };
+    await testStore().store.inventory.saveRecordings([recording("a", "<!channel>"), scheduled]);
     await testStore().store.inventory.saveLocations([location("loc", "Leeds")]);
     const { inventory } = testStore().replica();
     expect(inventory.recording("a")).toBeUndefined();
     await inventory.load();
     expect(inventory.recording("a")).toEqual(recording("a", "<!channel>"));
+    expect(inventory.recording("b")).toEqual(scheduled);
     expect(inventory.location("loc")?.name).toBe("Leeds");
     expect([...inventory.locationIds()]).toEqual(["loc"]);
   });
