@@ -34,13 +34,15 @@ export const LEASE_MS = 13_000;
 const LONGEST_LEASE_MS = 120_000;
 /** What a send needs of its lease; a claim that is older by then is made again, for longer. */
 const NEEDED_MS = SEND_DEADLINE_MS + 500;
+/** A message that took longer to prepare is prepared again where an alert that it names as firing has ended since. */
+const OUTDATED_MS = 5_000;
 
 export type Sender = Omit<Notifier, "close"> & { readonly integration: Integration };
 
 export interface DeliverDeps {
   readonly clock: Clock;
   readonly log: Logger;
-  readonly groups: Pick<Store["groups"], "claim" | "settle" | "postpone" | "settleAll" | "pace">;
+  readonly groups: Pick<Store["groups"], "claim" | "settle" | "postpone" | "settleAll" | "pace" | "hasEnded">;
   readonly senders: ReadonlyMap<string, Sender>;
   readonly externalUrl: string | undefined;
   /** How long the next storm is gathered after one was sent; groups due this soon join it. */
@@ -77,13 +79,15 @@ export interface Lease {
   readonly token: string;
   /** A send that began later might outlast the lease. */
   readonly startBy: Instant;
+  /** From then on what was read under it may be over. */
+  readonly outdatedFrom: Instant;
   /** How long the next storm is gathered once this one is sent; 0 where there is none. */
   readonly gatherMs: number;
   /** Handles of messages that are known to be accepted, by their id. */
   readonly accepted: ReadonlyMap<string, string>;
 }
 
-/** `late`: the claim was too old to send under; `nothing`: nothing to do before the next wake-up. */
+/** `late`: the claim was too old to send under, or what it read is over; `nothing`: nothing to do before the next wake-up. */
 type Served = "one" | "late" | "nothing";
 
 type Batch = ReturnType<typeof decideStorm<ClaimedGroup>>;
@@ -157,6 +161,8 @@ async function serve(run: DeliveryRun, leaseMs: number): Promise<Served> {
   const lease: Lease = {
     token,
     startBy: claimedAt + (isStorm ? claim.leaseMs : leaseMs) - NEEDED_MS,
+    // However busy the machine, it is sent at last.
+    outdatedFrom: leaseMs < LONGEST_LEASE_MS ? claimedAt + OUTDATED_MS : Number.POSITIVE_INFINITY,
     gatherMs: isStorm && claim.isAll && batch.isAll && !integration.resendMs ? deps.stormMs : 0,
     accepted: recovered.accepted,
   };
@@ -211,8 +217,10 @@ async function notify(run: DeliveryRun, batch: Batch, lease: Lease): Promise<Ser
     return pause(run, waitMs);
   }
   const content = await contentOf(run, batch.now, askedAt);
+  const mayBeOver = deps.clock.now() > lease.outdatedFrom;
+  const isOutdated = mayBeOver && (await deps.groups.hasEnded(content.firing.map(({ id }) => id)));
   const now = deps.clock.now();
-  if (now > lease.startBy) {
+  if (isOutdated || now > lease.startBy) {
     await putOff(run, batch, lease, now, now);
     return "late";
   }

@@ -165,6 +165,15 @@ function createClaims(redis: Redis, keys: Keys, { finish }: Journal) {
       return toClaim(first.head, groups, await readMembers(redis, keys, id, groups));
     },
 
+    /** Whether any of these episodes fires no longer, as stored. */
+    async hasEnded(episodes: readonly string[]): Promise<boolean> {
+      for (const page of chunksOf(episodes, PAGE)) {
+        const alerts = await redis.hmget(keys.alerts, ...page);
+        if (alerts.some((text) => !text?.startsWith("F"))) return true;
+      }
+      return false;
+    },
+
     /** Takes a pace token (0), or gives how many ms to wait for one. */
     async pace(of: Integration, now: Instant): Promise<number> {
       const { paceMs } = of;

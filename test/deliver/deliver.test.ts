@@ -60,6 +60,8 @@ interface Script {
   readonly routedElsewhere?: readonly string[];
   /** How long Redis keeps a claim waiting. */
   readonly claimTakesMs?: number;
+  /** How often in a row something ended while a message was prepared. */
+  readonly endings?: number;
   readonly settle?: Store["groups"]["settle"];
 }
 
@@ -70,6 +72,7 @@ function stage(script: Script) {
   const claims = [...script.claims];
   const sends = [...(script.sends ?? [])];
   const paceWaits = [script.paceWait ?? 0];
+  let endings = script.endings ?? 0;
   const calls: unknown[][] = [];
   const leases: number[] = [];
   const sent: { notification: Notification; plain: boolean; signal: AbortSignal }[] = [];
@@ -99,7 +102,8 @@ function stage(script: Script) {
       return undefined;
     },
     pace: async () => paceWaits.shift() ?? 0,
-  } satisfies Pick<Store["groups"], "claim" | "settle" | "postpone" | "settleAll" | "pace">;
+    hasEnded: async () => endings-- > 0,
+  } satisfies Parameters<typeof createDeliver>[0]["groups"];
   const { deliver, stop } = createDeliver({
     clock: { now: () => now },
     log,
@@ -392,6 +396,25 @@ it("a claim that grew old on its way is given back, not sent under a lease that 
   expect(run.leases.slice(0, 2)).toEqual([LEASE_MS, 2 * LEASE_MS]);
   expect(run.sent).toHaveLength(1);
   expect(only(run.calls, "notified")).toHaveLength(1);
+});
+
+it("a message that took 5 s to prepare is prepared again where an alert has ended since, and is sent at last", async () => {
+  const claims = [1, 2, 3, 4, 5].map((i) => ({
+    kind: "storm" as const,
+    groups: [claimOf({ alerts: [firing(`cam${i}`)] }), claimOf({ group: "h" })],
+    due: 2,
+    isAll: true,
+    leaseMs: 20 * SECOND,
+  }));
+  const sentAfter = async (endings: number, claimTakesMs: number) => {
+    const run = stage({ claims, endings, claimTakesMs });
+    await run.deliver();
+    return run.sent[0]?.notification.firing[0]?.subject.id;
+  };
+  expect(await sentAfter(0, 6 * SECOND)).toBe("cam1");
+  expect(await sentAfter(1, 6 * SECOND)).toBe("cam2");
+  expect(await sentAfter(1, 4 * SECOND)).toBe("cam1");
+  expect(await sentAfter(9, 6 * SECOND)).toBe("cam5");
 });
 
 const RESTS: readonly [NotifyErrorCode, least: number, most: number][] = [

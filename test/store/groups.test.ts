@@ -407,6 +407,17 @@ describeWithRedis("an endpoint in trouble", () => {
     expect(await groups.pace(two, T0)).toBe(0);
   });
 
+  it("an episode has ended once it is stored as resolved, or not at all", async () => {
+    const commit = committer(testStore());
+    await commit(T0, fires(camera, to(slack.id, "a")));
+    const { groups } = testStore().store;
+    const ongoing = Array.from({ length: 300 }, () => camera.id);
+    expect(await groups.hasEnded(ongoing)).toBe(false);
+    expect(await groups.hasEnded([...ongoing, "gone@1"])).toBe(true);
+    await commit(T0 + SECOND, ends(camera, T0 + SECOND));
+    expect(await groups.hasEnded([camera.id])).toBe(true);
+  });
+
   it("a pace token from a clock far ahead does not block the endpoint", async () => {
     const paced = { ...first, paceMs: SECOND };
     const { groups } = testStore().store;
