@@ -16,11 +16,11 @@ export function roundedVisits({ estimate, low, high }: VisitsLost): VisitsLost {
   return { estimate: rounded(estimate), low: rounded(low), high: rounded(high) };
 }
 
-/** `about 310 (260–370)`; empty for less than anybody would mention. */
+/** `about 310 (260–370)`; empty where the 10th percentile is 0: perhaps none were lost, and the figure says little. */
 export function visitsRange(visits: VisitsLost | null | undefined): string {
   if (!visits) return "";
   const { estimate, low, high } = roundedVisits(visits);
-  return estimate === 0 ? "" : `about ${count(estimate)} (${count(low)}–${count(high)})`;
+  return low === 0 ? "" : `about ${count(estimate)} (${count(low)}–${count(high)})`;
 }
 
 /** `about 310 visits uncounted (260–370), about 3,900 EUR`; ` so far` while it lasts. Empty like `visitsRange`. */

@@ -145,7 +145,8 @@ function activeBy(active: readonly ListedAlert[]): ReadonlyMap<string, ListedAle
   return new Map(active.map((one) => [`${one.labels.recording_id} ${one.labels.alertname}`, one]));
 }
 
-const WORST: readonly RecordingStatus[] = ["offline", "unknown", "degraded", "online"];
+/** The worst first. */
+export const WORST: readonly RecordingStatus[] = ["offline", "unknown", "degraded", "online"];
 
 interface Shown {
   /** Not of some recordings only: alerts of locations and of lenswatch are part of it. */

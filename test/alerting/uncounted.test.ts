@@ -5,7 +5,8 @@ describe("visits uncounted in words", () => {
   it.each<[string, [estimate: number, low: number, high: number]]>([
     ["", [0, 0, 0]],
     ["", [2.4, 0, 9]],
-    ["about 5 (0–10)", [2.6, 1, 9]],
+    ["", [60, 2.4, 130]],
+    ["about 5 (5–10)", [4, 2.6, 9]],
     ["about 95 (80–110)", [94, 80.2, 111]],
     ["about 310 (260–370)", [312, 264, 369]],
     ["about 990 (870–1,190)", [994, 868, 1_186]],

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { LogLine } from "../../src/alerting/decision-log.ts";
+import type { HttpDeps } from "../../src/http/deps.ts";
+import type { Incident } from "../../src/store/incidents.ts";
 import { serve } from "../http/serve.ts";
 import { fleetOf, NOW, recordingState } from "../metrics/fleets.ts";
 import { lenswatch } from "./run-command.ts";
@@ -42,8 +44,10 @@ const story: readonly LogLine[] = [
   },
 ];
 
-async function why(...argv: string[]) {
+async function why(...given: (string | Partial<HttpDeps>)[]) {
+  const argv = given.filter((one) => typeof one === "string");
   const { address } = await serve({
+    ...Object.assign({}, ...given.filter((one) => typeof one !== "string")),
     fleet: async () => fleet,
     timeline: async (subjects, since) =>
       story.filter(
@@ -137,11 +141,46 @@ Sat 31 Jan 2026, UTC
     expect((await why("gone")).stdout).toContain("Old door · Leeds · gone\nnot in the fleet\n");
   });
 
+  test("prints the decision log of a location by its name, and what its outages cost", async () => {
+    const cost = (over: Partial<Incident>): Incident => ({
+      id: `i${over.alertname}`,
+      ruleId: "",
+      alertname: "LocationOffline",
+      subject: { kind: "location", id: "loc-1" },
+      locationId: "loc-1",
+      startsAt: NOW - 2 * HOUR,
+      endsAt: undefined,
+      endReason: undefined,
+      uncounted: { estimate: 312, low: 264, high: 369 },
+      ...over,
+    });
+    const incidents = [
+      cost({}),
+      cost({ alertname: "RecordingOffline", subject: { kind: "recording", id: "rec-1" }, endsAt: NOW - HOUR }),
+      cost({ alertname: "Elsewhere", subject: { kind: "location", id: "loc-2" }, locationId: "loc-2" }),
+      cost({ alertname: "Slight", startsAt: NOW - 3 * HOUR, uncounted: { estimate: 4, low: 0, high: 9 } }),
+    ];
+    const said = await why("leeds", { incidents: async () => incidents });
+    expect(said.stdout).toBe(`Leeds · loc-1
+1 offline, 1 online of 2 recordings
+LocationOffline, Sat 31 Jan 10:00 – now: about 310 visits uncounted so far (260–370)
+
+Sat 31 Jan 2026, Europe/London
+  10:00:00  LocationOffline: fires
+`);
+    const own = await why("rec-1", { incidents: async () => incidents });
+    expect(own.stdout).toContain("RecordingOffline, Sat 31 Jan 10:00 – Sat 31 Jan 11:00: about 310 visits uncounted (");
+    expect(JSON.parse((await why("loc-1", "--output", "json")).stdout)).toMatchObject({
+      locationId: "loc-1",
+      uncounted: [],
+    });
+  });
+
   test("prints the decision log of a group by its label and value", async () => {
     expect((await why("camera_server/edge 7")).stdout).toBe(`camera_server/edge 7
 
 Sat 31 Jan 2026, UTC
-  11:00:00  (group) CameraServerOffline: fires
+  11:00:00  CameraServerOffline: fires
 `);
     expect((await why("camera_server/edge 8")).exitCode).toBe(1);
   });
@@ -149,11 +188,11 @@ Sat 31 Jan 2026, UTC
   test("names similar recordings for an unknown one, exit code 1", async () => {
     const { stderr, exitCode } = await why("Til 1");
     expect({ stderr, exitCode }).toEqual({
-      stderr: 'lenswatch: no recording has the id or name "Til 1"; similar:\n  rec-1  Till 1 · Leeds\n',
+      stderr: 'lenswatch: no recording or location has the id or name "Til 1"; similar:\n  rec-1  Till 1 · Leeds\n',
       exitCode: 1,
     });
     expect((await why("zzzzzzzz")).stderr).toBe(
-      'lenswatch: no recording has the id or name "zzzzzzzz"; `lenswatch status` lists them\n',
+      'lenswatch: no recording or location has the id or name "zzzzzzzz"; `lenswatch status` lists them\n',
     );
   });
 
@@ -184,7 +223,7 @@ describe("GET /api/v1/recordings/{id}/timeline", () => {
     const { json } = await serve({ fleet: async () => fleet });
     expect(await json("/api/v1/recordings/nobody/timeline")).toEqual({
       status: 404,
-      body: { error: { code: "not_found", message: "There is no recording with this id." } },
+      body: { error: { code: "not_found", message: "There is no recording or location with this id." } },
     });
     expect((await json("/api/v1/recordings/rec-1/timeline?since=noon")).status).toBe(400);
     const closed = await serve({ fleet: async () => fleet, readToken: "secret" });

@@ -57,7 +57,7 @@ export function listRows(rows: readonly NamedRow[]): string {
 
 /** The message for a name that no row has, with up to three rows of a similar one. */
 export function unknownMessage(
-  kind: "location" | "recording" | "alert",
+  kind: "location" | "recording" | "recording or location" | "alert",
   wanted: string,
   rows: readonly NamedRow[],
 ): string {

@@ -37,9 +37,14 @@ export const ApiCounts = z
   })
   .readonly();
 
-/** Of a recording and its location, for each condition; empty without a rule on counts. */
-export function countsRows({ at, rules }: JudgedCounts, id: string, locationId: string): z.infer<typeof ApiCounts>[] {
-  const subjects: readonly CountsSubject[] = [{ locationId, recordingId: id }, { locationId }];
+/** Of a recording and its location, or the location alone, for each condition; empty without a rule on counts. */
+export function countsRows(
+  { at, rules }: JudgedCounts,
+  id: string | undefined,
+  locationId: string,
+): z.infer<typeof ApiCounts>[] {
+  const subjects: CountsSubject[] = id === undefined ? [] : [{ locationId, recordingId: id }];
+  subjects.push({ locationId });
   return Object.entries(rules).flatMap(([condition, { verdicts }]) =>
     subjects.map(({ recordingId }) => {
       const found = verdicts.find(
@@ -48,7 +53,8 @@ export function countsRows({ at, rules }: JudgedCounts, id: string, locationId: 
       const reason = reasonOf(found?.verdict);
       return {
         at: isoTime(at),
-        about: recordingId === undefined ? { kind: "location", id: locationId } : { kind: "recording", id },
+        about:
+          recordingId === undefined ? { kind: "location", id: locationId } : { kind: "recording", id: recordingId },
         condition,
         implausible: found && found.verdict.is !== "undecided" ? found.verdict.is === "implausible" : null,
         reason,

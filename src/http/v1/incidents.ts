@@ -21,7 +21,7 @@ const IncidentsQuery = z.strictObject({
   alertname: z.string({ error: "expected one name" }).optional(),
 });
 
-const ApiIncident = z
+export const ApiIncident = z
   .strictObject({
     id: z.string(),
     alertname: z.string(),

@@ -7,7 +7,7 @@ import { eachRow, listingOf, type PageQuery, pageParameters } from "../paging.ts
 import { repeated } from "../query.ts";
 import { AlertRow, alertRows, type HandledAlerts, operation, pageSchema, readHandled } from "./operation.ts";
 
-const ApiLocation = z
+export const ApiLocation = z
   .strictObject({
     locationId: z.string(),
     location: z.string().describe("Its name; the id where the service gives none."),

@@ -1,4 +1,4 @@
-/** `GET /api/v1/recordings/{id}/timeline`: the decision log of one recording, its location, groups and the service. */
+/** `GET /api/v1/recordings/{id}/timeline`: the decision log of one recording, its location, groups and the service; or of one location. */
 import { z } from "zod";
 import { type LogLine, sentenceOf } from "../../alerting/decision-log.ts";
 import { subjectKinds } from "../../health/alert.ts";
@@ -32,7 +32,7 @@ export const ApiDecision = z
   .readonly();
 
 export const ApiTimeline = pageSchema(ApiDecision, {
-  recordingId: z.string(),
+  recordingId: z.string().describe("What was asked for: also the id of a location, or a group."),
   recording: z.string(),
   locationId: z.string().nullable(),
   location: z.string().nullable(),
@@ -45,26 +45,30 @@ export const getTimeline = operation({
   method: "get",
   path: "/api/v1/recordings/{id}/timeline",
   summary:
-    "Decisions about a recording, or a group such as `camera_server/edge-7`, and their reasons, oldest first; of the last 24 hours without `since`.",
+    "Decisions about a recording, a location, or a group such as `camera_server/edge-7`, and their reasons, oldest first; of the last 24 hours without `since`.",
   query: z.strictObject({ ...pageParameters, since: instant.optional() }),
   answer: ApiTimeline,
   async handle(deps, { query, param: id }) {
     const { shards, inventory } = await deps.fleet();
     const state = shards.find(({ recordings }) => recordings.has(id))?.recordings.get(id);
     const recording = inventory.recording(id);
-    const locationId = state?.locationId ?? recording?.locationId;
-    const subjects = subjectsOf(id, locationId, recording);
+    const isLocation = !state && !recording && inventory.location(id) !== undefined;
+    const locationId = isLocation ? id : (state?.locationId ?? recording?.locationId);
+    const subjects = isLocation ? [locationSubject(id), serviceSubject] : subjectsOf(id, locationId, recording);
     const lines = await deps.timeline(subjects, query.since ?? deps.clock.now() - DEFAULT_PERIOD_MS);
-    if (!state && !recording && !lines.some(({ subject }) => subject.id === id))
-      throw new HttpError("not_found", "There is no recording with this id.");
-    const counts = locationId === undefined ? [] : countsRows(await deps.countsJudged(), id, locationId);
+    if (!state && !recording && !isLocation && !lines.some(({ subject }) => subject.id === id))
+      throw new HttpError("not_found", "There is no recording or location with this id.");
+    const recordingId = isLocation ? undefined : id;
+    const counts = locationId === undefined ? [] : countsRows(await deps.countsJudged(), recordingId, locationId);
     const { items, nextCursor } = await runYielding(pageOf(lines, query));
     return { ...namesOf(id, locationId, inventory), counts, items: items.map(rowOf), nextCursor };
   },
 });
 
+const locationSubject = (id: string): Subject => ({ kind: "location", id });
+
 function subjectsOf(id: string, locationId: string | undefined, recording: Recording | undefined): Subject[] {
-  const location: Subject[] = locationId === undefined ? [] : [{ kind: "location", id: locationId }];
+  const location = locationId === undefined ? [] : [locationSubject(locationId)];
   const groups: Subject[] = recording ? groupSubjects(recording) : [{ kind: "group", id }];
   return [{ kind: "recording", id }, ...location, ...groups, serviceSubject];
 }
@@ -74,7 +78,7 @@ function namesOf(id: string, locationId: string | undefined, inventory: FleetSna
   const location = locationId === undefined ? undefined : inventory.location(locationId);
   return {
     recordingId: id,
-    recording: recording?.name || id,
+    recording: recording?.name || (id === locationId && location?.name) || id,
     locationId: locationId ?? null,
     location: location?.name || locationId || null,
     timezone: recording?.timezone ?? location?.timezone ?? "UTC",

@@ -1,0 +1,126 @@
+/** The decision log of a recording, a location or a group as text. */
+import { z } from "zod";
+import type { LogLine } from "../alerting/decision-log.ts";
+import { type FoldedDecisions, foldDecisions } from "../alerting/fold-decisions.ts";
+import { visitsWords } from "../alerting/uncounted.ts";
+import { ApiCounts } from "../http/v1/counts.ts";
+import type { ApiLocation } from "../http/v1/locations.ts";
+import type { ApiRecording } from "../http/v1/recordings.ts";
+import { ApiDecision, ApiTimeline } from "../http/v1/timeline.ts";
+import type { Instant } from "../lib/clock.ts";
+import { count, counted } from "../lib/format.ts";
+import { stripControls } from "../lib/text.ts";
+import { inZone } from "../lib/when.ts";
+import { sinceUtc, WORST } from "./status.ts";
+
+/** Without fields that a later daemon adds. */
+export const Timeline = z.object({
+  ...ApiTimeline.unwrap().shape,
+  items: z.array(ApiDecision.unwrap().strip()),
+  // Absent from an earlier daemon.
+  counts: z.array(ApiCounts.unwrap().strip()).default([]),
+});
+export type Timeline = z.infer<typeof Timeline>;
+
+/** What is printed; times in ISO 8601. */
+export interface Explained {
+  readonly timeline: Timeline;
+  /** Of a recording in the fleet. */
+  readonly row?: Pick<ApiRecording, "status" | "since"> | undefined;
+  /** Of a location: its recordings by status. */
+  readonly recordings?: z.infer<typeof ApiLocation>["recordings"] | undefined;
+  /** Visits that were not counted while alerts fired, newest first. */
+  readonly uncounted: readonly {
+    readonly alertname: string;
+    readonly startsAt: string;
+    readonly endsAt: string | null;
+    readonly estimate: number;
+    readonly low: number;
+    readonly high: number;
+  }[];
+  /** A line for each decision. */
+  readonly all: boolean | undefined;
+  readonly now: Instant;
+}
+
+export function explainedText(explained: Explained): string {
+  const { timeline, row, recordings, all, now } = explained;
+  const { recording, recordingId, location, timezone, items } = timeline;
+  const head = [...new Set([recording, location, recordingId])].filter((part) => part !== null).join(" · ");
+  const isGroup = !row && items.some(({ about }) => about.kind === "group" && about.id === recordingId);
+  const own = recordings ? "location" : isGroup ? "group" : "recording";
+  const entries = all
+    ? items.map((line) => ({ at: Date.parse(line.at), text: `${aboutText(line.about, own)}${line.text}` }))
+    : foldDecisions(items.map(toLogLine)).map((entry) => foldedEntry(entry, timezone, own));
+  const dayAt = (at: Instant) => inZone(at, timezone).toFormat("ccc d LLL yyyy");
+  const lines = entries.flatMap(({ at, text }, i) => {
+    const entry = `  ${inZone(at, timezone).toFormat("HH:mm:ss")}  ${text}`;
+    const isNewDay = i === 0 || dayAt(entries[i - 1]?.at ?? 0) !== dayAt(at);
+    return isNewDay ? ["", `${dayAt(at)}, ${timezone}`, entry] : [entry];
+  });
+  const body = items.length === 0 ? ["", "No decisions in that time."] : lines;
+  const state = recordings ? [standingText(recordings)] : isGroup ? [] : [stateText(row, now)];
+  return `${[head, ...state, ...countsLines(timeline), ...visitsLines(explained), ...body].map(stripControls).join("\n")}\n`;
+}
+
+function stateText(row: Explained["row"], now: Instant): string {
+  if (!row) return "not in the fleet";
+  if (row.status !== "unknown") return `${row.status} since ${sinceUtc(row.since, now)}`;
+  const read = row.since === null ? "never read" : `not read since ${sinceUtc(row.since, now)}`;
+  return `unknown: ${read}; it is not evaluated until the service gives its status`;
+}
+
+/** `1 offline, 3 online of 4 recordings`. */
+function standingText(recordings: NonNullable<Explained["recordings"]>): string {
+  const known = WORST.filter((status) => (recordings[status] ?? 0) > 0);
+  const total = known.reduce((sum, status) => sum + (recordings[status] ?? 0), 0);
+  return `${known.map((status) => `${count(recordings[status] ?? 0)} ${status}`).join(", ")} of ${counted(total, "recording")}`;
+}
+
+/** `counts (low/30, Sat 14:20): as usual; the location: as usual`, a line for each condition. */
+function countsLines({ counts, timezone, recordingId, locationId }: Timeline): string[] {
+  return [...Map.groupBy(counts, ({ condition }) => condition)].map(([condition, of]) => {
+    const at = inZone(Date.parse(of[0]?.at ?? ""), timezone).toFormat("ccc HH:mm");
+    const isOther = recordingId !== locationId;
+    const texts = of.map(({ about, text }) => `${isOther && about.kind === "location" ? "the location: " : ""}${text}`);
+    return `counts (${condition}, ${at}): ${texts.join("; ")}`;
+  });
+}
+
+const MOST_COSTS = 5;
+
+/** `RecordingOffline, Fri 23 Jan 10:02 – 10:40: about 310 visits uncounted (260–370)`, the newest. */
+function visitsLines({ uncounted, timeline: { timezone } }: Explained): string[] {
+  const timeAt = (iso: string) => inZone(Date.parse(iso), timezone).toFormat("ccc d LLL HH:mm");
+  const lines = uncounted.flatMap(({ alertname, startsAt, endsAt, ...visits }) => {
+    const words = visitsWords(visits, {}, endsAt === null);
+    return words === ""
+      ? []
+      : [`${alertname}, ${timeAt(startsAt)} – ${endsAt === null ? "now" : timeAt(endsAt)}: ${words}`];
+  });
+  const more = lines.length - MOST_COSTS;
+  return [...lines.slice(0, MOST_COSTS), ...(more > 0 ? [`and ${count(more)} more that cost visits`] : [])];
+}
+
+function toLogLine({ at, about, rule, integration, reason, detail }: Timeline["items"][number]): LogLine {
+  const [ruleId, to, more] = [rule, integration, detail].map((value) => value ?? undefined);
+  return { at: Date.parse(at), subject: about, ruleId, integration: to, reason, detail: more };
+}
+
+/** `RecordingOffline: offline → 10:02:00 Slack → 10:40:00 recovered`. */
+function foldedEntry({ subject, ruleId, steps, lines }: FoldedDecisions, timezone: string, own: string) {
+  const first = steps[0]?.at ?? 0;
+  const words = steps.map(({ at, words }, i) => {
+    const before = steps[i - 1]?.at ?? at;
+    if (at === before) return words;
+    const time = inZone(at, timezone);
+    return `${time.toFormat(time.hasSame(inZone(before, timezone), "day") ? "HH:mm:ss" : "ccc d LLL HH:mm:ss")} ${words}`;
+  });
+  const rule = lines.length > 1 && ruleId !== undefined ? `${ruleId}: ` : "";
+  return { at: first, text: `${aboutText(subject, own)}${rule}${words.join(" → ")}` };
+}
+
+/** `own`: the kind of what was asked for, which every line is about unless it says otherwise. */
+function aboutText({ kind }: Timeline["items"][number]["about"], own: string): string {
+  return kind === own ? "" : `(${kind}) `;
+}
