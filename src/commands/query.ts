@@ -35,7 +35,9 @@ export function queryCommand(io: CommandIo, clock: Clock = systemClock): Command
     .option("--zone <zone>", "only this zone, of zones; may be repeated", gather)
     .option("--by <dimensions>", "a row for each age, gender or role: age,gender", gather)
     .option("--only <values>", "only these people: age=25_34,role=customer", gather)
-    .addOption(new Option("--every <period>", "a row for each; hour of uptime only").choices(["hour", "day", "month"]))
+    .addOption(
+      new Option("--every <period>", "a row for each; hour of uptime only").choices(["hour", "day", "week", "month"]),
+    )
     .addOption(new Option("--facet <facet>", "of entries, as the service serves it").choices(["estimates"]))
     .addOption(outputOption("table", "csv"));
   const example = 'lenswatch query entries --from 2026-01-01 --to 2026-01-31 --location "Leeds Briggate" --every day';

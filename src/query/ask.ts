@@ -43,7 +43,7 @@ export const queryRoutes = Object.keys(TAKES) as QueryRoute[];
 
 const demographics = ["age", "gender", "role"] as const;
 type Demographic = (typeof demographics)[number];
-type Every = "hour" | "day" | "month";
+type Every = "hour" | "day" | "week" | "month";
 
 /** A query that is complete and consistent. */
 export interface Ask extends Pick<QueryOptions, "from" | "to" | "timezone"> {
@@ -79,7 +79,7 @@ export function toAsk(route: QueryRoute, options: QueryOptions, now: Instant): A
 }
 
 function periodOf(route: QueryRoute, every: string): Every {
-  const known: readonly Every[] = route === "uptime" ? ["hour", "day", "month"] : ["day", "month"];
+  const known: readonly Every[] = route === "uptime" ? ["hour", "day", "week", "month"] : ["day", "week", "month"];
   const period = known.find((one) => one === every);
   if (!period) throw refused(`every ${quoted(every)} is not served: give ${known.join(" or ")}`);
   return period;

@@ -1,4 +1,5 @@
 /** The columns of each answer: their names are those of its JSON and CSV. */
+import { DateTime } from "luxon";
 import type { Location, Recording, UptimeBucket } from "../health/recording.ts";
 import { ratioBetween } from "../health/uptime.ts";
 import type { LocalHours } from "../lib/local-hours.ts";
@@ -131,11 +132,18 @@ export function uptimeCells(
     }));
   }
   if (every === undefined) return [sumCells(buckets)];
-  const length = every === "month" ? "202601".length : "20260131".length;
-  const periods = Map.groupBy(buckets, ({ startAt }) => String(hours.at(startAt, timezone).label).slice(0, length));
-  const named = (digits: string) =>
-    digits.replace(/^(\d{4})(\d\d)(\d\d)?$/, (_, ...parts) => parts.slice(0, 3).filter(Boolean).join("-"));
-  return [...periods].map(([digits, within]) => ({ [every]: named(digits), ...sumCells(within) }));
+  const days = Map.groupBy(buckets, ({ startAt }) =>
+    String(hours.at(startAt, timezone).label).slice(0, "20260131".length),
+  );
+  const periods = Map.groupBy(days, ([day]) => periodName(DateTime.fromFormat(day, "yyyyMMdd"), every));
+  return [...periods].map(([name, of]) => ({ [every]: name, ...sumCells(of.flatMap(([, within]) => within)) }));
+}
+
+const PERIOD_FORMATS = { day: "yyyy-MM-dd", week: "kkkk-'W'WW", month: "yyyy-MM" } as const;
+
+/** `2026-01-31`, `2026-W05` (ISO 8601) or `2026-01`. */
+export function periodName(day: DateTime, every: keyof typeof PERIOD_FORMATS): string {
+  return day.toFormat(PERIOD_FORMATS[every]);
 }
 
 function sumCells(all: readonly UptimeBucket[]): QueryRow {

@@ -13,6 +13,7 @@ import {
   estimateCells,
   headCells,
   metricCells,
+  periodName,
   placeOf,
   type QueryPlace,
   type QueryRow,
@@ -266,23 +267,23 @@ async function zonesOf(
   return found.map((zones) => zones.filter((zone) => wanted.has(zone)));
 }
 
-/** Dwell and conversion have no segments (contract: "Routes"): each period is a request of its own. */
+/** Dwell and conversion have no segments, and weeks are none (contract: "Routes"): each period is a request of its own. */
 function isSegmented({ route, every }: Ask): boolean {
-  return every !== undefined && (route === "entries" || route === "zones");
+  return (every === "day" || every === "month") && (route === "entries" || route === "zones");
 }
 
 type Period = Pick<QuerySpan, "start" | "end"> & { readonly period: string | undefined };
 const MOST_PERIODS = 400;
 
 function periodsOf(ask: Ask, { start, end }: QuerySpan, zone: string): Period[] {
-  const unit = ask.every === "month" ? "month" : "day";
+  const unit = ask.every === "month" || ask.every === "week" ? ask.every : "day";
   if (ask.every === undefined || isSegmented(ask)) return [{ start, end, period: undefined }];
   if (end - start > MOST_PERIODS * DAY_MS) throw tooMuch(`more than ${MOST_PERIODS} days of single requests`);
   const periods: Period[] = [];
   for (let at = start; at < end; ) {
     const from = DateTime.fromMillis(at, { zone });
     const next = Math.min(end, +from.startOf(unit).plus({ [unit]: 1 }));
-    periods.push({ start: at, end: next, period: from.toFormat(unit === "month" ? "yyyy-MM" : "yyyy-MM-dd") });
+    periods.push({ start: at, end: next, period: periodName(from, unit) });
     at = next;
   }
   return periods;
@@ -301,7 +302,7 @@ function requestMetric(
   { service, signal }: QueryDeps,
 ): Promise<AnyReply> {
   const aggregationPeriod = ask.every === "month" ? ("month" as const) : ("day" as const);
-  const period = ask.every === undefined ? {} : { aggregationPeriod };
+  const period = isSegmented(ask) ? { aggregationPeriod } : {};
   const breakdown = { ...ask.split, entity: true } as const;
   const facet = isSegmented(ask) ? ("segments" as const) : ("summary" as const);
   switch (ask.route) {

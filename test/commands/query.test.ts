@@ -111,7 +111,7 @@ test.each<[string[], ExitCode, RegExp]>([
   [["entries", "--location", "Atlantis"], 1, /no location .*"Atlantis"/],
   [["uptime", "--recording", "f".repeat(24)], 1, /no recording/],
   [["zones", "--zone", "Cellar"], 1, /no zone .*"Cellar"/],
-  [["entries", "--every", "week"], 2, /week/],
+  [["entries", "--every", "year"], 2, /Allowed choices/],
   [["entries", "--every", "hour"], 2, /every "hour"/],
   [["turnover"], 2, /Allowed choices/],
   [["entries", "--from", "900d", "--to", "899d", "--url", "http://127.0.0.1:9"], 3, /nothing answers/],

@@ -90,7 +90,7 @@ describe("options are refused before anything is requested", () => {
     ["an unknown dimension", "entries", { by: ["colour"] }, /by "colour"/],
     ["a filter without a value", "entries", { only: ["role"] }, /only "role"/],
     ["an age that is no band", "entries", { only: ["age=adult"] }, /25_34/],
-    ["an unknown period", "entries", { every: "hour" }, /every "hour".*day or month/],
+    ["an unknown period", "entries", { every: "hour" }, /every "hour".*day or week or month/],
     ["an unknown zone", "entries", { timezone: "Europe/Lundon" }, /Europe\/Lundon/],
     ["no time", "entries", { from: "soon" }, /from "soon"/],
     ["a reversed span", "entries", { from: "today", to: "yesterday" }, /before/],

@@ -116,6 +116,19 @@ test("dwell and conversion, which have no segments, are requested once a day", a
   });
 });
 
+test("a week, which is no segment either, is one request for its days that are asked for", async () => {
+  const { ask, asked } = asking({ entries: () => entries([row("a", 7)]) });
+  const { items } = await ask("entries", { location: ["a"], from: "2026-10-21", to: "2026-10-27", every: "week" });
+  expect(items).toMatchObject([
+    { week: "2026-W43", entries: 7 },
+    { week: "2026-W44", entries: 7 },
+  ]);
+  const days = asked.map(([, { start, end }]) => (Number(end) - Number(start)) / 86_400_000);
+  expect(days, "the first begins on a Wednesday, and in it clocks go back").toEqual([5 + 1 / 24, 2]);
+  expect(asked[0]?.[1]).toMatchObject({ facets: ["summary"] });
+  expect(asked[0]?.[1]).not.toHaveProperty("aggregationPeriod");
+});
+
 describe("zones", () => {
   const contexts = ["Ground:Entrance:Door", "Ground:Service:Tills"].map((taxonomy) => ({
     ...{ areaType: "taxonomy", taxonomy, recordingId: "r1" },
@@ -229,6 +242,9 @@ describe("uptime", () => {
     ]);
     const [day] = items;
     expect(Number(day?.avgUptimeOnSegment) * Number(day?.pcSegmentsReceived)).toBeCloseTo(Number(day?.overallUptime));
+    expect((await ask("uptime", { recording: ["Door r1"], every: "week" })).items).toMatchObject([
+      { week: "2026-W47", segmentsExpected: 120, segmentsReceived: 90 },
+    ]);
     const hours = await ask("uptime", { recording: ["Door r1"], every: "hour" });
     expect(hours.items).toHaveLength(4);
     expect(hours.items[2]).toMatchObject({

@@ -19,7 +19,7 @@ const QueryParameters = z.strictObject({
   zone: list("Full name or its last part; of zones"),
   by: list("A row for each value: age, gender or role"),
   only: list("Only these people: age=25_34 or role=customer"),
-  every: text("day or month; of uptime also hour. Without it, one row for the whole span."),
+  every: text("day, week or month; of uptime also hour. Without it, one row for the whole span."),
   facet: text("estimates, of entries."),
 });
 
