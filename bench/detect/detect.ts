@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { Command, InvalidArgumentError } from "commander";
 import { parseScenario } from "../../src/simulator/scenario.ts";
 import type { Fault } from "./faults.ts";
+import { lostTable, playLost } from "./lost.ts";
 import { createMissed } from "./missed.ts";
 import { monthsOf, rowsOf, tableOf } from "./report.ts";
 import { type Episode, playWorld } from "./run.ts";
@@ -18,6 +19,8 @@ interface Options {
   readonly wrong?: boolean;
   readonly missed?: boolean;
   readonly high?: boolean;
+  readonly lost?: boolean;
+  readonly together?: boolean;
 }
 
 const DAY_MS = 86_400_000;
@@ -37,7 +40,9 @@ await new Command("detect")
   .option("--high", "rules on high counts too, which take as long again")
   .option("--wrong", "print each false alarm too")
   .option("--missed", "print each blind camera too that was not found within a trading day, and why")
-  .action(run)
+  .option("--lost", "instead, an outage at each location: the visits said to be lost against those that were missed")
+  .option("--together", "with --lost: all outages at the same time, of all recordings")
+  .action((options: Options) => (options.lost ? runLost(options) : run(options)))
   .parseAsync();
 
 function run(options: Options): void {
@@ -73,6 +78,13 @@ function run(options: Options): void {
     );
   if (options.wrong)
     for (const row of rows) for (const one of [...row.falseLow, ...row.falseHigh]) printWrong(one, played.faults);
+}
+
+function runLost({ seed, locations, recordings, world: file, together: isTogether }: Options): void {
+  const scenario = file === undefined ? undefined : parseScenario(readFileSync(file, "utf8"), file);
+  const cases = playLost({ seed, locations, recordings, scenario, isTogether });
+  const world = file === undefined ? "" : `, ${file}`;
+  process.stdout.write(`Seed ${seed}${world}: an outage at each of ${locations} locations.\n\n${lostTable(cases)}\n`);
 }
 
 function printWrong({ at, endedAt, finding, usualOf: _, ...episode }: Episode, faults: readonly Fault[]): void {

@@ -1,9 +1,8 @@
 /** How near the visits lost in an outage are to those that the simulated world knows were missed. */
-import { readFileSync } from "node:fs";
-import { Command, InvalidArgumentError } from "commander";
-import { visitsLostDuring } from "../../src/counts/location-outage.ts";
+import { visitsRange } from "../../src/alerting/uncounted.ts";
+import { sumOfVisits, visitsLostDuring } from "../../src/counts/location-outage.ts";
 import type { NothingLost, VisitsLost } from "../../src/counts/visits-lost.ts";
-import { parseScenario, type Scenario } from "../../src/simulator/scenario.ts";
+import type { Scenario } from "../../src/simulator/scenario.ts";
 import { makeVisitsWorld, type VisitsWorld } from "./visits-world.ts";
 
 const HOUR = 3_600_000;
@@ -19,11 +18,13 @@ const LENGTHS = {
 } as const;
 type Length = keyof typeof LENGTHS;
 
-interface Options {
+export interface LostOptions {
   readonly seed: number;
   readonly locations: number;
   readonly recordings: number;
-  readonly world?: string;
+  readonly scenario?: Scenario | undefined;
+  /** All outages at the same time, of all recordings, as weather and season are shared then. */
+  readonly isTogether?: boolean | undefined;
 }
 
 /** One outage, all of a location's recordings or one of them. */
@@ -36,31 +37,15 @@ interface Case {
   readonly later: VisitsLost | NothingLost;
 }
 
-await new Command("lost")
-  .description(
-    "Compares the visits that outages are said to have cost with those that were missed in a simulated world.",
-  )
-  .option("--seed <n>", "another world and other outages for each", positive, 1)
-  .option("--locations <n>", "locations of the fleet; each has one outage", positive, 100)
-  .option("--recordings <n>", "recordings of each location", positive, 4)
-  .option("--world <file>", "a scenario file whose `visits` and `traits` make the world")
-  .action(run)
-  .parseAsync();
-
-function run({ seed, locations, recordings, world: file }: Options): void {
-  const scenario = file === undefined ? undefined : parseScenario(readFileSync(file, "utf8"), file);
-  const cases = play({ seed, locations, recordings, scenario });
-  process.stdout.write(
-    `Seed ${seed}${file === undefined ? "" : `, ${file}`}: an outage at each of ${locations} locations.\n\n`,
-  );
-  process.stdout.write(`${tableOf(cases)}\n`);
-}
-
-function play({ seed, locations, recordings, scenario }: Omit<Options, "world"> & { scenario: Scenario | undefined }) {
+/** An outage at each location of a world. */
+export function playLost({ seed, locations, recordings, scenario, isTogether }: LostOptions): Case[] {
   const startedAt = Date.UTC(2026, 0, 5) + ((seed * 11) % 52) * 7 * DAY;
   const world = makeVisitsWorld({ seed, locations, recordingsPerLocation: recordings, scenario, startedAt });
-  const chance = randomOf(seed);
+  const drawn = randomOf(seed);
+  const same = [drawn(), drawn(), drawn(), 0];
   return world.locations.map((location): Case => {
+    let draws = 0;
+    const chance = isTogether ? () => same[draws++] ?? drawn() : drawn;
     const length = Object.keys(LENGTHS)[Math.floor(chance() * 5)] as Length;
     const [least, most] = LENGTHS[length];
     const from = Math.round(startedAt + chance() * 7 * DAY);
@@ -98,12 +83,11 @@ function hoursOf(world: VisitsWorld, locationId: string, outage: number, asOf: n
   return hours;
 }
 
-/** Fewer are not mentioned. */
 function isSaid(found: VisitsLost | NothingLost): found is VisitsLost {
-  return typeof found === "object" && found.estimate >= 2.5;
+  return typeof found === "object" && visitsRange(found) !== "";
 }
 
-function tableOf(cases: readonly Case[]): string {
+export function lostTable(cases: readonly Case[]): string {
   const rows = [true, false].flatMap((isWhole) => {
     const of = cases.filter((one) => one.isWhole === isWhole);
     const name = isWhole ? "all recordings" : "one recording";
@@ -115,10 +99,15 @@ function tableOf(cases: readonly Case[]): string {
     );
     return [...lengths, rowOf(`**${name}**`, of)];
   });
+  const said = cases.filter(({ later }) => isSaid(later));
+  const missed = said.reduce((sum, one) => sum + one.missed, 0);
+  const total = visitsRange(sumOfVisits(said.map(({ later }) => later as VisitsLost)));
   return [
     "| Outage of | n | missed ≥ 5 | said | in the interval | in all: said / missed | width | at the end |",
     "| --- | --- | --- | --- | --- | --- | --- | --- |",
     ...rows,
+    "",
+    `Of what was said, in all: ${total || "nothing"}; missed: ${missed}.`,
   ].join("\n");
 }
 
@@ -158,10 +147,4 @@ function randomOf(seed: number): () => number {
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
-}
-
-function positive(text: string): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError("It must be a whole number from 1.");
-  return value;
 }

@@ -111,7 +111,7 @@ export class Engine {
       ...store,
       ...parts,
       assigned,
-      uncounted: createUncounted({ ...store, clock, metrics }),
+      uncounted: createUncounted({ ...store, clock, metrics, closedDays: config.counts.closedDays }),
       integrations,
       wake,
       commit: createCommit({ log, route, integrations, maintenance, wake }),

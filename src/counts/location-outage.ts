@@ -78,11 +78,21 @@ function timesShare({ estimate, low, high }: VisitsLost, share: number): VisitsL
   return { estimate: estimate * share, low: low * share, high: high * share };
 }
 
-/** Of outages that have nothing to do with each other: their errors add up as squares. Undefined of none. */
+/** Of the errors of two outages: weather, season and holidays are shared. On the safe side of what `bench/detect` shows. */
+const CORRELATION = 0.1;
+
+/** Their errors add up as those of estimates that are a little alike. Undefined of none. */
 export function sumOfVisits(all: readonly VisitsLost[]): VisitsLost | undefined {
   if (all.length === 0) return undefined;
-  const estimate = all.reduce((sum, one) => sum + one.estimate, 0);
-  const below = Math.hypot(...all.map(({ estimate: own, low }) => own - low));
-  const above = Math.hypot(...all.map(({ estimate: own, high }) => high - own));
+  const estimate = sumOf(all.map((one) => one.estimate));
+  const below = widthOf(all.map(({ estimate: own, low }) => own - low));
+  const above = widthOf(all.map(({ estimate: own, high }) => high - own));
   return { estimate, low: Math.max(0, estimate - below), high: estimate + above };
 }
+
+function widthOf(widths: readonly number[]): number {
+  const squares = sumOf(widths.map((width) => width ** 2));
+  return Math.sqrt((1 - CORRELATION) * squares + CORRELATION * sumOf(widths) ** 2);
+}
+
+const sumOf = (figures: readonly number[]) => figures.reduce((sum, one) => sum + one, 0);

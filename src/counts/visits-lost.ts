@@ -2,7 +2,7 @@
  * Visits that an outage kept from being counted: the usual ones less those counted, with the 10th and 90th percentile.
  *
  * Assumptions:
- * - The same local hour of the eight weeks before tells what is usual, without days that differ from their weekday threefold.
+ * - The same local hour of the eight weeks before tells what is usual, without closed days and those that differ from their weekday threefold.
  * - The hours around the outage that were counted tell how busy those days were; how much, the past weeks show.
  * - Chance does to this span what it did to the same hours of the other days: their errors, each of what was usual
  *   before it, are the spread; with a little for parts of hours, and for what changes from week to week.
@@ -12,6 +12,7 @@ import { DateTime } from "luxon";
 import { median } from "../health/lens.ts";
 import { HOUR_MS, type Instant } from "../lib/clock.ts";
 import { type Interval, lengthIn, subtract, total, union } from "../lib/intervals.ts";
+import { closedDay } from "./closed.ts";
 import type { CountSeries } from "./series.ts";
 
 /** When recordings of a location did not record. */
@@ -60,7 +61,10 @@ const GROUP = 1.7;
 const BEYOND_CHANCE = 3;
 
 /** What was counted in whole local hours: those of the last eight weeks, and of the outage as far as they are known. */
-export type CountedHours = Pick<CountSeries, "hours" | "timezone">;
+export interface CountedHours extends Pick<CountSeries, "hours" | "timezone"> {
+  /** Weekdays and dates as configured, on which nobody is expected. */
+  readonly closedDays?: readonly string[] | undefined;
+}
 
 /** `others`: further outages of the location in the last eight weeks, whose hours are no history. */
 export function visitsLost(
@@ -210,22 +214,25 @@ function quantile(sorted: readonly number[], share: number): number {
 type Counts = ReturnType<typeof createCounts>;
 
 /** Counts by local hour since 1970 (`slot`), so that a week before is 168 less. */
-function createCounts({ hours, timezone }: CountedHours, outages: readonly Interval[]) {
+function createCounts({ hours, timezone, closedDays = [] }: CountedHours, outages: readonly Interval[]) {
   const slotOf = slots(timezone);
   const out = new Set(partsOf(timezone, { all: union(outages), some: [] }).map(({ slot }) => slot));
   const served = new Map<number, number | null>();
   for (const [at, count] of hours) served.set(slotOf(at), count);
   const unusual = unusualDays(served, out);
   const known = new Map<number, number | undefined>();
+  const isClosed = closedDay(closedDays);
+  const dayOf = (slot: number) => Math.floor(slot / DAY);
 
   function usualOf(slot: number): number | undefined {
+    if (isClosed(dayOf(slot))) return 0;
     const around = [];
     let silent = 0;
     for (let week = 1; week <= WEEKS; week += 1) {
       const at = slot - week * WEEK;
-      const count = out.has(at) ? undefined : served.get(at);
+      const count = out.has(at) || isClosed(dayOf(at)) ? undefined : served.get(at);
       if (count === null) silent += 1;
-      else if (count !== undefined && !unusual.has(Math.floor(at / DAY))) around.push(count);
+      else if (count !== undefined && !unusual.has(dayOf(at))) around.push(count);
     }
     if (around.length >= FEWEST_WEEKS) return around.reduce((a, b) => a + b) / around.length;
     return around.length === 0 && silent >= FEWEST_WEEKS ? 0 : undefined;

@@ -6,6 +6,7 @@ import { expectedIn, labelDay } from "../counts/baseline.ts";
 import { closedOn } from "../counts/closed.ts";
 import { assessCounts, countsOf, type LearnedSite, learnSite, type SiteAssessment } from "../counts/evaluate.ts";
 import type { CountedRecording, CountedSite, CountSeries } from "../counts/series.ts";
+import type { Labels } from "../health/alert.ts";
 import { type CountsCondition, countsKey } from "../health/counts.ts";
 import type { Rule } from "../health/rule.ts";
 import type { RecordingState, ShardState } from "../health/shard-state.ts";
@@ -122,9 +123,13 @@ export function closedAt(
   closedDays: Config["counts"]["closedDays"],
   hours: LocalHours,
 ) {
-  const labels = { location_id: locationId, location: name || locationId, ...groups };
-  const days = closedDays.flatMap(({ days, matchers }) => (matchesAll(matchers, labels) ? days : []));
+  const days = closedDaysOf({ location_id: locationId, location: name || locationId, ...groups }, closedDays);
   return closedOn(days, (at) => hours.at(at, entries.timezone));
+}
+
+/** The days on which the configuration has the location with these labels closed. */
+export function closedDaysOf(labels: Labels, closedDays: Config["counts"]["closedDays"]): string[] {
+  return closedDays.flatMap(({ days, matchers }) => (matchesAll(matchers, labels) ? days : []));
 }
 
 function lastHour(

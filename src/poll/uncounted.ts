@@ -2,6 +2,7 @@
  * Visits that outages kept from being counted, from what is stored: no message waits for it, and the service is not
  * asked. An incident gets its estimate once its hours were read, and a last one once the service corrects them no more.
  */
+import type { Config } from "../config/config.ts";
 import { costsVisits, visitsInAll, visitsLostDuring } from "../counts/location-outage.ts";
 import type { CountedHours, NothingLost, VisitsLost } from "../counts/visits-lost.ts";
 import type { Alert } from "../health/alert.ts";
@@ -12,11 +13,13 @@ import { createYielder, mapYielding } from "../lib/yield.ts";
 import type { KeptCounts } from "../store/counts.ts";
 import { type Incident, toIncident } from "../store/incidents.ts";
 import type { Store } from "../store/store.ts";
+import { closedDaysOf } from "./counts-assess.ts";
 
 interface UncountedDeps extends Pick<Store, "firing"> {
   readonly counts: Pick<Store["counts"], "read">;
   readonly incidents: Pick<Store["incidents"], "endedSince" | "replace">;
-  readonly inventory: Pick<Store["inventory"], "recordings">;
+  readonly inventory: Pick<Store["inventory"], "recordings" | "location">;
+  readonly closedDays: Config["counts"]["closedDays"];
   readonly metrics: { visitsUncounted(visits: number): void };
   readonly clock: Clock;
 }
@@ -40,8 +43,8 @@ const MOST_LOCATIONS = 100;
 interface Outages {
   readonly at: Instant;
   readonly alerts: ReadonlyMap<string | undefined, readonly Incident[]>;
-  /** By location id. */
-  readonly recordings: ReadonlyMap<string, number>;
+  /** By location id: of how many recordings, and the days on which it is closed. */
+  readonly locations: ReadonlyMap<string, { readonly recordings: number; readonly closedDays: readonly string[] }>;
 }
 
 export type Uncounted = ReturnType<typeof createUncounted>;
@@ -124,23 +127,35 @@ function createSettle(deps: UncountedDeps, outages: (now: Instant) => Promise<Ou
   };
 }
 
-async function readOutages({ incidents, firing, inventory }: UncountedDeps, now: Instant): Promise<Outages> {
+async function readOutages({ incidents, firing, ...deps }: UncountedDeps, now: Instant): Promise<Outages> {
   const [ended, open] = await Promise.all([incidents.endedSince(now - HISTORY_MS), firing()]);
-  const recordings = new Map<string, number>();
-  for (const { locationId } of inventory.recordings())
-    recordings.set(locationId, (recordings.get(locationId) ?? 0) + 1);
   const rows = [...ended, ...open.map(toIncident)].filter(costsVisits);
-  return { at: now, alerts: Map.groupBy(rows, locationOf), recordings };
+  return { at: now, alerts: Map.groupBy(rows, locationOf), locations: locationsOf(deps) };
+}
+
+function locationsOf({ inventory, closedDays }: Pick<UncountedDeps, "inventory" | "closedDays">) {
+  const locations = new Map<string, { recordings: number; closedDays: readonly string[] }>();
+  for (const { locationId: id, organisation = "" } of inventory.recordings()) {
+    const known = locations.get(id);
+    if (known) known.recordings += 1;
+    else {
+      const { name, timezone = "" } = inventory.location(id) ?? {};
+      const labels = { location_id: id, location: name || id, organisation, timezone };
+      locations.set(id, { recordings: 1, closedDays: closedDaysOf(labels, closedDays) });
+    }
+  }
+  return locations;
 }
 
 function locationOf({ subject, locationId }: Incident): string | undefined {
   return subject.kind === "location" ? subject.id : locationId;
 }
 
-function estimate(row: Incident, { at, alerts, recordings }: Outages, kept: KeptCounts): VisitsLost | NothingLost {
+function estimate(row: Incident, { at, alerts, locations }: Outages, kept: KeptCounts): VisitsLost | NothingLost {
   const id = locationOf(row) ?? "";
-  const counts: CountedHours = { timezone: kept.timezone, hours: kept.entries.hours };
-  return visitsLostDuring(row, alerts.get(id) ?? [], recordings.get(id) ?? Number.POSITIVE_INFINITY, counts, at);
+  const { recordings = Number.POSITIVE_INFINITY, closedDays } = locations.get(id) ?? {};
+  const counts: CountedHours = { timezone: kept.timezone, hours: kept.entries.hours, closedDays };
+  return visitsLostDuring(row, alerts.get(id) ?? [], recordings, counts, at);
 }
 
 /** Whether its estimate is missing, or not the last one. */

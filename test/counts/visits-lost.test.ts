@@ -76,6 +76,20 @@ describe("visits lost", () => {
     fc.assert(property, { numRuns: 60 });
   });
 
+  it("are none on closed days, which tell nothing of other days either", () => {
+    const outage = { from: at(0, 1), to: at(0, 3) };
+    const lostWith = (...closedDays: string[]) => visitsLost({ ...seen(series, [outage]), closedDays }, all(outage));
+    const whole = visits(lostWith());
+    expect(visits(lostWith("2026-11-17")).estimate / whole.estimate).toBeCloseTo(0.5, 1);
+    expect(lostWith("tuesday", "2026-11-18")).toBe("nothing_expected");
+    const quiet = new Map(
+      [...series.hours].map(([hour, n]) => [hour, n && hour >= at(0, -6) && hour < at(0, -5) ? n / 2 : n]),
+    );
+    const lost = (closedDays: string[]) =>
+      visits(visitsLost({ ...seen({ ...series, hours: quiet }, [outage]), closedDays }, all(outage))).estimate;
+    expect(lost(["2026-11-10"]) / lost([])).toBeGreaterThan(1.02);
+  });
+
   it("of two parts add up to those of the whole", () => {
     const property = fc.property(span, fc.integer({ min: 1, max: 9 }), (outage, tenth) => {
       const cut = outage.from + Math.round(((outage.to - outage.from) * tenth) / 10);

@@ -1,7 +1,9 @@
 /** The bench of the detection, as `npm run detect` runs it, in a world of two locations. */
 import { expect, test } from "vitest";
+import { lostTable, playLost } from "../../bench/detect/lost.ts";
 import { monthsOf, rowsOf, tableOf, upperBound } from "../../bench/detect/report.ts";
 import { playWorld } from "../../bench/detect/run.ts";
+import { sumOfVisits } from "../../src/counts/location-outage.ts";
 
 test("a blind camera of a small world is found, and nothing else is named", () => {
   const from = Date.parse("2026-03-02");
@@ -11,6 +13,17 @@ test("a blind camera of a small world is found, and nothing else is named", () =
   const months = monthsOf(played);
   expect(months.all).toBeCloseTo((2 * 3 * 7) / 30);
   expect(tableOf([row as NonNullable<typeof row>], months, played)).toContain("| 30 | 1 | 1 (100.0 %) |");
+});
+
+test("visits said to be lost in outages at the same time are near those that were missed, also in all", () => {
+  const cases = playLost({ seed: 603, locations: 4, recordings: 2, isTogether: true });
+  const said = cases.flatMap(({ later, missed }) => (typeof later === "object" ? [{ ...later, missed }] : []));
+  expect(said.length).toBeGreaterThan(1);
+  const total = said.reduce((sum, { missed }) => sum + missed, 0);
+  const { low = 0, high = 0 } = sumOfVisits(said) ?? {};
+  expect(low).toBeGreaterThan(0.3 * total);
+  expect([low <= total, total <= high]).toEqual([true, true]);
+  expect(lostTable(cases)).toMatch(/\| \*\*all recordings\*\* \| 4 \|.*\nOf what was said, in all: about [\d,]+ \(/s);
 });
 
 test("no false alarm in few camera-months proves little", () => {

@@ -41,7 +41,7 @@ test("they are a section with a total, what they were worth, and a table; none w
   };
   const frame = { name: "daily", externalUrl: undefined };
   const text = renderDigestText(viewOf(two, frame, 60));
-  expect(text).toContain("Visits not counted: about 350 visits uncounted (290–440), about 4,400 EUR");
+  expect(text).toContain("Visits not counted: about 350 visits uncounted (290–450), about 4,400 EUR");
   expect(text).toContain("about 310 (250–400), about 3,900 EUR");
   expect(text).toContain("York: about 40 (30–50), about 500 EUR");
   expect(text).not.toContain("about 0");

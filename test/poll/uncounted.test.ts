@@ -1,4 +1,6 @@
 import { expect, it } from "vitest";
+import { parseMatchers } from "../../src/alerting/matcher.ts";
+import type { Config } from "../../src/config/config.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import { createUncounted } from "../../src/poll/uncounted.ts";
 import type { KeptCounts } from "../../src/store/counts.ts";
@@ -33,7 +35,12 @@ function offline(recording: string, from: number, to: number): Alert {
   };
 }
 
-function uncounted(alerts: readonly Alert[], open: readonly Alert[] = [], recordings = ["door", "till"]) {
+function uncounted(
+  alerts: readonly Alert[],
+  open: readonly Alert[] = [],
+  recordings = ["door", "till"],
+  closedDays: Config["counts"]["closedDays"] = [],
+) {
   const world = { now: NOON + 4 * HOUR, rows: alerts.map(toIncident), added: [] as number[], asked: 0 };
   const made = createUncounted({
     counts: {
@@ -51,7 +58,11 @@ function uncounted(alerts: readonly Alert[], open: readonly Alert[] = [], record
       },
     },
     firing: async () => open,
-    inventory: { recordings: () => recordings.map((id) => ({ id, locationId: "leeds" }) as never).values() },
+    inventory: {
+      recordings: () => recordings.map((id) => ({ id, locationId: "leeds", organisation: "acme" }) as never).values(),
+      location: () => ({ id: "leeds", name: "Leeds", timezone: "UTC" }),
+    },
+    closedDays,
     metrics: { visitsUncounted: (visits) => world.added.push(visits) },
     clock: { now: () => world.now },
   });
@@ -93,6 +104,17 @@ it("an incident that another replica replaced meanwhile is not counted", async (
   world.rows = stale.map((row) => ({ ...row, isSettled: true as const }));
   await settling;
   expect(world.added).toEqual([]);
+});
+
+it("on a day on which the configuration has the location closed nothing is lost", async () => {
+  const { state: _, endsAt: __, ...rest } = offline("door", NOON, NOON + 2 * HOUR);
+  const open: Alert = { ...rest, state: "firing" };
+  const lostWith = async (matchers: string) => {
+    const closed = [{ days: ["2026-11-18"], matchers: parseMatchers(matchers) }];
+    return (await uncounted([], [open], ["door"], closed).of([open], NOON + 1.5 * HOUR)).size;
+  };
+  expect(await lostWith("location=Leeds, organisation=acme, timezone=UTC")).toBe(0);
+  expect(await lostWith("organisation=globex")).toBe(1);
 });
 
 it("what fires is estimated until now, and of what no recording of the location shares nothing is said", async () => {

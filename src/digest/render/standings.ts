@@ -151,7 +151,7 @@ export function lensesSection(digest: Digest): DigestSection {
 /** Of what follows. */
 const MOST_LISTED = 20;
 
-/** Each location, and all of them together: outages at different places have little to do with each other. */
+/** Each location, and all of them together, also those whose own figure says too little to be shown. */
 export function visitsSection({ visits, visitWorth }: Digest): DigestSection {
   const shown = visits.filter((one) => visitsRange(one.visits) !== "");
   const rows = firstRows(shown, MOST_LISTED, "location", (one) => {
