@@ -1,5 +1,6 @@
 /** An alert as it is stored and notified. What was notified is in the notification log, apart from it. */
 import type { Instant } from "../lib/clock.ts";
+import { counted, nameOf } from "../lib/format.ts";
 import type { RecordingStatus } from "./recording.ts";
 
 export type Labels = Readonly<Record<string, string>>;
@@ -78,8 +79,9 @@ export interface AlertFacts {
   readonly unread?: number | undefined;
   /** Of a location or a group: names of those that are, the first few; not cleaned. */
   readonly offlineNames?: readonly string[] | undefined;
-  /** Of a group: at how many locations some of its recordings are offline; whether no other recording is. */
+  /** Of a group: at how many locations some of its recordings are offline, and names of a few; whether no other recording is. */
   readonly locations?: number | undefined;
+  readonly locationNames?: readonly string[] | undefined;
   readonly isAlone?: boolean | undefined;
   /** External alerts: the sender's link to its origin, an http or https URL. */
   readonly generatorUrl?: string | undefined;
@@ -187,6 +189,21 @@ export function leftOutPhrase({ outside = 0, unread = 0 }: Pick<AlertFacts, "out
   const schedule = outside > 0 ? [`${outside} outside ${outside === 1 ? "its" : "their"} schedule`] : [];
   return [...schedule, ...(unread > 0 ? [`${unread} unknown`] : [])].join(", ");
 }
+
+/** `Leeds, York and 3 more`; `5 locations` where no name is known; empty without locations. */
+export function placesPhrase({
+  locations = 0,
+  locationNames = [],
+}: Pick<AlertFacts, "locations" | "locationNames">): string {
+  const named = locationNames.slice(0, locations > MOST_NAMED ? MOST_NAMED - 1 : MOST_NAMED);
+  const names = named.map((name) => nameOf(name, "", NAME_LENGTH));
+  if (names.length === 0) return locations === 0 ? "" : counted(locations, "location");
+  const last = locations > names.length ? `${locations - names.length} more` : names.pop();
+  return [names.join(", "), last].filter((part) => part).join(" and ");
+}
+
+const MOST_NAMED = 3;
+const NAME_LENGTH = 40;
 
 /** The alert name of the default rule that watches a problem. Rules may have any other name. */
 export const defaultAlertNames = {

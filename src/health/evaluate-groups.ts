@@ -1,7 +1,7 @@
 /** Evaluates rules about recordings that share a label, over all shards, by what the last sweep of each counted. */
 import type { Instant } from "../lib/clock.ts";
 import { capital, cut } from "../lib/text.ts";
-import { type Alert, type GroupLabel, groupNouns, groupOfSubject } from "./alert.ts";
+import { type Alert, type AlertFacts, type GroupLabel, groupNouns, groupOfSubject } from "./alert.ts";
 import { applyRules, EVIDENCE_WAIT_MS, type Evaluator } from "./apply-rules.ts";
 import type { CountsTogether } from "./counts.ts";
 import { withTogether } from "./counts-evaluator.ts";
@@ -130,6 +130,7 @@ function groupEvaluator(
     name: nameOf(found),
     facts: {
       locations: count?.locations,
+      ...locationNames(count, fleet.inventory),
       ...(fleet.isWhole && !count?.stale && offline === fleet.offline && { isAlone: true }),
     },
   });
@@ -149,6 +150,16 @@ function labelsOf(count: GroupCount | undefined, own: Readonly<Record<string, st
   const shared = { ...count?.shared, ...own };
   const id = count?.shared.location_id;
   return id === undefined ? shared : { ...shared, location: inventory.location(id)?.name || id };
+}
+
+const NAMED = 3;
+
+/** Of locations of those offline recordings whose ids are counted. */
+function locationNames(count: GroupCount | undefined, inventory: Inventory): Pick<AlertFacts, "locationNames"> {
+  const offline = [...(count?.offline ?? []), ...(count?.outside?.offline ?? [])];
+  const ids = new Set(offline.flatMap(({ id = "" }) => inventory.recording(id)?.locationId ?? []));
+  const names = [...ids].map((id) => inventory.location(id)?.name || id);
+  return names.length === 0 ? {} : { locationNames: names.sort().slice(0, NAMED) };
 }
 
 /** `Camera server edge-7`. */

@@ -1,7 +1,7 @@
 /** Evaluates rules for recordings taken together, by how many of them are offline. */
 import type { Instant } from "../lib/clock.ts";
 import { isoMinute } from "../lib/format.ts";
-import type { AlertFacts } from "./alert.ts";
+import { type AlertFacts, placesPhrase } from "./alert.ts";
 import type { Evaluator } from "./apply-rules.ts";
 import type { Subject } from "./evaluation.ts";
 import { addStatusCounts } from "./group-counts.ts";
@@ -21,7 +21,7 @@ interface Outage {
   labels(): Readonly<Record<string, string | undefined>>;
   /** `Leeds Briggate`, `Camera server edge-7`. */
   readonly name: string;
-  readonly facts?: Pick<AlertFacts, "locations" | "isAlone">;
+  readonly facts?: Pick<AlertFacts, "locations" | "locationNames" | "isAlone">;
 }
 
 export function outageEvaluator(outage: Outage): Evaluator {
@@ -48,9 +48,10 @@ export function outageEvaluator(outage: Outage): Evaluator {
     },
     describe(rule, startsAt) {
       const { fresh, offline } = countFor(rule, count);
+      const at = placesPhrase(outage.facts ?? {});
       const annotations = alertAnnotations(rule, [
         `${outage.name} is offline`,
-        `${offline.length} of ${fresh} recordings offline since ${isoMinute(startsAt)}.`,
+        `${offline.length} of ${fresh} recordings offline since ${isoMinute(startsAt)}${at && `, at ${at}`}.`,
       ]);
       return { labels: alertLabels(rule, outage.labels()), annotations };
     },

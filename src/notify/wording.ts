@@ -5,6 +5,7 @@ import {
   groupNouns,
   leftOutPhrase,
   type ProblemKind,
+  placesPhrase,
   type RecordingProblemWords,
   recordingProblems,
 } from "../health/alert.ts";
@@ -59,15 +60,18 @@ function changesPhrase({ facts: { changes, changesSince }, updatedAt }: Alert): 
   return `flapping: ${changes} changes in ${span(changesSince, updatedAt)},`;
 }
 
-/** `all 4 recordings offline`, or as many of them as are. */
-function outageExtent({ facts }: Alert): string {
+const PLACES_LENGTH = 120;
+
+/** `all 4 recordings offline`, or as many of them as are; of a group, with where they are. */
+function outageExtent({ facts, labels }: Alert): string {
   const { offline, of, outside = 0, unread = 0 } = facts;
   if (offline === undefined || of === undefined) return "offline";
   const leftOut = leftOutPhrase(facts);
   if (leftOut !== "" && offline > 0)
     return `${figure(offline)} of ${counted(of + outside + unread, "recording")} offline; ${leftOut}`;
   if (offline === 0) return `recovering, 0 of ${counted(of, "recording")} still offline, down`;
-  const places = facts.locations === undefined ? "" : ` at ${counted(facts.locations, "location")}`;
+  const names = clean(labels.location_id === undefined ? placesPhrase(facts) : "", PLACES_LENGTH);
+  const places = names && ` at ${names}`;
   if (offline < of) return `${figure(offline)} of ${counted(of, "recording")} offline${places}`;
   return of === 1 ? "its only recording offline" : `all ${figure(of)} recordings offline${places}`;
 }

@@ -217,11 +217,15 @@ describe("a camera server", () => {
     expect(fleet.tick()).toEqual([`firing ${KEY}`]);
     expect(fleet.firing.get(KEY)).toMatchObject({
       labels: { camera_server: "s1", organisation: "Acme", timezone: "Europe/London", severity: "critical" },
-      annotations: { summary: "Camera server s1 is offline" },
+      annotations: {
+        summary: "Camera server s1 is offline",
+        description: expect.stringMatching(/^4 of 4 recordings offline since .* UTC, at A and C\.$/),
+      },
       facts: {
         offline: 4,
         of: 4,
         locations: 2,
+        locationNames: ["A", "C"],
         isAlone: true,
         problem: "camera_server_offline",
         timezone: "Europe/London",

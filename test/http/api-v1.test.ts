@@ -3,6 +3,7 @@ import type { Listing } from "../../src/http/paging.ts";
 import type { ApiRecording } from "../../src/http/v1/recordings.ts";
 import type { Incident } from "../../src/store/incidents.ts";
 import { alertState, fleetOf, INTERVAL, largeFleet, NOW, recordingState } from "../metrics/fleets.ts";
+import { aRecording } from "../support/fixtures.ts";
 import { firingAlert, serve } from "./serve.ts";
 
 const fleet = fleetOf({
@@ -69,8 +70,14 @@ describe("GET /api/v1/recordings", () => {
     ["location=loc-2", ["rec-3", "rec-4"]],
     ["location=LOC-2&location=Leeds", ["rec-1", "rec-2", "rec-3", "rec-4"]],
     ["location=Lee", []],
+    ["q=EDGE-7", ["rec-2", "rec-4"]],
+    ["q=leeds+edge&status=offline", ["rec-2"]],
+    ["q=+", ["rec-1", "rec-2", "rec-3", "rec-4"]],
+    ["q=edge-8", []],
   ])("?%s gives %j", async (query, expected) => {
-    const { json } = await serve({ fleet: async () => fleet });
+    const on = (id: string) => aRecording(id, { cameraServer: ["rec-2", "rec-4"].includes(id) ? "edge-7" : "" });
+    const inventory = { ...fleet.inventory, recording: on };
+    const { json } = await serve({ fleet: async () => ({ ...fleet, inventory }) });
     expect(ids((await json(`/api/v1/recordings?${query}`)).body)).toEqual(expected);
   });
 

@@ -1,7 +1,12 @@
 /** The words of alerts about recordings that share a label. */
 import { describe, expect, it } from "vitest";
 import type { Notification, NotifiedAlert } from "../../src/alerting/notification.ts";
+import { renderEmail } from "../../src/notify/email/render.ts";
 import { messageOf } from "../../src/notify/message.ts";
+import { renderPagerDuty } from "../../src/notify/pagerduty.ts";
+import { renderSlack } from "../../src/notify/slack/render.ts";
+import { renderTeams } from "../../src/notify/teams.ts";
+import { renderWebhook } from "../../src/notify/webhook.ts";
 import { alertOf, endedOf, MINUTE, NOW, notificationOf, otherAlert } from "./fixtures.ts";
 
 const server = (facts: Partial<NotifiedAlert["facts"]>, name = "edge-7", more: Partial<NotifiedAlert> = {}) =>
@@ -20,6 +25,14 @@ const message = (changes: Partial<Notification>) => messageOf(notificationOf(cha
 describe("an alert of a camera server", () => {
   it.each<[string, Partial<Notification>]>([
     ["🔴 Camera server edge-7: all 38 recordings offline at 5 locations", { firing: [server({ offline: 38 })] }],
+    [
+      "🔴 Camera server edge-7: all 38 recordings offline at Leeds, York and 3 more",
+      { firing: [server({ offline: 38, locationNames: ["Leeds", "York", "Bath"] })] },
+    ],
+    [
+      "🔴 Camera server edge-7: 7 of 38 recordings offline at Leeds and York",
+      { firing: [server({ offline: 7, locations: 2, locationNames: ["Leeds", "York"] })] },
+    ],
     ["🔴 Camera server edge-7: 37 of 38 recordings offline at 5 locations", { firing: [server({ offline: 37 })] }],
     ["🔴 2 camera servers offline", { firing: [server({ offline: 38 }), server({ offline: 38 }, "edge-8")] }],
     [
@@ -62,5 +75,114 @@ describe("an alert of a camera server", () => {
     ];
     const names = message({ groups: 20, firing }).sections.flatMap(({ entries }) => entries.map(({ name }) => name));
     expect(names.slice(0, 3)).toEqual(["Camera server edge-7", "Camera server edge-8", "Shop A"]);
+  });
+});
+
+/** A camera server whose name, as its locations' names, would be markup, a mention and a second line. */
+const HOSTILE = "<!channel> <b>edge</b> *7*\n@all";
+const hostile = (more: Partial<NotifiedAlert> = {}) =>
+  server({ offline: 38, isAlone: true, locationNames: ["<at>Leeds</at>", "_York_"] }, HOSTILE, {
+    annotations: { summary: "Camera server is offline", description: "38 of 38 recordings offline." },
+    ...more,
+  });
+const ended = hostile({ state: "resolved", endsAt: NOW - MINUTE, endReason: "recovered", isNew: false });
+const group = { id: "{}/camera_server=x", labels: { camera_server: HOSTILE } };
+const conversation = { id: "c1", handle: undefined, openedAt: NOW, isOver: false };
+const addresses = { from: "a@b.example", sender: "a@b.example", to: ["c@d.example"], recipient: "c@d.example" };
+const begun = notificationOf({ group, firing: [hostile()], conversation });
+const over = notificationOf({
+  group,
+  reason: "resolved",
+  resolved: [ended],
+  conversation: { ...conversation, isOver: true },
+});
+
+/** Of each channel: what it says of the beginning and the end, and what it must not say. */
+describe("the payload of an alert of a group", () => {
+  const shown = "<!channel> <b>edge</b> *7* @all";
+  const extent = "all 38 recordings offline at <at>Leeds</at>, _York_ and 3 more";
+  const page = "https://lenswatch.example.com/alerts/0123456789abcdef";
+
+  it.each<[string, (of: Notification) => unknown, begins: string[], ends: string[], never: RegExp]>([
+    [
+      "Slack",
+      (of) => renderSlack(of),
+      [
+        "&lt;!channel&gt; &lt;b&gt;edge&lt;/b&gt;",
+        "all 38 recordings offline at &lt;at&gt;Leeds",
+        "No other recording is offline.",
+      ],
+      ["&lt;!channel&gt;", "recovered"],
+      /<!channel|<b>|<at>/,
+    ],
+    [
+      "e-mail",
+      (of) => renderEmail(of, addresses).html,
+      ["&lt;!channel&gt; &lt;b&gt;edge&lt;/b&gt; *7* @all", "at &lt;at&gt;Leeds&lt;/at&gt;, _York_ and 3 more", page],
+      ["&lt;b&gt;edge&lt;/b&gt; *7* @all partly recovered"],
+      /<!channel|<b>|<at>/,
+    ],
+    [
+      "e-mail as text",
+      (of) => renderEmail(of, addresses).text,
+      [`Camera server ${shown}: ${extent}`, page],
+      [shown],
+      /7\*\n@all/,
+    ],
+    [
+      "PagerDuty",
+      (of) => renderPagerDuty(of, { sendResolved: true }),
+      [
+        `"summary":"🔴 Camera server ${shown}: ${extent}"`,
+        `"source":"Camera server ${shown}"`,
+        `"component":"Camera server ${shown}"`,
+        '"class":"CameraServerOffline"',
+        `"href":"${page}"`,
+        '"event_action":"trigger","dedup_key":"c1"',
+      ],
+      ['{"event_action":"resolve","dedup_key":"c1"}'],
+      /\\n@all/,
+    ],
+    [
+      "Teams",
+      (of) => renderTeams(of),
+      [`"type":"TextRun","text":"🔴 Camera server ${shown}: ${extent}"`, `"url":"${page}"`],
+      [`"type":"TextRun","text":"⚪ Camera server ${shown} partly recovered`],
+      /"type":"(?!message|AdaptiveCard|RichTextBlock|TextRun|Action\.OpenUrl)/,
+    ],
+    [
+      "webhook",
+      (of) => renderWebhook(of, { maxAlerts: 0 }),
+      [
+        '"status":"firing"',
+        '"fingerprint":"0123456789abcdef"',
+        `"commonLabels":{"severity":"critical","alertname":"CameraServerOffline","camera_server":${JSON.stringify(HOSTILE)}}`,
+        '"description":"38 of 38 recordings offline."',
+      ],
+      ['"status":"resolved"', '"end_reason":"recovered"', '"fingerprint":"0123456789abcdef"'],
+      /location_id/,
+    ],
+  ])("%s says what and where, and takes no name for markup", (_, render, begins, ends, never) => {
+    const textOf = (of: Notification) =>
+      [render(of)].map((one) => (typeof one === "string" ? one : JSON.stringify(one))).join();
+    for (const [of, parts] of [
+      [begun, begins],
+      [over, ends],
+    ] as const) {
+      const text = textOf(of);
+      for (const part of parts) expect(text).toContain(part);
+      expect(text).not.toMatch(never);
+    }
+  });
+
+  it("has the same keys in its reminder and its end, so that a receiver takes them for one", () => {
+    const keys = (of: Notification) => {
+      const { groupKey, alerts } = renderWebhook(of, { maxAlerts: 0 });
+      return [renderPagerDuty(of, { sendResolved: true })?.dedup_key, groupKey, alerts.map((one) => one.fingerprint)];
+    };
+    const moved = hostile({ isNew: false, facts: { ...hostile().facts, offline: 30, locations: 4 } });
+    expect(keys({ ...begun, reason: "reminder", firing: [moved] })).toEqual(keys(begun));
+    expect(keys(over)).toEqual(keys(begun));
+    expect(renderPagerDuty(begun, { sendResolved: true })?.dedup_key).toBe("c1");
   });
 });

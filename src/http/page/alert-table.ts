@@ -8,6 +8,7 @@ import {
   groupOfSubject,
   leftOutPhrase,
   type ProblemKind,
+  placesPhrase,
   problems,
   recordingProblems,
   type SubjectKind,
@@ -70,7 +71,8 @@ export function subjectOf({ subject, labels, annotations, facts }: Alert, root: 
   const group = groupOfSubject(subject);
   if (group) {
     const value = html`<a href="${homeLink(root, { q: group.value.slice(0, 256) })}"><bdi>${cut(group.value, 100)}</bdi></a>`;
-    return html`${groupNouns[group.label]} ${value} <small>${location}</small>`;
+    const places = locationId === undefined ? placesPhrase(facts) : "";
+    return html`${groupNouns[group.label]} ${value} <small>${location}${places && html`at <bdi>${places}</bdi>`}</small>`;
   }
   if (kind === "group")
     return html`<bdi>${cut(id.replace(/^slo\//, "SLO "), 100)}</bdi> <small>${cut(annotations.description ?? "", 300)} ${location}</small>`;

@@ -7,6 +7,7 @@ import { type CsvCell, csvLines } from "../../lib/csv.ts";
 import { count, counted } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import type { Incident } from "../../store/incidents.ts";
+import { textMatcher } from "../search.ts";
 import { type ApiIncident, incidentListing } from "../v1/incidents.ts";
 import { optionsOf } from "./field.ts";
 import { incidentTable } from "./history.ts";
@@ -14,7 +15,6 @@ import type { HtmlPage } from "./layout.ts";
 import { type IncidentsQuery, incidentsLink, periods, type Root } from "./links.ts";
 import { pager } from "./listing.ts";
 import { type PageData, unreachableNotice } from "./page-data.ts";
-import { textMatcher } from "./search-page.ts";
 import { knownZone } from "./when.ts";
 
 const INCIDENTS_A_PAGE = 100;

@@ -5,6 +5,7 @@ import { count, counted, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import type { HttpDeps } from "../deps.ts";
 import { HttpError } from "../errors.ts";
+import { textMatcher } from "../search.ts";
 import { incidentListing } from "../v1/incidents.ts";
 import { alertCard } from "./alert-card.ts";
 import { thresholdsOf, uptimeSection } from "./charts.ts";
@@ -13,7 +14,7 @@ import type { HtmlPage } from "./layout.ts";
 import type { HomeQuery } from "./links.ts";
 import { inTime, type PageData, unreachableNotice } from "./page-data.ts";
 import { recordingNameOf, zonesInWords } from "./recording-table.ts";
-import { recordingListingOf, recordingsSection, textMatcher } from "./search-page.ts";
+import { recordingListingOf, recordingsSection } from "./search-page.ts";
 import {
   countBadges,
   type FleetSummary,

@@ -2,12 +2,12 @@
 import { count, counted } from "../../lib/format.ts";
 import { html, type Markup } from "../../lib/markup.ts";
 import { listingOf } from "../paging.ts";
+import { textMatcher } from "../search.ts";
 import { optionsOf } from "./field.ts";
 import type { HtmlPage } from "./layout.ts";
 import { type HomeQuery, homeLink, locationFilters, type locationOrders } from "./links.ts";
 import { pager, sortKey } from "./listing.ts";
 import { type PageData, unreachableNotice } from "./page-data.ts";
-import { textMatcher } from "./search-page.ts";
 import {
   type FleetSummary,
   type LocationSummary,

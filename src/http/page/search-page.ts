@@ -1,17 +1,21 @@
-/** `GET /?q=`: locations and recordings found by name, and how recordings are listed. */
+/** `GET /?q=`: alerts found by their labels, locations and recordings found by name, and how recordings are listed. */
+import type { Alert } from "../../health/alert.ts";
 import type { RecordingState } from "../../health/shard-state.ts";
 import { count, counted } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { type Listing, listingOf } from "../paging.ts";
+import { recordingMatcher, textMatcher } from "../search.ts";
+import { alertSortKey, alertTable } from "./alert-table.ts";
 import type { HtmlPage } from "./layout.ts";
 import { type HomeQuery, homeLink, type Root } from "./links.ts";
 import { pager } from "./listing.ts";
 import { type PageData, unreachableNotice } from "./page-data.ts";
-import { locationNameOf, recordingNameOf, recordingSortKey, recordingTable } from "./recording-table.ts";
+import { recordingSortKey, recordingTable } from "./recording-table.ts";
 import { type FleetSummary, locationSortKey, locationTable, summarize } from "./summary.ts";
 
 const RECORDINGS_A_PAGE = 100;
 const LOCATIONS_FOUND = 12;
+const ALERTS_FOUND = 12;
 
 const ROOT = "./";
 
@@ -24,12 +28,13 @@ export function* searchPage(data: PageData, query: HomeQuery): Generator<void, H
   const { fleet } = data;
   const summary = yield* summarize(fleet, data.alerts);
   const matches = textMatcher(q);
+  const alerts = yield* listingOf(data.alerts, { limit: ALERTS_FOUND }, (alert) =>
+    matches(Object.values(alert.labels)) ? alertSortKey(alert) : undefined,
+  );
   const locations = yield* listingOf(summary.locations.values(), { limit: LOCATIONS_FOUND }, (location) =>
     matches([location.name, location.id]) ? locationSortKey(location) : undefined,
   );
-  const listing = yield* recordingListingOf(summary, data, query, (state) =>
-    matches([recordingNameOf(state.id, fleet), locationNameOf(state, fleet), state.id, ...groupsOf(state.id, data, q)]),
-  );
+  const listing = yield* recordingListingOf(summary, data, query, recordingMatcher(q, fleet));
   const left = locations.total - locations.items.length;
   const more = html`<p class="soft">and ${counted(left, "more location")}: add a word to narrow the search.</p>`;
   const found = html`<section aria-labelledby="locations"><h2 id="locations">${counted(locations.total, "location")}</h2>
@@ -37,36 +42,26 @@ ${locationTable(locations.items)}${left === 0 ? nothing : more}</section>`;
   return {
     ...page,
     title: `${count(listing.total)} found`,
-    body: html`${top}${query.cursor === undefined && locations.total > 0 ? found : nothing}
+    body: html`${top}${query.cursor === undefined ? html`${alertsFound(alerts, data)}${locations.total > 0 ? found : nothing}` : nothing}
 <section aria-labelledby="recordings"><h2 id="recordings">${counted(listing.total, "recording")}</h2>
 ${recordingsSection(listing, data, query, true)}</section>`,
   };
 }
 
-/** What alerts of groups are about; a time zone is part of no other name only as a whole. */
-function groupsOf(id: string, { fleet }: PageData, q: string): string[] {
-  const { cameraServer = "", organisation = "", timezone = "" } = fleet.inventory.recording(id) ?? {};
-  return [cameraServer, organisation, ...(timezone === q ? [timezone] : [])];
+/** Active alerts that have the words in their labels. */
+function alertsFound({ items, total }: Listing<Alert>, data: PageData): Markup {
+  if (total === 0) return nothing;
+  const left = total - items.length;
+  const all = html`<p class="soft">and <a href="${homeLink(ROOT, { show: "alerts" })}">${counted(left, "more alert")}</a></p>`;
+  return html`<section aria-labelledby="alerts"><h2 id="alerts">${counted(total, "active alert")}</h2>
+${alertTable(items, data, { root: ROOT, caption: "Active alerts found" })}${left === 0 ? nothing : all}</section>`;
 }
 
 export function searchForm(root: Root, q = ""): Markup {
   return html`<form class="search" role="search" action="${root}" method="get">
-<label>Part of a name, of a recording or a location
+<label>Part of a name, of a recording, a location or a camera server
 <input type="search" name="q" value="${q}" maxlength="256" autofocus autocomplete="off" required></label>
 <button>Search</button></form>`;
-}
-
-/** Whether all words of `text` are in the given names together, whatever their case and accents. */
-export function textMatcher(text: string): (names: readonly string[]) => boolean {
-  const words = folded(text).split(/\s+/);
-  return (names) => {
-    const all = folded(names.map((name) => name.slice(0, 256)).join("\n"));
-    return words.every((word) => all.includes(word));
-  };
-}
-
-function folded(text: string): string {
-  return text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
 }
 
 /** The recordings of one page of a list, with links to the others. */

@@ -7,6 +7,7 @@ import { DAY_MS } from "../../lib/clock.ts";
 import { runYielding } from "../../lib/yield.ts";
 import { type Listing, listingOf, pageParameters } from "../paging.ts";
 import { isoTime, repeated } from "../query.ts";
+import { recordingMatcher } from "../search.ts";
 import { namedIn } from "./locations.ts";
 import {
   AlertRow,
@@ -24,6 +25,12 @@ const RecordingsQuery = z.strictObject({
   ...pageParameters,
   location: named,
   recording: named,
+  q: z
+    .string()
+    .max(256, "expected at most 256 characters")
+    .transform((text) => text.trim())
+    .optional()
+    .meta({ type: "string", description: "Words in the names of it, its location, camera server and organisation." }),
   status: repeated(z.enum(recordingStatuses, { error: `expected one of ${recordingStatuses.join(", ")}` })),
 });
 type RecordingsQuery = z.infer<typeof RecordingsQuery>;
@@ -67,8 +74,10 @@ function* recordingListing(fleet: FleetSnapshot, query: RecordingsQuery): Genera
   const recordings = yield* recordingsById(fleet);
   const [isWanted, isWantedLocation] = [namedIn(query.recording), namedIn(query.location)];
   const statuses = new Set(query.status);
+  const matches = query.q ? recordingMatcher(query.q, fleet) : () => true;
   return yield* listingOf(recordings.values(), query, (state) => {
     if (!isWanted(state.id, inventory.recording(state.id)?.name)) return undefined;
+    if (!matches(state)) return undefined;
     if (statuses.size > 0 && !statuses.has(currentStatus(state, now, statusIntervalMs))) return undefined;
     return isWantedLocation(state.locationId, inventory.location(state.locationId)?.name) ? state.id : undefined;
   });

@@ -8,7 +8,7 @@ import type { FleetSnapshot } from "../../../src/health/shard-state.ts";
 import type { Incident } from "../../../src/store/incidents.ts";
 import { rule } from "../../health/shard-history.ts";
 import { alertState, fleetOf, INTERVAL, NOW, recordingState } from "../../metrics/fleets.ts";
-import { anUptimeBucket } from "../../support/fixtures.ts";
+import { anUptimeBucket, aRecording } from "../../support/fixtures.ts";
 import { serve, shownConfig } from "../serve.ts";
 import { active, alertOf, keptUptime, smallFleet, unreachable } from "./fleet.ts";
 import { elementOf, linksOf, shownText } from "./read-page.ts";
@@ -530,6 +530,35 @@ describe("GET /?q=", () => {
     const found = [...html.matchAll(/href="\.\/recordings\/([^"]*)"/g)];
     expect(found.map(([, id = ""]) => decodeURIComponent(id))).toEqual(recordings);
     expect(html.match(/<h2 id="locations">[1-9]/g)?.length ?? 0).toBe(places);
+  });
+
+  test("finds alerts by their labels, and recordings by the camera server that they are on now", async () => {
+    const states = ["a", "b", "c"].map((id) => recordingState(id, { locationId: "leeds" }));
+    const servers = { a: "edge-7", b: "edge-8", c: "edge-7" };
+    const inventory = {
+      recording: (id: string) => aRecording(id, { cameraServer: servers[id as "a"], locationId: "leeds" }),
+      location: () => undefined,
+    };
+    const server = alertOf("CameraServerOffline", {
+      subject: { kind: "group", id: "camera_server/edge-7" },
+      labels: { alertname: "CameraServerOffline", camera_server: "edge-7" },
+      facts: {
+        timezone: "UTC",
+        problem: "camera_server_offline",
+        locations: 5,
+        locationNames: ["<b>Leeds</b>", "York"],
+      },
+    });
+    const labels = { alertname: "RecordingOffline", recording_id: "b", recording: "B", camera_server: "edge-7" };
+    const moved = alertOf("RecordingOffline", { subject: { kind: "recording", id: "b" }, labels });
+    const fleet = async () => ({ ...fleetOf({ recordings: states }), inventory });
+    const { html } = await page("/?q=EDGE-7", { fleet, alerts: active(server, moved, alertOf("LowQuality")) });
+    const shown = shownText(html);
+    expect(shown).toContain("2 active alerts");
+    expect(shown.join("\n")).toContain("camera server edge-7 at <b>Leeds</b>, York and 3 more");
+    expect(shown).toContain("2 recordings");
+    const { html: none } = await page("/?q=edge-9", { fleet, alerts: active(server, moved) });
+    expect(none).not.toContain("<table");
   });
 
   test("keeps what was searched for in the field, and in the links to more", async () => {
