@@ -197,6 +197,23 @@ test("what is added to a location whose camera server explains its outage is not
   expect(fleet.notified()).toEqual([serverKey("s1"), recordingKey(5)]);
 });
 
+test("a recording that moves to another camera server while offline stays one alert, and is notified once its old one recovers", () => {
+  const fleet = new Fleet([..."AACCA"].map((at, i) => [at, i < 4 ? "s1" : "s2"]));
+  fleet.offline = new Set([0, 1, 2, 3]);
+  fleet.ticks(5);
+  expect(fleet.notified()).toEqual([serverKey("s1")]);
+  const id = fleet.firing.get(recordingKey(0))?.id;
+  fleet.layout = fleet.layout.map(([at, server], i) => [at, i === 0 ? "s2" : server]);
+  const moved = fleet.ticks(5);
+  expect(moved.filter((one) => !one.startsWith("updated"))).toEqual([]);
+  expect(fleet.firing.get(recordingKey(0))).toMatchObject({ id, labels: { camera_server: "s1" } });
+  expect(fleet.firing.get(serverKey("s1"))?.facts, "it is counted where it is").toMatchObject({ offline: 3, of: 3 });
+  expect(fleet.notified()).toEqual([serverKey("s1")]);
+  fleet.offline = new Set([0]);
+  fleet.ticks(15);
+  expect(fleet.notified()).toEqual([recordingKey(0)]);
+});
+
 describe("a camera server", () => {
   const serverRules = outages.filter(({ when }) => when.kind === "group_offline");
   const KEY = serverKey("s1");

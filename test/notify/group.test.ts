@@ -111,6 +111,8 @@ describe("the payload of an alert of a group", () => {
         "&lt;!channel&gt; &lt;b&gt;edge&lt;/b&gt;",
         "all 38 recordings offline at &lt;at&gt;Leeds",
         "No other recording is offline.",
+        "\u200b*\u200b7\u200b*\u200b",
+        "\u200b_\u200bYork",
       ],
       ["&lt;!channel&gt;", "recovered"],
       /<!channel|<b>|<at>/,
