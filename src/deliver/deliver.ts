@@ -249,16 +249,8 @@ async function putOff(run: DeliveryRun, batch: Batch, lease: Lease, now: Instant
 /** Without knowing what was accepted before, nothing is sent. */
 async function waitToRecover(run: DeliveryRun, token: string, claim: Claimed | ClaimedStorm, at: Instant) {
   const groups = claim.kind === "storm" ? claim.groups : [claim];
-  const lease = { token, gatherMs: 0 };
-  await settle(
-    run,
-    lease,
-    at,
-    postponed(
-      groups.map((one) => ({ claim: one })),
-      { now: run.deps.clock.now(), at },
-    ),
-  );
+  const shares = groups.map((one) => ({ claim: one }));
+  await settle(run, { token, gatherMs: 0 }, at, postponed(shares, { now: run.deps.clock.now(), at }));
   return "one" as const;
 }
 

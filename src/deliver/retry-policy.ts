@@ -15,20 +15,9 @@ export interface NotifyRefusal {
 /** A passing failure is retried soon; one that needs a person is retried seldom. */
 const PASSING: BackoffPolicy = { baseMs: 1_000, capMs: 120_000 };
 const LASTING: BackoffPolicy = { baseMs: 10_000, capMs: 300_000 };
-const BACKOFF: Readonly<Record<NotifyErrorCode, BackoffPolicy>> = {
-  network: PASSING,
-  timeout: PASSING,
-  rate_limited: PASSING,
-  server_error: PASSING,
-  other: PASSING,
-  auth: LASTING,
-  not_found: LASTING,
-  bad_request: LASTING,
-  recipient_refused: LASTING,
-  conversation_gone: LASTING,
-};
 
 const UNSURE: readonly NotifyErrorCode[] = ["network", "timeout", "server_error", "other"];
+const MAY_PASS: readonly NotifyErrorCode[] = [...UNSURE, "rate_limited"];
 
 /** Whether the message may have been accepted all the same. */
 export function isUnsure(code: NotifyErrorCode): boolean {
@@ -43,6 +32,6 @@ export function retryAt(
   now: Instant,
 ): Instant {
   const counts = failures.map((one) => (scope === "message" ? one.groupFailures : one.failures));
-  const backoff = Math.min(resendMs, backoffMs(BACKOFF[code], Math.max(...counts) + 1));
+  const backoff = Math.min(resendMs, backoffMs(MAY_PASS.includes(code) ? PASSING : LASTING, Math.max(...counts) + 1));
   return now + Math.max(backoff, retryAfterMs);
 }
