@@ -1,5 +1,6 @@
 /** CSV without formulas that a spreadsheet would run (OWASP: CSV injection). */
 import { stringify } from "csv-stringify/sync";
+import { chunksOf } from "./chunks.ts";
 
 /** Text is neutralised and quoted; undefined is an empty cell. */
 export type CsvCell = string | number | undefined;
@@ -14,6 +15,18 @@ const FORMULA = /^[\s\p{Cf}"]*[=+\-@＝＋－＠]|^\n/u;
 export function csvLines(rows: readonly (readonly CsvCell[])[]): string {
   const cells = rows.map((row) => row.map(cell));
   return stringify(cells, OPTIONS);
+}
+
+/** The cell of each column, by its head. */
+export type CsvColumns<Row> = Readonly<Record<string, (row: Row) => CsvCell>>;
+
+const ROWS_PER_STEP = 500;
+
+/** The lines of a table, in chunks: the heads, then some rows at a time. */
+export function* csvTable<Row>(columns: CsvColumns<Row>, rows: readonly Row[]): Generator<string, void> {
+  const cells = Object.values(columns);
+  yield csvLines([Object.keys(columns)]);
+  for (const page of chunksOf(rows, ROWS_PER_STEP)) yield csvLines(page.map((row) => cells.map((cell) => cell(row))));
 }
 
 /**

@@ -1,6 +1,5 @@
 /** All figures of a digest for spreadsheets. */
-import { chunksOf } from "../../lib/chunks.ts";
-import { type CsvCell, csvLines } from "../../lib/csv.ts";
+import { type CsvColumns, csvTable } from "../../lib/csv.ts";
 import type { Interval } from "../../lib/intervals.ts";
 import { cut, stripControls } from "../../lib/text.ts";
 import { meanRecovery, tallyOf } from "../compute/tally.ts";
@@ -9,13 +8,11 @@ import {
   type Digest,
   digestParts,
   type LensToClean,
+  type Located,
   type LocatedVisits,
-  type LocationGroup,
   type RecordingDigest,
   type UntrustedDay,
 } from "../digest.ts";
-
-const ROWS_PER_STEP = 500;
 
 /**
  * The tables of a digest by name, in chunks: ratios 0–1, times in seconds, instants in UTC, an empty cell without a figure.
@@ -24,52 +21,25 @@ const ROWS_PER_STEP = 500;
  */
 export function tablesOf({ parts, period, untrusted, lenses, visits }: Digest): Map<string, Generator<string, void>> {
   const groups = digestParts.flatMap((part) => parts[part]);
-  const rows = groups.flatMap((group) => group.recordings.map((recording): RecordingRow => [recording, group]));
-  const tables = [
-    ["recordings", table(recordingColumns(period), rows), true],
-    [
-      "visitor-counts",
-      table(
-        countsColumns,
-        untrusted.map((day) => [day]),
-      ),
-      untrusted.length > 0,
-    ],
-    [
-      "lenses",
-      table(
-        lensColumns,
-        lenses.map((lens) => [lens]),
-      ),
-      lenses.length > 0,
-    ],
-    [
-      "visits-uncounted",
-      table(
-        visitsColumns,
-        visits.map((one) => [one]),
-      ),
-      visits.length > 0,
-    ],
-  ] as const;
-  return new Map(tables.flatMap(([name, lines, isThere]) => (isThere ? [[name, lines] as const] : [])));
+  const rows = groups.flatMap(({ recordings, locationId, locationName }) =>
+    recordings.map((recording) => ({ ...recording, locationId, locationName })),
+  );
+  const tables = new Map([["recordings", csvTable(recordingColumns(period), rows)]]);
+  if (untrusted.length > 0) tables.set("visitor-counts", csvTable(countsColumns, untrusted));
+  if (lenses.length > 0) tables.set("lenses", csvTable(lensColumns, lenses));
+  if (visits.length > 0) tables.set("visits-uncounted", csvTable(visitsColumns, visits));
+  return tables;
 }
 
-function* table<Row extends readonly unknown[]>(columns: Columns<Row>, rows: readonly Row[]): Generator<string, void> {
-  const cells = Object.values(columns);
-  yield csvLines([Object.keys(columns)]);
-  for (const page of chunksOf(rows, ROWS_PER_STEP))
-    yield csvLines(page.map((row) => cells.map((cell) => cell(...row))));
-}
-
-type RecordingRow = [RecordingDigest, LocationGroup];
-type Columns<Row extends readonly unknown[]> = Readonly<Record<string, (...row: Row) => CsvCell>>;
+const placeColumns: CsvColumns<Located> = {
+  location: ({ locationName }) => short(locationName),
+  location_id: ({ locationId }) => short(locationId),
+};
 
 /** Downtime and outages are blank where nothing is known. */
-function recordingColumns(bounds: Interval): Columns<RecordingRow> {
+function recordingColumns(bounds: Interval): CsvColumns<RecordingDigest & Located> {
   return {
-    location: (_, { locationName }) => short(locationName),
-    location_id: (_, { locationId }) => short(locationId),
+    ...placeColumns,
     recording: ({ name }) => short(name),
     recording_id: ({ id }) => short(id),
     part: ({ part }) => part,
@@ -86,9 +56,8 @@ function recordingColumns(bounds: Interval): Columns<RecordingRow> {
   };
 }
 
-const lensColumns: Columns<[LensToClean]> = {
-  location: ({ locationName }) => short(locationName),
-  location_id: ({ locationId }) => short(locationId),
+const lensColumns: CsvColumns<LensToClean> = {
+  ...placeColumns,
   recording: ({ recording }) => short(recording.name),
   recording_id: ({ recording }) => short(recording.id),
   quality_ratio: ({ quality }) => ratio(quality),
@@ -96,9 +65,8 @@ const lensColumns: Columns<[LensToClean]> = {
   below_threshold_from: ({ below }) => new Date(below).toISOString(),
 };
 
-const countsColumns: Columns<[UntrustedDay]> = {
-  location: ({ locationName }) => short(locationName),
-  location_id: ({ locationId }) => short(locationId),
+const countsColumns: CsvColumns<UntrustedDay> = {
+  ...placeColumns,
   date: ({ date }) => date,
   uptime_ratio: ({ uptime }) => ratio(uptime),
   entries: ({ entries }) => entries,
@@ -106,9 +74,8 @@ const countsColumns: Columns<[UntrustedDay]> = {
   short_by: shortfall,
 };
 
-const visitsColumns: Columns<[LocatedVisits]> = {
-  location: ({ locationName }) => short(locationName),
-  location_id: ({ locationId }) => short(locationId),
+const visitsColumns: CsvColumns<LocatedVisits> = {
+  ...placeColumns,
   visits_uncounted: ({ visits }) => Math.round(visits.estimate),
   visits_uncounted_low: ({ visits }) => Math.round(visits.low),
   visits_uncounted_high: ({ visits }) => Math.round(visits.high),

@@ -1,9 +1,8 @@
 /** `GET /incidents`: what happened, filtered and sorted, also as CSV; and the last day of it for the overview. */
 
 import type { Inventory } from "../../health/shard-state.ts";
-import { chunksOf } from "../../lib/chunks.ts";
 import { DAY_MS } from "../../lib/clock.ts";
-import { type CsvCell, csvLines } from "../../lib/csv.ts";
+import { type CsvColumns, csvTable } from "../../lib/csv.ts";
 import { count, counted } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import type { Incident } from "../../store/incidents.ts";
@@ -88,7 +87,7 @@ function filterForm({ q = "", rule = "", days, sort }: IncidentsQuery, rules: re
 <button>Show</button></form>`;
 }
 
-const CSV_COLUMNS: Readonly<Record<string, (row: ApiIncident) => CsvCell>> = {
+const CSV_COLUMNS: CsvColumns<ApiIncident> = {
   alertname: ({ alertname }) => alertname,
   location: ({ location }) => location ?? undefined,
   location_id: ({ locationId }) => locationId ?? undefined,
@@ -103,7 +102,6 @@ const CSV_COLUMNS: Readonly<Record<string, (row: ApiIncident) => CsvCell>> = {
   visits_uncounted_low: ({ uncounted }) => uncounted?.low,
   visits_uncounted_high: ({ uncounted }) => uncounted?.high,
 };
-const ROWS_PER_STEP = 500;
 
 /** All rows that the query asks for, instants in UTC; empty cells where it is not over. */
 export function* incidentsCsv(
@@ -113,9 +111,9 @@ export function* incidentsCsv(
 ): Generator<void, string> {
   const wanted = { ...wantedBy(query, inventory), limit: incidents.length };
   const { items } = yield* incidentListing(incidents, wanted, inventory, now);
-  let text = csvLines([Object.keys(CSV_COLUMNS)]);
-  for (const rows of chunksOf(items, ROWS_PER_STEP)) {
-    text += csvLines(rows.map((row) => Object.values(CSV_COLUMNS).map((cell) => cell(row))));
+  let text = "";
+  for (const lines of csvTable(CSV_COLUMNS, items)) {
+    text += lines;
     yield;
   }
   return text;
