@@ -21,6 +21,7 @@ interface Options {
   readonly high?: boolean;
   readonly lost?: boolean;
   readonly together?: boolean;
+  readonly tills: boolean;
 }
 
 const DAY_MS = 86_400_000;
@@ -37,6 +38,7 @@ await new Command("detect")
   .option("--from <date>", "first day, YYYY-MM-DD; without, one of a year that the seed gives")
   .option("--world <file>", "a scenario file whose `visits` and `traits` make the world")
   .option("--sensitivity <n...>", "sensitivities to compare", (text, all: number[] = []) => [...all, positive(text)])
+  .option("--no-tills", "nothing is known of sales; with one recording of each location there is no witness")
   .option("--high", "rules on high counts too, which take as long again")
   .option("--wrong", "print each false alarm too")
   .option("--missed", "print each blind camera too that was not found within a trading day, and why")
@@ -56,6 +58,7 @@ function run(options: Options): void {
     ...{ seed, locations, weeks, scenario, from },
     recordingsPerLocation: recordings,
     withHigh: options.high,
+    withTills: options.tills,
     sensitivities: sensitivity,
     progress: process.stderr.isTTY ? (share) => process.stderr.write(`\r${Math.floor(share * 100)} %`) : undefined,
   });

@@ -10,6 +10,8 @@ export interface Fault extends Interval {
   readonly kind: FaultKind;
   readonly locationId: string;
   readonly recordingId: string;
+  /** Taxonomies. */
+  readonly zones: readonly string[];
   /** Of its zones, one is an entrance. */
   readonly isEntrance: boolean;
   /** Another recording covers one of its zones too. */
@@ -39,7 +41,8 @@ export function breakWorld(world: VisitsWorld, seed: number, span: Interval, ent
       const isEntrance = recording.taxonomies.some((zone) => entrances.has(zone));
       return timesOf(random, span).map(({ kind, from, to }): Fault => {
         world.impair(recording.id, impairmentOf(kind, random), from, to);
-        return { kind, from, to, locationId, recordingId: recording.id, isEntrance, isShared };
+        const zones = recording.taxonomies;
+        return { kind, from, to, locationId, recordingId: recording.id, zones, isEntrance, isShared };
       });
     }),
   );

@@ -1,4 +1,5 @@
 /** How the findings compare with the ledger of the world, as the table of docs/detection.md. */
+import { NATS } from "../../src/counts/implausible.ts";
 import type { Instant } from "../../src/lib/clock.ts";
 import type { Fault, FaultKind } from "./faults.ts";
 import type { Episode, Played } from "./run.ts";
@@ -20,10 +21,13 @@ export interface Found {
   readonly of: number;
   readonly found: number;
   readonly withinDay: number;
+  /** Those of which even one who knows the true rates would know within a trading day, and of them those found in it. */
+  readonly knowable: number;
+  readonly knowableWithinDay: number;
   /** Until found, of those that were, ascending. */
   readonly hours: readonly number[];
   readonly visits: readonly number[];
-  /** Usual since the counts fell away, as the alert says. */
+  /** Usual since the fault began, whether served by then or not. */
   readonly expected: readonly number[];
 }
 
@@ -72,17 +76,23 @@ export function explains(fault: Fault, { kind, locationId, recordingId, at }: Ep
 }
 
 function compare(sought: readonly Fault[], episodes: readonly Episode[], world: VisitsWorld): Found {
-  const found = sought.flatMap((fault) => {
+  const all = sought.map((fault) => {
     const first = episodes.find((episode) => explains(fault, episode));
-    return first ? [{ fault, at: first.at, finding: first.finding }] : [];
+    const until = tradingDayAfter(world, fault);
+    const { recordingId, from } = fault;
+    const isKnowable = world.idealSurprise({ recordingId, from, to: until }) >= NATS;
+    return { fault, first, isKnowable, isWithinDay: first !== undefined && first.at <= until };
   });
+  const found = all.flatMap(({ fault, first }) => (first ? [{ fault, first, at: first.at }] : []));
   const ascending = (values: number[]) => values.sort((a, b) => a - b);
   return {
     of: sought.length,
     found: found.length,
-    withinDay: found.filter(({ fault, at }) => at <= tradingDayAfter(world, fault)).length,
+    withinDay: all.filter(({ isWithinDay }) => isWithinDay).length,
+    knowable: all.filter(({ isKnowable }) => isKnowable).length,
+    knowableWithinDay: all.filter(({ isKnowable, isWithinDay }) => isKnowable && isWithinDay).length,
     hours: ascending(found.map(({ fault, at }) => (at - fault.from) / HOUR_MS)),
-    expected: ascending(found.map(({ finding }) => finding.expected)),
+    expected: ascending(found.map(({ fault, first }) => first.usualOf(fault.zones, fault.from))),
     visits: ascending(
       found.map(
         ({ fault, at }) => world.missedBetween({ recordingId: fault.recordingId, from: fault.from, to: at }).missed,
@@ -147,9 +157,10 @@ export function tableOf(
     "blind",
     "found",
     "within a trading day",
+    "of those that can be known by then",
     "hours to find: median, p90",
-    "usual since the fall: median, p90",
-    "visits lost until then: median, p90",
+    "expected visits until then: median, p90",
+    "true visits lost: median, p90",
     "dim found",
     "turned found",
     "ghosts found",
@@ -166,6 +177,7 @@ export function tableOf(
       blind.of,
       `${blind.found} (${percent(blind.found, blind.of)})`,
       percent(blind.withinDay, blind.of),
+      `${blind.knowableWithinDay}/${blind.knowable} (${percent(blind.knowableWithinDay, blind.knowable)})`,
       quantiles(blind.hours, 1),
       quantiles(blind.expected, 0),
       quantiles(blind.visits, 0),

@@ -21,6 +21,8 @@ export interface DetectOptions {
   readonly scenario?: Scenario | undefined;
   /** Rules on high counts besides. */
   readonly withHigh?: boolean | undefined;
+  /** Left out: yes. */
+  readonly withTills?: boolean | undefined;
   /** Each site's verdicts by themselves. */
   readonly observe?: ((assessed: SiteAssessment, sensitivity: number, now: Instant) => void) | undefined;
   readonly progress?: ((share: number) => void) | undefined;
@@ -72,7 +74,7 @@ export function playWorld(options: DetectOptions): Played {
     ),
   );
   for (let now = from + STEP_MS; now <= until; now += STEP_MS) {
-    const counts = sites.filter((site) => site.read(now)).map((site) => site.counts(now));
+    const counts = sites.filter((site) => site.read(now)).map((site) => site.counts(now, options.withTills));
     for (const rule of rules) rule.step(counts, now);
     options.progress?.((now - from) / (until - from));
   }

@@ -99,11 +99,11 @@ export class SeenSite {
   }
 
   /** Learned once a day: the past changes no more often here. */
-  counts(now: Instant): CountsOfSite {
+  counts(now: Instant, withTills = true): CountsOfSite {
     const [entries, sales, ...zones] = this.#series;
     const { id: locationId, timezone, organisation, recordings } = this.location;
     const site: CountedSite = {
-      ...{ locationId, entries: entries as CountSeries, sales, zones },
+      ...{ locationId, entries: entries as CountSeries, sales: withTills ? sales : undefined, zones },
       recordings: recordings.map(({ id: recordingId, taxonomies }) => ({
         ...{ recordingId, zones: taxonomies },
         outages: this.#offline.flatMap((fault) =>

@@ -90,7 +90,7 @@ export function expectedIn(baseline: Baseline, at: Instant, hourAt: HourAt) {
   const mean = baseline.usual[ofWeek];
   if (mean === undefined) return undefined;
   const spread = createSpread(baseline);
-  spread.add(mean, { day: labelDay(label), hour: label });
+  spread.add(mean, labelDay(label), mean);
   return { mean, variance: mean + spread.variance() * mean ** 2 };
 }
 
@@ -220,16 +220,24 @@ function lacking({ expected, counted }: ExpectedHour): number {
   return expected - counted / HARDLY;
 }
 
-function lullOf(hours: readonly KnownHour[], busyDays: PastOptions["busyDays"]): number {
-  return !busyDays || busyDays.has(hours[0]?.day ?? 0) ? mostIn(hours, lacking) : 0;
+interface Lull {
+  readonly lacked: number;
+  /** Usual visits of that day. */
+  readonly ofDay: number;
 }
 
-/** The most without the days in a row that are at least half as bad as the worst, and without one at either end of them. */
-function secondEpisode(lulls: readonly number[]): number {
-  const most = Math.max(0, ...lulls);
-  const worst = lulls.indexOf(most);
-  let [from, to] = [worst, worst];
-  while ((lulls[from] ?? 0) * 2 >= most && from >= 0) from--;
-  while ((lulls[to] ?? 0) * 2 >= most && to < lulls.length) to++;
-  return Math.max(0, ...lulls.filter((_, day) => day < from || day > to));
+function lullOf(hours: readonly KnownHour[], busyDays: PastOptions["busyDays"]): Lull {
+  const ofDay = hours.reduce((total, { expected }) => total + expected, 0);
+  return { lacked: !busyDays || busyDays.has(hours[0]?.day ?? 0) ? mostIn(hours, lacking) : 0, ofDay };
+}
+
+/** The most without the days in a row around the worst that lacked half of their visits, and one at either end of them. */
+function secondEpisode(lulls: readonly Lull[]): number {
+  const most = Math.max(0, ...lulls.map(({ lacked }) => lacked));
+  const worst = lulls.findIndex(({ lacked }) => lacked === most);
+  const isPart = (lull: Lull | undefined) => lull !== undefined && lull.lacked * 2 >= lull.ofDay;
+  let [from, to] = [worst - 1, worst + 1];
+  while (isPart(lulls[from])) from--;
+  while (isPart(lulls[to])) to++;
+  return Math.max(0, ...lulls.flatMap(({ lacked }, day) => (day < from || day > to ? [lacked] : [])));
 }

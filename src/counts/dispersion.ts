@@ -75,32 +75,29 @@ function share(part: number, whole: number): number {
 
 /** Adds up hours, oldest or newest first, and knows the variance of their sum's factor. */
 export function createSpread({ day, hour }: Dispersion) {
-  const sums = { total: 0, ofDay: 0, ofHour: 0, days: 0, hours: 0 };
-  let last = { day: Number.NaN, hour: Number.NaN };
+  const sums = { total: 0, ofDay: 0, days: 0, hours: 0 };
+  let last = Number.NaN;
   const parts = (): { readonly ofDays: number; readonly ofHours: number } => {
     const square = sums.total ** 2;
-    return {
-      ofDays: share((sums.days + sums.ofDay ** 2) * day, square),
-      ofHours: share((sums.hours + sums.ofHour ** 2) * hour, square),
-    };
+    return { ofDays: share((sums.days + sums.ofDay ** 2) * day, square), ofHours: share(sums.hours * hour, square) };
   };
   return {
     /** Relative to the square of the sum: due to the days' factors, and to the hours'. */
     parts,
     variance: () => parts().ofDays + parts().ofHours,
-    add(expected: number, at: { readonly day: number; readonly hour: number }): void {
-      if (at.day !== last.day) {
+    /**
+     * `ofHour`: expected in the whole hour. A part of it strays as much as if people came in groups: what an hour's
+     * factor explains of whole hours does not shrink with the square of the part.
+     */
+    add(expected: number, day: number, ofHour: number): void {
+      if (day !== last) {
         sums.days += sums.ofDay ** 2;
         sums.ofDay = 0;
       }
-      if (at.hour !== last.hour) {
-        sums.hours += sums.ofHour ** 2;
-        sums.ofHour = 0;
-      }
-      last = { day: at.day, hour: at.hour };
+      last = day;
       sums.total += expected;
       sums.ofDay += expected;
-      sums.ofHour += expected;
+      sums.hours += expected * ofHour;
     },
   };
 }

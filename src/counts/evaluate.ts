@@ -8,7 +8,7 @@ import { type Profile, profileOf } from "./profile.ts";
 import type { CountedRecording, CountedSite, CountSeries } from "./series.ts";
 import { addSources, type Counted, countedSince, track } from "./track.ts";
 import type { CountsSubject, SubjectVerdict } from "./verdict.ts";
-import { hear, type Witness } from "./witness.ts";
+import { hear, type Testimony, type Witness } from "./witness.ts";
 
 /** Baselines of a site, learned once an hour. */
 export interface LearnedSite {
@@ -81,7 +81,12 @@ export function assessCounts(counts: CountsOfSite, rule: CountsRule, firing: rea
   const { locationId, groups } = site;
   const judge = (own: Counted, witnesses: readonly Witness[], recordingId?: string): SubjectVerdict => {
     const known = firing.find((one) => one.locationId === locationId && one.recordingId === recordingId);
-    const testimony = (since: Instant) => hear(witnesses, rule.implausible, since);
+    const heard = new Map<Instant, Testimony>();
+    const testimony = (since: Instant) => {
+      const said = heard.get(since) ?? hear(witnesses, rule.implausible, since);
+      heard.set(since, said);
+      return said;
+    };
     const judged = judgeCounts(own, { rule, now, firingSince: known?.since, testimony });
     return { subject: { locationId, recordingId }, ...judged, firingSince: known?.since };
   };

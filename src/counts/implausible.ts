@@ -42,8 +42,8 @@ interface Question {
 
 /** Older data is none. */
 const FRESH_MS = 1.5 * HOUR_MS;
-/** Chance explains what happens once in e^15 ≈ 3 million times. */
-const NATS = 15;
+/** Chance explains what happens once in e^12 ≈ 160,000 times. */
+export const NATS = 12;
 /** Share of the sensitivity that is enough with a witness, and times it that is needed without. */
 const WITH_WITNESS = 0.5;
 const ALONE = 3;
@@ -87,6 +87,8 @@ interface Walked {
   /** Visits are missing in the last hours. */
   readonly isMissing: boolean;
   readonly all: Stretch | undefined;
+  /** Of the newest local day. */
+  readonly today: Stretch | undefined;
   readonly sinceFiring: Stretch | undefined;
 }
 
@@ -98,7 +100,8 @@ function walk(pieces: Iterable<Piece>, dispersion: Baseline, { rule, now, firing
   let isOut: boolean | undefined;
   let [all, sinceFiring]: [Stretch | undefined, Stretch | undefined] = [undefined, undefined];
   let [expected, counted] = [0, 0];
-  let wholeSince: Instant | undefined;
+  let [wholeSince, day]: [Instant | undefined, number | undefined] = [undefined, undefined];
+  let today: Stretch | undefined;
   let isMissing = false;
   for (const piece of pieces) {
     until = Math.max(until, piece.to);
@@ -107,15 +110,18 @@ function walk(pieces: Iterable<Piece>, dispersion: Baseline, { rule, now, firing
     if (piece.isExplained) continue;
     expected += piece.expected;
     counted += piece.counted;
-    spread.add(piece.expected, piece.at);
+    const lasts = Math.min(HOUR_MS, piece.to - piece.from);
+    spread.add(piece.expected, piece.at.day, lasts > 0 ? (piece.expected * HOUR_MS) / lasts : 0);
     isMissing ||= piece.to > now - LATELY.ms && expected >= LATELY.least && counted <= expected * HARDLY;
     all = { since: piece.from, wholeSince, expected, counted };
+    day ??= piece.at.day;
+    if (piece.at.day === day) today = all;
     const isUsual = piece.from >= (firingSince ?? piece.from) && isAsUsual(all, { rule, now, firingSince });
-    if (isUsual) return { until, isOut: isOut ?? false, candidates, isUsual, isMissing, all, sinceFiring };
+    if (isUsual) return { until, isOut: isOut ?? false, candidates, isUsual, isMissing, all, today, sinceFiring };
     if (deviates(all, rule)) candidates.push({ ...all, ...spread.parts() });
     if (firingSince !== undefined && piece.from <= firingSince) sinceFiring ??= all;
   }
-  return { until, isOut: isOut ?? false, candidates, isUsual: false, isMissing, all, sinceFiring };
+  return { until, isOut: isOut ?? false, candidates, isUsual: false, isMissing, all, today, sinceFiring };
 }
 
 function deviates({ expected, counted }: Stretch, { implausible, sensitivity }: CountsRule): boolean {
@@ -147,7 +153,11 @@ function goesOn({ isUsual, candidates, all, sinceFiring }: Walked, question: Que
 
 const NO_WITNESS: Testimony = { is: "none" };
 
-function decide({ candidates, isUsual, isMissing, all }: Walked, baseline: Baseline, question: Question): Judged {
+function decide(
+  { candidates, isUsual, isMissing, all, today }: Walked,
+  baseline: Baseline,
+  question: Question,
+): Judged {
   const { rule, testimony } = question;
   const isOver = question.rule.implausible === "low" && !isMissing;
   let refused: UndecidedReason | undefined;
@@ -156,7 +166,8 @@ function decide({ candidates, isUsual, isMissing, all }: Walked, baseline: Basel
   for (const stretch of candidates) {
     const nats = surpriseOf(stretch, rule);
     if (surpriseOf(stretch, rule, 1, 0) < NATS) continue;
-    const said = testimony(stretch.wholeSince);
+    const own = testimony(stretch.wholeSince);
+    const said = rule.implausible === "low" ? bothSaid(own, stretch, today, testimony) : own;
     const reason = isOver ? "nothing_expected" : objection(stretch, said, baseline, rule);
     refused = reason ?? refused;
     if (reason === undefined && isClearer(nats, found)) found = { stretch, said, nats };
@@ -168,6 +179,17 @@ function decide({ candidates, isUsual, isMissing, all }: Walked, baseline: Basel
   if (isUsual) return plausible("as_usual");
   if (!all || all.expected === 0) return undecided("nothing_expected");
   return undecided(all.expected < rule.sensitivity ? "too_early" : "chance_explains_it");
+}
+
+/**
+ * A day that only began to be silent may be one on which nobody comes, whatever was counted on the evening before, and
+ * one on which some were counted may be one after a failure: the newest day has to show it too.
+ */
+function bothSaid(said: Testimony, { since }: Stretch, today: Stretch | undefined, testimony: Question["testimony"]) {
+  if (said.is !== "confirms" || !today || since >= today.since) return said;
+  if (today.expected - today.counted / HARDLY < LATELY.least) return NO_WITNESS;
+  const lately = testimony(today.wholeSince);
+  return lately.is === "confirms" ? said : lately;
 }
 
 interface Found {

@@ -1,10 +1,11 @@
 /**
  * What else at a location shows whether people are there: its tills, its other zones, its entries. Assumed: a witness
  * that counts half of what is usual for it, also in time of which it has no data, sees people; one that should have
- * counted some and did not, sees none.
+ * counted some and did not, sees none; one that counts far more than usual sees ghosts.
  * Tills err least: where they should have sold and did not, no zone outweighs them.
  */
 import type { Instant } from "../lib/clock.ts";
+import { FAR_MORE } from "./baseline.ts";
 import { type Counted, countedSince, usualSince } from "./track.ts";
 import type { CountsWitness, Implausible } from "./verdict.ts";
 
@@ -40,12 +41,16 @@ function countedBy(witness: Witness, since: Instant): Said | undefined {
 }
 
 function whileLow(said: readonly Said[]): Testimony {
-  const counting = said.filter(({ kind, counted, usual }) => counted >= SOME[kind] && counted >= usual * STILL_COUNTS);
+  const counting = said.filter(
+    ({ kind, counted, usual }) =>
+      counted >= SOME[kind] && counted >= usual * STILL_COUNTS && counted <= usual * FAR_MORE + EXPECTED,
+  );
   const silent = said.filter((one) => one.expected >= EXPECTED && one.counted < one.expected * IS_SILENT);
   const named = best(counting, ({ counted }) => counted);
   if (!named || silent.some(({ kind }) => kind === "tills")) return { is: silent.length > 0 ? "silent" : "none" };
-  const factors = counting.map(({ counted, expected }) => (expected > 0 ? counted / expected : 1));
-  return { is: "confirms", named, factor: Math.min(1, Math.max(...factors)) };
+  // Of all together: the one that counts most errs most.
+  const sum = (of: "counted" | "expected") => counting.reduce((total, one) => total + one[of], 0);
+  return { is: "confirms", named, factor: Math.min(1, sum("counted") / Math.max(1, sum("expected"))) };
 }
 
 function whileHigh(said: readonly Said[]): Testimony {

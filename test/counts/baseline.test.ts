@@ -82,7 +82,7 @@ describe("chance", () => {
   test("of different days is independent", () => {
     const of = (days: number) => {
       const spread = createSpread({ day: 0.1, hour: 0 });
-      for (let i = 0; i < 4; i++) spread.add(10, { day: i % days, hour: i });
+      for (let i = 0; i < 4; i++) spread.add(10, i % days, 10);
       return spread.variance();
     };
     expect(of(1)).toBeCloseTo(0.1);
