@@ -43,6 +43,17 @@ describe("what is usual", () => {
     expect(noon(shop((daysAgo) => 1 - daysAgo / 112) as never)).toBeGreaterThan(80);
   });
 
+  test("has no habit of one failure that began on the busiest day", () => {
+    // Four days from a Saturday on, three weeks ago.
+    const failed = (days: readonly number[]) =>
+      learn(NOW, "Europe/Berlin", ({ hour, daysAgo }) => {
+        if (hour < 9 || hour > 17 || days.includes(daysAgo)) return 0;
+        return daysAgo % 7 === 2 ? 100 : 30;
+      });
+    expect(failed([23, 22, 21, 20])?.ownLull).toBe(0);
+    expect(failed([23, 22, 21, 20, 10])?.ownLull).toBeGreaterThan(200);
+  });
+
   test("is not known of hours without data, nor after three weeks", () => {
     expect(learn(NOW, "Europe/Berlin", ({ daysAgo }) => (daysAgo > 19 ? null : 10))).toBeUndefined();
     const nights = learn(NOW, "Europe/Berlin", ({ hour }) => (hour < 8 ? null : 10));
@@ -87,6 +98,16 @@ describe("chance", () => {
     };
     expect(of(1)).toBeCloseTo(0.1);
     expect(of(4)).toBeCloseTo(0.025);
+  });
+
+  test("of a part of an hour is more, as people come in groups, and that of all its parts is the hour's", () => {
+    const of = (parts: number) => {
+      const spread = createSpread({ day: 0, hour: 0.1 });
+      for (let i = 0; i < parts; i++) spread.add(25, 1, 100);
+      return spread.variance();
+    };
+    expect(of(1)).toBeCloseTo(0.4);
+    expect(of(4)).toBeCloseTo(0.1);
   });
 });
 

@@ -235,6 +235,27 @@ describe("low counts", () => {
     expect(reasonOf(verdictOf({ ...all, zones: { shoes: {}, coats: {} } }))).toBe("nobody_seems_there");
   });
 
+  test("of a holiday are not contradicted by the evening before, nor by ghosts", () => {
+    const morning = { 9: 0, 10: 0 };
+    const now = NOW - 4.5 * HOUR;
+    const site = shopOf({
+      now,
+      perHour: 14,
+      entries: morning,
+      tills: morning,
+      zones: { shoes: morning, coats: morning },
+    });
+    const evening = now - 17.5 * HOUR;
+    const entries = { ...site.entries, hours: new Map([...site.entries.hours, [evening, 0]]) };
+    const usual = assess({ ...site, entries }, { now }).verdicts[0]?.verdict;
+    expect(usual?.is).toBe("undecided");
+    const closed = { 9: 0, 10: 0, 11: 0, 12: 0, 13: 0, 14: 0 };
+    const ghosts = Object.fromEntries([9, 10, 11, 12, 13, 14].map((hour) => [hour, 1_000]));
+    expect(reasonOf(verdictOf({ entries: closed, zones: { shoes: closed, coats: ghosts } }))).toBe(
+      "nobody_seems_there",
+    );
+  });
+
   test("are explained by a recording that is offline, and by one's own short history", () => {
     const outage = { recordingId: "r-shoes", from: NOW - 3 * HOUR, to: NOW };
     const shop = { zones: { shoes: gone, coats: {} }, tills: {} };
@@ -351,6 +372,37 @@ describe("high counts", () => {
     const entries = { ...shop.entries, hours: new Map(shop.entries.hours) };
     const verdicts = assess({ ...shop, entries, zones: [newZone, ...shop.zones.slice(1)] }, opened).verdicts;
     expect(reasonOf(verdicts[1]?.verdict as CountsVerdict)).toBe("nothing_expected");
+  });
+
+  test("are no less sure with more ghosts", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 40 }), fc.double({ min: 1, max: 4, noNaN: true }), (ghosts, times) => {
+        const [few, more] = [ghosts, ghosts * times].map((perHour) => {
+          const shoes = Object.fromEntries([0, 1, 2, 3, 4, 5, 6, 7].map((hour) => [hour, 100 + perHour]));
+          return verdictOf({ now: morning, zones: { shoes, coats: {} }, tills: {} }, high, "r-shoes").is;
+        });
+        if (few === "implausible") expect(more).toBe("implausible");
+      }),
+      runs,
+    );
+  });
+
+  test("are alike at another time, and of no recording where most locations rise", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: -300, max: 300 }), fc.integer({ min: 3, max: 6 }), (weeks, count) => {
+        const by = weeks * 7 * DAY;
+        const zones = { shoes: night, coats: {} };
+        const shop = { now: morning + by, zones, tills: {} };
+        const asked = { ...high, now: morning + by };
+        expect(verdictOf(shop, asked, "r-shoes")).toMatchObject({ finding: { reason: "witnessed" } });
+        const fleet = Array.from({ length: count }, (_, i) => {
+          return assess(shopOf({ ...shop, id: `l${i}`, groups: { organisation: "o1" } }), asked);
+        });
+        const { verdicts } = judgeTogether(fleet, "high", morning + by);
+        expect(verdicts.filter(({ verdict }) => verdict.is === "implausible")).toEqual([]);
+      }),
+      { numRuns: 4 },
+    );
   });
 
   test("are no promotion", () => {
