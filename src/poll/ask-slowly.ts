@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 /** After each request a pause of so many times as long as it took: sweeps go first. */
-const PAUSE_SHARE = 4;
+export const PAUSE_SHARE = 4;
 const MAX_PAUSE_MS = 10_000;
 
 /** The answer, after a pause; throws where `signal` was aborted before. */

@@ -15,7 +15,7 @@ import type { Store } from "../store/store.ts";
 import type { PollContext } from "./commit.ts";
 
 /** Older readings say nothing of now. */
-const FRESH_INTERVALS = 3;
+export const FRESH_INTERVALS = 3;
 
 interface JudgeDeps extends Pick<PollContext, "clock" | "assigned">, Pick<Store, "countVerdicts"> {
   readonly intervalMs: number;

@@ -34,9 +34,15 @@ const PER_LOCATION_MS = 10 * MINUTE_MS;
 const MOST_AT_ONCE = 12;
 export const ZONES_PER_REQUEST = 200;
 
-/** How many requests a shard may take after each interval. */
-export function allowanceOf(locations: number, intervalMs: number): number {
-  return Math.min(MOST_AT_ONCE, Math.floor((locations * intervalMs) / PER_LOCATION_MS));
+/** Of all shards after an interval, unless each has its LEAST_AT_ONCE: no round lasts longer than its readings count. */
+const FLEET_MOST = 1_200;
+/** Readings of today, of entries, zones and sales. */
+const LEAST_AT_ONCE = 4;
+
+/** How many requests one of so many shards may take after each interval. */
+export function allowanceOf(locations: number, intervalMs: number, shards: number): number {
+  const most = Math.max(LEAST_AT_ONCE, Math.min(MOST_AT_ONCE, Math.floor(FLEET_MOST / shards)));
+  return Math.min(most, Math.floor((locations * intervalMs) / PER_LOCATION_MS));
 }
 
 /** Days and hours of a time zone at an instant. */

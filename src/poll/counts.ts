@@ -35,7 +35,7 @@ const REFUSED_MS = 6 * HOUR_MS;
 interface ReadCountsDeps extends Pick<PollContext, "clock" | "log"> {
   readonly service: CountsService;
   readonly store: Pick<Store, "shards" | "counts" | "zones">;
-  readonly assigned: Pick<PollContext["assigned"], "locations">;
+  readonly assigned: Pick<PollContext["assigned"], "locations" | "shards">;
   readonly watch: Pick<Config["watch"], "locationsPerRequest">;
   readonly intervalMs: number;
   /** Whether zones and sales are read beside entries: a rule needs them. */
@@ -66,14 +66,14 @@ interface Answer {
 export function createReadCounts(deps: ReadCountsDeps) {
   const { clock, store, assigned, watch, intervalMs } = deps;
   const { routes, isPaused, ask } = createAsk(deps);
-  const debts = new Map<number, number>();
+  const turns = new Map<number, { readonly turn: number; readonly debt: number }>();
 
   function plan(shard: number, locations: readonly PlannedLocation[], now: Instant): CountsRequest[] {
-    const allowance = allowanceOf(locations.length, intervalMs) - (debts.get(shard) ?? 0);
-    const turn = Math.floor(now / intervalMs);
+    const { turn, debt } = turns.get(shard) ?? { turn: 0, debt: 0 };
+    const allowance = allowanceOf(locations.length, intervalMs, assigned.shards().length) - debt;
     const { locationsPerRequest } = watch;
     const planned = planCounts(locations, { now, allowance, turn, locationsPerRequest });
-    debts.set(shard, Math.max(0, costOf(planned) - allowance));
+    turns.set(shard, { turn: turn + 1, debt: Math.max(0, costOf(planned) - allowance) });
     return planned;
   }
 
@@ -113,6 +113,7 @@ export function createReadCounts(deps: ReadCountsDeps) {
 function createAsk({ service, all, signal, clock, log }: ReadCountsDeps) {
   const refusedUntil = new Map<CountsRoute, Instant>();
   let pausedUntil: Instant = Number.NEGATIVE_INFINITY;
+  const isPaused = (now: Instant) => now < pausedUntil;
 
   const routes = () =>
     (all ? (["entries", "zones", "sales"] as const) : (["entries"] as const)).filter(
@@ -122,6 +123,9 @@ function createAsk({ service, all, signal, clock, log }: ReadCountsDeps) {
   async function ask(planned: readonly CountsRequest[], zones: ReadonlyMap<string, readonly string[]>) {
     const answers: Answer[] = [];
     for (const request of planned) {
+      // Other shards are read meanwhile, and the service may have asked them to wait.
+      if (isPaused(clock.now())) break;
+
       if (!routes().includes(request.route)) continue;
       try {
         const zonesOf = (id: string) => zones.get(id) ?? [];
@@ -140,7 +144,7 @@ function createAsk({ service, all, signal, clock, log }: ReadCountsDeps) {
     return { answers, error: undefined };
   }
 
-  return { routes, isPaused: (now: Instant) => now < pausedUntil, ask };
+  return { routes, isPaused, ask };
 }
 
 /** The last sweep of the shard failed, or those of half of the fleet. */

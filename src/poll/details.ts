@@ -12,6 +12,8 @@ const ZONES_PER_RECORDING = 20;
 const ZONE_LENGTH = 200;
 /** A failed request is repeated after this long, and longer and longer up to `inventory_interval`. */
 const RETRY_MS = 60_000;
+/** Each waits most of the time (`askSlowly`). */
+export const SHARDS_AT_ONCE = 4;
 
 interface RefreshDetailsDeps extends Pick<PollContext, "clock" | "log"> {
   readonly service: Pick<Service, "areaContexts">;
@@ -28,7 +30,7 @@ type DetailsWorkDeps = RefreshDetailsDeps &
     readonly refreshCounts: (shard: number) => Promise<"done" | "not_swept">;
   };
 
-/** The worker of one shard at a time, of its zones or its counts. */
+/** The worker of a few shards at a time, of their zones or their counts. */
 export function createDetailsWork(deps: DetailsWorkDeps): { start(): Promise<void> } {
   const { clock, queues, assigned, statusIntervalMs, inventoryIntervalMs } = deps;
   const failures = new Map<number, number>();
@@ -44,7 +46,7 @@ export function createDetailsWork(deps: DetailsWorkDeps): { start(): Promise<voi
 
   return {
     start: () =>
-      queues.work("details", 1, async ({ data }) => {
+      queues.work("details", SHARDS_AT_ONCE, async ({ data }) => {
         const shard = Number(data.shard);
         if (data.job === "counts") {
           if ((await deps.refreshCounts(shard)) === "not_swept") await again(shard, statusIntervalMs, "counts");

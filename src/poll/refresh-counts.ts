@@ -9,7 +9,7 @@ import { countsConditions, createAssessCounts } from "./counts-assess.ts";
 import { createJudgeCounts } from "./counts-judge.ts";
 import { createPastOutages } from "./past-outages.ts";
 
-/** Shards are read one after the other: so long after one of them the fleet is judged, for all that were read meanwhile. */
+/** Shards are read by and by: so long after one of them the fleet is judged, for all that were read meanwhile. */
 const JUDGE_EVERY_MS = 15_000;
 
 interface RefreshCountsDeps

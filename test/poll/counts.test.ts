@@ -1,11 +1,14 @@
 import { DateTime } from "luxon";
 import { expect, it } from "vitest";
 import { silentLogger } from "../../src/lib/log.ts";
+import { PAUSE_SHARE } from "../../src/poll/ask-slowly.ts";
 import { createReadCounts, isInTrouble } from "../../src/poll/counts.ts";
-import { isFinal, localDays } from "../../src/poll/counts-plan.ts";
+import { FRESH_INTERVALS } from "../../src/poll/counts-judge.ts";
+import { allowanceOf, isFinal, localDays } from "../../src/poll/counts-plan.ts";
+import { SHARDS_AT_ONCE } from "../../src/poll/details.ts";
 import { ServiceError } from "../../src/service/service.ts";
 import type { KeptCounts } from "../../src/store/counts.ts";
-import { HOUR, MINUTE, useTestStore } from "../store/fixtures.ts";
+import { HOUR, MINUTE, SECOND, useTestStore } from "../store/fixtures.ts";
 import { describeWithRedis } from "../support/redis.ts";
 
 const DAY = 24 * HOUR;
@@ -48,6 +51,21 @@ it("nothing is asked where the shard's last sweep failed, or those of most of th
   expect(isInTrouble(new Map([["uptime:1", bad]]), 0)).toBe(false);
 });
 
+it.each([
+  { locations: 1_000, seconds: 3 },
+  { locations: 10_000, seconds: 1 },
+  { locations: 20_000, seconds: 0.8 },
+])(
+  "$locations locations are read while what they showed is fresh, at $seconds s a request",
+  ({ locations, seconds }) => {
+    const shards = locations / 50;
+    const requests = shards * allowanceOf(50, INTERVAL, shards);
+    expect(requests, "as the service allows").toBeLessThanOrEqual(locations);
+    const roundMs = (requests / SHARDS_AT_ONCE) * seconds * SECOND * (1 + PAUSE_SHARE);
+    expect(roundMs).toBeLessThanOrEqual(FRESH_INTERVALS * INTERVAL);
+  },
+);
+
 interface World {
   /** True count of an hour at a location or zone. */
   hour(location: string, at: number, zone: string): number | undefined;
@@ -59,7 +77,7 @@ interface World {
 describeWithRedis("reading counts", () => {
   const testStore = useTestStore();
 
-  function reading(locations: readonly string[], { all = false, intervalMs = INTERVAL } = {}) {
+  function reading(locations: readonly string[], { all = false, intervalMs = INTERVAL, shards = 1 } = {}) {
     const { store, replica } = testStore();
     const clock = { at: NOW };
     const world: World = { hour: (_, at) => new Date(at).getUTCHours(), refused: new Set(), asked: [] };
@@ -103,7 +121,7 @@ describeWithRedis("reading counts", () => {
         },
       },
       store: used,
-      assigned: { locations: () => locations },
+      assigned: { locations: () => locations, shards: () => Array.from({ length: shards }, (_, i) => i) },
       watch: { locationsPerRequest: 50 },
       intervalMs,
       all,
@@ -234,6 +252,22 @@ describeWithRedis("reading counts", () => {
     expect(await tick(HOUR)).toBeUndefined();
     await store.shards.noteAttempt("shard:0", NOW + DAY, "No answer.");
     expect(await tick()).toBe("paused");
+  });
+
+  it.each([
+    [1, 12],
+    [200, 6],
+    [1_000, 4],
+  ])("of %i shards each takes %i requests, and none goes on where the service asks to wait", async (shards, most) => {
+    const places = Array.from({ length: 50 }, (_, i) => `loc-${i}`);
+    const { tick, world, restarted, each } = reading(places, { shards });
+    await tick();
+    expect(world.asked).toHaveLength(most);
+    const refusal = new ServiceError("rate_limited", "Too many requests.", { retryAfterMs: HOUR });
+    Object.defineProperty(world, "broken", { get: () => (world.asked.length === most + 3 ? refusal : undefined) });
+    const read = restarted();
+    await Promise.all([read(0, each), read(0, each)]);
+    expect(world.asked.length, "the third, and what was under way").toBeLessThanOrEqual(most + 4);
   });
 
   it("after a restart, or on another replica, nothing is asked twice", async () => {
