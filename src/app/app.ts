@@ -32,26 +32,7 @@ interface AppOptions {
   readonly clock?: Clock;
 }
 
-export interface App {
-  /** Where HTTP is served, a URL without a trailing slash. */
-  readonly address: string;
-  /** Resolves once Redis answered and the work has begun; it waits for Redis as long as it takes. */
-  readonly working: Promise<void>;
-  /**
-   * Puts another configuration in force and resolves once it is; timers are kept and nothing is notified again. What
-   * needs a restart (`redis`, `watch.history`, `http.listen`, `http.metrics_listen`) stays as it was and is logged. Gives
-   * the names of the keys that changed. Throws where it cannot be built: then everything stays as it was.
-   */
-  reload(config: Config): Promise<readonly string[]>;
-  /** Writes an entry of the audit log, soon. */
-  audit(entry: AuditDraft): void;
-  /** The configuration could not be loaded: the active one stays, and the metric shows it. */
-  refused(): void;
-  /** In a sentence, and whether only a restart helps. */
-  health(): Promise<Health>;
-  /** Ends everything within 10 s, even without Redis; the second call returns the first one's promise. */
-  stop(): Promise<void>;
-}
+export type App = Awaited<ReturnType<typeof build>>;
 
 /**
  * Starts the daemon: HTTP at once, the work as soon as Redis answers. Throws where HTTP cannot listen or an
@@ -67,7 +48,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   }
 }
 
-async function build(options: AppOptions, closer: Closer): Promise<App> {
+async function build(options: AppOptions, closer: Closer) {
   const { config, log, loadAnew } = options;
   const runtime = await openRuntime({ ...options, role: options.role ?? "all" }, closer);
   const { metrics, queues } = runtime;
@@ -82,17 +63,28 @@ async function build(options: AppOptions, closer: Closer): Promise<App> {
   const { address, metricsAddress } = await http.start();
   log.info({ address, metricsAddress, externalUrl: config.http.externalUrl }, "listening");
   return {
+    /** Where HTTP is served, a URL without a trailing slash. */
     address,
+    /** Resolves once Redis answered and the work has begun; it waits for Redis as long as it takes. */
     working: begin(runtime, reloader, closer),
-    reload: (next) => reload(runtime, reloader, next),
-    audit: (entry) => void runtime.audit.record(entry),
+    /**
+     * Puts another configuration in force and resolves once it is; timers are kept and nothing is notified again. What
+     * needs a restart (`redis`, `watch.history`, `http.listen`, `http.metrics_listen`) stays as it was and is logged.
+     * Gives the names of the keys that changed. Throws where it cannot be built: then everything stays as it was.
+     */
+    reload: (next: Config) => reload(runtime, reloader, next),
+    /** Writes an entry of the audit log, soon. */
+    audit: (entry: AuditDraft) => void runtime.audit.record(entry),
+    /** The configuration could not be loaded: the active one stays, and the metric shows it. */
     refused: () => metrics.configReloaded(false),
+    /** In a sentence, and whether only a restart helps. */
     health: healthOf(runtime, reloader),
+    /** Ends everything within 10 s, even without Redis; the second call returns the first one's promise. */
     stop: () => closer.close(),
   };
 }
 
-function healthOf(runtime: Runtime, reloader: Reloader): App["health"] {
+function healthOf(runtime: Runtime, reloader: Reloader): () => Promise<Health> {
   const isHung = createHangDetector(runtime.clock.now());
   return async () => {
     const facts = await readinessFacts(runtime, reloader);

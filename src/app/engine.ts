@@ -1,38 +1,22 @@
 /** The work of one setup: its jobs are started for the roles of this replica, reconciled every second, and drained. */
-import type { Integration } from "../alerting/route.ts";
 import type { Role } from "../cluster/active-config.ts";
 import { queueNames } from "../cluster/queues.ts";
 import { createReconcile, createWake, startReconciling } from "../cluster/reconcile.ts";
-import { type Assigned, createAssigned } from "../cluster/shard-assignment.ts";
-import type { Config } from "../config/config.ts";
+import { createAssigned } from "../cluster/shard-assignment.ts";
 import { createSuppressionChanges } from "../deliver/suppression-changes.ts";
 import { createReports } from "../digest/report.ts";
 import { createDigestSchedule } from "../digest/schedule.ts";
-import { type Commit, createCommit } from "../poll/commit.ts";
+import { createCommit } from "../poll/commit.ts";
 import { createUncounted, type Uncounted } from "../poll/uncounted.ts";
 import { createUptimeReader, type UptimeReader } from "../poll/uptime-reader.ts";
 import { readFleet } from "../store/read-fleet.ts";
-import type { Store } from "../store/store.ts";
 import { NotifyJobs } from "./notify-jobs.ts";
 import { PollJobs } from "./poll-jobs.ts";
 import type { Runtime } from "./runtime.ts";
 import type { Configured } from "./setup.ts";
 
 /** What all jobs of one engine share; the stores by their names, as most jobs need a few of them. */
-export interface JobContext extends Omit<Store, keyof Runtime>, Runtime, Configured {
-  readonly integrations: readonly Integration[];
-  readonly assigned: Assigned;
-  readonly wake: ReturnType<typeof createWake>;
-  /** The one way an evaluation is stored. */
-  readonly commit: Commit;
-  readonly uncounted: Uncounted;
-  readonly rules: Config["rules"];
-  readonly watch: Config["watch"];
-  readonly statusIntervalMs: number;
-  fleet(): ReturnType<typeof readFleet>;
-  /** False once draining, and where another configuration is active: two never write evaluations at the same time. */
-  mayCommit(): Promise<boolean>;
-}
+export type JobContext = ReturnType<typeof contextOf>;
 
 export class Engine {
   readonly poll: PollJobs;
@@ -51,7 +35,7 @@ export class Engine {
 
   /** Nothing runs before `start`. */
   constructor(parts: Runtime & Configured) {
-    const context = this.#contextOf(parts);
+    const context = contextOf(parts, () => this.#isDraining);
     this.#context = context;
     this.poll = new PollJobs(context);
     this.notify = new NotifyJobs(context);
@@ -100,29 +84,6 @@ export class Engine {
     this.poll.stop();
   }
 
-  #contextOf(parts: Runtime & Configured): JobContext {
-    const { config, log, clock, store, queues, replicas, senders, metrics } = parts;
-    const { rules, route, watch, maintenance } = config;
-    const integrations = senders.list;
-    const wake = createWake(queues, clock);
-    const { read, restore, count } = store.assignments;
-    const assigned = createAssigned(read, restore, count);
-    return {
-      ...store,
-      ...parts,
-      assigned,
-      uncounted: createUncounted({ ...store, clock, metrics, closedDays: config.counts.closedDays }),
-      integrations,
-      wake,
-      commit: createCommit({ log, route, integrations, maintenance, wake }),
-      rules,
-      watch,
-      statusIntervalMs: watch.statusIntervalMs,
-      fleet: () => readFleet({ watch, store, clock, shardNumbers: assigned.shards() }),
-      mayCommit: async () => !this.#isDraining && (await replicas.isActive("poll")),
-    };
-  }
-
   #reconcile(): () => Promise<void> {
     const { queues, inventory, shards, digests, config, metrics, attempted, integrations, replicas } = this.#context;
     const reconcile = createReconcile({
@@ -146,4 +107,25 @@ export class Engine {
       await this.poll.rerouting.repeatWhenDue();
     };
   }
+}
+
+function contextOf(parts: Runtime & Configured, isDraining: () => boolean) {
+  const { config, log, clock, store, queues, replicas, senders, metrics } = parts;
+  const { rules, route, watch, maintenance } = config;
+  const integrations = senders.list;
+  const wake = createWake(queues, clock);
+  const { read, restore, count } = store.assignments;
+  const assigned = createAssigned(read, restore, count);
+  return {
+    ...store,
+    ...parts,
+    ...{ assigned, integrations, wake, rules, watch },
+    uncounted: createUncounted({ ...store, clock, metrics, closedDays: config.counts.closedDays }),
+    /** The one way an evaluation is stored. */
+    commit: createCommit({ log, route, integrations, maintenance, wake }),
+    statusIntervalMs: watch.statusIntervalMs,
+    fleet: () => readFleet({ watch, store, clock, shardNumbers: assigned.shards() }),
+    /** False once draining, and where another configuration is active: two never write evaluations at the same time. */
+    mayCommit: async () => !isDraining() && (await replicas.isActive("poll")),
+  };
 }

@@ -7,7 +7,7 @@ import type { NotifyRefusal } from "../deliver/retry-policy.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
 import { createAlertmanagerNotifier } from "../notify/alertmanager.ts";
-import { createDigestMail, createEmailNotifier, type DigestMail } from "../notify/email/send.ts";
+import { createDigestMail, createEmailNotifier } from "../notify/email/send.ts";
 import { createMailTransport, type MailTransport } from "../notify/email/transport.ts";
 import { endpointHash, type Notifier, NotifyError, smtpUrl } from "../notify/notifier.ts";
 import { createPagerDutyNotifier } from "../notify/pagerduty.ts";
@@ -19,17 +19,7 @@ import { createWebhookNotifier } from "../notify/webhook.ts";
 const SEND_TIMEOUT_MS = 10_000;
 
 /** Integrations, opened. */
-export interface Senders {
-  readonly list: readonly Integration[];
-  readonly byId: ReadonlyMap<string, Sender>;
-  /** Undefined without `smtp`. */
-  readonly digestMail: DigestMail | undefined;
-  /** What a notifier threw, as delivery needs it. */
-  toRefusal(thrown: unknown): NotifyRefusal;
-  /** Whether a later try may succeed. */
-  isPassing(thrown: unknown): boolean;
-  close(): Promise<void>;
-}
+export type Senders = ReturnType<typeof createSenders>;
 
 type Traits = Omit<Integration, "id" | "name" | "receiver" | "type">;
 
@@ -123,7 +113,7 @@ export function planIntegrations(config: Pick<Config, "receivers">, endpoints: E
 }
 
 /** Opens every integration; nothing connects before the first message. */
-export function createSenders(config: Config, log: Logger): Senders {
+export function createSenders(config: Config, log: Logger) {
   const { smtp } = config;
   const transport = smtp && createMailTransport(smtp, { log });
   const mail = transport && smtp && { transport, from: smtp.from };
@@ -137,10 +127,12 @@ export function createSenders(config: Config, log: Logger): Senders {
   return {
     list: plans.map(({ integration }) => integration),
     byId: new Map(senders.map((sender) => [sender.integration.id, sender])),
+    /** Undefined without `smtp`. */
     digestMail: mail && createDigestMail(mail.transport, mail.from),
     toRefusal,
-    isPassing: (thrown) => !(thrown instanceof NotifyError) || thrown.retryable,
-    async close() {
+    /** Whether a later try may succeed. */
+    isPassing: (thrown: unknown) => !(thrown instanceof NotifyError) || thrown.retryable,
+    async close(): Promise<void> {
       await Promise.all([...made.map(({ notifier }) => notifier.close()), transport?.close()]);
     },
   };

@@ -10,40 +10,24 @@ import { type Clock, correctedClock, type Instant, steadyClock } from "../lib/cl
 import type { Closer } from "../lib/closer.ts";
 import type { Logger } from "../lib/log.ts";
 import { readVersion } from "../lib/version.ts";
-import { createMetrics, type Metrics } from "../metrics/metrics.ts";
+import { createMetrics } from "../metrics/metrics.ts";
 import { startEmbeddedRedis } from "../redis-embedded/embedded.ts";
 import { protocolErrorKinds, serviceEndpoints, serviceErrorCodes } from "../service/service.ts";
 import { connectRedis } from "../store/redis.ts";
 import { canFailOver } from "../store/redis-client.ts";
-import { createStore, type Store } from "../store/store.ts";
-import { type AuditTrail, createAuditTrail } from "./audit-trail.ts";
+import { createStore } from "../store/store.ts";
+import { createAuditTrail } from "./audit-trail.ts";
 
 /** Where an embedded Redis keeps its data, below the working directory. */
 const DATA_DIR = "data";
 
-export interface Runtime {
-  readonly log: Logger;
-  /** The local clock, corrected by the offset to Redis `TIME`. */
-  readonly clock: ReturnType<typeof correctedClock>;
-  readonly redis: Redis;
-  readonly store: Store;
-  readonly audit: AuditTrail;
-  readonly queues: Queues;
-  readonly registry: Registry;
-  readonly metrics: Metrics;
-  readonly replicas: Replicas;
-  /** By endpoint of the service, whether it answers; for readiness. */
-  readonly serviceUp: Map<string, boolean>;
-  /** A sweep was attempted, by this replica or another. */
-  attempted(at: Instant): void;
-  lastAttemptAt(): Instant | undefined;
-}
+export type Runtime = Awaited<ReturnType<typeof openRuntime>>;
 
 /** Opens everything; each teardown is registered beside its construction. Throws StoreError without an embedded Redis. */
 export async function openRuntime(
   options: { readonly config: Config; readonly log: Logger; readonly role: RoleOption; readonly clock?: Clock },
   closer: Closer,
-): Promise<Runtime> {
+) {
   const { config, log, role, clock: own } = options;
   const clock = own ? { now: () => own.now(), correct: () => {} } : correctedClock(steadyClock());
   const opened = await openRedis(config.redis, log.child({ component: "redis" }));
@@ -57,23 +41,25 @@ export async function openRuntime(
   const registry = new Registry();
   const replicas = new Replicas({ store: store.replicas, clock, log, roleOption: role });
   closer.add("replica", () => (redis.status === "ready" ? replicas.leave() : undefined), 1_000);
+  let newest: Instant | undefined;
   return {
-    log,
+    ...{ log, store, redis, audit, registry, replicas },
+    /** The local clock, corrected by the offset to Redis `TIME`. */
     clock,
-    redis,
-    store,
-    audit,
     queues: new Queues({
       connect: opened.connect,
       prefix: store.keys.queuePrefix,
       log: log.child({ component: "queues" }),
       onFailed: (queue, err) => log.error({ err, queue }, "job failed, the next one tries again"),
     }),
-    registry,
     metrics: createMetrics(registry, { version: readVersion(), known: knownLabels(config) }),
-    replicas,
-    serviceUp: new Map(),
-    ...newestAttempt(),
+    /** By endpoint of the service, whether it answers; for readiness. */
+    serviceUp: new Map<string, boolean>(),
+    /** A sweep was attempted, by this replica or another. */
+    attempted(at: Instant): void {
+      newest = Math.max(newest ?? at, at);
+    },
+    lastAttemptAt: () => newest,
   };
 }
 
@@ -86,16 +72,6 @@ export async function openRedis(redis: Config["redis"], log: Logger) {
     connect: (name: string): Redis => connectRedis(server ? { url: server.url } : redis, log, name),
     /** Stops an embedded server that nobody else uses; connections are their makers' to close. */
     close: async () => server?.stop(),
-  };
-}
-
-function newestAttempt(): Pick<Runtime, "attempted" | "lastAttemptAt"> {
-  let newest: Instant | undefined;
-  return {
-    attempted(at) {
-      newest = Math.max(newest ?? at, at);
-    },
-    lastAttemptAt: () => newest,
   };
 }
 

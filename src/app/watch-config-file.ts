@@ -11,11 +11,7 @@ import type { App } from "./app.ts";
 /** A change counts once it was seen at two checks in a row: a file may be half written at the first. */
 const CHECK_MS = 2_000;
 
-export interface Following {
-  /** Loads it now, changed or not; resolves, never rejects, with the outcome. */
-  reload(by: AuditOrigin): Promise<ReloadResult>;
-  stop(): void;
-}
+export type Following = ReturnType<typeof watchConfigFile>;
 
 /** Checks the files every `everyMs` (2 s unless given) until `stop`. */
 export function watchConfigFile(deps: {
@@ -23,7 +19,7 @@ export function watchConfigFile(deps: {
   readonly app: Pick<App, "reload" | "refused" | "audit">;
   readonly log: Logger;
   readonly everyMs?: number;
-}): Following {
+}) {
   const { source } = deps;
   let seen: string | undefined;
   let isStopped = false;
@@ -46,8 +42,9 @@ export function watchConfigFile(deps: {
   );
 
   return {
-    reload: (by) => queued(() => load(by)),
-    stop() {
+    /** Loads it now, changed or not; resolves, never rejects, with the outcome. */
+    reload: (by: AuditOrigin) => queued(() => load(by)),
+    stop(): void {
       isStopped = true;
       clearInterval(timer);
     },

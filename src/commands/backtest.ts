@@ -10,7 +10,7 @@ import { configFile, loadConfig } from "../config/load.ts";
 import type { Location, Recording } from "../health/recording.ts";
 import type { Rule } from "../health/rule.ts";
 import { unrecordedIn } from "../health/uptime.ts";
-import { type Clock, HOUR_MS, type Instant, systemClock } from "../lib/clock.ts";
+import { type Clock, DAY_MS, HOUR_MS, type Instant, systemClock } from "../lib/clock.ts";
 import { count } from "../lib/format.ts";
 import type { Interval } from "../lib/intervals.ts";
 import { silentLogger } from "../lib/log.ts";
@@ -42,8 +42,6 @@ interface BacktestOptions {
   readonly counts?: readonly number[] | false;
   readonly output: "table" | "json" | "csv";
 }
-
-const DAY_MS = 24 * HOUR_MS;
 
 /** Exit code 1 for too many alerts, 2 for invalid days or an unknown location. Throws ServiceError or ConfigError. */
 export function backtestCommand(io: CommandIo, clock: Clock = systemClock): Command {

@@ -15,7 +15,7 @@
  */
 import type { FastifyInstance } from "fastify";
 import { z } from "zod";
-import type { Instant } from "../lib/clock.ts";
+import { DAY_MS, type Instant } from "../lib/clock.ts";
 import { applyChange, findLocation, findRecording, parseChange, scenarioTime } from "./change.ts";
 import { parsed, SimulatorError } from "./errors.ts";
 import type { SimLocation, SimRecording } from "./fleet.ts";
@@ -31,7 +31,6 @@ const VisitsQuery = z
     ({ location, recording }) => (location === undefined) !== (recording === undefined),
     "name a location or a recording",
   );
-const DAY_MS = 86_400_000;
 /** The range of visits is cut to these. */
 const MOST_DAYS = 400;
 const BAD_BODY = "The request body cannot be used";

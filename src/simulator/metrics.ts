@@ -1,4 +1,6 @@
 /** The four metric routes: which measures, which rules of the contract, which units. */
+
+import { DAY_MS } from "../lib/clock.ts";
 import type { SocketRoute } from "./faults.ts";
 import type { SimLocation } from "./fleet.ts";
 import { type CountQuery, type CountRow, countPeople } from "./people-count.ts";
@@ -19,7 +21,6 @@ interface MetricKind {
   measure(row: CountRow): Record<string, number | null>;
 }
 
-const DAY_MS = 86_400_000;
 /** Longer ranges are refused; the contract shows no limit. */
 const MOST_DAYS = 800;
 

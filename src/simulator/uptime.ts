@@ -1,5 +1,5 @@
 /** What each recording delivered in an hour, in segments of one minute, and the uptime history made of it. */
-import { HOUR_MS, type Instant } from "../lib/clock.ts";
+import { DAY_MS, HOUR_MS, type Instant } from "../lib/clock.ts";
 import { fraction, keyOf, mix, type SimRecording } from "./fleet.ts";
 import type { CalendarHour } from "./local-time.ts";
 import { isClosed } from "./traits.ts";
@@ -43,7 +43,6 @@ function segmentUptime(
 /** From and until, ms. */
 type StatusSpan = readonly [Instant, Instant];
 
-const DAY_MS = 24 * HOUR_MS;
 const SEGMENT_MS = 60_000;
 const SEGMENTS_PER_HOUR = HOUR_MS / SEGMENT_MS;
 const LONGEST_OUTAGE_MS = 6 * HOUR_MS;

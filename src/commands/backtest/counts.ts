@@ -5,7 +5,7 @@ import type { CountedSite, CountSeries } from "../../counts/series.ts";
 import { LATE } from "../../counts/track.ts";
 import type { Location, Recording } from "../../health/recording.ts";
 import { chunksOf } from "../../lib/chunks.ts";
-import { HOUR_MS, type Instant } from "../../lib/clock.ts";
+import { DAY_MS, HOUR_MS, type Instant } from "../../lib/clock.ts";
 import type { Interval } from "../../lib/intervals.ts";
 import { askSlowly } from "../../poll/ask-slowly.ts";
 import { askCounts } from "../../poll/counts-ask.ts";
@@ -28,7 +28,6 @@ export interface CountedFleet {
   readonly locationsPerRequest: number;
 }
 
-const DAY_MS = 24 * HOUR_MS;
 /** More take hours. */
 export const MOST_REQUESTS = 20_000;
 /** Entries, zones, and sales as a share of entries. */

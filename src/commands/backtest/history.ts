@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Location, RecordingUptime } from "../../health/recording.ts";
 import { type BackoffPolicy, backoffMs } from "../../lib/backoff.ts";
 import { chunksOf } from "../../lib/chunks.ts";
+import { DAY_MS } from "../../lib/clock.ts";
 import { dayOf } from "../../lib/when.ts";
 import { recordingIds } from "../../query/service-directory.ts";
 import { type Days, type Service, ServiceError } from "../../service/service.ts";
@@ -24,7 +25,6 @@ const BACKOFF: BackoffPolicy = { baseMs: 500, capMs: 15_000 };
 const LONGEST_WAIT_MS = 120_000;
 /** Requests for at most so many days are not split further. */
 const FEWEST_DAYS = 7;
-const DAY_MS = 86_400_000;
 
 /** The selected locations and their current recordings. Throws ServiceError. */
 export async function findFleet(
