@@ -9,20 +9,11 @@ import {
   durationParser,
   listRows,
   localTimes,
-  outputOption,
   print,
   unknownMessage,
   type Written,
-  withExample,
 } from "./cli/command.ts";
-import {
-  addDaemonOptions,
-  authorFrom,
-  type Daemon,
-  DaemonError,
-  type DaemonOptions,
-  withDaemon,
-} from "./cli/daemon.ts";
+import { asksDaemon, authorFrom, type Daemon, DaemonError, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
 
 type AckOptions = DaemonOptions &
   Readonly<{ for?: number; comment?: string; author?: string; withdraw?: true; note?: string; output: string }>;
@@ -39,13 +30,9 @@ export function ackCommand(io: CommandIo, clock: Clock = systemClock): Command {
     .option("--comment <text>", "the reason")
     .addOption(withdrawn.conflicts(["for", "comment", "note"]))
     .addOption(noted.conflicts(["for", "comment"]))
-    .option("--author <name>", "the author (default: $USER)")
-    .addOption(outputOption("text"));
-  withExample(
-    addDaemonOptions(ack),
-    'lenswatch ack "Leeds Briggate" --for 2h --comment "an electrician is on the way"',
-  );
-  return ack.action(async (wanted: string, options: AckOptions) => {
+    .option("--author <name>", "the author (default: $USER)");
+  const example = 'lenswatch ack "Leeds Briggate" --for 2h --comment "an electrician is on the way"';
+  return asksDaemon(ack, example, "text").action(async (wanted: string, options: AckOptions) => {
     const author = authorFrom(options, io.env);
     const done = await withDaemon(options, io, async (daemon) => {
       const changed: Changed[] = [];

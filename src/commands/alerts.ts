@@ -12,8 +12,8 @@ import {
   readActiveAlerts,
   readCauseLines,
 } from "./cli/active-alerts.ts";
-import { type CommandIo, localTimes, outputOption, print, type Written, withExample } from "./cli/command.ts";
-import { addDaemonOptions, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
+import { type CommandIo, localTimes, print, type Written } from "./cli/command.ts";
+import { asksDaemon, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
 import { renderGroups, type TableColumn, tableTarget } from "./cli/table.ts";
 
 type AlertsOptions = DaemonOptions & Readonly<{ silenced?: boolean; inhibited?: boolean; output: "table" | "json" }>;
@@ -23,10 +23,9 @@ export function alertsCommand(io: CommandIo, clock: Clock = systemClock): Comman
   const command = new Command("alerts")
     .description("List active alerts by location, those that need somebody and are worst first.")
     .option("--silenced", "include silenced alerts")
-    .option("--inhibited", "include inhibited alerts")
-    .addOption(outputOption("table"));
-  withExample(addDaemonOptions(command), "lenswatch alerts --url http://127.0.0.1:9595");
-  return command.action(async (options: AlertsOptions) => {
+    .option("--inhibited", "include inhibited alerts");
+  const asking = asksDaemon(command, "lenswatch alerts --url http://127.0.0.1:9595", "table");
+  return asking.action(async (options: AlertsOptions) => {
     const { all, causes } = await withDaemon(options, io, async (daemon) => {
       const all = await readActiveAlerts(daemon);
       return { all, causes: options.output === "table" && all.length > 0 ? await readCauseLines(daemon) : "" };

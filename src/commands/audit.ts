@@ -5,8 +5,8 @@ import { auditActions } from "../alerting/audit.ts";
 import { actorText } from "../alerting/audit-text.ts";
 import { ApiAuditEntry } from "../http/v1/audit.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
-import { type CommandIo, outputOption, sinceOption, withExample } from "./cli/command.ts";
-import { addDaemonOptions, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
+import { type CommandIo, sinceOption } from "./cli/command.ts";
+import { asksDaemon, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
 import { printList, type TableColumn } from "./cli/table.ts";
 
 /** Without fields, and with actions and reasons, that a later daemon adds. */
@@ -26,10 +26,9 @@ export function auditCommand(io: CommandIo, clock: Clock = systemClock): Command
     .description("Print changes and refused attempts, the newest first. Needs a token with the scope admin.")
     .addOption(sinceOption())
     .option("--person <name>", "only those of a person or token")
-    .addOption(new Option("--action <action>", "only this action").choices(auditActions))
-    .addOption(outputOption("table"));
-  withExample(addDaemonOptions(command), "lenswatch audit --since 7d --person dana");
-  return command.action(async ({ since, person, action, output, ...options }: AuditOptions) => {
+    .addOption(new Option("--action <action>", "only this action").choices(auditActions));
+  const asking = asksDaemon(command, "lenswatch audit --since 7d --person dana", "table");
+  return asking.action(async ({ since, person, action, output, ...options }: AuditOptions) => {
     const parameters = {
       since: new Date(clock.now() - since).toISOString(),
       ...(person === undefined ? {} : { person }),

@@ -12,8 +12,8 @@ import { type QueryAnswer, runQuery } from "../query/query.ts";
 import { serviceDirectory } from "../query/service-directory.ts";
 import { createService } from "../service/service.ts";
 import { withRetries } from "./backtest/history.ts";
-import { type CommandIo, gather, outputOption, withExample } from "./cli/command.ts";
-import { addDaemonOptions, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
+import { type CommandIo, gather } from "./cli/command.ts";
+import { asksDaemon, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
 import { createBar } from "./cli/progress.ts";
 import { printList, type TableColumn } from "./cli/table.ts";
 
@@ -38,10 +38,9 @@ export function queryCommand(io: CommandIo, clock: Clock = systemClock): Command
     .addOption(
       new Option("--every <period>", "a row for each; hour of uptime only").choices(["hour", "day", "week", "month"]),
     )
-    .addOption(new Option("--facet <facet>", "of entries, as the service serves it").choices(["estimates"]))
-    .addOption(outputOption("table", "csv"));
+    .addOption(new Option("--facet <facet>", "of entries, as the service serves it").choices(["estimates"]));
   const example = 'lenswatch query entries --from 2026-01-01 --to 2026-01-31 --location "Leeds Briggate" --every day';
-  return withExample(addDaemonOptions(command), example).action(async (route: QueryRoute, options: Options) => {
+  return asksDaemon(command, example, "table", "csv").action(async (route: QueryRoute, options: Options) => {
     const { output, url, config, ...asked } = options;
     const ask = toAsk(route, asked, clock.now());
     const answer = await (url === undefined

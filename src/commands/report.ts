@@ -10,8 +10,8 @@ import { html } from "../lib/markup.ts";
 import { PAST_EXAMPLES, parsePast } from "../lib/moment.ts";
 import { causeWords, type LossCause, lossCauses } from "../report/attribute.ts";
 import { reportGroups, reportPeriods } from "../report/report.ts";
-import { asJson, type CommandIo, fail, localZone, outputOption, withExample } from "./cli/command.ts";
-import { addDaemonOptions, type Daemon, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
+import { asJson, type CommandIo, fail, localZone } from "./cli/command.ts";
+import { asksDaemon, type Daemon, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
 import { renderTable, type TableColumn, tableTarget } from "./cli/table.ts";
 
 type ReportOptions = DaemonOptions & { readonly output: "table" | "csv" | "json" | "html" } & Readonly<
@@ -27,10 +27,9 @@ export function reportCommand(io: CommandIo, clock: Clock = systemClock): Comman
     .option("--to <day or time>", "with --from: the end; a day is included (default: now)")
     .option("--timezone <zone>", "of the period's days (default: this machine's)")
     .addOption(new Option("--by <group>", "what a row is about").choices(reportGroups).default("location"))
-    .option("--matchers <matchers>", 'only these recordings, such as organisation="acme"')
-    .addOption(outputOption("table", "csv", "html"));
-  withExample(addDaemonOptions(command), "lenswatch report --period 1w --by camera_server");
-  return command.action(
+    .option("--matchers <matchers>", 'only these recordings, such as organisation="acme"');
+  const asking = asksDaemon(command, "lenswatch report --period 1w --by camera_server", "table", "csv", "html");
+  return asking.action(
     async ({ output, period = "1mo", from, to, timezone, by = "location", matchers, ...options }: ReportOptions) => {
       const zone = timezone ?? localZone(io.env);
       const [start, end] = [from, to].map((text) =>

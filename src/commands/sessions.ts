@@ -4,8 +4,8 @@ import { z } from "zod";
 import { ApiSession } from "../http/v1/sessions.ts";
 import { type Clock, type Instant, systemClock } from "../lib/clock.ts";
 import { counted } from "../lib/format.ts";
-import { type CommandIo, fail, hexIdParser, outputOption, print, withExample } from "./cli/command.ts";
-import { addDaemonOptions, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
+import { type CommandIo, fail, hexIdParser, print } from "./cli/command.ts";
+import { asksDaemon, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
 import { printList, type TableColumn } from "./cli/table.ts";
 import { sinceUtc } from "./status.ts";
 
@@ -18,8 +18,8 @@ type RevokeOptions = Options & { readonly name?: string; readonly all?: true };
 /** Exit code 0; 1 where there is no such session. Throws DaemonError or ConfigError. */
 export function sessionsCommand(io: CommandIo, clock: Clock = systemClock): Command {
   const sessions = new Command("sessions").description("List and revoke sessions of the status page.");
-  const list = new Command("list").description("List sessions, the newest first.").addOption(outputOption("table"));
-  withExample(addDaemonOptions(list), "lenswatch sessions list").action(async (options: Options) => {
+  const list = new Command("list").description("List sessions, the newest first.");
+  asksDaemon(list, "lenswatch sessions list", "table").action(async (options: Options) => {
     const all = await withDaemon(options, io, (daemon) => daemon.all("/api/v1/sessions", {}, Session));
     printList(io, options.output, all, columnsAt(clock.now()), { noun: "session", none: "Nobody is signed in." });
   });
@@ -36,10 +36,9 @@ function revokeCommand(io: CommandIo): Command {
       parseId(id),
     ])
     .option("--name <name>", "all sessions of a person or token")
-    .option("--all", "all sessions")
-    .addOption(outputOption("table"));
-  withExample(addDaemonOptions(revoke), "lenswatch sessions revoke --name dana");
-  return revoke.action(async (ids: readonly string[] = [], { name, all, output, ...options }: RevokeOptions) => {
+    .option("--all", "all sessions");
+  const asking = asksDaemon(revoke, "lenswatch sessions revoke --name dana", "table");
+  return asking.action(async (ids: readonly string[] = [], { name, all, output, ...options }: RevokeOptions) => {
     const given = [ids.length > 0 && { ids }, name !== undefined && { name }, all && { all }].filter((one) => !!one);
     const [body] = given;
     if (!body || given.length > 1) return fail(io, 2, "give either ids, --name or --all");

@@ -16,15 +16,8 @@ import { toError } from "../lib/errors.ts";
 import { counted } from "../lib/format.ts";
 import { MOMENT_EXAMPLES } from "../lib/moment.ts";
 import { stripControls } from "../lib/text.ts";
-import { type CommandIo, durationParser, localZone, outputOption, print, withExample } from "./cli/command.ts";
-import {
-  addDaemonOptions,
-  authorFrom,
-  type Daemon,
-  DaemonError,
-  type DaemonOptions,
-  withDaemon,
-} from "./cli/daemon.ts";
+import { type CommandIo, durationParser, localZone, print } from "./cli/command.ts";
+import { asksDaemon, authorFrom, type Daemon, DaemonError, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
 import { silenceSpan } from "./cli/silence-span.ts";
 import { renderGroups, type TableColumn, tableTarget } from "./cli/table.ts";
 
@@ -66,7 +59,7 @@ function addCommand(io: CommandIo, clock: Clock): Command {
     .requiredOption("--comment <text>", "the reason (required)")
     .option("--author <name>", "the author (default: $USER)");
   const example = 'lenswatch silence add alertname=RecordingOffline location="Leeds" --duration 2h --comment rewiring';
-  return withOutput(add, example).action(async (matchers: readonly Matcher[], options: AddOptions) => {
+  return asksDaemon(add, example, "table").action(async (matchers: readonly Matcher[], options: AddOptions) => {
     const now = clock.now();
     const said = { createdBy: authorFrom(options, io.env), comment: options.comment };
     await withDaemon(options, io, async (daemon) => {
@@ -87,7 +80,7 @@ function listCommand(io: CommandIo, clock: Clock): Command {
   const list = new Command("list")
     .description("List active and pending silences.")
     .option("--expired", "include expired silences");
-  return withOutput(list, "lenswatch silence list --expired --output json").action(
+  return asksDaemon(list, "lenswatch silence list --expired --output json", "table").action(
     async (options: OutputOptions & { expired?: boolean }) => {
       const silences = await withDaemon(options, io, (daemon) =>
         daemon.get("/api/v2/silences", { expired: String(options.expired ?? false) }, z.array(Silence)),
@@ -106,7 +99,7 @@ function expireCommand(io: CommandIo): Command {
     .description("Expire silences now; alerts they silenced are notified where they still fire.")
     .argument("<id...>", "as printed by `lenswatch silence list`");
   const example = "lenswatch silence expire 3f1c9a52-6a0e-4d7a-9c5b-1a2b3c4d5e6f";
-  return withOutput(expire, example).action(async (ids: readonly string[], options: OutputOptions) => {
+  return asksDaemon(expire, example, "table").action(async (ids: readonly string[], options: OutputOptions) => {
     await withDaemon(options, io, async (daemon) => {
       for (const id of ids) {
         const path = `/api/v2/silence/${encodeURIComponent(id)}`;
@@ -116,10 +109,6 @@ function expireCommand(io: CommandIo): Command {
     });
     print(io, options.output, { expired: ids }, () => "");
   });
-}
-
-function withOutput(command: Command, example: string): Command {
-  return withExample(addDaemonOptions(command.addOption(outputOption("table"))), example);
 }
 
 const columnsAt = (now: Instant): readonly TableColumn<Silence>[] => [

@@ -19,18 +19,8 @@ import {
   readActiveAlerts,
   readCauseLines,
 } from "./cli/active-alerts.ts";
-import {
-  ackText,
-  type CommandIo,
-  fail,
-  localTimes,
-  outputOption,
-  print,
-  unknownMessage,
-  type Written,
-  withExample,
-} from "./cli/command.ts";
-import { addDaemonOptions, type Daemon, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
+import { ackText, type CommandIo, fail, localTimes, print, unknownMessage, type Written } from "./cli/command.ts";
+import { asksDaemon, type Daemon, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
 import { renderGroups, type TableColumn, tableTarget } from "./cli/table.ts";
 import { watch } from "./cli/watch.ts";
 
@@ -50,12 +40,11 @@ export function statusCommand(io: CommandIo, clock: Clock = systemClock): Comman
     .option("--location <id or name>", "only recordings of this location, each of them")
     .addOption(new Option("--only <status>", "only recordings with this status").choices(recordingStatuses))
     .option("--all", "each recording, also those that are online without alerts")
-    .addOption(outputOption("table", "csv"))
     .addOption(
       new Option("--watch [seconds]", "again every so many seconds").argParser(parseSeconds).conflicts("output"),
     );
-  withExample(addDaemonOptions(command), "lenswatch status --only offline --url http://127.0.0.1:9595");
-  return command.action((options: StatusOptions) =>
+  const example = "lenswatch status --only offline --url http://127.0.0.1:9595";
+  return asksDaemon(command, example, "table", "csv").action((options: StatusOptions) =>
     withDaemon(options, io, async (daemon) => {
       if (options.watch === undefined) return await once(daemon, options, io, clock);
       const everyMs = options.watch === true ? WATCH_MS : options.watch;

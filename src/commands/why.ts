@@ -5,17 +5,8 @@ import { ApiIncident } from "../http/v1/incidents.ts";
 import { ApiLocation } from "../http/v1/locations.ts";
 import { ApiRecording } from "../http/v1/recordings.ts";
 import { type Clock, type Instant, systemClock } from "../lib/clock.ts";
-import {
-  type CommandIo,
-  fail,
-  listRows,
-  outputOption,
-  print,
-  sinceOption,
-  unknownMessage,
-  withExample,
-} from "./cli/command.ts";
-import { addDaemonOptions, type Daemon, DaemonError, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
+import { type CommandIo, fail, listRows, print, sinceOption, unknownMessage } from "./cli/command.ts";
+import { asksDaemon, type Daemon, DaemonError, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
 import { type Explained, explainedText, Timeline } from "./why-text.ts";
 
 const RecordingRow = z.object(ApiRecording.unwrap().shape).omit({ alerts: true });
@@ -30,10 +21,9 @@ export function whyCommand(io: CommandIo, clock: Clock = systemClock): Command {
     .description("Print the decision log of a recording or location, in its own time zone.")
     .argument("<recording or location>", "its id or full name; of a group, its label and value: camera_server/edge-7")
     .addOption(sinceOption())
-    .option("--all", "a line for each decision, not one for each time an alert fired")
-    .addOption(outputOption("text"));
-  withExample(addDaemonOptions(command), 'lenswatch why "Leeds Briggate Entrance" --since 2d');
-  return command.action((wanted: string, options: WhyOptions) =>
+    .option("--all", "a line for each decision, not one for each time an alert fired");
+  const asking = asksDaemon(command, 'lenswatch why "Leeds Briggate Entrance" --since 2d', "text");
+  return asking.action((wanted: string, options: WhyOptions) =>
     withDaemon(options, io, (daemon) => explain(daemon, wanted, options, io, clock.now())),
   );
 }

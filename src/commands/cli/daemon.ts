@@ -8,7 +8,7 @@ import { ConfigError } from "../../config/problem.ts";
 import { withTimeout } from "../../lib/abort.ts";
 import { CodedError, toError } from "../../lib/errors.ts";
 import { readProxyEnv } from "../../lib/http-client.ts";
-import { type CommandIo, configOption } from "./command.ts";
+import { type CommandIo, configOption, outputOption, withExample } from "./command.ts";
 
 /** Of a whole answer, its body included. */
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -56,10 +56,11 @@ export function authorFrom(options: { readonly author?: string }, env: CommandIo
   );
 }
 
-/** Adds `--url` and `--config`. */
-export function addDaemonOptions(command: Command): Command {
+/** Adds what every command has that asks a daemon: `--output`, `--url` and `--config`; and an example. */
+export function asksDaemon(command: Command, example: string, ...outputs: Parameters<typeof outputOption>): Command {
   const description = "the daemon (default: http.external_url or http.listen of the configuration)";
-  return command.option("--url <url>", description, parseUrl).addOption(configOption());
+  const output = command.addOption(outputOption(...outputs));
+  return withExample(output.option("--url <url>", description, parseUrl).addOption(configOption()), example);
 }
 
 type QueryParameters = Readonly<Record<string, string>> | string[][];
