@@ -48,7 +48,8 @@ export async function addEntries(deps: EntriesSource, digest: Digest): Promise<D
   try {
     const missing = await fromStore(deps, wanted, entries);
     const signal = AbortSignal.timeout(TIMEOUT_MS);
-    for (const page of pagesOf(missing)) await requestWeeks(deps, page, entries, signal);
+    for (const alike of Map.groupBy(missing, ({ timezone }) => timezone).values())
+      for (const page of chunksOf(alike, LOCATIONS_PER_REQUEST)) await requestWeeks(deps, page, entries, signal);
     return withEntries(digest, entries, "had");
   } catch (thrown) {
     deps.log.warn({ err: toError(thrown) }, "reading visitor counts failed, digest is made without them");
@@ -88,11 +89,6 @@ function isUsable(known: KnownEntries | undefined, date: string, zone: string, n
 
 function startOf(date: string, zone: string, plusDays = 0): Instant {
   return DateTime.fromISO(date, { zone }).plus({ days: plusDays }).startOf("day").toMillis();
-}
-
-function* pagesOf(wanted: readonly Wanted[]): Generator<readonly Wanted[]> {
-  for (const all of Map.groupBy(wanted, ({ timezone }) => timezone).values())
-    yield* chunksOf(all, LOCATIONS_PER_REQUEST);
 }
 
 /** The longest allowed range is not documented: where weeks are refused, only the untrusted days are requested. */

@@ -31,8 +31,7 @@ export const listLocations = operation({
     const fleet = await deps.fleet();
     const handled = await readHandled(deps);
     const { items, nextCursor } = await runYielding(locationListing(fleet, query));
-    const rows = items.map(([id, counts]) => ({ ...rowOf(id, counts, fleet), alerts: alertsAt(id, fleet, handled) }));
-    return { items: rows, nextCursor };
+    return { items: items.map(([id, counts]) => rowOf(id, counts, fleet, handled)), nextCursor };
   },
 });
 
@@ -68,12 +67,11 @@ export function noCounts(): Record<RecordingStatus, number> {
   return { online: 0, offline: 0, degraded: 0, unknown: 0 };
 }
 
-function rowOf(id: string, counts: ReturnType<typeof noCounts>, { inventory }: FleetSnapshot) {
-  const known = inventory.location(id);
-  return { locationId: id, location: known?.name || id, timezone: known?.timezone ?? null, recordings: counts };
-}
+type Counts = ReturnType<typeof noCounts>;
 
-function alertsAt(id: string, { shards }: FleetSnapshot, handled: HandledAlerts) {
-  const states = shards.flatMap(({ locations }) => locations.get(id) ?? []);
-  return alertRows(states.at(-1)?.alerts, handled);
+function rowOf(id: string, recordings: Counts, { inventory, shards }: FleetSnapshot, handled: HandledAlerts) {
+  const known = inventory.location(id);
+  const state = shards.flatMap(({ locations }) => locations.get(id) ?? []).at(-1);
+  const alerts = alertRows(state?.alerts, handled);
+  return { locationId: id, location: known?.name || id, timezone: known?.timezone ?? null, recordings, alerts };
 }
