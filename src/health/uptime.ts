@@ -92,8 +92,11 @@ export function windowUptime(
 }
 
 /** Of the segments expected in the buckets that `windowUptime` counts, those received; undefined where one has no number. */
-export function windowArrived(buckets: readonly UptimeBucket[], { now, overMs }: Window): number | undefined {
-  const to = settledBefore(now, bucketLengthMs(buckets));
+export function windowArrived(
+  buckets: readonly UptimeBucket[],
+  { now, overMs, lengthMs = bucketLengthMs(buckets) }: Window,
+): number | undefined {
+  const to = settledBefore(now, lengthMs);
   return arrivedIn(
     buckets.filter(
       (bucket) =>
@@ -111,9 +114,13 @@ export function windowArrived(buckets: readonly UptimeBucket[], { now, overMs }:
  */
 export function onlineArrived(
   buckets: readonly UptimeBucket[],
-  { now, overMs, onlineSince = now }: Window & { readonly onlineSince?: Instant | undefined },
+  {
+    now,
+    overMs,
+    lengthMs = bucketLengthMs(buckets),
+    onlineSince = now,
+  }: Window & { readonly onlineSince?: Instant | undefined },
 ): number | undefined {
-  const lengthMs = bucketLengthMs(buckets);
   const to = settledBefore(now, lengthMs);
   const last = buckets.filter(({ startAt }) => startAt >= to - overMs && startAt < to);
   const isOnline = onlineSince <= (last[0]?.startAt ?? Number.NEGATIVE_INFINITY);

@@ -50,7 +50,7 @@ export function advance(
   const buckets = mergeBuckets(history?.buckets ?? [], fresh, calendar);
   const days: Record<string, DayUptime> = { ...history?.days };
   for (const { day, from, to } of calendar.days) {
-    const one = dayUptime(buckets, from, to);
+    const one = day < first && days[day] ? undefined : dayUptime(buckets, from, to);
     if (one) days[day] = one;
   }
   const kept = Object.keys(days);

@@ -55,6 +55,7 @@ export function createRefreshUptime(deps: RefreshUptimeDeps): (shard: number) =>
   const failing = new Set<number>();
   const weeksFailed = new Map<number, number>();
   const localHours = createLocalHours();
+  const daysAt = createDays(deps);
   const zoneOf = (id: string) =>
     deps.indexTimezone === "utc" ? "UTC" : (deps.inventory.recording(id)?.timezone ?? "UTC");
 
@@ -67,7 +68,7 @@ export function createRefreshUptime(deps: RefreshUptimeDeps): (shard: number) =>
       const schedules = new Map<string, KnownSchedule>();
       const failed = weeksFailed.get(shard) ?? 0;
       const isLastTry = failed + 1 >= WEEKS_TRIED;
-      const gathered = { ratios, schedules, localHours, isLastTry, recordings };
+      const gathered = { ratios, schedules, localHours, daysAt, isLastTry, recordings };
       let missed = false;
       for (const page of pagesByZone(ids, zoneOf)) missed = (await refreshPage(deps, shard, page, gathered)) || missed;
       if (missed) weeksFailed.set(shard, failed + 1);
@@ -117,6 +118,7 @@ interface Gathered extends Pick<ShardState, "recordings"> {
   readonly ratios: Ratios;
   readonly schedules: Map<string, KnownSchedule>;
   readonly localHours: LocalHours;
+  readonly daysAt: ReturnType<typeof createDays>;
   /** Whether weeks that fail now are not asked for again. */
   readonly isLastTry: boolean;
 }
@@ -126,7 +128,7 @@ async function refreshPage(
   deps: RefreshUptimeDeps,
   shard: number,
   { zone, ids }: Page,
-  { ratios, schedules, localHours, isLastTry, recordings }: Gathered,
+  { ratios, schedules, localHours, daysAt, isLastTry, recordings }: Gathered,
 ): Promise<boolean> {
   const maybeYield = createYielder();
   const known = await deps.uptime.histories(shard, ids);
@@ -134,9 +136,8 @@ async function refreshPage(
   const hasSchedule = (id: string) => deps.inventory.recording(id)?.useUploadingSchedule;
   const learners = new Set(ids.filter((id) => hasSchedule(id) && !known.get(id)?.schedule));
   const { results, unread } = await ask(deps, { zone, ids, learners, known, now, isLastTry });
-  const kept = deps.figures.map((figure) => ({ ...figure, first: dayOf(now - figure.overMs, zone) }));
   await deps.inventory.saveRecordings(results.map(({ recording }) => recording));
-  const calendar = calendarOf(now, zone, deps.retainMs);
+  const { calendar, kept } = daysAt(now, zone);
   const histories = new Map<string, UptimeHistory>();
   for (const { recording, buckets, from } of results) {
     const before = known.get(recording.id);
@@ -154,10 +155,11 @@ async function refreshPage(
     const history = { ...advanced, schedule: isUnread ? undefined : schedule, quality, online };
     histories.set(recording.id, history);
     if (schedule) schedules.set(recording.id, toKnown(schedule, history.buckets, recording.timezone));
+    const lengthMs = bucketLengthMs(history.buckets);
     for (const figure of kept) {
       // Of a window that was not read as a whole there is no figure.
       if (history.readFrom === undefined || history.readFrom > figure.first) continue;
-      const ratio = ratioOf(figure, history, now);
+      const ratio = ratioOf(figure, history, { now, lengthMs });
       if (ratio !== undefined) ratios.get(figure.key)?.set(recording.id, ratio);
     }
     await maybeYield();
@@ -166,11 +168,31 @@ async function refreshPage(
   return unread.size > 0;
 }
 
-function ratioOf({ kind, overMs, below = 1 }: KeptFigure, { buckets, online }: UptimeHistory, now: Instant) {
-  if (kind === "online") return onlineArrived(buckets, { now, overMs, onlineSince: online?.from });
-  const uptime = windowUptime(buckets, { now, overMs });
+function ratioOf({ kind, overMs, below = 1 }: KeptFigure, { buckets, online }: UptimeHistory, at: UptimeNow) {
+  const window = { ...at, overMs };
+  if (kind === "online") return onlineArrived(buckets, { ...window, onlineSince: online?.from });
+  const uptime = windowUptime(buckets, window);
   if (kind === "uptime" || uptime === undefined) return uptime;
-  return uptime < below ? windowArrived(buckets, { now, overMs }) : undefined;
+  return uptime < below ? windowArrived(buckets, window) : undefined;
+}
+
+type UptimeNow = { readonly now: Instant; readonly lengthMs: number };
+
+/** The days of a zone, and from which on each figure needs them: computed once a minute for thousands of recordings. */
+function createDays({ figures, retainMs }: Pick<RefreshUptimeDeps, "figures" | "retainMs">) {
+  const daysOf = (now: Instant, zone: string) => ({
+    calendar: calendarOf(now, zone, retainMs),
+    kept: figures.map((figure) => ({ ...figure, first: dayOf(now - figure.overMs, zone) })),
+  });
+  const known = new Map<string, ReturnType<typeof daysOf>>();
+  let minute = 0;
+  return (now: Instant, zone: string) => {
+    if (minute !== Math.floor(now / 60_000)) known.clear();
+    minute = Math.floor(now / 60_000);
+    const days = known.get(zone) ?? daysOf(now, zone);
+    known.set(zone, days);
+    return days;
+  };
 }
 
 /** An offline recording has no quality, and an old reading says nothing about this hour. */

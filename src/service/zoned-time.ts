@@ -46,7 +46,8 @@ export function createWallClock() {
     read(index: string, name: string): WallTime | undefined {
       const { zone, times } = known(name) ?? {};
       if (!zone || !times || index.length > MAX_INDEX_LENGTH) return undefined;
-      if (times.has(index)) return times.get(index);
+      const read = times.get(index);
+      if (read || times.has(index)) return read;
       if (times.size >= MAX_TIMES) times.clear();
       const time = onTheWall(index, zone);
       times.set(index, time);

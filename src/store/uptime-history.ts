@@ -97,9 +97,16 @@ function createDates() {
 
 function decodeHistory({ c, p, s, o, q }: HistoryDocument, dateOf: (at: Instant) => string): UptimeHistory {
   const [hours, days, finishedDay, readFrom] = c ?? [];
+  const bucketsOf = once(() => (hours ? unpackBuckets(hours) : []));
+  const daysOf = once(() => (days ? unpackDays(days, dateOf) : {}));
   return {
-    buckets: hours ? unpackBuckets(hours) : [],
-    days: days ? unpackDays(days, dateOf) : {},
+    // Most readers need one of them, or none.
+    get buckets() {
+      return bucketsOf();
+    },
+    get days() {
+      return daysOf();
+    },
     finishedDay: finishedDay ?? undefined,
     readFrom: readFrom ?? undefined,
     hasPast: c && p === 1 ? true : undefined,
@@ -110,5 +117,13 @@ function decodeHistory({ c, p, s, o, q }: HistoryDocument, dateOf: (at: Instant)
       levels: q[1],
       ...(q[2] === undefined ? {} : { days: { day: q[2], levels: q[3] ?? "" } }),
     },
+  };
+}
+
+function once<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => {
+    made ??= make();
+    return made;
   };
 }
