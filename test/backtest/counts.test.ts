@@ -162,7 +162,11 @@ describe("a world with a camera that counts nobody", () => {
     const [first] = tally.said;
     const table = renderBacktest(report, "table", { width: undefined });
     expect(table).toContain(first?.text);
-    expect(table).toContain(`${RULES[0]?.id}: ${tally.said.length} alerts in 0.3 camera-months`);
+    expect(table).toContain(`${RULES[0]?.id}: ${tally.said.length} alerts in 0.3 camera-months.\n`);
+    const large = renderBacktest({ ...report, recordings: 300 }, "table", { width: undefined });
+    expect(large).toMatch(
+      / alerts in 1\d\.\d camera-months: \d+\.\d alerts per 1,000 camera-months, true or false\.\n/,
+    );
     expect(table).toContain("The service refused sales");
     expect(table).toMatch(/^ops +2026-W42 +\d+/m);
     const { said } = JSON.parse(renderBacktest(report, "json", { width: undefined }));

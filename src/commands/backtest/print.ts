@@ -137,7 +137,7 @@ function leftOut(plan: Plan, { counts }: BacktestReport): Plan["notShown"] {
   return [...plan.notShown, ...(counts ? [] : plan.counts.map((rule) => ({ rule, why: "--no-counts leaves it out" })))];
 }
 
-/** How often rules about counts fire, for comparison with other fleets. */
+/** How often rules about counts fire, true and false; of less than a camera-month no rate, as it would say nothing. */
 function ratesOf(report: BacktestReport): string[] {
   const months = (report.recordings * (report.span.to - report.span.from)) / MONTH_MS;
   if (!report.counts || months <= 0) return [];
@@ -145,8 +145,9 @@ function ratesOf(report: BacktestReport): string[] {
     plan.counts.map(({ id }) => {
       const own = report.tallies[i]?.rules.filter(({ rule }) => rule === id) ?? [];
       const episodes = own.reduce((sum, row) => sum + row.episodes, 0);
-      const rate = ((1_000 * episodes) / months).toFixed(1);
-      return `${nameOf(report, i)}${id}: ${counted(episodes, "alert")} in ${months.toFixed(1)} camera-months, ${rate} in 1,000.\n`;
+      const rate =
+        months < 1 ? "" : `: ${((1_000 * episodes) / months).toFixed(1)} alerts per 1,000 camera-months, true or false`;
+      return `${nameOf(report, i)}${id}: ${counted(episodes, "alert")} in ${months.toFixed(1)} camera-months${rate}.\n`;
     }),
   );
 }
