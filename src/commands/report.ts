@@ -1,15 +1,15 @@
 /** `report`: the lost time of a period by cause, and error budgets, of a running daemon. */
 import { Command, Option } from "commander";
-import { budgetText, lossDuration, reportMarkup } from "../http/page/report-page.ts";
+import { budgetText, lossDuration, reportMarkup, SLO_GROUPS_SHOWN } from "../http/page/report-page.ts";
 import { isoTime } from "../http/query.ts";
 import { type ReportGroupRow, ReportPage } from "../http/v1/report.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import { type CsvCell, csvLines } from "../lib/csv.ts";
-import { columnPercent, counted, exactPercent, nameOf } from "../lib/format.ts";
+import { columnPercent, count, counted, exactPercent, nameOf } from "../lib/format.ts";
 import { html } from "../lib/markup.ts";
 import { PAST_EXAMPLES, parsePast } from "../lib/moment.ts";
 import { causeWords, type LossCause, lossCauses } from "../report/attribute.ts";
-import { reportGroups, reportPeriods } from "../report/report.ts";
+import { reportGroups, reportPeriods, worstOfEach } from "../report/report.ts";
 import { asJson, type CommandIo, fail, localZone } from "./cli/command.ts";
 import { asksDaemon, type Daemon, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
 import { renderTable, type TableColumn, tableTarget } from "./cli/table.ts";
@@ -57,7 +57,10 @@ const WRITTEN: Readonly<Record<ReportOptions["output"], (report: ReportPage, io:
   table: (report, io) => {
     const { period, total, slos, items } = report;
     const all = { ...total, id: "", name: `All ${counted(total.recordings, "recording")}` };
-    const objectives = slos.length === 0 ? "" : `${renderTable(SLO_COLUMNS, slos, tableTarget(io))}\n`;
+    const shown = worstOfEach(slos, SLO_GROUPS_SHOWN, ({ slo }) => slo);
+    const left = slos.length - shown.length;
+    const more = left > 0 ? `and ${count(left)} more groups, in CSV and JSON\n` : "";
+    const objectives = slos.length === 0 ? "" : `${renderTable(SLO_COLUMNS, shown, tableTarget(io))}${more}\n`;
     const unknown = total.expectedSeconds - total.knownSeconds;
     const gap = unknown > 0 ? ` Nothing is known of ${lossDuration(unknown)}, which is in no figure.` : "";
     const note = `\nTimes are added up over recordings.${gap}\n`;

@@ -46,7 +46,7 @@ export interface Report {
   readonly total: LossTally;
   /** Most lost time first, maintenance not counted. */
   readonly rows: readonly ReportRow[];
-  /** By SLO in the order of the configuration, most lost time first. */
+  /** By SLO in the order of the configuration, the least error budget left first. */
   readonly slos: readonly SloRow[];
 }
 
@@ -66,6 +66,11 @@ export function createLossRows<Row extends ReportRow>() {
       ),
     total: (): LossTally => [...rows.values()].reduce((sum, { loss }) => addLoss(sum, loss), noLoss()),
   };
+}
+
+/** Of rows with the least budget left first, the first ones of each SLO. */
+export function worstOfEach<Row>(rows: readonly Row[], most: number, sloOf: (row: Row) => string): Row[] {
+  return [...Map.groupBy(rows, sloOf).values()].flatMap((own) => own.slice(0, most));
 }
 
 /** Lost time that was not planned, ms. */

@@ -76,6 +76,17 @@ Times are added up over recordings. Nothing is known of 16 h, which is in no fig
     expect(requests).toEqual([{ period: "1d", timezone: "Europe/London", by: "location", matchers: [] }]);
   });
 
+  test("prints the worst groups of each objective, and how many more there are", async () => {
+    const groups = Array.from({ length: 12 }, (_, i) => ({ id: `l${i}`, name: `L ${i}`, slo, loss: leeds }));
+    const all = { id: "", name: "", slo: { ...slo, name: "all", by: undefined }, loss: leeds };
+    const { run, get } = await served({ slos: [...groups, all] });
+    const { stdout } = await run();
+    expect(stdout.match(/^recording, L \d+/gm)).toHaveLength(10);
+    expect(stdout).toMatch(/^all .*\nand 2 more groups, in CSV and JSON$/m);
+    expect(await (await get("/report")).text()).toContain("and 2 more groups");
+    expect((await run("--output", "csv")).stdout.match(/"recording"/g)).toHaveLength(12);
+  });
+
   test("writes exact seconds as CSV that a spreadsheet does not run", async () => {
     const { run } = await served();
     const { stdout } = await run("--output", "csv");

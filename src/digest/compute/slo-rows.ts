@@ -1,7 +1,7 @@
 /** Lost time by group of recordings, and of the recordings that objectives are about. */
 import { nameWithin } from "../../lib/format.ts";
 import { createLossRows, type ReportGroup, type ReportRow, type Slo, type SloRow } from "../../report/report.ts";
-import type { LossTally } from "../../report/tally.ts";
+import { budgetLeft, type LossTally } from "../../report/tally.ts";
 import type { DigestRecording } from "../digest.ts";
 import { isChosen } from "./recording.ts";
 
@@ -13,9 +13,13 @@ export function createSloRows(slos: readonly Slo[]) {
       for (const { slo, rows } of standings)
         if (isChosen(slo.matchers, subject)) rows.add({ ...reportGroupOf(subject, slo.by), slo, loss });
     },
-    /** In the order of the configuration, most lost time first. */
-    sorted: (): SloRow[] => standings.flatMap(({ rows }) => rows.sorted()),
+    /** In the order of the configuration, the least error budget left first. */
+    sorted: (): SloRow[] => standings.flatMap(({ rows }) => rows.sorted().sort((a, b) => leftOf(a) - leftOf(b) || 0)),
   };
+}
+
+function leftOf({ slo, loss }: SloRow): number {
+  return budgetLeft(loss, slo.objective) ?? Number.POSITIVE_INFINITY;
 }
 
 /** The group of a recording; of no kind of group: all of them. */

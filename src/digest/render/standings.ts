@@ -5,6 +5,7 @@ import { humanDuration } from "../../lib/duration.ts";
 import { count, counted, exactPercent, isBelow, nameOf, percent } from "../../lib/format.ts";
 import { inZone } from "../../lib/when.ts";
 import { type LossCause, lossCauses } from "../../report/attribute.ts";
+import { worstOfEach } from "../../report/report.ts";
 import { availability, budgetLeft, lostMs, unplannedAvailability } from "../../report/tally.ts";
 import { shortfall } from "../compute/untrusted.ts";
 import { type Digest, type LocationDigest, type UntrustedDay, UP_ALL_THE_TIME } from "../digest.ts";
@@ -199,9 +200,14 @@ const causeNames: Readonly<Record<LossCause, string>> = {
   unknown: "Unknown",
 };
 
-/** How the period stands with each objective, the worst first of those with groups. */
+const MOST_GROUPS = 5;
+
+/** How the period stands with each objective; of those with groups the worst. */
 export function objectivesSection({ slos }: Digest): DigestSection {
-  const rows = firstRows(slos, MOST_LISTED, "objective", ({ slo, id, name, loss }) => {
+  const shown = worstOfEach(slos, MOST_GROUPS, ({ slo }) => slo.name).slice(0, MOST_LISTED);
+  // Only how many the others are is said.
+  const all = [...shown, ...slos.slice(shown.length)];
+  const rows = firstRows(all, shown.length, "group", ({ slo, id, name, loss }) => {
     const [attained, left] = [unplannedAvailability(loss), budgetLeft(loss, slo.objective)];
     const budget = left === undefined ? "nothing is known" : budgetPhrase(left);
     const group = slo.by ? ` · ${nameOf(name, id, 40)}` : "";

@@ -5,7 +5,7 @@ import { columnPercent, count, counted, exactPercent, nameOf } from "../../lib/f
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { capital } from "../../lib/text.ts";
 import { causeWords, lossCauses } from "../../report/attribute.ts";
-import { type Report, reportGroups, reportPeriods } from "../../report/report.ts";
+import { type Report, reportGroups, reportPeriods, worstOfEach } from "../../report/report.ts";
 import { answerOf, type ReportGroupRow, type ReportPage, ReportQuery, rowOf } from "../v1/report.ts";
 import { optionsOf } from "./field.ts";
 import type { HtmlPage } from "./layout.ts";
@@ -15,6 +15,8 @@ export const ReportPageQuery = z.object(ReportQuery.shape);
 type ReportPageQuery = z.infer<typeof ReportPageQuery>;
 
 const MOST_ROWS = 1_000;
+/** Of each SLO; its worst groups. */
+export const SLO_GROUPS_SHOWN = 10;
 const PERIODS = { "1d": "yesterday", "1w": "last week", "1mo": "last month" } as const;
 const GROUPS = {
   location: "location",
@@ -71,7 +73,13 @@ function rowMarkup(
 
 function sloMarkup(slos: ReportPage["slos"]): Markup {
   if (slos.length === 0) return nothing;
-  const rows = slos.map(
+  const shown = worstOfEach(slos, SLO_GROUPS_SHOWN, ({ slo }) => slo);
+  const left = slos.length - shown.length;
+  const more =
+    left > 0
+      ? html`<p class="soft">and ${count(left)} more groups: as CSV, <code>lenswatch report</code> lists all.</p>`
+      : nothing;
+  const rows = shown.map(
     ({
       slo,
       name,
@@ -84,7 +92,7 @@ function sloMarkup(slos: ReportPage["slos"]): Markup {
   );
   return html`<div class="scroll"><table><caption>Objectives</caption><thead><tr><th scope="col">SLO</th><th scope="col">Group</th>
 <th scope="col" class="n">Objective</th><th scope="col" class="n">Attained</th><th scope="col" class="n">Error budget left</th>
-</tr></thead><tbody>${rows}</tbody></table></div>`;
+</tr></thead><tbody>${rows}</tbody></table></div>${more}`;
 }
 
 /** `42 %`, `-120 %`; empty where nothing is known. */
