@@ -41,9 +41,9 @@ export function evaluateGroups(
   const { now, intervalMs } = moment;
   const rules = moment.rules.filter((rule): rule is GroupRule => rule.when.kind === "group_offline");
   const ofCounts = moment.rules.filter(({ when }) => when.kind === "counts_together");
-  const maxGapMs = GAP_INTERVALS * intervalMs;
+  const maxGapMs = evidence.shards.reduce((gap, shard) => Math.max(gap, shard?.gapMs ?? 0), GAP_INTERVALS * intervalMs);
   const timing = { now, maxGapMs, sinceLastMs: intervalMs, patienceMs: EVIDENCE_WAIT_MS };
-  const fleet = readFleet(evidence, timing);
+  const fleet = readFleet(evidence, { now, maxGapMs, intervalMs });
   const next = new Map<string, AlertStates | undefined>();
   for (const [key, found] of groupsToEvaluate(previous, evidence, rules)) {
     const before = Object.hasOwn(previous, key) ? previous[key] : undefined;
@@ -80,8 +80,11 @@ function groupsToEvaluate(
 
 type Fleet = ReturnType<typeof readFleet>;
 
-function readFleet({ shards, inventory }: GroupEvidence, { now, maxGapMs }: { now: Instant; maxGapMs: number }) {
-  const isStale = ({ at }: ShardGroups) => now - at > maxGapMs;
+function readFleet(
+  { shards, inventory }: GroupEvidence,
+  { now, maxGapMs, intervalMs }: Pick<GroupMoment, "now" | "intervalMs"> & { readonly maxGapMs: number },
+) {
+  const isStale = ({ at, gapMs = GAP_INTERVALS * intervalMs }: ShardGroups) => now - at > gapMs;
   return {
     inventory,
     maxGapMs,

@@ -15,6 +15,8 @@ import type { Inventory, RecordingState } from "./shard-state.ts";
 /** The groups of a shard, as its last good sweep left them. */
 export interface ShardGroups {
   readonly at: Instant;
+  /** How long they hold, ms, where the rhythm of sweeps is slow; else three intervals. */
+  readonly gapMs?: number | undefined;
   /** Recordings of the shard that are offline, in a group or not. */
   readonly offline: number;
   readonly counts: GroupCounts;

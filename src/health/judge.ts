@@ -15,7 +15,7 @@ import { areGrouped, type Members, membersOf } from "./members.ts";
 import type { Reading, StatusSnapshot } from "./recording.ts";
 import type { Sample } from "./recording-conditions.ts";
 import { recordingEvaluator } from "./recording-evaluator.ts";
-import { allowedGapMs, slowGapsAfter } from "./rhythm.ts";
+import { allowedGapMs, GAP_INTERVALS, slowGapsAfter } from "./rhythm.ts";
 import { compileRules } from "./rule.ts";
 import {
   afterPresence,
@@ -87,12 +87,13 @@ class ShardEvaluation {
     for (const reading of readings) this.#evaluateRow(reading);
     for (const id of unreadable) this.#evaluateRow(unreadableRow(id));
     if (this.#dealtWith < this.#previous.recordings.size) this.#evaluateMissing(complete, unread);
-    const { now } = this.#moment;
+    const { now, maxGapMs } = this.#moment;
     const members = this.#members();
     const locations = this.#evaluateLocations(unread, members);
     const next = { sweptAt: now, slowGaps: this.#slowGaps, recordings: this.#next, locations };
     const isGrouped = members && this.#rules.groups.size > 0;
-    const groups = isGrouped && { at: now, ...countGroups(members, this.#notable, this.#context.inventory) };
+    const gap = maxGapMs > GAP_INTERVALS * this.#context.intervalMs ? { gapMs: maxGapMs } : {};
+    const groups = isGrouped && { at: now, ...gap, ...countGroups(members, this.#notable, this.#context.inventory) };
     return { next, groups: groups || undefined, members, absent: this.#absent, ...this.#out };
   }
 

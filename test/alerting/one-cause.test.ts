@@ -21,6 +21,8 @@ class Fleet {
   layout: Layout;
   readonly firing = new Map<string, Alert>();
   offline = new Set<number>();
+  /** Sweeps are slow: one in so many intervals. */
+  rhythm = 1;
   /** Shards whose sweep fails, and locations whose part of it does. */
   failing = new Set<string>();
   unread = new Set<string>();
@@ -40,8 +42,9 @@ class Fleet {
   tick(): string[] {
     this.now += INTERVAL;
     const out: Outcomes = { transitions: [], decisions: [] };
+    const isDue = (this.now / INTERVAL) % this.rhythm === 0;
     for (const [name, shard] of this.#shards)
-      if (!this.failing.has(name)) out.transitions.push(...this.#sweep(name, shard));
+      if (isDue && !this.failing.has(name)) out.transitions.push(...this.#sweep(name, shard));
     const inventory = { recording: (id: string) => this.#recording(Number(id)), location: () => undefined };
     const evidence = { shards: [...this.#shards.values()].map(({ groups }) => groups), inventory };
     const next = evaluateGroups(this.groups, evidence, { now: this.now, rules: this.rules, intervalMs: INTERVAL }, out);
@@ -71,6 +74,7 @@ class Fleet {
       .map(({ at, i }) => reading(String(i), { locationId: at, status: this.offline.has(i) ? "offline" : "online" }));
     story.now = this.now;
     story.rules = this.rules;
+    story.unbroken = true;
     story.locationIds = [...new Set(here.map(({ at }) => at))];
     story.isOutside = (id) => this.outside.has(Number(id));
     story.judge({ readings, unreadable: [], complete: true, unread: this.unread });
@@ -295,6 +299,16 @@ describe("a camera server", () => {
       fleet.offline = new Set([...down, 5]);
       expect(fleet.ticks(3)).toEqual([`firing ${KEY}`]);
     }
+  });
+
+  test("is evaluated in the rhythm of sweeps that are slow", () => {
+    const fleet = fleetOf(new Set(), 1);
+    fleet.rhythm = 5;
+    fleet.ticks(25);
+    fleet.offline = new Set(down);
+    expect(fleet.ticks(20)).toEqual([`firing ${KEY}`]);
+    fleet.offline = new Set();
+    expect(fleet.ticks(40).at(-1)).toBe(`resolved ${KEY} recovered`);
   });
 
   test("is not evaluated twice by one sweep", () => {

@@ -155,6 +155,12 @@ describe("rules", () => {
     ]);
   });
 
+  test("on locations are the same rules as those on groups by location_id", () => {
+    const rules = (when: string) => configOf(`${smallest}rules: [ { alert: A, when: { ${when} } } ]\n`).rules;
+    for (const share of ["at_least: 50%", "at_least: 100%, clear_below: 80%, min_recordings: 4"])
+      expect(rules(`group_offline: { by: location_id, ${share} }`)).toEqual(rules(`location_offline: { ${share} }`));
+  });
+
   test("may clear exactly where they fire", () => {
     const text = `${smallest}rules:
   - { alert: A, when: { average_quality: { below: 70%, clear_above: 0.7 } } }
