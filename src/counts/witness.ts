@@ -1,12 +1,12 @@
 /**
  * What else at a location shows whether people are there: its tills, its other zones, its entries. Assumed: a witness
  * that counts half of what is usual for it, also in time of which it has no data, sees people; one that should have
- * counted some and did not, sees none; one that counts far more than usual sees ghosts.
+ * counted some and did not, sees none; one that counts far more than usual, or at night, sees ghosts.
  * Tills err least: where they should have sold and did not, no zone outweighs them.
  */
-import type { Instant } from "../lib/clock.ts";
-import { FAR_MORE } from "./baseline.ts";
-import { type Counted, countedSince, usualSince } from "./track.ts";
+import { HOUR_MS, type Instant } from "../lib/clock.ts";
+import { FAR_MORE, HARDLY } from "./baseline.ts";
+import { type Counted, countedSince, type Piece, usualSince } from "./track.ts";
 import type { CountsWitness, Implausible } from "./verdict.ts";
 
 export interface Witness extends Counted, Pick<CountsWitness, "kind" | "zone" | "recordingId"> {}
@@ -25,11 +25,14 @@ const IS_SILENT = 0.3;
 const NO_MORE_THAN = 1.5;
 /** Fewer say nothing. */
 const SOME = { tills: 3, zone: 5, entries: 5 } as const;
+/** So many counted within a day while less than that is usual in an hour. */
+const NIGHT = { ms: 24 * HOUR_MS, perHour: 0.3, counted: 20 } as const;
 /** So many were to be expected of one that is silent. */
 const EXPECTED = 5;
 
 export function hear(witnesses: readonly Witness[], kind: Implausible, since: Instant): Testimony {
-  const said = witnesses.flatMap((witness) => countedBy(witness, since) ?? []);
+  const heard = kind === "low" ? witnesses.filter((witness) => !seesGhosts(witness)) : witnesses;
+  const said = heard.flatMap((witness) => countedBy(witness, since) ?? []);
   return kind === "low" ? whileLow(said) : whileHigh(said);
 }
 
@@ -42,15 +45,36 @@ function countedBy(witness: Witness, since: Instant): Said | undefined {
 
 function whileLow(said: readonly Said[]): Testimony {
   const counting = said.filter(
-    ({ kind, counted, usual }) =>
-      counted >= SOME[kind] && counted >= usual * STILL_COUNTS && counted <= usual * FAR_MORE + EXPECTED,
+    ({ kind, counted, usual }) => counted >= SOME[kind] && counted >= usual * STILL_COUNTS && isSane(counted, usual),
   );
   const silent = said.filter((one) => one.expected >= EXPECTED && one.counted < one.expected * IS_SILENT);
   const named = best(counting, ({ counted }) => counted);
   if (!named || silent.some(({ kind }) => kind === "tills")) return { is: silent.length > 0 ? "silent" : "none" };
-  // Of all together: the one that counts most errs most.
-  const sum = (of: "counted" | "expected") => counting.reduce((total, one) => total + one[of], 0);
+  // Of all together that see anything: the one that counts most errs most.
+  const seeing = said.filter(({ counted, expected, usual }) => counted >= expected * HARDLY && isSane(counted, usual));
+  const sum = (of: "counted" | "expected") => seeing.reduce((total, one) => total + one[of], 0);
   return { is: "confirms", named, factor: Math.min(1, sum("counted") / Math.max(1, sum("expected"))) };
+}
+
+function isSane(counted: number, usual: number): boolean {
+  return counted <= usual * FAR_MORE + EXPECTED;
+}
+
+const known = new WeakMap<Iterable<Piece>, boolean>();
+
+/** It counts where hardly anybody ever comes, at night: then it counts by day what is not there, too. */
+function seesGhosts({ pieces, now }: Witness): boolean {
+  const found = known.get(pieces);
+  if (found !== undefined) return found;
+  let [counted, opens] = [0, Number.POSITIVE_INFINITY];
+  for (const piece of pieces) {
+    if (piece.from < now - NIGHT.ms) break;
+    if (piece.expected * HOUR_MS >= NIGHT.perHour * (piece.to - piece.from)) opens = piece.from;
+    // Those of the first minutes after it opens may be in the piece before.
+    else if (piece.to <= opens - HOUR_MS) counted += piece.counted;
+  }
+  known.set(pieces, counted >= NIGHT.counted);
+  return counted >= NIGHT.counted;
 }
 
 function whileHigh(said: readonly Said[]): Testimony {
