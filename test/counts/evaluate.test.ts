@@ -251,9 +251,9 @@ describe("low counts", () => {
     expect(usual?.is).toBe("undecided");
     const closed = { 9: 0, 10: 0, 11: 0, 12: 0, 13: 0, 14: 0 };
     const ghosts = Object.fromEntries([9, 10, 11, 12, 13, 14].map((hour) => [hour, 1_000]));
-    expect(reasonOf(verdictOf({ entries: closed, zones: { shoes: closed, coats: ghosts } }))).toBe(
-      "nobody_seems_there",
-    );
+    const nightly = { 1: 110, 2: 110, 3: 110 };
+    for (const coats of [ghosts, nightly])
+      expect(reasonOf(verdictOf({ entries: closed, zones: { shoes: closed, coats } }))).toBe("nobody_seems_there");
   });
 
   test("are explained by a recording that is offline, and by one's own short history", () => {
