@@ -407,6 +407,29 @@ describeWithRedis("an endpoint in trouble", () => {
     expect(await groups.pace(two, T0)).toBe(0);
   });
 
+  it("a root that was brought up to date leaves what is due later as it was", async () => {
+    await committer(testStore())(T0, fires(camera, to(slack.id, "a")));
+    const { groups } = testStore().store;
+    await claimed(testStore(), T0 + WAIT, "t1");
+    const newsAt = T0 + HOUR;
+    const outcome = { now: T0 + WAIT, sent: true, notified: [], over: [], unnotified: [], nextAt: undefined, newsAt };
+    expect(await groups.settle(slack, "a", "t1", outcome)).toBe(newsAt);
+    expect((await claimed(testStore(), newsAt, "t2")).dueSince).toBe(T0 + WAIT);
+  });
+
+  it("an episode that leaves the integration brings the roots of its other groups up to date", async () => {
+    const commit = committer(testStore());
+    await commit(T0, fires(camera, to(slack.id, "a", { groupWaitMs: 0 }), to(slack.id, "b")));
+    const { groups } = testStore().store;
+    const quiet = { sent: true, notified: [], over: [], unnotified: [], nextAt: T0 + 4 * HOUR };
+    await claimed(testStore(), T0, "t1");
+    await groups.settle(slack, "a", "t1", { ...quiet, now: T0, conversation: '{"id":"c"}', shown: "x" });
+    await claimed(testStore(), T0 + WAIT, "t2");
+    await groups.settle(slack, "b", "t2", { ...quiet, now: T0 + WAIT, over: [camera.id] });
+    expect(await groups.nextDue([slack.id])).toEqual(new Map([[slack.id, T0 + WAIT]]));
+    expect((await claimed(testStore(), T0 + WAIT, "t3")).group).toBe("a");
+  });
+
   it("an episode has ended once it is stored as resolved, or not at all", async () => {
     const commit = committer(testStore());
     await commit(T0, fires(camera, to(slack.id, "a")));

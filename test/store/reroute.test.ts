@@ -7,6 +7,7 @@ import {
   committer,
   ends,
   fires,
+  firing,
   HOUR,
   integration,
   LEASE,
@@ -103,6 +104,7 @@ describeWithRedis("another configuration after a restart", () => {
       const notified: NotificationLogEntry[] = [{ alert: camera, notifiedAt: now, groupId: "g" }];
       const outcome = { now, sent: true, notified, over: [], unnotified: [], nextAt: now + 4 * HOUR };
       await groups.settle(old, "g", "t", outcome);
+      expect(await groups.notified(old.id)).toHaveLength(1);
       await groups.settle(old, "g", "t", outcome);
     }
     const claimed = async (at: number) => {
@@ -147,6 +149,33 @@ describeWithRedis("another configuration after a restart", () => {
       expect(await groups.notified(old.id)).toHaveLength(1);
       expect((await groups.knownIntegrations()).sort()).toEqual([added.id, old.id].sort());
       expect(await places(testStore())).toEqual([`${added.id} g`, `${old.id} g`]);
+      const { redis, prefix } = testStore();
+      expect(await redis.pttl(`{${prefix}}:grp:${old.id}:g`), "what is owed does not expire").toBe(-1);
+    });
+
+    it("and no route leads there any more, an end among hundreds of alerts is owed at once", async () => {
+      const commit = committer(testStore());
+      const others = Array.from({ length: 250 }, (_, i) => firing(`cam${i}`));
+      await commit(T0, ...[camera, ...others].map((alert) => fires(alert, to(old.id))));
+      const { groups } = testStore().store;
+      await groups.claim(old, "t", now, LEASE);
+      await reroute(now, [old]);
+      await commit(now, ends(camera, now));
+      const notified = [camera, ...others].map((alert) => ({ alert, notifiedAt: now, groupId: "g" }));
+      await groups.settle(old, "g", "t", { now, sent: true, notified, over: [], unnotified: [], nextAt: now + HOUR });
+      expect(await dueAt(testStore(), old.id)).toBe(now);
+    });
+
+    it("and no route leads there any more, a claim that is over brings nothing back", async () => {
+      await committer(testStore())(T0, fires(camera, to(old.id)));
+      const { groups } = testStore().store;
+      await groups.claim(old, "t", now, LEASE);
+      await testStore().endLease(old.id);
+      await groups.claim(old, "t2", now + LEASE, LEASE);
+      await reroute(now + LEASE, [old, added], to(added.id));
+      const notified = [{ alert: camera, notifiedAt: now, groupId: "g" }];
+      await groups.settle(old, "g", "t", { now, sent: true, notified, over: [], unnotified: [], nextAt: now + HOUR });
+      expect(await places(testStore())).toEqual([`${added.id} g`]);
     });
 
     it("and its integration is removed and its sender dies, nothing of it is kept for ever", async () => {

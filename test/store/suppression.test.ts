@@ -107,6 +107,9 @@ describeWithRedis("a suppressed alert", () => {
     const settle = { now: T0 + MINUTE, ...quiet, nextAt: T0 + HOUR, suppressedState: stale };
     expect(await groups.settle(slack, "g", "t", settle)).toBe(T0 + MINUTE);
     expect(await claim(testStore(), T0 + MINUTE, "t2")).toMatchObject({ dueSince: T0 - HOUR });
+    const readThen = suppressedState({ by: [{ reason: "stale", by: "shard:7", goodAt: T0 + MINUTE }] });
+    const again = { ...settle, suppressedState: readThen };
+    expect(await groups.settle(slack, "g", "t2", again), "it was not read since").toBe(T0 + HOUR);
   });
 
   it("is not due for the end of another, nor twice for the same", async () => {
