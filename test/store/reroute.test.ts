@@ -139,7 +139,8 @@ describeWithRedis("another configuration after a restart", () => {
         await commit(now, ends(camera, now));
       });
       expect(await dueAt(testStore(), old.id)).toBe(now);
-      expect([...(await claimed(now)).notified.keys()]).toEqual([camera.id]);
+      const { notified, dueSince } = await claimed(now);
+      expect([[...notified.keys()], dueSince]).toEqual([[camera.id], now]);
     });
 
     it("and its integration goes, its end is owed there", async () => {
