@@ -6,6 +6,7 @@
 import type { Instant } from "../../src/lib/clock.ts";
 import { type AppLog, auditApp } from "./app-posts.ts";
 import { auditFlapping, type FlapRule } from "./audit-flapping.ts";
+import { auditGroups, type CameraServer, type GroupLine } from "./audit-groups.ts";
 import { auditEscalations, auditIncidents, type IncidentLog } from "./audit-incidents.ts";
 import { auditOther } from "./audit-other.ts";
 import { auditRecording, type RecordingAudit } from "./audit-recording.ts";
@@ -51,6 +52,8 @@ export interface AuditInput {
   /** Of the Slack app; its notices are among `notices`. */
   readonly app?: AppLog;
   readonly incidents?: IncidentLog;
+  /** Camera servers, and the alerts about them in accepted messages. */
+  readonly groups?: { readonly servers: readonly CameraServer[]; readonly lines: readonly GroupLine[] };
   readonly rule: Timing;
   readonly flapping: FlapRule;
   readonly end: Instant;
@@ -96,6 +99,8 @@ export interface Audit {
   readonly mustBeNotified: number;
   /** Outages read for long enough that were rightly not notified, by reason. */
   readonly excused: Readonly<Partial<Record<Excuse, number>>>;
+  /** Outages of camera servers certainly read for long enough. */
+  readonly groupsToNotify: number;
   /** Number of flapping notices. */
   readonly flaps: number;
   readonly notices: number;
@@ -125,6 +130,8 @@ export function audit(input: AuditInput): Audit {
   const delays = parts.flatMap((part) => part.delays);
   const found = [...parts.flatMap(({ verdicts }) => verdicts), ...others, ...lateOf(delays, input.rule)];
   found.push(...incidentVerdicts(input));
+  const ofGroups = groupVerdicts(input, byLocation);
+  found.push(...ofGroups.verdicts);
   const doubled = allowedRepetitions(
     found.filter(({ kind }) => kind === "doubled"),
     input,
@@ -138,6 +145,7 @@ export function audit(input: AuditInput): Audit {
     outages: sum((part) => part.outages),
     mustBeNotified: sum((part) => part.mustBeNotified),
     excused: Object.fromEntries([...excused].map(([reason, all]) => [reason, all.length])),
+    groupsToNotify: ofGroups.mustBeNotified,
     flaps: sum((part) => part.flaps),
     notices: input.notices.length,
     answers: { sure, judged: [...byLocation.values()].reduce((all, { length }) => all + length, 0) },
@@ -158,6 +166,11 @@ function incidentVerdicts({ incidents, app, ledger, suppressions, end }: AuditIn
   if (!incidents || !app) return [];
   const facts = { app, suppressions, offline: outagesOf(ledger, end), end };
   return [...auditIncidents(incidents, facts), ...auditEscalations(incidents, facts)];
+}
+
+function groupVerdicts({ groups, ledger, rule, end }: AuditInput, answers: ReadonlyMap<string, readonly Instant[]>) {
+  const { servers = [], lines = [] } = groups ?? {};
+  return auditGroups(lines, { servers, answers, rule, end, offline: outagesOf(ledger, end) });
 }
 
 /** Answers that were certainly evaluated, with no failure around them. */

@@ -156,6 +156,7 @@ async function report(
     watched,
     messages: environment.messages(),
     notices,
+    groups: environment.incidents.groups,
     ledger,
   };
   await writeFile(file, `${JSON.stringify(all, null, 1)}\n`);

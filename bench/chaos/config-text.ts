@@ -3,6 +3,7 @@ import { stringify } from "yaml";
 import type { Simulator } from "../../src/simulator/simulator.ts";
 import type { SmtpSink } from "../../test/support/smtp-sink.ts";
 import type { Timing } from "./audit.ts";
+import { FEWEST_RECORDINGS, SHARE } from "./audit-groups.ts";
 import type { Incidents } from "./incidents.ts";
 import { FLAPPING } from "./plan-flapping.ts";
 import type { SlackApp } from "./slack-app.ts";
@@ -76,6 +77,19 @@ export function configText({
         labels: { severity: "critical" },
       },
       { alert: "RecordingFlapping", when: { flapping: FLAPPING } },
+      {
+        alert: "ServersOffline",
+        when: {
+          group_offline: {
+            by: "camera_server",
+            at_least: `${100 * SHARE.atLeast}%`,
+            clear_below: `${100 * SHARE.clearBelow}%`,
+            min_recordings: FEWEST_RECORDINGS,
+          },
+        },
+        for: seconds(RULE.forMs),
+        keep_firing_for: seconds(RULE.keepFiringForMs),
+      },
       { alert: "ServiceUnreachable", when: { service: "unreachable" }, for: "3s" },
       { alert: "NotificationsFailing", when: { notifications: "failing" }, for: "5s" },
     ],
@@ -85,14 +99,23 @@ export function configText({
       group_wait: "1s",
       group_interval: "1s",
       repeat_interval: "20s",
-      routes: webhooks.map((_, i) => ({
-        receiver: `team-${i}`,
-        matchers: [`location_id =~ ".*(${endingsOf(i, webhooks.length)})"`],
-        ...(i < APPS && { escalate: [{ after: seconds(ESCALATE_MS), receiver: `phone-${i}` }] }),
-      })),
+      routes: [
+        {
+          receiver: "servers",
+          matchers: ['alertname = "ServersOffline"'],
+          group_by: ["camera_server"],
+          repeat_interval: "4h",
+        },
+        ...webhooks.map((_, i) => ({
+          receiver: `team-${i}`,
+          matchers: [`location_id =~ ".*(${endingsOf(i, webhooks.length)})"`],
+          ...(i < APPS && { escalate: [{ after: seconds(ESCALATE_MS), receiver: `phone-${i}` }] }),
+        })),
+      ],
     },
     receivers: [
       { name: "ops", slack_configs: [{ api_url: opsWebhook }] },
+      { name: "servers", webhook_configs: [incidents.servers()] },
       ...webhooks.map((url, i) => ({
         name: `team-${i}`,
         slack_configs: [{ api_url: url }, ...(i < APPS ? [app.config(i)] : [])],

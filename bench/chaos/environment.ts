@@ -10,6 +10,7 @@ import { until } from "../../test/support/until.ts";
 import type { Ambushed, SlackFault } from "./action.ts";
 import type { Episode } from "./app-posts.ts";
 import type { WatchedRecording } from "./audit.ts";
+import type { CameraServer } from "./audit-groups.ts";
 import { APPS, configText, receiverOf } from "./config-text.ts";
 import { type Incidents, startIncidents } from "./incidents.ts";
 import { readMail, readSlack } from "./messages.ts";
@@ -46,6 +47,8 @@ export interface Environment {
   readonly incidents: Incidents;
   readonly config: string;
   readonly watched: readonly WatchedRecording[];
+  /** Each has the recordings of two locations without schedules. */
+  readonly servers: readonly CameraServer[];
   /** By location: when the service answered about it. */
   readonly answers: ReadonlyMap<string, readonly Instant[]>;
   /** By location: when an answer about it was evaluated and committed. */
@@ -70,7 +73,7 @@ export interface Environment {
 /** Starts everything; `logLevel` is the daemon's. */
 export async function startEnvironment(fleet: Fleet, logLevel: "info" | "debug"): Promise<Environment> {
   const [simulator, redis, slack, mail, app, incidents] = await Promise.all([
-    startSimulator(fleet),
+    startSimulator({ ...fleet, traits: { locations_per_camera_server: 2 } }),
     fleet.failover ? startFailover() : startPersistent(),
     startSlackSink(),
     startSmtpSink(),
@@ -104,6 +107,7 @@ export async function startEnvironment(fleet: Fleet, logLevel: "info" | "debug")
       logLevel,
     }),
     watched: watchedOf(simulator, fleet),
+    servers: serversOf(simulator),
     answers: noteAnswers(simulator),
     judged: sweeps.byLocation,
     episodes: sweeps.episodes,
@@ -246,4 +250,13 @@ function watchedOf({ world }: Simulator, { webhooks, scheduled, span }: Fleet): 
   if (names.size < watched.length || locationNames.size < world.locations.length)
     throw new Error("two recordings or locations have the same name; an audit by name would mix them up");
   return watched;
+}
+
+function serversOf({ world }: Simulator): CameraServer[] {
+  const servers = Map.groupBy(world.recordings, ({ cameraServer }) => cameraServer);
+  return [...servers].flatMap(([id, recordings]) => {
+    const locationIds = [...new Set(recordings.map(({ location }) => location.id))];
+    const isWatched = locationIds.length > 1 && !recordings.some(({ useUploadingSchedule }) => useUploadingSchedule);
+    return isWatched ? [{ id, locationIds, recordingIds: recordings.map((one) => one.id) }] : [];
+  });
 }

@@ -1,7 +1,8 @@
-/** PagerDuty and the receivers that are escalated to, which accept what they are sent but for faults. */
+/** PagerDuty and the receivers of escalations and of groups, which accept what they are sent but for faults. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import { type HttpReply, startHttpSink } from "../../test/support/http-sink.ts";
+import type { GroupLine } from "./audit-groups.ts";
 import type { Escalated, IncidentEvent } from "./audit-incidents.ts";
 
 /** `accepted_unanswered`: taken, and the connection hangs. */
@@ -16,7 +17,11 @@ const Message = z.object({
   alerts: z.array(
     z.object({
       status: z.enum(["firing", "resolved"]),
-      labels: z.object({ alertname: z.string(), recording_id: z.string() }),
+      labels: z.object({
+        alertname: z.string(),
+        recording_id: z.string().default(""),
+        camera_server: z.string().default(""),
+      }),
       startsAt: z.string(),
     }),
   ),
@@ -28,6 +33,7 @@ export async function startIncidents() {
   const sink = await startHttpSink();
   const events: IncidentEvent[] = [];
   const escalated: Escalated[] = [];
+  const groups: GroupLine[] = [];
   let fault: IncidentFault | undefined;
   let message = 2e6;
   sink.respond(({ path, text, receivedAt: at }) => {
@@ -40,8 +46,10 @@ export async function startIncidents() {
       events.push({ at, integration, action, key, ...payload });
     } else {
       for (const { status, labels, startsAt } of Message.parse(JSON.parse(text)).alerts) {
-        const { alertname: rule, recording_id: recordingId } = labels;
-        escalated.push({ at, integration, message, status, rule, recordingId, startsAt: Date.parse(startsAt) });
+        const { alertname: rule, recording_id: recordingId, camera_server: server } = labels;
+        const line = { at, integration, message, status, startsAt: Date.parse(startsAt) };
+        if (kind === "groups") groups.push({ ...line, server });
+        else escalated.push({ ...line, rule, recordingId });
       }
     }
     return fault === undefined ? { status: 202 } : "hang";
@@ -49,8 +57,11 @@ export async function startIncidents() {
   return {
     events: events as readonly IncidentEvent[],
     escalated: escalated as readonly Escalated[],
+    /** Alerts about camera servers. */
+    groups: groups as readonly GroupLine[],
     pagerduty: (receiver: number) => ({ routing_key: "r".repeat(32), url: `${sink.url}/pagerduty/${receiver}` }),
     phone: (receiver: number) => ({ url: `${sink.url}/phone/${receiver}` }),
+    servers: () => ({ url: `${sink.url}/groups/0` }),
     async fault(answer: IncidentFault, lastsMs: number): Promise<void> {
       fault = answer;
       await sleep(lastsMs);

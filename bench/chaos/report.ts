@@ -11,7 +11,7 @@ export function isClean({ verdicts }: Audit): boolean {
 
 /** One row per kind of receiver, the delays, then every verdict. */
 export function auditText(audit: Audit): string {
-  const kinds = ["slack", "app", "email", "pagerduty", "phone"];
+  const kinds = ["slack", "app", "email", "pagerduty", "phone", "groups"];
   const of = (kind: string, verdict: Verdict["kind"]) =>
     audit.verdicts.filter((one) => one.integration.startsWith(kind) && one.kind === verdict).length;
   const rows = kinds.map((kind) => [
@@ -22,7 +22,7 @@ export function auditText(audit: Audit): string {
   const { messages, excused } = audit.doubled;
   return [
     plainTable(["", ...COUNTED, "doubled without a kill"], rows),
-    `${audit.outages} outages (each integration's counted), ${audit.mustBeNotified} of them to be notified; ` +
+    `${audit.outages} outages (each integration's counted), ${audit.mustBeNotified} of them to be notified, and ${audit.groupsToNotify} of camera servers; ` +
       `rightly not notified: ${excusesOf(audit)}; flapping: ${audit.flaps}\n` +
       `${audit.answers.sure} answers about a location without a failure, ${percent(audit.answers)} of them evaluated\n` +
       `${audit.notices} lines notified; ${messages} messages repeated, ${excused} of them in flight at a kill\n`,

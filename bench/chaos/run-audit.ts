@@ -71,6 +71,7 @@ export function createAuditor(environment: Environment, replicas: Replicas, runL
       ledger,
       notices: [...notices, ...ofApp.notices].sort((a, b) => a.at - b.at),
       app,
+      groups: { servers: environment.servers, lines: environment.incidents.groups },
       incidents: { ...environment.incidents, afterMs: ESCALATE_MS },
       unreadable: [
         ...unreadable,
