@@ -417,6 +417,21 @@ describeWithRedis("an endpoint in trouble", () => {
     expect((await claimed(testStore(), newsAt, "t2")).dueSince).toBe(T0 + WAIT);
   });
 
+  it("a group with a root is due for it before its news, and has its news then as planned", async () => {
+    await committer(testStore())(T0, fires(camera, to(slack.id, "a")));
+    const { groups } = testStore().store;
+    await claimed(testStore(), T0 + WAIT, "t1");
+    const [soon, nextAt] = [T0 + MINUTE, T0 + HOUR];
+    const outcome = { now: T0 + WAIT, sent: true, notified: [], over: [], unnotified: [], nextAt };
+    expect(await groups.settle(slack, "a", "t1", { ...outcome, rootAt: soon })).toBe(nextAt);
+    await claimed(testStore(), nextAt, "t2");
+    const root = { ...outcome, conversation: '{"id":"c"}', shown: "x" };
+    expect(await groups.settle(slack, "a", "t2", { ...root, rootAt: nextAt + 1 })).toBe(nextAt);
+    await claimed(testStore(), nextAt, "t3");
+    expect(await groups.settle(slack, "a", "t3", { ...root, rootAt: soon })).toBe(soon);
+    expect(await claimed(testStore(), soon, "t4")).toMatchObject({ newsAt: nextAt });
+  });
+
   it("an episode that leaves the integration brings the roots of its other groups up to date", async () => {
     const commit = committer(testStore());
     await commit(T0, fires(camera, to(slack.id, "a", { groupWaitMs: 0 }), to(slack.id, "b")));
