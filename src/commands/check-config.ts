@@ -7,16 +7,15 @@ import { configFile, type LoadedConfig, loadWithWarnings } from "../config/load.
 import { ConfigError, type ConfigProblem, formatProblem } from "../config/problem.ts";
 import { formatDuration } from "../lib/duration.ts";
 import { counted } from "../lib/format.ts";
-import { type CommandIo, configOption, outputOption, print, withExample } from "./cli/command.ts";
+import { type CommandIo, type ConfigOptions, print, readsConfig } from "./cli/command.ts";
 
 /** Exit code 0 valid, 1 invalid. Throws ConfigError for a file that cannot be read. */
 export function checkConfigCommand(io: CommandIo): Command {
-  const command = new Command("check-config")
-    .description("Validate a configuration and print every problem with its position and what is expected.")
-    .addOption(configOption())
-    .addOption(outputOption("text"));
-  withExample(command, "lenswatch check-config --config /etc/lenswatch/lenswatch.yaml");
-  return command.action(async (options: { config?: string; output: "text" | "json" }) => {
+  const command = new Command("check-config").description(
+    "Validate a configuration and print every problem with its position and what is expected.",
+  );
+  const example = "lenswatch check-config --config /etc/lenswatch/lenswatch.yaml";
+  return readsConfig(command, example).action(async (options: ConfigOptions) => {
     const file = configFile(options.config, io.env);
     const checked = await check(file, io.env);
     if ("problems" in checked) io.setExitCode(1);

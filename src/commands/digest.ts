@@ -20,12 +20,11 @@ import { createStore } from "../store/store.ts";
 import {
   attempt,
   type CommandIo,
-  configOption,
+  type ConfigOptions,
   describeAttempt,
   fail,
-  outputOption,
   print,
-  withExample,
+  readsConfig,
 } from "./cli/command.ts";
 
 /** Exit code 1 when a recipient's server refused it, 2 for an unknown digest. Throws StoreError without Redis. */
@@ -35,33 +34,29 @@ export function digestCommand(io: CommandIo): Command {
     .command("preview")
     .description("Render the digest of the last whole period to an HTML file.")
     .argument("<name>", "a digest's name in the configuration")
-    .addOption(configOption())
     .option("--out <file>", "the file to write (default: digest-NAME.html)")
     .option("--csv", "write its CSV files beside it")
-    .option("--open", "open it in a browser")
-    .addOption(outputOption("text"));
-  withExample(preview, "lenswatch digest preview daily-ops --open").action((name: string, options: PreviewOptions) =>
+    .option("--open", "open it in a browser");
+  const example = "lenswatch digest preview daily-ops --open";
+  readsConfig(preview, example).action((name: string, options: PreviewOptions) =>
     withDigest(io, name, options.config, (_config, _digest, made) => writePreview(io, name, made, options)),
   );
   const send = command
     .command("send")
     .description("Send the digest of the last whole period to all its recipients now, even if sent before.")
-    .argument("<name>", "a digest's name in the configuration")
-    .addOption(configOption())
-    .addOption(outputOption("text"));
-  withExample(send, "lenswatch digest send daily-ops").action(
-    (name: string, options: { config?: string; output: "text" | "json" }) =>
-      withDigest(io, name, options.config, async (config, digest, made) => {
-        const results = await sendNow(config, digest, made);
-        if (results.some(({ accepted }) => !accepted)) io.setExitCode(1);
-        const text = () => results.map(({ to, ...result }) => describeAttempt(to, result)).join("");
-        print(io, options.output, results, text);
-      }),
+    .argument("<name>", "a digest's name in the configuration");
+  readsConfig(send, "lenswatch digest send daily-ops").action((name: string, options: ConfigOptions) =>
+    withDigest(io, name, options.config, async (config, digest, made) => {
+      const results = await sendNow(config, digest, made);
+      if (results.some(({ accepted }) => !accepted)) io.setExitCode(1);
+      const text = () => results.map(({ to, ...result }) => describeAttempt(to, result)).join("");
+      print(io, options.output, results, text);
+    }),
   );
   return command;
 }
 
-type PreviewOptions = { config?: string; out?: string; csv?: true; open?: true; output: "text" | "json" };
+type PreviewOptions = ConfigOptions & Readonly<{ out?: string; csv?: true; open?: true }>;
 
 async function writePreview(
   io: CommandIo,

@@ -4,7 +4,7 @@ import { Agent, fetch } from "undici";
 import { configFile, likelyListeners } from "../config/load.ts";
 import { withTimeout } from "../lib/abort.ts";
 import { toError } from "../lib/errors.ts";
-import { asJson, type CommandIo, configOption, fail, outputOption, withExample } from "./cli/command.ts";
+import { asJson, type CommandIo, type ConfigOptions, fail, readsConfig } from "./cli/command.ts";
 import { localUrl } from "./cli/daemon.ts";
 
 const TIMEOUT_MS = 4_000;
@@ -15,22 +15,19 @@ const WANTS_CERTIFICATE: ReadonlySet<string> = new Set(["UND_ERR_SOCKET", "ERR_S
  * the address only, and a daemon keeps the one it has loaded.
  */
 export function healthzCommand(io: CommandIo): Command {
-  const command = new Command("healthz")
-    .description("Check the health of the daemon at http.listen on this machine, for container health checks.")
-    .addOption(configOption())
-    .addOption(outputOption("text"));
-  return withExample(command, "lenswatch healthz && echo healthy").action(
-    async (options: { config?: string; output: "text" | "json" }) => {
-      const urls = await likelyUrls(configFile(options.config, io.env), io.env);
-      const { url, status } = await firstAnswer(urls, withTimeout(io.signal, TIMEOUT_MS));
-      const alive = typeof status === "number" && status < 300;
-      if (options.output === "json") io.stdout.write(asJson({ url, alive }));
-      else if (alive) io.stdout.write("alive\n");
-      if (alive) return;
-      const answer = typeof status === "number" ? `answers ${status}` : `does not answer (${status.message})`;
-      fail(io, typeof status === "number" ? 1 : 3, `${url} ${answer}; see the daemon's log`);
-    },
+  const command = new Command("healthz").description(
+    "Check the health of the daemon at http.listen on this machine, for container health checks.",
   );
+  return readsConfig(command, "lenswatch healthz && echo healthy").action(async (options: ConfigOptions) => {
+    const urls = await likelyUrls(configFile(options.config, io.env), io.env);
+    const { url, status } = await firstAnswer(urls, withTimeout(io.signal, TIMEOUT_MS));
+    const alive = typeof status === "number" && status < 300;
+    if (options.output === "json") io.stdout.write(asJson({ url, alive }));
+    else if (alive) io.stdout.write("alive\n");
+    if (alive) return;
+    const answer = typeof status === "number" ? `answers ${status}` : `does not answer (${status.message})`;
+    fail(io, typeof status === "number" ? 1 : 3, `${url} ${answer}; see the daemon's log`);
+  });
 }
 
 async function likelyUrls(file: string, env: CommandIo["env"]): Promise<string[]> {

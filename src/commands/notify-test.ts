@@ -14,11 +14,10 @@ import {
   asJson,
   attempt,
   type CommandIo,
-  configOption,
+  type ConfigOptions,
   describeAttempt,
   fail,
-  outputOption,
-  withExample,
+  readsConfig,
 } from "./cli/command.ts";
 
 const DEADLINE_MS = 10_000;
@@ -27,27 +26,23 @@ const DEADLINE_MS = 10_000;
 export function notifyTestCommand(io: CommandIo): Command {
   const command = new Command("notify-test")
     .description("Send a marked test message to each integration of a receiver.")
-    .argument("<receiver>", "a receiver's name in the configuration")
-    .addOption(configOption())
-    .addOption(outputOption("text"));
-  return withExample(command, "lenswatch notify-test ops").action(
-    async (name: string, options: { config?: string; output: "text" | "json" }) => {
-      const config = await loadConfig(configFile(options.config, io.env), io.env);
-      if (!config.receivers.some((one) => one.name === name)) {
-        const names = config.receivers.map((one) => one.name).join(", ");
-        return fail(io, 2, `there is no receiver "${name}"; the configuration has ${names}`);
-      }
-      const print = (line: string) => options.output === "text" && io.stdout.write(line);
-      const results = await sendTestMessages(config, name, io.signal, (result) => {
-        const { integration, warnings } = result;
-        print(describeAttempt(integration, result));
-        for (const warning of warnings) print(`${integration}: warning: ${warning}\n`);
-      });
-      if (results.length === 0) print(`${name} has no integrations\n`);
-      if (results.some(({ accepted }) => !accepted)) io.setExitCode(1);
-      if (options.output === "json") io.stdout.write(asJson(results));
-    },
-  );
+    .argument("<receiver>", "a receiver's name in the configuration");
+  return readsConfig(command, "lenswatch notify-test ops").action(async (name: string, options: ConfigOptions) => {
+    const config = await loadConfig(configFile(options.config, io.env), io.env);
+    if (!config.receivers.some((one) => one.name === name)) {
+      const names = config.receivers.map((one) => one.name).join(", ");
+      return fail(io, 2, `there is no receiver "${name}"; the configuration has ${names}`);
+    }
+    const print = (line: string) => options.output === "text" && io.stdout.write(line);
+    const results = await sendTestMessages(config, name, io.signal, (result) => {
+      const { integration, warnings } = result;
+      print(describeAttempt(integration, result));
+      for (const warning of warnings) print(`${integration}: warning: ${warning}\n`);
+    });
+    if (results.length === 0) print(`${name} has no integrations\n`);
+    if (results.some(({ accepted }) => !accepted)) io.setExitCode(1);
+    if (options.output === "json") io.stdout.write(asJson(results));
+  });
 }
 
 type TestResult = Awaited<ReturnType<typeof attempt>> & {

@@ -1,14 +1,12 @@
 /** The bodies of the six routes, as the contract states them. What it does not show is refused. */
 import { z } from "zod";
+import { CodedError } from "../lib/errors.ts";
 import { issuesText } from "./errors.ts";
 
 /** A request that breaks the contract, or names a route that does not exist. */
-export class RequestError extends Error {
-  readonly code: "bad_request" | "unknown_route";
-
-  constructor(code: "bad_request" | "unknown_route", message: string) {
-    super(message);
-    this.code = code;
+export class RequestError extends CodedError<"bad_request" | "unknown_route"> {
+  constructor(code: RequestError["code"], message: string) {
+    super(code, message, { retryable: false });
   }
 }
 

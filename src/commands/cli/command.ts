@@ -93,6 +93,14 @@ export function withExample(command: Command, line: string): Command {
   return command.addHelpText("after", `\nExample:\n  ${line}`);
 }
 
+/** Of a command that works with the configuration itself. */
+export type ConfigOptions = { readonly config?: string; readonly output: "text" | "json" };
+
+/** Adds these, and an example. */
+export function readsConfig(command: Command, example: string): Command {
+  return withExample(command.addOption(configOption()).addOption(outputOption("text")), example);
+}
+
 /** Prints the answer as JSON or as text. */
 export function print(io: Pick<CommandIo, "stdout">, output: string, answer: unknown, text: () => string): void {
   io.stdout.write(output === "json" ? asJson(answer) : text());
