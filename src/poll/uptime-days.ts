@@ -48,13 +48,9 @@ export function advance(
   calendar: ReturnType<typeof calendarOf>,
 ): UptimeHistory {
   const buckets = mergeBuckets(history?.buckets ?? [], fresh, calendar);
-  const days: Record<string, DayUptime> = { ...history?.days };
-  for (const { day, from, to } of calendar.days) {
-    const one = day < first && days[day] ? undefined : dayUptime(buckets, from, to);
-    if (one) days[day] = one;
-  }
-  const kept = Object.keys(days);
-  if (kept.length > DAYS_KEPT) for (const day of kept.sort().slice(0, -DAYS_KEPT)) delete days[day];
+  const known = history?.days ?? {};
+  const read = calendar.days.filter(({ day }) => day >= first || !known[day]);
+  const days = newestOf(known, daysOf(buckets, read));
   const readFrom = later(readSince(history, first), calendar.oldestWhole);
   return { buckets, days, finishedDay: calendar.finishedDay, readFrom, hasPast: history?.hasPast };
 }
@@ -65,11 +61,24 @@ export function withPast(
   buckets: readonly UptimeBucket[],
   { days: past }: Pick<ReturnType<typeof calendarOf>, "days">,
 ): UptimeHistory {
-  const known = past.flatMap(({ day, from, to }) => {
+  return { ...history, days: { ...Object.fromEntries(daysOf(buckets, past)), ...history.days }, hasPast: true };
+}
+
+type CalendarDays = ReturnType<typeof calendarOf>["days"];
+
+function daysOf(buckets: readonly UptimeBucket[], days: CalendarDays): (readonly [day: string, DayUptime])[] {
+  return days.flatMap(({ day, from, to }) => {
     const one = dayUptime(buckets, from, to);
     return one ? [[day, one] as const] : [];
   });
-  return { ...history, days: { ...Object.fromEntries(known), ...history.days }, hasPast: true };
+}
+
+/** The days with others over them, the newest of all; the same object where there are no others. */
+function newestOf(known: UptimeHistory["days"], others: ReturnType<typeof daysOf>): UptimeHistory["days"] {
+  if (others.length === 0) return known;
+  const days = Object.entries({ ...known, ...Object.fromEntries(others) });
+  if (days.length > DAYS_KEPT) days.sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(days.slice(-DAYS_KEPT));
 }
 
 function readSince({ finishedDay, readFrom }: Partial<DaysRead> = {}, first: string): string {

@@ -39,10 +39,12 @@ export interface UptimeHistory {
 }
 
 export function createHistoryStore(redis: Redis, keys: Keys) {
-  const dateOf = createDates();
-  const decode = (document: HistoryDocument) => decodeHistory(document, dateOf);
-  const hash = (shard: number) =>
-    createJsonHash<UptimeHistory>(redis, keys.uptime(shard), { encode: encodeHistory, decode });
+  const days = createDayColumns();
+  const codec = {
+    encode: (history: UptimeHistory) => encodeHistory(history, days),
+    decode: (document: HistoryDocument) => decodeHistory(document, days),
+  };
+  const hash = (shard: number) => createJsonHash<UptimeHistory>(redis, keys.uptime(shard), codec);
   return {
     /** By recording id; a recording without a history is left out. */
     histories: (shard: number, ids: readonly string[]) => hash(shard).read(ids),
@@ -69,10 +71,12 @@ interface HistoryDocument {
   q?: [number, string] | [number, string, number, string] | undefined;
 }
 
-function encodeHistory(history: UptimeHistory): HistoryDocument {
+type DayCodec = ReturnType<typeof createDayColumns>;
+
+function encodeHistory(history: UptimeHistory, columns: DayCodec): HistoryDocument {
   const { buckets, days, finishedDay, readFrom, hasPast, schedule, online, quality } = history;
   return {
-    c: [packBuckets(buckets), packDays(days), finishedDay ?? null, readFrom ?? null],
+    c: [packBuckets(buckets), columns.pack(days), finishedDay ?? null, readFrom ?? null],
     p: hasPast ? 1 : undefined,
     s: schedule && [schedule.hours, schedule.until / 60_000],
     o: online && [online.from / 60_000, online.to / 60_000],
@@ -84,21 +88,30 @@ function encodeHistory(history: UptimeHistory): HistoryDocument {
   };
 }
 
-/** Days are few and recordings many: each date is written once. */
-function createDates() {
+/** Most days that are read are written back as they were; and days are few and recordings many: each date is written once. */
+function createDayColumns() {
+  const read = new WeakMap<UptimeHistory["days"], DayColumns>();
   const dates = new Map<Instant, string>();
-  return (at: Instant): string => {
+  const dateOf = (at: Instant): string => {
     const date = dates.get(at) ?? utcDay(at);
     if (dates.size >= DATES_CACHED) dates.clear();
     dates.set(at, date);
     return date;
   };
+  return {
+    pack: (days: UptimeHistory["days"]): DayColumns => read.get(days) ?? packDays(days),
+    unpack(columns: DayColumns): UptimeHistory["days"] {
+      const days = unpackDays(columns, dateOf);
+      read.set(days, columns);
+      return days;
+    },
+  };
 }
 
-function decodeHistory({ c, p, s, o, q }: HistoryDocument, dateOf: (at: Instant) => string): UptimeHistory {
+function decodeHistory({ c, p, s, o, q }: HistoryDocument, columns: DayCodec): UptimeHistory {
   const [hours, days, finishedDay, readFrom] = c ?? [];
   const bucketsOf = once(() => (hours ? unpackBuckets(hours) : []));
-  const daysOf = once(() => (days ? unpackDays(days, dateOf) : {}));
+  const daysOf = once(() => (days ? columns.unpack(days) : {}));
   return {
     // Most readers need one of them, or none.
     get buckets() {
