@@ -2,11 +2,12 @@
 import { DateTime } from "luxon";
 import type { UptimeBucket } from "../health/recording.ts";
 import { mergeBuckets, ratioBetween } from "../health/uptime.ts";
-import { HOUR_MS, type Instant } from "../lib/clock.ts";
+import type { Instant } from "../lib/clock.ts";
 import { dayOf, utcDay } from "../lib/when.ts";
 import type { DayUptime } from "../store/pack-uptime.ts";
 import type { UptimeHistory } from "../store/uptime-history.ts";
 
+const DAY_MS = 86_400_000;
 /** Local hour from which the service has finished the day before. */
 const FINISHED_BY_HOUR = 6;
 /** Days are kept as one ratio for this long: a month's digest and the month before it. */
@@ -16,12 +17,14 @@ type DaysRead = Pick<UptimeHistory, "finishedDay" | "readFrom">;
 
 /** The first day to ask for: the one after the last finished day, where all days before it that are kept were read. */
 export function firstDay(histories: readonly DaysRead[], now: Instant, zone: string, retainMs: number): string {
-  const oldest = dayOf(now - retainMs, zone);
-  const wanted = histories.map(({ finishedDay, readFrom }) =>
-    finishedDay === undefined || readFrom === undefined || readFrom > nextDay(oldest) ? oldest : nextDay(finishedDay),
+  const [oldest, today] = [dayOf(now - retainMs, zone), dayOf(now, zone)];
+  const complete = nextDay(oldest);
+  const done = histories.map(({ finishedDay = "", readFrom }) =>
+    readFrom === undefined || readFrom > complete ? "" : finishedDay,
   );
-  const [first = oldest] = [...wanted, dayOf(now, zone)].sort();
-  return later(first, oldest);
+  const [first = today] = done.sort();
+  const wanted = first === "" ? oldest : nextDay(first);
+  return later(wanted < today ? wanted : today, oldest);
 }
 
 /**
@@ -82,7 +85,7 @@ function newestOf(known: UptimeHistory["days"], others: ReturnType<typeof daysOf
 }
 
 function readSince({ finishedDay, readFrom }: Partial<DaysRead> = {}, first: string): string {
-  const joins = finishedDay !== undefined && first <= nextDay(finishedDay);
+  const joins = finishedDay !== undefined && Date.parse(first) <= Date.parse(finishedDay) + DAY_MS;
   return joins && readFrom !== undefined && readFrom < first ? readFrom : first;
 }
 
@@ -102,5 +105,5 @@ function dayUptime(buckets: readonly UptimeBucket[], from: Instant, to: Instant)
 }
 
 function nextDay(day: string): string {
-  return utcDay(Date.parse(day) + 24 * HOUR_MS);
+  return utcDay(Date.parse(day) + DAY_MS);
 }
