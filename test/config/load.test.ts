@@ -399,7 +399,7 @@ test("a byte order mark and Windows line ends change nothing", () => {
 });
 
 describe("inhibit_rules", () => {
-  test("are eight by default, and none where the list is empty", () => {
+  test("are nine by default, and none where the list is empty", () => {
     const short = configOf(smallest).inhibitRules.map(({ sourceMatchers, targetMatchers, equal }) =>
       [...sourceMatchers, ...targetMatchers]
         .map(({ value }) => value)
@@ -413,6 +413,7 @@ describe("inhibit_rules", () => {
       "RecordingNotUploading LowUptime|Counts.* recording_id",
       "CountsImplausible|CountsTooHigh  CountsImplausible|CountsTooHigh  alertname location_id",
       "RecordingFlapping RecordingOffline|RecordingDegraded recording_id",
+      "SLOBurnRateHigh SLOBurnRateElevated slo organisation camera_server location_id",
       "ServiceUnreachable ",
       "ServiceUnreachable ",
     ]);
