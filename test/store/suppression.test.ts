@@ -112,6 +112,19 @@ describeWithRedis("a suppressed alert", () => {
     expect(await groups.settle(slack, "g", "t2", again), "it was not read since").toBe(T0 + HOUR);
   });
 
+  it("an acknowledgement during a send brings the group's root up to date right after it", async () => {
+    await committer(testStore())(T0, fires(camera, to(slack.id)));
+    const { groups } = testStore().store;
+    const rooted = { ...quiet, nextAt: T0 + HOUR, conversation: '{"id":"c"}', shown: "x" };
+    await claim(testStore(), T0 + WAIT);
+    expect(await groups.settle(slack, "g", "t", { now: T0 + WAIT, ...rooted })).toBe(T0 + HOUR);
+    await claim(testStore(), T0 + HOUR);
+    await acknowledge(testStore().store, { ...ack, at: T0 + HOUR + 1 });
+    expect(await groups.settle(slack, "g", "t", { ...rooted, now: T0 + HOUR + 2, nextAt: T0 + 2 * HOUR })).toBe(
+      T0 + HOUR + 2,
+    );
+  });
+
   it("is not due for the end of another, nor twice for the same", async () => {
     const { commit } = await suppressed(testStore());
     const other = firing("other");
