@@ -229,17 +229,17 @@ export function createDailyBuckets(): (history: UptimeHistory, zone: string, fro
     return made;
   }
 
-  return (history, zone, from) => {
-    const firstHour = history.buckets[0]?.startAt ?? Number.POSITIVE_INFINITY;
+  return ({ buckets, days: past }, zone, from) => {
+    const firstHour = buckets[0]?.startAt ?? Number.POSITIVE_INFINITY;
     let hoursFrom = from;
-    const older = Object.entries(history.days).flatMap(([date, { ratio, segmentsExpected }]) => {
+    const older = Object.entries(past).flatMap(([date, { ratio, segmentsExpected }]) => {
       const day = dayAt(date, zone);
       if (day.to <= from || day.from >= firstHour) return [];
       hoursFrom = Math.max(hoursFrom, day.to);
       return [{ ...DAY, startAt: day.from, segmentsExpected, overallUptime: ratio }];
     });
     older.sort((a, b) => a.startAt - b.startAt);
-    return [...older, ...history.buckets.filter(({ startAt }) => startAt >= hoursFrom)];
+    return [...older, ...buckets.filter(({ startAt }) => startAt >= hoursFrom)];
   };
 }
 

@@ -78,7 +78,9 @@ export function dayOf(at: Instant, zone: string): string {
 
 /** The day of an instant in UTC. */
 export function utcDay(at: Instant): string {
-  return new Date(at).toISOString().slice(0, 10);
+  const date = new Date(at);
+  const two = (n: number) => (n < 10 ? `0${n}` : n);
+  return `${date.getUTCFullYear()}-${two(date.getUTCMonth() + 1)}-${two(date.getUTCDate())}`;
 }
 
 /**

@@ -9,14 +9,18 @@ const MINUTE_MS = 60_000;
 export function packHours(hours: CountSeries["hours"], early: ReadonlySet<Instant>): string {
   const starts = [...hours.keys()].sort((a, b) => a - b);
   const startAt = (i: number) => starts[i] as Instant;
-  return packSeries({ starts, value: (i) => hours.get(startAt(i)) ?? null, isMarked: (i) => early.has(startAt(i)) });
+  return packSeries({
+    starts,
+    value: (i) => hours.get(startAt(i)) ?? undefined,
+    isMarked: (i) => early.has(startAt(i)),
+  });
 }
 
 /** What `packHours` was given. */
 export function unpackHours(text = ""): { hours: Map<Instant, number | null>; early: Set<Instant> } {
   const [hours, early] = [new Map<Instant, number | null>(), new Set<Instant>()];
   unpackSeries(text, (at, count, isEarly) => {
-    hours.set(at, count);
+    hours.set(at, count ?? null);
     if (isEarly) early.add(at);
   });
   return { hours, early };

@@ -24,8 +24,8 @@ const TOKENS = Array.from({ length: TWO_DIGITS }, (_, value) => {
 interface Series {
   /** Of whole minutes, oldest first, none less than a step after the one before. */
   readonly starts: readonly Instant[];
-  /** A whole number from 0, null where it is not known. */
-  value(i: number): number | null;
+  /** A number from 0, which is rounded; undefined where it is not known. */
+  value(i: number): number | undefined;
   isMarked?(i: number): boolean;
   readonly stepMs?: number;
 }
@@ -56,8 +56,9 @@ export function packSeries({ starts, value, isMarked = () => false, stepMs = HOU
   return text + asRun(last, run);
 }
 
-function tokenOf(value: number | null): string {
-  return value === null ? "!" : (TOKENS[value] ?? `~${value.toString(36)}.`);
+function tokenOf(value: number | undefined): string {
+  if (value === undefined) return "!";
+  return TOKENS[value] ?? TOKENS[Math.round(value)] ?? `~${Math.round(value).toString(36)}.`;
 }
 
 function asRun(token: string, times: number): string {
@@ -65,11 +66,10 @@ function asRun(token: string, times: number): string {
   return times < SHORTEST_RUN ? token.repeat(times) : `${token}*${DIGITS.charAt(times - SHORTEST_RUN)}`;
 }
 
+type Visit = (at: Instant, value: number | undefined, isMarked: boolean) => void;
+
 /** Visits the points that `packSeries` was given. Any other text gives none behind what cannot be read. */
-export function unpackSeries(
-  text: string,
-  visit: (at: Instant, value: number | null, isMarked: boolean) => void,
-): void {
+export function unpackSeries(text: string, visit: Visit): void {
   const body = text.indexOf(";") + 1;
   const [first = "", step] = text.slice(0, Math.max(0, body - 1)).split(",");
   const stepMs = step === undefined ? HOUR_MS : Number.parseInt(step, 36) * MINUTE_MS;
@@ -82,14 +82,14 @@ export function unpackSeries(
     const times = isRun ? SHORTEST_RUN + digitAt(text, token.end + 1) : 1;
     for (let n = 0; n < times; n++) {
       if (!(Math.abs(at) < LAST_MS)) return;
-      if (token.value !== undefined) visit(at, token.value, isMarked);
+      if (token.value !== null) visit(at, token.value, isMarked);
       at += token.shiftMs ?? stepMs;
     }
     i = token.end + (isRun ? 2 : 0);
   }
 }
 
-/** `value` undefined is a step without a point; `end` is where the next token begins. */
+/** `value` null is a step without a point; `end` is where the next token begins. */
 type Token = { readonly end: number; readonly value: number | null | undefined; readonly shiftMs: number | undefined };
 
 function readToken(text: string, i: number): Token | undefined {
@@ -100,12 +100,12 @@ function readToken(text: string, i: number): Token | undefined {
   }
   if (digit >= 0) return { end: i + 1, value: digit, shiftMs: undefined };
   const kind = text[i];
-  if (kind === " " || kind === "!") return { end: i + 1, value: kind === "!" ? null : undefined, shiftMs: undefined };
+  if (kind === " " || kind === "!") return { end: i + 1, value: kind === "!" ? undefined : null, shiftMs: undefined };
   const end = text.indexOf(".", i) + 1;
   const number = Number.parseInt(text.slice(i + 1, end - 1), 36);
   if (end === 0 || !Number.isSafeInteger(number)) return undefined;
   if (kind === "~") return { end, value: number, shiftMs: undefined };
-  return kind === "^" ? { end, value: undefined, shiftMs: number * MINUTE_MS } : undefined;
+  return kind === "^" ? { end, value: null, shiftMs: number * MINUTE_MS } : undefined;
 }
 
 /** -1 where there is none. */

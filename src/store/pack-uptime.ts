@@ -1,7 +1,8 @@
 /** Hours and days of uptime as short texts: three days of hours take about 200 bytes. Ratios are rounded to 4 decimals. */
 import type { UptimeBucket } from "../health/recording.ts";
 import { bucketLengthMs } from "../health/uptime.ts";
-import { HOUR_MS, type Instant } from "../lib/clock.ts";
+import { HOUR_MS } from "../lib/clock.ts";
+import { utcDay } from "../lib/when.ts";
 import { packSeries, unpackSeries } from "./pack-series.ts";
 
 /** A past day: its ratio 0–1 and the segments that were expected, for weighing. */
@@ -20,8 +21,8 @@ export function packBuckets(buckets: readonly UptimeBucket[]): HourColumns {
   const [starts, stepMs] = [buckets.map(({ startAt }) => startAt), bucketLengthMs(buckets)];
   const isMarked = (i: number) => buckets[i]?.withinSchedule === false;
   return [
-    packSeries({ starts, stepMs, isMarked, value: (i) => whole(buckets[i]?.segmentsExpected) }),
-    packSeries({ starts, stepMs, value: (i) => whole(buckets[i]?.segmentsReceived) }),
+    packSeries({ starts, stepMs, isMarked, value: (i) => buckets[i]?.segmentsExpected }),
+    packSeries({ starts, stepMs, value: (i) => buckets[i]?.segmentsReceived }),
     packSeries({ starts, stepMs, value: (i) => lostOf(buckets[i]?.overallUptime) }),
   ];
 }
@@ -35,8 +36,8 @@ export function unpackBuckets([expected, received, lost]: HourColumns): UptimeBu
     buckets.push({
       startAt,
       withinSchedule: !isOutside,
-      segmentsExpected: count ?? undefined,
-      segmentsReceived: came[i] ?? undefined,
+      segmentsExpected: count,
+      segmentsReceived: came[i],
       avgUptimeOnSegment: undefined,
       pcSegmentsReceived: undefined,
       overallUptime: ratioOf(lacks[i]),
@@ -51,37 +52,33 @@ export function packDays(days: Readonly<Record<string, DayUptime>>): DayColumns 
   const [starts, stepMs] = [dates.map((date) => Date.parse(date)), DAY_MS];
   const day = (i: number) => days[dates[i] ?? ""];
   return [
-    packSeries({ starts, stepMs, value: (i) => whole(day(i)?.segmentsExpected) }),
+    packSeries({ starts, stepMs, value: (i) => day(i)?.segmentsExpected }),
     packSeries({ starts, stepMs, value: (i) => lostOf(day(i)?.ratio) }),
   ];
 }
 
-/** What `packDays` was given; `dateOf` an instant in UTC. */
-export function unpackDays([expected, lost]: DayColumns, dateOf: (at: Instant) => string): Record<string, DayUptime> {
+/** What `packDays` was given. */
+export function unpackDays([expected, lost]: DayColumns): Record<string, DayUptime> {
   const lacks = valuesOf(lost);
   const days: Record<string, DayUptime> = {};
   let i = 0;
   unpackSeries(expected, (at, count) => {
     const ratio = ratioOf(lacks[i++]);
-    if (ratio !== undefined) days[dateOf(at)] = { ratio, segmentsExpected: count ?? 0 };
+    if (ratio !== undefined) days[utcDay(at)] = { ratio, segmentsExpected: count ?? 0 };
   });
   return days;
 }
 
-function whole(count: number | undefined): number | null {
-  return count === undefined ? null : Math.round(count);
+function lostOf(ratio: number | undefined): number | undefined {
+  return ratio === undefined ? undefined : (1 - Math.min(1, ratio)) * PARTS;
 }
 
-function lostOf(ratio: number | undefined): number | null {
-  return ratio === undefined ? null : Math.round((1 - Math.min(1, ratio)) * PARTS);
+function ratioOf(lost: number | undefined): number | undefined {
+  return lost === undefined ? undefined : Math.max(0, PARTS - lost) / PARTS;
 }
 
-function ratioOf(lost: number | null | undefined): number | undefined {
-  return lost === null || lost === undefined ? undefined : Math.max(0, PARTS - lost) / PARTS;
-}
-
-function valuesOf(column: string): (number | null)[] {
-  const values: (number | null)[] = [];
+function valuesOf(column: string): (number | undefined)[] {
+  const values: (number | undefined)[] = [];
   unpackSeries(column, (_, value) => values.push(value));
   return values;
 }

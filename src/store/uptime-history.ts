@@ -4,8 +4,6 @@ import type { OnlineSpan } from "../health/online-span.ts";
 import type { QualityHistory } from "../health/quality.ts";
 import type { UptimeBucket } from "../health/recording.ts";
 import type { LearnedSchedule } from "../health/schedule.ts";
-import type { Instant } from "../lib/clock.ts";
-import { utcDay } from "../lib/when.ts";
 import { createJsonHash } from "./hash.ts";
 import type { Keys } from "./keys.ts";
 import {
@@ -17,8 +15,6 @@ import {
   unpackBuckets,
   unpackDays,
 } from "./pack-uptime.ts";
-
-const DATES_CACHED = 1_000;
 
 export interface UptimeHistory {
   readonly buckets: readonly UptimeBucket[];
@@ -39,10 +35,11 @@ export interface UptimeHistory {
 }
 
 export function createHistoryStore(redis: Redis, keys: Keys) {
-  const days = createDayColumns();
+  /** Most days that are read are written back as they were. */
+  const read: DaysRead = new WeakMap();
   const codec = {
-    encode: (history: UptimeHistory) => encodeHistory(history, days),
-    decode: (document: HistoryDocument) => decodeHistory(document, days),
+    encode: (history: UptimeHistory) => encodeHistory(history, read),
+    decode: (document: HistoryDocument) => decodeHistory(document, read),
   };
   const hash = (shard: number) => createJsonHash<UptimeHistory>(redis, keys.uptime(shard), codec);
   return {
@@ -71,12 +68,12 @@ interface HistoryDocument {
   q?: [number, string] | [number, string, number, string] | undefined;
 }
 
-type DayCodec = ReturnType<typeof createDayColumns>;
+type DaysRead = WeakMap<UptimeHistory["days"], DayColumns>;
 
-function encodeHistory(history: UptimeHistory, columns: DayCodec): HistoryDocument {
+function encodeHistory(history: UptimeHistory, read: DaysRead): HistoryDocument {
   const { buckets, days, finishedDay, readFrom, hasPast, schedule, online, quality } = history;
   return {
-    c: [packBuckets(buckets), columns.pack(days), finishedDay ?? null, readFrom ?? null],
+    c: [packBuckets(buckets), read.get(days) ?? packDays(days), finishedDay ?? null, readFrom ?? null],
     p: hasPast ? 1 : undefined,
     s: schedule && [schedule.hours, schedule.until / 60_000],
     o: online && [online.from / 60_000, online.to / 60_000],
@@ -88,37 +85,17 @@ function encodeHistory(history: UptimeHistory, columns: DayCodec): HistoryDocume
   };
 }
 
-/** Most days that are read are written back as they were; and days are few and recordings many: each date is written once. */
-function createDayColumns() {
-  const read = new WeakMap<UptimeHistory["days"], DayColumns>();
-  const dates = new Map<Instant, string>();
-  const dateOf = (at: Instant): string => {
-    const date = dates.get(at) ?? utcDay(at);
-    if (dates.size >= DATES_CACHED) dates.clear();
-    dates.set(at, date);
-    return date;
-  };
+function decodeHistory({ c, p, s, o, q }: HistoryDocument, read: DaysRead): UptimeHistory {
+  const [hours, columns, finishedDay, readFrom] = c ?? [];
   return {
-    pack: (days: UptimeHistory["days"]): DayColumns => read.get(days) ?? packDays(days),
-    unpack(columns: DayColumns): UptimeHistory["days"] {
-      const days = unpackDays(columns, dateOf);
-      read.set(days, columns);
-      return days;
-    },
-  };
-}
-
-function decodeHistory({ c, p, s, o, q }: HistoryDocument, columns: DayCodec): UptimeHistory {
-  const [hours, days, finishedDay, readFrom] = c ?? [];
-  const bucketsOf = once(() => (hours ? unpackBuckets(hours) : []));
-  const daysOf = once(() => (days ? columns.unpack(days) : {}));
-  return {
-    // Most readers need one of them, or none.
+    // Unpacked where they are asked for: most readers need one of them, or none.
     get buckets() {
-      return bucketsOf();
+      return hours ? unpackBuckets(hours) : [];
     },
     get days() {
-      return daysOf();
+      const days = columns ? unpackDays(columns) : {};
+      if (columns) read.set(days, columns);
+      return days;
     },
     finishedDay: finishedDay ?? undefined,
     readFrom: readFrom ?? undefined,
@@ -130,13 +107,5 @@ function decodeHistory({ c, p, s, o, q }: HistoryDocument, columns: DayCodec): U
       levels: q[1],
       ...(q[2] === undefined ? {} : { days: { day: q[2], levels: q[3] ?? "" } }),
     },
-  };
-}
-
-function once<T>(make: () => T): () => T {
-  let made: T | undefined;
-  return () => {
-    made ??= make();
-    return made;
   };
 }

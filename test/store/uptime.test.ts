@@ -2,7 +2,6 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { UptimeBucket } from "../../src/health/recording.ts";
 import type { KnownSchedule } from "../../src/health/schedule.ts";
-import { utcDay } from "../../src/lib/when.ts";
 import { unpackBuckets, unpackDays } from "../../src/store/pack-uptime.ts";
 import type { UptimeHistory } from "../../src/store/uptime-history.ts";
 import { anUptimeBucket } from "../support/fixtures.ts";
@@ -147,7 +146,7 @@ describeWithRedis("uptime", () => {
         expect(read.length).toBeLessThanOrEqual(67 * expected.length);
         for (const { startAt } of read) expect(Number.isNaN(new Date(startAt).getTime())).toBe(false);
         for (const { overallUptime = 0 } of read) expect(overallUptime).toBeGreaterThanOrEqual(0);
-        unpackDays([expected, lost], utcDay);
+        unpackDays([expected, lost]);
       }),
     );
   });
