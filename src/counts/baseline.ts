@@ -21,10 +21,13 @@ export interface Baseline extends Dispersion {
   readonly surge: number;
   /** As `lull`, of days on which people were there as usual; days in a row are one. */
   readonly ownLull: number;
-  /** Local days on which about as many were counted as is usual. */
-  readonly usualDays: ReadonlySet<number>;
   /** Usual count of the busiest day of the week. */
   readonly ofDay: number;
+}
+
+interface LearnedBaseline extends Baseline {
+  /** Local days on which about as many were counted as is usual. */
+  readonly usualDays: ReadonlySet<number>;
 }
 
 export interface PastOptions {
@@ -61,7 +64,7 @@ export const FAR_MORE = 3;
 const WEEKDAYS = [0, 1, 2, 3, 4, 5, 6];
 
 /** Learns from the hours that were over before `now`; undefined where the history is too thin. Costly: once an hour. */
-export function learnBaseline(series: CountSeries, now: Instant, past: PastOptions): Baseline | undefined {
+export function learnBaseline(series: CountSeries, now: Instant, past: PastOptions): LearnedBaseline | undefined {
   const all = cellsOf(series, now, past);
   const rough = usualOf(all, 0.25);
   const cells = all.filter((cell) => !isExplained(cell, rough, past.outages));
@@ -70,7 +73,7 @@ export function learnBaseline(series: CountSeries, now: Instant, past: PastOptio
   if (!shape.some((mean) => mean !== undefined)) return undefined;
   const recent = normal.filter(({ at }) => at >= now - RECENT_MS);
   const level = ratioOf(recent.length > 0 ? recent : normal, shape);
-  const usual = shape.map((mean) => mean && mean * Math.min(LEVEL.most, Math.max(LEVEL.least, level)));
+  const usual = withHoles(shape.map((mean) => mean && mean * Math.min(LEVEL.most, Math.max(LEVEL.least, level))));
   const days = daysOf(normal, usual);
   const known = daysOf(cells, usual);
   return {
@@ -79,8 +82,8 @@ export function learnBaseline(series: CountSeries, now: Instant, past: PastOptio
     lull: secondMost(known, lacking),
     surge: secondMost(known, ({ expected, counted }) => counted - expected * FAR_MORE),
     ownLull: secondEpisode(known.map((hours) => lullOf(hours, past.busyDays))),
-    usualDays: usualDaysOf(known, usual),
     ofDay: Math.max(...WEEKDAYS.map((day) => sumOf(usual.slice(day * 24, day * 24 + 24)))),
+    usualDays: usualDaysOf(known, usual),
   };
 }
 
@@ -111,8 +114,7 @@ export function addBaselines(baselines: readonly (Baseline | undefined)[]): Base
     const dispersion = { day: Math.max(sum.day, next.day), hour: Math.max(sum.hour, next.hour) };
     const [lull, surge, ofDay] = [sum.lull + next.lull, sum.surge + next.surge, sum.ofDay + next.ofDay];
     const ownLull = sum.ownLull + next.ownLull;
-    const usualDays = sum.usualDays.intersection(next.usualDays);
-    return { usual, ...dispersion, lull, surge, ofDay, ownLull, usualDays };
+    return { usual, ...dispersion, lull, surge, ofDay, ownLull };
   }, first);
 }
 
@@ -156,6 +158,15 @@ function withoutOddDays(cells: readonly Cell[], rough: Baseline["usual"]): reado
     else normal.set(weekday, (normal.get(weekday) ?? 0) + 1);
   }
   return cells.filter((cell) => !odd.has(cell.day) || (normal.get(weekdayOf(cell)) ?? 0) < MIN_WEEKS);
+}
+
+/** Kept for each location: an array of nothing but numbers takes a third of the memory. */
+function withHoles(values: readonly (number | undefined)[]): number[] {
+  const numbers: number[] = [];
+  for (const [slot, value] of values.entries()) if (value !== undefined) numbers[slot] = value;
+  numbers.length = values.length;
+  // Without the room it has to grow.
+  return numbers.slice();
 }
 
 function weekdayOf(cell: Cell | undefined): number {

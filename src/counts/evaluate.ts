@@ -50,9 +50,14 @@ export function learnSite(site: CountedSite, now: Instant, options: SiteOptions)
   const entries = learn(site.entries, site.recordings, sales?.usualDays);
   const zones = site.zones.flatMap((series) => {
     const baseline = learn(series, covering(site, series.zone), (sales ?? entries)?.usualDays);
-    return baseline && series.zone !== undefined ? [[series.zone, baseline] as const] : [];
+    return baseline && series.zone !== undefined ? [[series.zone, kept(baseline)] as const] : [];
   });
-  return { entries, zones: new Map(zones), sales };
+  return { entries: entries && kept(entries), zones: new Map(zones), sales: sales && kept(sales) };
+}
+
+/** Without what only learning needs: the rest is in memory for each location. */
+function kept({ usualDays: _, ...baseline }: NonNullable<ReturnType<typeof learnBaseline>>): Baseline {
+  return baseline;
 }
 
 /** Counts of a site as served at an instant, for every rule about them. */

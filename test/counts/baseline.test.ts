@@ -57,7 +57,7 @@ describe("what is usual", () => {
   test("is not known of hours without data, nor after three weeks", () => {
     expect(learn(NOW, "Europe/Berlin", ({ daysAgo }) => (daysAgo > 19 ? null : 10))).toBeUndefined();
     const nights = learn(NOW, "Europe/Berlin", ({ hour }) => (hour < 8 ? null : 10));
-    expect(nights?.usual.filter((mean) => mean === undefined)).toHaveLength(7 * 8);
+    expect([...(nights?.usual ?? [])].filter((mean) => mean === undefined)).toHaveLength(7 * 8);
   });
 });
 

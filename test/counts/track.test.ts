@@ -18,7 +18,7 @@ const PER_HOUR = 60;
 const isOpen = (hour: number) => hour >= OPENS && hour < CLOSES;
 const baseline: Baseline = {
   usual: Array.from({ length: 168 }, (_, slot) => (isOpen(slot % 24) ? PER_HOUR : 0)),
-  ...{ day: 0.02, hour: 0.02, lull: 0, surge: 0, ownLull: 0, usualDays: new Set(), ofDay: 540 },
+  ...{ day: 0.02, hour: 0.02, lull: 0, surge: 0, ownLull: 0, ofDay: 540 },
 };
 
 type Readings = Counted["source"]["readings"];
