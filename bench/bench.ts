@@ -1,6 +1,7 @@
 /** `npm run bench`: measures and prints; it asserts nothing, since times depend on the machine. */
 import { availableParallelism } from "node:os";
 import { Command, InvalidArgumentError, Option } from "commander";
+import { benchCounts } from "./counts.ts";
 import { benchFlip } from "./flip.ts";
 import { load } from "./measure.ts";
 import { benchRedis } from "./redis.ts";
@@ -27,6 +28,7 @@ const parts = {
   scrape: ({ recordings, times }: Options) => benchScrape(recordings, times),
   steady: async ({ recordings, seconds }: Options) => [await benchSteady(recordings, seconds)],
   redis: async ({ recordings, seconds }: Options) => [await benchRedis(recordings, seconds)],
+  counts: async () => [await benchCounts()],
 } satisfies Record<string, (options: Options) => Promise<Report[]>>;
 type Part = keyof typeof parts;
 const partNames = Object.keys(parts) as Part[];
@@ -42,7 +44,8 @@ await new Command("bench")
       "  scripts thousands of alerts in one group: how long Redis and the event loop stand still\n" +
       "  scrape  /metrics, beside copying the same bytes; how long the event loop stands still\n" +
       "  steady  the daemon's CPU and memory at a 5 s interval, from outside\n" +
-      "  redis   Redis' memory by what it is for, and its traffic and disk at each sweep",
+      "  redis   Redis' memory by what it is for, and its traffic and disk at each sweep\n" +
+      "  counts  requests an hour for visitor counts, of 1,000 locations whatever the size",
   )
   .option("--recordings <sizes>", "sizes of the fleet", sizes, [1_000, 10_000, 100_000])
   .option("--only <parts>", `any of ${partNames.join(", ")}`, chosenParts, partNames)
