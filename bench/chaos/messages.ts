@@ -156,7 +156,7 @@ function readingOf(ongoing: NoticeKind, entry: Entry): { line?: Line | undefined
 
 /** Locations that a title or a line names. */
 function placesIn(title: string, { facts }: Entry): string[] {
-  return [facts, title].flatMap((text) => / · ([^·—]+?)(?: — .*)?$/.exec(text)?.[1]?.split(", ") ?? []);
+  return [facts, title].flatMap((text) => / · (?:location )?([^·—]+?)(?: — .*)?$/.exec(text)?.[1]?.split(", ") ?? []);
 }
 
 /** A name is shown without that of its location. */

@@ -149,8 +149,10 @@ function sectionOf(
 ): MessageSection {
   const { reason, now, externalUrl: base, firing, resolved } = notification;
   const context = { now, times: timesSeenAt(now), externalUrl: reason === "test" ? undefined : base };
-  const withLocation = new Set(alerts.map((alert) => locationName(alert))).size > 1;
-  if (withLocation && alerts.length > BY_LOCATION_ABOVE) {
+  const isSpread = (some: readonly NotifiedAlert[]) => new Set(some.map((alert) => locationName(alert))).size > 1;
+  // The title says of what is at one place where it is, unless something else in the message is elsewhere.
+  const withLocation = isSpread([...firing, ...resolved]);
+  if (isSpread(alerts) && alerts.length > BY_LOCATION_ABOVE) {
     const locations = byLocation(alerts);
     const { entries, shared } = locationEntries(locations.slice(0, limit), context);
     return {

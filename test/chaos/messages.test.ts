@@ -72,6 +72,17 @@ describe("reading messages", () => {
     }
   });
 
+  it("reads where the only new one of a summary is, whose title counts locations", async () => {
+    const at = (alert: NotifiedAlert, location: string) => ({
+      ...alert,
+      labels: { ...alert.labels, location, location_id: location },
+    });
+    const firing = [at(alertOf("Derby High Street Shoes"), "Derby High Street")];
+    const resolved = ["Leeds", "York"].map((town) => at(endedOf(`${town} Till`), town));
+    for (const { lines } of await readings({ reason: "more", groups: 3, firing, resolved }))
+      expect(lines.map(({ subject }) => subject)).toEqual(["Derby High Street Shoes", "Leeds Till", "York Till"]);
+  });
+
   it("counts by titles of reminders, and of one that ended before it was notified", () => {
     const reminder =
       "*🔴 Reminder: 2 recordings still offline · Leeds — for 24 s*\n*Till* offline since 21:41 GMT (24 s)";
