@@ -5,7 +5,7 @@ import { createRandom, type Random } from "../chaos/random.ts";
 import { endpointOf } from "./account.ts";
 import { type EditName, edits } from "./edits.ts";
 import type { ModelRun } from "./run.ts";
-import { BAD, type Camera, GOOD, QUALITIES, statusAt } from "./world.ts";
+import { BAD, type Camera, GOOD, QUALITIES, SERVERS, statusAt } from "./world.ts";
 
 /** Gives what to print of it. */
 type Act = (run: ModelRun, random: Random) => unknown;
@@ -30,7 +30,14 @@ const ids = (cameras: readonly Camera[]) => cameras.map(({ id }) => id).join(" "
 /** After which an integration has to be known again, or a rule. */
 const BY = { actor: { via: "token", name: "model" } } as const;
 const RECEIVER_EDITS = ["removeEntry", "addEntry", "reorderEntries", "reorderReceivers", "renameReceiver"] as const;
-const RULE_EDITS = ["swapRules", "shuffleRules", "removeRule", "addRule", "changeThreshold"] as const;
+const RULE_EDITS = [
+  "swapRules",
+  "shuffleRules",
+  "removeRule",
+  "addRule",
+  "changeThreshold",
+  "respellLocations",
+] as const;
 
 /** Undoes a fault later, unless the run is over by then. */
 function later(run: ModelRun, intervals: number, undo: () => void): void {
@@ -111,6 +118,24 @@ export const actions = {
     if (!camera || !place) return undefined;
     camera.locationId = place.id;
     return `${camera.id} to ${place.id}`;
+  },
+  /** To another camera server. */
+  rewire(run, random) {
+    const cameras = some(run, random);
+    const server = random.pick(SERVERS);
+    for (const camera of cameras) camera.server = server;
+    return `${ids(cameras)} to ${server}`;
+  },
+  /** Most of them end by themselves. */
+  serverOutage(run, random) {
+    const server = random.pick(SERVERS);
+    const cameras = run.world.cameras.filter((camera) => camera.server === server);
+    for (const camera of cameras) set(run, camera, "offline");
+    for (const camera of cameras) camera.returns = random.chance(0.9);
+    later(run, random.between(3, 15), () => {
+      for (const camera of cameras) if (camera.returns && camera.status === "offline") set(run, camera, "online");
+    });
+    return server;
   },
   twin(run, random) {
     const [camera] = some(run, random);
@@ -215,7 +240,16 @@ export interface PlannedAction {
 }
 
 /** What happens more often than the rest. */
-const OFTEN: readonly ActionKind[] = ["outage", "outage", "outage", "return", "return", "quality", "reload", "reload"];
+const OFTEN: readonly ActionKind[] = [
+  "outage",
+  "outage",
+  "serverOutage",
+  "return",
+  "return",
+  "quality",
+  "reload",
+  "reload",
+];
 
 /** Actions in the order of their time; of these kinds alone, where they are given. */
 export function planActions(

@@ -1,5 +1,5 @@
 /** Convergence: what fires is what an empty store reaches on the same world and configuration. */
-import type { Alert } from "../../src/health/alert.ts";
+import { type Alert, groupOfSubject } from "../../src/health/alert.ts";
 import type { Rule } from "../../src/health/rule.ts";
 import { windowUptime } from "../../src/health/uptime.ts";
 import type { Instant } from "../../src/lib/clock.ts";
@@ -56,7 +56,13 @@ function isExplained({ facts, subject, ruleId }: Alert, standing: Standing): boo
   const { world, rules, stillMs } = standing;
   const when = rules.find(({ id }) => id === ruleId)?.when;
   if (facts.paused) return true;
-  if (when?.kind === "location_offline") return isTooSmallToBegin(subject.id, when, world);
+  if (when?.kind === "location_offline")
+    return isTooSmallToBegin(({ locationId }) => locationId === subject.id, when, world);
+  const group = groupOfSubject(subject);
+  if (group && when?.kind === "group_offline") {
+    const isOn = ({ server }: Camera) => server === group.value;
+    return isTooSmallToBegin(isOn, when, world) || isOneLocation(isOn, world);
+  }
   const camera = world.cameras.find(({ id }) => id === subject.id);
   if (!camera) return false;
   if (when?.kind === "overall_uptime") return isNearThreshold(camera, when, standing);
@@ -68,13 +74,19 @@ function isExplained({ facts, subject, ruleId }: Alert, standing: Standing): boo
 
 /** `min_recordings` limits only the beginning: what fires already goes on while those that are left are offline. */
 function isTooSmallToBegin(
-  locationId: string,
+  isIn: (camera: Camera) => boolean,
   { minRecordings, clearBelow }: { readonly minRecordings: number; readonly clearBelow: number },
   { cameras }: World,
 ): boolean {
-  const left = cameras.filter((one) => one.locationId === locationId && one.listed);
+  const left = cameras.filter((one) => isIn(one) && one.listed);
   const offline = left.filter(({ status }) => status === "offline").length;
   return left.length > 0 && left.length < minRecordings && offline / left.length >= clearBelow;
+}
+
+/** A camera server that is all of one location is left to the rule on locations, unless its alert fires already. */
+function isOneLocation(isOn: (camera: Camera) => boolean, { cameras }: World): boolean {
+  const [first, ...others] = new Set(cameras.filter(isOn).map(({ locationId }) => locationId));
+  return others.length === 0 && cameras.every((one) => one.locationId !== first || isOn(one));
 }
 
 function isNearThreshold(

@@ -45,8 +45,20 @@ export const edits = {
     for (const { when } of rules) {
       if ("average_quality" in when && random.chance(0.5))
         when.average_quality = { below: random.pick(["0.3", "0.7", "0.6", "0.2"]) };
-      if ("location_offline" in when && random.chance(0.5))
-        when.location_offline = { at_least: random.pick(["100%", "50%"]), min_recordings: random.pick([1, 2, 3]) };
+      for (const name of ["location_offline", "group_offline"])
+        if (name in when && random.chance(0.5)) {
+          const share = { at_least: random.pick(["100%", "50%"]), min_recordings: random.pick([1, 2, 3]) };
+          when[name] = { ...(when[name] as object), ...share };
+        }
+    }
+  },
+  /** The same rule in other words: no alert of it may end, begin or be sent again. */
+  respellLocations: ({ rules }) => {
+    for (const rule of rules) {
+      const { location_offline: location, group_offline: group } = rule.when as Record<string, { by?: string }>;
+      const { by, ...share } = group ?? {};
+      if (location) rule.when = { group_offline: { by: "location_id", ...location } };
+      else if (by === "location_id") rule.when = { location_offline: share };
     }
   },
   changeFor: ({ rules }, { random, scale }) => {

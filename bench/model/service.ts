@@ -111,12 +111,12 @@ function readingOf(camera: Camera, locationId: string | undefined, at: Instant):
   return { recordingId: camera.id, locationId, status, lastSeenAt, averageQuality: camera.quality };
 }
 
-function recordingOf({ places }: World, { id, locationId, hours }: Camera): Recording {
+function recordingOf({ places }: World, { id, locationId, server, hours }: Camera): Recording {
   return {
     id,
     name: `Camera ${id}`,
     organisation: "org",
-    cameraServer: `server of ${locationId}`,
+    cameraServer: server,
     locationId,
     useUploadingSchedule: hours !== undefined,
     timezone: places.find((place) => place.id === locationId)?.timezone ?? "UTC",

@@ -104,6 +104,13 @@ function makeRules(random: Random, scale: Scale): RuleSetting[] {
       keep_firing_for: ms(2),
       labels: critical,
     },
+    {
+      alert: "CameraServerOffline",
+      when: { group_offline: { by: "camera_server", at_least: random.pick(["100%", "50%"]), min_recordings: 2 } },
+      for: ms(1),
+      keep_firing_for: ms(2),
+      labels: critical,
+    },
     { alert: "ServiceUnreachable", when: { service: "unreachable" }, for: ms(3), labels: critical },
     { alert: "ServicePartlyUnreachable", when: { service: "partly_unreachable" }, for: ms(5), labels: warning },
     { alert: "LowUptime", when: { overall_uptime: { below: LOW_UPTIME, over: "24h" } }, for: "0s", labels: warning },

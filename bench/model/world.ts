@@ -7,6 +7,8 @@ export type CameraStatus = "online" | "offline" | "degraded" | "unknown";
 export interface Camera {
   readonly id: string;
   locationId: string;
+  /** Its camera server, of one location or several. */
+  server: string;
   status: CameraStatus;
   /** 0–1; undefined: the service sends none. */
   quality: number | undefined;
@@ -15,6 +17,8 @@ export interface Camera {
   listed: boolean;
   /** Its row cannot be read. */
   broken: boolean;
+  /** Its outage ends by itself. */
+  returns: boolean;
   /** Changes between online and offline this often, ms. */
   flapsMs: number | undefined;
   /** Listed a second time, at this location. */
@@ -55,6 +59,7 @@ export interface World {
 }
 
 const ZONES = ["UTC", "Europe/London", "America/New_York", "Asia/Kolkata", "Pacific/Auckland"] as const;
+export const SERVERS = ["edge-1", "edge-2", "edge-3"] as const;
 const HOURS: readonly [Hours, ...Hours[]] = [
   [8, 20],
   [22, 6],
@@ -81,11 +86,13 @@ export function makeWorld(random: Random, start: Instant, options: { readonly sc
       return {
         id: `${id}-cam-${i}`,
         locationId: id,
+        server: random.pick(SERVERS),
         status: "online",
         quality: QUALITIES[0],
         lastSeenAt: start,
         listed: true,
         broken: false,
+        returns: false,
         flapsMs: undefined,
         twinAt: undefined,
         hours,
@@ -113,6 +120,7 @@ export function standStill(world: World, { slowly }: { readonly slowly: boolean 
   for (const camera of cameras) {
     camera.status = statusAt(camera, now);
     if (camera.status === "unknown") camera.status = "online";
+    camera.returns = false;
     camera.flapsMs = undefined;
     camera.broken = false;
     camera.twinAt = undefined;
