@@ -80,7 +80,7 @@ function compare(sought: readonly Fault[], episodes: readonly Episode[], world: 
     const first = episodes.find((episode) => explains(fault, episode));
     const until = tradingDayAfter(world, fault);
     const { recordingId, from } = fault;
-    const isKnowable = world.idealSurprise({ recordingId, from, to: until }) >= NATS;
+    const isKnowable = world.idealSurprise({ recordingId, from, to: until }) >= NATS.low;
     return { fault, first, isKnowable, isWithinDay: first !== undefined && first.at <= until };
   });
   const found = all.flatMap(({ fault, first }) => (first ? [{ fault, first, at: first.at }] : []));

@@ -42,8 +42,8 @@ interface Question {
 
 /** Older data is none. */
 const FRESH_MS = 1.5 * HOUR_MS;
-/** Chance explains what happens once in e^12 ≈ 160,000 times. */
-export const NATS = 12;
+/** Chance explains what happens once in e^12 ≈ 160,000 times; too many, as parties come, once in e^15 ≈ 3 million. */
+export const NATS = { low: 12, high: 15 } as const;
 /** Share of the sensitivity that is enough with a witness, and times it that is needed without. */
 const WITH_WITNESS = 0.5;
 const ALONE = 3;
@@ -159,19 +159,20 @@ function decide(
   question: Question,
 ): Judged {
   const { rule, testimony } = question;
+  const least = NATS[rule.implausible];
   const isOver = question.rule.implausible === "low" && !isMissing;
   let refused: UndecidedReason | undefined;
   let found: Found | undefined;
   let fallen: Found | undefined;
   for (const stretch of candidates) {
     const nats = surpriseOf(stretch, rule);
-    if (surpriseOf(stretch, rule, 1, 0) < NATS) continue;
+    if (surpriseOf(stretch, rule, 1, 0) < least) continue;
     const own = testimony(stretch.wholeSince);
     const said = rule.implausible === "low" ? bothSaid(own, stretch, today, testimony) : own;
     const reason = isOver ? "nothing_expected" : objection(stretch, said, baseline, rule);
     refused = reason ?? refused;
     if (reason === undefined && isClearer(nats, found)) found = { stretch, said, nats };
-    if (nats >= NATS && isClearer(nats, fallen)) fallen = { stretch, said, nats };
+    if (nats >= least && isClearer(nats, fallen)) fallen = { stretch, said, nats };
   }
   const fall = fallen && fallOf(fallen.stretch);
   if (found) return { verdict: { is: "implausible", finding: findingOf(found, rule) }, fall: fallOf(found.stretch) };
@@ -221,11 +222,12 @@ function objection(
   const { expected, counted } = stretch;
   const isLow = rule.implausible === "low";
   const lacking = isLow ? expected - counted / HARDLY : counted - expected * FAR_MORE;
+  const least = NATS[rule.implausible];
   const habit = isLow ? baseline.lull : baseline.surge;
   if (said.is === "silent") return "nobody_seems_there";
-  const isWitnessed = said.is === "confirms" && surpriseOf(stretch, rule, said.factor, DAY_UNKNOWN) >= NATS;
+  const isWitnessed = said.is === "confirms" && surpriseOf(stretch, rule, said.factor, DAY_UNKNOWN) >= least;
   if (isWitnessed && lacking >= (isLow ? baseline.ownLull : habit)) return undefined;
-  if (surpriseOf(stretch, rule) < NATS) return "chance_explains_it";
+  if (surpriseOf(stretch, rule) < least) return "chance_explains_it";
   if (lacking < habit * MORE_THAN_A_DAY) return "happens_here";
   const isClosed = expected * 10 <= counted;
   const isEnough = isLow ? expected >= baseline.ofDay * MORE_THAN_A_DAY : isClosed;
