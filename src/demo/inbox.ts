@@ -128,13 +128,10 @@ function createState(slack: SlackStandIn, { clock, onEvent }: { clock: Clock; on
   };
 }
 
-interface FollowDeps {
-  readonly clock: Clock;
-  publishRoot(ts: string): void;
-  onEvent(event: InboxEvent): void;
-}
-
-function followPosts(slack: SlackStandIn, { publishRoot, onEvent, clock }: FollowDeps): void {
+function followPosts(
+  slack: SlackStandIn,
+  { publishRoot, onEvent, clock }: { clock: Clock; publishRoot(ts: string): void; onEvent(event: InboxEvent): void },
+): void {
   /** Roots with a reply since their last edit. */
   const replied = new Set<string>();
   slack.events.on("posted", (message) => {

@@ -19,12 +19,7 @@ export interface HttpAnswer {
   discard(): void;
 }
 
-export interface HttpClient {
-  /** Throws what undici throws; its deadline is the signal's. */
-  send(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer>;
-  /** Ends its connections at once, and what is in flight on them. */
-  close(): Promise<void>;
-}
+export type HttpClient = ReturnType<typeof createHttpClient>;
 
 /** URLs; empty: no proxy. */
 export type ProxySettings = { readonly httpProxy: string; readonly httpsProxy: string; readonly noProxy: string };
@@ -37,10 +32,7 @@ export function readProxyEnv(env: Readonly<Record<string, string | undefined>>):
 }
 
 /** A client with connections of its own. */
-export function createHttpClient(options: {
-  readonly proxy?: ProxySettings;
-  readonly tls?: TlsMaterial | undefined;
-}): HttpClient {
+export function createHttpClient(options: { readonly proxy?: ProxySettings; readonly tls?: TlsMaterial | undefined }) {
   const { proxy = readProxyEnv(process.env) } = options;
   const tls = tlsOptions(options.tls);
   // Deadlines are the caller's, so that they cover the whole exchange.
@@ -53,8 +45,9 @@ export function createHttpClient(options: {
     requestTls: tls,
   });
   return {
-    async send({ url, body = null, ...rest }, signal) {
-      const answer = await request(url, { ...rest, body, dispatcher, signal });
+    /** Throws what undici throws; its deadline is the signal's. */
+    async send({ url, body, ...rest }: HttpRequest, signal: AbortSignal): Promise<HttpAnswer> {
+      const answer = await request(url, { ...rest, body: body ?? null, dispatcher, signal });
       const header = (name: string) => [answer.headers[name]].flat()[0];
       return {
         status: answer.statusCode,
@@ -64,7 +57,8 @@ export function createHttpClient(options: {
         discard: () => void answer.body.dump({ limit: 64 * 1024, signal }).catch(() => {}),
       };
     },
-    close: () => dispatcher.destroy(),
+    /** Ends its connections at once, and what is in flight on them. */
+    close: (): Promise<void> => dispatcher.destroy(),
   };
 }
 

@@ -5,7 +5,7 @@
 import { EventEmitter } from "node:events";
 import { parse } from "node:querystring";
 import { type FastifyRequest, fastify } from "fastify";
-import { type Clock, systemClock } from "../../lib/clock.ts";
+import type { Clock } from "../../lib/clock.ts";
 import { tryJson } from "../../lib/json-values.ts";
 import { type Arguments, type Ephemeral, methods, SlackRefusal } from "./methods.ts";
 import { commandOf, createSlackSocket, pressOf, type SlackPerson } from "./socket.ts";
@@ -30,8 +30,8 @@ const tokens = { bot: "xoxb-stand-in-bot-token-1234567890", app: "xapp-stand-in-
 const MAX_BODY_BYTES = 1024 * 1024;
 
 /** A workspace; `app`, its server, has no routes yet and does not listen. */
-export function createSlack({ channels = ["ops"], clock = systemClock, keeps }: SlackOptions = {}) {
-  const workspace = createWorkspace(channels, { clock, ...(keeps !== undefined && { keeps }) });
+export function createSlack({ channels = ["ops"], clock, keeps }: SlackOptions = {}) {
+  const workspace = createWorkspace(channels, clock, keeps);
   const events = new EventEmitter<SlackEvents>().setMaxListeners(0);
   const app = fastify({ bodyLimit: MAX_BODY_BYTES, forceCloseConnections: true });
   app.addContentTypeParser("*", { parseAs: "string" }, (_request, body, done) => done(null, body));

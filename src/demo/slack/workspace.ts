@@ -33,15 +33,8 @@ export interface StandInChannel {
 
 export type Workspace = ReturnType<typeof createWorkspace>;
 
-interface WorkspaceOptions {
-  readonly clock?: Clock;
-  /** The most roots, replies of each and versions of each that are remembered; default: all. */
-  readonly keeps?: number;
-}
-
-/** Channels by name, each with the bot in it. */
-export function createWorkspace(names: readonly string[], options: WorkspaceOptions = {}) {
-  const { clock = systemClock, keeps = Number.POSITIVE_INFINITY } = options;
+/** Channels by name, each with the bot in it. `keeps`: the most roots, replies of each and versions of each. */
+export function createWorkspace(names: readonly string[], clock = systemClock, keeps = Number.POSITIVE_INFINITY) {
   const channels = names.map((name, i): StandInChannel => {
     const id = `C${String(i + 1).padStart(9, "0")}`;
     return { id, name: name.replace(/^#/, ""), messages: [] };
