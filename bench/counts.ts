@@ -52,7 +52,7 @@ export async function benchCounts(): Promise<Report> {
   }
   return {
     title: `Reading the counts of ${LOCATIONS} locations`,
-    baseline: "one request per location and ten minutes, which the service asks for",
+    baseline: "our limit of one request per location and ten minutes",
     columns: {
       read: "read",
       hour: "hour",

@@ -29,7 +29,7 @@ export const HOURS_KEPT = 8 * WEEK_HOURS;
 const SETTLED_MS = 20 * MINUTE_MS;
 /** Local hour from which the service has corrected the day before. */
 const CORRECTED_BY_MS = 6 * HOUR_MS;
-/** The service asks for one metric request per location and ten minutes at most; a shard takes no more than these. */
+/** Counts are new about every ten minutes: one request per location in that time at most; a shard takes no more than these. */
 const PER_LOCATION_MS = 10 * MINUTE_MS;
 const MOST_AT_ONCE = 12;
 export const ZONES_PER_REQUEST = 200;
