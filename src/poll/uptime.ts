@@ -168,15 +168,17 @@ async function refreshPage(
   return unread.size > 0;
 }
 
-function ratioOf({ kind, overMs, below = 1 }: KeptFigure, { buckets, online }: UptimeHistory, at: UptimeNow) {
+function ratioOf(
+  { kind, overMs, below = 1 }: KeptFigure,
+  { buckets, online }: UptimeHistory,
+  at: { readonly now: Instant; readonly lengthMs: number },
+) {
   const window = { ...at, overMs };
   if (kind === "online") return onlineArrived(buckets, { ...window, onlineSince: online?.from });
   const uptime = windowUptime(buckets, window);
   if (kind === "uptime" || uptime === undefined) return uptime;
   return uptime < below ? windowArrived(buckets, window) : undefined;
 }
-
-type UptimeNow = { readonly now: Instant; readonly lengthMs: number };
 
 /** The days of a zone, and from which on each figure needs them: computed once a minute for thousands of recordings. */
 function createDays({ figures, retainMs }: Pick<RefreshUptimeDeps, "figures" | "retainMs">) {
@@ -185,11 +187,10 @@ function createDays({ figures, retainMs }: Pick<RefreshUptimeDeps, "figures" | "
     kept: figures.map((figure) => ({ ...figure, first: dayOf(now - figure.overMs, zone) })),
   });
   const known = new Map<string, ReturnType<typeof daysOf>>();
-  let minute = 0;
   return (now: Instant, zone: string) => {
-    if (minute !== Math.floor(now / 60_000)) known.clear();
-    minute = Math.floor(now / 60_000);
-    const days = known.get(zone) ?? daysOf(now, zone);
+    const before = known.get(zone);
+    if (before && Math.floor(before.calendar.now / 60_000) === Math.floor(now / 60_000)) return before;
+    const days = daysOf(now, zone);
     known.set(zone, days);
     return days;
   };

@@ -65,7 +65,7 @@ interface HistoryDocument {
   /** Seen online from and to, in minutes. */
   o?: [number, number] | undefined;
   /** Hour of the last reading of quality, and the readings; the last day of its medians, and these. */
-  q?: [number, string] | [number, string, number, string] | undefined;
+  q?: [number, string, (number | null)?, (string | undefined)?] | undefined;
 }
 
 type DaysRead = WeakMap<UptimeHistory["days"], DayColumns>;
@@ -77,11 +77,7 @@ function encodeHistory(history: UptimeHistory, read: DaysRead): HistoryDocument 
     p: hasPast ? 1 : undefined,
     s: schedule && [schedule.hours, schedule.until / 60_000],
     o: online && [online.from / 60_000, online.to / 60_000],
-    q: quality && [
-      quality.hour,
-      quality.levels,
-      ...((quality.days ? [quality.days.day, quality.days.levels] : []) as [number, string]),
-    ],
+    q: quality && [quality.hour, quality.levels, quality.days?.day ?? null, quality.days?.levels],
   };
 }
 
@@ -105,7 +101,7 @@ function decodeHistory({ c, p, s, o, q }: HistoryDocument, read: DaysRead): Upti
     quality: q && {
       hour: q[0],
       levels: q[1],
-      ...(q[2] === undefined ? {} : { days: { day: q[2], levels: q[3] ?? "" } }),
+      days: typeof q[2] === "number" ? { day: q[2], levels: q[3] ?? "" } : undefined,
     },
   };
 }
