@@ -82,7 +82,8 @@ export class VisitCounts {
     only?: SimRecording,
   ): Generator<Float64Array> {
     const until = Math.min(span.to, this.servedUntil(span.asOf));
-    const corrected = this.#correctedIn(location, span, until, view);
+    const isServed = view === "served" || view === "estimated";
+    const corrected = isServed && until > span.from ? this.#correctedUntil(location, span.asOf) : until;
     for (const day of this.#daysIn(location, span.from, until)) {
       const final = Math.min(until, corrected);
       yield between(this.#counted(location, day, zone, view, only, true), span.from, final);
@@ -91,30 +92,9 @@ export class VisitCounts {
     }
   }
 
-  count(
-    location: SimLocation,
-    zones: readonly number[],
-    span: CountSpan,
-    view: View = "served",
-    only?: SimRecording,
-  ): number {
-    const { from } = span;
-    const until = Math.min(span.to, this.servedUntil(span.asOf));
-    const corrected = this.#correctedIn(location, span, until, view);
-    const final = Math.min(until, corrected);
+  count(location: SimLocation, zones: readonly number[], span: CountSpan, view?: View, only?: SimRecording): number {
     let counted = 0;
-    // Without the parts themselves, which are slow to make.
-    for (const day of this.#daysIn(location, from, until)) {
-      for (const zone of zones) {
-        counted += lengthBetween(this.#counted(location, day, zone, view, only, true), from, final);
-        if (until > corrected)
-          counted += lengthBetween(
-            this.#counted(location, day, zone, view, only, false),
-            Math.max(from, corrected),
-            until,
-          );
-      }
-    }
+    for (const zone of zones) for (const part of this.parts(location, zone, span, view, only)) counted += part.length;
     return counted;
   }
 
@@ -189,11 +169,6 @@ export class VisitCounts {
     if (refresh === 0 || asOf === Number.POSITIVE_INFINITY) return asOf - delay;
     const phase = Math.floor((fraction(this.#given.seed, DRAW.phase) * refresh) / MINUTE_MS) * MINUTE_MS;
     return Math.floor((asOf - phase) / refresh) * refresh + phase - delay;
-  }
-
-  #correctedIn(location: SimLocation, { from, asOf }: CountSpan, until: Instant, view = "served"): Instant {
-    const isServed = view === "served" || view === "estimated";
-    return isServed && until > from ? this.#correctedUntil(location, asOf) : until;
   }
 
   #correctedUntil(location: SimLocation, asOf: Instant): Instant {
@@ -337,13 +312,8 @@ function correctionOf({ hours, startAt }: LocalDay): Instant {
 }
 
 function between(visits: Float64Array, from: Instant, to: Instant): Float64Array {
-  const start = lowerBound(visits, firstVisitAt(from));
-  return visits.subarray(start, start + lengthBetween(visits, from, to));
-}
-
-function lengthBetween(visits: Float64Array, from: Instant, to: Instant): number {
   const end = to === Number.POSITIVE_INFINITY ? visits.length : lowerBound(visits, firstVisitAt(to));
-  return Math.max(0, end - lowerBound(visits, firstVisitAt(from)));
+  return visits.subarray(lowerBound(visits, firstVisitAt(from)), end);
 }
 
 function lowerBound(sorted: Float64Array, value: number): number {
