@@ -199,7 +199,9 @@ function withAnswers(
       else fresh.push([request.from, count]);
     }
     if (before && fresh.length === 0) return { ...before, readings };
-    const hours = new Map([...(before?.hours ?? []), ...fresh].filter(([hour]) => hour > oldest));
+    // Hours that begin elsewhere are of another time zone, or of clocks half an hour off: no series is stored with both.
+    const isKept = (hour: Instant) => hour > oldest && (days.lastHour - hour) % HOUR_MS === 0;
+    const hours = new Map([...(before?.hours ?? []), ...fresh].filter(([hour]) => isKept(hour)));
     const early = [...(before?.early ?? []), ...fresh.map(([hour]) => hour)].filter((hour) => hours.has(hour));
     const isOpen = (hour: Instant) => !fresh.some(([one]) => one === hour) || !isFinal(hour, days, now);
     return { hours, early: new Set(early.filter(isOpen)), readings };

@@ -70,6 +70,7 @@ interface World {
   /** True count of an hour at a location or zone. */
   hour(location: string, at: number, zone: string): number | undefined;
   broken?: Error | undefined;
+  timezone: string | undefined;
   refused: Set<string>;
   asked: { route: string; start: number; end: number; locations: readonly string[]; at: number }[];
 }
@@ -80,7 +81,12 @@ describeWithRedis("reading counts", () => {
   function reading(locations: readonly string[], { all = false, intervalMs = INTERVAL, shards = 1 } = {}) {
     const { store, replica } = testStore();
     const clock = { at: NOW };
-    const world: World = { hour: (_, at) => new Date(at).getUTCHours(), refused: new Set(), asked: [] };
+    const world: World = {
+      hour: (_, at) => new Date(at).getUTCHours(),
+      timezone: "Europe/London",
+      refused: new Set(),
+      asked: [],
+    };
     function answer(route: string, query: { start: number; end?: number; locations: readonly string[] }) {
       const { start, end = clock.at } = query;
       world.asked.push({ route, start, end, locations: query.locations, at: clock.at });
@@ -125,7 +131,7 @@ describeWithRedis("reading counts", () => {
       watch: { locationsPerRequest: 50 },
       intervalMs,
       all,
-      timezoneOf: () => "Europe/London",
+      timezoneOf: () => world.timezone,
       signal: new AbortController().signal,
     });
     const read = createReadCounts(deps(store));
@@ -268,6 +274,21 @@ describeWithRedis("reading counts", () => {
     const read = restarted();
     await Promise.all([read(0, each), read(0, each)]);
     expect(world.asked.length, "the third, and what was under way").toBeLessThanOrEqual(most + 4);
+  });
+
+  it("hours of a time zone that begin elsewhere replace those of the one before", async () => {
+    const { tick, world, store, seen } = reading(Array.from({ length: 12 }, (_, i) => `loc-${i}`));
+    world.timezone = undefined;
+    for (let i = 0; i < 3; i++) await tick();
+    world.timezone = "Asia/Kolkata";
+    for (let i = 0; i < 3; i++) await tick();
+    const { hours, early } = (await store.counts.read(["loc-0"])).get("loc-0")?.entries ?? {};
+    expect(hours?.size).toBeGreaterThan(20);
+    expect(
+      [...(hours ?? [])].filter(([hour, count]) => hour % HOUR !== HOUR / 2 || count !== new Date(hour).getUTCHours()),
+    ).toEqual([]);
+    expect(hours).toEqual(seen.get("loc-0")?.entries.hours);
+    expect([...(early ?? [])].every((hour) => hours?.has(hour))).toBe(true);
   });
 
   it("after a restart, or on another replica, nothing is asked twice", async () => {
