@@ -13,20 +13,31 @@ import { digestPeriod } from "./period.ts";
 const KEPT_MS = 60_000;
 const MOST_KEPT = 4;
 
-/** Gives `report(request)`. The same request within a minute has the same answer, and they are made one at a time. */
+/**
+ * Gives `report(request)`: the same request has the same answer until a minute after it was made. They are made one at a
+ * time; undefined where too many wait already.
+ */
 export function createReports(source: FiguresSource & { readonly clock: Clock }) {
-  const kept = new Map<string, { readonly at: Instant; readonly report: Promise<Report> }>();
+  const kept = new Map<string, { madeAt: Instant | undefined; readonly report: Promise<Report> }>();
   let last: Promise<unknown> = Promise.resolve();
-  return (request: ReportRequest): Promise<Report> => {
+  return (request: ReportRequest): Promise<Report> | undefined => {
     const now = source.clock.now();
+    for (const [key, { madeAt = now }] of kept) if (madeAt > now || now - madeAt >= KEPT_MS) kept.delete(key);
     const key = JSON.stringify(request);
     const known = kept.get(key);
-    if (known && now >= known.at && now - known.at < KEPT_MS) return known.report;
-    const report = last.then(() => computeReport(source, request, now));
-    last = report.catch(() => kept.delete(key));
-    kept.delete(key);
-    if (kept.size >= MOST_KEPT) kept.delete(kept.keys().next().value ?? "");
-    kept.set(key, { at: now, report });
+    if (known) return known.report;
+    if (kept.size >= MOST_KEPT) {
+      const oldest = kept.entries().find(([, { madeAt }]) => madeAt !== undefined);
+      if (!oldest) return undefined;
+      kept.delete(oldest[0]);
+    }
+    const report = last.then(() => computeReport(source, request, source.clock.now()));
+    const made = { madeAt: undefined as Instant | undefined, report };
+    kept.set(key, made);
+    last = report.then(
+      () => (made.madeAt = source.clock.now()),
+      () => kept.delete(key),
+    );
     return report;
   };
 }

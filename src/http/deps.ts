@@ -95,8 +95,8 @@ export interface HttpDeps extends AlertChanges {
   readonly recallUptime: UptimeReader["recall"];
   /** Incidents that are open, or ended at or after `since`; in any order. */
   incidents(since: Instant): Promise<readonly Incident[]>;
-  /** Reads the histories of the whole fleet, for seconds where it is large. */
-  report(request: ReportRequest): Promise<Report>;
+  /** Reads the histories of the whole fleet, for seconds where it is large; undefined where too many wait for theirs. */
+  report(request: ReportRequest): Promise<Report> | undefined;
   /** What is left of each error budget now. */
   errorBudgets(): Promise<readonly BudgetLeft[]>;
   /** The decision log of these subjects since an instant, oldest first. */

@@ -70,7 +70,7 @@ function sloText(slos: NonNullable<FleetView["slos"]>, format: ExpositionFormat)
   const { sloObjective, sloRemaining } = fleetRows;
   const objectives = new Map(slos.map(({ slo, objective }) => [slo, sample(sloObjective, [slo], objective)]));
   const remaining = slos.flatMap(({ slo, group, remaining: left }) =>
-    left === undefined ? [] : [sample(sloRemaining, [slo, group], left)],
+    left === undefined ? [] : [sample(sloRemaining, [slo, group && distinct(group)], left)],
   );
   return [
     renderHead(sloObjective, format),
@@ -181,9 +181,9 @@ function labelsOf({ id, locationId }: RecordingState, inventory: Inventory, cach
   return text;
 }
 
-/** Adds a digest to an id that rendering would alter, so that no two recordings share a series. */
+/** Adds a digest to an id that rendering may alter, so that no two recordings or groups share a series. */
 function distinct(id: string): string {
-  if (/^[\w.:-]{1,128}$/.test(id)) return id;
+  if (/^[ -~]{1,128}$/.test(id)) return id;
   const digest = createHash("sha256").update(id).digest("hex").slice(0, 12);
   return `${id.slice(0, 100)}~${digest}`;
 }

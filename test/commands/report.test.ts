@@ -35,10 +35,10 @@ const report: Report = {
   slos: [{ id: "leeds", name: "Leeds", slo, loss: leeds }],
 };
 
-async function served(over: Partial<Report> = {}) {
+async function served(over: Partial<Report> = {}, at: { now(): number } = clock) {
   const requests: ReportRequest[] = [];
   const made = await serve({
-    clock,
+    clock: at,
     report: async (request) => {
       requests.push(request);
       return { ...report, ...over };
@@ -145,6 +145,30 @@ Times are added up over recordings. Nothing is known of 16 h, which is in no fig
     expect(answer.items[0]).toMatchObject({ lostSeconds: 0.006, causes: { recording: 0.006 } });
     expect(requests.length).toBe(3);
     expect(requests[2]).toMatchObject({ by: "recording", matchers: [{ name: "organisation", value: "acme" }] });
+  });
+
+  test("asks for one report, however long reading its pages takes", async () => {
+    const rows = Array.from({ length: 1_500 }, (_, i) => ({ id: `r${i}`, name: "", loss: leeds }));
+    let now = NOW + 1_000;
+    const { run, requests } = await served({ rows }, { now: () => (now += 5_000) });
+    await run("--from", "2026-11-18T00:00:00Z", "--output", "json");
+    expect(requests.map(({ period }) => period)).toEqual([
+      { from, to: NOW },
+      { from, to: NOW },
+    ]);
+  });
+
+  test.each([
+    [() => new Promise<never>(() => {}), 503, /"busy".*takes longer: ask again in 5 s/],
+    [() => undefined, 429, /Other reports are being made/],
+  ])("a report that is not made in time is answered with what to do", async (report, status, message) => {
+    const { get } = await serve({ clock, report, limits: { answerMs: 200 } });
+    const answer = await get("/api/v1/report");
+    expect([answer.status, answer.headers.get("retry-after"), await answer.text()]).toEqual([
+      status,
+      "5",
+      expect.stringMatching(message),
+    ]);
   });
 
   test("asks for the time between two instants, up to now", async () => {

@@ -37,8 +37,11 @@ function incident(kind: "recording" | "location" | "group", id: string, startsAt
   };
 }
 
-function reportsOf(ended: readonly Incident[], over: { now?: () => number; ratio?: number } = {}) {
-  const { now = () => NOW, ratio = 1 } = over;
+function reportsOf(
+  ended: readonly Incident[],
+  over: { now?: () => number; ratio?: number; released?: Promise<void> } = {},
+) {
+  const { now = () => NOW, ratio = 1, released } = over;
   const buckets = Array.from({ length: 24 }, (_, i) => anUptimeBucket(from + i * HOUR, ratio));
   let read = 0;
   const source = {
@@ -68,6 +71,7 @@ function reportsOf(ended: readonly Incident[], over: { now?: () => number; ratio
     },
     async fleet() {
       read += 1;
+      await released;
       return {
         now: now(),
         statusIntervalMs: 30_000,
@@ -90,8 +94,9 @@ function reportsOf(ended: readonly Incident[], over: { now?: () => number; ratio
     },
   };
   // Only the parts of the store that are read here.
-  const report = createReports(source as unknown as Parameters<typeof createReports>[0] & FiguresSource);
-  return { report, readCount: () => read };
+  const ask = createReports(source as unknown as Parameters<typeof createReports>[0] & FiguresSource);
+  const report = async (request: ReportRequest) => (await ask(request)) ?? expect.fail("too many wait");
+  return { ask, report, readCount: () => read };
 }
 
 const request = (over: Partial<ReportRequest> = {}): ReportRequest => ({
@@ -188,5 +193,20 @@ describe("a report", () => {
     await expect(report(request({ period: "1d", timezone: "Nowhere/Else" }))).rejects.toThrow(/time zone/);
     await report(request({ period: "1w" }));
     expect(readCount()).toBe(4);
+  });
+
+  test("waits with three others at most, however long those take, and is made once", async () => {
+    let now = NOW;
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    const { ask, readCount } = reportsOf([], { now: () => now, released });
+    const asked = reportGroups.map((by) => ask(request({ by })));
+    expect(ask(request({ period: "1d" }))).toBeUndefined();
+    now += 10 * 60_000;
+    expect(ask(request({ by: reportGroups[0] }))).toBe(asked[0]);
+    release();
+    expect((await Promise.all(asked)).map((one) => one?.rows.length)).toEqual([3, 2, 4, 12]);
+    expect(await ask(request({ period: "1d" }))).toMatchObject({ period: { label: "Wed 18 Nov 2026" } });
+    expect(ask(request({ by: "recording" }))).toBe(asked[3]);
+    expect(readCount()).toBe(5);
   });
 });

@@ -34,13 +34,17 @@ export function readActiveAlerts(daemon: Daemon): Promise<ListedAlert[]> {
 const ClusterRow = z.object({ text: z.string(), cause: z.object({ text: z.string() }).nullable() });
 const MOST_CAUSES = 3;
 
+const WorstClusters = z.object({ items: z.array(ClusterRow) });
+
 /** What explains the worst clusters of them, a line each; nothing from an older daemon. Throws DaemonError. */
 export async function readCauseLines(daemon: Daemon): Promise<string> {
-  const rows = await daemon.all("/api/v1/clusters", {}, ClusterRow).catch((thrown: unknown) => {
-    if (thrown instanceof DaemonError && thrown.code === "not_found") return [];
+  const path = "/api/v1/clusters";
+  // Without the next pages: each takes as long as the first one.
+  const { items } = await daemon.get(path, { limit: "1000" }, WorstClusters).catch((thrown: unknown) => {
+    if (thrown instanceof DaemonError && thrown.code === "not_found") return { items: [] };
     throw thrown;
   });
-  const explained = rows.flatMap(({ text, cause }) => (cause ? [`${text}: ${cause.text}.`] : []));
+  const explained = items.flatMap(({ text, cause }) => (cause ? [`${text}: ${cause.text}.`] : []));
   return explained
     .slice(0, MOST_CAUSES)
     .map((line) => `${nameOf(line, "", 300)}\n`)

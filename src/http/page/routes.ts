@@ -6,7 +6,7 @@ import { runYielding } from "../../lib/yield.ts";
 import type { Incident } from "../../store/incidents.ts";
 import type { HttpDeps } from "../deps.ts";
 import { parseQuery } from "../query.ts";
-import { requestOf } from "../v1/report.ts";
+import { reportInTime } from "../v1/report.ts";
 import { alertPage, alertsOf, endedAlert, endedAlertPage } from "./alert-page.ts";
 import { auditPage } from "./audit-page.ts";
 import { changeRoutes } from "./change-routes.ts";
@@ -47,8 +47,7 @@ export function pageRoutes(app: FastifyInstance, deps: HttpDeps, layout: Layout)
   incidentRoutes(app, deps, layout);
   app.get("/report", { config: { page: "./" } }, async (request, reply) => {
     const query = parseQuery(ReportPageQuery, request.query);
-    const report = await deps.report(requestOf(query, deps.clock.now()));
-    return layout.send(request, reply, reportPage(report, query));
+    return layout.send(request, reply, reportPage(await reportInTime(deps, query), query));
   });
   app.get("/audit", { config: { page: "./", scope: "admin" } }, async (request, reply) => {
     const query = parseQuery(AuditQuery, request.query);

@@ -39,7 +39,7 @@ export const ApiIncident = z
       .readonly()
       .nullable()
       .describe(
-        "Visits of its location not counted meanwhile, an estimate with its 10th and 90th percentile; null while it lasts, for none, and where nothing is known.",
+        "Visits of its location not counted meanwhile, an estimate with its 10th and 90th percentile, so far while it lasts; null for none, and where nothing is known.",
       ),
     durationSeconds: z.number().min(0).describe("Until now while it lasts."),
   })

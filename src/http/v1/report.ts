@@ -5,6 +5,7 @@ import { z } from "zod";
 import { parseMatchers } from "../../alerting/matcher.ts";
 import { requestBudget } from "../../alerting/pattern.ts";
 import { DAY_MS } from "../../lib/clock.ts";
+import { withDeadline } from "../../lib/closer.ts";
 import { runYielding } from "../../lib/yield.ts";
 import { lossCauses } from "../../report/attribute.ts";
 import {
@@ -16,7 +17,9 @@ import {
   unplannedMs,
 } from "../../report/report.ts";
 import { availability, budgetLeft, type LossTally, lostMs, unplannedAvailability } from "../../report/tally.ts";
+import type { HttpDeps } from "../deps.ts";
 import { HttpError } from "../errors.ts";
+import { limitsOf } from "../limits.ts";
 import { listingOf, pageParameters } from "../paging.ts";
 import { instant, isoTime, parsedBy } from "../query.ts";
 import { operation, pageSchema, timeSchema } from "./operation.ts";
@@ -91,7 +94,7 @@ export const getReport = operation({
   query: z.strictObject({ ...ReportQuery.shape, ...pageParameters }),
   answer: ReportPage,
   async handle(deps, { query }) {
-    const report = await deps.report(requestOf(query, deps.clock.now()));
+    const report = await reportInTime(deps, query);
     const rowKey = ({ id, loss }: ReportRow) => {
       return `${String(Number.MAX_SAFE_INTEGER - unplannedMs(loss)).padStart(16, "0")} ${id}`;
     };
@@ -100,11 +103,26 @@ export const getReport = operation({
   },
 });
 
-/** What is asked for. Throws HttpError `bad_query`. */
-export function requestOf({ period, from, to, timezone, by, matchers }: ReportQuery, now: number): ReportRequest {
+const RETRY_AFTER_S = 5;
+
+/** Throws HttpError. What is late is made all the same, and kept for the next request. */
+export async function reportInTime(deps: Pick<HttpDeps, "report" | "clock" | "limits">, query: ReportQuery) {
+  const refused = (why: string, code: "busy" | "too_many_queries") =>
+    new HttpError(code, `${why}: ask again in ${RETRY_AFTER_S} s.`, undefined, RETRY_AFTER_S);
+  const report = deps.report(requestOf(query, deps.clock.now()));
+  if (!report) throw refused("Other reports are being made", "too_many_queries");
+  const mostMs = limitsOf(deps).answerMs * 0.9;
+  return await withDeadline(report, mostMs, () => refused("The report of so many recordings takes longer", "busy"));
+}
+
+const MINUTE_MS = 60_000;
+
+/** What is asked for, until the last full minute at most, so that its pages are of one report. Throws HttpError `bad_query`. */
+function requestOf({ period, from, to, timezone, by, matchers }: ReportQuery, now: number): ReportRequest {
   if (from === undefined && to === undefined) return { period, timezone, by, matchers };
   if (from === undefined) throw new HttpError("bad_query", "from: expected a time beside `to`.");
-  const until = Math.min(to ?? now, now);
+  const present = now - (now % MINUTE_MS);
+  const until = Math.min(to ?? present, present);
   if (from >= until) throw new HttpError("bad_query", "from: expected a time before `to`, and before now.");
   if (until - from > MOST_DAYS * DAY_MS) throw new HttpError("bad_query", `from: expected at most ${MOST_DAYS} days.`);
   return { period: { from, to: until }, timezone, by, matchers };
