@@ -28,13 +28,18 @@ const TIERS = [
   { ms: DAY, kept: 92 },
 ] as const;
 
-/** Samples further apart than this have an unwatched time between them. */
-const LONGEST_GAP_MS = 10 * MINUTE;
+/** Samples further apart than this, or than three intervals, have an unwatched time between them. */
+const GAP_MS = 10 * MINUTE;
 
-/** The budget after a sample, which stands for the time since the last one. */
-export function addSample(known: ErrorBudget | undefined, count: SloCount, now: Instant): ErrorBudget {
+/** The budget after a sample, which stands for the time since the last one; `everyMs`: how often one is taken. */
+export function addSample(
+  known: ErrorBudget | undefined,
+  count: SloCount,
+  now: Instant,
+  everyMs: number = MINUTE,
+): ErrorBudget {
   const sinceMs = now - (known?.at ?? now);
-  const seconds = sinceMs > LONGEST_GAP_MS ? 0 : Math.max(0, Math.round(sinceMs / 1000));
+  const seconds = sinceMs > Math.max(GAP_MS, 3 * everyMs) ? 0 : Math.max(0, Math.round(sinceMs / 1000));
   const tiers = TIERS.map(({ ms, kept }, i) => {
     const buckets = known?.tiers[i] ?? [];
     if (seconds === 0 || count.good + count.bad === 0) return buckets;

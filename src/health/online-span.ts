@@ -5,10 +5,21 @@
 import type { Instant } from "../lib/clock.ts";
 import type { RecordingState } from "./shard-state.ts";
 
-/** An older reading says nothing about now. */
-export const READING_FRESH_MS = 10 * 60_000;
-/** Refreshes further apart than this, ms, leave a gap: three of the default interval. */
-const GAP_MS = 30 * 60_000;
+const MINUTE_MS = 60_000;
+
+/** How often statuses and uptime are read, ms. */
+export interface ReadEvery {
+  readonly statusIntervalMs: number;
+  readonly uptimeIntervalMs: number;
+}
+
+/** Whether a reading still says something about now: one of the last three, or of the last ten minutes. */
+export function isReadingFresh({ readAt }: Pick<RecordingState, "readAt">, now: Instant, every: ReadEvery): boolean {
+  return now - readAt <= Math.max(10 * MINUTE_MS, 3 * every.statusIntervalMs);
+}
+
+/** Refreshes that are late by more leave a gap: two of the default interval. */
+const LATE_MS = 20 * MINUTE_MS;
 
 /** From the first to the last refresh that saw it online; whole minutes. */
 export interface OnlineSpan {
@@ -21,9 +32,11 @@ export function noteOnline(
   before: OnlineSpan | undefined,
   state: Pick<RecordingState, "status" | "since" | "readAt"> | undefined,
   now: Instant,
+  every: ReadEvery,
 ): OnlineSpan | undefined {
-  if (state?.status !== "online" || now - state.readAt > READING_FRESH_MS) return undefined;
-  const [from, to] = [Math.ceil(now / 60_000) * 60_000, Math.floor(now / 60_000) * 60_000];
-  const isUnbroken = before && now >= before.from && now - before.to <= GAP_MS && state.since <= before.to;
+  if (state?.status !== "online" || !isReadingFresh(state, now, every)) return undefined;
+  const [from, to] = [Math.ceil(now / MINUTE_MS) * MINUTE_MS, Math.floor(now / MINUTE_MS) * MINUTE_MS];
+  const gapMs = Math.max(10 * MINUTE_MS, every.uptimeIntervalMs) + LATE_MS;
+  const isUnbroken = before && now >= before.from && now - before.to <= gapMs && state.since <= before.to;
   return { from: isUnbroken ? before.from : from, to };
 }

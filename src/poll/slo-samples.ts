@@ -23,6 +23,7 @@ export interface SloSamplesDeps {
   readonly log: Logger;
   readonly config: { readonly slos: Config["slos"]; readonly maintenance: readonly Maintenance[] };
   readonly store: Pick<Store["slos"], "readAll" | "save" | "forget">;
+  readonly watch: Pick<Config["watch"], "statusIntervalMs">;
   readonly schedules: ScheduleLookup;
   fleet(): Promise<FleetSnapshot>;
 }
@@ -59,14 +60,14 @@ async function sampled(
   now: Instant,
   logLeftOut: (leftOut: number) => void,
 ) {
-  const { config, store } = deps;
+  const { config, store, watch } = deps;
   const counts = [...(await countRecordings(deps, now))];
   // Which are left out does not change from sample to sample.
   counts.sort(([a], [b]) => Number(known.has(b)) - Number(known.has(a)));
   logLeftOut(Math.max(0, counts.length - MOST_BUDGETS));
   const rows = new Map<string, LabelledBudget>();
   for (const [id, { good, bad, ...row }] of counts.slice(0, MOST_BUDGETS))
-    rows.set(id, { ...row, budget: addSample(known.get(id)?.budget, { good, bad }, now) });
+    rows.set(id, { ...row, budget: addSample(known.get(id)?.budget, { good, bad }, now, watch.statusIntervalMs) });
   await store.save(rows);
   const isOver = ([id, { budget }]: [string, LabelledBudget]) => {
     const slo = config.slos.find((one) => isOf(one, id));

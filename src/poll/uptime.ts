@@ -3,7 +3,7 @@
  * it is over (the service finishes older periods overnight). In pages: all at once would be hundreds of megabytes.
  */
 import { LACKS_SEGMENTS, type Presence } from "../health/absence.ts";
-import { noteOnline, READING_FRESH_MS } from "../health/online-span.ts";
+import { isReadingFresh, noteOnline, type ReadEvery } from "../health/online-span.ts";
 import { noteQuality } from "../health/quality.ts";
 import type { RecordingUptime, UptimeBucket } from "../health/recording.ts";
 import { type KnownSchedule, knownHours, type LearnedSchedule, learnSchedule } from "../health/schedule.ts";
@@ -40,6 +40,7 @@ const SHARDS_AT_ONCE = 3;
 interface RefreshUptimeDeps extends Pick<PollContext, "clock" | "log">, Pick<Store, "uptime" | "inventory"> {
   readonly service: Pick<Service, "uptimes">;
   readonly store: Pick<Store["shards"], "read" | "noteAttempt">;
+  readonly watch: ReadEvery;
   readonly figures: readonly KeptFigure[];
   /** How long buckets are kept, ms. */
   readonly retainMs: number;
@@ -150,8 +151,8 @@ async function refreshPage(
         ? learnSchedule(before?.schedule, isUnread ? advanced.buckets : buckets, now, hourAt)
         : undefined;
     // Without the weeks, what the days show counts for this refresh only.
-    const quality = noteQuality(before?.quality, qualityOf(recordings.get(recording.id), now), now);
-    const online = noteOnline(before?.online, recordings.get(recording.id), now);
+    const quality = noteQuality(before?.quality, qualityOf(recordings.get(recording.id), now, deps.watch), now);
+    const online = noteOnline(before?.online, recordings.get(recording.id), now, deps.watch);
     const history = { ...advanced, schedule: isUnread ? undefined : schedule, quality, online };
     histories.set(recording.id, history);
     if (schedule) schedules.set(recording.id, toKnown(schedule, history.buckets, recording.timezone));
@@ -197,8 +198,8 @@ function createDays({ figures, retainMs }: Pick<RefreshUptimeDeps, "figures" | "
 }
 
 /** An offline recording has no quality, and an old reading says nothing about this hour. */
-function qualityOf(state: RecordingState | undefined, now: Instant): number | undefined {
-  if (!state || state.status === "offline" || now - state.readAt > READING_FRESH_MS) return undefined;
+function qualityOf(state: RecordingState | undefined, now: Instant, every: ReadEvery): number | undefined {
+  if (!state || state.status === "offline" || !isReadingFresh(state, now, every)) return undefined;
   return state.averageQuality;
 }
 

@@ -138,13 +138,15 @@ describe("segments while a recording was online", () => {
   });
 });
 
+const OFTEN = { statusIntervalMs: MINUTE, uptimeIntervalMs: 10 * MINUTE };
+
 describe("the time a recording was seen online", () => {
   const online = (since: number, readAt: number) => ({ status: "online" as const, since, readAt });
-  /** A refresh every ten minutes from START. */
-  const refreshes = (states: (Parameters<typeof noteOnline>[1] | "none")[], everyMs = 10 * MINUTE) => {
+  /** A refresh at each interval from START. */
+  const refreshes = (states: (Parameters<typeof noteOnline>[1] | "none")[], every = OFTEN) => {
     let span: OnlineSpan | undefined;
     for (const [i, state] of states.entries()) {
-      if (state !== "none") span = noteOnline(span, state, START + i * everyMs);
+      if (state !== "none") span = noteOnline(span, state, START + i * every.uptimeIntervalMs, every);
     }
     return span && span.from - START;
   };
@@ -154,6 +156,13 @@ describe("the time a recording was seen online", () => {
     expect(refreshes([long(0)])).toBe(0);
     expect(refreshes([long(0), long(1), long(2)])).toBe(0);
     expect(refreshes([long(0), "none", "none", long(3)])).toBe(0);
+  });
+
+  test("goes on where statuses and uptime are read once an hour", () => {
+    const every = { statusIntervalMs: HOUR, uptimeIntervalMs: HOUR };
+    const read = (i: number) => online(START - DAY, START + (i - 0.5) * HOUR);
+    expect(refreshes([read(0), read(1), read(2)], every)).toBe(0);
+    expect(refreshes([read(0), "none", read(2)], every)).toBe(2 * HOUR);
   });
 
   test.each<[string, (Parameters<typeof noteOnline>[1] | "none")[], number | undefined]>([
@@ -195,7 +204,7 @@ describe("a recording that lenswatch watches with gaps", () => {
       const status = isIn(offline, minute) ? "offline" : "online";
       state = { status, since: status === state.status ? state.since : now, readAt: now };
       if (minute % 10 !== 3) continue;
-      span = noteOnline(span, state, now);
+      span = noteOnline(span, state, now, OFTEN);
       const buckets = Array.from({ length: Math.ceil((minute + 1) / 60) }, (_, hour) => {
         const due = Math.min(60, minute - hour * 60);
         const segmentsReceived = Array.from({ length: due }, (_, i) => hour * 60 + i).filter(delivers).length;

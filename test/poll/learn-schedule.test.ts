@@ -47,6 +47,7 @@ describeWithRedis("learning a schedule", () => {
     };
     const refresh = createRefreshUptime({
       clock: { now: () => clock.at },
+      watch: { statusIntervalMs: 30_000, uptimeIntervalMs: 600_000 },
       log: silentLogger,
       service: {
         async uptimes({ start, recids = [] }) {

@@ -40,7 +40,7 @@ const recordings = [
 function samplesOf(
   config: Partial<Config> = {},
   stored = new Map<string, LabelledBudget>(),
-  { crowd = recordings, log = silentLogger } = {},
+  { crowd = recordings, log = silentLogger, statusIntervalMs = MINUTE } = {},
 ) {
   const clock = { at: NOW };
   let fails = false;
@@ -48,6 +48,7 @@ function samplesOf(
     clock: { now: () => clock.at },
     log,
     config: { slos: [all], maintenance: [maintained], ...config },
+    watch: { statusIntervalMs },
     schedules: () => ({
       inSchedule: (id) => id !== "closed",
       scheduleOf: () => undefined,
@@ -88,6 +89,14 @@ describe("samples of error budgets", () => {
       clock.at += MINUTE / 4;
     }
     expect(sums(stored.get("all"))).toEqual([[120, 240, 240]]);
+  });
+
+  test("count where a status is read once an hour", async () => {
+    const { sample, clock, stored } = samplesOf({}, undefined, { statusIntervalMs: 60 * MINUTE });
+    await sample();
+    clock.at += 60 * MINUTE;
+    await sample();
+    expect(sums(stored.get("all"))?.[0]?.[0], "seconds").toBe(3_600);
   });
 
   test("have a budget for each group of those that match", async () => {

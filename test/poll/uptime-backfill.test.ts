@@ -31,6 +31,7 @@ describeWithRedis("days from before a recording was known", () => {
     const state = { sweptAt: NOW, locations: new Map(), recordings: new Map(fleet.map(({ id }) => [id, {} as never])) };
     const deps = {
       clock: { now: () => NOW },
+      watch: { statusIntervalMs: 30_000, uptimeIntervalMs: 600_000 },
       log: silentLogger,
       service: {
         async uptimes({ start, recids = [] }: { start?: string; recids?: readonly string[] }) {

@@ -37,6 +37,7 @@ describeWithRedis("a window of uptime", () => {
       const rules = [uptimeRule({ when: { kind: "overall_uptime", below: 0.95, clearAbove: 0.95, overMs } }), ...more];
       return createRefreshUptime({
         clock: { now: () => clock.at },
+        watch: { statusIntervalMs: 30_000, uptimeIntervalMs: 600_000 },
         log: silentLogger,
         service: {
           async uptimes({ start, recids = [] }) {
