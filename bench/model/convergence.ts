@@ -1,6 +1,7 @@
 /** Convergence: what fires is what an empty store reaches on the same world and configuration. */
 import { type Alert, groupOfSubject } from "../../src/health/alert.ts";
 import type { Rule } from "../../src/health/rule.ts";
+import type { RecordingState } from "../../src/health/shard-state.ts";
 import { windowUptime } from "../../src/health/uptime.ts";
 import type { Instant } from "../../src/lib/clock.ts";
 import type { Failure } from "./account.ts";
@@ -15,7 +16,11 @@ interface Standing {
   readonly relabelled: boolean;
   /** How long nothing has changed. */
   readonly stillMs: number;
+  /** By recording, where they may be the reason. */
+  readonly outages?: Outages;
 }
+
+type Outages = ReadonlyMap<string, RecordingState["outage"]>;
 
 const HOUR = 3_600_000;
 /** Two processes read figures at other times, this far apart at most. */
@@ -23,10 +28,17 @@ const READ_APART_MS = 3 * HOUR;
 
 export async function compareFiring(run: Lenswatch, fresh: Lenswatch, standing: Standing): Promise<Failure[]> {
   const [ours, theirs] = await Promise.all([firingOf(run), firingOf(fresh)]);
+  const outages = await outagesOf(run);
   return [
     ...onlyIn(ours, theirs, standing, "fires, though an empty store does not come to it"),
-    ...onlyIn(theirs, ours, standing, "does not fire, though an empty store comes to it"),
+    ...onlyIn(theirs, ours, { ...standing, outages }, "does not fire, though an empty store comes to it"),
   ];
+}
+
+/** The last outage of each recording that an alert was about: an empty store does not know it. */
+async function outagesOf(run: Lenswatch): Promise<Outages> {
+  const { shards } = await run.setup().engine.fleet();
+  return new Map(shards.flatMap(({ recordings }) => [...recordings].map(([id, { outage }]) => [id, outage])));
 }
 
 async function firingOf({ runtime }: Lenswatch): Promise<Alert[]> {
@@ -65,7 +77,8 @@ function isExplained({ facts, subject, ruleId }: Alert, standing: Standing): boo
   }
   const camera = world.cameras.find(({ id }) => id === subject.id);
   if (!camera) return false;
-  if (when?.kind === "overall_uptime") return isNearThreshold(camera, when, standing);
+  if (when?.kind === "overall_uptime")
+    return isNearThreshold(camera, when, standing) || isAfterOutage(standing.outages?.get(camera.id), when, standing);
   if (facts.problem !== "degraded" && facts.problem !== "low_quality") return false;
   // Without evidence an alert goes on for a day of sweeps within its schedule.
   const hasEvidence = camera.status !== "offline" && camera.quality !== undefined;
@@ -87,6 +100,15 @@ function isTooSmallToBegin(
 function isOneLocation(isOn: (camera: Camera) => boolean, { cameras }: World): boolean {
   const [first, ...others] = new Set(cameras.filter(isOn).map(({ locationId }) => locationId));
   return others.length === 0 && cameras.every((one) => one.locationId !== first || isOn(one));
+}
+
+/** A low uptime is no news within its window after an outage that makes for half of the loss. */
+function isAfterOutage(
+  outage: RecordingState["outage"],
+  { below, overMs }: { readonly below: number; readonly overMs: number },
+  { now }: Pick<Standing, "now">,
+): boolean {
+  return !!outage && now - outage.until < overMs + READ_APART_MS && outage.ms >= ((1 - below) * overMs) / 2;
 }
 
 function isNearThreshold(
