@@ -211,7 +211,7 @@ async function replay(io: CommandIo, deps: HistoryDeps, { setups, fleet, span, n
         for (const uptime of results) {
           recordings.set(uptime.recording.id, uptime.recording);
           if (uptime.buckets.length > 0) withHistory++;
-          if (leadMs > 0) outages.set(uptime.recording.id, unrecordedIn(uptime.buckets));
+          if (leadMs > 0) outages.set(uptime.recording.id, unrecordedIn(uptime.buckets, now));
           if (!backtests.every((backtest) => backtest.add(uptime))) stopping.abort();
         }
         bar?.increment(asked);

@@ -199,11 +199,12 @@ export function bucketLengthMs(buckets: readonly UptimeBucket[]): number {
 /** With less of what was expected, an hour or a day was not recorded. */
 const RECORDED = 0.5;
 
-/** When hardly any segment arrived. */
-export function unrecordedIn(buckets: readonly UptimeBucket[]): Interval[] {
+/** When hardly any segment arrived: of a bucket that runs, the time whose segments must have come. */
+export function unrecordedIn(buckets: readonly UptimeBucket[], now: Instant): Interval[] {
   const lengthMs = bucketLengthMs(buckets);
   return buckets.flatMap(({ startAt, withinSchedule, segmentsExpected = 0, segmentsReceived }) => {
+    const to = Math.min(startAt + lengthMs, now - SETTLING_MS);
     const isOutage = withinSchedule && segmentsReceived !== undefined && segmentsReceived < RECORDED * segmentsExpected;
-    return isOutage ? [{ from: startAt, to: startAt + lengthMs }] : [];
+    return isOutage && to > startAt ? [{ from: startAt, to }] : [];
   });
 }

@@ -35,7 +35,7 @@ export function createPastOutages({ clock, uptime, incidents }: PastOutagesDeps)
       for (const one of affected) if (one) add(one.id, [{ from: startsAt, to: endsAt }]);
     }
     for (const [id, history] of await uptime.histories(shard, [...recordings.keys()]))
-      add(id, unrecordedIn(history.buckets));
+      add(id, unrecordedIn(history.buckets, now));
     known.set(shard, { at: now, outages });
     return outages;
   };

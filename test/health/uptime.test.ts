@@ -7,6 +7,7 @@ import {
   mergeBuckets,
   onlineArrived,
   ratioBetween,
+  unrecordedIn,
   uptimeRetentionMs,
   windowArrived,
   windowUptime,
@@ -73,6 +74,17 @@ describe("uptime over a window", () => {
     expect(windowUptime(buckets, at(START + DAY))).toBeCloseTo(2 / 3, 12);
     expect(windowUptime(buckets, at(START + DAY + 1))).toBe(1);
   });
+});
+
+test("what did not arrive is no outage before it must have come, whatever is expected of an hour that runs", () => {
+  const buckets = [60, 20, 20].map((segmentsReceived, i) =>
+    bucket(START + i * HOUR, 1, { segmentsExpected: 60, segmentsReceived }),
+  );
+  const [lost, runs] = [START + HOUR, START + 2 * HOUR];
+  const before = { from: lost, to: runs };
+  expect(unrecordedIn(buckets, runs + 10 * MINUTE)).toEqual([{ from: lost, to: runs - 5 * MINUTE }]);
+  expect(unrecordedIn(buckets, runs + 20 * MINUTE)).toEqual([before, { from: runs, to: runs + 5 * MINUTE }]);
+  expect(unrecordedIn(buckets, runs + DAY)).toEqual([before, { from: runs, to: runs + HOUR }]);
 });
 
 test("a day's ratio counts its buckets from its first instant to before the next day's", () => {
