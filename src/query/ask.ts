@@ -74,7 +74,8 @@ export function toAsk(route: QueryRoute, options: QueryOptions, now: Instant): A
     every: every === undefined ? undefined : periodOf(route, every),
     estimates: facet !== undefined,
   };
-  if (takes.includes("from")) spanIn(ask, "UTC", now);
+  // A day that has begun somewhere may be asked for.
+  if (takes.includes("from")) spanIn(ask, timezone ?? (to === undefined ? "Pacific/Kiritimati" : "UTC"), now);
   return ask;
 }
 

@@ -162,6 +162,18 @@ function placesById(places: readonly QueryPlace[]) {
   return (id: string | undefined) => (id ? (byId.get(id) ?? { id, name: id, timezone: undefined }) : undefined);
 }
 
+/** As everywhere, a location without a time zone of its own has that of one of its recordings. */
+function zonedBy(recordings: readonly Recording[], places: readonly QueryPlace[]): readonly QueryPlace[] {
+  const zones = new Map(recordings.map(({ locationId, timezone }) => [locationId, timezone]));
+  return places.map((place) => ({ ...place, timezone: place.timezone ?? zones.get(place.id) }));
+}
+
+async function withZones({ timezone: asked }: Ask, places: readonly QueryPlace[], { directory }: QueryDeps) {
+  const unknown = asked === undefined ? places.filter(({ timezone }) => timezone === undefined) : [];
+  const locations = unknown.map(({ id }) => id);
+  return locations.length === 0 ? places : zonedBy(await directory.recordings({ locations, ids: [] }), places);
+}
+
 /** One reply is parsed at once: other work waits for so many rows at most. */
 const ROWS_PER_REQUEST = 2_000;
 /** About how many values are served; the contract shows no list. */
@@ -202,7 +214,8 @@ async function* uptimeParts(ask: Ask, places: readonly QueryPlace[], deps: Query
     return { results: [await service.recordingUptime(ids[0] ?? "", days, signal)], dropped: 0 };
   };
   const held = some && [...new Set(some.map(({ locationId }) => locationId))].flatMap((id) => placeAt(id) ?? []);
-  for (const { span, batch } of batchesOf(ask, held ?? places, deps)) {
+  const zoned = held ? zonedBy(some, held) : await withZones(ask, places, deps);
+  for (const { span, batch } of batchesOf(ask, zoned, deps)) {
     const here = new Set(batch.map(({ id }) => id));
     const ids =
       some?.filter(({ locationId }) => here.has(locationId)).map(({ id }) => id) ?? (await recordingIds(here, deps));
@@ -221,7 +234,7 @@ async function* uptimeParts(ask: Ask, places: readonly QueryPlace[], deps: Query
 }
 
 async function* metricParts(ask: Ask, places: readonly QueryPlace[], deps: QueryDeps): Parts {
-  const batches = [...batchesOf(ask, places, deps)];
+  const batches = [...batchesOf(ask, await withZones(ask, places, deps), deps)];
   const placeAt = placesById(places);
   const zones = ask.route === "zones" ? await zonesOf(ask, batches, deps) : [];
   for (const [i, { zone, span, batch }] of batches.entries()) {

@@ -35,6 +35,12 @@ No location
     });
   });
 
+  test("lists them where what they share cannot be read", async () => {
+    const { address } = await serve({ alerts: all, fleet: () => Promise.reject(new Error("broken")) });
+    const { stdout, exitCode } = await lenswatch(["alerts", "--url", address]);
+    expect([exitCode, stdout]).toEqual([0, expect.stringMatching(/^2 need attention.*\n\n +RECORDING/)]);
+  });
+
   test("names the group of an alert about recordings of several locations", async () => {
     const labels = { camera_server: "edge-7", organisation: "Acme", timezone: "Europe/London" };
     const server = { alert: firingAlert("CameraServerOffline", labels), receivers: ["ops"] };

@@ -79,6 +79,14 @@ describe("a span", () => {
     const { start } = span("entries", { from: "today" }, "Asia/Kolkata");
     expect(start).toBe(Date.parse("2026-11-21T18:30Z"));
   });
+
+  test("may begin on a day that has not begun in UTC", () => {
+    const evening = NOW + 10 * 3_600_000;
+    const ask = toAsk("entries", { from: "2026-11-23" }, evening);
+    expect(spanIn(ask, "Asia/Tokyo", evening).start).toBe(Date.parse("2026-11-22T15:00Z"));
+    expect(() => spanIn(ask, "Europe/London", evening)).toThrow(/before/);
+    expect(() => toAsk("entries", { from: "2026-11-24" }, evening)).toThrow(/before/);
+  });
 });
 
 describe("options are refused before anything is requested", () => {

@@ -85,6 +85,19 @@ test("locations of one zone share a request, and each zone has its own midnight"
   expect(asked.map(([, { locations }]) => locations)).toEqual([["c", "a", "b"]]);
 });
 
+test("a location without a time zone has that of its recordings, for days of figures and of uptime", async () => {
+  const tokyo = { ...recording("r9", "c"), timezone: "Asia/Tokyo" };
+  const directory = { locations: async () => places, recordings: async () => [tokyo] };
+  const { ask, asked } = asking(
+    { entries: () => entries([]), recordingUptime: () => ({ recording: tokyo, buckets: [] }) },
+    { directory, now: NOW + 8 * 3_600_000 },
+  );
+  await ask("entries", { location: ["c"], from: "2026-11-20", to: "2026-11-20" });
+  expect(new Date(Number(asked[0]?.[1].start)).toISOString()).toBe("2026-11-19T15:00:00.000Z");
+  await ask("uptime", { recording: ["r9"], from: "today" });
+  expect(asked[1]).toEqual(["recordingUptime", { id: "r9", start: "2026-11-23", end: "2026-11-23" }]);
+});
+
 test("a reply about other locations, or about none where several are asked for, is counted as not read", async () => {
   const { ask } = asking({ entries: () => entries([row("z", 5), row(undefined, 5), row("a", 1)]) });
   expect(await ask("entries", { timezone: "UTC" })).toMatchObject({ items: [{ locationId: "a" }], dropped: 2 });

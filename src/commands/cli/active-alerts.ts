@@ -36,12 +36,11 @@ const MOST_CAUSES = 3;
 
 const WorstClusters = z.object({ items: z.array(ClusterRow) });
 
-/** What explains the worst clusters of them, a line each; nothing from an older daemon. Throws DaemonError. */
+/** What explains the worst clusters of them, a line each; nothing where that cannot be read, as by an older daemon. */
 export async function readCauseLines(daemon: Daemon): Promise<string> {
-  const path = "/api/v1/clusters";
   // Without the next pages: each takes as long as the first one.
-  const { items } = await daemon.get(path, { limit: "1000" }, WorstClusters).catch((thrown: unknown) => {
-    if (thrown instanceof DaemonError && thrown.code === "not_found") return { items: [] };
+  const { items } = await daemon.get("/api/v1/clusters", { limit: "1000" }, WorstClusters).catch((thrown: unknown) => {
+    if (thrown instanceof DaemonError) return { items: [] };
     throw thrown;
   });
   const explained = items.flatMap(({ text, cause }) => (cause ? [`${text}: ${cause.text}.`] : []));
