@@ -72,6 +72,7 @@ interface World {
   broken?: Error | undefined;
   timezone: string | undefined;
   refused: Set<string>;
+  refusal: "bad_request" | "auth";
   asked: { route: string; start: number; end: number; locations: readonly string[]; at: number }[];
 }
 
@@ -82,6 +83,7 @@ describeWithRedis("reading counts", () => {
     const { store, replica } = testStore();
     const clock = { at: NOW };
     const world: World = {
+      refusal: "bad_request",
       hour: (_, at) => new Date(at).getUTCHours(),
       timezone: "Europe/London",
       refused: new Set(),
@@ -91,7 +93,7 @@ describeWithRedis("reading counts", () => {
       const { start, end = clock.at } = query;
       world.asked.push({ route, start, end, locations: query.locations, at: clock.at });
       if (world.broken) throw world.broken;
-      if (world.refused.has(route)) throw new ServiceError("bad_request", "No such route.");
+      if (world.refused.has(route)) throw new ServiceError(world.refusal, "Refused.");
       return (location: string, zone = "") => {
         let sum: number | undefined;
         for (let at = start; at < end; at += HOUR) {
@@ -258,6 +260,23 @@ describeWithRedis("reading counts", () => {
     expect(await tick(HOUR)).toBeUndefined();
     await store.shards.noteAttempt("shard:0", NOW + DAY, "No answer.");
     expect(await tick()).toBe("paused");
+  });
+
+  it("entries that are refused are a failure, asked again each time, and a refused token stops other routes for half an hour", async () => {
+    const { world, tick, seen } = reading(
+      Array.from({ length: 20 }, (_, i) => `l${i}`),
+      { all: true },
+    );
+    world.refused.add("entries").add("sales");
+    expect(await tick()).toMatchObject({ code: "bad_request" });
+    world.refusal = "auth";
+    expect(await tick()).toMatchObject({ code: "auth" });
+    world.refused.delete("entries");
+    expect(await tick()).toBeUndefined();
+    expect(seen.get("l0")?.entries.readings).toHaveLength(1);
+    world.refused.clear();
+    for (let i = 0; i < 3; i++) await tick();
+    expect(seen.get("l0")?.sales?.readings.length).toBeGreaterThan(0);
   });
 
   it.each([
