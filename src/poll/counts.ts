@@ -29,6 +29,9 @@ import {
 
 /** A day and a half of readings. */
 const READINGS_MS = 36 * HOUR_MS;
+/** One answer may lack zones whose eight weeks take days to read: kept for so long, and so many of a location. */
+const UNCOVERED_MS = 7 * 24 * HOUR_MS;
+const MOST_UNCOVERED = 100;
 /** A route that the service refuses is asked again after this long; where it refuses the token, sooner. */
 const REFUSED_MS = { bad_request: 6 * HOUR_MS, auth: HOUR_MS / 2 } as const;
 
@@ -103,7 +106,8 @@ export function createReadCounts(deps: ReadCountsDeps) {
       const kept = deps.all ? await read(id) : stored.get(id);
       const counts = withAnswers(kept, id, { answers, days, taxonomies, now, all: deps.all });
       await store.counts.save(id, counts, kept);
-      await each({ id, counts, days, zones: covered.get(id) ?? new Map() });
+      const zones = new Map([...counts.zones].filter(([zone]) => taxonomies.includes(zone)));
+      await each({ id, counts: { ...counts, zones }, days, zones: covered.get(id) ?? new Map() });
     }
     return error;
   };
@@ -190,7 +194,7 @@ interface Answered {
   readonly all: boolean;
 }
 
-/** What is stored with the answers in it; of zones that no recording covers any more, and of what is too old, nothing. */
+/** What is stored with the answers in it; of zones that no recording covers for long, and of what is too old, nothing. */
 function withAnswers(
   kept: KeptCounts | undefined,
   id: string,
@@ -214,10 +218,13 @@ function withAnswers(
     const isOpen = (hour: Instant) => !fresh.some(([one]) => one === hour) || !isFinal(hour, days, now);
     return { hours, early: new Set(early.filter(isOpen)), readings };
   };
+  const isRecent = ({ hours }: KeptSeries) => hours.keys().some((hour) => hour > now - UNCOVERED_MS);
+  const uncovered = [...(kept?.zones ?? [])].filter(([zone, one]) => !taxonomies.includes(zone) && isRecent(one));
+  const zones = taxonomies.map((zone) => [zone, seriesOf(kept?.zones.get(zone), "zones", zone)] as const);
   return {
     timezone: days.timezone,
     entries: seriesOf(kept?.entries, "entries"),
-    zones: new Map(all ? taxonomies.map((zone) => [zone, seriesOf(kept?.zones.get(zone), "zones", zone)]) : []),
+    zones: new Map(all ? [...zones, ...uncovered.slice(0, MOST_UNCOVERED)] : []),
     sales: all ? seriesOf(kept?.sales, "sales") : undefined,
   };
 }

@@ -212,6 +212,30 @@ describeWithRedis("reading counts", () => {
     expect(seen.get("york")?.zones.size).toBe(0);
   });
 
+  it("a zone that no recording covers is not shown, and forgotten after a week", async () => {
+    const { store, tick, seen, clock } = reading(
+      Array.from({ length: 12 }, (_, i) => `l${i}`),
+      { all: true },
+    );
+    const cover = (zones: string[]) => store.zones.save(new Map([["l0", new Map([["a", zones]])]]));
+    const stored = async () => (await store.counts.read(["l0"])).get("l0")?.zones.get("Tills")?.hours.size;
+    await cover(["Tills"]);
+    for (let i = 0; i < 3; i++) await tick();
+    const hours = await stored();
+    expect(hours).toBeGreaterThan(0);
+    await cover([]);
+    await tick();
+    expect(seen.get("l0")?.zones.size).toBe(0);
+    expect(await stored()).toBe(hours);
+    await cover(["Tills"]);
+    await tick();
+    expect(seen.get("l0")?.zones.get("Tills")?.hours.size).toBeGreaterThanOrEqual(hours ?? 0);
+    await cover([]);
+    clock.at += 8 * DAY;
+    await tick();
+    expect(await stored()).toBeUndefined();
+  });
+
   it("figures that cannot be true are no data, and a missing row is", async () => {
     const places = ["null", "negative", "huge", "nan", "half"].concat(Array.from({ length: 5 }, (_, i) => `l${i}`));
     const { world, tick, seen } = reading(places);
