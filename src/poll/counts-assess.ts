@@ -102,12 +102,15 @@ function siteOf(
 }
 
 function countedRecording(
-  { id, status, since }: RecordingState,
+  { id, status, since, alerts = {} }: RecordingState,
   zones: readonly string[],
   past: PastOutages,
   now: Instant,
 ): CountedRecording {
   const current: Interval[] = status === "offline" ? [{ from: since, to: now }] : [];
+  // A missing recording keeps its last status.
+  for (const { state, startsAt, facts } of Object.values(alerts))
+    if (state === "firing" && facts.problem === "missing") current.push({ from: startsAt, to: now });
   return { recordingId: id, zones, outages: [...(past.get(id) ?? []), ...current] };
 }
 

@@ -3,6 +3,7 @@ import { silentLogger } from "../../src/lib/log.ts";
 import { createCountsLookup, createFollowTogether } from "../../src/poll/counts-judge.ts";
 import { createRefreshCounts } from "../../src/poll/refresh-counts.ts";
 import { rule } from "../health/shard-history.ts";
+import { alertState } from "../metrics/fleets.ts";
 import { HOUR, MINUTE, useTestStore } from "../store/fixtures.ts";
 import { aRecordingState } from "../support/fixtures.ts";
 import { describeWithRedis } from "../support/redis.ts";
@@ -77,8 +78,19 @@ describeWithRedis("what counts come to", () => {
     });
     const follow = createCountsLookup(store.countVerdicts, INTERVAL);
     const together = createFollowTogether(store.countVerdicts, [when], INTERVAL);
-    return { refresh, judge, clock, follow, together, store };
+    return { refresh, judge, clock, follow, together, store, recordings };
   }
+
+  it("a location whose only recording is missing does not record", async () => {
+    const { refresh, judge, clock, follow, recordings } = await watching(["leeds", "york", "bath"], new Set(["york"]));
+    const facts = { timezone: "UTC", problem: "missing" } as const;
+    const missing = alertState("RecordingMissing", { state: "firing", startsAt: TODAY + 10 * HOUR, facts });
+    recordings.set("r-york", aRecordingState("r-york", { locationId: "york", alerts: { RecordingMissing: missing } }));
+    clock.at += INTERVAL;
+    await refresh(0);
+    await judge();
+    expect((await follow(clock.at))?.(when, "location", "york")).toMatchObject({ reason: "not_recording" });
+  });
 
   it("one location that counts nothing is found, with what is usual; the others are as usual, and old verdicts show nothing", async () => {
     const ids = ["leeds", "york", "bath", "derby", "hull", "stoke"];
