@@ -80,6 +80,9 @@ export type SelfAlertState = Readonly<Record<string, AlertStates>>;
 /** The analytics service, as alerts and decisions name it. */
 export const serviceSubject: Subject = { kind: "service", id: "analytics" };
 
+/** An error budget without a sample for longer has no recordings any more: no schedule and no holiday lasts so long. */
+const SLO_WATCHED_MS = 7 * 24 * 3_600_000;
+
 /** Evaluates the service, the integrations and the groups. `previous` is not changed; alerts of removed integrations end. */
 export function evaluateSelf(previous: SelfAlertState, evidence: SelfEvidence, context: SelfContext) {
   const { now, rules, intervalMs } = context;
@@ -102,7 +105,8 @@ export function evaluateSelf(previous: SelfAlertState, evidence: SelfEvidence, c
     if (one.trouble?.isOver) untried.add(`integration/${one.id}`);
     else evaluate(integrationEvaluator(one, now), "notifications");
   }
-  for (const slo of evidence.slos ?? []) evaluate(sloEvaluator(slo, now), "slo_burn");
+  for (const slo of evidence.slos ?? [])
+    if (now - slo.budget.at <= SLO_WATCHED_MS) evaluate(sloEvaluator(slo, now), "slo_burn");
   for (const [key, alerts] of evidence.groups ? evaluateGroups(previous, evidence.groups, context, out) : []) {
     evaluated.add(key);
     if (alerts) next.set(key, alerts);
