@@ -69,31 +69,36 @@ function isSharedOutage({ facts }: NotifiedAlert): boolean {
   return sharedOutages.has(facts.problem) && !!facts.offline;
 }
 
-/** Whether an alert is about something of one of these outages. */
-function coveredBy(outages: Alerts): (alert: NotifiedAlert) => boolean {
-  const key = (label: string, value: string) => `${label}/${value}`;
-  const keyOf = ({ subject }: NotifiedAlert) => {
-    const scope = scopeOf(subject);
-    return scope && key(scope.label, scope.value);
+const keyOf = (label: string, value: string) => `${label}/${value}`;
+
+function scopeKey({ subject }: NotifiedAlert): string | undefined {
+  const scope = scopeOf(subject);
+  return scope && keyOf(scope.label, scope.value);
+}
+
+/** Gives whether an alert is about something of one of these outages, to which more are added. */
+function createCoverage(outages: Alerts = []) {
+  const keys = new Set(outages.map(scopeKey));
+  return {
+    add: (outage: NotifiedAlert) => keys.add(scopeKey(outage)),
+    covers: (alert: NotifiedAlert) =>
+      ["location_id", ...groupLabels].some((label) => {
+        const key = keyOf(label, alert.labels[label] ?? "");
+        return keys.has(key) && key !== scopeKey(alert);
+      }),
   };
-  const keys = new Set(outages.map(keyOf));
-  return (alert) =>
-    ["location_id", ...groupLabels].some((label) => {
-      const own = key(label, alert.labels[label] ?? "");
-      return keys.has(own) && own !== keyOf(alert);
-    });
 }
 
 /** `1,000 recordings offline`: an offline location or group counts with its recordings; then the other problems. */
 function stormPhrase(firing: Alerts, still: boolean): string {
-  const isWhole = isSharedOutage;
   const isRecording = ({ facts }: NotifiedAlert) => facts.problem === "offline";
-  const groups = firing.filter((alert) => isWhole(alert) && alert.subject.kind === "group");
-  const ofGroup = coveredBy(groups);
-  const outages = firing.filter((alert) => isWhole(alert) && !ofGroup(alert));
-  const isCovered = coveredBy(outages);
-  const offline = offlineIn(outages) + firing.filter((alert) => isRecording(alert) && !isCovered(alert)).length;
-  const others = firing.filter((alert) => !isWhole(alert) && !isRecording(alert));
+  const { covers, add } = createCoverage();
+  const size = ({ facts, subject }: NotifiedAlert) => 2 * (facts.offline ?? 0) + (subject.kind === "group" ? 1 : 0);
+  // Two may have the same recordings: the widest counts for both.
+  const widest = firing.filter(isSharedOutage).sort((a, b) => size(b) - size(a));
+  const apart = widest.filter((outage) => !covers(outage) && add(outage));
+  const offline = offlineIn(apart) + firing.filter((alert) => isRecording(alert) && !covers(alert)).length;
+  const others = firing.filter((alert) => !isSharedOutage(alert) && !isRecording(alert));
   const phrase = offline > 0 && `${counted(offline, "recording")}${still ? " still" : ""} offline`;
   const more = others.length > 0 && countPhrase(others, still && offline === 0);
   return [phrase, more].filter((part) => part).join(", ");
@@ -111,10 +116,9 @@ function atLocations(alerts: Alerts): string {
 
 /** Without the recordings that an alert of a wholly offline location or group in the same message covers. */
 function withoutCovered(firing: Alerts): Alerts {
-  const isCovered = coveredBy(
-    firing.filter((alert) => isSharedOutage(alert) && alert.facts.offline === alert.facts.of),
-  );
-  return firing.filter((alert) => alert.facts.problem !== "offline" || !isCovered(alert));
+  const whole = firing.filter((alert) => isSharedOutage(alert) && alert.facts.offline === alert.facts.of);
+  const { covers } = createCoverage(whole);
+  return firing.filter((alert) => alert.facts.problem !== "offline" || !covers(alert));
 }
 
 /** `2 recordings offline, 1 quality low`, most severe first; `still` as in `2 recordings still offline`. */

@@ -21,6 +21,27 @@ const on = (name: string, camera_server: string) =>
     labels: { alertname: "RecordingOffline", camera_server, location_id: name, location: `Shop ${name}` },
   });
 const message = (changes: Partial<Notification>) => messageOf(notificationOf(changes), 50);
+const outage = (
+  problem: "camera_server_offline" | "organisation_offline" | "location_offline",
+  subject: NotifiedAlert["subject"],
+  offline: number,
+  labels: Record<string, string>,
+): NotifiedAlert => ({ ...server({ offline, problem }), subject, labels: { severity: "critical", ...labels } });
+/** The recordings of an organisation with one camera server; those of a location, some of them all of a camera server's. */
+const overlapping = [
+  ...(["camera_server", "organisation"] as const).map((label) =>
+    outage(
+      `${label}_offline`,
+      { kind: "group", id: label === "organisation" ? "organisation/acme" : "camera_server/edge-7" },
+      38,
+      { camera_server: "edge-7", organisation: "acme" },
+    ),
+  ),
+  outage("location_offline", { kind: "location", id: "S" }, 12, { location_id: "S", location: "Shop S" }),
+  outage("camera_server_offline", { kind: "group", id: "camera_server/edge-9" }, 5, {
+    ...{ camera_server: "edge-9", location_id: "S", location: "Shop S" },
+  }),
+];
 
 describe("an alert of a camera server", () => {
   it.each<[string, Partial<Notification>]>([
@@ -39,6 +60,7 @@ describe("an alert of a camera server", () => {
       "🔴 39 recordings offline at 3 locations",
       { groups: 12, firing: [server({ offline: 38 }), on("A", "edge-7"), on("B", "edge-7"), on("C", "edge-8")] },
     ],
+    ["🔴 50 recordings offline at 1 location", { groups: 12, firing: overlapping }],
     [
       "⚪ Camera server edge-7 partly recovered — after 9 m, 7 recordings still offline",
       {
