@@ -60,7 +60,8 @@ export class PollJobs {
       ...watch,
       store: context.store,
       signal,
-      refreshCounts: this.#counts.refresh,
+      // One may be queued since before the configuration changed.
+      refreshCounts: config.counts.read ? this.#counts.refresh : async () => "done",
     });
     const { requestTimeoutMs } = config.service;
     const { read, intervalMs } = config.counts;
@@ -79,7 +80,8 @@ export class PollJobs {
 
   /** `retiring` integrations are about to send the ends they owe; `hadAssignments`: the fleet is known already. */
   async start(retiring: ReadonlySet<string>, hadAssignments: boolean): Promise<void> {
-    const { queues, attempted, clock, uncounted } = this.#context;
+    const { queues, attempted, clock, uncounted, config, countVerdicts } = this.#context;
+    if (!config.counts.read) await countVerdicts.forgetAll();
     await this.rerouting.begin(retiring);
     await this.schedules.assert();
     // `watch` may have changed; the inventory's schedule goes on as it was.

@@ -67,6 +67,12 @@ export function createCountVerdictStore(redis: Redis, keys: Keys) {
       return known.state;
     },
 
+    /** Deletes what counts show and come to, and the usual entries: where none are read, all of it grows old. */
+    async forgetAll(): Promise<void> {
+      await redis.unlink(keys.countsAssessed, keys.countsJudged, keys.usualEntries);
+      readAt = Number.NEGATIVE_INFINITY;
+    },
+
     /** As last read. */
     judged: (): JudgedCounts => known.state,
   };

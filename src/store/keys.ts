@@ -38,13 +38,13 @@ function fleetKeys(p: string) {
     recordings: `${p}recordings`,
     /** Hash: location id → JSON of the zones its recordings cover; a field as long as its assignment. */
     zones: `${p}zones`,
-    /** Hash: location id → JSON {at, weekdays}: its usual entries; a field as long as its assignment. */
+    /** Hash: location id → JSON {weekdays}: its usual entries; a field as long as its assignment, while counts are read. */
     usualEntries: `${p}entries:usual`,
     /** Hash: hours and readings of a location's counts; as long as its assignment, or nine weeks after the last one. */
     counts: (location: string) => `${p}counts:${location}`,
-    /** Hash: shard → JSON of what its counts show; a field as long as the shard. */
+    /** Hash: shard → JSON of what its counts show; a field as long as the shard, while counts are read. */
     countsAssessed: `${p}counts-assessed`,
-    /** Hash `n` nonce, `d` document: what the counts of the fleet come to; never deleted. */
+    /** Hash `n` nonce, `d` document: what the counts of the fleet come to; while counts are read. */
     countsJudged: `${p}counts-judged`,
     /** How often names were written, and the last of those writes, newest first, for other replicas to read. */
     namesRevision: `${p}names:rev`,

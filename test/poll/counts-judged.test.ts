@@ -114,6 +114,11 @@ describeWithRedis("what counts come to", () => {
     expect(york?.expected).toBeGreaterThan(30);
     expect(await follow(clock.at + 4 * INTERVAL)).toBeUndefined();
     expect(await together(clock.at + 4 * INTERVAL)).toBeUndefined();
+    expect((await store.usualEntries.read(["york"])).size).toBe(1);
+    await store.countVerdicts.forgetAll();
+    expect((await store.usualEntries.read(["york"])).size).toBe(0);
+    expect(await store.countVerdicts.refreshJudged()).toEqual({ at: 0, rules: {}, hours: [] });
+    expect((await store.countVerdicts.assessed()).size).toBe(0);
   });
 
   it("most locations at once are one finding about their time zone", async () => {
