@@ -34,7 +34,9 @@ export function noteQuality(
   const hour = Math.floor(now / HOUR_MS);
   const level = LEVELS[Math.round(Math.min(1, Math.max(0, quality)) * MOST)] ?? UNKNOWN;
   const passed = history ? hour - history.hour : HOURS;
-  if (!history || passed < 0) return { hour, levels: level };
+  if (!history || passed < -DAY_HOURS) return { hour, levels: level };
+  // A clock was put back: nothing is known better.
+  if (passed < 0) return history;
   const days = daysUntil(history, Math.floor(hour / DAY_HOURS));
   if (passed >= HOURS) return { hour, levels: level, days };
   const before = passed === 0 ? history.levels.slice(0, -1) : history.levels;

@@ -48,9 +48,10 @@ describe("the quality of a week", () => {
     expect(known(noteQuality(history, 0.9, NOW + 500 * HOUR), NOW + 500 * HOUR)).toHaveLength(1);
   });
 
-  test("begins anew where the clock went back, and keeps what is out of range within it", () => {
+  test("stays where the clock went back, begins anew where that was by days, and keeps what is out of range within it", () => {
     const history = noted([0, 0.5]);
-    expect(noteQuality(history, 2, NOW - 2 * HOUR)?.levels).toHaveLength(1);
+    expect(noteQuality(history, 2, NOW - 2 * HOUR)).toEqual(history);
+    expect(noteQuality(history, 2, NOW - 26 * HOUR)?.levels).toHaveLength(1);
     expect(known(noteQuality(undefined, 2, NOW))[0]?.quality).toBe(1);
     expect(known(noteQuality(undefined, -1, NOW))[0]?.quality).toBe(0);
   });
