@@ -4,6 +4,7 @@ import { expect, it } from "vitest";
 import type { StoredAcknowledgement } from "../../src/alerting/acknowledgement.ts";
 import { parseMatchers } from "../../src/alerting/matcher.ts";
 import type { SuppressedState } from "../../src/alerting/needs-update.ts";
+import type { Integration } from "../../src/alerting/route.ts";
 import { endSilence, SILENCE_KEPT_MS, type Silence } from "../../src/alerting/silence.ts";
 import type { Claimed } from "../../src/store/groups.ts";
 import { aSilence } from "../support/fixtures.ts";
@@ -54,8 +55,8 @@ const acknowledge = (store: TestStore["store"], after: StoredAcknowledgement = a
 };
 const bySilence = suppressedState({ by: [{ reason: "silenced", by: silence().id, until: silence().endsAt }] });
 
-async function claim({ store }: TestStore, now: number, token = "t"): Promise<Claimed> {
-  const claimed = await store.groups.claim(slack, token, now, 13 * SECOND);
+async function claim({ store }: TestStore, now: number, token = "t", of: Integration = slack): Promise<Claimed> {
+  const claimed = await store.groups.claim(of, token, now, 13 * SECOND);
   if (claimed.kind !== "group") throw new Error(`nothing due: ${claimed.kind}`);
   return claimed;
 }
@@ -212,10 +213,11 @@ describeWithRedis("a suppressed alert", () => {
   it("may have been notified by a claim that died: known until the group is served, and kept while it is suppressed", async () => {
     const commit = committer(testStore());
     await commit(T0, fires(camera, to(slack.id)));
-    await claim(testStore(), T0 + WAIT, "dead");
+    const of = { ...slack, conversation: "edits" } as const;
+    await claim(testStore(), T0 + WAIT, "dead", of);
     await testStore().endLease(slack.id);
     const at = T0 + WAIT + 13 * SECOND;
-    expect((await claim(testStore(), at, "next")).maybeNotified).toEqual([camera.id]);
+    expect(await claim(testStore(), at, "next", of)).toMatchObject({ maybeNotified: [camera.id], opens: "dead" });
     const more = suppressedState({ maybeNotified: [camera.id] });
     await testStore().store.groups.settle(slack, "g", "next", {
       now: at,
@@ -223,12 +225,15 @@ describeWithRedis("a suppressed alert", () => {
       nextAt: at + 1,
       suppressedState: more,
     });
-    expect(await claim(testStore(), at + 1)).toMatchObject({
+    expect(await claim(testStore(), at + 1, "t", of)).toMatchObject({
       maybeNotified: [camera.id],
       suppressedBefore: [camera.id],
+      // What it sends belongs to what may have been accepted.
+      opens: "dead",
     });
     await testStore().store.groups.settle(slack, "g", "t", { now: at + 1, ...quiet, nextAt: at + 2 });
-    expect(await claim(testStore(), at + 2)).toMatchObject({ maybeNotified: [], suppressedBefore: [] });
+    const last = { maybeNotified: [], suppressedBefore: [], opens: "last" };
+    expect(await claim(testStore(), at + 2, "last", of)).toMatchObject(last);
   });
 
   it("leaves nothing behind once all is over", async () => {
