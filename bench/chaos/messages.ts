@@ -218,7 +218,11 @@ function totalOf(title: string): Read["total"] {
   const offline = /([\d,]+) (?:recordings? )?(?:still )?offline/.exec(title);
   const back = /^(?:[\d,]+ locations?, )?([\d,]+) recordings? (?:recovered|were offline .*— recovered)/.exec(title);
   if (back) return { back: numberOf(back[1]) };
-  if (/^(?!\d).+? (?:recovered (?:· .*|at 1 location )?— after|was offline .*— recovered after)/.test(title))
+  if (
+    /^(?!\d|Notif|Analytics).+? (?:recovered (?:· .*|at 1 location )?— after|was offline .*— recovered after)/.test(
+      title,
+    )
+  )
     return { back: 1 };
   if (/^(?!(?:Reminder: )?(?:\d|Notif|Analytics)).+?(?: still)? offline(?: ·| at 1 location|,| —|$)/.test(title))
     return { offline: 1 };

@@ -1,4 +1,7 @@
-/** Repetitions excused by a kill: one message for each kill and integration, the one in flight; never at the Slack app. Pure. */
+/**
+ * Repetitions excused by a kill: of one message for each kill and integration, the one in flight, whose groups may come
+ * again one by one; never at the Slack app. Pure.
+ */
 import type { Instant } from "../../src/lib/clock.ts";
 import type { Verdict } from "./audit.ts";
 import type { Span } from "./timeline.ts";
@@ -13,7 +16,15 @@ export function allowedRepetitions(
   doubled: readonly Verdict[],
   { crashes, redisDown }: { readonly crashes: readonly Instant[]; readonly redisDown: readonly Span[] },
 ): { left: Verdict[]; messages: number; excused: number } {
-  const messages = [...Map.groupBy(doubled, ({ message }) => message).values()].sort((a, b) => firstOf(a) - firstOf(b));
+  const repeated = new Map<string, number>();
+  const repetitionOf = (verdict: Verdict) => {
+    const first = `${verdict.integration} ${firstOf([verdict])}`;
+    const key = `${first} ${verdict.subject} ${verdict.why}`;
+    const times = repeated.get(key) ?? 0;
+    repeated.set(key, times + 1);
+    return `${first} ${times}`;
+  };
+  const messages = [...Map.groupBy(doubled, repetitionOf).values()].sort((a, b) => firstOf(a) - firstOf(b));
   const used = new Set<string>();
   const left = messages.filter((verdicts) => {
     const integration = verdicts[0]?.integration ?? "";

@@ -10,6 +10,7 @@ import type { Notice } from "./messages.ts";
 import { FLAPPING } from "./plan-flapping.ts";
 import type { Replicas } from "./replicas.ts";
 import { expandSummaries, type Logged, type Message } from "./summaries.ts";
+import { withdrawnTogether } from "./suppressions.ts";
 import { outagesOf } from "./timeline.ts";
 
 export interface RunAudit {
@@ -67,6 +68,7 @@ export function createAuditor(environment: Environment, replicas: Replicas, runL
     const kills = replicas.ended.filter(({ how }) => how === "kill").map(({ at }) => at);
     const found = audit({
       ...runLog,
+      suppressions: withdrawnTogether(runLog.suppressions),
       recordings: environment.watched,
       ledger,
       notices: [...notices, ...ofApp.notices].sort((a, b) => a.at - b.at),

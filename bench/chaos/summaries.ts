@@ -206,6 +206,10 @@ function candidate(
       line.at < Math.min(next - CLOCKS_MS, at + NOTING_MS) &&
       REASONS[kind]?.includes(line.reason),
   );
+  // Of a message in flight at a kill nothing is logged: it is repeated, or its ends come later.
+  const isLoggedLater = recording.logged.some(
+    (line) => line.integration === integration && line.at >= next - CLOCKS_MS,
+  );
   const span = spanMeant(kind, recording.offline, at, rule);
   if (!span) return undefined;
   const lastedMs = (kind === "recovered" ? span.to : at) - span.from;
@@ -222,7 +226,8 @@ function candidate(
     lastedMs: Math.max(0, Math.floor(lastedMs / 1_000) * 1_000),
     beganMinute: new Date(span.from).getUTCMinutes(),
   };
-  const score = (isLogged ? 8 : 0) + (isFit ? 4 : 0) + (isFresh ? 2 : 0) + Math.min(1, lastedMs / 1e7);
+  const logged = isLogged ? 16 : isLoggedLater ? 4 : 0;
+  const score = logged + (isFit ? 8 : 0) + (isFresh ? 2 : 0) + Math.min(1, lastedMs / 1e7);
   return { notice, score };
 }
 

@@ -39,6 +39,18 @@ export function pressedSuppressions(
   ];
 }
 
+/** Each acknowledgement by recording: a later one that was withdrawn took the earlier with it. */
+export function withdrawnTogether(all: readonly KnownSuppression[]): KnownSuppression[] {
+  return all.flatMap((one) => {
+    if (one.kind !== "ack") return [one];
+    return one.recordingIds.map((id) => {
+      const own = all.filter(({ kind, recordingIds }) => kind === "ack" && recordingIds.includes(id));
+      const ends = own.flatMap(({ surelyUntil }) => (surelyUntil >= one.maybeFrom ? [surelyUntil] : []));
+      return { ...one, recordingIds: [id], surelyUntil: Math.min(one.surelyUntil, ...ends) };
+    });
+  });
+}
+
 /** An acknowledged alert ends at most this long after its outage. */
 const ENDED_MS = 10_000;
 

@@ -1,6 +1,23 @@
 import { describe, expect, it } from "vitest";
 import type { VerdictKind } from "../../bench/chaos/audit.ts";
+import { type KnownSuppression, withdrawnTogether } from "../../bench/chaos/suppressions.ts";
 import { begin, end, judged, kinds, type Line, outage, type Scenario } from "./scenario.ts";
+
+describe("acknowledgements of one recording", () => {
+  it("end together: one that is withdrawn takes an earlier one with it, and no later one", () => {
+    const ack = (maybeFrom: number, surelyUntil: number, recordingIds = ["a"]): KnownSuppression => {
+      return { kind: "ack", recordingIds, maybeFrom, surelyFrom: maybeFrom, surelyUntil, maybeUntil: surelyUntil };
+    };
+    const all = [ack(10, Infinity, ["a", "b"]), ack(20, 30), ack(40, Infinity)];
+    const until = withdrawnTogether(all).map(({ recordingIds, surelyUntil }) => [recordingIds.join(), surelyUntil]);
+    expect(until).toEqual([
+      ["a", 30],
+      ["b", Infinity],
+      ["a", 30],
+      ["a", Infinity],
+    ]);
+  });
+});
 
 describe("the audit of what is late, outside its schedule, silenced or acknowledged", () => {
   it("finds late notifications only where nothing failed", () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { VerdictKind } from "../../bench/chaos/audit.ts";
+import type { Verdict, VerdictKind } from "../../bench/chaos/audit.ts";
+import { allowedRepetitions } from "../../bench/chaos/repetitions.ts";
 import { begin, end, judged, kinds, type Line, outage, type Scenario } from "./scenario.ts";
 
 describe("the audit of a chaos run", () => {
@@ -198,6 +199,25 @@ describe("the audit of a chaos run", () => {
     const thrice: Scenario = { offline: [outage], sent: [begin, [13.5, "firing", 10], [20, "firing", 10], end] };
     expect(kinds({ ...thrice, crashes: [13.6] })).toEqual(["doubled"]);
     expect(kinds({ ...thrice, crashes: [13.3, 13.6] })).toEqual([]);
+  });
+
+  it("excuses what a summary in flight was about, whose groups are notified again one by one", () => {
+    const doubled = ["A", "B", "C"].map((subject, message): Verdict => {
+      return {
+        kind: "doubled",
+        integration: "slack/0",
+        subject,
+        at: 20_000 + message,
+        why: "twice",
+        message,
+        firstAt: 5_000,
+      };
+    });
+    const [first] = doubled as [Verdict];
+    const run = { crashes: [5_100], redisDown: [] };
+    expect(allowedRepetitions(doubled, run)).toEqual({ left: [], messages: 1, excused: 1 });
+    const again = { ...first, at: 30_000, message: 9 };
+    expect(allowedRepetitions([...doubled, again], run).left).toEqual([again]);
   });
 
   it("excuses a message that could not be committed before Redis was back", () => {

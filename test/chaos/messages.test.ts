@@ -87,7 +87,10 @@ describe("reading messages", () => {
     const reminder =
       "*🔴 Reminder: 2 recordings still offline · Leeds — for 24 s*\n*Till* offline since 21:41 GMT (24 s)";
     const late = "*⚪ Till was offline · Leeds — recovered after 6 s*\nWas offline 21:42:25–21:42:31 GMT";
-    expect([reminder, late].map((text) => readSlack(text).total)).toEqual([{ offline: 2 }, { back: 1 }]);
+    const own =
+      "*✅ Notifications to team-1 / slack recovered — after 21 s*\n*team-1 / slack* recovered, was 21:41–21:42 (21 s)";
+    const totals = [reminder, late, own].map((text) => readSlack(text).total);
+    expect(totals).toEqual([{ offline: 2 }, { back: 1 }, {}]);
   });
 
   it("reads spans to the second", async () => {

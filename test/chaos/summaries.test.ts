@@ -70,6 +70,15 @@ describe("the recordings behind a summary", () => {
     expect(spelled(messages, logged).lines).toEqual(["firing: B"]);
   });
 
+  it("are those that are logged later where the message itself is not", () => {
+    const logged = [camera("A", [10, 40]), camera("B", [11, 42], [sent(46.2, "notified_end")])];
+    const messages = [
+      message(15, { counted: [leeds("firing", 1)] }),
+      message(46, { counted: [leeds("recovered", 1)] }),
+    ];
+    expect(spelled(messages, logged).lines).toEqual(["firing: B", "recovered: B"]);
+  });
+
   it("are reported where the count is too high", () => {
     const { unreadable } = spelled([message(15, { counted: [leeds("firing", 3)] })], offline);
     expect(unreadable).toEqual([expect.stringContaining("counts 3 firing at Leeds, where there were 2")]);
