@@ -164,7 +164,9 @@ function valuesOf(label: string, matchers: readonly Matcher[]): string[] {
 function unknownLabels(config: Config, routes: readonly (readonly [Route, Path])[]): Finding[] {
   const ruleLabels = config.rules.flatMap(({ labels }) => Object.keys(labels));
   const ofAlerts = [...new Set([...reservedLabels, "receiver", "integration", "severity", ...ruleLabels])];
-  const ofRecordings = reservedLabels.filter((label) => label !== "alertname");
+  const ofRecordings = reservedLabels.filter((label) => label !== "alertname" && label !== "slo");
+  const ofLocations = ["location_id", "location", "organisation", "timezone"];
+  const { closedDays } = config.counts;
   return [
     ...routes.flatMap(([{ matchers }, path]) => misspelt(matchers, [...path, "matchers"], ofAlerts)),
     ...groupings(config.route, ["route"], undefined).flatMap(([names, path]) => unknownIn(names, path, ofAlerts)),
@@ -175,6 +177,10 @@ function unknownLabels(config: Config, routes: readonly (readonly [Route, Path])
     }),
     ...config.maintenance.flatMap(({ matchers }, at) => unknownIn(matchers, ["maintenance", at, "matchers"], ofAlerts)),
     ...config.digests.flatMap(({ matchers }, at) => unknownIn(matchers, ["digests", at, "matchers"], ofRecordings)),
+    ...config.slos.flatMap(({ matchers }, at) => unknownIn(matchers, ["slo", at, "matchers"], ofRecordings)),
+    ...closedDays.flatMap(({ matchers }, at) =>
+      unknownIn(matchers, ["counts", "closed_days", at, "matchers"], ofLocations),
+    ),
   ];
 }
 

@@ -14,7 +14,7 @@ const day = leaf("a weekday such as sunday, or a date such as 2026-12-25", (text
 const closedDays = section({
   days: required("Weekdays, or dates of the location's time zone.", oneOrMore(day, "a list of weekdays and dates")),
   matchers: withDefault(
-    "The locations and recordings that are closed, by their labels; without any, all.",
+    "The locations that are closed, by their `location_id`, `location`, `organisation` or `timezone`; without any, all.",
     matchers,
     [],
   ),

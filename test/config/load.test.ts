@@ -251,12 +251,16 @@ test("a matcher on an unknown label is warned of", () => {
 rules: [{ alert: A, when: { missing: true }, labels: { severity: warning, team: x } }]
 smtp: { host: h, from: a@b }
 digests: [{ name: d, to: a@b, matchers: [team="x", location="y"] }]
+slo: [{ name: s, objective: 99%, matchers: [organization="x"] }]
+counts: { closed_days: [{ days: sunday, matchers: [camera_server="x"] }] }
 `;
   expect(warningsOf(text)).toEqual([
     expect.stringMatching(
       /^lenswatch\.yaml:12:46: route\.routes\[0\]\.matchers: found the unknown label "severty", .* did you mean severity\?$/,
     ),
     expect.stringMatching(/^lenswatch\.yaml:15:41: digests\[0\]\.matchers: found the unknown label "team"/),
+    expect.stringMatching(/^lenswatch\.yaml:16:44: slo\[0\]\.matchers: .*did you mean organisation\?$/),
+    expect.stringMatching(/^lenswatch\.yaml:17:51: counts\.closed_days\[0\]\.matchers: .*"camera_server"/),
   ]);
 });
 
