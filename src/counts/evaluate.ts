@@ -96,7 +96,7 @@ export function assessCounts(counts: CountsOfSite, rule: CountsRule, firing: rea
     return { subject: { locationId, recordingId }, ...judged, firingSince: known?.since };
   };
   // One recording is no witness for itself.
-  const inside = site.recordings.length > 1 ? zones : [];
+  const [inside, whole] = site.recordings.length > 1 ? [zones, [entries]] : [[], []];
   const verdicts = [judge(entries, [...tills, ...inside])];
   for (const { recordingId, zones: covered } of site.recordings) {
     const own = zones.filter(({ zone }) => covered.includes(zone ?? ""));
@@ -106,7 +106,7 @@ export function assessCounts(counts: CountsOfSite, rule: CountsRule, firing: rea
     verdicts.push(
       isShared
         ? { subject: { locationId, recordingId }, verdict: { is: "undecided", reason: "zones_shared" } }
-        : judge(addCounted(own), [...tills, entries, ...others], recordingId),
+        : judge(addCounted(own), [...tills, ...whole, ...others], recordingId),
     );
   }
   return {

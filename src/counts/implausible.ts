@@ -9,7 +9,7 @@ import type { CountsSince } from "../health/counts.ts";
 import { HOUR_MS, type Instant } from "../lib/clock.ts";
 import { type Baseline, FAR_MORE, HARDLY } from "./baseline.ts";
 import { createSpread, surprise } from "./dispersion.ts";
-import type { Counted, Piece } from "./track.ts";
+import type { Counted, Piece, Sum } from "./track.ts";
 import type { CountsFinding, CountsVerdict, Implausible, PlausibleReason, UndecidedReason } from "./verdict.ts";
 import type { Testimony } from "./witness.ts";
 
@@ -42,8 +42,8 @@ interface Question {
 
 /** Older data is none. */
 const FRESH_MS = 1.5 * HOUR_MS;
-/** Chance explains what happens once in e^12 ≈ 160,000 times; too many, as parties come, once in e^15 ≈ 3 million. */
-export const NATS = { low: 12, high: 15 } as const;
+/** Chance explains what happens once in e^14 ≈ 1.2 million times; too many, as parties come, once in e^15 ≈ 3 million. */
+export const NATS = { low: 14, high: 15 } as const;
 /** Share of the sensitivity that is enough with a witness, and times it that is needed without. */
 const WITH_WITNESS = 0.5;
 const ALONE = 3;
@@ -54,8 +54,10 @@ const DAY_UNKNOWN = 0.25;
 /** Counts that fell are as usual again from this share of what is usual, and have not fallen above the other. */
 const USUAL = { again: 0.5, least: 0.33, most: 1.5 } as const;
 const QUIET_MS = 6 * HOUR_MS;
-/** A fall begins while visits are missing: of the last hours so many have to be expected, and hardly any counted. */
+/** An alert begins while it lasts: of the last hours so many are missing, or too many. */
 const LATELY = { ms: 3 * HOUR_MS, least: 4 } as const;
+/** Ghosts come in hour after hour: too many in fewer, or in less than this share of them, are parties and late openings. */
+const GHOSTS = { hours: 6, share: 0.5 } as const;
 
 interface Judged {
   readonly verdict: CountsVerdict;
@@ -84,8 +86,8 @@ interface Walked {
   /** The latest first. */
   readonly candidates: readonly Candidate[];
   readonly isUsual: boolean;
-  /** Visits are missing in the last hours. */
-  readonly isMissing: boolean;
+  /** Visits are missing in the last hours, or were too many. */
+  readonly isRecent: boolean;
   readonly all: Stretch | undefined;
   /** Of the newest local day. */
   readonly today: Stretch | undefined;
@@ -96,13 +98,15 @@ interface Walked {
 function walk(pieces: Iterable<Piece>, dispersion: Baseline, { rule, now, firingSince }: Question): Walked {
   const spread = createSpread(dispersion);
   const candidates: Candidate[] = [];
+  const needed = rule.sensitivity * (rule.implausible === "low" ? WITH_WITNESS : 1);
   let until = Number.NEGATIVE_INFINITY;
   let isOut: boolean | undefined;
   let [all, sinceFiring]: [Stretch | undefined, Stretch | undefined] = [undefined, undefined];
   let [expected, counted] = [0, 0];
   let [wholeSince, day]: [Instant | undefined, number | undefined] = [undefined, undefined];
   let today: Stretch | undefined;
-  let isMissing = false;
+  let isRecent = false;
+  const ghosts = createGhosts();
   for (const piece of pieces) {
     until = Math.max(until, piece.to);
     if (wholeSince === undefined || piece.to >= wholeSince - HOUR_MS) wholeSince = piece.from;
@@ -112,21 +116,41 @@ function walk(pieces: Iterable<Piece>, dispersion: Baseline, { rule, now, firing
     counted += piece.counted;
     const lasts = Math.min(HOUR_MS, piece.to - piece.from);
     spread.add(piece.expected, piece.at.day, lasts > 0 ? (piece.expected * HOUR_MS) / lasts : 0);
-    isMissing ||= piece.to > now - LATELY.ms && expected >= LATELY.least && counted <= expected * HARDLY;
+    // Too many of minutes are those that are served early.
+    const isKept: boolean = isRecent && rule.implausible === "low";
+    if (piece.to > now - LATELY.ms) isRecent = isKept || deviates({ expected, counted }, rule, LATELY.least);
+    ghosts.add(piece);
     all = { since: piece.from, wholeSince, expected, counted };
     day ??= piece.at.day;
     if (piece.at.day === day) today = all;
     const isUsual = piece.from >= (firingSince ?? piece.from) && isAsUsual(all, { rule, now, firingSince });
-    if (isUsual) return { until, isOut: isOut ?? false, candidates, isUsual, isMissing, all, today, sinceFiring };
-    if (deviates(all, rule)) candidates.push({ ...all, ...spread.parts() });
+    if (isUsual) return { until, isOut: isOut ?? false, candidates, isUsual, isRecent, all, today, sinceFiring };
+    if ((rule.implausible === "low" || ghosts.areMost()) && deviates(all, rule, needed))
+      candidates.push({ ...all, ...spread.parts() });
     if (firingSince !== undefined && piece.from <= firingSince) sinceFiring ??= all;
   }
-  return { until, isOut: isOut ?? false, candidates, isUsual: false, isMissing, all, today, sinceFiring };
+  return { until, isOut: isOut ?? false, candidates, isUsual: false, isRecent, all, today, sinceFiring };
 }
 
-function deviates({ expected, counted }: Stretch, { implausible, sensitivity }: CountsRule): boolean {
-  if (implausible === "low") return expected >= sensitivity * WITH_WITNESS && counted <= expected * HARDLY;
-  return counted - expected >= sensitivity && counted >= expected * FAR_MORE;
+/** Of hours that are added newest first. */
+function createGhosts() {
+  let [hours, high] = [0, 0];
+  let [last, lastHigh] = [Number.NaN, Number.NaN];
+  return {
+    areMost: () => high >= Math.max(GHOSTS.hours, hours * GHOSTS.share),
+    add({ expected, counted, at: { hour } }: Piece): void {
+      if (hour !== last) hours++;
+      last = hour;
+      if (counted <= expected * FAR_MORE || hour === lastHigh) return;
+      high++;
+      lastHigh = hour;
+    },
+  };
+}
+
+function deviates({ expected, counted }: Sum, { implausible }: CountsRule, needed: number): boolean {
+  if (implausible === "low") return expected >= needed && counted <= expected * HARDLY;
+  return counted - expected >= needed && counted >= expected * FAR_MORE;
 }
 
 function isAsUsual({ since, expected, counted }: Stretch, question: Omit<Question, "testimony">): boolean {
@@ -153,23 +177,17 @@ function goesOn({ isUsual, candidates, all, sinceFiring }: Walked, question: Que
 
 const NO_WITNESS: Testimony = { is: "none" };
 
-function decide(
-  { candidates, isUsual, isMissing, all, today }: Walked,
-  baseline: Baseline,
-  question: Question,
-): Judged {
+function decide({ candidates, isUsual, isRecent, all, today }: Walked, baseline: Baseline, question: Question): Judged {
   const { rule, testimony } = question;
   const least = NATS[rule.implausible];
-  const isOver = question.rule.implausible === "low" && !isMissing;
   let refused: UndecidedReason | undefined;
   let found: Found | undefined;
   let fallen: Found | undefined;
   for (const stretch of candidates) {
     const nats = surpriseOf(stretch, rule);
     if (surpriseOf(stretch, rule, 1, 0) < least) continue;
-    const own = testimony(stretch.wholeSince);
-    const said = rule.implausible === "low" ? bothSaid(own, stretch, today, testimony) : own;
-    const reason = isOver ? "nothing_expected" : objection(stretch, said, baseline, rule);
+    const said = allSaid(stretch, rule.implausible === "low" ? today : undefined, testimony);
+    const reason = !isRecent ? "nothing_expected" : objection(stretch, said, baseline, rule);
     refused = reason ?? refused;
     if (reason === undefined && isClearer(nats, found)) found = { stretch, said, nats };
     if (nats >= least && isClearer(nats, fallen)) fallen = { stretch, said, nats };
@@ -184,10 +202,20 @@ function decide(
 
 /**
  * A day that only began to be silent may be one on which nobody comes, whatever was counted on the evening before, and
- * one on which some were counted may be one after a failure: the newest day has to show it too.
+ * one on which some were counted may be one after a failure: the newest day has to show it too. So has the time before a
+ * gap, as a night without data is one: nobody may have come on the day before.
  */
-function bothSaid(said: Testimony, { since }: Stretch, today: Stretch | undefined, testimony: Question["testimony"]) {
-  if (said.is !== "confirms" || !today || since >= today.since) return said;
+function allSaid(
+  { since, wholeSince }: Stretch,
+  today: Stretch | undefined,
+  testimony: Question["testimony"],
+): Testimony {
+  const own = testimony(wholeSince);
+  if (own.is !== "confirms") return own;
+  const before = since < wholeSince ? testimony(since) : own;
+  if (before.is !== "confirms") return before;
+  const said = { ...own, factor: Math.min(own.factor, before.factor) };
+  if (!today || since >= today.since) return said;
   if (today.expected - today.counted / HARDLY < LATELY.least) return NO_WITNESS;
   const lately = testimony(today.wholeSince);
   return lately.is === "confirms" ? said : lately;

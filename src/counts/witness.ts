@@ -2,7 +2,8 @@
  * What else at a location shows whether people are there: its tills, its other zones, its entries. Assumed: a witness
  * that counts half of what is usual for it, also in time of which it has no data, sees people; one that should have
  * counted some and did not, sees none; one that counts far more than usual, or at night, sees ghosts.
- * Tills err least: where they should have sold and did not, no zone outweighs them.
+ * Tills err least: where they should have sold and did not, no zone outweighs them. Where witnesses disagree, one that
+ * counts more than on a busy day may see ghosts, and those that are silent must not be more recordings.
  */
 import { HOUR_MS, type Instant } from "../lib/clock.ts";
 import { FAR_MORE, HARDLY } from "./baseline.ts";
@@ -44,20 +45,32 @@ function countedBy(witness: Witness, since: Instant): Said | undefined {
 }
 
 function whileLow(said: readonly Said[]): Testimony {
-  const counting = said.filter(
-    ({ kind, counted, usual }) => counted >= SOME[kind] && counted >= usual * STILL_COUNTS && isSane(counted, usual),
-  );
   const silent = said.filter((one) => one.expected >= EXPECTED && one.counted < one.expected * IS_SILENT);
+  const most = silent.length > 0 ? NO_MORE_THAN : FAR_MORE;
+  const counting = said.filter(
+    ({ kind, counted, usual }) =>
+      counted >= SOME[kind] &&
+      counted >= usual * STILL_COUNTS &&
+      isSane(counted, usual, kind === "tills" ? FAR_MORE : most),
+  );
   const named = best(counting, ({ counted }) => counted);
-  if (!named || silent.some(({ kind }) => kind === "tills")) return { is: silent.length > 0 ? "silent" : "none" };
+  const isOutnumbered = named?.kind !== "tills" && sourcesOf(silent) > sourcesOf(counting);
+  if (!named || isOutnumbered || silent.some(({ kind }) => kind === "tills"))
+    return { is: silent.length > 0 ? "silent" : "none" };
   // Of all together that see anything: the one that counts most errs most.
-  const seeing = said.filter(({ counted, expected, usual }) => counted >= expected * HARDLY && isSane(counted, usual));
+  const seeing = said.filter(
+    ({ counted, expected, usual }) => counted >= expected * HARDLY && isSane(counted, usual, most),
+  );
   const sum = (of: "counted" | "expected") => seeing.reduce((total, one) => total + one[of], 0);
   return { is: "confirms", named, factor: Math.min(1, sum("counted") / Math.max(1, sum("expected"))) };
 }
 
-function isSane(counted: number, usual: number): boolean {
-  return counted <= usual * FAR_MORE + EXPECTED;
+function isSane(counted: number, usual: number, most: number): boolean {
+  return counted <= usual * most + EXPECTED;
+}
+
+function sourcesOf(said: readonly Said[]): number {
+  return new Set(said.map(({ kind, zone, recordingId }) => recordingId ?? zone ?? kind)).size;
 }
 
 const known = new WeakMap<Iterable<Piece>, boolean>();

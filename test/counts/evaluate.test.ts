@@ -52,7 +52,7 @@ interface Shop {
 const pasts = new Map<string, Map<number, number | null>>();
 const learned = new WeakMap<object, Map<string, LearnedSite>>();
 
-const SHARE: Readonly<Record<string, number>> = { tills: 0.4, shoes: 0.5, coats: 0.3 };
+const SHARE: Readonly<Record<string, number>> = { tills: 0.4, shoes: 0.5, coats: 0.3, hats: 0.4 };
 
 function shopOf(shop: Shop): CountedSite {
   const { id = "l1", zones = {}, groups = {}, outage } = shop;
@@ -252,8 +252,39 @@ describe("low counts", () => {
     const closed = { 9: 0, 10: 0, 11: 0, 12: 0, 13: 0, 14: 0 };
     const ghosts = Object.fromEntries([9, 10, 11, 12, 13, 14].map((hour) => [hour, 1_000]));
     const nightly = { 1: 110, 2: 110, 3: 110 };
-    for (const coats of [ghosts, nightly])
+    const few = Object.fromEntries([9, 10, 11, 12, 13, 14].map((hour) => [hour, 2.5]));
+    for (const coats of [ghosts, nightly, few])
       expect(reasonOf(verdictOf({ entries: closed, zones: { shoes: closed, coats } }))).toBe("nobody_seems_there");
+    const outnumbered = { shoes: closed, hats: closed, coats: {} };
+    expect(reasonOf(verdictOf({ entries: closed, zones: outnumbered }))).toBe("nobody_seems_there");
+    expect(verdictOf({ entries: closed, zones: outnumbered, tills: {} }).is).toBe("implausible");
+  });
+
+  test("of the evening before a night without data are not contradicted by those that count in the morning", () => {
+    const nights = [0, 1, 2, 3, 4, 5, 6, 7, 8];
+    const silent = { ...Object.fromEntries(nights.map((hour) => [hour, null])), 9: 0, 10: 0 };
+    const now = NOW - 4.5 * HOUR;
+    const less = { 9: 0.7, 10: 0.7 };
+    const site = shopOf({ now, perHour: 20, entries: less, zones: { shoes: silent, coats: less } });
+    const evening = [14, 15, 16, 17].map((hour) => NOW - (39 - hour) * HOUR);
+    const fallen = (series: CountSeries) => {
+      return { ...series, hours: new Map([...series.hours, ...evening.map((at) => [at, 0] as const)]) };
+    };
+    const byDay = (series: CountSeries) => {
+      const isNight = (at: number) => at % DAY < OPENS * HOUR || at % DAY >= CLOSES * HOUR;
+      return { ...series, hours: new Map([...series.hours].map(([at, n]) => [at, isNight(at) ? null : n])) };
+    };
+    const [shoes, coats] = site.zones as [CountSeries, CountSeries];
+    const shoesOf = (given: CountedSite) => assess(given, { now }).verdicts[1]?.verdict;
+    const alone = { ...site, zones: [byDay(fallen(shoes)), coats] };
+    expect(shoesOf(alone)).toMatchObject({ finding: { reason: "witnessed" } });
+    const closed = { ...site, entries: fallen(site.entries), zones: [byDay(fallen(shoes)), fallen(coats)] };
+    expect(shoesOf(closed)?.is).toBe("undecided");
+  });
+
+  test("of the only recording are not explained by the entries, which are its own", () => {
+    const closed = { 9: 0, 10: 0, 11: 0, 12: 0, 13: 0, 14: 0 };
+    expect(reasonOf(verdictOf({ entries: closed, zones: { shoes: closed } }, {}, "r-shoes"))).toBe("too_early");
   });
 
   test("are explained by a recording that is offline, and by one's own short history", () => {
@@ -359,6 +390,14 @@ describe("high counts", () => {
     const event = { ...shop, zones: { shoes: night, coats: night } };
     expect(reasonOf(verdictOf(event, high, "r-shoes"))).toBe("nobody_seems_there");
     expect(verdictOf({}, { kind: "high" }).is).not.toBe("implausible");
+  });
+
+  test("are no party or late opening, and nothing any more once they are as usual", () => {
+    const shoesOf = (shoes: Today, at = morning) =>
+      verdictOf({ now: at, zones: { shoes, coats: {} }, tills: {} }, { kind: "high", now: at }, "r-shoes");
+    expect(shoesOf({ 3: 300, 4: 300, 5: 300, 6: 300 }).is).not.toBe("implausible");
+    expect(shoesOf(night, morning + 2 * HOUR).is).toBe("implausible");
+    expect(reasonOf(shoesOf(night, morning + 4 * HOUR))).toBe("nothing_expected");
   });
 
   test("are no opening: of what never counted nothing is said", () => {
