@@ -121,11 +121,15 @@ function createFigures() {
     keep(shard: number, nonce: string, stored: StoredFigures): void {
       drop(shard);
       schedules.keep(shard, stored.schedules);
+      const moved = new Set<string>();
       for (const [figure, ratios] of stored.byWindow) {
         const all = byWindow.get(figure) ?? new Map<string, number>();
         byWindow.set(figure, all);
+        for (const id of ratios.keys()) if (all.has(id)) moved.add(id);
         for (const [id, ratio] of ratios) all.set(id, ratio);
       }
+      // What moved to this shard is its own from now on.
+      for (const other of moved.size > 0 ? shards.values() : []) other.ids = other.ids.filter((id) => !moved.has(id));
       const ids = [...new Set(stored.byWindow.values().flatMap((ratios) => ratios.keys()))];
       const windows = new Set(stored.byWindow.keys());
       shards.set(shard, { nonce, at: stored.at, windows, readAt: performance.now(), ids, below: new Map() });
@@ -162,19 +166,22 @@ function createFigures() {
 /** Most recordings have one of a few schedules: the text of equal ones is kept once. */
 function createSchedulesByShard() {
   const byRecording = new Map<string, KnownSchedule>();
-  const idsByShard = new Map<number, readonly string[]>();
+  const byShard = new Map<number, ReadonlyMap<string, KnownSchedule>>();
   const texts = new Map<string, string>();
   return {
     of: (recordingId: string): KnownSchedule | undefined => byRecording.get(recordingId),
 
     keep(shard: number, known: Schedules): void {
-      for (const id of idsByShard.get(shard) ?? []) byRecording.delete(id);
-      idsByShard.set(shard, [...known.keys()]);
+      // One that moved to another shard is that one's.
+      for (const [id, own] of byShard.get(shard) ?? []) if (byRecording.get(id) === own) byRecording.delete(id);
+      const kept = new Map<string, KnownSchedule>();
       for (const [id, schedule] of known) {
         const hours = texts.get(schedule.hours) ?? schedule.hours;
         if (texts.size < SCHEDULES_SHARED) texts.set(hours, hours);
-        byRecording.set(id, { ...schedule, hours });
+        kept.set(id, { ...schedule, hours });
       }
+      for (const [id, schedule] of kept) byRecording.set(id, schedule);
+      byShard.set(shard, kept);
     },
   };
 }

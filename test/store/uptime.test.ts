@@ -203,6 +203,19 @@ describeWithRedis("uptime", () => {
     expect(uptime.figure("a", HOUR)).toBeUndefined();
   });
 
+  it("figures and the schedule of a recording that moved stay those of its new shard", async () => {
+    const { uptime } = testStore().store;
+    const figures = (...rows: [string, number][]) => new Map([[DAY, new Map(rows)]]);
+    const schedules = new Map([["a", { timezone: "UTC", hours: "1".repeat(168), current: undefined }]]);
+    await uptime.saveFigures(0, T0, figures(["a", 0.5], ["b", 1]), schedules);
+    await uptime.saveFigures(1, T0 + 1, figures(["a", 0.4]), schedules);
+    await uptime.saveFigures(0, T0 + 2, figures(["b", 0.9]));
+    expect([uptime.figure("a", DAY), [...uptime.below(1, DAY, 0.5)]]).toEqual([0.4, ["a"]]);
+    expect(uptime.schedule("a")).toEqual(schedules.get("a"));
+    await uptime.saveFigures(1, T0 + 3, figures());
+    expect([uptime.figure("a", DAY), uptime.schedule("a")]).toEqual([undefined, undefined]);
+  });
+
   it("another replica reads them, and drops those that are too old", async () => {
     await testStore().store.uptime.saveFigures(0, T0, new Map([[DAY, new Map([["a", 0.5]])]]));
     const { uptime } = testStore().replica();
