@@ -33,7 +33,7 @@ export function* findClosestRows<T extends Row>(wanted: string, rows: readonly T
     yield;
   }
   return near
-    .sort((a, b) => a.off - b.off)
+    .sort((a, b) => a.off - b.off || a.row.name.length - b.row.name.length)
     .slice(0, MOST_ROWS)
     .map(({ row }) => row);
 }

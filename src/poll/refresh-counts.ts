@@ -31,16 +31,18 @@ export function createRefreshCounts(deps: RefreshCountsDeps) {
   const { intervalMs, closedDays } = config.counts;
   const conditions = countsConditions(rules);
   const failing = new Set<number>();
+  // Asked for at the same time after a start: without them, recordings would wait for the next reading.
+  const areZonesRead = async (shard: number) => (await shards.attemptsOf([`details:${shard}`])).size > 0;
   const timezoneOf = createTimezoneOf(deps);
   const read = createReadCounts({ ...deps, store: deps, intervalMs, all: conditions.length > 0, timezoneOf });
   const pastOutages = createPastOutages(deps);
   const assess = createAssessCounts({ clock, rules, closedDays, store: deps, pastOutages });
 
   return {
-    /** Reads a shard, unless its recordings are not known yet; a failure is logged once, and what was read is kept. */
+    /** Reads a shard, unless its recordings or zones are not known yet; a failure is logged once, and what was read is kept. */
     async refresh(shard: number): Promise<"done" | "not_swept"> {
       const { state } = await shards.read(shard);
-      if (state.sweptAt === 0) return "not_swept";
+      if (state.sweptAt === 0 || (conditions.length > 0 && !(await areZonesRead(shard)))) return "not_swept";
       timezoneOf.learn(state.recordings);
       const { each, finish } = await assess(shard, state);
       const outcome = await read(shard, each);

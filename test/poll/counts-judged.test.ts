@@ -76,6 +76,7 @@ describeWithRedis("what counts come to", () => {
       config: { counts: { intervalMs: INTERVAL, closedDays: [] } },
       signal: new AbortController().signal,
     });
+    await Promise.all([0, 1, 2].map((shard) => store.shards.noteAttempt(`details:${shard}`, NOW)));
     const follow = createCountsLookup(store.countVerdicts, INTERVAL);
     const together = createFollowTogether(store.countVerdicts, [when], INTERVAL);
     return { refresh, judge, clock, follow, together, store, recordings };
@@ -119,6 +120,13 @@ describeWithRedis("what counts come to", () => {
     expect((await store.usualEntries.read(["york"])).size).toBe(0);
     expect(await store.countVerdicts.refreshJudged()).toEqual({ at: 0, rules: {}, hours: [] });
     expect((await store.countVerdicts.assessed()).size).toBe(0);
+  });
+
+  it("nothing is read before the zones of the shard were asked for", async () => {
+    const { refresh, store } = await watching(["leeds"], new Set());
+    expect(await refresh(3)).toBe("not_swept");
+    await store.shards.noteAttempt("details:3", NOW, "refused");
+    expect(await refresh(3)).toBe("done");
   });
 
   it("most locations at once are one finding about their time zone", async () => {
