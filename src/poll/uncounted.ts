@@ -70,7 +70,8 @@ function createEstimates({ counts }: UncountedDeps, outages: (now: Instant) => P
 
   async function renew(rows: readonly Incident[], ids: readonly string[], now: Instant): Promise<void> {
     const [all, kept] = await Promise.all([outages(now), counts.read(ids)]);
-    if (estimates.size > MOST_ESTIMATES) estimates.clear();
+    if (estimates.size > MOST_ESTIMATES)
+      for (const [id, { at }] of estimates) if (now - at >= ESTIMATE_FOR_MS || now < at) estimates.delete(id);
     await mapYielding(rows, (row) => {
       const own = kept.get(locationOf(row) ?? "");
       const found = own && estimate(row, { ...all, at: now }, own);

@@ -95,6 +95,17 @@ it("an ended incident gets an estimate once its hours are read, and a last one t
   expect([world.asked, world.added.length]).toEqual([asked, 2]);
 });
 
+it("what was estimated a moment ago is known among the estimates of thousands", async () => {
+  const [first, second, ...others] = Array.from({ length: 2_002 }, (_, i) => {
+    const alert = offline(`r${i}`, NOON, NOON + 2 * HOUR);
+    return i < 2 ? alert : { ...alert, labels: { ...alert.labels, location_id: "york" } };
+  });
+  if (!first || !second) throw new Error("no alerts");
+  const { world, of } = uncounted([]);
+  expect((await of([first, ...others], world.now)).size).toBe(1);
+  expect((await of([first, second], world.now + 1_000)).size).toBe(2);
+});
+
 it("an incident that another replica replaced meanwhile is not counted", async () => {
   const { world, settle } = uncounted([offline("door", NOON, NOON + 2 * HOUR)], [], ["door"]);
   world.now = NOON + 26 * HOUR;
