@@ -31,6 +31,8 @@ import type { Runtime } from "./runtime.ts";
 import type { Setup } from "./setup.ts";
 
 const PING_DEADLINE_MS = 1_000;
+/** A page does not wait any longer; what takes longer is on the next one. */
+const VISITS_DEADLINE_MS = 1_000;
 const WATCHED_ENDPOINTS = ["status_uptime", "uptimes", "locations"] as const;
 
 /** What the HTTP server asks for; the setup at work is looked up at each request. */
@@ -80,18 +82,19 @@ export function httpDeps(runtime: Runtime, reloader: Reloader, reload: HttpDeps[
 }
 
 /** Those that ended, and those that last with what is known of them now. */
-async function incidentsSince(
-  { store, clock }: Runtime,
-  { engine, config }: Setup,
+export async function incidentsSince(
+  { store, clock }: Pick<Runtime, "store" | "clock">,
+  { engine, config }: Pick<Setup, "engine" | "config">,
   since: Instant,
 ): Promise<Incident[]> {
   const [ended, alerts] = await Promise.all([store.incidents.endedSince(since), store.shards.alerts()]);
   const firing = alerts.filter(({ state }) => state === "firing");
-  const visits = await engine.uncounted.of(firing, clock.now());
+  const estimates = engine.uncounted.of(firing, clock.now());
+  const visits = await withDeadline(estimates, VISITS_DEADLINE_MS).catch(() => undefined);
   const lasting = firing.map((alert) => ({
     ...toIncident(alert),
     planned: plannedBy(config.maintenance, alert),
-    uncounted: visits.get(alert.id),
+    uncounted: visits?.get(alert.id),
   }));
   return [...ended, ...lasting];
 }

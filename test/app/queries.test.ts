@@ -1,10 +1,12 @@
 /** `/api/v1/query/…` of a daemon: names as it knows them, and limits that protect its sweeps and the service. */
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { incidentsSince } from "../../src/app/http-deps.ts";
 import { createQueries } from "../../src/app/queries.ts";
 import type { Setup } from "../../src/app/setup.ts";
 import { type Service, ServiceError } from "../../src/service/service.ts";
 import { serve } from "../http/serve.ts";
 import { fleetOf, NOW, recordingState } from "../metrics/fleets.ts";
+import { anAlert } from "../support/fixtures.ts";
 
 const fleet = fleetOf({
   recordings: [recordingState("rec-1"), recordingState("rec-2", { locationId: "loc-2" })],
@@ -88,4 +90,20 @@ test("a service that fails is a 503 with its reason, and frees its place", async
       status: 503,
       body: { error: { message: "too many requests" } },
     });
+});
+
+test("incidents that last are listed without what they cost where estimating that takes long", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const visits = { estimate: 310, low: 260, high: 370 };
+  const listed = async (of: () => Promise<unknown>) => {
+    const store = { incidents: { endedSince: async () => [] }, shards: { alerts: async () => [anAlert()] } };
+    const setup = { engine: { uncounted: { of } }, config: { maintenance: [] } } as unknown as Setup;
+    const runtime = { store, clock: { now: () => NOW } } as unknown as Parameters<typeof incidentsSince>[0];
+    const reading = incidentsSince(runtime, setup, 0);
+    await vi.advanceTimersByTimeAsync(1_000);
+    return (await reading).map(({ uncounted }) => uncounted);
+  };
+  expect(await listed(async () => new Map([[anAlert().id, visits]]))).toEqual([visits]);
+  expect(await listed(() => new Promise(() => {}))).toEqual([undefined]);
 });
