@@ -157,6 +157,7 @@ async function report(
     messages: environment.messages(),
     notices,
     groups: environment.incidents.groups,
+    incidents: environment.incidents.events,
     ledger,
   };
   await writeFile(file, `${JSON.stringify(all, null, 1)}\n`);

@@ -42,8 +42,16 @@ export function conversationOf(
     const others = Math.max(0, ...mine.map((one) => one.claim.sharing ?? 0)) - mine.length;
     return { ...known, isOver: isOver && others <= 0 };
   }
-  const id = isOne ? ownId(integration, claim, token) : conversationId(integration.id, "storm", token);
+  const id = isOne
+    ? ownId(integration, claim, token)
+    : conversationId(integration.id, "storm", jointToken(shares) ?? token);
   return { id, openedAt: now, ...(isOne ? {} : { groups: shares.length }), isOver };
+}
+
+/** Of the first summary about one of them that may have been accepted: another one continues it. */
+function jointToken(shares: readonly Share[]): string | undefined {
+  const joints = shares.map(({ claim }) => (claim.unsureSince === undefined ? "" : claim.joints?.split(" ")[0]));
+  return joints.find((joint) => joint);
 }
 
 /** Of the conversation that a group has, or would open. */

@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
+import { conversationId } from "../../src/alerting/conversation.ts";
 import type {
   Notification,
   NotificationLogEntry,
@@ -764,6 +765,14 @@ describe("a conversation whose root is edited", () => {
       { group: "quiet", settle: { sent: false } },
       { group: "h", postpone: { at: T0 } },
     ]);
+  });
+
+  it("is continued by the repetition of a summary that may have been accepted", async () => {
+    const unsure = { stormGroups: 1, unsureSince: T0 - MINUTE, joints: "dead next " };
+    const groups = [claimOf({ group: "g", stormGroups: 1 }), claimOf({ group: "h", alerts: [firing("h")], ...unsure })];
+    const run = stage({ who: chat, claims: [{ kind: "storm", groups, due: 2, isAll: true, leaseMs: 20 * SECOND }] });
+    await run.deliver();
+    expect(run.sent[0]?.notification.conversation?.id).toBe(conversationId(chat.id, "storm", "dead"));
   });
 
   it("shows ends that are not sent, and is closed with the last of them", async () => {
