@@ -73,6 +73,8 @@ function createEstimates({ counts }: UncountedDeps, outages: (now: Instant) => P
     if (estimates.size > MOST_ESTIMATES)
       for (const [id, { at }] of estimates) if (now - at >= ESTIMATE_FOR_MS || now < at) estimates.delete(id);
     await mapYielding(rows, (row) => {
+      // Another call estimated it meanwhile.
+      if (isFresh(row, now)) return;
       const own = kept.get(locationOf(row) ?? "");
       const found = own && estimate(row, { ...all, at: now }, own);
       estimates.set(row.id, { at: now, endsAt: row.endsAt, visits: typeof found === "object" ? found : undefined });

@@ -41,12 +41,17 @@ function uncounted(
   recordings = ["door", "till"],
   closedDays: Config["counts"]["closedDays"] = [],
 ) {
-  const world = { now: NOON + 4 * HOUR, rows: alerts.map(toIncident), added: [] as number[], asked: 0 };
+  const world = { now: NOON + 4 * HOUR, rows: alerts.map(toIncident), added: [] as number[], asked: 0, estimated: 0 };
   const made = createUncounted({
     counts: {
       async read() {
         world.asked += 1;
-        return new Map([["leeds", kept(world.now)]]);
+        const { entries, ...counts } = kept(world.now);
+        const seen = () => {
+          world.estimated += 1;
+          return entries;
+        };
+        return new Map([["leeds", Object.defineProperty(counts, "entries", { get: seen }) as KeptCounts]]);
       },
     },
     incidents: {
@@ -104,6 +109,13 @@ it("what was estimated a moment ago is known among the estimates of thousands", 
   const { world, of } = uncounted([]);
   expect((await of([first, ...others], world.now)).size).toBe(1);
   expect((await of([first, second], world.now + 1_000)).size).toBe(2);
+});
+
+it("what two ask for at a time is estimated once", async () => {
+  const { world, of } = uncounted([], [], ["door"]);
+  const alert = offline("door", NOON, NOON + 2 * HOUR);
+  const both = await Promise.all([of([alert], world.now), of([alert], world.now)]);
+  expect([both.map(({ size }) => size), world.estimated]).toEqual([[1, 1], 1]);
 });
 
 it("an incident that another replica replaced meanwhile is not counted", async () => {
