@@ -42,6 +42,7 @@ export function advise(
 const noRules = warning(["rules"], "an empty list", "at least one rule; without any, no alert ever fires");
 
 const FEWEST_VISITS = 10;
+const LOOK_FIRST = "a receiver that wakes nobody, and a backtest before";
 
 function countsRules({ rules, counts }: Config): Finding[] {
   const isLow = rules.some(({ when }) => when.kind === "counts" && when.implausible === "low");
@@ -54,9 +55,15 @@ function countsRules({ rules, counts }: Config): Finding[] {
       return isLow
         ? []
         : [warning(path, "no rule on counts", "one with `implausible: low`, whose alerts this replaces")];
-    if (when.sensitivity >= FEWEST_VISITS) return [];
     const found = `${when.sensitivity}, which chance often explains`;
-    return [warning([...path, "sensitivity"], found, `${FEWEST_VISITS} or more; the default is 30`)];
+    return [
+      ...(when.implausible === "high"
+        ? [warning([...path, "implausible"], "high, which is often wrong", LOOK_FIRST)]
+        : []),
+      ...(when.sensitivity < FEWEST_VISITS
+        ? [warning([...path, "sensitivity"], found, `${FEWEST_VISITS} or more; the default is 30`)]
+        : []),
+    ];
   });
 }
 

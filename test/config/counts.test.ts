@@ -46,6 +46,7 @@ test.each([
   ["when: { counts: { implausible: low } }", "counts: { read: false }\n", "without counts the rule is never evaluated"],
   ["when: { counts_together: true }", "", "no rule on counts"],
   ["when: { counts: { implausible: low, sensitivity: 10 } }", "", undefined],
+  ["when: { counts: { implausible: high, sensitivity: 30 } }", "", "high, which is often wrong"],
 ])("check-config says of %s what is probably not intended", (when, more, words) => {
   const text = `${smallest}${more}rules:\n  - alert: A\n    ${when}\n    labels: { severity: info }\n`;
   const parsed = parseConfig(text, { file: "x.yaml", env: {} });
