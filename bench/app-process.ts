@@ -5,6 +5,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { monitorEventLoopDelay } from "node:perf_hooks";
+import { constants, createGzip } from "node:zlib";
 import { Redis } from "ioredis";
 import { startApp } from "../src/app/app.ts";
 import { parseConfig } from "../src/config/load.ts";
@@ -17,7 +18,13 @@ let cpu = process.cpuUsage();
 let copied = Buffer.alloc(0);
 
 countCommands();
-const copier = createServer((_, response) => response.end(copied)).listen(0, "127.0.0.1");
+const copier = createServer(({ headers }, response) => {
+  if (headers["accept-encoding"] !== "gzip") return response.end(copied);
+  const gzip = createGzip({ level: constants.Z_BEST_SPEED, chunkSize: 128 * 1024 });
+  response.setHeader("content-encoding", "gzip");
+  gzip.pipe(response);
+  return gzip.end(copied);
+}).listen(0, "127.0.0.1");
 
 answerParent({
   async start({ config: text }: { config: string }) {

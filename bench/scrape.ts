@@ -36,7 +36,7 @@ export async function benchScrape(sizes: readonly number[], times: number): Prom
   const stalls: Row[] = [];
   for (const recordings of sizes) {
     await inDaemon(recordings, async (subject, starting) => {
-      scrapes.push(await scrapeOften(subject, times));
+      for (const encoding of ["identity", "gzip"]) scrapes.push(await scrapeOften(subject, times, encoding));
       stalls.push(starting, await onlySweeps(subject), await refreshing(subject));
     });
   }
@@ -68,21 +68,22 @@ async function inDaemon(recordings: number, work: (subject: Subject, starting: R
   }
 }
 
-async function scrapeOften({ recordings, child, addresses }: Subject, times: number): Promise<Row> {
+async function scrapeOften({ recordings, child, addresses }: Subject, times: number, encoding: string): Promise<Row> {
   const scrapes: Fetched[] = [];
   const copies: Fetched[] = [];
   const longest: number[] = [];
   const bytes = await child.ask<number>("copyOf", { url: `${addresses.address}/metrics` });
   for (let i = 0; i < times; i++) {
     await child.ask("reset");
-    scrapes.push(await fetched(child, `${addresses.address}/metrics`));
+    scrapes.push(await fetched(child, `${addresses.address}/metrics`, encoding));
     longest.push((await child.ask<Reading>("read")).longestStallMs);
     await child.ask("reset");
-    copies.push(await fetched(child, addresses.copier));
+    copies.push(await fetched(child, addresses.copier, encoding));
   }
   const median = (all: readonly Fetched[], key: "wallMs" | "cpuMs") => series(all.map((one) => one[key])).median;
   return {
     recordings,
+    encoding,
     megabytes: bytes / 1e6,
     series: scrapes[0]?.series ?? 0,
     wallMs: median(scrapes, "wallMs"),
@@ -102,9 +103,9 @@ interface Fetched {
   readonly series: number;
 }
 
-async function fetched(child: Child, url: string): Promise<Fetched> {
+async function fetched(child: Child, url: string, encoding: string): Promise<Fetched> {
   const began = performance.now();
-  const body = Buffer.from(await (await fetch(url)).arrayBuffer());
+  const body = Buffer.from(await (await fetch(url, { headers: { "accept-encoding": encoding } })).arrayBuffer());
   const wallMs = performance.now() - began;
   const { cpuMs } = await child.ask<Reading>("read");
   const isSample = (line: string) => line !== "" && !line.startsWith("#");
@@ -150,9 +151,10 @@ function stallRow(recordings: number, phase: string, child: Child, reading: Read
 function scrapeReport(rows: readonly Row[]): Report {
   return {
     title: "A scrape of /metrics",
-    baseline: "a bare HTTP server in the same process that serves the same bytes over loopback",
+    baseline: "a bare HTTP server in the same process that serves the same bytes over loopback, gzipped alike",
     columns: {
       recordings: "recordings",
+      encoding: "encoding",
       megabytes: "MB",
       series: "series",
       wallMs: "wall ms",

@@ -54,7 +54,10 @@ export type ReloadResult =
 
 /** The metrics in the format of a scraper's Accept header; nothing is computed before `body` is read. */
 export interface MetricsSource {
-  expose(accept: string | undefined): { readonly contentType: string; readonly body: AsyncIterable<string> };
+  expose(accept: string | undefined): {
+    readonly contentType: string;
+    readonly body: AsyncIterable<string | Uint8Array>;
+  };
 }
 
 type SuppressionChanges = ReturnType<typeof createSuppressionChanges>;

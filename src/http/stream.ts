@@ -22,10 +22,10 @@ interface BodyOptions {
 }
 
 /**
- * A body of text in chunks, gzipped where asked. It ends with an error, and its source with it, when it is destroyed,
+ * A body of text, or of its bytes, in chunks, gzipped where asked. It ends with an error, and its source with it, when it is destroyed,
  * after a minute, or when nothing is taken for 10 s; `onEnd` is called once in every case.
  */
-export function bodyOf(chunks: AsyncIterable<string>, options: BodyOptions = {}): Readable {
+export function bodyOf(chunks: AsyncIterable<string | Uint8Array>, options: BodyOptions = {}): Readable {
   const text = Readable.from(watched(chunks, options.stalledMs ?? STALLED_MS, tooSlow), {
     objectMode: false,
     highWaterMark: BUFFERED,
@@ -47,7 +47,7 @@ export function bodyOf(chunks: AsyncIterable<string>, options: BodyOptions = {})
 }
 
 /** The chunks; `onStall` is called when the next one is not asked for in time. */
-async function* watched(chunks: AsyncIterable<string>, stalledMs: number, onStall: () => void) {
+async function* watched(chunks: AsyncIterable<string | Uint8Array>, stalledMs: number, onStall: () => void) {
   for await (const chunk of chunks) {
     const stall = setTimeout(onStall, stalledMs);
     try {
@@ -67,7 +67,7 @@ export function acceptsGzip(header: string | undefined): boolean {
 interface Slot {
   readonly client: string;
   /** The answer's body, as `bodyOf`; the slot is free when it ends. Throws HttpError `busy` after a cut. */
-  body(chunks: AsyncIterable<string>, gzip?: boolean): Readable;
+  body(chunks: AsyncIterable<string | Uint8Array>, gzip?: boolean): Readable;
   /** Frees the slot, and ends the body. */
   cut(): void;
 }

@@ -3,8 +3,9 @@ import type { Registry } from "prom-client";
 import { withDeadline } from "../lib/closer.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
-import { inChunks } from "../lib/yield.ts";
-import { type FleetView, fleetText, type LabelCache } from "./fleet.ts";
+import { createYielder } from "../lib/yield.ts";
+import { createBlocks } from "./blocks.ts";
+import { type FleetView, fleetText } from "./fleet.ts";
 import { contentTypes, type ExpositionFormat, negotiateFormat, renderRegistry, trailer } from "./text.ts";
 
 /** Deadline for reading the fleet; the scrape goes on without it, since Prometheus waits 10 s in all. */
@@ -17,14 +18,19 @@ export interface ExpositionDeps {
   fleet(): Promise<FleetView | undefined>;
 }
 
-/** An exposition of one registry; it caches the fleet's label texts between scrapes. */
+/** An exposition of one registry; it keeps the fleet's series between scrapes. */
 export function createExposition(deps: ExpositionDeps) {
-  const cache: LabelCache = new WeakMap();
+  let kept = createBlocks();
 
-  async function* write(format: ExpositionFormat): AsyncGenerator<string, void> {
+  async function* write(format: ExpositionFormat): AsyncGenerator<string | Uint8Array, void> {
     yield await renderRegistry(deps.registry, format);
     const view = await readFleet(deps);
-    if (view) yield* inChunks(fleetText(view, format, cache));
+    if (!view) kept = createBlocks();
+    const maybeYield = createYielder();
+    for (const piece of view ? fleetText(view, format, kept) : []) {
+      if (piece.length > 0) yield piece;
+      await maybeYield();
+    }
     if (trailer[format]) yield trailer[format];
   }
 

@@ -1,10 +1,19 @@
 import { describe, expect, test } from "vitest";
-import { type FleetSnapshot, ROWS_PER_STEP } from "../../src/health/shard-state.ts";
-import { type FleetView, fleetText, type LabelCache } from "../../src/metrics/fleet.ts";
+import { type FleetSnapshot, type RecordingState, ROWS_PER_STEP } from "../../src/health/shard-state.ts";
+import { createBlocks } from "../../src/metrics/blocks.ts";
+import { type FleetView, fleetText } from "../../src/metrics/fleet.ts";
+import { aRecording } from "../support/fixtures.ts";
+import { seededRandom } from "../support/random.ts";
 import { alertState, fleetOf, INTERVAL, largeFleet, NOW, recordingState } from "./fleets.ts";
 
-function textOf(snapshot: FleetSnapshot, view: Partial<FleetView> = {}, cache: LabelCache = new WeakMap()): string {
-  return [...fleetText({ snapshot, rules: [], otherAlerts: [], ...view }, "prometheus", cache)].join("");
+function piecesOf(snapshot: FleetSnapshot, view: Partial<FleetView> = {}, kept = createBlocks()): string[] {
+  return Array.from(fleetText({ snapshot, rules: [], otherAlerts: [], ...view }, "prometheus", kept), (piece) =>
+    Buffer.from(piece).toString(),
+  );
+}
+
+function textOf(...args: Parameters<typeof piecesOf>): string {
+  return piecesOf(...args).join("");
 }
 
 function linesOf(text: string, name: string): string[] {
@@ -145,7 +154,7 @@ test("a large fleet is written in steps of at most 256 rows, and nothing is lost
   const snapshot = largeFleet(5_000);
   let rows = 0;
   let longest = 0;
-  for (const piece of fleetText({ snapshot, rules: [], otherAlerts: [] }, "prometheus", new WeakMap())) {
+  for (const piece of piecesOf(snapshot)) {
     const lines = piece.split("\n").filter((line) => line.startsWith("lenswatch_recording_")).length;
     rows += lines;
     longest = Math.max(longest, lines);
@@ -156,45 +165,77 @@ test("a large fleet is written in steps of at most 256 rows, and nothing is lost
 
 test("the walk before the first line breathes as often", () => {
   const snapshot = largeFleet(5_000);
-  const pieces = [...fleetText({ snapshot, rules: [], otherAlerts: [] }, "prometheus", new WeakMap())];
+  const pieces = piecesOf(snapshot);
   const before = pieces.findIndex((piece) => piece !== "");
   expect(before).toBeGreaterThanOrEqual(2 * Math.floor(5_000 / ROWS_PER_STEP));
 });
 
-describe("label texts", () => {
-  const cache: LabelCache = new WeakMap();
-  const recording = {
-    id: "rec-1",
-    name: "Till",
-    locationId: "loc-1",
-    timezone: "UTC",
-    organisation: "",
-    cameraServer: "",
+describe("between scrapes", () => {
+  const kept = createBlocks();
+  const recording = aRecording("rec-1", { name: "Till", locationId: "loc-1" });
+  const [online, lastSeen] = ["lenswatch_recording_online{", "lenswatch_recording_last_seen"];
+  const scrape = (one = recording, state: Partial<RecordingState> = {}, location?: string) => {
+    const inventory = { recording: () => one, location: (id: string) => ({ id, name: location, timezone: undefined }) };
+    const snapshot = { ...fleetOf({ recordings: [recordingState("rec-1", state)] }), inventory };
+    return [...fleetText({ snapshot, rules: [], otherAlerts: [] }, "prometheus", kept)];
   };
-  const known = { ...recording, useUploadingSchedule: false };
-  const textWith = (one: typeof known, locationId = "loc-1", location?: string) => {
-    const inventory = {
-      recording: () => one,
-      location: () => ({ id: locationId, name: location, timezone: undefined }),
+  const pieceOf = (pieces: readonly (string | Uint8Array)[], start: string) =>
+    pieces.find((piece) => typeof piece !== "string" && Buffer.from(piece).toString().startsWith(start));
+
+  test("bytes are the same while nothing in them changes", () => {
+    const [before, after] = [scrape(), scrape(recording, { lastSeenAt: NOW - 1_000, readAt: NOW - 1 })];
+    expect(pieceOf(after, online)).toBe(pieceOf(before, online));
+    expect(pieceOf(after, lastSeen)).not.toEqual(pieceOf(before, lastSeen));
+  });
+
+  test("labels change with the name, the location and its name", () => {
+    const text = (piece: Uint8Array | string | undefined) => Buffer.from(piece ?? "").toString();
+    const labels = (...args: Parameters<typeof scrape>) => text(pieceOf(scrape(...args), online));
+    expect(labels()).toContain('recording="Till",location_id="loc-1",location="loc-1"');
+    expect(labels(recording, { locationId: "loc-2" })).toContain('location_id="loc-2",location="loc-2"');
+    expect(labels(recording, { locationId: "loc-2" }, "Leeds")).toContain('location_id="loc-2",location="Leeds"');
+    expect(labels({ ...recording, name: "Door" })).toContain('recording="Door"');
+  });
+});
+
+test("whatever the scrapes before it had, a scrape is as the first", () => {
+  for (let seed = 1; seed <= 12; seed++) {
+    const random = seededRandom(seed);
+    const pick = (most: number) => Math.floor(random() * most);
+    const someId = () => `rec-${pick(320)}`;
+    const kept = createBlocks();
+    const [names, uptimes]: [Record<string, string>, Record<string, number>] = [{}, {}];
+    const shards = [0, 1].map(() => new Map<string, RecordingState>());
+    let [revision, now] = [0, NOW];
+    const someShard = () => shards[pick(2)] ?? new Map<string, RecordingState>();
+    const set = (differing: Partial<RecordingState>) => {
+      const id = someId();
+      someShard().set(id, recordingState(id, { readAt: now - pick(2) * INTERVAL, ...differing }));
     };
-    const snapshot = { ...fleetOf({ recordings: [recordingState("rec-1", { locationId })] }), inventory };
-    return linesOf(textOf(snapshot, {}, cache), "lenswatch_recording_online")[0];
-  };
-
-  test("are made once as long as nothing in them changes", () => {
-    textWith(known);
-    const text = cache.get(known);
-    textWith(known);
-    expect(text).toBeDefined();
-    expect(cache.get(known)).toBe(text);
-  });
-
-  test("change with the name, the location and its name", () => {
-    expect(textWith(known)).toContain('recording="Till",location_id="loc-1",location="loc-1"');
-    expect(textWith(known, "loc-2")).toContain('location_id="loc-2",location="loc-2"');
-    expect(textWith(known, "loc-2", "Leeds")).toContain('location_id="loc-2",location="Leeds"');
-    expect(textWith({ ...known, name: "Door" })).toContain('recording="Door"');
-  });
+    const changes = [
+      () => set({ averageQuality: [undefined, 0, Number.NaN][pick(3)] }),
+      () => set({ status: ([undefined, "offline", "degraded"] as const)[pick(3)], locationId: `loc-${pick(2)}` }),
+      () => someShard().delete(someId()),
+      () => shards.reverse(),
+      () => shards.splice(0, 1, new Map([...(shards[0] ?? [])].reverse())),
+      () => ([names[someId()], revision] = [`Till ${pick(9)}`, revision + 1]),
+      () => (uptimes[someId()] = pick(9)),
+      () => (now += INTERVAL),
+      () => undefined,
+    ];
+    for (let i = 0; i < 290; i++) set({});
+    for (let scrape = 0; scrape < 12; scrape++) {
+      changes[pick(changes.length)]?.();
+      const fleet = fleetOf({
+        shards: shards.map((recordings) => ({ sweptAt: now, recordings, locations: new Map() })),
+        names,
+        uptimes,
+      });
+      const inventory = { ...fleet.inventory, revision: () => revision };
+      const snapshot = { ...fleet, inventory, now };
+      expect(textOf(snapshot, {}, kept), `seed ${seed}, scrape ${scrape}`).toBe(textOf(snapshot));
+    }
+  }
 });
 
 test("entries of the last full hour are written by location, where they are known", () => {
