@@ -22,8 +22,8 @@ interface BodyOptions {
 }
 
 /**
- * A body of text, or of its bytes, in chunks, gzipped where asked. It ends with an error, and its source with it, when it is destroyed,
- * after a minute, or when nothing is taken for 10 s; `onEnd` is called once in every case.
+ * A body of text, or of its bytes, in chunks, gzipped where asked. It ends with an error, and its source with it, when it
+ * is destroyed, after a minute, or when nothing is taken for 10 s; `onEnd` is called once in every case.
  */
 export function bodyOf(chunks: AsyncIterable<string | Uint8Array>, options: BodyOptions = {}): Readable {
   const text = Readable.from(watched(chunks, options.stalledMs ?? STALLED_MS, tooSlow), {

@@ -1,4 +1,4 @@
-/** The series per recording as bytes, kept between scrapes: only blocks of rows that changed are rendered anew. */
+/** The series per recording as bytes, kept between scrapes: only blocks of rows that changed are rendered again. */
 import type { Recording, RecordingStatus } from "../health/recording.ts";
 import {
   currentStatus,
@@ -17,12 +17,17 @@ interface Family {
   readonly row: MetricRow;
   readonly value: (state: RecordingState, snapshot: FleetSnapshot) => number | undefined;
   readonly extra: string;
+  /** It changes with every sweep: keeping its text would take memory and save nothing. */
+  readonly isVolatile?: boolean;
 }
+
+/** Of more recordings no bytes are kept, which bounds their memory: 160 bytes a series, 64 MB. */
+const MOST_KEPT = 100_000;
 
 const families: readonly Family[] = [
   { row: fleetRows.online, value: ({ status }) => (status === "offline" ? 0 : 1), extra: "" },
   { row: fleetRows.quality, value: ({ averageQuality }) => averageQuality, extra: "" },
-  { row: fleetRows.lastSeen, value: ({ lastSeenAt }) => lastSeenAt && lastSeenAt / 1000, extra: "" },
+  { row: fleetRows.lastSeen, value: ({ lastSeenAt }) => lastSeenAt && lastSeenAt / 1000, extra: "", isVolatile: true },
   {
     row: fleetRows.uptime,
     value: ({ id }, { overallUptime }) => overallUptime(id, DAY_MS),
@@ -66,18 +71,17 @@ export type See = (state: RecordingState, status: RecordingStatus) => void;
 
 export type Blocks = ReturnType<typeof createBlocks>;
 
-/** Keeps the blocks of the last scrape, by shard: about 215 bytes a series, 90 MB for 100,000 recordings. */
-export function createBlocks() {
+/** Keeps the blocks of the last scrape, by shard; the bytes of up to `mostKept` recordings. */
+export function createBlocks(mostKept = MOST_KEPT) {
   let kept: Kept = { names: undefined, shards: [] };
 
   function* update(snapshot: FleetSnapshot, see: See): Generator<string, Block[]> {
+    const before = kept;
     const names = snapshot.inventory.revision?.();
-    const hasSameNames = names !== undefined && names === kept.names;
+    const hasSameNames = names !== undefined && names === before.names;
     const next: Block[][] = [];
-    for (const states of yield* statesByShard(snapshot)) {
-      const before = kept.shards[next.length] ?? [];
-      next.push(yield* blocksOf(states, before, { snapshot, hasSameNames, see }));
-    }
+    for (const states of yield* statesByShard(snapshot))
+      next.push(yield* blocksOf(states, before.shards[next.length] ?? [], { snapshot, hasSameNames, see }));
     kept = { names, shards: next };
     return next.flat();
   }
@@ -86,9 +90,14 @@ export function createBlocks() {
     /** The series per recording, in pieces; an empty piece only yields to the event loop. */
     *render(snapshot: FleetSnapshot, format: ExpositionFormat, see: See): Generator<string | Uint8Array, void> {
       const blocks = yield* update(snapshot, see);
-      for (const [family, { row }] of families.entries()) {
+      const areFew = blocks.reduce((sum, { rows }) => sum + rows.length, 0) <= mostKept;
+      for (const [family, { row, isVolatile }] of families.entries()) {
         yield renderHead(row, format);
-        for (const block of blocks) yield bytesOf(block, family);
+        for (const block of blocks) {
+          const bytes = block.bytes[family] ?? bytesOf(block, family);
+          if (areFew && !isVolatile) block.bytes[family] = bytes;
+          yield bytes;
+        }
       }
     },
   };
@@ -132,7 +141,7 @@ function* blocksOf(
   return blocks;
 }
 
-/** The row of a state: that of before, looked for where it was first, while nothing in it differs. */
+/** The row of a state: that of before, first sought at its place, while nothing in it differs. */
 function createRows(before: readonly Block[], { snapshot: { inventory }, hasSameNames }: Scrape) {
   let known: ReadonlyMap<string, Row> | undefined;
   const find = (id: string) => {
@@ -159,9 +168,8 @@ function isSame<T>(some: ArrayLike<T>, others: ArrayLike<T>): boolean {
   return true;
 }
 
-function bytesOf({ rows, values, bytes }: Block, family: number): Uint8Array {
+function bytesOf({ rows, values }: Block, family: number): Uint8Array {
   const { row, extra } = families[family] as Family;
   const sample = ({ labels }: Row, i: number) => renderSample(row.name, labels + extra, values[family]?.[i] ?? NaN);
-  bytes[family] ??= Buffer.from(rows.map(sample).join(""));
-  return bytes[family];
+  return Buffer.from(rows.map(sample).join(""));
 }

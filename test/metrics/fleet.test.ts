@@ -171,7 +171,7 @@ test("the walk before the first line breathes as often", () => {
 });
 
 describe("between scrapes", () => {
-  const kept = createBlocks();
+  let kept = createBlocks();
   const recording = aRecording("rec-1", { name: "Till", locationId: "loc-1" });
   const [online, lastSeen] = ["lenswatch_recording_online{", "lenswatch_recording_last_seen"];
   const scrape = (one = recording, state: Partial<RecordingState> = {}, location?: string) => {
@@ -186,6 +186,13 @@ describe("between scrapes", () => {
     const [before, after] = [scrape(), scrape(recording, { lastSeenAt: NOW - 1_000, readAt: NOW - 1 })];
     expect(pieceOf(after, online)).toBe(pieceOf(before, online));
     expect(pieceOf(after, lastSeen)).not.toEqual(pieceOf(before, lastSeen));
+  });
+
+  test("bytes of more recordings than fit are not kept", () => {
+    kept = createBlocks(0);
+    const [before, after] = [pieceOf(scrape(), online), pieceOf(scrape(), online)];
+    expect(after).toEqual(before);
+    expect(after).not.toBe(before);
   });
 
   test("labels change with the name, the location and its name", () => {
@@ -204,6 +211,7 @@ test("whatever the scrapes before it had, a scrape is as the first", () => {
     const pick = (most: number) => Math.floor(random() * most);
     const someId = () => `rec-${pick(320)}`;
     const kept = createBlocks();
+    const locations = ["loc-0", "loc-1"].map((id) => ({ id, name: "Leeds" }));
     const [names, uptimes]: [Record<string, string>, Record<string, number>] = [{}, {}];
     const shards = [0, 1].map(() => new Map<string, RecordingState>());
     let [revision, now] = [0, NOW];
@@ -227,6 +235,7 @@ test("whatever the scrapes before it had, a scrape is as the first", () => {
     for (let scrape = 0; scrape < 12; scrape++) {
       changes[pick(changes.length)]?.();
       const fleet = fleetOf({
+        locations,
         shards: shards.map((recordings) => ({ sweptAt: now, recordings, locations: new Map() })),
         names,
         uptimes,
