@@ -32,6 +32,7 @@ export interface Explained {
   /** Visits that were not counted while alerts fired, newest first. */
   readonly uncounted: readonly {
     readonly alertname: string;
+    readonly subject: { readonly kind: string };
     readonly startsAt: string;
     readonly endsAt: string | null;
     readonly estimate: number;
@@ -58,7 +59,7 @@ export function explainedText(explained: Explained): string {
     const isNewDay = i === 0 || dayAt(entries[i - 1]?.at ?? 0) !== dayAt(at);
     return isNewDay ? ["", `${dayAt(at)}, ${timezone}`, entry] : [entry];
   });
-  const body = items.length === 0 ? ["", "No decisions in that time."] : lines;
+  const body = items.length === 0 ? ["", recordings ? NO_DECISIONS.location : NO_DECISIONS.recording] : lines;
   const state = recordings ? [standingText(recordings)] : isGroup ? [] : [stateText(row, now)];
   return `${[head, ...state, ...countsLines(timeline), ...visitsLines(explained), ...body].map(stripControls).join("\n")}\n`;
 }
@@ -88,15 +89,20 @@ function countsLines({ counts, timezone, recordingId, locationId }: Timeline): s
 }
 
 const MOST_COSTS = 5;
+const NO_DECISIONS = {
+  recording: "No decisions in that time.",
+  location: "No decisions about the location in that time; those about its recordings, or a group of them, are apart.",
+};
 
-/** `RecordingOffline, Fri 23 Jan 10:02 – 10:40: about 310 visits uncounted (260–370)`, the newest. */
-function visitsLines({ uncounted, timeline: { timezone } }: Explained): string[] {
+/** `RecordingOffline, Fri 23 Jan 10:02 – 10:40: about 310 visits uncounted (260–370)`, the newest; of a recording also those of its location. */
+function visitsLines({ uncounted, timeline: { timezone, recordingId, locationId } }: Explained): string[] {
   const timeAt = (iso: string) => inZone(Date.parse(iso), timezone).toFormat("ccc d LLL HH:mm");
-  const lines = uncounted.flatMap(({ alertname, startsAt, endsAt, ...visits }) => {
+  const lines = uncounted.flatMap(({ alertname, subject, startsAt, endsAt, ...visits }) => {
+    const about = recordingId !== locationId && subject.kind === "location" ? "(location) " : "";
     const words = visitsWords(visits, {}, endsAt === null);
     return words === ""
       ? []
-      : [`${alertname}, ${timeAt(startsAt)} – ${endsAt === null ? "now" : timeAt(endsAt)}: ${words}`];
+      : [`${about}${alertname}, ${timeAt(startsAt)} – ${endsAt === null ? "now" : timeAt(endsAt)}: ${words}`];
   });
   const more = lines.length - MOST_COSTS;
   return [...lines.slice(0, MOST_COSTS), ...(more > 0 ? [`and ${count(more)} more that cost visits`] : [])];

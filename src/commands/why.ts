@@ -98,7 +98,7 @@ async function costs(daemon: Daemon, { recordingId, locationId }: Timeline, sinc
   const rows = await daemon.all("/api/v1/incidents", { since, location: locationId }, IncidentRow);
   return rows.flatMap(({ subject, alertname, startsAt, endsAt, uncounted }) =>
     uncounted && (subject.id === recordingId || subject.kind === "location")
-      ? [{ alertname, startsAt, endsAt, ...uncounted }]
+      ? [{ alertname, subject, startsAt, endsAt, ...uncounted }]
       : [],
   );
 }

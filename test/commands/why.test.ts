@@ -110,6 +110,7 @@ Sat 31 Jan 2026, UTC
   test("goes back as far as --since", async () => {
     expect((await why("rec-1", "--since", "1w")).stdout).toContain("seen degraded");
     expect((await why("rec-1", "--since", "30m")).stdout).toContain("No decisions in that time.");
+    expect((await why("leeds", "--since", "30m")).stdout).toContain("No decisions about the location in that time; ");
   });
 
   test("prints the same entries as JSON", async () => {
@@ -170,6 +171,9 @@ Sat 31 Jan 2026, Europe/London
 `);
     const own = await why("rec-1", { incidents: async () => incidents });
     expect(own.stdout).toContain("RecordingOffline, Sat 31 Jan 10:00 – Sat 31 Jan 11:00: about 310 visits uncounted (");
+    expect(own.stdout).toContain(
+      "\n(location) LocationOffline, Sat 31 Jan 10:00 – now: about 310 visits uncounted so far",
+    );
     expect(JSON.parse((await why("loc-1", "--output", "json")).stdout)).toMatchObject({
       locationId: "loc-1",
       uncounted: [],
