@@ -27,6 +27,7 @@ const ofRules: Readonly<Record<string, string>> = {
   within_schedule: "resumed, inside the uploading schedule or the schedule no longer applies",
   rule_removed: "resolved, its rule was removed",
   rule_changed: "resolved, its rule was changed",
+  dropped_together: "resolved, most locations count little at once",
   no_longer_watched: "resolved, no longer watched",
 };
 

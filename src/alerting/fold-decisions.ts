@@ -27,6 +27,7 @@ const ENDS: Readonly<Record<string, string>> = {
   expired: "expired",
   rule_removed: "rule removed",
   rule_changed: "rule changed",
+  dropped_together: "counts dropped together",
   no_longer_watched: "no longer watched",
 };
 

@@ -6,7 +6,14 @@ import type { RecordingStatus } from "./recording.ts";
 export type Labels = Readonly<Record<string, string>>;
 
 /** Why an alert ended. Only `recovered` means that its problem is over. */
-export const endReasons = ["recovered", "no_longer_watched", "rule_removed", "rule_changed", "expired"] as const;
+export const endReasons = [
+  "recovered",
+  "no_longer_watched",
+  "rule_removed",
+  "rule_changed",
+  "dropped_together",
+  "expired",
+] as const;
 export type EndReason = (typeof endReasons)[number];
 
 /**

@@ -21,6 +21,8 @@ export interface Evaluator {
   readonly patienceMs?: number | undefined;
   /** Whether a firing alert is not resolved yet, though its condition has not been met since then. */
   defersResolve?(rule: Rule, clearingSince: Instant): boolean;
+  /** Why an alert ends whose condition is not met, where that does not mean that its problem is over. */
+  endReason?(rule: Rule): (EndReason & DecisionReason) | undefined;
   describe(rule: Rule, startsAt: Instant): { readonly labels: Labels; readonly annotations: Labels };
 }
 
@@ -105,14 +107,14 @@ function applyRule(at: Application, state: AlertState | undefined, timing: Timin
   if (stepped.outcome === "unchanged") return state && withoutEvidence(at, state);
   if (state?.facts.paused) decide(at, "within_schedule");
   const hasChanged = state?.met !== undefined && state.met !== JSON.stringify(rule.when);
-  const isChange = stepped.outcome === "resolved" && hasChanged;
-  if (stepped.outcome !== "holding")
-    decide(at, isChange ? "rule_changed" : stepped.outcome, waitOf(stepped.outcome, timing));
+  const otherwise =
+    stepped.outcome === "resolved" ? (hasChanged ? "rule_changed" : evaluator.endReason?.(rule)) : undefined;
+  if (stepped.outcome !== "holding") decide(at, otherwise ?? stepped.outcome, waitOf(stepped.outcome, timing));
   if ("progress" in stepped) return advance(at, stepped, state);
   if (stepped.outcome === "resolved" && state) {
     const alert = toAlert(evaluator.subject, rule.id, { ...state, facts: factsOf(at, state) }, now);
     const endsAt = now - stepped.elapsedMs;
-    const endReason = isChange ? "rule_changed" : "recovered";
+    const endReason = otherwise ?? "recovered";
     out.transitions.push({ kind: "resolved", alert: { ...alert, state: "resolved", endsAt, endReason } });
   }
   return undefined;

@@ -56,6 +56,11 @@ export type CountsLookup = (when: CountsCondition, kind: SubjectKind, id: string
 
 const NAME_LENGTH = 60;
 
+/** Why an alert about it ends now, where nothing shows that its counts are back. */
+export function countsEndReason(evidence: CountsEvidence | undefined): "dropped_together" | undefined {
+  return evidence?.reason === "dropped_together" ? evidence.reason : undefined;
+}
+
 /** What rules with the same condition share. */
 export function countsKey({ implausible, sensitivity }: Pick<CountsCondition, "implausible" | "sensitivity">): string {
   return `${implausible}/${sensitivity}`;

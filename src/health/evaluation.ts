@@ -93,6 +93,8 @@ export const decisionReasons = [
   "rule_removed",
   /** The condition is not met as its rule has it now, and has not been since the rule was changed. */
   "rule_changed",
+  /** Most locations count little at once: it is not about this one. */
+  "dropped_together",
   /** Nothing shows any more whether it goes on. */
   "expired",
 ] as const;

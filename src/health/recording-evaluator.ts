@@ -2,6 +2,7 @@
 import { isoMinute } from "../lib/format.ts";
 import type { AlertFacts, GeneratedAnnotation } from "./alert.ts";
 import { EVIDENCE_WAIT_MS, type Evaluator } from "./apply-rules.ts";
+import { countsEndReason } from "./counts.ts";
 import { kindOf, type RecordingContext, type Sample, watchesRecordings } from "./recording-conditions.ts";
 import { alertAnnotations, alertLabels, generatedOf, type Rule } from "./rule.ts";
 import type { ScheduleState } from "./schedule.ts";
@@ -20,6 +21,8 @@ export function recordingEvaluator(sample: Sample, context: RecordingContext): E
       const { evidence, needsNoReading } = kindOf(rule.when);
       return sample.read || needsNoReading ? evidence(rule.when, firing, sample, context) : undefined;
     },
+    endReason: ({ when }) =>
+      when.kind === "counts" ? countsEndReason(context.counts?.(when, "recording", id)) : undefined,
     isPaused,
     patienceMs: sample.read ? EVIDENCE_WAIT_MS : undefined,
     startsAt: ({ when }) =>

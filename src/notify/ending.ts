@@ -11,6 +11,7 @@ export const endTitles: Readonly<Record<Exclude<EndReason, "recovered">, string>
   no_longer_watched: " no longer watched",
   rule_changed: ": its rule was changed",
   rule_removed: ": its rule was removed",
+  dropped_together: ": most locations count little at once",
   expired: ": expired, current state not known",
 };
 

@@ -58,6 +58,18 @@ describe("counts that cannot be true", () => {
     expect(story.sweep(rows)).toEqual(["resolved CountsImplausible/location/L1 recovered"]);
   });
 
+  it.each(["location/L1", "recording/a"])(
+    "are over, not recovered, where most locations dropped together: %s",
+    (subject) => {
+      const story = new CountedStory(low);
+      const rows = { a: "online", b: "online" } as const;
+      story.found.set(subject, implausible());
+      expect(story.sweepFor(2 * INTERVAL, rows)).toContain(`firing CountsImplausible/${subject}`);
+      story.found.set(subject, { met: false, reason: "dropped_together" });
+      expect(story.sweep(rows)).toEqual([`resolved CountsImplausible/${subject} dropped_together`]);
+    },
+  );
+
   it("are an alert of the recording, also where nothing else is wrong with it; never while it is offline", () => {
     const story = new CountedStory(low);
     story.recordings.set("a", recording("a", { name: "Leeds Tills", timezone: LONDON }));

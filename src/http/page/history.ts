@@ -45,6 +45,7 @@ const REASONS: Readonly<Record<EndReason, string>> = {
   no_longer_watched: "no longer watched",
   rule_removed: "its rule was removed",
   rule_changed: "its rule was changed",
+  dropped_together: "most locations counted little at once",
   expired: "expired; whether it recovered is not known",
 };
 
