@@ -213,6 +213,9 @@ describe("the page of lost time", () => {
     expect(page).toContain("Leeds &lt;b&gt;Briggate&lt;/b&gt;");
     expect(requests).toEqual([{ period: "1w", timezone: "UTC", by: "camera_server", matchers: [] }]);
     expect(await (await get("/incidents")).text()).toContain('href="./report"');
+    const some = await (await get(`/report?matchers=${encodeURIComponent('location="<i>"')}`)).text();
+    expect(some).toContain('name="matchers" value="location=&quot;&lt;i&gt;&quot;"');
+    expect(some).toMatch(/ from \d{4}-\d\d-\d\d \d\d:\d\d to \S+ \S+ UTC, days in UTC/);
     expect((await get("/report?by=everything")).status).toBe(400);
   });
 });

@@ -1,5 +1,6 @@
 /** `GET /report`: the lost time of a period by cause, as a table; and its markup for a document of its own. */
 import { z } from "zod";
+import { formatMatcher } from "../../alerting/matcher.ts";
 import { humanDuration } from "../../lib/duration.ts";
 import { columnPercent, count, counted, exactPercent, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
@@ -36,13 +37,14 @@ export function reportPage(report: Report, query: ReportPageQuery): HtmlPage {
   return { title, here: "incidents", path, refresh: "never", madeAt: report.now, body };
 }
 
-function form({ period, by, timezone }: ReportPageQuery): Markup {
+function form({ period, by, timezone, matchers }: ReportPageQuery): Markup {
   const periods = reportPeriods.map((name) => [name, PERIODS[name]] as const);
   const groups = reportGroups.map((name) => [name, GROUPS[name]] as const);
   return html`<form class="search" action="./report" method="get">
 <label>Period <select name="period">${optionsOf(periods, period)}</select></label>
 <label>By <select name="by">${optionsOf(groups, by)}</select></label>
 <label>Time zone <input name="timezone" value="${timezone}" maxlength="64"></label>
+<label>Recordings <input name="matchers" value="${matchers.map(formatMatcher).join(",")}" placeholder='location="Leeds"' maxlength="2000"></label>
 <button>Show</button></form>`;
 }
 
@@ -55,9 +57,11 @@ export function reportMarkup({ total, slos, items, by, period }: ReportPage): Ma
 <th scope="col">${capital(GROUPS[by])}</th><th scope="col" class="n">Available</th><th scope="col" class="n">Unplanned</th>
 <th scope="col" class="n">Lost</th>${heads}</tr></thead><tbody>${items.map((row) => rowMarkup(row, row))}
 ${rowMarkup({ name: `All ${counted(total.recordings, "recording")}`, id: "" }, total)}</tbody></table></div>
-<p class="soft">Time within the uploading schedule from ${period.from} to ${period.to}, days in ${period.timezone}, added up over
+<p class="soft">Time within the uploading schedule from ${minuteOf(period.from)} to ${minuteOf(period.to)} UTC, days in ${period.timezone}, added up over
 recordings; each second lost has one cause. Unplanned leaves maintenance out.${note}</p>`;
 }
+
+const minuteOf = (iso: string) => iso.slice(0, 16).replace("T", " ");
 
 function rowMarkup(
   { name, id }: Pick<ReportGroupRow, "name" | "id">,
