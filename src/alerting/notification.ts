@@ -199,6 +199,8 @@ export interface Suppressions {
   readonly recheckEveryMs: number;
   /** By episode: the alerts it inhibits. */
   readonly standsFor: ReadonlyMap<string, StandsFor>;
+  /** An alert that the group had as firing was over when this was found out, and so may be what had suppressed others. */
+  readonly isOutdated?: boolean | undefined;
   /** Of a group that the receiver is escalated to: what has counted for its alerts. */
   readonly clocks?: EscalationClocks | undefined;
 }

@@ -217,8 +217,7 @@ async function notify(run: DeliveryRun, batch: Batch, lease: Lease): Promise<Ser
     return pause(run, waitMs);
   }
   const content = await contentOf(run, batch.now, askedAt);
-  const mayBeOver = deps.clock.now() > lease.outdatedFrom;
-  const isOutdated = mayBeOver && (await deps.groups.hasEnded(content.firing.map(({ id }) => id)));
+  const isOutdated = await isOver(run, batch, content, lease);
   const now = deps.clock.now();
   if (isOutdated || now > lease.startBy) {
     await putOff(run, batch, lease, now, now);
@@ -233,6 +232,13 @@ async function notify(run: DeliveryRun, batch: Batch, lease: Lease): Promise<Ser
   if ("refusal" in outcome) await settleRefused(run, batch, lease, outcome.refusal);
   else await settleSent(run, batch, lease, content, outcome.conversation);
   return "one";
+}
+
+/** Whether an alert that the message would name as firing has ended since it was read. */
+async function isOver({ deps }: DeliveryRun, batch: Batch, { firing }: Content, lease: Lease): Promise<boolean> {
+  if (lease.outdatedFrom === Number.POSITIVE_INFINITY) return false;
+  if (batch.now.some(({ claim }) => claim.suppressions?.isOutdated)) return true;
+  return deps.clock.now() > lease.outdatedFrom && (await deps.groups.hasEnded(firing.map(({ id }) => id)));
 }
 
 /** Outcomes of all but the first group. */

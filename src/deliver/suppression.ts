@@ -72,11 +72,13 @@ export function createSuppression(deps: SuppressionDeps) {
       const startOf = await escalationStarts(claims, deps);
       const [known, stale] = await Promise.all([read(), staleness?.(alerts, clock.now())]);
       const facts: Facts = stale ? { ...known, stale } : known;
+      const stillFiring = new Set(known.firing.map(({ id }) => id));
       const found: Suppressions[] = [];
       const maybeYield = createYielder();
       for (const claim of claims) {
         const all = await runYielding(suppressionsOf(claim, route, facts), maybeYield);
-        found.push(withEscalation(claim, all, facts.now, startOf));
+        const isOutdated = claim.alerts.some(({ id, state }) => state === "firing" && !stillFiring.has(id));
+        found.push(withEscalation(claim, { ...all, isOutdated }, facts.now, startOf));
       }
       return found;
     },

@@ -46,7 +46,11 @@ const inhibitRules = [
 function stage(
   { store }: TestStore,
   waits?: Waits,
-  { meanwhile = async () => {}, rules = inhibitRules }: { meanwhile?: () => Promise<void>; rules?: InhibitRule[] } = {},
+  {
+    meanwhile = async () => {},
+    claimed = async () => {},
+    rules = inhibitRules,
+  }: { meanwhile?: () => Promise<void>; claimed?: (claim: object) => Promise<void>; rules?: InhibitRule[] } = {},
 ) {
   const { groups } = store;
   const clock = { at: T0, now: () => clock.at };
@@ -67,7 +71,10 @@ function stage(
       claim: async (...args) =>
         waits === "before it is claimed" && !waited
           ? wait({ kind: "pace", until: clock.at + PACE } as const)
-          : groups.claim(...args),
+          : groups.claim(...args).then(async (claim) => {
+              await claimed(claim);
+              return claim;
+            }),
       pace: async () => (waits === "after it is claimed" && !waited ? wait(PACE) : 0),
     },
     senders: new Map([[slack.id, { integration: slack, send: async (n) => void sent.push(contentOf(n)) }]]),
@@ -124,6 +131,26 @@ describeWithRedis("a recording that waits for pace while its location goes offli
       expect(run.sent.sort()).toEqual(["-cam late", "-shop late"]);
     },
   );
+});
+
+describeWithRedis("a recording that is over with its location while it is decided again", () => {
+  const testStore = useTestStore();
+
+  it("is not told as firing: what had inhibited it was over at the same moment", async () => {
+    const commit = committer(testStore());
+    let over = false;
+    const claimed = async (claim: object) => {
+      if (over || !run.sent.length || !("group" in claim) || claim.group !== "cam") return;
+      over = true;
+      await commit(T0 + SECOND, ends(camera, T0 + SECOND), ends(shop, T0 + SECOND));
+    };
+    const run = stage(testStore(), undefined, { claimed });
+    await commit(T0, fires(camera, at("cam")), fires(shop, at("shop")));
+    await run.deliver();
+    await run.deliver(HOUR);
+    expect(over).toBe(true);
+    expect(run.sent).toEqual(["+shop for 1", "-shop"]);
+  });
 });
 
 describeWithRedis("recordings of a camera server that goes offline", () => {

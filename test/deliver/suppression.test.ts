@@ -97,7 +97,15 @@ test("a group's alerts are inhibited by any alert that fires, and its own stand 
     maybeNotified: new Set(["maybe"]),
     recheckEveryMs: 5 * MINUTE,
     standsFor: new Map([[shop.id, { recordings: 1, locations: 0, names: ["Till"] }]]),
+    isOutdated: false,
   });
+});
+
+test("a group is outdated where one that it has as firing fires no more", async () => {
+  const isOutdated = async (claimed: readonly Alert[]) =>
+    (await suppressions(T0, [shop]).ofGroup(claimOf(claimed))).isOutdated;
+  expect(await isOutdated([shop, inside])).toBe(true);
+  expect(await isOutdated([shop, over(inside, T0)])).toBe(false);
 });
 
 test("a resolved alert is suppressed as a firing one is, and stands for none", async () => {
