@@ -48,7 +48,7 @@ export interface Members {
 interface LocationMembers {
   readonly known: number;
   readonly shared: SharedLabels;
-  /** One of its recordings, for what is known only through one. */
+  /** The first of its recordings by id, of those with a known time zone where there are any. */
   readonly sampleId: string;
 }
 
@@ -93,7 +93,7 @@ export function membersOf(
   return { revision: inventory.revision?.(), locations, quiet: Object.fromEntries(quiet) };
 }
 
-type Open = { known: number; readonly shared: Shared; readonly sampleId: string };
+type Open = { known: number; readonly shared: Shared; sampleId: string; isZoned: boolean };
 type Shared = Partial<Record<GroupLabel | "location_id", string>>;
 
 function join(
@@ -107,9 +107,11 @@ function join(
     ...(recording && Object.fromEntries(groupLabels.map((label) => [label, recording[FIELDS[label]]]))),
   };
   const open = all.get(value);
-  if (!open) all.set(value, { known: 1, shared: labels, sampleId: id });
+  const isZoned = recording?.timezone !== undefined;
+  if (!open) all.set(value, { known: 1, shared: labels, sampleId: id, isZoned });
   else {
     open.known++;
+    if (isZoned === open.isZoned ? id < open.sampleId : isZoned) [open.sampleId, open.isZoned] = [id, isZoned];
     for (const label of Object.keys(open.shared) as (keyof SharedLabels)[])
       if (open.shared[label] !== labels[label]) delete open.shared[label];
   }
