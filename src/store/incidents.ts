@@ -46,10 +46,12 @@ export function createFiringStore(redis: Redis, keys: Keys) {
     const stored = Number((await redis.get(keys.alertsRevision)) ?? 0);
     const behind = stored - revision;
     if (behind === 0) return;
-    const log = behind > 0 && behind < WRITES_LOGGED ? await redis.lrange(keys.alertsLog, 0, behind + SLACK) : [];
+    const isLogged = behind > 0 && behind < WRITES_LOGGED;
+    const log = isLogged ? await redis.lrange(keys.alertsLog, 0, behind + SLACK) : [];
     const writes = log.map((text) => JSON.parse(text) as readonly [revision: number, ids: readonly string[]]);
     const [oldest = Number.POSITIVE_INFINITY] = writes.at(-1) ?? [];
-    if (oldest > revision + 1) await readAll();
+    // A number that was spoiled, or began anew, says nothing of what was written.
+    if (!isLogged || oldest > revision + 1) await readAll();
     else await readSome([...new Set(writes.flatMap(([at, ids]) => (at > revision ? ids : [])))]);
     revision = stored;
     firing = [...alerts.values()];

@@ -280,6 +280,20 @@ describeWithRedis("what fires", () => {
     await testStore().redis.del(...(await testStore().redis.keys(`${testStore().store.keys.prefix}*`)));
     expect(await testStore().store.firing()).toEqual([]);
   });
+
+  it.each([
+    ["a text", "x"],
+    ["a huge number", "9".repeat(400)],
+  ])("is read again after somebody else wrote %s for its revision", async (_, rubbish) => {
+    const { redis, store } = testStore();
+    const commit = committer(testStore());
+    await commit(T0, fires(camera, to(slack.id)));
+    await redis.set(store.keys.alertsRevision, rubbish);
+    await store.firing();
+    await redis.del(store.keys.alertsRevision);
+    await commit(T0 + 1, fires(shop, to(slack.id)));
+    expect(await store.firing()).toHaveLength(2);
+  });
 });
 
 describeWithRedis("an acknowledgement", () => {
