@@ -88,7 +88,7 @@ export interface Lease {
 }
 
 /** `late`: the claim was too old to send under, or what it read is over; `nothing`: nothing to do before the next wake-up. */
-type Served = "one" | "late" | "nothing";
+type Served = "one" | "late" | "paced" | "nothing";
 
 type Batch = ReturnType<typeof decideStorm<ClaimedGroup>>;
 
@@ -104,7 +104,8 @@ export function createDeliver(deps: DeliverDeps) {
     while (claimsMore()) {
       const served = await serve(run, leaseMs);
       if (served === "nothing") return;
-      leaseMs = served === "late" ? Math.min(LONGEST_LEASE_MS, 2 * leaseMs) : LEASE_MS;
+      if (served === "late") leaseMs = Math.min(LONGEST_LEASE_MS, 2 * leaseMs);
+      else if (served === "one") leaseMs = LEASE_MS;
     }
   }
 
@@ -177,7 +178,7 @@ async function serve(run: DeliveryRun, leaseMs: number): Promise<Served> {
 /** Waits for the next pace token: too short for a job, which may be a tenth of a second late. */
 async function pause({ stopping }: DeliveryRun, ms: number): Promise<Served> {
   await sleep(ms, undefined, { signal: stopping }).catch(() => {});
-  return "one";
+  return "paced";
 }
 
 async function decide({ deps, integration }: DeliveryRun, claims: readonly RecoveredClaim[]) {
@@ -211,13 +212,17 @@ function decideByGroup(view: GroupView & Claimed): GroupDecision {
 async function notify(run: DeliveryRun, batch: Batch, lease: Lease): Promise<Served> {
   const { deps, integration } = run;
   const askedAt = deps.clock.now();
+  if (isOverAlready(batch, lease)) {
+    await putOff(run, batch, lease, askedAt, askedAt);
+    return "late";
+  }
   const waitMs = await deps.groups.pace(integration, askedAt);
   if (waitMs > 0) {
     await putOff(run, batch, lease, askedAt, askedAt + waitMs);
     return pause(run, waitMs);
   }
   const content = await contentOf(run, batch.now, askedAt);
-  const isOutdated = await isOver(run, batch, content, lease);
+  const isOutdated = await isOver(run, content, lease);
   const now = deps.clock.now();
   if (isOutdated || now > lease.startBy) {
     await putOff(run, batch, lease, now, now);
@@ -234,11 +239,14 @@ async function notify(run: DeliveryRun, batch: Batch, lease: Lease): Promise<Ser
   return "one";
 }
 
+/** Whether an alert of the message had ended when it was decided. */
+function isOverAlready({ now }: Batch, { outdatedFrom }: Lease): boolean {
+  return outdatedFrom < Number.POSITIVE_INFINITY && now.some(({ claim }) => claim.suppressions?.isOutdated);
+}
+
 /** Whether an alert that the message would name as firing has ended since it was read. */
-async function isOver({ deps }: DeliveryRun, batch: Batch, { firing }: Content, lease: Lease): Promise<boolean> {
-  if (lease.outdatedFrom === Number.POSITIVE_INFINITY) return false;
-  if (batch.now.some(({ claim }) => claim.suppressions?.isOutdated)) return true;
-  return deps.clock.now() > lease.outdatedFrom && (await deps.groups.hasEnded(firing.map(({ id }) => id)));
+async function isOver({ deps }: DeliveryRun, { firing }: Content, { outdatedFrom }: Lease): Promise<boolean> {
+  return deps.clock.now() > outdatedFrom && deps.groups.hasEnded(firing.map(({ id }) => id));
 }
 
 /** Outcomes of all but the first group. */
