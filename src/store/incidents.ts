@@ -50,7 +50,7 @@ export function createFiringStore(redis: Redis, keys: Keys) {
     const log = isLogged ? await redis.lrange(keys.alertsLog, 0, behind + SLACK) : [];
     const writes = log.map((text) => JSON.parse(text) as readonly [revision: number, ids: readonly string[]]);
     const [oldest = Number.POSITIVE_INFINITY] = writes.at(-1) ?? [];
-    // A number that was spoiled, or began anew, says nothing of what was written.
+    // A number that was spoiled, or is lower than before, says nothing of what was written.
     if (!isLogged || oldest > revision + 1) await readAll();
     else await readSome([...new Set(writes.flatMap(([at, ids]) => (at > revision ? ids : [])))]);
     revision = stored;
