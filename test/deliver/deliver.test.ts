@@ -56,6 +56,8 @@ interface Script {
   readonly sends?: readonly ((n: Notification, options: { plain?: boolean }) => void | Promise<void>)[];
   /** Of the first message, ms. */
   readonly paceWait?: number;
+  /** Of the messages in turn, ms. */
+  readonly paceWaits?: readonly number[];
   readonly annotate?: Annotate;
   /** Ids of recordings whose alerts are routed elsewhere now. */
   readonly routedElsewhere?: readonly string[];
@@ -72,7 +74,7 @@ function stage(script: Script) {
   let now = T0;
   const claims = [...script.claims];
   const sends = [...(script.sends ?? [])];
-  const paceWaits = [script.paceWait ?? 0];
+  const paceWaits = [...(script.paceWaits ?? [script.paceWait ?? 0])];
   let endings = script.endings ?? 0;
   const calls: unknown[][] = [];
   const leases: number[] = [];
@@ -416,6 +418,13 @@ it("a message that took 5 s to prepare is prepared again where an alert has ende
   expect(await sentAfter(1, 6 * SECOND)).toBe("cam2");
   expect(await sentAfter(1, 4 * SECOND)).toBe("cam1");
   expect(await sentAfter(9, 6 * SECOND)).toBe("cam5");
+});
+
+it("a wait for the pace leaves the lease as long as it had to be", async () => {
+  const claims = [1, 2, 3].map((i) => claimOf({ alerts: [firing(`cam${i}`)] }));
+  const run = stage({ claims, endings: 1, claimTakesMs: 6 * SECOND, paceWaits: [0, 5, 0] });
+  await run.deliver();
+  expect(run.leases.slice(0, 3)).toEqual([LEASE_MS, 2 * LEASE_MS, 2 * LEASE_MS]);
 });
 
 const RESTS: readonly [NotifyErrorCode, least: number, most: number][] = [
