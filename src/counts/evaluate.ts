@@ -144,10 +144,10 @@ export function countsOf(site: CountedSite, learned: LearnedSite, now: Instant, 
   };
 }
 
-/** Whether it counted on in an outage that lasts: then it does not need what is out. */
+/** Whether it counted on in an outage that lasts: then it does not need what is out. Visits before it are served late. */
 function hasCountedIn(outage: Interval, counted: Counted): boolean {
   if (outage.to < counted.now - HOUR_MS) return false;
-  const sum = countedSince(counted, Math.max(outage.from, counted.now - LASTING_MS));
+  const sum = countedSince(counted, Math.max(outage.from + HOUR_MS, counted.now - LASTING_MS));
   return sum.expected >= ENOUGH && sum.counted >= sum.expected / 2;
 }
 

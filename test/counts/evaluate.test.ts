@@ -295,6 +295,14 @@ describe("low counts", () => {
     expect(reasonOf(verdictOf({ ...shop, weeks: 3 }, {}, "r-shoes"))).toBe("history_too_thin");
   });
 
+  test("are explained by an outage that has just begun, though what was counted before it is served late", () => {
+    const now = NOW - HOUR / 3;
+    const outage = { recordingId: "r-shoes", from: now - 1.25 * HOUR, to: now };
+    const shop = { now, perHour: 600, zones: { shoes: { 14: 0 }, coats: {} }, tills: {} };
+    expect(reasonOf(verdictOf({ ...shop, outage }, { now }, "r-shoes"))).toBe("not_recording");
+    expect(verdictOf(shop, { now }, "r-shoes")).toMatchObject({ is: "implausible" });
+  });
+
   test("are not explained by another recording that has been offline while they were as usual", () => {
     const outage = { recordingId: "r-coats", from: NOW - 5 * DAY, to: NOW };
     const shop = { zones: { shoes: {}, coats: gone }, tills: {}, entries: { 13: 0, 14: 0 } };
