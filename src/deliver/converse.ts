@@ -36,22 +36,22 @@ export function conversationOf(
   const { claim } = first;
   const isOver = claim.group !== coldStartGroup && shares.every((one) => isOverAfter(one.claim, one.decision));
   const isOne = shares.length === 1;
-  const known = isOne ? claim.conversation : sharedBy(shares);
+  const joint = isOne && !integration.isIncident ? undefined : jointOf(shares, now);
+  const known = (isOne ? claim.conversation : sharedBy(shares)) ?? joint;
   if (known) {
-    const mine = shares.filter((one) => one.claim.conversation?.id === known.id);
-    const others = Math.max(0, ...mine.map((one) => one.claim.sharing ?? 0)) - mine.length;
+    const sharing = shares.filter(({ claim: { conversation, joint } }) => (conversation?.id ?? joint) === known.id);
+    const mine = sharing.filter((one) => one.claim.conversation);
+    const others = Math.max(0, ...sharing.map((one) => one.claim.sharing ?? 0)) - mine.length;
     return { ...known, isOver: isOver && others <= 0 };
   }
-  const id = isOne
-    ? ownId(integration, claim, token)
-    : conversationId(integration.id, "storm", jointToken(shares) ?? token);
+  const id = isOne ? ownId(integration, claim, token) : conversationId(integration.id, "storm", token);
   return { id, openedAt: now, ...(isOne ? {} : { groups: shares.length }), isOver };
 }
 
-/** Of the first summary about one of them that may have been accepted: another one continues it. */
-function jointToken(shares: readonly Share[]): string | undefined {
-  const joints = shares.map(({ claim }) => (claim.unsureSince === undefined ? "" : claim.joints?.split(" ")[0]));
-  return joints.find((joint) => joint);
+/** Of a summary that may have been accepted: another one continues it, and an incident is continued by each of its groups. */
+function jointOf(shares: readonly Share[], now: Instant): Conversation | undefined {
+  const id = shares.find(({ claim }) => claim.joint !== undefined)?.claim.joint;
+  return id === undefined ? undefined : { id, openedAt: now, groups: shares.length };
 }
 
 /** Of the conversation that a group has, or would open. */

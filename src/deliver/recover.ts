@@ -2,7 +2,7 @@
  * A message whose outcome is unknown, as the channel knows it: the posts of its conversation say which alerts it was
  * about, and these count as notified before the group is decided again.
  */
-import { conversationId, traceOf } from "../alerting/conversation.ts";
+import { traceOf } from "../alerting/conversation.ts";
 import { toNotifiedAlert } from "../alerting/needs-update.ts";
 import type { FoundPost, NotificationLogEntry } from "../alerting/notification.ts";
 import type { Integration } from "../alerting/route.ts";
@@ -53,10 +53,7 @@ export async function recover(run: DeliveryRun, claims: readonly Claimed[], now:
     return retryAt === undefined ? nothing : { retryAt };
   }
   const accepted = new Map([...posts.values()].flat().map((post) => [post.notificationId, post.handle]));
-  const sharing = Map.groupBy(
-    claims.flatMap((claim) => jointIds(integration, claim)),
-    (id) => id,
-  );
+  const sharing = Map.groupBy(claims, ({ joint }) => joint);
   const groupsOf = (id: string) => sharing.get(id)?.length;
   return { claims: claims.map((claim) => withPosts(integration, claim, { posts, groupsOf, now })), accepted };
 }
@@ -75,15 +72,9 @@ function notFound({ deps, integration, failing }: DeliveryRun, thrown: unknown, 
 /** Those of summaries first: they are few. */
 function conversationsOf(integration: Integration, claims: readonly Claimed[]) {
   const unsure = claims.filter(({ unsureSince }) => unsureSince !== undefined);
-  const joint = unsure.flatMap((claim) => jointIds(integration, claim).map((id) => ({ id, handle: undefined })));
+  const joint = unsure.flatMap(({ joint: id }) => (id === undefined ? [] : { id, handle: undefined }));
   const own = unsure.map((claim) => ({ id: ownId(integration, claim), handle: claim.conversation?.handle }));
   return [...new Map([...joint, ...own].map((one) => [one.id, one])).values()];
-}
-
-/** Of the summaries that may be about the group. */
-function jointIds({ id }: Integration, { joints = "", unsureSince }: Claimed): string[] {
-  if (unsureSince === undefined) return [];
-  return joints.split(" ").flatMap((token) => (token === "" ? [] : conversationId(id, "storm", token)));
 }
 
 interface Known {
@@ -95,7 +86,7 @@ interface Known {
 /** The group as it is with what these posts were about. */
 function withPosts(integration: Integration, claim: Claimed, { posts, groupsOf, now }: Known): RecoveredClaim {
   if (claim.unsureSince === undefined) return claim;
-  const ids = [...jointIds(integration, claim), ownId(integration, claim)];
+  const ids = [...(claim.joint === undefined ? [] : [claim.joint]), ownId(integration, claim)];
   const found = ids.flatMap((id) => (posts.get(id) ?? []).map((post) => ({ ...post, id })));
   const traces = new Set(found.flatMap((post) => post.alerts));
   const isKnown = !traces.has("all") && ids.every((id) => posts.has(id));

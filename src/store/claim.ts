@@ -29,8 +29,8 @@ export interface Claimed extends Omit<ConversationView, "now" | "sendResolved" |
   readonly clocks?: EscalationClocks | undefined;
   /** Those of `maybeNotified` that only the last claim which died may have notified of. */
   readonly inFlight?: readonly string[] | undefined;
-  /** Tokens of the storms whose message may be about it, in a list with spaces. */
-  readonly joints?: string | undefined;
+  /** The conversation of a summary that may be about it: the outcome of that message is unknown. */
+  readonly joint?: string | undefined;
   /** Since when it is not known whether a message was accepted; undefined: it is. */
   readonly unsureSince?: Instant | undefined;
 }
@@ -65,7 +65,7 @@ type Plain =
   | "newsAt"
   | "sharing"
   | "opens"
-  | "joints";
+  | "joint";
 
 interface GroupRow extends Pick<Claimed, "group" | "unsureSince" | Plain> {
   readonly dueSince?: Instant;

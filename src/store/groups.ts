@@ -3,6 +3,7 @@
  * settles or postpones it; each takes effect whole, so that a crash between two repeats at most the message in flight.
  */
 import type { Redis } from "ioredis";
+import { conversationId } from "../alerting/conversation.ts";
 import type { EscalationClocks } from "../alerting/escalation.ts";
 import type { SuppressedState } from "../alerting/needs-update.ts";
 import type { NotificationLogEntry, NotifyErrorCode, NotifyErrorScope } from "../alerting/notification.ts";
@@ -150,7 +151,8 @@ function createClaims(redis: Redis, keys: Keys, { finish }: Journal) {
      */
     async claim(of: Integration, token: string, now: Instant, leaseMs: number, aheadMs = 0) {
       const { id, endpoint, paceMs } = of;
-      const traits = { paceMs, paced: pacedBy(of), converses: of.conversation !== undefined };
+      const joint = conversationId(id, "storm", token);
+      const traits = { paceMs, paced: pacedBy(of), converses: of.conversation !== undefined, joint };
       const args = { integration: id, endpoint, token, now, leaseMs, ...traits, aheadMs, storm: STORM, most: TAKEN };
       const take = async (from: number): Promise<ClaimReply> => {
         const reply = readClaim((await claim(keys.claim(id), { ...args, from })) as [string, ...string[][]]);

@@ -2,8 +2,9 @@
 -- at a time. The same token again (its reply was lost) gives the same groups again.
 -- KEYS[1] claim of the integration: "<token>\n<lease, ms>\n<group>\n<group>…"
 -- args    integration, endpoint, token, now, leaseMs, paceMs (0: none), paced (what it is counted by), converses (it has
---         conversations), aheadMs (a storm includes groups due for the first time this soon), storm {groups, alerts (most
---         of each), leaseMs}, from, most (which of its groups to take; the same token takes the next ones)
+--         conversations), joint (the id of one that a summary opens under this claim), aheadMs (a storm includes groups
+--         due for the first time this soon), storm {groups, alerts (most of each), leaseMs}, from, most (which of its
+--         groups to take; the same token takes the next ones)
 -- Returns a list. First JSON: {kind: 'busy' | 'backoff' | 'pace' | 'gather' | 'idle' | 'unsettled', until} or {kind:
 --         'group' | 'storm', failures, due (how many groups are), isAll, leaseMs, hasMore, groups: [{group, labels, …}]}.
 --         Then for each group the list suppressed, maybe (as stored), episode, ….
@@ -119,9 +120,9 @@ local function converse(key, died)
   if died then redis.call('HSETNX', key, 'unsure', redis.call('HGET', key, 'began') or now) end
   redis.call('HSETNX', key, 'opens', token)
   local is_unsure = redis.call('HEXISTS', key, 'unsure') == 1
-  local joints = is_unsure and redis.call('HGET', key, 'joints') or ''
-  if #groups > 1 and not string.find(joints, token, 1, true) then joints = joints .. token .. ' ' end
-  redis.call('HSET', key, 'joints', joints)
+  local joint = is_unsure and redis.call('HGET', key, 'joint') or ''
+  if joint == '' and #groups > 1 then joint = args.joint end
+  redis.call('HSET', key, 'joint', joint)
 end
 
 -- Marks the group as claimed and gives its settings and its members.
@@ -141,8 +142,9 @@ local function take(group)
   if since and since > now and not later then redis.call('HSET', key, 'since', now) end
 
   local stored = redis.call('HMGET', key, 'labels', 'repeat', 'since', 'fails', 'interval', 'interrupted', 'storm',
-    'suppressed', 'maybe', 'after', 'clocks', 'conversation', 'shown', 'opens', 'joints', 'unsure')
-  local talk = stored[12] and talk_key(integration, stored[12])
+    'suppressed', 'maybe', 'after', 'clocks', 'conversation', 'shown', 'opens', 'joint', 'unsure')
+  local joint = stored[15] ~= '' and stored[15] ~= args.joint and stored[15] or nil
+  local talk = stored[12] and talk_key(integration, stored[12]) or joint and shared_key(integration, joint)
   local members = redis.call('SMEMBERS', members_key(integration, group))
   table.insert(members, 1, stored[8] or '[]')
   table.insert(members, 2, stored[9] or '[]')
@@ -160,7 +162,7 @@ local function take(group)
     conversation = stored[12] or nil,
     shown = stored[13] or nil,
     opens = stored[14] or nil,
-    joints = stored[15] or nil,
+    joint = joint,
     unsureSince = tonumber(stored[16] or ''),
     sharing = talk and redis.call('SCARD', talk) or nil,
     newsAt = later,

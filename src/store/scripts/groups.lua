@@ -11,8 +11,8 @@
 --                              conversation (JSON, while open); shown (a hash of what its root shows, and since when,
 --                              where edits keep that the present); touched (when that changed during a claim);
 --                              later (when it is due otherwise, where it is due sooner for its root alone);
---                              opens (token of the first claim that could open it); joints (tokens of storms whose
---                              message may be about it); unsure (since when it is not known what was accepted)
+--                              opens (token of the first claim that could open it); joint (id of the conversation that the
+--                              summary of its first storm opens); unsure (since when it is not known what was accepted)
 --   talk:<integration>:<conversation>  set of groups in one conversation
 --   mem:<integration>:<group>  set of episodes
 --   in:<episode>               set of destinations
@@ -91,9 +91,10 @@ local function end_suppression(cause, now, paced)
 end
 
 -- The set of groups that share the conversation (JSON); nothing where it is of one group.
+local function shared_key(integration, id) return p .. 'talk:' .. integration .. ':' .. id end
 local function talk_key(integration, conversation)
   local talk = cjson.decode(conversation)
-  return talk.groups and p .. 'talk:' .. integration .. ':' .. talk.id
+  return talk.groups and shared_key(integration, talk.id)
 end
 
 -- What a root shows may not be the present any more: the group is decided again, with nothing late in it. `is_any`: also

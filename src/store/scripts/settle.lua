@@ -42,7 +42,7 @@ local touched = redis.call('HEXISTS', key, 'touched') == 1
 redis.call('HDEL', key, 'want', 'claimed', 'began', 'touched', 'later')
 -- Only the root was brought up to date.
 if not args.newsAt then
-  redis.call('HDEL', key, 'since', 'fails', 'suppressed', 'maybe', 'interrupted', 'joints', 'unsure')
+  redis.call('HDEL', key, 'since', 'fails', 'suppressed', 'maybe', 'interrupted', 'joint', 'unsure')
   -- A message that may have been accepted has opened a conversation of this id.
   local suppressed = args.suppressed
   if not suppressed or suppressed.maybeNotified == '[]' then redis.call('HDEL', key, 'opens') end
