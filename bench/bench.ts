@@ -2,8 +2,10 @@
 import { availableParallelism } from "node:os";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { benchCounts } from "./counts.ts";
+import { benchDoubling } from "./doubling.ts";
 import { benchFlip } from "./flip.ts";
 import { load } from "./measure.ts";
+import { benchMillion } from "./million.ts";
 import { benchRedis } from "./redis.ts";
 import { asText, type Report } from "./report.ts";
 import { benchScrape } from "./scrape.ts";
@@ -14,6 +16,7 @@ import { benchSweep } from "./sweep.ts";
 
 interface Options {
   readonly recordings: number[];
+  readonly replicas: number;
   readonly only: Part[];
   readonly times: number;
   readonly seconds: number;
@@ -29,9 +32,14 @@ const parts = {
   steady: async ({ recordings, seconds }: Options) => [await benchSteady(recordings, seconds)],
   redis: async ({ recordings, seconds }: Options) => [await benchRedis(recordings, seconds)],
   counts: async () => [await benchCounts()],
+  million: ({ recordings, replicas, seconds }: Options) =>
+    benchMillion({ recordings: Math.max(...recordings), replicas, seconds }),
+  doubling: async ({ recordings, times }: Options) => [await benchDoubling(Math.max(...recordings), times)],
 } satisfies Record<string, (options: Options) => Promise<Report[]>>;
 type Part = keyof typeof parts;
 const partNames = Object.keys(parts) as Part[];
+/** They take long: only where they are asked for. */
+const large: readonly Part[] = ["million", "doubling"];
 
 await new Command("bench")
   .description(
@@ -45,10 +53,19 @@ await new Command("bench")
       "  scrape  /metrics, beside copying the same bytes; how long the event loop stands still\n" +
       "  steady  the daemon's CPU and memory at a 5 s interval, from outside\n" +
       "  redis   Redis' memory by what it is for, and its traffic and disk at each sweep\n" +
-      "  counts  requests an hour for visitor counts, of 1,000 locations whatever the size",
+      "  counts  requests an hour for visitor counts, of 1,000 locations whatever the size\n" +
+      "  million  1,000,000 recordings on several replicas at one sweep a minute: starts, and a minute of each\n" +
+      "  doubling  one sweep of 1,000 recordings, of 2,000 and so on up to 1,000,000\n\n" +
+      "The last two run only where --only names them; of several sizes they take the largest.",
   )
-  .option("--recordings <sizes>", "sizes of the fleet", sizes, [1_000, 10_000, 100_000])
-  .option("--only <parts>", `any of ${partNames.join(", ")}`, chosenParts, partNames)
+  .option("--recordings <sizes>", "sizes of the fleet (default: 1000,10000,100000; 1000000 for the last two)", sizes)
+  .option(
+    "--only <parts>",
+    `any of ${partNames.join(", ")}`,
+    chosenParts,
+    partNames.filter((name) => !large.includes(name)),
+  )
+  .option("--replicas <n>", "how many share a million", positive, 4)
   .option("--times <n>", "sweeps and scrapes measured of each kind", positive, 20)
   .option("--seconds <n>", "how long a steady daemon is watched", positive, 60)
   .addOption(new Option("--output <format>", "how to print it").choices(["text", "json"]).default("text"))
@@ -56,14 +73,15 @@ await new Command("bench")
   .action(run)
   .parseAsync();
 
-async function run(options: Options): Promise<void> {
+async function run(options: Omit<Options, "recordings"> & Partial<Options>): Promise<void> {
   const print = (text: string) => process.stdout.write(text);
   const { output, only } = options;
   const machine = `Node ${process.version}, ${availableParallelism()} cores, load ${load().toFixed(2)}`;
   if (output === "text") print(`${machine}\n`);
   const reports: Report[] = [];
   for (const part of only) {
-    const found = await parts[part](options);
+    const usual = large.includes(part) ? [1_000_000] : [1_000, 10_000, 100_000];
+    const found = await parts[part]({ ...options, recordings: options.recordings ?? usual });
     reports.push(...found);
     if (output === "text") print(found.map(asText).join(""));
   }

@@ -11,6 +11,8 @@ export interface ConfigOptions {
   /** Without `group_wait` or a pause between messages of a group. */
   readonly atOnce?: boolean;
   readonly rules?: readonly object[];
+  /** The default unless given. */
+  readonly uptimeInterval?: string;
 }
 
 /** Notifies of an offline recording at the first sweep that reads it. */
@@ -22,13 +24,14 @@ export const offlineAtOnce = {
 };
 
 /** YAML of a complete configuration. */
-export function configText({ service, redisUrl, statusInterval, webhooks, atOnce, rules }: ConfigOptions): string {
+export function configText(options: ConfigOptions): string {
+  const { service, redisUrl, statusInterval, webhooks, atOnce, rules, uptimeInterval } = options;
   const { control_url: _, ...address } = service;
   const timers = atOnce ? { group_wait: "0s", group_interval: "1s" } : {};
   return stringify({
     service: address,
     redis: { url: redisUrl },
-    watch: { status_interval: statusInterval },
+    watch: { status_interval: statusInterval, ...(uptimeInterval && { uptime_interval: uptimeInterval }) },
     ...(rules ? { rules } : {}),
     route: {
       receiver: "slack-0",

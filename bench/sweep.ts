@@ -10,7 +10,7 @@ const WARM_UP = 4;
 const FLIPPING_SHARE = 0.01;
 
 /** One rule of each kind; offline recordings are notified at once. */
-const RULES = [
+export const RULES = [
   offlineAtOnce,
   { alert: "LowQuality", when: { average_quality: { below: 0.7, clear_above: 0.8 } }, for: "15m" },
   { alert: "LowUptime", when: { overall_uptime: { below: 0.95, clear_above: 0.97, over: "24h" } } },
@@ -150,7 +150,7 @@ async function measure(
 }
 
 /** CPU and commands of the server between `begin` and `end`, its own two looks left out. */
-async function redisMeter(url: string) {
+export async function redisMeter(url: string) {
   const redis = new Redis(url);
   const look = async () => {
     const text = await redis.info("cpu", "stats");

@@ -15,6 +15,8 @@ const PATIENCE_MS = 180_000;
 export interface Watching {
   readonly shards: number;
   /** Every shard had a good sweep after `since`. */
+  sweptWhole(since: number): Promise<void>;
+  /** The same, and what was found at a cold start is summed up. */
   swept(since: number): Promise<void>;
   /** The uptime figures of every shard were read after `since`. */
   figured(since: number): Promise<void>;
@@ -23,8 +25,8 @@ export interface Watching {
   close(): Promise<void>;
 }
 
-/** Looks at the daemon that watches so many recordings through this Redis. */
-export function watchDaemon(redisUrl: string, recordings: number): Watching {
+/** Looks at the daemon that watches so many recordings through this Redis; waits for nothing longer than `patienceMs`. */
+export function watchDaemon(redisUrl: string, recordings: number, patienceMs = PATIENCE_MS): Watching {
   const redis = new Redis(redisUrl);
   const store = createStore(redis, PREFIX);
   const shards = Math.ceil(recordings / RECORDINGS_PER_LOCATION / LOCATIONS_PER_SHARD);
@@ -34,9 +36,9 @@ export function watchDaemon(redisUrl: string, recordings: number): Watching {
     return good.length >= shards;
   };
   const waitFor = async (what: string, isThere: () => Promise<boolean>) => {
-    const deadline = Date.now() + PATIENCE_MS;
+    const deadline = Date.now() + patienceMs;
     while (!(await isThere())) {
-      if (Date.now() > deadline) throw new Error(`${what}: not within ${PATIENCE_MS / 1000} s`);
+      if (Date.now() > deadline) throw new Error(`${what}: not within ${patienceMs / 1000} s`);
       await sleep(LOOK_MS);
     }
   };
@@ -44,6 +46,7 @@ export function watchDaemon(redisUrl: string, recordings: number): Watching {
   const isSummed = async () => (await redis.hget(store.keys.started, "state")) === "summed";
   return {
     shards,
+    sweptWhole: (since) => until("shard:", since),
     async swept(since) {
       await until("shard:", since);
       // A flip before the summary of the cold start is part of it, without its own message.

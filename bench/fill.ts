@@ -1,0 +1,119 @@
+/** Fills a Redis as replicas that watch the simulated fleet leave it: names, healthy states and uptime. */
+import { Queue } from "bullmq";
+import { Redis } from "ioredis";
+import { parseConfig } from "../src/config/load.ts";
+import type { Recording, UptimeBucket } from "../src/health/recording.ts";
+import { afterReading, type ShardState } from "../src/health/shard-state.ts";
+import { type Figure, figuresOf, uptimeRetentionMs } from "../src/health/uptime.ts";
+import { chunksOf } from "../src/lib/chunks.ts";
+import { HOUR_MS } from "../src/lib/clock.ts";
+import { dayOf } from "../src/lib/when.ts";
+import { advance, calendarOf } from "../src/poll/uptime-days.ts";
+import { makeLocation, makeRecording } from "../src/simulator/fleet.ts";
+import { Traits } from "../src/simulator/traits.ts";
+import { Visits } from "../src/simulator/visits/parameters.ts";
+import { createStore, type Store } from "../src/store/store.ts";
+import type { UptimeHistory } from "../src/store/uptime-history.ts";
+import { RECORDINGS_PER_LOCATION } from "./stage.ts";
+
+const PREFIX = "lenswatch";
+/** The simulator's own, unless told otherwise. */
+const SEED = 1;
+const LOCATIONS_AT_ONCE = 1_000;
+const MADE_LIKE = { traits: Traits.parse({}), visits: Visits.parse({}) };
+
+type Place = ReturnType<typeof makeLocation>;
+
+/** With no replica running. What they left to be read of uptime is dropped: it is there. */
+export async function fillRedis(redisUrl: string, configText: string, recordings: number): Promise<void> {
+  const parsed = parseConfig(configText, { file: "bench.yaml", env: {} });
+  if ("problems" in parsed) throw new Error(JSON.stringify(parsed.problems));
+  const { rules, watch } = parsed.config;
+  const redis = new Redis(redisUrl, { maxRetriesPerRequest: null });
+  const store = createStore(redis, PREFIX);
+  const now = Date.now();
+  const places = Array.from({ length: Math.ceil(recordings / RECORDINGS_PER_LOCATION) }, (_, index) =>
+    makeLocation(SEED, index, MADE_LIKE.traits),
+  );
+  const assigned = await store.assignments.update(
+    places.map(({ id }) => id),
+    [],
+    watch.locationsPerRequest,
+  );
+  for (const page of chunksOf(places, LOCATIONS_AT_ONCE)) {
+    await store.inventory.saveLocations(page.map(({ id, name, timezone }) => ({ id, name, timezone })));
+    const ids = page.map(({ id }) => id);
+    await store.assignments.noteSeen(ids, now);
+  }
+  const history = historyAt(now, uptimeRetentionMs(rules));
+  const figures = figuresOf(rules).map(({ key }) => key);
+  for (const [shard, here] of Map.groupBy(places, ({ id }) => assigned.get(id) ?? 0)) {
+    await fillShard(store, shard, { here, now, history, figures });
+  }
+  await store.shards.noteAttempt("inventory", now);
+  await store.coldStart.begin(now);
+  await store.coldStart.sum([], [], { complete: true, unsettled: 0 }, now);
+  const uptime = new Queue("uptime", { prefix: store.keys.queuePrefix, connection: redis });
+  await uptime.drain();
+  await uptime.close();
+  redis.disconnect();
+}
+
+interface Filling {
+  readonly here: readonly Place[];
+  readonly now: number;
+  readonly history: UptimeHistory;
+  readonly figures: readonly Figure[];
+}
+
+async function fillShard(store: Store, shard: number, { here, now, history, figures }: Filling): Promise<void> {
+  const rows = here.flatMap(recordingsOf);
+  await store.inventory.saveRecordings(rows);
+  const { nonce } = await store.shards.read(shard);
+  const state = stateOf(here, rows, now);
+  await store.shards.commitShard(shard, { expected: nonce, now, changes: [], state, sweep: { known: rows.length } });
+  await store.uptime.saveHistories(shard, new Map(rows.map(({ id }) => [id, history])));
+  const ratios = new Map(rows.map(({ id }) => [id, 0.99]));
+  await store.uptime.saveFigures(shard, now, new Map(figures.map((figure) => [figure, ratios])));
+  await store.shards.noteAttempt(`uptime:${shard}`, now);
+}
+
+function recordingsOf(place: Place): Recording[] {
+  const { id: locationId, organisation, timezone } = place;
+  return Array.from({ length: RECORDINGS_PER_LOCATION }, (_, i) => {
+    const { id, name, cameraServer, useUploadingSchedule } = makeRecording(SEED, place, i, MADE_LIKE);
+    return { id, name, organisation, cameraServer, locationId, useUploadingSchedule, timezone };
+  });
+}
+
+/** All are online. */
+function stateOf(here: readonly Place[], rows: readonly Recording[], now: number): ShardState {
+  const reading = { status: "online" as const, lastSeenAt: now, averageQuality: 0.9 };
+  const states = rows.map(({ id, locationId }) => {
+    return [
+      id,
+      afterReading(undefined, { recordingId: id, locationId, ...reading }, locationId, now, undefined),
+    ] as const;
+  });
+  const locations = new Map(here.map(({ id }) => [id, { id, alerts: undefined }]));
+  return { sweptAt: now, recordings: new Map(states), locations };
+}
+
+/** Full hours as far back as they are kept. */
+function historyAt(now: number, retainMs: number): UptimeHistory {
+  const hours = Math.ceil(retainMs / HOUR_MS);
+  const first = now - (now % HOUR_MS) - hours * HOUR_MS;
+  const buckets = Array.from(
+    { length: hours },
+    (_, i): UptimeBucket => ({
+      startAt: first + i * HOUR_MS,
+      withinSchedule: true,
+      segmentsExpected: 60,
+      segmentsReceived: 59 + (i % 2),
+      avgUptimeOnSegment: undefined,
+      pcSegmentsReceived: undefined,
+      overallUptime: 0.98 + (i % 7) / 500,
+    }),
+  );
+  return advance(undefined, { from: dayOf(first, "UTC"), buckets }, calendarOf(now, "UTC", retainMs));
+}
