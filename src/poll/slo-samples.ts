@@ -40,7 +40,6 @@ export function createSloSamples(deps: SloSamplesDeps): () => Promise<readonly S
     hadRoom = leftOut === 0;
   };
   return async () => {
-    if (config.slos.length === 0) return [];
     try {
       const known = await store.readAll();
       const now = clock.now();
@@ -95,6 +94,7 @@ async function countRecordings(
   { fleet: readFleet, config, schedules }: SloSamplesDeps,
   now: Instant,
 ): Promise<ReadonlyMap<string, Counted>> {
+  if (config.slos.length === 0) return new Map();
   const fleet = await readFleet();
   const { inSchedule } = schedules(now);
   const counts = new Map<string, Counted>();

@@ -143,10 +143,14 @@ describe("samples of error budgets", () => {
     expect(lines).toEqual([[{ kept: 500, leftOut: 2 }, "error budgets left out, too many groups"]]);
   });
 
-  test("cost nothing without an objective, and a failure is no evidence", async () => {
-    const none = samplesOf({ slos: [] });
+  test("are not taken without an objective, which deletes those of before; a failure is no evidence", async () => {
+    const stored = new Map<string, LabelledBudget>();
+    await samplesOf({}, stored).sample();
+    const none = samplesOf({ slos: [] }, stored);
     none.fail();
+    none.clock.at += MINUTE;
     expect(await none.sample()).toEqual([]);
+    expect([...stored.keys()]).toEqual([]);
     const broken = samplesOf();
     broken.fail();
     expect(await broken.sample()).toBeUndefined();
