@@ -198,7 +198,15 @@ async function fleetView(runtime: Runtime, { engine, config }: Setup): Promise<F
   const { at, hours } = await store.countVerdicts.refreshJudged();
   const isRead = config.counts.read && snapshot.now - at <= 3 * config.counts.intervalMs;
   const slos = await readBudgets(runtime, config.slos);
-  return { snapshot, rules: config.rules, otherAlerts, slos, hours: isRead ? hours : undefined };
+  const countsReadAt = config.counts.read ? await countsReadSince(store, snapshot.shardNumbers) : undefined;
+  return { snapshot, rules: config.rules, otherAlerts, slos, hours: isRead ? hours : undefined, countsReadAt };
+}
+
+/** When the counts of one of these shards were last read, of the one where that is longest ago. */
+export async function countsReadSince({ shards }: Pick<Runtime["store"], "shards">, swept: readonly number[]) {
+  const attempts = await shards.attemptsOf(swept.map((shard) => `counts:${shard}`));
+  const read = [...attempts.values()].flatMap(({ goodAt }) => (goodAt > 0 ? goodAt : []));
+  return read.length > 0 ? Math.min(...read) : undefined;
 }
 
 async function readBudgets({ store, clock }: Runtime, slos: Config["slos"]): Promise<BudgetLeft[]> {

@@ -74,7 +74,8 @@ export class PollJobs {
       store: context.slos,
       schedules: createScheduleLookup(context.uptime, context.inventory),
     });
-    const self = { ...context, ...watch, store, requestTimeoutMs, together, sampleSlos };
+    const countsIntervalMs = read && countsConditions(context.rules).length > 0 ? intervalMs : undefined;
+    const self = { ...context, ...watch, store, requestTimeoutMs, together, sampleSlos, countsIntervalMs };
     this.#evaluateSelf = createSelfAlerts({ ...self, intervalMs: watch.statusIntervalMs });
   }
 

@@ -54,6 +54,8 @@ export interface SelfEvidence {
   readonly shards: readonly Attempt[];
   readonly inventory: Attempt;
   readonly uptimes: Attempt;
+  /** Of counts. */
+  readonly counts?: Attempt | undefined;
   /** Of each shard, where segments are watched. */
   readonly segments?: readonly Attempt[];
   /** Of `GET /v1/status`. */
@@ -67,6 +69,8 @@ export interface SelfEvidence {
 
 export interface SelfContext extends GroupMoment {
   readonly uptimeIntervalMs: number;
+  /** Undefined: no rule depends on counts. */
+  readonly countsIntervalMs?: number | undefined;
   readonly inventoryIntervalMs: number;
   /** How long a request may be under way: an attempt is known only when it ends. */
   readonly requestTimeoutMs: number;
@@ -165,32 +169,35 @@ function sweepsOf({ shards, inventory }: SelfEvidence, context: SelfContext) {
   };
 }
 
-function areUptimesStale({ uptimes }: SelfEvidence, context: SelfContext): boolean {
-  const { now, uptimeIntervalMs } = context;
-  const isOld = now - uptimes.goodAt > GAP_INTERVALS * uptimeIntervalMs;
-  return isOld && isFailing(uptimes, context, uptimeIntervalMs) === true;
+function areStale(figures: Attempt, context: SelfContext, intervalMs: number): boolean {
+  const isOld = context.now - figures.goodAt > GAP_INTERVALS * intervalMs;
+  return isOld && isFailing(figures, context, intervalMs) === true;
 }
 
 function serviceEvaluator(evidence: SelfEvidence, context: SelfContext): Evaluator {
   const sweeps = sweepsOf(evidence, context);
-  const stale = areUptimesStale(evidence, context);
-  const { shards, inventory } = evidence;
+  const { shards, inventory, uptimes, counts } = evidence;
+  const stale = areStale(uptimes, context, context.uptimeIntervalMs);
+  const { countsIntervalMs } = context;
+  const uncounted = counts && countsIntervalMs && areStale(counts, context, countsIntervalMs) ? [counts] : [];
   const isLate = sweeps.late.length > 0 && sweeps.failed.length + sweeps.partly.length === 0;
   // A location list that failed or was rejected, while the locations known so far are swept.
   const listFailing = shards.length > 0 && isFailing(inventory, context, context.inventoryIntervalMs) === true;
   const isUnreachable = ({ when }: Rule) => when.kind === "service" && when.state === "unreachable";
   const lacking = disbelieved(shards);
   const late = lateSegments(evidence.segments ?? []);
-  const others = [...(stale ? [evidence.uptimes] : []), ...(listFailing ? [inventory] : []), ...lacking, ...late];
+  const others = [...(stale ? [uptimes] : []), ...(listFailing ? [inventory] : []), ...lacking, ...late];
   const causes = (rule: Rule) =>
-    isUnreachable(rule) ? sweeps.failed : [...others, ...sweeps.failed, ...sweeps.partly];
+    isUnreachable(rule) ? sweeps.failed : [...others, ...sweeps.failed, ...sweeps.partly, ...uncounted];
   const failure = (rule: Rule) => causes(rule).find(({ error }) => error)?.error;
   const health = healthOf(evidence, context);
   const detail = (rule: Rule) => [failure(rule), isUnreachable(rule) && health].filter(Boolean).join(" ") || undefined;
   return {
     subject: serviceSubject,
     evidence: (rule) =>
-      isUnreachable(rule) ? unreachable(sweeps) : partlyUnreachable(sweeps, others.length > 0 || isLate),
+      isUnreachable(rule)
+        ? unreachable(sweeps)
+        : partlyUnreachable(sweeps, others.length + uncounted.length > 0 || isLate),
     // Until every shard was asked again, recordings of the others have only the state of before.
     defersResolve: (rule, clearingSince) =>
       isUnreachable(rule) && sweeps.failed.some(({ attemptedAt }) => attemptedAt < clearingSince),
@@ -199,11 +206,16 @@ function serviceEvaluator(evidence: SelfEvidence, context: SelfContext): Evaluat
       timezone: "UTC",
       detail: detail(rule),
       // The other summaries name the part that does not answer.
-      restated: isUnreachable(rule) || (others.length === 0 && !isLate) ? generatedOf(rule, ["summary"]) : [],
+      restated:
+        isUnreachable(rule) || (others.length + uncounted.length === 0 && !isLate)
+          ? generatedOf(rule, ["summary"])
+          : [],
     }),
     describe(rule) {
       const figures = late.length > 0 ? SEGMENTS_LACKING : PARTLY_UNREACHABLE;
-      const answers = lacking.length > 0 ? RECORDINGS_LACKING : figures;
+      const isPartly = sweeps.failed.length + sweeps.partly.length > 0;
+      const lasting = uncounted.length > 0 && !isPartly && figures === PARTLY_UNREACHABLE ? STALE_COUNTS : figures;
+      const answers = lacking.length > 0 ? RECORDINGS_LACKING : lasting;
       const named = stale ? STALE_UPTIMES : listFailing ? LIST_FAILING : answers;
       const partly = isLate && named === PARTLY_UNREACHABLE ? lateSweeps(sweeps.late, shards.length, context) : named;
       return describe(rule, {}, isUnreachable(rule) ? UNREACHABLE : partly, detail(rule));
@@ -240,6 +252,10 @@ const PARTLY_UNREACHABLE = [
 const STALE_UPTIMES = [
   "Uptime figures of the analytics service are stale",
   "The Core API does not answer: uptime figures stay as they were.",
+] as const;
+const STALE_COUNTS = [
+  "Visitor counts of the analytics service are stale",
+  "They cannot be read: rules on counts find nothing new, and their alerts stay.",
 ] as const;
 const LIST_FAILING = [
   "The location list of the analytics service is missing or rejected",

@@ -6,6 +6,7 @@ import type { Rule } from "../health/rule.ts";
 import { type AlertState, type FleetSnapshot, type Inventory, ROWS_PER_STEP } from "../health/shard-state.ts";
 import type { BudgetLeft } from "../health/slo-evaluator.ts";
 import { chunksOf } from "../lib/chunks.ts";
+import type { Instant } from "../lib/clock.ts";
 import type { Blocks } from "./blocks.ts";
 import { distinct, labelText } from "./labels.ts";
 import { fleetRows, type MetricRow } from "./table.ts";
@@ -23,6 +24,8 @@ export interface FleetView {
   readonly slos?: readonly Pick<BudgetLeft, "slo" | "group" | "objective" | "remaining">[];
   /** Entries of locations in the last full hour; none where counts are not read. */
   readonly hours?: readonly EntriesOfHour[] | undefined;
+  /** When counts were last read, where that is longest ago; undefined where they never were. */
+  readonly countsReadAt?: Instant | undefined;
 }
 
 interface EntriesOfHour {
@@ -37,7 +40,7 @@ export function* fleetText(
   format: ExpositionFormat,
   kept: Blocks,
 ): Generator<string | Uint8Array, void> {
-  const { snapshot, hours, slos } = view;
+  const { snapshot, hours, slos, countsReadAt } = view;
   const counts = startCounts(view);
   yield* countLocations(snapshot, counts.addAlerts);
   yield* kept.render(snapshot, format, (state, status) => {
@@ -48,6 +51,8 @@ export function* fleetText(
   yield renderHead(fleetRows.recordings, format) + statusSamples(counts.statuses);
   yield renderHead(fleetRows.alerts, format) + counts.alerts.samples();
   if (slos?.length) yield sloText(slos, format);
+  const { countsRead } = fleetRows;
+  if (countsReadAt) yield renderHead(countsRead, format) + renderSample(countsRead.name, "", countsReadAt / 1000);
 }
 
 function* hoursText(hours: readonly EntriesOfHour[], inventory: Inventory, format: ExpositionFormat) {

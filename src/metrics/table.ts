@@ -44,6 +44,10 @@ export const fleetRows = {
     "Entries counted at the location in that hour; absent where the service has no data.",
     ["location_id", "location"],
   ),
+  countsRead: gauge(
+    "lenswatch_last_counts_timestamp_seconds",
+    "Last time that counts were read, of the shard where it is longest ago; absent where counts are not read.",
+  ),
   recordings: gauge("lenswatch_recordings", "Recordings by status; unknown means no good reading for 3 intervals.", [
     "status",
   ]),

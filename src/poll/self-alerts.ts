@@ -77,6 +77,7 @@ async function gather(deps: SelfAlertsDeps): Promise<SelfEvidence> {
     inventory: attemptAt("inventory"),
     health: attempts.get("health"),
     uptimes: worst(uptimes),
+    counts: worst(shards.map((shard) => attemptAt(`counts:${shard}`))),
     segments: uptimes,
     integrations: integrations.map(({ id, receiver, type }, i) => ({ id, receiver, type, trouble: troubles[i] })),
     groups: { shards: counted, inventory, together },

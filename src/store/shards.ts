@@ -210,7 +210,7 @@ function createAttemptStore(redis: Redis, keys: Keys) {
       await hash.save(new Map([["fleet", { goodAt: now, attemptedAt: now, since }]]));
     },
 
-    /** All attempts by subject: `shard:<n>`, `inventory`, `uptime:<n>`, `fleet`, `health`. */
+    /** All attempts by subject: `shard:<n>`, `inventory`, `uptime:<n>`, `counts:<n>`, `fleet`, `health`. */
     attempts: hash.readAll,
     attemptsOf: hash.read,
 

@@ -36,6 +36,7 @@ class FleetStory {
   never = (): Attempt => ({ goodAt: 0, attemptedAt: 0 });
 
   requestTimeoutMs = 0;
+  countsIntervalMs: number | undefined = 10 * MINUTE;
   startedAt = 0;
 
   tick(evidence: () => Partial<SelfEvidence>, afterMs = INTERVAL): string[] {
@@ -52,6 +53,7 @@ class FleetStory {
       rules: this.rules,
       intervalMs: INTERVAL,
       uptimeIntervalMs: 10 * MINUTE,
+      countsIntervalMs: this.countsIntervalMs,
       inventoryIntervalMs: 60 * MINUTE,
       requestTimeoutMs: this.requestTimeoutMs,
       startedAt: this.startedAt,
@@ -242,6 +244,20 @@ describe("service: partly_unreachable", () => {
     expect(story.tick(() => ({ shards: [story.good()], uptimes: story.good() }))).toEqual([
       `resolved ${KEY} recovered`,
     ]);
+  });
+
+  test("fires when counts are stale that rules depend on", () => {
+    const story = new FleetStory(partly());
+    const counts = (ageMs: number) => () => ({ shards: [story.good()], counts: story.bad(story.now - ageMs) });
+    expect(story.tick(counts(30 * MINUTE))).toEqual([]);
+    story.countsIntervalMs = undefined;
+    expect(story.tick(counts(DAY))).toEqual([]);
+    story.countsIntervalMs = 10 * MINUTE;
+    expect(story.tick(counts(30 * MINUTE + 1))).toEqual([`firing ${KEY}`]);
+    expect(story.alert.annotations.summary).toBe("Visitor counts of the analytics service are stale");
+    expect(story.tick(() => ({ shards: [story.good()], counts: story.good() }))).toEqual([`resolved ${KEY} recovered`]);
+    story.tick(() => ({ shards: [story.good(), story.bad()], counts: story.bad(story.now - DAY) }));
+    expect(story.alert.annotations.summary).toContain("partly unreachable");
   });
 
   test("fires when the location list is missing or not believed, and says so", () => {

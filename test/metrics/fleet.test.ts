@@ -262,4 +262,8 @@ test("entries of the last full hour are written by location, where they are know
     'lenswatch_location_entries_counted{location_id="loc-2",location="loc-2"} 7',
   ]);
   expect(textOf(snapshot)).not.toContain("entries");
+  expect(linesOf(textOf(snapshot, { countsReadAt: NOW }), "lenswatch_last_counts_timestamp_seconds")).toEqual([
+    `lenswatch_last_counts_timestamp_seconds ${NOW / 1000}`,
+  ]);
+  expect(textOf(snapshot)).not.toContain("last_counts");
 });

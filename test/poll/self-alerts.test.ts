@@ -16,12 +16,14 @@ const INTERVALS = {
   intervalMs: STEP,
   uptimeIntervalMs: HOUR,
   inventoryIntervalMs: HOUR,
+  countsIntervalMs: HOUR / 6,
   requestTimeoutMs: 20 * SECOND,
 };
 const slack = integration("ops/slack/0");
 const mail = integration("ops/email/0/a@example.com", { type: "email" });
 const rules = [
   rule("ServiceUnreachable", { kind: "service", state: "unreachable" }),
+  rule("ServicePartlyUnreachable", { kind: "service", state: "partly_unreachable" }),
   rule("NotificationsFailing", { kind: "notifications", state: "failing" }),
   rule("SLOBurnRateHigh", { kind: "slo_burn", speed: "fast" }),
 ];
@@ -130,6 +132,19 @@ describeWithRedis("judging the service and the notifications", () => {
       return asked.length === 4;
     });
     expect((await health())?.error).toBe("Closed for repairs.");
+  });
+
+  it("counts of a shard that cannot be read make the service partly unreachable", async () => {
+    const { judge, store, clock } = judgeOf();
+    await store.shards.noteAttempt("shard:0", T0);
+    await store.shards.noteAttempt("counts:0", T0, "You may not read counts.");
+    await judge();
+    expect(await alerts()).toEqual(["ServicePartlyUnreachable/service/analytics firing"]);
+    clock.at += STEP;
+    await store.shards.noteAttempt("counts:0", clock.at);
+    await store.shards.noteAttempt("shard:0", clock.at);
+    await judge();
+    expect(await alerts()).not.toContain("ServicePartlyUnreachable/service/analytics firing");
   });
 
   it("a failing integration is told by the others alone", async () => {
