@@ -8,11 +8,10 @@ const MINUTE_MS = 60_000;
 /** Whole numbers from 0 by the start of their hour; `early`: hours that the service may still correct. */
 export function packHours(hours: CountSeries["hours"], early: ReadonlySet<Instant>): string {
   const starts = [...hours.keys()].sort((a, b) => a - b);
-  const startAt = (i: number) => starts[i] as Instant;
   return packSeries({
     starts,
-    value: (i) => hours.get(startAt(i)) ?? undefined,
-    isMarked: (i) => early.has(startAt(i)),
+    values: starts.map((at) => hours.get(at) ?? undefined),
+    marks: starts.map((at) => early.has(at)),
   });
 }
 

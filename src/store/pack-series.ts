@@ -24,36 +24,38 @@ const TOKENS = Array.from({ length: TWO_DIGITS }, (_, value) => {
 interface Series {
   /** Of whole minutes, oldest first, none less than a step after the one before. */
   readonly starts: readonly Instant[];
-  /** A number from 0, which is rounded; undefined where it is not known. */
-  value(i: number): number | undefined;
-  isMarked?(i: number): boolean;
+  /** Of each start a number from 0, which is rounded; undefined where it is not known. */
+  readonly values: readonly (number | undefined)[];
+  readonly marks?: readonly boolean[];
   readonly stepMs?: number;
 }
 
-export function packSeries({ starts, value, isMarked = () => false, stepMs = HOUR_MS }: Series): string {
+export function packSeries({ starts, values, marks, stepMs = HOUR_MS }: Series): string {
   let [next = 0] = starts;
   const step = stepMs === HOUR_MS ? "" : `,${(stepMs / MINUTE_MS).toString(36)}`;
   let text = `${(next / MINUTE_MS).toString(36)}${step};`;
   let last = "";
   let run = 0;
-  const put = (token: string) => {
-    if (token !== last || run === LONGEST_RUN) {
-      text += asRun(last, run);
-      last = token;
-      run = 0;
-    }
-    run++;
-  };
   for (let i = 0; i < starts.length; i++) {
     const at = starts[i] as Instant;
-    for (; at - next >= stepMs; next += stepMs) put(" ");
-    // Clocks were set by a part of a step.
-    if (at > next) put(`^${((at - next) / MINUTE_MS).toString(36)}.`);
-    const token = tokenOf(value(i));
-    put(isMarked(i) ? `'${token}` : token);
+    const token = marks?.[i] ? `'${tokenOf(values[i])}` : tokenOf(values[i]);
+    if (at === next && token === last && run < LONGEST_RUN) run++;
+    else {
+      text += asRun(last, run) + gapOf(at - next, stepMs);
+      last = token;
+      run = 1;
+    }
     next = at + stepMs;
   }
   return text + asRun(last, run);
+}
+
+/** Steps without a point, and what clocks were set by where it is a part of a step. */
+function gapOf(ms: number, stepMs: number): string {
+  if (ms === 0) return "";
+  const [steps, rest] = [Math.floor(ms / stepMs), ms % stepMs];
+  const full = asRun(" ", LONGEST_RUN).repeat(Math.floor(steps / LONGEST_RUN));
+  return `${full}${asRun(" ", steps % LONGEST_RUN)}${rest > 0 ? `^${(rest / MINUTE_MS).toString(36)}.` : ""}`;
 }
 
 function tokenOf(value: number | undefined): string {
@@ -62,7 +64,6 @@ function tokenOf(value: number | undefined): string {
 }
 
 function asRun(token: string, times: number): string {
-  if (times === 1) return token;
   return times < SHORTEST_RUN ? token.repeat(times) : `${token}*${DIGITS.charAt(times - SHORTEST_RUN)}`;
 }
 

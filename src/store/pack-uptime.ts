@@ -18,12 +18,12 @@ const DAY_MS = 24 * HOUR_MS;
 
 /** Buckets oldest first, of whole minutes. */
 export function packBuckets(buckets: readonly UptimeBucket[]): HourColumns {
-  const [starts, stepMs] = [buckets.map(({ startAt }) => startAt), bucketLengthMs(buckets)];
-  const isMarked = (i: number) => buckets[i]?.withinSchedule === false;
+  const series = { starts: buckets.map(({ startAt }) => startAt), stepMs: bucketLengthMs(buckets) };
+  const marks = buckets.map(({ withinSchedule }) => !withinSchedule);
   return [
-    packSeries({ starts, stepMs, isMarked, value: (i) => buckets[i]?.segmentsExpected }),
-    packSeries({ starts, stepMs, value: (i) => buckets[i]?.segmentsReceived }),
-    packSeries({ starts, stepMs, value: (i) => lostOf(buckets[i]?.overallUptime) }),
+    packSeries({ ...series, marks, values: buckets.map(({ segmentsExpected }) => segmentsExpected) }),
+    packSeries({ ...series, values: buckets.map(({ segmentsReceived }) => segmentsReceived) }),
+    packSeries({ ...series, values: buckets.map(({ overallUptime }) => lostOf(overallUptime)) }),
   ];
 }
 
@@ -49,11 +49,10 @@ export function unpackBuckets([expected, received, lost]: HourColumns): UptimeBu
 /** By date, `YYYY-MM-DD`. */
 export function packDays(days: Readonly<Record<string, DayUptime>>): DayColumns {
   const dates = Object.keys(days).sort();
-  const [starts, stepMs] = [dates.map((date) => Date.parse(date)), DAY_MS];
-  const day = (i: number) => days[dates[i] ?? ""];
+  const series = { starts: dates.map((date) => Date.parse(date)), stepMs: DAY_MS };
   return [
-    packSeries({ starts, stepMs, value: (i) => day(i)?.segmentsExpected }),
-    packSeries({ starts, stepMs, value: (i) => lostOf(day(i)?.ratio) }),
+    packSeries({ ...series, values: dates.map((date) => days[date]?.segmentsExpected) }),
+    packSeries({ ...series, values: dates.map((date) => lostOf(days[date]?.ratio)) }),
   ];
 }
 
@@ -70,7 +69,7 @@ export function unpackDays([expected, lost]: DayColumns): Record<string, DayUpti
 }
 
 function lostOf(ratio: number | undefined): number | undefined {
-  return ratio === undefined ? undefined : (1 - Math.min(1, ratio)) * PARTS;
+  return ratio === undefined ? undefined : PARTS - Math.round(Math.min(1, ratio) * PARTS);
 }
 
 function ratioOf(lost: number | undefined): number | undefined {
