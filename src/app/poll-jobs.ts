@@ -154,10 +154,5 @@ function uptimeOf(context: JobContext) {
   const [figures, retainMs] = [figuresOf(rules), uptimeRetentionMs(rules)];
   const indexTimezone = config.service.uptimeIndexTimezone;
   const deps = { ...context, store: shards, figures, retainMs, indexTimezone };
-  const [refresh, backfill] = [createRefreshUptime(deps), createBackfillUptime(deps)];
-  return async (shard: number) => {
-    const isKnown = await refresh(shard);
-    if (isKnown) await backfill(shard);
-    return isKnown;
-  };
+  return { refresh: createRefreshUptime(deps), backfill: createBackfillUptime(deps) };
 }

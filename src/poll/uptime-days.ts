@@ -16,14 +16,12 @@ const DAYS_KEPT = 62;
 type DaysRead = Pick<UptimeHistory, "finishedDay" | "readFrom">;
 
 /** The first day to ask for: the one after the last finished day, where all days before it that are kept were read. */
-export function firstDay(histories: readonly DaysRead[], now: Instant, zone: string, retainMs: number): string {
-  const [oldest, today] = [dayOf(now - retainMs, zone), dayOf(now, zone)];
-  const complete = nextDay(oldest);
-  const done = histories.map(({ finishedDay = "", readFrom }) =>
-    readFrom === undefined || readFrom > complete ? "" : finishedDay,
-  );
-  const [first = today] = done.sort();
-  const wanted = first === "" ? oldest : nextDay(first);
+export function firstDay(
+  { finishedDay = "", readFrom }: Partial<DaysRead> = {},
+  { today, oldest, oldestWhole }: Pick<ReturnType<typeof calendarOf>, "today" | "oldest" | "oldestWhole">,
+): string {
+  const isWhole = finishedDay !== "" && readFrom !== undefined && readFrom <= oldestWhole;
+  const wanted = isWhole ? nextDay(finishedDay) : oldest;
   return later(wanted < today ? wanted : today, oldest);
 }
 
@@ -36,12 +34,14 @@ export function calendarOf(now: Instant, zone: string, retainMs: number) {
   const yesterday = local.minus({ days: 1 }).toFormat("yyyy-MM-dd");
   const before = local.minus({ days: 2 }).toFormat("yyyy-MM-dd");
   const days: { readonly day: string; readonly from: Instant; readonly to: Instant }[] = [];
-  const oldestWhole = nextDay(dayOf(now - retainMs, zone));
+  const oldest = dayOf(now - retainMs, zone);
+  const oldestWhole = nextDay(oldest);
   for (let day = oldestWhole; day <= yesterday; day = nextDay(day)) {
     const start = DateTime.fromISO(day, { zone }).startOf("day");
     days.push({ day, from: start.toMillis(), to: start.plus({ days: 1 }).toMillis() });
   }
-  return { now, retainMs, days, oldestWhole, finishedDay: local.hour >= FINISHED_BY_HOUR ? yesterday : before };
+  const finishedDay = local.hour >= FINISHED_BY_HOUR ? yesterday : before;
+  return { now, retainMs, days, today: local.toFormat("yyyy-MM-dd"), oldest, oldestWhole, finishedDay };
 }
 
 /** The history with fresh buckets over it, all there is since `from`; finished days as one ratio each. Pure. */

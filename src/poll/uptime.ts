@@ -5,7 +5,7 @@
 import { LACKS_SEGMENTS, type Presence } from "../health/absence.ts";
 import { isReadingFresh, noteOnline, type ReadEvery } from "../health/online-span.ts";
 import { noteQuality } from "../health/quality.ts";
-import type { RecordingUptime, UptimeBucket } from "../health/recording.ts";
+import type { UptimeBucket } from "../health/recording.ts";
 import { type KnownSchedule, knownHours, type LearnedSchedule, learnSchedule } from "../health/schedule.ts";
 import type { RecordingState, ShardState } from "../health/shard-state.ts";
 import {
@@ -18,27 +18,31 @@ import {
 } from "../health/uptime.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";
-import { CodedError, toError } from "../lib/errors.ts";
+import { toError } from "../lib/errors.ts";
 import { createLocalHours, type LocalHours } from "../lib/local-hours.ts";
 import { dayOf } from "../lib/when.ts";
 import { createYielder } from "../lib/yield.ts";
-import type { Service } from "../service/service.ts";
 import type { Store } from "../store/store.ts";
 import type { UptimeHistory } from "../store/uptime-history.ts";
 import type { PollContext } from "./commit.ts";
+import { type AskUptimeDeps, createAskUptime, type UptimeAnswer } from "./uptime-ask.ts";
+import type { createBackfillUptime } from "./uptime-backfill.ts";
 import { advance, calendarOf, firstDay } from "./uptime-days.ts";
 
-/** Four days of a recording are 12 kB: a page is parsed in a few milliseconds. */
-const IDS_PER_REQUEST = 50;
-/** A schedule is learned from so many days at once; fewer recordings make a page then. */
+/** Histories that are read at once. */
+const PAGE = 200;
+/** A schedule is learned from so many days at once. */
 const LEARN_FROM_MS = 21 * 86_400_000;
-const LEARNERS_PER_REQUEST = 10;
 /** Weeks that failed are asked for again at the next refresh; after so many failures they count as refused. */
 const WEEKS_TRIED = 3;
 const SHARDS_AT_ONCE = 3;
+/** The past of so many recordings of a shard is read after a refresh. */
+const MOST_WITHOUT_PAST = 50;
 
-interface RefreshUptimeDeps extends Pick<PollContext, "clock" | "log">, Pick<Store, "uptime" | "inventory"> {
-  readonly service: Pick<Service, "uptimes">;
+export interface RefreshUptimeDeps
+  extends AskUptimeDeps,
+    Pick<PollContext, "clock">,
+    Pick<Store, "uptime" | "inventory"> {
   readonly store: Pick<Store["shards"], "read" | "noteAttempt">;
   readonly watch: ReadEvery;
   readonly figures: readonly KeptFigure[];
@@ -49,29 +53,30 @@ interface RefreshUptimeDeps extends Pick<PollContext, "clock" | "log">, Pick<Sto
 }
 
 /**
- * Gives `refresh(shard)`; a failure is noted and logged once, figures stay until they are too old. Resolves to false
- * where the shard was not swept yet: its recordings are not known.
+ * Gives `refresh(shard)`; a failure is noted and logged once, figures stay until they are too old. Resolves to some of
+ * the recordings whose past was not asked for; to undefined where the shard was not swept yet: none are known.
  */
-export function createRefreshUptime(deps: RefreshUptimeDeps): (shard: number) => Promise<boolean> {
+export function createRefreshUptime(
+  deps: RefreshUptimeDeps,
+): (shard: number) => Promise<readonly string[] | undefined> {
   const failing = new Set<number>();
   const weeksFailed = new Map<number, number>();
-  const localHours = createLocalHours();
-  const daysAt = createDays(deps);
-  const zoneOf = (id: string) =>
-    deps.indexTimezone === "utc" ? "UTC" : (deps.inventory.recording(id)?.timezone ?? "UTC");
+  const shared = createShared(deps);
 
   return async (shard) => {
     const { recordings, sweptAt } = (await deps.store.read(shard)).state;
-    if (sweptAt === 0) return false;
+    if (sweptAt === 0) return undefined;
     const ids = [...recordings.keys()];
+    const withoutPast: string[] = [];
     try {
       const ratios = new Map(deps.figures.map(({ key }) => [key, new Map<string, number>()]));
       const schedules = new Map<string, KnownSchedule>();
       const failed = weeksFailed.get(shard) ?? 0;
-      const isLastTry = failed + 1 >= WEEKS_TRIED;
-      const gathered = { ratios, schedules, localHours, daysAt, isLastTry, recordings };
+      const gathered = { ratios, schedules, withoutPast, isLastTry: failed + 1 >= WEEKS_TRIED, recordings };
       let missed = false;
-      for (const page of pagesByZone(ids, zoneOf)) missed = (await refreshPage(deps, shard, page, gathered)) || missed;
+      for (const page of chunksOf(ids, PAGE)) {
+        missed = (await refreshPage(deps, shard, page, gathered, shared)) || missed;
+      }
       if (missed) weeksFailed.set(shard, failed + 1);
       else weeksFailed.delete(shard);
       const now = deps.clock.now();
@@ -85,20 +90,8 @@ export function createRefreshUptime(deps: RefreshUptimeDeps): (shard: number) =>
       failing.add(shard);
       await deps.store.noteAttempt(`uptime:${shard}`, deps.clock.now(), err.message);
     }
-    return true;
+    return withoutPast.slice(0, MOST_WITHOUT_PAST);
   };
-}
-
-interface Page {
-  readonly zone: string;
-  readonly ids: readonly string[];
-}
-
-/** Ids in pages of one zone each. */
-export function* pagesByZone(ids: readonly string[], zoneOf: (id: string) => string): Generator<Page> {
-  for (const [zone, all] of Map.groupBy(ids, zoneOf)) {
-    for (const page of chunksOf(all, IDS_PER_REQUEST)) yield { zone, ids: page };
-  }
 }
 
 type Ratios = ReadonlyMap<Figure, Map<string, number>>;
@@ -118,55 +111,94 @@ function segmentsOf(ratios: Ratios): Presence {
 interface Gathered extends Pick<ShardState, "recordings"> {
   readonly ratios: Ratios;
   readonly schedules: Map<string, KnownSchedule>;
-  readonly localHours: LocalHours;
-  readonly daysAt: ReturnType<typeof createDays>;
-  /** Whether weeks that fail now are not asked for again. */
+  readonly withoutPast: string[];
   readonly isLastTry: boolean;
+}
+
+/** What all refreshes of a process share. */
+type Shared = ReturnType<typeof createShared>;
+
+function createShared(deps: RefreshUptimeDeps) {
+  return { ask: createAskUptime(deps), localHours: createLocalHours(), daysAt: createDays(deps) };
 }
 
 /** Whether weeks failed that are to be asked for again. */
 async function refreshPage(
   deps: RefreshUptimeDeps,
   shard: number,
-  { zone, ids }: Page,
-  { ratios, schedules, localHours, daysAt, isLastTry, recordings }: Gathered,
+  ids: readonly string[],
+  gathered: Gathered,
+  { ask, localHours, daysAt }: Shared,
 ): Promise<boolean> {
-  const maybeYield = createYielder();
   const known = await deps.uptime.histories(shard, ids);
   const now = deps.clock.now();
+  const daysOf = (id: string) => daysAt(now, deps.inventory.recording(id)?.timezone);
   const hasSchedule = (id: string) => deps.inventory.recording(id)?.useUploadingSchedule;
   const learners = new Set(ids.filter((id) => hasSchedule(id) && !known.get(id)?.schedule));
-  const { results, unread } = await ask(deps, { zone, ids, learners, known, now, isLastTry });
-  await deps.inventory.saveRecordings(results.map(({ recording }) => recording));
-  const { calendar, kept } = daysAt(now, zone);
+  const learns = (id: string) => known.get(id)?.schedule !== undefined || learners.has(id);
+  const answers = ask({
+    ids,
+    learners,
+    daysOf(id) {
+      const { calendar } = daysOf(id);
+      return { start: firstDay(known.get(id), calendar), end: calendar.today };
+    },
+    weeksOf: (id) => ({ start: daysOf(id).weeksFrom, end: daysOf(id).calendar.today }),
+    isLastTry: gathered.isLastTry,
+  });
+  let isUnread = false;
+  for await (const answer of answers) {
+    isUnread ||= answer.unread.size > 0;
+    const times = { now, learns, daysOf, hourAt: localHours.at };
+    await deps.uptime.saveHistories(shard, await keepAnswer(deps, answer, { ...gathered, ...times, known }));
+  }
+  return isUnread;
+}
+
+interface Keeping extends Gathered {
+  readonly now: Instant;
+  readonly known: ReadonlyMap<string, UptimeHistory>;
+  learns(id: string): boolean;
+  daysOf(id: string): ReturnType<Shared["daysAt"]>;
+  readonly hourAt: LocalHours["at"];
+}
+
+async function keepAnswer(
+  { inventory, watch }: RefreshUptimeDeps,
+  { results, from, unread }: UptimeAnswer,
+  { ratios, schedules, withoutPast, recordings, now, known, learns, daysOf, hourAt }: Keeping,
+): Promise<Map<string, UptimeHistory>> {
+  const maybeYield = createYielder();
+  await inventory.saveRecordings(results.map(({ recording }) => recording));
   const histories = new Map<string, UptimeHistory>();
-  for (const { recording, buckets, from } of results) {
-    const before = known.get(recording.id);
-    const hourAt = (at: Instant) => localHours.at(at, recording.timezone);
-    const learns = before?.schedule !== undefined || learners.has(recording.id);
+  for (const { recording, buckets } of results) {
+    const { id, timezone } = recording;
+    const [before, state] = [known.get(id), recordings.get(id)];
+    const { calendar, kept } = daysOf(id);
     const advanced = advance(before, { from, buckets }, calendar);
-    const isUnread = unread.has(recording.id);
+    const isUnread = unread.has(id);
     const schedule =
-      recording.useUploadingSchedule && learns
-        ? learnSchedule(before?.schedule, isUnread ? advanced.buckets : buckets, now, hourAt)
+      recording.useUploadingSchedule && learns(id)
+        ? learnSchedule(before?.schedule, isUnread ? advanced.buckets : buckets, now, (at) => hourAt(at, timezone))
         : undefined;
     // Without the weeks, what the days show counts for this refresh only.
-    const quality = noteQuality(before?.quality, qualityOf(recordings.get(recording.id), now, deps.watch), now);
-    const online = noteOnline(before?.online, recordings.get(recording.id), now, deps.watch);
+    const quality = noteQuality(before?.quality, qualityOf(state, now, watch), now);
+    const online = noteOnline(before?.online, state, now, watch);
     const history = { ...advanced, schedule: isUnread ? undefined : schedule, quality, online };
-    histories.set(recording.id, history);
-    if (schedule) schedules.set(recording.id, toKnown(schedule, history.buckets, recording.timezone));
+    histories.set(id, history);
+    if (!history.hasPast) withoutPast.push(id);
+    if (schedule) schedules.set(id, toKnown(schedule, history.buckets, timezone));
     const lengthMs = bucketLengthMs(history.buckets);
     for (const figure of kept) {
       // Of a window that was not read as a whole there is no figure.
       if (history.readFrom === undefined || history.readFrom > figure.first) continue;
       const ratio = ratioOf(figure, history, { now, lengthMs });
-      if (ratio !== undefined) ratios.get(figure.key)?.set(recording.id, ratio);
+      if (ratio !== undefined) ratios.get(figure.key)?.set(id, ratio);
     }
-    await maybeYield();
+    const pause = maybeYield();
+    if (pause) await pause;
   }
-  await deps.uptime.saveHistories(shard, histories);
-  return unread.size > 0;
+  return histories;
 }
 
 function ratioOf(
@@ -182,13 +214,15 @@ function ratioOf(
 }
 
 /** The days of a zone, and from which on each figure needs them: computed once a minute for thousands of recordings. */
-function createDays({ figures, retainMs }: Pick<RefreshUptimeDeps, "figures" | "retainMs">) {
+function createDays({ figures, retainMs, indexTimezone }: RefreshUptimeDeps) {
   const daysOf = (now: Instant, zone: string) => ({
     calendar: calendarOf(now, zone, retainMs),
+    weeksFrom: dayOf(now - Math.max(LEARN_FROM_MS, retainMs), zone),
     kept: figures.map((figure) => ({ ...figure, first: dayOf(now - figure.overMs, zone) })),
   });
   const known = new Map<string, ReturnType<typeof daysOf>>();
-  return (now: Instant, zone: string) => {
+  return (now: Instant, timezone = "UTC") => {
+    const zone = indexTimezone === "utc" ? "UTC" : timezone;
     const before = known.get(zone);
     if (before && Math.floor(before.calendar.now / 60_000) === Math.floor(now / 60_000)) return before;
     const days = daysOf(now, zone);
@@ -201,49 +235,6 @@ function createDays({ figures, retainMs }: Pick<RefreshUptimeDeps, "figures" | "
 function qualityOf(state: RecordingState | undefined, now: Instant, every: ReadEvery): number | undefined {
   if (!state || state.status === "offline" || !isReadingFresh(state, now, every)) return undefined;
   return state.averageQuality;
-}
-
-interface Asking extends Page, Pick<Gathered, "isLastTry"> {
-  readonly learners: ReadonlySet<string>;
-  readonly known: ReadonlyMap<string, UptimeHistory>;
-  readonly now: Instant;
-}
-
-/**
- * The days the page lacks; for recordings that learn a schedule the weeks before as well, where the service gives them.
- * `unread` are learners without their weeks, which are asked for again.
- */
-async function ask(deps: RefreshUptimeDeps, { zone, ids, learners, known, now, isLastTry }: Asking) {
-  const end = dayOf(now, zone);
-  const results: (RecordingUptime & { readonly from: string })[] = [];
-  const unread = new Set<string>();
-  const weeksFrom = dayOf(now - Math.max(LEARN_FROM_MS, deps.retainMs), zone);
-  for (const recids of chunksOf([...learners], LEARNERS_PER_REQUEST)) {
-    const weeks = await askForWeeks(deps, { start: weeksFrom, end, recids });
-    if (weeks === "later" && !isLastTry) for (const id of recids) unread.add(id);
-    if (typeof weeks !== "string") results.push(...weeks.map((one) => ({ ...one, from: weeksFrom })));
-  }
-  const notified = new Set(results.map(({ recording }) => recording.id));
-  const recids = ids.filter((id) => !notified.has(id));
-  if (recids.length === 0) return { results, unread };
-  const histories = recids.map((id) => known.get(id) ?? { finishedDay: undefined });
-  const from = firstDay(histories, now, zone, deps.retainMs);
-  const asked = await deps.service.uptimes({ start: from, end, recids });
-  results.push(...asked.results.map((one) => ({ ...one, from })));
-  return { results, unread };
-}
-
-/** The longest period of a request is not documented: where weeks are refused, a schedule is learned day by day. */
-async function askForWeeks(
-  { service, log }: RefreshUptimeDeps,
-  query: { start: string; end: string; recids: readonly string[] },
-): Promise<readonly RecordingUptime[] | "refused" | "later"> {
-  try {
-    return (await service.uptimes(query)).results;
-  } catch (thrown) {
-    log.info({ err: toError(thrown), start: query.start }, "weeks of uptime not read, asking for days");
-    return thrown instanceof CodedError && thrown.retryable ? "later" : "refused";
-  }
 }
 
 function toKnown(schedule: LearnedSchedule, buckets: readonly UptimeBucket[], timezone: string): KnownSchedule {
@@ -263,12 +254,19 @@ type UptimeWork = Pick<PollContext, "queues" | "assigned" | "statusIntervalMs"> 
 
 /**
  * The worker of uptime figures, in a queue of its own: a hanging Core API must not delay the self alerts. A shard that
- * was not swept yet, of which `refresh` gives false, is asked for again; one without a kind of figure, at once.
+ * was not swept yet, of which `refresh` gives nothing, is asked for again; one without a kind of figure, at once. Days of
+ * the past come after the figures that wait already.
  */
 export async function startUptimeWork(
   { queues, assigned, statusIntervalMs, uptime }: UptimeWork,
   figures: readonly KeptFigure[],
-  refresh: ReturnType<typeof createRefreshUptime>,
+  {
+    refresh,
+    backfill,
+  }: {
+    readonly refresh: ReturnType<typeof createRefreshUptime>;
+    readonly backfill: ReturnType<typeof createBackfillUptime>;
+  },
 ): Promise<void> {
   const keys = figures.map(({ key }) => key);
   for (const shard of assigned.shards()) {
@@ -277,7 +275,10 @@ export async function startUptimeWork(
   }
   await queues.work("uptime", SHARDS_AT_ONCE, async ({ data }) => {
     const shard = Number(data.shard);
-    if ((await refresh(shard)) || !assigned.shards().includes(shard)) return;
+    if (Array.isArray(data.past)) return backfill(shard, data.past.map(String));
+    const past = await refresh(shard);
+    if (past?.length) await queues.add("uptime", { shard, past }, { id: `past-${shard}` });
+    if (past || !assigned.shards().includes(shard)) return;
     await queues.add("uptime", { shard }, { delayMs: statusIntervalMs });
   });
 }

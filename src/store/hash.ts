@@ -30,7 +30,7 @@ export function createJsonHash<T>(redis: Redis, key: string, { encode, decode }:
     async save(rows: ReadonlyMap<string, T>): Promise<void> {
       if (rows.size === 0) return;
       const fields = [...rows].map(([id, row]) => [id, JSON.stringify(encode ? encode(row) : row)] as const);
-      await redis.hset(key, Object.fromEntries(fields));
+      await redis.hset(key, new Map(fields));
     },
 
     /** Deletes these rows. */

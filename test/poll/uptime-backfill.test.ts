@@ -28,7 +28,6 @@ describeWithRedis("days from before a recording was known", () => {
     };
     await store.uptime.saveHistories(0, new Map(fleet.map(({ id }) => [id, history])));
     const asked: { start: string | undefined; recids: readonly string[] }[] = [];
-    const state = { sweptAt: NOW, locations: new Map(), recordings: new Map(fleet.map(({ id }) => [id, {} as never])) };
     const deps = {
       clock: { now: () => NOW },
       watch: { statusIntervalMs: 30_000, uptimeIntervalMs: 600_000 },
@@ -45,7 +44,7 @@ describeWithRedis("days from before a recording was known", () => {
           return { results, dropped: 0 };
         },
       },
-      store: { ...store.shards, read: async () => ({ nonce: "", state }) },
+      store: store.shards,
       uptime: store.uptime,
       inventory: store.inventory,
       figures: figuresOf([]),
@@ -53,43 +52,49 @@ describeWithRedis("days from before a recording was known", () => {
       indexTimezone: "recording",
     } as const;
     const days = async (id: string) => (await store.uptime.histories(0, [id])).get(id)?.days ?? {};
-    return { restart: () => createBackfillUptime(deps), asked, days };
+    const backfill = createBackfillUptime(deps);
+    return {
+      backfill: (count: number) =>
+        backfill(
+          0,
+          fleet.slice(0, count).map(({ id }) => id),
+        ),
+      asked,
+      days,
+      store,
+    };
   }
 
-  it("are read once, as far as the service has them, and what was known stays", async () => {
-    const { restart, asked, days } = await watching(1);
-    const backfill = restart();
-    await backfill(0);
+  it("are read as far as the service has them, and what was known stays", async () => {
+    const { backfill, asked, days, store } = await watching(1);
+    await backfill(1);
     const known = await days("r0");
     expect(Object.keys(known).toSorted()).toEqual(Array.from({ length: 20 }, (_, i) => `2026-${dayName(i)}`));
     expect(known["2026-11-01"]).toEqual({ ratio: 0.5, segmentsExpected: 48 });
     expect(known["2026-11-19"]).toEqual(YESTERDAY);
-    await backfill(0);
-    await restart()(0);
     expect(asked).toEqual([{ start: "2026-10-21", recids: ["r0"] }]);
+    expect((await store.uptime.histories(0, ["r0"])).get("r0")?.hasPast).toBe(true);
   });
 
-  it("are read a few at a time, and go on after a restart", async () => {
-    const { restart, asked, days } = await watching(72);
-    await restart()(0);
-    expect(asked.map(({ recids }) => recids.length)).toEqual([10, 10, 10, 10, 10]);
-    await restart()(0);
-    expect(new Set(asked.flatMap(({ recids }) => recids)).size).toBe(72);
-    expect(asked).toHaveLength(8);
-    expect(Object.keys(await days("r71"))).toHaveLength(20);
+  it("are read of a few at a time", async () => {
+    const { backfill, asked, days } = await watching(25);
+    await backfill(22);
+    expect(asked.map(({ recids }) => recids.length)).toEqual([10, 10, 2]);
+    expect([Object.keys(await days("r21")), Object.keys(await days("r22"))].map(({ length }) => length)).toEqual([
+      20, 1,
+    ]);
   });
 
-  it("are asked for again after a failure in passing, and never again once refused", async () => {
-    const { restart, asked, days } = await watching(1, [
+  it("are marked as read once they were refused, and not after a failure in passing", async () => {
+    const { backfill, days, store } = await watching(1, [
       new ServiceError("timeout", "too slow"),
       new ServiceError("bad_request", "too many days"),
     ]);
-    const backfill = restart();
-    await backfill(0);
-    expect(asked).toHaveLength(1);
-    for (const _ of [1, 2]) await backfill(0);
-    await restart()(0);
-    expect(asked).toHaveLength(2);
+    const hasPast = async () => (await store.uptime.histories(0, ["r0"])).get("r0")?.hasPast;
+    await backfill(1);
+    expect(await hasPast()).toBeUndefined();
+    await backfill(1);
+    expect(await hasPast()).toBe(true);
     expect(await days("r0")).toEqual({ "2026-11-19": YESTERDAY });
   });
 });

@@ -16,22 +16,20 @@ const hours = (from: number, count: number, ratio = 1) =>
   Array.from({ length: count }, (_, i) => bucket(from + i * HOUR, ratio));
 
 const AT = Date.parse("2026-03-10T09:00:00Z");
-it.for<[string, (string | undefined)[], string]>([
-  ["of nobody anything is known: all of the window", [undefined], "2026-03-07"],
-  ["no recordings: today", [], "2026-03-10"],
-  ["yesterday is finished: today", ["2026-03-09"], "2026-03-10"],
-  ["the one that is furthest behind counts", ["2026-03-09", "2026-03-08"], "2026-03-09"],
-  ["a newcomer among them: all of the window", ["2026-03-09", undefined], "2026-03-07"],
-  ["nothing older than what is kept", ["2026-01-01"], "2026-03-07"],
-  ["a clock that was ahead asks for today", ["2026-03-20"], "2026-03-10"],
-])("%s", ([, finished, expected]) => {
-  const histories = finished.map((finishedDay) => ({ finishedDay, readFrom: finishedDay && "2026-01-01" }));
-  expect(firstDay(histories, AT, "UTC", RETAIN)).toBe(expected);
+it.for<[string, string | undefined, string]>([
+  ["nothing is known: all of the window", undefined, "2026-03-07"],
+  ["yesterday is finished: today", "2026-03-09", "2026-03-10"],
+  ["yesterday is not finished: from yesterday on", "2026-03-08", "2026-03-09"],
+  ["nothing older than what is kept", "2026-01-01", "2026-03-07"],
+  ["a clock that was ahead asks for today", "2026-03-20", "2026-03-10"],
+])("%s", ([, finishedDay, expected]) => {
+  const history = finishedDay === undefined ? undefined : { finishedDay, readFrom: "2026-01-01" };
+  expect(firstDay(history, calendarOf(AT, "UTC", RETAIN))).toBe(expected);
 });
 
 it("days before the first that was read are asked for, once", () => {
   const asks = (readFrom: string | undefined, retainMs: number) =>
-    firstDay([{ finishedDay: "2026-03-09", readFrom }], AT, "UTC", retainMs);
+    firstDay({ finishedDay: "2026-03-09", readFrom }, calendarOf(AT, "UTC", retainMs));
   expect(asks("2026-03-08", RETAIN), "the oldest day that is kept as a whole").toBe("2026-03-10");
   expect(asks("2026-03-09", RETAIN)).toBe("2026-03-07");
   expect(asks("2026-03-08", 9 * 24 * HOUR)).toBe("2026-03-01");
@@ -66,9 +64,8 @@ it("the days read without a gap, and kept, are known whatever was asked in which
 it("days are those of the recording's zone", () => {
   const at = Date.parse("2026-03-10T23:30:00Z");
   expect([dayOf(at, "Asia/Tokyo"), dayOf(at, "America/Los_Angeles")]).toEqual(["2026-03-11", "2026-03-10"]);
-  expect(firstDay([{ finishedDay: "2026-03-09", readFrom: "2026-03-08" }], at, "Asia/Tokyo", RETAIN)).toBe(
-    "2026-03-10",
-  );
+  const history = { finishedDay: "2026-03-09", readFrom: "2026-03-08" };
+  expect(firstDay(history, calendarOf(at, "Asia/Tokyo", RETAIN))).toBe("2026-03-10");
 });
 
 it("yesterday is finished from six o'clock local time on", () => {

@@ -149,12 +149,45 @@ describeWithRedis("a window of uptime", () => {
           uptime: store.uptime,
         },
         figures,
-        async () => true,
+        { refresh: async () => [], backfill: async () => {} },
       );
     await start(figuresOf([]));
     expect(added).toEqual([]);
     await start([...figuresOf([]), { key: WEEK, kind: "uptime", overMs: WEEK }]);
     expect(added).toEqual([["uptime", { shard: 0 }]]);
+  });
+
+  it("is read before the past of recordings, which is asked for by a job of its own", async () => {
+    const { refreshWith, store } = watching();
+    const [jobs, read]: [{ data: Record<string, unknown> }[], unknown[]] = [[], []];
+    let work = async (_job: { name: string; data: Record<string, unknown> }) => {};
+    await startUptimeWork(
+      {
+        queues: {
+          work: async (_queue, _count, handler) => {
+            work = handler;
+          },
+          add: async (_queue, data) => void jobs.push({ data }),
+        },
+        assigned: { shards: () => [0] } as never,
+        statusIntervalMs: 30_000,
+        uptime: store.uptime,
+      },
+      figuresOf([]),
+      { refresh: () => refreshWith(DAY), backfill: async (shard, ids) => void read.push([shard, ids]) },
+    );
+    await work({ name: "uptime", data: { shard: 0 } });
+    expect([jobs, read]).toEqual([[{ data: { shard: 0, past: ["old", "young"] } }], []]);
+    await work({ name: "uptime", ...jobs[0] } as never);
+    expect(read).toEqual([[0, ["old", "young"]]]);
+  });
+
+  it("is read of a newcomer alone", async () => {
+    const { refreshWith, asked, store } = watching();
+    await refreshWith(DAY);
+    await store.uptime.forgetOthers(0, new Set(["old"]));
+    await refreshWith(DAY);
+    expect(asked.slice(1)).toEqual(["2026-11-20", "2026-11-17"]);
   });
 
   it("of a history whose first day is not known is read again", async () => {
