@@ -218,4 +218,24 @@ describe("the page of lost time", () => {
     expect(some).toMatch(/ from \d{4}-\d\d-\d\d \d\d:\d\d to \S+ \S+ UTC, days in UTC/);
     expect((await get("/report?by=everything")).status).toBe(400);
   });
+
+  test("takes days and times as the command does, and keeps them in its form", async () => {
+    const { get, requests } = await served();
+    const page = await (await get("/report?from=24h&to=&timezone=UTC")).text();
+    expect(page).toContain('name="from" value="24h"');
+    await get("/report?from=yesterday&to=yesterday&timezone=Europe/Paris");
+    await get("/api/v1/report?from=2026-11-18&to=2026-11-18");
+    await get("/report?from=&to=");
+    expect(requests.map(({ period }) => period)).toEqual([
+      { from: NOW - DAY, to: NOW },
+      { from: from - HOUR, to: from + DAY - HOUR },
+      { from, to: from + DAY },
+      "1mo",
+    ]);
+    const refused = await get("/report?from=24h&to=soon");
+    expect([refused.status, await refused.text()]).toEqual([
+      400,
+      expect.stringContaining("to: expected a day or time"),
+    ]);
+  });
 });

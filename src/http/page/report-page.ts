@@ -37,11 +37,13 @@ export function reportPage(report: Report, query: ReportPageQuery): HtmlPage {
   return { title, here: "incidents", path, refresh: "never", madeAt: report.now, body };
 }
 
-function form({ period, by, timezone, matchers }: ReportPageQuery): Markup {
+function form({ period, from = "", to = "", by, timezone, matchers }: ReportPageQuery): Markup {
   const periods = reportPeriods.map((name) => [name, PERIODS[name]] as const);
   const groups = reportGroups.map((name) => [name, GROUPS[name]] as const);
   return html`<form class="search" action="./report" method="get">
 <label>Period <select name="period">${optionsOf(periods, period)}</select></label>
+<label>or from <input name="from" value="${from}" placeholder="24h or 2026-01-31" maxlength="64"></label>
+<label>to <input name="to" value="${to}" placeholder="now" maxlength="64"></label>
 <label>By <select name="by">${optionsOf(groups, by)}</select></label>
 <label>Time zone <input name="timezone" value="${timezone}" maxlength="64"></label>
 <label>Recordings <input name="matchers" value="${matchers.map(formatMatcher).join(",")}" placeholder='location="Leeds"' maxlength="2000"></label>

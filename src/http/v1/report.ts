@@ -6,6 +6,7 @@ import { parseMatchers } from "../../alerting/matcher.ts";
 import { requestBudget } from "../../alerting/pattern.ts";
 import { DAY_MS } from "../../lib/clock.ts";
 import { withDeadline } from "../../lib/closer.ts";
+import { PAST_EXAMPLES, parsePast } from "../../lib/moment.ts";
 import { runYielding } from "../../lib/yield.ts";
 import { lossCauses } from "../../report/attribute.ts";
 import {
@@ -21,16 +22,18 @@ import type { HttpDeps } from "../deps.ts";
 import { HttpError } from "../errors.ts";
 import { limitsOf } from "../limits.ts";
 import { listingOf, pageParameters } from "../paging.ts";
-import { instant, isoTime, parsedBy } from "../query.ts";
+import { isoTime, parsedBy } from "../query.ts";
 import { operation, pageSchema, timeSchema } from "./operation.ts";
 
 /** Incidents are stored for 90 days. */
 const MOST_DAYS = 92;
 
+const past = z.string({ error: "expected one day or time" }).max(64, "expected at most 64 characters");
+
 export const ReportQuery = z.object({
   period: z.enum(reportPeriods, { error: "expected 1d, 1w or 1mo" }).default("1mo").describe("The last whole one."),
-  from: instant.optional().describe("With `to`, instead of a period."),
-  to: instant.optional(),
+  from: past.optional().describe(`Instead of a period: ${PAST_EXAMPLES}.`),
+  to: past.optional().describe("With `from`: the end; a day is included."),
   timezone: z
     .string({ error: "expected one time zone" })
     .max(64, "expected an IANA time zone such as Europe/London")
@@ -119,13 +122,19 @@ const MINUTE_MS = 60_000;
 
 /** What is asked for, until the last full minute at most, so that its pages are of one report. Throws HttpError `bad_query`. */
 function requestOf({ period, from, to, timezone, by, matchers }: ReportQuery, now: number): ReportRequest {
-  if (from === undefined && to === undefined) return { period, timezone, by, matchers };
-  if (from === undefined) throw new HttpError("bad_query", "from: expected a time beside `to`.");
+  if (!from && !to) return { period, timezone, by, matchers };
+  if (!from) throw new HttpError("bad_query", "from: expected a time beside `to`.");
   const present = now - (now % MINUTE_MS);
-  const until = Math.min(to ?? present, present);
-  if (from >= until) throw new HttpError("bad_query", "from: expected a time before `to`, and before now.");
-  if (until - from > MOST_DAYS * DAY_MS) throw new HttpError("bad_query", `from: expected at most ${MOST_DAYS} days.`);
-  return { period: { from, to: until }, timezone, by, matchers };
+  const past = (name: string, text: string) => {
+    const span = parsePast(text, present, timezone);
+    if (!span) throw new HttpError("bad_query", `${name}: expected a day or time such as ${PAST_EXAMPLES}.`);
+    return span;
+  };
+  const { start } = past("from", from);
+  const until = to ? Math.min(past("to", to).end, present) : present;
+  if (start >= until) throw new HttpError("bad_query", "from: expected a time before `to`, and before now.");
+  if (until - start > MOST_DAYS * DAY_MS) throw new HttpError("bad_query", `from: expected at most ${MOST_DAYS} days.`);
+  return { period: { from: start, to: until }, timezone, by, matchers };
 }
 
 /** The report without its rows. */
