@@ -1,5 +1,6 @@
 /** `alerts`: active alerts of a running daemon, suppressed ones on request, as in amtool. */
 import { Command } from "commander";
+import { groupNouns } from "../health/alert.ts";
 import { type Clock, type Instant, systemClock } from "../lib/clock.ts";
 import { nameWithin } from "../lib/format.ts";
 import {
@@ -73,10 +74,11 @@ const columnsAt = (now: Instant, at: Written): readonly TableColumn<ListedAlert>
 ];
 
 function recordingText(alert: ListedAlert): string {
-  const { recording, recording_id: id, slo, camera_server, organisation, timezone } = alert.labels;
+  const { recording, recording_id: id, slo, camera_server: server, organisation, timezone } = alert.labels;
   const place = placeOf(alert);
-  const group = place === "" ? (slo ?? camera_server ?? organisation ?? timezone) : undefined;
-  return nameWithin(recording ?? id ?? group ?? "–", place);
+  const group = slo ?? (server && `${groupNouns.camera_server} ${server}`);
+  const wider = place === "" ? (organisation ?? timezone) : undefined;
+  return nameWithin(recording ?? id ?? group ?? wider ?? "–", place);
 }
 
 function severityStyle(alert: ListedAlert) {

@@ -11,14 +11,15 @@ const day = leaf("a weekday such as sunday, or a date such as 2026-12-25", (text
   return isDate ? { value: text } : {};
 });
 
-const closedDays = section({
+const closedDaysKeys = {
   days: required("Weekdays, or dates of the location's time zone.", oneOrMore(day, "a list of weekdays and dates")),
   matchers: withDefault(
     "The locations that are closed, by their `location_id`, `location`, `organisation` or `timezone`; without any, all.",
     matchers,
     [],
   ),
-});
+};
+const closedDays = section(closedDaysKeys, undefined, "a mapping such as { days: [sunday, 2026-12-25] }");
 
 const amount = leaf("an amount from 0 to 100000 such as 12.50", (text) => {
   const value = /^\d{1,6}(?:\.\d{1,4})?$/.test(text) ? Number(text) : Number.NaN;
@@ -36,7 +37,11 @@ const countsKeys = {
     duration("10m", "1h"),
     "10m",
   ),
-  closed_days: withDefault("Days on which nobody is expected to be counted.", listOf(closedDays), []),
+  closed_days: withDefault(
+    "Days on which nobody is expected to be counted.",
+    listOf(closedDays, "a list such as [{ days: [sunday, 2026-12-25] }]"),
+    [],
+  ),
   value_per_visit: optional("What a visit is worth, where messages are to say what an outage cost.", amount),
   currency: optional(
     "The currency of `value_per_visit`, as in ISO 4217.",

@@ -63,10 +63,11 @@ export function withDefault<T>(doc: string, value: ValueOf<T>, fallback: Raw): K
 export function section<K extends ConfigKeys>(
   keys: K,
   check?: (value: Parsed<K>, context: z.RefinementCtx) => void,
+  expected = "a mapping",
 ): ConfigSection<Parsed<K>> {
   const shape = Object.fromEntries(Object.entries(keys).map(([name, { schema }]) => [name, schema]));
   const object = z.strictObject(shape, {
-    error: (issue) => (issue.code === "invalid_type" ? "a mapping" : undefined),
+    error: (issue) => (issue.code === "invalid_type" ? expected : undefined),
   }) as unknown as z.ZodType<Parsed<K>>;
   return { keys, schema: check ? object.superRefine(check) : object };
 }

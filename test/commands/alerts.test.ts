@@ -46,7 +46,16 @@ No location
     const server = { alert: firingAlert("CameraServerOffline", labels), receivers: ["ops"] };
     const { address } = await serve({ alerts: async () => [server] });
     expect((await lenswatch(["alerts", "--url", address])).stdout).toMatch(
-      /^No location\n +edge-7 +CameraServerOffline/m,
+      /^No location\n +camera server edge-7 +CameraServerOffline/m,
+    );
+  });
+
+  test("names the camera server of one location below it", async () => {
+    const labels = { camera_server: "edge-7", location: "Leeds", location_id: "leeds", organisation: "Acme" };
+    const server = { alert: firingAlert("CameraServerOffline", labels), receivers: ["ops"] };
+    const { address } = await serve({ alerts: async () => [server] });
+    expect((await lenswatch(["alerts", "--url", address])).stdout).toMatch(
+      /^Leeds\n +camera server edge-7 +CameraServerOffline/m,
     );
   });
 

@@ -30,6 +30,8 @@ test("closed days are weekdays and dates, a visit is worth an amount of a curren
 
 test.each([
   ["closed_days: [{ days: sundays }]", "a weekday"],
+  ['closed_days: ["2026-12-25"]', "a mapping such as { days: [sunday, 2026-12-25] }"],
+  ["closed_days: sunday", "a list such as [{ days: [sunday, 2026-12-25] }]"],
   ["closed_days: [{ days: 2026-02-30 }]", "a weekday"],
   ["value_per_visit: 3", "a currency beside the value_per_visit"],
   ["currency: EUR", "a value_per_visit beside the currency"],
