@@ -51,7 +51,7 @@ export class Engine {
     if (this.#prepared) return;
     const { queues, store, assigned } = this.#context;
     await queues.open();
-    await store.inventory.load();
+    await store.inventory.loadLocations();
     await this.poll.externalAlerts.begin((await store.shards.attempts()).get("fleet")?.attemptedAt);
     this.#prepared = { hadAssignments: (await assigned.follow()) !== "none" };
   }
@@ -120,7 +120,7 @@ function contextOf(parts: Runtime & Configured, isDraining: () => boolean) {
     ...store,
     ...parts,
     ...{ assigned, integrations, wake, rules, watch },
-    uncounted: createUncounted({ ...store, clock, metrics, closedDays: config.counts.closedDays }),
+    uncounted: createUncounted({ ...store, assigned, clock, metrics, closedDays: config.counts.closedDays }),
     /** The one way an evaluation is stored. */
     commit: createCommit({ log, route, integrations, maintenance, wake }),
     statusIntervalMs: watch.statusIntervalMs,

@@ -98,7 +98,7 @@ async function withDigest(
   try {
     await connected(redis);
     const store = createStore(redis, config.redis.prefix);
-    await store.inventory.load();
+    await store.inventory.loadLocations();
     const rules = identifyRules(config.rules, (await store.identities.read()).rules);
     const deps = { config: { ...config, rules }, store, service, clock: systemClock, log: silentLogger };
     const fleet = async () => {

@@ -43,6 +43,7 @@ export function createRefreshCounts(deps: RefreshCountsDeps) {
     async refresh(shard: number): Promise<"done" | "not_swept"> {
       const { state } = await shards.read(shard);
       if (state.sweptAt === 0 || (conditions.length > 0 && !(await areZonesRead(shard)))) return "not_swept";
+      await deps.inventory.know(state.recordings.keys());
       timezoneOf.learn(state.recordings);
       const { each, finish } = await assess(shard, state);
       const outcome = await read(shard, each);

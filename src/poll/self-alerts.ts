@@ -1,6 +1,7 @@
 /** Evaluates the self alerts at every status interval, in a job that a hanging service cannot delay. */
 import type { CountsTogether } from "../health/counts.ts";
 import { evaluateSelf, type SelfContext, type SelfEvidence } from "../health/evaluate-self.ts";
+import type { ShardGroups } from "../health/group-counts.ts";
 import type { Inventory } from "../health/shard-state.ts";
 import type { Instant } from "../lib/clock.ts";
 import { CodedError, toError } from "../lib/errors.ts";
@@ -16,7 +17,7 @@ interface SelfAlertsDeps
   extends Omit<SelfContext, "now" | "startedAt">,
     Pick<Store, "selfAlerts" | "groups">,
     Pick<PollContext, "clock" | "commit" | "assigned" | "integrations"> {
-  readonly inventory: Inventory;
+  readonly inventory: Inventory & Pick<Store["inventory"], "know">;
   readonly store: Pick<Store["shards"], "attempts" | "groups" | "commit" | "noteWatched" | "noteAttempt">;
   readonly service: Pick<Service, "checkStatus">;
   /** Groups whose counts dropped together; undefined where that is not known. */
@@ -69,6 +70,7 @@ async function gather(deps: SelfAlertsDeps): Promise<SelfEvidence> {
     deps.sampleSlos(),
     Promise.all(integrations.map((integration) => groups.trouble(integration, now))),
   ]);
+  await inventory.know(counted.flatMap(offlineIn));
   const shards = assigned.shards();
   const attemptAt = (subject: string) => attempts.get(subject) ?? NEVER;
   const uptimes = shards.map((shard) => attemptAt(`uptime:${shard}`));
@@ -83,6 +85,14 @@ async function gather(deps: SelfAlertsDeps): Promise<SelfEvidence> {
     groups: { shards: counted, inventory, together },
     slos,
   };
+}
+
+/** Those that alerts on groups may name. */
+function offlineIn(shard: ShardGroups | undefined): string[] {
+  const groups = shard?.offline ? Object.values(shard.counts).flatMap((byValue) => Object.values(byValue)) : [];
+  return groups.flatMap(({ offline, outside }) =>
+    [...offline, ...(outside?.offline ?? [])].flatMap(({ id }) => id ?? []),
+  );
 }
 
 /** The shard with the oldest figures stands for all; one without an attempt yet does not count. */

@@ -169,7 +169,7 @@ class Sweeper {
     const fresh = newRecordings(before, readings);
     const named = all ? readings : fresh;
     const ids = named.map(({ recordingId }) => recordingId);
-    await this.#deps.nameThem(ids);
+    await this.#deps.nameThem(all ? [...new Set([...before.recordings.keys(), ...ids])] : ids);
     const alerting = [...before.recordings.values().filter(({ alerts }) => alerts)].map(({ id }) => id);
     const elsewhere = await this.#elsewhere(shard, new Set([...ids, ...alerting]), { attempts, now });
     const here = named.filter(({ recordingId }) => !elsewhere.has(recordingId));

@@ -13,12 +13,15 @@ import { createYielder, mapYielding } from "../lib/yield.ts";
 import type { KeptCounts } from "../store/counts.ts";
 import { type Incident, toIncident } from "../store/incidents.ts";
 import type { Store } from "../store/store.ts";
+import type { PollContext } from "./commit.ts";
 import { closedDaysOf } from "./counts-assess.ts";
 
 interface UncountedDeps extends Pick<Store, "firing"> {
   readonly counts: Pick<Store["counts"], "read">;
   readonly incidents: Pick<Store["incidents"], "endedSince" | "replace">;
-  readonly inventory: Pick<Store["inventory"], "recordings" | "location">;
+  readonly inventory: Pick<Store["inventory"], "know" | "recording" | "location">;
+  readonly shards: Pick<Store["shards"], "read">;
+  readonly assigned: Pick<PollContext["assigned"], "shardOf">;
   readonly closedDays: Config["counts"]["closedDays"];
   readonly metrics: { visitsUncounted(visits: number): void };
   readonly clock: Clock;
@@ -43,9 +46,12 @@ const MOST_LOCATIONS = 100;
 interface Outages {
   readonly at: Instant;
   readonly alerts: ReadonlyMap<string | undefined, readonly Incident[]>;
-  /** By location id: of how many recordings, and the days on which it is closed. */
-  readonly locations: ReadonlyMap<string, { readonly recordings: number; readonly closedDays: readonly string[] }>;
 }
+
+type Placed = Outages & { readonly places: Places };
+
+/** By location id: of how many recordings, and the days on which it is closed. */
+type Places = ReadonlyMap<string, { readonly recordings: number; readonly closedDays: readonly string[] }>;
 
 export type Uncounted = ReturnType<typeof createUncounted>;
 
@@ -60,7 +66,7 @@ export function createUncounted(deps: UncountedDeps) {
   };
 }
 
-function createEstimates({ counts }: UncountedDeps, outages: (now: Instant) => Promise<Outages>) {
+function createEstimates(deps: UncountedDeps, outages: (now: Instant) => Promise<Outages>) {
   const estimates = new Map<string, { at: Instant; endsAt: Instant | undefined; visits: VisitsLost | undefined }>();
 
   const isFresh = ({ id, endsAt }: Incident, now: Instant) => {
@@ -69,14 +75,14 @@ function createEstimates({ counts }: UncountedDeps, outages: (now: Instant) => P
   };
 
   async function renew(rows: readonly Incident[], ids: readonly string[], now: Instant): Promise<void> {
-    const [all, kept] = await Promise.all([outages(now), counts.read(ids)]);
+    const [all, kept, places] = await Promise.all([outages(now), deps.counts.read(ids), placesOf(deps, ids)]);
     if (estimates.size > MOST_ESTIMATES)
       for (const [id, { at }] of estimates) if (now - at >= ESTIMATE_FOR_MS || now < at) estimates.delete(id);
     await mapYielding(rows, (row) => {
       // Another call estimated it meanwhile.
       if (isFresh(row, now)) return;
       const own = kept.get(locationOf(row) ?? "");
-      const found = own && estimate(row, { ...all, at: now }, own);
+      const found = own && estimate(row, { ...all, at: now, places }, own);
       estimates.set(row.id, { at: now, endsAt: row.endsAt, visits: typeof found === "object" ? found : undefined });
     });
   }
@@ -100,7 +106,7 @@ function createSettle(deps: UncountedDeps, outages: (now: Instant) => Promise<Ou
   const { counts, incidents, clock } = deps;
   let settledAt = 0;
 
-  async function settleAt(id: string, kept: KeptCounts, all: Outages, now: Instant): Promise<void> {
+  async function settleAt(id: string, kept: KeptCounts, all: Placed, now: Instant): Promise<void> {
     const rows = all.alerts.get(id) ?? [];
     let here = rows.filter(({ endsAt }) => endsAt !== undefined);
     for (const row of rows.filter((row) => isOpen(row, now))) {
@@ -120,43 +126,48 @@ function createSettle(deps: UncountedDeps, outages: (now: Instant) => Promise<Ou
     const open = [...all.alerts].flatMap(([id, rows]) => (id && rows.some((row) => isOpen(row, now)) ? [id] : []));
     const maybeYield = createYielder();
     for (const page of chunksOf(open, LOCATIONS_AT_ONCE)) {
-      const kept = await counts.read(page);
+      const [kept, places] = await Promise.all([counts.read(page), placesOf(deps, page)]);
       for (const id of page) {
         const own = kept.get(id);
-        if (own) await settleAt(id, own, all, now);
+        if (own) await settleAt(id, own, { ...all, places }, now);
         await maybeYield();
       }
     }
   };
 }
 
-async function readOutages({ incidents, firing, ...deps }: UncountedDeps, now: Instant): Promise<Outages> {
+async function readOutages({ incidents, firing }: UncountedDeps, now: Instant): Promise<Outages> {
   const [ended, open] = await Promise.all([incidents.endedSince(now - HISTORY_MS), firing()]);
   const rows = [...ended, ...open.map(toIncident)].filter(costsVisits);
-  return { at: now, alerts: Map.groupBy(rows, locationOf), locations: locationsOf(deps) };
+  return { at: now, alerts: Map.groupBy(rows, locationOf) };
 }
 
-function locationsOf({ inventory, closedDays }: Pick<UncountedDeps, "inventory" | "closedDays">) {
-  const locations = new Map<string, { recordings: number; closedDays: readonly string[] }>();
-  for (const { locationId: id, organisation = "" } of inventory.recordings()) {
-    const known = locations.get(id);
-    if (known) known.recordings += 1;
-    else {
+async function placesOf(deps: UncountedDeps, ids: readonly string[]): Promise<Places> {
+  const { inventory, shards, assigned, closedDays } = deps;
+  const places = new Map<string, { recordings: number; closedDays: readonly string[] }>();
+  for (const [shard, here] of Map.groupBy(ids, assigned.shardOf)) {
+    const all = shard === undefined ? [] : (await shards.read(shard)).state.recordings.values();
+    const byLocation = Map.groupBy(all, ({ locationId }) => locationId);
+    for (const id of here) {
+      const recordings = (byLocation.get(id) ?? []).map((one) => one.id);
+      if (recordings.length === 0) continue;
+      await inventory.know(recordings);
+      const organisation = inventory.recording(recordings[0] ?? "")?.organisation ?? "";
       const { name, timezone = "" } = inventory.location(id) ?? {};
       const labels = { location_id: id, location: name || id, organisation, timezone };
-      locations.set(id, { recordings: 1, closedDays: closedDaysOf(labels, closedDays) });
+      places.set(id, { recordings: recordings.length, closedDays: closedDaysOf(labels, closedDays) });
     }
   }
-  return locations;
+  return places;
 }
 
 function locationOf({ subject, locationId }: Incident): string | undefined {
   return subject.kind === "location" ? subject.id : locationId;
 }
 
-function estimate(row: Incident, { at, alerts, locations }: Outages, kept: KeptCounts): VisitsLost | NothingLost {
+function estimate(row: Incident, { at, alerts, places }: Placed, kept: KeptCounts): VisitsLost | NothingLost {
   const id = locationOf(row) ?? "";
-  const { recordings = Number.POSITIVE_INFINITY, closedDays } = locations.get(id) ?? {};
+  const { recordings = Number.POSITIVE_INFINITY, closedDays } = places.get(id) ?? {};
   const counts: CountedHours = { timezone: kept.timezone, hours: kept.entries.hours, closedDays };
   return visitsLostDuring(row, alerts.get(id) ?? [], recordings, counts, at);
 }

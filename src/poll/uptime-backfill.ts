@@ -21,6 +21,7 @@ export function createBackfillUptime(
 
   return async (shard, ids) => {
     try {
+      await inventory.know(ids);
       const now = clock.now();
       for (const [zone, own] of Map.groupBy(ids, zoneOf)) {
         const calendar = calendarOf(now, zone, PAST_MS);

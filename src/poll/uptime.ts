@@ -69,6 +69,7 @@ export function createRefreshUptime(
     const ids = [...recordings.keys()];
     const withoutPast: string[] = [];
     try {
+      await deps.inventory.know(ids);
       const ratios = new Map(deps.figures.map(({ key }) => [key, new Map<string, number>()]));
       const schedules = new Map<string, KnownSchedule>();
       const failed = weeksFailed.get(shard) ?? 0;

@@ -1,20 +1,28 @@
-/** Names, kept in memory beside Redis. Writes are logged, so that other replicas read only what changed. */
+/**
+ * Names: of all locations, and of the recordings that somebody here asked for lately, kept in memory beside Redis. Writes
+ * are logged, so that other replicas read only what changed.
+ */
 import type { ChainableCommander, Redis } from "ioredis";
 import type { Location, Recording } from "../health/recording.ts";
+import type { ShardState } from "../health/shard-state.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import { oneAtATime } from "../lib/one-at-a-time.ts";
+import { createYielder } from "../lib/yield.ts";
 import { scanHash } from "./hash.ts";
 import type { Keys } from "./keys.ts";
 
 const PAGE = 1_000;
-/** A replica further behind than this many writes reads everything again. */
+/** A replica further behind than this many writes reads again all that it has. */
 const WRITES_LOGGED = 100;
+/** Names that nobody asks for leave memory after this long, or twice as long. */
+const KEPT_MS = 5 * 60_000;
 
 type NamesWrite = { readonly of: "recordings" | "locations"; readonly ids: readonly string[] };
 
 export function createInventoryStore(redis: Redis, keys: Keys) {
   const names = createNames();
   const reader = createNamesReader(redis, keys, names);
+  const knownAt = new WeakMap<object, number>();
 
   /** Writes in one step, so that no replica reads new names without the new revision. */
   async function write(written: NamesWrite, add: (batch: ChainableCommander) => void): Promise<void> {
@@ -40,23 +48,35 @@ export function createInventoryStore(redis: Redis, keys: Keys) {
   }
 
   return {
-    recording: (id: string) => names.recordings.get(id),
+    /** Of one that was made known in the last minutes. */
+    recording: names.recording,
     location: (id: string) => names.locations.get(id),
-    recordings: () => names.recordings.values(),
     revision: names.revision,
     /** All location ids with a name or zone. */
     locationIds: () => names.locations.keys(),
-    /** Reads everything again. */
-    load: reader.load,
     /** Reads locations again: another replica may have listed them. */
     loadLocations: reader.loadLocations,
+    /** Makes stored names of these recordings known. */
+    know: reader.know,
+
+    /** The same of all that these shards have. */
+    async knowShards(shards: readonly Pick<ShardState, "recordings">[]): Promise<void> {
+      const maybeYield = createYielder();
+      for (const { recordings } of shards) {
+        if (knownAt.get(recordings) === names.turn()) continue;
+        await reader.know(recordings.keys());
+        knownAt.set(recordings, names.turn());
+        await maybeYield();
+      }
+    },
 
     /** Reads what other replicas wrote since the last time: one command where there is nothing. */
     follow: reader.follow,
 
     /** Stores new or changed recordings. */
     async saveRecordings(rows: readonly Recording[]): Promise<void> {
-      const changed = rows.filter((row) => isChanged(names.recordings.get(row.id), row));
+      await reader.know(rows.map(({ id }) => id));
+      const changed = rows.filter((row) => isChanged(names.recording(row.id), row));
       await save("recordings", changed.map(names.keepRecording), toRow);
     },
 
@@ -93,15 +113,40 @@ function isChanged<Row extends object>(known: Row | undefined, row: Row): boolea
 
 /** Names in memory: one string for the thousands of recordings that share an organisation, server, location or zone. */
 function createNames() {
-  const recordings = new Map<string, Recording>();
   const locations = new Map<string, Location>();
   const shared = new Map<string, string>();
+  let recent = new Map<string, Recording>();
+  let earlier = new Map<string, Recording>();
   let revision = 0;
+  let turns = 0;
+  let turnsAt = performance.now() + KEPT_MS;
+  const recording = (id: string) => recent.get(id) ?? earlier.get(id);
   const share = (text: string): string => {
     const known = shared.get(text);
     if (known === undefined) shared.set(text, text);
     return known ?? text;
   };
+
+  /** Counts the times that names which were not asked for since the last one left. */
+  function turn(): number {
+    if (performance.now() < turnsAt) return turns;
+    [earlier, recent] = [recent, new Map()];
+    turnsAt = performance.now() + KEPT_MS;
+    return ++turns;
+  }
+
+  /** Those not in memory; the others stay there. */
+  function lacking(ids: Iterable<string>): string[] {
+    turn();
+    const unknown: string[] = [];
+    for (const id of ids) {
+      if (recent.has(id)) continue;
+      const known = earlier.get(id);
+      if (known) recent.set(id, known);
+      else unknown.push(id);
+    }
+    return unknown;
+  }
 
   function keepRecording({ id, name, useUploadingSchedule, ...recording }: Recording): Recording {
     const organisation = share(recording.organisation);
@@ -109,7 +154,7 @@ function createNames() {
     const locationId = share(recording.locationId);
     const timezone = share(recording.timezone);
     const compact = { id, name, organisation, cameraServer, locationId, useUploadingSchedule, timezone };
-    recordings.set(id, compact);
+    recent.set(id, compact);
     revision++;
     return compact;
   }
@@ -118,44 +163,65 @@ function createNames() {
     if (of === "locations") {
       if (row !== null) locations.set(id, JSON.parse(row) as Location);
     } else if (row !== null) keepRecording(fromRow(id, JSON.parse(row) as readonly unknown[] | Recording));
-    else if (recordings.delete(id)) revision++;
+    else if ([recent, earlier].filter((kept) => kept.delete(id)).length > 0) revision++;
   }
 
-  return { recordings, locations, keepRecording, keepRow, revision: () => revision };
+  const held = () => [...new Set([...recent.keys(), ...earlier.keys()])];
+  return { recording, locations, lacking, held, turn, keepRecording, keepRow, revision: () => revision };
 }
 
-/** Reads names: all of them, or those that other replicas wrote since the last time. */
+/** Reads names: those asked for, and those in memory that other replicas wrote since the last time. */
 function createNamesReader(redis: Redis, keys: Keys, names: ReturnType<typeof createNames>) {
-  let revision = 0;
+  /** Undefined before anything was read. */
+  let revision: number | undefined;
 
   const storedRevision = async () => Number((await redis.get(keys.namesRevision)) ?? 0);
-  const scan = (of: NamesWrite["of"]) => scanHash(redis, keys[of], (id, row) => names.keepRow(of, id, row));
-  const loadLocations = () => scan("locations");
+  /** Before the first name: one that is written meanwhile is read again. */
+  const begin = async () => {
+    revision ??= await storedRevision();
+  };
 
-  async function load(): Promise<void> {
-    const now = await storedRevision();
-    await scan("recordings");
-    await loadLocations();
-    revision = now;
+  async function loadLocations(): Promise<void> {
+    await begin();
+    await scanHash(redis, keys.locations, (id, row) => names.keepRow("locations", id, row));
+  }
+
+  async function know(ids: Iterable<string>): Promise<void> {
+    const unknown = names.lacking(ids);
+    if (unknown.length === 0) return;
+    await begin();
+    await read("recordings", unknown);
+  }
+
+  async function read(of: NamesWrite["of"], ids: readonly string[], areLost = false): Promise<void> {
+    for (const page of chunksOf(ids, PAGE)) {
+      const rows = await redis.hmget(keys[of], ...page);
+      for (const [i, id] of page.entries()) if (rows[i] || !areLost) names.keepRow(of, id, rows[i] ?? null);
+    }
   }
 
   async function readWritten(): Promise<void> {
+    await begin();
     const now = await storedRevision();
-    const behind = now - revision;
+    const behind = now - (revision ?? now);
     if (behind === 0) return;
-    if (behind < 0 || behind > WRITES_LOGGED) return load();
-    for (const text of await redis.lrange(keys.namesLog, 0, behind - 1)) {
-      const { of, ids } = JSON.parse(text) as NamesWrite;
-      const rows = await redis.hmget(keys[of], ...ids);
-      for (const [i, id] of ids.entries()) names.keepRow(of, id, rows[i] ?? null);
+    if (behind < 0 || behind > WRITES_LOGGED) {
+      // Of an emptied Redis, names stay as they were.
+      await read("recordings", names.held(), true);
+      await loadLocations();
+    } else {
+      for (const text of await redis.lrange(keys.namesLog, 0, behind - 1)) {
+        const { of, ids } = JSON.parse(text) as NamesWrite;
+        await read(of, of === "locations" ? ids : ids.filter((id) => names.recording(id)));
+      }
     }
     revision = now;
   }
 
   /** An own write, by the revision it made, need not be read again. */
   function counted(written: number): void {
-    if (written === revision + 1) revision = written;
+    if (written - 1 === revision) revision = written;
   }
 
-  return { load, loadLocations, follow: oneAtATime(readWritten), counted };
+  return { know, loadLocations, follow: oneAtATime(readWritten), counted };
 }

@@ -18,6 +18,7 @@ interface ReadFleetDeps {
 export async function readFleet({ store, shardNumbers, watch, clock }: ReadFleetDeps) {
   const now = clock.now();
   const shards = await store.shards.readAll(shardNumbers);
+  await store.inventory.knowShards(shards);
   const staleBefore = now - FIGURES_FRESH_INTERVALS * watch.uptimeIntervalMs;
   for (const shard of shardNumbers) await store.uptime.refreshFigures(shard, staleBefore);
   return {

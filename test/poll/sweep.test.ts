@@ -8,7 +8,7 @@ import type { RecordingState } from "../../src/health/shard-state.ts";
 import { silentLogger } from "../../src/lib/log.ts";
 import { createCommit } from "../../src/poll/commit.ts";
 import { createSweep } from "../../src/poll/sweep.ts";
-import { offlineRule } from "../health/shard-history.ts";
+import { offlineRule, rule } from "../health/shard-history.ts";
 import { rootRoute } from "../http/serve.ts";
 import { HOUR, integration, SECOND, T0, useTestStore } from "../store/fixtures.ts";
 import { aRecording } from "../support/fixtures.ts";
@@ -58,7 +58,7 @@ describeWithRedis("a sweep", () => {
       store: store.shards,
       assigned,
       inventory: store.inventory,
-      nameThem: async () => {},
+      nameThem: (ids) => store.inventory.know(ids),
       uptime: store.uptime,
       schedules: () => ({ scheduleOf: () => undefined, scheduleBegan: () => undefined, inSchedule: () => true }),
       rules,
@@ -370,6 +370,18 @@ describeWithRedis("a sweep", () => {
     expect(firing.map(({ labels }) => [labels.recording, labels.location_id])).toEqual([["Door", "south"]]);
     const lines = await one.store.log.read([{ kind: "recording", id: "a" }], 0);
     expect(lines.map(({ reason }) => reason)).toContain("moved");
+  });
+
+  it("a recording that is missing since before a start is named as it is stored", async () => {
+    const missing = rule("RecordingMissing", { kind: "missing" });
+    const before = replica([rows(row("a", "online"), row("b", "online"))], [missing]);
+    before.assigned.set(north);
+    await before.sweep(0);
+    await before.store.inventory.saveRecordings([aRecording("a", { name: "Door", locationId: "north" })]);
+    const after = replica([], [missing], T0 + STEP);
+    after.assigned.set(north);
+    await after.sweep(0);
+    expect((await testStore().store.shards.alerts()).map(({ labels }) => labels.recording)).toEqual(["Door"]);
   });
 
   it("a recording whose alert ends without evidence keeps its name", async () => {

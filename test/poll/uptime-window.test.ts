@@ -102,6 +102,15 @@ describeWithRedis("a window of uptime", () => {
     ]);
   });
 
+  it("is asked for by the days of the time zone that another replica stored", async () => {
+    const { refreshWith, asked } = watching();
+    const inAuckland = fleet.map(({ recording }) => ({ ...recording, timezone: "Pacific/Auckland" }));
+    await testStore().replica().inventory.saveRecordings(inAuckland);
+    await refreshWith(DAY);
+    // 03:30 of the 21st there, 72 hours before.
+    expect(asked).toEqual(["2026-11-18"]);
+  });
+
   it("gives what arrived where the uptime is low alone", async () => {
     const { refreshWith, store } = watching();
     await refreshWith(WEEK);

@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import type { Recording } from "../../src/health/recording.ts";
 import { aRecording } from "../support/fixtures.ts";
 import { describeWithRedis } from "../support/redis.ts";
@@ -16,7 +16,8 @@ describeWithRedis("names", () => {
     await testStore().store.inventory.saveLocations([location("loc", "Leeds")]);
     const { inventory } = testStore().replica();
     expect(inventory.recording("a")).toBeUndefined();
-    await inventory.load();
+    await inventory.loadLocations();
+    await inventory.know(["a", "b", "unknown"]);
     expect(inventory.recording("a")).toEqual(recording("a", "<!channel>"));
     expect(inventory.recording("b")).toEqual(scheduled);
     expect(inventory.location("loc")?.name).toBe("Leeds");
@@ -42,13 +43,14 @@ describeWithRedis("names", () => {
   it("what another replica wrote is read when asked to, and nothing where nobody wrote", async () => {
     const { inventory } = testStore().store;
     const other = testStore().replica().inventory;
-    await other.load();
-    await inventory.saveRecordings([recording("a"), recording("b")]);
+    await inventory.saveRecordings([recording("a"), recording("b"), recording("c")]);
+    await other.know(["a", "b"]);
     await inventory.saveLocations([location("loc", "Leeds")]);
-    await inventory.saveRecordings([recording("a", "renamed")]);
-    expect(other.recording("a")).toBeUndefined();
+    await inventory.saveRecordings([recording("a", "renamed"), recording("c", "renamed")]);
+    expect(other.recording("a")?.name).toBe("a");
     await other.follow();
     expect([other.recording("a")?.name, other.recording("b")?.name]).toEqual(["renamed", "b"]);
+    expect(other.recording("c"), "nobody asked for it there").toBeUndefined();
     expect(other.location("loc")?.name).toBe("Leeds");
     await inventory.forget(["b"]);
     await other.follow();
@@ -58,18 +60,46 @@ describeWithRedis("names", () => {
     expect(other.recording("a")?.name).toBe("renamed");
   });
 
-  it("a replica far behind, or with another Redis, reads everything", async () => {
+  it("a replica far behind, or with another Redis, reads again what it has", async () => {
     const { inventory, keys } = testStore().store;
     const other = testStore().replica().inventory;
-    await other.load();
+    await inventory.saveRecordings([recording("a"), recording("b")]);
+    await other.know(["a", "b"]);
     for (let i = 0; i < 120; i++) await inventory.saveRecordings([recording("a", `${i}`)]);
     await other.follow();
     expect(other.recording("a")?.name).toBe("119");
     expect(await testStore().redis.llen(keys.namesLog)).toBe(100);
     await testStore().redis.del(keys.namesRevision, keys.namesLog);
-    await testStore().redis.hset(keys.recordings, "c", JSON.stringify(recording("c")));
+    await testStore().redis.hset(keys.recordings, "a", JSON.stringify(recording("a", "of another Redis")));
+    await testStore().redis.hdel(keys.recordings, "b");
     await other.follow();
-    expect(other.recording("c")?.name).toBe("c");
+    expect(other.recording("a")?.name).toBe("of another Redis");
+    expect(other.recording("b")?.name, "a name is not lost with Redis").toBe("b");
+  });
+
+  it("a name that nobody asks for leaves memory, one that was asked for does not", async () => {
+    const now = vi.spyOn(performance, "now").mockReturnValue(0);
+    const { inventory } = testStore().replica();
+    await testStore().store.inventory.saveRecordings([recording("a"), recording("b"), recording("c")]);
+    const shard = { recordings: new Map([["c", {} as never]]) };
+    await inventory.know(["a", "b"]);
+    await inventory.knowShards([shard]);
+    await testStore().redis.del(testStore().store.keys.recordings);
+    for (const minute of [6, 12]) {
+      now.mockReturnValue(minute * 60_000);
+      await inventory.know(["a"]);
+      await inventory.knowShards([shard]);
+      expect(inventory.recording("b") === undefined, `after ${minute} minutes`).toBe(minute === 12);
+    }
+    expect([inventory.recording("a")?.name, inventory.recording("c")?.name]).toEqual(["a", "c"]);
+    now.mockRestore();
+  });
+
+  it("a name that another replica stored is not written again", async () => {
+    const { store, redis, replica } = testStore();
+    await store.inventory.saveRecordings([recording("a")]);
+    await replica().inventory.saveRecordings([recording("a")]);
+    expect(await redis.get(store.keys.namesRevision)).toBe("1");
   });
 
   it("a recording that left the fleet is deleted, in memory and in Redis", async () => {
