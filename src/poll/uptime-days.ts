@@ -51,11 +51,21 @@ export function advance(
   calendar: ReturnType<typeof calendarOf>,
 ): UptimeHistory {
   const buckets = mergeBuckets(history?.buckets ?? [], fresh, calendar);
-  const known = history?.days ?? {};
-  const read = calendar.days.filter(({ day }) => day >= first || !known[day]);
-  const days = newestOf(known, daysOf(buckets, read));
+  // The days of before are unpacked only where another one is over, or read again.
+  const isSameDay = history?.finishedDay === calendar.finishedDay;
+  const read = calendar.days.filter(({ day }) => day >= first || (!isSameDay && !history?.days[day]));
+  const others = daysOf(buckets, read);
   const readFrom = later(readSince(history, first), calendar.oldestWhole);
-  return { buckets, days, finishedDay: calendar.finishedDay, readFrom, hasPast: history?.hasPast };
+  return {
+    buckets,
+    get days() {
+      return newestOf(history?.days ?? {}, others);
+    },
+    packedDays: others.length === 0 ? history?.packedDays : undefined,
+    finishedDay: calendar.finishedDay,
+    readFrom,
+    hasPast: history?.hasPast,
+  };
 }
 
 /** The history with days from before it began; those that it has stay as they are. Pure. */
@@ -64,7 +74,8 @@ export function withPast(
   buckets: readonly UptimeBucket[],
   { days: past }: Pick<ReturnType<typeof calendarOf>, "days">,
 ): UptimeHistory {
-  return { ...history, days: { ...Object.fromEntries(daysOf(buckets, past)), ...history.days }, hasPast: true };
+  const days = { ...Object.fromEntries(daysOf(buckets, past)), ...history.days };
+  return { ...history, days, packedDays: undefined, hasPast: true };
 }
 
 type CalendarDays = ReturnType<typeof calendarOf>["days"];
@@ -76,9 +87,8 @@ function daysOf(buckets: readonly UptimeBucket[], days: CalendarDays): (readonly
   });
 }
 
-/** The days with others over them, the newest of all; the same object where there are no others. */
+/** The days with others over them, the newest of all. */
 function newestOf(known: UptimeHistory["days"], others: ReturnType<typeof daysOf>): UptimeHistory["days"] {
-  if (others.length === 0) return known;
   const days = Object.entries({ ...known, ...Object.fromEntries(others) });
   if (days.length > DAYS_KEPT) days.sort(([a], [b]) => (a < b ? -1 : 1));
   return Object.fromEntries(days.slice(-DAYS_KEPT));

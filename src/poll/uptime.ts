@@ -185,7 +185,7 @@ async function keepAnswer(
     // Without the weeks, what the days show counts for this refresh only.
     const quality = noteQuality(before?.quality, qualityOf(state, now, watch), now);
     const online = noteOnline(before?.online, state, now, watch);
-    const history = { ...advanced, schedule: isUnread ? undefined : schedule, quality, online };
+    const history = Object.assign(advanced, { schedule: isUnread ? undefined : schedule, quality, online });
     histories.set(id, history);
     if (!history.hasPast) withoutPast.push(id);
     if (schedule) schedules.set(id, toKnown(schedule, history.buckets, timezone));

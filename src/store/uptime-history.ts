@@ -20,6 +20,8 @@ export interface UptimeHistory {
   readonly buckets: readonly UptimeBucket[];
   /** `YYYY-MM-DD` in the recording's zone → that day. */
   readonly days: Readonly<Record<string, DayUptime>>;
+  /** The same as stored, of a history that was read. */
+  readonly packedDays?: DayColumns | undefined;
   /** The last day that was read after the service had finished it; undefined before the first. */
   readonly finishedDay: string | undefined;
   /** The first day since which all were read and kept, whether the service had anything for them or not. */
@@ -35,12 +37,7 @@ export interface UptimeHistory {
 }
 
 export function createHistoryStore(redis: Redis, keys: Keys) {
-  /** Most days that are read are written back as they were. */
-  const read: DaysRead = new WeakMap();
-  const codec = {
-    encode: (history: UptimeHistory) => encodeHistory(history, read),
-    decode: (document: HistoryDocument) => decodeHistory(document, read),
-  };
+  const codec = { encode: encodeHistory, decode: decodeHistory };
   const hash = (shard: number) => createJsonHash<UptimeHistory>(redis, keys.uptime(shard), codec);
   return {
     /** By recording id; a recording without a history is left out. */
@@ -68,12 +65,10 @@ interface HistoryDocument {
   q?: [number, string, (number | null)?, (string | undefined)?] | undefined;
 }
 
-type DaysRead = WeakMap<UptimeHistory["days"], DayColumns>;
-
-function encodeHistory(history: UptimeHistory, read: DaysRead): HistoryDocument {
-  const { buckets, days, finishedDay, readFrom, hasPast, schedule, online, quality } = history;
+function encodeHistory(history: UptimeHistory): HistoryDocument {
+  const { buckets, packedDays, finishedDay, readFrom, hasPast, schedule, online, quality } = history;
   return {
-    c: [packBuckets(buckets), read.get(days) ?? packDays(days), finishedDay ?? null, readFrom ?? null],
+    c: [packBuckets(buckets), packedDays ?? packDays(history.days), finishedDay ?? null, readFrom ?? null],
     p: hasPast ? 1 : undefined,
     s: schedule && [schedule.hours, schedule.until / 60_000],
     o: online && [online.from / 60_000, online.to / 60_000],
@@ -81,7 +76,7 @@ function encodeHistory(history: UptimeHistory, read: DaysRead): HistoryDocument 
   };
 }
 
-function decodeHistory({ c, p, s, o, q }: HistoryDocument, read: DaysRead): UptimeHistory {
+function decodeHistory({ c, p, s, o, q }: HistoryDocument): UptimeHistory {
   const [hours, columns, finishedDay, readFrom] = c ?? [];
   return {
     // Unpacked where they are asked for: most readers need one of them, or none.
@@ -89,10 +84,9 @@ function decodeHistory({ c, p, s, o, q }: HistoryDocument, read: DaysRead): Upti
       return hours ? unpackBuckets(hours) : [];
     },
     get days() {
-      const days = columns ? unpackDays(columns) : {};
-      if (columns) read.set(days, columns);
-      return days;
+      return columns ? unpackDays(columns) : {};
     },
+    packedDays: columns,
     finishedDay: finishedDay ?? undefined,
     readFrom: readFrom ?? undefined,
     hasPast: c && p === 1 ? true : undefined,

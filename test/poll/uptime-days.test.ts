@@ -109,6 +109,26 @@ it("a day read again replaces its ratio; days outlive their hours, 62 of them", 
   expect(history?.finishedDay).toBe("2026-03-11");
 });
 
+it("days stay packed as they were stored, until another one is over or read again", () => {
+  const packedDays = ["days", ""] as const;
+  const calendar = calendarOf(AT, "UTC", RETAIN);
+  const ratio = { ratio: 0.5, segmentsExpected: 1 };
+  const history = (finishedDay: string): UptimeHistory => ({
+    buckets: hours(AT - 60 * HOUR, 50),
+    days: { "2026-03-01": ratio },
+    packedDays,
+    finishedDay,
+    readFrom: "2026-03-08",
+  });
+  const next = (finishedDay: string, from: string) =>
+    advance(history(finishedDay), { from, buckets: hours(AT - 9 * HOUR, 9) }, calendar);
+  expect(next("2026-03-09", "2026-03-10")).toMatchObject({ packedDays, days: { "2026-03-01": ratio } });
+  for (const other of [next("2026-03-08", "2026-03-10"), next("2026-03-09", "2026-03-09")]) {
+    expect(other.packedDays).toBeUndefined();
+    expect(other.days).toMatchObject({ "2026-03-01": ratio, "2026-03-09": { ratio: 1 } });
+  }
+});
+
 it("no data and time outside the schedule make no day", () => {
   const start = Date.parse("2026-03-09T00:00:00Z");
   const fresh = [bucket(start, undefined), bucket(start + HOUR, 0, { withinSchedule: false })];

@@ -82,7 +82,7 @@ describeWithRedis("uptime", () => {
       fc.asyncProperty(history, async (saved) => {
         await uptime.saveHistories(0, new Map([["cam", saved]]));
         const read = (await uptime.histories(0, ["cam", "nobody"])).get("cam");
-        expect(read).toEqual({ ...saved, days: { ...saved.days } });
+        expect({ ...read, packedDays: undefined }).toEqual({ ...saved, days: { ...saved.days } });
       }),
       { numRuns: 100 },
     );
