@@ -270,8 +270,7 @@ export async function startUptimeWork(
   },
 ): Promise<void> {
   const keys = figures.map(({ key }) => key);
-  for (const shard of assigned.shards()) {
-    if (!(await uptime.lacksFigure(shard, keys))) continue;
+  for (const shard of await uptime.lackingFigures(assigned.shards(), keys)) {
     await queues.add("uptime", { shard }, { id: `uptime-${shard}-${keys.join("-")}` });
   }
   await queues.work("uptime", SHARDS_AT_ONCE, async ({ data }) => {

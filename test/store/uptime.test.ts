@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import type { UptimeBucket } from "../../src/health/recording.ts";
 import type { KnownSchedule } from "../../src/health/schedule.ts";
 import { unpackBuckets, unpackDays } from "../../src/store/pack-uptime.ts";
@@ -226,6 +226,21 @@ describeWithRedis("uptime", () => {
     await uptime.refreshFigures(7, T0);
   });
 
+  it("figures that were not asked for in ten minutes leave memory, and are read again when they are", async () => {
+    const { uptime } = testStore().store;
+    await uptime.saveFigures(0, T0, new Map([[DAY, new Map([["a", 0.5]])]]));
+    const later = performance.now() + 600_000;
+    const clock = vi.spyOn(performance, "now").mockReturnValue(later);
+    try {
+      await uptime.saveFigures(1, T0, new Map([[DAY, new Map([["b", 0.25]])]]));
+      expect(["a", "b"].map((id) => uptime.figure(id, DAY))).toEqual([undefined, 0.25]);
+      await uptime.refreshFigures(0, T0);
+      expect(["a", "b"].map((id) => uptime.figure(id, DAY))).toEqual([0.5, 0.25]);
+    } finally {
+      clock.mockRestore();
+    }
+  });
+
   it("schedules are read by every replica, and stay when figures grow old", async () => {
     const shop: KnownSchedule = { timezone: "Europe/London", hours: "10?".repeat(56), current: undefined };
     const current = { from: T0, to: T0 + HOUR, withinSchedule: false };
@@ -245,13 +260,36 @@ describeWithRedis("uptime", () => {
     expect(["a", "b"].map((id) => uptime.schedule(id))).toEqual([undefined, shop]);
   });
 
-  it("figures from before there were schedules are read", async () => {
-    await testStore().redis.hset(`{${testStore().prefix}}:figures:0`, {
-      n: "1",
-      d: `{"at":${T0},"windows":[[${DAY},{"a":0.5}]]}`,
-    });
+  it("of figures that an earlier build stored the schedules are read, and the others asked for again", async () => {
+    const { redis, store, prefix } = testStore();
+    const older = { at: T0, windows: [[DAY, { a: 0.5 }]], schedules: { a: ["UTC", "1".repeat(168)] } };
+    await redis.hset(`{${prefix}}:figures:0`, { n: "1", d: JSON.stringify(older) });
+    await store.uptime.saveFigures(1, T0, new Map([[DAY, new Map()]]));
+    await store.uptime.refreshFigures(0, T0);
+    expect([store.uptime.figure("a", DAY), store.uptime.schedule("a")?.timezone]).toEqual([undefined, "UTC"]);
+    expect(await store.uptime.lackingFigures([0, 1, 2], [DAY])).toEqual([0]);
+    expect(await store.uptime.lackingFigures([0, 1, 2], [DAY, HOUR])).toEqual([0, 1]);
+  });
+
+  it("figures of shards that come and go are those that were stored last", async () => {
     const { uptime } = testStore().store;
-    await uptime.refreshFigures(0, T0);
-    expect([uptime.figure("a", DAY), uptime.schedule("a")]).toEqual([0.5, undefined]);
+    const id = (n: number) => `r${n}`;
+    const shard = fc.record({ shard: fc.nat(3), ids: fc.uniqueArray(fc.nat(2_000), { maxLength: 900 }), ratio });
+    await fc.assert(
+      fc.asyncProperty(fc.array(shard, { minLength: 1, maxLength: 8 }), async (saves) => {
+        const expected = new Map<string, { shard: number; ratio: number }>();
+        for (let n = 0; n < 4; n++) await uptime.saveFigures(n, T0, new Map());
+        for (const { shard, ids, ratio } of saves) {
+          await uptime.saveFigures(shard, T0, new Map([[DAY, new Map(ids.map((n) => [id(n), ratio]))]]));
+          for (const [one, had] of expected) if (had.shard === shard) expected.delete(one);
+          for (const n of ids) expected.set(id(n), { shard, ratio });
+        }
+        const all = Array.from({ length: 2_001 }, (_, n) => id(n));
+        expect(all.map((one) => uptime.figure(one, DAY))).toEqual(all.map((one) => expected.get(one)?.ratio));
+        const low = all.filter((one) => (expected.get(one)?.ratio ?? 1) < 0.5 && expected.get(one)?.shard === 1);
+        expect([...uptime.below(1, DAY, 0.5)].toSorted()).toEqual(low.toSorted());
+      }),
+      { numRuns: 30 },
+    );
   });
 });
