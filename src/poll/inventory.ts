@@ -64,17 +64,20 @@ function createRefresh(deps: InventoryDeps): () => Promise<boolean> {
 async function follow(deps: InventoryDeps, locations: readonly Location[], complete: boolean) {
   const { assignments, inventory, watch } = deps;
   const now = deps.clock.now();
+  const stored = await assignments.read();
   const plan = planLocations({
     now,
     listed: locations.map(({ id }) => id),
     complete,
     lastSeen: await assignments.lastSeen(),
-    assigned: [...(await assignments.read()).keys()],
+    assigned: [...stored.keys()],
     ...watch,
   });
   await inventory.saveLocations(locations);
   if (!plan.rejected) await assignments.noteSeen(plan.seen, now);
-  deps.assigned.set(await assignments.update(plan.present, plan.removed, watch.locationsPerRequest));
+  const added = plan.present.filter((id) => !stored.has(id));
+  const isSame = added.length + plan.removed.length === 0;
+  deps.assigned.set(isSame ? stored : await assignments.update(added, plan.removed, watch.locationsPerRequest));
   for (const details of deps.locationDetails) await details.forget(plan.removed);
   await deps.store.noteAttempt("inventory", now, plan.rejected);
   await deps.assignedChanged();
@@ -129,7 +132,7 @@ export function planLocations(input: {
   const watched = (id: string) => !excluded.has(id) && (named === undefined || named.has(id));
   const present = [...new Set(named ? [...named] : input.listed)].filter(watched);
   const isPresent = new Set(present);
-  const newest = Math.max(0, ...input.lastSeen.values());
+  const newest = input.lastSeen.values().reduce((latest, at) => Math.max(latest, at), 0);
   const before = [...input.lastSeen].filter(([id, at]) => at === newest && watched(id)).map(([id]) => id);
   const absent = before.filter((id) => !isPresent.has(id)).length;
   const rejected =

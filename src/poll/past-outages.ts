@@ -5,6 +5,7 @@ import { unrecordedIn } from "../health/uptime.ts";
 import { HOUR_MS, type Instant } from "../lib/clock.ts";
 import type { Interval } from "../lib/intervals.ts";
 import { keptFor } from "../lib/kept.ts";
+import { createYielder } from "../lib/yield.ts";
 import type { Store } from "../store/store.ts";
 import type { PollContext } from "./commit.ts";
 
@@ -34,8 +35,11 @@ export function createPastOutages({ clock, uptime, incidents }: PastOutagesDeps)
       const affected = subject.kind === "location" ? (atLocation.get(subject.id) ?? []) : [recordings.get(subject.id)];
       for (const one of affected) if (one) add(one.id, [{ from: startsAt, to: endsAt }]);
     }
-    for (const [id, history] of await uptime.histories(shard, [...recordings.keys()]))
+    const maybeYield = createYielder();
+    for (const [id, history] of await uptime.histories(shard, [...recordings.keys()])) {
       add(id, unrecordedIn(history.buckets, now));
+      await maybeYield();
+    }
     known.set(shard, { at: now, outages });
     return outages;
   };

@@ -1,8 +1,12 @@
 /** The shard of each location, kept from when it is first seen; and when the inventory last listed it. */
 import type { Redis } from "ioredis";
+import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";
+import { scanHash } from "./hash.ts";
 import type { Keys } from "./keys.ts";
 import { loadScript } from "./redis.ts";
+
+const PAGE = 1_000;
 
 /** Location id → shard number. */
 export type Assignments = ReadonlyMap<string, number>;
@@ -10,16 +14,23 @@ export type Assignments = ReadonlyMap<string, number>;
 export function createAssignmentStore(redis: Redis, keys: Keys) {
   const assign = loadScript(redis, keys, "assign");
   const restore = loadScript(redis, keys, "restore_assignments");
-  const numbersIn = async (key: string) => toNumbers(await redis.hgetall(key));
+  async function numbersIn(key: string): Promise<ReadonlyMap<string, number>> {
+    const numbers = new Map<string, number>();
+    await scanHash(redis, key, (id, value) => numbers.set(id, Number(value)));
+    return numbers;
+  }
+  const read = (): Promise<Assignments> => numbersIn(keys.assignments);
+
   return {
-    read: (): Promise<Assignments> => numbersIn(keys.assignments),
+    read,
     count: (): Promise<number> => redis.hlen(keys.assignments),
 
     /** Assigns new locations (filling gaps first, at most `most` per shard) and deletes assignments of those that left. */
     async update(added: readonly string[], removed: readonly string[], most: number): Promise<Assignments> {
       // In this order: a location that is seen but not assigned counts as one that lost its assignment.
       if (removed.length > 0) await redis.hdel(keys.locationsSeen, ...removed);
-      return toNumbers((await assign(keys.assignments, { added, removed, most })) as Record<string, number>);
+      await assign(keys.assignments, { added, removed, most });
+      return read();
     },
 
     /** Restores those of these assignments that were lost, not given up; gives them. */
@@ -33,11 +44,8 @@ export function createAssignmentStore(redis: Redis, keys: Keys) {
     lastSeen: (): Promise<ReadonlyMap<string, Instant>> => numbersIn(keys.locationsSeen),
 
     async noteSeen(ids: readonly string[], now: Instant): Promise<void> {
-      if (ids.length > 0) await redis.hset(keys.locationsSeen, Object.fromEntries(ids.map((id) => [id, now])));
+      for (const page of chunksOf(ids, PAGE))
+        await redis.hset(keys.locationsSeen, Object.fromEntries(page.map((id) => [id, now])));
     },
   };
-}
-
-function toNumbers(hash: Record<string, string | number>): Map<string, number> {
-  return new Map(Object.entries(hash).map(([id, value]) => [id, Number(value)]));
 }

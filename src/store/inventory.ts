@@ -96,15 +96,22 @@ export function createInventoryStore(redis: Redis, keys: Keys) {
   };
 }
 
-/** Of a recording, stored under its id as a list without names. */
-const FIELDS = ["name", "organisation", "cameraServer", "locationId", "useUploadingSchedule", "timezone"] as const;
+/** Of a recording, stored under its id. */
+type Row = readonly [
+  ...[name: string, organisation: string, cameraServer: string, locationId: string],
+  boolean,
+  string,
+];
 
-const toRow = (recording: Recording) => FIELDS.map((field) => recording[field]);
+function toRow({ name, organisation, cameraServer, locationId, useUploadingSchedule, timezone }: Recording): Row {
+  return [name, organisation, cameraServer, locationId, useUploadingSchedule, timezone];
+}
 
 /** Earlier builds stored the recording itself. */
-function fromRow(id: string, row: readonly unknown[] | Recording): Recording {
-  if (!Array.isArray(row)) return row as Recording;
-  return Object.assign({ id }, ...FIELDS.map((field, i) => ({ [field]: row[i] }))) as Recording;
+function fromRow(id: string, row: Row | Recording): Recording {
+  if ("id" in row) return row;
+  const [name, organisation, cameraServer, locationId, useUploadingSchedule, timezone] = row;
+  return { id, name, organisation, cameraServer, locationId, useUploadingSchedule, timezone };
 }
 
 function isChanged<Row extends object>(known: Row | undefined, row: Row): boolean {
@@ -162,7 +169,7 @@ function createNames() {
   function keepRow(of: NamesWrite["of"], id: string, row: string | null): void {
     if (of === "locations") {
       if (row !== null) locations.set(id, JSON.parse(row) as Location);
-    } else if (row !== null) keepRecording(fromRow(id, JSON.parse(row) as readonly unknown[] | Recording));
+    } else if (row !== null) keepRecording(fromRow(id, JSON.parse(row) as Row | Recording));
     else if ([recent, earlier].filter((kept) => kept.delete(id)).length > 0) revision++;
   }
 

@@ -49,6 +49,11 @@ it("compares with the last list believed, not with all there ever was", () => {
   expect(plan({ lastSeen, assigned: TEN, listed: TEN.slice(6) }).rejected).toBeUndefined();
 });
 
+it("compares lists of any length", () => {
+  const all = ids(300_000);
+  expect(plan({ lastSeen: new Map(all.map((id) => [id, T0])), assigned: all, listed: all }).rejected).toBeUndefined();
+});
+
 it("the reason it is rejected says what to do", () => {
   const { rejected } = plan({ lastSeen: seenAt(T0 - HOUR, ...TEN), assigned: TEN, listed: ["loc-1"] });
   expect(rejected).toBe(

@@ -1,7 +1,7 @@
 -- Assigns each new location to a shard with a free place, opening new shards as needed, and deletes the assignments of
 -- those that left.
 -- KEYS[1] assignments; args most (per shard), added [location], removed [location]
--- Returns the assignments: JSON {location: shard}
+-- Returns nil
 for _, location in ipairs(args.removed) do redis.call('HDEL', KEYS[1], location) end
 local counts, assigned = {}, {}
 local flat = redis.call('HGETALL', KEYS[1])
@@ -19,4 +19,4 @@ for _, location in ipairs(args.added) do
     redis.call('HSET', KEYS[1], location, shard)
   end
 end
-return cjson.encode(assigned)
+
