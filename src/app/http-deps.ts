@@ -203,7 +203,9 @@ async function fleetView(runtime: Runtime, { engine, config }: Setup): Promise<F
   const isRead = config.counts.read && snapshot.now - at <= 3 * config.counts.intervalMs;
   const slos = await readBudgets(runtime, config.slos);
   const countsReadAt = config.counts.read ? await countsReadSince(store, snapshot.shardNumbers) : undefined;
-  return { snapshot, rules: config.rules, otherAlerts, slos, hours: isRead ? hours : undefined, countsReadAt };
+  const { rules, metrics } = config;
+  const { perRecording } = metrics;
+  return { snapshot, rules, otherAlerts, slos, hours: isRead ? hours : undefined, countsReadAt, perRecording };
 }
 
 /** When the counts of one of these shards were last read, of the one where that is longest ago. */

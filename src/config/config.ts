@@ -19,12 +19,12 @@ export type ReceiverConfig = Config["receivers"][number];
 export type DigestConfig = Config["digests"][number];
 
 /**
- * 32 hex digits, equal for replicas that would act the same: the listen address, Redis and the log level do not count.
+ * 32 hex digits, equal for replicas that would act the same: the listen address, Redis, metrics and the log level do not count.
  * The hash is stored in Redis and covers secrets, so it is deliberately slow (tens of ms) against guessing. With the ids
  * that its integrations are stored under.
  */
 export function configHash(config: Config, integrationIds: readonly string[] = []): string {
-  const { redis: _, log: __, http, ...rest } = config;
+  const { redis: _, log: __, metrics: ___, http, ...rest } = config;
   const decisive = { ...rest, externalUrl: http.externalUrl, integrationIds };
   return scryptSync(JSON.stringify(decisive), "lenswatch configuration", 16).toString("hex");
 }
@@ -54,6 +54,7 @@ export function buildConfig(input: ConfigInput, web: Parameters<typeof buildHttp
     smtp: input.smtp && camelKeys(input.smtp),
     digests: input.digests.map((digest) => camelKeys(digest)),
     http: buildHttp(input.http, web),
+    metrics: camelKeys(input.metrics),
     heartbeat: input.heartbeat && { url: input.heartbeat.url, intervalMs: input.heartbeat.interval },
     log: input.log,
   };

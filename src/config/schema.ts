@@ -150,6 +150,16 @@ const heartbeat = section({
   interval: withDefault("How often it is requested.", duration("1s", "1d"), "1m"),
 });
 
+/** Helm writes `off` as false. */
+const perRecording = z.preprocess((written) => (written === "false" ? "off" : written), oneOf("all", "changed", "off"));
+
+const metrics = section({
+  per_recording: optional(
+    "Which recordings have series of their own: all, those that changed, or none (off); by default all of up to 100,000, of more those that changed.",
+    perRecording,
+  ),
+});
+
 const log = section({ level: withDefault("The lowest level to log.", oneOf(...logLevels), "info") });
 
 export const rootSection = section({
@@ -182,6 +192,7 @@ export const rootSection = section({
   smtp: optional("The mail server; required for e-mail and digests.", smtp),
   digests: withDefault("Summaries by e-mail.", listOf(digest), []),
   http: withDefault("The status page, the API and the metrics.", httpSection, {}),
+  metrics: withDefault("What `/metrics` shows.", metrics, {}),
   heartbeat: optional(
     "A dead man's switch, requested only while sweeps, Redis and the notification queue work.",
     heartbeat,

@@ -1,37 +1,37 @@
-/** The series per recording as bytes, kept between scrapes: only blocks of rows that changed are rendered again. */
-import type { Recording, RecordingStatus } from "../health/recording.ts";
-import {
-  currentStatus,
-  type FleetSnapshot,
-  type RecordingState,
-  ROWS_PER_STEP,
-  recordingsById,
-} from "../health/shard-state.ts";
-import { chunksOf } from "../lib/chunks.ts";
-import { DAY_MS } from "../lib/clock.ts";
+/** The series per recording as bytes, kept between scrapes: a value that changes is written in place, into a copy. */
+import type { Recording } from "../health/recording.ts";
+import type { Inventory } from "../health/shard-state.ts";
 import { distinct, labelText } from "./labels.ts";
+import type { Member } from "./members.ts";
 import { fleetRows, type MetricRow } from "./table.ts";
-import { type ExpositionFormat, renderHead, renderLabel, renderSample } from "./text.ts";
+import { type ExpositionFormat, renderHead, renderLabel, renderNumber, renderSample } from "./text.ts";
 
 interface Family {
   readonly row: MetricRow;
-  readonly value: (state: RecordingState, snapshot: FleetSnapshot) => number | undefined;
+  readonly value: (member: Member) => number | undefined;
   readonly extra: string;
-  /** It changes with every sweep: keeping its text would take memory and save nothing. */
-  readonly isVolatile?: boolean;
+  /** A value that is as long as the one before is written over it. */
+  readonly textOf: (value: number) => string;
 }
 
-/** Of more recordings no bytes are kept, which bounds their memory: 160 bytes a series, 64 MB. */
+/** Of more recordings no bytes are kept, which bounds their memory: 220 bytes a series, 88 MB. */
 const MOST_KEPT = 100_000;
+const NEWLINE = 10;
 
 const families: readonly Family[] = [
-  { row: fleetRows.online, value: ({ status }) => (status === "offline" ? 0 : 1), extra: "" },
-  { row: fleetRows.quality, value: ({ averageQuality }) => averageQuality, extra: "" },
-  { row: fleetRows.lastSeen, value: ({ lastSeenAt }) => lastSeenAt && lastSeenAt / 1000, extra: "", isVolatile: true },
+  { row: fleetRows.online, value: ({ status }) => (status === "offline" ? 0 : 1), extra: "", textOf: renderNumber },
+  { row: fleetRows.quality, value: ({ state }) => state.averageQuality, extra: "", textOf: renderNumber },
+  {
+    row: fleetRows.lastSeen,
+    value: ({ state: { lastSeenAt } }) => lastSeenAt && lastSeenAt / 1000,
+    extra: "",
+    textOf: (seconds) => seconds.toFixed(3),
+  },
   {
     row: fleetRows.uptime,
-    value: ({ id }, { overallUptime }) => overallUptime(id, DAY_MS),
+    value: ({ uptime }) => uptime,
     extra: `,${renderLabel("window", "24h")}`,
+    textOf: renderNumber,
   },
 ];
 
@@ -44,13 +44,19 @@ interface Row {
   readonly labels: string;
 }
 
-/** Up to ROWS_PER_STEP rows of a shard. Only `bytes` are added to: scrapes that are still read keep their blocks. */
+/** Rows that are rendered together, by family. */
 interface Block {
   readonly rows: readonly Row[];
-  /** By family; NaN has no sample. */
+  /** NaN has no sample. */
   readonly values: readonly Float64Array[];
-  /** By family, rendered when first written: both formats have the same samples. */
-  readonly bytes: (Uint8Array | undefined)[];
+  /** Never written to: scrapes that are still read have them. Both formats have the same samples. */
+  readonly texts: (Text | undefined)[];
+}
+
+interface Text {
+  readonly bytes: Buffer;
+  /** As `startsOf`, once that is needed. */
+  readonly starts: Uint32Array | undefined;
 }
 
 interface Kept {
@@ -59,117 +65,120 @@ interface Kept {
   readonly shards: readonly (readonly Block[])[];
 }
 
-interface Scrape {
-  readonly snapshot: FleetSnapshot;
-  /** Whether no recording was renamed since the blocks of before: look-ups in large maps are the most of a scrape. */
-  readonly hasSameNames: boolean;
-  readonly see: See;
-}
-
-/** Called for each recording of the fleet, once. */
-export type See = (state: RecordingState, status: RecordingStatus) => void;
-
-export type Blocks = ReturnType<typeof createBlocks>;
-
 /** Keeps the blocks of the last scrape, by shard; the bytes of up to `mostKept` recordings. */
 export function createBlocks(mostKept = MOST_KEPT) {
   let kept: Kept = { names: undefined, shards: [] };
 
-  function* update(snapshot: FleetSnapshot, see: See): Generator<string, Block[]> {
+  /** Begins a scrape. */
+  return (inventory: Inventory) => {
     const before = kept;
-    const names = snapshot.inventory.revision?.();
-    const hasSameNames = names !== undefined && names === before.names;
-    const next: Block[][] = [];
-    for (const states of yield* statesByShard(snapshot))
-      next.push(yield* blocksOf(states, before.shards[next.length] ?? [], { snapshot, hasSameNames, see }));
-    kept = { names, shards: next };
-    return next.flat();
-  }
-
-  return {
-    /** The series per recording, in pieces; an empty piece only yields to the event loop. */
-    *render(snapshot: FleetSnapshot, format: ExpositionFormat, see: See): Generator<string | Uint8Array, void> {
-      const blocks = yield* update(snapshot, see);
-      const areFew = blocks.reduce((sum, { rows }) => sum + rows.length, 0) <= mostKept;
-      for (const [family, { row, isVolatile }] of families.entries()) {
-        yield renderHead(row, format);
-        for (const block of blocks) {
-          const bytes = block.bytes[family] ?? bytesOf(block, family);
-          if (areFew && !isVolatile) block.bytes[family] = bytes;
-          yield bytes;
+    const names = inventory.revision?.();
+    const rowsOf = createRows(before, inventory);
+    const shards: Block[][] = [];
+    return {
+      /** The next rows of a shard: the block of before, brought up to date, where they are the same. */
+      add(shard: number, members: readonly Member[]): void {
+        shards[shard] ??= [];
+        const blocks = shards[shard];
+        const old = before.shards[shard]?.[blocks.length];
+        const rows = rowsOf(shard, members, old);
+        const block = rows === old?.rows ? old : emptyBlock(rows);
+        for (const family of families.keys()) setValues(block, family, members);
+        blocks.push(block);
+      },
+      /** The series of all rows, in pieces. */
+      *render(format: ExpositionFormat): Generator<string | Uint8Array, void> {
+        kept = { names, shards };
+        const blocks = shards.flat();
+        const areFew = blocks.reduce((sum, { rows }) => sum + rows.length, 0) <= mostKept;
+        for (const [family, { row }] of families.entries()) {
+          yield renderHead(row, format);
+          for (const block of blocks) {
+            const text = block.texts[family] ?? renderBlock(block, family);
+            if (areFew) block.texts[family] = text;
+            yield text.bytes;
+          }
         }
-      }
-    },
+      },
+    };
   };
 }
 
-/** Each recording once, as `recordingsById`. */
-function* statesByShard({ shards }: FleetSnapshot): Generator<string, Iterable<RecordingState[]>> {
-  const walk = recordingsById({ shards });
-  let step = walk.next();
-  for (; !step.done; step = walk.next()) yield "";
-  const byId = step.value;
-  const isOnce = shards.reduce((sum, { recordings }) => sum + recordings.size, 0) === byId.size;
-  return shards.values().map(({ recordings }) => {
-    const states = [...recordings.values()];
-    return isOnce ? states : states.filter((state) => byId.get(state.id) === state);
-  });
+function emptyBlock(rows: readonly Row[]): Block {
+  return { rows, values: families.map(() => new Float64Array(rows.length).fill(Number.NaN)), texts: [] };
 }
 
-function* blocksOf(
-  states: readonly RecordingState[],
-  before: readonly Block[],
-  scrape: Scrape,
-): Generator<string, Block[]> {
-  const { snapshot, see } = scrape;
-  const blocks: Block[] = [];
-  const rowOf = createRows(before, scrape);
-  for (const some of chunksOf(states, ROWS_PER_STEP)) {
-    const current = some.map((state) => {
-      const status = currentStatus(state, snapshot.now, snapshot.statusIntervalMs);
-      see(state, status);
-      return status === "unknown" ? undefined : state;
-    });
-    const old = before[blocks.length];
-    const rows = some.map((state, i) => rowOf(state, old?.rows[i]));
-    const values = families.map(({ value }) =>
-      Float64Array.from(current, (state) => (state && value(state, snapshot)) ?? Number.NaN),
-    );
-    blocks.push({ rows, values, bytes: old && isSame(rows, old.rows) ? sameBytes(values, old) : [] });
-    yield "";
-  }
-  return blocks;
-}
-
-/** The row of a state: that of before, first sought at its place, while nothing in it differs. */
-function createRows(before: readonly Block[], { snapshot: { inventory }, hasSameNames }: Scrape) {
-  let known: ReadonlyMap<string, Row> | undefined;
-  const find = (id: string) => {
-    known ??= new Map(before.flatMap(({ rows }) => rows.map((row) => [row.id, row] as const)));
-    return known.get(id);
+/** The rows of members: those of before, first sought at their place, while nothing in them differs. */
+function createRows({ names, shards }: Kept, inventory: Inventory) {
+  const hasSameNames = names !== undefined && names === inventory.revision?.();
+  const known = new Map<number, ReadonlyMap<string, Row>>();
+  const find = (shard: number, id: string) => {
+    const rows = known.get(shard) ?? new Map(shards[shard]?.flatMap(({ rows }) => rows.map((row) => [row.id, row])));
+    known.set(shard, rows);
+    return rows.get(id);
   };
-  return ({ id, locationId }: RecordingState, expected: Row | undefined): Row => {
-    const row = expected?.id === id ? expected : find(id);
+  const locationOf = createLocationNames(inventory);
+  const rowOf = (shard: number, { state: { id, locationId } }: Member, expected: Row | undefined): Row => {
+    const row = expected?.id === id ? expected : find(shard, id);
     const recording = row && hasSameNames ? row.recording : inventory.recording(id);
-    const location = inventory.location(locationId)?.name || locationId;
+    const location = locationOf(locationId);
     if (row && row.recording === recording && row.locationId === locationId && row.location === location) return row;
     const labels = labelText(fleetRows.online.labels, [distinct(id), recording?.name || id, locationId, location]);
     return { id, recording, locationId, location, labels };
   };
+  return (shard: number, members: readonly Member[], old: Block | undefined): readonly Row[] => {
+    const rows = members.map((member, i) => rowOf(shard, member, old?.rows[i]));
+    return old?.rows.length === rows.length && rows.every((row, i) => row === old.rows[i]) ? old.rows : rows;
+  };
 }
 
-function sameBytes(values: readonly Float64Array[], old: Block): Block["bytes"] {
-  return values.map((some, family) => (isSame(some, old.values[family] ?? []) ? old.bytes[family] : undefined));
+/** Names of locations; recordings of one mostly follow each other. */
+function createLocationNames(inventory: Inventory) {
+  let last = { id: "", name: "" };
+  return (id: string): string => {
+    if (last.id !== id) last = { id, name: inventory.location(id)?.name || id };
+    return last.name;
+  };
 }
 
-function isSame<T>(some: ArrayLike<T>, others: ArrayLike<T>): boolean {
-  if (some.length !== others.length) return false;
-  for (let i = 0; i < some.length; i++) if (!Object.is(some[i], others[i])) return false;
+/** Sets a family's values, and writes them over the old ones in a copy of its text, where they are as long. */
+function setValues(block: Block, family: number, members: readonly Member[]): void {
+  const { value, textOf } = families[family] as Family;
+  const values = block.values[family] as Float64Array;
+  let text = block.texts[family];
+  let isCopy = false;
+  for (const [i, member] of members.entries()) {
+    const next = (member.status === "unknown" ? undefined : value(member)) ?? Number.NaN;
+    if (Object.is(values[i], next)) continue;
+    if (text && !isCopy) text = { bytes: Buffer.from(text.bytes), starts: text.starts ?? startsOf(text.bytes, values) };
+    isCopy = true;
+    if (text && (Number.isNaN(next) || !overwrite(text, i, textOf(next)))) text = undefined;
+    values[i] = next;
+  }
+  block.texts[family] = text;
+}
+
+/** Whether there was a value of that length. */
+function overwrite({ bytes, starts }: Text, row: number, value: string): boolean {
+  const start = starts?.[row] ?? 0;
+  if (start === 0 || bytes[start + value.length] !== NEWLINE) return false;
+  bytes.write(value, start, "latin1");
   return true;
 }
 
-function bytesOf({ rows, values }: Block, family: number): Uint8Array {
-  const { row, extra } = families[family] as Family;
-  const sample = ({ labels }: Row, i: number) => renderSample(row.name, labels + extra, values[family]?.[i] ?? NaN);
-  return Buffer.from(rows.map(sample).join(""));
+/** Where the value of each row begins; 0 without a sample. */
+function startsOf(bytes: Buffer, values: Float64Array): Uint32Array {
+  let end = -1;
+  return Uint32Array.from(values, (value) => {
+    if (Number.isNaN(value)) return 0;
+    end = bytes.indexOf(NEWLINE, end + 1);
+    return bytes.lastIndexOf(" ", end) + 1;
+  });
+}
+
+function renderBlock({ rows, values }: Block, family: number): Text {
+  const { row, extra, textOf } = families[family] as Family;
+  const sample = ({ labels }: Row, i: number) =>
+    renderSample(row.name, labels + extra, values[family]?.[i] ?? Number.NaN, textOf);
+  return { bytes: Buffer.from(rows.map(sample).join("")), starts: undefined };
 }

@@ -4,8 +4,8 @@ import { withDeadline } from "../lib/closer.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
 import { createYielder } from "../lib/yield.ts";
-import { createBlocks } from "./blocks.ts";
-import { type FleetView, fleetText } from "./fleet.ts";
+import { createKept, type Exposed, type FleetView, fleetText } from "./fleet.ts";
+import { MOST_BY_DEFAULT } from "./members.ts";
 import { contentTypes, type ExpositionFormat, negotiateFormat, renderRegistry, trailer } from "./text.ts";
 
 /** Deadline for reading the fleet; the scrape goes on without it, since Prometheus waits 10 s in all. */
@@ -20,18 +20,23 @@ export interface ExpositionDeps {
 
 /** An exposition of one registry; it keeps the fleet's series between scrapes. */
 export function createExposition(deps: ExpositionDeps) {
-  let kept = createBlocks();
+  let kept = createKept();
+  const notice = createNotices(deps.log);
 
   async function* write(format: ExpositionFormat): AsyncGenerator<string | Uint8Array, void> {
     yield await renderRegistry(deps.registry, format);
     const view = await readFleet(deps);
-    if (!view) kept = createBlocks();
+    if (!view) kept = createKept();
     const maybeYield = createYielder();
-    for (const piece of view ? fleetText(view, format, kept) : []) {
+    for (const piece of view ? noticed(view, fleetText(view, format, kept)) : []) {
       if (piece.length > 0) yield piece;
       await maybeYield();
     }
     if (trailer[format]) yield trailer[format];
+  }
+
+  function* noticed({ perRecording }: FleetView, pieces: ReturnType<typeof fleetText>) {
+    notice(yield* pieces, perRecording === undefined);
   }
 
   return {
@@ -51,4 +56,20 @@ async function readFleet({ fleet, log }: ExpositionDeps): Promise<FleetView | un
     log.warn({ err: toError(thrown) }, "fleet not readable, scraped without its series");
     return undefined;
   }
+}
+
+/** Logs when the default has no series of some recordings, once, and when something begins to be left out. */
+function createNotices(log: Logger) {
+  let isLimited = false;
+  let isCut = false;
+  return ({ perRecording, recordings, omitted }: Exposed, isDefault: boolean): void => {
+    if (isDefault && perRecording === "changed" && !isLimited) {
+      const message = "only recordings that changed have series of their own: set metrics.per_recording to choose";
+      log.warn({ recordings, limit: MOST_BY_DEFAULT }, message);
+      isLimited = true;
+    }
+    const cut = omitted.filter(([, count]) => count > 0);
+    if (cut.length > 0 && !isCut) log.warn({ omitted: Object.fromEntries(cut) }, "there is too much for the metrics");
+    isCut = cut.length > 0;
+  };
 }

@@ -6,11 +6,25 @@ import type { Rule } from "../health/rule.ts";
 import { type AlertState, type FleetSnapshot, type Inventory, ROWS_PER_STEP } from "../health/shard-state.ts";
 import type { BudgetLeft } from "../health/slo-evaluator.ts";
 import { chunksOf } from "../lib/chunks.ts";
+
 import type { Instant } from "../lib/clock.ts";
-import type { Blocks } from "./blocks.ts";
+import { createBlocks } from "./blocks.ts";
+
 import { distinct, labelText } from "./labels.ts";
+import {
+  createDefaultMode,
+  createMembers,
+  isChanged,
+  type Member,
+  type PerRecording,
+  ROWS_PER_BLOCK,
+} from "./members.ts";
 import { fleetRows, type MetricRow } from "./table.ts";
 import { type ExpositionFormat, renderHead, renderSample } from "./text.ts";
+import { createTotals } from "./totals.ts";
+
+/** The most recordings that `changed` has series of. */
+const MOST_CHANGED = 20_000;
 
 const alertStates = ["pending", "firing"] as const;
 
@@ -26,6 +40,23 @@ export interface FleetView {
   readonly hours?: readonly EntriesOfHour[] | undefined;
   /** When counts were last read, where that is longest ago; undefined where they never were. */
   readonly countsReadAt?: Instant | undefined;
+  /** As configured; undefined: by the number of recordings. */
+  readonly perRecording?: PerRecording | undefined;
+}
+
+/** What is kept between scrapes; the bytes of up to `mostKept` recordings. */
+export type Kept = ReturnType<typeof createKept>;
+
+export function createKept(mostKept?: number) {
+  return { members: createMembers(), blocks: createBlocks(mostKept), defaultMode: createDefaultMode() };
+}
+
+/** What a scrape was of. */
+export interface Exposed {
+  readonly perRecording: PerRecording;
+  readonly recordings: number;
+  /** What has no series because there is too much of it, by kind. */
+  readonly omitted: readonly (readonly [kind: string, count: number])[];
 }
 
 interface EntriesOfHour {
@@ -38,21 +69,40 @@ interface EntriesOfHour {
 export function* fleetText(
   view: FleetView,
   format: ExpositionFormat,
-  kept: Blocks,
-): Generator<string | Uint8Array, void> {
+  kept: Kept,
+): Generator<string | Uint8Array, Exposed> {
   const { snapshot, hours, slos, countsReadAt } = view;
   const counts = startCounts(view);
+  const totals = createTotals(snapshot.inventory);
+  const series = kept.blocks(snapshot.inventory);
   yield* countLocations(snapshot, counts.addAlerts);
-  yield* kept.render(snapshot, format, (state, status) => {
-    counts.statuses[status]++;
-    if (state.alerts) counts.addAlerts(Object.values(state.alerts));
-  });
+  const fleet = yield* kept.members(snapshot);
+  const mode = view.perRecording ?? kept.defaultMode(fleet.count);
+  const changed: Member[] = [];
+  for (const { shard, members } of fleet.chunks()) {
+    for (const member of members) {
+      counts.add(member);
+      totals.add(member);
+    }
+    if (mode === "all") series.add(shard, members);
+    if (mode === "changed") changed.push(...members.filter(isChanged));
+    yield "";
+  }
+  for (const some of chunksOf(changed.slice(0, MOST_CHANGED), ROWS_PER_BLOCK)) {
+    series.add(0, some);
+    yield "";
+  }
+  yield* series.render(format);
+  yield* totals.text(format);
   if (hours) yield* hoursText(hours, snapshot.inventory, format);
   yield renderHead(fleetRows.recordings, format) + statusSamples(counts.statuses);
+  const omitted = [["recording", Math.max(0, changed.length - MOST_CHANGED)] as const, ...totals.omitted()];
+  yield renderHead(fleetRows.omitted, format) + omittedSamples(omitted);
   yield renderHead(fleetRows.alerts, format) + counts.alerts.samples();
   if (slos?.length) yield sloText(slos, format);
   const { countsRead } = fleetRows;
   if (countsReadAt) yield renderHead(countsRead, format) + renderSample(countsRead.name, "", countsReadAt / 1000);
+  return { perRecording: mode, recordings: fleet.count, omitted };
 }
 
 function* hoursText(hours: readonly EntriesOfHour[], inventory: Inventory, format: ExpositionFormat) {
@@ -92,7 +142,11 @@ function startCounts({ rules, otherAlerts }: FleetView) {
     for (const { labels, state } of listed) alerts.add([labels.alertname ?? "", labels.severity ?? "", state]);
   };
   addAlerts(otherAlerts);
-  return { statuses, alerts, addAlerts };
+  const add = ({ state, status }: Member) => {
+    statuses[status]++;
+    if (state.alerts) addAlerts(Object.values(state.alerts));
+  };
+  return { statuses, alerts, addAlerts, add };
 }
 
 function createCounter({ name, labels }: MetricRow) {
@@ -127,4 +181,9 @@ function statusSamples(statuses: Readonly<Record<RecordingStatus, number>>): str
 function hourLabels({ locationId }: EntriesOfHour, inventory: Inventory): string {
   const name = inventory.location(locationId)?.name || locationId;
   return labelText(fleetRows.entriesCounted.labels, [distinct(locationId), name]);
+}
+
+function omittedSamples(omitted: Exposed["omitted"]): string {
+  const { name, labels } = fleetRows.omitted;
+  return omitted.map(([kind, count]) => renderSample(name, labelText(labels, [kind]), count)).join("");
 }

@@ -34,6 +34,31 @@ export const fleetRows = {
     "Overall uptime ratio within the schedule over the window.",
     [...recordingLabels, "window"],
   ),
+  locationRecordings: gauge(
+    "lenswatch_location_recordings",
+    "Recordings at the location by status; statuses other than online only where there are any.",
+    ["location_id", "location", "status"],
+  ),
+  locationQuality: gauge(
+    "lenswatch_location_average_quality_ratio",
+    "Mean over the location's recordings of the average quality in their last good reading.",
+    ["location_id", "location"],
+  ),
+  locationUptime: gauge(
+    "lenswatch_location_overall_uptime_ratio",
+    "Mean over the location's recordings of the overall uptime ratio within the schedule over the window.",
+    ["location_id", "location", "window"],
+  ),
+  organisationRecordings: gauge(
+    "lenswatch_organisation_recordings",
+    "Recordings of the organisation by status; statuses other than online only where there are any.",
+    ["organisation", "status"],
+  ),
+  cameraServerRecordings: gauge(
+    "lenswatch_camera_server_recordings",
+    "Recordings of the camera server by status; statuses other than online only where there are any.",
+    ["camera_server", "status"],
+  ),
   entriesExpected: gauge(
     "lenswatch_location_entries_expected",
     "Entries usual at the location in the last local hour that is over; absent where its history is too thin.",
@@ -51,6 +76,11 @@ export const fleetRows = {
   recordings: gauge("lenswatch_recordings", "Recordings by status; unknown means no good reading for 3 intervals.", [
     "status",
   ]),
+  omitted: gauge(
+    "lenswatch_exposition_omitted",
+    "Recordings, locations, organisations and camera servers without series because there are too many.",
+    ["kind"],
+  ),
   alerts: gauge("lenswatch_alerts", "Alerts by name, severity and state.", ["alertname", "severity", "state"]),
   sloObjective: gauge("lenswatch_slo_objective_ratio", "The objective of an SLO.", ["slo"]),
   sloRemaining: gauge(

@@ -44,12 +44,13 @@ export function renderLabel(name: string, value: string): string {
 }
 
 /** One sample line; the empty string for NaN. `labels` is rendered text, without the braces. */
-export function renderSample(name: string, labels: string, value: number): string {
+export function renderSample(name: string, labels: string, value: number, textOf = renderNumber): string {
   if (Number.isNaN(value)) return "";
-  return labels === "" ? `${name} ${renderNumber(value)}\n` : `${name}{${labels}} ${renderNumber(value)}\n`;
+  return labels === "" ? `${name} ${textOf(value)}\n` : `${name}{${labels}} ${textOf(value)}\n`;
 }
 
-function renderNumber(value: number): string {
+/** A value as both formats have it. */
+export function renderNumber(value: number): string {
   if (Number.isFinite(value)) return String(value);
   return value > 0 ? "+Inf" : "-Inf";
 }

@@ -18,7 +18,7 @@ test.each([
   [
     "an unknown key at the top",
     "watches: {}",
-    "12:1: watches: found the unknown key `watches`, expected one of service, redis, watch, counts, rules, route, receivers, slack_api_url, inhibit_rules, time_intervals, maintenance, slo, smtp, digests, http, heartbeat, log; did you mean watch?",
+    "12:1: watches: found the unknown key `watches`, expected one of service, redis, watch, counts, rules, route, receivers, slack_api_url, inhibit_rules, time_intervals, maintenance, slo, smtp, digests, http, metrics, heartbeat, log; did you mean watch?",
   ],
   [
     "an unknown key below",

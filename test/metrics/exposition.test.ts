@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { createLogger, silentLogger } from "../../src/lib/log.ts";
 import { createExposition, type ExpositionDeps } from "../../src/metrics/exposition.ts";
 import { createMetrics } from "../../src/metrics/metrics.ts";
-import { fleetOf, recordingState } from "./fleets.ts";
+import { fleetOf, largeFleet, recordingState } from "./fleets.ts";
 
 function setUp(deps: Partial<ExpositionDeps> = {}) {
   const registry = new Registry();
@@ -78,5 +78,41 @@ describe("without the fleet the process's metrics are still there", () => {
     expect(text).not.toContain("lenswatch_recording");
     expect(text.endsWith("# EOF\n")).toBe(true);
     expect(String(destination.read())).toContain("Redis is away");
+  });
+});
+
+describe("what has no series is logged", () => {
+  const logged = (destination: PassThrough) =>
+    String(destination.read() ?? "")
+      .split("\n")
+      .filter(Boolean);
+
+  test("once where it is the default of a large fleet, with the key to decide otherwise", async () => {
+    const destination = new PassThrough();
+    const log = createLogger({ level: "info", destination });
+    const snapshot = largeFleet(100_001, 20);
+    const scrape = setUp({ log, fleet: async () => ({ snapshot, rules: [], otherAlerts: [] }) });
+    expect((await scrape()).text.match(/^lenswatch_recording_online/gm)).toHaveLength(2_001);
+    await scrape();
+    expect(logged(destination)).toEqual([
+      expect.stringMatching(/"level":"warn".*"recordings":100001,"limit":100000,.*set metrics\.per_recording/),
+    ]);
+  });
+
+  test("when something begins to be left out", async () => {
+    const destination = new PassThrough();
+    const log = createLogger({ level: "info", destination });
+    const recordings = Array.from({ length: 20_001 }, (_, i) => recordingState(`rec-${i}`, { status: "offline" }));
+    let snapshot = fleetOf({ recordings });
+    const view = { rules: [], otherAlerts: [], perRecording: "changed" } as const;
+    const scrape = setUp({ log, fleet: async () => ({ snapshot, ...view }) });
+    await scrape();
+    await scrape();
+    snapshot = fleetOf({});
+    await scrape();
+    expect(logged(destination)).toEqual([expect.stringContaining('"omitted":{"recording":1}')]);
+    snapshot = fleetOf({ recordings });
+    await scrape();
+    expect(logged(destination)).toHaveLength(1);
   });
 });

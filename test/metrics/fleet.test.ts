@@ -1,12 +1,13 @@
 import { describe, expect, test } from "vitest";
-import { type FleetSnapshot, type RecordingState, ROWS_PER_STEP } from "../../src/health/shard-state.ts";
-import { createBlocks } from "../../src/metrics/blocks.ts";
-import { type FleetView, fleetText } from "../../src/metrics/fleet.ts";
+import type { FleetSnapshot, RecordingState } from "../../src/health/shard-state.ts";
+import { createKept, type FleetView, fleetText } from "../../src/metrics/fleet.ts";
+import { createDefaultMode, ROWS_PER_BLOCK } from "../../src/metrics/members.ts";
+import { createTotals } from "../../src/metrics/totals.ts";
 import { aRecording } from "../support/fixtures.ts";
 import { seededRandom } from "../support/random.ts";
 import { alertState, fleetOf, INTERVAL, largeFleet, NOW, recordingState } from "./fleets.ts";
 
-function piecesOf(snapshot: FleetSnapshot, view: Partial<FleetView> = {}, kept = createBlocks()): string[] {
+function piecesOf(snapshot: FleetSnapshot, view: Partial<FleetView> = {}, kept = createKept()): string[] {
   return Array.from(fleetText({ snapshot, rules: [], otherAlerts: [], ...view }, "prometheus", kept), (piece) =>
     Buffer.from(piece).toString(),
   );
@@ -78,18 +79,52 @@ lenswatch_recording_average_quality_ratio{recording_id="rec-1",recording="Till \
 lenswatch_recording_average_quality_ratio{recording_id="rec-3",recording="rec-3",location_id="loc-2",location="loc-2"} 0.92
 # HELP lenswatch_recording_last_seen_timestamp_seconds Last contact of the service with the recording.
 # TYPE lenswatch_recording_last_seen_timestamp_seconds gauge
-lenswatch_recording_last_seen_timestamp_seconds{recording_id="rec-1",recording="Till \\"1\\"",location_id="loc-1",location="Leeds"} 1769860787.5
-lenswatch_recording_last_seen_timestamp_seconds{recording_id="rec-2",recording="Entrance",location_id="loc-1",location="Leeds"} 1769860739.5
+lenswatch_recording_last_seen_timestamp_seconds{recording_id="rec-1",recording="Till \\"1\\"",location_id="loc-1",location="Leeds"} 1769860787.500
+lenswatch_recording_last_seen_timestamp_seconds{recording_id="rec-2",recording="Entrance",location_id="loc-1",location="Leeds"} 1769860739.500
 # HELP lenswatch_recording_overall_uptime_ratio Overall uptime ratio within the schedule over the window.
 # TYPE lenswatch_recording_overall_uptime_ratio gauge
 lenswatch_recording_overall_uptime_ratio{recording_id="rec-1",recording="Till \\"1\\"",location_id="loc-1",location="Leeds",window="24h"} 0.995
 lenswatch_recording_overall_uptime_ratio{recording_id="rec-2",recording="Entrance",location_id="loc-1",location="Leeds",window="24h"} 0
+# HELP lenswatch_location_recordings Recordings at the location by status; statuses other than online only where there are any.
+# TYPE lenswatch_location_recordings gauge
+lenswatch_location_recordings{location_id="loc-1",location="Leeds",status="online"} 1
+lenswatch_location_recordings{location_id="loc-1",location="Leeds",status="offline"} 1
+lenswatch_location_recordings{location_id="loc-1",location="Leeds",status="unknown"} 1
+lenswatch_location_recordings{location_id="loc-2",location="loc-2",status="online"} 0
+lenswatch_location_recordings{location_id="loc-2",location="loc-2",status="degraded"} 1
+# HELP lenswatch_location_average_quality_ratio Mean over the location's recordings of the average quality in their last good reading.
+# TYPE lenswatch_location_average_quality_ratio gauge
+lenswatch_location_average_quality_ratio{location_id="loc-1",location="Leeds"} 0.92
+lenswatch_location_average_quality_ratio{location_id="loc-2",location="loc-2"} 0.92
+# HELP lenswatch_location_overall_uptime_ratio Mean over the location's recordings of the overall uptime ratio within the schedule over the window.
+# TYPE lenswatch_location_overall_uptime_ratio gauge
+lenswatch_location_overall_uptime_ratio{location_id="loc-1",location="Leeds",window="24h"} 0.4975
+# HELP lenswatch_organisation_recordings Recordings of the organisation by status; statuses other than online only where there are any.
+# TYPE lenswatch_organisation_recordings gauge
+lenswatch_organisation_recordings{organisation="org",status="online"} 1
+lenswatch_organisation_recordings{organisation="org",status="offline"} 1
+lenswatch_organisation_recordings{organisation="",status="online"} 0
+lenswatch_organisation_recordings{organisation="",status="degraded"} 1
+lenswatch_organisation_recordings{organisation="",status="unknown"} 1
+# HELP lenswatch_camera_server_recordings Recordings of the camera server by status; statuses other than online only where there are any.
+# TYPE lenswatch_camera_server_recordings gauge
+lenswatch_camera_server_recordings{camera_server="cs",status="online"} 1
+lenswatch_camera_server_recordings{camera_server="cs",status="offline"} 1
+lenswatch_camera_server_recordings{camera_server="",status="online"} 0
+lenswatch_camera_server_recordings{camera_server="",status="degraded"} 1
+lenswatch_camera_server_recordings{camera_server="",status="unknown"} 1
 # HELP lenswatch_recordings Recordings by status; unknown means no good reading for 3 intervals.
 # TYPE lenswatch_recordings gauge
 lenswatch_recordings{status="online"} 1
 lenswatch_recordings{status="offline"} 1
 lenswatch_recordings{status="degraded"} 1
 lenswatch_recordings{status="unknown"} 1
+# HELP lenswatch_exposition_omitted Recordings, locations, organisations and camera servers without series because there are too many.
+# TYPE lenswatch_exposition_omitted gauge
+lenswatch_exposition_omitted{kind="recording"} 0
+lenswatch_exposition_omitted{kind="location"} 0
+lenswatch_exposition_omitted{kind="organisation"} 0
+lenswatch_exposition_omitted{kind="camera_server"} 0
 # HELP lenswatch_alerts Alerts by name, severity and state.
 # TYPE lenswatch_alerts gauge
 lenswatch_alerts{alertname="RecordingDegraded",severity="",state="pending"} 0
@@ -150,7 +185,7 @@ test("two ids that look alike once rendered are still two series", () => {
   expect(new Set(lines.map((line) => /recording_id="([^"]*)"/.exec(line)?.[1])).size).toBe(4);
 });
 
-test("a large fleet is written in steps of at most 256 rows, and nothing is lost between them", () => {
+test("a large fleet is written in steps of at most a thousand rows, and nothing is lost between them", () => {
   const snapshot = largeFleet(5_000);
   let rows = 0;
   let longest = 0;
@@ -160,18 +195,17 @@ test("a large fleet is written in steps of at most 256 rows, and nothing is lost
     longest = Math.max(longest, lines);
   }
   expect(rows).toBe(4 * 5_000);
-  expect(longest).toBeLessThanOrEqual(ROWS_PER_STEP);
+  expect(longest).toBeLessThanOrEqual(ROWS_PER_BLOCK);
 });
 
-test("the walk before the first line breathes as often", () => {
-  const snapshot = largeFleet(5_000);
-  const pieces = piecesOf(snapshot);
+test("the walks before the first line yield at each shard", () => {
+  const pieces = piecesOf(largeFleet(5_000));
   const before = pieces.findIndex((piece) => piece !== "");
-  expect(before).toBeGreaterThanOrEqual(2 * Math.floor(5_000 / ROWS_PER_STEP));
+  expect(before).toBeGreaterThanOrEqual(3 * 100);
 });
 
 describe("between scrapes", () => {
-  let kept = createBlocks();
+  let kept = createKept();
   const recording = aRecording("rec-1", { name: "Till", locationId: "loc-1" });
   const [online, lastSeen] = ["lenswatch_recording_online{", "lenswatch_recording_last_seen"];
   const scrape = (one = recording, state: Partial<RecordingState> = {}, location?: string) => {
@@ -189,7 +223,7 @@ describe("between scrapes", () => {
   });
 
   test("bytes of more recordings than fit are not kept", () => {
-    kept = createBlocks(0);
+    kept = createKept(0);
     const [before, after] = [pieceOf(scrape(), online), pieceOf(scrape(), online)];
     expect(after).toEqual(before);
     expect(after).not.toBe(before);
@@ -210,7 +244,7 @@ test("whatever the scrapes before it had, a scrape is as the first", () => {
     const random = seededRandom(seed);
     const pick = (most: number) => Math.floor(random() * most);
     const someId = () => `rec-${pick(320)}`;
-    const kept = createBlocks();
+    const kept = createKept();
     const locations = ["loc-0", "loc-1"].map((id) => ({ id, name: "Leeds" }));
     const [names, uptimes]: [Record<string, string>, Record<string, number>] = [{}, {}];
     const shards = [0, 1].map(() => new Map<string, RecordingState>());
@@ -242,7 +276,10 @@ test("whatever the scrapes before it had, a scrape is as the first", () => {
       });
       const inventory = { ...fleet.inventory, revision: () => revision };
       const snapshot = { ...fleet, inventory, now };
-      expect(textOf(snapshot, {}, kept), `seed ${seed}, scrape ${scrape}`).toBe(textOf(snapshot));
+      const perRecording = (["all", "all", "all", "changed", "off"] as const)[pick(5)];
+      expect(textOf(snapshot, { perRecording }, kept), `seed ${seed}, scrape ${scrape}`).toBe(
+        textOf(snapshot, { perRecording }),
+      );
     }
   }
 });
@@ -266,4 +303,81 @@ test("entries of the last full hour are written by location, where they are know
     `lenswatch_last_counts_timestamp_seconds ${NOW / 1000}`,
   ]);
   expect(textOf(snapshot)).not.toContain("last_counts");
+});
+
+describe("series per recording", () => {
+  const history = { sampledAt: NOW, stretches: [] };
+  const snapshot = fleetOf({
+    recordings: [
+      recordingState("healthy"),
+      recordingState("offline", { status: "offline" }),
+      recordingState("degraded", { status: "degraded" }),
+      recordingState("alerted", { alerts: { x: alertState("LowQuality", { state: "pending" }) } }),
+      recordingState("recovered", { history, locationId: "loc-2" }),
+      recordingState("unknown", { readAt: 0, alerts: { x: alertState("RecordingOffline") } }),
+    ],
+    names: { healthy: "Till", offline: "Door" },
+    uptimes: { healthy: 1, offline: 0.5, recovered: 0.9 },
+  });
+  const text = (perRecording: "all" | "changed" | "off") => textOf(snapshot, { perRecording });
+  const idsIn = (of: string) => linesOf(of, "lenswatch_recording_online").map((line) => /"([^"]*)"/.exec(line)?.[1]);
+
+  test("are those of all recordings that are read, of those that changed, or none", () => {
+    expect(idsIn(text("all"))).toEqual(["healthy", "offline", "degraded", "alerted", "recovered"]);
+    expect(idsIn(text("changed"))).toEqual(["offline", "degraded", "alerted", "recovered"]);
+    expect(text("off")).not.toMatch(/^lenswatch_recording_/m);
+  });
+
+  test("are all that differs: every other series is the same", () => {
+    const others = (of: string) => of.replaceAll(/^lenswatch_recording_.*\n/gm, "");
+    for (const mode of ["changed", "off"] as const) expect(others(text(mode))).toBe(others(text("all")));
+  });
+
+  test("add up to the totals by location, organisation and camera server", () => {
+    const sums = (name: string) => {
+      const all = new Map<string | undefined, number>();
+      for (const line of linesOf(text("off"), name)) {
+        const [, status, count] = /status="(\w+)"} (\d+)$/.exec(line) ?? [];
+        all.set(status, (all.get(status) ?? 0) + Number(count));
+      }
+      return all;
+    };
+    const fleet = sums("lenswatch_recordings");
+    expect(Object.fromEntries(fleet)).toEqual({ online: 3, offline: 1, degraded: 1, unknown: 1 });
+    for (const of of ["location", "organisation", "camera_server"])
+      expect(sums(`lenswatch_${of}_recordings`), of).toEqual(fleet);
+  });
+
+  test("that changed are those of 20,000 recordings at most, and the others are counted", () => {
+    const recordings = Array.from({ length: 20_003 }, (_, i) => recordingState(`rec-${i}`, { status: "offline" }));
+    const large = textOf(fleetOf({ recordings }), { perRecording: "changed" });
+    expect(linesOf(large, "lenswatch_recording_online")).toHaveLength(20_000);
+    expect(large).toContain('lenswatch_exposition_omitted{kind="recording"} 3');
+    expect(large).toContain(
+      'lenswatch_location_recordings{location_id="loc-1",location="Leeds",status="offline"} 20003',
+    );
+  });
+
+  test("are by default those of all recordings of up to 100,000, and of those that changed while there are about as many", () => {
+    const defaultMode = createDefaultMode();
+    expect([99_999, 100_000, 100_001, 95_000, 90_001, 90_000, 95_000].map(defaultMode)).toEqual([
+      ...["all", "all", "changed", "changed", "changed", "all", "all"],
+    ]);
+  });
+});
+
+test("of too many locations those that are online have no totals, and are counted", () => {
+  const { inventory } = fleetOf({});
+  const totals = createTotals(inventory, 2);
+  for (const [i, status] of (["online", "online", "offline", "unknown"] as const).entries())
+    totals.add({
+      state: recordingState(`rec-${i}`, { locationId: `loc-${i}` }),
+      status,
+      uptime: undefined,
+      organisation: "org",
+      cameraServer: `cs-${i}`,
+    });
+  const text = [...totals.text("prometheus")].join("");
+  expect(new Set(text.match(/loc-\d|cs-\d/g))).toEqual(new Set(["loc-2", "loc-3", "cs-2", "cs-3"]));
+  expect(Object.fromEntries(totals.omitted())).toEqual({ location: 2, organisation: 0, camera_server: 2 });
 });

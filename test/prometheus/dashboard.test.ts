@@ -113,6 +113,12 @@ describe("the dashboard", () => {
     expect(expressions.flatMap(recordedIn)).toEqual([]);
   });
 
+  test("draws only single recordings from their series, which need not be there, and says so", () => {
+    const fromSeries = queries.filter(({ target }) => target.expr.includes("lenswatch_recording_"));
+    expect(new Set(fromSeries.map(({ panel }) => panel.title))).toEqual(new Set(["Offline now", "Most offline (20)"]));
+    for (const { panel } of fromSeries) expect(panel.description).toContain("`metrics.per_recording");
+  });
+
   test("says which kinds of panels it needs, as Grafana's export does", () => {
     const required = dashboard.__requires.filter(({ type }) => type === "panel").map(({ id }) => id);
     expect(required).toEqual([...new Set(panels.map(({ type }) => type))].sort());

@@ -1,0 +1,134 @@
+/** Every recording of the fleet once, in chunks, and which of them have series of their own. */
+import type { RecordingStatus } from "../health/recording.ts";
+import { currentStatus, type FleetSnapshot, type RecordingState, recordingsById } from "../health/shard-state.ts";
+import { chunksOf } from "../lib/chunks.ts";
+import { DAY_MS } from "../lib/clock.ts";
+
+/** Which recordings have series of their own; by default all of up to `MOST_BY_DEFAULT`, otherwise those that changed. */
+export type PerRecording = "all" | "changed" | "off";
+
+export const MOST_BY_DEFAULT = 100_000;
+/** A fleet of about that size does not go back and forth. */
+const FEW_AGAIN = 0.9 * MOST_BY_DEFAULT;
+
+/** What takes about a millisecond to render. */
+export const ROWS_PER_BLOCK = 1_024;
+
+/** A recording as it is now, and what it counts towards. */
+export interface Member {
+  readonly state: RecordingState;
+  readonly status: RecordingStatus;
+  /** Of 24 hours; undefined where there is no figure, or no good reading. */
+  readonly uptime: number | undefined;
+  readonly organisation: string;
+  readonly cameraServer: string;
+}
+
+/** Not online, with an alert, or with changes of its status that are not long ago. */
+export function isChanged({ state: { alerts, history }, status }: Member): boolean {
+  return status !== "unknown" && (status !== "online" || alerts !== undefined || history !== undefined);
+}
+
+/** Gives the default for a number of recordings; it remembers the last answer. */
+export function createDefaultMode(): (recordings: number) => PerRecording {
+  let isMany = false;
+  return (recordings) => {
+    isMany = recordings > (isMany ? FEW_AGAIN : MOST_BY_DEFAULT);
+    return isMany ? "changed" : "all";
+  };
+}
+
+/** The recordings of a shard at the last scrape, and what they belong to: look-ups are the most of a scrape. */
+interface Roster {
+  readonly ids: readonly string[];
+  readonly organisations: readonly string[];
+  readonly cameraServers: readonly string[];
+}
+
+interface Known {
+  readonly rosters: readonly Roster[];
+  /** Whether each recording stands in one shard. */
+  readonly isOnce: boolean;
+  /** The revision of the inventory. */
+  readonly names: number | undefined;
+}
+
+type Recordings = FleetSnapshot["shards"][number]["recordings"];
+
+/** Keeps who was there at the last scrape. Gives the number of recordings, and chunks of a shard's members. */
+export function createMembers() {
+  let known: Known = { rosters: [], isOnce: false, names: undefined };
+
+  return function* (snapshot: FleetSnapshot) {
+    const { shards, inventory } = snapshot;
+    const names = inventory.revision?.();
+    const before = known;
+    const hasSameNames = names !== undefined && names === before.names;
+    const isSame: boolean[] = [];
+    for (const [i, { recordings }] of shards.entries()) {
+      isSame.push(hasIds(recordings, before.rosters[i]?.ids));
+      yield "";
+    }
+    const isKnown = before.isOnce && before.rosters.length === shards.length && isSame.every(Boolean);
+    const found = isKnown
+      ? { fleet: shards.map(({ recordings }) => recordings), isOnce: true }
+      : yield* eachOnce(shards);
+    const rosters: Roster[] = [];
+    for (const [i, recordings] of found.fleet.entries()) {
+      const roster = isKnown && hasSameNames ? before.rosters[i] : undefined;
+      rosters.push(roster ?? newRoster(recordings, inventory));
+      yield "";
+    }
+    known = { rosters, isOnce: found.isOnce, names };
+    return {
+      count: found.fleet.reduce((sum, { size }) => sum + size, 0),
+      *chunks(): Generator<{ readonly shard: number; readonly members: readonly Member[] }> {
+        for (const [shard, recordings] of found.fleet.entries()) {
+          let row = 0;
+          for (const states of chunksOf([...recordings.values()], ROWS_PER_BLOCK))
+            yield { shard, members: states.map((state) => memberOf(state, snapshot, rosters[shard], row++)) };
+        }
+      },
+    };
+  };
+}
+
+function memberOf(state: RecordingState, snapshot: FleetSnapshot, roster: Roster | undefined, row: number): Member {
+  const status = currentStatus(state, snapshot.now, snapshot.statusIntervalMs);
+  return {
+    state,
+    status,
+    uptime: status === "unknown" ? undefined : snapshot.overallUptime(state.id, DAY_MS),
+    organisation: roster?.organisations[row] ?? "",
+    cameraServer: roster?.cameraServers[row] ?? "",
+  };
+}
+
+function hasIds(recordings: Recordings, ids: readonly string[] | undefined): boolean {
+  let row = 0;
+  return recordings.size === ids?.length && recordings.keys().every((id) => id === ids[row++]);
+}
+
+function newRoster(states: Recordings, inventory: FleetSnapshot["inventory"]): Roster {
+  const ids = [...states.keys()];
+  const recordings = ids.map((id) => inventory.recording(id));
+  return {
+    ids,
+    organisations: recordings.map((recording) => recording?.organisation ?? ""),
+    cameraServers: recordings.map((recording) => recording?.cameraServer ?? ""),
+  };
+}
+
+/** The recordings by shard; of one that stands in two, the later reading alone. */
+function* eachOnce(shards: FleetSnapshot["shards"]) {
+  const walk = recordingsById({ shards });
+  let step = walk.next();
+  for (; !step.done; step = walk.next()) yield "";
+  const byId = step.value;
+  const fleet: Recordings[] = [];
+  for (const { recordings } of shards) {
+    fleet.push(new Map(recordings.entries().filter(([id, state]) => byId.get(id) === state)));
+    yield "";
+  }
+  return { fleet, isOnce: shards.reduce((sum, { recordings }) => sum + recordings.size, 0) === byId.size };
+}
