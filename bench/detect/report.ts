@@ -29,6 +29,8 @@ export interface Found {
   readonly visits: readonly number[];
   /** Usual since the fault began, whether served by then or not. */
   readonly expected: readonly number[];
+  /** What of it one needs who knows the true rates and is served at once. */
+  readonly needed: readonly number[];
 }
 
 export interface Months {
@@ -93,6 +95,14 @@ function compare(sought: readonly Fault[], episodes: readonly Episode[], world: 
     knowableWithinDay: all.filter(({ isKnowable, isWithinDay }) => isKnowable && isWithinDay).length,
     hours: ascending(found.map(({ fault, at }) => (at - fault.from) / HOUR_MS)),
     expected: ascending(found.map(({ fault, first }) => first.usualOf(fault.zones, fault.from))),
+    needed: ascending(
+      found.map(({ fault, first }) => {
+        const { recordingId, zones, from } = fault;
+        let to = from;
+        while (to < first.at && world.idealSurprise({ recordingId, from, to }) < NATS.low) to += STEP_MS;
+        return first.usualOf(zones, from) - first.usualOf(zones, to);
+      }),
+    ),
     visits: ascending(
       found.map(
         ({ fault, at }) => world.missedBetween({ recordingId: fault.recordingId, from: fault.from, to: at }).missed,
@@ -160,6 +170,7 @@ export function tableOf(
     "of those that can be known by then",
     "hours to find: median, p90",
     "expected visits until then: median, p90",
+    "an ideal observer needs: median",
     "true visits lost: median, p90",
     "dim found",
     "turned found",
@@ -180,6 +191,7 @@ export function tableOf(
       `${blind.knowableWithinDay}/${blind.knowable} (${percent(blind.knowableWithinDay, blind.knowable)})`,
       quantiles(blind.hours, 1),
       quantiles(blind.expected, 0),
+      quantileOf(blind.needed, 0.5)?.toFixed(0) ?? "–",
       quantiles(blind.visits, 0),
       `${dim.found}/${dim.of}`,
       `${turned.found}/${turned.of}`,

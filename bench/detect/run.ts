@@ -115,7 +115,7 @@ function createRule(
     const counts = seen.get(locationId);
     const usualOf = (zones: readonly string[], from: Instant) =>
       (counts?.zones ?? []).reduce((sum, zone) => {
-        return zones.includes(zone.zone ?? "") ? sum + usualSince({ ...zone, now: now + LATE.most }, from) : sum;
+        return zones.includes(zone.zone ?? "") ? sum + usualSince({ ...zone, now: now + LATE.mean }, from) : sum;
       }, 0);
     const about = { kind, sensitivity, locationId, recordingId };
     const episode: Episode = { ...about, at: now, finding, usualOf, endedAt: undefined };

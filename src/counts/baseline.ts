@@ -8,7 +8,7 @@
 import { HOUR_MS, type Instant } from "../lib/clock.ts";
 import type { Interval } from "../lib/intervals.ts";
 import type { LocalHour } from "../lib/local-hours.ts";
-import { createSpread, type Dispersion, type ExpectedHour, learnDispersion } from "./dispersion.ts";
+import { type Dispersion, type ExpectedHour, learnDispersion } from "./dispersion.ts";
 import type { CountSeries } from "./series.ts";
 
 export type HourAt = (at: Instant) => LocalHour;
@@ -87,16 +87,6 @@ export function learnBaseline(series: CountSeries, now: Instant, past: PastOptio
   };
 }
 
-/** Mean of the count in the local hour that contains `at`, and its variance; undefined where the history is too thin. */
-export function expectedIn(baseline: Baseline, at: Instant, hourAt: HourAt) {
-  const { ofWeek, label } = hourAt(at);
-  const mean = baseline.usual[ofWeek];
-  if (mean === undefined) return undefined;
-  const spread = createSpread(baseline);
-  spread.add(mean, labelDay(label), mean);
-  return { mean, variance: mean + spread.variance() * mean ** 2 };
-}
-
 /** The local day of an hour's label. */
 export function labelDay(label: number): number {
   return Math.floor(label / 100);
@@ -111,7 +101,8 @@ export function addBaselines(baselines: readonly (Baseline | undefined)[]): Base
       const other = next.usual[slot];
       return mean === undefined || other === undefined ? undefined : mean + other;
     });
-    const dispersion = { day: Math.max(sum.day, next.day), hour: Math.max(sum.hour, next.hour) };
+    const largest = (of: "day" | "hour" | "visit") => Math.max(sum[of], next[of]);
+    const dispersion = { day: largest("day"), hour: largest("hour"), visit: largest("visit") };
     const [lull, surge, ofDay] = [sum.lull + next.lull, sum.surge + next.surge, sum.ofDay + next.ofDay];
     const ownLull = sum.ownLull + next.ownLull;
     return { usual, ...dispersion, lull, surge, ofDay, ownLull };

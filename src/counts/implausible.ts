@@ -8,7 +8,7 @@
 import type { CountsSince } from "../health/counts.ts";
 import { HOUR_MS, type Instant } from "../lib/clock.ts";
 import { type Baseline, FAR_MORE, HARDLY } from "./baseline.ts";
-import { createSpread, surprise } from "./dispersion.ts";
+import { createSpread, type SpreadParts, surprise } from "./dispersion.ts";
 import type { Counted, Piece, Sum } from "./track.ts";
 import type { CountsFinding, CountsVerdict, Implausible, PlausibleReason, UndecidedReason } from "./verdict.ts";
 import type { Testimony } from "./witness.ts";
@@ -26,11 +26,7 @@ interface Stretch extends CountsSince {
 }
 
 /** Of which hardly anything was counted, or far too much. */
-interface Candidate extends Stretch {
-  /** Variances of the expected sum's factor: due to the days' factors, and to the hours'. */
-  readonly ofDays: number;
-  readonly ofHours: number;
-}
+interface Candidate extends Stretch, SpreadParts {}
 
 interface Question {
   readonly rule: CountsRule;
@@ -42,8 +38,8 @@ interface Question {
 
 /** Older data is none. */
 const FRESH_MS = 1.5 * HOUR_MS;
-/** Chance explains what happens once in e^14 ≈ 1.2 million times; too many, as parties come, once in e^15 ≈ 3 million. */
-export const NATS = { low: 14, high: 15 } as const;
+/** Chance explains what happens once in e^12 ≈ 160,000 times; too many, as parties come, once in e^15 ≈ 3 million. */
+export const NATS = { low: 12, high: 15 } as const;
 /** Share of the sensitivity that is enough with a witness, and times it that is needed without. */
 const WITH_WITNESS = 0.5;
 const ALONE = 3;
@@ -264,9 +260,9 @@ function objection(
 
 /** Where nothing is expected, one still may come. */
 function surpriseOf(stretch: Candidate, rule: CountsRule, factor = 1, dayUnknown = 1): number {
-  const { expected, counted, ofDays, ofHours } = stretch;
-  const mean = expected * factor;
-  return surprise(counted, rule.implausible === "low" ? mean : Math.max(1, mean), ofDays * dayUnknown + ofHours);
+  const { expected, counted, ofDays, ofHours, visit } = stretch;
+  const mean = rule.implausible === "low" ? expected * factor : Math.max(1, expected * factor);
+  return surprise(counted, mean, ofDays * dayUnknown + ofHours + visit / mean);
 }
 
 function undecided(reason: UndecidedReason): Judged {

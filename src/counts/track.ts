@@ -1,9 +1,10 @@
 /**
  * What was usual and what was counted, piece by piece, newest first: today between readings, before that whole hours.
- * Assumed: what is served at an instant is complete until 20 minutes before it, and holds nothing of the last 10. So
- * nothing is expected of the last 20 minutes, and everything that is there counts. Visits spread evenly over an hour;
- * the first hour of a day may open, and the last may close, in the midst of it: of a part of it only the first (or last)
- * third of the hour is sure to be open.
+ * Assumed: what is served is behind by 10 to 20 minutes, and of one reading by about as much as of the next, or else the
+ * witnesses' is too. So a piece between two readings is as long as the time between them, and lies 15 minutes before.
+ * Visits spread evenly over an hour; but the first hour of a day may open, and the last may close, in the midst of it. Of
+ * one that is not over, only the last (or first) third is sure to be open; of one that is, all visits are known to have
+ * come, and before it closed.
  */
 import { HOUR_MS, type Instant } from "../lib/clock.ts";
 import type { Interval } from "../lib/intervals.ts";
@@ -11,7 +12,7 @@ import { type Baseline, labelDay, type PastOptions } from "./baseline.ts";
 import type { CountSeries } from "./series.ts";
 
 /** How late counts are served, ms. */
-export const LATE = { least: 600_000, most: 1_200_000 } as const;
+export const LATE = { mean: 900_000, most: 1_200_000 } as const;
 const QUARTER_MS = 900_000;
 
 /** A series, or several added up. */
@@ -64,7 +65,7 @@ function remember<T>(rest: Generator<T, void>): Iterable<T> {
 
 function* piecesOf({ source, baseline, past, now }: Omit<Counted, "pieces">): Generator<Piece, void> {
   if (!baseline) return;
-  const usual = usualAt(baseline, past);
+  const usual = usualAt(baseline, past, now - LATE.mean);
   const { readings } = source;
   let next = readings.findLastIndex(({ at, count }) => at <= now && count !== null);
   const newest = readings[next];
@@ -96,13 +97,13 @@ function* piecesBetween(readings: CountSource["readings"], last: number, usual: 
     const reading = readings[i];
     if (!reading || reading.since < since) break;
     if (reading.count === null || reading.since > since) continue;
-    const until = Math.max(since, reading.at - LATE.least);
+    const until = Math.max(since, reading.at - LATE.mean);
     const counted = Math.max(0, Math.min(least, reading.count));
     if (to !== undefined) {
       const piece = pieceOf({ from: Math.min(until, to), to }, least - counted, usual, past);
       if (piece) yield piece;
     }
-    to = to === undefined ? reading.at - LATE.most : Math.min(until, to);
+    to = Math.min(until, to ?? until);
     least = counted;
   }
   const first = pieceOf({ from: since, to: Math.max(since, to ?? since) }, least, usual, past);
@@ -111,9 +112,9 @@ function* piecesBetween(readings: CountSource["readings"], last: number, usual: 
 
 /** Usual since then, whether there is data or not. */
 export function usualSince({ baseline, past, now }: Counted, from: Instant): number {
-  const to = now - LATE.most;
+  const to = now - LATE.mean;
   if (!baseline) return 0;
-  return from < to ? sumOver({ from, to }, usualAt(baseline, past), past, 0) : 0;
+  return from < to ? sumOver({ from, to }, usualAt(baseline, past, to), past, 0) : 0;
 }
 
 /** Usual and counted in whole pieces of a span; explained ones are left out. */
@@ -160,8 +161,8 @@ interface Usual {
   readonly mean: number | undefined;
   readonly day: number;
   readonly hour: number;
-  /** Its visits are early, the last hour before it closes, or late, the first. */
-  readonly edge: "early" | "late" | undefined;
+  /** Its visits are early, the last hour before it closes, or late, the first; `over`: early, and all of them have come. */
+  readonly edge: "early" | "late" | "over" | undefined;
 }
 
 type UsualAt = (at: Instant) => Usual;
@@ -169,8 +170,11 @@ type UsualAt = (at: Instant) => Usual;
 /** Before or after an hour with less than this share of its visits it may be closed. */
 const EDGE = 0.25;
 
+const OVER = { early: "over", late: undefined } as const;
+
 /** Most instants that are asked for one after the other are in the same hour. */
-function usualAt({ usual }: Baseline, { hourAt, isClosed }: PastOptions): UsualAt {
+function usualAt({ usual }: Baseline, past: PastOptions, served: Instant): UsualAt {
+  const { hourAt, isClosed } = past;
   let quarter = Number.NaN;
   let known: Usual = { mean: undefined, day: 0, hour: 0, edge: undefined };
   return (at) => {
@@ -181,7 +185,8 @@ function usualAt({ usual }: Baseline, { hourAt, isClosed }: PastOptions): UsualA
     const mean = isClosed?.(at) ? 0 : usual[ofWeek];
     const isLess = (other: number) => (usual[(ofWeek + other) % 168] ?? 0) < (mean ?? 0) * EDGE;
     const edge = isLess(1) ? "early" : isLess(167) ? "late" : undefined;
-    known = { mean, day: labelDay(label), hour: label, edge };
+    const isOver = edge !== undefined && hourStart(at, past) + HOUR_MS <= served;
+    known = { mean, day: labelDay(label), hour: label, edge: isOver ? OVER[edge] : edge };
     return known;
   };
 }
@@ -218,9 +223,10 @@ function sumOver<T extends number | undefined>({ from, to }: Interval, usual: Us
   return expected;
 }
 
-/** The part of an hour until so many ms of it in which visits are certain. */
+/** The share of an hour's visits that are certain until so many ms of it. */
 function partUntil(ms: number, edge: Usual["edge"]): number {
   const part = ms / HOUR_MS;
+  if (edge === "over") return Math.min(1, part * 3);
   if (edge === "early") return Math.min(part, 1 / 3);
   return edge === "late" ? Math.max(0, part - 2 / 3) : part;
 }

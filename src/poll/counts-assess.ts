@@ -2,7 +2,7 @@
 import { usualEntries } from "../alerting/impact.ts";
 import { matchesAll } from "../alerting/matcher.ts";
 import type { Config } from "../config/config.ts";
-import { expectedIn, labelDay } from "../counts/baseline.ts";
+import { labelDay } from "../counts/baseline.ts";
 import { closedOn } from "../counts/closed.ts";
 import { assessCounts, countsOf, type LearnedSite, learnSite, type SiteAssessment } from "../counts/evaluate.ts";
 import type { CountedRecording, CountedSite, CountSeries } from "../counts/series.ts";
@@ -142,8 +142,12 @@ function lastHour(
   hours: LocalHours,
 ): CountedHour {
   const hourAt = (at: Instant) => hours.at(at, entries.timezone);
-  const usual = learned.entries && expectedIn(learned.entries, hour, hourAt);
-  return { locationId, hour, expected: usual?.mean, counted: entries.hours.get(hour) ?? undefined };
+  return {
+    locationId,
+    hour,
+    expected: learned.entries?.usual[hourAt(hour).ofWeek],
+    counted: entries.hours.get(hour) ?? undefined,
+  };
 }
 
 /** Entries of the days of which every hour was asked for, and one at least was counted. */

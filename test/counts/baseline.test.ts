@@ -1,5 +1,6 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { expectedIn, learnBaseline } from "../../src/counts/baseline.ts";
+import { learnBaseline } from "../../src/counts/baseline.ts";
 import { closedOn } from "../../src/counts/closed.ts";
 import { createSpread, learnDispersion, surprise } from "../../src/counts/dispersion.ts";
 import { createLocalHours } from "../../src/lib/local-hours.ts";
@@ -21,8 +22,7 @@ function learn(now: number, timezone: string, counted: (local: { hour: number; d
 
 /** Noon in Berlin on the Monday after clocks went forward. */
 const NOW = Date.UTC(2026, 2, 30, 10);
-const noon = (baseline: NonNullable<ReturnType<typeof learn>>) =>
-  expectedIn(baseline, NOW, hourAt("Europe/Berlin"))?.mean;
+const noon = (baseline: NonNullable<ReturnType<typeof learn>>) => baseline?.usual[hourAt("Europe/Berlin")(NOW).ofWeek];
 const shop = (factor: (daysAgo: number) => number) =>
   learn(NOW, "Europe/Berlin", ({ hour, daysAgo }) => (hour === 12 ? 100 : 10) * factor(daysAgo));
 
@@ -77,37 +77,62 @@ describe("chance", () => {
     }
   });
 
-  test("is learned: busy and empty days are of the day, uneven hours of the hour", () => {
-    const daysOf = (counted: (day: number, hour: number) => number) =>
-      Array.from({ length: 40 }, (_, day) =>
-        Array.from({ length: 10 }, (_, hour) => ({ expected: 100, counted: counted(day, hour) })),
+  describe("is learned:", () => {
+    const EXPECTED = [5, 20, 40, 80, 120, 120, 80, 40, 20, 5];
+    const learned = (counted: (expected: number, isMore: boolean, day: number) => number) =>
+      learnDispersion(
+        Array.from({ length: 40 }, (_, day) =>
+          EXPECTED.map((expected, hour) => ({ expected, counted: counted(expected, (day + hour) % 2 === 0, day) })),
+        ),
       );
-    const byDay = learnDispersion(daysOf((day) => (day % 2 === 0 ? 60 : 140)));
-    const byHour = learnDispersion(daysOf((_, hour) => (hour % 2 === 0 ? 60 : 140)));
-    expect(byDay.day).toBeGreaterThan(0.12);
-    expect(byDay.hour).toBeLessThan(0.02);
-    expect(byHour.hour).toBeGreaterThan(0.12);
-    expect(byHour.day).toBeLessThan(0.02);
+
+    test("busy and empty days are of the day, uneven hours of the hour, groups of the visit", () => {
+      const byDay = learned((expected, _, day) => expected * (day % 2 === 0 ? 0.6 : 1.4));
+      expect(byDay.day).toBeGreaterThan(0.12);
+      expect(byDay.hour).toBeLessThan(0.01);
+      expect(byDay.visit).toBeLessThan(0.5);
+      const byHour = learned((expected, isMore) => expected * (isMore ? 1.4 : 0.6));
+      expect(byHour.hour).toBeGreaterThan(0.12);
+      expect(byHour.day).toBeLessThan(0.05);
+      const byVisit = learned((expected, isMore) => expected + Math.sqrt(3 * expected) * (isMore ? 1 : -1));
+      expect(byVisit.visit).toBeGreaterThan(1.8);
+      expect(byVisit.hour).toBeLessThan(0.02);
+      expect(byVisit.day).toBeLessThan(0.02);
+    });
+
+    test("what strays more is never said to stray less, in quiet hours neither", () => {
+      const strays = fc.tuple(fc.double({ min: 0, max: 3, noNaN: true }), fc.double({ min: 0, max: 0.9, noNaN: true }));
+      fc.assert(
+        fc.property(strays, fc.constantFrom(...EXPECTED), ([inGroups, ofHours], mean) => {
+          const of = (times: number) => {
+            const far = (expected: number) => times * (Math.sqrt(inGroups * expected) + ofHours * expected);
+            const { visit, hour } = learned((expected, isMore) => expected + far(expected) * (isMore ? 1 : -1));
+            return visit / mean + hour;
+          };
+          expect(of(1.2)).toBeGreaterThanOrEqual(of(1) - 1e-9);
+        }),
+      );
+    });
   });
 
   test("of different days is independent", () => {
     const of = (days: number) => {
-      const spread = createSpread({ day: 0.1, hour: 0 });
+      const spread = createSpread({ day: 0.1, hour: 0, visit: 0 });
       for (let i = 0; i < 4; i++) spread.add(10, i % days, 10);
-      return spread.variance();
+      return spread.parts().ofDays;
     };
     expect(of(1)).toBeCloseTo(0.1);
     expect(of(4)).toBeCloseTo(0.025);
   });
 
-  test("of a part of an hour is more, as people come in groups, and that of all its parts is the hour's", () => {
-    const of = (parts: number) => {
-      const spread = createSpread({ day: 0, hour: 0.1 });
-      for (let i = 0; i < parts; i++) spread.add(25, 1, 100);
-      return spread.variance();
+  test("of all parts of an hour is that of the hour, and of hours is less than of one", () => {
+    const of = (parts: number, hours: number) => {
+      const spread = createSpread({ day: 0, hour: 0.1, visit: 0 });
+      for (let i = 0; i < parts * hours; i++) spread.add(100 / parts, 1, 100);
+      return spread.parts().ofHours;
     };
-    expect(of(1)).toBeCloseTo(0.4);
-    expect(of(4)).toBeCloseTo(0.1);
+    expect(of(4, 1)).toBeCloseTo(0.1);
+    expect(of(1, 4)).toBeCloseTo(0.025);
   });
 });
 

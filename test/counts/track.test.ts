@@ -18,7 +18,7 @@ const PER_HOUR = 60;
 const isOpen = (hour: number) => hour >= OPENS && hour < CLOSES;
 const baseline: Baseline = {
   usual: Array.from({ length: 168 }, (_, slot) => (isOpen(slot % 24) ? PER_HOUR : 0)),
-  ...{ day: 0.02, hour: 0.02, lull: 0, surge: 0, ownLull: 0, ofDay: 540 },
+  ...{ day: 0.02, hour: 0.02, visit: 0.5, lull: 0, surge: 0, ownLull: 0, ofDay: 540 },
 };
 
 type Readings = Counted["source"]["readings"];
@@ -67,24 +67,42 @@ describe("pieces of a day", () => {
         const sum = (of: (piece: (typeof today)[number]) => number) => today.reduce((total, one) => total + of(one), 0);
         expect(sum((one) => one.counted)).toBe(Math.max(0, readings.at(-1)?.count ?? 0));
         expect(today.every((one) => one.counted >= 0 && one.expected >= 0)).toBe(true);
-        expect(sum((one) => one.expected)).toBeCloseTo(5 * PER_HOUR);
+        expect(sum((one) => one.expected)).toBeCloseTo(5.75 * PER_HOUR);
       }),
       { numRuns: 30 },
     );
   });
 
+  const expectedIn = (now: number, from: number, to: number) =>
+    piecesOf(readingsUntil(now), now)
+      .filter((piece) => piece.from >= from && piece.to <= to)
+      .reduce((sum, { expected }) => sum + expected, 0);
+
   test("expect nothing of the part of an hour in which it may be closed", () => {
     const closing = MIDNIGHT + CLOSES * HOUR;
-    const lastHalfHour = piecesOf(readingsUntil(closing + HOUR / 2), closing + HOUR / 2).filter(
-      ({ from, to }) => from >= closing - HOUR / 2 && to > from,
-    );
-    expect(lastHalfHour.length).toBeGreaterThan(2);
-    expect(lastHalfHour.reduce((sum, { expected }) => sum + expected, 0)).toBe(0);
     const opening = MIDNIGHT + OPENS * HOUR;
-    const first = piecesOf(readingsUntil(opening + 1.5 * HOUR), opening + 1.5 * HOUR).filter(
-      ({ from, to }) => from >= opening && to <= opening + HOUR / 2,
-    );
-    expect(first.reduce((sum, { expected }) => sum + expected, 0)).toBe(0);
+    expect(expectedIn(closing, closing - HOUR, closing)).toBeCloseTo(PER_HOUR / 4);
+    expect(expectedIn(closing, closing - HOUR / 2, closing)).toBe(0);
+    expect(expectedIn(opening + HOUR, opening, opening + (2 * HOUR) / 3)).toBe(0);
+    expect(expectedIn(opening + HOUR, opening, opening + HOUR)).toBeGreaterThan(0);
+  });
+
+  test("expect all visits of an hour that is over: of the first also after it opened, of the last before it closed", () => {
+    const closing = MIDNIGHT + CLOSES * HOUR;
+    const opening = MIDNIGHT + OPENS * HOUR;
+    // Where pieces begin and end.
+    const fivePast = STEP / 2;
+    expect(expectedIn(closing + HOUR / 2, closing - HOUR / 2, closing + fivePast)).toBe(0);
+    expect(expectedIn(closing + HOUR / 2, closing - HOUR - fivePast, closing + fivePast)).toBeCloseTo(65);
+    expect(expectedIn(opening + 1.5 * HOUR, opening - fivePast, opening + HOUR + fivePast)).toBeCloseTo(65);
+    expect(expectedIn(opening + 1.5 * HOUR, opening + HOUR / 2, opening + HOUR)).toBeCloseTo(20);
+  });
+
+  test("are as long as the time between their readings", () => {
+    const [newest, before] = piecesOf(readingsUntil(NOW));
+    expect(newest?.to).toBe(NOW - HOUR / 4);
+    expect(newest?.from).toBe(before?.to);
+    expect([newest, before].map((piece) => piece?.expected)).toEqual([PER_HOUR / 6, PER_HOUR / 6]);
   });
 });
 
