@@ -1,7 +1,7 @@
 /** Evaluates rules on burn rates for one error budget: of an SLO, or of one group of its recordings. */
 import type { Instant } from "../lib/clock.ts";
 import { humanDuration } from "../lib/duration.ts";
-import { exactPercent } from "../lib/format.ts";
+import { count, exactPercent } from "../lib/format.ts";
 import type { Labels } from "./alert.ts";
 import type { Evaluator } from "./apply-rules.ts";
 import { budgetRemaining, burnRate, burnWindows, type ErrorBudget, isBurning } from "./error-budget.ts";
@@ -17,6 +17,8 @@ export interface SloEvidence {
   /** `slo`, and those of the group. */
   readonly labels: Labels;
   readonly budget: ErrorBudget;
+  /** Recordings of it that did not record at the last sample; a few names. */
+  readonly offline?: { readonly total: number; readonly names: readonly string[] };
 }
 
 /** What is left of one error budget. */
@@ -58,10 +60,16 @@ export function sloEvaluator(slo: SloEvidence, now: Instant): Evaluator {
       const rates = burnWindows[speed].map(({ overMs }) => rateText(burnRate(budget, objective, overMs, now), overMs));
       const left = budgetRemaining(budget, slo, now);
       const rest = left === undefined ? "" : ` ${budgetWords(left, slo.periodMs)}.`;
-      const description = `The objective is ${exactPercent(objective)}. Errors against what it allows: ${rates.join(", ")}.${rest}`;
+      const description = `The objective is ${exactPercent(objective)}. Errors against what it allows: ${rates.join(", ")}.${rest}${offlineWords(slo)}`;
       return { labels: alertLabels(rule, labels), annotations: alertAnnotations(rule, [summary, description]) };
     },
   };
+}
+
+/** ` Offline now: Leeds, Till 3; York, Entrance; 4 more.` */
+function offlineWords({ offline: { total, names } = { total: 0, names: [] } }: SloEvidence): string {
+  const more = total > names.length ? [`${count(total - names.length)} more`] : [];
+  return total === 0 ? "" : ` Offline now: ${[...names, ...more].join("; ")}.`;
 }
 
 function rateText(rate: number | undefined, overMs: number): string {

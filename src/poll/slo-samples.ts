@@ -9,6 +9,7 @@ import { currentStatus, type FleetSnapshot, type RecordingState, recordingsById 
 import type { SloEvidence } from "../health/slo-evaluator.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
+import { nameOf, nameWithin } from "../lib/format.ts";
 import type { Logger } from "../lib/log.ts";
 import { createYielder, runYielding } from "../lib/yield.ts";
 import type { LabelledBudget, Store } from "../store/store.ts";
@@ -17,6 +18,7 @@ import type { ScheduleLookup } from "./schedule-lookup.ts";
 const EVERY_MS = 60_000;
 /** Of all SLOs together; those of further groups are not kept. */
 const MOST_BUDGETS = 500;
+const MOST_NAMED = 3;
 
 export interface SloSamplesDeps {
   readonly clock: Clock;
@@ -29,7 +31,13 @@ export interface SloSamplesDeps {
 }
 
 type Slo = Config["slos"][number];
-type Counted = { readonly labels: Labels; readonly title: string; good: number; bad: number };
+type Counted = {
+  readonly labels: Labels;
+  readonly title: string;
+  good: number;
+  bad: number;
+  readonly offline: string[];
+};
 
 /** Gives `sample()`: the error budgets as they are now; undefined where they cannot be read. */
 export function createSloSamples(deps: SloSamplesDeps): () => Promise<readonly SloEvidence[] | undefined> {
@@ -65,8 +73,12 @@ async function sampled(
   counts.sort(([a], [b]) => Number(known.has(b)) - Number(known.has(a)));
   logLeftOut(Math.max(0, counts.length - MOST_BUDGETS));
   const rows = new Map<string, LabelledBudget>();
-  for (const [id, { good, bad, ...row }] of counts.slice(0, MOST_BUDGETS))
-    rows.set(id, { ...row, budget: addSample(known.get(id)?.budget, { good, bad }, now, watch.statusIntervalMs) });
+  for (const [id, { good, bad, offline, ...row }] of counts.slice(0, MOST_BUDGETS))
+    rows.set(id, {
+      ...row,
+      offline: { total: bad, names: offline },
+      budget: addSample(known.get(id)?.budget, { good, bad }, now, watch.statusIntervalMs),
+    });
   await store.save(rows);
   const isOver = ([id, { budget }]: [string, LabelledBudget]) => {
     const slo = config.slos.find((one) => isOf(one, id));
@@ -85,7 +97,7 @@ export function sloEvidence(slos: readonly Slo[], rows: ReadonlyMap<string, Labe
   return slos.flatMap((slo) => {
     const { objective, periodMs } = slo;
     const own = [...rows].filter(([id]) => isOf(slo, id));
-    return own.map(([id, { labels, title, budget }]) => ({ id, title, objective, periodMs, labels, budget }));
+    return own.map(([id, row]) => ({ id, ...row, objective, periodMs }));
   });
 }
 
@@ -108,12 +120,18 @@ async function countRecordings(
     for (const slo of config.slos) {
       if (!matchesAll(slo.matchers, labels as Labels)) continue;
       const group = groupOf(slo, labels as Labels);
-      const counted = counts.get(group.id) ?? { ...group, good: 0, bad: 0 };
+      const counted = counts.get(group.id) ?? { ...group, good: 0, bad: 0, offline: [] };
       counted[isGood ? "good" : "bad"] += 1;
+      if (!isGood && counted.offline.length < MOST_NAMED) counted.offline.push(nameFor(labels as Labels));
       counts.set(group.id, counted);
     }
   }
   return counts;
+}
+
+function nameFor({ recording = "", location = "" }: Labels): string {
+  const names = [location, nameWithin(recording, location)].filter(Boolean);
+  return names.map((name) => nameOf(name, "")).join(", ");
 }
 
 /** Missing recordings do not record; of others without a fresh status nothing is known. */

@@ -1,7 +1,6 @@
 /** Everything stored in one Redis under one prefix. */
 import type { Redis } from "ioredis";
-import type { Labels } from "../health/alert.ts";
-import type { ErrorBudget } from "../health/error-budget.ts";
+import type { SloEvidence } from "../health/slo-evaluator.ts";
 import type { Logger } from "../lib/log.ts";
 import { createAckStore } from "./acknowledgements.ts";
 import { createAssignmentStore } from "./assignments.ts";
@@ -102,11 +101,7 @@ function createParts(
   };
 }
 
-/** An error budget, and the labels of its alerts. */
-export interface LabelledBudget {
-  readonly labels: Labels;
-  readonly title: string;
-  readonly budget: ErrorBudget;
-}
+/** An error budget, and what its alerts say beside it. */
+export type LabelledBudget = Pick<SloEvidence, "labels" | "title" | "budget" | "offline">;
 
 export type Store = ReturnType<typeof createParts>;

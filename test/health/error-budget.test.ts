@@ -144,6 +144,7 @@ test("an alert says what burns, how fast and what is left", () => {
     periodMs: PERIOD,
     labels: { slo: "recording", organisation: "acme" },
     budget,
+    offline: { total: 3, names: ["Leeds, Till 3"] },
   };
   const rule = ruleOf("SLOBurnRateHigh", { kind: "slo_burn", speed: "fast" });
   const evaluator = sloEvaluator(evidence, now);
@@ -154,7 +155,9 @@ test("an alert says what burns, how fast and what is left", () => {
     annotations: {
       summary: "The error budget of SLO recording of acme burns fast",
       description:
-        "The objective is 99 %. Errors against what it allows: 20.0 times in 1 h, 5.5 times in 6 h. 95 % of the error budget of 30 d is left.",
+        "The objective is 99 %. Errors against what it allows: 20.0 times in 1 h, 5.5 times in 6 h. 95 % of the error budget of 30 d is left. Offline now: Leeds, Till 3; 2 more.",
     },
   });
+  const { offline: _, ...unnamed } = evidence;
+  expect(sloEvaluator(unnamed, now).describe(rule, now).annotations.description).toMatch(/30 d is left\.$/);
 });

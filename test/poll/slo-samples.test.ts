@@ -80,6 +80,7 @@ describe("samples of error budgets", () => {
     clock.at += MINUTE;
     await sample();
     expect(sums(stored.get("all"))).toEqual([[60, 120, 120]]);
+    expect(stored.get("all")?.offline).toEqual({ total: 2, names: ["Leeds, Tills", "Leeds, missing"] });
   });
 
   test("are taken once a minute, whatever calls for them", async () => {
