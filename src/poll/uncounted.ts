@@ -2,6 +2,7 @@
  * Visits that outages kept from being counted, from what is stored: no message waits for it, and the service is not
  * asked. An incident gets its estimate once its hours were read, and a last one once the service corrects them no more.
  */
+import { MOST_ESTIMATED } from "../alerting/uncounted.ts";
 import type { Config } from "../config/config.ts";
 import { costsVisits, visitsInAll, visitsLostDuring } from "../counts/location-outage.ts";
 import type { CountedHours, NothingLost, VisitsLost } from "../counts/visits-lost.ts";
@@ -39,8 +40,6 @@ const LOCATIONS_AT_ONCE = 50;
 /** An estimate of what still lasts is used for so long. */
 const ESTIMATE_FOR_MS = 60_000;
 const MOST_ESTIMATES = 2_000;
-/** With outages at more of them, there is more to say than what each costs. */
-const MOST_LOCATIONS = 100;
 
 /** What is known of the outages of the fleet. */
 interface Outages {
@@ -91,7 +90,7 @@ function createEstimates(deps: UncountedDeps, outages: (now: Instant) => Promise
     const rows = alerts.map(toIncident).filter(costsVisits);
     const missing = rows.filter((row) => !isFresh(row, now));
     const ids = [...new Set(missing.flatMap((row) => locationOf(row) ?? []))];
-    if (ids.length > MOST_LOCATIONS) return new Map();
+    if (ids.length > MOST_ESTIMATED) return new Map();
     if (ids.length > 0) await renew(missing, ids, now);
     return new Map(
       rows.flatMap(({ id }) => {

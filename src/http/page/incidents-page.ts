@@ -1,11 +1,13 @@
 /** `GET /incidents`: what happened, filtered and sorted, also as CSV; and the last day of it for the overview. */
 
+import { MOST_ESTIMATED } from "../../alerting/uncounted.ts";
 import type { Inventory } from "../../health/shard-state.ts";
 import { DAY_MS } from "../../lib/clock.ts";
 import { type CsvColumns, csvTable } from "../../lib/csv.ts";
 import { count, counted } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import type { Incident } from "../../store/incidents.ts";
+import { eachRow } from "../paging.ts";
 import { textMatcher } from "../search.ts";
 import { type ApiIncident, incidentListing } from "../v1/incidents.ts";
 import { optionsOf } from "./field.ts";
@@ -38,6 +40,9 @@ export function* incidentsPage(
   const more = pager(listing, "incidents", link, `the ${sort} first`);
   const csv = html`<p><a href="${incidentsLink(ROOT, parameters, "incidents.csv")}" download>All of them as CSV</a></p>`;
   const rules = [...new Set(incidents.map(({ alertname }) => alertname))].sort().slice(0, RULES_LISTED);
+  const costs = (yield* areNotEstimated(incidents))
+    ? html`<p class="soft">What outages that last cost in visits is not estimated: they are at more than ${count(MOST_ESTIMATED)} locations.</p>`
+    : nothing;
   return {
     title: counted(listing.total, "incident"),
     here: "incidents",
@@ -45,8 +50,19 @@ export function* incidentsPage(
     refresh: "never",
     madeAt: moment.now,
     body: html`<h1>${counted(listing.total, "incident")}</h1>${unreachableNotice(data)}<p><a href="./report">Lost time by cause</a></p>${filterForm(query, rules)}
-${listing.total === 0 ? html`<p class="soft">No incidents in that time.</p>` : html`${more}${table}${more}${csv}`}`,
+${listing.total === 0 ? html`<p class="soft">No incidents in that time.</p>` : html`${costs}${more}${table}${more}${csv}`}`,
   };
+}
+
+/** Whether estimates are made, but of none that lasts, as outages are at too many locations. */
+function* areNotEstimated(incidents: readonly Incident[]): Generator<void, boolean> {
+  const lasting = new Set<string>();
+  let estimated = 0;
+  yield* eachRow(incidents, ({ endsAt, locationId, uncounted }) => {
+    if (uncounted) estimated += endsAt === undefined ? Number.POSITIVE_INFINITY : 1;
+    else if (endsAt === undefined && locationId !== undefined) lasting.add(locationId);
+  });
+  return Number.isFinite(estimated) && estimated > 0 && lasting.size > MOST_ESTIMATED;
 }
 
 function fleetTable(rows: readonly ApiIncident[], { fleet, moment }: PageData, root: Root, caption: string): Markup {
