@@ -121,5 +121,5 @@ function wordsOf({ labels, facts: { problem }, subject }: Described): readonly [
   if (kind === "integration") return [kind, " failing"];
   const name = (problem && problems[problem]?.name.toLowerCase()) ?? nameOf(labels.alertname ?? "", "unnamed", 40);
   if (kind === "service" && name.startsWith(kind)) return [kind, name.slice(kind.length)];
-  return [kind === "recording" || kind === "location" ? kind : "alert", `: ${name}`];
+  return [kind === "recording" || kind === "location" ? kind : "alert", ` (${name})`];
 }

@@ -70,11 +70,12 @@ export function backtestCommand(io: CommandIo, clock: Clock = systemClock): Comm
   });
 }
 
-function gatherVisits(text: string, before: unknown): readonly number[] {
+/** Each sensitivity once. */
+export function gatherVisits(text: string, before: unknown): readonly number[] {
   const visits = Number(text);
   if (!Number.isInteger(visits) || visits < 1 || visits > 10_000)
     throw new InvalidArgumentError("It must be a number of visits from 1 to 10000.");
-  return [...(Array.isArray(before) ? before : []), visits];
+  return [...new Set([...(Array.isArray(before) ? before : []), visits])];
 }
 
 function parseDay(text: string): Instant {

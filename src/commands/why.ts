@@ -1,10 +1,12 @@
 /** `why SUBJECT`: the decision log of a recording, a location or a group. */
 import { Command } from "commander";
 import { z } from "zod";
+import { groupLabels } from "../health/alert.ts";
 import { ApiIncident } from "../http/v1/incidents.ts";
 import { ApiLocation } from "../http/v1/locations.ts";
 import { ApiRecording } from "../http/v1/recordings.ts";
 import { type Clock, type Instant, systemClock } from "../lib/clock.ts";
+import { stripControls } from "../lib/text.ts";
 import { type CommandIo, fail, listRows, print, sinceOption, unknownMessage } from "./cli/command.ts";
 import { asksDaemon, type Daemon, DaemonError, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
 import { type Explained, explainedText, Timeline } from "./why-text.ts";
@@ -19,7 +21,10 @@ type WhyOptions = DaemonOptions & { readonly since: number; readonly all?: true;
 export function whyCommand(io: CommandIo, clock: Clock = systemClock): Command {
   const command = new Command("why")
     .description("Print the decision log of a recording or location, in its own time zone.")
-    .argument("<recording or location>", "its id or full name; of a group, its label and value: camera_server/edge-7")
+    .argument(
+      "<recording or location>",
+      "its id or full name; of a group, its label and value: camera_server/edge-7; of an SLO: slo/NAME",
+    )
     .addOption(sinceOption())
     .option("--all", "a line for each decision, not one for each time an alert fired");
   const asking = asksDaemon(command, 'lenswatch why "Leeds Briggate Entrance" --since 2d', "text");
@@ -43,6 +48,12 @@ async function explain(
   const [found] = matching;
   const from = new Date(now - since).toISOString();
   const timeline = await read(daemon, found?.id ?? wanted, from);
+  if (!timeline && GROUP.test(wanted))
+    return fail(
+      io,
+      1,
+      `no decision about "${stripControls(wanted)}" in that time; check its name, or give a longer --since`,
+    );
   if (!timeline) return fail(io, 1, unknownMessage("recording or location", wanted, await everything(daemon)));
   const uncounted = await costs(daemon, timeline, from);
   const { row, recordings } = found ?? {};
@@ -104,3 +115,5 @@ async function costs(daemon: Daemon, { recordingId, locationId }: Timeline, sinc
 }
 
 const MOST_LISTED = 20;
+/** A group or an SLO is known by its decisions alone. */
+const GROUP = new RegExp(`^(?:slo|${groupLabels.join("|")})/`);

@@ -128,7 +128,8 @@ async function* recordingParts(ask: Ask, places: readonly QueryPlace[], deps: Qu
   const placeAt = placesById(places);
   const entityType = ask.recordings.length > 0 ? "recording" : "location";
   const all = entityType === "recording" ? [...recordings.keys()] : places.map(({ id }) => id);
-  const head = (id: string, locationId: string | undefined) => {
+  const head = (id: string | undefined, locationId: string | undefined) => {
+    if (id === undefined) return { ...headCells(undefined), recordingId: null, recording: null };
     const known = recordings.get(id);
     return headCells(placeAt(locationId ?? known?.locationId), { id, name: known?.name ?? id });
   };
@@ -136,7 +137,7 @@ async function* recordingParts(ask: Ask, places: readonly QueryPlace[], deps: Qu
     const query = { entities, entityType } as const;
     if (ask.route === "areas") {
       const { contexts, dropped } = await deps.attempt(() => deps.service.areaContexts(query, deps.signal));
-      const rows = contexts.map(({ areaType, taxonomy, recordingId = "" }) => ({
+      const rows = contexts.map(({ areaType, taxonomy, recordingId }) => ({
         ...head(recordingId, undefined),
         ...{ areaType, zone: taxonomy ?? null },
       }));

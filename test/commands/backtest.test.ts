@@ -6,7 +6,7 @@ import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse, stringify } from "yaml";
-import { backtestCommand } from "../../src/commands/backtest.ts";
+import { backtestCommand, gatherVisits } from "../../src/commands/backtest.ts";
 import type { CommandIo, ExitCode } from "../../src/commands/cli/command.ts";
 import { runCli } from "../../src/commands/cli/program.ts";
 import { HOUR_MS } from "../../src/lib/clock.ts";
@@ -208,6 +208,12 @@ describe("rules about counts", () => {
     const { stdout, stderr, exitCode } = await backtest(["--config", config, ...SPAN]);
     expect({ stdout, exitCode }).toEqual({ stdout: "", exitCode: 2 });
     expect(stderr).toMatch(/at least \d{3},\d{3} requests, 20,000 at most are made; give fewer days, a --location/);
+  });
+
+  test("are tried once with each sensitivity", () => {
+    expect(["30", "10", "30"].reduce<readonly number[]>((before, text) => gatherVisits(text, before), [])).toEqual([
+      30, 10,
+    ]);
   });
 
   test.each(["0", "1.5", "many"])("are not tried with a sensitivity of %s", async (sensitivity) => {

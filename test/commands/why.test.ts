@@ -186,7 +186,12 @@ Sat 31 Jan 2026, Europe/London
 Sat 31 Jan 2026, UTC
   11:00:00  CameraServerOffline: fires
 `);
-    expect((await why("camera_server/edge 8")).exitCode).toBe(1);
+    const { stderr, exitCode } = await why("camera_server/edge 8");
+    expect([exitCode, stderr]).toEqual([
+      1,
+      'lenswatch: no decision about "camera_server/edge 8" in that time; check its name, or give a longer --since\n',
+    ]);
+    expect((await why("slo/all")).stderr).toContain('no decision about "slo/all"');
   });
 
   test("names similar recordings for an unknown one, exit code 1", async () => {

@@ -173,6 +173,11 @@ describe("zones", () => {
       ...{ locationId: "a", location: "Leeds", recordingId: "r1", recording: "Door r1" },
       ...{ areaType: "taxonomy", zone: "Ground:Entrance:Door" },
     });
+    const nobodys = [{ areaType: "taxonomy", taxonomy: undefined, recordingId: undefined }];
+    const bare = asking({ areaContexts: () => ({ contexts: nobodys, dropped: 0 }) });
+    expect((await bare.ask("areas", { location: ["a"] })).items).toEqual([
+      { locationId: null, location: null, recordingId: null, recording: null, areaType: "taxonomy", zone: null },
+    ]);
   });
 });
 

@@ -139,12 +139,12 @@ function buttonsOf(alert: Alert, token: string | undefined): Markup {
   return html`<p class="actions"><button formaction="./alerts/${fingerprint(alert.labels)}/ack">Acknowledge</button></p>`;
 }
 
-function alertRow(alert: Alert, data: PageData, buttons: Markup, state = ""): Markup {
+function alertRow(alert: Alert, data: PageData, buttons: Markup, state = nothing): Markup {
   const { severity = "" } = alert.labels;
   const since = sinceOf({ alerts: [alert], since: alert.startsAt }, data);
   return html`<li class="${toneOf(severity)}">${severityWord(severity)}<div>
 <a href="${alertPageLink("./", fingerprint(alert.labels))}">${alertTitle(alert)}</a> · ${subjectOf(alert, "./")}
-<p>${since}${state === "" ? nothing : html` · <bdi>${state}</bdi>`}</p></div>${buttons}</li>`;
+<p>${since}${state}</p></div>${buttons}</li>`;
 }
 
 function sinceOf({ alerts: [first], since }: BoardEntry, { moment }: PageData): Markup {
@@ -194,13 +194,19 @@ function handledSection(board: Board, data: PageData): Markup {
   if (phrase === "") return nothing;
   const rows = [...board.handled.values()].flatMap((alerts) => {
     const shown = alerts.slice(0, HANDLED_SHOWN);
-    return shown.map((alert) =>
-      alertRow(alert, data, nothing, suppressionPhrase(alert, data.suppressed.get(alert.key))),
-    );
+    return shown.map((alert) => alertRow(alert, data, nothing, stateOf(alert, data.suppressed.get(alert.key))));
   });
   const all = counted(data.alerts.length, "active alert");
   return html`<details id="handled" class="handled"><summary>${phrase}</summary><ul class="board">${rows}</ul>
 <p><a href="${homeLink("./", { show: "alerts" })}">All ${all}</a></p></details>`;
+}
+
+/** What suppresses it, with a link to the alert that explains it. */
+function stateOf(alert: Alert, active: ActiveAlert | undefined): Markup {
+  const phrase = suppressionPhrase(alert, active);
+  const [print] = active?.inhibitedBy ?? [];
+  const link = print === undefined ? nothing : html` · <a href="${alertPageLink("./", print)}">the other alert</a>`;
+  return html`${phrase === "" ? nothing : html` · <bdi>${phrase}</bdi>`}${link}`;
 }
 
 const TONES: Readonly<Record<string, string>> = { critical: "severe", error: "severe", warning: "mild" };

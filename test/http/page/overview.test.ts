@@ -187,6 +187,9 @@ describe("GET /", () => {
     expect(shown.indexOf("Location offline, 2 of 2 · Leeds Briggate")).toBeLessThan(shown.indexOf("Locations"));
     expect(html).toMatch(/<details id="handled" class="handled"><summary>/);
     expect(shown).toContain("All 5 active alerts");
+    expect(html.match(/inhibited by another alert<\/bdi> · <a href="\.\/alerts\/0011">the other alert</g)).toHaveLength(
+      2,
+    );
     const all = shownText((await page("/?show=alerts", { fleet: async () => smallFleet, alerts })).html);
     const rows = all.filter((line) => line.includes(" | since 11:48 GMT | "));
     expect(rows.map((row) => /Unacknowledged/.test(row))).toEqual([true, false, false, false, false]);
