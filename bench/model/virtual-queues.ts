@@ -113,7 +113,7 @@ export class QueueMemory {
 
 type QueueMethods = Pick<
   Queues,
-  "open" | "work" | "drain" | "every" | "stop" | "schedulers" | "waiting" | "add" | "count" | "close"
+  "open" | "work" | "drain" | "drainAll" | "every" | "stop" | "schedulers" | "waiting" | "add" | "count" | "close"
 >;
 
 /** The queues as one process has them. `ignored` queues take no work. */
@@ -133,6 +133,9 @@ export function virtualQueues(memory: QueueMemory, ignored: readonly QueueName[]
       memory.workers.delete(name);
       worker.drained = true;
       while (worker.active.size > 0) await Promise.all(worker.active.values());
+    },
+    async drainAll() {
+      await Promise.all([...own].map((name) => this.drain(name)));
     },
     async every(name, id, everyMs, data) {
       if (!ignored.includes(name)) memory.every(name, id, everyMs, data);

@@ -1,11 +1,11 @@
 /** The work of one setup: its jobs are started for the roles of this replica, reconciled every second, and drained. */
 import type { Role } from "../cluster/active-config.ts";
-import { queueNames } from "../cluster/queues.ts";
 import { createReconcile, createWake, startReconciling } from "../cluster/reconcile.ts";
 import { createAssigned } from "../cluster/shard-assignment.ts";
 import { createSuppressionChanges } from "../deliver/suppression-changes.ts";
 import { createReports } from "../digest/report.ts";
 import { createDigestSchedule } from "../digest/schedule.ts";
+import { keptFor } from "../lib/kept.ts";
 import { createCommit } from "../poll/commit.ts";
 import { createUncounted, type Uncounted } from "../poll/uncounted.ts";
 import { createUptimeReader, type UptimeReader } from "../poll/uptime-reader.ts";
@@ -14,6 +14,9 @@ import { NotifyJobs } from "./notify-jobs.ts";
 import { PollJobs } from "./poll-jobs.ts";
 import type { Runtime } from "./runtime.ts";
 import type { Configured } from "./setup.ts";
+
+/** Jobs in queues are counted this often. */
+const COUNT_MS = 10_000;
 
 /** What all jobs of one engine share; the stores by their names, as most jobs need a few of them. */
 export type JobContext = ReturnType<typeof contextOf>;
@@ -74,7 +77,7 @@ export class Engine {
     this.#isDraining = true;
     this.notify.drain();
     this.poll.stop();
-    await Promise.all([this.#stopReconciling(), ...queueNames.map((name) => this.#context.queues.drain(name))]);
+    await Promise.all([this.#stopReconciling(), this.#context.queues.drainAll()]);
   }
 
   /** As `drain`, and gives up what Redis does not take. */
@@ -85,12 +88,14 @@ export class Engine {
   }
 
   #reconcile(): () => Promise<void> {
-    const { queues, inventory, shards, digests, config, metrics, attempted, integrations, replicas } = this.#context;
+    const { queues, inventory, shards, digests, config, metrics, attempted, integrations, replicas, clock } =
+      this.#context;
     const reconcile = createReconcile({
       ...this.#context,
       store: shards,
       schedules: this.poll.schedules,
       integrations: integrations.map(({ id }) => id),
+      followSlots: (attempts) => this.poll.slots.follow(attempts),
       roles: () => this.#roles,
       sweptAnywhere: attempted,
       enqueueDueDigests: createDigestSchedule({ ...this.#context, store: digests, digests: config.digests }),
@@ -98,11 +103,12 @@ export class Engine {
       checkColdStart: () => (this.#roles.has("notify") ? this.notify.coldStart.check() : this.notify.coldStart.begin()),
       evaluateExternalAlerts: () => this.poll.externalAlerts.evaluate(),
     });
+    const count = keptFor(COUNT_MS, () => queues.count(metrics));
     return async () => {
       await reconcile();
       if (this.#roles.has("notify")) await this.notify.heartbeat?.check();
       await inventory.follow();
-      await queues.count(metrics);
+      await count(clock.now());
       metrics.configDeferred(replicas.defersLater());
       await this.poll.rerouting.repeatWhenDue();
     };

@@ -1,5 +1,6 @@
 /** The jobs of the role `poll`: sweeps, inventory, uptime, details, self alerts, external alerts, rerouting. */
 import { Schedulers } from "../cluster/schedulers.ts";
+import { SweepSlots } from "../cluster/sweep-slots.ts";
 import { figuresOf, uptimeRetentionMs } from "../health/uptime.ts";
 import { countsConditions } from "../poll/counts-assess.ts";
 import { createCountsLookup, createFollowTogether } from "../poll/counts-judge.ts";
@@ -13,6 +14,7 @@ import { createScheduleLookup } from "../poll/schedule-lookup.ts";
 import { createSelfAlerts } from "../poll/self-alerts.ts";
 import { createSloSamples } from "../poll/slo-samples.ts";
 import { createSweep } from "../poll/sweep.ts";
+import { createSweepShards } from "../poll/sweep-shards.ts";
 import { createRefreshUptime, startUptimeWork } from "../poll/uptime.ts";
 import { createBackfillUptime } from "../poll/uptime-backfill.ts";
 import type { JobContext } from "./engine.ts";
@@ -24,9 +26,11 @@ const LIST_RETRY_MAX_MS = 60_000;
 export class PollJobs {
   readonly inventory: ReturnType<typeof createInventoryJob>;
   readonly schedules: Schedulers;
+  readonly slots: SweepSlots;
   readonly externalAlerts: ReturnType<typeof createExternalAlerts>;
   readonly rerouting: ReturnType<typeof createRerouting>;
   readonly #context: JobContext;
+  readonly #sweepShards: ReturnType<typeof createSweepShards>;
   readonly #details: ReturnType<typeof createDetailsWork>;
   readonly #counts: ReturnType<typeof createRefreshCounts>;
   readonly #stopping = new AbortController();
@@ -39,14 +43,21 @@ export class PollJobs {
     this.schedules = new Schedulers({
       ...context,
       ...watch,
+      ...config.service,
       countsIntervalMs: config.counts.read ? config.counts.intervalMs : undefined,
     });
     this.inventory = createInventoryJob({
       ...context,
       store,
       locationDetails: [zones, usualEntries, counts],
-      assignedChanged: () => this.schedules.assert(),
+      assignedChanged: () => this.#followAssignments(),
     });
+    const sweep = sweepOf(context, this.inventory.nameThem);
+    this.#sweepShards = createSweepShards((shard) => {
+      context.attempted(context.clock.now());
+      return sweep(shard);
+    }, SWEEPS_AT_ONCE);
+    this.slots = new SweepSlots(context, this.#sweepShards);
     this.externalAlerts = createExternalAlerts({
       ...context,
       commitIfActive: store.commit,
@@ -81,17 +92,14 @@ export class PollJobs {
 
   /** `retiring` integrations are about to send the ends they owe; `hadAssignments`: the fleet is known already. */
   async start(retiring: ReadonlySet<string>, hadAssignments: boolean): Promise<void> {
-    const { queues, attempted, clock, uncounted, config, countVerdicts } = this.#context;
+    const { queues, uncounted, config, countVerdicts, replicas } = this.#context;
     if (!config.counts.read) await countVerdicts.forgetAll();
     await this.rerouting.begin(retiring);
-    await this.schedules.assert();
     // `watch` may have changed; the inventory's schedule goes on as it was.
     if (hadAssignments) await queues.add("upkeep", { job: "inventory" });
-    const sweep = sweepOf(this.#context, this.inventory.nameThem);
-    await queues.work("sweep", SWEEPS_AT_ONCE, ({ data }) => {
-      attempted(clock.now());
-      return sweep(Number(data.shard));
-    });
+    await queues.work("sweep", SWEEPS_AT_ONCE, ({ data }) => this.#sweepShards([Number(data.shard)]));
+    await replicas.share(true);
+    await this.#followAssignments();
     const jobs: Record<string, () => Promise<void>> = {
       inventory: () => this.#refreshInventory(),
       fleet: async () => {
@@ -106,8 +114,17 @@ export class PollJobs {
     await startUptimeWork(this.#context, figuresOf(this.#context.rules), uptimeOf(this.#context));
   }
 
+  /** The others sweep from now on. */
   stop(): void {
     this.#stopping.abort();
+    this.slots.stop();
+    void this.#context.replicas.share(false).catch(() => {});
+  }
+
+  async #followAssignments(): Promise<void> {
+    const attempts = await this.#context.shards.attempts();
+    await this.schedules.assert(attempts);
+    await this.slots.follow(attempts);
   }
 
   /** A list that failed or was disbelieved is asked for again soon: an alert depends on it. */

@@ -10,6 +10,7 @@ import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
 import { oneAtATime } from "../lib/one-at-a-time.ts";
 import type { Store } from "../store/store.ts";
+import { assignSlots } from "./slots.ts";
 
 /** `poll`: sweeps and what keeps them going; `notify`: deliveries and digests. */
 export const roles = ["poll", "notify"] as const;
@@ -25,6 +26,8 @@ const SILENT_AFTER_MS = 30_000;
 const DEFERRAL = { missedAfterMs: 5_000, provenAfterMs: 120_000, deathsKeptMs: 600_000 };
 /** Another replica exposes the fleet when the one that did is silent for this long. */
 const LEASE_MS = 3_000;
+/** The others sweep the shards of one that is silent for this long. */
+const AWAY_AFTER_MS = 3_000;
 /** Before an evaluation is stored, a report older than this is made again. */
 const FRESH_MS = 5_000;
 
@@ -51,6 +54,8 @@ export class Replicas {
   /** The active roles that the last call of `act` was about. */
   #acted = this.#active;
   #exposes = false;
+  #sweeps = false;
+  #sharing: readonly string[] = [];
   #deferred: string | undefined;
   #reportedAt = Number.NEGATIVE_INFINITY;
   #hasLeft = false;
@@ -94,6 +99,19 @@ export class Replicas {
   /** Whether this replica is the one that exposes the fleet. */
   exposes(): boolean {
     return this.#exposes && this.#ageMs() < LEASE_MS;
+  }
+
+  /** Takes a share of the shards from now on, or leaves it to the others, who learn of it within a second. */
+  async share(sweeps: boolean): Promise<void> {
+    this.#sweeps = sweeps;
+    await this.#report();
+  }
+
+  /** Those of the slots that are this replica's to sweep. */
+  ownSlots(slots: readonly number[]): ReadonlySet<number> {
+    if (!this.#sweeps) return new Set();
+    const owners = assignSlots(slots, this.#sharing);
+    return new Set(slots.filter((slot) => owners.get(slot) === this.#replica));
   }
 
   /** Reports every second and calls `act` whenever the active roles changed, until the returned function is called. */
@@ -152,6 +170,8 @@ export class Replicas {
       generation,
       mayExpose: this.standby().length === 0,
       leaseMs: LEASE_MS,
+      sweeps: this.#sweeps,
+      awayAfterMs: AWAY_AFTER_MS,
       silentAfterMs: SILENT_AFTER_MS,
       ...DEFERRAL,
     };
@@ -160,6 +180,7 @@ export class Replicas {
     if (hash !== this.#hash || generation !== this.#generation) return;
     this.#generation = status.generation;
     this.#exposes = status.exposes;
+    this.#sharing = status.sharing;
     this.#deferred = status.deferred;
     this.#reportedAt = askedAt;
     this.#active = new Set(this.#own.filter((role) => status.active.get(role) === hash));

@@ -1,6 +1,7 @@
 /**
- * BullMQ: six queues under our hash tag, their workers, and the schedulers that drive them. Lock and stall times
- * are short: with BullMQ's own, a kill between two of its calls leaves a 1 s scheduler silent for a minute.
+ * BullMQ: six queues under our hash tag and one per slot of shards, their workers, and the schedulers that drive them.
+ * Lock and stall times are short: with BullMQ's own, a kill between two of its calls leaves a 1 s scheduler silent for
+ * a minute.
  */
 import { randomUUID } from "node:crypto";
 import { type Job, Queue, Worker } from "bullmq";
@@ -9,9 +10,15 @@ import { withDeadline } from "../lib/closer.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
 import type { Metrics } from "../metrics/metrics.ts";
+import { SLOTS } from "./slots.ts";
 
 export const queueNames = ["sweep", "upkeep", "uptime", "details", "deliver", "digest"] as const;
-export type QueueName = (typeof queueNames)[number];
+/** The sweeps of the shards of a slot; `sweep` itself has those of shards that no slot's queue sweeps. */
+type SlotQueue = `sweep-${number}`;
+export type QueueName = (typeof queueNames)[number] | SlotQueue;
+
+export const slotQueue = (slot: number): SlotQueue => `sweep-${slot}`;
+export const slotQueues: readonly SlotQueue[] = Array.from({ length: SLOTS }, (_, slot) => slotQueue(slot));
 
 const GRACE_MS = 3_000;
 const JOB = { removeOnComplete: true, removeOnFail: true } as const;
@@ -30,7 +37,6 @@ const STATES = ["waiting", "active", "delayed", "failed"] as const;
 export type Handler = (job: { name: string; data: Record<string, unknown> }) => Promise<void>;
 
 interface QueuesOptions {
-  /** A new connection for each use: BullMQ's workers block theirs. */
   readonly connect: (name: string) => Redis;
   readonly prefix: string;
   readonly log: Logger;
@@ -42,9 +48,10 @@ export class Queues {
   readonly #options: QueuesOptions;
   readonly #queues = new Map<QueueName, Queue>();
   readonly #workers = new Map<QueueName, Worker>();
-  /** Workers that take jobs, and those that still finish theirs, with their connections. */
-  readonly #unclosed = new Map<Worker, Redis>();
-  readonly #connections = new Set<Redis>();
+  /** Workers that take jobs, and those that still finish theirs. */
+  readonly #unclosed = new Set<Worker>();
+  /** Of everything: each worker blocks a duplicate of it. */
+  #connection: Redis | undefined;
   #blocksForFractions = false;
 
   constructor(options: QueuesOptions) {
@@ -53,34 +60,29 @@ export class Queues {
 
   /** Connects; waits for Redis as long as it takes. Everything else comes after it. */
   async open(): Promise<void> {
-    if (this.#queues.size > 0) return;
-    const { prefix, log } = this.#options;
-    const connection = await this.#connect("lenswatch-queues");
-    this.#blocksForFractions = await blocksForFractions(connection);
-    for (const name of queueNames) {
-      const queue = new Queue(name, { prefix, skipVersionCheck: true, connection });
-      queue.on("error", (error) => log.debug({ err: toError(error), queue: name }, "queue error"));
-      this.#queues.set(name, queue);
-    }
+    this.#connection ??= this.#options.connect("lenswatch-queues");
+    // BullMQ gives up on a connection that fails at its first try, so it only ever gets a connected one.
+    await this.#connection.connect().catch(() => {});
+    await this.#connection.ping();
+    this.#blocksForFractions = await blocksForFractions(this.#connection);
   }
 
   /** Starts working on a queue, once until `drain`, with at most `concurrency` jobs at once. */
   async work(name: QueueName, concurrency: number, handler: Handler): Promise<void> {
     if (this.#workers.has(name)) return;
     const { prefix, log, onFailed } = this.#options;
-    const connection = await this.#connect(`lenswatch-${name}`);
     const worker = new Worker(name, (job: Job) => handler({ name: job.name, data: job.data }), {
       ...WORKER,
       prefix,
       skipVersionCheck: true,
-      connection,
+      connection: this.#opened(),
       concurrency,
     });
     worker.on("failed", (_job, error) => onFailed(name, error));
     worker.on("error", (error) => log.debug({ err: toError(error), queue: name }, "worker error"));
     if (this.#blocksForFractions) void blockForFractions(worker);
     this.#workers.set(name, worker);
-    this.#unclosed.set(worker, connection);
+    this.#unclosed.add(worker);
   }
 
   /** Takes no new jobs of a queue from now on; resolves when those under way have ended. */
@@ -89,16 +91,26 @@ export class Queues {
     if (!worker) return;
     this.#workers.delete(name);
     await worker.close();
-    const connection = this.#unclosed.get(worker);
     this.#unclosed.delete(worker);
-    if (!connection) return;
-    this.#connections.delete(connection);
-    connection.disconnect();
   }
 
-  /** Runs a job every `everyMs`, the first time at once; the same id again changes the interval only. */
-  async every(name: QueueName, id: string, everyMs: number, data: Record<string, unknown>): Promise<void> {
-    await this.#queue(name).upsertJobScheduler(id, { every: everyMs }, { name, data, opts: JOB });
+  /** The same of every queue. */
+  async drainAll(): Promise<void> {
+    await Promise.all([...this.#workers.keys()].map((name) => this.drain(name)));
+  }
+
+  /**
+   * Runs a job every `everyMs`, the first time at once or, with an offset, that long after a multiple of the interval;
+   * the same id again changes the interval only.
+   */
+  async every(
+    name: QueueName,
+    id: string,
+    everyMs: number,
+    data: Record<string, unknown>,
+    offsetMs = 0,
+  ): Promise<void> {
+    await this.#queue(name).upsertJobScheduler(id, { every: everyMs, offset: offsetMs }, { name, data, opts: JOB });
   }
 
   /** Removes a job scheduler. */
@@ -127,20 +139,21 @@ export class Queues {
     await this.#queue(name).add(name, data, { ...JOB, jobId: id, delay, attempts: 1 });
   }
 
-  /** Counts the jobs of each queue by state. */
+  /** Counts the jobs of each queue by state; those of slots count as `sweep`. */
   async count(metrics: Pick<Metrics, "queueJobs">): Promise<void> {
-    for (const [name, queue] of this.#queues) {
-      const counts = await queue.getJobCounts(...STATES);
-      for (const state of STATES) metrics.queueJobs(name, state, counts[state] ?? 0);
+    for (const [name, names] of Map.groupBy([...queueNames, ...slotQueues], (one) => one.replace(/-\d+$/, ""))) {
+      const counts = await Promise.all(names.map((one) => this.#queue(one).getJobCounts(...STATES)));
+      for (const state of STATES) {
+        const jobs = counts.reduce((sum, count) => sum + (count[state] ?? 0), 0);
+        metrics.queueJobs(name, state, jobs);
+      }
     }
   }
 
   /** Graceful with a deadline, then by force: BullMQ's own close waits for ever when Redis is away. */
   async close(): Promise<void> {
-    const closing = [...this.#unclosed.keys()].map((worker) => worker.close());
-    const cut = () => {
-      for (const connection of this.#connections) connection.disconnect();
-    };
+    const closing = [...this.#unclosed].map((worker) => worker.close());
+    const cut = () => this.#connection?.disconnect();
     // A worker can be closed once only: a call that hangs in Redis ends with its connection.
     await withDeadline(Promise.allSettled(closing), GRACE_MS).catch(cut);
     const all = [...closing, ...[...this.#queues.values()].map((queue) => queue.close())];
@@ -148,18 +161,18 @@ export class Queues {
     cut();
   }
 
-  /** BullMQ gives up on a connection that fails at its first try, so it only ever gets connected ones. */
-  async #connect(name: string): Promise<Redis> {
-    const connection = this.#options.connect(name);
-    this.#connections.add(connection);
-    await connection.connect().catch(() => {});
-    await connection.ping();
-    return connection;
+  #opened(): Redis {
+    if (!this.#connection) throw new Error("queues are not open");
+    return this.#connection;
   }
 
   #queue(name: QueueName): Queue {
-    const queue = this.#queues.get(name);
-    if (!queue) throw new Error(`no queue ${name}`);
+    const known = this.#queues.get(name);
+    if (known) return known;
+    const { prefix, log } = this.#options;
+    const queue = new Queue(name, { prefix, skipVersionCheck: true, connection: this.#opened() });
+    queue.on("error", (error) => log.debug({ err: toError(error), queue: name }, "queue error"));
+    this.#queues.set(name, queue);
     return queue;
   }
 }

@@ -21,6 +21,8 @@ interface ReconcileDeps {
   readonly store: Pick<Store["shards"], "attempts">;
   readonly assigned: Assigned;
   readonly inventory: Pick<Store["inventory"], "loadLocations">;
+  /** Takes the slots of this replica, and leaves the others. */
+  followSlots?(attempts: ReadonlyMap<string, Attempt>): Promise<void>;
   readonly schedules: Pick<Schedulers, "revive">;
   readonly integrations: readonly string[];
   readonly statusIntervalMs: number;
@@ -50,6 +52,7 @@ export function createReconcile(deps: ReconcileDeps): () => Promise<void> {
     const attempts = await deps.store.attempts();
     noteSweeps(deps, attempts);
     const steps = [
+      ...(does("poll") ? [async () => deps.followSlots?.(attempts)] : []),
       ...(does("poll") || does("notify") ? [deps.checkColdStart] : []),
       ...(does("notify") ? [() => wakeOverdue(deps)] : []),
       () => followAssignments(attempts, does("poll")),

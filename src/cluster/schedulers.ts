@@ -1,19 +1,22 @@
 /**
  * Periodic jobs: a BullMQ job scheduler for each, asserted by every replica, and begun again where its job has stored
- * no attempt for two intervals. A kill between two of BullMQ's calls can leave a scheduler silent for ever.
+ * no attempt for two intervals. A kill between two of BullMQ's calls can leave a scheduler silent for ever. A slot of
+ * shards is one job, and slots are spread over the interval.
  */
 import type { Clock, Instant } from "../lib/clock.ts";
 import type { Attempt } from "../store/shards.ts";
-import type { QueueName, Queues } from "./queues.ts";
+import { type QueueName, type Queues, slotQueue, slotQueues } from "./queues.ts";
 import type { Assigned } from "./shard-assignment.ts";
+import { SLOTS, slotOf } from "./slots.ts";
 
 interface PeriodicJob {
   readonly queue: QueueName;
   readonly id: string;
   readonly everyMs: number;
+  readonly offsetMs?: number;
   readonly data: Record<string, unknown>;
-  /** The attempt that the job stores. */
-  readonly subject: string;
+  /** The attempts that the job stores. */
+  readonly subjects: readonly string[];
 }
 
 interface SchedulersDeps {
@@ -25,10 +28,13 @@ interface SchedulersDeps {
   readonly inventoryIntervalMs: number;
   /** Undefined where no counts are read. */
   readonly countsIntervalMs?: number | undefined;
+  /** A sweep may wait for an answer for so long. */
+  readonly requestTimeoutMs: number;
 }
 
+type Attempts = ReadonlyMap<string, Attempt>;
+
 const GRACE_MS = 1_000;
-const SHARD = "shard-";
 
 export class Schedulers {
   readonly #deps: SchedulersDeps;
@@ -39,60 +45,73 @@ export class Schedulers {
     this.#deps = deps;
   }
 
-  /** Asserts one scheduler for each job and removes the others. */
-  async assert(): Promise<void> {
+  /** Asserts one scheduler for each job and removes the others; shards that lost all their locations are swept. */
+  async assert(attempts: Attempts): Promise<void> {
+    const { queues, assigned } = this.#deps;
     const jobs = jobsOf(this.#deps);
     await this.#stopOthers(new Set(jobs.map(({ queue, id }) => `${queue}/${id}`)));
     for (const job of jobs) await this.#begin(job);
+    if (!assigned.known()) return;
+    for (const shard of this.#unassigned(attempts)) await queues.add("sweep", { shard }, { id: `shard-${shard}` });
   }
 
-  /** Begins again what was silent for two intervals and waits for no worker; sweeps shards not assigned any more. */
-  async revive(attempts: ReadonlyMap<string, Attempt>): Promise<void> {
-    const { queues, assigned, statusIntervalMs, clock } = this.#deps;
-    const jobs = jobsOf(this.#deps);
-    for (const job of jobs) {
-      if (!this.#isSilent(job.id, job, attempts)) continue;
+  /**
+   * Begins again what was silent for two intervals and waits for no worker; sweeps the shards that are not assigned any
+   * more, and those whose own replica reports itself, and does not sweep them.
+   */
+  async revive(attempts: Attempts): Promise<void> {
+    const { queues, assigned, statusIntervalMs, requestTimeoutMs, clock } = this.#deps;
+    for (const job of jobsOf(this.#deps)) {
+      if (!this.#isSilent(job, attempts)) continue;
       // It is not silent, workers are too few: beginning it again would add a second job to those they lag behind with.
       if ((await queues.waiting(job.queue)).has(job.id)) continue;
       await queues.stop(job.queue, job.id);
       await this.#begin(job);
+      if (job.offsetMs) await queues.add(job.queue, job.data, { id: "now" });
     }
     if (!assigned.known()) return;
-    const subjects = new Set(jobs.map(({ subject }) => subject));
-    for (const subject of attempts.keys()) {
-      const shard = /^shard:(\d+)$/.exec(subject)?.[1];
-      if (shard === undefined || subjects.has(subject)) continue;
-      if (!this.#isSilent(subject, { subject, everyMs: statusIntervalMs }, attempts)) continue;
-      this.#begunAt.set(subject, clock.now());
-      await queues.add("sweep", { shard: Number(shard) });
+    const late = (shard: number, graceMs: number) => {
+      const id = `shard:${shard}`;
+      return this.#isSilent({ id, everyMs: statusIntervalMs, subjects: [id] }, attempts, graceMs);
+    };
+    const left = this.#unassigned(attempts).filter((shard) => late(shard, GRACE_MS));
+    const alone = assigned.shards().filter((shard) => late(shard, GRACE_MS + requestTimeoutMs));
+    for (const shard of [...left, ...alone]) {
+      this.#begunAt.set(`shard:${shard}`, clock.now());
+      await queues.add("sweep", { shard }, { id: `shard-${shard}` });
     }
   }
 
   #isSilent(
-    id: string,
-    { subject, everyMs }: Pick<PeriodicJob, "subject" | "everyMs">,
-    attempts: ReadonlyMap<string, Attempt>,
+    { id, everyMs, subjects }: Pick<PeriodicJob, "id" | "everyMs" | "subjects">,
+    attempts: Attempts,
+    graceMs = GRACE_MS,
   ): boolean {
     const now = this.#deps.clock.now();
     const begunAt = Math.min(this.#begunAt.get(id) ?? now, now);
     this.#begunAt.set(id, begunAt);
-    return now - Math.max(begunAt, attempts.get(subject)?.attemptedAt ?? 0) > 2 * everyMs + GRACE_MS;
+    const lastAt = Math.max(begunAt, ...subjects.map((subject) => attempts.get(subject)?.attemptedAt ?? 0));
+    return now - lastAt > 2 * everyMs + graceMs;
   }
 
-  async #begin({ queue, id, everyMs, data }: PeriodicJob): Promise<void> {
+  async #begin({ queue, id, everyMs, data, offsetMs }: PeriodicJob): Promise<void> {
     this.#begunAt.set(id, this.#deps.clock.now());
-    await this.#deps.queues.every(queue, id, everyMs, data);
+    await this.#deps.queues.every(queue, id, everyMs, data, offsetMs);
   }
 
-  /** Shards that lost all their locations are swept a last time, to resolve their alerts. */
+  #unassigned(attempts: Attempts): number[] {
+    const assigned = new Set(this.#deps.assigned.shards());
+    const swept = [...attempts.keys()].flatMap((subject) => /^shard:(\d+)$/.exec(subject)?.[1] ?? []);
+    return swept.map(Number).filter((shard) => !assigned.has(shard));
+  }
+
   async #stopOthers(wantedIds: ReadonlySet<string>): Promise<void> {
     const { queues, assigned } = this.#deps;
     if (!assigned.known()) return;
-    for (const queue of ["sweep", "upkeep", "uptime", "details"] as const) {
+    // Schedulers in `sweep` itself are those of an earlier build, one for each shard.
+    for (const queue of ["sweep", "upkeep", "uptime", "details", ...slotQueues] as const) {
       for (const id of await queues.schedulers(queue)) {
-        if (wantedIds.has(`${queue}/${id}`)) continue;
-        await queues.stop(queue, id);
-        if (queue === "sweep") await queues.add("sweep", { shard: Number(id.slice(SHARD.length)) });
+        if (!wantedIds.has(`${queue}/${id}`)) await queues.stop(queue, id);
       }
     }
   }
@@ -101,18 +120,21 @@ export class Schedulers {
 function jobsOf(deps: SchedulersDeps): PeriodicJob[] {
   const { statusIntervalMs, uptimeIntervalMs, inventoryIntervalMs, countsIntervalMs } = deps;
   const upkeep = (job: "inventory" | "fleet", everyMs: number): PeriodicJob => {
-    return { queue: "upkeep", id: job, everyMs, data: { job }, subject: job };
+    return { queue: "upkeep", id: job, everyMs, data: { job }, subjects: [job] };
   };
   const ofShard = (queue: QueueName, name: string, everyMs: number, shard: number): PeriodicJob => {
-    return { queue, id: `${name}-${shard}`, everyMs, data: { shard, job: name }, subject: `${name}:${shard}` };
+    return { queue, id: `${name}-${shard}`, everyMs, data: { shard, job: name }, subjects: [`${name}:${shard}`] };
   };
-  const ofShards = deps.assigned
-    .shards()
-    .flatMap((shard) => [
-      ofShard("sweep", "shard", statusIntervalMs, shard),
-      ofShard("uptime", "uptime", uptimeIntervalMs, shard),
-      ofShard("details", "details", inventoryIntervalMs, shard),
-      ...(countsIntervalMs === undefined ? [] : [ofShard("details", "counts", countsIntervalMs, shard)]),
-    ]);
-  return [upkeep("inventory", inventoryIntervalMs), upkeep("fleet", statusIntervalMs), ...ofShards];
+  const shards = deps.assigned.shards();
+  const sweeps = [...Map.groupBy(shards, slotOf)].map(([slot, own]): PeriodicJob => {
+    const offsetMs = Math.floor((slot * statusIntervalMs) / SLOTS);
+    const subjects = own.map((shard) => `shard:${shard}`);
+    return { queue: slotQueue(slot), id: `slot-${slot}`, everyMs: statusIntervalMs, offsetMs, data: {}, subjects };
+  });
+  const others = shards.flatMap((shard) => [
+    ofShard("uptime", "uptime", uptimeIntervalMs, shard),
+    ofShard("details", "details", inventoryIntervalMs, shard),
+    ...(countsIntervalMs === undefined ? [] : [ofShard("details", "counts", countsIntervalMs, shard)]),
+  ]);
+  return [upkeep("inventory", inventoryIntervalMs), upkeep("fleet", statusIntervalMs), ...sweeps, ...others];
 }

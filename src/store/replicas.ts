@@ -23,6 +23,9 @@ export interface ReplicaReport extends DeathTimes {
   readonly mayExpose: boolean;
   /** Another replica may expose the fleet when the one that did is silent for this long. */
   readonly leaseMs: number;
+  /** Whether it works on shards, and takes its share of them; another one silent for longer has none. */
+  readonly sweeps: boolean;
+  readonly awayAfterMs: number;
   /** A replica silent for longer is removed; `missedAfterMs`: counts as stopped without leaving. */
   readonly silentAfterMs: number;
   readonly missedAfterMs: number;
@@ -32,13 +35,20 @@ export function createReplicaStore(redis: Redis, keys: Keys) {
   const script = loadScript(redis, keys, "report");
   return {
     /**
-     * Gives its generation, whether it exposes the fleet, by role the hash of the active configuration, and the hash of
-     * a later one that is deferred.
+     * Gives its generation, whether it exposes the fleet, by role the hash of the active configuration, the hash of
+     * a later one that is deferred, and the replicas that share the shards.
      */
     async report(report: ReplicaReport, now: Instant) {
-      type Status = { generation: number; exposes: boolean; active: Record<string, string>; deferred?: string };
+      type Status = {
+        generation: number;
+        exposes: boolean;
+        active: Record<string, string>;
+        sharing: string[] | Record<string, never>;
+        deferred?: string;
+      };
       const status = (await script(keys.replicas, { ...report, now })) as Status;
-      return { ...status, active: new Map(Object.entries(status.active)) };
+      // An empty list comes as an object.
+      return { ...status, active: new Map(Object.entries(status.active)), sharing: Object.values(status.sharing) };
     },
 
     /** Removes a replica that stops; one that did not run for long counts as one that died. */

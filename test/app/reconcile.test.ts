@@ -43,7 +43,7 @@ describeWithRedis("reconciling", () => {
     await using watch = await startWatch();
     await using hand = hands(watch);
     const [camera] = cameras(watch);
-    const queue = hand.queue("sweep");
+    const queue = hand.queue("sweep-0");
     const schedulers = await queue.getJobSchedulers(0, -1);
     expect(schedulers.length).toBeGreaterThan(0);
     for (const { key } of schedulers) await queue.removeJobScheduler(key);
@@ -64,9 +64,9 @@ describeWithRedis("reconciling", () => {
     const [camera, other] = cameras(watch);
     watch.simulator.world.setStatus(camera.id, "offline");
     await until("it is due", async () => (await hand.redis.zcard(keys.due("ops/slack/0"))) > 0);
-    const names = await hand.redis.keys(`${keys.queuePrefix}:{sweep,deliver,uptime,upkeep,digest}:*`);
+    const names = await hand.redis.keys(`${keys.queuePrefix}:{sweep-0,deliver,uptime,upkeep,digest}:*`);
     const jobs = names.length > 0 ? names : await hand.redis.keys(`${keys.queuePrefix}:*:*`);
-    const queued = jobs.filter((key) => /:(?:sweep|deliver|uptime|upkeep|digest):/.test(key));
+    const queued = jobs.filter((key) => /:(?:sweep-0|deliver|uptime|upkeep|digest):/.test(key));
     expect(queued.length).toBeGreaterThan(5);
     await hand.redis.del(...queued);
     expect((await watch.slack.next()).shown).toContain(camera.name);

@@ -128,6 +128,41 @@ describeWithRedis("several replicas on one Redis", () => {
     expect(exposing.filter(Boolean)).toHaveLength(1);
   });
 
+  it.concurrent("as processes: the shards of one that is paused are swept by the other, and what it had under way changes nothing", async () => {
+    await using stage = await prepareWatch({
+      simulator: { locations: 8, recordingsPerLocation: 1 },
+      watch: "{ status_interval: 1s, uptime_interval: 1h, inventory_interval: 1h, locations_per_request: 1 }",
+    });
+    const { world, faults } = stage.simulator;
+    const first = await startDaemon(stage.config);
+    await pictured(stage);
+    const second = await startDaemon(stage.config);
+    const { address } = await second.logged("listening");
+    await second.logged("started");
+    const swept = async () =>
+      sampleOf(await metricsOf({ address: String(address) }), "lenswatch_sweep_duration_seconds_count");
+    await until("the second sweeps", async () => (await swept()) > 0);
+    let asked = 0;
+    stage.simulator.events.on("request", ({ endpoint }) => void (endpoint === "status/uptime" && asked++));
+    const askedAgain = (times: number) => {
+      const before = asked;
+      return until("each shard was asked for again", () => asked >= before + times * 8);
+    };
+    // Of each replica some sweep is under way at any time.
+    faults.set("slow", { ms: 500, endpoint: "status/uptime" });
+    await askedAgain(1);
+    first.signal("SIGSTOP");
+    const messages = (beginning: string) => stage.slack.messages.filter(({ text }) => text.startsWith(beginning));
+    for (const { id } of world.recordings) world.setStatus(id, "offline");
+    await until("all begin", () => messages("🔴").length === 8);
+    first.signal("SIGCONT");
+    await askedAgain(2);
+    for (const { id } of world.recordings) world.setStatus(id, "online");
+    await until("all end", () => messages("✅").length === 8);
+    expect(stage.slack.messages).toHaveLength(16);
+    expect(await Promise.all([first.end("SIGTERM"), second.end("SIGTERM")])).toEqual([0, 0]);
+  });
+
   it.concurrent("as processes: a rolling update loses nothing and repeats nothing", async () => {
     await using stage = await prepareWatch();
     const [first, second] = cameras(stage);

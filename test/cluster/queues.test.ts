@@ -60,9 +60,14 @@ describeWithRedis("queues", () => {
     const assigned = createAssigned();
     assigned.set(new Map([["north", 0]]));
     const clock = { at: 0 };
-    const everyMs = { statusIntervalMs: 10_000, uptimeIntervalMs: 1e9, inventoryIntervalMs: 1e9 };
+    const everyMs = {
+      statusIntervalMs: 10_000,
+      uptimeIntervalMs: 1e9,
+      inventoryIntervalMs: 1e9,
+      requestTimeoutMs: 1e9,
+    };
     const schedulers = new Schedulers({ clock: { now: () => clock.at }, queues, assigned, ...everyMs });
-    await schedulers.assert();
+    await schedulers.assert(new Map());
     for (let i = 0; i < 5; i++) {
       clock.at += 30_000;
       await schedulers.revive(new Map());

@@ -20,7 +20,8 @@ function notebook() {
     schedulers,
     took: () => calls.splice(0),
     queues: {
-      every: async (queue: string, id: string, everyMs: number) => void calls.push(["every", queue, id, everyMs]),
+      every: async (queue: string, id: string, everyMs: number, _: object, offsetMs?: number) =>
+        void calls.push(["every", queue, id, everyMs, ...(offsetMs ? [offsetMs] : [])]),
       stop: async (queue: string, id: string) => void calls.push(["stop", queue, id]),
       schedulers: async (queue: string) => schedulers[queue] ?? [],
       waiting: async () => new Set<string>(),
@@ -41,43 +42,93 @@ function schedulesOf(assignments: [string, number][] | undefined) {
     statusIntervalMs: STATUS,
     uptimeIntervalMs: 10 * MINUTE,
     inventoryIntervalMs: HOUR,
+    requestTimeoutMs: 8 * SECOND,
   });
   return {
     ...book,
-    assert: () => schedules.assert(),
+    assert: (attempts: ReadonlyMap<string, Attempt> = new Map()) => schedules.assert(attempts),
     revive: (attempts: ReadonlyMap<string, Attempt>) => schedules.revive(attempts),
     clock,
     assigned,
   };
 }
 
-it("there is a scheduler for the inventory, for the service, and three for each shard", async () => {
-  const { assert, took } = schedulesOf([["north", 0]]);
+it("there is a scheduler for the inventory, the service and each slot, at its time, and two for each shard", async () => {
+  const { assert, took } = schedulesOf([
+    ["north", 0],
+    ["east", 16],
+    ["west", 32],
+  ]);
   await assert();
-  expect(took()).toEqual([
+  expect(took().slice(0, 6)).toEqual([
     ["every", "upkeep", "inventory", HOUR],
     ["every", "upkeep", "fleet", STATUS],
-    ["every", "sweep", "shard-0", STATUS],
+    ["every", "sweep-0", "slot-0", STATUS],
+    ["every", "sweep-16", "slot-16", STATUS, STATUS / 2],
     ["every", "uptime", "uptime-0", 10 * MINUTE],
     ["every", "details", "details-0", HOUR],
   ]);
 });
 
-it("a shard that lost all its locations is stopped and swept a last time; before they are known none is", async () => {
+it("a shard that lost all its locations is swept a last time; before they are known none is stopped", async () => {
   const known = schedulesOf([["north", 0]]);
-  known.schedulers.sweep = ["shard-0", "shard-7"];
+  known.schedulers["sweep-0"] = ["slot-0"];
+  known.schedulers["sweep-7"] = ["slot-7"];
   known.schedulers.upkeep = ["inventory", "fleet"];
   known.schedulers.uptime = ["uptime-0", "uptime-7"];
-  await known.assert();
+  const attempts = new Map(["shard:0", "uptime:7", "shard:7"].map((subject) => [subject, good(T0)]));
+  await known.assert(attempts);
   expect(known.took().filter(([what]) => what !== "every")).toEqual([
-    ["stop", "sweep", "shard-7"],
-    ["add", "sweep", { shard: 7 }, {}],
     ["stop", "uptime", "uptime-7"],
+    ["stop", "sweep-7", "slot-7"],
+    ["add", "sweep", { shard: 7 }, { id: "shard-7" }],
   ]);
   const unknown = schedulesOf(undefined);
-  unknown.schedulers.sweep = ["shard-0"];
-  await unknown.assert();
+  unknown.schedulers["sweep-0"] = ["slot-0"];
+  await unknown.assert(attempts);
   expect(unknown.took().filter(([what]) => what !== "every")).toEqual([]);
+});
+
+it("the schedulers of an earlier build, one for each shard, are stopped", async () => {
+  const { assert, took, schedulers } = schedulesOf([["north", 0]]);
+  schedulers.sweep = ["shard-0"];
+  await assert(new Map([["shard:0", good(T0)]]));
+  expect(took().filter(([what]) => what !== "every")).toEqual([["stop", "sweep", "shard-0"]]);
+});
+
+it("a slot is begun again once none of its shards was swept, and swept at once", async () => {
+  const { revive, took, clock } = schedulesOf([
+    ["north", 1],
+    ["south", 33],
+  ]);
+  await revive(new Map());
+  clock.at += 2 * STATUS + SECOND + 1;
+  const others = ["inventory", "fleet"].map((one): [string, Attempt] => [one, good(clock.at)]);
+  await revive(new Map([...others, ["shard:33", good(clock.at)]]));
+  expect(took()).toEqual([]);
+  await revive(new Map(others));
+  expect(took()).toEqual([
+    ["stop", "sweep-1", "slot-1"],
+    ["every", "sweep-1", "slot-1", STATUS, Math.floor(STATUS / 32)],
+    ["add", "sweep-1", {}, { id: "now" }],
+  ]);
+});
+
+it("a shard that its replica leaves for longer than an answer takes is swept by any other", async () => {
+  const { revive, took, clock } = schedulesOf([
+    ["north", 1],
+    ["south", 33],
+  ]);
+  const swept = () =>
+    new Map(["inventory", "fleet", "shard:33"].map((one): [string, Attempt] => [one, good(clock.at)]));
+  await revive(swept());
+  clock.at += 2 * STATUS + SECOND + 8 * SECOND;
+  await revive(swept());
+  expect(took()).toEqual([]);
+  clock.at += 1;
+  await revive(swept());
+  await revive(swept());
+  expect(took()).toEqual([["add", "sweep", { shard: 1 }, { id: "shard-1" }]]);
 });
 
 it("a job without an attempt for two intervals is begun again, once in that time", async () => {
@@ -98,8 +149,8 @@ it("a job without an attempt for two intervals is begun again, once in that time
   expect(took()).toEqual([
     ["stop", "upkeep", "fleet"],
     ["every", "upkeep", "fleet", STATUS],
-    ["stop", "sweep", "shard-0"],
-    ["every", "sweep", "shard-0", STATUS],
+    ["stop", "sweep-0", "slot-0"],
+    ["every", "sweep-0", "slot-0", STATUS],
   ]);
   await revive(attempts.set("shard:0", good(clock.at)).set("fleet", good(clock.at)));
   expect(took()).toEqual([]);
@@ -113,7 +164,7 @@ it("a job that is silent after the clock went back is begun again as soon as any
   await revive(new Map());
   clock.at += 2 * STATUS + SECOND + 1;
   await revive(new Map());
-  expect(took().filter(([what, queue]) => what === "every" && queue === "sweep")).toHaveLength(1);
+  expect(took().filter(([what, queue]) => what === "every" && queue === "sweep-0")).toHaveLength(1);
 });
 
 it("a shard without locations is swept until it has no attempts", async () => {
@@ -122,7 +173,7 @@ it("a shard without locations is swept until it has no attempts", async () => {
   await revive(attempts);
   clock.at += 2 * STATUS + SECOND + 1;
   await revive(new Map([...attempts, ...["shard:0", "fleet"].map((one) => [one, good(clock.at)] as const)]));
-  expect(took()).toEqual([["add", "sweep", { shard: 7 }, {}]]);
+  expect(took()).toEqual([["add", "sweep", { shard: 7 }, { id: "shard-7" }]]);
 });
 
 function upkeepOf(stored: [string, number][], attempt: Attempt | undefined, known = true) {

@@ -20,6 +20,8 @@ describeWithRedis("replicas that report", () => {
         mayExpose: true,
         leaseMs: 3_000,
         silentAfterMs: GONE,
+        sweeps: true,
+        awayAfterMs: 3 * SECOND,
         ...DEATHS,
         ...more,
       },

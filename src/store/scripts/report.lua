@@ -1,12 +1,13 @@
 -- A replica reports itself and learns which configuration is active for each role: the one that was loaded last (the
 -- highest generation) by a replica still there. A configuration whose replicas stopped twice without leaving is deferred
 -- while another replica is there, until one of its own has run for `provenAfterMs`. One replica at a time exposes
--- the fleet.
+-- the fleet. Replicas that sweep with the active configuration share the shards.
 -- KEYS[1] replicas
 -- args    replica, hash (of its configuration), roles [role], generation (absent: asks for the next), now,
 --         silentAfterMs (a replica silent for longer is removed), missedAfterMs (and counts as stopped after this),
---         provenAfterMs, deathsKeptMs, mayExpose, leaseMs (of exposing)
--- Returns JSON {generation, exposes, active: {role: hash}, deferred (hash, or absent)}
+--         provenAfterMs, deathsKeptMs, mayExpose, leaseMs (of exposing), sweeps (whether it does),
+--         awayAfterMs (a replica silent for longer has no share)
+-- Returns JSON {generation, exposes, active: {role: hash}, sharing: [replica], deferred (hash, or absent)}
 local id, now = args.replica, args.now
 local generation = args.generation or redis.call('INCR', p .. 'generation')
 -- After Redis was emptied, generations go on from those the replicas have.
@@ -17,7 +18,7 @@ end
 if #args.roles > 0 then
   local before = redis.call('HGET', KEYS[1], id)
   local since = before and cjson.decode(before).since or now
-  local own = {hash = args.hash, generation = generation, roles = args.roles, at = now, since = since}
+  local own = {hash = args.hash, generation = generation, roles = args.roles, at = now, since = since, sweeps = args.sweeps}
   redis.call('HSET', KEYS[1], id, cjson.encode(own))
 end
 
@@ -39,7 +40,7 @@ local function keep_newest(of, other)
   end
 end
 
-local newest, steady = {}, {}
+local newest, steady, sweeping = {}, {}, {}
 local all = redis.call('HGETALL', KEYS[1])
 for i = 1, #all, 2 do
   local other = cjson.decode(all[i + 1])
@@ -49,6 +50,7 @@ for i = 1, #all, 2 do
     redis.call('HDEL', KEYS[1], all[i])
   else
     keep_newest(newest, other)
+    if other.sweeps and silent_ms <= args.awayAfterMs then sweeping[all[i]] = other.hash end
     if is_steady(other) then keep_newest(steady, other) end
   end
 end
@@ -66,4 +68,9 @@ for role, other in pairs(newest) do
   active[role] = (steady[role] or other).hash
   if active[role] ~= other.hash then deferred = other.hash end
 end
-return cjson.encode({generation = generation, exposes = exposes, active = active, deferred = deferred})
+local sharing = {}
+for replica, hash in pairs(sweeping) do
+  if hash == active.poll then table.insert(sharing, replica) end
+end
+local status = {generation = generation, exposes = exposes, active = active, sharing = sharing, deferred = deferred}
+return cjson.encode(status)

@@ -1,0 +1,48 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { assignSlots, SLOTS } from "../../src/cluster/slots.ts";
+
+const slots = fc.uniqueArray(fc.nat(SLOTS - 1), { minLength: 1 });
+const replicas = fc.uniqueArray(fc.uuid(), { minLength: 1, maxLength: 12 });
+
+it("each slot has one replica, and no replica more than its share", () => {
+  fc.assert(
+    fc.property(slots, replicas, (slots, replicas) => {
+      const owners = assignSlots(slots, replicas);
+      expect([...owners.keys()].sort()).toEqual([...slots].sort());
+      const shares = Map.groupBy(owners.values(), (owner) => owner);
+      for (const [owner, own] of shares) {
+        expect(replicas).toContain(owner);
+        expect(own.length).toBeLessThanOrEqual(Math.ceil(slots.length / replicas.length));
+      }
+    }),
+  );
+});
+
+it("all replicas come to the same, whatever the order of what they know", () => {
+  fc.assert(
+    fc.property(slots, replicas, (slots, replicas) => {
+      const owners = assignSlots(slots, replicas);
+      const other = assignSlots(slots.toReversed(), replicas.toReversed());
+      expect([...other].sort()).toEqual([...owners].sort());
+    }),
+  );
+});
+
+it("few slots move beside those of a replica that goes: a share more at most", () => {
+  const all = Array.from({ length: SLOTS }, (_, slot) => slot);
+  const several = fc.uniqueArray(fc.uuid(), { minLength: 2, maxLength: 8 });
+  fc.assert(
+    fc.property(several, ([gone = "", ...others]) => {
+      const before = assignSlots(all, [gone, ...others]);
+      const after = assignSlots(all, others);
+      const moved = all.filter((slot) => before.get(slot) !== gone && before.get(slot) !== after.get(slot));
+      expect(moved.length).toBeLessThanOrEqual(Math.ceil(SLOTS / others.length) + 1);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+it("no slot has a replica where there is none", () => {
+  expect(assignSlots([0, 1], [])).toEqual(new Map());
+});

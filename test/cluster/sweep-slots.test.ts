@@ -1,0 +1,150 @@
+import type { Redis } from "ioredis";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { Replicas } from "../../src/cluster/active-config.ts";
+import { Queues } from "../../src/cluster/queues.ts";
+import { Schedulers } from "../../src/cluster/schedulers.ts";
+import { createAssigned } from "../../src/cluster/shard-assignment.ts";
+import { SweepSlots } from "../../src/cluster/sweep-slots.ts";
+import { systemClock } from "../../src/lib/clock.ts";
+import { silentLogger } from "../../src/lib/log.ts";
+import { createSweepShards } from "../../src/poll/sweep-shards.ts";
+import { connectRedis } from "../../src/store/redis.ts";
+import { createStore } from "../../src/store/store.ts";
+import { describeWithRedis, startTestRedis, type TestRedis } from "../support/redis.ts";
+import { until } from "../support/until.ts";
+
+const SHARDS = 12;
+const INTERVAL_MS = 1_000;
+const LOOK_MS = 100;
+
+type Member = Awaited<ReturnType<typeof join>>;
+
+/** Who swept what, in order. */
+type Swept = { readonly member: string; readonly shard: number }[];
+
+/** A replica that notes what it sweeps, as the engine wires it. */
+async function join(member: string, url: string, swept: Swept) {
+  const connections: Redis[] = [];
+  const connect = (name: string) => {
+    const connection = connectRedis({ url }, silentLogger, name);
+    connections.push(connection);
+    return connection;
+  };
+  const { shards: store, replicas: membership, keys } = createStore(connect("store"), "sharing");
+  const replicas = new Replicas({ store: membership, clock: systemClock, log: silentLogger, roleOption: "poll" });
+  const onFailed = (queue: string, error: Error) => expect.unreachable(`${queue}: ${error.message}`);
+  const queues = new Queues({ connect, prefix: keys.queuePrefix, log: silentLogger, onFailed });
+  const assigned = createAssigned();
+  assigned.set(new Map(Array.from({ length: SHARDS }, (_, shard) => [`location ${shard}`, shard])));
+  const intervals = { statusIntervalMs: INTERVAL_MS, uptimeIntervalMs: 1e9, inventoryIntervalMs: 1e9 };
+  const deps = { clock: systemClock, queues, assigned, replicas, requestTimeoutMs: INTERVAL_MS, ...intervals };
+  const schedulers = new Schedulers(deps);
+  const sweepShards = createSweepShards(async (shard) => {
+    await store.noteAttempt(`shard:${shard}`, Date.now());
+    swept.push({ member, shard });
+  }, 8);
+  const slots = new SweepSlots(deps, sweepShards);
+  await queues.open();
+  await queues.work("sweep", 8, ({ data }) => sweepShards([Number(data.shard)]));
+  await replicas.announce("same");
+  await replicas.share(true);
+  await schedulers.assert(await store.attempts());
+  const unfollow = replicas.follow(() => {});
+  let latest = Promise.resolve();
+  const look = async () => {
+    const attempts = await store.attempts();
+    await slots.follow(attempts);
+    await schedulers.revive(attempts);
+  };
+  const timer = setInterval(() => {
+    latest = latest.then(look);
+  }, LOOK_MS);
+  /** Stops its work; whatever it reported stays. */
+  const halt = async () => {
+    clearInterval(timer);
+    await latest;
+    slots.stop();
+    await queues.close();
+  };
+  return {
+    member,
+    halt,
+    leave: () => replicas.share(false),
+    /** As a kill does: it reports no more. */
+    async end() {
+      unfollow();
+      await halt();
+      for (const connection of connections) connection.disconnect();
+    },
+  };
+}
+
+describeWithRedis("replicas that share the shards", () => {
+  let redis: TestRedis;
+  let swept: Swept;
+  let members: Member[];
+  beforeEach(async () => {
+    redis = await startTestRedis();
+    swept = [];
+    members = [];
+  });
+  afterEach(async () => {
+    await Promise.all(members.map((member) => member.end()));
+    await redis.stop();
+  });
+
+  async function joined(...names: string[]): Promise<Member[]> {
+    const more = await Promise.all(names.map((name) => join(name, redis.url, swept)));
+    members.push(...more);
+    return more;
+  }
+
+  /** Who swept each shard last. */
+  const owners = () => new Map(swept.map(({ member, shard }) => [shard, member]));
+  const sharesOf = () => Map.groupBy(owners().values(), (member) => member);
+
+  /** Each shard was swept twice from now on; gives by whom, in order. */
+  async function nextRounds(): Promise<Map<number, string[]>> {
+    const from = swept.length;
+    const rounds = () => Map.groupBy(swept.slice(from), ({ shard }) => shard);
+    await until("each shard was swept twice", () => {
+      const all = rounds();
+      return all.size === SHARDS && all.values().every((sweeps) => sweeps.length >= 2);
+    });
+    return new Map([...rounds()].map(([shard, sweeps]) => [shard, sweeps.map(({ member }) => member)]));
+  }
+
+  const areShared = (names: readonly string[]) => () =>
+    owners().size === SHARDS &&
+    sharesOf().size === names.length &&
+    names.every((name) => sharesOf().get(name)?.length === SHARDS / names.length);
+
+  it("each shard stays with the same one, and each has its share; a newcomer gets one", async () => {
+    await joined("a", "b");
+    await until("both have a share", areShared(["a", "b"]));
+    await nextRounds();
+    const before = owners();
+    for (const [shard, by] of await nextRounds()) expect(new Set(by)).toEqual(new Set([before.get(shard)]));
+    await joined("c");
+    await until("all three have a share", areShared(["a", "b", "c"]));
+  });
+
+  it("the shards of one that dies are swept by the others, and of one that leaves", async () => {
+    const [a, b] = await joined("a", "b", "c");
+    await until("all have a share", areShared(["a", "b", "c"]));
+    await a?.end();
+    await until("the others have its shards", areShared(["b", "c"]));
+    await b?.leave();
+    await until("one has all", areShared(["c"]));
+    for (const by of (await nextRounds()).values()) expect(new Set(by)).toEqual(new Set(["c"]));
+  });
+
+  it("the shards of one that reports itself and sweeps nothing are swept by the others", async () => {
+    const [a] = await joined("a", "b");
+    await until("both have a share", areShared(["a", "b"]));
+    await a?.halt();
+    const from = swept.length;
+    await until("all are swept", () => new Set(swept.slice(from).map(({ shard }) => shard)).size === SHARDS);
+    for (const by of (await nextRounds()).values()) expect(new Set(by)).toEqual(new Set(["b"]));
+  });
+});
