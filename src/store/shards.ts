@@ -9,6 +9,7 @@ import type { Attempt } from "../health/evaluate-self.ts";
 import type { ShardGroups } from "../health/group-counts.ts";
 import type { ShardState } from "../health/shard-state.ts";
 import type { Instant } from "../lib/clock.ts";
+import { createRecent } from "../lib/recent.ts";
 import type { EncodeLog } from "./decision-log.ts";
 import { readDocument, type Versioned } from "./documents.ts";
 import { encodeDestination, toWakes } from "./groups.ts";
@@ -22,6 +23,9 @@ export type { Attempt };
 
 /** Incidents are kept 90 days, and no more than INCIDENTS_KEPT: about 15 MB. */
 const INCIDENTS_KEPT_MS = 90 * 86_400_000;
+
+/** Shards that other replicas sweep are read now and then. */
+const KEPT_MS = 120_000;
 
 export interface AlertChange {
   readonly kind: "firing" | "resolved" | "updated";
@@ -112,9 +116,9 @@ function createEncodeGroups() {
   };
 }
 
-/** Reads shards; `cache` holds each as this process read or wrote it last. */
+/** Reads shards; `cache` holds each as this process read or wrote it last, while it is used. */
 function createShardReader(redis: Redis, keys: Keys) {
-  const cache = new Map<number, Versioned<ShardState>>();
+  const cache = createRecent<number, Versioned<ShardState>>(KEPT_MS);
 
   async function read(shard: number): Promise<Versioned<ShardState>> {
     const known = cache.get(shard);

@@ -16,6 +16,8 @@ import { until } from "../support/until.ts";
 const SHARDS = 12;
 const INTERVAL_MS = 1_000;
 const LOOK_MS = 100;
+/** Long before a replica that is silent is forgotten. */
+const WITHIN_MS = 20_000;
 
 type Member = Awaited<ReturnType<typeof join>>;
 
@@ -23,7 +25,7 @@ type Member = Awaited<ReturnType<typeof join>>;
 type Swept = { readonly member: string; readonly shard: number }[];
 
 /** A replica that notes what it sweeps, as the engine wires it. */
-async function join(member: string, url: string, swept: Swept) {
+async function join(member: string, url: string, swept: Swept, requestTimeoutMs: number) {
   const connections: Redis[] = [];
   const connect = (name: string) => {
     const connection = connectRedis({ url }, silentLogger, name);
@@ -37,7 +39,7 @@ async function join(member: string, url: string, swept: Swept) {
   const assigned = createAssigned();
   assigned.set(new Map(Array.from({ length: SHARDS }, (_, shard) => [`location ${shard}`, shard])));
   const intervals = { statusIntervalMs: INTERVAL_MS, uptimeIntervalMs: 1e9, inventoryIntervalMs: 1e9 };
-  const deps = { clock: systemClock, queues, assigned, replicas, requestTimeoutMs: INTERVAL_MS, ...intervals };
+  const deps = { clock: systemClock, queues, assigned, replicas, requestTimeoutMs, ...intervals };
   const schedulers = new Schedulers(deps);
   const sweepShards = createSweepShards(async (shard) => {
     await store.noteAttempt(`shard:${shard}`, Date.now());
@@ -83,10 +85,13 @@ describeWithRedis("replicas that share the shards", () => {
   let redis: TestRedis;
   let swept: Swept;
   let members: Member[];
+  /** So long that no shard is taken for one that nobody sweeps. */
+  let requestTimeoutMs: number;
   beforeEach(async () => {
     redis = await startTestRedis();
     swept = [];
     members = [];
+    requestTimeoutMs = 600_000;
   });
   afterEach(async () => {
     await Promise.all(members.map((member) => member.end()));
@@ -94,7 +99,7 @@ describeWithRedis("replicas that share the shards", () => {
   });
 
   async function joined(...names: string[]): Promise<Member[]> {
-    const more = await Promise.all(names.map((name) => join(name, redis.url, swept)));
+    const more = await Promise.all(names.map((name) => join(name, redis.url, swept, requestTimeoutMs)));
     members.push(...more);
     return more;
   }
@@ -133,13 +138,14 @@ describeWithRedis("replicas that share the shards", () => {
     const [a, b] = await joined("a", "b", "c");
     await until("all have a share", areShared(["a", "b", "c"]));
     await a?.end();
-    await until("the others have its shards", areShared(["b", "c"]));
+    await until("the others have its shards", areShared(["b", "c"]), WITHIN_MS);
     await b?.leave();
-    await until("one has all", areShared(["c"]));
+    await until("one has all", areShared(["c"]), WITHIN_MS);
     for (const by of (await nextRounds()).values()) expect(new Set(by)).toEqual(new Set(["c"]));
   });
 
   it("the shards of one that reports itself and sweeps nothing are swept by the others", async () => {
+    requestTimeoutMs = INTERVAL_MS;
     const [a] = await joined("a", "b");
     await until("both have a share", areShared(["a", "b"]));
     await a?.halt();
