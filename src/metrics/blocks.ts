@@ -147,7 +147,8 @@ function setValues(block: Block, family: number, members: readonly Member[]): vo
   const values = block.values[family] as Float64Array;
   let text = block.texts[family];
   let isCopy = false;
-  for (const [i, member] of members.entries()) {
+  for (let i = 0; i < members.length; i++) {
+    const member = members[i] as Member;
     const next = (member.status === "unknown" ? undefined : value(member)) ?? Number.NaN;
     if (Object.is(values[i], next)) continue;
     if (text && !isCopy) text = { bytes: Buffer.from(text.bytes), starts: text.starts ?? startsOf(text.bytes, values) };

@@ -21,7 +21,7 @@ import {
 } from "./members.ts";
 import { fleetRows, type MetricRow } from "./table.ts";
 import { type ExpositionFormat, renderHead, renderSample } from "./text.ts";
-import { createTotals } from "./totals.ts";
+import { createGroupLabels, createTotals } from "./totals.ts";
 
 /** The most recordings that `changed` has series of. */
 const MOST_CHANGED = 20_000;
@@ -48,7 +48,12 @@ export interface FleetView {
 export type Kept = ReturnType<typeof createKept>;
 
 export function createKept(mostKept?: number) {
-  return { members: createMembers(), blocks: createBlocks(mostKept), defaultMode: createDefaultMode() };
+  return {
+    members: createMembers(),
+    blocks: createBlocks(mostKept),
+    labelsOf: createGroupLabels(),
+    defaultMode: createDefaultMode(),
+  };
 }
 
 /** What a scrape was of. */
@@ -73,7 +78,7 @@ export function* fleetText(
 ): Generator<string | Uint8Array, Exposed> {
   const { snapshot, hours, slos, countsReadAt } = view;
   const counts = startCounts(view);
-  const totals = createTotals(snapshot.inventory);
+  const totals = createTotals(snapshot.inventory, kept.labelsOf);
   const series = kept.blocks(snapshot.inventory);
   yield* countLocations(snapshot, counts.addAlerts);
   const fleet = yield* kept.members(snapshot);

@@ -105,8 +105,10 @@ function memberOf(state: RecordingState, snapshot: FleetSnapshot, roster: Roster
 }
 
 function hasIds(recordings: Recordings, ids: readonly string[] | undefined): boolean {
+  if (recordings.size !== ids?.length) return false;
   let row = 0;
-  return recordings.size === ids?.length && recordings.keys().every((id) => id === ids[row++]);
+  for (const id of recordings.keys()) if (id !== ids[row++]) return false;
+  return true;
 }
 
 function newRoster(states: Recordings, inventory: FleetSnapshot["inventory"]): Roster {

@@ -46,7 +46,7 @@ type Kind = keyof typeof kinds;
 const kindNames = Object.keys(kinds) as Kind[];
 
 /** Counts the recordings of one scrape. `mostGroups` is a smaller limit, for tests. */
-export function createTotals(inventory: Inventory, mostGroups = MOST_GROUPS) {
+export function createTotals(inventory: Inventory, labelsOf: LabelsOf, mostGroups = MOST_GROUPS) {
   const groups = { location: createGroups(), organisation: createGroups(), camera_server: createGroups() };
 
   function add({ state, status, uptime, organisation, cameraServer }: Member): void {
@@ -85,7 +85,9 @@ function createGroups() {
     /** The group of an id; recordings of one mostly follow each other. */
     of(id: string): Group {
       if (last?.id === id) return last;
-      last = groups.get(id) ?? newGroup(id);
+      last = groups.get(id);
+      if (last) return last;
+      last = newGroup(id);
       groups.set(id, last);
       return last;
     },
@@ -121,9 +123,21 @@ function byStatus({ counts }: Group) {
     .map((status) => [`,${renderLabel("status", status)}`, counts[status]] as const);
 }
 
-function labelsOf(kind: Kind, id: string, inventory: Inventory): string {
-  if (kind !== "location") return labelText([kind], [id && distinct(id)]);
-  return labelText(fleetRows.locationQuality.labels, [distinct(id), inventory.location(id)?.name || id]);
+type LabelsOf = ReturnType<typeof createGroupLabels>;
+
+/** Keeps the labels of locations between scrapes, while their names are the same. */
+export function createGroupLabels() {
+  const kept = new Map<string, { readonly name: string; readonly labels: string }>();
+  return (kind: Kind, id: string, inventory: Inventory): string => {
+    if (kind !== "location") return labelText([kind], [id && distinct(id)]);
+    const name = inventory.location(id)?.name || id;
+    const known = kept.get(id);
+    if (known?.name === name) return known.labels;
+    if (kept.size >= MOST_GROUPS) kept.clear();
+    const labels = labelText(fleetRows.locationQuality.labels, [distinct(id), name]);
+    kept.set(id, { name, labels });
+    return labels;
+  };
 }
 
 function* familyText({ row, samples }: Family, named: readonly Named[][], format: ExpositionFormat): Generator<string> {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { FleetSnapshot, RecordingState } from "../../src/health/shard-state.ts";
 import { createKept, type FleetView, fleetText } from "../../src/metrics/fleet.ts";
 import { createDefaultMode, ROWS_PER_BLOCK } from "../../src/metrics/members.ts";
-import { createTotals } from "../../src/metrics/totals.ts";
+import { createGroupLabels, createTotals } from "../../src/metrics/totals.ts";
 import { aRecording } from "../support/fixtures.ts";
 import { seededRandom } from "../support/random.ts";
 import { alertState, fleetOf, INTERVAL, largeFleet, NOW, recordingState } from "./fleets.ts";
@@ -368,7 +368,7 @@ describe("series per recording", () => {
 
 test("of too many locations those that are online have no totals, and are counted", () => {
   const { inventory } = fleetOf({});
-  const totals = createTotals(inventory, 2);
+  const totals = createTotals(inventory, createGroupLabels(), 2);
   for (const [i, status] of (["online", "online", "offline", "unknown"] as const).entries())
     totals.add({
       state: recordingState(`rec-${i}`, { locationId: `loc-${i}` }),
