@@ -82,10 +82,11 @@ describe("without the fleet the process's metrics are still there", () => {
 });
 
 describe("what has no series is logged", () => {
-  const logged = (destination: PassThrough) =>
-    String(destination.read() ?? "")
-      .split("\n")
-      .filter(Boolean);
+  const logged = (destination: PassThrough) => {
+    const lines: string[] = [];
+    for (let line = destination.read(); line !== null; line = destination.read()) lines.push(String(line));
+    return lines;
+  };
 
   test("once where it is the default of a large fleet, with the key to decide otherwise", async () => {
     const destination = new PassThrough();

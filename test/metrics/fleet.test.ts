@@ -222,6 +222,15 @@ describe("between scrapes", () => {
     expect(pieceOf(after, lastSeen)).not.toEqual(pieceOf(before, lastSeen));
   });
 
+  test("a value is written over the one before, as long as it or not", () => {
+    const values = [0.92, 0.93, 0.5, 0.875, Number.NaN, 1, 0, 0.25];
+    const written = values.map((averageQuality) => {
+      const text = scrape(recording, { averageQuality }).map((piece) => Buffer.from(piece).toString());
+      return linesOf(text.join(""), "lenswatch_recording_average_quality_ratio")[0]?.split(" ").at(-1);
+    });
+    expect(written).toEqual(values.map((value) => (Number.isNaN(value) ? undefined : String(value))));
+  });
+
   test("bytes of more recordings than fit are not kept", () => {
     kept = createKept(0);
     const [before, after] = [pieceOf(scrape(), online), pieceOf(scrape(), online)];
@@ -236,6 +245,11 @@ describe("between scrapes", () => {
     expect(labels(recording, { locationId: "loc-2" })).toContain('location_id="loc-2",location="loc-2"');
     expect(labels(recording, { locationId: "loc-2" }, "Leeds")).toContain('location_id="loc-2",location="Leeds"');
     expect(labels({ ...recording, name: "Door" })).toContain('recording="Door"');
+    const ofLocation = (name: string) => scrape(recording, {}, name).map((piece) => Buffer.from(piece).toString());
+    for (const name of ["Leeds", "York"])
+      expect(ofLocation(name).join("")).toContain(
+        `lenswatch_location_average_quality_ratio{location_id="loc-1",location="${name}"}`,
+      );
   });
 });
 
