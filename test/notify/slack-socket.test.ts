@@ -7,7 +7,7 @@ import { createSlackSocket } from "../../src/demo/slack/socket.ts";
 import { NotifyError } from "../../src/notify/notifier.ts";
 import type { SlackEnvelope } from "../../src/notify/slack/envelope.ts";
 import { SlackSocket, slackSocketAddress } from "../../src/notify/slack/socket.ts";
-import { type WatchedSocket, watchSocket } from "../support/slack/socket.ts";
+import { MOST_MS, type WatchedSocket, watchSocket } from "../support/slack/socket.ts";
 import { until } from "../support/until.ts";
 
 const press = { type: "block_actions", user: { id: "U1", name: "ana" } };
@@ -16,7 +16,7 @@ const quick = { helloMs: 150, pingIntervalMs: 30, shortMs: 0, baseMs: 5, capMs: 
 let server: Server;
 let slack: WatchedSocket;
 const sockets: Socket[] = [];
-const soon = (holds: () => boolean | undefined) => until("it happens", () => holds() === true);
+const soon = (holds: () => boolean | undefined) => until("it happens", () => holds() === true, MOST_MS);
 
 beforeEach(async () => {
   server = createServer().listen(0, "127.0.0.1");

@@ -3,6 +3,9 @@ import { once } from "node:events";
 import type { WebSocket } from "ws";
 import type { createSlackSocket } from "../../../src/demo/slack/socket.ts";
 
+/** Of what takes milliseconds on an idle machine: a socket that tries again for ever fails its test then. */
+export const MOST_MS = 30_000;
+
 export type WatchedSocket = ReturnType<typeof watchSocket>;
 
 export function watchSocket(socket: ReturnType<typeof createSlackSocket>) {
@@ -14,9 +17,10 @@ export function watchSocket(socket: ReturnType<typeof createSlackSocket>) {
     /** How many addresses were given out. */
     opened: () => socket.opened,
     connections: () => connections,
-    /** Resolves once there are as many connections. */
+    /** Resolves once there are as many connections; rejects where there never are. */
     async connected(count: number): Promise<void> {
-      while (connections.length !== count) await once(events, "change");
+      const signal = AbortSignal.timeout(MOST_MS);
+      while (connections.length !== count) await once(events, "change", { signal });
     },
     /** Sends anything as it is. */
     raw(text: string): void {
