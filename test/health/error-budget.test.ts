@@ -8,7 +8,7 @@ import {
   isBurning,
   observedIn,
 } from "../../src/health/error-budget.ts";
-import { sloEvaluator } from "../../src/health/slo-evaluator.ts";
+import { budgetWords, sloEvaluator } from "../../src/health/slo-evaluator.ts";
 import { rule as ruleOf } from "./shard-history.ts";
 
 const MINUTE = 60_000;
@@ -123,6 +123,12 @@ describe("the error budget", () => {
     expect(addSample(before.budget, { good: 0, bad: 10 }, before.now - DAY).tiers).toEqual(before.budget.tiers);
   });
 
+  test("leaves out samples of later, which the clock may have gone back from", () => {
+    const { budget } = played(180, () => 0.5, 2);
+    const { good, bad } = observedIn(budget, HOUR, START + HOUR);
+    expect([good, bad].map((seconds) => seconds / 60)).toEqual([64, 64]);
+  });
+
   test("stays small, and forgets what is older than a quarter", () => {
     let budget = addSample(undefined, { good: 100_000, bad: 5_000 }, START);
     for (let i = 1; i <= 130 * 24 * 8; i++)
@@ -160,4 +166,11 @@ test("an alert says what burns, how fast and what is left", () => {
   });
   const { offline: _, ...unnamed } = evidence;
   expect(sloEvaluator(unnamed, now).describe(rule, now).annotations.description).toMatch(/30 d is left\.$/);
+});
+
+test("what is left is never said to be more than it is, what is overspent never less", () => {
+  expect([0.019, -0.011].map((left) => budgetWords(left, PERIOD))).toEqual([
+    "1 % of the error budget of 30 d is left",
+    "The error budget of 30 d is overspent by 2 %",
+  ]);
 });

@@ -193,14 +193,22 @@ test("a request is for so few locations that its reply has a bounded number of r
 
 test("estimates are printed as served, with names; hostile fields stay data", async () => {
   const served = JSON.parse('[{"location":"a","__proto__":"x","low":3,"nested":{"no":1}},null,"text"]');
+  served[0].long = "x".repeat(300);
   const { items, columns } = await asking({ entries: () => ({ estimates: served, units: {}, dropped: 0 }) }).ask(
     "entries",
     { ...{ facet: "estimates", location: ["a"] } },
   );
   expect(columns.slice(0, 2)).toEqual(["locationId", "location"]);
   expect(columns).toContain("__proto__");
-  expect(items[0]).toMatchObject({ locationId: "a", location: "Leeds", low: 3 });
+  expect(items[0]).toMatchObject({ locationId: "a", location: "Leeds", low: 3, long: "x".repeat(200) });
   expect(Object.getPrototypeOf({})).toBe(Object.prototype);
+});
+
+test("a recording given by its id is not of a location that is asked for without it", async () => {
+  const id = "a".repeat(24);
+  const directory = { locations: async () => places, recordings: async () => [recording(id, "b")] };
+  const refused = asking({}, { directory }).ask("status", { location: ["a"], recording: [id] });
+  await expect(refused).rejects.toMatchObject({ code: "unknown_name" });
 });
 
 describe("uptime", () => {
