@@ -129,6 +129,20 @@ describe("samples of error budgets", () => {
     expect([...stored.keys()]).toEqual(["all/loc-1"]);
   });
 
+  test("stay for their period where a group has no recordings any more, and name three that are offline", async () => {
+    const crowd = Array.from({ length: 5 }, (_, i) => recordingState(`r${i}`, offline));
+    const { sample, clock, stored } = samplesOf({ slos: [{ ...all, by: "location" }] }, new Map(), { crowd });
+    await sample();
+    expect(stored.get("all/loc-1")?.offline).toMatchObject({ total: 5, names: { length: 3 } });
+    crowd.splice(0);
+    clock.at += all.periodMs;
+    await sample();
+    expect([...stored.keys()]).toEqual(["all/loc-1"]);
+    clock.at += 1;
+    await sample();
+    expect([...stored.keys()]).toEqual([]);
+  });
+
   test("are kept of 500 groups, always the same, and a line in the log says how many are left out", async () => {
     const lines: unknown[] = [];
     const log = { ...silentLogger, warn: (...line: unknown[]) => void lines.push(line) } as typeof silentLogger;
