@@ -14,6 +14,7 @@ import type { RecordingState, ShardState } from "../health/shard-state.ts";
 import type { Figure } from "../health/uptime.ts";
 import type { Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
+import { keptFor } from "../lib/kept.ts";
 import type { Service } from "../service/service.ts";
 import type { Attempt, CommitResult, ShardCommit } from "../store/shards.ts";
 import type { Store } from "../store/store.ts";
@@ -24,10 +25,15 @@ import { createAskStatus } from "./shard-status.ts";
 /** Looking up the names of all recordings costs as much as evaluating them: it is done this often. */
 const NAME_ALL_MS = 30_000;
 const FIGURE_INTERVALS = 3;
+/** And a tenth of the interval at most. */
+const ATTEMPTS_KEPT_MS = 1_000;
 
 interface SweepDeps extends Pick<PollContext, "clock" | "log" | "commit" | "assigned"> {
   readonly service: Pick<Service, "statusUptime">;
-  readonly store: Pick<Store["shards"], "read" | "attempts" | "commitShard" | "noteAttempt" | "forgetShard">;
+  readonly store: Pick<
+    Store["shards"],
+    "read" | "attempts" | "attemptsOf" | "commitShard" | "noteAttempt" | "forgetShard"
+  >;
   readonly inventory: Pick<Store["inventory"], "recording" | "location" | "revision" | "forget" | "saveRecordings">;
   /** Makes sure names are known before they are frozen into labels; never throws, never waits long. */
   nameThem(recordingIds: readonly string[]): Promise<void>;
@@ -77,6 +83,8 @@ class Sweeper {
   readonly #excluded: ReadonlySet<string>;
   readonly #startedAt: Instant;
   readonly #askStatus: ReturnType<typeof createAskStatus>;
+  /** Of all shards, thousands: sweeps at about the same time read them together. */
+  readonly #allAttempts: (now: Instant) => ReturnType<typeof readAttempts>;
   /** Shards whose last request failed. */
   readonly #failing = new Set<number>();
   readonly #allNamedAt = new Map<number, Instant>();
@@ -87,15 +95,19 @@ class Sweeper {
     this.#deps = deps;
     this.#excluded = new Set(deps.watch.exclude);
     this.#startedAt = deps.clock.now();
+    const keptMs = Math.min(ATTEMPTS_KEPT_MS, deps.watch.statusIntervalMs / 10);
+    this.#allAttempts = keptFor(keptMs, () => readAttempts(deps.store));
     this.#askStatus = createAskStatus(deps.service, deps.watch.locationsPerRequest);
   }
 
   async sweep(shard: number): Promise<SweepOutcome> {
     const { clock, store, assigned, uptime, watch, commit } = this.#deps;
     const figuresSince = clock.now() - FIGURE_INTERVALS * watch.uptimeIntervalMs;
-    const [before, attempts, counts] = await Promise.all([
+    const subject = `shard:${shard}`;
+    const [before, own, all, counts] = await Promise.all([
       store.read(shard),
-      store.attempts(),
+      store.attemptsOf([subject]),
+      this.#allAttempts(clock.now()),
       this.#deps.followCounts?.(clock.now()),
       uptime.refreshFigures(shard, figuresSince),
     ]);
@@ -105,16 +117,14 @@ class Sweeper {
     const answer = await this.#ask(shard, locationIds, now);
     if (!answer) return "failed";
     const { snapshot, error } = answer;
-    const elsewhere = await this.#nameThem(shard, { before: before.state, snapshot, attempts, now });
-    const last = attempts.get(`shard:${shard}`);
+    const elsewhere = await this.#nameThem(shard, { before: before.state, snapshot, ...all, now });
+    const last = own.get(subject);
     const unbroken = before.state.sweptAt >= this.#startedAt && last !== undefined && last.goodAt >= last.attemptedAt;
-    const isOther = (subject: string) => subject.startsWith("shard:") && subject !== `shard:${shard}`;
-    const others = presenceOf([...attempts].flatMap(([subject, one]) => (isOther(subject) ? [one] : [])));
-    const uptimes = [...attempts].flatMap(([subject, one]) => (subject.startsWith("uptime:") ? [one] : []));
-    const segmentsBelieved = areSegmentsBelieved(presenceOf(uptimes));
-    const own = this.#context(shard, locationIds, { now, segmentsBelieved });
+    const others = presenceOf(all.shards.flatMap(([other, one]) => (other === subject ? [] : [one])));
+    const segmentsBelieved = areSegmentsBelieved(all.uptimes);
+    const fixed = this.#context(shard, locationIds, { now, segmentsBelieved });
     const members = this.#members.get(before.state.recordings);
-    const context = { ...own, unbroken, others, elsewhere, counts, members };
+    const context = { ...fixed, unbroken, others, elsewhere, counts, members };
     const evaluation = judgeShard(before.state, snapshot, context);
     const { next, absent, groups } = evaluation;
     if (evaluation.members) this.#members.set(next.recordings, evaluation.members);
@@ -249,6 +259,12 @@ class Sweeper {
     await inventory.forget(decisions.filter(hasLeft).map(({ subject }) => subject.id));
     return committed;
   }
+}
+
+async function readAttempts(store: Pick<Store["shards"], "attempts">) {
+  const attempts = await store.attempts();
+  const of = (kind: string) => [...attempts].filter(([subject]) => subject.startsWith(kind));
+  return { attempts, shards: of("shard:"), uptimes: presenceOf(of("uptime:").map(([, one]) => one)) };
 }
 
 /** The subject itself left, not just an alert of it. */

@@ -48,7 +48,8 @@ class World {
       service: { statusUptime: async ({ entities }) => this.#answer(entities) },
       store: {
         read: async (shard) => ({ nonce: "", state: this.states.get(shard) ?? emptyShard }),
-        attempts: async () => this.attempts,
+        attempts: async () => new Map(this.attempts),
+        attemptsOf: async (subjects) => new Map([...this.attempts].filter(([subject]) => subjects.includes(subject))),
         commitShard: async (shard, { state, sweep, now, lines = [] }) => {
           this.states.set(shard, state);
           this.attempts.set(`shard:${shard}`, { goodAt: now, attemptedAt: now, ...sweep });
