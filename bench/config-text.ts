@@ -11,8 +11,8 @@ export interface ConfigOptions {
   /** Without `group_wait` or a pause between messages of a group. */
   readonly atOnce?: boolean;
   readonly rules?: readonly object[];
-  /** The default unless given. */
-  readonly uptimeInterval?: string;
+  /** Uptime is read at the start and once a day; counts are not. */
+  readonly onlySweeps?: boolean;
 }
 
 /** Notifies of an offline recording at the first sweep that reads it. */
@@ -25,13 +25,14 @@ export const offlineAtOnce = {
 
 /** YAML of a complete configuration. */
 export function configText(options: ConfigOptions): string {
-  const { service, redisUrl, statusInterval, webhooks, atOnce, rules, uptimeInterval } = options;
+  const { service, redisUrl, statusInterval, webhooks, atOnce, rules, onlySweeps } = options;
   const { control_url: _, ...address } = service;
   const timers = atOnce ? { group_wait: "0s", group_interval: "1s" } : {};
   return stringify({
     service: address,
     redis: { url: redisUrl },
-    watch: { status_interval: statusInterval, ...(uptimeInterval && { uptime_interval: uptimeInterval }) },
+    watch: { status_interval: statusInterval, ...(onlySweeps && { uptime_interval: "1d" }) },
+    ...(onlySweeps && { counts: { read: false } }),
     ...(rules ? { rules } : {}),
     route: {
       receiver: "slack-0",

@@ -115,5 +115,6 @@ function historyAt(now: number, retainMs: number): UptimeHistory {
       overallUptime: 0.98 + (i % 7) / 500,
     }),
   );
-  return advance(undefined, { from: dayOf(first, "UTC"), buckets }, calendarOf(now, "UTC", retainMs));
+  const history = advance(undefined, { from: dayOf(first, "UTC"), buckets }, calendarOf(now, "UTC", retainMs));
+  return { ...history, hasPast: true };
 }
