@@ -84,16 +84,22 @@ export function* fleetText(
   const fleet = yield* kept.members(snapshot);
   const mode = view.perRecording ?? kept.defaultMode(fleet.count);
   const changed: Member[] = [];
+  let more = 0;
   for (const { shard, members } of fleet.chunks()) {
     for (const member of members) {
       counts.add(member);
       totals.add(member);
     }
     if (mode === "all") series.add(shard, members);
-    if (mode === "changed") changed.push(...members.filter(isChanged));
+    if (mode === "changed") {
+      const found = members.filter(isChanged);
+      const room = MOST_CHANGED - changed.length;
+      changed.push(...found.slice(0, room));
+      more += Math.max(0, found.length - room);
+    }
     yield "";
   }
-  for (const some of chunksOf(changed.slice(0, MOST_CHANGED), ROWS_PER_BLOCK)) {
+  for (const some of chunksOf(changed, ROWS_PER_BLOCK)) {
     series.add(0, some);
     yield "";
   }
@@ -101,7 +107,7 @@ export function* fleetText(
   yield* totals.text(format);
   if (hours) yield* hoursText(hours, snapshot.inventory, format);
   yield renderHead(fleetRows.recordings, format) + statusSamples(counts.statuses);
-  const omitted = [["recording", Math.max(0, changed.length - MOST_CHANGED)] as const, ...totals.omitted()];
+  const omitted = [["recording", more] as const, ...totals.omitted()];
   yield renderHead(fleetRows.omitted, format) + omittedSamples(omitted);
   yield renderHead(fleetRows.alerts, format) + counts.alerts.samples();
   if (slos?.length) yield sloText(slos, format);
