@@ -109,7 +109,7 @@ class Sweeper {
       store.attemptsOf([subject]),
       this.#allAttempts(clock.now()),
       this.#deps.followCounts?.(clock.now()),
-      uptime.refreshFigures(shard, figuresSince),
+      uptime.refreshFigures([shard], figuresSince),
     ]);
     const locationIds = assigned.locations(shard);
     // An answer is true of some time since the request: it counts as no newer than that, however slow it is.

@@ -20,7 +20,7 @@ export async function readFleet({ store, shardNumbers, watch, clock }: ReadFleet
   const shards = await store.shards.readAll(shardNumbers);
   await store.inventory.knowShards(shards);
   const staleBefore = now - FIGURES_FRESH_INTERVALS * watch.uptimeIntervalMs;
-  for (const shard of shardNumbers) await store.uptime.refreshFigures(shard, staleBefore);
+  await store.uptime.refreshFigures(shardNumbers, staleBefore);
   return {
     now,
     statusIntervalMs: keptIntervalMs(shards, { now, intervalMs: watch.statusIntervalMs }),

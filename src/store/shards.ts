@@ -8,6 +8,7 @@ import type { Alert } from "../health/alert.ts";
 import type { Attempt } from "../health/evaluate-self.ts";
 import type { ShardGroups } from "../health/group-counts.ts";
 import type { ShardState } from "../health/shard-state.ts";
+import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";
 import { createRecent } from "../lib/recent.ts";
 import type { EncodeLog } from "./decision-log.ts";
@@ -26,6 +27,8 @@ const INCIDENTS_KEPT_MS = 90 * 86_400_000;
 
 /** Shards that other replicas sweep are read now and then. */
 const KEPT_MS = 120_000;
+/** The event loop stands still for what arrives together. */
+const READS_AT_ONCE = 4;
 
 export interface AlertChange {
   readonly kind: "firing" | "resolved" | "updated";
@@ -132,9 +135,12 @@ function createShardReader(redis: Redis, keys: Keys) {
       for (const shard of shards) batch.hget(keys.shard(shard), "n");
     });
     const states: ShardState[] = [];
-    for (const [i, shard] of shards.entries()) {
-      const known = cache.get(shard);
-      states.push(known && known.nonce === (nonces[i] ?? "") ? known.state : (await read(shard)).state);
+    for (const some of chunksOf([...shards.entries()], READS_AT_ONCE)) {
+      const reading = some.map(([i, shard]) => {
+        const known = cache.get(shard);
+        return known && known.nonce === (nonces[i] ?? "") ? known : read(shard);
+      });
+      states.push(...(await Promise.all(reading)).map(({ state }) => state));
     }
     return states;
   }

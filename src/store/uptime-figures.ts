@@ -12,7 +12,6 @@ const SCHEDULES_SHARED = 1_000;
 interface ShardFigures {
   readonly nonce: string;
   readonly at: Instant;
-  /** `performance.now()` of the last time Redis was asked for them. */
   readAt: number;
   ids: readonly string[];
   /** By figure and threshold, computed when first asked for. */
@@ -29,7 +28,15 @@ export function createFigures() {
   }
 
   return {
-    shardAt: (shard: number) => shards.get(shard),
+    /** `performance.now()` of the last time Redis was asked for them. */
+    readAt: (shard: number) => shards.get(shard)?.readAt ?? Number.NEGATIVE_INFINITY,
+
+    /** Gives the nonce under which they were read. */
+    noteRead(shard: number): string | undefined {
+      const known = shards.get(shard);
+      if (known) known.readAt = performance.now();
+      return known?.nonce;
+    },
 
     keep(shard: number, nonce: string, { at, ids, columns, schedules: known }: StoredFigures): void {
       drop(shard);

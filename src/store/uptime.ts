@@ -3,14 +3,16 @@ import { randomUUID } from "node:crypto";
 import type { Redis } from "ioredis";
 import type { KnownSchedule } from "../health/schedule.ts";
 import type { Figure } from "../health/uptime.ts";
+import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";
-import { readDocument } from "./documents.ts";
 import type { Keys } from "./keys.ts";
 import { pipelined } from "./redis.ts";
 import { createFigures } from "./uptime-figures.ts";
 import { createHistoryStore } from "./uptime-history.ts";
 
 const READ_EVERY_MS = 15_000;
+/** Those of a shard are parsed in a millisecond. */
+const READS_AT_ONCE = 4;
 
 /** Figure → recording id → ratio 0–1. */
 type Figures = ReadonlyMap<Figure, ReadonlyMap<string, number>>;
@@ -27,17 +29,20 @@ export interface StoredFigures {
 }
 
 export function createUptimeStore(redis: Redis, keys: Keys) {
-  const { keep, shardAt, dropStale, ...figures } = createFigures();
+  const { keep, readAt, noteRead, dropStale, ...figures } = createFigures();
 
-  async function readFigures(shard: number): Promise<void> {
-    const known = shardAt(shard);
-    if (known) known.readAt = performance.now();
-    const { nonce, state } = await readDocument<StoredFigures | undefined>(redis, keys.figures(shard), {
-      decode: decodeFigures,
-      empty: undefined,
-      known: known && { nonce: known.nonce, state: undefined },
+  /** Reads those that another replica wrote. */
+  async function readFigures(shards: readonly number[]): Promise<void> {
+    const nonces = await pipelined<string | null>(redis, (batch) => {
+      for (const shard of shards) batch.hget(keys.figures(shard), "n");
     });
-    if (state) keep(shard, nonce, state);
+    const isChanged = (shard: number, i: number) => nonces[i] != null && noteRead(shard) !== nonces[i];
+    for (const some of chunksOf(shards.filter(isChanged), READS_AT_ONCE)) await Promise.all(some.map(readShard));
+  }
+
+  async function readShard(shard: number): Promise<void> {
+    const [nonce, text] = await redis.hmget(keys.figures(shard), "n", "d");
+    if (nonce && text) keep(shard, nonce, decodeFigures(text));
   }
 
   return {
@@ -67,13 +72,13 @@ export function createUptimeStore(redis: Redis, keys: Keys) {
     },
 
     /**
-     * Reads the shard's figures if another replica wrote them, and drops those older than `staleBefore`. Schedules stay:
-     * they do not become stale.
+     * Reads the figures of these shards that another replica wrote, and drops those older than `staleBefore`. Schedules
+     * stay: they do not become stale.
      */
-    async refreshFigures(shard: number, staleBefore: Instant): Promise<void> {
-      const known = shardAt(shard);
-      if (!known || performance.now() - known.readAt >= READ_EVERY_MS) await readFigures(shard);
-      dropStale(shard, staleBefore);
+    async refreshFigures(shards: readonly number[], staleBefore: Instant): Promise<void> {
+      const due = shards.filter((shard) => performance.now() - readAt(shard) >= READ_EVERY_MS);
+      if (due.length > 0) await readFigures(due);
+      for (const shard of shards) dropStale(shard, staleBefore);
     },
   };
 }

@@ -173,7 +173,7 @@ describeWithRedis("uptime", () => {
     expect(low()).toEqual([]);
     await uptime.saveFigures(0, T0, figures(0.5));
     expect(low()).toEqual(["b"]);
-    await uptime.refreshFigures(0, T0 + 1);
+    await uptime.refreshFigures([0], T0 + 1);
     expect(low()).toEqual([]);
   });
 
@@ -219,11 +219,11 @@ describeWithRedis("uptime", () => {
   it("another replica reads them, and drops those that are too old", async () => {
     await testStore().store.uptime.saveFigures(0, T0, new Map([[DAY, new Map([["a", 0.5]])]]));
     const { uptime } = testStore().replica();
-    await uptime.refreshFigures(0, T0);
+    await uptime.refreshFigures([0], T0);
     expect(uptime.figure("a", DAY)).toBe(0.5);
-    await uptime.refreshFigures(0, T0 + 1);
+    await uptime.refreshFigures([0], T0 + 1);
     expect(uptime.figure("a", DAY)).toBeUndefined();
-    await uptime.refreshFigures(7, T0);
+    await uptime.refreshFigures([7], T0);
   });
 
   it("figures that were not asked for in ten minutes leave memory, and are read again when they are", async () => {
@@ -234,7 +234,7 @@ describeWithRedis("uptime", () => {
     try {
       await uptime.saveFigures(1, T0, new Map([[DAY, new Map([["b", 0.25]])]]));
       expect(["a", "b"].map((id) => uptime.figure(id, DAY))).toEqual([undefined, 0.25]);
-      await uptime.refreshFigures(0, T0);
+      await uptime.refreshFigures([0], T0);
       expect(["a", "b"].map((id) => uptime.figure(id, DAY))).toEqual([0.5, 0.25]);
     } finally {
       clock.mockRestore();
@@ -251,8 +251,8 @@ describeWithRedis("uptime", () => {
     const { uptime } = testStore().store;
     await uptime.saveFigures(0, T0, new Map(), schedules);
     const replica = testStore().replica().uptime;
-    await replica.refreshFigures(0, T0);
-    await replica.refreshFigures(0, T0 + DAY);
+    await replica.refreshFigures([0], T0);
+    await replica.refreshFigures([0], T0 + DAY);
     for (const store of [uptime, replica]) {
       expect(["a", "b", "c"].map((id) => store.schedule(id))).toEqual([shop, { ...shop, current }, undefined]);
     }
@@ -265,7 +265,7 @@ describeWithRedis("uptime", () => {
     const older = { at: T0, windows: [[DAY, { a: 0.5 }]], schedules: { a: ["UTC", "1".repeat(168)] } };
     await redis.hset(`{${prefix}}:figures:0`, { n: "1", d: JSON.stringify(older) });
     await store.uptime.saveFigures(1, T0, new Map([[DAY, new Map()]]));
-    await store.uptime.refreshFigures(0, T0);
+    await store.uptime.refreshFigures([0], T0);
     expect([store.uptime.figure("a", DAY), store.uptime.schedule("a")?.timezone]).toEqual([undefined, "UTC"]);
     expect(await store.uptime.lackingFigures([0, 1, 2], [DAY])).toEqual([0]);
     expect(await store.uptime.lackingFigures([0, 1, 2], [DAY, HOUR])).toEqual([0, 1]);
