@@ -61,24 +61,31 @@ export function* eachRow<T>(
   }
 }
 
+interface ListingOptions<T> {
+  readonly rowsPerStep?: number;
+  /** Of two rows with the same key. */
+  isNewer?(row: T, other: T): boolean;
+}
+
 /**
- * One page of the rows that have a key, and the number of all; keys must be different. Yields every so many rows, and
- * stores at most about three pages.
+ * One page of the rows that have a key, and the number of all; keys must be different, or the newer row counts. Yields
+ * every so many rows, and stores at most about three pages.
  */
 export function* listingOf<T>(
   rows: Iterable<T>,
   { limit, cursor }: PageQuery,
   keyOf: (row: T) => string | undefined,
-  rowsPerStep = ROWS_PER_STEP,
+  { rowsPerStep = ROWS_PER_STEP, isNewer }: ListingOptions<T> = {},
 ): Generator<void, Listing<T>> {
-  const picked: { readonly key: string; readonly item: T }[] = [];
+  let picked: { readonly key: string; readonly item: T }[] = [];
   /** Keys from here on cannot be on the page. */
   let bound: string | undefined;
   let before = 0;
   let total = 0;
   /** Keeps one row more than the page, which shows whether there is a next one. */
   const trim = () => {
-    picked.sort((a, b) => (a.key < b.key ? -1 : 1));
+    picked.sort((a, b) => (a.key < b.key || (a.key === b.key && isNewer?.(a.item, b.item)) ? -1 : 1));
+    if (isNewer) picked = picked.filter(({ key }, i) => key !== picked[i - 1]?.key);
     if (picked.length <= limit) return;
     picked.length = limit + 1;
     bound = picked.at(-1)?.key;

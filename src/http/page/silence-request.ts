@@ -143,7 +143,7 @@ export function* previewOf(
   { fleet, alerts: firing }: PageData,
 ): Generator<void, Preview> {
   const keyOf = (alert: Alert) => (matchesAll(matchers, alert.labels) ? alertSortKey(alert) : undefined);
-  const alerts = yield* listingOf(firing, { limit: 10 }, keyOf, 1);
+  const alerts = yield* listingOf(firing, { limit: 10 }, keyOf, { rowsPerStep: 1 });
   const recordings = yield* recordingsById(fleet);
   const ofRecordings = matchers.filter(({ name }) => RECORDING_LABELS.has(name));
   const scope = scopeOf(matchers);

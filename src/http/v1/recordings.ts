@@ -5,7 +5,7 @@ import { recordingStatuses } from "../../health/recording.ts";
 import { currentStatus, type FleetSnapshot, type RecordingState, recordingsById } from "../../health/shard-state.ts";
 import { DAY_MS } from "../../lib/clock.ts";
 import { runYielding } from "../../lib/yield.ts";
-import { type Listing, listingOf, pageParameters } from "../paging.ts";
+import { type Listing, listingOf, type PageQuery, pageParameters } from "../paging.ts";
 import { isoTime, repeated } from "../query.ts";
 import { recordingMatcher } from "../search.ts";
 import { namedIn } from "./locations.ts";
@@ -70,17 +70,27 @@ export const listRecordings = operation({
 });
 
 function* recordingListing(fleet: FleetSnapshot, query: RecordingsQuery): Generator<void, Listing<RecordingState>> {
+  const { q, recording, location, status, cursor = "" } = query;
+  if (!q && recording.length + location.length + status.length === 0) return yield* allListing(fleet, query);
   const { inventory, now, statusIntervalMs } = fleet;
   const recordings = yield* recordingsById(fleet);
-  const [isWanted, isWantedLocation] = [namedIn(query.recording), namedIn(query.location)];
-  const statuses = new Set(query.status);
-  const matches = query.q ? recordingMatcher(query.q, fleet) : () => true;
+  const [isWanted, isWantedLocation] = [namedIn(recording), namedIn(location)];
+  const statuses = new Set(status);
+  const matches = q ? recordingMatcher(q, fleet) : () => true;
   return yield* listingOf(recordings.values(), query, (state) => {
-    if (!isWanted(state.id, inventory.recording(state.id)?.name)) return undefined;
+    if (state.id <= cursor || !isWanted(state.id, inventory.recording(state.id)?.name)) return undefined;
     if (!matches(state)) return undefined;
     if (statuses.size > 0 && !statuses.has(currentStatus(state, now, statusIntervalMs))) return undefined;
     return isWantedLocation(state.locationId, inventory.location(state.locationId)?.name) ? state.id : undefined;
   });
+}
+
+/** Without a table of all: the cost of a page of a large fleet is that of comparing its ids. */
+function* allListing({ shards }: FleetSnapshot, query: PageQuery): Generator<void, Listing<RecordingState>> {
+  const rows = shards.values().flatMap(({ recordings }) => recordings.values());
+  const { cursor = "" } = query;
+  const keyOf = ({ id }: RecordingState) => (id <= cursor ? undefined : id);
+  return yield* listingOf(rows, query, keyOf, { isNewer: (one, other) => one.readAt > other.readAt });
 }
 
 function rowOf(state: RecordingState, fleet: FleetSnapshot, handled: HandledAlerts): ApiRecording {
