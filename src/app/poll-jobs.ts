@@ -123,8 +123,9 @@ export class PollJobs {
 
   async #followAssignments(): Promise<void> {
     const attempts = await this.#context.shards.attempts();
-    await this.schedules.assert(attempts);
+    // Sweeps that are overdue begin at once: a large fleet has thousands of schedulers.
     await this.slots.follow(attempts);
+    await this.schedules.assert(attempts);
   }
 
   /** A list that failed or was disbelieved is asked for again soon: an alert depends on it. */

@@ -3,6 +3,7 @@
  * no attempt for two intervals. A kill between two of BullMQ's calls can leave a scheduler silent for ever. A slot of
  * shards is one job, and slots are spread over the interval.
  */
+import { chunksOf } from "../lib/chunks.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import type { Attempt } from "../store/shards.ts";
 import { type QueueName, type Queues, slotQueue, slotQueues } from "./queues.ts";
@@ -35,6 +36,7 @@ interface SchedulersDeps {
 type Attempts = ReadonlyMap<string, Attempt>;
 
 const GRACE_MS = 1_000;
+const BEGUN_AT_ONCE = 50;
 
 export class Schedulers {
   readonly #deps: SchedulersDeps;
@@ -50,7 +52,7 @@ export class Schedulers {
     const { queues, assigned } = this.#deps;
     const jobs = jobsOf(this.#deps);
     await this.#stopOthers(new Set(jobs.map(({ queue, id }) => `${queue}/${id}`)));
-    for (const job of jobs) await this.#begin(job);
+    for (const some of chunksOf(jobs, BEGUN_AT_ONCE)) await Promise.all(some.map((job) => this.#begin(job)));
     if (!assigned.known()) return;
     for (const shard of this.#unassigned(attempts)) await queues.add("sweep", { shard }, { id: `shard-${shard}` });
   }
