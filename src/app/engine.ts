@@ -16,7 +16,7 @@ import type { Runtime } from "./runtime.ts";
 import type { Configured } from "./setup.ts";
 
 /** Jobs in queues are counted this often. */
-const COUNT_MS = 10_000;
+const COUNT_MS = 30_000;
 
 /** What all jobs of one engine share; the stores by their names, as most jobs need a few of them. */
 export type JobContext = ReturnType<typeof contextOf>;

@@ -45,26 +45,25 @@ export function createColdStart(deps: ColdStartDeps) {
 
   async function gather(since: Instant): Promise<void> {
     await deps.assigned.follow();
-    const [shards, attempts, due] = await Promise.all([
-      deps.store.readAll(deps.assigned.shards()),
-      deps.store.attempts(),
-      deps.groups.nextDue(waiting),
-    ]);
+    const [attempts, due] = await Promise.all([deps.store.attempts(), deps.groups.nextDue(waiting)]);
     const now = clock.now();
     sweepingSince ??= now;
     const swept = sweepsSince(deps.assigned, attempts, {
       since,
       freshSince: Math.max(since, now - GAP_INTERVALS * statusIntervalMs),
     });
-    const { ready, reason } = coldStartReadiness({
+    const view = {
       now,
       since: Math.max(since, sweepingSince),
       swept,
       isNewsDue: [...due.values()].some((at) => at <= now),
       statusIntervalMs,
       rules: deps.rules,
-      shards,
-    });
+    };
+    // The whole fleet is read once its shards matter, not at each look before.
+    if (coldStartReadiness({ ...view, shards: [] }).reason === "not_swept_yet") return;
+    const shards = await deps.store.readAll(deps.assigned.shards());
+    const { ready, reason } = coldStartReadiness({ ...view, shards });
     if (!ready) return;
     // Inhibited alerts are left out: they may be the whole fleet.
     const firing = (await deps.suppressed()).filter(({ inhibitedBy }) => inhibitedBy.length === 0);

@@ -30,6 +30,7 @@ function coldStartAt(stored: {
   const sums: { alerts: readonly string[]; complete: boolean }[] = [];
   const woken: string[] = [];
   const logged: string[] = [];
+  const reads: (readonly number[])[] = [];
   const clock = { at: now, now: () => clock.at };
   const assigned = createAssigned(
     async () =>
@@ -38,6 +39,10 @@ function coldStartAt(stored: {
         ["south", 1],
       ]),
   );
+  const readAll = async (shards: readonly number[]) => {
+    reads.push(shards);
+    return [];
+  };
   const { check } = createColdStart({
     clock,
     log: { ...silentLogger, warn: (text: string) => void logged.push(text) },
@@ -48,7 +53,7 @@ function coldStartAt(stored: {
         return !stored.madeBefore;
       },
     },
-    store: { attempts: async () => new Map(Object.entries(attempts)), readAll: async () => [] },
+    store: { attempts: async () => new Map(Object.entries(attempts)), readAll },
     groups: {
       nextDue: async (ids) =>
         new Map(stored.dueAt === undefined ? [] : ids.slice(-1).map((id) => [id, stored.dueAt ?? 0])),
@@ -61,7 +66,7 @@ function coldStartAt(stored: {
     suppressed: async () => [suppressed("site"), suppressed("camera", "site")],
     wake: async (due) => void woken.push(...due.keys()),
   });
-  return { check, sums, woken, logged, clock };
+  return { check, sums, woken, logged, reads, clock };
 }
 
 const all = (at: number) => ({ inventory: good(T0 + 1), "shard:0": good(at), "shard:1": good(at) });
@@ -102,16 +107,20 @@ it.each([
   ["the list of locations was not read yet", { ...all(T0 + MINUTE), inventory: good(T0 - 1) }],
   ["a location has no answer", { ...all(T0 + MINUTE), "shard:1": { ...good(T0 + MINUTE), unread: { south: 0 } } }],
   ["a shard could not be read", { ...all(T0 + MINUTE), "shard:1": failed(T0 + MINUTE) }],
-])("where %s it waits for three intervals, then says that not everything was seen", async (_, attempts) => {
-  const { check, sums, clock } = coldStartAt({ now: T0 + MINUTE, attempts });
-  await check();
-  clock.at += 90 * SECOND;
-  await check();
-  expect(sums).toEqual([]);
-  clock.at += 1;
-  await check();
-  expect(sums).toMatchObject([{ complete: false }]);
-});
+])(
+  "where %s it waits for three intervals, then says that not everything was seen; the fleet is not read meanwhile",
+  async (_, attempts) => {
+    const { check, sums, reads, clock } = coldStartAt({ now: T0 + MINUTE, attempts });
+    await check();
+    clock.at += 90 * SECOND;
+    await check();
+    expect(sums).toEqual([]);
+    expect(reads).toEqual([]);
+    clock.at += 1;
+    await check();
+    expect(sums).toMatchObject([{ complete: false }]);
+  },
+);
 
 it("what cannot be read keeps no news waiting, once it was tried, not even a program's", async () => {
   const one = { ...all(T0 + MINUTE), "shard:1": failed(T0 + MINUTE) };
