@@ -108,7 +108,9 @@ function isAfterOutage(
   { below, overMs }: { readonly below: number; readonly overMs: number },
   { now }: Pick<Standing, "now">,
 ): boolean {
-  return !!outage && now - outage.until < overMs + READ_APART_MS && outage.ms >= ((1 - below) * overMs) / 2;
+  if (!outage) return false;
+  const { from, until = now } = outage;
+  return now - until < overMs + READ_APART_MS && until - from >= ((1 - below) * overMs) / 2;
 }
 
 function isNearThreshold(

@@ -152,7 +152,7 @@ class Play {
     const windows = this.#input.config.rules.flatMap(({ when }) =>
       when.kind === "overall_uptime" ? [when.overMs] : [],
     );
-    const ends = outages.flatMap(({ until }) => windows.map((overMs) => until + overMs + HOUR));
+    const ends = outages.flatMap(({ until = now }) => windows.map((overMs) => until + overMs + HOUR));
     return Math.min(Number.POSITIVE_INFINITY, ...ends.filter((end) => end > now));
   }
 

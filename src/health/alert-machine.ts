@@ -60,9 +60,10 @@ function stayPending(previous: Progress, timing: Timing): StepResult {
   return { outcome: "holding", progress: { ...previous, elapsedMs, evidenceAt: timing.now } };
 }
 
+/** The condition has been met all the time: nothing moves, however long that lasts. */
 function stayFiring(previous: Progress, { now }: Timing): StepResult {
-  const progress: Progress = { ...previous, elapsedMs: 0, evidenceAt: now };
-  return { outcome: previous.elapsedMs > 0 ? "clearing_ended" : "holding", progress };
+  if (previous.elapsedMs === 0) return { outcome: "holding", progress: previous };
+  return { outcome: "clearing_ended", progress: { ...previous, elapsedMs: 0, evidenceAt: now } };
 }
 
 /** The first evidence against it only starts the clock; `elapsedMs` is then 1, since 0 means that the condition is met. */

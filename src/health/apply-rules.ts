@@ -70,7 +70,13 @@ export function applyRules(
     if (!rules.some(({ id }) => id === ruleId))
       endAlert(evaluator.subject, ruleId, state, { endReason: "rule_removed", now, out });
   }
-  return next.length > 0 ? Object.fromEntries(next) : undefined;
+  return next.length > 0 ? unlessSame(previous, next) : undefined;
+}
+
+/** The alerts of before where each of them is. */
+function unlessSame(previous: AlertStates | undefined, next: [string, AlertState][]): AlertStates {
+  const isSame = previous && Object.keys(previous).length === next.length;
+  return isSame && next.every(([id, state]) => previous[id] === state) ? previous : Object.fromEntries(next);
 }
 
 /**
@@ -146,18 +152,20 @@ function advance(
   const { evaluator, rule } = at;
   const isClearing = progress.state === "firing" && progress.elapsedMs > 0;
   const facts = { ...factsOf(at, state), ...(isClearing ? { clearing: true } : {}) };
+  const met = isClearing ? state?.met : JSON.stringify(rule.when);
+  const isNews = state && NEWS.some((fact) => state.facts[fact] !== facts[fact]);
+  if (state && state === progress && !isNews && state.met === met && state.unknownMs === undefined) return state;
   const startsAt = state?.startsAt ?? evaluator.startsAt(rule);
   const moved = {
     startsAt,
     ...(state ?? evaluator.describe(rule, startsAt)),
     ...progress,
-    met: isClearing ? state?.met : JSON.stringify(rule.when),
+    met,
     facts,
     unknownMs: undefined,
   };
   if (outcome === "firing") transition(at, "firing", moved);
-  else if (state?.state === "firing" && NEWS.some((fact) => state.facts[fact] !== facts[fact]))
-    transition(at, "updated", moved);
+  else if (state?.state === "firing" && isNews) transition(at, "updated", moved);
   return moved;
 }
 

@@ -1,8 +1,9 @@
 /**
  * Evaluates one good answer of a shard against its previous state: the next state, what its alerts did, and why. Pure,
- * and quick where nothing is wrong: a healthy recording costs one small object. A failed sweep is not evaluated; the
- * caller keeps the previous state.
+ * and quick where nothing is wrong: a healthy recording costs two numbers. A failed sweep is not evaluated; the caller
+ * keeps the previous state.
  */
+import type { Instant } from "../lib/clock.ts";
 import { isAbsenceBelieved } from "./absence.ts";
 import type { SubjectKind } from "./alert.ts";
 import { applyRules, EVIDENCE_WAIT_MS, type EvaluationMoment, endAlerts } from "./apply-rules.ts";
@@ -16,6 +17,7 @@ import type { Reading, StatusSnapshot } from "./recording.ts";
 import type { Sample } from "./recording-conditions.ts";
 import { recordingEvaluator } from "./recording-evaluator.ts";
 import { allowedGapMs, GAP_INTERVALS, slowGapsAfter } from "./rhythm.ts";
+import { NextRows, Rows } from "./rows.ts";
 import { compileRules } from "./rule.ts";
 import {
   afterPresence,
@@ -24,6 +26,7 @@ import {
   isGood,
   type LocationState,
   type RecordingState,
+  type ReportedOutage,
   type ShardState,
   type StateHistory,
 } from "./shard-state.ts";
@@ -51,15 +54,13 @@ class ShardEvaluation {
   #hasChanged = false;
   /** Locations whose request failed. */
   #unread = NONE;
-  readonly #next = new Map<string, RecordingState>();
+  readonly #before: Rows;
+  readonly #next: NextRows;
+  /** The place of a recording before, −1 where it is new. */
+  readonly #placeOf: (id: string) => number;
   /** Recordings that do not belong to the shard, or not any more. */
   readonly #left = new Set<string>();
   readonly #out: Outcomes = { transitions: [], decisions: [] };
-  /** The previous state in its order, which is the order most rows come in, and the recording expected next. */
-  readonly #walk: Iterator<RecordingState, undefined>;
-  #ahead: RecordingState | undefined;
-  /** Whether any row was about another recording. */
-  #strayed = false;
   #lastWatchedId: string | undefined;
   /** How many recordings of the previous state are dealt with. */
   #dealtWith = 0;
@@ -78,19 +79,21 @@ class ShardEvaluation {
     this.#watched = new Set(locationIds.filter((id) => !excluded.has(id)));
     this.#low = lowUptimes && this.#rules.figures.map(({ figure, below }) => lowUptimes(figure, below) ?? NONE);
     this.#isCounted = this.#rules.location.length + this.#rules.groups.size > 0;
-    this.#walk = previous.recordings.values();
-    this.#ahead = this.#walk.next().value;
+    this.#before = Rows.of(previous);
+    this.#next = new NextRows(this.#before, now);
+    this.#placeOf = this.#before.finder();
   }
 
   of({ readings, unreadable, complete, unread = NONE }: StatusSnapshot): Evaluation {
     this.#unread = unread;
     for (const reading of readings) this.#evaluateRow(reading);
     for (const id of unreadable) this.#evaluateRow(unreadableRow(id));
-    if (this.#dealtWith < this.#previous.recordings.size) this.#evaluateMissing(complete, unread);
+    if (this.#dealtWith < this.#before.size) this.#evaluateMissing(complete, unread);
     const { now, maxGapMs } = this.#moment;
-    const members = this.#members();
+    const recordings = this.#next.build();
+    const members = this.#members(recordings);
     const locations = this.#evaluateLocations(unread, members);
-    const next = { sweptAt: now, slowGaps: this.#slowGaps, recordings: this.#next, locations };
+    const next = { sweptAt: now, slowGaps: this.#slowGaps, recordings, locations };
     const isGrouped = members && this.#rules.groups.size > 0;
     const gap = maxGapMs > GAP_INTERVALS * this.#context.intervalMs ? { gapMs: maxGapMs } : {};
     const groups = isGrouped && { at: now, ...gap, ...countGroups(members, this.#notable, this.#context.inventory) };
@@ -98,22 +101,39 @@ class ShardEvaluation {
   }
 
   /** Those of the state before, while there are the same recordings at the same locations. */
-  #members(): Members | undefined {
+  #members(recordings: Rows): Members | undefined {
     if (!this.#isCounted) return undefined;
     const { members, inventory } = this.#context;
     const { groups } = this.#rules;
-    const isSame = !this.#hasChanged && this.#next.size === this.#previous.recordings.size;
+    const isSame = !this.#hasChanged && recordings.size === this.#before.size;
     return isSame && members && areGrouped(members, inventory, groups)
       ? members
-      : membersOf(this.#next, inventory, groups);
+      : membersOf(recordings, inventory, groups);
   }
 
   #evaluateRow(reading: Reading): void {
-    const previous = this.#previousOf(reading.recordingId);
+    const place = this.#placeOf(reading.recordingId);
+    const known = this.#before.states[place];
     // The known string rather than an equal one: it is hashed already, and the new one need not be kept.
+    const id = known?.id ?? reading.recordingId;
+    if (this.#next.has(place, id) || this.#left.has(id)) return;
+    const isWatchedHere = known && reading.locationId === known.locationId && this.#isWatched(id, known.locationId);
+    if (isWatchedHere && !this.#context.elsewhere?.has(id) && this.#keepHealthy(place, known, reading)) return;
+    this.#evaluateOther(place, this.#before.at(place), reading);
+  }
+
+  /** A healthy recording, as it was before. */
+  #keepHealthy(place: number, known: RecordingState, reading: Reading): boolean {
+    const { id, locationId } = known;
+    if (!isGood(reading) || !this.#isHealthy(known, reading, locationId)) return false;
+    if (this.#isCounted && (this.#unread.has(locationId) || !this.#context.inSchedule(id))) return false;
+    const isKept = this.#next.keep(place, reading.lastSeenAt, reading.averageQuality);
+    if (isKept) this.#dealtWith++;
+    return isKept;
+  }
+
+  #evaluateOther(place: number, previous: RecordingState | undefined, reading: Reading): void {
     const id = previous?.id ?? reading.recordingId;
-    // An earlier row was about it: that takes a row out of order.
-    if (this.#strayed && (this.#next.has(id) || this.#left.has(id))) return;
     const locationId = this.#locationOf(previous, reading);
     if (this.#context.elsewhere?.has(id)) {
       if (previous) this.#leave(previous, "listed_elsewhere");
@@ -124,22 +144,12 @@ class ShardEvaluation {
     } else if (this.#isWatched(id, locationId)) {
       if (previous) this.#dealtWith++;
       if (previous?.locationId !== locationId) this.#hasChanged = true;
-      this.#store(this.#present(previous, reading, locationId));
+      this.#store(place, this.#present(previous, reading, locationId));
     } else if (previous) {
       this.#leave(previous, this.#isElsewhere(id, locationId) ? "moved" : "no_longer_watched");
     } else {
       this.#left.add(id);
     }
-  }
-
-  #previousOf(id: string): RecordingState | undefined {
-    const ahead = this.#ahead;
-    if (ahead?.id === id) {
-      this.#ahead = this.#walk.next().value;
-      return ahead;
-    }
-    this.#strayed = true;
-    return this.#previous.recordings.get(id);
   }
 
   #locationOf(previous: RecordingState | undefined, { recordingId, locationId }: Reading): string | undefined {
@@ -160,12 +170,12 @@ class ShardEvaluation {
     if (!isGood(reading)) {
       const state = afterPresence(previous, reading.recordingId, locationId, now);
       this.#noteChange(previous, state);
-      return this.#withAlerts({ state, read: false, missing: false });
+      return this.#withAlerts(previous, { state, read: false, missing: false });
     }
     const state = afterReading(previous, reading, locationId, now, this.#historyAfter(previous, reading));
     if (this.#isHealthy(previous, reading, locationId)) return state;
     this.#noteChange(previous, state);
-    return this.#withAlerts({ state, read: true, missing: false });
+    return this.#withAlerts(previous, { state, read: true, missing: false });
   }
 
   /** Where all rules on flapping respect schedules, readings outside of one do not count. */
@@ -206,19 +216,18 @@ class ShardEvaluation {
     if (status !== "online" && !this.#context.inSchedule(id)) this.#decide(id, "outside_schedule");
   }
 
-  #withAlerts(sample: Sample): RecordingState {
+  #withAlerts(previous: RecordingState | undefined, sample: Sample): RecordingState {
     const { state } = sample;
-    const { now } = this.#moment;
     const evaluator = recordingEvaluator(sample, this.#context);
     const alerts = applyRules(evaluator, state.alerts, this.#rules.recording, this.#moment, this.#out);
     const reported = this.#rules.outages.map((id) => alerts?.[id]).find((alert) => alert?.state === "firing");
-    if (reported && sample.read) return { ...state, alerts, outage: { ms: now - reported.startsAt, until: now } };
-    return alerts === state.alerts ? state : { ...state, alerts };
+    const outage = outageAfter(previous, sample, reported?.startsAt);
+    return alerts === state.alerts && outage === state.outage ? state : { ...state, alerts, outage };
   }
 
   /** Keeps the recording, and notes it where its location and its groups have to count it by itself. */
-  #store(state: RecordingState): void {
-    this.#next.set(state.id, state);
+  #store(place: number, state: RecordingState): void {
+    this.#next.put(place, state);
     if (!this.#isCounted) return;
     const { now, maxGapMs } = this.#moment;
     const stale = this.#unread.has(state.locationId);
@@ -250,29 +259,30 @@ class ShardEvaluation {
 
   /** Known recordings without a row. `complete`: every row named its recording, so absence proves something. */
   #evaluateMissing(complete: boolean, unread: ReadonlySet<string>): void {
-    const absent: RecordingState[] = [];
-    for (const state of this.#previous.recordings.values()) {
-      if (this.#next.has(state.id) || this.#left.has(state.id)) continue;
+    const absent: [place: number, RecordingState][] = [];
+    for (const [place, { id }] of this.#before.states.entries()) {
+      const state = this.#next.has(place, id) || this.#left.has(id) ? undefined : this.#before.at(place);
+      if (!state) continue;
       const isUnread = unread.has(state.locationId);
       const reason = this.#reasonToLeave(state, complete && !isUnread);
       if (reason) this.#leave(state, reason);
-      else if (isUnread) this.#keep(state);
-      else absent.push(state);
+      else if (isUnread) this.#keep(place, state);
+      else absent.push([place, state]);
     }
     this.#absent = complete ? absent.length : 0;
     const isBelieved = this.#isAbsenceBelieved();
-    for (const state of absent) {
-      if (isBelieved) this.#evaluateAbsent(state, complete);
-      else this.#keep(state);
+    for (const [place, state] of absent) {
+      if (isBelieved) this.#evaluateAbsent(place, state, complete);
+      else this.#keep(place, state);
     }
   }
 
   /** Nothing is known of it: it stays as it was, and the time is not time it was absent. */
-  #keep(state: RecordingState): void {
-    this.#store({ ...state, presentAt: state.presentAt + this.#moment.now - this.#previous.sweptAt });
+  #keep(place: number, state: RecordingState): void {
+    this.#store(place, { ...state, presentAt: state.presentAt + this.#moment.now - this.#previous.sweptAt });
   }
 
-  #evaluateAbsent(state: RecordingState, complete: boolean): void {
+  #evaluateAbsent(place: number, state: RecordingState, complete: boolean): void {
     const { sweptAt } = this.#previous;
     const { now, maxGapMs } = this.#moment;
     if (complete && state.presentAt === sweptAt) this.#decide(state.id, "observed_missing");
@@ -280,14 +290,14 @@ class ShardEvaluation {
     const unsweptMs = sweptAt > 0 && now - sweptAt > maxGapMs ? now - sweptAt : 0;
     const absent = unsweptMs > 0 ? { ...state, presentAt: state.presentAt + unsweptMs } : state;
     if (complete && now - absent.presentAt >= this.#context.forgetAfterMs) this.#leave(absent, "forgotten");
-    else if (!absent.alerts && !this.#rules.watchesMissing) this.#store(absent);
-    else this.#store(this.#withAlerts({ state: absent, read: false, missing: complete || undefined }));
+    else if (!absent.alerts && !this.#rules.watchesMissing) this.#store(place, absent);
+    else this.#store(place, this.#withAlerts(state, { state: absent, read: false, missing: complete || undefined }));
   }
 
   #isAbsenceBelieved(): boolean {
     const { others } = this.#context;
     if (!others) return true;
-    const known = others.known + this.#previous.recordings.size;
+    const known = others.known + this.#before.size;
     return isAbsenceBelieved({ known, absent: others.absent + this.#absent });
   }
 
@@ -330,6 +340,17 @@ class ShardEvaluation {
     const alerts = applyRules(evaluator, before, this.#rules.location, this.#moment, this.#out);
     return { id, alerts };
   }
+}
+
+/** Since `reportedSince` an alert fires about an outage: it goes on from reading to reading, until none fires any more. */
+function outageAfter(
+  previous: RecordingState | undefined,
+  { state: { outage, readAt }, read }: Sample,
+  reportedSince: Instant | undefined,
+): ReportedOutage | undefined {
+  const isOpen = outage && outage.until === undefined;
+  if (reportedSince === undefined) return isOpen ? { from: outage.from, until: previous?.readAt ?? readAt } : outage;
+  return !read || (isOpen && outage.from === reportedSince) ? outage : { from: reportedSince, until: undefined };
 }
 
 function unreadableRow(recordingId: string): Reading {

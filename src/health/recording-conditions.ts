@@ -204,10 +204,12 @@ const BUCKET_MS = 3_600_000;
 /** Whether an outage that was an alert of its own makes for at least half of the loss that the threshold allows. */
 function isExplained(
   { below, overMs }: Threshold & { overMs: number },
-  { outage }: RecordingState,
+  { outage, readAt }: RecordingState,
   now: Instant,
 ): boolean {
-  return !!outage && now - outage.until < overMs + BUCKET_MS && outage.ms >= ((1 - below) * overMs) / 2;
+  if (!outage) return false;
+  const { from, until = readAt } = outage;
+  return now - until < overMs + BUCKET_MS && until - from >= ((1 - below) * overMs) / 2;
 }
 
 function isLow(value: number | undefined, { below, clearAbove }: Threshold, firing: boolean): boolean | undefined {

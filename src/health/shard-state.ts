@@ -31,10 +31,16 @@ export interface RecordingState {
   readonly presentAt: Instant;
   /** Its last states; undefined where they are all the same, as most recordings' are. */
   readonly history?: StateHistory | undefined;
-  /** The last outage, or flapping, that an alert was about: how long it lasted, ms, and until when the alert fired. */
-  readonly outage?: { readonly ms: number; readonly until: Instant } | undefined;
+  /** The last outage, or flapping, that an alert was about. */
+  readonly outage?: ReportedOutage | undefined;
   /** By rule id. Undefined instead of empty: most recordings have none. */
   readonly alerts: AlertStates | undefined;
+}
+
+export interface ReportedOutage {
+  readonly from: Instant;
+  /** The last reading while the alert fired; undefined while it fires. */
+  readonly until: Instant | undefined;
 }
 
 /** The last states of a recording whose status changes, at most 21 in all. */
@@ -70,7 +76,10 @@ export interface AlertState {
    * been, ms (against `keep_firing_for`).
    */
   readonly elapsedMs: number;
-  /** When there was last evidence for or against it: time is added up from here. */
+  /**
+   * When there was last evidence for or against it: time is added up from here. It does not move while the condition of
+   * a firing alert is met.
+   */
   readonly evidenceAt: Instant;
   /** When it began to fire; 0 while pending. */
   readonly firedAt: Instant;

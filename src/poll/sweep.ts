@@ -9,6 +9,7 @@ import { judgeShard } from "../health/judge.ts";
 import type { Members } from "../health/members.ts";
 import type { Reading, StatusSnapshot } from "../health/recording.ts";
 import { allowedGapMs, GAP_INTERVALS } from "../health/rhythm.ts";
+import { Rows } from "../health/rows.ts";
 import type { Rule } from "../health/rule.ts";
 import type { RecordingState, ShardState } from "../health/shard-state.ts";
 import type { Figure } from "../health/uptime.ts";
@@ -180,7 +181,7 @@ class Sweeper {
     const named = all ? readings : fresh;
     const ids = named.map(({ recordingId }) => recordingId);
     await this.#deps.nameThem(all ? [...new Set([...before.recordings.keys(), ...ids])] : ids);
-    const alerting = [...before.recordings.values().filter(({ alerts }) => alerts)].map(({ id }) => id);
+    const alerting = Rows.of(before).states.flatMap(({ id, alerts }) => (alerts ? [id] : []));
     const elsewhere = await this.#elsewhere(shard, new Set([...ids, ...alerting]), { attempts, now });
     const here = named.filter(({ recordingId }) => !elsewhere.has(recordingId));
     await this.#noteMoves(shard, here);
@@ -277,13 +278,8 @@ function slowMs({ sweptAt }: ShardState, { now, intervalMs, unbroken }: Evaluati
   return unbroken && now - sweptAt > GAP_INTERVALS * intervalMs ? now - sweptAt : undefined;
 }
 
-/** Readings of recordings not known before. Rows come in the order of last time, which saves most look-ups. */
-function newRecordings({ recordings }: ShardState, readings: readonly Reading[]): Reading[] {
-  const walk = recordings.keys();
-  let next = walk.next().value;
-  return readings.filter(({ recordingId }) => {
-    if (recordingId !== next) return !recordings.has(recordingId);
-    next = walk.next().value;
-    return false;
-  });
+/** Readings of recordings not known before. */
+function newRecordings(before: ShardState, readings: readonly Reading[]): Reading[] {
+  const placeOf = Rows.of(before).finder();
+  return readings.filter(({ recordingId }) => placeOf(recordingId) < 0);
 }

@@ -49,7 +49,7 @@ function fleetKeys(p: string) {
     /** How often names were written, and the last of those writes, newest first, for other replicas to read. */
     namesRevision: `${p}names:rev`,
     namesLog: `${p}names:log`,
-    /** Hash `n` nonce, `d` document; until the shard has no locations and no alerts. */
+    /** Hash `n` nonce, `d` document, and `l:` with a location id its rows; until it has no locations and no alerts. */
     shard: (shard: number) => `${p}shard:${shard}`,
     /** Hash: subject → JSON {goodAt, attemptedAt, error, …}; a shard's fields as long as the shard. */
     attempts: `${p}attempts`,

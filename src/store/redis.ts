@@ -37,10 +37,10 @@ export async function connected(redis: Redis): Promise<void> {
 }
 
 /**
- * Runs a Lua script on one key with named arguments. `text` is passed beside them, for what is too large to be quoted
+ * Runs a Lua script on one key with named arguments. `texts` are passed beside them, for what is too large to be quoted
  * and parsed with them. Gives the reply that the head of the script describes; one that is JSON comes parsed.
  */
-export type Script = (key: string, args: object, text?: string) => Promise<unknown>;
+export type Script = (key: string, args: object, ...texts: readonly string[]) => Promise<unknown>;
 
 /** Before every script: its arguments by name, and the prefix of every key. */
 const PRELUDE = "local args = cjson.decode(ARGV[1])\nlocal p = args.prefix\n";
@@ -56,8 +56,8 @@ export function loadScript(
   const command = `lenswatch_${name}`;
   redis.defineCommand(command, { numberOfKeys: 1, lua: PRELUDE + [...shared, name].map(read).join("\n") });
   const run = (Reflect.get(redis, command) as (...args: string[]) => Promise<unknown>).bind(redis);
-  return async (key, args, text) => {
-    const reply = await run(key, JSON.stringify({ prefix, ...args }), ...(text === undefined ? [] : [text]));
+  return async (key, args, ...texts) => {
+    const reply = await run(key, JSON.stringify({ prefix, ...args }), ...texts);
     return typeof reply === "string" ? (JSON.parse(reply) as unknown) : reply;
   };
 }

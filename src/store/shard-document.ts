@@ -1,66 +1,154 @@
-/** A ShardState as text: arrays and offsets from the sweep, about 70 bytes for a healthy recording. */
+/**
+ * A ShardState as the fields of a hash: `d`, what each sweep moves, about 6 bytes for a recording, and one for each
+ * location with all that changes less often, about 65 bytes for a healthy recording. Times are offsets from when a field
+ * was written.
+ */
+import { Rows } from "../health/rows.ts";
 import type {
   AlertStates,
   LocationState,
   RecordingState,
+  ReportedOutage,
   ShardState,
   StateHistory,
   StatusStretch,
 } from "../health/shard-state.ts";
+import type { Instant } from "../lib/clock.ts";
 import { parseDocument } from "./documents.ts";
 
-const FORMAT = 2;
+const FORMAT = 3;
+const WHOLE_FORMAT = 2;
 const STATUSES = ["online", "offline", "degraded"] as const;
+/** Before the id of a location: a field of its own. */
+const LOCATION = "l:";
 
-/** id, location index, status (−1 none), readAt, since, lastSeenAt, onlineSeenAt, quality, presentAt, alerts and so on. */
+/** id, place, status (−1 none), readAt, since, lastSeenAt, onlineSeenAt, quality, presentAt, alerts and so on. */
 type Row = [
   ...[string, number, number, number, number, Maybe, Maybe, Maybe, number],
   (AlertStates | null)?,
   (HistoryRow | null)?,
-  (readonly [ms: number, ago: number])?,
+  (readonly [from: number, until: Maybe])?,
 ];
 type Maybe = number | null;
 /** When the newest state was taken; then status, from and count of each stretch. */
 type HistoryRow = readonly number[];
 
-type LocationRow = [string] | [string, AlertStates];
+interface LocationDocument {
+  readonly t: Instant;
+  /** Absent where only recordings say that they are there. */
+  readonly a?: AlertStates | null | undefined;
+  readonly r: readonly Row[];
+}
 
-interface Document {
-  v: number;
-  t: number;
+/** What a sweep moved: ms before it, or null, false and true for the other values of `Rows.moves`. */
+type Move = number | boolean | null;
+
+interface Heartbeat {
+  readonly v: number;
+  readonly t: Instant;
   /** Slow gaps. */
-  g?: readonly number[] | undefined;
-  l: LocationRow[];
-  r: Row[];
+  readonly g?: readonly number[] | undefined;
+  /** Another text after each write of a location. */
+  readonly w: string;
+  readonly m: readonly Move[];
+  readonly q?: readonly Maybe[] | undefined;
+}
+
+/** Before format 3 `d` had it all: the location of a row by its place in `l`. */
+interface WholeDocument {
+  readonly v: number;
+  readonly t: Instant;
+  readonly g?: readonly number[] | undefined;
+  readonly l: readonly ([string] | [string, AlertStates])[];
+  readonly r: readonly Row[];
+}
+
+/** A shard as it is in Redis. */
+export interface StoredShard {
+  /** "" where nothing is stored. */
+  readonly nonce: string;
+  readonly state: ShardState;
+  /** Of the last write of a location; "" in an older format. */
+  readonly written: string;
 }
 
 /** The shard state before the first sweep. */
 export const emptyShard: ShardState = { sweptAt: 0, recordings: new Map(), locations: new Map() };
 
-/** The document to store. */
-export function encodeShard(state: ShardState): string {
-  const index = new Map<string, number>();
-  const l: LocationRow[] = [];
-  const place = (id: string, alerts: AlertStates | undefined): number => {
-    const known = index.get(id);
-    if (known !== undefined) return known;
-    index.set(id, l.length);
-    return l.push(alerts ? [id, alerts] : [id]) - 1;
-  };
-  for (const location of state.locations.values()) place(location.id, location.alerts);
-  const t = state.sweptAt;
-  const r: Row[] = [];
-  for (const recording of state.recordings.values()) {
-    r.push(toRow(recording, place(recording.locationId, undefined), t));
-  }
-  return JSON.stringify({ v: FORMAT, t, g: state.slowGaps, l, r } satisfies Document);
+/** What to write so that the hash has this state. `isWhole`: it has nothing else. */
+export interface ShardFields {
+  readonly document: string;
+  readonly isWhole: boolean;
+  /** Names and texts in turn. */
+  readonly more: readonly string[];
+  readonly written: string;
 }
 
-function toRow(recording: RecordingState, location: number, t: number): Row {
+/** The fields that differ from the `stored` ones; all of them where that is not known. `token` is another one each time. */
+export function encodeShard(state: ShardState, token: string, stored?: StoredShard): ShardFields {
+  const rows = Rows.of(state);
+  const changed = stored?.written ? changedLocations(stored.state, state) : undefined;
+  const written = stored && changed?.size === 0 ? stored.written : token;
+  const more = encodeLocations(rows, state, changed).flatMap(([id, document]) => [
+    LOCATION + id,
+    JSON.stringify(document),
+  ]);
+  return { document: encodeHeartbeat(rows, state, written), isWhole: !changed, more, written };
+}
+
+/** Locations where anything differs but what a sweep moves; undefined where recordings or locations came, left or moved. */
+function changedLocations(before: ShardState, { recordings, locations }: ShardState): Set<string> | undefined {
+  const [old, rows] = [before.recordings, recordings];
+  if (!(old instanceof Rows && rows instanceof Rows && rows.hasOrderOf(old))) return undefined;
+  if (locations.size !== before.locations.size) return undefined;
+  const changed = new Set<string>();
+  for (const [id, location] of locations) {
+    const known = before.locations.get(id);
+    if (!known) return undefined;
+    if (known.alerts !== location.alerts) changed.add(id);
+  }
+  for (const [i, state] of rows.states.entries()) {
+    const known = old.states[i];
+    if (known === state) continue;
+    if (known?.locationId !== state.locationId) return undefined;
+    changed.add(state.locationId);
+  }
+  return changed;
+}
+
+function encodeLocations(
+  rows: Rows,
+  { sweptAt: t, locations }: ShardState,
+  only: ReadonlySet<string> | undefined,
+): [string, LocationDocument][] {
+  const documents = new Map<string, { t: Instant; a?: AlertStates | null; r: Row[] }>();
+  for (const id of only ?? locations.keys()) {
+    const location = locations.get(id);
+    documents.set(id, { t, ...(location && { a: location.alerts ?? null }), r: [] });
+  }
+  if (only?.size === 0) return [];
+  for (const [place, state] of rows.states.entries()) {
+    if (only && !only.has(state.locationId)) continue;
+    const document = documents.get(state.locationId) ?? { t, r: [] };
+    documents.set(state.locationId, document);
+    document.r.push(toRow(state, place, t));
+  }
+  return [...documents];
+}
+
+function encodeHeartbeat({ moves, qualities }: Rows, { sweptAt: t, slowGaps }: ShardState, w: string): string {
+  const m = Array.from(moves, (move): Move => (move > 0 ? t - move : move === 0 ? true : move < 0 ? false : null));
+  const q = qualities.every(Number.isNaN)
+    ? undefined
+    : Array.from(qualities, (one) => (Number.isNaN(one) ? null : one));
+  return JSON.stringify({ v: FORMAT, t, g: slowGaps, w, m, q } satisfies Heartbeat);
+}
+
+function toRow(recording: RecordingState, place: number, t: Instant): Row {
   const { status, lastSeenAt, onlineSeenAt, averageQuality, alerts, history, outage } = recording;
   const row: Row = [
     recording.id,
-    location,
+    place,
     status === undefined ? -1 : STATUSES.indexOf(status),
     t - recording.readAt,
     t - recording.since,
@@ -69,31 +157,83 @@ function toRow(recording: RecordingState, location: number, t: number): Row {
     averageQuality ?? null,
     t - recording.presentAt,
   ];
-  if (outage) row.push(alerts ?? null, history ? toHistoryRow(history, t) : null, [outage.ms, t - outage.until]);
+  if (outage) row.push(alerts ?? null, history ? toHistoryRow(history, t) : null, toOutageRow(outage, t));
   else if (history) row.push(alerts ?? null, toHistoryRow(history, t));
   else if (alerts) row.push(alerts);
   return row;
 }
 
-function toHistoryRow({ sampledAt, stretches }: StateHistory, t: number): HistoryRow {
+function toHistoryRow({ sampledAt, stretches }: StateHistory, t: Instant): HistoryRow {
   const triples = stretches.flatMap(({ status, from, count }) => [STATUSES.indexOf(status), t - from, count]);
   return [t - sampledAt, ...triples];
 }
 
-/** The state of a stored document. Throws as `parseDocument`. */
-export function decodeShard(text: string): ShardState {
-  const document = parseDocument<Document>(text, FORMAT);
-  const locations = new Map<string, LocationState>();
-  for (const [id, alerts] of document.l) locations.set(id, { id, alerts });
-  const recordings = new Map<string, RecordingState>();
-  for (const row of document.r) recordings.set(row[0], fromRow(row, document));
-  return { sweptAt: document.t, slowGaps: document.g, recordings, locations };
+function toOutageRow({ from, until }: ReportedOutage, t: Instant): [number, Maybe] {
+  return [t - from, until === undefined ? null : t - until];
 }
 
-function fromRow(row: Row, { t, l }: Document): RecordingState {
+/** The shard of all fields of its hash. Throws as `parseDocument`. */
+export function decodeShard(fields: Readonly<Record<string, string>>): StoredShard {
+  const { n: nonce = "", d: text } = fields;
+  if (text === undefined) return { nonce, state: emptyShard, written: "" };
+  const document = parseDocument<Heartbeat | WholeDocument>(text, WHOLE_FORMAT, FORMAT);
+  if ("l" in document) return { nonce, state: fromWhole(document), written: "" };
+  const states: RecordingState[] = [];
+  const locations = new Map<string, LocationState>();
+  for (const [field, json] of Object.entries(fields)) {
+    if (!field.startsWith(LOCATION)) continue;
+    const id = field.slice(LOCATION.length);
+    const { t, a, r } = JSON.parse(json) as LocationDocument;
+    if (a !== undefined) locations.set(id, { id, alerts: a ?? undefined });
+    for (const row of r) states[row[1]] = fromRow(row, id, t);
+  }
+  return fromHeartbeat(nonce, document, {
+    rows: Rows.of({ sweptAt: document.t, recordings: mapOf(states) }),
+    locations,
+  });
+}
+
+/** The shard of this nonce and document, where no location was written since `known`; else undefined. */
+export function decodeMoves(nonce: string, text: string, { state, written }: StoredShard): StoredShard | undefined {
+  const document = parseDocument<Heartbeat | WholeDocument>(text, WHOLE_FORMAT, FORMAT);
+  if ("l" in document || document.w !== written) return undefined;
+  return fromHeartbeat(nonce, document, { rows: Rows.of(state), locations: state.locations });
+}
+
+function fromHeartbeat(
+  nonce: string,
+  { t, g, w, m, q = [] }: Heartbeat,
+  { rows, locations }: { readonly rows: Rows; readonly locations: ShardState["locations"] },
+): StoredShard {
+  const moves = Float64Array.from(m, (move) =>
+    typeof move === "number" ? t - move : move === null ? NaN : Number(move) - 1,
+  );
+  const qualities = Float64Array.from(m, (_, i) => q[i] ?? Number.NaN);
+  const recordings = rows.after({ sweptAt: t, states: rows.states, moves, qualities });
+  return { nonce, written: w, state: { sweptAt: t, slowGaps: g, recordings, locations } };
+}
+
+function fromWhole({ t, g, l, r }: WholeDocument): ShardState {
+  const locations = new Map(l.map(([id, alerts]) => [id, { id, alerts }]));
+  const states = r.map((row) => {
+    const state = fromRow(row, l[row[1]]?.[0] ?? "", t);
+    // It said how long the outage was, not when it began.
+    const { from, until } = state.outage ?? {};
+    return from === undefined || until === undefined
+      ? state
+      : { ...state, outage: { from: until - (t - from), until } };
+  });
+  return { sweptAt: t, slowGaps: g, recordings: mapOf(states), locations };
+}
+
+function mapOf(states: readonly RecordingState[]): Map<string, RecordingState> {
+  return new Map(states.map((state) => [state.id, state]));
+}
+
+function fromRow(row: Row, locationId: string, t: Instant): RecordingState {
   return {
     id: row[0],
-    locationId: l[row[1]]?.[0] ?? "",
+    locationId,
     status: STATUSES[row[2]],
     readAt: t - row[3],
     since: t - row[4],
@@ -102,12 +242,12 @@ function fromRow(row: Row, { t, l }: Document): RecordingState {
     averageQuality: row[7] ?? undefined,
     presentAt: t - row[8],
     history: row[10] ? fromHistoryRow(row[10], t) : undefined,
-    outage: row[11] && { ms: row[11][0], until: t - row[11][1] },
+    outage: row[11] && { from: t - row[11][0], until: row[11][1] === null ? undefined : t - row[11][1] },
     alerts: row[9] ?? undefined,
   };
 }
 
-function fromHistoryRow([sampled = 0, ...triples]: HistoryRow, t: number): StateHistory {
+function fromHistoryRow([sampled = 0, ...triples]: HistoryRow, t: Instant): StateHistory {
   const stretches: StatusStretch[] = [];
   for (let i = 0; i < triples.length; i += 3) {
     const [status = 0, from = 0, count = 0] = triples.slice(i, i + 3);

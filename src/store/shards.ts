@@ -12,13 +12,13 @@ import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";
 import { createRecent } from "../lib/recent.ts";
 import type { EncodeLog } from "./decision-log.ts";
-import { readDocument, type Versioned } from "./documents.ts";
+import type { Versioned } from "./documents.ts";
 import { encodeDestination, toWakes } from "./groups.ts";
 import { createJsonHash, scanHash } from "./hash.ts";
 import { INCIDENTS_KEPT, toIncident } from "./incidents.ts";
 import type { Keys } from "./keys.ts";
 import { loadScript, pipelined } from "./redis.ts";
-import { decodeShard, emptyShard, encodeShard } from "./shard-document.ts";
+import { decodeMoves, decodeShard, encodeShard, type ShardFields, type StoredShard } from "./shard-document.ts";
 
 export type { Attempt };
 
@@ -48,6 +48,8 @@ interface CommitInput {
   readonly key: string;
   readonly expected: string;
   readonly document: string;
+  /** Other fields of the key, if it has any. */
+  readonly fields?: Pick<ShardFields, "isWhole" | "more"> | undefined;
   readonly now: Instant;
   readonly attempt?: { readonly subject: string; readonly value: Attempt } | undefined;
   readonly groups?: { readonly shard: number; readonly value: string | undefined } | undefined;
@@ -83,14 +85,18 @@ export function createShardStore(redis: Redis, keys: Keys, encodeLog: EncodeLog)
 
     /** Stores an evaluated shard. `lost`: another replica swept it meanwhile, the evaluation is void. */
     async commitShard(shard: number, { state, sweep, groups, ...input }: ShardCommit): Promise<CommitResult> {
+      const known = cache.get(shard);
+      const fields = encodeShard(state, randomUUID(), known?.nonce === input.expected ? known : undefined);
       const committed = await commit({
         ...input,
         key: keys.shard(shard),
-        document: encodeShard(state),
+        document: fields.document,
+        fields,
         groups: { shard, value: groups && encodeGroups(groups) },
         attempt: { subject: `shard:${shard}`, value: { goodAt: input.now, attemptedAt: input.now, ...sweep } },
       });
-      if (committed.outcome === "stored") cache.set(shard, { nonce: committed.nonce, state });
+      const { written } = fields;
+      if (committed.outcome === "stored") cache.set(shard, { nonce: committed.nonce, state, written });
       return committed;
     },
 
@@ -121,13 +127,20 @@ function createEncodeGroups() {
 
 /** Reads shards; `cache` holds each as this process read or wrote it last, while it is used. */
 function createShardReader(redis: Redis, keys: Keys) {
-  const cache = createRecent<number, Versioned<ShardState>>(KEPT_MS);
+  const cache = createRecent<number, StoredShard>(KEPT_MS);
 
   async function read(shard: number): Promise<Versioned<ShardState>> {
     const known = cache.get(shard);
-    const found = await readDocument(redis, keys.shard(shard), { decode: decodeShard, empty: emptyShard, known });
+    if (known && (await redis.hget(keys.shard(shard), "n")) === known.nonce) return known;
+    const found: StoredShard =
+      (known && (await readMoves(shard, known))) ?? decodeShard(await redis.hgetall(keys.shard(shard)));
     cache.set(shard, found);
     return found;
+  }
+
+  async function readMoves(shard: number, known: StoredShard): Promise<StoredShard | undefined> {
+    const [nonce, document] = await redis.hmget(keys.shard(shard), "n", "d");
+    return nonce && document ? decodeMoves(nonce, document, known) : undefined;
   }
 
   async function readAll(shards: readonly number[]): Promise<ShardState[]> {
@@ -151,19 +164,21 @@ function createShardReader(redis: Redis, keys: Keys) {
 function createCommit(redis: Redis, keys: Keys, encodeLog: EncodeLog) {
   const script = loadScript(redis, keys, "commit", "groups", "log");
   return async (input: CommitInput): Promise<CommitResult> => {
-    const { key, expected, now, attempt, groups, changes, lines } = input;
+    const { key, expected, now, fields, attempt, groups, changes, lines } = input;
     const nonce = randomUUID();
     const args = {
       expected,
       nonce,
       now,
+      whole: fields?.isWhole,
       groups: groups && { ...groups, shard: String(groups.shard) },
       attempt: attempt && { subject: attempt.subject, value: JSON.stringify(attempt.value) },
       incidents: { oldest: now - INCIDENTS_KEPT_MS, most: INCIDENTS_KEPT },
       ...encodeChanges(changes),
       log: encodeLog(lines, now),
     };
-    const { outcome, wakes } = (await script(key, args, input.document)) as { outcome: string; wakes: unknown };
+    const reply = await script(key, args, input.document, ...(fields?.more ?? []));
+    const { outcome, wakes } = reply as { outcome: string; wakes: unknown };
     if (outcome === "lost") return { outcome };
     const everyDestination = () =>
       changes.flatMap(({ to }) => to.map((d) => [d.integration, now + d.groupWaitMs] as const));

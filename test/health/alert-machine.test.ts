@@ -81,7 +81,7 @@ describe("one step of an alert", () => {
       firing(0, 1),
       true,
       timing(30_001),
-      { outcome: "holding", progress: firing(0, 30_001) },
+      { outcome: "holding", progress: firing(0, 1) },
     ],
     [
       "keep_firing_for 0 resolves at once",

@@ -4,6 +4,8 @@ import type { Alert } from "../../src/health/alert.ts";
 import { judgeShard } from "../../src/health/judge.ts";
 import type { Reading } from "../../src/health/recording.ts";
 import type { ShardState } from "../../src/health/shard-state.ts";
+import { decodeMoves, decodeShard, encodeShard, type StoredShard } from "../../src/store/shard-document.ts";
+import { hashAfter, storedAgain } from "../support/shard-hash.ts";
 import {
   degradedRule,
   HOUR,
@@ -73,15 +75,9 @@ const event = fc.oneof(
 );
 type Event = typeof event extends fc.Arbitrary<infer One> ? One : never;
 
-/** What the store does to a state between two processes. */
-function roundTrip(state: ShardState): ShardState {
-  const text = JSON.parse(JSON.stringify(plain(state))) as ReturnType<typeof plain>;
-  return { ...text, recordings: new Map(text.recordings), locations: new Map(text.locations) };
-}
-
 function apply(story: Story, one: Event): Alert[] {
   if (one.kind === "blind") story.pass(one.intervals * INTERVAL);
-  if (one.kind === "restart") story.state = roundTrip(story.state);
+  if (one.kind === "restart") story.state = storedAgain(story.state);
   if (one.kind === "schedule") story.inSchedule = one.within;
   if (one.kind === "rules") story.rules = one.rules;
   if (one.kind === "named") story.recordings.set(one.id, recording(one.id, { cameraServer: one.cameraServer }));
@@ -223,7 +219,7 @@ test("a restart changes nothing, nor what is counted of groups", () => {
       const restarted = new Story(...RULES);
       for (const story of [through, restarted]) story.locationIds = ["L1", "L2"];
       for (const one of events) {
-        restarted.state = roundTrip(restarted.state);
+        restarted.state = storedAgain(restarted.state);
         expect(apply(restarted, one)).toEqual(apply(through, one));
         expect(JSON.stringify(plain(restarted.state))).toBe(JSON.stringify(plain(through.state)));
         expect(restarted.last.groups).toEqual(through.last.groups);
@@ -231,6 +227,31 @@ test("a restart changes nothing, nor what is counted of groups", () => {
     }),
   );
 });
+
+test("writing what a sweep changed leaves what writing all of it does", () => {
+  fc.assert(
+    fc.property(stories, (events) => {
+      const story = new Story(...RULES);
+      story.locationIds = ["L1", "L2"];
+      let [token, hash] = [0, {}];
+      let stored: StoredShard | undefined;
+      for (const one of events) {
+        apply(story, one);
+        const { written, ...fields } = encodeShard(story.state, `${token++}`, stored);
+        const moved = stored && decodeMoves("nonce", fields.document, stored);
+        hash = hashAfter({ written, ...fields }, hash);
+        const whole = storedAgain(story.state);
+        expect(plain(whole)).toEqual(plain(story.state));
+        expect(inOrder(decodeShard(hash).state)).toEqual(inOrder(whole));
+        if (moved) expect(plain(moved.state)).toEqual(plain(whole));
+        if (stored && fields.more.length === 0 && !fields.isWhole) expect(moved).toBeDefined();
+        stored = { nonce: "nonce", state: story.state, written };
+      }
+    }),
+  );
+});
+
+const inOrder = (state: ShardState) => ({ ...plain(state), locations: new Map(state.locations) });
 
 test("sweeps that say nothing move nothing but what is watched no more, and what waits for its schedule", () => {
   fc.assert(

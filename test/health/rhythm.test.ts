@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { keptIntervalMs } from "../../src/health/rhythm.ts";
 import { currentStatus } from "../../src/health/shard-state.ts";
-import { decodeShard, encodeShard } from "../../src/store/shard-document.ts";
+import { storedAgain } from "../support/shard-hash.ts";
 import { INTERVAL, locationRule, MINUTE, offlineRule, Story } from "./shard-history.ts";
 
 const OFFLINE = { a: "offline", b: "offline" } as const;
@@ -14,7 +14,7 @@ function firesAfter(story: Story, gap: () => number): number | undefined {
   const from = story.now;
   for (let i = 0; i < 2_000; i++) {
     if (story.sweep(OFFLINE, {}, gap()).some((moved) => moved.startsWith("firing"))) return story.now - from;
-    story.state = decodeShard(encodeShard(story.state));
+    story.state = storedAgain(story.state);
   }
   return undefined;
 }

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
-import type { RecordingState } from "../../src/health/shard-state.ts";
+import type { RecordingState, ShardState } from "../../src/health/shard-state.ts";
 import { decodeShard, encodeShard } from "../../src/store/shard-document.ts";
 import { anAlertState, aRecordingState } from "../support/fixtures.ts";
+import { storedAgain } from "../support/shard-hash.ts";
 
 const NOW = Date.UTC(2026, 10, 20, 14, 17);
 const recording = (more: Partial<RecordingState> = {}): RecordingState =>
@@ -13,9 +14,13 @@ const recording = (more: Partial<RecordingState> = {}): RecordingState =>
     onlineSeenAt: NOW - 2,
     ...more,
   });
-const document = (one: RecordingState) =>
-  encodeShard({ sweptAt: NOW, recordings: new Map([[one.id, one]]), locations: new Map() });
+const shard = (one: RecordingState): ShardState => ({
+  sweptAt: NOW,
+  recordings: new Map([[one.id, one]]),
+  locations: new Map(),
+});
 
+const ALERTS = { RecordingFlapping: anAlertState({ startsAt: NOW, evidenceAt: NOW, firedAt: NOW }) };
 const HISTORY = {
   sampledAt: NOW - 5_000,
   stretches: [
@@ -27,19 +32,37 @@ const HISTORY = {
 
 test.each([
   ["alone", undefined],
-  ["beside alerts", { RecordingFlapping: anAlertState({ startsAt: NOW, evidenceAt: NOW, firedAt: NOW }) }],
+  ["beside alerts", ALERTS],
 ] as const)("a recording's last states are stored and read again, %s", (_, alerts) => {
   const one = recording({ history: HISTORY, alerts });
-  expect(decodeShard(document(one)).recordings.get("a")).toEqual(one);
+  expect(storedAgain(shard(one)).recordings.get("a")).toEqual(one);
 });
 
 test("a recording that always was the same takes no room for them", () => {
-  const row = JSON.parse(document(recording())).r[0];
-  expect(row).toHaveLength(9);
-  expect(decodeShard(document(recording())).recordings.get("a")).toEqual(recording());
+  const [, location = ""] = encodeShard(shard(recording()), "token").more;
+  expect(JSON.parse(location).r[0]).toHaveLength(9);
+  expect(storedAgain(shard(recording())).recordings.get("a")).toEqual(recording());
 });
 
-test("a document from before there were any is read", () => {
-  const old = `{"v":2,"t":${NOW},"l":[["L1"]],"r":[["a",0,0,0,1,2,2,0.9,0]]}`;
-  expect(decodeShard(old).recordings.get("a")).toEqual(recording());
+test.each([
+  ["without any", "", {}],
+  [
+    "with all of them",
+    `,${JSON.stringify(ALERTS)},[5000,0,900000,9,2,300000,3],[60000,4000]`,
+    {
+      alerts: ALERTS,
+      history: { sampledAt: NOW - 5_000, stretches: HISTORY.stretches.slice(0, 2) },
+      outage: { from: NOW - 64_000, until: NOW - 4_000 },
+    },
+  ],
+])("a document of format 2, %s, is read", (_, more, had) => {
+  const d = `{"v":2,"t":${NOW},"g":[7],"l":[["L0",${JSON.stringify(ALERTS)}],["L1"]],"r":[["a",1,0,0,1,2,2,0.9,0${more}]]}`;
+  const { nonce, state } = decodeShard({ n: "x", d });
+  expect(nonce).toBe("x");
+  expect(state).toMatchObject({ sweptAt: NOW, slowGaps: [7] });
+  expect(state.recordings.get("a")).toEqual(recording(had));
+  expect([...state.locations.values()]).toEqual([
+    { id: "L0", alerts: ALERTS },
+    { id: "L1", alerts: undefined },
+  ]);
 });

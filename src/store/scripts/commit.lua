@@ -1,10 +1,10 @@
 -- The one atomic write: the document, the changed alerts, and the groups now due, or nothing at all.
--- KEYS[1] document hash (n nonce, d document)
--- args    expected (nonce, '' none), nonce, now, attempt {subject, value (JSON)}, incidents {oldest, most} (to keep),
+-- KEYS[1] document hash (n nonce, d document, and other fields)
+-- args    expected (nonce, '' none), nonce, now, whole (the hash has nothing else), attempt {subject, value (JSON)}, incidents {oldest, most} (to keep),
 --         groups {shard, value (JSON; absent: none)},
 --         destinations, changes [{kind, id, alert (JSON), to [index in destinations, from 0], endsAt, incident (JSON)}],
 --         log (log.lua)
--- ARGV[2] the document: about 0.5 MB in a large fleet, too much to be quoted and parsed again inside args
+-- ARGV[2] the document, ARGV[3] and on: names and texts of other fields in turn; too much to be quoted inside args
 -- Returns JSON {outcome: 'stored' | 'already' | 'lost', wakes}
 local now = args.now
 -- Where nothing could be sent for this long, what fired and resolved meanwhile is dropped instead of sent late.
@@ -15,7 +15,9 @@ local current = redis.call('HGET', KEYS[1], 'n') or ''
 if current == args.nonce then return cjson.encode({outcome = 'already'}) end
 if current ~= args.expected then return cjson.encode({outcome = 'lost'}) end
 
+if args.whole then redis.call('DEL', KEYS[1]) end
 redis.call('HSET', KEYS[1], 'n', args.nonce, 'd', ARGV[2])
+for i = 3, #ARGV, 2 do redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 1]) end
 if args.groups and args.groups.value then redis.call('HSET', p .. 'groups', args.groups.shard, args.groups.value)
 elseif args.groups then redis.call('HDEL', p .. 'groups', args.groups.shard) end
 if args.attempt then redis.call('HSET', p .. 'attempts', args.attempt.subject, args.attempt.value) end

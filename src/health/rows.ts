@@ -1,0 +1,217 @@
+/**
+ * The recordings of a shard after a sweep, in a fixed order. What moves with every sweep is apart from what changes: a
+ * recording whose sweep found nothing new keeps its object, and costs two numbers. Never changed once built.
+ */
+import type { Instant } from "../lib/clock.ts";
+import type { RecordingState, ShardState } from "./shard-state.ts";
+
+/**
+ * What the sweep moved, a number for each recording. NaN: nothing, its state has it all. PRESENT: it was in the answer,
+ * without a good reading. READ: it was read, and last seen as its state says. Above 0: it was read, and last seen then.
+ */
+const PRESENT = -1;
+const READ = 0;
+
+interface Parts {
+  readonly sweptAt: Instant;
+  readonly states: readonly RecordingState[];
+  readonly index: ReadonlyMap<string, number>;
+  readonly moves: Float64Array;
+  /** The average quality, NaN where the state has it. */
+  readonly qualities: Float64Array;
+}
+
+export class Rows implements ReadonlyMap<string, RecordingState> {
+  readonly #parts: Parts;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** The recordings of any state. */
+  static of({ sweptAt, recordings }: Pick<ShardState, "sweptAt" | "recordings">): Rows {
+    if (recordings instanceof Rows) return recordings;
+    return rowsOf(sweptAt, [...recordings.values()]);
+  }
+
+  get size(): number {
+    return this.#parts.states.length;
+  }
+
+  /** The states that `moves` and `qualities` are added to: the same objects as before where nothing changed. */
+  get states(): readonly RecordingState[] {
+    return this.#parts.states;
+  }
+
+  get moves(): Float64Array {
+    return this.#parts.moves;
+  }
+
+  get qualities(): Float64Array {
+    return this.#parts.qualities;
+  }
+
+  /** Whether the same recordings stand at the same places. */
+  hasOrderOf(other: Rows): boolean {
+    return this.#parts.index === other.#parts.index;
+  }
+
+  /** These recordings after another sweep. `states` are in the same order. */
+  after(parts: Omit<Parts, "index">): Rows {
+    return new Rows({ ...parts, index: this.#parts.index });
+  }
+
+  /** The whole state at a place. */
+  at(i: number): RecordingState | undefined {
+    const { states, moves, qualities, sweptAt } = this.#parts;
+    const state = states[i];
+    const move = moves[i] ?? Number.NaN;
+    if (!state || Number.isNaN(move)) return state;
+    const quality = qualities[i] ?? Number.NaN;
+    const averageQuality = Number.isNaN(quality) ? state.averageQuality : quality;
+    if (move === PRESENT) return { ...state, averageQuality, presentAt: sweptAt };
+    const [lastSeenAt, onlineSeenAt] = move === READ ? [state.lastSeenAt, state.onlineSeenAt] : [move, move];
+    return { ...state, readAt: sweptAt, lastSeenAt, onlineSeenAt, averageQuality, presentAt: sweptAt };
+  }
+
+  /** Gives `find(id)`: its place, or −1. Ids in the order of the rows need no look-up. */
+  finder(): (id: string) => number {
+    const { states, index } = this.#parts;
+    let ahead = 0;
+    return (id) => {
+      const place = states[ahead]?.id === id ? ahead : (index.get(id) ?? -1);
+      if (place >= 0) ahead = place + 1;
+      return place;
+    };
+  }
+
+  has(id: string): boolean {
+    return this.#parts.index.has(id);
+  }
+
+  get(id: string): RecordingState | undefined {
+    const i = this.#parts.index.get(id);
+    return i === undefined ? undefined : this.at(i);
+  }
+
+  keys(): MapIterator<string> {
+    return this.#parts.index.keys();
+  }
+
+  *values(): MapIterator<RecordingState> {
+    for (const i of this.#parts.states.keys()) yield this.at(i) as RecordingState;
+  }
+
+  *entries(): MapIterator<[string, RecordingState]> {
+    for (const state of this.values()) yield [state.id, state];
+  }
+
+  [Symbol.iterator](): MapIterator<[string, RecordingState]> {
+    return this.entries();
+  }
+
+  forEach(visit: (state: RecordingState, id: string, map: ReadonlyMap<string, RecordingState>) => void): void {
+    for (const [id, state] of this) visit(state, id, this);
+  }
+}
+
+function rowsOf(sweptAt: Instant, states: readonly RecordingState[], moved: Partial<Parts> = {}): Rows {
+  const index = new Map(states.map(({ id }, i) => [id, i]));
+  const none = () => new Float64Array(states.length).fill(Number.NaN);
+  return new Rows({ sweptAt, states, index, moves: none(), qualities: none(), ...moved });
+}
+
+/** Collects the rows of a sweep after those of the one before. */
+export class NextRows {
+  readonly #before: Rows;
+  readonly #sweptAt: Instant;
+  /** By place before; a hole where it is not there. */
+  readonly #states: (RecordingState | undefined)[];
+  readonly #moves: Float64Array;
+  readonly #qualities: Float64Array;
+  #kept = 0;
+  readonly #added = new Map<string, RecordingState>();
+
+  constructor(before: Rows, sweptAt: Instant) {
+    this.#before = before;
+    this.#sweptAt = sweptAt;
+    this.#states = new Array(before.size).fill(undefined);
+    this.#moves = new Float64Array(before.size).fill(Number.NaN);
+    this.#qualities = new Float64Array(before.size).fill(Number.NaN);
+  }
+
+  /** `place`: of the recording before, −1 where it is new. */
+  has(place: number, id: string): boolean {
+    return place < 0 ? this.#added.has(id) : this.#states[place] !== undefined;
+  }
+
+  /** One whose reading says nothing new, but when it was last seen and its quality; false where that is not so. */
+  keep(place: number, lastSeenAt: Instant | undefined, averageQuality: number | undefined): boolean {
+    const state = this.#before.states[place];
+    if (!state || lastSeenAt === undefined || !(lastSeenAt > READ)) return false;
+    if (!this.#setQuality(place, state, averageQuality)) return false;
+    this.#set(place, state, lastSeenAt);
+    return true;
+  }
+
+  /** The whole state of a recording. The object of before is kept where only times or quality differ. */
+  put(place: number, state: RecordingState): void {
+    if (place < 0) {
+      this.#added.set(state.id, state);
+      return;
+    }
+    const before = this.#before.states[place];
+    const move = before && moveOf(before, state, this.#sweptAt);
+    if (before && move !== undefined && this.#setQuality(place, before, state.averageQuality))
+      this.#set(place, before, move);
+    else this.#set(place, state, Number.NaN);
+  }
+
+  #set(place: number, state: RecordingState, move: number): void {
+    if (this.#states[place] === undefined) this.#kept++;
+    this.#states[place] = state;
+    this.#moves[place] = move;
+  }
+
+  #setQuality(place: number, { averageQuality: before }: RecordingState, quality: number | undefined): boolean {
+    if (quality === before) return true;
+    if (quality === undefined || before === undefined) return false;
+    this.#qualities[place] = quality;
+    return true;
+  }
+
+  build(): Rows {
+    const sweptAt = this.#sweptAt;
+    const [moves, qualities] = [this.#moves, this.#qualities];
+    if (this.#added.size === 0 && this.#kept === this.#before.size)
+      return this.#before.after({ sweptAt, states: this.#states as RecordingState[], moves, qualities });
+    const places = [...this.#states.keys()].filter((place) => this.#states[place]);
+    const states = [...places.map((place) => this.#states[place] as RecordingState), ...this.#added.values()];
+    const compact = (values: Float64Array) =>
+      Float64Array.from(states, (_, i) => values[places[i] ?? -1] ?? Number.NaN);
+    return rowsOf(sweptAt, states, { moves: compact(moves), qualities: compact(qualities) });
+  }
+}
+
+/** What `state` moved since `before`; undefined where more than that differs. */
+function moveOf(before: RecordingState, state: RecordingState, sweptAt: Instant): number | undefined {
+  if (state === before) return Number.NaN;
+  if (state.presentAt !== sweptAt || !isSteady(before, state)) return undefined;
+  const { readAt, lastSeenAt, onlineSeenAt } = state;
+  const isSeenAsBefore = lastSeenAt === before.lastSeenAt && onlineSeenAt === before.onlineSeenAt;
+  if (readAt === before.readAt) return isSeenAsBefore ? PRESENT : undefined;
+  if (readAt !== sweptAt) return undefined;
+  if (isSeenAsBefore) return READ;
+  return lastSeenAt !== undefined && lastSeenAt === onlineSeenAt && lastSeenAt > READ ? lastSeenAt : undefined;
+}
+
+function isSteady(before: RecordingState, state: RecordingState): boolean {
+  return (
+    before.locationId === state.locationId &&
+    before.status === state.status &&
+    before.since === state.since &&
+    before.history === state.history &&
+    before.outage === state.outage &&
+    before.alerts === state.alerts
+  );
+}
