@@ -23,6 +23,8 @@ interface Parts {
 
 export class Rows implements ReadonlyMap<string, RecordingState> {
   readonly #parts: Parts;
+  /** States with what moved, of those that were asked for: the same object each time. */
+  #whole: (RecordingState | undefined)[] | undefined;
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -63,10 +65,17 @@ export class Rows implements ReadonlyMap<string, RecordingState> {
 
   /** The whole state at a place. */
   at(i: number): RecordingState | undefined {
-    const { states, moves, qualities, sweptAt } = this.#parts;
+    const { states, moves } = this.#parts;
     const state = states[i];
     const move = moves[i] ?? Number.NaN;
     if (!state || Number.isNaN(move)) return state;
+    this.#whole ??= new Array(states.length).fill(undefined);
+    this.#whole[i] ??= this.#moved(state, i, move);
+    return this.#whole[i];
+  }
+
+  #moved(state: RecordingState, i: number, move: number): RecordingState {
+    const { qualities, sweptAt } = this.#parts;
     const quality = qualities[i] ?? Number.NaN;
     const averageQuality = Number.isNaN(quality) ? state.averageQuality : quality;
     if (move === PRESENT) return { ...state, averageQuality, presentAt: sweptAt };

@@ -9,26 +9,31 @@ import type { Service } from "../service/service.ts";
 
 const REQUESTS_AT_ONCE = 4;
 
+/** The answers of a sweep, by the first location asked for. */
+export type Answers = ReadonlyMap<string, StatusSnapshot>;
+
 /**
- * Gives `ask(locationIds)`: all answers as one snapshot, and the `error` why the locations in its `unread` have none.
- * Throws the first error where there is no answer.
+ * Gives `ask(locationIds, last)`: all answers as one snapshot, and the `error` why the locations in its `unread` have none.
+ * `last`: the answers of the sweep before. Throws the first error where there is no answer.
  */
 export function createAskStatus(service: Pick<Service, "statusUptime">, locationsPerRequest: number) {
   /** Locations whose last request failed: they are asked for last. */
   const failed = new Set<string>();
-  return async (locationIds: readonly string[]) => {
+  return async (locationIds: readonly string[], last?: Answers) => {
     const requests = [...chunksOf(locationIds, locationsPerRequest)];
     const hasFailed = ([first = ""]: readonly string[]) => failed.has(first);
     const ordered = [...requests.filter((ids) => !hasFailed(ids)), ...requests.filter(hasFailed)];
-    const answers: StatusSnapshot[] = [];
+    const answers = new Map<string, StatusSnapshot>();
     const unread = new Set(locationIds);
     let error: Error | undefined;
     for (const round of chunksOf(ordered, REQUESTS_AT_ONCE)) {
-      const before = answers.length;
-      const asked = round.map((entities) => service.statusUptime({ entities, entityType: "location" }));
+      const before = answers.size;
+      const asked = round.map((entities) =>
+        service.statusUptime({ entities, entityType: "location", last: last?.get(entities[0] ?? "") }),
+      );
       for (const [i, settled] of (await Promise.allSettled(asked)).entries()) {
         const isAnswered = settled.status === "fulfilled";
-        if (isAnswered) answers.push(settled.value);
+        if (isAnswered) answers.set(round[i]?.[0] ?? "", settled.value);
         else error ??= toError(settled.reason);
         for (const id of round[i] ?? []) {
           if (isAnswered) unread.delete(id);
@@ -37,10 +42,10 @@ export function createAskStatus(service: Pick<Service, "statusUptime">, location
         }
       }
       // A service that does not answer is not waited for again and again.
-      if (answers.length === before) break;
+      if (answers.size === before) break;
     }
-    if (error && answers.length === 0) throw error;
-    return { snapshot: joined(answers, unread), error };
+    if (error && answers.size === 0) throw error;
+    return { snapshot: joined([...answers.values()], unread), error, answers };
   };
 }
 

@@ -21,7 +21,7 @@ import type { Attempt, CommitResult, ShardCommit } from "../store/shards.ts";
 import type { Store } from "../store/store.ts";
 import type { PollContext } from "./commit.ts";
 import type { ScheduleLookup } from "./schedule-lookup.ts";
-import { createAskStatus } from "./shard-status.ts";
+import { type Answers, createAskStatus } from "./shard-status.ts";
 
 /** Looking up the names of all recordings costs as much as evaluating them: it is done this often. */
 const NAME_ALL_MS = 30_000;
@@ -79,6 +79,12 @@ interface Swept {
   readonly now: Instant;
 }
 
+/** What the next sweep can take up again. */
+interface Evaluated {
+  readonly members: Members | undefined;
+  readonly answers: Answers;
+}
+
 class Sweeper {
   readonly #deps: SweepDeps;
   readonly #excluded: ReadonlySet<string>;
@@ -90,7 +96,7 @@ class Sweeper {
   readonly #failing = new Set<number>();
   readonly #allNamedAt = new Map<number, Instant>();
   /** Of states that were evaluated here. */
-  readonly #members = new WeakMap<ShardState["recordings"], Members>();
+  readonly #evaluated = new WeakMap<ShardState["recordings"], Evaluated>();
 
   constructor(deps: SweepDeps) {
     this.#deps = deps;
@@ -115,7 +121,8 @@ class Sweeper {
     const locationIds = assigned.locations(shard);
     // An answer is true of some time since the request: it counts as no newer than that, however slow it is.
     const now = clock.now();
-    const answer = await this.#ask(shard, locationIds, now);
+    const evaluated = this.#evaluated.get(before.state.recordings);
+    const answer = await this.#ask(shard, locationIds, { askedAt: now, last: evaluated?.answers });
     if (!answer) return "failed";
     const { snapshot, error } = answer;
     const elsewhere = await this.#nameThem(shard, { before: before.state, snapshot, ...all, now });
@@ -124,11 +131,10 @@ class Sweeper {
     const others = presenceOf(all.shards.flatMap(([other, one]) => (other === subject ? [] : [one])));
     const segmentsBelieved = areSegmentsBelieved(all.uptimes);
     const fixed = this.#context(shard, locationIds, { now, segmentsBelieved });
-    const members = this.#members.get(before.state.recordings);
-    const context = { ...fixed, unbroken, others, elsewhere, counts, members };
+    const context = { ...fixed, unbroken, others, elsewhere, counts, members: evaluated?.members };
     const evaluation = judgeShard(before.state, snapshot, context);
     const { next, absent, groups } = evaluation;
-    if (evaluation.members) this.#members.set(next.recordings, evaluation.members);
+    this.#evaluated.set(next.recordings, { members: evaluation.members, answers: answer.answers });
     const unread = snapshot.unread?.size
       ? Object.fromEntries([...snapshot.unread].map((id) => [id, lastReadAt(last, id)]))
       : undefined;
@@ -149,10 +155,14 @@ class Sweeper {
   }
 
   /** The service's answer, with why a part of it is missing; undefined where every request failed. */
-  async #ask(shard: number, locationIds: readonly string[], askedAt: Instant) {
+  async #ask(
+    shard: number,
+    locationIds: readonly string[],
+    { askedAt, last }: { readonly askedAt: Instant; readonly last: Answers | undefined },
+  ) {
     const { store, clock } = this.#deps;
     try {
-      const answer = await this.#askStatus(locationIds);
+      const answer = await this.#askStatus(locationIds, last);
       this.#noteFailing(shard, answer.error);
       return answer;
     } catch (thrown) {

@@ -46,13 +46,13 @@ export class PendingRequests {
     this.#budget = { used: 0, max: limits.bytes };
   }
 
-  add({ action, route, body }: SocketRequest): PendingRequest {
+  add({ action, route, body, read }: SocketRequest): PendingRequest {
     const id = randomUUID();
     const request: PendingRequest = {
       id,
       route,
       text: JSON.stringify({ action, data: { id, route, body } }),
-      parts: new PartCollector(this.#budget, limitsOfRequest(this.#limits, body)),
+      parts: new PartCollector(this.#budget, limitsOfRequest(this.#limits, body), read),
       reply: Promise.withResolvers(),
       lane: undefined,
       timesSent: 0,

@@ -2,7 +2,13 @@
 import type { Instant } from "../lib/clock.ts";
 import { ServiceError } from "./errors.ts";
 
-export type SocketRequest = Readonly<{ action: "metric" | "detail" | "status"; route: string; body: unknown }>;
+export type SocketRequest = Readonly<{
+  action: "metric" | "detail" | "status";
+  route: string;
+  body: unknown;
+  /** Reads a reply in one part; undefined where it is to be parsed as any other. */
+  read?: (text: Buffer) => unknown;
+}>;
 
 /** `path` starts with `/v1`. */
 export type CoreRequest = Readonly<{ method: "GET" | "POST"; path: string; json?: unknown }>;

@@ -5,6 +5,7 @@
  */
 import { hasTooManyValues, tryJson } from "../lib/json-values.ts";
 import type { ProtocolErrorKind } from "./observer.ts";
+import type { SocketRequest } from "./queries.ts";
 import type { ReplyLimits } from "./reply-size.ts";
 
 interface ReplyFrame {
@@ -54,20 +55,22 @@ export type ByteBudget = { used: number; readonly max: number };
 export class PartCollector {
   readonly #budget: ByteBudget;
   readonly #limits: ReplyLimits;
+  readonly #read: SocketRequest["read"];
   readonly #parts = new Map<number, Buffer>();
   #total: number | undefined;
   #bytes = 0;
 
-  constructor(budget: ByteBudget, limits: ReplyLimits) {
+  constructor(budget: ByteBudget, limits: ReplyLimits, read?: SocketRequest["read"]) {
     this.#budget = budget;
     this.#limits = limits;
+    this.#read = read;
   }
 
   /** The reply once its last part is there; undefined while parts are missing. */
   add({ part, total, payload }: ReplyFrame): Decoded | undefined {
     const bytes = payload.length + BYTES_PER_PART;
     if (total > MAX_PARTS || this.#bytes + payload.length > this.#limits.bytes) return { kind: "too_large" };
-    if (this.#total === undefined && total <= 1) return decodeParts([payload], this.#limits.values);
+    if (this.#total === undefined && total <= 1) return this.#decodeOnly(payload);
     if (this.#total !== undefined && this.#total !== total) return { kind: "bad_part" };
     this.#total = total;
     const same = this.#parts.get(part);
@@ -86,6 +89,11 @@ export class PartCollector {
     this.#bytes = 0;
     this.#parts.clear();
     this.#total = undefined;
+  }
+
+  #decodeOnly(payload: Buffer): Decoded {
+    const value = payload.length <= this.#limits.values ? this.#read?.(payload) : undefined;
+    return value === undefined ? decodeParts([payload], this.#limits.values) : { value };
   }
 
   #join(total: number): Decoded {

@@ -29,6 +29,7 @@ import {
 } from "./queries.ts";
 import { createUptimeParser } from "./recording-uptime-rows.ts";
 import { createOutageLog, type ServiceLog } from "./reporter.ts";
+import { createStatusReplies } from "./status-reply.ts";
 import { parseStatusRows } from "./status-uptime-rows.ts";
 import { createTransport } from "./transport.ts";
 import { createWallClock } from "./zoned-time.ts";
@@ -50,6 +51,9 @@ const AREA_MEASURES = ["area_total_entries", "area_total_dwell_time", "area_aver
 /** A reply without segments (contract: "Routes"). */
 type Summary<Measure extends string> = Omit<MetricReply<Measure>, "segments" | "estimates">;
 
+/** `last`: the snapshot before of the same entities, which makes reading the next one quick. */
+export type StatusQuery = EntitiesQuery & { readonly last?: StatusSnapshot | undefined };
+
 export interface Service {
   /** GET /v1/status, without a token: resolves when the service is healthy; no body is read. */
   checkStatus(signal?: AbortSignal): Promise<void>;
@@ -63,7 +67,7 @@ export interface Service {
     signal?: AbortSignal,
   ): Promise<{ results: RecordingUptime[]; dropped: number }>;
   /** `status/uptime` over the socket: the status of these recordings, or of all recordings of these locations. */
-  statusUptime(query: EntitiesQuery, signal?: AbortSignal): Promise<StatusSnapshot>;
+  statusUptime(query: StatusQuery, signal?: AbortSignal): Promise<StatusSnapshot>;
   /** Route `entries`: people counted in, unit `peopleCount`. */
   entries(query: EntriesQuery, signal?: AbortSignal): Promise<MetricReply<"entries">>;
   /** Route `area/data`: entries and dwell in zones, times in seconds. */
@@ -133,6 +137,7 @@ export function createService(deps: ServiceDeps): Service {
     <Measure extends string>(names: readonly Measure[]) =>
     (payload: unknown, route: string) =>
       parseMetricReply(route, names, payload, report);
+  const replies = createStatusReplies(report);
   const list = { method: "GET", path: "/v1/location/list" } as const;
   const readLocations = (payload: unknown) => parseLocations(payload, { report, isZone: wall.isZone });
   return {
@@ -148,7 +153,11 @@ export function createService(deps: ServiceDeps): Service {
       const parse = (payload: unknown) => uptimeParser.many(payload, query.recids);
       return viaCore("uptimes", () => uptimesRequest(query), parse, caller);
     },
-    statusUptime: viaSocket("status_uptime", statusRequest, (payload) => parseStatusRows(payload, report)),
+    statusUptime: viaSocket(
+      "status_uptime",
+      ({ last, ...query }: StatusQuery) => ({ ...statusRequest(query), read: (text) => replies.read(text, last) }),
+      (payload) => (replies.isSnapshot(payload) ? payload : parseStatusRows(payload, report)),
+    ),
     entries: viaSocket("entries", entriesRequest, measures(["entries"])),
     areaData: viaSocket("area_data", areaDataRequest, measures(AREA_MEASURES)),
     averageDwellTime: viaSocket("average_dwell_time", averageDwellTimeRequest, measures(["average_dwell_time"])),
