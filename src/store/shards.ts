@@ -14,7 +14,7 @@ import { createRecent } from "../lib/recent.ts";
 import type { EncodeLog } from "./decision-log.ts";
 import type { Versioned } from "./documents.ts";
 import { encodeDestination, toWakes } from "./groups.ts";
-import { createJsonHash, scanHash } from "./hash.ts";
+import { createJsonHash, createParsedHash, scanHash } from "./hash.ts";
 import { INCIDENTS_KEPT, toIncident } from "./incidents.ts";
 import type { Keys } from "./keys.ts";
 import { loadScript, pipelined } from "./redis.ts";
@@ -236,7 +236,7 @@ function createAttemptStore(redis: Redis, keys: Keys) {
     },
 
     /** All attempts by subject: `shard:<n>`, `inventory`, `uptime:<n>`, `counts:<n>`, `fleet`, `health`. */
-    attempts: hash.readAll,
+    attempts: createParsedHash(redis, keys.attempts, (text) => JSON.parse(text) as Attempt),
     attemptsOf: hash.read,
 
     /** What the last good sweep of each of these shards counted by label. */
