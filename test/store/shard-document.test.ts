@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { NextRows, Rows } from "../../src/health/rows.ts";
 import type { AlertState, RecordingState, ShardState } from "../../src/health/shard-state.ts";
 import { decodeShard, encodeShard } from "../../src/store/shard-document.ts";
+import { anAlertState, aRecordingState } from "../support/fixtures.ts";
 import { hashAfter, storedAgain } from "../support/shard-hash.ts";
 
 const T0 = Date.UTC(2026, 2, 2, 8);
@@ -128,4 +129,25 @@ test("a healthy recording takes about 75 bytes, of which a sweep writes 6", () =
   expect(first.more.join("").length / rows.length).toBeLessThan(75);
   expect(second.document.length / rows.length).toBeLessThan(6);
   expect(second).toMatchObject({ more: [], isWhole: false, written: "token" });
+});
+
+test("a sweep writes the locations where something changed, and no other", () => {
+  const places = ["north", "south", "west"];
+  const states = places.map((locationId, i) => aRecordingState(`cam-${i}`, { locationId }));
+  const empty: ShardState = {
+    sweptAt: T0,
+    recordings: new Map(states.map((state) => [state.id, state])),
+    locations: new Map(places.map((id) => [id, { id, alerts: undefined }])),
+  };
+  const before = decodeShard(hashAfter(encodeShard(empty, "token")));
+  const next = new NextRows(Rows.of(before.state), T0 + 1);
+  for (const [place, state] of states.entries()) {
+    const read = { ...state, readAt: T0 + 1, presentAt: T0 + 1 };
+    next.put(place, place === 1 ? { ...read, status: "offline" as const } : read);
+  }
+  const alerts = { LocationOffline: anAlertState() };
+  const locations = new Map(before.state.locations).set("west", { id: "west", alerts });
+  const { isWhole, more } = encodeShard({ sweptAt: T0 + 1, recordings: next.build(), locations }, "other", before);
+  expect(isWhole).toBe(false);
+  expect(more.filter((_, i) => i % 2 === 0).toSorted()).toEqual(["l:south", "l:west"]);
 });
