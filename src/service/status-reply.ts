@@ -121,7 +121,7 @@ class ReplyReader {
     this.#at = to;
   }
 
-  /** Where the only time of a row begins; −1 where that cannot be told. */
+  /** Where the only time of a row begins; −1 where it is not clear. */
   #placeOfTime(from: number, to: number): number {
     const key = this.#text.indexOf(SEEN, from);
     const again = this.#text.indexOf(SEEN, key + 1);

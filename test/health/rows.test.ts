@@ -52,7 +52,7 @@ test("the rows are the states that were put, in whatever order, and those of bef
   );
 });
 
-test("a recording of which only times and quality moved keeps its object, however it is told", () => {
+test("a recording of which only times and quality moved keeps its object", () => {
   const state = aRecordingState("a", { readAt: 1 });
   const before = Rows.of({ sweptAt: 1, recordings: new Map([["a", state]]) });
   const [kept, put] = [new NextRows(before, 9), new NextRows(before, 9)];
