@@ -10,7 +10,8 @@ import { RECORDINGS_PER_LOCATION } from "./stage.ts";
 const LOCATIONS_PER_SHARD = 50;
 const PREFIX = "lenswatch";
 const LOOK_MS = 250;
-const PATIENCE_MS = 180_000;
+/** The first uptimes of 100,000 recordings are 2,000 requests, at 20 a second. */
+const PATIENCE_MS = 600_000;
 
 export interface Watching {
   readonly shards: number;
