@@ -16,6 +16,7 @@ import { createSloSamples } from "../poll/slo-samples.ts";
 import { createSweep } from "../poll/sweep.ts";
 import { createSweepShards } from "../poll/sweep-shards.ts";
 import { createRefreshUptime, startUptimeWork } from "../poll/uptime.ts";
+import { pacedUptimes } from "../poll/uptime-ask.ts";
 import { createBackfillUptime } from "../poll/uptime-backfill.ts";
 import type { JobContext } from "./engine.ts";
 
@@ -171,6 +172,7 @@ function uptimeOf(context: JobContext) {
   const { shards, config, rules } = context;
   const [figures, retainMs] = [figuresOf(rules), uptimeRetentionMs(rules)];
   const indexTimezone = config.service.uptimeIndexTimezone;
-  const deps = { ...context, store: shards, figures, retainMs, indexTimezone };
+  const service = pacedUptimes(context.service);
+  const deps = { ...context, service, store: shards, figures, retainMs, indexTimezone };
   return { refresh: createRefreshUptime(deps), backfill: createBackfillUptime(deps) };
 }

@@ -1,4 +1,4 @@
-/** Requests for days of uptime: those of the same days together, as many as an answer may be long, at a bounded rate. */
+/** Requests for days of uptime, at a bounded rate: those of the same days together, as many as an answer may be long. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { RecordingUptime } from "../health/recording.ts";
 import { chunksOf } from "../lib/chunks.ts";
@@ -35,14 +35,11 @@ export interface UptimeAnswer {
 
 /** Gives `ask(page)`, an answer at a time: all at once would be hundreds of megabytes. */
 export function createAskUptime({ service, log }: AskUptimeDeps) {
-  const pace = createPace();
-
   return async function* ask(asking: Asking): AsyncGenerator<UptimeAnswer, void> {
     const { ids, learners, daysOf, weeksOf, isLastTry } = asking;
     const unread = new Set<string>();
     const known = new Set<string>();
     for (const { start, end, recids } of requestsOf([...learners], weeksOf)) {
-      await pace();
       const results = await askForWeeks({ service, log }, { start, end, recids });
       if (results === "later" && !isLastTry) for (const id of recids) unread.add(id);
       if (typeof results === "string") continue;
@@ -51,7 +48,6 @@ export function createAskUptime({ service, log }: AskUptimeDeps) {
     }
     const others = ids.filter((id) => !known.has(id));
     for (const { start, end, recids } of requestsOf(others, daysOf)) {
-      await pace();
       const { results } = await service.uptimes({ start, end, recids });
       yield { from: start, results, unread };
     }
@@ -81,13 +77,16 @@ async function askForWeeks(
   }
 }
 
-/** Waits for a turn; those of a second may be taken at once. */
-function createPace(): () => Promise<void> {
+/** Each request waits for its turn; those of a second may be made at once. */
+export function pacedUptimes(service: AskUptimeDeps["service"]): AskUptimeDeps["service"] {
   const gapMs = 1_000 / REQUESTS_PER_SECOND;
   let freeAt = Number.NEGATIVE_INFINITY;
-  return async () => {
-    const now = performance.now();
-    freeAt = Math.max(freeAt, now - 1_000) + gapMs;
-    if (freeAt > now) await sleep(freeAt - now);
+  return {
+    async uptimes(query) {
+      const now = performance.now();
+      freeAt = Math.max(freeAt, now - 1_000) + gapMs;
+      if (freeAt > now) await sleep(freeAt - now);
+      return service.uptimes(query);
+    },
   };
 }

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { silentLogger } from "../../src/lib/log.ts";
-import { createAskUptime } from "../../src/poll/uptime-ask.ts";
+import { createAskUptime, pacedUptimes } from "../../src/poll/uptime-ask.ts";
 
 const TODAY = { start: "2026-03-10", end: "2026-03-10" };
 
@@ -8,12 +8,12 @@ it("after the first of them twenty requests a second are made, of 200 days of re
   const asked: { at: number; count: number }[] = [];
   const ask = createAskUptime({
     log: silentLogger,
-    service: {
+    service: pacedUptimes({
       async uptimes({ recids = [] }) {
         asked.push({ at: performance.now(), count: recids.length });
         return { results: [], dropped: 0 };
       },
-    },
+    }),
   });
   const ids = Array.from({ length: 5_000 }, (_, i) => `r${i}`);
   const asking = { ids, learners: new Set<string>(), daysOf: () => TODAY, weeksOf: () => TODAY, isLastTry: false };
