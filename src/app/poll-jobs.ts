@@ -54,10 +54,16 @@ export class PollJobs {
       assignedChanged: () => this.#followAssignments(),
     });
     const sweep = sweepOf(context, this.inventory.nameThem);
-    this.#sweepShards = createSweepShards((shard) => {
-      context.attempted(context.clock.now());
+    const attempted = () => context.attempted(context.clock.now());
+    const sweepShards = createSweepShards((shard) => {
+      attempted();
       return sweep(shard);
     }, SWEEPS_AT_ONCE);
+    // A round that finds every shard being swept already, by a slow sweep, shows as well that rounds go on.
+    this.#sweepShards = (shards, isOwn) => {
+      attempted();
+      return sweepShards(shards, isOwn);
+    };
     this.slots = new SweepSlots(context, this.#sweepShards);
     this.externalAlerts = createExternalAlerts({
       ...context,
