@@ -11,7 +11,7 @@ import { type Baseline, FAR_MORE, HARDLY } from "./baseline.ts";
 import { createSpread, type SpreadParts, surprise } from "./dispersion.ts";
 import type { Counted, Piece, Sum } from "./track.ts";
 import type { CountsFinding, CountsVerdict, Implausible, PlausibleReason, UndecidedReason } from "./verdict.ts";
-import type { Testimony } from "./witness.ts";
+import type { DayFactor, Testimony } from "./witness.ts";
 
 export interface CountsRule {
   readonly implausible: Implausible;
@@ -38,15 +38,17 @@ interface Question {
 
 /** Older data is none. */
 const FRESH_MS = 1.5 * HOUR_MS;
-/** Chance explains what happens once in e^12 ≈ 160,000 times; too many, as parties come, once in e^15 ≈ 3 million. */
-export const NATS = { low: 12, high: 15 } as const;
+/** Chance explains what happens once in e^13 ≈ 440,000 times; too many, as parties come, once in e^15 ≈ 3 million. */
+export const NATS = { low: 13, high: 15 } as const;
 /** Share of the sensitivity that is enough with a witness, and times it that is needed without. */
 const WITH_WITNESS = 0.5;
 const ALONE = 3;
 /** Times the busiest day, and the deepest lull, that are needed without a witness. */
 const MORE_THAN_A_DAY = 1.25;
-/** With a witness the day's factor is known but for this share of its variance. */
-const DAY_UNKNOWN = 0.25;
+/** This share of the variance of a day's factor is the subject's own: no witness tells of it. */
+const OWN_DAY = 0.25;
+/** What is known of the day without a witness. */
+const ANY_DAY: DayFactor = { factor: 1, variance: Number.POSITIVE_INFINITY };
 /** Counts that fell are as usual again from this share of what is usual, and have not fallen above the other. */
 const USUAL = { again: 0.5, least: 0.33, most: 1.5 } as const;
 const QUIET_MS = 6 * HOUR_MS;
@@ -91,7 +93,8 @@ interface Walked {
 }
 
 /** Back from now, until the counts are as usual. */
-function walk(pieces: Iterable<Piece>, dispersion: Baseline, { rule, now, firingSince }: Question): Walked {
+function walk(pieces: Iterable<Piece>, dispersion: Baseline, question: Question): Walked {
+  const { rule, now, firingSince } = question;
   const spread = createSpread(dispersion);
   const candidates: Candidate[] = [];
   const needed = rule.sensitivity * (rule.implausible === "low" ? WITH_WITNESS : 1);
@@ -99,6 +102,7 @@ function walk(pieces: Iterable<Piece>, dispersion: Baseline, { rule, now, firing
   let isOut: boolean | undefined;
   let [all, sinceFiring]: [Stretch | undefined, Stretch | undefined] = [undefined, undefined];
   let [expected, counted] = [0, 0];
+  let back: Sum = { expected, counted };
   let [wholeSince, day]: [Instant | undefined, number | undefined] = [undefined, undefined];
   let today: Stretch | undefined;
   let isRecent = false;
@@ -111,6 +115,7 @@ function walk(pieces: Iterable<Piece>, dispersion: Baseline, { rule, now, firing
     expected += piece.expected;
     counted += piece.counted;
     const lasts = Math.min(HOUR_MS, piece.to - piece.from);
+    back = hasCounted(back, question) ? addSums(back, piece) : piece;
     spread.add(piece.expected, piece.at.day, lasts > 0 ? (piece.expected * HOUR_MS) / lasts : 0);
     // Too many of minutes are those that are served early.
     const isKept: boolean = isRecent && rule.implausible === "low";
@@ -119,7 +124,7 @@ function walk(pieces: Iterable<Piece>, dispersion: Baseline, { rule, now, firing
     all = { since: piece.from, wholeSince, expected, counted };
     day ??= piece.at.day;
     if (piece.at.day === day) today = all;
-    const isUsual = piece.from >= (firingSince ?? piece.from) && isAsUsual(all, { rule, now, firingSince });
+    const isUsual = piece.from >= (firingSince ?? piece.from) && isAsUsual(all, back, question);
     if (isUsual) return { until, isOut: isOut ?? false, candidates, isUsual, isRecent, all, today, sinceFiring };
     if ((rule.implausible === "low" || ghosts.areMost()) && deviates(all, rule, needed))
       candidates.push({ ...all, ...spread.parts() });
@@ -149,12 +154,20 @@ function deviates({ expected, counted }: Sum, { implausible }: CountsRule, neede
   return counted - expected >= needed && counted >= expected * FAR_MORE;
 }
 
-function isAsUsual({ since, expected, counted }: Stretch, question: Omit<Question, "testimony">): boolean {
-  const { rule, now, firingSince } = question;
+/** `back`: the time before which they did not count enough; they may have counted less since, by chance. */
+function isAsUsual({ since, expected, counted }: Stretch, back: Sum, question: Question): boolean {
+  const { rule, now } = question;
   const some = rule.sensitivity / 3;
-  const least = firingSince === undefined ? USUAL.least : USUAL.again;
-  if (rule.implausible === "low") return counted >= some && counted >= expected * least;
+  if (rule.implausible === "low") return back.counted >= some && hasCounted(back, question);
   return now - since >= QUIET_MS && counted <= expected * USUAL.most + some / 3;
+}
+
+function hasCounted({ expected, counted }: Sum, { firingSince }: Question): boolean {
+  return counted >= expected * (firingSince === undefined ? USUAL.least : USUAL.again);
+}
+
+function addSums(one: Sum, other: Sum): Sum {
+  return { expected: one.expected + other.expected, counted: one.counted + other.counted };
 }
 
 /** A firing alert ends when counts are as usual again, and where nothing is usual any more. */
@@ -181,7 +194,7 @@ function decide({ candidates, isUsual, isRecent, all, today }: Walked, baseline:
   let fallen: Found | undefined;
   for (const stretch of candidates) {
     const nats = surpriseOf(stretch, rule);
-    if (surpriseOf(stretch, rule, 1, 0) < least) continue;
+    if (surpriseOf(stretch, rule, { factor: 1, variance: 0 }) < least) continue;
     const said = allSaid(stretch, rule.implausible === "low" ? today : undefined, testimony);
     const reason = !isRecent ? "nothing_expected" : objection(stretch, said, baseline, rule);
     refused = reason ?? refused;
@@ -249,7 +262,7 @@ function objection(
   const least = NATS[rule.implausible];
   const habit = isLow ? baseline.lull : baseline.surge;
   if (said.is === "silent") return "nobody_seems_there";
-  const isWitnessed = said.is === "confirms" && surpriseOf(stretch, rule, said.factor, DAY_UNKNOWN) >= least;
+  const isWitnessed = said.is === "confirms" && surpriseOf(stretch, rule, said) >= least;
   if (isWitnessed && lacking >= (isLow ? baseline.ownLull : habit)) return undefined;
   if (surpriseOf(stretch, rule) < least) return "chance_explains_it";
   if (lacking < habit * MORE_THAN_A_DAY) return "happens_here";
@@ -259,10 +272,12 @@ function objection(
 }
 
 /** Where nothing is expected, one still may come. */
-function surpriseOf(stretch: Candidate, rule: CountsRule, factor = 1, dayUnknown = 1): number {
+function surpriseOf(stretch: Candidate, rule: CountsRule, day = ANY_DAY): number {
   const { expected, counted, ofDays, ofHours, visit } = stretch;
-  const mean = rule.implausible === "low" ? expected * factor : Math.max(1, expected * factor);
-  return surprise(counted, mean, ofDays * dayUnknown + ofHours + visit / mean);
+  const mean = rule.implausible === "low" ? expected * day.factor : Math.max(1, expected * day.factor);
+  const shared = ofDays * (1 - OWN_DAY);
+  const unknown = ofDays * OWN_DAY + 1 / (1 / shared + 1 / day.variance);
+  return surprise(counted, mean, unknown + ofHours + visit / mean);
 }
 
 function undecided(reason: UndecidedReason): Judged {

@@ -12,13 +12,19 @@ import type { CountsWitness, Implausible } from "./verdict.ts";
 
 export interface Witness extends Counted, Pick<CountsWitness, "kind" | "zone" | "recordingId"> {}
 
+/** How busy the day is: a factor of what is usual, and the variance of this estimate. */
+export interface DayFactor {
+  readonly factor: number;
+  readonly variance: number;
+}
+
 /** `confirms`: the counts are contradicted; `silent`: they are not; `none`: there is nothing to ask. */
 export type Testimony =
-  | { readonly is: "confirms"; readonly named: CountsWitness; readonly factor: number }
+  | ({ readonly is: "confirms"; readonly named: CountsWitness } & DayFactor)
   | { readonly is: "silent" | "none"; readonly named?: undefined };
 
-/** `usual`: of the whole time, also where the witness has no data. */
-type Said = CountsWitness & { readonly expected: number; readonly usual: number };
+/** `usual`: of the whole time, also where the witness has no data; `chance`: variance of the count, due to it and to groups. */
+type Said = CountsWitness & { readonly expected: number; readonly usual: number; readonly chance: number };
 
 /** As share of what is usual. */
 const STILL_COUNTS = 0.5;
@@ -41,7 +47,8 @@ function countedBy(witness: Witness, since: Instant): Said | undefined {
   const { kind, zone, recordingId } = witness;
   const { expected, counted, pieces } = countedSince(witness, since);
   const usual = Math.max(expected, usualSince(witness, since));
-  return pieces > 0 ? { kind, zone, recordingId, expected, counted, usual } : undefined;
+  const chance = expected * (1 + (witness.baseline?.visit ?? 0));
+  return pieces > 0 ? { kind, zone, recordingId, expected, counted, usual, chance } : undefined;
 }
 
 function whileLow(said: readonly Said[]): Testimony {
@@ -61,8 +68,14 @@ function whileLow(said: readonly Said[]): Testimony {
   const seeing = said.filter(
     ({ counted, expected, usual }) => counted >= expected * HARDLY && isSane(counted, usual, most),
   );
-  const sum = (of: "counted" | "expected") => seeing.reduce((total, one) => total + one[of], 0);
-  return { is: "confirms", named, factor: Math.min(1, sum("counted") / Math.max(1, sum("expected"))) };
+  const sum = (of: "counted" | "expected" | "chance") => seeing.reduce((total, one) => total + one[of], 0);
+  const expected = Math.max(1, sum("expected"));
+  return {
+    is: "confirms",
+    named,
+    factor: Math.min(1, sum("counted") / expected),
+    variance: sum("chance") / expected ** 2,
+  };
 }
 
 function isSane(counted: number, usual: number, most: number): boolean {
@@ -94,7 +107,7 @@ function whileHigh(said: readonly Said[]): Testimony {
   const risen = said.some(({ kind, counted, expected }) => counted > expected * NO_MORE_THAN + SOME[kind]);
   if (risen) return { is: "silent" };
   const named = best(said, ({ expected }) => expected);
-  return named ? { is: "confirms", named, factor: 1 } : { is: "none" };
+  return named ? { is: "confirms", named, factor: 1, variance: 0 } : { is: "none" };
 }
 
 /** The tills, then the one of which most is known. */

@@ -349,6 +349,37 @@ describe("low counts", () => {
     return assess({ ...site, entries, sales, zones }).verdicts[1]?.verdict as CountsVerdict;
   }
 
+  test("of before they came back are no news, whatever chance does since", () => {
+    const noon = NOW - 3 * HOUR;
+    const site = shopOf({ now: noon, entries: { 9: 0.12, 10: 0.12, 11: 0.12 } });
+    const verdictWith = (evening: readonly number[]) => {
+      const fallen = [...site.entries.hours].map(([at, n]) => {
+        const hour = (noon - at) / HOUR;
+        return [at, hour > 18 && hour < 55 ? (evening[21 - hour] ?? 0) : n] as const;
+      });
+      return assess({ ...site, entries: { ...site.entries, hours: new Map(fallen) } }, { now: noon }).verdicts[0];
+    };
+    expect(verdictWith([0, 0, 0])?.verdict).toMatchObject({ finding: { reason: "beyond_chance" } });
+    expect(verdictWith([25, 30, 10])?.verdict.is).not.toBe("implausible");
+  });
+
+  test("need more where the witness counts few, and so cannot tell how busy the day is", () => {
+    // Every other day is half as busy again.
+    const busy = (at: number, count: number | null) => (count ?? 0) * (Math.floor(at / DAY) % 2 === 0 ? 0.5 : 1.5);
+    const ofDays = (series: CountSeries) => {
+      return { ...series, hours: new Map([...series.hours].map(([at, n]) => [at, Math.round(busy(at, n))])) };
+    };
+    const foundAt = (sold: number) =>
+      Array.from({ length: 30 }, (_, i) => NOW - 5.5 * HOUR + (i * HOUR) / 6).find((now) => {
+        const site = shopOf({ now, entries: { 9: 0, 10: 0, 11: 0, 12: 0, 13: 0, 14: 0 } });
+        const sales = ofDays(seriesOf({ now, perHour: sold }, "sales", {}));
+        return (
+          assess({ ...site, entries: ofDays(site.entries), sales }, { now }).verdicts[0]?.verdict.is === "implausible"
+        );
+      }) ?? Number.NaN;
+    expect(foundAt(4)).toBeGreaterThan(foundAt(600));
+  });
+
   test("that happen here are no news", () => {
     expect(reasonOf(withLulls([8, 13, 27]))).toBe("happens_here");
   });
