@@ -192,11 +192,15 @@ function decide({ candidates, isUsual, isRecent, all, today }: Walked, baseline:
   let refused: UndecidedReason | undefined;
   let found: Found | undefined;
   let fallen: Found | undefined;
+  const newest = rule.implausible === "low" ? today : undefined;
   for (const stretch of candidates) {
     const nats = surpriseOf(stretch, rule);
     if (surpriseOf(stretch, rule, { factor: 1, variance: 0 }) < least) continue;
-    const said = allSaid(stretch, rule.implausible === "low" ? today : undefined, testimony);
-    const reason = !isRecent ? "nothing_expected" : objection(stretch, said, baseline, rule);
+    const said = allSaid(stretch, newest, testimony);
+    // After a failure that ended, the newest day does not show it.
+    const isOver = newest !== undefined && stretch.since < newest.since && !isMissingIn(newest);
+    const still = isOver ? "chance_explains_it" : objection(stretch, said, baseline, rule);
+    const reason = isRecent ? still : "nothing_expected";
     refused = reason ?? refused;
     if (reason === undefined && isClearer(nats, found)) found = { stretch, said, nats };
     if (nats >= least && isClearer(nats, fallen)) fallen = { stretch, said, nats };
@@ -207,6 +211,10 @@ function decide({ candidates, isUsual, isRecent, all, today }: Walked, baseline:
   if (isUsual) return plausible("as_usual");
   if (!all || all.expected === 0) return undecided("nothing_expected");
   return undecided(all.expected < rule.sensitivity ? "too_early" : "chance_explains_it");
+}
+
+function isMissingIn({ expected, counted }: Sum): boolean {
+  return expected - counted / HARDLY >= LATELY.least;
 }
 
 /**
@@ -225,7 +233,6 @@ function allSaid(
   if (before.is !== "confirms") return before;
   const said = { ...own, factor: Math.min(own.factor, before.factor) };
   if (!today || since >= today.since) return said;
-  if (today.expected - today.counted / HARDLY < LATELY.least) return NO_WITNESS;
   const lately = testimony(today.wholeSince);
   return lately.is === "confirms" ? said : lately;
 }

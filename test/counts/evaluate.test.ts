@@ -363,6 +363,17 @@ describe("low counts", () => {
     expect(verdictWith([25, 30, 10])?.verdict.is).not.toBe("implausible");
   });
 
+  test("of the days before are no news where some are counted today, if few", () => {
+    const now = NOW - 3 * HOUR;
+    const some = (share: number) => {
+      const site = shopOf({ now, perHour: 14, entries: { 9: 0, 10: share, 11: 0 } });
+      const gone = [...site.entries.hours].map(([at, n]) => [at, at > now - 3 * DAY ? 0 : n] as const);
+      return assess({ ...site, entries: { ...site.entries, hours: new Map(gone) } }, { now }).verdicts[0];
+    };
+    expect(some(0)?.verdict).toMatchObject({ finding: { reason: "beyond_chance" } });
+    expect(some(0.6)?.verdict.is).not.toBe("implausible");
+  });
+
   test("need more where the witness counts few, and so cannot tell how busy the day is", () => {
     // Every other day is half as busy again.
     const busy = (at: number, count: number | null) => (count ?? 0) * (Math.floor(at / DAY) % 2 === 0 ? 0.5 : 1.5);
