@@ -85,8 +85,8 @@ export function createUptimeStore(redis: Redis, keys: Keys) {
 
 interface FiguresDocument extends Omit<StoredFigures, "schedules"> {
   readonly schedules: Readonly<Record<string, ScheduleRow>>;
-  /** Earlier builds read them, and find none. */
-  readonly windows: readonly [];
+  /** The figures of earlier builds, which find none here. */
+  readonly windows: readonly (readonly [Figure, Readonly<Record<string, number>>])[];
 }
 
 /** Zone, hours of the week, and the newest bucket: from, to, within. */
@@ -102,9 +102,11 @@ function toRow({ timezone, hours, current }: KnownSchedule): ScheduleRow {
   return [timezone, hours, current.from, current.to, current.withinSchedule ? 1 : 0];
 }
 
-/** Of an earlier build's document only its schedules: its figures are read again at once. */
 function decodeFigures(text: string): StoredFigures {
-  const { at, ids = [], columns = [], schedules = {} } = JSON.parse(text) as Partial<FiguresDocument>;
+  const { at, schedules = {}, windows = [], ...stored } = JSON.parse(text) as Partial<FiguresDocument>;
+  const ids = stored.ids ?? [...new Set(windows.flatMap(([, ratios]) => Object.keys(ratios)))];
+  const columns =
+    stored.columns ?? windows.map(([figure, ratios]) => [figure, ids.map((id) => ratios[id] ?? null)] as const);
   const known = new Map(Object.entries(schedules).map(([id, row]) => [id, fromRow(row)]));
   return { at: at ?? 0, ids, columns, schedules: known };
 }
