@@ -24,7 +24,7 @@ const noMetrics = new Proxy({}, { get: () => () => {} }) as Metrics;
 
 export async function openModelRuntime(options: ModelOptions): Promise<Runtime> {
   const { connections, queues, prefix, ignored, log = silentLogger } = options;
-  const clock = { now: () => queues.time.now(), correct() {} };
+  const clock = { now: () => queues.time.now(), begin() {}, correct() {} };
   const redis = await connections.connect();
   const store = createStore(redis, prefix);
   return {

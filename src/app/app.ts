@@ -113,7 +113,7 @@ async function untilRedisAnswers({ redis, clock, log }: Runtime, signal: AbortSi
   while (!signal.aborted) {
     try {
       if (redis.status === "wait") await redis.connect().catch(() => {});
-      await followRedisClock(redis, clock);
+      await followRedisClock(redis, { now: clock.now, correct: clock.begin });
       await warnOfSettings(redis, log);
       return;
     } catch (thrown) {

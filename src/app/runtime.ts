@@ -29,7 +29,7 @@ export async function openRuntime(
   closer: Closer,
 ) {
   const { config, log, role, clock: own } = options;
-  const clock = own ? { now: () => own.now(), correct: () => {} } : correctedClock(steadyClock());
+  const clock = own ? { now: () => own.now(), begin: () => {}, correct: () => {} } : correctedClock(steadyClock());
   const opened = await openRedis(config.redis, log.child({ component: "redis" }));
   closer.add("embedded Redis", () => opened.close(), 2_500);
   const redis = opened.connect("lenswatch");

@@ -21,12 +21,17 @@ const MAX_STANDSTILL_MS = 60_000;
 
 /**
  * A clock corrected to another machine's (Redis `TIME`), in whole ms. It stands still instead of going backwards, for a
- * minute at most. `correct` takes the other clock's current reading.
+ * minute at most. `correct` takes the other clock's current reading; `begin` too, before anything was done at a time of
+ * this one: it goes back all the way.
  */
-export function correctedClock(source: Clock): Clock & { correct(other: Instant): void } {
+export function correctedClock(source: Clock): Clock & Record<"begin" | "correct", (other: Instant) => void> {
   let offset = 0;
   let latest = Number.NEGATIVE_INFINITY;
   return {
+    begin(other) {
+      offset = Math.round(other - source.now());
+      latest = Number.NEGATIVE_INFINITY;
+    },
     now() {
       latest = Math.max(latest, source.now() + offset);
       return latest;

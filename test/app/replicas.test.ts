@@ -163,6 +163,19 @@ describeWithRedis("several replicas on one Redis", () => {
     expect(await Promise.all([first.end("SIGTERM"), second.end("SIGTERM")])).toEqual([0, 0]);
   });
 
+  it.concurrent("as processes: one on a machine whose clock is ahead has the time of Redis from its first sweep on", async () => {
+    await using stage = await prepareWatch();
+    const ahead = "data:text/javascript,const%20now=Date.now;Date.now=()=>now()%2B30_000";
+    const daemon = await startDaemon(stage.config, { env: { NODE_OPTIONS: `--import=${ahead}` } });
+    await pictured(stage);
+    const { address } = await daemon.logged("listening");
+    const metrics = await metricsOf({ address: String(address) });
+    const sweptAt = sampleOf(metrics, "lenswatch_last_sweep_timestamp_seconds");
+    expect(sweptAt).toBeGreaterThan(0);
+    expect(sweptAt * 1_000).toBeLessThanOrEqual(Date.now() + 1_000);
+    expect(await daemon.end("SIGTERM")).toBe(0);
+  });
+
   it.concurrent("as processes: a rolling update loses nothing and repeats nothing", async () => {
     await using stage = await prepareWatch();
     const [first, second] = cameras(stage);

@@ -31,6 +31,15 @@ test("a small correction back makes it stand still, not go back", () => {
   expect(clock.now()).toBe(T0 + 6_000);
 });
 
+test("one that was not used yet goes back at once", () => {
+  const { clock, set } = machine();
+  expect(clock.now()).toBe(T0);
+  clock.begin(T0 - 30_000.4);
+  expect(clock.now()).toBe(T0 - 30_000);
+  set(T0 + 1_000);
+  expect(clock.now()).toBe(T0 - 29_000);
+});
+
 test("a clock that was far ahead does not stand still until time has caught up", () => {
   const { clock } = machine();
   clock.correct(T0 + 48 * HOUR);
