@@ -64,7 +64,7 @@ export class PollJobs {
       attempted();
       return sweepShards(shards, isOwn);
     };
-    this.slots = new SweepSlots(context, this.#sweepShards);
+    this.slots = new SweepSlots({ ...context, schedules: this.schedules }, this.#sweepShards);
     this.externalAlerts = createExternalAlerts({
       ...context,
       commitIfActive: store.commit,

@@ -67,8 +67,7 @@ export class Schedulers {
       if (!this.#isSilent(job, attempts)) continue;
       // It is not silent, workers are too few: beginning it again would add a second job to those they lag behind with.
       if ((await queues.waiting(job.queue)).has(job.id)) continue;
-      await queues.stop(job.queue, job.id);
-      await this.#begin(job);
+      await this.#beginAgain(job);
       if (job.offsetMs) await queues.add(job.queue, job.data, { id: "now" });
     }
     if (!assigned.known()) return;
@@ -84,6 +83,15 @@ export class Schedulers {
     }
   }
 
+  /**
+   * The job of a slot that has become this replica's runs by the clock of this machine: BullMQ has no other, and that of
+   * the last one may have been ahead.
+   */
+  async takeOver(slot: number): Promise<void> {
+    const job = jobsOf(this.#deps).find(({ queue }) => queue === slotQueue(slot));
+    if (job) await this.#beginAgain(job);
+  }
+
   #isSilent(
     { id, everyMs, subjects }: Pick<PeriodicJob, "id" | "everyMs" | "subjects">,
     attempts: Attempts,
@@ -94,6 +102,11 @@ export class Schedulers {
     this.#begunAt.set(id, begunAt);
     const lastAt = Math.max(begunAt, ...subjects.map((subject) => attempts.get(subject)?.attemptedAt ?? 0));
     return now - lastAt > 2 * everyMs + graceMs;
+  }
+
+  async #beginAgain(job: PeriodicJob): Promise<void> {
+    await this.#deps.queues.stop(job.queue, job.id);
+    await this.#begin(job);
   }
 
   async #begin({ queue, id, everyMs, data, offsetMs }: PeriodicJob): Promise<void> {

@@ -3,6 +3,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { Attempt } from "../store/shards.ts";
 import type { Replicas } from "./active-config.ts";
 import { type Queues, slotQueue } from "./queues.ts";
+import type { Schedulers } from "./schedulers.ts";
 import type { Assigned } from "./shard-assignment.ts";
 import { slotOf } from "./slots.ts";
 
@@ -14,6 +15,7 @@ interface SweepSlotsDeps {
   readonly queues: Pick<Queues, "work" | "drain" | "add">;
   readonly replicas: Pick<Replicas, "ownSlots">;
   readonly assigned: Pick<Assigned, "shards">;
+  readonly schedules: Pick<Schedulers, "takeOver">;
   readonly statusIntervalMs: number;
 }
 
@@ -30,7 +32,7 @@ export class SweepSlots {
 
   /** Takes the slots that have become its own, and leaves those that have not stayed so. */
   async follow(attempts: ReadonlyMap<string, Attempt>): Promise<void> {
-    const { queues, replicas, assigned } = this.#deps;
+    const { queues, replicas, assigned, schedules } = this.#deps;
     const bySlot = Map.groupBy(assigned.shards(), slotOf);
     const own = replicas.ownSlots([...bySlot.keys()]);
     for (const slot of this.#own.difference(own)) {
@@ -41,6 +43,7 @@ export class SweepSlots {
       if (this.#isStopped) return;
       this.#own.add(slot);
       await queues.work(slotQueue(slot), ROUNDS_AT_ONCE, () => this.#sweep(slot));
+      await schedules.takeOver(slot);
       if (this.#isOverdue(bySlot.get(slot) ?? [], attempts)) await queues.add(slotQueue(slot), {}, { id: "now" });
     }
   }
@@ -56,8 +59,9 @@ export class SweepSlots {
     return this.#sweepShards(shards, () => this.#own.has(slot));
   }
 
+  /** A job that was due may have been removed with the last replica's: half an interval counts. */
   #isOverdue(shards: readonly number[], attempts: ReadonlyMap<string, Attempt>): boolean {
-    const since = this.#deps.clock.now() - this.#deps.statusIntervalMs;
+    const since = this.#deps.clock.now() - this.#deps.statusIntervalMs / 2;
     return shards.some((shard) => (attempts.get(`shard:${shard}`)?.attemptedAt ?? 0) < since);
   }
 }

@@ -1,3 +1,4 @@
+import { Queue } from "bullmq";
 import type { Redis } from "ioredis";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { Replicas } from "../../src/cluster/active-config.ts";
@@ -18,21 +19,28 @@ const INTERVAL_MS = 1_000;
 const LOOK_MS = 100;
 /** Long before a replica that is silent is forgotten. */
 const WITHIN_MS = 20_000;
+const PREFIX = "sharing";
 
 type Member = Awaited<ReturnType<typeof join>>;
 
 /** Who swept what, in order. */
 type Swept = { readonly member: string; readonly shard: number }[];
 
+interface Habits {
+  readonly requestTimeoutMs: number;
+  /** Whether it begins again what is silent. */
+  readonly revives: boolean;
+}
+
 /** A replica that notes what it sweeps, as the engine wires it. */
-async function join(member: string, url: string, swept: Swept, requestTimeoutMs: number) {
+async function join(member: string, url: string, swept: Swept, { requestTimeoutMs, revives }: Habits) {
   const connections: Redis[] = [];
   const connect = (name: string) => {
     const connection = connectRedis({ url }, silentLogger, name);
     connections.push(connection);
     return connection;
   };
-  const { shards: store, replicas: membership, keys } = createStore(connect("store"), "sharing");
+  const { shards: store, replicas: membership, keys } = createStore(connect("store"), PREFIX);
   const replicas = new Replicas({ store: membership, clock: systemClock, log: silentLogger, roleOption: "poll" });
   const onFailed = (queue: string, error: Error) => expect.unreachable(`${queue}: ${error.message}`);
   const queues = new Queues({ connect, prefix: keys.queuePrefix, log: silentLogger, onFailed });
@@ -45,7 +53,7 @@ async function join(member: string, url: string, swept: Swept, requestTimeoutMs:
     await store.noteAttempt(`shard:${shard}`, Date.now());
     swept.push({ member, shard });
   }, 8);
-  const slots = new SweepSlots(deps, sweepShards);
+  const slots = new SweepSlots({ ...deps, schedules: schedulers }, sweepShards);
   await queues.open();
   await queues.work("sweep", 8, ({ data }) => sweepShards([Number(data.shard)]));
   await replicas.announce("same");
@@ -56,7 +64,7 @@ async function join(member: string, url: string, swept: Swept, requestTimeoutMs:
   const look = async () => {
     const attempts = await store.attempts();
     await slots.follow(attempts);
-    await schedulers.revive(attempts);
+    if (revives) await schedulers.revive(attempts);
   };
   const timer = setInterval(() => {
     latest = latest.then(look);
@@ -87,11 +95,13 @@ describeWithRedis("replicas that share the shards", () => {
   let members: Member[];
   /** So long that no shard is taken for one that nobody sweeps. */
   let requestTimeoutMs: number;
+  let revives: boolean;
   beforeEach(async () => {
     redis = await startTestRedis();
     swept = [];
     members = [];
     requestTimeoutMs = 600_000;
+    revives = true;
   });
   afterEach(async () => {
     await Promise.all(members.map((member) => member.end()));
@@ -99,7 +109,7 @@ describeWithRedis("replicas that share the shards", () => {
   });
 
   async function joined(...names: string[]): Promise<Member[]> {
-    const more = await Promise.all(names.map((name) => join(name, redis.url, swept, requestTimeoutMs)));
+    const more = await Promise.all(names.map((name) => join(name, redis.url, swept, { requestTimeoutMs, revives })));
     members.push(...more);
     return more;
   }
@@ -152,5 +162,21 @@ describeWithRedis("replicas that share the shards", () => {
     const from = swept.length;
     await until("all are swept", () => new Set(swept.slice(from).map(({ shard }) => shard)).size === SHARDS);
     for (const by of (await nextRounds()).values()) expect(new Set(by)).toEqual(new Set(["b"]));
+  });
+
+  it("a slot that is taken goes by the clock here, however far ahead the one of its last replica was", async () => {
+    revives = false;
+    const connection = connectRedis({ url: redis.url }, silentLogger, "ahead");
+    const { keys, shards: store } = createStore(connection, PREFIX);
+    const startDate = Date.now() + 3_600_000;
+    for (let shard = 0; shard < SHARDS; shard++) {
+      const queue = new Queue(`sweep-${shard}`, { prefix: keys.queuePrefix, connection });
+      await queue.upsertJobScheduler(`slot-${shard}`, { every: INTERVAL_MS, startDate });
+      // Nothing is overdue.
+      await store.noteAttempt(`shard:${shard}`, startDate);
+    }
+    await joined("a");
+    await until("all are swept", () => owners().size === SHARDS);
+    connection.disconnect();
   });
 });
