@@ -6,7 +6,7 @@ import { addBaselines, type Baseline, learnBaseline, type PastOptions } from "./
 import { type CountsRule, judgeCounts } from "./implausible.ts";
 import { type Profile, profileOf } from "./profile.ts";
 import type { CountedRecording, CountedSite, CountSeries } from "./series.ts";
-import { addSources, type Counted, countedSince, track } from "./track.ts";
+import { addSources, type Counted, countedSince, LATE, track } from "./track.ts";
 import type { CountsSubject, SubjectVerdict } from "./verdict.ts";
 import { hear, type Testimony, type Witness } from "./witness.ts";
 
@@ -148,7 +148,10 @@ export function countsOf(site: CountedSite, learned: LearnedSite, now: Instant, 
 function hasCountedIn(outage: Interval, counted: Counted): boolean {
   if (outage.to < counted.now - HOUR_MS) return false;
   const sum = countedSince(counted, Math.max(outage.from + HOUR_MS, counted.now - LASTING_MS));
-  return sum.expected >= ENOUGH && sum.counted >= sum.expected / 2;
+  // What came once it was over is no part of it.
+  const after = countedSince(counted, outage.to - LATE.most);
+  const [expected, came] = [sum.expected - after.expected, sum.counted - after.counted];
+  return expected >= ENOUGH && came >= expected / 2;
 }
 
 function addCounted(all: readonly Counted[]): Counted {

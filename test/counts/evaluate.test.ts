@@ -303,6 +303,14 @@ describe("low counts", () => {
     expect(verdictOf(shop, { now }, "r-shoes")).toMatchObject({ is: "implausible" });
   });
 
+  test("of an outage that ended are explained by it, however many came since", () => {
+    const now = NOW - (2 / 3) * HOUR;
+    const outage = { recordingId: "r-shoes", from: NOW - (13 / 6) * HOUR, to: NOW - HOUR };
+    const shop = { now, perHour: 150, zones: { shoes: { 13: 0, 14: 0.7 }, coats: {} }, tills: {} };
+    expect(verdictOf({ ...shop, outage }, { now }, "r-shoes").is).not.toBe("implausible");
+    expect(verdictOf(shop, { now }, "r-shoes").is).toBe("implausible");
+  });
+
   test("are not explained by another recording that has been offline while they were as usual", () => {
     const outage = { recordingId: "r-coats", from: NOW - 5 * DAY, to: NOW };
     const shop = { zones: { shoes: {}, coats: gone }, tills: {}, entries: { 13: 0, 14: 0 } };
