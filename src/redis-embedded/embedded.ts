@@ -8,7 +8,6 @@
  * down if no other connection has it. A killed lenswatch leaves the server running.
  */
 import type { ChildProcess } from "node:child_process";
-import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { backoffMs } from "../lib/backoff.ts";
@@ -119,7 +118,7 @@ export async function startEmbeddedRedis(options: EmbeddedRedisOptions) {
 async function startOrAdopt(place: Place): Promise<Running> {
   const began = Date.now();
   for (;;) {
-    const answer = await attach({ path: place.socket });
+    const answer = await attach(place.socket);
     if (typeof answer === "object") return { attached: answer };
     const lock = answer === "down" ? await takeLock(place.base) : undefined;
     if (lock) return await startLocked(place, lock);
@@ -136,7 +135,12 @@ async function startOrAdopt(place: Place): Promise<Running> {
 
 async function startLocked(place: Place, lock: Awaited<ReturnType<typeof takeLock>> & object): Promise<Running> {
   try {
-    await endEarlierServer(place.dir, place.log);
+    const pid = await liveServerIn(place.dir);
+    if (pid !== undefined)
+      throw new StoreError(
+        "unavailable",
+        `A redis-server (pid ${pid}) uses ${place.dir}, perhaps that of an earlier lenswatch: stop that one first.`,
+      );
     const started = await launch(place, lock);
     if (!(started instanceof Error)) return started;
     throw new StoreError(
@@ -154,7 +158,7 @@ async function startLocked(place: Place, lock: Awaited<ReturnType<typeof takeLoc
 const STOP_DEADLINE_MS = 5_000;
 
 /** Leaves the server of `dir`, and shuts it down where this was its last user. Bounded, never throws. */
-export async function leave({ connection, pid }: Attached, dir: string, log: Logger): Promise<"shared" | "stopped"> {
+async function leave({ connection, pid }: Attached, dir: string, log: Logger): Promise<"shared" | "stopped"> {
   if (isOver(connection)) return "stopped";
   try {
     if ((await withDeadline(countOthersAndLeave(connection), STOP_DEADLINE_MS)) > 0) return "shared";
@@ -178,27 +182,4 @@ async function untilGone(pid: number): Promise<void> {
     if (Date.now() > deadline) throw new Error(`still running after ${STOP_DEADLINE_MS} ms`);
     await sleep(10);
   }
-}
-
-/**
- * Ends the server of an earlier version, which listened on a TCP port, with all its data on disk. The password is sent
- * only while that server is proven to run: then nobody else can have its port. Throws StoreError `unavailable` where a
- * server stays.
- */
-async function endEarlierServer(dir: string, log: Logger): Promise<void> {
-  const file = join(dir, "redis.json");
-  const pid = await liveServerIn(dir);
-  if (pid !== undefined) {
-    const text = await readFile(file, "utf8").catch(() => "");
-    const [, port, password = ""] = /"port":(\d+),"password":"([0-9a-f]+)"/.exec(text) ?? [];
-    const answer = port && (await attach({ host: "127.0.0.1", port: Number(port), password }));
-    if (typeof answer !== "object" || (await leave(answer, dir, log)) !== "stopped") {
-      throw new StoreError(
-        "unavailable",
-        `A redis-server (pid ${pid}) uses ${dir}, perhaps that of an earlier lenswatch: stop that one first.`,
-      );
-    }
-    log.info({ pid }, "ended the embedded Redis of an earlier version, its data stays");
-  }
-  await rm(file, { force: true });
 }

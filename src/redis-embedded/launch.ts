@@ -45,7 +45,7 @@ export async function launch(
   let deadline = Date.now() + START_DEADLINE_MS;
   while (Date.now() < deadline) {
     const over = ended;
-    const answer = await attach({ path: socket });
+    const answer = await attach(socket);
     if (typeof answer === "object") return { attached: answer, child };
     if (over !== undefined) return new Error(`${over}${await lastLine(dir)}`);
     if (answer === "loading") deadline = Date.now() + START_DEADLINE_MS;
@@ -88,16 +88,11 @@ export interface Attached {
 /** `down`: nothing listens; `loading`: the server reads its data; `silent`: it does not answer as it should. */
 type NoAnswer = "down" | "loading" | "silent";
 
-/** A directory's server, or that of an earlier version. */
-type Listening =
-  | { readonly path: string }
-  | { readonly host: string; readonly port: number; readonly password: string };
-
-/** Connects, and counts this process among the server's users. */
-export async function attach(place: Listening): Promise<Attached | NoAnswer> {
+/** Connects to the socket, and counts this process among the server's users. */
+export async function attach(path: string): Promise<Attached | NoAnswer> {
   let refused = false;
   const connection = new Redis({
-    ...place,
+    path,
     lazyConnect: true,
     enableReadyCheck: false,
     retryStrategy: () => null,
