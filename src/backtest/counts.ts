@@ -71,18 +71,14 @@ type Judge = (when: CountsCondition) => ReturnType<typeof judgeTogether>;
 
 /** What drops together is known by the most sensitive condition on low counts. */
 function judgeAll(conditions: readonly CountsCondition[], judge: Judge) {
-  const byCondition = new Map<string, ReadonlyMap<string, CountsEvidence>>();
-  let keenest: { readonly sensitivity: number; readonly together: ReturnType<Judge>["together"] } | undefined;
-  for (const when of conditions) {
-    if (byCondition.has(countsKey(when))) continue;
-    const { verdicts, together } = judge(when);
-    byCondition.set(countsKey(when), evidenceBySubject(verdicts));
-    const { sensitivity } = when;
-    if (when.implausible === "low" && sensitivity < (keenest?.sensitivity ?? Number.POSITIVE_INFINITY))
-      keenest = { sensitivity, together };
-  }
-  const together = keenest?.together.map((one) => ({ ...one, dropped: one.dropped.length }));
-  return { byCondition, together };
+  const each = [...new Map(conditions.map((when) => [countsKey(when), when]))];
+  const judged = each.map(([key, when]) => ({ key, when, ...judge(when) }));
+  const low = judged.filter(({ when }) => when.implausible === "low");
+  const [keenest] = low.sort((a, b) => a.when.sensitivity - b.when.sensitivity);
+  return {
+    byCondition: new Map(judged.map(({ key, verdicts }) => [key, evidenceBySubject(verdicts)])),
+    together: keenest?.together.map((one) => ({ ...one, dropped: one.dropped.length })),
+  };
 }
 
 /** As it was known then. */
