@@ -155,6 +155,6 @@ export function bucketAt(camera: Camera, startAt: Instant, zone: string): Uptime
 function isWithinHours({ hours }: Camera, at: Instant, zone: string): boolean {
   if (!hours) return true;
   const [from, to] = hours;
-  const hour = localHours.at(at, zone).label % 100;
+  const hour = localHours.at(at, zone).slot % 24;
   return from < to ? hour >= from && hour < to : hour >= from || hour < to;
 }

@@ -7,7 +7,7 @@
  */
 import { HOUR_MS, type Instant } from "../lib/clock.ts";
 import type { Interval } from "../lib/intervals.ts";
-import type { LocalHour } from "../lib/local-hours.ts";
+import { type LocalHour, localDay } from "../lib/local-hours.ts";
 import { type Dispersion, type ExpectedHour, learnDispersion } from "./dispersion.ts";
 import type { CountSeries } from "./series.ts";
 
@@ -87,11 +87,6 @@ export function learnBaseline(series: CountSeries, now: Instant, past: PastOptio
   };
 }
 
-/** The local day of an hour's label. */
-export function labelDay(label: number): number {
-  return Math.floor(label / 100);
-}
-
 /** The baseline of several series added up, where all of them are known. */
 export function addBaselines(baselines: readonly (Baseline | undefined)[]): Baseline | undefined {
   const [first, ...rest] = baselines;
@@ -113,8 +108,8 @@ function cellsOf({ hours }: CountSeries, now: Instant, { hourAt, isClosed }: Pas
   const cells: Cell[] = [];
   for (const [at, count] of hours) {
     if (count === null || !(count >= 0) || at + HOUR_MS > now || at < now - PAST_MS || isClosed?.(at)) continue;
-    const { ofWeek, label } = hourAt(at);
-    cells.push({ at, slot: ofWeek, day: labelDay(label), counted: count });
+    const { ofWeek, slot } = hourAt(at);
+    cells.push({ at, slot: ofWeek, day: localDay(slot), counted: count });
   }
   return cells.sort((a, b) => a.at - b.at);
 }

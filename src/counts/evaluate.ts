@@ -167,7 +167,7 @@ function addCounted(all: readonly Counted[]): Counted {
 const NOTHING: Counted = {
   source: { hours: new Map(), readings: [] },
   baseline: undefined,
-  past: { hourAt: () => ({ ofWeek: 0, label: 0 }), outages: [] },
+  past: { hourAt: () => ({ ofWeek: 0, slot: 0, startsAt: 0 }), outages: [] },
   now: 0,
   pieces: [],
 };

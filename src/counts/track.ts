@@ -8,7 +8,8 @@
  */
 import { HOUR_MS, type Instant } from "../lib/clock.ts";
 import type { Interval } from "../lib/intervals.ts";
-import { type Baseline, labelDay, type PastOptions } from "./baseline.ts";
+import { localDay } from "../lib/local-hours.ts";
+import type { Baseline, PastOptions } from "./baseline.ts";
 import type { CountSeries } from "./series.ts";
 
 /** How late counts are served, ms. */
@@ -70,7 +71,7 @@ function* piecesOf({ source, baseline, past, now }: Omit<Counted, "pieces">): Ge
   let next = readings.findLastIndex(({ at, count }) => at <= now && count !== null);
   const newest = readings[next];
   if (newest) yield* piecesBetween(readings, next, usual, past);
-  let hour = newest ? newest.since - HOUR_MS : hourStart(now, past);
+  let hour = newest ? newest.since - HOUR_MS : past.hourAt(now).startsAt;
   for (; hour + HOUR_MS > now - REACH_MS; hour -= HOUR_MS) {
     const end = hour + HOUR_MS;
     const counted = source.hours.get(hour);
@@ -181,12 +182,12 @@ function usualAt({ usual }: Baseline, past: PastOptions, served: Instant): Usual
     const own = Math.floor(at / QUARTER_MS);
     if (own === quarter) return known;
     quarter = own;
-    const { ofWeek, label } = hourAt(at);
+    const { ofWeek, slot, startsAt } = hourAt(at);
     const mean = isClosed?.(at) ? 0 : usual[ofWeek];
     const isLess = (other: number) => (usual[(ofWeek + other) % 168] ?? 0) < (mean ?? 0) * EDGE;
     const edge = isLess(1) ? "early" : isLess(167) ? "late" : undefined;
-    const isOver = edge !== undefined && hourStart(at, past) + HOUR_MS <= served;
-    known = { mean, day: labelDay(label), hour: label, edge: isOver ? OVER[edge] : edge };
+    const isOver = edge !== undefined && startsAt + HOUR_MS <= served;
+    known = { mean, day: localDay(slot), hour: slot, edge: isOver ? OVER[edge] : edge };
     return known;
   };
 }
@@ -212,7 +213,7 @@ function expectedOver({ from, to }: Interval, last: Usual, usual: UsualAt, past:
 function sumOver<T extends number | undefined>({ from, to }: Interval, usual: UsualAt, past: PastOptions, unknown: T) {
   let expected = 0;
   for (let at = from; at < to; ) {
-    const start = hourStart(at, past);
+    const start = past.hourAt(at).startsAt;
     const end = Math.min(to, start + HOUR_MS);
     const { mean = unknown, edge } = usual(at);
     if (mean === undefined) return unknown;
@@ -229,19 +230,4 @@ function partUntil(ms: number, edge: Usual["edge"]): number {
   if (edge === "over") return Math.min(1, part * 3);
   if (edge === "early") return Math.min(part, 1 / 3);
   return edge === "late" ? Math.max(0, part - 2 / 3) : part;
-}
-
-/** The start of the local hour that contains `at`: where its label changes, on a quarter of an hour. */
-function hourStart(at: Instant, { hourAt }: Pick<PastOptions, "hourAt">): Instant {
-  const quarter = Math.floor(at / QUARTER_MS) * QUARTER_MS;
-  for (let back = 0; back < 4; back++) {
-    const start = quarter - back * QUARTER_MS;
-    if (hourAt(start).label !== hourAt(start - 1).label) return start;
-  }
-  // Where clocks go back, an hour follows one of the same name.
-  for (let on = 1; on <= 4; on++) {
-    const end = quarter + on * QUARTER_MS;
-    if (hourAt(end).label !== hourAt(end - 1).label) return end - HOUR_MS;
-  }
-  return quarter;
 }

@@ -8,10 +8,11 @@
  *   before it, are the spread; with a little for parts of hours, and for what changes from week to week.
  * - A recording that is offline alone may cover no entrance: only what chance does not explain is lost.
  */
-import { DateTime } from "luxon";
 import { median } from "../health/lens.ts";
-import { HOUR_MS, type Instant } from "../lib/clock.ts";
+import { HOUR_MS } from "../lib/clock.ts";
 import { type Interval, lengthIn, subtract, total, union } from "../lib/intervals.ts";
+import { createLocalHours, localDay } from "../lib/local-hours.ts";
+import type { HourAt } from "./baseline.ts";
 import { closedDay } from "./closed.ts";
 import type { CountSeries } from "./series.ts";
 
@@ -74,8 +75,10 @@ export function visitsLost(
 ): VisitsLost | NothingLost {
   const span = [...outage.all, ...outage.some];
   if (total(span) > LONGEST_MS) return "too_long";
-  const counts = createCounts(series, [...span, ...others]);
-  const touched = partsOf(series.timezone, withEvidence(outage, series.timezone, counts));
+  const hours = createLocalHours();
+  const hourAt: HourAt = (at) => hours.at(at, series.timezone);
+  const counts = createCounts(series, [...span, ...others], hourAt);
+  const touched = partsOf(withEvidence(outage, counts, hourAt), hourAt);
   const parts = touched.flatMap(({ slot, all, some }): Part[] => {
     const counted = some > 0 ? counts.served(slot) : null;
     if (counted === undefined) return all > 0 ? [certainPart({ slot, all })] : [];
@@ -96,9 +99,9 @@ function certainPart({ slot, all }: { readonly slot: number; readonly all: numbe
 const ENOUGH_TO_SHOW = 5;
 
 /** A partial outage in whose whole hours nothing was counted is one of everything that counts. */
-function withEvidence({ all, some }: LocationOutage, timezone: string, counts: Counts): LocationOutage {
+function withEvidence({ all, some }: LocationOutage, counts: Counts, hourAt: HourAt): LocationOutage {
   const silent = subtract(some, all).filter((span) => {
-    const whole = partsOf(timezone, { all: [], some: [span] }).filter((part) => part.some === 1);
+    const whole = partsOf({ all: [], some: [span] }, hourAt).filter((part) => part.some === 1);
     const served = whole.map(({ slot }) => counts.served(slot));
     const usual = whole.reduce((sum, { slot }) => sum + (counts.usual(slot) ?? 0), 0);
     return usual >= ENOUGH_TO_SHOW && served.every((count) => count === null || count === 0);
@@ -174,7 +177,7 @@ const bounded = (ratio: number) => Math.max(-Math.LN2, Math.min(Math.LN2, Math.l
 /** Hours that were counted on the days of the outage, or so many days before and after them. */
 function hoursAround(parts: readonly Part[], offsets: readonly number[], counts: Counts): Weighted[] {
   const own = new Set(parts.map(({ slot }) => slot));
-  const days = new Set(parts.flatMap(({ slot }) => offsets.map((by) => Math.floor(slot / DAY) + by)));
+  const days = new Set(parts.flatMap(({ slot }) => offsets.map((by) => localDay(slot) + by)));
   return [...days]
     .flatMap((day) => Array.from({ length: DAY }, (_, hour) => day * DAY + hour))
     .filter((slot) => !own.has(slot) && (counts.usual(slot) ?? 0) > 0 && counts.counted(slot) !== undefined)
@@ -214,25 +217,23 @@ function quantile(sorted: readonly number[], share: number): number {
 type Counts = ReturnType<typeof createCounts>;
 
 /** Counts by local hour since 1970 (`slot`), so that a week before is 168 less. */
-function createCounts({ hours, timezone, closedDays = [] }: CountedHours, outages: readonly Interval[]) {
-  const slotOf = slots(timezone);
-  const out = new Set(partsOf(timezone, { all: union(outages), some: [] }).map(({ slot }) => slot));
+function createCounts({ hours, closedDays = [] }: CountedHours, outages: readonly Interval[], hourAt: HourAt) {
+  const out = new Set(partsOf({ all: union(outages), some: [] }, hourAt).map(({ slot }) => slot));
   const served = new Map<number, number | null>();
-  for (const [at, count] of hours) served.set(slotOf(at), count);
+  for (const [at, count] of hours) served.set(hourAt(at).slot, count);
   const unusual = unusualDays(served, out);
   const known = new Map<number, number | undefined>();
   const isClosed = closedDay(closedDays);
-  const dayOf = (slot: number) => Math.floor(slot / DAY);
 
   function usualOf(slot: number): number | undefined {
-    if (isClosed(dayOf(slot))) return 0;
+    if (isClosed(localDay(slot))) return 0;
     const around = [];
     let silent = 0;
     for (let week = 1; week <= WEEKS; week += 1) {
       const at = slot - week * WEEK;
-      const count = out.has(at) || isClosed(dayOf(at)) ? undefined : served.get(at);
+      const count = out.has(at) || isClosed(localDay(at)) ? undefined : served.get(at);
       if (count === null) silent += 1;
-      else if (count !== undefined && !unusual.has(dayOf(at))) around.push(count);
+      else if (count !== undefined && !unusual.has(localDay(at))) around.push(count);
     }
     if (around.length >= FEWEST_WEEKS) return around.reduce((a, b) => a + b) / around.length;
     return around.length === 0 && silent >= FEWEST_WEEKS ? 0 : undefined;
@@ -253,10 +254,10 @@ function createCounts({ hours, timezone, closedDays = [] }: CountedHours, outage
 function unusualDays(served: ReadonlyMap<number, number | null>, out: ReadonlySet<number>): Set<number> {
   const days = new Map<number, number>();
   for (const [slot, count] of served) {
-    const day = Math.floor(slot / DAY);
+    const day = localDay(slot);
     if (count !== null && !out.has(slot)) days.set(day, (days.get(day) ?? 0) + count);
   }
-  const weekdays = Map.groupBy(days, ([day]) => ((day % 7) + 7) % 7);
+  const weekdays = Map.groupBy(days, ([day]) => day % 7);
   const unusual = new Set<number>();
   for (const all of weekdays.values()) {
     const usual = median(all.map(([, sum]) => sum));
@@ -266,14 +267,13 @@ function unusualDays(served: ReadonlyMap<number, number | null>, out: ReadonlySe
 }
 
 /** The local hours that an outage touches, and which share of each. */
-function partsOf(timezone: string, { all, some }: LocationOutage) {
-  const slotOf = slots(timezone);
+function partsOf({ all, some }: LocationOutage, hourAt: HourAt) {
   const rest = subtract(some, all);
   const parts = new Map<number, { slot: number; all: number; some: number }>();
   for (const { from, to } of union([...all, ...some])) {
     for (let at = from; at < to; ) {
-      const end = Math.min(to, endOfHour(at, slotOf));
-      const slot = slotOf(at);
+      const { slot, startsAt } = hourAt(at);
+      const end = Math.min(to, startsAt + HOUR_MS);
       const part = parts.get(slot) ?? { slot, all: 0, some: 0 };
       const bounds = { from: at, to: end };
       part.all += lengthIn(all, bounds) / HOUR_MS;
@@ -283,28 +283,4 @@ function partsOf(timezone: string, { all, some }: LocationOutage) {
     }
   }
   return [...parts.values()];
-}
-
-const QUARTER_MS = HOUR_MS / 4;
-
-/** Offsets of all zones are multiples of a quarter of an hour. */
-function endOfHour(at: Instant, slotOf: (at: Instant) => number): Instant {
-  let end = (Math.floor(at / QUARTER_MS) + 1) * QUARTER_MS;
-  while (slotOf(end) === slotOf(at)) end += QUARTER_MS;
-  return end;
-}
-
-/** Offsets are computed for each day once, and for each instant of a day on which they change. */
-function slots(timezone: string): (at: Instant) => number {
-  const offsets = new Map<number, number>();
-  const compute = (at: Instant) => (DateTime.fromMillis(at, { zone: timezone }).offset || 0) * 60_000;
-  function offsetOn(day: number): number {
-    if (!offsets.has(day)) offsets.set(day, compute(day * DAY * HOUR_MS));
-    return offsets.get(day) ?? 0;
-  }
-  return (at) => {
-    const day = Math.floor(at / (DAY * HOUR_MS));
-    const offset = offsetOn(day);
-    return Math.floor((at + (offset === offsetOn(day + 1) ? offset : compute(at))) / HOUR_MS);
-  };
 }

@@ -48,17 +48,17 @@ export function learnSchedule(
   hourAt: HourAt,
 ): LearnedSchedule | undefined {
   // An hour is learned once the service has had the time to report it.
-  const unfinished = hourAt(now - SETTLING_MS).label;
-  let last = known ? hourAt(known.until).label : 0;
+  const unfinished = hourAt(now - SETTLING_MS).slot;
+  let last = known ? hourAt(known.until).slot : 0;
   let until = known?.until ?? 0;
   const seen = new Map<number, { ofWeek: number; within: boolean }>();
   for (const { startAt, withinSchedule } of buckets) {
-    const { ofWeek, label } = hourAt(startAt);
-    if (startAt <= until || label >= unfinished) continue;
+    const { ofWeek, slot } = hourAt(startAt);
+    if (startAt <= until || slot >= unfinished) continue;
     until = startAt;
-    if (label <= last && !seen.has(label)) continue;
-    last = Math.max(last, label);
-    seen.set(label, { ofWeek, within: withinSchedule || (seen.get(label)?.within ?? false) });
+    if (slot <= last && !seen.has(slot)) continue;
+    last = Math.max(last, slot);
+    seen.set(slot, { ofWeek, within: withinSchedule || (seen.get(slot)?.within ?? false) });
   }
   if (seen.size === 0) return known;
   const hours = [...(known?.hours ?? NOTHING.toString(32).repeat(HOURS))];

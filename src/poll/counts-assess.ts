@@ -2,7 +2,6 @@
 import { usualEntries } from "../alerting/impact.ts";
 import { matchesAll } from "../alerting/matcher.ts";
 import type { Config } from "../config/config.ts";
-import { labelDay } from "../counts/baseline.ts";
 import { closedOn } from "../counts/closed.ts";
 import { assessCounts, countsOf, type LearnedSite, learnSite, type SiteAssessment } from "../counts/evaluate.ts";
 import type { CountedRecording, CountedSite, CountSeries } from "../counts/series.ts";
@@ -12,7 +11,7 @@ import type { Rule } from "../health/rule.ts";
 import type { RecordingState, ShardState } from "../health/shard-state.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { Interval } from "../lib/intervals.ts";
-import { createLocalHours, type LocalHours } from "../lib/local-hours.ts";
+import { createLocalHours, type LocalHours, localDay } from "../lib/local-hours.ts";
 import type { CountedHour } from "../store/count-verdicts.ts";
 import type { KeptSeries } from "../store/counts.ts";
 import type { Store } from "../store/store.ts";
@@ -155,7 +154,7 @@ function wholeDays({ hours: counted, timezone }: CountSeries, before: Instant, h
   const past = [...counted].flatMap(([hour, entries]) =>
     hour < before ? [{ ...hours.at(hour, timezone), entries }] : [],
   );
-  return [...Map.groupBy(past, ({ label }) => labelDay(label)).values()].flatMap((day) => {
+  return [...Map.groupBy(past, ({ slot }) => localDay(slot)).values()].flatMap((day) => {
     const known = day.flatMap(({ entries }) => entries ?? []);
     if (day.length < HOURS_OF_DAY || known.length === 0) return [];
     return [{ weekday: Math.floor((day[0]?.ofWeek ?? 0) / 24), entries: known.reduce((sum, one) => sum + one) }];

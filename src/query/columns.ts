@@ -2,7 +2,8 @@
 import { DateTime } from "luxon";
 import type { Location, Recording, UptimeBucket } from "../health/recording.ts";
 import { ratioBetween } from "../health/uptime.ts";
-import type { LocalHours } from "../lib/local-hours.ts";
+import { DAY_MS } from "../lib/clock.ts";
+import { type LocalHours, localDay } from "../lib/local-hours.ts";
 import { dayOfIndex } from "../lib/when.ts";
 import type { MetricReplyRow } from "../service/metric-rows.ts";
 import type { Ask, QueryRoute } from "./ask.ts";
@@ -132,10 +133,8 @@ export function uptimeCells(
     }));
   }
   if (every === undefined) return [sumCells(buckets)];
-  const days = Map.groupBy(buckets, ({ startAt }) =>
-    String(hours.at(startAt, timezone).label).slice(0, "20260131".length),
-  );
-  const periods = Map.groupBy(days, ([day]) => periodName(DateTime.fromFormat(day, "yyyyMMdd"), every));
+  const days = Map.groupBy(buckets, ({ startAt }) => localDay(hours.at(startAt, timezone).slot));
+  const periods = Map.groupBy(days, ([day]) => periodName(DateTime.fromMillis(day * DAY_MS, { zone: "utc" }), every));
   return [...periods].map(([name, of]) => ({ [every]: name, ...sumCells(of.flatMap(([, within]) => within)) }));
 }
 

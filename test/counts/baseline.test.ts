@@ -14,7 +14,7 @@ const hourAt = (timezone: string) => (at: number) => hours.at(at, timezone);
 function learn(now: number, timezone: string, counted: (local: { hour: number; daysAgo: number }) => number | null) {
   const past = new Map<number, number | null>();
   for (let at = now - 56 * DAY; at < now; at += HOUR) {
-    past.set(at, counted({ hour: hourAt(timezone)(at).label % 100, daysAgo: Math.ceil((now - at) / DAY) }));
+    past.set(at, counted({ hour: hourAt(timezone)(at).slot % 24, daysAgo: Math.ceil((now - at) / DAY) }));
   }
   const series = { locationId: "l1", timezone, hours: past, readings: [] };
   return learnBaseline(series, now, { hourAt: hourAt(timezone), outages: [] });

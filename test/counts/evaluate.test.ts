@@ -25,7 +25,7 @@ const hours = createLocalHours();
 const NO_COUNTS = {
   source: { hours: new Map<number, number>(), readings: [] },
   baseline: undefined,
-  past: { hourAt: () => ({ ofWeek: 0, label: 0 }), outages: [] },
+  past: { hourAt: () => ({ ofWeek: 0, slot: 0, startsAt: 0 }), outages: [] },
   now: NOW,
 };
 
@@ -414,7 +414,7 @@ describe("low counts", () => {
     const now = Date.UTC(2026, 2, 30, 9);
     const midnight = Date.UTC(2026, 2, 29, 22);
     const isOpen = (at: number) => {
-      const hour = hours.at(at, timezone).label % 100;
+      const hour = hours.at(at, timezone).slot % 24;
       return hour >= OPENS && hour < CLOSES;
     };
     const past = Array.from({ length: 56 * 24 }, (_, i) => midnight - (i + 1) * HOUR);

@@ -1,8 +1,8 @@
 /** The days of a digest and of the weeks before, the uptime of a location on each, and times outside schedules. */
 import { DateTime } from "luxon";
-import type { Instant } from "../../lib/clock.ts";
+import { DAY_MS, type Instant } from "../../lib/clock.ts";
 import { type Interval, union } from "../../lib/intervals.ts";
-import type { LocalHours } from "../../lib/local-hours.ts";
+import { type LocalHours, localDay } from "../../lib/local-hours.ts";
 import { dayOf } from "../../lib/when.ts";
 import type { DigestScope, RecordingFigures } from "../digest.ts";
 
@@ -17,10 +17,10 @@ export function digestCalendar({ period, timezone }: DigestScope, localHours: Lo
   const last = DateTime.fromMillis(period.to - 1, { zone: timezone });
   const days = Array.from({ length: DAYS_BACK }, (_, i) => last.minus({ days: DAYS_BACK - 1 - i }));
   const dates: readonly string[] = days.map((day) => day.toFormat("yyyy-MM-dd"));
-  const labels = dates.map((date) => Number(date.replaceAll("-", "")));
-  const indexes = new Map(labels.map((label, i) => [label, i]));
+  const numbers = dates.map((date) => Date.parse(date) / DAY_MS);
+  const indexes = new Map(numbers.map((number, i) => [number, i]));
   const periodFrom = Math.max(0, dates.indexOf(dayOf(period.from, timezone)));
-  const labelOf = (at: Instant, zone: string) => Math.floor(localHours.at(at, zone).label / 100);
+  const numberOf = (at: Instant, zone: string) => localDay(localHours.at(at, zone).slot);
   return {
     /** `YYYY-MM-DD`, oldest first, the period's last day last. */
     dates,
@@ -31,9 +31,9 @@ export function digestCalendar({ period, timezone }: DigestScope, localHours: Lo
     /** Index of the first day shown by location: the period's own, at least a week. */
     shownFrom: Math.min(periodFrom, DAYS_BACK - WEEK),
     /** Index in `dates` of the local day of an instant; undefined: not among them. */
-    indexAt: (at: Instant, zone: string) => indexes.get(labelOf(at, zone)),
+    indexAt: (at: Instant, zone: string) => indexes.get(numberOf(at, zone)),
     /** Whether that local day is over at an instant. */
-    isOver: (index: number, at: Instant, zone: string) => Number(labels[index]) < labelOf(at, zone),
+    isOver: (index: number, at: Instant, zone: string) => Number(numbers[index]) < numberOf(at, zone),
   };
 }
 
