@@ -100,7 +100,7 @@ export class Schedulers {
     const now = this.#deps.clock.now();
     const begunAt = Math.min(this.#begunAt.get(id) ?? now, now);
     this.#begunAt.set(id, begunAt);
-    const lastAt = Math.max(begunAt, ...subjects.map((subject) => attempts.get(subject)?.attemptedAt ?? 0));
+    const lastAt = Math.max(begunAt, ...subjects.map((subject) => triedAt(attempts.get(subject))));
     return now - lastAt > 2 * everyMs + graceMs;
   }
 
@@ -130,6 +130,11 @@ export class Schedulers {
       }
     }
   }
+}
+
+/** A replica of a later build may be able to read what this one cannot. */
+function triedAt({ attemptedAt, goodAt, isUnreadable }: Attempt = { attemptedAt: 0, goodAt: 0 }): Instant {
+  return isUnreadable ? goodAt : attemptedAt;
 }
 
 function jobsOf(deps: SchedulersDeps): PeriodicJob[] {

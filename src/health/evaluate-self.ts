@@ -19,6 +19,8 @@ export interface Attempt {
   readonly goodAt: Instant;
   readonly attemptedAt: Instant;
   readonly error?: string | undefined;
+  /** Of a shard: it was not asked for, as what is stored of it cannot be read. */
+  readonly isUnreadable?: boolean | undefined;
   /** Of the fleet: since when it is watched without a pause. */
   readonly since?: Instant | undefined;
   /** The time since the good sweep before, ms, where the service answers and sweeps are too far apart all the same. */
@@ -190,7 +192,8 @@ function serviceEvaluator(evidence: SelfEvidence, context: SelfContext): Evaluat
   const causes = (rule: Rule) =>
     isUnreachable(rule) ? sweeps.failed : [...others, ...sweeps.failed, ...sweeps.partly, ...uncounted];
   const failure = (rule: Rule) => causes(rule).find(({ error }) => error)?.error;
-  const health = healthOf(evidence, context);
+  const isUnreadable = sweeps.failed.length > 0 && sweeps.failed.every((one) => one.isUnreadable);
+  const health = isUnreadable ? undefined : healthOf(evidence, context);
   const detail = (rule: Rule) => [failure(rule), isUnreachable(rule) && health].filter(Boolean).join(" ") || undefined;
   return {
     subject: serviceSubject,
@@ -207,7 +210,7 @@ function serviceEvaluator(evidence: SelfEvidence, context: SelfContext): Evaluat
       detail: detail(rule),
       // The other summaries name the part that does not answer.
       restated:
-        isUnreachable(rule) || (others.length + uncounted.length === 0 && !isLate)
+        !isUnreadable && (isUnreachable(rule) || (others.length + uncounted.length === 0 && !isLate))
           ? generatedOf(rule, ["summary"])
           : [],
     }),
@@ -217,6 +220,7 @@ function serviceEvaluator(evidence: SelfEvidence, context: SelfContext): Evaluat
       const lasting = uncounted.length > 0 && !isPartly && figures === PARTLY_UNREACHABLE ? STALE_COUNTS : figures;
       const answers = lacking.length > 0 ? RECORDINGS_LACKING : lasting;
       const named = stale ? STALE_UPTIMES : listFailing ? LIST_FAILING : answers;
+      if (isUnreadable) return describe(rule, {}, UNREADABLE, detail(rule));
       const partly = isLate && named === PARTLY_UNREACHABLE ? lateSweeps(sweeps.late, shards.length, context) : named;
       return describe(rule, {}, isUnreachable(rule) ? UNREACHABLE : partly, detail(rule));
     },
@@ -248,6 +252,10 @@ const UNREACHABLE = [
 const PARTLY_UNREACHABLE = [
   "The analytics service is partly unreachable",
   "Sweeps of some locations fail: their recordings keep their last known state.",
+] as const;
+const UNREADABLE = [
+  "Stored state of recordings cannot be read",
+  "They are not evaluated, and their alerts keep their state.",
 ] as const;
 const STALE_UPTIMES = [
   "Uptime figures of the analytics service are stale",

@@ -39,12 +39,13 @@ export type ErrorAnswer = { readonly status: number; readonly code: string; read
 
 const UNAVAILABLE = "lenswatch cannot reach a dependency of this answer; try again in a moment, /readyz says more.";
 
-/** HttpErrors as they are; retryable errors of other folders as 503; 4xx of the framework; everything else as 500. */
+/** HttpErrors as they are; stored data that cannot be read with what to do; retryable errors of other folders as 503; 4xx of the framework; everything else as 500. */
 export function errorAnswerOf(thrown: unknown): ErrorAnswer {
   if (thrown instanceof HttpError) return thrown;
   const { code, statusCode: status } = (thrown ?? {}) as { code?: unknown; statusCode?: unknown };
   if (code === "FST_ERR_HANDLER_TIMEOUT" || (thrown instanceof CodedError && thrown.retryable))
     return { status: 503, code: "unavailable", message: UNAVAILABLE };
+  if (thrown instanceof CodedError && code === "unreadable") return { status: 503, code, message: thrown.message };
   if (status === 413) return { status, code: "too_large", message: "The body is too large; send less at once." };
   if (typeof status === "number" && status >= 400 && status < 500)
     return { status, code: "bad_request", message: "The request could not be understood." };

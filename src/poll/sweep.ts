@@ -1,4 +1,4 @@
-/** The sweep of one shard: read its state, ask the service, evaluate, commit. A failed request is only noted. */
+/** The sweep of one shard: read its state, ask the service, evaluate, commit. What fails is only noted. */
 
 import { lastReadAt } from "../alerting/stale.ts";
 import type { Config } from "../config/config.ts";
@@ -17,6 +17,7 @@ import type { Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
 import { keptFor } from "../lib/kept.ts";
 import type { Service } from "../service/service.ts";
+import { StoreError } from "../store/errors.ts";
 import type { Attempt, CommitResult, ShardCommit } from "../store/shards.ts";
 import type { Store } from "../store/store.ts";
 import type { PollContext } from "./commit.ts";
@@ -112,7 +113,7 @@ class Sweeper {
     const figuresSince = clock.now() - FIGURE_INTERVALS * watch.uptimeIntervalMs;
     const subject = `shard:${shard}`;
     const [before, own, all, counts] = await Promise.all([
-      store.read(shard),
+      this.#read(shard),
       store.attemptsOf([subject]),
       this.#allAttempts(clock.now()),
       this.#deps.followCounts?.(clock.now()),
@@ -121,6 +122,7 @@ class Sweeper {
     const locationIds = assigned.locations(shard);
     // An answer is true of some time since the request: it counts as no newer than that, however slow it is.
     const now = clock.now();
+    if (!before) return "failed";
     const evaluated = this.#evaluated.get(before.state.recordings);
     const answer = await this.#ask(shard, locationIds, { askedAt: now, last: evaluated?.answers });
     if (!answer) return "failed";
@@ -154,23 +156,37 @@ class Sweeper {
     return outcome === "lost" ? "lost" : "ok";
   }
 
+  /** Undefined where what is stored cannot be read: it stays as it is. */
+  async #read(shard: number) {
+    try {
+      return await this.#deps.store.read(shard);
+    } catch (thrown) {
+      if (!(thrown instanceof StoreError && thrown.code === "unreadable")) throw thrown;
+      await this.#noteFailed(shard, thrown, this.#deps.clock.now(), { isUnreadable: true });
+      return undefined;
+    }
+  }
+
   /** The service's answer, with why a part of it is missing; undefined where every request failed. */
   async #ask(
     shard: number,
     locationIds: readonly string[],
     { askedAt, last }: { readonly askedAt: Instant; readonly last: Answers | undefined },
   ) {
-    const { store, clock } = this.#deps;
     try {
       const answer = await this.#askStatus(locationIds, last);
       this.#noteFailing(shard, answer.error);
       return answer;
     } catch (thrown) {
-      const err = toError(thrown);
-      this.#noteFailing(shard, err);
-      await store.noteAttempt(`shard:${shard}`, clock.now(), err.message, askedAt);
+      await this.#noteFailed(shard, toError(thrown), askedAt);
       return undefined;
     }
+  }
+
+  async #noteFailed(shard: number, err: Error, askedAt: Instant, more?: Pick<Attempt, "isUnreadable">): Promise<void> {
+    const { store, clock } = this.#deps;
+    this.#noteFailing(shard, err);
+    await store.noteAttempt(`shard:${shard}`, clock.now(), err.message, askedAt, more);
   }
 
   #noteFailing(shard: number, err: Error | undefined): void {
@@ -204,7 +220,7 @@ class Sweeper {
    * those whose absence is not believed are kept as present.
    */
   async #elsewhere(shard: number, ids: ReadonlySet<string>, { attempts, now }: Pick<Swept, "attempts" | "now">) {
-    const { assigned, inventory, store, watch } = this.#deps;
+    const { assigned, inventory, watch } = this.#deps;
     const shardOf = (id: string) => {
       const known = inventory.recording(id);
       return known && assigned.shardOf(known.locationId);
@@ -212,7 +228,9 @@ class Sweeper {
     const elsewhere = new Map<string, RecordingState>();
     for (const [other, here] of Map.groupBy(ids, shardOf)) {
       if (other === undefined || other === shard) continue;
-      const { sweptAt, slowGaps, recordings } = (await store.read(other)).state;
+      const stored = await this.#read(other);
+      if (!stored) continue;
+      const { sweptAt, slowGaps, recordings } = stored.state;
       if (now - sweptAt > allowedGapMs(slowGaps, watch.statusIntervalMs)) continue;
       const isWhole = !attempts.get(`shard:${other}`)?.absent;
       for (const id of here) {

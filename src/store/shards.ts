@@ -10,9 +10,11 @@ import type { ShardGroups } from "../health/group-counts.ts";
 import type { ShardState } from "../health/shard-state.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";
+import { unlessThrown } from "../lib/errors.ts";
 import { createRecent } from "../lib/recent.ts";
 import type { EncodeLog } from "./decision-log.ts";
 import type { Versioned } from "./documents.ts";
+import { StoreError } from "./errors.ts";
 import { encodeDestination, toWakes } from "./groups.ts";
 import { createJsonHash, createParsedHash, scanHash } from "./hash.ts";
 import { INCIDENTS_KEPT, toIncident } from "./incidents.ts";
@@ -125,22 +127,35 @@ function createEncodeGroups() {
   };
 }
 
-/** Reads shards; `cache` holds each as this process read or wrote it last, while it is used. */
+/**
+ * Reads shards; `cache` holds each as this process read or wrote it last, while it is used. Throws StoreError
+ * `unreadable`.
+ */
 function createShardReader(redis: Redis, keys: Keys) {
   const cache = createRecent<number, StoredShard>(KEPT_MS);
 
   async function read(shard: number): Promise<Versioned<ShardState>> {
     const known = cache.get(shard);
     if (known && (await redis.hget(keys.shard(shard), "n")) === known.nonce) return known;
-    const found: StoredShard =
-      (known && (await readMoves(shard, known))) ?? decodeShard(await redis.hgetall(keys.shard(shard)));
+    const found = (known && (await readMoves(shard, known))) ?? (await readWhole(shard));
     cache.set(shard, found);
     return found;
   }
 
+  async function readWhole(shard: number): Promise<StoredShard> {
+    const fields = await redis.hgetall(keys.shard(shard));
+    try {
+      return decodeShard(fields);
+    } catch (thrown) {
+      if (thrown instanceof StoreError) throw thrown;
+      throw damaged(shard, thrown);
+    }
+  }
+
   async function readMoves(shard: number, known: StoredShard): Promise<StoredShard | undefined> {
     const [nonce, document] = await redis.hmget(keys.shard(shard), "n", "d");
-    return nonce && document ? decodeMoves(nonce, document, known) : undefined;
+    // What cannot be decoded is read whole, and refused there.
+    return nonce && document ? unlessThrown(() => decodeMoves(nonce, document, known)) : undefined;
   }
 
   async function readAll(shards: readonly number[]): Promise<ShardState[]> {
@@ -159,6 +174,11 @@ function createShardReader(redis: Redis, keys: Keys) {
   }
 
   return { cache, read, readAll };
+}
+
+function damaged(shard: number, cause: unknown): StoreError {
+  const message = `What is stored of shard ${shard} is damaged; restore Redis from a backup, or set another redis.prefix.`;
+  return new StoreError("unreadable", message, { cause });
 }
 
 function createCommit(redis: Redis, keys: Keys, encodeLog: EncodeLog) {
@@ -220,7 +240,7 @@ function createAttemptStore(redis: Redis, keys: Keys) {
       now: Instant,
       error?: string,
       askedAt = now,
-      more: Pick<Attempt, "known" | "absent"> = {},
+      more: Pick<Attempt, "known" | "absent" | "isUnreadable"> = {},
     ): Promise<void> {
       const known = (await hash.read([subject])).get(subject);
       if (error !== undefined && known && known.goodAt > askedAt) return;

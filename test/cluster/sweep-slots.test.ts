@@ -30,10 +30,12 @@ interface Habits {
   readonly requestTimeoutMs: number;
   /** Whether it begins again what is silent. */
   readonly revives: boolean;
+  /** As an older build where a newer one writes. */
+  readonly cannotRead?: boolean;
 }
 
 /** A replica that notes what it sweeps, as the engine wires it. */
-async function join(member: string, url: string, swept: Swept, { requestTimeoutMs, revives }: Habits) {
+async function join(member: string, url: string, swept: Swept, { requestTimeoutMs, revives, cannotRead }: Habits) {
   const connections: Redis[] = [];
   const connect = (name: string) => {
     const connection = connectRedis({ url }, silentLogger, name);
@@ -50,6 +52,10 @@ async function join(member: string, url: string, swept: Swept, { requestTimeoutM
   const deps = { clock: systemClock, queues, assigned, replicas, requestTimeoutMs, ...intervals };
   const schedulers = new Schedulers(deps);
   const sweepShards = createSweepShards(async (shard) => {
+    if (cannotRead) {
+      await store.noteAttempt(`shard:${shard}`, Date.now(), "It cannot be read.", Date.now(), { isUnreadable: true });
+      return;
+    }
     await store.noteAttempt(`shard:${shard}`, Date.now());
     swept.push({ member, shard });
   }, 8);
@@ -162,6 +168,14 @@ describeWithRedis("replicas that share the shards", () => {
     const from = swept.length;
     await until("all are swept", () => new Set(swept.slice(from).map(({ shard }) => shard)).size === SHARDS);
     for (const by of (await nextRounds()).values()) expect(new Set(by)).toEqual(new Set(["b"]));
+  });
+
+  it("the shards of one that cannot read them are swept by another that can", async () => {
+    requestTimeoutMs = 0;
+    members.push(await join("a", redis.url, swept, { requestTimeoutMs, revives, cannotRead: true }));
+    await joined("b");
+    await until("all are swept", () => owners().size === SHARDS);
+    await nextRounds();
   });
 
   it("a slot that is taken goes by the clock here, however far ahead the one of its last replica was", async () => {
