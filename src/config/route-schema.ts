@@ -134,45 +134,30 @@ export const inhibitRuleSection = section({
   equal: withDefault("Labels that must be equal in both alerts; missing in both counts as equal.", labelNames, []),
 });
 
+/** Matches alerts of these names; several may be patterns. */
+function called(...alerts: readonly string[]): string {
+  return alerts.length === 1 ? `alertname = "${alerts[0]}"` : `alertname =~ "${alerts.join("|")}"`;
+}
+
+function inhibit(source: string | string[], target: string | string[], ...equal: string[]): RawMap {
+  const matchers = { source_matchers: [source].flat(), target_matchers: [target].flat() };
+  return equal.length === 0 ? matchers : { ...matchers, equal };
+}
+
+const { offline, low_quality, low_uptime, not_uploading, location_offline, camera_server_offline } = names;
+const ofPlace = (wider: string) => called("Recording.*", low_quality, wider, "Counts.*");
+const budgetLabels = ["slo", "organisation", "camera_server", "location_id"];
+const falseCounts = called(names.counts_low, names.counts_high);
+
 /** The inhibit rules of a configuration without any, as written in a file. */
 export const defaultInhibitRules: RawMap[] = [
-  {
-    source_matchers: [`alertname = "${names.location_offline}"`],
-    target_matchers: [`alertname =~ "Recording.*|${names.low_quality}|${names.camera_server_offline}|Counts.*"`],
-    equal: ["location_id"],
-  },
-  {
-    source_matchers: [`alertname = "${names.camera_server_offline}"`],
-    target_matchers: [`alertname =~ "Recording.*|${names.low_quality}|${names.location_offline}|Counts.*"`],
-    equal: ["camera_server"],
-  },
-  {
-    source_matchers: [`alertname = "${names.offline}"`],
-    target_matchers: [
-      `alertname =~ "${names.low_uptime}|${names.low_quality}|${names.missing}|${names.not_uploading}|Counts.*"`,
-    ],
-    equal: ["recording_id"],
-  },
-  {
-    source_matchers: [`alertname = "${names.not_uploading}"`],
-    target_matchers: [`alertname =~ "${names.low_uptime}|Counts.*"`],
-    equal: ["recording_id"],
-  },
-  {
-    source_matchers: [`alertname =~ "${names.counts_low}|${names.counts_high}"`, 'recording_id != ""'],
-    target_matchers: [`alertname =~ "${names.counts_low}|${names.counts_high}"`, 'recording_id = ""'],
-    equal: ["alertname", "location_id"],
-  },
-  {
-    source_matchers: [`alertname = "${names.flapping}"`],
-    target_matchers: [`alertname =~ "${names.offline}|${names.degraded}"`],
-    equal: ["recording_id"],
-  },
-  {
-    source_matchers: [`alertname = "${names.slo_burn_fast}"`],
-    target_matchers: [`alertname = "${names.slo_burn_slow}"`],
-    equal: ["slo", "organisation", "camera_server", "location_id"],
-  },
-  { source_matchers: [`alertname = "${names.service_unreachable}"`], target_matchers: ['location_id != ""'] },
-  { source_matchers: [`alertname = "${names.service_unreachable}"`], target_matchers: ['camera_server != ""'] },
+  inhibit(called(location_offline), ofPlace(camera_server_offline), "location_id"),
+  inhibit(called(camera_server_offline), ofPlace(location_offline), "camera_server"),
+  inhibit(called(offline), called(low_uptime, low_quality, names.missing, not_uploading, "Counts.*"), "recording_id"),
+  inhibit(called(not_uploading), called(low_uptime, "Counts.*"), "recording_id"),
+  inhibit([falseCounts, 'recording_id != ""'], [falseCounts, 'recording_id = ""'], "alertname", "location_id"),
+  inhibit(called(names.flapping), called(offline, names.degraded), "recording_id"),
+  inhibit(called(names.slo_burn_fast), called(names.slo_burn_slow), ...budgetLabels),
+  inhibit(called(names.service_unreachable), 'location_id != ""'),
+  inhibit(called(names.service_unreachable), 'camera_server != ""'),
 ];

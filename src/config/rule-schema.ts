@@ -51,55 +51,31 @@ export const ruleSection = section({
 
 export type RuleInput = z.output<typeof ruleSection.schema>;
 
-const critical: RawMap = { severity: "critical" };
-const warning: RawMap = { severity: "warning" };
+function withSeverity(severity: string) {
+  return (alert: string, when: RawMap, times: RawMap = {}): RawMap => ({ alert, when, ...times, labels: { severity } });
+}
+const [critical, warning] = [withSeverity("critical"), withSeverity("warning")];
+const together = { for: "1m", keep_firing_for: "5m" };
+
+/** Of some recordings, at least this many, all are offline. */
+function allOf(leastRecordings: string): RawMap {
+  return { at_least: "100%", clear_below: "80%", min_recordings: leastRecordings };
+}
 
 /** The rules of a configuration without any, as written in a file. */
 export const defaultRules: RawMap[] = [
-  { alert: names.offline, when: { status: "offline" }, for: "2m", keep_firing_for: "5m", labels: critical },
-  { alert: names.degraded, when: { status: "degraded" }, for: "10m", labels: warning },
-  {
-    alert: names.low_quality,
-    when: { average_quality: { below: "0.7", clear_above: "0.8" } },
-    for: "15m",
-    labels: warning,
-  },
-  {
-    alert: names.low_uptime,
-    when: { overall_uptime: { below: "0.95", clear_above: "0.97", over: "24h" } },
-    labels: warning,
-  },
-  {
-    alert: names.not_uploading,
-    when: { segments_received: { below: "5%", clear_above: "50%", over: "1h" } },
-    for: "20m",
-    labels: warning,
-  },
-  { alert: names.missing, when: { missing: "true" }, for: "10m", labels: warning },
-  { alert: names.flapping, when: { flapping: { high: "30%", low: "20%" } }, labels: warning },
-  {
-    alert: names.location_offline,
-    when: { location_offline: { at_least: "100%", clear_below: "80%", min_recordings: "2" } },
-    for: "1m",
-    keep_firing_for: "5m",
-    labels: critical,
-  },
-  {
-    alert: names.camera_server_offline,
-    when: { group_offline: { by: "camera_server", at_least: "100%", clear_below: "80%", min_recordings: "3" } },
-    for: "1m",
-    keep_firing_for: "5m",
-    labels: critical,
-  },
-  {
-    alert: names.service_unreachable,
-    when: { service: "unreachable" },
-    for: "3m",
-    keep_firing_for: "3m",
-    labels: critical,
-  },
-  { alert: names.service_partly_unreachable, when: { service: "partly_unreachable" }, for: "10m", labels: warning },
-  { alert: names.slo_burn_fast, when: { slo_burn: "fast" }, labels: critical },
-  { alert: names.slo_burn_slow, when: { slo_burn: "slow" }, labels: warning },
-  { alert: names.notifications_failing, when: { notifications: "failing" }, for: "5m", labels: critical },
+  critical(names.offline, { status: "offline" }, { for: "2m", keep_firing_for: "5m" }),
+  warning(names.degraded, { status: "degraded" }, { for: "10m" }),
+  warning(names.low_quality, { average_quality: { below: "0.7", clear_above: "0.8" } }, { for: "15m" }),
+  warning(names.low_uptime, { overall_uptime: { below: "0.95", clear_above: "0.97", over: "24h" } }),
+  warning(names.not_uploading, { segments_received: { below: "5%", clear_above: "50%", over: "1h" } }, { for: "20m" }),
+  warning(names.missing, { missing: "true" }, { for: "10m" }),
+  warning(names.flapping, { flapping: { high: "30%", low: "20%" } }),
+  critical(names.location_offline, { location_offline: allOf("2") }, together),
+  critical(names.camera_server_offline, { group_offline: { by: "camera_server", ...allOf("3") } }, together),
+  critical(names.service_unreachable, { service: "unreachable" }, { for: "3m", keep_firing_for: "3m" }),
+  warning(names.service_partly_unreachable, { service: "partly_unreachable" }, { for: "10m" }),
+  critical(names.slo_burn_fast, { slo_burn: "fast" }),
+  warning(names.slo_burn_slow, { slo_burn: "slow" }),
+  critical(names.notifications_failing, { notifications: "failing" }, { for: "5m" }),
 ];
