@@ -11,13 +11,12 @@ import { decideStorm } from "../alerting/storm.ts";
 import { muteOf } from "../alerting/time-interval.ts";
 import type { Alert } from "../health/alert.ts";
 import type { Transition } from "../health/evaluation.ts";
-import type { Instant } from "../lib/clock.ts";
+import { type Instant, MINUTE_MS } from "../lib/clock.ts";
 import type { ReplayedReceiver, ReplaySetup } from "./setup.ts";
 
 /** One message, to each integration of the receiver. */
 export type ReplayedMessage = { readonly at: Instant; readonly receiver: string; readonly reason: NotifyReason };
 
-const MINUTE_MS = 60_000;
 /** A suppressed group is checked again no more often than this, however short its timers are. */
 const MIN_RECHECK_MS = 1_000;
 const NEVER = Number.POSITIVE_INFINITY;

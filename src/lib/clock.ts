@@ -1,6 +1,7 @@
 /** Milliseconds since the Unix epoch, UTC. Every instant in lenswatch is one. */
 export type Instant = number;
 
+export const MINUTE_MS = 60_000;
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 86_400_000;
 

@@ -56,10 +56,10 @@ export function changeKindOf(value: object): ChangeKind | undefined {
   return (Object.keys(changeShapes) as ChangeKind[]).find((kind) => Object.hasOwn(value, kind));
 }
 
-/** What an impairment event or change says of a recording. */
-export function impairmentOf(change: object): [kind: ImpairmentKind, value: number | boolean] | undefined {
+/** What an event or change that impairs a recording says of it. */
+export function impairmentOf(change: object): [kind: ImpairmentKind, value: number | boolean] {
   const [found] = Object.entries(change).filter(([key]) => Object.hasOwn(unimpaired, key));
-  return found as [ImpairmentKind, number | boolean] | undefined;
+  return found as [ImpairmentKind, number | boolean];
 }
 
 /** Reads a change. Throws SimulatorError `bad_change`. */
@@ -82,10 +82,7 @@ export function applyChange(world: World, change: WorldChange, at?: Instant): vo
     else if (change.kind === "schedule") world.setSchedule(target, change.schedule, at);
     else if (change.kind === "remove") world.remove(target, at);
     else if (change.kind === "rename") world.rename(target, change.rename, at);
-    else {
-      const [kind, value] = impairmentOf(change) ?? [];
-      if (kind && value !== undefined) world.impair(target, kind, value, at);
-    }
+    else world.impair(target, ...impairmentOf(change), at);
   }
 }
 

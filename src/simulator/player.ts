@@ -107,13 +107,10 @@ function createStage(world: World, faults: Faults): (step: ScenarioStep) => void
       case "sees":
       case "freeze":
       case "ghosts":
-      case "turned": {
-        const [kind, value] = impairmentOf(event) ?? [];
+      case "turned":
         if (!begins) world.endImpairments(impairing.get(occurrence) ?? [], at);
-        else if (kind && value !== undefined)
-          impairing.set(occurrence, world.impair(targetOf(world, event), kind, value, at));
+        else impairing.set(occurrence, world.impair(targetOf(world, event), ...impairmentOf(event), at));
         return;
-      }
       case "fault":
         if (begins) {
           faults.set(event.fault, faultParams(event));

@@ -1,5 +1,5 @@
 /** What the service knows of a world's visits, in any span of time and as of any instant; nothing depends on the order of asking. */
-import { HOUR_MS, type Instant } from "../../lib/clock.ts";
+import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from "../../lib/clock.ts";
 import { fraction, keyOf, type SimLocation, type SimRecording } from "../fleet.ts";
 import type { CalendarHour, HourCalendar } from "../local-time.ts";
 import type { Traits } from "../traits.ts";
@@ -34,8 +34,6 @@ interface LocalDay {
   readonly sights: Map<string, DayOfSight>;
 }
 
-const DAY_MS = 24 * HOUR_MS;
-const MINUTE_MS = 60_000;
 /** Time zones are at most so far from UTC. */
 const FARTHEST_MS = 14 * HOUR_MS;
 /** Drawn visits kept, 8 bytes each and as much again for what is counted of them. */

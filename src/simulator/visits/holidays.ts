@@ -1,7 +1,5 @@
 /** Public holidays of a few countries, and days on which shops are fuller than usual. Days count from 1970-01-01. */
-import { HOUR_MS } from "../../lib/clock.ts";
-
-const DAY_MS = 24 * HOUR_MS;
+import { DAY_MS } from "../../lib/clock.ts";
 
 export interface Holiday {
   /** Share of the locations that stay closed. */

@@ -1,10 +1,10 @@
 /** The people of a local day at a location: when each household comes, to which zones it goes, and what is sold. */
+import { MINUTE_MS } from "../../lib/clock.ts";
 import type { CalendarHour } from "../local-time.ts";
 import { type Chance, chanceOf, pick, poisson, within } from "./chance.ts";
 import type { Visits, ZoneShape } from "./parameters.ts";
 import { type DayPlan, hourRate, type Shop } from "./shops.ts";
 
-const MINUTE_MS = 60_000;
 const SLOT_MINUTES = 5;
 const SLOTS_PER_HOUR = 12;
 const EDGE_MINUTES = 30;

@@ -1,14 +1,12 @@
 /** What each location is like, and how each of its days is: opening times, and visits as a share of the usual. */
 
-import { HOUR_MS } from "../../lib/clock.ts";
+import { DAY_MS, HOUR_MS } from "../../lib/clock.ts";
 import { fraction, keyOf, type SimLocation } from "../fleet.ts";
 import type { CalendarHour } from "../local-time.ts";
 import { isClosed } from "../traits.ts";
 import { gaussian, keyOfText, pick, spell, wave, within } from "./chance.ts";
 import { countryOf, type Holiday, holidayOn } from "./holidays.ts";
 import type { ShopProfile, Visits } from "./parameters.ts";
-
-const DAY_MS = 24 * HOUR_MS;
 
 export interface Shop {
   readonly location: SimLocation;

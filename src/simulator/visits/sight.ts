@@ -1,5 +1,5 @@
 /** What a recording makes of the people in its zones: those it counts, and those it counts that are not there. */
-import type { Instant } from "../../lib/clock.ts";
+import { type Instant, MINUTE_MS } from "../../lib/clock.ts";
 import { fraction, keyOf, type SimRecording } from "../fleet.ts";
 import type { CalendarHour } from "../local-time.ts";
 import { deliveryIn, outagesOf } from "../uptime.ts";
@@ -32,7 +32,6 @@ export interface Impairment {
   until: Instant;
 }
 
-const MINUTE_MS = 60_000;
 const DRAW = { order: 91, overlap: 92, detected: 93, sees: 94, turned: 95, aside: 96, ghosts: 97, ghost: 98 };
 /** Of a recording turned aside: what it still sees of its zone, and at most of another. */
 const STILL_SEEN = 0.1;
