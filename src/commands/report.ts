@@ -4,7 +4,7 @@ import { budgetText, lossDuration, reportMarkup, SLO_GROUPS_SHOWN } from "../htt
 import { isoTime } from "../http/query.ts";
 import { type ReportGroupRow, ReportPage } from "../http/v1/report.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
-import { type CsvCell, csvLines } from "../lib/csv.ts";
+import { type CsvColumns, csvTable } from "../lib/csv.ts";
 import { columnPercent, count, counted, exactPercent, nameOf } from "../lib/format.ts";
 import { html } from "../lib/markup.ts";
 import { PAST_EXAMPLES, parsePast } from "../lib/moment.ts";
@@ -66,13 +66,7 @@ const WRITTEN: Readonly<Record<ReportOptions["output"], (report: ReportPage, io:
     const note = `\nTimes are added up over recordings.${gap}\n`;
     return `${period.label}, ${period.timezone}\n\n${objectives}${renderTable(COLUMNS, [...items, all], tableTarget(io))}${note}`;
   },
-  csv: ({ items, slos }) => {
-    const rows = [...items, ...slos];
-    return csvLines([
-      Object.keys(CSV_COLUMNS),
-      ...rows.map((row) => Object.values(CSV_COLUMNS).map((cell) => cell(row))),
-    ]);
-  },
+  csv: ({ items, slos }) => [...csvTable(CSV_COLUMNS, [...items, ...slos])].join(""),
   json: ({ nextCursor: _, ...report }) => asJson(report),
   html: (report) =>
     html`<!doctype html>
@@ -86,15 +80,12 @@ const STYLE = `:root{color-scheme:light dark}body{font:15px/1.5 system-ui,sans-s
 table{border-collapse:collapse;margin:1rem 0}caption{text-align:left;font-weight:600}th,td{padding:.3rem .7rem;text-align:left}
 tr{border-bottom:1px solid #8886}.n{text-align:right;white-space:nowrap}.offline{color:#c33}td i{display:none}.soft{opacity:.8}`;
 
+const ratio = (value: number | null) => columnPercent(value ?? undefined, 2);
+
 const COLUMNS: readonly TableColumn<ReportGroupRow>[] = [
   { head: "NAME", cell: ({ name, id }) => nameOf(name, id), wraps: true },
-  { head: "AVAILABLE", cell: ({ availability }) => columnPercent(availability ?? undefined, 2), align: "right" },
-  {
-    head: "UNPLANNED",
-    cell: ({ unplannedAvailability: one }) => columnPercent(one ?? undefined, 2),
-    align: "right",
-    canDrop: true,
-  },
+  { head: "AVAILABLE", cell: ({ availability }) => ratio(availability), align: "right" },
+  { head: "UNPLANNED", cell: (row) => ratio(row.unplannedAvailability), align: "right", canDrop: true },
   { head: "LOST", cell: ({ lostSeconds }) => lossDuration(lostSeconds), align: "right" },
   { head: "BY CAUSE", cell: causesText, wraps: true },
 ];
@@ -106,10 +97,12 @@ function causesText({ causes }: ReportGroupRow): string {
   return known.map(([cause, seconds]) => `${causeWords[cause as LossCause]} ${lossDuration(seconds)}`).join(", ");
 }
 
-const SLO_COLUMNS: readonly TableColumn<ReportPage["slos"][number]>[] = [
+type SloRow = ReportPage["slos"][number];
+
+const SLO_COLUMNS: readonly TableColumn<SloRow>[] = [
   { head: "SLO", cell: ({ slo, name }) => (name === "" ? slo : `${slo}, ${name}`), wraps: true },
   { head: "OBJECTIVE", cell: ({ objective }) => exactPercent(objective), align: "right" },
-  { head: "ATTAINED", cell: ({ attained }) => columnPercent(attained ?? undefined, 2), align: "right" },
+  { head: "ATTAINED", cell: ({ attained }) => ratio(attained), align: "right" },
   {
     head: "BUDGET LEFT",
     cell: ({ errorBudgetLeft }) => budgetText(errorBudgetLeft),
@@ -118,10 +111,8 @@ const SLO_COLUMNS: readonly TableColumn<ReportPage["slos"][number]>[] = [
   },
 ];
 
-type SloRow = ReportPage["slos"][number];
-
 /** After the groups a row for each objective, whose loss is empty, so that columns can be added up. */
-const CSV_COLUMNS: Readonly<Record<string, (row: Partial<ReportGroupRow & SloRow>) => CsvCell>> = {
+const CSV_COLUMNS: CsvColumns<Partial<ReportGroupRow & SloRow>> = {
   name: ({ name }) => name,
   id: ({ id }) => id,
   recordings: ({ recordings }) => recordings,
@@ -129,7 +120,7 @@ const CSV_COLUMNS: Readonly<Record<string, (row: Partial<ReportGroupRow & SloRow
   known_seconds: ({ knownSeconds }) => knownSeconds,
   lost_seconds: ({ lostSeconds }) => lostSeconds,
   ...Object.fromEntries(
-    lossCauses.map((cause) => [`${cause}_seconds`, ({ causes }: Partial<ReportGroupRow>): CsvCell => causes?.[cause]]),
+    lossCauses.map((cause) => [`${cause}_seconds`, ({ causes }: Partial<ReportGroupRow>) => causes?.[cause]]),
   ),
   availability_ratio: ({ availability }) => availability ?? undefined,
   unplanned_availability_ratio: ({ unplannedAvailability, attained }) => unplannedAvailability ?? attained ?? undefined,

@@ -196,20 +196,12 @@ const columnsAt = (
   { head: "RECORDING", cell: ({ recording, location }) => nameWithin(recording, location), wraps: true },
   { head: "STATUS", cell: ({ status }) => status, style: ({ status }) => STYLES[status] },
   { head: "FOR", cell: ({ since }) => ageText(since, now) },
-  {
-    head: "QUALITY",
-    cell: ({ averageQuality }) => percent(averageQuality ?? undefined) || "–",
-    align: "right",
-    canDrop: true,
-  },
-  {
-    head: "UPTIME 24 H",
-    cell: ({ overallUptime24h }) => percent(overallUptime24h ?? undefined) || "–",
-    align: "right",
-    canDrop: true,
-  },
+  { head: "QUALITY", cell: ({ averageQuality }) => ratio(averageQuality), align: "right", canDrop: true },
+  { head: "UPTIME 24 H", cell: ({ overallUptime24h }) => ratio(overallUptime24h), align: "right", canDrop: true },
   { head: "ALERTS", cell: (row) => row.alerts.map((one) => alertText(one, row, firing, at)).join(" "), wraps: true },
 ];
+
+const ratio = (value: number | null) => percent(value ?? undefined) || "–";
 
 const STYLES = { online: "green", degraded: "yellow", offline: "red", unknown: "magenta" } as const;
 

@@ -4,6 +4,7 @@ import type { LogLine } from "../alerting/decision-log.ts";
 import { type FoldedDecisions, foldDecisions } from "../alerting/fold-decisions.ts";
 import { visitsWords } from "../alerting/uncounted.ts";
 import { ApiCounts } from "../http/v1/counts.ts";
+import type { ApiIncident } from "../http/v1/incidents.ts";
 import type { ApiLocation } from "../http/v1/locations.ts";
 import type { ApiRecording } from "../http/v1/recordings.ts";
 import { ApiDecision, ApiTimeline } from "../http/v1/timeline.ts";
@@ -30,15 +31,8 @@ export interface Explained {
   /** Of a location: its recordings by status. */
   readonly recordings?: z.infer<typeof ApiLocation>["recordings"] | undefined;
   /** Visits that were not counted while alerts fired, newest first. */
-  readonly uncounted: readonly {
-    readonly alertname: string;
-    readonly subject: { readonly kind: string };
-    readonly startsAt: string;
-    readonly endsAt: string | null;
-    readonly estimate: number;
-    readonly low: number;
-    readonly high: number;
-  }[];
+  readonly uncounted: readonly (NonNullable<ApiIncident["uncounted"]> &
+    Pick<ApiIncident, "alertname" | "subject" | "startsAt" | "endsAt">)[];
   /** A line for each decision. */
   readonly all: boolean | undefined;
   readonly now: Instant;

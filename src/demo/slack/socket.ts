@@ -89,26 +89,18 @@ async function acknowledgement(events: EventEmitter, id: string): Promise<unknow
   }
 }
 
+const ANA = { user: "U0ANA", name: "ana", team: slackIds.team, app: slackIds.app };
+
 /** A person; by default Ana, of the workspace of the app. */
-export interface SlackPerson {
-  readonly user?: string;
-  readonly name?: string;
-  readonly team?: string;
-  readonly app?: string;
-}
+export type SlackPerson = Readonly<Partial<Record<keyof typeof ANA, string>>>;
 
 /** The payload of a press (docs.slack.dev: block_actions). */
 export function pressOf(
   message: StandInMessage,
   action: string,
-  {
-    user = "U0ANA",
-    name = "ana",
-    team = slackIds.team,
-    app = slackIds.app,
-    value,
-  }: SlackPerson & { value?: string } = {},
+  { value, ...by }: SlackPerson & { value?: string } = {},
 ) {
+  const { user, name, team, app } = { ...ANA, ...by };
   const block = allBlocks(message).find(({ elements }) => elements?.some((one) => one.action_id === action));
   if (!block) throw new Error(`the message has no ${action}`);
   return {
@@ -127,16 +119,8 @@ export function pressOf(
 export function commandOf(
   { id, name: channel_name }: Pick<StandInChannel, "id" | "name">,
   text: string,
-  { user = "U0ANA", name = "ana", team = slackIds.team, app = slackIds.app }: SlackPerson = {},
+  by: SlackPerson = {},
 ) {
-  return {
-    api_app_id: app,
-    team_id: team,
-    channel_id: id,
-    channel_name,
-    user_id: user,
-    user_name: name,
-    command: "/lenswatch",
-    text,
-  };
+  const { user: user_id, name: user_name, team: team_id, app: api_app_id } = { ...ANA, ...by };
+  return { api_app_id, team_id, channel_id: id, channel_name, user_id, user_name, command: "/lenswatch", text };
 }
