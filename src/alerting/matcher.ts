@@ -119,14 +119,19 @@ function readMatcher(tokens: Tokens, budget: PatternBudget): Matcher {
   }
 }
 
-/** Reads tokens one ahead. The patterns are sticky and have one way to match, so reading is linear. */
+/** One token, or what begins none. Each has one way to match, so reading is linear. */
+const TOKEN =
+  /(?<open>\{)|(?<close>\})|(?<comma>,)|(?<operator>=~|!=|!~|=)|(?<text>[^\s{}!=~,\\"'`]+)|"(?<quoted>(?:[^"\\]|\\.)*)"|\S/gs;
+
+/** Reads tokens one ahead. */
 class Tokens {
-  readonly #text: string;
-  #at = 0;
+  readonly #found: Iterator<RegExpExecArray>;
+  readonly #end: Token;
   next: Token;
 
   constructor(text: string) {
-    this.#text = text;
+    this.#found = text.matchAll(TOKEN);
+    this.#end = { kind: "end", value: "", column: text.length + 1 };
     this.next = this.#read();
   }
 
@@ -147,36 +152,19 @@ class Tokens {
   }
 
   #read(): Token {
-    this.#match(/\s+/y);
-    const column = this.#at + 1;
-    if (this.#at >= this.#text.length) return { kind: "end", value: "", column };
-    const mark = this.#match(/[{},]/y);
-    if (mark) return { kind: mark === "{" ? "open" : mark === "}" ? "close" : "comma", value: mark, column };
-    const operator = this.#match(/=~|!=|!~|=/y);
-    if (operator) return { kind: "operator", value: operator, column };
-    const bare = this.#match(/[^\s{}!=~,\\"'`]+/y);
-    if (bare) return { kind: "text", value: bare, column };
-    return { kind: "text", value: this.#readQuoted(column), column };
+    const found = this.#found.next();
+    return found.done ? this.#end : tokenOf(found.value);
   }
+}
 
-  #readQuoted(column: number): string {
-    const quoted = this.#match(/"(?:[^"\\]|\\.)*"/sy);
-    if (quoted === undefined) {
-      const found = this.#text.charAt(this.#at);
-      if (found === '"') throw new Error(`column ${column}: the closing double quote is missing`);
-      throw new Error(`column ${column}: ${found} must stand inside double quotes`);
-    }
-    const value = unquoteGo(quoted.slice(1, -1));
-    if (value === undefined) {
-      throw new Error(`column ${column}: ${quoted} has an escape or line break a Go string does not allow`);
-    }
-    return value;
-  }
-
-  #match(pattern: RegExp): string | undefined {
-    pattern.lastIndex = this.#at;
-    const found = pattern.exec(this.#text)?.[0];
-    if (found !== undefined) this.#at += found.length;
-    return found;
-  }
+function tokenOf({ 0: written, index, groups = {} }: RegExpExecArray): Token {
+  const column = index + 1;
+  const { quoted, ...plain } = groups;
+  const kind = Object.keys(plain).find((name) => plain[name] !== undefined);
+  if (kind !== undefined) return { kind: kind as TokenKind, value: written, column };
+  if (written === '"') throw new Error(`column ${column}: the closing double quote is missing`);
+  if (quoted === undefined) throw new Error(`column ${column}: ${written} must stand inside double quotes`);
+  const value = unquoteGo(quoted);
+  if (value !== undefined) return { kind: "text", value, column };
+  throw new Error(`column ${column}: ${written} has an escape or line break a Go string does not allow`);
 }
