@@ -3,6 +3,7 @@ import http, { type IncomingMessage } from "node:http";
 import https from "node:https";
 import type { Socket } from "node:net";
 import WebSocket from "ws";
+import { unlessAborted } from "./abort.ts";
 import type { ProxySettings } from "./http-client.ts";
 import { type TlsMaterial, tlsOptions } from "./tls.ts";
 
@@ -46,28 +47,22 @@ export function openWebSocket(
   events: ConnectionEvents,
   signal: AbortSignal,
 ): Promise<Connection> {
-  return new Promise((resolve, reject) => {
-    const ws = dial(url, options);
+  const ws = dial(url, options);
+  const opened = new Promise<Connection>((resolve, reject) => {
     let failure: string | undefined;
-    const fail = (error: unknown) => {
-      signal.removeEventListener("abort", onAbort);
-      reject(error);
-      ws.terminate();
-    };
-    const onAbort = () => fail(signal.reason);
     let transport: Socket | undefined;
     ws.on("error", (error: Error & { code?: string }) => {
       failure = error.code;
-      fail(options.unreachable(error));
+      reject(options.unreachable(error));
+      ws.terminate();
     });
     ws.on("unexpected-response", (_request, response) => {
-      void options.refused(response).then(fail);
+      void options.refused(response).then(reject);
     });
     ws.on("upgrade", (response: IncomingMessage) => {
       transport = response.socket;
     });
     ws.on("open", () => {
-      signal.removeEventListener("abort", onAbort);
       const stopWatching = watch(ws, transport, options.pingIntervalMs);
       ws.on("message", (data) => events.onMessage(data as Buffer));
       ws.on("close", (code, reason) => {
@@ -76,8 +71,10 @@ export function openWebSocket(
       });
       resolve({ send: (text) => ws.send(text, () => {}), close: () => hangUp(ws) });
     });
-    signal.addEventListener("abort", onAbort, { once: true });
-    if (signal.aborted) onAbort();
+  });
+  return unlessAborted(opened, signal).catch((thrown: unknown) => {
+    ws.terminate();
+    throw thrown;
   });
 }
 

@@ -6,6 +6,7 @@
 import type { IncomingMessage } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
+import { unlessAborted } from "../../lib/abort.ts";
 import { backoffMs } from "../../lib/backoff.ts";
 import { toError } from "../../lib/errors.ts";
 import { type ProxySettings, readProxyEnv } from "../../lib/http-client.ts";
@@ -145,17 +146,13 @@ export class SlackSocket {
       this.#open.delete(ending);
       this.#report();
     };
-    const onAbort = () => hello.reject(signal.reason);
     hello.promise.catch(() => {});
-    signal.addEventListener("abort", onAbort, { once: true });
     connection = await openWebSocket(url, this.#options(url), { onMessage, onClose }, signal);
     try {
-      await hello.promise;
+      await unlessAborted(hello.promise, signal);
     } catch (thrown) {
       await connection.close();
       throw thrown;
-    } finally {
-      signal.removeEventListener("abort", onAbort);
     }
     return { connection, openedAt: performance.now(), ending };
   }
