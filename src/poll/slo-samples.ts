@@ -19,6 +19,8 @@ const EVERY_MS = 60_000;
 /** Of all SLOs together; those of further groups are not kept. */
 const MOST_BUDGETS = 500;
 const MOST_NAMED = 3;
+/** Of an SLO that is not configured any more: it may have been left out by mistake. */
+const UNCONFIGURED_KEPT_MS = 86_400_000;
 
 export interface SloSamplesDeps {
   readonly clock: Clock;
@@ -82,7 +84,7 @@ async function sampled(
   await store.save(rows);
   const isOver = ([id, { budget }]: [string, LabelledBudget]) => {
     const slo = config.slos.find((one) => isOf(one, id));
-    return !rows.has(id) && (!slo || now - budget.at > slo.periodMs);
+    return !rows.has(id) && now - budget.at > (slo?.periodMs ?? UNCONFIGURED_KEPT_MS);
   };
   await store.forget([...known].filter(isOver).map(([id]) => id));
   return new Map([...known, ...rows]);

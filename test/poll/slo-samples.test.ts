@@ -7,6 +7,7 @@ import type { LabelledBudget } from "../../src/store/store.ts";
 import { alertState, fleetOf, NOW, recordingState } from "../metrics/fleets.ts";
 
 const MINUTE = 60_000;
+const DAY = 86_400_000;
 type Config = SloSamplesDeps["config"];
 
 const all = { name: "all", objective: 0.99, periodMs: 30 * 86_400_000, matchers: [], by: undefined };
@@ -119,13 +120,18 @@ describe("samples of error budgets", () => {
     ]);
   });
 
-  test("of objectives that were removed or grouped otherwise are deleted", async () => {
+  test("of objectives that were removed or grouped otherwise are kept for a day, as evidence of nothing", async () => {
     const stored = new Map<string, LabelledBudget>();
     await samplesOf({ slos: [all, { ...all, name: "old" }] }, stored).sample();
     expect([...stored.keys()]).toEqual(["all", "old"]);
     const next = samplesOf({ slos: [{ ...all, by: "location" }] }, stored);
     next.clock.at += MINUTE;
     expect((await next.sample())?.map(({ id }) => id)).toEqual(["all/loc-1"]);
+    next.clock.at = NOW + DAY;
+    await next.sample();
+    expect([...stored.keys()]).toEqual(["all", "old", "all/loc-1"]);
+    next.clock.at += MINUTE;
+    await next.sample();
     expect([...stored.keys()]).toEqual(["all/loc-1"]);
   });
 
@@ -158,13 +164,21 @@ describe("samples of error budgets", () => {
     expect(lines).toEqual([[{ kept: 500, leftOut: 2 }, "error budgets left out, too many groups"]]);
   });
 
-  test("are not taken without an objective, which deletes those of before; a failure is no evidence", async () => {
+  test("are not taken without an objective; those of before go on where it is back within a day; a failure is no evidence", async () => {
     const stored = new Map<string, LabelledBudget>();
-    await samplesOf({}, stored).sample();
+    const { sample, clock } = samplesOf({}, stored);
+    await sample();
+    clock.at += MINUTE;
+    await sample();
     const none = samplesOf({ slos: [] }, stored);
     none.fail();
-    none.clock.at += MINUTE;
+    none.clock.at += 2 * MINUTE;
     expect(await none.sample()).toEqual([]);
+    const back = samplesOf({}, stored);
+    for (back.clock.at += DAY; back.clock.at <= NOW + DAY + MINUTE; back.clock.at += MINUTE) await back.sample();
+    expect(sums(stored.get("all"))?.map(([seconds]) => seconds)).toEqual([60, 60]);
+    none.clock.at += 3 * DAY;
+    await none.sample();
     expect([...stored.keys()]).toEqual([]);
     const broken = samplesOf();
     broken.fail();
