@@ -69,7 +69,7 @@ function sharedBy(shares: readonly Share[]): Conversation | undefined {
 /** What the group keeps after a decision; `posted`: of the message that was accepted, if one was. */
 export function keptOf(
   { claim, decision }: Share,
-  { conversation: kind }: Integration,
+  { conversation: kind, isIncident }: Integration,
   now: Instant,
   posted: PostedConversation | undefined,
 ): Pick<Settlement, "conversation" | "shown"> & { readonly rootAt?: Instant } {
@@ -77,6 +77,7 @@ export function keptOf(
   if (!kind) return claim.conversation || claim.shown ? { conversation: "" } : {};
   if (claim.group === coldStartGroup) return {};
   const { conversation: known, recovered } = claim;
+  if (isIncident && !posted && decision.suppressedState.maybeNotified.length > 0) return keptIncident(claim, now);
   // In a summary, a thread of one group stays its own.
   const isApart = posted?.groups !== undefined && known && known.groups === undefined;
   const source: PostedConversation = (isApart ? known : (posted ?? known)) ?? NONE;
@@ -94,6 +95,13 @@ export function keptOf(
     ...(hasRoot && { shown: shownAt(present, now) }),
     ...(hasRoot && isUnknown && { rootAt: now + UPDATE_EVERY_MS }),
   };
+}
+
+/** All that it may have been opened for is suppressed: the last of its groups ends it. */
+function keptIncident({ conversation, joint: id }: Claimed, openedAt: Instant): Pick<Settlement, "conversation"> {
+  if (conversation || id === undefined) return {};
+  // Of two at least; the store knows the others.
+  return { conversation: JSON.stringify({ id, openedAt, groups: 2 } satisfies Conversation) };
 }
 
 /** Nothing is sent, and no update will say that it is over. */

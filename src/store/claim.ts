@@ -3,6 +3,7 @@ import type { Redis } from "ioredis";
 import type { Conversation, ConversationView } from "../alerting/conversation.ts";
 import type { EscalationClocks } from "../alerting/escalation.ts";
 import type { NotificationLogEntry } from "../alerting/notification.ts";
+import type { Integration } from "../alerting/route.ts";
 import type { Alert, Labels } from "../health/alert.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";
@@ -20,7 +21,10 @@ export interface Claimed extends Omit<ConversationView, "now" | "sendResolved" |
   readonly lost: readonly string[];
   /** Members that were due and suppressed when the group was last served. */
   readonly suppressedBefore: readonly string[];
-  /** Members without an entry in the notification log that a claim which died may have notified of. */
+  /**
+   * Members without an entry in the notification log that a claim which died may have notified of; where there are
+   * incidents, also a message of unknown outcome.
+   */
   readonly maybeNotified: readonly string[];
   /** It joins a summary when more groups than this are due; undefined: never. */
   readonly stormGroups: number | undefined;
@@ -151,11 +155,12 @@ function toMember(alert: string | null | undefined, entry: string | null | undef
 }
 
 export function toClaim(
+  { isIncident }: Pick<Integration, "isIncident">,
   { kind, failures, due, isAll, leaseMs }: ClaimHead,
   groups: readonly TakenGroup[],
   members: ReadonlyMap<string, Member>,
 ): Claimed | ClaimedStorm {
-  const all = groups.map((group) => toClaimed(group, members, failures));
+  const all = groups.map((group) => toClaimed(group, members, { failures, isIncident: isIncident === true }));
   const [only] = all;
   if (kind === "group" && only) return only;
   return { kind: "storm", groups: all, due, isAll, leaseMs };
@@ -164,9 +169,11 @@ export function toClaim(
 function toClaimed(
   { row, suppressed, maybe, episodes }: TakenGroup,
   members: ReadonlyMap<string, Member>,
-  failures: number,
+  { failures, isIncident }: { readonly failures: number; readonly isIncident: boolean },
 ): Claimed {
-  const { labels, isInterrupted, conversation, clocks = "{}", ...plain } = row;
+  const { labels, conversation, clocks = "{}", isInterrupted: hasDied, ...plain } = row;
+  // An incident that was opened has to be ended; ending one that was not changes nothing.
+  const isInterrupted = hasDied || (isIncident && row.unsureSince !== undefined);
   const suppressedBefore = JSON.parse(suppressed) as string[];
   const wasSuppressed = new Set(suppressedBefore);
   const alerts: Alert[] = [];

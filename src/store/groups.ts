@@ -164,7 +164,7 @@ function createClaims(redis: Redis, keys: Keys, { finish }: Journal) {
       if (!("groups" in first.head)) return first.head as Exclude<Claim, Claimed | ClaimedStorm>;
       const groups = [...first.groups];
       for (let last = first; last.head.hasMore; groups.push(...last.groups)) last = await take(groups.length);
-      return toClaim(first.head, groups, await readMembers(redis, keys, id, groups));
+      return toClaim(of, first.head, groups, await readMembers(redis, keys, id, groups));
     },
 
     /** Whether any of these episodes fires no longer, as stored. */

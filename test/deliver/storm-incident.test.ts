@@ -28,6 +28,7 @@ describeWithRedis("the incident of a summary of unknown outcome", () => {
   async function begun() {
     const open = new Set<string>();
     const events: string[] = [];
+    const silenced = new Set<string>();
     let [now, isLost] = [T0, true];
     const take = async (notification: Notification) => {
       const event = renderPagerDuty(notification, { sendResolved: true });
@@ -45,6 +46,17 @@ describeWithRedis("the incident of a summary of unknown outcome", () => {
       senders: new Map([[pager.id, { integration: pager, send: take }]]),
       externalUrl: undefined,
       stormMs: 0,
+      suppressions: async (claims) =>
+        claims.map(({ alerts, suppressedBefore, maybeNotified }) => ({
+          muted: undefined,
+          suppressed: new Map(
+            alerts.flatMap(({ id }) => (silenced.has(id) ? [[id, { reason: "silenced", by: "s" }] as const] : [])),
+          ),
+          suppressedBefore: new Set(suppressedBefore),
+          maybeNotified: new Set(maybeNotified),
+          recheckEveryMs: MINUTE,
+          standsFor: new Map(),
+        })),
       toRefusal: () => ({ code: "timeout", retryAfterMs: undefined, scope: "endpoint", message: "lost" }),
       wake: async () => {},
       notified() {},
@@ -60,6 +72,10 @@ describeWithRedis("the incident of a summary of unknown outcome", () => {
     return {
       open,
       events,
+      silence: (...alerts: (typeof a)[]) => {
+        silenced.clear();
+        for (const { id } of alerts) silenced.add(id);
+      },
       end: (...alerts: (typeof a)[]) => commit(now, ...alerts.map((alert) => ends(alert, now))),
       pass: () => {
         now += 10 * MINUTE;
@@ -99,6 +115,37 @@ describeWithRedis("the incident of a summary of unknown outcome", () => {
     await deliver();
     expect([events, open.size]).toEqual([["trigger", "trigger"], 1]);
     await end(a);
+    await deliver();
+    expect([events.at(-1), open.size]).toEqual(["resolve", 0]);
+  });
+
+  it("is resolved with the last of its groups where all were suppressed before it was sent again", async () => {
+    const { open, events, silence, end, deliver } = await begun();
+    silence(a, b, c);
+    await deliver();
+    await deliver();
+    expect([events, open.size]).toEqual([["trigger"], 1]);
+    await end(a);
+    await deliver();
+    await end(b);
+    await deliver();
+    expect(open.size, "c still fires").toBe(1);
+    await end(c);
+    await deliver();
+    expect([events, open.size]).toEqual([["trigger", "resolve"], 0]);
+  });
+
+  it("is continued, and resolved, by a group whose suppression ended", async () => {
+    const { open, events, silence, end, deliver } = await begun();
+    silence(a, b, c);
+    await deliver();
+    silence(b, c);
+    await deliver();
+    expect([events, open.size]).toEqual([["trigger", "trigger"], 1]);
+    await end(a, b);
+    await deliver();
+    expect(open.size, "c still fires").toBe(1);
+    await end(c);
     await deliver();
     expect([events.at(-1), open.size]).toEqual(["resolve", 0]);
   });
