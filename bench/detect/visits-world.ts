@@ -3,6 +3,7 @@ import { EventEmitter } from "node:events";
 import type { Instant } from "../../src/lib/clock.ts";
 import type { Interval } from "../../src/lib/intervals.ts";
 import { findLocation, findRecording } from "../../src/simulator/change.ts";
+import type { SimLocation } from "../../src/simulator/fleet.ts";
 import { createHourCalendar } from "../../src/simulator/local-time.ts";
 import type { Scenario } from "../../src/simulator/scenario.ts";
 import { Traits } from "../../src/simulator/traits.ts";
@@ -47,10 +48,14 @@ export function makeVisitsWorld(options: VisitsWorldOptions) {
   const world = new World({ ...options, traits, visits, clock: { now: () => startedAt }, events: new EventEmitter() });
   const counts = new VisitCounts({ seed, traits, world: visits, calendar: createHourCalendar(), startedAt });
   const locationAt = (id: string) => world.location(id) ?? findLocation(world, id);
-  const places = new Map<string, ReturnType<typeof counts.placeOf>>();
+  /** A location with the zone of that taxonomy, or with its covered entrances. */
+  const placeOf = (location: SimLocation, zone?: string): [location: SimLocation, zones: number[]] => {
+    return [location, counts.zonesOf(location, ({ taxonomy, entrance }) => (zone ? taxonomy === zone : !!entrance))];
+  };
+  const places = new Map<string, ReturnType<typeof placeOf>>();
   const resolve = ({ locationId, zone }: Place) => {
     const key = `${locationId} ${zone ?? ""}`;
-    const place = places.get(key) ?? counts.placeOf(locationAt(locationId), zone);
+    const place = places.get(key) ?? placeOf(locationAt(locationId), zone);
     places.set(key, place);
     return place;
   };

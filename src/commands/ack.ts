@@ -4,6 +4,7 @@ import { z } from "zod";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import { formatDuration } from "../lib/duration.ts";
 import { stripControls } from "../lib/text.ts";
+import { type ListedAlert, readActiveAlerts } from "./cli/active-alerts.ts";
 import {
   type CommandIo,
   durationParser,
@@ -82,14 +83,12 @@ function sentence({ title, until, replaced }: Changed, options: AckOptions, at: 
   return `Acknowledged ${title}: no reminders until ${until ? at(Date.parse(until)) : "it resolves"}.${instead}`;
 }
 
-const Firing = z.object({ fingerprint: z.string(), labels: z.record(z.string(), z.string()) });
-type Firing = z.infer<typeof Firing>;
-
 /** The alert with that fingerprint, else those about the recording or location of that id or name. */
 async function findAlerts(daemon: Daemon, wanted: string): Promise<Found[]> {
   if (FINGERPRINT.test(wanted)) return [{ fingerprint: wanted.toLowerCase(), title: wanted.toLowerCase() }];
-  const alerts = await daemon.get("/api/v2/alerts", {}, z.array(Firing));
-  const isNamed = (label: string) => (alert: Firing) => alert.labels[label]?.toLowerCase() === wanted.toLowerCase();
+  const alerts = await readActiveAlerts(daemon);
+  const isNamed = (label: string) => (alert: ListedAlert) =>
+    alert.labels[label]?.toLowerCase() === wanted.toLowerCase();
   const kinds = ["recording_id", "recording", "location_id", "location"].map((label) => alerts.filter(isNamed(label)));
   const found = kinds.find((some) => some.length > 0) ?? [];
   const places = new Set(found.map(({ labels }) => labels.location_id));
@@ -102,7 +101,7 @@ async function findAlerts(daemon: Daemon, wanted: string): Promise<Found[]> {
 }
 
 /** The recordings and locations of the alerts. */
-function namesIn(alerts: readonly Firing[]) {
+function namesIn(alerts: readonly ListedAlert[]) {
   const rows = alerts.flatMap(({ labels: { recording_id, recording = "", location_id, location = "" } }) => [
     ...(recording_id ? [{ id: recording_id, name: recording, location }] : []),
     ...(location_id ? [{ id: location_id, name: location }] : []),
@@ -110,6 +109,6 @@ function namesIn(alerts: readonly Firing[]) {
   return [...new Map(rows.map((row) => [row.id, row])).values()];
 }
 
-function titleOf({ labels: { alertname = "", recording, location } }: Firing): string {
+function titleOf({ labels: { alertname = "", recording, location } }: ListedAlert): string {
   return [alertname, recording, location].filter((part) => !!part).join(" · ");
 }

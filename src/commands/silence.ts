@@ -16,6 +16,7 @@ import { toError } from "../lib/errors.ts";
 import { counted } from "../lib/format.ts";
 import { MOMENT_EXAMPLES } from "../lib/moment.ts";
 import { stripControls } from "../lib/text.ts";
+import { readActiveAlerts } from "./cli/active-alerts.ts";
 import { type CommandIo, durationParser, localZone, print } from "./cli/command.ts";
 import { asksDaemon, authorFrom, type Daemon, DaemonError, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
 import { silenceSpan } from "./cli/silence-span.ts";
@@ -144,12 +145,10 @@ function collectMatcher(text: string, before: readonly Matcher[] | undefined): M
   }
 }
 
-const FiringAlert = z.object({ labels: z.record(z.string(), z.string()) });
-
 /** A sentence about the silence that was just added. A failed request is no failure: the silence exists. */
 async function effectOf(daemon: Daemon, matchers: readonly Matcher[], isPending: boolean): Promise<string> {
   try {
-    const alerts = await daemon.get("/api/v2/alerts", {}, z.array(FiringAlert));
+    const alerts = await readActiveAlerts(daemon);
     const silenced = alerts.filter(({ labels }) => matchesAll(matchers, labels)).length;
     if (silenced > 0) return `${counted(silenced, "firing alert")} ${isPending ? "would match now" : "silenced"}.`;
     const unknown = await unknownName(daemon, matchers);

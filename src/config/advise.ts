@@ -30,12 +30,7 @@ export function advise(
     ...(input.rules.length === 0 ? [noRules] : []),
     ...countsRules(config),
     ...groupRules(config, routes),
-    ...idleReceivers(
-      config,
-      new Set(
-        routes.flatMap(([{ receiver, escalate }]) => [receiver, ...(escalate ?? []).map((step) => step.receiver)]),
-      ),
-    ),
+    ...idleReceivers(config, routes),
   ];
 }
 
@@ -107,7 +102,9 @@ function routesIn(route: Route, path: Path): (readonly [Route, Path])[] {
   return [[route, path], ...below];
 }
 
-function idleReceivers({ receivers }: Config, routed: ReadonlySet<string>): Finding[] {
+function idleReceivers({ receivers }: Config, routes: readonly (readonly [Route, Path])[]): Finding[] {
+  const steps = routes.flatMap(([route]) => [route, ...(route.escalate ?? [])]);
+  const routed = new Set(steps.map(({ receiver }) => receiver));
   return receivers.flatMap(({ name, ...integrations }, index): Finding[] => {
     const path = ["receivers", index];
     if (Object.values(integrations).every((entries) => entries.length === 0)) {

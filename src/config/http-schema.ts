@@ -115,7 +115,7 @@ export function checkReading(http: HttpInput, web: WebConfig | undefined): Findi
 
 export type HttpConfig = ReturnType<typeof buildHttp>;
 
-type WebSource = { readonly web?: WebConfig; readonly isTls: boolean };
+export type WebSource = { readonly web?: WebConfig; readonly isTls: boolean };
 
 /**
  * The HTTP server's address, and who may do what there; short forms of tokens are entries like the others. `isTls` also

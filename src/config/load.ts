@@ -8,13 +8,13 @@ import { advise } from "./advise.ts";
 import { buildConfig, type Config } from "./config.ts";
 import { crossCheck } from "./cross-check.ts";
 import { type ConfigDocument, type Environment, isMapping, type Raw, readYaml } from "./document.ts";
-import { buildHttp, checkReading, type HttpConfig, httpSection } from "./http-schema.ts";
+import { buildHttp, checkReading, type HttpConfig, httpSection, type WebSource } from "./http-schema.ts";
 import { ConfigError, type ConfigProblem, type Finding, type Path, pathKey, toProblems } from "./problem.ts";
 import { listen } from "./scalars.ts";
 import { rootSection } from "./schema.ts";
 import { codeOf, type ReadSecret, resolveSecrets } from "./secrets.ts";
 import { validate, validateWithSecrets } from "./validate.ts";
-import { buildWeb, type WebConfig, webSection } from "./web-config-schema.ts";
+import { buildWeb, webSection } from "./web-config-schema.ts";
 
 export type LoadedConfig = { readonly config: Config; readonly warnings: readonly ConfigProblem[] };
 
@@ -150,15 +150,10 @@ function secretReader(file: string, onSecretFile: (path: string) => void = () =>
   };
 }
 
-interface ReadWebConfig {
-  /** Undefined without a file, or with problems. */
-  readonly web?: WebConfig;
-  /** Of the file itself. */
+/** Problems are of the file itself, findings of the key that names it; `isTls` is also given where it has some. */
+interface ReadWebConfig extends WebSource {
   readonly problems: readonly ConfigProblem[];
-  /** Of the key that names it. */
   readonly findings: readonly Finding[];
-  /** Whether the file asks for TLS, also where it has problems. */
-  readonly isTls: boolean;
 }
 
 /** The web configuration that a configuration's tree names; `file` is the configuration's own path. Never throws. */

@@ -96,10 +96,9 @@ function truthOf(
   visits: VisitCounts,
 ) {
   const asked = { ...span, asOf: Number.POSITIVE_INFINITY };
-  const [, entrances] = visits.placeOf(location);
-  const zones = recording
-    ? visits.zonesOf(location, ({ taxonomy }) => recording.taxonomies.includes(taxonomy))
-    : entrances;
+  const zones = visits.zonesOf(location, ({ taxonomy, entrance }) =>
+    recording ? recording.taxonomies.includes(taxonomy) : !!entrance,
+  );
   return {
     ...span,
     came: zones.reduce((sum, zone) => sum + visits.trueVisits(location, zone, span), 0),

@@ -22,6 +22,14 @@ type View = "served" | "estimated" | "visible" | "false";
 /** What was wrong with a recording, and when. */
 type Fault = Readonly<Omit<Impairment, "kind">> & { readonly kind: Impairment["kind"] | "offline" };
 
+/** What is counted: in a zone, in a view, by all of its recordings or only one. */
+interface Asked {
+  readonly location: SimLocation;
+  readonly zone: number;
+  readonly view: View;
+  readonly only: SimRecording | undefined;
+}
+
 interface LocalDay {
   readonly n: number;
   readonly hours: readonly CalendarHour[];
@@ -80,13 +88,13 @@ export class VisitCounts {
     only?: SimRecording,
   ): Generator<Float64Array> {
     const until = Math.min(span.to, this.servedUntil(span.asOf));
+    const asked = { location, zone, view, only };
     const isServed = view === "served" || view === "estimated";
     const corrected = isServed && until > span.from ? this.#correctedUntil(location, span.asOf) : until;
     for (const day of this.#daysIn(location, span.from, until)) {
       const final = Math.min(until, corrected);
-      yield between(this.#counted(location, day, zone, view, only, true), span.from, final);
-      if (until > corrected)
-        yield between(this.#counted(location, day, zone, view, only, false), Math.max(span.from, corrected), until);
+      yield between(this.#counted(day, asked, true), span.from, final);
+      if (until > corrected) yield between(this.#counted(day, asked, false), Math.max(span.from, corrected), until);
     }
   }
 
@@ -109,11 +117,6 @@ export class VisitCounts {
       }
     }
     return false;
-  }
-
-  /** A location with the zone of that taxonomy, or with its covered entrances. */
-  placeOf(location: SimLocation, zone?: string): [location: SimLocation, zones: number[]] {
-    return [location, this.zonesOf(location, ({ taxonomy, entrance }) => (zone ? taxonomy === zone : !!entrance))];
   }
 
   /** `missed`: what its recordings, or the one, would have counted within their schedule; `false`: what was no visit. */
@@ -182,28 +185,24 @@ export class VisitCounts {
     return location.recordings.filter(({ taxonomies }) => taxonomies.includes(taxonomy));
   }
 
-  #counted(
-    location: SimLocation,
-    day: LocalDay,
-    zone: number,
-    view: View,
-    only: SimRecording | undefined,
-    isFinal: boolean,
-  ) {
-    const key = `${zone} ${view} ${only?.id ?? ""} ${isFinal}`;
-    let counted = day.counted.get(key);
-    if (counted) return counted;
-    if (isFinal) {
-      const seen = view === "false" ? [] : this.#seen(location, day, zone, view, only);
-      const none = view === "visible" ? [] : this.#falseVisits(location, day, zone, view, only);
-      counted = Float64Array.from(none.length > 0 ? [...seen, ...none] : seen);
-      if (none.length > 0) counted.sort();
-    } else counted = this.#uncorrected(location, this.#counted(location, day, zone, view, only, true));
+  #counted(day: LocalDay, asked: Asked, isFinal: boolean): Float64Array {
+    const key = `${asked.zone} ${asked.view} ${asked.only?.id ?? ""} ${isFinal}`;
+    const known = day.counted.get(key);
+    if (known) return known;
+    const counted = isFinal
+      ? this.#final(day, asked)
+      : this.#uncorrected(asked.location, this.#counted(day, asked, true));
     day.counted.set(key, counted);
     return counted;
   }
 
-  #seen(location: SimLocation, day: LocalDay, zone: number, view: View, only?: SimRecording): Visit[] {
+  #final(day: LocalDay, asked: Asked): Float64Array {
+    const seen = asked.view === "false" ? [] : this.#seen(day, asked);
+    const none = asked.view === "visible" ? [] : this.#falseVisits(day, asked);
+    return none.length === 0 ? Float64Array.from(seen) : Float64Array.from([...seen, ...none]).sort();
+  }
+
+  #seen(day: LocalDay, { location, zone, view, only }: Asked): Visit[] {
     const cover = this.#cover(location, zone).map((recording) => {
       const { delivers, isUsual, sees } = this.#sight(recording, day, view !== "served");
       const counts = view === "visible" ? (visit: Visit) => delivers(minuteOf(visit)) : isUsual ? () => true : sees;
@@ -218,7 +217,7 @@ export class VisitCounts {
     return seen;
   }
 
-  #falseVisits(location: SimLocation, day: LocalDay, zone: number, view: View, only?: SimRecording): Visit[] {
+  #falseVisits(day: LocalDay, { location, zone, view, only }: Asked): Visit[] {
     const { zones } = this.#given.world;
     return this.#cover(location, zone).flatMap((recording) => {
       if (recording.impairments.length === 0 || (only && only.id !== recording.id)) return [];
@@ -262,10 +261,7 @@ export class VisitCounts {
 
   #shop(location: SimLocation) {
     const { seed, world } = this.#given;
-    const known = this.#shops.get(location.id) ?? {
-      shop: shopOf(seed, location, world),
-      days: new Map<number, LocalDay>(),
-    };
+    const known = this.#shops.get(location.id) ?? { shop: shopOf(seed, location, world), days: new Map() };
     this.#shops.set(location.id, known);
     return known;
   }
