@@ -176,13 +176,13 @@ test("a recording that stands in two shards is written once, by its later readin
   ]);
 });
 
-test("two ids that look alike once rendered are still two series", () => {
+test("two ids that look alike once rendered are still two series, of recordings and of locations", () => {
   const ids = [`${"a".repeat(300)}1`, `${"a".repeat(300)}2`, "b\n", "b "];
-  const lines = linesOf(
-    textOf(fleetOf({ recordings: ids.map((id) => recordingState(id)) })),
-    "lenswatch_recording_online",
-  );
-  expect(new Set(lines.map((line) => /recording_id="([^"]*)"/.exec(line)?.[1])).size).toBe(4);
+  const text = textOf(fleetOf({ recordings: ids.map((id) => recordingState(id, { locationId: id })) }));
+  for (const kind of ["recording", "location"] as const) {
+    const lines = linesOf(text, `lenswatch_${kind}_average_quality_ratio`);
+    expect(new Set(lines.map((line) => /_id="([^"]*)"/.exec(line)?.[1])).size, kind).toBe(4);
+  }
 });
 
 test("a large fleet is written in steps of at most a thousand rows, and nothing is lost between them", () => {

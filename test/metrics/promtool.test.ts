@@ -86,6 +86,8 @@ testWithPromtool.each([
 ])("promtool check metrics has nothing to say about %s", async (_, snapshot) => {
   const text = await scrape(snapshot, "text/plain");
   expect(text).toContain("lenswatch_recording_online{");
+  const lines = text.trimEnd().split("\n");
+  expect(new Set(lines).size).toBe(lines.length);
   expect(await promtool(["check", "metrics"], text)).toEqual({ code: 0, said: "" });
 });
 
