@@ -179,12 +179,8 @@ function dueBy(group: Group, at: Instant): void {
 
 function decide(replay: ReceiverReplay, group: Group, now: Instant): GroupDecision {
   const alerts = [...group.members.values()];
-  const notified = new Map(
-    alerts.flatMap(({ id }) => {
-      const one = replay.notified.get(id);
-      return one ? [[id, one] as const] : [];
-    }),
-  );
+  const entries = alerts.flatMap(({ id }) => replay.notified.get(id) ?? []);
+  const notified = new Map(entries.map((entry) => [entry.alert.id, entry]));
   return needsUpdate({
     now,
     repeatIntervalMs: group.route.repeatIntervalMs,

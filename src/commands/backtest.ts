@@ -7,7 +7,7 @@ import { replayCounts } from "../backtest/counts.ts";
 import { planOf, type ReplaySetup, type TimeSpan } from "../backtest/setup.ts";
 import type { Config } from "../config/config.ts";
 import { configFile, loadConfig } from "../config/load.ts";
-import type { Location, Recording } from "../health/recording.ts";
+import type { Location, Recording, RecordingUptime } from "../health/recording.ts";
 import type { Rule } from "../health/rule.ts";
 import { unrecordedIn } from "../health/uptime.ts";
 import { type Clock, DAY_MS, HOUR_MS, type Instant, systemClock } from "../lib/clock.ts";
@@ -203,21 +203,17 @@ async function replay(io: CommandIo, deps: HistoryDeps, { setups, fleet, span, n
   const total = fleet.recordingIds.length;
   const bar = total > 0 ? createBar(io, "{bar} {value} of {total} recordings, {eta_formatted} left", total) : undefined;
   let withHistory = 0;
+  const take = (results: readonly RecordingUptime[], asked: number) => {
+    for (const uptime of results) {
+      recordings.set(uptime.recording.id, uptime.recording);
+      if (uptime.buckets.length > 0) withHistory++;
+      if (leadMs > 0) outages.set(uptime.recording.id, unrecordedIn(uptime.buckets, now));
+      if (!backtests.every((backtest) => backtest.add(uptime))) stopping.abort();
+    }
+    bar?.increment(asked);
+  };
   try {
-    await readHistories(
-      { ...deps, signal },
-      fleet.recordingIds,
-      daysOf(setups, span, now, leadMs),
-      (results, asked) => {
-        for (const uptime of results) {
-          recordings.set(uptime.recording.id, uptime.recording);
-          if (uptime.buckets.length > 0) withHistory++;
-          if (leadMs > 0) outages.set(uptime.recording.id, unrecordedIn(uptime.buckets, now));
-          if (!backtests.every((backtest) => backtest.add(uptime))) stopping.abort();
-        }
-        bar?.increment(asked);
-      },
-    );
+    await readHistories({ ...deps, signal }, fleet.recordingIds, daysOf(setups, span, now, leadMs), take);
   } catch (thrown) {
     if (!stopping.signal.aborted) throw thrown;
   } finally {

@@ -34,10 +34,8 @@ export async function storePastCounts(
   const { lastHour } = localDays("UTC", deps.now);
   const hours = Array.from({ length: HOURS_KEPT }, (_, back) => lastHour - back * HOUR_MS);
   const entries = await read("entries", hours);
-  const inZones = await read(
-    "zones",
-    hours.filter((_, back) => back < WEEK || (back + 4) % WEEK < 26),
-  );
+  const hoursOfZones = hours.filter((_, back) => back < WEEK || (back + 4) % WEEK < 26);
+  const inZones = await read("zones", hoursOfZones);
   for (const { id, timezone } of locations) {
     const { today } = localDays(timezone, deps.now);
     const kept = (all: ReadonlyMap<Instant, ServedCounts>, zone = "") =>

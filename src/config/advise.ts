@@ -63,6 +63,8 @@ function countsRules({ rules, counts }: Config): Finding[] {
 }
 
 const OF_LOCATIONS = ["location_id", "location"];
+const EACH_NOTIFIED = "one; without it each recording of the group is notified as well";
+const ROUTE_WITHOUT = "a route for that as well, or no inhibit rule with it: it replaces the alerts of its recordings";
 
 /** A group's alert that repeats those of its recordings, or replaces them where a route by location does not match it. */
 function groupRules({ rules, inhibitRules }: Config, routes: readonly (readonly [Route, Path])[]): Finding[] {
@@ -74,22 +76,11 @@ function groupRules({ rules, inhibitRules }: Config, routes: readonly (readonly 
   const byLocation = ([{ matchers }]: (typeof routes)[number]) =>
     matchers.some(({ name, operator, value }) => OF_LOCATIONS.includes(name) && operator === "=" && value !== "");
   return [
-    ...repeated.map(({ alert }) =>
-      warning(
-        ["inhibit_rules"],
-        `no source ${alert}`,
-        "one; without it each recording of the group is notified as well",
-      ),
-    ),
-    ...routes
-      .filter((one) => silent && byLocation(one))
-      .map(([, path]) =>
-        warning(
-          [...path, "matchers"],
-          `a location, which ${silent?.alert} of several locations has not`,
-          "a route for that as well, or no inhibit rule with it: it replaces the alerts of its recordings",
-        ),
-      ),
+    ...repeated.map(({ alert }) => warning(["inhibit_rules"], `no source ${alert}`, EACH_NOTIFIED)),
+    ...routes.filter(byLocation).flatMap(([, path]) => {
+      const found = `a location, which ${silent?.alert} of several locations has not`;
+      return silent ? [warning([...path, "matchers"], found, ROUTE_WITHOUT)] : [];
+    }),
   ];
 }
 

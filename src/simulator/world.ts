@@ -111,24 +111,16 @@ export class World {
   /** What impairs a recording from `at` on; the usual value ends what is not yet over. Returns what began. */
   impair(target: Target, kind: ImpairmentKind, value: number | boolean, at = this.#given.clock.now()): Impairment[] {
     const begun: Impairment[] = [];
-    this.#change(
-      kind,
-      target,
-      at,
-      ({ impairments }) => {
-        if (value === unimpaired[kind])
-          return end(
-            impairments.filter((one) => one.kind === kind && one.until > at),
-            at,
-          );
-        const one: Impairment = { kind, value, from: at, until: Number.POSITIVE_INFINITY };
-        begun.push(one);
-        impairments.push(one);
-        impairments.sort((a, b) => a.from - b.from);
-        return true;
-      },
-      value,
-    );
+    const isLasting = (one: Impairment) => one.kind === kind && one.until > at;
+    const apply = ({ impairments }: MutableRecording) => {
+      if (value === unimpaired[kind]) return end(impairments.filter(isLasting), at);
+      const one: Impairment = { kind, value, from: at, until: Number.POSITIVE_INFINITY };
+      begun.push(one);
+      impairments.push(one);
+      impairments.sort((a, b) => a.from - b.from);
+      return true;
+    };
+    this.#change(kind, target, at, apply, value);
     return begun;
   }
 
@@ -214,16 +206,10 @@ export class World {
   ): void {
     for (const recording of this.#targets(target)) {
       if (!apply(recording)) continue;
-      const { id, location, status } = recording;
+      const { id: recordingId, location, status } = recording;
       location.revision += 1;
-      const entry = {
-        at,
-        change,
-        recordingId: id,
-        locationId: location.id,
-        status,
-        ...(value !== undefined && { value }),
-      };
+      const said = { status, ...(value !== undefined && { value }) };
+      const entry = { at, change, recordingId, locationId: location.id, ...said };
       if (this.#ledger.push(entry) > LEDGER_LIMIT) this.#ledger.splice(0, LEDGER_LIMIT / 10);
       this.#given.events.emit("change", entry);
     }

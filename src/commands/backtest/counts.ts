@@ -44,10 +44,8 @@ export async function planCountsHistory(deps: CountsDeps, fleet: CountedFleet) {
   const { recordings, locationsPerRequest } = fleet;
   const zones = new Map<string, LocationZones>();
   const byId = new Map([...recordings].map(([id, { locationId }]) => [id, { locationId }]));
-  for (const entities of chunksOf(
-    fleet.locations.map(({ id }) => id),
-    locationsPerRequest,
-  )) {
+  const ids = fleet.locations.map(({ id }) => id);
+  for (const entities of chunksOf(ids, locationsPerRequest)) {
     const query = { entities, entityType: "location" } as const;
     const { contexts } = await withRetries(deps, () => deps.service.areaContexts(query, deps.signal));
     for (const [id, own] of zonesByLocation(entities, contexts, byId)) zones.set(id, own);

@@ -93,11 +93,8 @@ function drawn<Row>(
     ...(heading === "" ? [] : wrap(stripControls(heading), width).map((line) => paint("bold", line))),
     ...rows.flatMap((row) => lines(cells.get(row) ?? [], ({ style }) => style?.(row))),
   ]);
-  const heads = lines(
-    all.map(({ head }) => head),
-    () => "bold",
-  );
-  return { heads: asLines(heads), groups: asLines(body) };
+  const heads = all.map(({ head }) => head);
+  return { heads: asLines(lines(heads, () => "bold")), groups: asLines(body) };
 }
 
 function asLines(lines: readonly string[]): string {

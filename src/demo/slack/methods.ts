@@ -64,11 +64,8 @@ export const methods: Readonly<Record<string, Method>> = {
   "conversations.history"(args, context) {
     const { messages } = channelOf(args, context);
     const shown = messages.flatMap((root) => [root, ...root.replies.filter((one) => one.isBroadcast)]);
-    return page(
-      args,
-      shown.sort((a, b) => b.ts.localeCompare(a.ts)),
-      999,
-    );
+    shown.sort((a, b) => b.ts.localeCompare(a.ts));
+    return page(args, shown, 999);
   },
   "conversations.replies"(args, context) {
     const root = channelOf(args, context).messages.find(({ ts }) => ts === args.ts);
