@@ -10,7 +10,7 @@ import { createCommit } from "../poll/commit.ts";
 import { createUncounted, type Uncounted } from "../poll/uncounted.ts";
 import { createUptimeReader, type UptimeReader } from "../poll/uptime-reader.ts";
 import { readFleet } from "../store/read-fleet.ts";
-import { NotifyJobs } from "./notify-jobs.ts";
+import { createNotifyJobs, type NotifyJobs } from "./notify-jobs.ts";
 import { PollJobs } from "./poll-jobs.ts";
 import type { Runtime } from "./runtime.ts";
 import type { Configured } from "./setup.ts";
@@ -41,7 +41,7 @@ export class Engine {
     const context = contextOf(parts, () => this.#isDraining);
     this.#context = context;
     this.poll = new PollJobs(context);
-    this.notify = new NotifyJobs(context);
+    this.notify = createNotifyJobs(context);
     this.uptimes = createUptimeReader(context);
     this.report = createReports(context);
     this.changes = createSuppressionChanges(context);

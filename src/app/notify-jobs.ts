@@ -13,62 +13,54 @@ import type { JobContext } from "./engine.ts";
 import type { Runtime } from "./runtime.ts";
 import type { Configured } from "./setup.ts";
 
-export class NotifyJobs {
-  readonly coldStart: ReturnType<typeof createColdStart>;
-  readonly suppression: ReturnType<typeof createSuppression>;
-  /** Undefined without `heartbeat`. */
-  readonly heartbeat: ReturnType<typeof createHeartbeat> | undefined;
-  readonly #context: JobContext;
-  readonly #delivery: ReturnType<typeof createDeliver>;
+export type NotifyJobs = ReturnType<typeof createNotifyJobs>;
 
-  /** Nothing runs before `start`. */
-  constructor(context: JobContext) {
-    const { config, shards, integrations, statusIntervalMs } = context;
-    const { ofAll, ofGroups } = createSuppression({ ...context, ...config, staleness: createStaleness(context) });
-    const direct = directReceivers(config.route);
-    this.#context = context;
-    this.suppression = { ofAll, ofGroups };
-    this.#delivery = createDeliver({
-      ...context,
-      ...deliveryOf(context),
-      stormMs: statusIntervalMs,
-      suppressions: ofGroups,
-      isRouted: (labels, { receiver }, group) => isRoutedTo(labels, config.route, receiver, group),
-      annotate: createAnnotate(context, context),
-      causes: createCauses({ ...context, suppressed: ofAll }),
-    });
-    this.heartbeat = heartbeatOf(context);
-    this.coldStart = createColdStart({
-      ...context,
-      start: context.coldStart,
-      store: shards,
-      integrations: integrations
-        .filter((one) => !isProgram(one) && !one.isIncident && direct.has(one.receiver))
-        .map(({ id }) => id),
-      waiting: integrations.map(({ id }) => id),
-      suppressed: ofAll,
-    });
-  }
-
-  async start(): Promise<void> {
-    const { queues, integrations, senders } = this.#context;
-    await queues.work("deliver", Math.max(4, integrations.length) + 1, async ({ data }) => {
-      if (data.heartbeat) await this.heartbeat?.round();
-      else await this.#delivery.deliver(String(data.integration));
-    });
-    const send = createDigestJob({ ...this.#context, ...senders, mail: senders.digestMail });
-    await queues.work("digest", 1, createDigestWork({ ...this.#context, send }));
-  }
-
-  /** A message under way is sent and settled, and no other is begun. */
-  drain(): void {
-    this.#delivery.drain();
-  }
-
-  stop(): void {
-    this.#delivery.stop();
-    this.heartbeat?.stop();
-  }
+/** Nothing runs before `start`. */
+export function createNotifyJobs(context: JobContext) {
+  const { config, shards, integrations, queues, senders } = context;
+  const suppression = createSuppression({ ...context, ...config, staleness: createStaleness(context) });
+  const suppressed = suppression.ofAll;
+  const direct = directReceivers(config.route);
+  const delivery = createDeliver({
+    ...context,
+    ...deliveryOf(context),
+    stormMs: context.statusIntervalMs,
+    suppressions: suppression.ofGroups,
+    isRouted: (labels, { receiver }, group) => isRoutedTo(labels, config.route, receiver, group),
+    annotate: createAnnotate(context, context),
+    causes: createCauses({ ...context, suppressed }),
+  });
+  const heartbeat = heartbeatOf(context);
+  const coldStart = createColdStart({
+    ...context,
+    start: context.coldStart,
+    store: shards,
+    integrations: integrations
+      .filter((one) => !isProgram(one) && !one.isIncident && direct.has(one.receiver))
+      .map(({ id }) => id),
+    waiting: integrations.map(({ id }) => id),
+    suppressed,
+  });
+  return {
+    coldStart,
+    suppression,
+    /** Undefined without `heartbeat`. */
+    heartbeat,
+    async start(): Promise<void> {
+      await queues.work("deliver", Math.max(4, integrations.length) + 1, async ({ data }) => {
+        if (data.heartbeat) await heartbeat?.round();
+        else await delivery.deliver(String(data.integration));
+      });
+      const send = createDigestJob({ ...context, ...senders, mail: senders.digestMail });
+      await queues.work("digest", 1, createDigestWork({ ...context, send }));
+    },
+    /** A message under way is sent and settled, and no other is begun. */
+    drain: delivery.drain,
+    stop(): void {
+      delivery.stop();
+      heartbeat?.stop();
+    },
+  };
 }
 
 /** The integrations to deliver to, and what deliveries count. */

@@ -6,7 +6,7 @@ import { toError } from "../lib/errors.ts";
 import { inSequence } from "../lib/one-at-a-time.ts";
 import type { Engine } from "./engine.ts";
 import { identify } from "./identities.ts";
-import { DRAIN_MS, Retirements } from "./retirements.ts";
+import { createRetirements, DRAIN_MS, type Retirements } from "./retirements.ts";
 import type { Runtime } from "./runtime.ts";
 import { buildSetup, closeSetup, isSame, type Setup, withEngine } from "./setup.ts";
 import { SlackSockets } from "./slack-sockets.ts";
@@ -37,7 +37,7 @@ export class Reloader {
     this.slack = new SlackSockets(runtime);
     this.#current = build(runtime, config);
     this.#engines = new Set([this.#current.engine]);
-    this.#retirements = new Retirements(runtime, this.#stopping.signal, (id) => this.#current.senders.byId.has(id));
+    this.#retirements = createRetirements(runtime, this.#stopping.signal, (id) => this.#current.senders.byId.has(id));
   }
 
   current(): Setup {
