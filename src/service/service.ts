@@ -51,7 +51,7 @@ const AREA_MEASURES = ["area_total_entries", "area_total_dwell_time", "area_aver
 /** A reply without segments (contract: "Routes"). */
 type Summary<Measure extends string> = Omit<MetricReply<Measure>, "segments" | "estimates">;
 
-/** `last`: the snapshot before of the same entities, which makes reading the next one quick. */
+/** `last`: the snapshot before of the same entities, taken over by the next one, which makes reading that quick. */
 export type StatusQuery = EntitiesQuery & { readonly last?: StatusSnapshot | undefined };
 
 export interface Service {

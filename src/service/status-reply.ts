@@ -5,30 +5,31 @@
 import type { Reading, StatusSnapshot } from "../health/recording.ts";
 import { tryJson } from "../lib/json-values.ts";
 import type { ReportDeviation } from "./reporter.ts";
+import { StatusFrame, StatusRowPlaces } from "./status-frame.ts";
 import { createParseTimes, createStatusRows } from "./status-uptime-rows.ts";
-
-/** The bytes of a reply, and where its rows are in them. */
-interface Frame {
-  readonly bytes: Buffer;
-  /** Undefined where a row is parsed every time. */
-  readonly readings: readonly (Reading | undefined)[];
-  /** Four of each row: where it begins, where its time begins and ends, where the row ends. */
-  readonly places: Int32Array;
-}
 
 const SEEN = Buffer.from('"last_seen_utc"');
 const code = (mark: string) => mark.charCodeAt(0);
 const [OPEN, CLOSE, LIST, LIST_END] = [code("{"), code("}"), code("["), code("]")];
 const [QUOTE, ESCAPE, COMMA, COLON] = [code('"'), code("\\"), code(","), code(":")];
 
+/** Rows that are compared with those of the last reply at once. */
+const COMPARED = 32;
+
 export function createStatusReplies(report: ReportDeviation) {
-  const frames = new WeakMap<object, Frame>();
+  const frames = new WeakMap<object, StatusFrame>();
+  const parseTime = createParseTimes();
   return {
-    /** The snapshot of a reply; undefined where it is no list. `last`: of the same request. */
+    /**
+     * The snapshot of a reply; undefined where it is no list. `last`, of the same request, is not to be read any more: its
+     * readings become those of this one where only their times differ, and it may be this one.
+     */
     read(text: Buffer, last: StatusSnapshot | undefined): StatusSnapshot | undefined {
-      const reply = new ReplyReader(text, last && frames.get(last), report);
+      const known = last && frames.get(last);
+      if (known?.isFollowedBy(text)) return last;
+      const reply = new ReplyReader(text, known, report);
       const snapshot = reply.read();
-      if (snapshot) frames.set(snapshot, reply.frame());
+      if (snapshot) frames.set(snapshot, new StatusFrame(text, reply.places, parseTime));
       return snapshot;
     },
 
@@ -39,15 +40,12 @@ export function createStatusReplies(report: ReportDeviation) {
 
 class ReplyReader {
   readonly #text: Buffer;
-  readonly #known: Frame | undefined;
+  readonly #known: StatusFrame | undefined;
   readonly #rows: ReturnType<typeof createStatusRows>;
-  readonly #parseTime = createParseTimes();
-  readonly #readings: (Reading | undefined)[] = [];
-  readonly #places: number[] = [];
+  readonly places = new StatusRowPlaces();
   #at = 0;
-  #hasOther = false;
 
-  constructor(text: Buffer, known: Frame | undefined, report: ReportDeviation) {
+  constructor(text: Buffer, known: StatusFrame | undefined, report: ReportDeviation) {
     this.#text = text;
     this.#known = known;
     this.#rows = createStatusRows(report);
@@ -55,51 +53,26 @@ class ReplyReader {
 
   read(): StatusSnapshot | undefined {
     if (!this.#skip(LIST)) return undefined;
-    for (let row = 0; !this.#skip(LIST_END); row++) {
-      if (row > 0 && !this.#skip(COMMA)) return undefined;
-      if (!this.#readKnown(row) && !this.#readOther()) return undefined;
+    while (!this.#skip(LIST_END)) {
+      if (this.places.readings.length > 0 && !this.#skip(COMMA)) return undefined;
+      this.#skipSpace();
+      if (!this.#readKnown() && !this.#readOther()) return undefined;
     }
     this.#skipSpace();
     return this.#at === this.#text.length ? this.#rows.snapshot() : undefined;
   }
 
-  /** A copy of the bytes: the text would keep all that was read from the connection together with it. */
-  frame(): Frame {
-    const isKnown = !this.#hasOther && this.#known?.readings.length === this.#readings.length;
-    if (this.#known && isKnown) return this.#known;
-    return { bytes: Buffer.from(this.#text), readings: this.#readings, places: Int32Array.from(this.#places) };
-  }
-
-  /** The row that was at this place, if it still is. */
-  #readKnown(row: number): boolean {
-    const reading = this.#known?.readings[row];
-    if (!this.#known || !reading) return false;
-    const { places } = this.#known;
-    const [from, seenFrom] = [places[4 * row] ?? 0, places[4 * row + 1] ?? 0];
-    const [seenTo, to] = [places[4 * row + 2] ?? 0, places[4 * row + 3] ?? 0];
-    this.#skipSpace();
-    const shift = this.#at - from;
-    if (!this.#isSame(from, seenFrom, shift) || !this.#isSame(seenTo, to, shift)) return false;
-    const lastSeenAt =
-      seenTo > seenFrom ? this.#parseTime(this.#text, seenFrom + shift, seenTo + shift) : reading.lastSeenAt;
-    if (Number.isNaN(lastSeenAt)) return false;
-    const moved = { ...reading, lastSeenAt };
-    this.#rows.keep(moved);
-    this.#end(moved, from + shift, seenFrom + shift, seenTo + shift, to + shift);
-    return true;
-  }
-
-  /** Whether these bytes of the known reply stand in this one, so much further on. */
-  #isSame(from: number, to: number, shift: number): boolean {
-    const bytes = this.#known?.bytes ?? this.#text;
-    const text = this.#text;
-    for (let i = from; i < to; i++) if (bytes[i] !== text[i + shift]) return false;
-    return true;
+  /** Rows that were at these places, if any still are. */
+  #readKnown(): boolean {
+    const { readings, places } = this.places;
+    const row = readings.length;
+    const followed = this.#known?.follow(this.#text, this.#at, row, COMPARED, this.places) ?? 0;
+    for (const reading of readings.slice(row)) if (reading) this.#rows.keep(reading);
+    if (followed > 0) this.#at = places.at(-1) ?? 0;
+    return followed > 0;
   }
 
   #readOther(): boolean {
-    this.#hasOther = true;
-    this.#skipSpace();
     const from = this.#at;
     const to = this.#endOfValue(from);
     const row = tryJson(this.#text.toString("utf8", from, to));
@@ -116,8 +89,7 @@ class ReplyReader {
   }
 
   #end(reading: Reading | undefined, from: number, seenFrom: number, seenTo: number, to: number): void {
-    this.#readings.push(reading);
-    this.#places.push(from, seenFrom, seenTo, to);
+    this.places.add(reading, from, seenFrom, seenTo, to);
     this.#at = to;
   }
 

@@ -98,7 +98,7 @@ export function parseUtc(text: string): Instant {
   return Date.parse(match[1] ? text : `${text}Z`);
 }
 
-const MINUTE_LENGTH = "2026-03-01T10:00:".length;
+const HOUR_LENGTH = "2026-03-01T10:".length;
 
 const NOTHING = Buffer.alloc(0);
 
@@ -108,24 +108,24 @@ function isAt(some: Buffer, bytes: Buffer, at: number): boolean {
 }
 
 /**
- * Gives `parseUtc` for the text at a place in bytes: of one in the same minute as the last only seconds are read. The text
- * is ASCII.
+ * Gives `parseUtc` for the text at a place in bytes: of one in the same hour as the last only what follows is read. The
+ * text is ASCII.
  */
 export function createParseTimes(): (bytes: Buffer, from: number, to: number) => Instant {
-  let [minute, zone, minuteAt] = [NOTHING, NOTHING, Number.NaN];
+  let [hour, zone, hourAt] = [NOTHING, NOTHING, Number.NaN];
   return (bytes, from, to) => {
     const end = to - zone.length;
-    const isNear = minute !== NOTHING && isAt(minute, bytes, from) && isAt(zone, bytes, end);
-    const ms = isNear ? secondsMs(bytes, from + MINUTE_LENGTH, end) : undefined;
-    if (ms !== undefined) return minuteAt + ms;
+    const isNear = hour !== NOTHING && isAt(hour, bytes, from) && isAt(zone, bytes, end);
+    const ms = isNear ? sinceHourMs(bytes, from + HOUR_LENGTH, end) : undefined;
+    if (ms !== undefined) return hourAt + ms;
     const text = bytes.toString("latin1", from, to);
     const at = parseUtc(text);
     zone = Buffer.from(ISO.exec(text)?.[1] ?? "");
-    const seconds = Number.isNaN(at) ? undefined : secondsMs(bytes, from + MINUTE_LENGTH, to - zone.length);
+    const since = Number.isNaN(at) ? undefined : sinceHourMs(bytes, from + HOUR_LENGTH, to - zone.length);
     // Of the hour 24 only its first instant exists.
-    const isRepeated = seconds !== undefined && !text.startsWith("24", 11);
-    minute = isRepeated ? Buffer.from(text.slice(0, MINUTE_LENGTH)) : NOTHING;
-    minuteAt = at - (seconds ?? 0);
+    const isRepeated = since !== undefined && !text.startsWith("24", 11);
+    hour = isRepeated ? Buffer.from(text.slice(0, HOUR_LENGTH)) : NOTHING;
+    hourAt = at - (since ?? 0);
     return at;
   };
 }
@@ -133,18 +133,26 @@ export function createParseTimes(): (bytes: Buffer, from: number, to: number) =>
 const COLON = 0x3a;
 const POINT = 0x2e;
 
-/** Of `12` or `12.345678` after a colon; undefined where it is anything else. */
-function secondsMs(bytes: Uint8Array, from: number, end: number): number | undefined {
-  const point = from + 2;
-  if (end < point || end === point + 1 || end > point + 10 || bytes[from - 1] !== COLON) return undefined;
-  let ms = 0;
-  let scale = 10_000;
-  for (let i = from; i < end; i++) {
-    const byte = bytes[i] ?? 0;
-    if (i === point ? byte !== POINT : byte < 48 || byte > 57) return undefined;
-    if (i === point) continue;
-    ms += (byte - 48) * scale;
+/** Of `34:12` or `34:12.345678` after a colon; undefined where it is anything else. */
+function sinceHourMs(bytes: Uint8Array, from: number, end: number): number | undefined {
+  const minutes = digitsAt(bytes, from);
+  const seconds = digitsAt(bytes, from + 3);
+  const point = from + 5;
+  if (!(minutes < 60 && seconds < 60) || bytes[from - 1] !== COLON || bytes[from + 2] !== COLON) return undefined;
+  if (end < point || end === point + 1 || end > point + 10 || (end > point && bytes[point] !== POINT)) return undefined;
+  let ms = (60 * minutes + seconds) * 1000;
+  let scale = 100;
+  for (let i = point + 1; i < end; i++) {
+    const digit = (bytes[i] ?? 0) - 48;
+    if (!(digit >= 0 && digit <= 9)) return undefined;
+    ms += digit * scale;
     scale = Math.trunc(scale / 10);
   }
-  return ms < 60_000 ? ms : undefined;
+  return ms;
+}
+
+/** Two digits as a number, NaN where they are none. */
+function digitsAt(bytes: Uint8Array, at: number): number {
+  const [tens, ones] = [(bytes[at] ?? 0) - 48, (bytes[at + 1] ?? 0) - 48];
+  return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? 10 * tens + ones : Number.NaN;
 }

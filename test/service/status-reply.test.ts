@@ -105,6 +105,27 @@ it("parses only rows where more than the time moved", () => {
   }
 });
 
+it("reads a change anywhere among many rows, and what follows it", () => {
+  const many = (second: number, changed: number, change: object) =>
+    Array.from({ length: 100 }, (_, i) =>
+      statusRow({
+        recording_id: String(i).padStart(24, "0"),
+        last_seen_utc: `2026-03-01T10:00:0${second}.000Z`,
+        ...(i === changed && change),
+      }),
+    );
+  const longer = { status: "degraded" };
+  for (let changed = 0; changed < 100; changed += 3) {
+    const replies = createStatusReplies(report);
+    let last: StatusSnapshot | undefined;
+    for (const [second, change] of [{}, longer, longer, {}, { average_quality: 0.8 }].entries()) {
+      const rows = many(second, changed, change);
+      last = replies.read(Buffer.from(JSON.stringify(rows)), last);
+      expect(last).toEqual(parseStatusRows(rows, report));
+    }
+  }
+});
+
 it.each(["", "[", "[1", "[1,]", "[1]]", "{}", "[{}", '[{"a":1} {"b":2}]', "[1}", "[,1]"])(
   "leaves %j to be refused",
   (text) => {

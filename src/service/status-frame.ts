@@ -1,0 +1,100 @@
+/** A reply of `status/uptime`, beside which the next one to the same request is read: it mostly differs in times only. */
+import type { Reading } from "../health/recording.ts";
+import type { Instant } from "../lib/clock.ts";
+
+/** The time of a row at a place in bytes, NaN where it is none. */
+export type ParseTime = (bytes: Buffer, from: number, to: number) => Instant;
+
+/** Collects the rows of a reply. */
+export class StatusRowPlaces {
+  /** Undefined where a row is parsed every time. */
+  readonly readings: (Reading | undefined)[] = [];
+  /** Four of each row: where it begins, where its time begins and ends, where the row ends. */
+  readonly places: number[] = [];
+
+  add(reading: Reading | undefined, from: number, seenFrom: number, seenTo: number, to: number): void {
+    this.readings.push(reading);
+    this.places.push(from, seenFrom, seenTo, to);
+  }
+}
+
+export class StatusFrame {
+  /** Its times may be those of a later reply. */
+  readonly #bytes: Buffer;
+  readonly #readings: readonly ({ -readonly [Key in keyof Reading]: Reading[Key] } | undefined)[];
+  readonly #places: Int32Array;
+  readonly #parseTime: ParseTime;
+  readonly #isParsed: boolean;
+
+  constructor(text: Buffer, { readings, places }: StatusRowPlaces, parseTime: ParseTime) {
+    // A copy: the text would keep all that was read from the connection together with it.
+    this.#bytes = Buffer.from(text);
+    this.#readings = readings;
+    this.#places = new Int32Array(places);
+    this.#parseTime = parseTime;
+    this.#isParsed = !readings.includes(undefined);
+  }
+
+  /** Whether `text` is this reply but for its times, which the readings have from then on. */
+  isFollowedBy(text: Buffer): boolean {
+    const rows = this.#readings.length;
+    if (!this.#isParsed || text.length !== this.#bytes.length) return false;
+    this.#copyTimes(text, 0, 0, rows);
+    return this.#bytes.equals(text) && this.#moveTimes(text, 0, 0, rows) === rows;
+  }
+
+  /**
+   * How many rows from this one on, `most` of them, stand in `text` from `at` on but for their times, which the readings
+   * have from then on. They are added to `rows`.
+   */
+  follow(text: Buffer, at: number, row: number, most: number, rows: StatusRowPlaces): number {
+    let end = row;
+    while (end < row + most && this.#readings[end]) end++;
+    if (end === row) return 0;
+    const places = this.#places;
+    const from = places[4 * row] ?? 0;
+    const shift = at - from;
+    this.#copyTimes(text, shift, row, end);
+    const followed = this.#moveTimes(text, shift, row, row + this.#alike(text, shift, from, row, end));
+    for (let i = 4 * row; i < 4 * (row + followed); i += 4) {
+      const [begin = 0, seenFrom = 0, seenTo = 0, to = 0] = places.subarray(i, i + 4);
+      rows.add(this.#readings[i / 4], begin + shift, seenFrom + shift, seenTo + shift, to + shift);
+    }
+    return followed;
+  }
+
+  /** Takes the times of `text`, which stand so much further on there: what else differs is seen at once then. */
+  #copyTimes(text: Buffer, shift: number, row: number, end: number): void {
+    const [bytes, places] = [this.#bytes, this.#places];
+    for (let i = 4 * row; i < 4 * end; i += 4) {
+      const to = places[i + 2] ?? 0;
+      for (let at = places[i + 1] ?? 0; at < to; at++) bytes[at] = text[at + shift] ?? 0;
+    }
+  }
+
+  /** How many of these rows are alike, with the bytes from `from` on before the first. */
+  #alike(text: Buffer, shift: number, from: number, row: number, end: number): number {
+    const to = this.#places[4 * end - 1] ?? 0;
+    if (to + shift <= text.length && this.#bytes.compare(text, from + shift, to + shift, from, to) === 0)
+      return end - row;
+    if (end === row + 1) return 0;
+    const middle = (row + end) >> 1;
+    const alike = this.#alike(text, shift, from, row, middle);
+    if (row + alike < middle) return alike;
+    return alike + this.#alike(text, shift, this.#places[4 * middle - 1] ?? 0, middle, end);
+  }
+
+  /** Gives the readings their times; how many, up to one whose time is none. */
+  #moveTimes(text: Buffer, shift: number, row: number, end: number): number {
+    const places = this.#places;
+    for (let i = row; i < end; i++) {
+      const [seenFrom, seenTo] = [places[4 * i + 1] ?? 0, places[4 * i + 2] ?? 0];
+      if (seenFrom === seenTo) continue;
+      const lastSeenAt = this.#parseTime(text, seenFrom + shift, seenTo + shift);
+      const reading = this.#readings[i];
+      if (Number.isNaN(lastSeenAt) || !reading) return i - row;
+      reading.lastSeenAt = lastSeenAt;
+    }
+    return end - row;
+  }
+}
