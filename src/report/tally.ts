@@ -6,7 +6,15 @@ import { type Attribution, type LossCause, lossCauses } from "./attribute.ts";
 export type LossTally = Record<LossCause | "expectedMs" | "knownMs" | "recordings", number>;
 
 export function noLoss(): LossTally {
-  const causes = Object.fromEntries(lossCauses.map((cause) => [cause, 0])) as Record<LossCause, number>;
+  const causes = {
+    recording: 0,
+    location: 0,
+    camera_server: 0,
+    service: 0,
+    not_watched: 0,
+    maintenance: 0,
+    unknown: 0,
+  };
   return { recordings: 0, expectedMs: 0, knownMs: 0, ...causes };
 }
 

@@ -77,36 +77,49 @@ export function unpackSeries(text: string, visit: Visit): void {
   let at = Number.parseInt(first, 36) * MINUTE_MS;
   for (let i = body; i < text.length; ) {
     const isMarked = text[i] === "'";
-    const token = readToken(text, isMarked ? i + 1 : i);
+    const begin = isMarked ? i + 1 : i;
+    const token = TOKEN_OF[text.charCodeAt(begin)] ?? readToken(text, begin);
     if (!token) return;
-    const isRun = text[token.end] === "*";
-    const times = isRun ? SHORTEST_RUN + digitAt(text, token.end + 1) : 1;
+    const end = begin + token.length;
+    const isRun = text[end] === "*";
+    const times = isRun ? SHORTEST_RUN + digitAt(text, end + 1) : 1;
     for (let n = 0; n < times; n++) {
       if (!(Math.abs(at) < LAST_MS)) return;
       if (token.value !== null) visit(at, token.value, isMarked);
       at += token.shiftMs ?? stepMs;
     }
-    i = token.end + (isRun ? 2 : 0);
+    i = isRun ? end + 2 : end;
   }
 }
 
-/** `value` null is a step without a point; `end` is where the next token begins. */
-type Token = { readonly end: number; readonly value: number | null | undefined; readonly shiftMs: number | undefined };
+/** `value` null is a step without a point. */
+type Token = {
+  readonly length: number;
+  readonly value: number | null | undefined;
+  readonly shiftMs: number | undefined;
+};
+
+/** Tokens of one character, by its code: most are. */
+const TOKEN_OF = DIGIT_OF.map((digit, code): Token | undefined => {
+  if (digit >= 0 && digit < ONE_DIGIT) return { length: 1, value: digit, shiftMs: undefined };
+  const kind = String.fromCharCode(code);
+  if (kind !== " " && kind !== "!") return undefined;
+  return { length: 1, value: kind === "!" ? undefined : null, shiftMs: undefined };
+});
 
 function readToken(text: string, i: number): Token | undefined {
   const digit = digitAt(text, i);
   if (digit >= ONE_DIGIT) {
     const value = ONE_DIGIT + (digit - ONE_DIGIT) * DIGITS.length + digitAt(text, i + 1);
-    return { end: i + 2, value, shiftMs: undefined };
+    return { length: 2, value, shiftMs: undefined };
   }
-  if (digit >= 0) return { end: i + 1, value: digit, shiftMs: undefined };
   const kind = text[i];
-  if (kind === " " || kind === "!") return { end: i + 1, value: kind === "!" ? undefined : null, shiftMs: undefined };
   const end = text.indexOf(".", i) + 1;
   const number = Number.parseInt(text.slice(i + 1, end - 1), 36);
   if (end === 0 || !Number.isSafeInteger(number)) return undefined;
-  if (kind === "~") return { end, value: number, shiftMs: undefined };
-  return kind === "^" ? { end, value: null, shiftMs: number * MINUTE_MS } : undefined;
+  const length = end - i;
+  if (kind === "~") return { length, value: number, shiftMs: undefined };
+  return kind === "^" ? { length, value: null, shiftMs: number * MINUTE_MS } : undefined;
 }
 
 /** -1 where there is none. */

@@ -13,13 +13,16 @@ export type TimedBucket = Interval & { readonly bucket: UptimeBucket };
 
 /** The buckets in order, as far as they are settled by `now`. Hourly and daily ones may be mixed. */
 export function timedBuckets(buckets: readonly UptimeBucket[], now: Instant): TimedBucket[] {
-  const sorted = buckets.toSorted((a, b) => a.startAt - b.startAt);
+  const isSorted = buckets.every(({ startAt }, i) => i === 0 || startAt >= (buckets[i - 1]?.startAt ?? 0));
+  const sorted = isSorted ? buckets : buckets.toSorted((a, b) => a.startAt - b.startAt);
   const hour = bucketLengthMs(sorted);
-  return sorted.flatMap((bucket, i) => {
+  const timed: TimedBucket[] = [];
+  for (const [i, bucket] of sorted.entries()) {
     const from = bucket.startAt;
     const to = from + bucketLength(bucket, sorted[i - 1], sorted[i + 1], hour);
-    return to > now - SETTLING_MS ? [] : [{ bucket, from, to }];
-  });
+    if (to <= now - SETTLING_MS) timed.push({ bucket, from, to });
+  }
+  return timed;
 }
 
 /** The buckets of which more than half lies inside `bounds`, cut off there. */

@@ -69,7 +69,8 @@ export function createWider({ incidents, groupSizes, now }: DigestScope) {
     ] as const;
     const size = (key: string) => groupSizes?.get(key) ?? 0;
     return causes
-      .toSorted(([, a], [, b]) => size(b) - size(a))
+      .filter(([, key]) => spans.has(key))
+      .sort(([, a], [, b]) => size(b) - size(a))
       .map(([cause, key]) => ({
         cause,
         spans: (spans.get(key) ?? []).map(({ startsAt, endsAt = now }) => ({

@@ -120,9 +120,10 @@ function evidenceOf({ scope, subject, figures, incidents, schedules, wider, plan
   const closed = union([...closedTime(timed), ...unreported]);
   const known = [figures.buckets[0]?.startAt, downtimes[0]?.from, subject.status && subject.since];
   const knownFrom = Math.min(...known.filter((at) => at !== undefined));
-  const buckets = timed.flatMap(({ bucket, from, to }) =>
-    bucket.withinSchedule && bucket.overallUptime !== undefined ? [{ from, to, recorded: bucket.overallUptime }] : [],
-  );
+  const buckets: LossEvidence["buckets"][number][] = [];
+  for (const { bucket, from, to } of timed)
+    if (bucket.withinSchedule && bucket.overallUptime !== undefined)
+      buckets.push({ from, to, recorded: bucket.overallUptime });
   return { timed, downtimes, down: downtimes, closed, unreachable, unwatched, planned, buckets, wider, knownFrom };
 }
 
