@@ -1,6 +1,10 @@
 /** How many recordings have the labels of some alerts, and so what their clusters are explained by. */
-import type { Alert } from "../health/alert.ts";
-import { currentStatus, type FleetSnapshot, ROWS_PER_STEP, recordingsById } from "../health/shard-state.ts";
+import { type Alert, groupLabels } from "../health/alert.ts";
+import { type FleetRow, locationsOf, rowsAt, statusOf } from "../health/fleet-locations.ts";
+import { labelOf } from "../health/members.ts";
+import { Rows } from "../health/rows.ts";
+import { totalOf } from "../health/shard-counts.ts";
+import { type FleetSnapshot, ROWS_PER_STEP } from "../health/shard-state.ts";
 import { type Cluster, clustersOf, type GroupSizes } from "./clusters.ts";
 
 type Size = { known: number; offline: number };
@@ -15,37 +19,56 @@ export function* readClusters<T extends Alert>(
 
 /** Counts the fleet; yields every so many rows. */
 function* groupSizes(fleet: FleetSnapshot, alerts: readonly Alert[]): Generator<void, GroupSizes> {
-  const { now, statusIntervalMs, inventory } = fleet;
-  const sizes: Record<string, Map<string, Size>> = {};
-  for (const label of ["camera_server", "location_id", "organisation", "timezone"])
-    sizes[label] = new Map(alerts.map(({ labels }) => [labels[label] ?? "", { known: 0, offline: 0 }]));
+  const { inventory } = fleet;
+  const sizes = new Map(
+    ["location_id", ...groupLabels].map((label) => [
+      label,
+      new Map(alerts.map(({ labels }) => [labels[label] ?? "", { known: 0, offline: 0 }])),
+    ]),
+  );
+  const add = (of: keyof Size, label: string, value: string, count = 1) => {
+    const size = sizes.get(label)?.get(value);
+    if (size) size[of] += count;
+  };
   const all = { known: 0, offline: 0, unknown: 0 };
-  const recordings = yield* recordingsById(fleet);
-  let rows = 0;
-  for (const state of recordings.values()) {
-    const recording = inventory.recording(state.id);
-    const status = currentStatus(state, now, statusIntervalMs);
-    if (status === "unknown") all.unknown++;
-    const own = [
-      all,
-      sizes.camera_server?.get(recording?.cameraServer ?? ""),
-      sizes.location_id?.get(state.locationId),
-      sizes.organisation?.get(recording?.organisation ?? ""),
-      sizes.timezone?.get(recording?.timezone ?? ""),
-    ];
-    for (const size of own) {
-      if (!size) continue;
-      size.known++;
-      if (status === "offline") size.offline++;
-    }
-    if (++rows % ROWS_PER_STEP === 0) yield;
+  const locations = yield* locationsOf(fleet);
+  for (const { id, counts } of locations.values()) {
+    const known = totalOf(counts);
+    add("known", "location_id", id, known);
+    add("offline", "location_id", id, counts.offline);
+    all.known += known;
+    all.offline += counts.offline;
+    all.unknown += counts.unknown;
   }
+  const addRows = function* (of: keyof Size, rows: Iterable<FleetRow>) {
+    let n = 0;
+    for (const { state } of rows) {
+      for (const label of groupLabels) add(of, label, labelOf(inventory.recording(state.id), label));
+      if (++n % ROWS_PER_STEP === 0) yield;
+    }
+  };
+  const shards = fleet.shards.map(Rows.of);
+  if (shards.reduce((sum, { size }) => sum + size, 0) > all.known) yield* addRows("known", rowsAt(locations.values()));
+  else
+    for (const rows of shards) {
+      const counted = rows.labels(inventory);
+      for (const label of groupLabels) for (const [value, count] of counted[label]) add("known", label, value, count);
+      yield;
+    }
+  const affected = locations.values().filter(({ counts }) => counts.offline > 0);
+  yield* addRows(
+    "offline",
+    rowsAt(affected).filter((row) => statusOf(row, fleet) === "offline"),
+  );
+  const isAt = (id: string, locationId: string) =>
+    locations.get(locationId)?.parts.some((part) => part.rows.get(id)?.locationId === locationId) === true;
   return {
     fleet: all,
-    of: (label, value) => sizes[label]?.get(value),
+    of: (label, value) => sizes.get(label)?.get(value),
     has(id, label, value) {
+      if (label === "location_id") return isAt(id, value);
       const { cameraServer: camera_server, ...recording } = inventory.recording(id) ?? {};
-      const known = { ...recording, camera_server, location_id: recordings.get(id)?.locationId };
+      const known = { ...recording, camera_server };
       return Object.hasOwn(known, label) && known[label as keyof typeof known] === value;
     },
   };

@@ -1,6 +1,8 @@
 /** Queries of the HTTP API: few at once, none while the service is in trouble, and each ends in time. */
+
+import { locationsOf, rowsAt } from "../health/fleet-locations.ts";
 import type { Location, Recording } from "../health/recording.ts";
-import { type FleetSnapshot, recordingsById } from "../health/shard-state.ts";
+import { type FleetSnapshot, ROWS_PER_STEP } from "../health/shard-state.ts";
 import type { HttpDeps } from "../http/deps.ts";
 import { HttpError } from "../http/errors.ts";
 import { runYielding } from "../lib/yield.ts";
@@ -65,21 +67,27 @@ function toHttpError(thrown: unknown, isLate: boolean): unknown {
 /** As the daemon knows the watched fleet. */
 function directoryOf(fleet: FleetSnapshot): Directory {
   const { inventory } = fleet;
-  const all = () => runYielding(recordingsById(fleet));
   return {
     async locations() {
-      const ids = new Set(fleet.shards.flatMap(({ locations }) => [...locations.keys()]));
-      for (const { locationId } of (await all()).values()) ids.add(locationId);
+      const ids = (await runYielding(locationsOf(fleet))).keys();
       return [...ids].map((id): Location => inventory.location(id) ?? { id, name: undefined, timezone: undefined });
     },
     async recordings({ locations, ids }) {
-      const [places, wanted] = [new Set(locations), new Set(ids)];
-      const known = [...(await all()).values()].map(
-        (state): Recording => inventory.recording(state.id) ?? unnamed(state),
-      );
-      return known.filter(({ id, locationId }) => (wanted.size > 0 ? wanted.has(id) : places.has(locationId)));
+      return await runYielding(recordingsIn(fleet, new Set(locations), new Set(ids)));
     },
   };
+}
+
+/** Those with the ids, where there are any, else those at the locations. */
+function* recordingsIn(fleet: FleetSnapshot, places: ReadonlySet<string>, ids: ReadonlySet<string>) {
+  const found: Recording[] = [];
+  const all = (yield* locationsOf(fleet)).values();
+  let rows = 0;
+  for (const { state } of rowsAt(ids.size > 0 ? all : all.filter(({ id }) => places.has(id)))) {
+    if (++rows % ROWS_PER_STEP === 0) yield;
+    if (ids.size === 0 || ids.has(state.id)) found.push(fleet.inventory.recording(state.id) ?? unnamed(state));
+  }
+  return found;
 }
 
 function unnamed({ id, locationId }: { readonly id: string; readonly locationId: string }): Recording {

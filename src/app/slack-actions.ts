@@ -7,7 +7,8 @@ import type { RefusalReason } from "../alerting/audit.ts";
 import { causesIn } from "../alerting/clusters.ts";
 import { readClusters } from "../alerting/group-sizes.ts";
 import type { SlackAppSettings } from "../config/slack-schema.ts";
-import { currentStatus, type FleetSnapshot, recordingsById } from "../health/shard-state.ts";
+import { locationsOf, rowsAt, statusOf } from "../health/fleet-locations.ts";
+import { type FleetSnapshot, ROWS_PER_STEP } from "../health/shard-state.ts";
 import { nextMorning } from "../http/page/silence-request.ts";
 import { knownZone } from "../http/page/when.ts";
 import { withDeadline } from "../lib/closer.ts";
@@ -211,7 +212,9 @@ function* placesOf(fleet: FleetSnapshot): Generator<void, Place[]> {
   const { inventory } = fleet;
   const locations = new Map<string, Place>();
   const recordings: Place[] = [];
-  for (const { id, locationId } of (yield* recordingsById(fleet)).values()) {
+  for (const { state } of rowsAt((yield* locationsOf(fleet)).values())) {
+    const { id, locationId } = state;
+    if (recordings.length % ROWS_PER_STEP === 0) yield;
     const [recording, location] = [inventory.recording(id), inventory.location(locationId)];
     const timezone = knownZone(recording?.timezone, location?.timezone);
     const at = location?.name || locationId;
@@ -223,11 +226,11 @@ function* placesOf(fleet: FleetSnapshot): Generator<void, Place[]> {
 }
 
 function* recordingsAt(fleet: FleetSnapshot, { id: wanted }: Place): Generator<void, PlaceRow[]> {
-  const here = (yield* recordingsById(fleet))
-    .values()
-    .filter(({ id, locationId }) => [id, locationId].includes(wanted));
-  return [...here].map((state) => {
-    const status = currentStatus(state, fleet.now, fleet.statusIntervalMs);
-    return { name: fleet.inventory.recording(state.id)?.name || state.id, status, since: state.since };
+  const all = yield* locationsOf(fleet);
+  const around = all.get(wanted) ?? all.get(fleet.inventory.recording(wanted)?.locationId ?? "");
+  const here = [...rowsAt(around ? [around] : [])].filter(({ state }) => [state.id, state.locationId].includes(wanted));
+  return here.map((row) => {
+    const { id, since } = row.state;
+    return { name: fleet.inventory.recording(id)?.name || id, status: statusOf(row, fleet), since };
   });
 }

@@ -6,16 +6,11 @@ import { matchesAll } from "../alerting/matcher.ts";
 import type { Config, DigestConfig } from "../config/config.ts";
 import type { VisitsLost } from "../counts/visits-lost.ts";
 import type { Alert } from "../health/alert.ts";
+import { type FleetRow, locationsOf, rowsAt, statusOf } from "../health/fleet-locations.ts";
 import type { UptimeBucket } from "../health/recording.ts";
 import { highestThreshold, type Rule } from "../health/rule.ts";
 import { knownHours } from "../health/schedule.ts";
-import {
-  currentStatus,
-  type FleetSnapshot,
-  type RecordingState,
-  ROWS_PER_STEP,
-  recordingsById,
-} from "../health/shard-state.ts";
+import { type FleetSnapshot, ROWS_PER_STEP } from "../health/shard-state.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";
 import { type Interval, lengthIn, subtract } from "../lib/intervals.ts";
@@ -65,7 +60,7 @@ type FleetStates = Awaited<ReturnType<typeof readStates>>;
 /** The fleet, and each recording in it once. */
 export async function readStates(source: Pick<FiguresSource, "fleet">) {
   const fleet = await source.fleet();
-  return { ...fleet, states: await runYielding(recordingsById(fleet)) };
+  return { ...fleet, locations: await runYielding(locationsOf(fleet)) };
 }
 
 async function acknowledgedOf({ store }: FiguresSource, { matchers }: DigestConfig, now: Instant) {
@@ -131,14 +126,15 @@ export async function readScope(
   };
 }
 
-function* groupSizes({ states, inventory }: FleetStates): Generator<void, ReadonlyMap<string, number>> {
+function* groupSizes({ locations, inventory }: FleetStates): Generator<void, ReadonlyMap<string, number>> {
   const sizes = new Map<string, number>();
   const add = (key: string) => sizes.set(key, (sizes.get(key) ?? 0) + 1);
-  for (const { id, locationId } of states.values()) {
-    const recording = inventory.recording(id);
-    add(groupKey("location", recording?.locationId ?? locationId));
+  let rows = 0;
+  for (const { state } of rowsAt(locations.values())) {
+    const recording = inventory.recording(state.id);
+    add(groupKey("location", recording?.locationId ?? state.locationId));
     if (recording) add(groupKey("camera_server", recording.cameraServer));
-    if (states.size > ROWS_PER_STEP) yield;
+    if (++rows % ROWS_PER_STEP === 0) yield;
   }
   return sizes;
 }
@@ -169,7 +165,6 @@ export async function addFleet(
   digester: Pick<Digester, "wants" | "add">,
   from: Instant,
 ): Promise<void> {
-  const { states } = fleet;
   const bucketsOf = createDailyBuckets();
   const maybeYield = createYielder();
   const figuresOf = (history: UptimeHistory | undefined, { recording }: DigestRecording) => {
@@ -178,15 +173,14 @@ export async function addFleet(
     const scheduleHours = history.schedule && knownHours(history.schedule);
     return { buckets: bucketsOf(history, zone, from), scheduleHours, quality: history.quality };
   };
-  for (const [i, { recordings }] of fleet.shards.entries()) {
-    // While a location moves between shards, a recording is in both: the later reading counts.
-    const subjects = [...recordings.values()]
-      .filter((state) => states.get(state.id) === state)
-      .map((state) => subjectOf(fleet, state))
+  const parts = fleet.locations.values().flatMap((location) => location.parts);
+  for (const [shard, here] of Map.groupBy(parts, ({ shard }) => shard)) {
+    const subjects = [...rowsAt([{ parts: here }])]
+      .map((row) => subjectOf(fleet, row))
       .filter((subject) => digester.wants(subject));
     for (const page of chunksOf(subjects, IDS_PER_READ)) {
       const ids = page.map(({ recording }) => recording.id);
-      const histories = await store.uptime.histories(fleet.shardNumbers[i] ?? 0, ids);
+      const histories = await store.uptime.histories(fleet.shardNumbers[shard] ?? 0, ids);
       for (const subject of page) {
         digester.add(subject, figuresOf(histories.get(subject.recording.id), subject));
         await maybeYield();
@@ -195,12 +189,12 @@ export async function addFleet(
   }
 }
 
-function subjectOf(fleet: DigestFleet, state: RecordingState): DigestRecording {
-  const { id, locationId, since } = state;
+function subjectOf(fleet: DigestFleet, row: FleetRow): DigestRecording {
+  const { id, locationId, since } = row.state;
   return {
     recording: fleet.inventory.recording(id) ?? { id, name: id, locationId, ...UNKNOWN },
     locationName: fleet.inventory.location(locationId)?.name ?? locationId,
-    status: currentStatus(state, fleet.now, fleet.statusIntervalMs),
+    status: statusOf(row, fleet),
     since,
   };
 }

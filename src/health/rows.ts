@@ -3,7 +3,8 @@
  * recording whose sweep found nothing new keeps its object, and costs two numbers. Never changed once built.
  */
 import type { Instant } from "../lib/clock.ts";
-import type { RecordingState, ShardState } from "./shard-state.ts";
+import { countLabels, countRows, type LabelCounts, type ShardCounts } from "./shard-counts.ts";
+import type { Inventory, RecordingState, ShardState } from "./shard-state.ts";
 
 /**
  * What the sweep moved, a number for each recording. NaN: nothing, its state has it all. PRESENT: it was in the answer,
@@ -12,10 +13,19 @@ import type { RecordingState, ShardState } from "./shard-state.ts";
 const PRESENT = -1;
 const READ = 0;
 
+/** The same object while the same recordings stand at the same places. */
+interface Order {
+  readonly index: ReadonlyMap<string, number>;
+  /** Places by id, once somebody asked for them. */
+  sorted?: Uint32Array;
+  /** Of a revision of the inventory, once somebody asked for them. */
+  labels?: { readonly revision: number | undefined; readonly counts: LabelCounts };
+}
+
 interface Parts {
   readonly sweptAt: Instant;
   readonly states: readonly RecordingState[];
-  readonly index: ReadonlyMap<string, number>;
+  readonly order: Order;
   readonly moves: Float64Array;
   /** The average quality, NaN where the state has it. */
   readonly qualities: Float64Array;
@@ -25,6 +35,7 @@ export class Rows implements ReadonlyMap<string, RecordingState> {
   readonly #parts: Parts;
   /** States with what moved, of those that were asked for: the same object each time. */
   #whole: (RecordingState | undefined)[] | undefined;
+  #counted: (ShardCounts & { readonly at: Instant; readonly statusIntervalMs: number }) | undefined;
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -53,14 +64,44 @@ export class Rows implements ReadonlyMap<string, RecordingState> {
     return this.#parts.qualities;
   }
 
-  /** Whether the same recordings stand at the same places. */
-  hasOrderOf(other: Rows): boolean {
-    return this.#parts.index === other.#parts.index;
+  /** Of the last good reading. */
+  readAt(i: number): Instant {
+    const { states, moves, sweptAt } = this.#parts;
+    return (moves[i] ?? Number.NaN) >= READ ? sweptAt : (states[i]?.readAt ?? 0);
+  }
+
+  /** Whether the last answer was without it. */
+  isAbsent(i: number): boolean {
+    const { states, moves, sweptAt } = this.#parts;
+    return Number.isNaN(moves[i]) && states[i]?.presentAt !== sweptAt;
+  }
+
+  /** The recordings counted at `now`; the same object while nothing changes by time alone. */
+  counts(now: Instant, statusIntervalMs: number): ShardCounts {
+    const known = this.#counted;
+    const isSame = known?.statusIntervalMs === statusIntervalMs && known.at <= now && now < known.until;
+    if (isSame) return known;
+    this.#counted = { ...countRows(this, now, statusIntervalMs), at: now, statusIntervalMs };
+    return this.#counted;
+  }
+
+  /** The same object while neither the recordings nor names changed. */
+  labels(inventory: Inventory): LabelCounts {
+    const { order } = this.#parts;
+    const revision = inventory.revision?.();
+    if (revision === undefined || order.labels?.revision !== revision)
+      order.labels = { revision, counts: countLabels(this, inventory) };
+    return order.labels.counts;
+  }
+
+  /** The same object while the same recordings stand at the same places. */
+  get order(): object {
+    return this.#parts.order;
   }
 
   /** These recordings after another sweep. `states` are in the same order. */
-  after(parts: Omit<Parts, "index">): Rows {
-    return new Rows({ ...parts, index: this.#parts.index });
+  after(parts: Omit<Parts, "order">): Rows {
+    return new Rows({ ...parts, order: this.#parts.order });
   }
 
   /** The whole state at a place. */
@@ -85,7 +126,8 @@ export class Rows implements ReadonlyMap<string, RecordingState> {
 
   /** Gives `find(id)`: its place, or −1. Ids in the order of the rows need no look-up. */
   finder(): (id: string) => number {
-    const { states, index } = this.#parts;
+    const { states } = this.#parts;
+    const { index } = this.#parts.order;
     let ahead = 0;
     return (id) => {
       const place = states[ahead]?.id === id ? ahead : (index.get(id) ?? -1);
@@ -94,17 +136,31 @@ export class Rows implements ReadonlyMap<string, RecordingState> {
     };
   }
 
+  /** The places of those with a greater id, by id. */
+  *placesAfter(id: string): Generator<number, void> {
+    const { states, order } = this.#parts;
+    const idAt = (place = 0) => states[place]?.id ?? "";
+    order.sorted ??= Uint32Array.from(states.keys()).sort((a, b) => (idAt(a) < idAt(b) ? -1 : 1));
+    let [from, to] = [0, states.length];
+    while (from < to) {
+      const middle = (from + to) >> 1;
+      if (idAt(order.sorted[middle]) <= id) from = middle + 1;
+      else to = middle;
+    }
+    yield* order.sorted.subarray(from);
+  }
+
   has(id: string): boolean {
-    return this.#parts.index.has(id);
+    return this.#parts.order.index.has(id);
   }
 
   get(id: string): RecordingState | undefined {
-    const i = this.#parts.index.get(id);
+    const i = this.#parts.order.index.get(id);
     return i === undefined ? undefined : this.at(i);
   }
 
   keys(): MapIterator<string> {
-    return this.#parts.index.keys();
+    return this.#parts.order.index.keys();
   }
 
   *values(): MapIterator<RecordingState> {
@@ -127,7 +183,7 @@ export class Rows implements ReadonlyMap<string, RecordingState> {
 function rowsOf(sweptAt: Instant, states: readonly RecordingState[], moved: Partial<Parts> = {}): Rows {
   const index = new Map(states.map(({ id }, i) => [id, i]));
   const none = () => new Float64Array(states.length).fill(Number.NaN);
-  return new Rows({ sweptAt, states, index, moves: none(), qualities: none(), ...moved });
+  return new Rows({ sweptAt, states, order: { index }, moves: none(), qualities: none(), ...moved });
 }
 
 /** Collects the rows of a sweep after those of the one before. */

@@ -61,27 +61,53 @@ export function* eachRow<T>(
   }
 }
 
-interface ListingOptions<T> {
-  readonly rowsPerStep?: number;
-  /** Of two rows with the same key. */
-  isNewer?(row: T, other: T): boolean;
-}
-
 /**
- * One page of the rows that have a key, and the number of all; keys must be different, or the newer row counts. Yields
- * every so many rows, and stores at most about three pages.
+ * One page of the rows that have a key, and the number of all; keys must be different. Yields every so many rows, and
+ * stores at most about three pages.
  */
 export function* listingOf<T>(
   rows: Iterable<T>,
   { limit, cursor }: PageQuery,
   keyOf: (row: T) => string | undefined,
-  { rowsPerStep = ROWS_PER_STEP, isNewer }: ListingOptions<T> = {},
+  rowsPerStep = ROWS_PER_STEP,
 ): Generator<void, Listing<T>> {
+  const page = createPage<T>(limit);
+  let before = 0;
+  let total = 0;
+  const visit = (item: T) => {
+    const key = keyOf(item);
+    if (key === undefined) return;
+    total += 1;
+    if (cursor !== undefined && key <= cursor) before += 1;
+    else page.offer(key, item);
+  };
+  yield* eachRow(rows, visit, rowsPerStep);
+  return { ...page.end(), before, total };
+}
+
+/**
+ * One page of rows that come in runs, each in the order of the keys and beginning behind the cursor: no more of a run is
+ * read than can be on the page. Of rows with the same key the newer one counts. Yields after each run.
+ */
+export function* pageOfRuns<T>(
+  runs: Iterable<Iterable<T>>,
+  { limit }: PageQuery,
+  keyOf: (row: T) => string,
+  isNewer: (row: T, other: T) => boolean,
+): Generator<void, Pick<Listing<T>, "items" | "nextCursor">> {
+  const page = createPage(limit, isNewer);
+  for (const run of runs) {
+    for (const row of run) if (!page.offer(keyOf(row), row)) break;
+    yield;
+  }
+  return page.end();
+}
+
+/** Collects the rows with the lowest keys. */
+function createPage<T>(limit: number, isNewer?: (row: T, other: T) => boolean) {
   let picked: { readonly key: string; readonly item: T }[] = [];
   /** Keys from here on cannot be on the page. */
   let bound: string | undefined;
-  let before = 0;
-  let total = 0;
   /** Keeps one row more than the page, which shows whether there is a next one. */
   const trim = () => {
     picked.sort((a, b) => (a.key < b.key || (a.key === b.key && isNewer?.(a.item, b.item)) ? -1 : 1));
@@ -90,18 +116,20 @@ export function* listingOf<T>(
     picked.length = limit + 1;
     bound = picked.at(-1)?.key;
   };
-  const visit = (item: T) => {
-    const key = keyOf(item);
-    if (key === undefined) return;
-    total += 1;
-    if (cursor !== undefined && key <= cursor) before += 1;
-    else if (bound === undefined || key < bound) picked.push({ key, item });
-    if (picked.length >= 3 * limit + 64) trim();
+  return {
+    /** False where no row with this key or a greater one can be on the page. */
+    offer(key: string, item: T): boolean {
+      if (bound !== undefined && key >= bound) return false;
+      picked.push({ key, item });
+      if (picked.length >= 3 * limit + 64) trim();
+      return true;
+    },
+    end() {
+      trim();
+      const page = picked.slice(0, limit);
+      const last = picked.length > limit ? page.at(-1) : undefined;
+      const nextCursor = last ? Buffer.from(PREFIX + last.key).toString("base64url") : null;
+      return { items: page.map(({ item }) => item), nextCursor };
+    },
   };
-  yield* eachRow(rows, visit, rowsPerStep);
-  trim();
-  const page = picked.slice(0, limit);
-  const last = picked.length > limit ? page.at(-1) : undefined;
-  const nextCursor = last ? Buffer.from(PREFIX + last.key).toString("base64url") : null;
-  return { items: page.map(({ item }) => item), nextCursor, before, total };
 }

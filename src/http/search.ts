@@ -4,27 +4,44 @@ import type { FleetSnapshot, RecordingState } from "../health/shard-state.ts";
 /** Names are compared up to here. */
 const NAME_LENGTH = 256;
 
+/** Names of locations, organisations and camera servers that are compared with one form of theirs. */
+const MOST_KEPT = 1_000;
+
 /** Whether all words of `text` are in the given names together, whatever their case and accents. */
 export function textMatcher(text: string): (names: readonly string[]) => boolean {
   const words = folded(text).split(/\s+/);
   return (names) => {
-    const all = folded(names.map((name) => name.slice(0, NAME_LENGTH)).join("\n"));
+    const all = names.map(folded).join("\n");
     return words.every((word) => all.includes(word));
   };
 }
 
-function folded(text: string): string {
-  return text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
+const ASCII = /^[\0-\x7f]*$/;
+
+function folded(name: string): string {
+  const text = name.slice(0, NAME_LENGTH);
+  return (ASCII.test(text) ? text : text.normalize("NFKD").replace(/\p{M}/gu, "")).toLowerCase();
 }
 
 /** Whether a recording is found: by its names and ids, and by what alerts of groups are about. */
-export function recordingMatcher(text: string, { inventory }: FleetSnapshot): (state: RecordingState) => boolean {
-  const matches = textMatcher(text);
+export function recordingMatcher(
+  text: string,
+  { inventory }: FleetSnapshot,
+): (state: Pick<RecordingState, "id" | "locationId">) => boolean {
+  const words = folded(text).split(/\s+/);
+  const kept = new Map<string, string>();
+  const shared = (name: string): string => {
+    const known = kept.get(name) ?? folded(name);
+    if (kept.size >= MOST_KEPT) kept.clear();
+    kept.set(name, known);
+    return known;
+  };
   return ({ id, locationId }) => {
     const { name, cameraServer = "", organisation = "", timezone } = inventory.recording(id) ?? {};
-    const place = inventory.location(locationId)?.name || locationId;
+    const place = shared(inventory.location(locationId)?.name || locationId);
+    const all = `${folded(name || id)}\n${place}\n${folded(id)}\n${shared(cameraServer)}\n${shared(organisation)}`;
     // A time zone is part of no other name only as a whole.
-    const zone = timezone === text ? [text] : [];
-    return matches([name || id, place, id, cameraServer, organisation, ...zone]);
+    const zone = timezone === text ? folded(text) : "";
+    return words.every((word) => all.includes(word) || zone.includes(word));
   };
 }

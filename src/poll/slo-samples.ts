@@ -4,8 +4,9 @@ import { matchesAll } from "../alerting/matcher.ts";
 import type { Config } from "../config/config.ts";
 import type { Labels } from "../health/alert.ts";
 import { addSample } from "../health/error-budget.ts";
+import { type FleetRow, locationsOf, rowsAt, statusOf } from "../health/fleet-locations.ts";
 import { recordingLabels } from "../health/recording-evaluator.ts";
-import { currentStatus, type FleetSnapshot, type RecordingState, recordingsById } from "../health/shard-state.ts";
+import type { FleetSnapshot } from "../health/shard-state.ts";
 import type { SloEvidence } from "../health/slo-evaluator.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
@@ -113,9 +114,10 @@ async function countRecordings(
   const { inSchedule } = schedules(now);
   const counts = new Map<string, Counted>();
   const maybeYield = createYielder();
-  for (const state of (await runYielding(recordingsById(fleet))).values()) {
+  for (const row of rowsAt((await runYielding(locationsOf(fleet))).values())) {
     await maybeYield();
-    const isGood = isRecording(state, fleet);
+    const { state } = row;
+    const isGood = isRecording(row, fleet);
     if (isGood === undefined || inSchedule?.(state.id) === false) continue;
     const labels = recordingLabels(state.id, state.locationId, fleet.inventory);
     if (maintenanceOf(config.maintenance, labels as Labels, now)) continue;
@@ -137,10 +139,10 @@ function nameFor({ recording = "", location = "" }: Labels): string {
 }
 
 /** Missing recordings do not record; of others without a fresh status nothing is known. */
-function isRecording(state: RecordingState, { now, statusIntervalMs }: FleetSnapshot): boolean | undefined {
-  const alerts = Object.values(state.alerts ?? {});
+function isRecording(row: FleetRow, fleet: FleetSnapshot): boolean | undefined {
+  const alerts = Object.values(row.state.alerts ?? {});
   if (alerts.some(({ state, facts }) => state === "firing" && facts.problem === "missing")) return false;
-  const status = currentStatus(state, now, statusIntervalMs);
+  const status = statusOf(row, fleet);
   return status === "unknown" ? undefined : status !== "offline";
 }
 

@@ -4,6 +4,7 @@
  */
 import type { ChainableCommander, Redis } from "ioredis";
 import type { Location, Recording } from "../health/recording.ts";
+import { Rows } from "../health/rows.ts";
 import type { ShardState } from "../health/shard-state.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import { oneAtATime } from "../lib/one-at-a-time.ts";
@@ -63,9 +64,10 @@ export function createInventoryStore(redis: Redis, keys: Keys) {
     async knowShards(shards: readonly Pick<ShardState, "recordings">[]): Promise<void> {
       const maybeYield = createYielder();
       for (const { recordings } of shards) {
-        if (knownAt.get(recordings) === names.turn()) continue;
+        const key = recordings instanceof Rows ? recordings.order : recordings;
+        if (knownAt.get(key) === names.turn()) continue;
         await reader.know(recordings.keys());
-        knownAt.set(recordings, names.turn());
+        knownAt.set(key, names.turn());
         await maybeYield();
       }
     },

@@ -99,7 +99,7 @@ export function encodeShard(state: ShardState, token: string, stored?: StoredSha
 /** Locations where anything differs but what a sweep moves; undefined where recordings or locations came, left or moved. */
 function changedLocations(before: ShardState, { recordings, locations }: ShardState): Set<string> | undefined {
   const [old, rows] = [before.recordings, recordings];
-  if (!(old instanceof Rows && rows instanceof Rows && rows.hasOrderOf(old))) return undefined;
+  if (!(old instanceof Rows && rows instanceof Rows && rows.order === old.order)) return undefined;
   if (locations.size !== before.locations.size) return undefined;
   const changed = new Set<string>();
   for (const [id, location] of locations) {

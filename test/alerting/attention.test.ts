@@ -1,11 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { attentionOf, phraseOf } from "../../src/alerting/attention.ts";
-import { alertsOfCluster, type Cluster, causePhrase, causesIn, clustersOf } from "../../src/alerting/clusters.ts";
+import { alertsOfCluster, causePhrase, causesIn, clustersOf } from "../../src/alerting/clusters.ts";
 import { readClusters } from "../../src/alerting/group-sizes.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import { NOW as FLEET_NOW, fleetOf, recordingState } from "../metrics/fleets.ts";
 import { anAlert, aRecording } from "../support/fixtures.ts";
 import { seededRandom } from "../support/random.ts";
+import { drained } from "../support/steps.ts";
 
 const MINUTE = 60_000;
 const NOW = Date.parse("2026-01-31T12:00:00Z");
@@ -147,8 +148,7 @@ describe("clusters", () => {
       );
       const servers = new Map(rows.map(({ id, moved }) => [id, aRecording(id, { cameraServer: moved })]));
       const inventory = { recording: (id: string) => servers.get(id), location: () => undefined };
-      const steps = readClusters(alerts, { ...fleetOf({ recordings: states }), inventory });
-      const { clusters } = steps.next().value as { clusters: readonly Cluster<Alert>[] };
+      const { clusters } = drained(readClusters(alerts, { ...fleetOf({ recordings: states }), inventory }));
       for (const { cause } of clusters) {
         if (!cause || !["camera_server", "location_id"].includes(cause.label)) continue;
         const own = rows.filter((row) => (cause.label === "location_id" ? row.at : row.moved) === cause.value);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type Place, readCommand } from "../../src/notify/slack/command.ts";
+import { drained } from "../support/steps.ts";
 
 const place = (kind: Place["kind"], id: string, name: string): Place => ({
   kind,
@@ -18,11 +19,7 @@ const places = [leeds, briggate, entrance, door, ...twins, ampersand];
 const HOUR = 3_600_000;
 
 function read(typed: string, all = places) {
-  const steps = readCommand(typed, all);
-  for (;;) {
-    const step = steps.next();
-    if (step.done) return step.value;
-  }
+  return drained(readCommand(typed, all));
 }
 
 describe("a command", () => {

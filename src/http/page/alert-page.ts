@@ -6,6 +6,8 @@ import { fingerprint } from "../../alerting/fingerprint.ts";
 import { matchersOf } from "../../alerting/silence.ts";
 import { type VisitWorth, visitsWords } from "../../alerting/uncounted.ts";
 import type { Alert } from "../../health/alert.ts";
+import { locationsOf, statesAt } from "../../health/fleet-locations.ts";
+import { noCounts } from "../../health/shard-counts.ts";
 import { currentStatus, type RecordingState } from "../../health/shard-state.ts";
 import { counted, nameOf, nameWithin } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
@@ -15,7 +17,6 @@ import type { Incident } from "../../store/incidents.ts";
 import type { ActiveAlert } from "../deps.ts";
 import { HttpError } from "../errors.ts";
 import { incidentListing } from "../v1/incidents.ts";
-import { noCounts } from "../v1/locations.ts";
 import { alertCard, alertForm, type CardContext, noteOf, signInButton, stateLines } from "./alert-card.ts";
 import { alertHeading, alertTitle, classOf, headingOf, subjectOf } from "./alert-table.ts";
 import { inputField, optionsOf } from "./field.ts";
@@ -80,7 +81,7 @@ export function* alertPage(
 ${unreachableNotice(data)}${actionRow(first, print, context)}
 <section aria-labelledby="facts"><h2 id="facts" class="hidden">What is known</h2><div class="panel facts">
 <p>${subjectOf(alert, ROOT)}</p>${noteOf(alert)}${costLine(visitsWords(uncounted, worth, true))}${stateLines(first, context)}</div></section>${cards}
-${neighbours(alert, data)}${yield* earlierSection(earlier, facts.timezone, data)}
+${yield* neighbours(alert, data)}${yield* earlierSection(earlier, facts.timezone, data)}
 ${decisionLogSection(own, { moment, timezone: facts.timezone, title: "Decision log", of: subject.kind })}${labelList(alert)}`,
   };
 }
@@ -198,12 +199,10 @@ function linksOf({ annotations, facts }: Alert): Markup[] {
 }
 
 /** The other recordings of its location, and what else fires there. */
-function neighbours(alert: Alert, data: PageData): Markup {
+function* neighbours(alert: Alert, data: PageData): Generator<void, Markup> {
   const { fleet, moment } = data;
   const { location_id: id = "", location = "" } = alert.labels;
-  const states = fleet.shards.flatMap(({ recordings }) =>
-    [...recordings.values()].filter((one) => one.locationId === id && one.id !== alert.labels.recording_id),
-  );
+  const states = statesAt((yield* locationsOf(fleet)).get(id)).filter((one) => one.id !== alert.labels.recording_id);
   if (id === "" || states.length === 0) return nothing;
   const counts = noCounts();
   for (const state of states) counts[currentStatus(state, fleet.now, fleet.statusIntervalMs)] += 1;

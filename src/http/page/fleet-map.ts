@@ -1,8 +1,8 @@
 /** All locations of the fleet as small tiles, the worst first, by organisation; and the short ids in their links. */
-import type { FleetSnapshot } from "../../health/shard-state.ts";
+import type { FleetLocations } from "../../health/fleet-locations.ts";
 import { count, counted, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
-import { listingOf } from "../paging.ts";
+import { eachRow, listingOf } from "../paging.ts";
 import { homeLink } from "./links.ts";
 import { type FleetSummary, type LocationSummary, locationSortKey, type Standing, standingOf } from "./summary.ts";
 
@@ -26,7 +26,10 @@ const WORDS: Readonly<Record<Standing, string>> = {
 export function* fleetMap({ locations }: FleetSummary): Generator<void, Markup> {
   if (locations.size === 0) return nothing;
   const shown = yield* listingOf(locations.values(), { limit: TILES }, locationSortKey);
-  const ids = shortIds([...locations.keys()]);
+  const ids = yield* shortIds(
+    shown.items.map(({ id }) => id),
+    locations,
+  );
   const groups = Map.groupBy(shown.items, ({ organisation }) => organisation);
   const isGrouped = groups.size > 1 && groups.size <= MOST_GROUPS;
   const parts = isGrouped ? [...groups].sort(([a], [b]) => (a < b ? -1 : 1)) : [["", shown.items] as const];
@@ -52,34 +55,32 @@ ${tiles}</div>`;
 
 const SHORTEST = 4;
 const SHORT_ALREADY = 8;
+/** Without such an ending a link has the whole id. */
+const LONGEST = 16;
 
-const reverse = (text: string) => [...text].reverse().join("");
-
-/** By id: its shortest ending that no other id has, of at least 4 characters. */
-function shortIds(all: readonly string[]): Map<string, string> {
-  const reversed = all.map((id) => reverse(id)).sort();
-  const alike = (a: string, b = "") => {
-    let n = 0;
-    while (n < a.length && a[n] === b[n]) n += 1;
-    return n;
-  };
-  return new Map(
-    reversed.map((text, i) => {
-      const length = Math.max(SHORTEST, 1 + Math.max(alike(text, reversed[i - 1]), alike(text, reversed[i + 1])));
-      if (text.length <= SHORT_ALREADY) return [reverse(text), reverse(text)];
-      return [reverse(text), reverse(text.slice(0, length))];
-    }),
-  );
+/** By id: its shortest ending that no other of `all` has, from 4 to 16 characters. Yields every so many rows. */
+function* shortIds(
+  ids: readonly string[],
+  all: { keys(): Iterable<string> },
+): Generator<void, ReadonlyMap<string, string>> {
+  const short = new Map(ids.map((id) => [id, id]));
+  let left = ids.filter((id) => id.length > SHORT_ALREADY);
+  for (let length = SHORTEST; left.length > 0 && length <= LONGEST; length++) {
+    const endings = new Map(left.map((id) => [id.slice(-length), 0]));
+    yield* eachRow(all.keys(), (id) => {
+      const known = endings.get(id.slice(-length));
+      if (known !== undefined) endings.set(id.slice(-length), known + 1);
+    });
+    const isOnly = (id: string) => id.length <= length || endings.get(id.slice(-length)) === 1;
+    for (const id of left.filter(isOnly)) short.set(id, id.slice(-length));
+    left = left.filter((id) => !isOnly(id));
+  }
+  return short;
 }
 
 /** The id of a location of which a link has the whole or the ending; what is given where none or several have it. */
-export function fullLocationId({ shards }: FleetSnapshot, given: string): string {
-  const all = new Set<string>();
-  for (const { locations, recordings } of shards) {
-    for (const id of locations.keys()) all.add(id);
-    for (const { locationId } of recordings.values()) all.add(locationId);
-  }
+export function fullLocationId(all: FleetLocations, given: string): string {
   if (all.has(given) || given.length < SHORTEST) return given;
-  const [only = given, ...others] = [...all].filter((id) => id.endsWith(given));
+  const [only = given, ...others] = [...all.keys()].filter((id) => id.endsWith(given));
   return others.length === 0 ? only : given;
 }

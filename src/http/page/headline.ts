@@ -1,6 +1,7 @@
 /** The first sentence of the front page: what needs somebody; an unknown status never counts as good. */
 import { neededPhrase, phraseOf } from "../../alerting/attention.ts";
 import { GAP_INTERVALS } from "../../health/rhythm.ts";
+import { type StatusCounts, totalOf } from "../../health/shard-counts.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { humanDuration } from "../../lib/duration.ts";
 import { count, counted } from "../../lib/format.ts";
@@ -9,7 +10,7 @@ import { span } from "../../lib/when.ts";
 import { type Board, handledOf } from "./board.ts";
 import type { Mood } from "./layout.ts";
 import type { PageData } from "./page-data.ts";
-import { type Counts, type FleetSummary, occurring, totalOf } from "./summary.ts";
+import { type FleetSummary, occurring } from "./summary.ts";
 
 export interface FleetHeadline {
   readonly mood: Mood;
@@ -68,7 +69,7 @@ function shortPhrase({ needed, lead }: Board): string {
 }
 
 /** Nothing needs somebody; what is not online is known, or has not lasted long enough. */
-function calmSentence(counts: Counts, total: number): string {
+function calmSentence(counts: StatusCounts, total: number): string {
   const [first, ...others] = occurring(counts).filter((status) => status !== "online");
   if (first !== undefined) {
     const verb = counts[first] === 1 ? "is" : "are";
@@ -78,12 +79,12 @@ function calmSentence(counts: Counts, total: number): string {
   return `${capital(all(total))} ${total === 1 ? "is" : "are"} online, nothing needs attention`;
 }
 
-function statusPhrase(counts: Counts): string {
+function statusPhrase(counts: StatusCounts): string {
   const statuses = occurring(counts).filter((status) => status !== "online");
   return statuses.map((status) => `${count(counts[status])} ${status}`).join(", ");
 }
 
-function moodOfAll(counts: Counts, { needed }: Board): Mood {
+function moodOfAll(counts: StatusCounts, { needed }: Board): Mood {
   const isSevere = needed.some(({ labels: { severity } }) => severity === "critical" || severity === "error");
   if (isSevere) return "bad";
   if (needed.length > 0 || counts.offline > 0 || counts.degraded > 0) return "warn";

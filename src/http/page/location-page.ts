@@ -1,8 +1,11 @@
 /** `GET /?location=`: one location, its recordings and its history. */
+import { locationsOf, statesAt } from "../../health/fleet-locations.ts";
 import { recordingLabels } from "../../health/recording-evaluator.ts";
+import { totalOf } from "../../health/shard-counts.ts";
 import type { FleetSnapshot } from "../../health/shard-state.ts";
 import { count, counted, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
+import { runYielding } from "../../lib/yield.ts";
 import type { HttpDeps } from "../deps.ts";
 import { HttpError } from "../errors.ts";
 import { textMatcher } from "../search.ts";
@@ -15,15 +18,7 @@ import type { HomeQuery } from "./links.ts";
 import { inTime, type PageData, unreachableNotice } from "./page-data.ts";
 import { recordingNameOf, zonesInWords } from "./recording-table.ts";
 import { recordingListingOf, recordingsSection } from "./search-page.ts";
-import {
-  countBadges,
-  type FleetSummary,
-  type LocationSummary,
-  moodOf,
-  standingOf,
-  summarize,
-  totalOf,
-} from "./summary.ts";
+import { countBadges, type LocationSummary, moodOf, standingOf, summarize } from "./summary.ts";
 import { uptimeDays, uptimeOfAll, withPlanned } from "./uptime-days.ts";
 import type { Visitor } from "./visitor.ts";
 import { knownZone } from "./when.ts";
@@ -37,9 +32,7 @@ const ROOT = "./";
 
 /** What is shown in addition to the fleet. Throws HttpError `unavailable` where it cannot be read in time. */
 export async function locationDetails(id: string, { fleet, moment: { now } }: PageData, deps: HttpDeps) {
-  const here = fleet.shards.flatMap(({ recordings }) =>
-    [...recordings.values()].filter(({ locationId }) => locationId === id).map((state) => state.id),
-  );
+  const here = statesAt((await runYielding(locationsOf(fleet))).get(id)).map((state) => state.id);
   const since = historySince(now);
   const reading = Promise.all([
     deps.uptimes(here.length > MOST_HISTORIES ? [] : here),
@@ -70,11 +63,10 @@ export function* locationPage(
   if (!location) throw new HttpError("not_found", GONE);
   const matches = query.q === undefined ? undefined : textMatcher(query.q);
   const listing = yield* recordingListingOf(
-    summary,
+    [location],
     data,
     query,
-    ({ id: recording, locationId }) =>
-      locationId === id && (matches?.([recordingNameOf(recording, fleet), recording]) ?? true),
+    ({ id: recording }) => matches?.([recordingNameOf(recording, fleet), recording]) ?? true,
   );
   const found = html`<p>${counted(listing.total, "recording")} found here: “${query.q ?? ""}”.</p>`;
   const name = nameOf(location.name, id);
@@ -87,7 +79,7 @@ export function* locationPage(
 ${alertSection(data, id, details)}
 <section aria-labelledby="recordings"><h2 id="recordings">Recordings</h2>
 ${query.q === undefined ? nothing : found}${recordingsSection(listing, data, query, false)}</section>
-${yield* history(data, id, timezoneOf(id, summary, fleet), details)}`,
+${yield* history(data, id, timezoneOf(location, fleet), details)}`,
   };
 }
 
@@ -135,7 +127,7 @@ function alertSection(data: PageData, id: string, { visitor, lines }: LocationDe
 <ul class="cards">${active.map((one) => alertCard(one, context))}</ul></section>`;
 }
 
-function timezoneOf(id: string, { recordings }: FleetSummary, { inventory }: FleetSnapshot): string {
-  const some = recordings.values().find(({ locationId }) => locationId === id);
-  return knownZone(inventory.location(id)?.timezone, inventory.recording(some?.id ?? "")?.timezone);
+function timezoneOf(location: LocationSummary, { inventory }: FleetSnapshot): string {
+  const [some] = statesAt(location);
+  return knownZone(inventory.location(location.id)?.timezone, inventory.recording(some?.id ?? "")?.timezone);
 }

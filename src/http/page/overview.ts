@@ -1,5 +1,6 @@
 /** `GET /`: what needs somebody, and the fleet at a glance; also as a wall display, and the lists, page by page. */
 import type { Alert } from "../../health/alert.ts";
+import { totalOf } from "../../health/shard-counts.ts";
 import type { BudgetLeft } from "../../health/slo-evaluator.ts";
 import { counted } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
@@ -16,7 +17,7 @@ import { type HomeQuery, homeLink } from "./links.ts";
 import { pager } from "./listing.ts";
 import { locationsPage } from "./locations-page.ts";
 import { type PageData, unreachableNotice } from "./page-data.ts";
-import { countBadges, type FleetSummary, shareBar, summarize, totalOf } from "./summary.ts";
+import { countBadges, type FleetSummary, shareBar, summarize } from "./summary.ts";
 import type { Visitor } from "./visitor.ts";
 
 const ALERTS_A_PAGE = 50;

@@ -3,7 +3,8 @@ import { isOfLenswatch } from "../../alerting/attention.ts";
 import { type Silence, silenceState } from "../../alerting/silence.ts";
 import type { Alert } from "../../health/alert.ts";
 import { GAP_INTERVALS } from "../../health/rhythm.ts";
-import { currentStatus, type FleetSnapshot, recordingsById } from "../../health/shard-state.ts";
+import { Rows } from "../../health/rows.ts";
+import type { FleetSnapshot } from "../../health/shard-state.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { withDeadline } from "../../lib/closer.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
@@ -83,13 +84,13 @@ function troubleOf({ subject, labels, annotations, startsAt, facts }: Alert, mom
  * figures that change all the time do not count. Sums stay below 2^53: a hundred thousand of 32 bits.
  */
 export function* versionOf({ fleet, suppressed, silences, moment }: PageData): Generator<void, string> {
-  const recordings = yield* recordingsById(fleet);
-  let states = 0;
-  yield* eachRow(recordings.values(), (state) => {
-    const status = currentStatus(state, fleet.now, fleet.statusIntervalMs);
-    const pending = Object.values(state.alerts ?? {}).filter((alert) => alert.state === "pending").length;
-    states += textSum(`${state.since} ${status} ${pending}`);
-  });
+  let [recordings, states] = [0, 0];
+  for (const shard of fleet.shards) {
+    const rows = Rows.of(shard);
+    recordings += rows.size;
+    states += rows.counts(fleet.now, fleet.statusIntervalMs).mark;
+    yield;
+  }
   let alerts = 0;
   yield* eachRow(suppressed.values(), (active) => {
     alerts += textSum(suppressionText(active));
@@ -97,7 +98,7 @@ export function* versionOf({ fleet, suppressed, silences, moment }: PageData): G
   for (const silence of silences.values()) {
     alerts += textSum(`${silence.id} ${silence.updatedAt} ${silenceState(silence, moment.now)}`);
   }
-  return [recordings.size, states >>> 0, suppressed.size, alerts >>> 0].map((n) => n.toString(36)).join("-");
+  return [recordings, states >>> 0, suppressed.size, alerts >>> 0].map((n) => n.toString(36)).join("-");
 }
 
 function suppressionText({ alert, silencedBy, inhibitedBy, mutedBy, maintenance, ...acks }: ActiveAlert): string {

@@ -1,6 +1,7 @@
 /** The status page for people, rendered on the server, so that it works without a script. */
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { locationsOf } from "../../health/fleet-locations.ts";
 import { DAY_MS } from "../../lib/clock.ts";
 import { runYielding } from "../../lib/yield.ts";
 import type { Incident } from "../../store/incidents.ts";
@@ -79,7 +80,7 @@ async function home(request: FastifyRequest, deps: HttpDeps): Promise<Shown> {
   const query = parseQuery(HomeQuery, request.query);
   const data = await readPageData(deps);
   const visitor = visitorOf(request, deps);
-  const location = query.location ?? (query.l && fullLocationId(data.fleet, query.l));
+  const location = query.location ?? (query.l && fullLocationId(await runYielding(locationsOf(data.fleet)), query.l));
   const glance = isOverview(query) ? await glanceOf(data, deps) : { incidents: [], budgets: [] };
   const page =
     location === undefined

@@ -1,5 +1,6 @@
 /** `GET /?q=`: alerts found by their labels, locations and recordings found by name, and how recordings are listed. */
 import type { Alert } from "../../health/alert.ts";
+import { type FleetLocation, type FleetRow, rowsAt, wholeOf } from "../../health/fleet-locations.ts";
 import type { RecordingState } from "../../health/shard-state.ts";
 import { count, counted } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
@@ -11,7 +12,7 @@ import { type HomeQuery, homeLink, type Root } from "./links.ts";
 import { pager } from "./listing.ts";
 import { type PageData, unreachableNotice } from "./page-data.ts";
 import { recordingSortKey, recordingTable } from "./recording-table.ts";
-import { type FleetSummary, locationSortKey, locationTable, summarize } from "./summary.ts";
+import { locationSortKey, locationTable, summarize } from "./summary.ts";
 
 const RECORDINGS_A_PAGE = 100;
 const LOCATIONS_FOUND = 12;
@@ -34,7 +35,7 @@ export function* searchPage(data: PageData, query: HomeQuery): Generator<void, H
   const locations = yield* listingOf(summary.locations.values(), { limit: LOCATIONS_FOUND }, (location) =>
     matches([location.name, location.id]) ? locationSortKey(location) : undefined,
   );
-  const listing = yield* recordingListingOf(summary, data, query, recordingMatcher(q, fleet));
+  const listing = yield* recordingListingOf(summary.locations.values(), data, query, recordingMatcher(q, fleet));
   const left = locations.total - locations.items.length;
   const more = html`<p class="soft">and ${counted(left, "more location")}: add a word to narrow the search.</p>`;
   const found = html`<section aria-labelledby="locations"><h2 id="locations">${counted(locations.total, "location")}</h2>
@@ -78,13 +79,13 @@ export function recordingsSection(
 }
 
 /** One page of the recordings that match, the worst first; yields every so many. */
-export function recordingListingOf(
-  { recordings }: FleetSummary,
+export function* recordingListingOf(
+  locations: Iterable<FleetLocation>,
   { fleet }: PageData,
   { cursor }: HomeQuery,
-  matches: (state: RecordingState) => boolean,
+  matches: ReturnType<typeof recordingMatcher>,
 ): Generator<void, Listing<RecordingState>> {
-  return listingOf(recordings.values(), { limit: RECORDINGS_A_PAGE, cursor }, (state) =>
-    matches(state) ? recordingSortKey(state, fleet) : undefined,
-  );
+  const keyOf = (row: FleetRow) => (matches(row.state) ? recordingSortKey(wholeOf(row), fleet) : undefined);
+  const listing = yield* listingOf(rowsAt(locations), { limit: RECORDINGS_A_PAGE, cursor }, keyOf);
+  return { ...listing, items: listing.items.map(wholeOf) };
 }

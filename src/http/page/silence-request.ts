@@ -5,8 +5,10 @@ import { requestBudget } from "../../alerting/pattern.ts";
 import type { Matcher } from "../../alerting/route.ts";
 import { RECORDING_LABELS } from "../../alerting/silence.ts";
 import { type Alert, defaultAlertNames, groupLabels, type ProblemKind } from "../../health/alert.ts";
+import { type FleetRow, locationsOf, rowsAt } from "../../health/fleet-locations.ts";
 import { recordingLabels } from "../../health/recording-evaluator.ts";
-import { type Inventory, type RecordingState, recordingsById } from "../../health/shard-state.ts";
+import { totalOf } from "../../health/shard-counts.ts";
+import type { Inventory } from "../../health/shard-state.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { parseDuration } from "../../lib/duration.ts";
 import { nameOf } from "../../lib/format.ts";
@@ -143,26 +145,48 @@ export function* previewOf(
   { fleet, alerts: firing }: PageData,
 ): Generator<void, Preview> {
   const keyOf = (alert: Alert) => (matchesAll(matchers, alert.labels) ? alertSortKey(alert) : undefined);
-  const alerts = yield* listingOf(firing, { limit: 10 }, keyOf, { rowsPerStep: 1 });
-  const recordings = yield* recordingsById(fleet);
-  const ofRecordings = matchers.filter(({ name }) => RECORDING_LABELS.has(name));
+  const alerts = yield* listingOf(firing, { limit: 10 }, keyOf, 1);
+  const locations = yield* locationsOf(fleet);
+  const recordings = locations.values().reduce((sum, { counts }) => sum + totalOf(counts), 0);
+  const isCovered = coverage(matchers, fleet.inventory);
   const scope = scopeOf(matchers);
   let covered = 0;
-  const visit = ({ id, locationId }: RecordingState) => {
-    const labels = recordingLabels(id, locationId, fleet.inventory);
-    const matches = ofRecordings.every((matcher) => matcher.matches(labels[matcher.name] ?? ""));
-    if (matches && scope !== "no recording") covered += 1;
+  const visit = ({ state }: FleetRow) => {
+    if (isCovered(state)) covered += 1;
   };
-  yield* eachRow(recordings.values(), visit, 1);
+  if (scope !== "no recording") yield* eachRow(rowsAt(locations.values()), visit, 1);
   const warnings = [];
   if (matchesAll(matchers, {}))
     warnings.push("It would match every alert and cannot be set: add a matcher that does not match the empty string.");
   else {
-    const isWhole = scope === "outages" && recordings.size > 1 && covered === recordings.size;
+    const isWhole = scope === "outages" && recordings > 1 && covered === recordings;
     if (isWhole) warnings.push("It covers every recording: no outage would be notified.");
     if (firing.length > 1 && alerts.total === firing.length) warnings.push("It suppresses every firing alert.");
   }
-  return { alerts, covered, recordings: recordings.size, warnings };
+  return { alerts, covered, recordings, warnings };
+}
+
+/** Of one recording each; the others are shared by many, and compared once. */
+const OWN_LABELS = ["recording_id", "recording"];
+
+/** Whether later alerts of a recording could match. */
+function coverage(matchers: readonly Matcher[], inventory: Inventory): (state: FleetRow["state"]) => boolean {
+  const ofRecordings = matchers.filter(({ name }) => RECORDING_LABELS.has(name));
+  const byLabel = [...Map.groupBy(ofRecordings, ({ name }) => name)].map(([name, all]) => {
+    const known = new Map<string, boolean>();
+    const isMatch = (value: string) => all.every(({ matches }) => matches(value));
+    if (OWN_LABELS.includes(name)) return [name, isMatch] as const;
+    const isKnownMatch = (value: string) => {
+      const found = known.get(value) ?? isMatch(value);
+      known.set(value, found);
+      return found;
+    };
+    return [name, isKnownMatch] as const;
+  });
+  return ({ id, locationId }) => {
+    const labels = byLabel.length === 0 ? {} : recordingLabels(id, locationId, inventory);
+    return byLabel.every(([name, isMatch]) => isMatch(labels[name] ?? ""));
+  };
 }
 
 const groups = groupLabels.map((label) => `${label}_offline` as const);

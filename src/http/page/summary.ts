@@ -1,64 +1,60 @@
 /** The fleet counted, in all and per location. */
 import type { Alert } from "../../health/alert.ts";
+import { type FleetLocation, locationsOf } from "../../health/fleet-locations.ts";
 import type { RecordingStatus } from "../../health/recording.ts";
-import type { FleetSnapshot, RecordingState } from "../../health/shard-state.ts";
+import { Rows } from "../../health/rows.ts";
+import { noCounts, type StatusCounts, totalOf } from "../../health/shard-counts.ts";
+import type { FleetSnapshot } from "../../health/shard-state.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { count, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { eachRow } from "../paging.ts";
-import { countByLocation, noCounts } from "../v1/locations.ts";
 import type { Mood } from "./layout.ts";
 import { homeLink } from "./links.ts";
 import { type ListingColumn, sortKey, tableOf } from "./listing.ts";
 
-export interface LocationSummary {
-  readonly id: string;
+export interface LocationSummary extends FleetLocation {
   readonly name: string;
   /** Of one of its recordings; empty where it is not known, and where the whole fleet is of one. */
   readonly organisation: string;
-  readonly counts: Counts;
   /** Those of the given alerts that are of the location and its recordings. */
   readonly firing: number;
 }
 
 export interface FleetSummary {
-  readonly counts: Counts;
+  readonly counts: StatusCounts;
   readonly firing: number;
   /** The latest good reading of any recording; undefined where there was none. */
   readonly readAt: Instant | undefined;
-  readonly recordings: ReadonlyMap<string, RecordingState>;
   readonly locations: ReadonlyMap<string, LocationSummary>;
 }
 
 /** Counts the fleet and its firing `alerts`; yields every so many rows. */
 export function* summarize(fleet: FleetSnapshot, alerts: readonly Alert[]): Generator<void, FleetSummary> {
-  const { recordings, counts: byLocation } = yield* countByLocation(fleet);
+  const byLocation = yield* locationsOf(fleet);
   const firing = new Map<string, number>();
   yield* eachRow(alerts, ({ labels: { location_id: id = "" } }) => firing.set(id, (firing.get(id) ?? 0) + 1));
   const organisations = new Map<string, string>();
-  yield* eachRow(recordings.values(), ({ id, locationId }) => {
-    if (!organisations.get(locationId))
-      organisations.set(locationId, fleet.inventory.recording(id)?.organisation ?? "");
-  });
+  for (const shard of fleet.shards) {
+    for (const [id, organisation] of Rows.of(shard).labels(fleet.inventory).organisationOf)
+      organisations.set(id, organisation);
+    yield;
+  }
   const isOfOne = new Set(organisations.values()).size < 2;
   const counts = noCounts();
   const locations = new Map<string, LocationSummary>();
-  yield* eachRow(byLocation, ([id, own]) => {
-    for (const status of worstFirst) counts[status] += own[status];
+  yield* eachRow(byLocation.values(), (location) => {
+    const { id } = location;
+    for (const status of worstFirst) counts[status] += location.counts[status];
     const name = fleet.inventory.location(id)?.name || id;
-    locations.set(id, {
-      id,
-      name,
-      counts: own,
-      organisation: isOfOne ? "" : (organisations.get(id) ?? ""),
-      firing: firing.get(id) ?? 0,
-    });
+    const organisation = isOfOne ? "" : (organisations.get(id) ?? "");
+    locations.set(id, { ...location, name, organisation, firing: firing.get(id) ?? 0 });
   });
-  let readAt = 0;
-  yield* eachRow(recordings.values(), (state) => {
-    readAt = Math.max(readAt, state.readAt);
-  });
-  return { counts, firing: alerts.length, readAt: readAt || undefined, recordings, locations };
+  const readAt = Math.max(
+    0,
+    ...fleet.shards.map((shard) => Rows.of(shard).counts(fleet.now, fleet.statusIntervalMs).readAt),
+  );
+  return { counts, firing: alerts.length, readAt: readAt || undefined, locations };
 }
 
 /** A location's worst status; `alerts` where all recordings are online and yet something fires. */
@@ -103,15 +99,13 @@ export function locationTable(locations: readonly LocationSummary[], caption = "
   return tableOf(caption, COLUMNS, rows);
 }
 
-export type Counts = Readonly<Record<RecordingStatus, number>>;
-
 /** The worst first. Unknown comes before degraded: it may be offline. */
 export const worstFirst = ["offline", "unknown", "degraded", "online"] as const;
 
 const SIGNS: Readonly<Record<RecordingStatus, string>> = { offline: "✕", unknown: "?", degraded: "▲", online: "✓" };
 
 /** The statuses that occur, the worst first. */
-export function occurring(counts: Counts) {
+export function occurring(counts: StatusCounts) {
   return worstFirst.filter((status) => counts[status] > 0);
 }
 
@@ -121,12 +115,12 @@ export function badge(status: RecordingStatus, words: string = status): Markup {
 }
 
 /** `✕ 2 offline`, `✓ 4 online`: the statuses that occur, the worst first. */
-export function countBadges(counts: Counts): Markup[] {
+export function countBadges(counts: StatusCounts): Markup[] {
   return occurring(counts).map((status) => html`${badge(status, `${count(counts[status])} ${status}`)} `);
 }
 
 /** The same as a bar, in addition to the words. */
-export function shareBar(counts: Counts): Markup {
+export function shareBar(counts: StatusCounts): Markup {
   const total = totalOf(counts);
   if (total === 0) return nothing;
   let x = 0;
@@ -136,8 +130,4 @@ export function shareBar(counts: Counts): Markup {
     return html`<rect class="${status}" x="${(x - width).toFixed(2)}" width="${width.toFixed(2)}" height="4"/>`;
   });
   return html`<svg class="share" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">${parts}</svg>`;
-}
-
-export function totalOf(counts: Counts): number {
-  return counts.online + counts.offline + counts.degraded + counts.unknown;
 }

@@ -1,9 +1,10 @@
 /** `GET /api/v1/locations`: a row per location, its recordings counted by status. */
 import { z } from "zod";
-import { type RecordingStatus, recordingStatuses } from "../../health/recording.ts";
-import { currentStatus, type FleetSnapshot, recordingsById } from "../../health/shard-state.ts";
+import { type FleetLocation, locationsOf } from "../../health/fleet-locations.ts";
+import { recordingStatuses } from "../../health/recording.ts";
+import type { FleetSnapshot } from "../../health/shard-state.ts";
 import { runYielding } from "../../lib/yield.ts";
-import { eachRow, listingOf, type PageQuery, pageParameters } from "../paging.ts";
+import { listingOf, type PageQuery, pageParameters } from "../paging.ts";
 import { repeated } from "../query.ts";
 import { AlertRow, alertRows, type HandledAlerts, operation, pageSchema, readHandled } from "./operation.ts";
 
@@ -31,30 +32,14 @@ export const listLocations = operation({
     const fleet = await deps.fleet();
     const handled = await readHandled(deps);
     const { items, nextCursor } = await runYielding(locationListing(fleet, query));
-    return { items: items.map(([id, counts]) => rowOf(id, counts, fleet, handled)), nextCursor };
+    return { items: items.map((location) => rowOf(location, fleet, handled)), nextCursor };
   },
 });
 
 function* locationListing(fleet: FleetSnapshot, query: PageQuery & { readonly location: readonly string[] }) {
-  const { counts } = yield* countByLocation(fleet);
   const isWanted = namedIn(query.location);
-  return yield* listingOf(counts, query, ([id]) => (isWanted(id, fleet.inventory.location(id)?.name) ? id : undefined));
-}
-
-/** All recordings, and their number by status at every location; yields every so many rows. */
-export function* countByLocation(fleet: FleetSnapshot) {
-  const counts = new Map<string, ReturnType<typeof noCounts>>();
-  const at = (id: string) => {
-    const known = counts.get(id) ?? noCounts();
-    counts.set(id, known);
-    return known;
-  };
-  for (const { locations } of fleet.shards) yield* eachRow(locations.keys(), at);
-  const recordings = yield* recordingsById(fleet);
-  yield* eachRow(recordings.values(), (state) => {
-    at(state.locationId)[currentStatus(state, fleet.now, fleet.statusIntervalMs)] += 1;
-  });
-  return { recordings, counts };
+  const keyOf = ({ id }: FleetLocation) => (isWanted(id, fleet.inventory.location(id)?.name) ? id : undefined);
+  return yield* listingOf((yield* locationsOf(fleet)).values(), query, keyOf);
 }
 
 /** Whether a row is among the ids and names asked for, in any case; all are where none is asked for. */
@@ -63,13 +48,11 @@ export function namedIn(asked: readonly string[]): (id: string, name: string | u
   return (id, name = "") => wanted.size === 0 || wanted.has(id.toLowerCase()) || wanted.has(name.toLowerCase());
 }
 
-export function noCounts(): Record<RecordingStatus, number> {
-  return { online: 0, offline: 0, degraded: 0, unknown: 0 };
-}
-
-type Counts = ReturnType<typeof noCounts>;
-
-function rowOf(id: string, recordings: Counts, { inventory, shards }: FleetSnapshot, handled: HandledAlerts) {
+function rowOf(
+  { id, counts: recordings }: FleetLocation,
+  { inventory, shards }: FleetSnapshot,
+  handled: HandledAlerts,
+) {
   const known = inventory.location(id);
   const state = shards.flatMap(({ locations }) => locations.get(id) ?? []).at(-1);
   const alerts = alertRows(state?.alerts, handled);

@@ -1,11 +1,20 @@
 /** `GET /api/v1/recordings`: the fleet now, a row per recording. */
 
 import { z } from "zod";
+import {
+  type FleetLocation,
+  type FleetRow,
+  locationsOf,
+  rowsAt,
+  statusOf,
+  wholeOf,
+} from "../../health/fleet-locations.ts";
 import { recordingStatuses } from "../../health/recording.ts";
-import { currentStatus, type FleetSnapshot, type RecordingState, recordingsById } from "../../health/shard-state.ts";
+import { Rows } from "../../health/rows.ts";
+import { currentStatus, type FleetSnapshot, type RecordingState } from "../../health/shard-state.ts";
 import { DAY_MS } from "../../lib/clock.ts";
 import { runYielding } from "../../lib/yield.ts";
-import { type Listing, listingOf, type PageQuery, pageParameters } from "../paging.ts";
+import { type Listing, listingOf, type PageQuery, pageOfRuns, pageParameters } from "../paging.ts";
 import { isoTime, repeated } from "../query.ts";
 import { recordingMatcher } from "../search.ts";
 import { namedIn } from "./locations.ts";
@@ -69,28 +78,39 @@ export const listRecordings = operation({
   },
 });
 
-function* recordingListing(fleet: FleetSnapshot, query: RecordingsQuery): Generator<void, Listing<RecordingState>> {
+type RecordingsPage = Pick<Listing<RecordingState>, "items" | "nextCursor">;
+
+function* recordingListing(fleet: FleetSnapshot, query: RecordingsQuery): Generator<void, RecordingsPage> {
   const { q, recording, location, status, cursor = "" } = query;
   if (!q && recording.length + location.length + status.length === 0) return yield* allListing(fleet, query);
-  const { inventory, now, statusIntervalMs } = fleet;
-  const recordings = yield* recordingsById(fleet);
-  const [isWanted, isWantedLocation] = [namedIn(recording), namedIn(location)];
+  const { inventory } = fleet;
+  const isWanted = namedIn(recording);
+  const isWantedLocation = namedIn(location);
   const statuses = new Set(status);
   const matches = q ? recordingMatcher(q, fleet) : () => true;
-  return yield* listingOf(recordings.values(), query, (state) => {
-    if (state.id <= cursor || !isWanted(state.id, inventory.recording(state.id)?.name)) return undefined;
-    if (!matches(state)) return undefined;
-    if (statuses.size > 0 && !statuses.has(currentStatus(state, now, statusIntervalMs))) return undefined;
-    return isWantedLocation(state.locationId, inventory.location(state.locationId)?.name) ? state.id : undefined;
+  const hasWanted = ({ id, counts }: FleetLocation) =>
+    (statuses.size === 0 || status.some((one) => counts[one] > 0)) &&
+    isWantedLocation(id, inventory.location(id)?.name);
+  const locations = [...(yield* locationsOf(fleet)).values()].filter(hasWanted);
+  const listing = yield* listingOf(rowsAt(locations), query, (row) => {
+    const { id } = row.state;
+    if (id <= cursor || !isWanted(id, inventory.recording(id)?.name) || !matches(row.state)) return undefined;
+    return statuses.size === 0 || statuses.has(statusOf(row, fleet)) ? id : undefined;
   });
+  return { items: listing.items.map(wholeOf), nextCursor: listing.nextCursor };
 }
 
-/** Without a table of all: the cost of a page of a large fleet is that of comparing its ids. */
-function* allListing({ shards }: FleetSnapshot, query: PageQuery): Generator<void, Listing<RecordingState>> {
-  const rows = shards.values().flatMap(({ recordings }) => recordings.values());
+/** Of each shard only the next ids are looked at: a page of a large fleet costs little more than one of a small fleet. */
+function* allListing({ shards }: FleetSnapshot, query: PageQuery): Generator<void, RecordingsPage> {
   const { cursor = "" } = query;
-  const keyOf = ({ id }: RecordingState) => (id <= cursor ? undefined : id);
-  return yield* listingOf(rows, query, keyOf, { isNewer: (one, other) => one.readAt > other.readAt });
+  const runs = shards.values().map((shard, i) => rowsAfter(i, Rows.of(shard), cursor));
+  const isNewer = (one: FleetRow, other: FleetRow) => one.rows.readAt(one.place) > other.rows.readAt(other.place);
+  const { items, nextCursor } = yield* pageOfRuns(runs, query, ({ state }) => state.id, isNewer);
+  return { items: items.map(wholeOf), nextCursor };
+}
+
+function* rowsAfter(shard: number, rows: Rows, id: string): Generator<FleetRow> {
+  for (const place of rows.placesAfter(id)) yield { shard, rows, place, state: rows.states[place] as RecordingState };
 }
 
 function rowOf(state: RecordingState, fleet: FleetSnapshot, handled: HandledAlerts): ApiRecording {

@@ -1,0 +1,118 @@
+/** The fleet by location, each recording once: while a location moves between shards, its recordings can be in both. */
+import type { RecordingStatus } from "./recording.ts";
+import { Rows } from "./rows.ts";
+import { noCounts, type StatusCounts } from "./shard-counts.ts";
+import { currentStatus, type FleetSnapshot, type RecordingState } from "./shard-state.ts";
+
+export interface FleetLocation {
+  readonly id: string;
+  readonly counts: StatusCounts;
+  /** Its recordings; in most cases of one shard. */
+  readonly parts: readonly LocationPart[];
+}
+
+interface LocationPart {
+  /** Its index in the fleet. */
+  readonly shard: number;
+  readonly rows: Rows;
+  readonly places: readonly number[];
+}
+
+/** A recording, by its place: most are asked for no more than their names and status. */
+export interface FleetRow {
+  readonly shard: number;
+  readonly rows: Rows;
+  readonly place: number;
+  /** Without what its last sweep moved. */
+  readonly state: RecordingState;
+}
+
+export type FleetLocations = ReadonlyMap<string, FleetLocation>;
+
+const NONE: FleetLocation["parts"] = [];
+
+/** All locations; yields after each shard. What was counted of a shard is counted again once it changed. */
+export function* locationsOf(
+  fleet: Pick<FleetSnapshot, "shards" | "now" | "statusIntervalMs" | "inventory">,
+): Generator<void, FleetLocations> {
+  const { shards, now, statusIntervalMs } = fleet;
+  const all = new Map<string, FleetLocation>();
+  const changed = new Set<string>();
+  const gone: FleetRow[] = [];
+  for (const [index, shard] of shards.entries()) {
+    const rows = Rows.of(shard);
+    const { locations, absent } = rows.counts(now, statusIntervalMs);
+    for (const place of absent) gone.push({ shard: index, rows, place, state: rows.states[place] as RecordingState });
+    for (const [id, { counts, places }] of locations) {
+      const { parts = NONE } = all.get(id) ?? {};
+      if (parts.length > 0) changed.add(id);
+      all.set(id, { id, counts, parts: [...parts, { shard: index, rows, places }] });
+    }
+    for (const id of shard.locations.keys()) if (!all.has(id)) all.set(id, { id, counts: noCounts(), parts: NONE });
+    yield;
+  }
+  const moved = movedAway(gone, all, fleet.inventory);
+  for (const state of moved) changed.add(state.locationId);
+  for (const id of changed) all.set(id, withoutDoubles(all.get(id) as FleetLocation, moved, fleet));
+  return all;
+}
+
+/** Those not in the last answer of their shard that stand at the location where they are listed now. */
+function movedAway(
+  gone: readonly FleetRow[],
+  all: FleetLocations,
+  inventory: FleetSnapshot["inventory"],
+): Set<RecordingState> {
+  const moved = new Set<RecordingState>();
+  for (const { rows, state } of gone) {
+    const now = inventory.recording(state.id)?.locationId;
+    if (now === undefined || now === state.locationId) continue;
+    const isThere = all.get(now)?.parts.some((part) => part.rows !== rows && part.rows.has(state.id));
+    if (isThere) moved.add(state);
+  }
+  return moved;
+}
+
+function withoutDoubles(
+  location: FleetLocation,
+  moved: ReadonlySet<RecordingState>,
+  fleet: Pick<FleetSnapshot, "now" | "statusIntervalMs">,
+): FleetLocation {
+  const latest = new Map<string, FleetRow>();
+  for (const row of rowsAt([location])) {
+    const { id } = row.state;
+    const other = latest.get(id);
+    if (moved.has(row.state) || (other && other.rows.readAt(other.place) >= row.rows.readAt(row.place))) continue;
+    latest.set(id, row);
+  }
+  const counts = noCounts();
+  for (const row of latest.values()) counts[statusOf(row, fleet)] += 1;
+  const parts = location.parts.map((part) => ({
+    ...part,
+    places: [...latest.values()].flatMap(({ shard, place }) => (shard === part.shard ? place : [])),
+  }));
+  return { id: location.id, counts, parts };
+}
+
+/** The recordings of these locations. */
+export function* rowsAt(locations: Iterable<Pick<FleetLocation, "parts">>): Generator<FleetRow, void> {
+  for (const { parts } of locations)
+    for (const { shard, rows, places } of parts)
+      for (const place of places) yield { shard, rows, place, state: rows.states[place] as RecordingState };
+}
+
+/** The same, whole: with their last readings. */
+export function statesAt(location: FleetLocation | undefined): RecordingState[] {
+  return location ? [...rowsAt([location])].map(wholeOf) : [];
+}
+
+export function wholeOf({ rows, place, state }: FleetRow): RecordingState {
+  return rows.at(place) ?? state;
+}
+
+export function statusOf(
+  { rows, place, state: { status } }: FleetRow,
+  { now, statusIntervalMs }: Pick<FleetSnapshot, "now" | "statusIntervalMs">,
+): RecordingStatus {
+  return currentStatus({ status, readAt: rows.readAt(place) }, now, statusIntervalMs);
+}
