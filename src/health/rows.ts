@@ -106,22 +106,26 @@ export class Rows implements ReadonlyMap<string, RecordingState> {
 
   /** The whole state at a place. */
   at(i: number): RecordingState | undefined {
-    const { states, moves } = this.#parts;
+    const { states, moves, sweptAt } = this.#parts;
     const state = states[i];
     const move = moves[i] ?? Number.NaN;
     if (!state || Number.isNaN(move)) return state;
     this.#whole ??= new Array(states.length).fill(undefined);
-    this.#whole[i] ??= this.#moved(state, i, move);
+    const onlineSeenAt = move > READ ? move : state.onlineSeenAt;
+    this.#whole[i] ??= { ...state, ...this.movedAt(i), onlineSeenAt, presentAt: sweptAt };
     return this.#whole[i];
   }
 
-  #moved(state: RecordingState, i: number, move: number): RecordingState {
-    const { qualities, sweptAt } = this.#parts;
-    const quality = qualities[i] ?? Number.NaN;
-    const averageQuality = Number.isNaN(quality) ? state.averageQuality : quality;
-    if (move === PRESENT) return { ...state, averageQuality, presentAt: sweptAt };
-    const [lastSeenAt, onlineSeenAt] = move === READ ? [state.lastSeenAt, state.onlineSeenAt] : [move, move];
-    return { ...state, readAt: sweptAt, lastSeenAt, onlineSeenAt, averageQuality, presentAt: sweptAt };
+  /** What sweeps move of the state at a place, without the whole of it. */
+  movedAt(i: number): Pick<RecordingState, "readAt" | "lastSeenAt" | "averageQuality"> {
+    const { states, moves, qualities, sweptAt } = this.#parts;
+    const state = states[i] as RecordingState;
+    const [move, quality] = [moves[i] ?? Number.NaN, qualities[i] ?? Number.NaN];
+    return {
+      readAt: move >= READ ? sweptAt : state.readAt,
+      lastSeenAt: move > READ ? move : state.lastSeenAt,
+      averageQuality: Number.isNaN(quality) ? state.averageQuality : quality,
+    };
   }
 
   /** Gives `find(id)`: its place, or −1. Ids in the order of the rows need no look-up. */

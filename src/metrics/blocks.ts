@@ -20,10 +20,10 @@ const NEWLINE = 10;
 
 const families: readonly Family[] = [
   { row: fleetRows.online, value: ({ status }) => (status === "offline" ? 0 : 1), extra: "", textOf: renderNumber },
-  { row: fleetRows.quality, value: ({ state }) => state.averageQuality, extra: "", textOf: renderNumber },
+  { row: fleetRows.quality, value: ({ averageQuality }) => averageQuality, extra: "", textOf: renderNumber },
   {
     row: fleetRows.lastSeen,
-    value: ({ state: { lastSeenAt } }) => lastSeenAt && lastSeenAt / 1000,
+    value: ({ lastSeenAt }) => lastSeenAt && lastSeenAt / 1000,
     extra: "",
     textOf: (seconds) => seconds.toFixed(3),
   },

@@ -3,7 +3,7 @@
 import type { Labels } from "../health/alert.ts";
 import { type RecordingStatus, recordingStatuses } from "../health/recording.ts";
 import type { Rule } from "../health/rule.ts";
-import { type AlertState, type FleetSnapshot, type Inventory, ROWS_PER_STEP } from "../health/shard-state.ts";
+import { type AlertState, type FleetSnapshot, ROWS_PER_STEP } from "../health/shard-state.ts";
 import type { BudgetLeft } from "../health/slo-evaluator.ts";
 import { chunksOf } from "../lib/chunks.ts";
 
@@ -23,7 +23,7 @@ import { fleetRows, type MetricRow } from "./table.ts";
 import { type ExpositionFormat, renderHead, renderSample } from "./text.ts";
 import { createGroupLabels, createTotals } from "./totals.ts";
 
-/** The most recordings that `changed` has series of. */
+/** The most recordings that `changed` has series of; those that are offline come first. */
 const MOST_CHANGED = 20_000;
 
 const alertStates = ["pending", "firing"] as const;
@@ -82,32 +82,33 @@ export function* fleetText(
   const series = kept.blocks(snapshot.inventory);
   yield* countLocations(snapshot, counts.addAlerts);
   const fleet = yield* kept.members(snapshot);
-  const mode = view.perRecording ?? kept.defaultMode(fleet.count);
-  const changed: Member[] = [];
-  let more = 0;
+  const mode = view.perRecording ?? kept.defaultMode(fleet.count, snapshot.shards);
+  const changed = { offline: [] as Member[], other: [] as Member[] };
+  let found = 0;
   for (const { shard, members } of fleet.chunks()) {
     for (const member of members) {
       counts.add(member);
       totals.add(member);
     }
     if (mode === "all") series.add(shard, members);
-    if (mode === "changed") {
-      const found = members.filter(isChanged);
-      const room = MOST_CHANGED - changed.length;
-      changed.push(...found.slice(0, room));
-      more += Math.max(0, found.length - room);
+    for (const member of mode === "changed" ? members.filter(isChanged) : []) {
+      const kind = changed[member.status === "offline" ? "offline" : "other"];
+      if (kind.length < MOST_CHANGED) kind.push(member);
+      found++;
     }
     yield "";
   }
-  for (const some of chunksOf(changed, ROWS_PER_BLOCK)) {
+  const shown = [...changed.offline, ...changed.other].slice(0, MOST_CHANGED);
+  for (const some of chunksOf(shown, ROWS_PER_BLOCK)) {
     series.add(0, some);
     yield "";
   }
   yield* series.render(format);
   yield* totals.text(format);
-  if (hours) yield* hoursText(hours, snapshot.inventory, format);
+  const labelsOf = ({ locationId }: EntriesOfHour) => kept.labelsOf("location", locationId, snapshot.inventory);
+  if (hours) yield* hoursText(hours, labelsOf, format);
   yield renderHead(fleetRows.recordings, format) + statusSamples(counts.statuses);
-  const omitted = [["recording", more] as const, ...totals.omitted()];
+  const omitted = [["recording", found - shown.length] as const, ...totals.omitted()];
   yield renderHead(fleetRows.omitted, format) + omittedSamples(omitted);
   yield renderHead(fleetRows.alerts, format) + counts.alerts.samples();
   if (slos?.length) yield sloText(slos, format);
@@ -116,14 +117,18 @@ export function* fleetText(
   return { perRecording: mode, recordings: fleet.count, omitted };
 }
 
-function* hoursText(hours: readonly EntriesOfHour[], inventory: Inventory, format: ExpositionFormat) {
+function* hoursText(
+  hours: readonly EntriesOfHour[],
+  labelsOf: (hour: EntriesOfHour) => string,
+  format: ExpositionFormat,
+) {
   for (const [row, key] of [
     [fleetRows.entriesExpected, "expected"],
     [fleetRows.entriesCounted, "counted"],
   ] as const) {
     yield renderHead(row, format);
     for (const some of chunksOf(hours, ROWS_PER_STEP))
-      yield some.map((hour) => renderSample(row.name, hourLabels(hour, inventory), hour[key] ?? Number.NaN)).join("");
+      yield some.map((hour) => renderSample(row.name, labelsOf(hour), hour[key] ?? Number.NaN)).join("");
   }
 }
 
@@ -187,11 +192,6 @@ function* countLocations({ shards }: FleetSnapshot, addAlerts: (listed: AlertSta
 function statusSamples(statuses: Readonly<Record<RecordingStatus, number>>): string {
   const { name, labels } = fleetRows.recordings;
   return recordingStatuses.map((status) => renderSample(name, labelText(labels, [status]), statuses[status])).join("");
-}
-
-function hourLabels({ locationId }: EntriesOfHour, inventory: Inventory): string {
-  const name = inventory.location(locationId)?.name || locationId;
-  return labelText(fleetRows.entriesCounted.labels, [distinct(locationId), name]);
 }
 
 function omittedSamples(omitted: Exposed["omitted"]): string {

@@ -1,6 +1,13 @@
 /** Every recording of the fleet once, in chunks, and which of them have series of their own. */
 import type { RecordingStatus } from "../health/recording.ts";
-import { currentStatus, type FleetSnapshot, type RecordingState, recordingsById } from "../health/shard-state.ts";
+import { Rows } from "../health/rows.ts";
+import {
+  currentStatus,
+  type FleetSnapshot,
+  type RecordingState,
+  recordingsById,
+  type ShardState,
+} from "../health/shard-state.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import { DAY_MS } from "../lib/clock.ts";
 
@@ -16,7 +23,10 @@ export const ROWS_PER_BLOCK = 1_024;
 
 /** A recording as it is now, and what it counts towards. */
 export interface Member {
-  readonly state: RecordingState;
+  /** What of its state does not move with every sweep. */
+  readonly state: Pick<RecordingState, "id" | "locationId" | "alerts" | "history">;
+  readonly lastSeenAt: RecordingState["lastSeenAt"];
+  readonly averageQuality: RecordingState["averageQuality"];
   readonly status: RecordingStatus;
   /** Of 24 hours; undefined where there is no figure, or no good reading. */
   readonly uptime: number | undefined;
@@ -29,12 +39,21 @@ export function isChanged({ state: { alerts, history }, status }: Member): boole
   return status !== "unknown" && (status !== "online" || alerts !== undefined || history !== undefined);
 }
 
-/** Gives the default for a number of recordings; it remembers the last answer. */
-export function createDefaultMode(): (recordings: number) => PerRecording {
-  let isMany = false;
-  return (recordings) => {
-    isMany = recordings > (isMany ? FEW_AGAIN : MOST_BY_DEFAULT);
-    return isMany ? "changed" : "all";
+/**
+ * Gives the default for a number of recordings. Shards that were never swept count as much as the others, so that a cold
+ * start does not give series to all of a large fleet, for as long as it takes. It remembers the last answer for a whole one.
+ */
+export function createDefaultMode(): (
+  recordings: number,
+  shards: readonly Pick<ShardState, "sweptAt">[],
+) => PerRecording {
+  let wereMany = false;
+  return (recordings, shards) => {
+    const swept = shards.filter(({ sweptAt }) => sweptAt > 0).length;
+    const expected = (recordings * shards.length) / Math.max(1, swept);
+    const areMany = expected > (wereMany ? FEW_AGAIN : MOST_BY_DEFAULT);
+    if (swept === shards.length) wereMany = areMany;
+    return areMany ? "changed" : "all";
   };
 }
 
@@ -84,20 +103,30 @@ export function createMembers() {
       count: found.fleet.reduce((sum, { size }) => sum + size, 0),
       *chunks(): Generator<{ readonly shard: number; readonly members: readonly Member[] }> {
         for (const [shard, recordings] of found.fleet.entries()) {
+          const rows = Rows.of({ sweptAt: 0, recordings });
           let row = 0;
-          for (const states of chunksOf([...recordings.values()], ROWS_PER_BLOCK))
-            yield { shard, members: states.map((state) => memberOf(state, snapshot, rosters[shard], row++)) };
+          for (const states of chunksOf(rows.states, ROWS_PER_BLOCK))
+            yield { shard, members: states.map((state) => memberOf(state, rows, snapshot, rosters[shard], row++)) };
         }
       },
     };
   };
 }
 
-function memberOf(state: RecordingState, snapshot: FleetSnapshot, roster: Roster | undefined, row: number): Member {
-  const status = currentStatus(state, snapshot.now, snapshot.statusIntervalMs);
+function memberOf(
+  state: RecordingState,
+  rows: Rows,
+  snapshot: FleetSnapshot,
+  roster: Roster | undefined,
+  row: number,
+): Member {
+  const { readAt, lastSeenAt, averageQuality } = rows.movedAt(row);
+  const status = currentStatus({ status: state.status, readAt }, snapshot.now, snapshot.statusIntervalMs);
   return {
     state,
     status,
+    lastSeenAt,
+    averageQuality,
     uptime: status === "unknown" ? undefined : snapshot.overallUptime(state.id, DAY_MS),
     organisation: roster?.organisations[row] ?? "",
     cameraServer: roster?.cameraServers[row] ?? "",

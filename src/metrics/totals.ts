@@ -5,7 +5,7 @@ import { chunksOf } from "../lib/chunks.ts";
 import { distinct, labelText } from "./labels.ts";
 import type { Member } from "./members.ts";
 import { fleetRows, type MetricRow } from "./table.ts";
-import { type ExpositionFormat, renderHead, renderLabel, renderSample } from "./text.ts";
+import { type ExpositionFormat, renderHead, renderSample } from "./text.ts";
 
 /** Of each kind at most so many have series; those that are online are left out first. */
 const MOST_GROUPS = 50_000;
@@ -32,11 +32,19 @@ interface Family {
   readonly samples: (group: Group) => readonly (readonly [labels: string, value: number])[];
 }
 
+const statusLabels = {
+  online: ',status="online"',
+  offline: ',status="offline"',
+  degraded: ',status="degraded"',
+  unknown: ',status="unknown"',
+} as const satisfies Record<RecordingStatus, string>;
+const DAY_LABEL = ',window="24h"';
+
 const kinds = {
   location: [
     { row: fleetRows.locationRecordings, samples: byStatus },
     { row: fleetRows.locationQuality, samples: ({ quality }) => [["", meanOf(quality)]] },
-    { row: fleetRows.locationUptime, samples: ({ uptime }) => [[`,${renderLabel("window", "24h")}`, meanOf(uptime)]] },
+    { row: fleetRows.locationUptime, samples: ({ uptime }) => [[DAY_LABEL, meanOf(uptime)]] },
   ],
   organisation: [{ row: fleetRows.organisationRecordings, samples: byStatus }],
   camera_server: [{ row: fleetRows.cameraServerRecordings, samples: byStatus }],
@@ -49,12 +57,12 @@ const kindNames = Object.keys(kinds) as Kind[];
 export function createTotals(inventory: Inventory, labelsOf: LabelsOf, mostGroups = MOST_GROUPS) {
   const groups = { location: createGroups(), organisation: createGroups(), camera_server: createGroups() };
 
-  function add({ state, status, uptime, organisation, cameraServer }: Member): void {
+  function add({ state, status, averageQuality, uptime, organisation, cameraServer }: Member): void {
     const location = groups.location.of(state.locationId);
     location.counts[status]++;
     groups.organisation.of(organisation).counts[status]++;
     groups.camera_server.of(cameraServer).counts[status]++;
-    if (status !== "unknown") addTo(location.quality, state.averageQuality);
+    if (status !== "unknown") addTo(location.quality, averageQuality);
     addTo(location.uptime, uptime);
   }
 
@@ -120,7 +128,7 @@ function meanOf({ sum, count }: Mean): number {
 function byStatus({ counts }: Group) {
   return recordingStatuses
     .filter((status) => status === "online" || counts[status] > 0)
-    .map((status) => [`,${renderLabel("status", status)}`, counts[status]] as const);
+    .map((status) => [statusLabels[status], counts[status]] as const);
 }
 
 type LabelsOf = ReturnType<typeof createGroupLabels>;

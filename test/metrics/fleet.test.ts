@@ -362,21 +362,44 @@ describe("series per recording", () => {
       expect(sums(`lenswatch_${of}_recordings`), of).toEqual(fleet);
   });
 
-  test("that changed are those of 20,000 recordings at most, and the others are counted", () => {
-    const recordings = Array.from({ length: 20_003 }, (_, i) => recordingState(`rec-${i}`, { status: "offline" }));
+  test("that changed are those of 20,000 recordings at most, offline ones first, and the others are counted", () => {
+    const recordings = Array.from({ length: 20_003 }, (_, i) =>
+      recordingState(`rec-${i}`, { status: i < 5 ? "degraded" : "offline" }),
+    );
     const large = textOf(fleetOf({ recordings }), { perRecording: "changed" });
-    expect(linesOf(large, "lenswatch_recording_online")).toHaveLength(20_000);
+    expect(idsIn(large)).toHaveLength(20_000);
+    expect(idsIn(large).slice(-2)).toEqual(["rec-0", "rec-1"]);
     expect(large).toContain('lenswatch_exposition_omitted{kind="recording"} 3');
     expect(large).toContain(
-      'lenswatch_location_recordings{location_id="loc-1",location="Leeds",status="offline"} 20003',
+      'lenswatch_location_recordings{location_id="loc-1",location="Leeds",status="offline"} 19998',
     );
   });
 
   test("are by default those of all recordings of up to 100,000, and of those that changed while there are about as many", () => {
     const defaultMode = createDefaultMode();
-    expect([99_999, 100_000, 100_001, 95_000, 90_001, 90_000, 95_000].map(defaultMode)).toEqual([
+    const modeOf = (recordings: number) => defaultMode(recordings, [{ sweptAt: NOW }]);
+    expect([99_999, 100_000, 100_001, 95_000, 90_001, 90_000, 95_000].map(modeOf)).toEqual([
       ...["all", "all", "changed", "changed", "changed", "all", "all"],
     ]);
+  });
+
+  test("are by default those that changed from the first shard on where the fleet will be large", () => {
+    const defaultMode = createDefaultMode();
+    const modeAfter = (swept: number, perShard: number) =>
+      defaultMode(
+        swept * perShard,
+        Array.from({ length: 100 }, (_, i) => ({ sweptAt: i < swept ? NOW : 0 })),
+      );
+    expect([0, 1, 2, 50].map((swept) => modeAfter(swept, 1_001))).toEqual(["all", "changed", "changed", "changed"]);
+    expect([1, 50, 100].map((swept) => modeAfter(swept, 950))).toEqual(["all", "all", "all"]);
+    expect([modeAfter(100, 1_001), modeAfter(100, 950)]).toEqual(["changed", "changed"]);
+  });
+
+  test("are by default few in the first scrape of a large fleet whose first shard was just swept", () => {
+    const { shards, ...fleet } = largeFleet(100_100);
+    const empty = { sweptAt: 0, recordings: new Map(), locations: new Map() };
+    const text = textOf({ ...fleet, shards: shards.map((shard, i) => (i === 0 ? shard : empty)) });
+    expect(idsIn(text).length).toBeLessThan(500);
   });
 });
 
@@ -386,6 +409,7 @@ test("of too many locations those that are online have no totals, and are counte
   for (const [i, status] of (["online", "online", "offline", "unknown"] as const).entries())
     totals.add({
       state: recordingState(`rec-${i}`, { locationId: `loc-${i}` }),
+      ...{ lastSeenAt: undefined, averageQuality: undefined },
       status,
       uptime: undefined,
       organisation: "org",
