@@ -169,7 +169,7 @@ function configOf(redisUrl: string, webhook: string): Config & { text: string } 
 
 function createFleet(redis: Redis, config: Config, recordings: number) {
   const store = createStore(redis, "lenswatch");
-  const plans = planIntegrations(config, { web: (url) => url, smtp: "" });
+  const plans = planIntegrations(config);
   const integrations = plans.map(({ integration }) => integration);
   const commit = createCommit({ log: silentLogger, route: config.route, integrations, wake: async () => {} });
   const locationsOf = (shard: number) =>

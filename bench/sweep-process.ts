@@ -76,7 +76,7 @@ async function open(text: string) {
     commit: createCommit({
       ...shared,
       route,
-      integrations: planIntegrations(config, { web: (url) => url, smtp: "" }).map(({ integration }) => integration),
+      integrations: planIntegrations(config).map(({ integration }) => integration),
       wake: async () => {},
     }),
     uptime: { ...store.uptime, refreshFigures: (shard) => store.uptime.refreshFigures(shard, 0) },

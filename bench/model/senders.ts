@@ -4,7 +4,6 @@ import type { Integration } from "../../src/alerting/route.ts";
 import { planIntegrations, type Senders } from "../../src/app/integrations.ts";
 import type { Config } from "../../src/config/config.ts";
 import type { NotifyRefusal } from "../../src/deliver/retry-policy.ts";
-import { endpointHash, smtpUrl } from "../../src/notify/notifier.ts";
 
 /** Thrown by a sender that does not accept a message. */
 export class Refused extends Error {
@@ -26,9 +25,7 @@ export class Refused extends Error {
 export type Send = (integration: Integration, notification: Notification) => Promise<undefined>;
 
 export function createModelSenders(config: Config, send: Send): Senders {
-  const { smtp } = config;
-  const endpoints = { web: endpointHash, smtp: smtp ? endpointHash(smtpUrl(smtp)) : "" };
-  const list = planIntegrations(config, endpoints).map(({ integration }) => integration);
+  const list = planIntegrations(config).map(({ integration }) => integration);
   return {
     list,
     byId: new Map(

@@ -37,7 +37,7 @@ const RECHECK_MS = 50 * 60_000;
 interface NotifySideDeps {
   readonly redis: Redis;
   readonly clock: Clock;
-  readonly config: Pick<Config, "receivers" | "route" | "inhibitRules" | "watch">;
+  readonly config: Pick<Config, "receivers" | "smtp" | "route" | "inhibitRules" | "watch">;
   readonly fleet: Pick<Fleet, "sites">;
   /** How the last sweeps of a shard ended. */
   attemptOf(shard: number): Attempt;
@@ -49,8 +49,8 @@ interface NotifySideDeps {
 }
 
 /** One integration of each receiver that people read; the others of a receiver get the same. */
-export function peopleOf(config: Pick<Config, "receivers">): Integration[] {
-  const plans = planIntegrations(config, { web: (url) => url, smtp: "smtp" });
+export function peopleOf(config: Pick<Config, "receivers" | "smtp">): Integration[] {
+  const plans = planIntegrations(config);
   const people = plans.map(({ integration }) => ({ ...integration, paceMs: 0 })).filter((one) => !isProgram(one));
   return [...Map.groupBy(people, ({ receiver }) => receiver).values()].flatMap(([first]) => first ?? []);
 }

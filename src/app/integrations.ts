@@ -9,7 +9,7 @@ import type { Logger } from "../lib/log.ts";
 import { createAlertmanagerNotifier } from "../notify/alertmanager.ts";
 import { createDigestMail, createEmailNotifier } from "../notify/email/send.ts";
 import { createMailTransport, type MailTransport } from "../notify/email/transport.ts";
-import { endpointHash, type Notifier, NotifyError, smtpUrl } from "../notify/notifier.ts";
+import { endpointHash, type Notifier, NotifyError } from "../notify/notifier.ts";
 import { createPagerDutyNotifier } from "../notify/pagerduty.ts";
 import { createSlackAppNotifier } from "../notify/slack/app.ts";
 import { createSlackNotifier } from "../notify/slack/send.ts";
@@ -23,14 +23,11 @@ export type Senders = ReturnType<typeof createSenders>;
 
 type Traits = Omit<Integration, "id" | "name" | "receiver" | "type">;
 
-/** Printable names of endpoints, which several integrations may share. */
-type Endpoints = { web(url: string): string; readonly smtp: string };
-
 type Tools = Readonly<{ log: Logger; mail: { readonly transport: MailTransport; readonly from: string } | undefined }>;
 
 interface ChannelKind<Type extends ChannelType> {
-  /** The integrations of one entry. */
-  plan(entry: ChannelEntry<Type>, endpoints: Endpoints): readonly Traits[];
+  /** The integrations of one entry; `mailServer`: the endpoint of mails. */
+  plan(entry: ChannelEntry<Type>, mailServer: string): readonly Traits[];
   open(entry: ChannelEntry<Type>, recipient: string, tools: Tools): Notifier;
 }
 
@@ -46,9 +43,9 @@ const TEAMS_PACE_MS = 250;
 
 const kinds: { readonly [Type in ChannelType]: ChannelKind<Type> } = {
   slack: {
-    plan({ apiUrl, app, sendResolved }, { web }) {
-      if (!app) return [{ sendResolved, endpoint: web(apiUrl), paceMs: SLACK_PACE_MS }];
-      const endpoint = web(`${app.apiBase}/${app.botToken}`);
+    plan({ apiUrl, app, sendResolved }) {
+      if (!app) return [{ sendResolved, endpoint: endpointHash(apiUrl), paceMs: SLACK_PACE_MS }];
+      const endpoint = endpointHash(`${app.apiBase}/${app.botToken}`);
       return [{ sendResolved, endpoint, channel: app.channel, paceMs: SLACK_PACE_MS, conversation: "edits" }];
     },
     open: ({ apiUrl, app }, _, { log }) =>
@@ -57,22 +54,21 @@ const kinds: { readonly [Type in ChannelType]: ChannelKind<Type> } = {
         : createSlackNotifier({ apiUrl, timeoutMs: SEND_TIMEOUT_MS, log }),
   },
   email: {
-    plan: ({ to, sendResolved }, { smtp }) =>
-      to.map((recipient) => ({ recipient, ...MAIL, sendResolved, endpoint: smtp })),
+    plan: ({ to, sendResolved }, endpoint) => to.map((recipient) => ({ recipient, ...MAIL, sendResolved, endpoint })),
     open({ to }, recipient, { log, mail }) {
       if (!mail) throw new Error("email_configs without smtp passed the configuration's checks");
       return createEmailNotifier({ ...mail, to, recipient, timeoutMs: SEND_TIMEOUT_MS, log });
     },
   },
   webhook: {
-    plan: ({ url, sendResolved }, { web }) => [{ sendResolved, endpoint: web(url), paceMs: 0, everyGroup: true }],
+    plan: ({ url, sendResolved }) => [{ sendResolved, endpoint: endpointHash(url), paceMs: 0, everyGroup: true }],
     open: (entry, _, { log }) => createWebhookNotifier({ ...entry, timeoutMs: SEND_TIMEOUT_MS, log }),
   },
   pagerduty: {
-    plan: ({ url, routingKey, sendResolved }, { web }) => [
+    plan: ({ url, routingKey, sendResolved }) => [
       {
         sendResolved,
-        endpoint: web(`${url}/${routingKey}`),
+        endpoint: endpointHash(`${url}/${routingKey}`),
         paceMs: PAGERDUTY_PACE_MS,
         conversation: "edits",
         isIncident: true,
@@ -81,13 +77,13 @@ const kinds: { readonly [Type in ChannelType]: ChannelKind<Type> } = {
     open: (entry, _, { log }) => createPagerDutyNotifier({ ...entry, timeoutMs: SEND_TIMEOUT_MS, log }),
   },
   msteamsv2: {
-    plan: ({ webhookUrl, sendResolved }, { web }) => [
-      { sendResolved, endpoint: web(webhookUrl), paceMs: TEAMS_PACE_MS },
+    plan: ({ webhookUrl, sendResolved }) => [
+      { sendResolved, endpoint: endpointHash(webhookUrl), paceMs: TEAMS_PACE_MS },
     ],
     open: (entry, _, { log }) => createTeamsNotifier({ ...entry, timeoutMs: SEND_TIMEOUT_MS, log }),
   },
   alertmanager: {
-    plan: ({ url, resendMs }, { web }) => [{ sendResolved: true, endpoint: web(url), paceMs: 0, resendMs }],
+    plan: ({ url, resendMs }) => [{ sendResolved: true, endpoint: endpointHash(url), paceMs: 0, resendMs }],
     open: (entry, _, { log }) => createAlertmanagerNotifier({ ...entry, timeoutMs: SEND_TIMEOUT_MS, log }),
   },
 };
@@ -96,12 +92,13 @@ const types = Object.keys(kinds) as ChannelType[];
 type IntegrationPlan = { readonly integration: Integration; open(tools: Tools): Notifier };
 
 /** All integrations of a configuration, nothing opened; `identify` gives those at work their ids. */
-export function planIntegrations(config: Pick<Config, "receivers">, endpoints: Endpoints): IntegrationPlan[] {
+export function planIntegrations({ receivers, smtp }: Pick<Config, "receivers" | "smtp">): IntegrationPlan[] {
+  const mailServer = smtp ? endpointHash(`smtp://${smtp.host.toLowerCase()}:${smtp.port}`) : "";
   const plansOf = <Type extends ChannelType>(name: string, configs: ChannelConfigs, type: Type): IntegrationPlan[] => {
     const kind: ChannelKind<Type> = kinds[type];
     const entries: ChannelConfigs[Type] = configs[type];
     return entries.flatMap((entry, position) =>
-      kind.plan(entry, endpoints).map((traits) => {
+      kind.plan(entry, mailServer).map((traits) => {
         const { recipient } = traits;
         const id = [name, type, position, ...(recipient === undefined ? [] : [recipient])].join("/");
         const integration = { id, name: id, receiver: name, type, ...traits };
@@ -109,7 +106,7 @@ export function planIntegrations(config: Pick<Config, "receivers">, endpoints: E
       }),
     );
   };
-  return config.receivers.flatMap((receiver) => types.flatMap((type) => plansOf(receiver.name, receiver, type)));
+  return receivers.flatMap((receiver) => types.flatMap((type) => plansOf(receiver.name, receiver, type)));
 }
 
 /** Opens every integration; nothing connects before the first message. */
@@ -117,13 +114,9 @@ export function createSenders(config: Config, log: Logger) {
   const { smtp } = config;
   const transport = smtp && createMailTransport(smtp, { log });
   const mail = transport && smtp && { transport, from: smtp.from };
-  const plans = planIntegrations(config, { web: endpointHash, smtp: smtp ? endpointHash(smtpUrl(smtp)) : "" });
+  const plans = planIntegrations(config);
   const made = plans.map(({ integration, open }) => ({ integration, notifier: open({ log, mail }) }));
-  const senders = made.map(({ integration, notifier }): Sender => {
-    const { find, diagnose } = notifier;
-    const send: Sender["send"] = (notification, options) => notifier.send(notification, options);
-    return { integration, send, ...(find && { find }), ...(diagnose && { diagnose }) };
-  });
+  const senders = made.map(({ integration, notifier }): Sender => ({ integration, ...notifier }));
   return {
     list: plans.map(({ integration }) => integration),
     byId: new Map(senders.map((sender) => [sender.integration.id, sender])),

@@ -2,7 +2,7 @@
  * Replays rules about counts: each hour of a span is evaluated as the daemon evaluates every few minutes, with what was
  * known at that time.
  */
-import { assessSite, type FiringCounts, learnSite, type SiteOptions } from "../counts/evaluate.ts";
+import { assessCounts, countsOf, type FiringCounts, learnSite, type SiteOptions } from "../counts/evaluate.ts";
 import type { CountedSite, CountSeries } from "../counts/series.ts";
 import { judgeTogether } from "../counts/together.ts";
 import { LATE } from "../counts/track.ts";
@@ -40,13 +40,11 @@ export function* replayCounts(replay: CountsReplay): Generator<void, readonly Tr
     const known = replay.sites.map((past) => {
       const site = siteAt(past, now);
       const options = { hours, isClosed: isClosed(site, hours) };
-      return { site, options, learned: learnSite(site, now, options) };
+      return countsOf(site, learnSite(site, now, options), now, options);
     });
     const judge = (when: CountsCondition) => {
       const firing = firingIn(alerts, replay, when);
-      const assessed = known.map(({ site, options, learned }) =>
-        assessSite(site, learned, when, now, { ...options, firing: firing(site) }),
-      );
+      const assessed = known.map((counts) => assessCounts(counts, when, firing(counts.site)));
       return judgeTogether(assessed, when.implausible, now);
     };
     const { byCondition, together } = judgeAll(compileRules(plan.counts).counts, judge);

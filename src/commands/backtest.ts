@@ -155,7 +155,7 @@ function toSetup(config: Config, tried: readonly number[]) {
   const { locations, exclude, statusIntervalMs, uptimeIntervalMs } = config.watch;
   const listed = locations === "all" ? undefined : new Set(locations);
   const excluded = new Set(exclude);
-  const integrations = planIntegrations(config, { web: () => "", smtp: "" }).map((plan) => plan.integration);
+  const integrations = planIntegrations(config).map((plan) => plan.integration);
   const watchesLocation = (id: string) => (listed?.has(id) ?? true) && !excluded.has(id);
   return {
     rules: [...config.rules, ...tried.flatMap(triedRules)],

@@ -70,16 +70,6 @@ export interface CountsOfSite {
   readonly profiles: SiteAssessment["profiles"];
 }
 
-export function assessSite(
-  site: CountedSite,
-  learned: LearnedSite,
-  rule: CountsRule,
-  now: Instant,
-  options: SiteOptions & { readonly firing: readonly FiringCounts[] },
-): SiteAssessment {
-  return assessCounts(countsOf(site, learned, now, options), rule, options.firing);
-}
-
 /** `firing`: their counts have to come back before they end. */
 export function assessCounts(counts: CountsOfSite, rule: CountsRule, firing: readonly FiringCounts[]): SiteAssessment {
   const { site, now, entries, tills, zones } = counts;

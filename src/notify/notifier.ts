@@ -78,8 +78,3 @@ export function endpointHash(url: string): string {
   const normal = URL.canParse(url) ? new URL(url).href : url;
   return createHash("sha256").update(normal).digest("hex").slice(0, 16);
 }
-
-/** The URL an SMTP server is known by, for `endpointHash`. */
-export function smtpUrl(smtp: { readonly host: string; readonly port: number }): string {
-  return `smtp://${smtp.host.toLowerCase()}:${smtp.port}`;
-}

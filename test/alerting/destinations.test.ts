@@ -104,7 +104,7 @@ receivers:
     webhook_configs: [{ url: "https://a.example/secret", secret: secret, send_resolved: false }]
     alertmanager_configs: [{ url: "https://am.example", resend_interval: 1m }]
 `);
-  const plans = planIntegrations(config, { web: (url) => `hash of ${url.length}`, smtp: "" });
+  const plans = planIntegrations(config);
   const made = plans.map(({ integration }) => integration);
   const to = destinationsOf(camera, route({ stormGroups: 10 }), made);
 

@@ -1,7 +1,6 @@
 import { expect, it } from "vitest";
 import { pacedBy } from "../../src/alerting/route.ts";
 import { planIntegrations } from "../../src/app/integrations.ts";
-import { endpointHash } from "../../src/notify/notifier.ts";
 import { configOf, service } from "../config/text.ts";
 
 it("every webhook and every recipient is its own integration; they may share an endpoint", () => {
@@ -16,7 +15,7 @@ receivers:
 route: { receiver: ops }
 smtp: { host: smtp.example.com, from: lenswatch@example.com }
 `);
-  const plans = planIntegrations(config, { web: (one) => `hash of ${one.length}`, smtp: "smtp hash" });
+  const plans = planIntegrations(config);
   const made = plans.map(({ integration }) => integration);
   expect(made.map(({ id }) => id)).toEqual([
     "ops/slack/0",
@@ -34,7 +33,7 @@ smtp: { host: smtp.example.com, from: lenswatch@example.com }
 it("channels of one bot token share an endpoint, and have a pace of their own", () => {
   const app = (channel: string) => `{ bot_token: xoxb-0123456789, channel: "${channel}" }`;
   const text = `${service}receivers: [{ name: ops, slack_configs: [${app("#a")}, ${app("C0B")}] }]\n`;
-  const made = planIntegrations(configOf(text), { web: endpointHash, smtp: "" }).map(({ integration }) => integration);
+  const made = planIntegrations(configOf(text)).map(({ integration }) => integration);
   expect(new Set(made.map(({ endpoint }) => endpoint)).size).toBe(1);
   expect(new Set(made.map(pacedBy)).size).toBe(2);
   expect(made).toMatchObject([{ conversation: "edits" }, { conversation: "edits" }]);

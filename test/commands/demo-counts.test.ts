@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { addShop } from "../../src/commands/demo.ts";
 import { storePastCounts } from "../../src/commands/demo-counts.ts";
-import { assessSite, learnSite } from "../../src/counts/evaluate.ts";
+import { assessCounts, countsOf, learnSite } from "../../src/counts/evaluate.ts";
 import type { CountSeries } from "../../src/counts/series.ts";
 import { countsText } from "../../src/health/counts.ts";
 import { createLocalHours } from "../../src/lib/local-hours.ts";
@@ -39,14 +39,13 @@ async function foundAt(now: number): Promise<string[]> {
       recordings: recordings.map((one) => ({ recordingId: one.id, zones: one.taxonomies, outages: [] })),
       groups: {},
     };
-    const options = { hours: createLocalHours(), firing: [] };
+    const options = { hours: createLocalHours() };
     const rule = { implausible: "low", sensitivity: 30 } as const;
-    return assessSite(site, learnSite(site, now, options), rule, now, options).verdicts.flatMap(
-      ({ subject, verdict }) => {
-        const name = recordings.find((one) => one.id === subject.recordingId)?.name ?? "location";
-        return verdict.is === "implausible" ? [countsText(name, verdict.finding, { now, timezone })] : [];
-      },
-    );
+    const counts = countsOf(site, learnSite(site, now, options), now, options);
+    return assessCounts(counts, rule, []).verdicts.flatMap(({ subject, verdict }) => {
+      const name = recordings.find((one) => one.id === subject.recordingId)?.name ?? "location";
+      return verdict.is === "implausible" ? [countsText(name, verdict.finding, { now, timezone })] : [];
+    });
   });
 }
 

@@ -2,7 +2,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
-  assessSite,
+  assessCounts,
+  countsOf,
   type FiringCounts,
   type LearnedSite,
   learnSite,
@@ -125,7 +126,7 @@ function assess(
   const key = JSON.stringify([site.zones.map(({ zone }) => zone), site.sales !== undefined, site.recordings]);
   const own = known.get(key) ?? learnSite(site, now, { hours });
   known.set(key, own);
-  return assessSite(site, own, rule, now, { hours, firing });
+  return assessCounts(countsOf(site, own, now, { hours }), rule, firing);
 }
 
 function verdictOf(shop: Shop, asked: Asked = {}, recordingId?: string): CountsVerdict {
