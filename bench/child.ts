@@ -18,9 +18,13 @@ export interface Child {
   end(): Promise<void>;
 }
 
-/** Starts a file of this folder as a process of its own. */
+/** Starts a file of this folder as a process of its own, with the settings of memory that the image has. */
 export function startChild(file: string): Child {
-  const child = fork(fileURLToPath(new URL(file, import.meta.url)), { stdio: ["ignore", "inherit", "inherit", "ipc"] });
+  const child = fork(fileURLToPath(new URL(file, import.meta.url)), {
+    stdio: ["ignore", "inherit", "inherit", "ipc"],
+    execArgv: ["--max-semi-space-size=8"],
+    env: { ...process.env, MALLOC_ARENA_MAX: "1" },
+  });
   const open = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
   const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
   void ended.then(() => {

@@ -1,4 +1,4 @@
-import { execFile } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer, type RequestListener } from "node:http";
@@ -46,6 +46,16 @@ describe("the image", () => {
       expect(existsSync(resolve(root, path)), path).toBe(true);
       expect(seen).toContain(`!${path}`);
     }
+  });
+
+  test("has the settings of memory that a systemd service has, and Node knows them", () => {
+    const unit = readFileSync(resolve(root, "config/lenswatch.service"), "utf8");
+    const settings = /NODE_OPTIONS=(?<node>\S+).*(?<malloc>MALLOC_ARENA_MAX=\d+)/s;
+    const [image, service] = [settings.exec(instruction("ENV").join(" ")), settings.exec(unit)];
+    expect(image?.groups).toEqual({ ...service?.groups });
+    const env = { ...process.env, NODE_OPTIONS: image?.groups?.node };
+    const heap = "v8.getHeapSpaceStatistics().length";
+    expect(Number(execFileSync(process.execPath, ["-p", heap], { env, encoding: "utf8" }))).toBeGreaterThan(0);
   });
 
   test("holds neither development packages nor install scripts", () => {

@@ -3,7 +3,8 @@ import type { Instant } from "../lib/clock.ts";
 import { type GroupLabel, groupLabels } from "./alert.ts";
 import type { Subject } from "./evaluation.ts";
 import type { Recording } from "./recording.ts";
-import type { Inventory, RecordingState, ShardState } from "./shard-state.ts";
+import type { Rows } from "./rows.ts";
+import type { Inventory, RecordingState } from "./shard-state.ts";
 
 export interface StatusCount {
   /** All that are watched. */
@@ -75,13 +76,13 @@ export function areGrouped(members: Members, { revision }: Inventory, labels: Re
 
 /** Groups these recordings by location and by the labels. */
 export function membersOf(
-  recordings: ShardState["recordings"],
+  { states }: Pick<Rows, "states">,
   inventory: Inventory,
   labels: ReadonlySet<GroupLabel>,
 ): Members {
   const locations = new Map<string, Open>();
   const groups = [...labels].map((label) => [label, new Map<string, Open>()] as const);
-  for (const state of recordings.values()) {
+  for (const state of states) {
     const recording = inventory.recording(state.id);
     join(locations, state.locationId, state, recording);
     for (const [label, byValue] of groups) join(byValue, labelOf(recording, label), state, recording);

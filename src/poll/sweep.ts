@@ -29,6 +29,8 @@ const NAME_ALL_MS = 30_000;
 const FIGURE_INTERVALS = 3;
 /** And a tenth of the interval at most. */
 const ATTEMPTS_KEPT_MS = 1_000;
+/** From this interval on the last answer, 350 bytes a recording, costs more than parsing the next one whole. */
+const PARSED_WHOLE_FROM_MS = 30_000;
 
 interface SweepDeps extends Pick<PollContext, "clock" | "log" | "commit" | "assigned"> {
   readonly service: Pick<Service, "statusUptime">;
@@ -83,7 +85,7 @@ interface Swept {
 /** What the next sweep can take up again. */
 interface Evaluated {
   readonly members: Members | undefined;
-  readonly answers: Answers;
+  readonly answers: Answers | undefined;
 }
 
 class Sweeper {
@@ -136,7 +138,8 @@ class Sweeper {
     const context = { ...fixed, unbroken, others, elsewhere, counts, members: evaluated?.members };
     const evaluation = judgeShard(before.state, snapshot, context);
     const { next, absent, groups } = evaluation;
-    this.#evaluated.set(next.recordings, { members: evaluation.members, answers: answer.answers });
+    const answers = watch.statusIntervalMs < PARSED_WHOLE_FROM_MS ? answer.answers : undefined;
+    this.#evaluated.set(next.recordings, { members: evaluation.members, answers });
     const unread = snapshot.unread?.size
       ? Object.fromEntries([...snapshot.unread].map((id) => [id, lastReadAt(last, id)]))
       : undefined;
