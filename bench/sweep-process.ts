@@ -63,6 +63,7 @@ async function open(text: string) {
     store: store.shards,
     watch,
     locationDetails: [],
+    signal: new AbortController().signal,
     assignedChanged: async () => {},
   });
   const failures: string[] = [];

@@ -41,6 +41,7 @@ export class PollJobs {
     const { queues, watch, zones, usualEntries, counts, mayCommit, metrics, config } = context;
     this.#context = context;
     const store = guarded(context);
+    const { signal } = this.#stopping;
     this.schedules = new Schedulers({
       ...context,
       ...watch,
@@ -50,6 +51,7 @@ export class PollJobs {
     this.inventory = createInventoryJob({
       ...context,
       store,
+      signal,
       locationDetails: [zones, usualEntries, counts],
       assignedChanged: () => this.#followAssignments(),
     });
@@ -71,7 +73,6 @@ export class PollJobs {
       requestEvaluation: () => queues.add("upkeep", { job: "external" }),
     });
     this.rerouting = createRerouting({ ...context, isActive: mayCommit, owed: metrics.resolvedOwed });
-    const { signal } = this.#stopping;
     this.#counts = createRefreshCounts({ ...context, signal });
     this.#details = createDetailsWork({
       ...context,

@@ -4,6 +4,7 @@
  */
 import type { Config } from "../config/config.ts";
 import type { Location } from "../health/recording.ts";
+import { unlessAborted } from "../lib/abort.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
@@ -28,6 +29,8 @@ interface InventoryDeps
   /** What else is stored of locations, deleted when they are no longer watched. */
   readonly locationDetails: readonly { forget(locationIds: readonly string[]): Promise<void> }[];
   readonly watch: Pick<Config["watch"], "locations" | "exclude" | "forgetAfterMs" | "locationsPerRequest">;
+  /** Aborted once this replica drains: a list under way is left to the next job. */
+  readonly signal: AbortSignal;
   /** Assignments changed or were read: schedulers follow. */
   assignedChanged(): Promise<void>;
 }
@@ -43,7 +46,7 @@ function createRefresh(deps: InventoryDeps): () => Promise<boolean> {
   let wasRejected = false;
   return async () => {
     try {
-      const { locations, dropped } = await deps.service.locations();
+      const { locations, dropped } = await unlessAborted(deps.service.locations(), deps.signal);
       const { rejected } = await follow(deps, locations, dropped === 0);
       if (failing) log.info("location list read again");
       failing = false;
@@ -52,6 +55,7 @@ function createRefresh(deps: InventoryDeps): () => Promise<boolean> {
       wasRejected = rejected !== undefined;
       return !wasRejected;
     } catch (thrown) {
+      if (deps.signal.aborted) return false;
       const err = toError(thrown);
       if (!failing) log.warn({ err }, "location list not read, watching the known locations");
       failing = true;

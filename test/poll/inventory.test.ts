@@ -100,18 +100,19 @@ describeWithRedis("the inventory job", () => {
   const testStore = useTestStore();
 
   function job(
-    lists: (readonly string[] | Error)[],
+    lists: (readonly string[] | Error | Promise<readonly string[]>)[],
     names: (ids: readonly string[]) => Promise<void> = async () => {},
   ) {
     let now = T0;
     const { store } = testStore();
+    const draining = new AbortController();
     const assigned = createAssigned(() => store.assignments.read());
     const inventory = createInventoryJob({
       clock: { now: () => now },
       log: silentLogger,
       service: {
         async locations() {
-          const list = lists.shift() ?? [];
+          const list = (await lists.shift()) ?? [];
           if (list instanceof Error) throw list;
           return { locations: list.map((id) => ({ id, name: `Shop ${id}`, timezone: undefined })), dropped: 0 };
         },
@@ -128,6 +129,7 @@ describeWithRedis("the inventory job", () => {
       assigned,
       inventory: store.inventory,
       store: store.shards,
+      signal: draining.signal,
       locationDetails: [store.zones, store.usualEntries],
       watch: { locations: "all", exclude: [], forgetAfterMs: DAY, locationsPerRequest: 2 },
       assignedChanged: async () => {},
@@ -135,8 +137,20 @@ describeWithRedis("the inventory job", () => {
     const pass = (ms: number) => {
       now += ms;
     };
-    return { ...inventory, assigned, pass };
+    return { ...inventory, assigned, pass, drain: () => draining.abort() };
   }
+
+  it("a list under way is not waited for once the replica drains, and changes nothing", async () => {
+    const list = Promise.withResolvers<readonly string[]>();
+    const { refresh, assigned, drain } = job([list.promise]);
+    const refreshed = refresh();
+    drain();
+    expect(await refreshed).toBe(false);
+    list.resolve(ids(3));
+    await list.promise;
+    expect(assigned.shards()).toEqual([]);
+    expect((await testStore().store.shards.attempts()).get("inventory")).toBeUndefined();
+  });
 
   it("assigns what is listed and notes how it went", async () => {
     const { refresh, assigned } = job([ids(3)]);
