@@ -18,20 +18,29 @@ export class StatusRowPlaces {
   }
 }
 
+/** Bytes that a reply may grow by before it needs more room. */
+const SPARE = 4_096;
+
 export class StatusFrame {
   /** Its times may be those of a later reply. */
-  readonly #bytes: Buffer;
-  readonly #readings: readonly ({ -readonly [Key in keyof Reading]: Reading[Key] } | undefined)[];
-  readonly #places: Int32Array;
+  #bytes = Buffer.alloc(0);
+  #readings: readonly ({ -readonly [Key in keyof Reading]: Reading[Key] } | undefined)[] = [];
+  #places = new Int32Array();
+  #isParsed = false;
   readonly #parseTime: ParseTime;
-  readonly #isParsed: boolean;
 
-  constructor(text: Buffer, { readings, places }: StatusRowPlaces, parseTime: ParseTime) {
-    // A copy: the text would keep all that was read from the connection together with it.
-    this.#bytes = Buffer.from(text);
+  constructor(parseTime: ParseTime) {
+    this.#parseTime = parseTime;
+  }
+
+  /** Replaces the reply, in the room of the one before: garbage outside of the heap makes V8 collect all of it. */
+  set(text: Buffer, { readings, places }: StatusRowPlaces): void {
+    const room = Buffer.from(this.#bytes.buffer);
+    const enough = room.length < text.length ? Buffer.allocUnsafeSlow(text.length + SPARE) : room;
+    text.copy(enough);
+    this.#bytes = enough.subarray(0, text.length);
     this.#readings = readings;
     this.#places = new Int32Array(places);
-    this.#parseTime = parseTime;
     this.#isParsed = !readings.includes(undefined);
   }
 

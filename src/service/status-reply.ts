@@ -29,7 +29,11 @@ export function createStatusReplies(report: ReportDeviation) {
       if (known?.isFollowedBy(text)) return last;
       const reply = new ReplyReader(text, known, report);
       const snapshot = reply.read();
-      if (snapshot) frames.set(snapshot, new StatusFrame(text, reply.places, parseTime));
+      if (!snapshot) return undefined;
+      if (last) frames.delete(last);
+      const frame = known ?? new StatusFrame(parseTime);
+      frame.set(text, reply.places);
+      frames.set(snapshot, frame);
       return snapshot;
     },
 
