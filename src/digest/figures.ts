@@ -158,12 +158,13 @@ function isWatched(period: Interval, unwatched: readonly Interval[], completeSin
   return completeSince <= from && lengthIn([period], period, unwatched) >= (to - from) * WATCHED_SHARE;
 }
 
-/** Adds every recording that is wanted, with its figures from the day of `from` on. */
+/** Adds every recording that is wanted, with its figures from the day of `from` on and before `to`. */
 export async function addFleet(
   { config, store }: FiguresSource,
   fleet: FleetStates,
   digester: Pick<Digester, "wants" | "add">,
   from: Instant,
+  to = Number.POSITIVE_INFINITY,
 ): Promise<void> {
   const bucketsOf = createDailyBuckets();
   const maybeYield = createYielder();
@@ -171,7 +172,7 @@ export async function addFleet(
     if (!history) return { buckets: [] };
     const zone = config.service.uptimeIndexTimezone === "utc" ? "UTC" : recording.timezone;
     const scheduleHours = history.schedule && knownHours(history.schedule);
-    return { buckets: bucketsOf(history, zone, from), scheduleHours, quality: history.quality };
+    return { buckets: bucketsOf(history, zone, from, to), scheduleHours, quality: history.quality };
   };
   const parts = fleet.locations.values().flatMap((location) => location.parts);
   for (const [shard, here] of Map.groupBy(parts, ({ shard }) => shard)) {
@@ -206,10 +207,15 @@ const UNKNOWN = { organisation: "", cameraServer: "", useUploadingSchedule: fals
 const DAYS_CACHED = 10_000;
 
 /**
- * Gives `bucketsOf(history, zone, from)`: buckets from the day of `from` on, oldest first. A day whose hours are all
+ * Gives `bucketsOf(history, zone, from, to)`: buckets from the day of `from` on and before `to`, oldest first. A day whose hours are all
  * stored is given by its hours, an older one as a day.
  */
-export function createDailyBuckets(): (history: UptimeHistory, zone: string, from: Instant) => UptimeBucket[] {
+export function createDailyBuckets(): (
+  history: UptimeHistory,
+  zone: string,
+  from: Instant,
+  to?: Instant,
+) => UptimeBucket[] {
   const days = new Map<string, { readonly from: Instant; readonly to: Instant }>();
 
   function dayAt(day: string, zone: string) {
@@ -223,17 +229,18 @@ export function createDailyBuckets(): (history: UptimeHistory, zone: string, fro
     return made;
   }
 
-  return ({ buckets, days: past }, zone, from) => {
-    const firstHour = buckets[0]?.startAt ?? Number.POSITIVE_INFINITY;
+  return (history, zone, from, to = Number.POSITIVE_INFINITY) => {
+    const firstHour = history.hoursFrom ?? history.buckets[0]?.startAt ?? Number.POSITIVE_INFINITY;
     let hoursFrom = from;
-    const older = Object.entries(past).flatMap(([date, { ratio, segmentsExpected }]) => {
+    const older = Object.entries(history.days).flatMap(([date, { ratio, segmentsExpected }]) => {
       const day = dayAt(date, zone);
-      if (day.to <= from || day.from >= firstHour) return [];
+      if (day.to <= from || day.from >= Math.min(to, firstHour)) return [];
       hoursFrom = Math.max(hoursFrom, day.to);
       return [{ ...DAY, startAt: day.from, segmentsExpected, overallUptime: ratio }];
     });
     older.sort((a, b) => a.startAt - b.startAt);
-    return [...older, ...buckets.filter(({ startAt }) => startAt >= hoursFrom)];
+    if (firstHour >= to) return older;
+    return [...older, ...history.buckets.filter(({ startAt }) => startAt >= hoursFrom && startAt < to)];
   };
 }
 

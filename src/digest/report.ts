@@ -61,7 +61,7 @@ async function computeReport(
     rows.add({ ...reportGroupOf(subject, by), loss });
     slos.add(subject, loss);
   };
-  await addFleet(source, fleet, { wants, add }, period.from - AROUND_MS);
+  await addFleet(source, fleet, { wants, add }, period.from - AROUND_MS, period.to + AROUND_MS);
   return { now: fleet.now, period, total: rows.total(), rows: rows.sorted(), slos: slos.sorted() };
 }
 

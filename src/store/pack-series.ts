@@ -67,6 +67,13 @@ function asRun(token: string, times: number): string {
   return times < SHORTEST_RUN ? token.repeat(times) : `${token}*${DIGITS.charAt(times - SHORTEST_RUN)}`;
 }
 
+/** When the first point is, without reading the others; undefined where there is none. */
+export function seriesStart(text: string): Instant | undefined {
+  const body = text.indexOf(";") + 1;
+  const at = Number.parseInt(text, 36) * MINUTE_MS;
+  return body > 0 && body < text.length && Math.abs(at) < LAST_MS ? at : undefined;
+}
+
 type Visit = (at: Instant, value: number | undefined, isMarked: boolean) => void;
 
 /** Visits the points that `packSeries` was given. Any other text gives none behind what cannot be read. */

@@ -4,8 +4,10 @@ import type { OnlineSpan } from "../health/online-span.ts";
 import type { QualityHistory } from "../health/quality.ts";
 import type { UptimeBucket } from "../health/recording.ts";
 import type { LearnedSchedule } from "../health/schedule.ts";
+import type { Instant } from "../lib/clock.ts";
 import { createJsonHash } from "./hash.ts";
 import type { Keys } from "./keys.ts";
+import { seriesStart } from "./pack-series.ts";
 import {
   type DayColumns,
   type DayUptime,
@@ -18,6 +20,8 @@ import {
 
 export interface UptimeHistory {
   readonly buckets: readonly UptimeBucket[];
+  /** When the first of them begins, of a history that was read: known without unpacking them. */
+  readonly hoursFrom?: Instant | undefined;
   /** `YYYY-MM-DD` in the recording's zone → that day. */
   readonly days: Readonly<Record<string, DayUptime>>;
   /** The same as stored, of a history that was read. */
@@ -86,6 +90,7 @@ function decodeHistory({ c, p, s, o, q }: HistoryDocument): UptimeHistory {
     get days() {
       return columns ? unpackDays(columns) : {};
     },
+    hoursFrom: hours && seriesStart(hours[0]),
     packedDays: columns,
     finishedDay: finishedDay ?? undefined,
     readFrom: readFrom ?? undefined,

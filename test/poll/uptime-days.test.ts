@@ -176,3 +176,25 @@ it("a day's bucket begins at its local midnight, also after a clock change", () 
   const starts = createDailyBuckets()(history, LONDON, 0).map(({ startAt }) => new Date(startAt).toISOString());
   expect(starts).toEqual(["2026-03-29T00:00:00.000Z", "2026-03-29T23:00:00.000Z"]);
 });
+
+it("gives no bucket from `to` on, and leaves hours packed where all are later", () => {
+  const midnight = Date.parse("2026-03-27T00:00:00Z");
+  const days = {
+    "2026-03-27": { ratio: 0.25, segmentsExpected: 1 },
+    "2026-03-28": { ratio: 0.5, segmentsExpected: 1 },
+  };
+  const buckets = hours(midnight + 48 * HOUR, 5);
+  const startsUntil = (history: Pick<UptimeHistory, "buckets" | "hoursFrom">, to: number) =>
+    createDailyBuckets()({ ...history, days, finishedDay: undefined }, LONDON, 0, to).map(
+      ({ startAt }) => (startAt - midnight) / HOUR,
+    );
+  expect(startsUntil({ buckets }, midnight + 50 * HOUR)).toEqual([0, 24, 48, 49]);
+  expect(startsUntil({ buckets }, midnight + 24 * HOUR)).toEqual([0]);
+  const packed: UptimeHistory = {
+    ...{ days, finishedDay: undefined, hoursFrom: midnight + 48 * HOUR },
+    get buckets(): never {
+      throw new Error("unpacked");
+    },
+  };
+  expect(createDailyBuckets()(packed, LONDON, 0, midnight + 48 * HOUR)).toHaveLength(2);
+});
