@@ -10,6 +10,7 @@ import { type Report, reportGroups, reportPeriods, worstOfEach } from "../../rep
 import { answerOf, type ReportGroupRow, type ReportPage, ReportQuery, rowOf } from "../v1/report.ts";
 import { optionsOf } from "./field.ts";
 import type { HtmlPage } from "./layout.ts";
+import { sameLink } from "./links.ts";
 
 /** Unknown parameters are ignored, as mail programs add some to links. */
 export const ReportPageQuery = z.object(ReportQuery.shape);
@@ -32,7 +33,8 @@ export function reportPage(report: Report, query: ReportPageQuery): HtmlPage {
   const left = report.rows.length - answer.items.length;
   const more =
     left > 0 ? html`<p class="soft">and ${count(left)} more: <code>lenswatch report</code> lists all.</p>` : nothing;
-  const path = `report?period=${query.period}&by=${query.by}`;
+  const { matchers, ...asked } = query;
+  const path = `report${sameLink({ ...asked, matchers: matchersText(matchers) })}`;
   const body = html`<h1>${title}</h1>${form(query)}${reportMarkup(answer)}${more}`;
   return { title, here: "incidents", path, refresh: "never", madeAt: report.now, body };
 }
@@ -46,9 +48,11 @@ function form({ period, from = "", to = "", by, timezone, matchers }: ReportPage
 <label>to <input name="to" value="${to}" placeholder="now" maxlength="64"></label>
 <label>By <select name="by">${optionsOf(groups, by)}</select></label>
 <label>Time zone <input name="timezone" value="${timezone}" maxlength="64"></label>
-<label>Recordings <input name="matchers" value="${matchers.map(formatMatcher).join(",")}" placeholder='location="Leeds"' maxlength="2000"></label>
+<label>Recordings <input name="matchers" value="${matchersText(matchers)}" placeholder='location="Leeds"' maxlength="2000"></label>
 <button>Show</button></form>`;
 }
+
+const matchersText = (matchers: ReportPageQuery["matchers"]) => matchers.map(formatMatcher).join(",");
 
 /** The objectives, the table and what its columns mean. */
 export function reportMarkup({ total, slos, items, by, period }: ReportPage): Markup {
