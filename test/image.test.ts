@@ -28,7 +28,7 @@ describe("the image", () => {
   test("needs no shell: what it runs is a list, and there is such a command", () => {
     const [entry = "", run = ""] = [...instruction("ENTRYPOINT"), ...instruction("CMD")];
     const check = /CMD (\[.*\])$/.exec(instruction("HEALTHCHECK")[0] ?? "")?.[1] ?? "";
-    expect(JSON.parse(entry)).toEqual(["node", "src/main.ts"]);
+    expect(JSON.parse(entry)).toEqual(["node", "dist/main.js"]);
     const names = commandTable.map(({ name }) => name);
     expect(names).toContain(JSON.parse(run)[0]);
     expect(JSON.parse(check).slice(0, 2)).toEqual(JSON.parse(entry));
@@ -69,7 +69,7 @@ describe("the base of the image", () => {
   test("is pinned by its digest, and its Node is one that is tested", () => {
     const [base = "", ...others] = steps.filter((step) => step.startsWith("FROM "));
     expect(base).toMatch(PINNED);
-    expect(others).toEqual(["FROM base AS packages", "FROM base"]);
+    expect(others).toEqual(["FROM base AS packages", "FROM base AS compiled", "FROM base"]);
     const tested = process.versions.node.split(".")[0];
     expect(PINNED.exec(base)?.groups?.version?.split(".")[0]).toBe(tested);
   });
