@@ -2,7 +2,7 @@
 
 import { lastReadAt } from "../alerting/stale.ts";
 import type { Config } from "../config/config.ts";
-import { areSegmentsBelieved, presenceOf } from "../health/absence.ts";
+import { areSegmentsBelieved, type Presence, presenceOf } from "../health/absence.ts";
 import type { CountsLookup } from "../health/counts.ts";
 import type { Decision, Evaluation, EvaluationContext } from "../health/evaluation.ts";
 import { judgeShard } from "../health/judge.ts";
@@ -132,7 +132,7 @@ class Sweeper {
     const elsewhere = await this.#nameThem(shard, { before: before.state, snapshot, ...all, now });
     const last = own.get(subject);
     const unbroken = before.state.sweptAt >= this.#startedAt && last !== undefined && last.goodAt >= last.attemptedAt;
-    const others = presenceOf(all.shards.flatMap(([other, one]) => (other === subject ? [] : [one])));
+    const others = presenceBeside(all, subject);
     const segmentsBelieved = areSegmentsBelieved(all.uptimes);
     const fixed = this.#context(shard, locationIds, { now, segmentsBelieved });
     const context = { ...fixed, unbroken, others, elsewhere, counts, members: evaluated?.members };
@@ -210,7 +210,9 @@ class Sweeper {
     const named = all ? readings : fresh;
     const ids = named.map(({ recordingId }) => recordingId);
     await this.#deps.nameThem(all ? [...new Set([...before.recordings.keys(), ...ids])] : ids);
-    const alerting = Rows.of(before).states.flatMap(({ id, alerts }) => (alerts ? [id] : []));
+    const alerting = Rows.of(before)
+      .states.filter(({ alerts }) => alerts)
+      .map(({ id }) => id);
     const elsewhere = await this.#elsewhere(shard, new Set([...ids, ...alerting]), { attempts, now });
     const here = named.filter(({ recordingId }) => !elsewhere.has(recordingId));
     await this.#noteMoves(shard, here);
@@ -295,8 +297,16 @@ class Sweeper {
 
 async function readAttempts(store: Pick<Store["shards"], "attempts">) {
   const attempts = await store.attempts();
-  const of = (kind: string) => [...attempts].filter(([subject]) => subject.startsWith(kind));
-  return { attempts, shards: of("shard:"), uptimes: presenceOf(of("uptime:").map(([, one]) => one)) };
+  const of = (kind: string) =>
+    presenceOf([...attempts].filter(([subject]) => subject.startsWith(kind)).map(([, one]) => one));
+  return { attempts, shards: of("shard:"), uptimes: of("uptime:") };
+}
+
+/** Of all shards but this one. */
+function presenceBeside({ attempts, shards }: Awaited<ReturnType<typeof readAttempts>>, subject: string): Presence {
+  const own = attempts.get(subject);
+  const { known, absent } = presenceOf(own ? [own] : []);
+  return { known: shards.known - known, absent: shards.absent - absent };
 }
 
 /** The subject itself left, not just an alert of it. */

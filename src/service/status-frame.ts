@@ -65,10 +65,8 @@ export class StatusFrame {
     const shift = at - from;
     this.#copyTimes(text, shift, row, end);
     const followed = this.#moveTimes(text, shift, row, row + this.#alike(text, shift, from, row, end));
-    for (let i = 4 * row; i < 4 * (row + followed); i += 4) {
-      const [begin = 0, seenFrom = 0, seenTo = 0, to = 0] = places.subarray(i, i + 4);
-      rows.add(this.#readings[i / 4], begin + shift, seenFrom + shift, seenTo + shift, to + shift);
-    }
+    for (let i = row; i < row + followed; i++) rows.readings.push(this.#readings[i]);
+    for (let i = 4 * row; i < 4 * (row + followed); i++) rows.places.push((places[i] ?? 0) + shift);
     return followed;
   }
 

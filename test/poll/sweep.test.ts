@@ -286,6 +286,21 @@ describeWithRedis("a sweep", () => {
     expect(await firingNow()).toEqual(["R/recording/b firing"]);
   });
 
+  it("absence is believed by what the other shards lack, not by the last sweep of its own", async () => {
+    const all = ["a", "b", "c", "d", "e", "f"].map((id) => row(id, "online"));
+    const few = rows(...all.slice(0, 2));
+    const one = replica([rows(...all), few, few], [rule("M", { kind: "missing" })]);
+    one.assigned.set(north);
+    await one.sweep(0);
+    one.clock.at += STEP;
+    await one.sweep(0);
+    expect(await firingNow()).toEqual([]);
+    one.clock.at += STEP;
+    await one.store.shards.noteAttempt("shard:1", one.clock.at, undefined, one.clock.at, { known: 20, absent: 0 });
+    await one.sweep(0);
+    expect(await firingNow()).toHaveLength(4);
+  });
+
   it("before assignments are known nothing is swept; one under way is not begun again", async () => {
     const one = replica([]);
     await one.sweep(0);
