@@ -120,26 +120,35 @@ function isChanged<Row extends object>(known: Row | undefined, row: Row): boolea
   return !known || (Object.keys(row) as (keyof Row)[]).some((field) => known[field] !== row[field]);
 }
 
-/** Names in memory: one string for the thousands of recordings that share an organisation, server, location or zone. */
+/** What recordings of one camera server at a location share. */
+type Place = Omit<Recording, "id" | "name">;
+
+/** Names in memory: what the recordings of a location share is kept once. */
 function createNames() {
   const locations = new Map<string, Location>();
-  const shared = new Map<string, string>();
-  let recent = new Map<string, Recording>();
-  let earlier = new Map<string, Recording>();
+  const shared = new Map<string, Place>();
+  type Named = { readonly name: string; readonly place: Place };
+  let recent = new Map<string, Named>();
+  let earlier = new Map<string, Named>();
   let revision = 0;
   let turns = 0;
   let turnsAt = performance.now() + KEPT_MS;
-  const recording = (id: string) => recent.get(id) ?? earlier.get(id);
-  const share = (text: string): string => {
-    const known = shared.get(text);
-    if (known === undefined) shared.set(text, text);
-    return known ?? text;
+  const recording = (id: string): Recording | undefined => {
+    const named = recent.get(id) ?? earlier.get(id);
+    return named && { id, name: named.name, ...named.place };
+  };
+  const share = (place: Place): Place => {
+    const key = JSON.stringify(Object.values(place));
+    const known = shared.get(key) ?? place;
+    shared.set(key, known);
+    return known;
   };
 
   /** Counts the times that names which were not asked for since the last one left. */
   function turn(): number {
     if (performance.now() < turnsAt) return turns;
     [earlier, recent] = [recent, new Map()];
+    shared.clear();
     turnsAt = performance.now() + KEPT_MS;
     return ++turns;
   }
@@ -157,15 +166,11 @@ function createNames() {
     return unknown;
   }
 
-  function keepRecording({ id, name, useUploadingSchedule, ...recording }: Recording): Recording {
-    const organisation = share(recording.organisation);
-    const cameraServer = share(recording.cameraServer);
-    const locationId = share(recording.locationId);
-    const timezone = share(recording.timezone);
-    const compact = { id, name, organisation, cameraServer, locationId, useUploadingSchedule, timezone };
-    recent.set(id, compact);
+  function keepRecording(recording: Recording): Recording {
+    const { id, name, organisation, cameraServer, locationId, useUploadingSchedule, timezone } = recording;
+    recent.set(id, { name, place: share({ organisation, cameraServer, locationId, useUploadingSchedule, timezone }) });
     revision++;
-    return compact;
+    return recording;
   }
 
   function keepRow(of: NamesWrite["of"], id: string, row: string | null): void {
