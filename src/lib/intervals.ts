@@ -6,6 +6,7 @@ export type Interval = { readonly from: Instant; readonly to: Instant };
 
 /** The same time, in order, overlaps joined, empty ones left out. */
 export function union(intervals: readonly Interval[]): Interval[] {
+  if (intervals.length < 2) return intervals.filter(({ from, to }) => to > from);
   const joined: Interval[] = [];
   for (const interval of intervals.filter(({ from, to }) => to > from).sort((a, b) => a.from - b.from)) {
     const last = joined.at(-1);

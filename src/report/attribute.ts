@@ -121,6 +121,11 @@ function overlapping(spans: Spans, { from, to }: Interval): Spans {
   return spans.filter((one) => one.from < to && one.to > from);
 }
 
+/** `spans` are in order and do not overlap. */
 function intersect(spans: Spans, others: Spans): Interval[] {
-  return others.length === 0 ? [] : subtract(spans, subtract(spans, others));
+  const [only] = others;
+  if (!only) return [];
+  // Most times without a watch are longer than a bucket.
+  if (others.length === 1 && spans.every(({ from, to }) => from >= only.from && to <= only.to)) return [...spans];
+  return subtract(spans, subtract(spans, others));
 }
