@@ -89,7 +89,7 @@ async function startReading(rules: readonly Rule[]) {
     locationDetails: [],
     assignedChanged: async () => {},
   }).refresh();
-  const refreshDetails = createRefreshDetails({ ...deps, store, locationsPerRequest: PER_SHARD });
+  const details = createRefreshDetails({ ...deps, store, locationsPerRequest: PER_SHARD });
   const counts = { intervalMs: INTERVAL_MS, closedDays: [] };
   const { refresh } = createRefreshCounts({
     ...deps,
@@ -103,7 +103,7 @@ async function startReading(rules: readonly Rule[]) {
   });
   for (const shard of assigned.shards()) {
     await sweep(shard);
-    await refreshDetails(shard);
+    await details.refresh(shard, signal);
   }
 
   async function sweep(shard: number): Promise<void> {
@@ -132,7 +132,7 @@ async function startReading(rules: readonly Rule[]) {
       asked.length = 0;
       for (at = since; at < since + HOUR_MS; at += INTERVAL_MS) {
         // More at once than the daemon reads: that changes how long it takes, not what is asked.
-        await Promise.all(assigned.shards().map(refresh));
+        await Promise.all(assigned.shards().map((shard) => refresh(shard, signal)));
       }
       const limit = (LOCATIONS * HOUR_MS) / INTERVAL_MS;
       const by = ROUTES.map((route) => [route, asked.filter((one) => one === route).length]);

@@ -1,5 +1,4 @@
 /** Fills a Redis as replicas that watch the simulated fleet leave it: names, healthy states and uptime. */
-import { Queue } from "bullmq";
 import { Redis } from "ioredis";
 import { parseConfig } from "../src/config/load.ts";
 import type { Recording, UptimeBucket } from "../src/health/recording.ts";
@@ -53,9 +52,6 @@ export async function fillRedis(redisUrl: string, configText: string, recordings
   await store.shards.noteAttempt("inventory", now);
   await store.coldStart.begin(now);
   await store.coldStart.sum([], [], { complete: true, unsettled: 0 }, now);
-  const uptime = new Queue("uptime", { prefix: store.keys.queuePrefix, connection: redis });
-  await uptime.drain();
-  await uptime.close();
   redis.disconnect();
 }
 

@@ -1,9 +1,6 @@
 /** Progress of a daemon, from its attempts stored in Redis. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Redis } from "ioredis";
-import { Queues } from "../src/cluster/queues.ts";
-import { silentLogger } from "../src/lib/log.ts";
-import { connectRedis } from "../src/store/redis.ts";
 import { createStore } from "../src/store/store.ts";
 import { RECORDINGS_PER_LOCATION } from "./stage.ts";
 
@@ -55,15 +52,8 @@ export function watchDaemon(redisUrl: string, recordings: number, patienceMs = P
     },
     figured: (since) => until("uptime:", since),
     async refreshUptime() {
-      const queues = new Queues({
-        connect: (name) => connectRedis({ url: redisUrl }, silentLogger, name),
-        prefix: store.keys.queuePrefix,
-        log: silentLogger,
-        onFailed: () => {},
-      });
-      await queues.open();
-      for (let shard = 0; shard < shards; shard++) await queues.add("uptime", { shard });
-      await queues.close();
+      // A shard without an attempt is due at once.
+      await redis.hdel(store.keys.attempts, ...Array.from({ length: shards }, (_, shard) => `uptime:${shard}`));
     },
     async close() {
       redis.disconnect();

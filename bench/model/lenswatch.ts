@@ -29,7 +29,7 @@ export class Lenswatch {
   readonly #options: LenswatchOptions;
 
   static async start(options: LenswatchOptions, config: Config): Promise<Lenswatch> {
-    const runtime = await openModelRuntime({ ...options, ignored: ["details", "digest"] });
+    const runtime = await openModelRuntime({ ...options, ignored: ["digest"] });
     const process = new Lenswatch(runtime, options, config);
     await options.queues.time.finish(process.#reloader.begin(), CHANGE_MS);
     return process;

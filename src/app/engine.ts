@@ -76,15 +76,14 @@ export class Engine {
   async drain(): Promise<void> {
     this.#isDraining = true;
     this.notify.drain();
-    this.poll.stop();
-    await Promise.all([this.#stopReconciling(), this.#context.queues.drainAll()]);
+    await Promise.all([this.poll.stop(), this.#stopReconciling(), this.#context.queues.drainAll()]);
   }
 
   /** As `drain`, and gives up what Redis does not take. */
   stop(): void {
     void this.#stopReconciling();
     this.notify.stop();
-    this.poll.stop();
+    void this.poll.stop();
   }
 
   #reconcile(): () => Promise<void> {

@@ -1,23 +1,25 @@
 /** The jobs of the role `poll`: sweeps, inventory, uptime, details, self alerts, external alerts, rerouting. */
 import { Schedulers } from "../cluster/schedulers.ts";
-import { SweepSlots } from "../cluster/sweep-slots.ts";
+import { type Round, type SlotJob, SlotJobs } from "../cluster/slot-jobs.ts";
 import { figuresOf, uptimeRetentionMs } from "../health/uptime.ts";
+import { SLOW_AT_ONCE } from "../poll/ask-slowly.ts";
 import { countsConditions } from "../poll/counts-assess.ts";
 import { createCountsLookup, createFollowTogether } from "../poll/counts-judge.ts";
 import { createCoverage } from "../poll/coverage.ts";
-import { createDetailsWork } from "../poll/details.ts";
+import { createRefreshDetails } from "../poll/details.ts";
 import { createExternalAlerts } from "../poll/external-alerts.ts";
 import { createInventoryJob } from "../poll/inventory.ts";
 import { createRefreshCounts } from "../poll/refresh-counts.ts";
 import { createRerouting } from "../poll/reroute.ts";
+import { createRound, createTurns } from "../poll/rounds.ts";
 import { createScheduleLookup } from "../poll/schedule-lookup.ts";
 import { createSelfAlerts } from "../poll/self-alerts.ts";
 import { createSloSamples } from "../poll/slo-samples.ts";
 import { createSweep } from "../poll/sweep.ts";
-import { createSweepShards } from "../poll/sweep-shards.ts";
-import { createRefreshUptime, startUptimeWork } from "../poll/uptime.ts";
+import { createRefreshUptime } from "../poll/uptime.ts";
 import { pacedUptimes } from "../poll/uptime-ask.ts";
 import { createBackfillUptime } from "../poll/uptime-backfill.ts";
+import { createUptimeRound } from "../poll/uptime-round.ts";
 import type { JobContext } from "./engine.ts";
 
 const SWEEPS_AT_ONCE = 8;
@@ -27,12 +29,11 @@ const LIST_RETRY_MAX_MS = 60_000;
 export class PollJobs {
   readonly inventory: ReturnType<typeof createInventoryJob>;
   readonly schedules: Schedulers;
-  readonly slots: SweepSlots;
+  readonly slots: SlotJobs;
   readonly externalAlerts: ReturnType<typeof createExternalAlerts>;
   readonly rerouting: ReturnType<typeof createRerouting>;
   readonly #context: JobContext;
-  readonly #sweepShards: ReturnType<typeof createSweepShards>;
-  readonly #details: ReturnType<typeof createDetailsWork>;
+  readonly #sweep: Round;
   readonly #counts: ReturnType<typeof createRefreshCounts>;
   readonly #stopping = new AbortController();
   readonly #evaluateSelf: () => Promise<void>;
@@ -41,47 +42,30 @@ export class PollJobs {
     const { queues, watch, zones, usualEntries, counts, mayCommit, metrics, config } = context;
     this.#context = context;
     const store = guarded(context);
-    const { signal } = this.#stopping;
-    this.schedules = new Schedulers({
-      ...context,
-      ...watch,
-      ...config.service,
-      countsIntervalMs: config.counts.read ? config.counts.intervalMs : undefined,
-    });
     this.inventory = createInventoryJob({
       ...context,
       store,
-      signal,
+      signal: this.#stopping.signal,
       locationDetails: [zones, usualEntries, counts],
       assignedChanged: () => this.#followAssignments(),
     });
-    const sweep = sweepOf(context, this.inventory.nameThem);
-    const attempted = () => context.attempted(context.clock.now());
-    const sweepShards = createSweepShards((shard) => {
-      attempted();
-      return sweep(shard);
-    }, SWEEPS_AT_ONCE);
-    // A round that finds every shard being swept already, by a slow sweep, shows as well that rounds go on.
-    this.#sweepShards = (shards, isOwn) => {
-      attempted();
-      return sweepShards(shards, isOwn);
-    };
-    this.slots = new SweepSlots({ ...context, schedules: this.schedules }, this.#sweepShards);
+    this.#sweep = sweepRound(context, this.inventory.nameThem);
+    this.#counts = createRefreshCounts(context);
+    const slotJobs = slotJobsOf(context, this.#counts.refresh);
+    this.schedules = new Schedulers({ ...context, ...watch, ...config.service, slotJobs });
+    this.slots = new SlotJobs({
+      ...context,
+      store: context.shards,
+      schedules: this.schedules,
+      sweep: this.#sweep,
+      slotJobs,
+    });
     this.externalAlerts = createExternalAlerts({
       ...context,
       commitIfActive: store.commit,
       requestEvaluation: () => queues.add("upkeep", { job: "external" }),
     });
     this.rerouting = createRerouting({ ...context, isActive: mayCommit, owed: metrics.resolvedOwed });
-    this.#counts = createRefreshCounts({ ...context, signal });
-    this.#details = createDetailsWork({
-      ...context,
-      ...watch,
-      store: context.store,
-      signal,
-      // One may be queued since before the configuration changed.
-      refreshCounts: config.counts.read ? this.#counts.refresh : async () => "done",
-    });
     const { requestTimeoutMs } = config.service;
     const { read, intervalMs } = config.counts;
     const isAsked = read && context.rules.some(({ when }) => when.kind === "counts_together");
@@ -105,7 +89,8 @@ export class PollJobs {
     await this.rerouting.begin(retiring);
     // `watch` may have changed; the inventory's schedule goes on as it was.
     if (hadAssignments) await queues.add("upkeep", { job: "inventory" });
-    await queues.work("sweep", SWEEPS_AT_ONCE, ({ data }) => this.#sweepShards([Number(data.shard)]));
+    const { signal } = this.#stopping;
+    await queues.work("sweep", SWEEPS_AT_ONCE, ({ data }) => this.#sweep([Number(data.shard)], signal));
     await replicas.share(true);
     await this.#followAssignments();
     const jobs: Record<string, () => Promise<void>> = {
@@ -118,20 +103,18 @@ export class PollJobs {
       counts: this.#counts.judge,
     };
     await queues.work("upkeep", UPKEEP_AT_ONCE, async ({ data }) => jobs[String(data.job)]?.());
-    await this.#details.start();
-    await startUptimeWork(this.#context, figuresOf(this.#context.rules), uptimeOf(this.#context));
   }
 
-  /** The others sweep from now on. */
-  stop(): void {
+  /** The others sweep from now on; resolves when the rounds under way have ended. */
+  async stop(): Promise<void> {
     this.#stopping.abort();
-    this.slots.stop();
     void this.#context.replicas.share(false).catch(() => {});
+    await this.slots.stop();
   }
 
   async #followAssignments(): Promise<void> {
     const attempts = await this.#context.shards.attempts();
-    // Sweeps that are overdue begin at once: a large fleet has thousands of schedulers.
+    // Sweeps that are overdue begin before schedulers are asserted.
     await this.slots.follow(attempts);
     await this.schedules.assert(attempts);
   }
@@ -155,12 +138,12 @@ function guarded({ shards, mayCommit }: JobContext): JobContext["shards"] {
   };
 }
 
-function sweepOf(context: JobContext, nameThem: PollJobs["inventory"]["nameThem"]) {
-  const { uptime, inventory, metrics, attempted, coverage } = context;
+function sweepRound(context: JobContext, nameThem: PollJobs["inventory"]["nameThem"]): Round {
+  const { uptime, inventory, metrics, attempted, coverage, clock } = context;
   const { read, intervalMs } = context.config.counts;
   const isAsked = read && context.rules.some(({ when }) => when.kind === "counts");
   const noteCoverage = createCoverage({ ...context, store: coverage });
-  return createSweep({
+  const sweep = createSweep({
     ...context,
     store: guarded(context),
     nameThem,
@@ -173,13 +156,44 @@ function sweepOf(context: JobContext, nameThem: PollJobs["inventory"]["nameThem"
       noteCoverage(now);
     },
   });
+  const round = createRound((shard) => {
+    attempted(clock.now());
+    return sweep(shard);
+  }, createTurns(SWEEPS_AT_ONCE));
+  return (shards, signal) => {
+    // A round that finds every shard being swept already, by a slow sweep, shows as well that rounds go on.
+    attempted(clock.now());
+    return round(shards, signal);
+  };
 }
 
-function uptimeOf(context: JobContext) {
+/** What is done for shards beside sweeping them. */
+function slotJobsOf(context: JobContext, refreshCounts: ReturnType<typeof createRefreshCounts>["refresh"]): SlotJob[] {
+  const { watch, config, uptime, rules } = context;
+  const inTurn = createTurns(SLOW_AT_ONCE);
+  const details = createRefreshDetails({ ...context, ...watch });
+  const kinds = figuresOf(rules).map(({ key }) => key);
+  const everyMs = watch.inventoryIntervalMs;
+  const ofZones = { everyMs, round: createRound(details.refresh, inTurn), retryMs: details.retryMs };
+  const ofCounts = { everyMs: config.counts.intervalMs, round: createRound(refreshCounts, inTurn) };
+  return [
+    {
+      name: "uptime",
+      everyMs: watch.uptimeIntervalMs,
+      round: uptimeRound(context),
+      lacking: (shards) => uptime.lackingFigures(shards, kinds),
+    },
+    { name: "details", ...ofZones },
+    // Without zones, recordings would wait for the next reading.
+    ...(config.counts.read ? [{ name: "counts", after: "details", ...ofCounts } as const] : []),
+  ];
+}
+
+function uptimeRound(context: JobContext): Round {
   const { shards, config, rules } = context;
   const [figures, retainMs] = [figuresOf(rules), uptimeRetentionMs(rules)];
   const indexTimezone = config.service.uptimeIndexTimezone;
   const service = pacedUptimes(context.service);
   const deps = { ...context, service, store: shards, figures, retainMs, indexTimezone };
-  return { refresh: createRefreshUptime(deps), backfill: createBackfillUptime(deps) };
+  return createUptimeRound(createRefreshUptime(deps), createBackfillUptime(deps));
 }

@@ -1,5 +1,5 @@
 /**
- * BullMQ: six queues under our hash tag and one per slot of shards, their workers, and the schedulers that drive them.
+ * BullMQ: four queues under our hash tag and one per slot of shards, their workers, and the schedulers that drive them.
  * Lock and stall times are short: with BullMQ's own, a kill between two of its calls leaves a 1 s scheduler silent for
  * a minute.
  */
@@ -12,13 +12,16 @@ import type { Logger } from "../lib/log.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import { SLOTS } from "./slots.ts";
 
-export const queueNames = ["sweep", "upkeep", "uptime", "details", "deliver", "digest"] as const;
-/** The sweeps of the shards of a slot; `sweep` itself has those of shards that no slot's queue sweeps. */
+export const queueNames = ["sweep", "upkeep", "deliver", "digest"] as const;
+/** Queues of earlier builds, which had a scheduler for each shard in them. */
+const RETIRED_QUEUES = ["uptime", "details"];
+/** The jobs of the shards of a slot; `sweep` itself has sweeps of shards that no slot's queue sweeps. */
 type SlotQueue = `sweep-${number}`;
 export type QueueName = (typeof queueNames)[number] | SlotQueue;
 
 export const slotQueue = (slot: number): SlotQueue => `sweep-${slot}`;
 export const slotQueues: readonly SlotQueue[] = Array.from({ length: SLOTS }, (_, slot) => slotQueue(slot));
+const isSlotQueue = (name: QueueName) => /-\d+$/.test(name);
 
 const GRACE_MS = 3_000;
 const JOB = { removeOnComplete: true, removeOnFail: true } as const;
@@ -31,6 +34,8 @@ const WORKER = {
   removeOnComplete: { count: 0 },
   removeOnFail: { count: 0 },
 };
+/** Its jobs end at once, and the replica that takes the slot begins its schedulers again. */
+const SLOT_STALLED_INTERVAL_MS = 30_000;
 const STATES = ["waiting", "active", "delayed", "failed"] as const;
 
 /** Runs one job; a throw is logged and counted, never retried by BullMQ. */
@@ -46,7 +51,7 @@ interface QueuesOptions {
 /** Nothing is connected before `open`. */
 export class Queues {
   readonly #options: QueuesOptions;
-  readonly #queues = new Map<QueueName, Queue>();
+  readonly #queues = new Map<string, Queue>();
   readonly #workers = new Map<QueueName, Worker>();
   /** Workers that take jobs, and those that still finish theirs. */
   readonly #unclosed = new Set<Worker>();
@@ -77,6 +82,7 @@ export class Queues {
       skipVersionCheck: true,
       connection: this.#opened(),
       concurrency,
+      ...(isSlotQueue(name) ? { stalledInterval: SLOT_STALLED_INTERVAL_MS } : {}),
     });
     worker.on("failed", (_job, error) => onFailed(name, error));
     worker.on("error", (error) => log.debug({ err: toError(error), queue: name }, "worker error"));
@@ -114,12 +120,20 @@ export class Queues {
   }
 
   /** Removes a job scheduler. */
-  async stop(name: QueueName, id: string): Promise<void> {
+  async stop(name: string, id: string): Promise<void> {
     await this.#queue(name).removeJobScheduler(id);
   }
 
+  /** Removes what waits in the queues of earlier builds, and their schedulers. */
+  async removeRetired(): Promise<void> {
+    for (const name of RETIRED_QUEUES) {
+      for (const id of await this.schedulers(name)) await this.stop(name, id);
+      await this.#queue(name).drain(true);
+    }
+  }
+
   /** Ids of the queue's job schedulers. */
-  async schedulers(name: QueueName): Promise<string[]> {
+  async schedulers(name: string): Promise<string[]> {
     return (await this.#queue(name).getJobSchedulers(0, -1)).map(({ key }) => key);
   }
 
@@ -166,7 +180,7 @@ export class Queues {
     return this.#connection;
   }
 
-  #queue(name: QueueName): Queue {
+  #queue(name: string): Queue {
     const known = this.#queues.get(name);
     if (known) return known;
     const { prefix, log } = this.#options;

@@ -1,13 +1,14 @@
 /**
  * Periodic jobs: a BullMQ job scheduler for each, asserted by every replica, and begun again where its job has stored
  * no attempt for two intervals. A kill between two of BullMQ's calls can leave a scheduler silent for ever. A slot of
- * shards is one job, and slots are spread over the interval.
+ * shards has one for its sweeps and for each other kind of job, and slots are spread over the interval.
  */
 import { chunksOf } from "../lib/chunks.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import type { Attempt } from "../store/shards.ts";
 import { type QueueName, type Queues, slotQueue, slotQueues } from "./queues.ts";
 import type { Assigned } from "./shard-assignment.ts";
+import type { SlotJob } from "./slot-jobs.ts";
 import { SLOTS, slotOf } from "./slots.ts";
 
 interface PeriodicJob {
@@ -22,13 +23,12 @@ interface PeriodicJob {
 
 interface SchedulersDeps {
   readonly clock: Clock;
-  readonly queues: Pick<Queues, "every" | "stop" | "schedulers" | "waiting" | "add">;
+  readonly queues: Pick<Queues, "every" | "stop" | "schedulers" | "removeRetired" | "waiting" | "add">;
   readonly assigned: Pick<Assigned, "known" | "shards">;
   readonly statusIntervalMs: number;
-  readonly uptimeIntervalMs: number;
   readonly inventoryIntervalMs: number;
-  /** Undefined where no counts are read. */
-  readonly countsIntervalMs?: number | undefined;
+  /** The jobs of a slot beside its sweeps. */
+  readonly slotJobs: readonly Pick<SlotJob, "name" | "everyMs">[];
   /** A sweep may wait for an answer for so long. */
   readonly requestTimeoutMs: number;
 }
@@ -63,12 +63,15 @@ export class Schedulers {
    */
   async revive(attempts: Attempts): Promise<void> {
     const { queues, assigned, statusIntervalMs, requestTimeoutMs, clock } = this.#deps;
-    for (const job of jobsOf(this.#deps)) {
+    const jobs = jobsOf(this.#deps);
+    for (const job of jobs) {
       if (!this.#isSilent(job, attempts)) continue;
       // It is not silent, workers are too few: beginning it again would add a second job to those they lag behind with.
       if ((await queues.waiting(job.queue)).has(job.id)) continue;
-      await this.#beginAgain(job);
-      if (job.offsetMs) await queues.add(job.queue, job.data, { id: "now" });
+      // Where a slot's sweeps are silent, its other schedulers may be lost with theirs, and silent for hours.
+      const lost = jobs.filter((one) => one === job || (job.data.job === "sweep" && one.queue === job.queue));
+      await Promise.all(lost.map((one) => this.#beginAgain(one)));
+      if (job.offsetMs) await queues.add(job.queue, job.data, { id: `now-${job.id}` });
     }
     if (!assigned.known()) return;
     const late = (shard: number, graceMs: number) => {
@@ -84,12 +87,12 @@ export class Schedulers {
   }
 
   /**
-   * The job of a slot that has become this replica's runs by the clock of this machine: BullMQ has no other, and that of
+   * The jobs of a slot that has become this replica's run by the clock of this machine: BullMQ has no other, and that of
    * the last one may have been ahead.
    */
   async takeOver(slot: number): Promise<void> {
-    const job = jobsOf(this.#deps).find(({ queue }) => queue === slotQueue(slot));
-    if (job) await this.#beginAgain(job);
+    const jobs = jobsOf(this.#deps).filter(({ queue }) => queue === slotQueue(slot));
+    await Promise.all(jobs.map((job) => this.#beginAgain(job)));
   }
 
   #isSilent(
@@ -123,8 +126,9 @@ export class Schedulers {
   async #stopOthers(wantedIds: ReadonlySet<string>): Promise<void> {
     const { queues, assigned } = this.#deps;
     if (!assigned.known()) return;
+    await queues.removeRetired();
     // Schedulers in `sweep` itself are those of an earlier build, one for each shard.
-    for (const queue of ["sweep", "upkeep", "uptime", "details", ...slotQueues] as const) {
+    for (const queue of ["sweep", "upkeep", ...slotQueues] as const) {
       for (const id of await queues.schedulers(queue)) {
         if (!wantedIds.has(`${queue}/${id}`)) await queues.stop(queue, id);
       }
@@ -138,23 +142,19 @@ function triedAt({ attemptedAt, goodAt, isUnreadable }: Attempt = { attemptedAt:
 }
 
 function jobsOf(deps: SchedulersDeps): PeriodicJob[] {
-  const { statusIntervalMs, uptimeIntervalMs, inventoryIntervalMs, countsIntervalMs } = deps;
+  const { statusIntervalMs, inventoryIntervalMs, slotJobs, assigned } = deps;
   const upkeep = (job: "inventory" | "fleet", everyMs: number): PeriodicJob => {
     return { queue: "upkeep", id: job, everyMs, data: { job }, subjects: [job] };
   };
-  const ofShard = (queue: QueueName, name: string, everyMs: number, shard: number): PeriodicJob => {
-    return { queue, id: `${name}-${shard}`, everyMs, data: { shard, job: name }, subjects: [`${name}:${shard}`] };
-  };
-  const shards = deps.assigned.shards();
-  const sweeps = [...Map.groupBy(shards, slotOf)].map(([slot, own]): PeriodicJob => {
-    const offsetMs = Math.floor((slot * statusIntervalMs) / SLOTS);
-    const subjects = own.map((shard) => `shard:${shard}`);
-    return { queue: slotQueue(slot), id: `slot-${slot}`, everyMs: statusIntervalMs, offsetMs, data: {}, subjects };
-  });
-  const others = shards.flatMap((shard) => [
-    ofShard("uptime", "uptime", uptimeIntervalMs, shard),
-    ofShard("details", "details", inventoryIntervalMs, shard),
-    ...(countsIntervalMs === undefined ? [] : [ofShard("details", "counts", countsIntervalMs, shard)]),
-  ]);
-  return [upkeep("inventory", inventoryIntervalMs), upkeep("fleet", statusIntervalMs), ...sweeps, ...others];
+  // Earlier builds call the scheduler of sweeps so, and stop all others.
+  const sweeps = { name: "sweep", id: "slot", subject: "shard", everyMs: statusIntervalMs };
+  const kinds = [sweeps, ...slotJobs.map(({ name, everyMs }) => ({ name, id: name, subject: name, everyMs }))];
+  const ofSlots = [...Map.groupBy(assigned.shards(), slotOf)].flatMap(([slot, own]) =>
+    kinds.map(({ name, id, subject, everyMs }): PeriodicJob => {
+      const offsetMs = Math.floor((slot * everyMs) / SLOTS);
+      const subjects = own.map((shard) => `${subject}:${shard}`);
+      return { queue: slotQueue(slot), id: `${id}-${slot}`, everyMs, offsetMs, data: { job: name }, subjects };
+    }),
+  );
+  return [upkeep("inventory", inventoryIntervalMs), upkeep("fleet", statusIntervalMs), ...ofSlots];
 }

@@ -44,8 +44,6 @@ interface ReadCountsDeps extends Pick<PollContext, "clock" | "log"> {
   /** Whether zones and sales are read beside entries: a rule needs them. */
   readonly all: boolean;
   timezoneOf(locationId: string): string | undefined;
-  /** Ends the work between two requests. */
-  readonly signal: AbortSignal;
 }
 
 /** What was read of one location, and what is now stored. */
@@ -63,8 +61,8 @@ interface Answer {
 }
 
 /**
- * Gives `read(shard, each)`: asks, stores, and hands over each location. Resolves to the error that ended it early;
- * `paused` where the service is in trouble and was not asked.
+ * Gives `read(shard, each, signal)`: asks, stores, and hands over each location; the signal ends it between two requests.
+ * Resolves to the error that ended it early; `paused` where the service is in trouble and was not asked.
  */
 export function createReadCounts(deps: ReadCountsDeps) {
   const { clock, store, assigned, watch, intervalMs } = deps;
@@ -83,6 +81,7 @@ export function createReadCounts(deps: ReadCountsDeps) {
   return async (
     shard: number,
     each: (location: CountedLocation) => Promise<void>,
+    signal: AbortSignal,
   ): Promise<Error | "paused" | undefined> => {
     const now = clock.now();
     if (isPaused(now) || isInTrouble(await store.shards.attempts(), shard)) return "paused";
@@ -101,7 +100,7 @@ export function createReadCounts(deps: ReadCountsDeps) {
       locations.push({ id, days, zones, wanted: wantedOf(kept, days, zones, routes(), now) });
     }
     const zones = new Map(locations.map((one) => [one.id, one.zones]));
-    const { answers, error } = await ask(plan(shard, locations, now), zones);
+    const { answers, error } = await ask(plan(shard, locations, now), zones, signal);
     for (const { id, days, zones: taxonomies } of locations) {
       const kept = deps.all ? await read(id) : stored.get(id);
       const counts = withAnswers(kept, id, { answers, days, taxonomies, now, all: deps.all });
@@ -114,7 +113,7 @@ export function createReadCounts(deps: ReadCountsDeps) {
 }
 
 /** Asks the service: not for routes that it refused lately, and nothing while it wants to be left alone. */
-function createAsk({ service, all, signal, clock, log }: ReadCountsDeps) {
+function createAsk({ service, all, clock, log }: ReadCountsDeps) {
   const refusedUntil = new Map<CountsRoute, Instant>();
   let pausedUntil: Instant = Number.NEGATIVE_INFINITY;
   const isPaused = (now: Instant) => now < pausedUntil;
@@ -124,7 +123,11 @@ function createAsk({ service, all, signal, clock, log }: ReadCountsDeps) {
       (route) => (refusedUntil.get(route) ?? 0) <= clock.now(),
     );
 
-  async function ask(planned: readonly CountsRequest[], zones: ReadonlyMap<string, readonly string[]>) {
+  async function ask(
+    planned: readonly CountsRequest[],
+    zones: ReadonlyMap<string, readonly string[]>,
+    signal: AbortSignal,
+  ) {
     const answers: Answer[] = [];
     for (const request of planned) {
       // Other shards are read meanwhile, and the service may have asked them to wait.

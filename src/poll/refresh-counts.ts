@@ -22,8 +22,6 @@ interface RefreshCountsDeps
   readonly rules: readonly Rule[];
   readonly watch: Pick<Config["watch"], "locationsPerRequest">;
   readonly config: { readonly counts: Pick<Config["counts"], "intervalMs" | "closedDays"> };
-  /** Ends the work between two requests. */
-  readonly signal: AbortSignal;
 }
 
 export function createRefreshCounts(deps: RefreshCountsDeps) {
@@ -31,33 +29,33 @@ export function createRefreshCounts(deps: RefreshCountsDeps) {
   const { intervalMs, closedDays } = config.counts;
   const conditions = countsConditions(rules);
   const failing = new Set<number>();
-  // Asked for at the same time after a start: without them, recordings would wait for the next reading.
-  const areZonesRead = async (shard: number) => (await shards.attemptsOf([`details:${shard}`])).size > 0;
   const timezoneOf = createTimezoneOf(deps);
   const read = createReadCounts({ ...deps, store: deps, intervalMs, all: conditions.length > 0, timezoneOf });
   const pastOutages = createPastOutages(deps);
   const assess = createAssessCounts({ clock, rules, closedDays, store: deps, pastOutages });
 
   return {
-    /** Reads a shard, unless its recordings or zones are not known yet; a failure is logged once, and what was read is kept. */
-    async refresh(shard: number): Promise<"done" | "not_swept"> {
+    /**
+     * Reads a shard, after its zones; a failure is logged once, and what was read is kept. Ends between two requests once
+     * the signal is aborted.
+     */
+    async refresh(shard: number, signal: AbortSignal): Promise<void> {
       const { state } = await shards.read(shard);
-      if (state.sweptAt === 0 || (conditions.length > 0 && !(await areZonesRead(shard)))) return "not_swept";
+      if (state.sweptAt === 0) return;
       await deps.inventory.know(state.recordings.keys());
       timezoneOf.learn(state.recordings);
       const { each, finish } = await assess(shard, state);
-      const outcome = await read(shard, each);
+      const outcome = await read(shard, each, signal);
+      if (signal.aborted) return;
       const error = outcome === "paused" ? "the service is in trouble, counts are not read" : outcome?.message;
       await shards.noteAttempt(`counts:${shard}`, clock.now(), error);
-      if (outcome === "paused") return "done";
-      if (outcome && !failing.has(shard) && !deps.signal.aborted)
-        log.warn({ err: outcome, shard }, "counts not read, keeping those known");
+      if (outcome === "paused") return;
+      if (outcome && !failing.has(shard)) log.warn({ err: outcome, shard }, "counts not read, keeping those known");
       if (outcome) failing.add(shard);
       else if (failing.delete(shard)) log.info({ shard }, "counts read again");
       await finish();
       const id = `counts-${Math.ceil(clock.now() / JUDGE_EVERY_MS)}`;
       await queues.add("upkeep", { job: "counts" }, { id, delayMs: JUDGE_EVERY_MS / 3 });
-      return "done";
     },
 
     judge: createJudgeCounts({ ...deps, intervalMs, conditions }),

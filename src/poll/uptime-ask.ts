@@ -24,6 +24,8 @@ interface Asking {
   weeksOf(id: string): Days;
   /** Whether weeks that fail now are not asked for again. */
   readonly isLastTry: boolean;
+  /** Ends the answers between two requests. */
+  readonly signal: AbortSignal;
 }
 
 /** All days there are since `from`; `unread` are learners without their weeks, which are asked for again. */
@@ -36,10 +38,11 @@ export interface UptimeAnswer {
 /** Gives `ask(page)`, an answer at a time: all at once would be hundreds of megabytes. */
 export function createAskUptime({ service, log }: AskUptimeDeps) {
   return async function* ask(asking: Asking): AsyncGenerator<UptimeAnswer, void> {
-    const { ids, learners, daysOf, weeksOf, isLastTry } = asking;
+    const { ids, learners, daysOf, weeksOf, isLastTry, signal } = asking;
     const unread = new Set<string>();
     const known = new Set<string>();
     for (const { start, end, recids } of requestsOf([...learners], weeksOf)) {
+      if (signal.aborted) return;
       const results = await askForWeeks({ service, log }, { start, end, recids });
       if (results === "later" && !isLastTry) for (const id of recids) unread.add(id);
       if (typeof results === "string") continue;
@@ -48,6 +51,7 @@ export function createAskUptime({ service, log }: AskUptimeDeps) {
     }
     const others = ids.filter((id) => !known.has(id));
     for (const { start, end, recids } of requestsOf(others, daysOf)) {
+      if (signal.aborted) return;
       const { results } = await service.uptimes({ start, end, recids });
       yield { from: start, results, unread };
     }

@@ -12,20 +12,21 @@ const PAST_MS = 30 * 86_400_000;
 /** A month of hours of a recording is about 90 kB. */
 const IDS_PER_REQUEST = 10;
 
-/** Gives `backfill(shard, ids)`, which never throws: what the service does not give now is asked for at the next refresh. */
+/** Gives `backfill`, which never throws: what the service does not give now is asked for after the next refresh. */
 export function createBackfillUptime(
   deps: RefreshUptimeDeps,
-): (shard: number, ids: readonly string[]) => Promise<void> {
+): (shard: number, ids: readonly string[], signal: AbortSignal) => Promise<void> {
   const { clock, log, inventory, uptime, indexTimezone } = deps;
   const zoneOf = (id: string) => (indexTimezone === "utc" ? "UTC" : (inventory.recording(id)?.timezone ?? "UTC"));
 
-  return async (shard, ids) => {
+  return async (shard, ids, signal) => {
     try {
       await inventory.know(ids);
       const now = clock.now();
       for (const [zone, own] of Map.groupBy(ids, zoneOf)) {
         const calendar = calendarOf(now, zone, PAST_MS);
         for (const recids of chunksOf(own, IDS_PER_REQUEST)) {
+          if (signal.aborted) return;
           const found = await pastOf(deps, { start: calendar.oldest, end: calendar.today, recids });
           const known = await uptime.histories(shard, recids);
           const histories = [...known].map(([id, one]) => [id, withPast(one, found.get(id) ?? [], calendar)] as const);

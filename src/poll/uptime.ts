@@ -26,7 +26,6 @@ import type { Store } from "../store/store.ts";
 import type { UptimeHistory } from "../store/uptime-history.ts";
 import type { PollContext } from "./commit.ts";
 import { type AskUptimeDeps, createAskUptime, type UptimeAnswer } from "./uptime-ask.ts";
-import type { createBackfillUptime } from "./uptime-backfill.ts";
 import { advance, calendarOf, firstDay } from "./uptime-days.ts";
 
 /** Histories that are read at once. */
@@ -35,7 +34,6 @@ const PAGE = 200;
 const LEARN_FROM_MS = 21 * 86_400_000;
 /** Weeks that failed are asked for again at the next refresh; after so many failures they count as refused. */
 const WEEKS_TRIED = 3;
-const SHARDS_AT_ONCE = 3;
 /** The past of so many recordings of a shard is read after a refresh. */
 const MOST_WITHOUT_PAST = 50;
 
@@ -53,19 +51,19 @@ export interface RefreshUptimeDeps
 }
 
 /**
- * Gives `refresh(shard)`; a failure is noted and logged once, figures stay until they are too old. Resolves to some of
- * the recordings whose past was not asked for; to undefined where the shard was not swept yet: none are known.
+ * Gives `refresh(shard, signal)`; a failure is noted and logged once, figures stay until they are too old. Resolves to
+ * some of the recordings whose past was not asked for. Ends between two requests once the signal is aborted.
  */
 export function createRefreshUptime(
   deps: RefreshUptimeDeps,
-): (shard: number) => Promise<readonly string[] | undefined> {
+): (shard: number, signal: AbortSignal) => Promise<readonly string[]> {
   const failing = new Set<number>();
   const weeksFailed = new Map<number, number>();
   const shared = createShared(deps);
 
-  return async (shard) => {
+  return async (shard, signal) => {
     const { recordings, sweptAt } = (await deps.store.read(shard)).state;
-    if (sweptAt === 0) return undefined;
+    if (sweptAt === 0) return [];
     const ids = [...recordings.keys()];
     const withoutPast: string[] = [];
     try {
@@ -73,11 +71,12 @@ export function createRefreshUptime(
       const ratios = new Map(deps.figures.map(({ key }) => [key, new Map<string, number>()]));
       const schedules = new Map<string, KnownSchedule>();
       const failed = weeksFailed.get(shard) ?? 0;
-      const gathered = { ratios, schedules, withoutPast, isLastTry: failed + 1 >= WEEKS_TRIED, recordings };
+      const gathered = { ratios, schedules, withoutPast, isLastTry: failed + 1 >= WEEKS_TRIED, recordings, signal };
       let missed = false;
       for (const page of chunksOf(ids, PAGE)) {
         missed = (await refreshPage(deps, shard, page, gathered, shared)) || missed;
       }
+      if (signal.aborted) return [];
       if (missed) weeksFailed.set(shard, failed + 1);
       else weeksFailed.delete(shard);
       const now = deps.clock.now();
@@ -114,6 +113,7 @@ interface Gathered extends Pick<ShardState, "recordings"> {
   readonly schedules: Map<string, KnownSchedule>;
   readonly withoutPast: string[];
   readonly isLastTry: boolean;
+  readonly signal: AbortSignal;
 }
 
 /** What all refreshes of a process share. */
@@ -146,6 +146,7 @@ async function refreshPage(
     },
     weeksOf: (id) => ({ start: daysOf(id).weeksFrom, end: daysOf(id).calendar.today }),
     isLastTry: gathered.isLastTry,
+    signal: gathered.signal,
   });
   let isUnread = false;
   for await (const answer of answers) {
@@ -249,36 +250,4 @@ function toKnown(schedule: LearnedSchedule, buckets: readonly UptimeBucket[], ti
       withinSchedule: newest.withinSchedule,
     },
   };
-}
-
-type UptimeWork = Pick<PollContext, "queues" | "assigned" | "statusIntervalMs"> & Pick<Store, "uptime">;
-
-/**
- * The worker of uptime figures, in a queue of its own: a hanging Core API must not delay the self alerts. A shard that
- * was not swept yet, of which `refresh` gives nothing, is asked for again; one without a kind of figure, at once. Days of
- * the past come after the figures that wait already.
- */
-export async function startUptimeWork(
-  { queues, assigned, statusIntervalMs, uptime }: UptimeWork,
-  figures: readonly KeptFigure[],
-  {
-    refresh,
-    backfill,
-  }: {
-    readonly refresh: ReturnType<typeof createRefreshUptime>;
-    readonly backfill: ReturnType<typeof createBackfillUptime>;
-  },
-): Promise<void> {
-  const keys = figures.map(({ key }) => key);
-  for (const shard of await uptime.lackingFigures(assigned.shards(), keys)) {
-    await queues.add("uptime", { shard }, { id: `uptime-${shard}-${keys.join("-")}` });
-  }
-  await queues.work("uptime", SHARDS_AT_ONCE, async ({ data }) => {
-    const shard = Number(data.shard);
-    if (Array.isArray(data.past)) return backfill(shard, data.past.map(String));
-    const past = await refresh(shard);
-    if (past?.length) await queues.add("uptime", { shard, past }, { id: `past-${shard}` });
-    if (past || !assigned.shards().includes(shard)) return;
-    await queues.add("uptime", { shard }, { delayMs: statusIntervalMs });
-  });
 }

@@ -64,9 +64,9 @@ describeWithRedis("reconciling", () => {
     const [camera, other] = cameras(watch);
     watch.simulator.world.setStatus(camera.id, "offline");
     await until("it is due", async () => (await hand.redis.zcard(keys.due("ops/slack/0"))) > 0);
-    const names = await hand.redis.keys(`${keys.queuePrefix}:{sweep-0,deliver,uptime,upkeep,digest}:*`);
+    const names = await hand.redis.keys(`${keys.queuePrefix}:{sweep-0,deliver,upkeep,digest}:*`);
     const jobs = names.length > 0 ? names : await hand.redis.keys(`${keys.queuePrefix}:*:*`);
-    const queued = jobs.filter((key) => /:(?:sweep-0|deliver|uptime|upkeep|digest):/.test(key));
+    const queued = jobs.filter((key) => /:(?:sweep-0|deliver|upkeep|digest):/.test(key));
     expect(queued.length).toBeGreaterThan(5);
     await hand.redis.del(...queued);
     expect((await watch.slack.next()).shown).toContain(camera.name);

@@ -1,4 +1,5 @@
-import { expect, it } from "vitest";
+import { Redis } from "ioredis";
+import { expect, it, vi } from "vitest";
 import type { App } from "../../src/app/app.ts";
 import { pictured, prepareWatch, startWatch, type Watch } from "../support/app.ts";
 import { startDaemon } from "../support/daemon.ts";
@@ -161,6 +162,39 @@ describeWithRedis("several replicas on one Redis", () => {
     await until("all end", () => messages("✅").length === 8);
     expect(stage.slack.messages).toHaveLength(16);
     expect(await Promise.all([first.end("SIGTERM"), second.end("SIGTERM")])).toEqual([0, 0]);
+  });
+
+  it.concurrent("each holds the states, names and figures of its own shards, and of no other", async () => {
+    await using watch = await startWatch({
+      simulator: { locations: 12, recordingsPerLocation: 1 },
+      watch: "{ status_interval: 1s, uptime_interval: 1s, inventory_interval: 1h, locations_per_request: 1 }",
+    });
+    /** By connection to this Redis, one of each replica: how often each shard's keys were used. */
+    const used = new Map<Redis, Map<string, number>>();
+    const { sendCommand } = Redis.prototype;
+    using _ = vi.spyOn(Redis.prototype, "sendCommand").mockImplementation(function note(this: Redis, ...args) {
+      const key = args[0].args.find((arg) => /:(?:shard|figures|uptime):\d+$/.test(String(arg)));
+      if (key && String(this.options.port) === new URL(watch.redis.url).port) {
+        const own = used.get(this) ?? new Map<string, number>();
+        used.set(this, own.set(String(key), (own.get(String(key)) ?? 0) + 1));
+      }
+      return sendCommand.apply(this, args);
+    });
+    await watch.join();
+    await until("the second has its share", () => used.size === 2 && used.values().every(({ size }) => size >= 3 * 6));
+    await until("the first has left it", () => {
+      const before = [...used.values()].map(({ size }) => size);
+      for (const keys of used.values()) keys.clear();
+      return before.every((size) => size > 0 && size <= 3 * 6);
+    });
+    for (const keys of used.values()) keys.clear();
+    await until("each shard is swept and has its uptime read, again and again", () => {
+      const often = [...used.values()].flatMap((keys) => [...keys].filter(([, times]) => times > 3));
+      return new Set(often.map(([key]) => key)).size === 3 * 12;
+    });
+    const [first = new Set(), second = new Set()] = [...used.values()].map((keys) => new Set(keys.keys()));
+    expect([first.size, second.size]).toEqual([3 * 6, 3 * 6]);
+    expect(first.intersection(second)).toEqual(new Set());
   });
 
   it.concurrent("as processes: one on a machine whose clock is ahead has the time of Redis from its first sweep on", async () => {

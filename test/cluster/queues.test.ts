@@ -1,3 +1,4 @@
+import { Queue } from "bullmq";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { Queues } from "../../src/cluster/queues.ts";
@@ -46,26 +47,35 @@ describeWithRedis("queues", () => {
   });
 
   it("know the schedulers whose job waits for a worker", async () => {
-    await queues.every("uptime", "uptime-0", 60_000, { shard: 0 });
-    await queues.every("uptime", "uptime:1", 60_000, { shard: 1 });
-    await queues.add("uptime", { shard: 2 });
-    expect(await queues.waiting("uptime")).toEqual(new Set(["uptime-0", "uptime:1"]));
+    await queues.every("upkeep", "one", 60_000, { shard: 0 });
+    await queues.every("upkeep", "the:other", 60_000, { shard: 1 });
+    await queues.add("upkeep", { shard: 2 });
+    expect(await queues.waiting("upkeep")).toEqual(new Set(["one", "the:other"]));
     const { promise: done, resolve } = Promise.withResolvers<void>();
-    await queues.work("uptime", 1, async ({ data }) => void (data.shard === 2 && resolve()));
+    await queues.work("upkeep", 1, async ({ data }) => void (data.shard === 2 && resolve()));
     await done;
-    expect(await queues.waiting("uptime")).toEqual(new Set<string>());
+    expect(await queues.waiting("upkeep")).toEqual(new Set<string>());
+  });
+
+  it("what waits in those of an earlier build is removed, and their schedulers", async () => {
+    const connection = new Redis(redis.url);
+    const old = new Queue("uptime", { prefix: "{queues}", connection });
+    for (const shard of [0, 1]) await old.upsertJobScheduler(`uptime-${shard}`, { every: 60_000 }, { data: { shard } });
+    await old.add("uptime", { shard: 1, past: [] });
+    await old.add("uptime", { shard: 1 }, { delay: 60_000 });
+    await Promise.all([queues.removeRetired(), queues.removeRetired()]);
+    expect(await old.getJobCounts("waiting", "active", "delayed")).toEqual({ waiting: 0, active: 0, delayed: 0 });
+    const left = await connection.keys("{queues}:uptime:*");
+    expect(left.filter((key) => !/:(?:meta|id|events|marker)$/.test(key))).toEqual([]);
+    await old.close();
+    connection.disconnect();
   });
 
   it("a sweep that waits for a worker for long is one job, however often schedulers are revived", async () => {
     const assigned = createAssigned();
     assigned.set(new Map([["north", 0]]));
     const clock = { at: 0 };
-    const everyMs = {
-      statusIntervalMs: 10_000,
-      uptimeIntervalMs: 1e9,
-      inventoryIntervalMs: 1e9,
-      requestTimeoutMs: 1e9,
-    };
+    const everyMs = { statusIntervalMs: 10_000, inventoryIntervalMs: 1e9, requestTimeoutMs: 1e9, slotJobs: [] };
     const schedulers = new Schedulers({ clock: { now: () => clock.at }, queues, assigned, ...everyMs });
     await schedulers.assert(new Map());
     for (let i = 0; i < 5; i++) {

@@ -2,6 +2,7 @@ import { expect, it } from "vitest";
 import { createReconcile, createWake } from "../../src/cluster/reconcile.ts";
 import { Schedulers } from "../../src/cluster/schedulers.ts";
 import { createAssigned } from "../../src/cluster/shard-assignment.ts";
+import type { SlotJob } from "../../src/cluster/slot-jobs.ts";
 import { createDigestSchedule } from "../../src/digest/schedule.ts";
 import { silentLogger } from "../../src/lib/log.ts";
 import type { DigestDue } from "../../src/store/digests.ts";
@@ -24,13 +25,14 @@ function notebook() {
         void calls.push(["every", queue, id, everyMs, ...(offsetMs ? [offsetMs] : [])]),
       stop: async (queue: string, id: string) => void calls.push(["stop", queue, id]),
       schedulers: async (queue: string) => schedulers[queue] ?? [],
+      removeRetired: async () => void calls.push(["remove retired"]),
       waiting: async () => new Set<string>(),
       add: async (queue: string, data: object, options: object = {}) => void calls.push(["add", queue, data, options]),
     },
   };
 }
 
-function schedulesOf(assignments: [string, number][] | undefined) {
+function schedulesOf(assignments: [string, number][] | undefined, slotJobs: Pick<SlotJob, "name" | "everyMs">[] = []) {
   const book = notebook();
   const clock = { at: T0 };
   const assigned = createAssigned();
@@ -40,33 +42,70 @@ function schedulesOf(assignments: [string, number][] | undefined) {
     queues: book.queues,
     assigned,
     statusIntervalMs: STATUS,
-    uptimeIntervalMs: 10 * MINUTE,
     inventoryIntervalMs: HOUR,
     requestTimeoutMs: 8 * SECOND,
+    slotJobs,
   });
   return {
     ...book,
     assert: (attempts: ReadonlyMap<string, Attempt> = new Map()) => schedules.assert(attempts),
     revive: (attempts: ReadonlyMap<string, Attempt>) => schedules.revive(attempts),
+    takeOver: (slot: number) => schedules.takeOver(slot),
     clock,
     assigned,
   };
 }
 
-it("there is a scheduler for the inventory, the service and each slot, at its time, and two for each shard", async () => {
-  const { assert, took } = schedulesOf([
+it("there is a scheduler for the inventory, the service, and each job of each slot, at its time", async () => {
+  const assignments: [string, number][] = [
     ["north", 0],
     ["east", 16],
     ["west", 32],
+  ];
+  const { assert, took } = schedulesOf(assignments, [
+    { name: "uptime", everyMs: 10 * MINUTE },
+    { name: "details", everyMs: HOUR },
   ]);
   await assert();
-  expect(took().slice(0, 6)).toEqual([
+  expect(took().filter(([what]) => what === "every")).toEqual([
     ["every", "upkeep", "inventory", HOUR],
     ["every", "upkeep", "fleet", STATUS],
     ["every", "sweep-0", "slot-0", STATUS],
+    ["every", "sweep-0", "uptime-0", 10 * MINUTE],
+    ["every", "sweep-0", "details-0", HOUR],
     ["every", "sweep-16", "slot-16", STATUS, STATUS / 2],
-    ["every", "uptime", "uptime-0", 10 * MINUTE],
-    ["every", "details", "details-0", HOUR],
+    ["every", "sweep-16", "uptime-16", 10 * MINUTE, 5 * MINUTE],
+    ["every", "sweep-16", "details-16", HOUR, HOUR / 2],
+  ]);
+});
+
+it("uptime that no shard of the slot had for two intervals is begun again, and done at once", async () => {
+  const assignments: [string, number][] = [
+    ["north", 1],
+    ["south", 33],
+  ];
+  const { revive, took, clock } = schedulesOf(assignments, [{ name: "uptime", everyMs: 10 * MINUTE }]);
+  const others = () => ["inventory", "fleet", "shard:1", "shard:33"].map((one) => [one, good(clock.at)] as const);
+  await revive(new Map(others()));
+  clock.at += 20 * MINUTE + SECOND + 1;
+  await revive(new Map([...others(), ["uptime:33", good(clock.at)]]));
+  expect(took()).toEqual([]);
+  await revive(new Map(others()));
+  expect(took()).toEqual([
+    ["stop", "sweep-1", "uptime-1"],
+    ["every", "sweep-1", "uptime-1", 10 * MINUTE, Math.floor((10 * MINUTE) / 32)],
+    ["add", "sweep-1", { job: "uptime" }, { id: "now-uptime-1" }],
+  ]);
+});
+
+it("a slot that is taken begins the schedulers of all its jobs again", async () => {
+  const { takeOver, took } = schedulesOf([["north", 0]], [{ name: "uptime", everyMs: 10 * MINUTE }]);
+  await takeOver(0);
+  expect(took().toSorted()).toEqual([
+    ["every", "sweep-0", "slot-0", STATUS],
+    ["every", "sweep-0", "uptime-0", 10 * MINUTE],
+    ["stop", "sweep-0", "slot-0"],
+    ["stop", "sweep-0", "uptime-0"],
   ]);
 });
 
@@ -75,11 +114,10 @@ it("a shard that lost all its locations is swept a last time; before they are kn
   known.schedulers["sweep-0"] = ["slot-0"];
   known.schedulers["sweep-7"] = ["slot-7"];
   known.schedulers.upkeep = ["inventory", "fleet"];
-  known.schedulers.uptime = ["uptime-0", "uptime-7"];
   const attempts = new Map(["shard:0", "uptime:7", "shard:7"].map((subject) => [subject, good(T0)]));
   await known.assert(attempts);
   expect(known.took().filter(([what]) => what !== "every")).toEqual([
-    ["stop", "uptime", "uptime-7"],
+    ["remove retired"],
     ["stop", "sweep-7", "slot-7"],
     ["add", "sweep", { shard: 7 }, { id: "shard-7" }],
   ]);
@@ -93,24 +131,27 @@ it("the schedulers of an earlier build, one for each shard, are stopped", async 
   const { assert, took, schedulers } = schedulesOf([["north", 0]]);
   schedulers.sweep = ["shard-0"];
   await assert(new Map([["shard:0", good(T0)]]));
-  expect(took().filter(([what]) => what !== "every")).toEqual([["stop", "sweep", "shard-0"]]);
+  expect(took().filter(([what]) => what !== "every")).toEqual([["remove retired"], ["stop", "sweep", "shard-0"]]);
 });
 
-it("a slot is begun again once none of its shards was swept, and swept at once", async () => {
-  const { revive, took, clock } = schedulesOf([
+it("a slot is begun again with all its jobs once none of its shards was swept, and swept at once", async () => {
+  const assignments: [string, number][] = [
     ["north", 1],
     ["south", 33],
-  ]);
+  ];
+  const { revive, took, clock } = schedulesOf(assignments, [{ name: "uptime", everyMs: HOUR }]);
   await revive(new Map());
   clock.at += 2 * STATUS + SECOND + 1;
   const others = ["inventory", "fleet"].map((one): [string, Attempt] => [one, good(clock.at)]);
   await revive(new Map([...others, ["shard:33", good(clock.at)]]));
   expect(took()).toEqual([]);
   await revive(new Map(others));
-  expect(took()).toEqual([
+  expect(took().toSorted(([a], [b]) => String(b).localeCompare(String(a)))).toEqual([
     ["stop", "sweep-1", "slot-1"],
+    ["stop", "sweep-1", "uptime-1"],
     ["every", "sweep-1", "slot-1", STATUS, Math.floor(STATUS / 32)],
-    ["add", "sweep-1", {}, { id: "now" }],
+    ["every", "sweep-1", "uptime-1", HOUR, Math.floor(HOUR / 32)],
+    ["add", "sweep-1", { job: "sweep" }, { id: "now-slot-1" }],
   ]);
 });
 

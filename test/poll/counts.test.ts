@@ -1,11 +1,10 @@
 import { DateTime } from "luxon";
 import { expect, it } from "vitest";
 import { silentLogger } from "../../src/lib/log.ts";
-import { PAUSE_SHARE } from "../../src/poll/ask-slowly.ts";
+import { PAUSE_SHARE, SLOW_AT_ONCE } from "../../src/poll/ask-slowly.ts";
 import { createReadCounts, isInTrouble } from "../../src/poll/counts.ts";
 import { FRESH_INTERVALS } from "../../src/poll/counts-judge.ts";
 import { allowanceOf, isFinal, localDays } from "../../src/poll/counts-plan.ts";
-import { SHARDS_AT_ONCE } from "../../src/poll/details.ts";
 import { ServiceError } from "../../src/service/service.ts";
 import type { KeptCounts } from "../../src/store/counts.ts";
 import { HOUR, MINUTE, SECOND, useTestStore } from "../store/fixtures.ts";
@@ -61,10 +60,12 @@ it.each([
     const shards = locations / 50;
     const requests = shards * allowanceOf(50, INTERVAL, shards);
     expect(requests, "as the service allows").toBeLessThanOrEqual(locations);
-    const roundMs = (requests / SHARDS_AT_ONCE) * seconds * SECOND * (1 + PAUSE_SHARE);
+    const roundMs = (requests / SLOW_AT_ONCE) * seconds * SECOND * (1 + PAUSE_SHARE);
     expect(roundMs).toBeLessThanOrEqual(FRESH_INTERVALS * INTERVAL);
   },
 );
+
+const UNBROKEN = new AbortController().signal;
 
 interface World {
   /** True count of an hour at a location or zone. */
@@ -134,7 +135,6 @@ describeWithRedis("reading counts", () => {
       intervalMs,
       all,
       timezoneOf: () => world.timezone,
-      signal: new AbortController().signal,
     });
     const read = createReadCounts(deps(store));
     const seen = new Map<string, KeptCounts>();
@@ -146,7 +146,7 @@ describeWithRedis("reading counts", () => {
       seen,
       tick: (by = INTERVAL) => {
         clock.at += by;
-        return read(0, each);
+        return read(0, each, UNBROKEN);
       },
       restarted: () => createReadCounts(deps(replica())),
       each,
@@ -315,7 +315,7 @@ describeWithRedis("reading counts", () => {
     const refusal = new ServiceError("rate_limited", "Too many requests.", { retryAfterMs: HOUR });
     Object.defineProperty(world, "broken", { get: () => (world.asked.length === most + 3 ? refusal : undefined) });
     const read = restarted();
-    await Promise.all([read(0, each), read(0, each)]);
+    await Promise.all([read(0, each, UNBROKEN), read(0, each, UNBROKEN)]);
     expect(world.asked.length, "the third, and what was under way").toBeLessThanOrEqual(most + 4);
   });
 
@@ -340,7 +340,7 @@ describeWithRedis("reading counts", () => {
     const hours = () => world.asked.filter(({ start, end }) => end - start === HOUR).map(({ start }) => start);
     const first = hours();
     clock.at += INTERVAL;
-    await restarted()(0, each);
+    await restarted()(0, each, UNBROKEN);
     const again = hours().slice(first.length);
     expect(again.length).toBeGreaterThan(0);
     expect(again.filter((hour) => first.includes(hour))).toEqual([]);

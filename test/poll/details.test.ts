@@ -55,7 +55,7 @@ describeWithRedis("reading zones", () => {
       locations: new Map(),
       recordings: new Map([...PLACED].map(([id, { locationId }]) => [id, { id, locationId } as never])),
     };
-    const refresh = createRefreshDetails({
+    const { refresh, retryMs } = createRefreshDetails({
       clock: { now: () => NOW },
       log: silentLogger,
       service: {
@@ -68,14 +68,21 @@ describeWithRedis("reading zones", () => {
       store: { ...store, shards: { ...store.shards, read: async () => ({ nonce: "", state }) } },
       assigned: { locations: () => locations },
       locationsPerRequest: 5,
-      signal: stopping.signal,
     });
-    return { refresh, asked, service, state, stopping, store };
+    return {
+      refresh: (shard: number) => refresh(shard, stopping.signal),
+      retryMs,
+      asked,
+      service,
+      state,
+      stopping,
+      store,
+    };
   }
 
   it("zones are read every time", async () => {
     const { refresh, service, store } = watching();
-    expect(await refresh(0)).toBe("done");
+    await refresh(0);
     expect((await store.zones.read(["leeds"])).get("leeds")?.get("a")).toEqual(["Tills"]);
     service.zone = "Door";
     await refresh(0);
@@ -89,30 +96,38 @@ describeWithRedis("reading zones", () => {
   });
 
   it("a failure keeps what was known and is noted", async () => {
-    const { refresh, service, store } = watching();
+    const { refresh, retryMs, service, store } = watching();
     await refresh(0);
     service.broken = new Error("No answer.");
-    expect(await refresh(0)).toBe("failed");
+    await refresh(0);
     expect((await store.zones.read(["leeds"])).get("leeds")?.get("a")).toEqual(["Tills"]);
     expect((await store.shards.attempts()).get("details:0")).toMatchObject({ error: "No answer." });
+    const first = retryMs(0);
+    await refresh(0);
+    expect(retryMs(0)).toBe(2 * first);
     service.broken = undefined;
-    expect(await refresh(0)).toBe("done");
+    await refresh(0);
+    expect((await store.shards.attempts()).get("details:0")?.error).toBeUndefined();
+    expect(retryMs(0)).toBe(first);
   });
 
   it("a shard that was not swept yet is not asked for, and one without locations needs nothing", async () => {
-    const { refresh, state, asked } = watching();
+    const { refresh, state, asked, store } = watching();
     state.sweptAt = 0;
-    expect(await refresh(0)).toBe("not_swept");
+    const attempts = () => store.shards.attempts();
+    await refresh(0);
+    expect((await attempts()).size).toBe(0);
     const empty = watching([]);
-    expect(await empty.refresh(0)).toBe("done");
+    await empty.refresh(0);
+    expect((await attempts()).get("details:0")?.error).toBeUndefined();
     expect(asked.length + empty.asked.length).toBe(0);
   });
 
-  it("is broken off between two questions", async () => {
-    const { refresh, asked, stopping, store } = watching();
-    stopping.abort();
-    expect(await refresh(0)).toBe("failed");
-    expect(asked).toEqual([]);
-    expect((await store.zones.read(["leeds"])).size).toBe(0);
+  it("is broken off between two questions, and is due as before", async () => {
+    const { refresh, asked, service, stopping, store } = watching(Array.from({ length: 12 }, (_, i) => `loc-${i}`));
+    Object.defineProperty(service, "zone", { get: () => void (asked.length === 2 && stopping.abort()) });
+    await refresh(0);
+    expect(asked).toEqual([5, 5]);
+    expect((await store.shards.attempts()).size).toBe(0);
   });
 });

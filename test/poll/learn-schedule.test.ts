@@ -72,7 +72,7 @@ describeWithRedis("learning a schedule", () => {
       const known = store.uptime.schedule(id);
       return known && scheduleState(known, at, (one) => hours.at(one, known.timezone));
     };
-    return { refresh: () => refresh(0), asked, clock, stateAt };
+    return { refresh: () => refresh(0, new AbortController().signal), asked, clock, stateAt };
   }
 
   it("asks for weeks once, of those alone who have one, and then for what is new", async () => {

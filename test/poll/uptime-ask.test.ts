@@ -16,7 +16,9 @@ it("after the first of them twenty requests a second are made, of 200 days of re
     }),
   });
   const ids = Array.from({ length: 5_000 }, (_, i) => `r${i}`);
-  const asking = { ids, learners: new Set<string>(), daysOf: () => TODAY, weeksOf: () => TODAY, isLastTry: false };
+  const { signal } = new AbortController();
+  const days = { daysOf: () => TODAY, weeksOf: () => TODAY };
+  const asking = { ids, learners: new Set<string>(), ...days, isLastTry: false, signal };
   await Array.fromAsync(ask(asking));
   expect(asked.map(({ count }) => count)).toEqual(Array(25).fill(200));
   expect((asked[24]?.at ?? 0) - (asked[0]?.at ?? 0)).toBeGreaterThan(200);

@@ -58,6 +58,7 @@ describeWithRedis("days from before a recording was known", () => {
         backfill(
           0,
           fleet.slice(0, count).map(({ id }) => id),
+          new AbortController().signal,
         ),
       asked,
       days,

@@ -4,7 +4,7 @@ import type { Rule } from "../../src/health/rule.ts";
 import type { RecordingState } from "../../src/health/shard-state.ts";
 import { figuresOf, uptimeRetentionMs } from "../../src/health/uptime.ts";
 import { silentLogger } from "../../src/lib/log.ts";
-import { createRefreshUptime, startUptimeWork } from "../../src/poll/uptime.ts";
+import { createRefreshUptime } from "../../src/poll/uptime.ts";
 import { rule, uptimeRule } from "../health/shard-history.ts";
 import { HOUR, useTestStore } from "../store/fixtures.ts";
 import { anUptimeBucket, aRecording } from "../support/fixtures.ts";
@@ -33,7 +33,7 @@ describeWithRedis("a window of uptime", () => {
     );
     const state = { sweptAt: NOW, locations: new Map(), recordings };
     /** As configured: figures over a day, and over `overMs`. */
-    const refreshWith = (overMs: number, more: Rule[] = []) => {
+    const refreshWith = (overMs: number, more: Rule[] = [], signal = new AbortController().signal) => {
       const rules = [uptimeRule({ when: { kind: "overall_uptime", below: 0.95, clearAbove: 0.95, overMs } }), ...more];
       return createRefreshUptime({
         clock: { now: () => clock.at },
@@ -61,7 +61,7 @@ describeWithRedis("a window of uptime", () => {
         figures: figuresOf(rules),
         retainMs: uptimeRetentionMs(rules),
         indexTimezone: "recording",
-      })(0);
+      })(0, signal);
     };
     const figures = (overMs: number) => fleet.map(({ recording }) => store.uptime.figure(recording.id, overMs));
     return { refreshWith, figures, asked, clock, service, store, recordings };
@@ -145,50 +145,24 @@ describeWithRedis("a window of uptime", () => {
     expect(figures(WEEK)[0]).toBeCloseTo(3 / 7, 1);
   });
 
-  it("is read at once after it was configured, and never where it is known", async () => {
+  it("is lacking after it was configured, and never where it is known", async () => {
     const { refreshWith, store } = watching();
     await refreshWith(DAY);
-    const added: unknown[] = [];
-    const start = (figures: ReturnType<typeof figuresOf>) =>
-      startUptimeWork(
-        {
-          queues: { work: async () => {}, add: async (queue, data) => void added.push([queue, data]) },
-          assigned: { shards: () => [0] } as never,
-          statusIntervalMs: 30_000,
-          uptime: store.uptime,
-        },
-        figures,
-        { refresh: async () => [], backfill: async () => {} },
-      );
-    await start(figuresOf([]));
-    expect(added).toEqual([]);
-    await start([...figuresOf([]), { key: WEEK, kind: "uptime", overMs: WEEK }]);
-    expect(added).toEqual([["uptime", { shard: 0 }]]);
+    const lacking = (figures: ReturnType<typeof figuresOf>) => {
+      const kinds = figures.map(({ key }) => key);
+      return store.uptime.lackingFigures([0, 1], kinds);
+    };
+    expect(await lacking(figuresOf([]))).toEqual([]);
+    expect(await lacking([...figuresOf([]), { key: WEEK, kind: "uptime", overMs: WEEK }])).toEqual([0]);
   });
 
-  it("is read before the past of recordings, which is asked for by a job of its own", async () => {
-    const { refreshWith, store } = watching();
-    const [jobs, read]: [{ data: Record<string, unknown> }[], unknown[]] = [[], []];
-    let work = async (_job: { name: string; data: Record<string, unknown> }) => {};
-    await startUptimeWork(
-      {
-        queues: {
-          work: async (_queue, _count, handler) => {
-            work = handler;
-          },
-          add: async (_queue, data) => void jobs.push({ data }),
-        },
-        assigned: { shards: () => [0] } as never,
-        statusIntervalMs: 30_000,
-        uptime: store.uptime,
-      },
-      figuresOf([]),
-      { refresh: () => refreshWith(DAY), backfill: async (shard, ids) => void read.push([shard, ids]) },
-    );
-    await work({ name: "uptime", data: { shard: 0 } });
-    expect([jobs, read]).toEqual([[{ data: { shard: 0, past: ["old", "young"] } }], []]);
-    await work({ name: "uptime", ...jobs[0] } as never);
-    expect(read).toEqual([[0, ["old", "young"]]]);
+  it("is left as it was where its replica leaves the shard between two requests", async () => {
+    const { refreshWith, figures, asked, store } = watching();
+    const leaving = new AbortController();
+    leaving.abort();
+    await refreshWith(DAY, [], leaving.signal);
+    expect([asked, figures(DAY)]).toEqual([[], [undefined, undefined]]);
+    expect((await store.shards.attempts()).size).toBe(0);
   });
 
   it("is read of a newcomer alone", async () => {

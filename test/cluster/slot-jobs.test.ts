@@ -5,10 +5,10 @@ import { Replicas } from "../../src/cluster/active-config.ts";
 import { Queues } from "../../src/cluster/queues.ts";
 import { Schedulers } from "../../src/cluster/schedulers.ts";
 import { createAssigned } from "../../src/cluster/shard-assignment.ts";
-import { SweepSlots } from "../../src/cluster/sweep-slots.ts";
+import { SlotJobs } from "../../src/cluster/slot-jobs.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { silentLogger } from "../../src/lib/log.ts";
-import { createSweepShards } from "../../src/poll/sweep-shards.ts";
+import { createRound, createTurns } from "../../src/poll/rounds.ts";
 import { connectRedis } from "../../src/store/redis.ts";
 import { createStore } from "../../src/store/store.ts";
 import { describeWithRedis, startTestRedis, type TestRedis } from "../support/redis.ts";
@@ -16,6 +16,7 @@ import { until } from "../support/until.ts";
 
 const SHARDS = 12;
 const INTERVAL_MS = 1_000;
+const UPTIME_MS = 3_000;
 const LOOK_MS = 100;
 /** Long before a replica that is silent is forgotten. */
 const WITHIN_MS = 20_000;
@@ -23,8 +24,11 @@ const PREFIX = "sharing";
 
 type Member = Awaited<ReturnType<typeof join>>;
 
-/** Who swept what, in order. */
-type Swept = { readonly member: string; readonly shard: number }[];
+/** Who swept what, and whose uptime was asked for when, in order. */
+interface Done {
+  readonly swept: { readonly member: string; readonly shard: number }[];
+  readonly uptimes: { readonly member: string; readonly shard: number; readonly at: number }[];
+}
 
 interface Habits {
   readonly requestTimeoutMs: number;
@@ -35,7 +39,12 @@ interface Habits {
 }
 
 /** A replica that notes what it sweeps, as the engine wires it. */
-async function join(member: string, url: string, swept: Swept, { requestTimeoutMs, revives, cannotRead }: Habits) {
+async function join(
+  member: string,
+  url: string,
+  { swept, uptimes }: Done,
+  { requestTimeoutMs, revives, cannotRead }: Habits,
+) {
   const connections: Redis[] = [];
   const connect = (name: string) => {
     const connection = connectRedis({ url }, silentLogger, name);
@@ -48,20 +57,27 @@ async function join(member: string, url: string, swept: Swept, { requestTimeoutM
   const queues = new Queues({ connect, prefix: keys.queuePrefix, log: silentLogger, onFailed });
   const assigned = createAssigned();
   assigned.set(new Map(Array.from({ length: SHARDS }, (_, shard) => [`location ${shard}`, shard])));
-  const intervals = { statusIntervalMs: INTERVAL_MS, uptimeIntervalMs: 1e9, inventoryIntervalMs: 1e9 };
-  const deps = { clock: systemClock, queues, assigned, replicas, requestTimeoutMs, ...intervals };
-  const schedulers = new Schedulers(deps);
-  const sweepShards = createSweepShards(async (shard) => {
+  const intervals = { statusIntervalMs: INTERVAL_MS, inventoryIntervalMs: 1e9 };
+  const sweep = createRound(async (shard) => {
     if (cannotRead) {
       await store.noteAttempt(`shard:${shard}`, Date.now(), "It cannot be read.", Date.now(), { isUnreadable: true });
       return;
     }
     await store.noteAttempt(`shard:${shard}`, Date.now());
     swept.push({ member, shard });
-  }, 8);
-  const slots = new SweepSlots({ ...deps, schedules: schedulers }, sweepShards);
+  }, createTurns(8));
+  const uptime = createRound(async (shard) => {
+    await store.noteAttempt(`uptime:${shard}`, Date.now());
+    uptimes.push({ member, shard, at: performance.now() });
+  }, createTurns(3));
+  const slotJobs = [{ name: "uptime", everyMs: UPTIME_MS, round: uptime } as const];
+  const own = { clock: systemClock, log: silentLogger, queues, assigned, replicas };
+  const deps = { ...own, requestTimeoutMs, ...intervals, slotJobs };
+  const schedulers = new Schedulers(deps);
+  const slots = new SlotJobs({ ...deps, store, schedules: schedulers, sweep });
   await queues.open();
-  await queues.work("sweep", 8, ({ data }) => sweepShards([Number(data.shard)]));
+  const { signal } = new AbortController();
+  await queues.work("sweep", 8, ({ data }) => sweep([Number(data.shard)], signal));
   await replicas.announce("same");
   await replicas.share(true);
   await schedulers.assert(await store.attempts());
@@ -79,7 +95,7 @@ async function join(member: string, url: string, swept: Swept, { requestTimeoutM
   const halt = async () => {
     clearInterval(timer);
     await latest;
-    slots.stop();
+    await slots.stop();
     await queues.close();
   };
   return {
@@ -97,7 +113,8 @@ async function join(member: string, url: string, swept: Swept, { requestTimeoutM
 
 describeWithRedis("replicas that share the shards", () => {
   let redis: TestRedis;
-  let swept: Swept;
+  let swept: Done["swept"];
+  let uptimes: Done["uptimes"];
   let members: Member[];
   /** So long that no shard is taken for one that nobody sweeps. */
   let requestTimeoutMs: number;
@@ -105,6 +122,7 @@ describeWithRedis("replicas that share the shards", () => {
   beforeEach(async () => {
     redis = await startTestRedis();
     swept = [];
+    uptimes = [];
     members = [];
     requestTimeoutMs = 600_000;
     revives = true;
@@ -115,7 +133,9 @@ describeWithRedis("replicas that share the shards", () => {
   });
 
   async function joined(...names: string[]): Promise<Member[]> {
-    const more = await Promise.all(names.map((name) => join(name, redis.url, swept, { requestTimeoutMs, revives })));
+    const more = await Promise.all(
+      names.map((name) => join(name, redis.url, { swept, uptimes }, { requestTimeoutMs, revives })),
+    );
     members.push(...more);
     return more;
   }
@@ -153,8 +173,18 @@ describeWithRedis("replicas that share the shards", () => {
   it("the shards of one that dies are swept by the others, and of one that leaves", async () => {
     const [a, b] = await joined("a", "b", "c");
     await until("all have a share", areShared(["a", "b", "c"]));
+    const before = uptimes.length;
     await a?.end();
     await until("the others have its shards", areShared(["b", "c"]), WITHIN_MS);
+    const from = uptimes.length;
+    const asked = () => Map.groupBy(uptimes.slice(from), ({ shard }) => shard);
+    await until("the uptime of all is asked for", () => asked().size === SHARDS);
+    const of = new Map(uptimes.slice(from).map(({ shard, member }) => [shard, member]));
+    expect([...of].toSorted()).toEqual([...owners()].toSorted());
+    for (const times of Map.groupBy(uptimes.slice(before), ({ shard }) => shard).values()) {
+      const gaps = times.slice(1).map(({ at }, i) => at - (times[i]?.at ?? 0));
+      expect(Math.min(...gaps), "not twice in half an interval").toBeGreaterThan(UPTIME_MS / 2 - LOOK_MS);
+    }
     await b?.leave();
     await until("one has all", areShared(["c"]), WITHIN_MS);
     for (const by of (await nextRounds()).values()) expect(new Set(by)).toEqual(new Set(["c"]));
@@ -172,7 +202,7 @@ describeWithRedis("replicas that share the shards", () => {
 
   it("the shards of one that cannot read them are swept by another that can", async () => {
     requestTimeoutMs = 0;
-    members.push(await join("a", redis.url, swept, { requestTimeoutMs, revives, cannotRead: true }));
+    members.push(await join("a", redis.url, { swept, uptimes }, { requestTimeoutMs, revives, cannotRead: true }));
     await joined("b");
     await until("all are swept", () => owners().size === SHARDS);
     await nextRounds();

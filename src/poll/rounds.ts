@@ -1,0 +1,39 @@
+/** Work on many shards, a few at a time. */
+import type { Round } from "../cluster/slot-jobs.ts";
+
+/** Gives `inTurn(work)`: so many are under way at once, the others begin in the order in which they came. */
+export function createTurns(atOnce: number): (work: () => Promise<unknown>) => Promise<void> {
+  const waiting: (() => void)[] = [];
+  let running = 0;
+  return async (work) => {
+    if (running >= atOnce) await new Promise<void>((resolve) => waiting.push(resolve));
+    else running++;
+    try {
+      await work();
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else running--;
+    }
+  };
+}
+
+/**
+ * Gives a round of `work` over shards, each in its turn. A shard that is worked on already, or waits for it, is left to
+ * the round that it is in; once the signal is aborted none is begun.
+ */
+export function createRound(
+  work: (shard: number, signal: AbortSignal) => Promise<unknown>,
+  inTurn: ReturnType<typeof createTurns>,
+): Round {
+  const pending = new Set<number>();
+  return async (shards, signal) => {
+    const fresh = shards.filter((shard) => !pending.has(shard));
+    for (const shard of fresh) pending.add(shard);
+    const all = fresh.map((shard) =>
+      inTurn(async () => !signal.aborted && work(shard, signal)).finally(() => pending.delete(shard)),
+    );
+    const failed = (await Promise.allSettled(all)).find(({ status }) => status === "rejected");
+    if (failed) await Promise.reject((failed as PromiseRejectedResult).reason);
+  };
+}
