@@ -1,5 +1,4 @@
 /** The series per recording as bytes, kept between scrapes: a value that changes is written in place, into a copy. */
-import type { Recording } from "../health/recording.ts";
 import type { Inventory } from "../health/shard-state.ts";
 import { distinct, labelText } from "./labels.ts";
 import type { Member } from "./members.ts";
@@ -38,7 +37,7 @@ const families: readonly Family[] = [
 /** A recording as it is named: `recording_id="…",recording="…",location_id="…",location="…"`. */
 interface Row {
   readonly id: string;
-  readonly recording: Recording | undefined;
+  readonly recording: string;
   readonly locationId: string;
   readonly location: string;
   readonly labels: string;
@@ -120,10 +119,10 @@ function createRows({ names, shards }: Kept, inventory: Inventory) {
   const locationOf = createLocationNames(inventory);
   const rowOf = (shard: number, { state: { id, locationId } }: Member, expected: Row | undefined): Row => {
     const row = expected?.id === id ? expected : find(shard, id);
-    const recording = row && hasSameNames ? row.recording : inventory.recording(id);
+    const recording = row && hasSameNames ? row.recording : inventory.recording(id)?.name || id;
     const location = locationOf(locationId);
     if (row && row.recording === recording && row.locationId === locationId && row.location === location) return row;
-    const labels = labelText(fleetRows.online.labels, [distinct(id), recording?.name || id, locationId, location]);
+    const labels = labelText(fleetRows.online.labels, [distinct(id), recording, locationId, location]);
     return { id, recording, locationId, location, labels };
   };
   return (shard: number, members: readonly Member[], old: Block | undefined): readonly Row[] => {

@@ -209,7 +209,10 @@ describe("between scrapes", () => {
   const recording = aRecording("rec-1", { name: "Till", locationId: "loc-1" });
   const [online, lastSeen] = ["lenswatch_recording_online{", "lenswatch_recording_last_seen"];
   const scrape = (one = recording, state: Partial<RecordingState> = {}, location?: string) => {
-    const inventory = { recording: () => one, location: (id: string) => ({ id, name: location, timezone: undefined }) };
+    const inventory = {
+      recording: () => ({ ...one }),
+      location: (id: string) => ({ id, name: location, timezone: undefined }),
+    };
     const snapshot = { ...fleetOf({ recordings: [recordingState("rec-1", state)] }), inventory };
     return [...fleetText({ snapshot, rules: [], otherAlerts: [] }, "prometheus", kept)];
   };
