@@ -28,9 +28,9 @@ LABEL org.opencontainers.image.title="lenswatch" \
       org.opencontainers.image.licenses="MIT" \
       org.opencontainers.image.version="${VERSION}" \
       org.opencontainers.image.revision="${REVISION}"
-# Garbage may take less memory than Node's defaults allow: a small fleet needs 60 MB less.
+# Garbage takes less memory than with Node's defaults: tens of MB.
 ENV NODE_ENV=production \
-    NODE_OPTIONS=--max-semi-space-size=8 \
+    NODE_OPTIONS=--max-semi-space-size=16 \
     MALLOC_ARENA_MAX=1 \
     LENSWATCH_CONFIG=/etc/lenswatch/lenswatch.yaml \
     LENSWATCH_LISTEN=0.0.0.0:9595

@@ -22,7 +22,7 @@ export interface Child {
 export function startChild(file: string): Child {
   const child = fork(fileURLToPath(new URL(file, import.meta.url)), {
     stdio: ["ignore", "inherit", "inherit", "ipc"],
-    execArgv: ["--max-semi-space-size=8"],
+    execArgv: ["--max-semi-space-size=16"],
     env: { ...process.env, MALLOC_ARENA_MAX: "1" },
   });
   const open = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
