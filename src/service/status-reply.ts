@@ -99,11 +99,11 @@ class ReplyReader {
 
   /** Where the only time of a row begins; −1 where it is not clear. */
   #placeOfTime(from: number, to: number): number {
-    const key = this.#text.indexOf(SEEN, from);
-    const again = this.#text.indexOf(SEEN, key + 1);
-    if (key < 0 || key >= to || (again >= 0 && again < to)) return -1;
+    const row = this.#text.subarray(from, to);
+    const key = row.indexOf(SEEN);
+    if (key < 0 || row.indexOf(SEEN, key + 1) >= 0) return -1;
     const at = this.#at;
-    this.#at = key + SEEN.length;
+    this.#at = from + key + SEEN.length;
     const isText = this.#skip(COLON) && this.#skip(QUOTE);
     const begin = this.#at;
     this.#at = at;

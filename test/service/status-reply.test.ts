@@ -126,6 +126,21 @@ it("reads a change anywhere among many rows, and what follows it", () => {
   }
 });
 
+it("takes no longer for rows without a time", () => {
+  const cpuOf = (last_seen_utc: string | undefined) => {
+    const rows = Array.from({ length: 4_000 }, (_, i) =>
+      statusRow({ recording_id: String(i).padStart(24, "0"), last_seen_utc }),
+    );
+    const replies = createStatusReplies(report);
+    const text = Buffer.from(JSON.stringify(rows));
+    const began = process.threadCpuUsage();
+    expect(replies.read(text, undefined)?.readings).toHaveLength(rows.length);
+    return process.threadCpuUsage(began).user;
+  };
+  const timed = cpuOf("2026-03-01T10:00:00.000Z");
+  expect(cpuOf(undefined)).toBeLessThan(5 * timed);
+});
+
 it.each(["", "[", "[1", "[1,]", "[1]]", "{}", "[{}", '[{"a":1} {"b":2}]', "[1}", "[,1]"])(
   "leaves %j to be refused",
   (text) => {
