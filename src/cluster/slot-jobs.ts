@@ -91,9 +91,9 @@ export class SlotJobs {
     const { queues, schedules, sweep, slotJobs } = this.#deps;
     this.#own.set(slot, new AbortController());
     await queues.work(slotQueue(slot), 1, async ({ data }) => this.#beginJob(slot, data.job));
-    await schedules.takeOver(slot);
     if (this.#isOverdue(shards, attempts)) this.#begin(slot, (signal) => sweep(shards, signal));
     for (const job of slotJobs) this.#begin(slot, (signal) => this.#roundOf(job, shards, signal, job.lacking));
+    await schedules.takeOver(slot);
   }
 
   /** An earlier build's scheduler gives its job no name: it sweeps. */
@@ -136,11 +136,12 @@ export class SlotJobs {
 /**
  * Whether a shard needs a job: `at_once` the first time, and where a failed one is to be tried again; `in_round` where the
  * last attempt is older than half the interval, which it is not where its last replica made it. Not before its first
- * good sweep.
+ * good sweep, and not while what is stored of it cannot be read.
  */
 export function needOf(job: SlotJob, shard: number, attempts: Attempts, now: number): "none" | "at_once" | "in_round" {
   const isReady = job.after === undefined || attempts.has(`${job.after}:${shard}`);
-  if (!isReady || !attempts.get(`shard:${shard}`)?.goodAt) return "none";
+  const swept = attempts.get(`shard:${shard}`);
+  if (!isReady || !swept?.goodAt || swept.isUnreadable) return "none";
   const last = attempts.get(`${job.name}:${shard}`);
   if (!last) return "at_once";
   const agoMs = now - last.attemptedAt;

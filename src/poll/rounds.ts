@@ -20,18 +20,20 @@ export function createTurns(atOnce: number): (work: () => Promise<unknown>) => P
 
 /**
  * Gives a round of `work` over shards, each in its turn. A shard that is worked on already, or waits for it, is left to
- * the round that it is in; once the signal is aborted none is begun.
+ * the round that it is in, unless that was aborted; once the signal is aborted none is begun.
  */
 export function createRound(
   work: (shard: number, signal: AbortSignal) => Promise<unknown>,
   inTurn: ReturnType<typeof createTurns>,
 ): Round {
-  const pending = new Set<number>();
+  const pending = new Map<number, AbortSignal>();
   return async (shards, signal) => {
-    const fresh = shards.filter((shard) => !pending.has(shard));
-    for (const shard of fresh) pending.add(shard);
+    const fresh = shards.filter((shard) => pending.get(shard)?.aborted ?? true);
+    for (const shard of fresh) pending.set(shard, signal);
     const all = fresh.map((shard) =>
-      inTurn(async () => !signal.aborted && work(shard, signal)).finally(() => pending.delete(shard)),
+      inTurn(async () => !signal.aborted && work(shard, signal)).finally(() => {
+        if (pending.get(shard) === signal) pending.delete(shard);
+      }),
     );
     const failed = (await Promise.allSettled(all)).find(({ status }) => status === "rejected");
     if (failed) await Promise.reject((failed as PromiseRejectedResult).reason);

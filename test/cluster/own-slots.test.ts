@@ -29,7 +29,7 @@ function replicaOf(shards: number[], more: Partial<SlotJob> = {}) {
   };
   const clock = { at: T0 };
   let stored = new Map<string, Attempt>();
-  const jobs = new SlotJobs({
+  const deps: ConstructorParameters<typeof SlotJobs>[0] & { schedules: { takeOver(slot: number): Promise<void> } } = {
     clock: { now: () => clock.at },
     log: silentLogger,
     queues: {
@@ -46,13 +46,14 @@ function replicaOf(shards: number[], more: Partial<SlotJob> = {}) {
     statusIntervalMs: STATUS,
     sweep: roundOf("sweep"),
     slotJobs: [{ name: "uptime", everyMs: EVERY, round: roundOf("uptime"), ...more }],
-  });
+  };
+  const jobs = new SlotJobs(deps);
   const took = async () => {
     await new Promise((resolve) => setImmediate(resolve));
     return calls.splice(0);
   };
   return {
-    ...{ own, clock, jobs, took, workers, signals },
+    ...{ own, clock, deps, jobs, took, workers, signals },
     follow: async (...attempts: [string, Attempt][]) => {
       stored = new Map(attempts);
       await jobs.follow(stored);
@@ -72,6 +73,13 @@ it("a slot that is taken is swept at once where a shard was not for half an inte
     ["take over", 1],
     ["uptime"],
   ]);
+});
+
+it("a slot whose schedulers cannot be begun is swept all the same", async () => {
+  const { jobs, deps, took } = replicaOf([1]);
+  deps.schedules.takeOver = () => Promise.reject(new Error("OOM command not allowed"));
+  await expect(jobs.follow(new Map(attemptsAt(T0 - STATUS, "shard:1")))).rejects.toThrow("OOM");
+  expect(await took()).toContainEqual(["sweep", 1]);
 });
 
 it("shards have a job as soon as they were swept, and where a slot is taken if half its interval is over", async () => {
@@ -136,6 +144,7 @@ it("a slot that is left takes no jobs, and its rounds end; those of the others g
 
 it.each<[string, Partial<SlotJob>, [string, Attempt][], string]>([
   ["not swept yet", {}, [["shard:1", failed(T0)]], "none"],
+  ["unreadable since it was swept", {}, [["shard:1", { ...failed(T0), goodAt: T0 - 1, isUnreadable: true }]], "none"],
   ["swept, never attempted", {}, attemptsAt(T0, "shard:1"), "at_once"],
   ["after another job", { after: "details" }, attemptsAt(T0, "shard:1"), "none"],
   [

@@ -64,6 +64,19 @@ it("a shard that is another replica's by its turn is not begun", async () => {
   expect(await outcomeOf(done)).toBe("ended");
 });
 
+it("a shard that is this replica's again is not left to the round that was given up", async () => {
+  const { round, begun, end } = worksOf(1);
+  const leaving = new AbortController();
+  void round([1, 2], leaving);
+  leaving.abort();
+  void round([1, 2]);
+  await end(1);
+  expect(await outcomeOf(round([1, 2])), "the second has them").toBe("ended");
+  await end(1);
+  await end(2);
+  expect(begun).toEqual([1, 1, 2]);
+});
+
 it("work that fails fails the round, after the others were done", async () => {
   const { round, begun, end } = worksOf(1);
   const done = round([1, 2]);
