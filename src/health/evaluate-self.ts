@@ -191,8 +191,8 @@ function serviceEvaluator(evidence: SelfEvidence, context: SelfContext): Evaluat
   const others = [...(stale ? [uptimes] : []), ...(listFailing ? [inventory] : []), ...lacking, ...late];
   const causes = (rule: Rule) =>
     isUnreachable(rule) ? sweeps.failed : [...others, ...sweeps.failed, ...sweeps.partly, ...uncounted];
-  const failure = (rule: Rule) => causes(rule).find(({ error }) => error)?.error;
   const isUnreadable = sweeps.failed.length > 0 && sweeps.failed.every((one) => one.isUnreadable);
+  const failure = (rule: Rule) => (isUnreadable ? sweeps.failed : causes(rule)).find(({ error }) => error)?.error;
   const health = isUnreadable ? undefined : healthOf(evidence, context);
   const detail = (rule: Rule) => [failure(rule), isUnreachable(rule) && health].filter(Boolean).join(" ") || undefined;
   return {

@@ -124,7 +124,10 @@ class Sweeper {
     const locationIds = assigned.locations(shard);
     // An answer is true of some time since the request: it counts as no newer than that, however slow it is.
     const now = clock.now();
-    if (!before) return "failed";
+    if (before instanceof StoreError) {
+      await this.#noteFailed(shard, before, now, { isUnreadable: true });
+      return "failed";
+    }
     const evaluated = this.#evaluated.get(before.state.recordings);
     const answer = await this.#ask(shard, locationIds, { askedAt: now, last: evaluated?.answers });
     if (!answer) return "failed";
@@ -159,14 +162,13 @@ class Sweeper {
     return outcome === "lost" ? "lost" : "ok";
   }
 
-  /** Undefined where what is stored cannot be read: it stays as it is. */
+  /** The error where what is stored cannot be read: it stays as it is. */
   async #read(shard: number) {
     try {
       return await this.#deps.store.read(shard);
     } catch (thrown) {
-      if (!(thrown instanceof StoreError && thrown.code === "unreadable")) throw thrown;
-      await this.#noteFailed(shard, thrown, this.#deps.clock.now(), { isUnreadable: true });
-      return undefined;
+      if (thrown instanceof StoreError && thrown.code === "unreadable") return thrown;
+      throw thrown;
     }
   }
 
@@ -234,7 +236,8 @@ class Sweeper {
     for (const [other, here] of Map.groupBy(ids, shardOf)) {
       if (other === undefined || other === shard) continue;
       const stored = await this.#read(other);
-      if (!stored) continue;
+      // Its own replica notes it, and may be of a later build, which can read it.
+      if (stored instanceof StoreError) continue;
       const { sweptAt, slowGaps, recordings } = stored.state;
       if (now - sweptAt > allowedGapMs(slowGaps, watch.statusIntervalMs)) continue;
       const isWhole = !attempts.get(`shard:${other}`)?.absent;

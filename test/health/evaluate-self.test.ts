@@ -111,6 +111,13 @@ describe("the service's own health check", () => {
   });
 });
 
+test("an alert on stored state that cannot be read gives its cause, not that of another part that fails", () => {
+  const story = new FleetStory(partly());
+  const damaged = () => ({ ...story.bad(), error: "Shard 0 is damaged.", isUnreadable: true });
+  story.tick(() => ({ shards: [damaged(), story.good()], inventory: story.bad() }));
+  expect(story.alert.facts.detail).toBe("Shard 0 is damaged.");
+});
+
 describe("service: unreachable", () => {
   test("fires when no shard has a good sweep, ends with the first good one", () => {
     const story = new FleetStory(unreachable({ forMs: MINUTE, labels: { severity: "critical" } }));

@@ -8,6 +8,7 @@ import type { RecordingState } from "../../src/health/shard-state.ts";
 import { silentLogger } from "../../src/lib/log.ts";
 import { createCommit } from "../../src/poll/commit.ts";
 import { createSweep } from "../../src/poll/sweep.ts";
+import { StoreError } from "../../src/store/errors.ts";
 import { offlineRule, rule } from "../health/shard-history.ts";
 import { rootRoute } from "../http/serve.ts";
 import { HOUR, integration, SECOND, T0, useTestStore } from "../store/fixtures.ts";
@@ -366,6 +367,26 @@ describeWithRedis("a sweep", () => {
     expect((await one.store.shards.read(1)).state.recordings.get("a")?.locationId).toBe("south");
     expect(await firingNow()).toContain("RecordingOffline/recording/a firing");
     expect((await one.store.incidents.endedSince(0)).map(({ endReason }) => endReason)).toEqual(["no_longer_watched"]);
+  });
+
+  it("another shard that cannot be read here is not noted as failing: its own replica may read it", async () => {
+    const one = replica([rows(row("a", "online", "south"))]);
+    one.assigned.set(twoShards);
+    await one.store.inventory.saveRecordings([named("a")]);
+    const read = async (shard: number) => {
+      if (shard === 0) throw new StoreError("unreadable", "A stored document has format 99.");
+      return testStore().store.shards.read(shard);
+    };
+    one.store.shards.read = read;
+    await one.store.shards.noteAttempt("shard:0", T0);
+    one.clock.at += STEP;
+    await one.sweep(1);
+    expect(one.outcomes).toEqual(["ok"]);
+    expect(await one.store.shards.attemptsOf(["shard:0"])).toEqual(
+      new Map([["shard:0", { goodAt: T0, attemptedAt: T0 }]]),
+    );
+    await one.sweep(0);
+    expect((await one.store.shards.attemptsOf(["shard:0"])).get("shard:0")).toMatchObject({ isUnreadable: true });
   });
 
   it("a camera that its own shard lists at a location of another one keeps its name and labels", async () => {
