@@ -227,10 +227,14 @@ function* placesOf(fleet: FleetSnapshot): Generator<void, Place[]> {
 
 function* recordingsAt(fleet: FleetSnapshot, { id: wanted }: Place): Generator<void, PlaceRow[]> {
   const all = yield* locationsOf(fleet);
-  const around = all.get(wanted) ?? all.get(fleet.inventory.recording(wanted)?.locationId ?? "");
-  const here = [...rowsAt(around ? [around] : [])].filter(({ state }) => [state.id, state.locationId].includes(wanted));
-  return here.map((row) => {
-    const { id, since } = row.state;
-    return { name: fleet.inventory.recording(id)?.name || id, status: statusOf(row, fleet), since };
-  });
+  const location = all.get(wanted);
+  const here: PlaceRow[] = [];
+  let rows = 0;
+  for (const row of rowsAt(location ? [location] : all.values())) {
+    if (++rows % ROWS_PER_STEP === 0) yield;
+    const { id, locationId, since } = row.state;
+    if (id !== wanted && locationId !== wanted) continue;
+    here.push({ name: fleet.inventory.recording(id)?.name || id, status: statusOf(row, fleet), since });
+  }
+  return here;
 }

@@ -59,7 +59,7 @@ describeWithRedis("a press or a command of Slack", () => {
   }
 
   /** A replica of its own: what it does is shown and audited. */
-  function replica({ integrations = [integration], now = NOW } = {}) {
+  function replica({ integrations = [integration], now = NOW, isNamed = true } = {}) {
     const store = testStore().replica();
     const clock = { now: () => now };
     const shown: string[] = [];
@@ -85,7 +85,7 @@ describeWithRedis("a press or a command of Slack", () => {
         statusIntervalMs: 60_000,
         shards: [{ sweptAt: now, recordings, locations: new Map() }],
         inventory: {
-          recording: (id) => aRecording(id, { name: names[id] ?? id, locationId: "1" }),
+          recording: (id) => (isNamed ? aRecording(id, { name: names[id] ?? id, locationId: "1" }) : undefined),
           location: (id) => ({ id, name: "Leeds Briggate", timezone: "Europe/London" }),
         },
         overallUptime: () => undefined,
@@ -267,6 +267,12 @@ describeWithRedis("a press or a command of Slack", () => {
     expect((await stored()).acked).toEqual(ackedBy("ana", entrance));
     expect((await stored()).silences).toMatchObject([{ comment: "new ceiling", endsAt: NOW + 2 * HOUR }]);
     expect(refused).toEqual([]);
+  });
+
+  it("tells the status of a recording whose name is not known yet", async () => {
+    await given();
+    const { command } = replica({ isNamed: false });
+    expect(await command("status r1")).toMatch(/^\*r1\*\nr1: offline since/);
   });
 
   it("says by a command what needs nobody any more, and names a recording once", async () => {
