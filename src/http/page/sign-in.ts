@@ -77,7 +77,7 @@ function signInPage(form: SignInForm): HtmlPage {
   return { title: "Sign in", here: "session", body: html`<h1>Sign in</h1>${signInForm(form)}` };
 }
 
-const SessionQuery = z.object({ to: z.string().max(2_048, "expected a path").default("") });
+const SessionQuery = z.object({ to: z.string().max(2_048).catch("") });
 
 const ROOT = "./";
 

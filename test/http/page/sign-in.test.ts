@@ -76,6 +76,13 @@ describe("signing in", () => {
     expect(response.headers.get("location")).toBe(location);
   });
 
+  test("is possible from a page with a longer path than it leads on to", async () => {
+    const { address } = await serve({ ...tokens, fleet });
+    const page = await visit(address).get(`/session?to=report%3Fmatchers%3D${"%2522".repeat(700)}`);
+    expect(page.status).toBe(200);
+    expect(page.html).toContain('name="to" value=""');
+  });
+
   test.each([
     [{ name: "dana", token: "guess" }, 401, "Token: this token is not known."],
     [{ name: "dana" }, 400, "Token: expected the token."],
