@@ -13,7 +13,7 @@ import type { Inventory, RecordingState, ShardState } from "./shard-state.ts";
 const PRESENT = -1;
 const READ = 0;
 
-/** The same object while the same recordings stand at the same places. */
+/** The same object while the same recordings stand at the same places, and none moved to another location. */
 interface Order {
   readonly index: ReadonlyMap<string, number>;
   /** Places by id, once somebody asked for them. */
@@ -94,7 +94,7 @@ export class Rows implements ReadonlyMap<string, RecordingState> {
     return order.labels.counts;
   }
 
-  /** The same object while the same recordings stand at the same places. */
+  /** The same object while the same recordings stand at the same places, and none moved to another location. */
   get order(): object {
     return this.#parts.order;
   }
@@ -199,6 +199,7 @@ export class NextRows {
   readonly #moves: Float64Array;
   readonly #qualities: Float64Array;
   #kept = 0;
+  #hasMoved = false;
   readonly #added = new Map<string, RecordingState>();
 
   constructor(before: Rows, sweptAt: Instant) {
@@ -230,6 +231,7 @@ export class NextRows {
       return;
     }
     const before = this.#before.states[place];
+    if (before?.locationId !== state.locationId) this.#hasMoved = true;
     const move = before && moveOf(before, state, this.#sweptAt);
     if (before && move !== undefined && this.#setQuality(place, before, state.averageQuality))
       this.#set(place, before, move);
@@ -252,7 +254,7 @@ export class NextRows {
   build(): Rows {
     const sweptAt = this.#sweptAt;
     const [moves, qualities] = [this.#moves, this.#qualities];
-    if (this.#added.size === 0 && this.#kept === this.#before.size)
+    if (this.#added.size === 0 && this.#kept === this.#before.size && !this.#hasMoved)
       return this.#before.after({ sweptAt, states: this.#states as RecordingState[], moves, qualities });
     const places = [...this.#states.keys()].filter((place) => this.#states[place]);
     const states = [...places.map((place) => this.#states[place] as RecordingState), ...this.#added.values()];
