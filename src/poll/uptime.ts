@@ -85,6 +85,7 @@ export function createRefreshUptime(
       await deps.store.noteAttempt(`uptime:${shard}`, now, undefined, now, segmentsOf(ratios));
       if (failing.delete(shard)) deps.log.info({ shard }, "uptime figures read again");
     } catch (thrown) {
+      if (signal.aborted) return [];
       const err = toError(thrown);
       if (!failing.has(shard)) deps.log.warn({ err, shard }, "uptime figures not read, keeping the old ones");
       failing.add(shard);

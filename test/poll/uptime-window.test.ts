@@ -165,6 +165,19 @@ describeWithRedis("a window of uptime", () => {
     expect((await store.shards.attempts()).size).toBe(0);
   });
 
+  it("has no failure noted by a replica that left the shard meanwhile: the next one reads it", async () => {
+    const { refreshWith, service, store } = watching();
+    const leaving = new AbortController();
+    Object.defineProperty(service, "fails", {
+      get() {
+        leaving.abort();
+        return true;
+      },
+    });
+    await refreshWith(DAY, [], leaving.signal);
+    expect((await store.shards.attempts()).size).toBe(0);
+  });
+
   it("is read of a newcomer alone", async () => {
     const { refreshWith, asked, store } = watching();
     await refreshWith(DAY);
