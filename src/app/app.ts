@@ -21,7 +21,7 @@ import { createHangDetector, type Health } from "./systemd.ts";
 
 const CLOCK_MS = 60_000;
 const REDIS_RETRY_MS = 1_000;
-/** The heap grows by so much of what lives in it before garbage is collected: V8's own choice is up to three times that. */
+/** The heap grows by so much of what lives in it before garbage is collected: V8 chooses up to three times as much as lives. */
 const HEAP_GROWTH_PERCENT = 20;
 
 interface AppOptions {

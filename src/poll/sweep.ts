@@ -29,7 +29,7 @@ const NAME_ALL_MS = 30_000;
 const FIGURE_INTERVALS = 3;
 /** And a tenth of the interval at most. */
 const ATTEMPTS_KEPT_MS = 1_000;
-/** From this interval on the last answer, 350 bytes a recording, costs more than parsing the next one whole. */
+/** From this interval on parsing answers whole costs less than keeping the last one, 350 bytes a recording. */
 const PARSED_WHOLE_FROM_MS = 30_000;
 
 interface SweepDeps extends Pick<PollContext, "clock" | "log" | "commit" | "assigned"> {
@@ -129,7 +129,9 @@ class Sweeper {
       return "failed";
     }
     const evaluated = this.#evaluated.get(before.state.recordings);
-    const answer = await this.#ask(shard, locationIds, { askedAt: now, last: evaluated?.answers });
+    const isFollowed = watch.statusIntervalMs < PARSED_WHOLE_FROM_MS;
+    const followed = isFollowed ? (evaluated?.answers ?? new Map()) : undefined;
+    const answer = await this.#ask(shard, locationIds, { askedAt: now, last: followed });
     if (!answer) return "failed";
     const { snapshot, error } = answer;
     const elsewhere = await this.#nameThem(shard, { before: before.state, snapshot, ...all, now });
@@ -141,7 +143,7 @@ class Sweeper {
     const context = { ...fixed, unbroken, others, elsewhere, counts, members: evaluated?.members };
     const evaluation = judgeShard(before.state, snapshot, context);
     const { next, absent, groups } = evaluation;
-    const answers = watch.statusIntervalMs < PARSED_WHOLE_FROM_MS ? answer.answers : undefined;
+    const answers = isFollowed ? answer.answers : undefined;
     this.#evaluated.set(next.recordings, { members: evaluation.members, answers });
     const unread = snapshot.unread?.size
       ? Object.fromEntries([...snapshot.unread].map((id) => [id, lastReadAt(last, id)]))

@@ -51,8 +51,11 @@ const AREA_MEASURES = ["area_total_entries", "area_total_dwell_time", "area_aver
 /** A reply without segments (contract: "Routes"). */
 type Summary<Measure extends string> = Omit<MetricReply<Measure>, "segments" | "estimates">;
 
-/** `last`: the snapshot before of the same entities, taken over by the next one, which makes reading that quick. */
-export type StatusQuery = EntitiesQuery & { readonly last?: StatusSnapshot | undefined };
+/**
+ * `last`: the snapshot before of the same entities, taken over by the next one, which makes reading that quick; null for
+ * the first of those, undefined where none follows.
+ */
+export type StatusQuery = EntitiesQuery & { readonly last?: StatusSnapshot | null | undefined };
 
 export interface Service {
   /** GET /v1/status, without a token: resolves when the service is healthy; no body is read. */
@@ -155,7 +158,10 @@ export function createService(deps: ServiceDeps): Service {
     },
     statusUptime: viaSocket(
       "status_uptime",
-      ({ last, ...query }: StatusQuery) => ({ ...statusRequest(query), read: (text) => replies.read(text, last) }),
+      ({ last, ...query }: StatusQuery) => ({
+        ...statusRequest(query),
+        ...(last !== undefined && { read: (text: Buffer) => replies.read(text, last ?? undefined) }),
+      }),
       (payload) => (replies.isSnapshot(payload) ? payload : parseStatusRows(payload, report)),
     ),
     entries: viaSocket("entries", entriesRequest, measures(["entries"])),

@@ -38,10 +38,12 @@ describeWithRedis("a sweep", () => {
     answers: (StatusSnapshot | Error | (() => Promise<StatusSnapshot>))[],
     rules: readonly Rule[] = [offline],
     startedAt = T0,
+    statusIntervalMs = STEP,
   ) {
     const store = testStore().replica();
     const assigned = createAssigned(() => store.assignments.read());
     const asked: (readonly string[])[] = [];
+    const followed: (StatusSnapshot | null | undefined)[] = [];
     const woken: string[] = [];
     const outcomes: string[] = [];
     const clock = { at: startedAt };
@@ -49,8 +51,9 @@ describeWithRedis("a sweep", () => {
       clock: { now: () => clock.at },
       log: silentLogger,
       service: {
-        async statusUptime({ entities }) {
+        async statusUptime({ entities, last }) {
           asked.push(entities);
+          followed.push(last);
           const answer = answers.shift() ?? rows(row("b", "online"));
           if (answer instanceof Error) throw answer;
           return typeof answer === "function" ? answer() : answer;
@@ -66,7 +69,7 @@ describeWithRedis("a sweep", () => {
       watch: {
         exclude: [],
         forgetAfterMs: 24 * HOUR,
-        statusIntervalMs: STEP,
+        statusIntervalMs,
         uptimeIntervalMs: HOUR,
         locationsPerRequest: 2,
       },
@@ -86,7 +89,7 @@ describeWithRedis("a sweep", () => {
       }),
       swept: (outcome) => void outcomes.push(outcome),
     });
-    return { sweep, store, assigned, asked, woken, outcomes, clock };
+    return { sweep, store, assigned, asked, followed, woken, outcomes, clock };
   }
 
   const north = new Map([["north", 0]]);
@@ -100,6 +103,19 @@ describeWithRedis("a sweep", () => {
     expect([one.outcomes, one.woken]).toEqual([["ok"], [slack.id]]);
     expect(await firingNow()).toEqual(["RecordingOffline/recording/a firing"]);
   });
+
+  it.each([29_999, 30_000])(
+    "reads an answer beside the last one only at intervals below 30 s: %d ms",
+    async (intervalMs) => {
+      const answers = [rows(row("a", "online")), rows(row("a", "online"))];
+      const [first] = answers;
+      const one = replica(answers, [offline], T0, intervalMs);
+      one.assigned.set(north);
+      await one.sweep(0);
+      await one.sweep(0);
+      expect(one.followed).toEqual(intervalMs < 30_000 ? [null, first] : [undefined, undefined]);
+    },
+  );
 
   it("an incident that began in a maintenance has its name", async () => {
     const one = replica([rows(row("a", "offline")), rows(row("a", "online")), rows(row("a", "online"))]);
