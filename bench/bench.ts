@@ -55,7 +55,7 @@ await new Command("bench")
       "  redis   Redis' memory by what it is for, and its traffic and disk at each sweep\n" +
       "  counts  requests an hour for visitor counts, of 1,000 locations whatever the size\n" +
       "  million  1,000,000 recordings on several replicas at one sweep a minute: starts, and a minute of each\n" +
-      "  doubling  one sweep of 1,000 recordings, of 2,000 and so on up to 1,000,000\n\n" +
+      "  doubling  one sweep of about 1,000 recordings, of twice as many and so on up to 1,000,000\n\n" +
       "The last two run only where --only names them; of several sizes they take the largest.",
   )
   .option("--recordings <sizes>", "sizes of the fleet (default: 1000,10000,100000; 1000000 for the last two)", sizes)

@@ -4,17 +4,18 @@ import { configText } from "./config-text.ts";
 import { fillRedis } from "./fill.ts";
 import { type Cost, load, memory, series } from "./measure.ts";
 import type { Report, Row } from "./report.ts";
-import { prepareStage } from "./stage.ts";
+import { prepareStage, RECORDINGS_PER_LOCATION } from "./stage.ts";
 import { RULES, redisMeter } from "./sweep.ts";
 
 const SMALLEST = 1_000;
 const WARM_UP = 3;
 
-/** From 1,000 recordings up to `largest`, each twice as many, swept `times` times by one process. */
+/** From about 1,000 recordings up to `largest`, each twice as many, swept `times` times by one process. */
 export async function benchDoubling(largest: number, times: number): Promise<Report> {
   const rows: Row[] = [];
-  for (let recordings = SMALLEST; recordings <= largest * 1.1; recordings *= 2) {
-    rows.push(compared(await sweepFilled(recordings, times), rows.at(-1)));
+  for (let step = Math.max(0, Math.round(Math.log2(largest / SMALLEST))); step >= 0; step--) {
+    const locations = Math.round(largest / 2 ** step / RECORDINGS_PER_LOCATION);
+    rows.push(compared(await sweepFilled(locations * RECORDINGS_PER_LOCATION, times), rows.at(-1)));
   }
   return {
     title: "Each time twice as many recordings",
