@@ -1,6 +1,7 @@
 /** `npm run bench`: measures and prints; it asserts nothing, since times depend on the machine. */
 import { availableParallelism } from "node:os";
 import { Command, InvalidArgumentError, Option } from "commander";
+import { compile } from "./compile.ts";
 import { benchCounts } from "./counts.ts";
 import { benchDoubling } from "./doubling.ts";
 import { benchFlip } from "./flip.ts";
@@ -78,6 +79,7 @@ async function run(options: Omit<Options, "recordings"> & Partial<Options>): Pro
   const { output, only } = options;
   const machine = `Node ${process.version}, ${availableParallelism()} cores, load ${load().toFixed(2)}`;
   if (output === "text") print(`${machine}\n`);
+  compile();
   const reports: Report[] = [];
   for (const part of only) {
     const usual = large.includes(part) ? [1_000_000] : [1_000, 10_000, 100_000];

@@ -1,6 +1,6 @@
 /** A process that is measured, and the questions its parent asks it over IPC. */
 import { fork } from "node:child_process";
-import { fileURLToPath } from "node:url";
+import { compiled, memorySettings } from "./compile.ts";
 
 interface Asked {
   readonly id: number;
@@ -18,12 +18,11 @@ export interface Child {
   end(): Promise<void>;
 }
 
-/** Starts a file of this folder as a process of its own, with the settings of memory that the image has. */
+/** Starts a file of this folder as a process of its own. */
 export function startChild(file: string): Child {
-  const child = fork(fileURLToPath(new URL(file, import.meta.url)), {
+  const child = fork(compiled(`bench/${file}`), {
     stdio: ["ignore", "inherit", "inherit", "ipc"],
-    execArgv: ["--max-semi-space-size=16"],
-    env: { ...process.env, MALLOC_ARENA_MAX: "1" },
+    env: { ...process.env, ...memorySettings },
   });
   const open = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
   const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));

@@ -1,6 +1,7 @@
 /** Cost of the idle daemon, of its start, and of a refresh of all uptime figures. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { startDaemon } from "../test/support/daemon.ts";
+import { compiled, memorySettings } from "./compile.ts";
 import { configText } from "./config-text.ts";
 import { cpuSeconds, load, memory, resetPeak } from "./measure.ts";
 import type { Report, Row } from "./report.ts";
@@ -47,7 +48,7 @@ async function watchFleet(recordings: number, seconds: number): Promise<Row[]> {
   const { service, redis } = stage;
   const config = configText({ service, redisUrl: redis.url, statusInterval: INTERVAL, webhooks });
   const watching = watchDaemon(redis.url, recordings);
-  const daemon = await startDaemon(config);
+  const daemon = await startDaemon(config, { main: compiled("src/main.ts"), env: memorySettings });
   const phase = async (name: string, work: () => Promise<unknown>): Promise<Row> => ({
     recordings,
     phase: name,

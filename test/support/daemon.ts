@@ -33,12 +33,12 @@ export interface Daemon {
 /** Starts `lenswatch run` with a configuration's text; it need not be up yet when this resolves. */
 export async function startDaemon(
   config: string,
-  { env = {} }: { env?: Readonly<Record<string, string>> } = {},
+  { main = MAIN, env = {} }: { main?: string; env?: Readonly<Record<string, string>> } = {},
 ): Promise<Daemon> {
   const dir = await mkdtemp(join(tmpdir(), "lenswatch-daemon-"));
   const file = join(dir, "lenswatch.yaml");
   await writeFile(file, config);
-  const child = spawn(process.execPath, [MAIN, "run", "--config", file], {
+  const child = spawn(process.execPath, [main, "run", "--config", file], {
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, ...env },
   });
