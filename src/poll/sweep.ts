@@ -106,7 +106,7 @@ class Sweeper {
     this.#excluded = new Set(deps.watch.exclude);
     this.#startedAt = deps.clock.now();
     const keptMs = Math.min(ATTEMPTS_KEPT_MS, deps.watch.statusIntervalMs / 10);
-    this.#allAttempts = keptFor(keptMs, () => readAttempts(deps.store));
+    this.#allAttempts = keptFor(keptMs, () => readAttempts(deps));
     this.#askStatus = createAskStatus(deps.service, deps.watch.locationsPerRequest);
   }
 
@@ -300,15 +300,19 @@ class Sweeper {
   }
 }
 
-async function readAttempts(store: Pick<Store["shards"], "attempts">) {
+async function readAttempts({ store, assigned }: Pick<SweepDeps, "store" | "assigned">) {
   const attempts = await store.attempts();
   const of = (kind: string) =>
     presenceOf([...attempts].filter(([subject]) => subject.startsWith(kind)).map(([, one]) => one));
-  return { attempts, shards: of("shard:"), uptimes: of("uptime:") };
+  const isUnreadable = assigned.shards().some((shard) => attempts.get(`shard:${shard}`)?.isUnreadable);
+  return { attempts, shards: of("shard:"), uptimes: of("uptime:"), isUnreadable };
 }
 
-/** Of all shards but this one. */
-function presenceBeside({ attempts, shards }: Awaited<ReturnType<typeof readAttempts>>, subject: string): Presence {
+type Attempts = Awaited<ReturnType<typeof readAttempts>>;
+
+/** Of all shards but this one. Beside one that cannot be read no absence is believed: what is absent may have moved there. */
+function presenceBeside({ attempts, shards, isUnreadable }: Attempts, subject: string): Presence {
+  if (isUnreadable) return { known: 0, absent: Infinity };
   const own = attempts.get(subject);
   const { known, absent } = presenceOf(own ? [own] : []);
   return { known: shards.known - known, absent: shards.absent - absent };

@@ -405,6 +405,23 @@ describeWithRedis("a sweep", () => {
     expect((await one.store.shards.attemptsOf(["shard:0"])).get("shard:0")).toMatchObject({ isUnreadable: true });
   });
 
+  it("beside a shard that cannot be read no recording is missing: it may have moved there", async () => {
+    const b = rows(row("b", "online"), row("c", "online"));
+    const one = replica([rows(row("a", "online"), ...b.readings), b, b, b], [rule("M", { kind: "missing" })]);
+    one.assigned.set(twoShards);
+    await one.sweep(0);
+    await one.store.shards.noteAttempt("shard:1", T0, "A stored document is damaged.", T0, { isUnreadable: true });
+    one.clock.at += STEP;
+    await one.sweep(0);
+    expect(await firingNow()).toEqual([]);
+    await one.store.shards.noteAttempt("shard:1", one.clock.at);
+    for (let i = 0; i < 2; i++) {
+      one.clock.at += STEP;
+      await one.sweep(0);
+    }
+    expect(await firingNow()).toEqual(["M/recording/a firing"]);
+  });
+
   it("a camera that its own shard lists at a location of another one keeps its name and labels", async () => {
     const one = replica([
       rows(row("a", "offline"), row("b", "online")),
