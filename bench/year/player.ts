@@ -196,7 +196,7 @@ class Play {
     const { watch, rules, service } = config;
     const evaluated = evaluateSelf(
       this.#self,
-      { shards, inventory: good, uptimes: good, integrations: [] },
+      { shards, inventory: good, uptimes: [good], integrations: [] },
       { ...watch, now, rules, intervalMs: this.#intervalMs, requestTimeoutMs: service.requestTimeoutMs },
     );
     this.#self = evaluated.next;

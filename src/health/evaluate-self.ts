@@ -55,11 +55,9 @@ export interface IntegrationTrouble {
 export interface SelfEvidence {
   readonly shards: readonly Attempt[];
   readonly inventory: Attempt;
-  readonly uptimes: Attempt;
-  /** Of counts. */
-  readonly counts?: Attempt | undefined;
-  /** Of each shard, where segments are watched. */
-  readonly segments?: readonly Attempt[];
+  /** Of each shard, as those of counts. */
+  readonly uptimes: readonly Attempt[];
+  readonly counts?: readonly Attempt[] | undefined;
   /** Of `GET /v1/status`. */
   readonly health?: Attempt | undefined;
   readonly integrations: readonly IntegrationHealth[];
@@ -171,30 +169,36 @@ function sweepsOf({ shards, inventory }: SelfEvidence, context: SelfContext) {
   };
 }
 
-function areStale(figures: Attempt, context: SelfContext, intervalMs: number): boolean {
-  const isOld = context.now - figures.goodAt > GAP_INTERVALS * intervalMs;
-  return isOld && isFailing(figures, context, intervalMs) === true;
+/** The oldest of the figures that are old and cannot be read; those of a shard that is not asked for say nothing. */
+function stalest(figures: readonly Attempt[], context: SelfContext, intervalMs: number): Attempt[] {
+  const isOld = ({ goodAt }: Attempt) => context.now - goodAt > GAP_INTERVALS * intervalMs;
+  const stale = figures.filter((one) => isOld(one) && isFailing(one, context, intervalMs) === true);
+  return stale.sort((a, b) => a.goodAt - b.goodAt).slice(0, 1);
 }
 
 function serviceEvaluator(evidence: SelfEvidence, context: SelfContext): Evaluator {
   const sweeps = sweepsOf(evidence, context);
-  const { shards, inventory, uptimes, counts } = evidence;
-  const stale = areStale(uptimes, context, context.uptimeIntervalMs);
+  const { shards, inventory, uptimes, counts = [] } = evidence;
+  const stale = stalest(uptimes, context, context.uptimeIntervalMs);
   const { countsIntervalMs } = context;
-  const uncounted = counts && countsIntervalMs && areStale(counts, context, countsIntervalMs) ? [counts] : [];
+  const uncounted = countsIntervalMs ? stalest(counts, context, countsIntervalMs) : [];
   const isLate = sweeps.late.length > 0 && sweeps.failed.length + sweeps.partly.length === 0;
   // A location list that failed or was rejected, while the locations known so far are swept.
   const listFailing = shards.length > 0 && isFailing(inventory, context, context.inventoryIntervalMs) === true;
   const isUnreachable = ({ when }: Rule) => when.kind === "service" && when.state === "unreachable";
   const lacking = disbelieved(shards);
-  const late = lateSegments(evidence.segments ?? []);
-  const others = [...(stale ? [uptimes] : []), ...(listFailing ? [inventory] : []), ...lacking, ...late];
+  const late = lateSegments(uptimes);
+  const others = [...stale, ...(listFailing ? [inventory] : []), ...lacking, ...late];
   const causes = (rule: Rule) =>
     isUnreachable(rule) ? sweeps.failed : [...others, ...sweeps.failed, ...sweeps.partly, ...uncounted];
-  const isUnreadable = sweeps.failed.length > 0 && sweeps.failed.every((one) => one.isUnreadable);
-  const failure = (rule: Rule) => (isUnreadable ? sweeps.failed : causes(rule)).find(({ error }) => error)?.error;
-  const health = isUnreadable ? undefined : healthOf(evidence, context);
-  const detail = (rule: Rule) => [failure(rule), isUnreachable(rule) && health].filter(Boolean).join(" ") || undefined;
+  const damaged = sweeps.failed.find((one) => one.isUnreadable);
+  const failure = (rule: Rule) => causes(rule).find((one) => one.error && !one.isUnreadable);
+  const isUnreadable = (rule: Rule) => damaged !== undefined && !failure(rule);
+  const detail = (rule: Rule) => {
+    const health = isUnreachable(rule) && !isUnreadable(rule) && healthOf(evidence, context);
+    const others = [failure(rule)?.error, health].filter(Boolean).join(" ") || undefined;
+    return damaged && others ? `${others.replace(/[^.]$/, "$&.")} ${damaged.error}` : (damaged?.error ?? others);
+  };
   return {
     subject: serviceSubject,
     evidence: (rule) =>
@@ -210,17 +214,17 @@ function serviceEvaluator(evidence: SelfEvidence, context: SelfContext): Evaluat
       detail: detail(rule),
       // The other summaries name the part that does not answer.
       restated:
-        !isUnreadable && (isUnreachable(rule) || (others.length + uncounted.length === 0 && !isLate))
+        !isUnreadable(rule) && (isUnreachable(rule) || (others.length + uncounted.length === 0 && !isLate))
           ? generatedOf(rule, ["summary"])
           : [],
     }),
     describe(rule) {
       const figures = late.length > 0 ? SEGMENTS_LACKING : PARTLY_UNREACHABLE;
-      const isPartly = sweeps.failed.length + sweeps.partly.length > 0;
+      const isPartly = sweeps.partly.length > 0 || sweeps.failed.some((one) => !one.isUnreadable);
       const lasting = uncounted.length > 0 && !isPartly && figures === PARTLY_UNREACHABLE ? STALE_COUNTS : figures;
       const answers = lacking.length > 0 ? RECORDINGS_LACKING : lasting;
-      const named = stale ? STALE_UPTIMES : listFailing ? LIST_FAILING : answers;
-      if (isUnreadable) return describe(rule, {}, UNREADABLE, detail(rule));
+      const named = stale.length > 0 ? STALE_UPTIMES : listFailing ? LIST_FAILING : answers;
+      if (isUnreadable(rule)) return describe(rule, {}, UNREADABLE, detail(rule));
       const partly = isLate && named === PARTLY_UNREACHABLE ? lateSweeps(sweeps.late, shards.length, context) : named;
       return describe(rule, {}, isUnreachable(rule) ? UNREACHABLE : partly, detail(rule));
     },

@@ -73,14 +73,12 @@ async function gather(deps: SelfAlertsDeps): Promise<SelfEvidence> {
   await inventory.know(counted.flatMap(offlineIn));
   const shards = assigned.shards();
   const attemptAt = (subject: string) => attempts.get(subject) ?? NEVER;
-  const uptimes = shards.map((shard) => attemptAt(`uptime:${shard}`));
   return {
     shards: shards.map((shard) => attemptAt(`shard:${shard}`)),
     inventory: attemptAt("inventory"),
     health: attempts.get("health"),
-    uptimes: worst(uptimes),
-    counts: worst(shards.map((shard) => attemptAt(`counts:${shard}`))),
-    segments: uptimes,
+    uptimes: shards.map((shard) => attemptAt(`uptime:${shard}`)),
+    counts: shards.map((shard) => attemptAt(`counts:${shard}`)),
     integrations: integrations.map(({ id, receiver, type }, i) => ({ id, receiver, type, trouble: troubles[i] })),
     groups: { shards: counted, inventory, together },
     slos,
@@ -93,10 +91,4 @@ function offlineIn(shard: ShardGroups | undefined): string[] {
   return groups.flatMap(({ offline, outside }) =>
     [...offline, ...(outside?.offline ?? [])].flatMap(({ id }) => id ?? []),
   );
-}
-
-/** The shard with the oldest figures stands for all; one without an attempt yet does not count. */
-function worst(attempts: readonly Attempt[]): Attempt {
-  const asked = attempts.filter(({ attemptedAt }) => attemptedAt > 0);
-  return asked.reduce((oldest, one) => (one.goodAt < oldest.goodAt ? one : oldest), asked[0] ?? NEVER);
 }

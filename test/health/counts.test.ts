@@ -128,7 +128,7 @@ describe("counts that drop together", () => {
   function evaluate(state: SelfAlertState, groups: readonly CountsTogether[] | undefined, now: number) {
     const good = { goodAt: now, attemptedAt: now };
     const inventory = { recording: () => undefined, location: () => undefined };
-    const evidence = { shards: [good], inventory: good, uptimes: good, integrations: [] };
+    const evidence = { shards: [good], inventory: good, uptimes: [good], integrations: [] };
     const context = {
       now,
       rules: [together],

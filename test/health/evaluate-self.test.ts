@@ -41,13 +41,7 @@ class FleetStory {
 
   tick(evidence: () => Partial<SelfEvidence>, afterMs = INTERVAL): string[] {
     this.now += afterMs;
-    const all: SelfEvidence = {
-      shards: [],
-      inventory: this.never(),
-      uptimes: this.never(),
-      integrations: [],
-      ...evidence(),
-    };
+    const all: SelfEvidence = { shards: [], inventory: this.never(), uptimes: [], integrations: [], ...evidence() };
     this.last = evaluateSelf(deepFreeze(this.state), deepFreeze(all), {
       now: this.now,
       rules: this.rules,
@@ -111,11 +105,36 @@ describe("the service's own health check", () => {
   });
 });
 
-test("an alert on stored state that cannot be read gives its cause, not that of another part that fails", () => {
-  const story = new FleetStory(partly());
-  const damaged = () => ({ ...story.bad(), error: "Shard 0 is damaged.", isUnreadable: true });
-  story.tick(() => ({ shards: [damaged(), story.good()], inventory: story.bad() }));
-  expect(story.alert.facts.detail).toBe("Shard 0 is damaged.");
+describe("stored state that cannot be read", () => {
+  const UNREAD = "Stored state of recordings cannot be read";
+  const REFUSED = "The token was refused";
+  const damaged = (story: FleetStory) => ({ ...story.bad(), error: "Shard 0 is damaged.", isUnreadable: true });
+  const refused = (story: FleetStory) => ({ ...story.bad(START - DAY), error: REFUSED });
+  const stopped = { goodAt: START - 2 * DAY, attemptedAt: START - 2 * DAY };
+  const both = `${REFUSED}. Shard 0 is damaged.`;
+
+  test.each<[string, string, string, (story: FleetStory) => Partial<SelfEvidence>]>([
+    ["nothing", UNREAD, "Shard 0 is damaged.", () => ({})],
+    ["a list that fails", "The location list of", both, (story) => ({ inventory: refused(story) })],
+    ["a shard that fails", "The analytics service is partly", both, (story) => ({ shards: [refused(story)] })],
+    ["figures that fail", "Uptime figures of", both, (story) => ({ uptimes: [stopped, refused(story)] })],
+    ["counts that fail", "Visitor counts of", both, (story) => ({ counts: [stopped, refused(story)] })],
+  ])("beside %s the alert names what is wider, and both causes", (_, summary, detail, evidence) => {
+    const story = new FleetStory(partly());
+    story.tick(() => {
+      const { shards = [], ...others } = evidence(story);
+      return { shards: [damaged(story), story.good(), ...shards], ...others };
+    });
+    expect(story.alert.annotations.summary).toContain(summary);
+    expect(story.alert.facts.detail).toBe(detail);
+  });
+
+  test("is not taken for the cause where every sweep of the others fails, and is named", () => {
+    const story = new FleetStory(unreachable());
+    story.tick(() => ({ shards: [damaged(story), refused(story)] }));
+    expect(story.alert.annotations.summary).toBe("The analytics service is unreachable");
+    expect(story.alert.facts.detail).toBe(both);
+  });
 });
 
 describe("service: unreachable", () => {
@@ -244,26 +263,28 @@ describe("service: partly_unreachable", () => {
 
   test("fires when uptime figures are stale, not at the first failure", () => {
     const story = new FleetStory(partly());
-    const uptimes = (ageMs: number) => () => ({ shards: [story.good()], uptimes: story.bad(story.now - ageMs) });
+    const uptimes = (ageMs: number) => () => ({ shards: [story.good()], uptimes: [story.bad(story.now - ageMs)] });
     expect(story.tick(uptimes(30 * MINUTE))).toEqual([]);
     expect(story.tick(uptimes(30 * MINUTE + 1))).toEqual([`firing ${KEY}`]);
     expect(story.alert.annotations.summary).toContain("Uptime figures");
-    expect(story.tick(() => ({ shards: [story.good()], uptimes: story.good() }))).toEqual([
+    expect(story.tick(() => ({ shards: [story.good()], uptimes: [story.good()] }))).toEqual([
       `resolved ${KEY} recovered`,
     ]);
   });
 
   test("fires when counts are stale that rules depend on", () => {
     const story = new FleetStory(partly());
-    const counts = (ageMs: number) => () => ({ shards: [story.good()], counts: story.bad(story.now - ageMs) });
+    const counts = (ageMs: number) => () => ({ shards: [story.good()], counts: [story.bad(story.now - ageMs)] });
     expect(story.tick(counts(30 * MINUTE))).toEqual([]);
     story.countsIntervalMs = undefined;
     expect(story.tick(counts(DAY))).toEqual([]);
     story.countsIntervalMs = 10 * MINUTE;
     expect(story.tick(counts(30 * MINUTE + 1))).toEqual([`firing ${KEY}`]);
     expect(story.alert.annotations.summary).toBe("Visitor counts of the analytics service are stale");
-    expect(story.tick(() => ({ shards: [story.good()], counts: story.good() }))).toEqual([`resolved ${KEY} recovered`]);
-    story.tick(() => ({ shards: [story.good(), story.bad()], counts: story.bad(story.now - DAY) }));
+    expect(story.tick(() => ({ shards: [story.good()], counts: [story.good()] }))).toEqual([
+      `resolved ${KEY} recovered`,
+    ]);
+    story.tick(() => ({ shards: [story.good(), story.bad()], counts: [story.bad(story.now - DAY)] }));
     expect(story.alert.annotations.summary).toContain("partly unreachable");
   });
 
@@ -308,7 +329,7 @@ describe("service: partly_unreachable", () => {
   test("fires while most recordings lack their segments though they are online, over all shards", () => {
     const story = new FleetStory(partly());
     const shard = (known: number, absent: number) => ({ ...story.good(), known, absent });
-    const of = (...segments: Attempt[]) => story.tick(() => ({ shards: [story.good()], segments }));
+    const of = (...uptimes: Attempt[]) => story.tick(() => ({ shards: [story.good()], uptimes }));
     expect(of(shard(3, 2)), "too few to tell").toEqual([]);
     expect(of(shard(100, 100), shard(100, 0))).toEqual([]);
     expect(of(shard(100, 100), shard(100, 1))).toEqual([`firing ServicePartlyUnreachable/${DOWN}`]);
@@ -335,14 +356,14 @@ describe("service: partly_unreachable", () => {
 
   test("a service that is wholly gone is not called partly gone for its list and its figures", () => {
     const story = new FleetStory(partly());
-    const uptimes = () => story.bad(story.now - 31 * MINUTE);
+    const uptimes = () => [story.bad(story.now - 31 * MINUTE)];
     expect(story.tick(() => ({ shards: [story.bad()], inventory: story.bad(), uptimes: uptimes() }))).toEqual([]);
   });
 
   test("figures that grew old while we were down are not stale yet", () => {
     const story = new FleetStory(partly());
     const old = { goodAt: START - 600 * MINUTE, attemptedAt: START - 600 * MINUTE };
-    expect(story.tick(() => ({ shards: [story.good()], uptimes: old }))).toEqual([]);
+    expect(story.tick(() => ({ shards: [story.good()], uptimes: [old] }))).toEqual([]);
   });
 });
 

@@ -105,7 +105,7 @@ describe("an unreachable service", () => {
   const rule = ruleOf({ kind: "service", state: "unreachable" });
   const error = "It answered 503.";
   const failing = { goodAt: NOW - 600_000, attemptedAt: NOW, error };
-  const evidence = { shards: [failing], inventory: failing, uptimes: failing, integrations: [] };
+  const evidence = { shards: [failing], inventory: failing, uptimes: [failing], integrations: [] };
   const context = {
     now: NOW,
     rules: [rule],
