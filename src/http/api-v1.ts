@@ -12,7 +12,7 @@ import type { Operation } from "./v1/operation.ts";
 import { runServiceQuery } from "./v1/query.ts";
 import { listRecordings } from "./v1/recordings.ts";
 import { getReport } from "./v1/report.ts";
-import { listSessions, revokeSessions } from "./v1/sessions.ts";
+import { revokeSessions } from "./v1/sessions.ts";
 import { getTimeline } from "./v1/timeline.ts";
 
 /** Every path of the API except its own description. */
@@ -26,7 +26,6 @@ export const operations: readonly Operation[] = [
   withdraw,
   note,
   listAudit,
-  listSessions,
   revokeSessions,
   runServiceQuery,
 ];

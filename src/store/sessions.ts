@@ -11,8 +11,6 @@ import type { Keys } from "./keys.ts";
 import { loadScript, pipelined } from "./redis.ts";
 
 const MOST_SESSIONS = 500;
-/** Written no more often than that. */
-const SEEN_MS = 60_000;
 
 export interface StoredSession {
   /** The hash of the cookie's id: 16 hex digits. */
@@ -23,8 +21,6 @@ export interface StoredSession {
   readonly person: string;
   readonly address: string;
   readonly createdAt: Instant;
-  /** To the minute. */
-  readonly seenAt: Instant;
   readonly expiresAt: Instant;
 }
 
@@ -41,27 +37,19 @@ export function createSessionStore(redis: Redis, keys: Keys, encodeAudit: Encode
       await open(keys.sessions, { id, token, text, now, ttlMs: expiresAt - now, most: MOST_SESSIONS, audit });
     },
 
-    /** The session, which was used at `now`; undefined where it has ended. */
+    /** Undefined where it has ended at `now`. */
     async find(id: string, now: Instant): Promise<StoredSession | undefined> {
       const session = decode(await redis.get(keys.session(id)));
-      if (!session || session.expiresAt <= now) return undefined;
-      if (now - session.seenAt < SEEN_MS) return session;
-      const seen = { ...session, seenAt: now };
-      // `XX`: one that was ended meanwhile stays ended.
-      await redis.set(keys.session(id), JSON.stringify(seen), "KEEPTTL", "XX");
-      return seen;
+      return session && session.expiresAt > now ? session : undefined;
     },
 
-    /** All that have not ended, the newest first. */
+    /** All that have not ended. */
     async list(now: Instant): Promise<StoredSession[]> {
       const ids = await redis.zrangebyscore(keys.sessions, now, "+inf");
       const texts = await pipelined<string | null>(redis, (batch) => {
         for (const id of ids) batch.get(keys.session(id));
       });
-      const sessions = texts.map(decode).filter((one) => one !== undefined);
-      return sessions
-        .filter(({ expiresAt }) => expiresAt > now)
-        .sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? -1 : 1));
+      return texts.flatMap((text) => decode(text) ?? []).filter(({ expiresAt }) => expiresAt > now);
     },
 
     /** Ends sessions; gives the ids of those that had not ended, with `entry` in the audit log where there are any. */

@@ -48,11 +48,6 @@ describeWithRedis("the audit log of a running lenswatch", () => {
     const run = (...argv: string[]) => lenswatch([...argv, "--url", app.address], env);
     expect((await run("ack", print)).exitCode).toBe(0);
     expect((await fetch(app.address, { headers: { authorization: "Bearer guess" } })).status).toBe(401);
-    expect((await run("sessions", "revoke", "0123456789abcdef", "dana")).stderr).toMatch(
-      /16 hex digits, as printed by `l/,
-    );
-    const unknown = await run("sessions", "revoke", "0123456789ABCDEF", "0123456789abcdee");
-    expect(unknown.stderr).toContain("no session has the id 0123456789abcdef, 0123456789abcdee; see");
     expect((await run("sessions", "revoke", "--name", "dana")).stdout).toBe("1 session revoked.\n");
     for (const { address } of [app, other])
       expect((await fetch(address, { headers: { cookie: dana.cookie } })).status).toBe(401);

@@ -22,7 +22,7 @@ const table: readonly CommandEntry[] = [
   { name: "alerts", summary: "the alerts", load: async (io) => alertsCommand(io, clock) },
   { name: "healthz", summary: "alive", load: async (io) => healthzCommand(io) },
   { name: "audit", summary: "the audit log", load: async (io) => auditCommand(io, clock) },
-  { name: "sessions", summary: "sessions", load: async (io) => sessionsCommand(io, clock) },
+  { name: "sessions", summary: "sessions", load: async (io) => sessionsCommand(io) },
   { name: "report", summary: "lost time", load: async (io) => reportCommand(io, clock) },
   { name: "why", summary: "one recording", load: async (io) => whyCommand(io, clock) },
 ];

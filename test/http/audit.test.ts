@@ -71,7 +71,7 @@ describe("GET /api/v1/audit", () => {
     [bearer(adminToken), 200],
   ])("with %j is answered %i", async (headers, status) => {
     const { json } = await start();
-    for (const path of ["/api/v1/audit", "/api/v1/sessions"]) expect((await json(path, headers)).status).toBe(status);
+    expect((await json("/api/v1/audit", headers)).status).toBe(status);
   });
 
   test("gives every entry once, the newest first, page by page", async () => {
@@ -184,7 +184,7 @@ describe("lenswatch audit and lenswatch sessions", () => {
     expect((await lenswatch(["audit", "--url", address, "--action", "nothing"], env)).exitCode).toBe(2);
   });
 
-  test("lists sessions and ends those that are meant, and no other", async () => {
+  test("ends the sessions that are meant, and no other", async () => {
     const ended: StoredAuditEntry[] = [];
     const end: HttpDeps["sessions"]["end"] = async (ids, one) => {
       ended.push({ ...one, id: "" });
@@ -200,26 +200,19 @@ describe("lenswatch audit and lenswatch sessions", () => {
     ];
     const statuses = async () =>
       Promise.all([dana, eli, rita].map(async ({ cookie }) => (await get("/", { cookie })).status));
-    const id = /([0-9a-f]{16}) +eli/.exec((await run()).stdout)?.[1] ?? "";
     expect((await run("revoke", "--name", "dana")).stdout).toBe("1 session revoked.\n");
     expect(await statuses()).toEqual([401, 200, 200]);
-    expect(await run("revoke", id)).toMatchObject({ exitCode: 0 });
     expect(await run("revoke", "--name", "nobody")).toMatchObject({ exitCode: 1, stdout: "" });
-    expect(await statuses()).toEqual([401, 401, 200]);
-    expect(await run("revoke", id)).toMatchObject({
-      exitCode: 1,
-      stderr: expect.stringContaining(`no session has the id ${id}`),
-    });
+    expect(await statuses()).toEqual([401, 200, 200]);
     expect(await run("revoke", "--name", "read_token")).toMatchObject({ exitCode: 0 });
-    expect(await statuses()).toEqual([401, 401, 401]);
-    expect((await run("list")).stdout).toBe("Nobody is signed in.\n");
+    expect(await statuses()).toEqual([401, 200, 401]);
     expect(ended.at(-1)).toMatchObject({
       action: "sessions_revoked",
       actor: { name: "admin_token" },
       before: { people: "rita" },
     });
-    for (const argv of [[], ["--all", "--name", "x"], [id, "--all"]])
-      expect((await run("revoke", ...argv)).exitCode).toBe(2);
-    expect((await run("revoke", "not-an-id")).exitCode).toBe(2);
+    for (const argv of [[], ["--all", "--name", "x"]]) expect((await run("revoke", ...argv)).exitCode).toBe(2);
+    expect((await run("revoke", "--all")).stdout).toBe("1 session revoked.\n");
+    expect(await statuses()).toEqual([401, 401, 401]);
   });
 });

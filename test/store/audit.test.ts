@@ -233,15 +233,7 @@ describeWithRedis("invalid data of another client of Redis", () => {
     const ids = Array.from({ length: 500 }, (_, i) => `s${i}`);
     await redis.zadd(store.keys.sessions, ...ids.flatMap((id) => [T0 + DAY, id]));
     for (const id of ids) await redis.set(store.keys.session(id), "{");
-    const mine = {
-      id: "mine",
-      token: "a/b",
-      person: "dana",
-      address: "",
-      createdAt: T0,
-      seenAt: T0,
-      expiresAt: T0 + DAY,
-    };
+    const mine = { id: "mine", token: "a/b", person: "dana", address: "", createdAt: T0, expiresAt: T0 + DAY };
     await store.sessions.open(mine, anEntry({ action: "sign_in" }));
     expect(await store.sessions.list(T0)).toEqual([mine]);
   });
@@ -272,7 +264,7 @@ describe("refused attempts", () => {
 describeWithRedis("sessions", () => {
   const testStore = useTestStore();
   const session = (id: string, changes: Partial<StoredSession> = {}): StoredSession => {
-    const times = { createdAt: T0, seenAt: T0, expiresAt: T0 + DAY };
+    const times = { createdAt: T0, expiresAt: T0 + DAY };
     return { id, token: "admin_token", person: "dana", address: "10.0.0.7", ...times, ...changes };
   };
   const signIn = anEntry({ action: "sign_in" });
@@ -296,16 +288,6 @@ describeWithRedis("sessions", () => {
     expect((await store.audit.read(0)).map(({ action }) => action)).toEqual(["sign_out", "sign_in", "sign_in"]);
   });
 
-  it("are noted as used, to the minute, without lasting longer", async () => {
-    const { store, redis } = testStore();
-    await store.sessions.open(session("a"), signIn);
-    await redis.pexpire(store.keys.session("a"), HOUR);
-    expect((await store.sessions.find("a", T0 + MINUTE - 1))?.seenAt).toBe(T0);
-    expect((await store.sessions.find("a", T0 + MINUTE))?.seenAt).toBe(T0 + MINUTE);
-    expect((await store.sessions.list(T0))[0]?.seenAt).toBe(T0 + MINUTE);
-    expect(await redis.pttl(store.keys.session("a"))).toBeLessThanOrEqual(HOUR);
-  });
-
   it("are bounded in number: of too many, the oldest of the same token ends", async () => {
     const { store, redis } = testStore();
     await store.sessions.open(session("admin"), signIn);
@@ -316,8 +298,9 @@ describeWithRedis("sessions", () => {
       );
     const left = await store.sessions.list(T0);
     expect(left).toHaveLength(500);
-    expect(left.at(-1)?.id).toBe("admin");
-    expect(left.at(-2)?.id).toBe("r6");
+    const ids = left.map(({ id }) => id);
+    expect(ids).toEqual(expect.arrayContaining(["admin", "r6"]));
+    expect(ids).not.toContain("r5");
     expect(await redis.exists(store.keys.session("r5"))).toBe(0);
   });
 });

@@ -37,14 +37,6 @@ export function gather(text: string, before: readonly string[] = []): readonly s
   return [...before, text];
 }
 
-/** For a fingerprint or the id of a session, which `command` prints. */
-export function hexIdParser(command: string): (text: string) => string {
-  return (text) => {
-    if (/^[0-9a-f]{16}$/i.test(text)) return text.toLowerCase();
-    throw new InvalidArgumentError(`It must be 16 hex digits, as printed by \`${command}\`.`);
-  };
-}
-
 type NamedRow = Readonly<Record<"id" | "name", string>> & { readonly location?: string };
 
 /** Each row on an indented line of its own. */

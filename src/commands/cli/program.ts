@@ -40,7 +40,7 @@ export const commandTable: readonly CommandEntry[] = [
   ),
   entry("why", "print the decision log of a recording", async (io) => (await import("../why.ts")).whyCommand(io)),
   entry("audit", "print changes and refused attempts", async (io) => (await import("../audit.ts")).auditCommand(io)),
-  entry("sessions", "list and revoke sessions of the status page", async (io) =>
+  entry("sessions", "revoke sessions of the status page", async (io) =>
     (await import("../sessions.ts")).sessionsCommand(io),
   ),
   entry("digest", "render a digest to a file, or send it now", async (io) =>

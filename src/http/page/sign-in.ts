@@ -129,7 +129,7 @@ async function signIn(token: AccessToken, person: string, address: string, deps:
   const { session, cookie } = openSession(token, person, now);
   const record = { id: storedId(session), token: token.name, person, address, expiresAt: session.expiresAt };
   const entry = entryOf(session, "sign_in", address, deps);
-  await withSessions(deps.sessions.open({ ...record, createdAt: now, seenAt: now }, entry), deps);
+  await withSessions(deps.sessions.open({ ...record, createdAt: now }, entry), deps);
   return cookie;
 }
 
