@@ -26,11 +26,12 @@ interface RefreshDetailsDeps extends Pick<PollContext, "clock" | "log"> {
  */
 export function createRefreshDetails(deps: RefreshDetailsDeps) {
   const { store, log, clock } = deps;
-  /** How often in a row. */
+  /** How often in a row, of shards that are worked on here. */
   const failing = new Map<number, number>();
 
-  function note(shard: number, err: Error | undefined): void {
+  function note(shard: number, err: Error | undefined, signal: AbortSignal): void {
     const wereFailing = failing.size > 0;
+    if (err && !failing.has(shard)) signal.addEventListener("abort", () => failing.delete(shard), { once: true });
     if (err) failing.set(shard, (failing.get(shard) ?? 0) + 1);
     else failing.delete(shard);
     if (err && wereFailing) log.debug({ err, shard }, "zones still not read");
@@ -45,7 +46,7 @@ export function createRefreshDetails(deps: RefreshDetailsDeps) {
       const read = refreshZones(deps, deps.assigned.locations(shard), recordings, signal);
       const error = await read.then(() => undefined, toError);
       if (signal.aborted) return;
-      note(shard, error);
+      note(shard, error, signal);
       await store.shards.noteAttempt(`details:${shard}`, clock.now(), error?.message);
     },
     retryMs: (shard: number) => RETRY_MS * 2 ** Math.min(20, (failing.get(shard) ?? 1) - 1),

@@ -48,6 +48,7 @@ describeWithRedis("reading zones", () => {
   function watching(locations = ["leeds", "york"]) {
     const { store } = testStore();
     const asked: number[] = [];
+    const warned: number[] = [];
     const stopping = new AbortController();
     const service = { broken: undefined as Error | undefined, zone: "Tills" };
     const state = {
@@ -57,7 +58,7 @@ describeWithRedis("reading zones", () => {
     };
     const { refresh, retryMs } = createRefreshDetails({
       clock: { now: () => NOW },
-      log: silentLogger,
+      log: { ...silentLogger, warn: ({ shard }: { shard: number }) => void warned.push(shard) } as never,
       service: {
         async areaContexts({ entities }) {
           asked.push(entities.length);
@@ -70,8 +71,9 @@ describeWithRedis("reading zones", () => {
       locationsPerRequest: 5,
     });
     return {
-      refresh: (shard: number) => refresh(shard, stopping.signal),
+      refresh: (shard: number, signal = stopping.signal) => refresh(shard, signal),
       retryMs,
+      warned,
       asked,
       service,
       state,
@@ -109,6 +111,17 @@ describeWithRedis("reading zones", () => {
     await refresh(0);
     expect((await store.shards.attempts()).get("details:0")?.error).toBeUndefined();
     expect(retryMs(0)).toBe(first);
+  });
+
+  it("a failing shard that another replica takes is forgotten, and the next failure is logged as the first", async () => {
+    const { refresh, service, stopping, retryMs, warned } = watching();
+    service.broken = new Error("No answer.");
+    for (const _ of [1, 2]) await refresh(0);
+    expect([retryMs(0), warned.length]).toEqual([2 * retryMs(1), 1]);
+    stopping.abort();
+    expect(retryMs(0)).toBe(retryMs(1));
+    await refresh(1, new AbortController().signal);
+    expect(warned).toEqual([0, 1]);
   });
 
   it("a shard that was not swept yet is not asked for, and one without locations needs nothing", async () => {
