@@ -113,18 +113,7 @@ export class QueueMemory {
 
 type QueueMethods = Pick<
   Queues,
-  | "open"
-  | "work"
-  | "drain"
-  | "drainAll"
-  | "every"
-  | "stop"
-  | "schedulers"
-  | "removeRetired"
-  | "waiting"
-  | "add"
-  | "count"
-  | "close"
+  "open" | "work" | "drain" | "drainAll" | "every" | "stop" | "schedulers" | "waiting" | "add" | "count" | "close"
 >;
 
 /** The queues as one process has them. `ignored` queues take no work. */
@@ -152,7 +141,6 @@ export function virtualQueues(memory: QueueMemory, ignored: readonly QueueName[]
       if (!ignored.includes(name)) memory.every(name, id, everyMs, data);
     },
     stop: async (name, id) => memory.stop(name as QueueName, id),
-    removeRetired: async () => {},
     waiting: async () => new Set<string>(),
     schedulers: async (name) =>
       [...memory.schedulers.keys()].flatMap((key) => (key.startsWith(`${name}/`) ? [key.slice(name.length + 1)] : [])),

@@ -9,7 +9,7 @@ export interface AckNote {
   readonly text: string;
 }
 
-/** As stored. One of an earlier version has neither `until` nor `notes`. */
+/** As stored. */
 export interface StoredAcknowledgement {
   readonly at: Instant;
   readonly author: string;

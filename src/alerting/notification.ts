@@ -122,7 +122,7 @@ export interface NotificationLogEntry {
   readonly alert: Alert;
   /** When the integration last accepted a message with it as firing. */
   readonly notifiedAt: Instant;
-  /** When it first did; as `notifiedAt` in entries of earlier versions. */
+  /** When it first did; undefined: at `notifiedAt`. */
   readonly firstNotifiedAt?: Instant | undefined;
   /** When its end was first accepted, where ends are sent again for a while (`Integration.resendMs`). */
   readonly endNotifiedAt?: Instant | undefined;

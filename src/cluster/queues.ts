@@ -13,8 +13,6 @@ import type { Metrics } from "../metrics/metrics.ts";
 import { SLOTS } from "./slots.ts";
 
 export const queueNames = ["sweep", "upkeep", "deliver", "digest"] as const;
-/** Queues of earlier builds, which had a scheduler for each shard in them. */
-const RETIRED_QUEUES = ["uptime", "details"];
 /** The jobs of the shards of a slot; `sweep` itself has sweeps of shards that no slot's queue sweeps. */
 type SlotQueue = `sweep-${number}`;
 export type QueueName = (typeof queueNames)[number] | SlotQueue;
@@ -122,14 +120,6 @@ export class Queues {
   /** Removes a job scheduler. */
   async stop(name: string, id: string): Promise<void> {
     await this.#queue(name).removeJobScheduler(id);
-  }
-
-  /** Removes what waits in the queues of earlier builds, and their schedulers. */
-  async removeRetired(): Promise<void> {
-    for (const name of RETIRED_QUEUES) {
-      for (const id of await this.schedulers(name)) await this.stop(name, id);
-      await this.#queue(name).drain(true);
-    }
   }
 
   /** Ids of the queue's job schedulers. */

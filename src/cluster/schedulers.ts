@@ -23,7 +23,7 @@ interface PeriodicJob {
 
 interface SchedulersDeps {
   readonly clock: Clock;
-  readonly queues: Pick<Queues, "every" | "stop" | "schedulers" | "removeRetired" | "waiting" | "add">;
+  readonly queues: Pick<Queues, "every" | "stop" | "schedulers" | "waiting" | "add">;
   readonly assigned: Pick<Assigned, "known" | "shards">;
   readonly statusIntervalMs: number;
   readonly inventoryIntervalMs: number;
@@ -126,9 +126,7 @@ export class Schedulers {
   async #stopOthers(wantedIds: ReadonlySet<string>): Promise<void> {
     const { queues, assigned } = this.#deps;
     if (!assigned.known()) return;
-    await queues.removeRetired();
-    // Schedulers in `sweep` itself are those of an earlier build, one for each shard.
-    for (const queue of ["sweep", "upkeep", ...slotQueues] as const) {
+    for (const queue of ["upkeep", ...slotQueues] as const) {
       for (const id of await queues.schedulers(queue)) {
         if (!wantedIds.has(`${queue}/${id}`)) await queues.stop(queue, id);
       }
@@ -146,7 +144,6 @@ function jobsOf(deps: SchedulersDeps): PeriodicJob[] {
   const upkeep = (job: "inventory" | "fleet", everyMs: number): PeriodicJob => {
     return { queue: "upkeep", id: job, everyMs, data: { job }, subjects: [job] };
   };
-  // Earlier builds call the scheduler of sweeps so, and stop all others.
   const sweeps = { name: "sweep", id: "slot", subject: "shard", everyMs: statusIntervalMs };
   const kinds = [sweeps, ...slotJobs.map(({ name, everyMs }) => ({ name, id: name, subject: name, everyMs }))];
   const ofSlots = [...Map.groupBy(assigned.shards(), slotOf)].flatMap(([slot, own]) =>

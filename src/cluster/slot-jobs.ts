@@ -96,7 +96,6 @@ export class SlotJobs {
     await schedules.takeOver(slot);
   }
 
-  /** An earlier build's scheduler gives its job no name: it sweeps. */
   #beginJob(slot: number, name: unknown): void {
     const { assigned, sweep, slotJobs } = this.#deps;
     const shards = assigned.shards().filter((shard) => slotOf(shard) === slot);

@@ -42,8 +42,7 @@ export function createDigestStore(redis: Redis, keys: Keys) {
     /** Recipients whose mail server has accepted the digest of this period: a day and a week may end together. */
     async accepted(name: string, { from, to }: TimeRange): Promise<Set<string>> {
       const fields = (await redis.hkeys(keys.digest(name, to))).map((field) => field.split("\n"));
-      // A field without a beginning was written by an earlier version.
-      return new Set(fields.flatMap(([who = "", since]) => ((since ?? `${from}`) === `${from}` ? [who] : [])));
+      return new Set(fields.flatMap(([who = "", since]) => (since === `${from}` ? [who] : [])));
     },
     async accept(name: string, { from, to }: TimeRange, recipient: string, at: Instant, keepSeconds: number) {
       const key = keys.digest(name, to);

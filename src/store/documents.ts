@@ -22,16 +22,13 @@ export async function readDocument<State>(
   return { nonce: nonce ?? "", state: text ? decode(text) : empty };
 }
 
-/** Parses a document of one of these formats, `v`, the newest last. Throws StoreError `unreadable` for another one. */
-export function parseDocument<Document extends { readonly v: number }>(
-  text: string,
-  ...formats: readonly number[]
-): Document {
+/** Parses a document of this format, `v`. Throws StoreError `unreadable` for another one. */
+export function parseDocument<Document extends { readonly v: number }>(text: string, format: number): Document {
   const document = JSON.parse(text) as Document;
-  if (formats.includes(document.v)) return document;
+  if (document.v === format) return document;
   throw new StoreError(
     "unreadable",
-    `A stored document has format ${document.v}, this version of lenswatch reads ${formats.at(-1)}; run the version that wrote it, or set another redis.prefix.`,
+    `A stored document has format ${document.v}, this version of lenswatch reads ${format}; run the version that wrote it, or set another redis.prefix.`,
   );
 }
 

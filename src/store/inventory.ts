@@ -109,9 +109,7 @@ function toRow({ name, organisation, cameraServer, locationId, useUploadingSched
   return [name, organisation, cameraServer, locationId, useUploadingSchedule, timezone];
 }
 
-/** Earlier builds stored the recording itself. */
-function fromRow(id: string, row: Row | Recording): Recording {
-  if ("id" in row) return row;
+function fromRow(id: string, row: Row): Recording {
   const [name, organisation, cameraServer, locationId, useUploadingSchedule, timezone] = row;
   return { id, name, organisation, cameraServer, locationId, useUploadingSchedule, timezone };
 }
@@ -176,7 +174,7 @@ function createNames() {
   function keepRow(of: NamesWrite["of"], id: string, row: string | null): void {
     if (of === "locations") {
       if (row !== null) locations.set(id, JSON.parse(row) as Location);
-    } else if (row !== null) keepRecording(fromRow(id, JSON.parse(row) as Row | Recording));
+    } else if (row !== null) keepRecording(fromRow(id, JSON.parse(row) as Row));
     else if ([recent, earlier].filter((kept) => kept.delete(id)).length > 0) revision++;
   }
 

@@ -17,7 +17,6 @@ import type { Instant } from "../lib/clock.ts";
 import { parseDocument } from "./documents.ts";
 
 const FORMAT = 3;
-const WHOLE_FORMAT = 2;
 const STATUSES = ["online", "offline", "degraded"] as const;
 /** Before the id of a location: a field of its own. */
 const LOCATION = "l:";
@@ -54,21 +53,12 @@ interface Heartbeat {
   readonly q?: readonly Maybe[] | undefined;
 }
 
-/** Before format 3 `d` had it all: the location of a row by its place in `l`. */
-interface WholeDocument {
-  readonly v: number;
-  readonly t: Instant;
-  readonly g?: readonly number[] | undefined;
-  readonly l: readonly ([string] | [string, AlertStates])[];
-  readonly r: readonly Row[];
-}
-
 /** A shard as it is in Redis. */
 export interface StoredShard {
   /** "" where nothing is stored. */
   readonly nonce: string;
   readonly state: ShardState;
-  /** Of the last write of a location; "" in an older format. */
+  /** Of the last write of a location. */
   readonly written: string;
 }
 
@@ -182,8 +172,7 @@ function toOutageRow({ from, until }: ReportedOutage, t: Instant): [number, Mayb
 export function decodeShard(fields: Readonly<Record<string, string>>): StoredShard {
   const { n: nonce = "", d: text } = fields;
   if (text === undefined) return { nonce, state: emptyShard, written: "" };
-  const document = parseDocument<Heartbeat | WholeDocument>(text, WHOLE_FORMAT, FORMAT);
-  if ("l" in document) return { nonce, state: fromWhole(document), written: "" };
+  const document = parseDocument<Heartbeat>(text, FORMAT);
   const states: RecordingState[] = [];
   const locations = new Map<string, LocationState>();
   for (const [field, json] of Object.entries(fields)) {
@@ -201,8 +190,8 @@ export function decodeShard(fields: Readonly<Record<string, string>>): StoredSha
 
 /** The shard of this nonce and document, where no location was written since `known`; else undefined. */
 export function decodeMoves(nonce: string, text: string, { state, written }: StoredShard): StoredShard | undefined {
-  const document = parseDocument<Heartbeat | WholeDocument>(text, WHOLE_FORMAT, FORMAT);
-  if ("l" in document || document.w !== written) return undefined;
+  const document = parseDocument<Heartbeat>(text, FORMAT);
+  if (document.w !== written) return undefined;
   return fromHeartbeat(nonce, document, { rows: Rows.of(state), locations: state.locations });
 }
 
@@ -217,19 +206,6 @@ function fromHeartbeat(
   const qualities = Float64Array.from(m, (_, i) => q[i] ?? Number.NaN);
   const recordings = rows.after({ sweptAt: t, states: rows.states, moves, qualities });
   return { nonce, written: w, state: { sweptAt: t, slowGaps: g, recordings, locations } };
-}
-
-function fromWhole({ t, g, l, r }: WholeDocument): ShardState {
-  const locations = new Map(l.map(([id, alerts]) => [id, { id, alerts }]));
-  const states = r.map((row) => {
-    const state = fromRow(row, l[row[1]]?.[0] ?? "", t);
-    // It said how long the outage was, not when it began.
-    const { from, until } = state.outage ?? {};
-    return from === undefined || until === undefined
-      ? state
-      : { ...state, outage: { from: until - (t - from), until } };
-  });
-  return { sweptAt: t, slowGaps: g, recordings: mapOf(states), locations };
 }
 
 function mapOf(states: readonly RecordingState[]): Map<string, RecordingState> {

@@ -85,8 +85,6 @@ export function createUptimeStore(redis: Redis, keys: Keys) {
 
 interface FiguresDocument extends Omit<StoredFigures, "schedules"> {
   readonly schedules: Readonly<Record<string, ScheduleRow>>;
-  /** The figures of earlier builds, which find none here. */
-  readonly windows: readonly (readonly [Figure, Readonly<Record<string, number>>])[];
 }
 
 /** Zone, hours of the week, and the newest bucket: from, to, within. */
@@ -94,7 +92,7 @@ type ScheduleRow = readonly [string, string] | readonly [string, string, number,
 
 function encodeFigures({ schedules, ...figures }: StoredFigures): string {
   const rows = Object.fromEntries([...schedules].map(([id, schedule]) => [id, toRow(schedule)]));
-  return JSON.stringify({ ...figures, schedules: rows, windows: [] } satisfies FiguresDocument);
+  return JSON.stringify({ ...figures, schedules: rows } satisfies FiguresDocument);
 }
 
 function toRow({ timezone, hours, current }: KnownSchedule): ScheduleRow {
@@ -103,12 +101,8 @@ function toRow({ timezone, hours, current }: KnownSchedule): ScheduleRow {
 }
 
 function decodeFigures(text: string): StoredFigures {
-  const { at, schedules = {}, windows = [], ...stored } = JSON.parse(text) as Partial<FiguresDocument>;
-  const ids = stored.ids ?? [...new Set(windows.flatMap(([, ratios]) => Object.keys(ratios)))];
-  const columns =
-    stored.columns ?? windows.map(([figure, ratios]) => [figure, ids.map((id) => ratios[id] ?? null)] as const);
-  const known = new Map(Object.entries(schedules).map(([id, row]) => [id, fromRow(row)]));
-  return { at: at ?? 0, ids, columns, schedules: known };
+  const { schedules, ...stored } = JSON.parse(text) as FiguresDocument;
+  return { ...stored, schedules: new Map(Object.entries(schedules).map(([id, row]) => [id, fromRow(row)])) };
 }
 
 function fromRow([timezone, hours, from, to, within]: ScheduleRow): KnownSchedule {

@@ -1,4 +1,3 @@
-import { Queue } from "bullmq";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { Queues } from "../../src/cluster/queues.ts";
@@ -55,20 +54,6 @@ describeWithRedis("queues", () => {
     await queues.work("upkeep", 1, async ({ data }) => void (data.shard === 2 && resolve()));
     await done;
     expect(await queues.waiting("upkeep")).toEqual(new Set<string>());
-  });
-
-  it("what waits in those of an earlier build is removed, and their schedulers", async () => {
-    const connection = new Redis(redis.url);
-    const old = new Queue("uptime", { prefix: "{queues}", connection });
-    for (const shard of [0, 1]) await old.upsertJobScheduler(`uptime-${shard}`, { every: 60_000 }, { data: { shard } });
-    await old.add("uptime", { shard: 1, past: [] });
-    await old.add("uptime", { shard: 1 }, { delay: 60_000 });
-    await Promise.all([queues.removeRetired(), queues.removeRetired()]);
-    expect(await old.getJobCounts("waiting", "active", "delayed")).toEqual({ waiting: 0, active: 0, delayed: 0 });
-    const left = await connection.keys("{queues}:uptime:*");
-    expect(left.filter((key) => !/:(?:meta|id|events|marker)$/.test(key))).toEqual([]);
-    await old.close();
-    connection.disconnect();
   });
 
   it("a sweep that waits for a worker for long is one job, however often schedulers are revived", async () => {

@@ -25,7 +25,6 @@ function notebook() {
         void calls.push(["every", queue, id, everyMs, ...(offsetMs ? [offsetMs] : [])]),
       stop: async (queue: string, id: string) => void calls.push(["stop", queue, id]),
       schedulers: async (queue: string) => schedulers[queue] ?? [],
-      removeRetired: async () => void calls.push(["remove retired"]),
       waiting: async () => new Set<string>(),
       add: async (queue: string, data: object, options: object = {}) => void calls.push(["add", queue, data, options]),
     },
@@ -117,7 +116,6 @@ it("a shard that lost all its locations is swept a last time; before they are kn
   const attempts = new Map(["shard:0", "uptime:7", "shard:7"].map((subject) => [subject, good(T0)]));
   await known.assert(attempts);
   expect(known.took().filter(([what]) => what !== "every")).toEqual([
-    ["remove retired"],
     ["stop", "sweep-7", "slot-7"],
     ["add", "sweep", { shard: 7 }, { id: "shard-7" }],
   ]);
@@ -125,13 +123,6 @@ it("a shard that lost all its locations is swept a last time; before they are kn
   unknown.schedulers["sweep-0"] = ["slot-0"];
   await unknown.assert(attempts);
   expect(unknown.took().filter(([what]) => what !== "every")).toEqual([]);
-});
-
-it("the schedulers of an earlier build, one for each shard, are stopped", async () => {
-  const { assert, took, schedulers } = schedulesOf([["north", 0]]);
-  schedulers.sweep = ["shard-0"];
-  await assert(new Map([["shard:0", good(T0)]]));
-  expect(took().filter(([what]) => what !== "every")).toEqual([["remove retired"], ["stop", "sweep", "shard-0"]]);
 });
 
 it("a slot is begun again with all its jobs once none of its shards was swept, and swept at once", async () => {

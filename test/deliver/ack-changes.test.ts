@@ -149,13 +149,6 @@ describe("an acknowledgement", () => {
     ]);
   });
 
-  test("stored by an earlier version is read", async () => {
-    const { note, withdraw, kept } = open({ at: T0 - HOUR, author: "ana", comment: "" });
-    expect(await note("ben", "the fuse?")).toMatchObject({ outcome: "done" });
-    expect(await withdraw()).toMatchObject({ outcome: "done" });
-    expect(kept.ack?.notes).toHaveLength(1);
-  });
-
   test("has so many notes of so many characters", async () => {
     const { acknowledge, note, kept } = open();
     expect(await note("ben", "x")).toEqual({ outcome: "not_acknowledged" });

@@ -149,11 +149,4 @@ describe("the quality of 90 days", () => {
     const days = known(history, FIRST + 23 * DAY);
     expect(days.map(({ at }) => (at - FIRST) / DAY)).toEqual([1, 2, 20, 21]);
   });
-
-  test("begins with the week of hours that an older version stored", () => {
-    const history = noted(undefined, 7 * 24, () => 0.8);
-    const { hour = 0, levels = "" } = history ?? {};
-    const days = known(noteQuality({ hour, levels }, 0.8, FIRST + 7 * DAY), FIRST + 7 * DAY);
-    expect(days).toHaveLength(7);
-  });
 });

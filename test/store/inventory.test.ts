@@ -7,6 +7,9 @@ import { useTestStore } from "./fixtures.ts";
 const recording = (id: string, name = id): Recording => aRecording(id, { name, locationId: "loc" });
 const location = (id: string, name?: string) => ({ id, name, timezone: undefined });
 
+/** As it is in Redis. */
+const stored = (name: string) => JSON.stringify([name, "", "", "", false, "UTC"]);
+
 describeWithRedis("names", () => {
   const testStore = useTestStore();
 
@@ -55,7 +58,7 @@ describeWithRedis("names", () => {
     await inventory.forget(["b"]);
     await other.follow();
     expect(other.recording("b")).toBeUndefined();
-    await testStore().redis.hset(testStore().store.keys.recordings, "a", JSON.stringify(recording("a", "unseen")));
+    await testStore().redis.hset(testStore().store.keys.recordings, "a", stored("unseen"));
     await other.follow();
     expect(other.recording("a")?.name).toBe("renamed");
   });
@@ -70,7 +73,7 @@ describeWithRedis("names", () => {
     expect(other.recording("a")?.name).toBe("119");
     expect(await testStore().redis.llen(keys.namesLog)).toBe(100);
     await testStore().redis.del(keys.namesRevision, keys.namesLog);
-    await testStore().redis.hset(keys.recordings, "a", JSON.stringify(recording("a", "of another Redis")));
+    await testStore().redis.hset(keys.recordings, "a", stored("of another Redis"));
     await testStore().redis.hdel(keys.recordings, "b");
     await other.follow();
     expect(other.recording("a")?.name).toBe("of another Redis");

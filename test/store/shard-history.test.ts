@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { RecordingState, ShardState } from "../../src/health/shard-state.ts";
-import { decodeShard, encodeShard } from "../../src/store/shard-document.ts";
+import { encodeShard } from "../../src/store/shard-document.ts";
 import { anAlertState, aRecordingState } from "../support/fixtures.ts";
 import { storedAgain } from "../support/shard-hash.ts";
 
@@ -42,27 +42,4 @@ test("a recording that always was the same takes no room for them", () => {
   const [, location = ""] = encodeShard(shard(recording()), "token").more;
   expect(JSON.parse(location).r[0]).toHaveLength(9);
   expect(storedAgain(shard(recording())).recordings.get("a")).toEqual(recording());
-});
-
-test.each([
-  ["without any", "", {}],
-  [
-    "with all of them",
-    `,${JSON.stringify(ALERTS)},[5000,0,900000,9,2,300000,3],[60000,4000]`,
-    {
-      alerts: ALERTS,
-      history: { sampledAt: NOW - 5_000, stretches: HISTORY.stretches.slice(0, 2) },
-      outage: { from: NOW - 64_000, until: NOW - 4_000 },
-    },
-  ],
-])("a document of format 2, %s, is read", (_, more, had) => {
-  const d = `{"v":2,"t":${NOW},"g":[7],"l":[["L0",${JSON.stringify(ALERTS)}],["L1"]],"r":[["a",1,0,0,1,2,2,0.9,0${more}]]}`;
-  const { nonce, state } = decodeShard({ n: "x", d });
-  expect(nonce).toBe("x");
-  expect(state).toMatchObject({ sweptAt: NOW, slowGaps: [7] });
-  expect(state.recordings.get("a")).toEqual(recording(had));
-  expect([...state.locations.values()]).toEqual([
-    { id: "L0", alerts: ALERTS },
-    { id: "L1", alerts: undefined },
-  ]);
 });

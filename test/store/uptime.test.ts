@@ -261,22 +261,6 @@ describeWithRedis("uptime", () => {
     expect(["a", "b"].map((id) => uptime.schedule(id))).toEqual([undefined, shop]);
   });
 
-  it("figures and schedules that an earlier build stored are read, and asked for again", async () => {
-    const { redis, store, prefix } = testStore();
-    const windows = [
-      [DAY, { a: 0.5 }],
-      [HOUR, { a: 0.7, b: 0.2 }],
-    ];
-    const older = { at: T0, windows, schedules: { a: ["UTC", "1".repeat(168)] } };
-    await redis.hset(`{${prefix}}:figures:0`, { n: "1", d: JSON.stringify(older) });
-    await store.uptime.saveFigures(1, T0, new Map([[DAY, new Map()]]));
-    await store.uptime.refreshFigures([0], T0);
-    const figures = [DAY, HOUR].map((figure) => ["a", "b"].map((id) => store.uptime.figure(id, figure)));
-    expect([...figures, store.uptime.schedule("a")?.timezone]).toEqual([[0.5, undefined], [0.7, 0.2], "UTC"]);
-    expect(await store.uptime.lackingFigures([0, 1, 2], [DAY])).toEqual([0]);
-    expect(await store.uptime.lackingFigures([0, 1, 2], [DAY, HOUR])).toEqual([0, 1]);
-  });
-
   it("figures of shards that come and go are those that were stored last", async () => {
     const { uptime } = testStore().store;
     const id = (n: number) => `r${n}`;
