@@ -11,6 +11,7 @@ import {
   type ListedAlert,
   rankOf,
   readActiveAlerts,
+  readCauseLines,
 } from "./cli/active-alerts.ts";
 import { type CommandIo, localTimes, print, type Written } from "./cli/command.ts";
 import { asksDaemon, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
@@ -26,7 +27,10 @@ export function alertsCommand(io: CommandIo, clock: Clock = systemClock): Comman
     .option("--inhibited", "include inhibited alerts");
   const asking = asksDaemon(command, "lenswatch alerts --url http://127.0.0.1:9595", "table");
   return asking.action(async (options: AlertsOptions) => {
-    const all = await withDaemon(options, io, readActiveAlerts);
+    const { all, causes } = await withDaemon(options, io, async (daemon) => {
+      const all = await readActiveAlerts(daemon);
+      return { all, causes: options.output === "table" && all.length > 0 ? await readCauseLines(daemon) : "" };
+    });
     const isShown = ({ status: { silencedBy, inhibitedBy } }: ListedAlert) =>
       (options.silenced || silencedBy.length === 0) && (options.inhibited || inhibitedBy.length === 0);
     const alerts = all.filter(isShown).sort((a, b) => Date.parse(a.startsAt) - Date.parse(b.startsAt));
@@ -34,7 +38,7 @@ export function alertsCommand(io: CommandIo, clock: Clock = systemClock): Comman
       const headline = all.length === 0 ? "No active alerts." : withOptions(headlineText(all));
       const columns = columnsAt(clock.now(), localTimes(clock.now(), io.env));
       const table = renderGroups(columns, groupsOf(alerts), tableTarget(io));
-      return `${headline}\n${table && `\n${table}`}`;
+      return `${headline}\n${causes}${table && `\n${table}`}`;
     });
   });
 }

@@ -17,6 +17,7 @@ import {
   type ListedAlert,
   rankOf,
   readActiveAlerts,
+  readCauseLines,
 } from "./cli/active-alerts.ts";
 import { ackText, type CommandIo, fail, localTimes, print, unknownMessage, type Written } from "./cli/command.ts";
 import { asksDaemon, type Daemon, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
@@ -87,7 +88,8 @@ async function tableText(daemon: Daemon, options: StatusOptions, io: CommandIo, 
   const table = renderGroups(columnsAt(now, activeBy(active), at), groups, tableTarget(io));
   const shown = groups.reduce((sum, { rows }) => sum + rows.length, 0);
   const body = rows.length === 0 ? "No matching recordings.\n" : `${table}${table && "\n"}${summary(rows, shown)}\n`;
-  return { text: `${isWhole ? `${headlineText(active)}.\n\n` : ""}${body}${note}`, unknown };
+  const causes = isWhole && active.length > 0 ? await readCauseLines(daemon) : "";
+  return { text: `${isWhole ? `${headlineText(active)}.\n${causes}\n` : ""}${body}${note}`, unknown };
 }
 
 /** The message for a location that does not exist: an empty list would look like good news. */

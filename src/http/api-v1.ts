@@ -5,6 +5,7 @@ import { originOf } from "./principal.ts";
 import { parseQuery, parseRequestBody } from "./query.ts";
 import { acknowledge, note, withdraw } from "./v1/acknowledgement.ts";
 import { listAudit } from "./v1/audit.ts";
+import { listClusters } from "./v1/clusters.ts";
 import { listIncidents } from "./v1/incidents.ts";
 import { listLocations } from "./v1/locations.ts";
 import { openApiDocument } from "./v1/openapi.ts";
@@ -20,6 +21,7 @@ export const operations: readonly Operation[] = [
   listRecordings,
   getTimeline,
   listLocations,
+  listClusters,
   listIncidents,
   getReport,
   acknowledge,

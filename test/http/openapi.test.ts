@@ -89,6 +89,8 @@ const asked = [
   ["get", "/api/v1/recordings/{id}/timeline", "/api/v1/recordings/rec-1/timeline?since=today", 400],
   ["get", "/api/v1/locations", "/api/v1/locations?location=leeds", 200],
   ["get", "/api/v1/locations", "/api/v1/locations?colour=red", 400],
+  ["get", "/api/v1/clusters", "/api/v1/clusters", 200],
+  ["get", "/api/v1/clusters", "/api/v1/clusters?limit=0", 400],
   ["get", "/api/v1/incidents", "/api/v1/incidents", 200],
   ["get", "/api/v1/incidents", "/api/v1/incidents?since=1", 400],
   ["get", "/api/v1/report", "/api/v1/report?period=1d", 200],

@@ -5,7 +5,7 @@ import type { Instant } from "../../lib/clock.ts";
 import { count, nameOf } from "../../lib/format.ts";
 import { span } from "../../lib/when.ts";
 import { ackText, type Written } from "./command.ts";
-import type { Daemon } from "./daemon.ts";
+import { type Daemon, DaemonError } from "./daemon.ts";
 
 /** As in Alertmanager's API; fields that are not shown are kept for JSON. */
 const Active = z.looseObject({
@@ -28,6 +28,26 @@ export type ListedAlert = z.infer<typeof Active>;
 /** The suppressed ones too. Throws DaemonError. */
 export function readActiveAlerts(daemon: Daemon): Promise<ListedAlert[]> {
   return daemon.get("/api/v2/alerts", { active: "true", silenced: "true", inhibited: "true" }, z.array(Active));
+}
+
+/** Without fields that a later daemon adds. */
+const ClusterRow = z.object({ text: z.string(), cause: z.object({ text: z.string() }).nullable() });
+const MOST_CAUSES = 3;
+
+const WorstClusters = z.object({ items: z.array(ClusterRow) });
+
+/** What explains the worst clusters of them, a line each; nothing where that cannot be read, as by an older daemon. */
+export async function readCauseLines(daemon: Daemon): Promise<string> {
+  // Without the next pages: each takes as long as the first one.
+  const { items } = await daemon.get("/api/v1/clusters", { limit: "1000" }, WorstClusters).catch((thrown: unknown) => {
+    if (thrown instanceof DaemonError) return { items: [] };
+    throw thrown;
+  });
+  const explained = items.flatMap(({ text, cause }) => (cause ? [`${text}: ${cause.text}.`] : []));
+  return explained
+    .slice(0, MOST_CAUSES)
+    .map((line) => `${nameOf(line, "", 300)}\n`)
+    .join("");
 }
 
 /** Without anything else that suppresses it, an alert is outside its recording's schedule. */

@@ -64,7 +64,7 @@ export function* boardOf(data: PageData): Generator<void, Omit<Board, "locations
 }
 
 /** Trouble of lenswatch itself first; then by the worst alert in it. */
-function entrySortKey({ alerts }: BoardEntry): string {
+export function entrySortKey({ alerts }: BoardEntry): string {
   let worst = "";
   for (const alert of alerts) {
     const key = `${isOfLenswatch(alert) ? 0 : 1}${alertSortKey(alert)}`;

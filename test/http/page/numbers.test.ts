@@ -129,15 +129,20 @@ function outageOf(seed: number) {
 
 const CLAUSE = /(?:all \d+|\d+ of \d+) recordings of camera server edge-7(?:, no other)?/gi;
 
-test("page and every message say the same of what alerts share", async () => {
+test("page, API, command line and every message say the same of what alerts share", async () => {
   let now = outageOf(0);
-  const { address } = await serve({ fleet: async () => now.fleet, alerts: async () => now.alerts });
+  const { address, json } = await serve({ fleet: async () => now.fleet, alerts: async () => now.alerts });
   const said = new Set<string>();
   for (let seed = 1; seed <= 12; seed++) {
     now = outageOf(seed);
     const clausesIn = (text: string) => [...new Set(text.match(CLAUSE)?.map((one) => one.toLowerCase()))];
     const page = clausesIn(shownText(await (await fetch(address)).text()).join("\n"));
     for (const clause of page) said.add(clause.replace(/\d+(?= of| rec)/g, "n"));
+
+    const rows = ((await json("/api/v1/clusters")).body as { items: { cause: { text: string } | null }[] }).items;
+    expect(clausesIn(rows.map(({ cause }) => cause?.text).join()), "API").toEqual(page);
+    for (const command of ["alerts", "status"])
+      expect(clausesIn((await lenswatch([command, "--url", address])).stdout), command).toEqual(page);
 
     const known = { log: silentLogger, fleet: async () => now.fleet, suppressed: async () => now.alerts };
     const firing = now.alerts.map(({ alert }) => ({ ...alert, fingerprint: "00", isNew: true }));
