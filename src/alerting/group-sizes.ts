@@ -42,8 +42,8 @@ function* groupSizes(fleet: FleetSnapshot, alerts: readonly Alert[]): Generator<
   }
   const addRows = function* (of: keyof Size, rows: Iterable<FleetRow>) {
     let n = 0;
-    for (const { state } of rows) {
-      for (const label of groupLabels) add(of, label, labelOf(inventory.recording(state.id), label));
+    for (const { id } of rows) {
+      for (const label of groupLabels) add(of, label, labelOf(inventory.recording(id), label));
       if (++n % ROWS_PER_STEP === 0) yield;
     }
   };

@@ -83,9 +83,9 @@ function* recordingsIn(fleet: FleetSnapshot, places: ReadonlySet<string>, ids: R
   const found: Recording[] = [];
   const all = (yield* locationsOf(fleet)).values();
   let rows = 0;
-  for (const { state } of rowsAt(ids.size > 0 ? all : all.filter(({ id }) => places.has(id)))) {
+  for (const row of rowsAt(ids.size > 0 ? all : all.filter(({ id }) => places.has(id)))) {
     if (++rows % ROWS_PER_STEP === 0) yield;
-    if (ids.size === 0 || ids.has(state.id)) found.push(fleet.inventory.recording(state.id) ?? unnamed(state));
+    if (ids.size === 0 || ids.has(row.id)) found.push(fleet.inventory.recording(row.id) ?? unnamed(row));
   }
   return found;
 }

@@ -212,8 +212,7 @@ function* placesOf(fleet: FleetSnapshot): Generator<void, Place[]> {
   const { inventory } = fleet;
   const locations = new Map<string, Place>();
   const recordings: Place[] = [];
-  for (const { state } of rowsAt((yield* locationsOf(fleet)).values())) {
-    const { id, locationId } = state;
+  for (const { id, locationId } of rowsAt((yield* locationsOf(fleet)).values())) {
     if (recordings.length % ROWS_PER_STEP === 0) yield;
     const [recording, location] = [inventory.recording(id), inventory.location(locationId)];
     const timezone = knownZone(recording?.timezone, location?.timezone);
@@ -232,8 +231,9 @@ function* recordingsAt(fleet: FleetSnapshot, { id: wanted }: Place): Generator<v
   let rows = 0;
   for (const row of rowsAt(location ? [location] : all.values())) {
     if (++rows % ROWS_PER_STEP === 0) yield;
-    const { id, locationId, since } = row.state;
+    const { id, locationId } = row;
     if (id !== wanted && locationId !== wanted) continue;
+    const since = row.rows.states.since(row.place);
     here.push({ name: fleet.inventory.recording(id)?.name || id, status: statusOf(row, fleet), since });
   }
   return here;

@@ -130,9 +130,9 @@ function* groupSizes({ locations, inventory }: FleetStates): Generator<void, Rea
   const sizes = new Map<string, number>();
   const add = (key: string) => sizes.set(key, (sizes.get(key) ?? 0) + 1);
   let rows = 0;
-  for (const { state } of rowsAt(locations.values())) {
-    const recording = inventory.recording(state.id);
-    add(groupKey("location", recording?.locationId ?? state.locationId));
+  for (const { id, locationId } of rowsAt(locations.values())) {
+    const recording = inventory.recording(id);
+    add(groupKey("location", recording?.locationId ?? locationId));
     if (recording) add(groupKey("camera_server", recording.cameraServer));
     if (++rows % ROWS_PER_STEP === 0) yield;
   }
@@ -191,12 +191,12 @@ export async function addFleet(
 }
 
 function subjectOf(fleet: DigestFleet, row: FleetRow): DigestRecording {
-  const { id, locationId, since } = row.state;
+  const { id, locationId } = row;
   return {
     recording: fleet.inventory.recording(id) ?? { id, name: id, locationId, ...UNKNOWN },
     locationName: fleet.inventory.location(locationId)?.name ?? locationId,
     status: statusOf(row, fleet),
-    since,
+    since: row.rows.states.since(row.place),
   };
 }
 

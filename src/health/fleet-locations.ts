@@ -23,8 +23,8 @@ export interface FleetRow {
   readonly shard: number;
   readonly rows: Rows;
   readonly place: number;
-  /** Without what its last sweep moved. */
-  readonly state: RecordingState;
+  readonly id: string;
+  readonly locationId: string;
 }
 
 export type FleetLocations = ReadonlyMap<string, FleetLocation>;
@@ -42,7 +42,7 @@ export function* locationsOf(
   for (const [index, shard] of shards.entries()) {
     const rows = Rows.of(shard);
     const { locations, absent } = rows.counts(now, statusIntervalMs);
-    for (const place of absent) gone.push({ shard: index, rows, place, state: rows.states[place] as RecordingState });
+    for (const place of absent) gone.push(rowAt(index, rows, place));
     for (const [id, { counts, places }] of locations) {
       const { parts = NONE } = all.get(id) ?? {};
       if (parts.length > 0) changed.add(id);
@@ -52,38 +52,30 @@ export function* locationsOf(
     yield;
   }
   const moved = movedAway(gone, all, fleet.inventory);
-  for (const state of moved) changed.add(state.locationId);
+  for (const { locationId } of moved) changed.add(locationId);
   for (const id of changed) all.set(id, withoutDoubles(all.get(id) as FleetLocation, moved, fleet));
   return all;
 }
 
 /** Those not in the last answer of their shard that stand at the location where they are listed now. */
-function movedAway(
-  gone: readonly FleetRow[],
-  all: FleetLocations,
-  inventory: FleetSnapshot["inventory"],
-): Set<RecordingState> {
-  const moved = new Set<RecordingState>();
-  for (const { rows, state } of gone) {
-    const now = inventory.recording(state.id)?.locationId;
-    if (now === undefined || now === state.locationId) continue;
-    const isThere = all.get(now)?.parts.some((part) => part.rows !== rows && part.rows.has(state.id));
-    if (isThere) moved.add(state);
-  }
-  return moved;
+function movedAway(gone: readonly FleetRow[], all: FleetLocations, inventory: FleetSnapshot["inventory"]): FleetRow[] {
+  return gone.filter(({ rows, id, locationId }) => {
+    const now = inventory.recording(id)?.locationId;
+    if (now === undefined || now === locationId) return false;
+    return all.get(now)?.parts.some((part) => part.rows !== rows && part.rows.has(id));
+  });
 }
 
 function withoutDoubles(
   location: FleetLocation,
-  moved: ReadonlySet<RecordingState>,
+  moved: readonly FleetRow[],
   fleet: Pick<FleetSnapshot, "now" | "statusIntervalMs">,
 ): FleetLocation {
   const latest = new Map<string, FleetRow>();
   for (const row of rowsAt([location])) {
-    const { id } = row.state;
-    const other = latest.get(id);
-    if (moved.has(row.state) || (other && other.rows.readAt(other.place) >= row.rows.readAt(row.place))) continue;
-    latest.set(id, row);
+    const other = latest.get(row.id);
+    if (moved.some(({ rows, place }) => rows === row.rows && place === row.place)) continue;
+    if (!other || other.rows.readAt(other.place) < row.rows.readAt(row.place)) latest.set(row.id, row);
   }
   const counts = noCounts();
   for (const row of latest.values()) counts[statusOf(row, fleet)] += 1;
@@ -97,8 +89,7 @@ function withoutDoubles(
 /** The recordings of these locations. */
 export function* rowsAt(locations: Iterable<Pick<FleetLocation, "parts">>): Generator<FleetRow, void> {
   for (const { parts } of locations)
-    for (const { shard, rows, places } of parts)
-      for (const place of places) yield { shard, rows, place, state: rows.states[place] as RecordingState };
+    for (const { shard, rows, places } of parts) for (const place of places) yield rowAt(shard, rows, place);
 }
 
 /** The same, whole: with their last readings. */
@@ -106,13 +97,18 @@ export function statesAt(location: FleetLocation | undefined): RecordingState[] 
   return location ? [...rowsAt([location])].map(wholeOf) : [];
 }
 
-export function wholeOf({ rows, place, state }: FleetRow): RecordingState {
-  return rows.at(place) ?? state;
+export function rowAt(shard: number, rows: Rows, place: number): FleetRow {
+  const { ids, locationIds } = rows.states;
+  return { shard, rows, place, id: ids[place] as string, locationId: locationIds[place] as string };
+}
+
+export function wholeOf({ rows, place }: FleetRow): RecordingState {
+  return rows.at(place) as RecordingState;
 }
 
 export function statusOf(
-  { rows, place, state: { status } }: FleetRow,
+  { rows, place }: FleetRow,
   { now, statusIntervalMs }: Pick<FleetSnapshot, "now" | "statusIntervalMs">,
 ): RecordingStatus {
-  return currentStatus({ status, readAt: rows.readAt(place) }, now, statusIntervalMs);
+  return currentStatus({ status: rows.states.statuses[place], readAt: rows.readAt(place) }, now, statusIntervalMs);
 }

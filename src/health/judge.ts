@@ -113,19 +113,21 @@ class ShardEvaluation {
 
   #evaluateRow(reading: Reading): void {
     const place = this.#placeOf(reading.recordingId);
-    const known = this.#before.states[place];
     // The known string rather than an equal one: it is hashed already, and the new one need not be kept.
-    const id = known?.id ?? reading.recordingId;
+    const id = this.#before.states.ids[place] ?? reading.recordingId;
     if (this.#next.has(place, id) || this.#left.has(id)) return;
-    const isWatchedHere = known && reading.locationId === known.locationId && this.#isWatched(id, known.locationId);
-    if (isWatchedHere && !this.#context.elsewhere?.has(id) && this.#keepHealthy(place, known, reading)) return;
+    if (!this.#context.elsewhere?.has(id) && this.#keepHealthy(place, id, reading)) return;
     this.#evaluateOther(place, this.#before.at(place), reading);
   }
 
   /** A healthy recording, as it was before. */
-  #keepHealthy(place: number, known: RecordingState, reading: Reading): boolean {
-    const { id, locationId } = known;
-    if (!isGood(reading) || !this.#isHealthy(known, reading, locationId)) return false;
+  #keepHealthy(place: number, id: string, reading: Reading): boolean {
+    const { states } = this.#before;
+    const locationId = states.locationIds[place];
+    if (locationId === undefined || reading.locationId !== locationId || !this.#isWatched(id, locationId)) return false;
+    if (states.statuses[place] !== "online" || !isGood(reading)) return false;
+    const { alerts, history } = states.more(place);
+    if (alerts || history || !this.#isHealthy(id, reading)) return false;
     if (this.#isCounted && (this.#unread.has(locationId) || !this.#context.inSchedule(id))) return false;
     const isKept = this.#next.keep(place, reading.lastSeenAt, reading.averageQuality);
     if (isKept) this.#dealtWith++;
@@ -173,7 +175,8 @@ class ShardEvaluation {
       return this.#withAlerts(previous, { state, read: false, missing: false });
     }
     const state = afterReading(previous, reading, locationId, now, this.#historyAfter(previous, reading));
-    if (this.#isHealthy(previous, reading, locationId)) return state;
+    const wasHealthy = previous?.status === "online" && !previous.alerts && !previous.history;
+    if (wasHealthy && previous.locationId === locationId && this.#isHealthy(previous.id, reading)) return state;
     this.#noteChange(previous, state);
     return this.#withAlerts(previous, { state, read: true, missing: false });
   }
@@ -186,17 +189,12 @@ class ShardEvaluation {
     return recordStatus(previous, status, this.#moment.now, this.#context.intervalMs);
   }
 
-  /** Online as before, without changes or alerts, nothing below a threshold: no rule's condition is met. */
-  #isHealthy(
-    previous: RecordingState | undefined,
-    { status, averageQuality, lastSeenAt = Infinity }: GoodReading,
-    locationId: string,
-  ): boolean {
-    if (status !== "online" || previous?.status !== "online") return false;
-    if (previous.alerts || previous.history || previous.locationId !== locationId) return false;
+  /** Of one that was online, without changes or alerts: nothing is below a threshold, no rule's condition is met. */
+  #isHealthy(id: string, { status, averageQuality, lastSeenAt = Infinity }: GoodReading): boolean {
+    if (status !== "online") return false;
     if (averageQuality !== undefined && averageQuality < this.#rules.qualityFloor) return false;
     if (this.#moment.now - lastSeenAt >= this.#rules.lastSeenMs) return false;
-    return !this.#hasLowUptime(previous.id) && !this.#countsBadly("recording", previous.id);
+    return !this.#hasLowUptime(id) && !this.#countsBadly("recording", id);
   }
 
   #countsBadly(kind: SubjectKind, id: string): boolean {
@@ -260,7 +258,7 @@ class ShardEvaluation {
   /** Known recordings without a row. `complete`: every row named its recording, so absence proves something. */
   #evaluateMissing(complete: boolean, unread: ReadonlySet<string>): void {
     const absent: [place: number, RecordingState][] = [];
-    for (const [place, { id }] of this.#before.states.entries()) {
+    for (const [place, id] of this.#before.states.ids.entries()) {
       const state = this.#next.has(place, id) || this.#left.has(id) ? undefined : this.#before.at(place);
       if (!state) continue;
       const isUnread = unread.has(state.locationId);

@@ -82,10 +82,11 @@ export function membersOf(
 ): Members {
   const locations = new Map<string, Open>();
   const groups = [...labels].map((label) => [label, new Map<string, Open>()] as const);
-  for (const state of states) {
-    const recording = inventory.recording(state.id);
-    join(locations, state.locationId, state, recording);
-    for (const [label, byValue] of groups) join(byValue, labelOf(recording, label), state, recording);
+  for (const [place, id] of states.ids.entries()) {
+    const recording = inventory.recording(id);
+    const ids = { id, locationId: states.locationIds[place] as string };
+    join(locations, ids.locationId, ids, recording);
+    for (const [label, byValue] of groups) join(byValue, labelOf(recording, label), ids, recording);
   }
   const quiet = groups.map(([label, byValue]) => {
     byValue.delete("");
@@ -100,7 +101,7 @@ type Shared = Partial<Record<GroupLabel | "location_id", string>>;
 function join(
   all: Map<string, Open>,
   value: string,
-  { id, locationId }: RecordingState,
+  { id, locationId }: Pick<RecordingState, "id" | "locationId">,
   recording: Recording | undefined,
 ): void {
   const labels: SharedLabels = {

@@ -1,10 +1,11 @@
 /**
  * The recordings of a shard after a sweep, in a fixed order. What moves with every sweep is apart from what changes: a
- * recording whose sweep found nothing new keeps its object, and costs two numbers. Never changed once built.
+ * recording whose sweep found nothing new keeps its state, and costs two numbers. Never changed once built.
  */
 import type { Instant } from "../lib/clock.ts";
 import { countLabels, countRows, type LabelCounts, type ShardCounts } from "./shard-counts.ts";
 import type { Inventory, RecordingState, ShardState } from "./shard-state.ts";
+import { StateColumns } from "./state-columns.ts";
 
 /**
  * What the sweep moved, a number for each recording. NaN: nothing, its state has it all. PRESENT: it was in the answer,
@@ -15,16 +16,15 @@ const READ = 0;
 
 /** The same object while the same recordings stand at the same places, and none moved to another location. */
 interface Order {
-  readonly index: ReadonlyMap<string, number>;
-  /** Places by id, once somebody asked for them. */
-  sorted?: Uint32Array;
+  /** Places by id. */
+  readonly sorted: Uint32Array;
   /** Of a revision of the inventory, once somebody asked for them. */
   labels?: { readonly revision: number | undefined; readonly counts: LabelCounts };
 }
 
 interface Parts {
   readonly sweptAt: Instant;
-  readonly states: readonly RecordingState[];
+  readonly states: StateColumns;
   readonly order: Order;
   readonly moves: Float64Array;
   /** The average quality, NaN where the state has it. */
@@ -34,7 +34,7 @@ interface Parts {
 export class Rows implements ReadonlyMap<string, RecordingState> {
   readonly #parts: Parts;
   /** States with what moved, of those that were asked for: the same object each time. */
-  #whole: (RecordingState | undefined)[] | undefined;
+  readonly #whole = new Map<number, RecordingState>();
   #counted: (ShardCounts & { readonly at: Instant; readonly statusIntervalMs: number }) | undefined;
 
   constructor(parts: Parts) {
@@ -48,11 +48,11 @@ export class Rows implements ReadonlyMap<string, RecordingState> {
   }
 
   get size(): number {
-    return this.#parts.states.length;
+    return this.#parts.states.ids.length;
   }
 
-  /** The states that `moves` and `qualities` are added to: the same objects as before where nothing changed. */
-  get states(): readonly RecordingState[] {
+  /** The states that `moves` and `qualities` are added to: the same object as before where none changed. */
+  get states(): StateColumns {
     return this.#parts.states;
   }
 
@@ -67,13 +67,13 @@ export class Rows implements ReadonlyMap<string, RecordingState> {
   /** Of the last good reading. */
   readAt(i: number): Instant {
     const { states, moves, sweptAt } = this.#parts;
-    return (moves[i] ?? Number.NaN) >= READ ? sweptAt : (states[i]?.readAt ?? 0);
+    return (moves[i] ?? Number.NaN) >= READ ? sweptAt : states.readAt(i);
   }
 
   /** Whether the last answer was without it. */
   isAbsent(i: number): boolean {
     const { states, moves, sweptAt } = this.#parts;
-    return Number.isNaN(moves[i]) && states[i]?.presentAt !== sweptAt;
+    return Number.isNaN(moves[i]) && states.presentAt(i) !== sweptAt;
   }
 
   /** The recordings counted at `now`; the same object while nothing changes by time alone. */
@@ -104,71 +104,79 @@ export class Rows implements ReadonlyMap<string, RecordingState> {
     return new Rows({ ...parts, order: this.#parts.order });
   }
 
-  /** The whole state at a place. */
+  /** The whole state at a place; undefined where there is none. */
   at(i: number): RecordingState | undefined {
     const { states, moves, sweptAt } = this.#parts;
-    const state = states[i];
-    const move = moves[i] ?? Number.NaN;
-    if (!state || Number.isNaN(move)) return state;
-    this.#whole ??= new Array(states.length).fill(undefined);
+    const move = moves[i];
+    if (move === undefined) return undefined;
+    const known = this.#whole.get(i);
+    if (known) return known;
+    const state = states.at(i);
     const onlineSeenAt = move > READ ? move : state.onlineSeenAt;
-    this.#whole[i] ??= { ...state, ...this.movedAt(i), onlineSeenAt, presentAt: sweptAt };
-    return this.#whole[i];
+    const whole = Number.isNaN(move) ? state : { ...state, ...this.movedAt(i), onlineSeenAt, presentAt: sweptAt };
+    this.#whole.set(i, whole);
+    return whole;
   }
 
   /** What sweeps move of the state at a place, without the whole of it. */
   movedAt(i: number): Pick<RecordingState, "readAt" | "lastSeenAt" | "averageQuality"> {
-    const { states, moves, qualities, sweptAt } = this.#parts;
-    const state = states[i] as RecordingState;
+    const { states, moves, qualities } = this.#parts;
     const [move, quality] = [moves[i] ?? Number.NaN, qualities[i] ?? Number.NaN];
     return {
-      readAt: move >= READ ? sweptAt : state.readAt,
-      lastSeenAt: move > READ ? move : state.lastSeenAt,
-      averageQuality: Number.isNaN(quality) ? state.averageQuality : quality,
+      readAt: this.readAt(i),
+      lastSeenAt: move > READ ? move : states.lastSeenAt(i),
+      averageQuality: Number.isNaN(quality) ? states.averageQuality(i) : quality,
     };
   }
 
   /** Gives `find(id)`: its place, or −1. Ids in the order of the rows need no look-up. */
   finder(): (id: string) => number {
-    const { states } = this.#parts;
-    const { index } = this.#parts.order;
+    const { ids } = this.#parts.states;
     let ahead = 0;
     return (id) => {
-      const place = states[ahead]?.id === id ? ahead : (index.get(id) ?? -1);
+      const place = ids[ahead] === id ? ahead : this.#find(id);
       if (place >= 0) ahead = place + 1;
       return place;
     };
   }
 
-  /** The places of those with a greater id, by id. */
-  *placesAfter(id: string): Generator<number, void> {
+  #find(id: string): number {
+    const place = this.#parts.order.sorted[this.#firstFrom(id)] ?? -1;
+    return this.#parts.states.ids[place] === id ? place : -1;
+  }
+
+  /** The first of the sorted places with this id or a greater one. */
+  #firstFrom(id: string): number {
     const { states, order } = this.#parts;
-    const idAt = (place = 0) => states[place]?.id ?? "";
-    order.sorted ??= Uint32Array.from(states.keys()).sort((a, b) => (idAt(a) < idAt(b) ? -1 : 1));
-    let [from, to] = [0, states.length];
+    let [from, to] = [0, order.sorted.length];
     while (from < to) {
       const middle = (from + to) >> 1;
-      if (idAt(order.sorted[middle]) <= id) from = middle + 1;
+      if ((states.ids[order.sorted[middle] as number] as string) < id) from = middle + 1;
       else to = middle;
     }
-    yield* order.sorted.subarray(from);
+    return from;
+  }
+
+  /** The places of those with a greater id, by id. */
+  placesAfter(id: string): Uint32Array {
+    const first = this.#firstFrom(id);
+    return this.#parts.order.sorted.subarray(this.has(id) ? first + 1 : first);
   }
 
   has(id: string): boolean {
-    return this.#parts.order.index.has(id);
+    return this.#find(id) >= 0;
   }
 
   get(id: string): RecordingState | undefined {
-    const i = this.#parts.order.index.get(id);
-    return i === undefined ? undefined : this.at(i);
+    return this.at(this.#find(id));
   }
 
   keys(): MapIterator<string> {
-    return this.#parts.order.index.keys();
+    return this.#parts.states.ids.values();
   }
 
   *values(): MapIterator<RecordingState> {
-    for (const i of this.#parts.states.keys()) yield this.at(i) as RecordingState;
+    for (const i of this.#parts.states.ids.keys()) yield this.at(i) as RecordingState;
   }
 
   *entries(): MapIterator<[string, RecordingState]> {
@@ -184,67 +192,65 @@ export class Rows implements ReadonlyMap<string, RecordingState> {
   }
 }
 
-function rowsOf(sweptAt: Instant, states: readonly RecordingState[], moved: Partial<Parts> = {}): Rows {
-  const index = new Map(states.map(({ id }, i) => [id, i]));
-  const none = () => new Float64Array(states.length).fill(Number.NaN);
-  return new Rows({ sweptAt, states, order: { index }, moves: none(), qualities: none(), ...moved });
+function rowsOf(sweptAt: Instant, all: readonly RecordingState[], moved: Partial<Parts> = {}): Rows {
+  const states = StateColumns.of(all);
+  const idAt = (place: number) => states.ids[place] as string;
+  const sorted = Uint32Array.from(all.keys()).sort((a, b) => (idAt(a) < idAt(b) ? -1 : 1));
+  const none = () => new Float64Array(all.length).fill(Number.NaN);
+  return new Rows({ sweptAt, states, order: { sorted }, moves: none(), qualities: none(), ...moved });
 }
 
 /** Collects the rows of a sweep after those of the one before. */
 export class NextRows {
   readonly #before: Rows;
   readonly #sweptAt: Instant;
-  /** By place before; a hole where it is not there. */
-  readonly #states: (RecordingState | undefined)[];
+  /** By place before: 1 where it is still there. */
+  readonly #kept: Uint8Array;
+  /** Where more than times or quality differ. */
+  readonly #changed = new Map<number, RecordingState>();
   readonly #moves: Float64Array;
   readonly #qualities: Float64Array;
-  #kept = 0;
   #hasMoved = false;
   readonly #added = new Map<string, RecordingState>();
 
   constructor(before: Rows, sweptAt: Instant) {
     this.#before = before;
     this.#sweptAt = sweptAt;
-    this.#states = new Array(before.size).fill(undefined);
+    this.#kept = new Uint8Array(before.size);
     this.#moves = new Float64Array(before.size).fill(Number.NaN);
     this.#qualities = new Float64Array(before.size).fill(Number.NaN);
   }
 
   /** `place`: of the recording before, −1 where it is new. */
   has(place: number, id: string): boolean {
-    return place < 0 ? this.#added.has(id) : this.#states[place] !== undefined;
+    return place < 0 ? this.#added.has(id) : this.#kept[place] === 1;
   }
 
   /** One whose reading says nothing new, but when it was last seen and its quality; false where that is not so. */
   keep(place: number, lastSeenAt: Instant | undefined, averageQuality: number | undefined): boolean {
-    const state = this.#before.states[place];
-    if (!state || lastSeenAt === undefined || !(lastSeenAt > READ)) return false;
-    if (!this.#setQuality(place, state, averageQuality)) return false;
-    this.#set(place, state, lastSeenAt);
+    if (lastSeenAt === undefined || !(lastSeenAt > READ)) return false;
+    if (!this.#setQuality(place, this.#before.states.averageQuality(place), averageQuality)) return false;
+    this.#kept[place] = 1;
+    this.#moves[place] = lastSeenAt;
     return true;
   }
 
-  /** The whole state of a recording. The object of before is kept where only times or quality differ. */
+  /** The whole state of a recording. The state of before is kept where only times or quality differ. */
   put(place: number, state: RecordingState): void {
     if (place < 0) {
       this.#added.set(state.id, state);
       return;
     }
-    const before = this.#before.states[place];
-    if (before?.locationId !== state.locationId) this.#hasMoved = true;
-    const move = before && moveOf(before, state, this.#sweptAt);
-    if (before && move !== undefined && this.#setQuality(place, before, state.averageQuality))
-      this.#set(place, before, move);
-    else this.#set(place, state, Number.NaN);
+    const before = this.#before.states.at(place);
+    if (before.locationId !== state.locationId) this.#hasMoved = true;
+    const move = moveOf(before, state, this.#sweptAt);
+    const isKept = move !== undefined && this.#setQuality(place, before.averageQuality, state.averageQuality);
+    if (!isKept) this.#changed.set(place, state);
+    this.#kept[place] = 1;
+    this.#moves[place] = isKept ? move : Number.NaN;
   }
 
-  #set(place: number, state: RecordingState, move: number): void {
-    if (this.#states[place] === undefined) this.#kept++;
-    this.#states[place] = state;
-    this.#moves[place] = move;
-  }
-
-  #setQuality(place: number, { averageQuality: before }: RecordingState, quality: number | undefined): boolean {
+  #setQuality(place: number, before: number | undefined, quality: number | undefined): boolean {
     if (quality === before) return true;
     if (quality === undefined || before === undefined) return false;
     this.#qualities[place] = quality;
@@ -252,12 +258,13 @@ export class NextRows {
   }
 
   build(): Rows {
-    const sweptAt = this.#sweptAt;
+    const [sweptAt, before] = [this.#sweptAt, this.#before];
     const [moves, qualities] = [this.#moves, this.#qualities];
-    if (this.#added.size === 0 && this.#kept === this.#before.size && !this.#hasMoved)
-      return this.#before.after({ sweptAt, states: this.#states as RecordingState[], moves, qualities });
-    const places = [...this.#states.keys()].filter((place) => this.#states[place]);
-    const states = [...places.map((place) => this.#states[place] as RecordingState), ...this.#added.values()];
+    if (this.#added.size === 0 && !this.#hasMoved && this.#kept.every(Boolean))
+      return before.after({ sweptAt, states: before.states.with(this.#changed), moves, qualities });
+    const places = [...this.#kept.keys()].filter((place) => this.#kept[place]);
+    const kept = places.map((place) => this.#changed.get(place) ?? before.states.at(place));
+    const states = [...kept, ...this.#added.values()];
     const compact = (values: Float64Array) =>
       Float64Array.from(states, (_, i) => values[places[i] ?? -1] ?? Number.NaN);
     return rowsOf(sweptAt, states, { moves: compact(moves), qualities: compact(qualities) });
@@ -266,11 +273,15 @@ export class NextRows {
 
 /** What `state` moved since `before`; undefined where more than that differs. */
 function moveOf(before: RecordingState, state: RecordingState, sweptAt: Instant): number | undefined {
-  if (state === before) return Number.NaN;
-  if (state.presentAt !== sweptAt || !isSteady(before, state)) return undefined;
-  const { readAt, lastSeenAt, onlineSeenAt } = state;
+  if (!isSteady(before, state)) return undefined;
+  const { readAt, lastSeenAt, onlineSeenAt, presentAt } = state;
   const isSeenAsBefore = lastSeenAt === before.lastSeenAt && onlineSeenAt === before.onlineSeenAt;
-  if (readAt === before.readAt) return isSeenAsBefore ? PRESENT : undefined;
+  const isAsBefore = isSeenAsBefore && readAt === before.readAt;
+  if (presentAt !== sweptAt) {
+    const isSame = isAsBefore && presentAt === before.presentAt && state.averageQuality === before.averageQuality;
+    return isSame ? Number.NaN : undefined;
+  }
+  if (isAsBefore) return PRESENT;
   if (readAt !== sweptAt) return undefined;
   if (isSeenAsBefore) return READ;
   return lastSeenAt !== undefined && lastSeenAt === onlineSeenAt && lastSeenAt > READ ? lastSeenAt : undefined;

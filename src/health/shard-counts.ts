@@ -40,9 +40,10 @@ export function countRows(rows: Rows, now: Instant, statusIntervalMs: number): S
   const locations = new Map<string, { counts: Record<RecordingStatus, number>; places: number[] }>();
   const absent: number[] = [];
   let [readAt, mark, until] = [0, 0, Number.POSITIVE_INFINITY];
-  for (const [place, { locationId, status: last, since, alerts }] of rows.states.entries()) {
+  const { states } = rows;
+  for (const [place, locationId] of states.locationIds.entries()) {
     const read = rows.readAt(place);
-    const status = currentStatus({ status: last, readAt: read }, now, statusIntervalMs);
+    const status = currentStatus({ status: states.statuses[place], readAt: read }, now, statusIntervalMs);
     const here = locations.get(locationId) ?? { counts: noCounts(), places: [] };
     if (here.places.length === 0) locations.set(locationId, here);
     here.counts[status] += 1;
@@ -50,8 +51,9 @@ export function countRows(rows: Rows, now: Instant, statusIntervalMs: number): S
     if (rows.isAbsent(place)) absent.push(place);
     readAt = Math.max(readAt, read);
     if (status !== "unknown") until = Math.min(until, read + GAP_INTERVALS * statusIntervalMs + 1);
+    const { alerts } = states.more(place);
     const pending = alerts ? Object.values(alerts).filter(({ state }) => state === "pending").length : 0;
-    mark = (mark + markOf(since, status, pending)) | 0;
+    mark = (mark + markOf(states.since(place), status, pending)) | 0;
   }
   return { locations, readAt, absent, mark, until };
 }
@@ -65,8 +67,8 @@ export interface LabelCounts extends Readonly<Record<GroupLabel, ReadonlyMap<str
 export function countLabels({ states }: Rows, inventory: Inventory): LabelCounts {
   const counts = { camera_server: new Map(), organisation: new Map(), timezone: new Map() } as const;
   const organisationOf = new Map<string, string>();
-  for (const { id, locationId } of states) {
-    const recording = inventory.recording(id);
+  for (const [place, locationId] of states.locationIds.entries()) {
+    const recording = inventory.recording(states.ids[place] as string);
     for (const label of groupLabels) {
       const value = labelOf(recording, label);
       counts[label].set(value, (counts[label].get(value) ?? 0) + 1);

@@ -117,7 +117,7 @@ function createRows({ names, shards }: Kept, inventory: Inventory) {
     return rows.get(id);
   };
   const locationOf = createLocationNames(inventory);
-  const rowOf = (shard: number, { state: { id, locationId } }: Member, expected: Row | undefined): Row => {
+  const rowOf = (shard: number, { id, locationId }: Member, expected: Row | undefined): Row => {
     const row = expected?.id === id ? expected : find(shard, id);
     const recording = row && hasSameNames ? row.recording : inventory.recording(id)?.name || id;
     const location = locationOf(locationId);

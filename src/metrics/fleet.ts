@@ -158,9 +158,9 @@ function startCounts({ rules, otherAlerts }: FleetView) {
     for (const { labels, state } of listed) alerts.add([labels.alertname ?? "", labels.severity ?? "", state]);
   };
   addAlerts(otherAlerts);
-  const add = ({ state, status }: Member) => {
+  const add = ({ alerts: own, status }: Member) => {
     statuses[status]++;
-    if (state.alerts) addAlerts(Object.values(state.alerts));
+    if (own) addAlerts(Object.values(own));
   };
   return { statuses, alerts, addAlerts, add };
 }

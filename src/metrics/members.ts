@@ -23,8 +23,10 @@ export const ROWS_PER_BLOCK = 1_024;
 
 /** A recording as it is now, and what it counts towards. */
 export interface Member {
-  /** What of its state does not move with every sweep. */
-  readonly state: Pick<RecordingState, "id" | "locationId" | "alerts" | "history">;
+  readonly id: string;
+  readonly locationId: string;
+  readonly alerts: RecordingState["alerts"];
+  readonly history: RecordingState["history"];
   readonly lastSeenAt: RecordingState["lastSeenAt"];
   readonly averageQuality: RecordingState["averageQuality"];
   readonly status: RecordingStatus;
@@ -35,7 +37,7 @@ export interface Member {
 }
 
 /** Not online, with an alert, or with changes of its status that are not long ago. */
-export function isChanged({ state: { alerts, history }, status }: Member): boolean {
+export function isChanged({ alerts, history, status }: Member): boolean {
   return status !== "unknown" && (status !== "online" || alerts !== undefined || history !== undefined);
 }
 
@@ -105,29 +107,26 @@ export function createMembers() {
         for (const [shard, recordings] of found.fleet.entries()) {
           const rows = Rows.of({ sweptAt: 0, recordings });
           let row = 0;
-          for (const states of chunksOf(rows.states, ROWS_PER_BLOCK))
-            yield { shard, members: states.map((state) => memberOf(state, rows, snapshot, rosters[shard], row++)) };
+          for (const ids of chunksOf(rows.states.ids, ROWS_PER_BLOCK))
+            yield { shard, members: ids.map((id) => memberOf(id, rows, snapshot, rosters[shard], row++)) };
         }
       },
     };
   };
 }
 
-function memberOf(
-  state: RecordingState,
-  rows: Rows,
-  snapshot: FleetSnapshot,
-  roster: Roster | undefined,
-  row: number,
-): Member {
+function memberOf(id: string, rows: Rows, snapshot: FleetSnapshot, roster: Roster | undefined, row: number): Member {
   const { readAt, lastSeenAt, averageQuality } = rows.movedAt(row);
-  const status = currentStatus({ status: state.status, readAt }, snapshot.now, snapshot.statusIntervalMs);
+  const { states } = rows;
+  const status = currentStatus({ status: states.statuses[row], readAt }, snapshot.now, snapshot.statusIntervalMs);
   return {
-    state,
+    id,
+    locationId: states.locationIds[row] as string,
+    ...states.more(row),
     status,
     lastSeenAt,
     averageQuality,
-    uptime: status === "unknown" ? undefined : snapshot.overallUptime(state.id, DAY_MS),
+    uptime: status === "unknown" ? undefined : snapshot.overallUptime(id, DAY_MS),
     organisation: roster?.organisations[row] ?? "",
     cameraServer: roster?.cameraServers[row] ?? "",
   };

@@ -57,8 +57,8 @@ const kindNames = Object.keys(kinds) as Kind[];
 export function createTotals(inventory: Inventory, labelsOf: LabelsOf, mostGroups = MOST_GROUPS) {
   const groups = { location: createGroups(), organisation: createGroups(), camera_server: createGroups() };
 
-  function add({ state, status, averageQuality, uptime, organisation, cameraServer }: Member): void {
-    const location = groups.location.of(state.locationId);
+  function add({ locationId, status, averageQuality, uptime, organisation, cameraServer }: Member): void {
+    const location = groups.location.of(locationId);
     location.counts[status]++;
     groups.organisation.of(organisation).counts[status]++;
     groups.camera_server.of(cameraServer).counts[status]++;

@@ -116,10 +116,9 @@ async function countRecordings(
   const maybeYield = createYielder();
   for (const row of rowsAt((await runYielding(locationsOf(fleet))).values())) {
     await maybeYield();
-    const { state } = row;
     const isGood = isRecording(row, fleet);
-    if (isGood === undefined || inSchedule?.(state.id) === false) continue;
-    const labels = recordingLabels(state.id, state.locationId, fleet.inventory);
+    if (isGood === undefined || inSchedule?.(row.id) === false) continue;
+    const labels = recordingLabels(row.id, row.locationId, fleet.inventory);
     if (maintenanceOf(config.maintenance, labels as Labels, now)) continue;
     for (const slo of config.slos) {
       if (!matchesAll(slo.matchers, labels as Labels)) continue;
@@ -140,7 +139,7 @@ function nameFor({ recording = "", location = "" }: Labels): string {
 
 /** Missing recordings do not record; of others without a fresh status nothing is known. */
 function isRecording(row: FleetRow, fleet: FleetSnapshot): boolean | undefined {
-  const alerts = Object.values(row.state.alerts ?? {});
+  const alerts = Object.values(row.rows.states.more(row.place).alerts ?? {});
   if (alerts.some(({ state, facts }) => state === "firing" && facts.problem === "missing")) return false;
   const status = statusOf(row, fleet);
   return status === "unknown" ? undefined : status !== "offline";

@@ -214,9 +214,8 @@ class Sweeper {
     const named = all ? readings : fresh;
     const ids = named.map(({ recordingId }) => recordingId);
     await this.#deps.nameThem(all ? [...new Set([...before.recordings.keys(), ...ids])] : ids);
-    const alerting = Rows.of(before)
-      .states.filter(({ alerts }) => alerts)
-      .map(({ id }) => id);
+    const { states } = Rows.of(before);
+    const alerting = states.alerting().map((place) => states.ids[place] as string);
     const elsewhere = await this.#elsewhere(shard, new Set([...ids, ...alerting]), { attempts, now });
     const here = named.filter(({ recordingId }) => !elsewhere.has(recordingId));
     await this.#noteMoves(shard, here);

@@ -97,12 +97,8 @@ function changedLocations(before: ShardState, { recordings, locations }: ShardSt
     if (!known) return undefined;
     if (known.alerts !== location.alerts) changed.add(id);
   }
-  for (const [i, state] of rows.states.entries()) {
-    const known = old.states[i];
-    if (known === state) continue;
-    if (known?.locationId !== state.locationId) return undefined;
-    changed.add(state.locationId);
-  }
+  if (rows.states === old.states) return changed;
+  for (const [i, id] of rows.states.locationIds.entries()) if (!rows.states.isSame(i, old.states)) changed.add(id);
   return changed;
 }
 
@@ -117,11 +113,11 @@ function encodeLocations(
     documents.set(id, { t, ...(location && { a: location.alerts ?? null }), r: [] });
   }
   if (only?.size === 0) return [];
-  for (const [place, state] of rows.states.entries()) {
-    if (only && !only.has(state.locationId)) continue;
-    const document = documents.get(state.locationId) ?? { t, r: [] };
-    documents.set(state.locationId, document);
-    document.r.push(toRow(state, place, t));
+  for (const [place, locationId] of rows.states.locationIds.entries()) {
+    if (only && !only.has(locationId)) continue;
+    const document = documents.get(locationId) ?? { t, r: [] };
+    documents.set(locationId, document);
+    document.r.push(toRow(rows.states.at(place), place, t));
   }
   return [...documents];
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { locationsOf, statesAt, statusOf } from "../../src/health/fleet-locations.ts";
+import { locationsOf, rowAt, statesAt, statusOf } from "../../src/health/fleet-locations.ts";
 import { Rows } from "../../src/health/rows.ts";
 import { noCounts } from "../../src/health/shard-counts.ts";
 import { currentStatus, type RecordingState, type ShardState } from "../../src/health/shard-state.ts";
@@ -79,9 +79,7 @@ test("a shard is counted once until time alone changes a status", () => {
   const counted = one.counts(100, INTERVAL);
   expect(one.counts(130, INTERVAL)).toBe(counted);
   expect(one.counts(131, INTERVAL).locations.get("L1")?.counts.unknown).toBe(1);
-  expect(statusOf({ shard: 0, rows: one, place: 0, state: one.states[0] as RecordingState }, fleetAt(131, []))).toBe(
-    "unknown",
-  );
+  expect(statusOf(rowAt(0, one, 0), fleetAt(131, []))).toBe("unknown");
 });
 
 test("the mark of a shard changes with a status, its start and pending alerts, not with readings", () => {
@@ -99,7 +97,7 @@ test("places after an id are in the order of ids, whatever the order of the rows
     100,
     ["c", "a", "d", "b"].map((id) => aRecordingState(id)),
   );
-  const after = (id: string) => [...some.placesAfter(id)].map((place) => some.states[place]?.id);
+  const after = (id: string) => [...some.placesAfter(id)].map((place) => some.states.ids[place]);
   expect(after("")).toEqual(["a", "b", "c", "d"]);
   expect(after("b")).toEqual(["c", "d"]);
   expect(after("bb")).toEqual(["c", "d"]);

@@ -63,8 +63,8 @@ export { aRecording as recording } from "../support/fixtures.ts";
 export function deepFreeze<Value>(value: Value): Value {
   if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
   Object.freeze(value);
-  const parts =
-    value instanceof Rows ? value.states : value instanceof Map ? [...value.values()] : Object.values(value);
+  const isMap = value instanceof Rows || value instanceof Map;
+  const parts: unknown[] = isMap ? [...value.values()] : Object.values(value);
   for (const part of parts) deepFreeze(part);
   return value;
 }

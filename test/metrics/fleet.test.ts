@@ -411,7 +411,7 @@ test("of too many locations those that are online have no totals, and are counte
   const totals = createTotals(inventory, createGroupLabels(), 2);
   for (const [i, status] of (["online", "online", "offline", "unknown"] as const).entries())
     totals.add({
-      state: recordingState(`rec-${i}`, { locationId: `loc-${i}` }),
+      ...{ id: `rec-${i}`, locationId: `loc-${i}`, alerts: undefined, history: undefined },
       ...{ lastSeenAt: undefined, averageQuality: undefined },
       status,
       uptime: undefined,

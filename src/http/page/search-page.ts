@@ -85,7 +85,7 @@ export function* recordingListingOf(
   { cursor }: HomeQuery,
   matches: ReturnType<typeof recordingMatcher>,
 ): Generator<void, Listing<RecordingState>> {
-  const keyOf = (row: FleetRow) => (matches(row.state) ? recordingSortKey(wholeOf(row), fleet) : undefined);
+  const keyOf = (row: FleetRow) => (matches(row) ? recordingSortKey(wholeOf(row), fleet) : undefined);
   const listing = yield* listingOf(rowsAt(locations), { limit: RECORDINGS_A_PAGE, cursor }, keyOf);
   return { ...listing, items: listing.items.map(wholeOf) };
 }

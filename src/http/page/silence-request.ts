@@ -151,8 +151,8 @@ export function* previewOf(
   const isCovered = coverage(matchers, fleet.inventory);
   const scope = scopeOf(matchers);
   let covered = 0;
-  const visit = ({ state }: FleetRow) => {
-    if (isCovered(state)) covered += 1;
+  const visit = (row: FleetRow) => {
+    if (isCovered(row)) covered += 1;
   };
   if (scope !== "no recording") yield* eachRow(rowsAt(locations.values()), visit, 1);
   const warnings = [];
@@ -170,7 +170,7 @@ export function* previewOf(
 const OWN_LABELS = ["recording_id", "recording"];
 
 /** Whether later alerts of a recording could match. */
-function coverage(matchers: readonly Matcher[], inventory: Inventory): (state: FleetRow["state"]) => boolean {
+function coverage(matchers: readonly Matcher[], inventory: Inventory): (row: FleetRow) => boolean {
   const ofRecordings = matchers.filter(({ name }) => RECORDING_LABELS.has(name));
   const byLabel = [...Map.groupBy(ofRecordings, ({ name }) => name)].map(([name, all]) => {
     const known = new Map<string, boolean>();

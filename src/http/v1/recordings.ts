@@ -5,6 +5,7 @@ import {
   type FleetLocation,
   type FleetRow,
   locationsOf,
+  rowAt,
   rowsAt,
   statusOf,
   wholeOf,
@@ -93,8 +94,8 @@ function* recordingListing(fleet: FleetSnapshot, query: RecordingsQuery): Genera
     isWantedLocation(id, inventory.location(id)?.name);
   const locations = [...(yield* locationsOf(fleet)).values()].filter(hasWanted);
   const listing = yield* listingOf(rowsAt(locations), query, (row) => {
-    const { id } = row.state;
-    if (id <= cursor || !isWanted(id, inventory.recording(id)?.name) || !matches(row.state)) return undefined;
+    const { id } = row;
+    if (id <= cursor || !isWanted(id, inventory.recording(id)?.name) || !matches(row)) return undefined;
     return statuses.size === 0 || statuses.has(statusOf(row, fleet)) ? id : undefined;
   });
   return { items: listing.items.map(wholeOf), nextCursor: listing.nextCursor };
@@ -105,12 +106,12 @@ function* allListing({ shards }: FleetSnapshot, query: PageQuery): Generator<voi
   const { cursor = "" } = query;
   const runs = shards.values().map((shard, i) => rowsAfter(i, Rows.of(shard), cursor));
   const isNewer = (one: FleetRow, other: FleetRow) => one.rows.readAt(one.place) > other.rows.readAt(other.place);
-  const { items, nextCursor } = yield* pageOfRuns(runs, query, ({ state }) => state.id, isNewer);
+  const { items, nextCursor } = yield* pageOfRuns(runs, query, ({ id }) => id, isNewer);
   return { items: items.map(wholeOf), nextCursor };
 }
 
 function* rowsAfter(shard: number, rows: Rows, id: string): Generator<FleetRow> {
-  for (const place of rows.placesAfter(id)) yield { shard, rows, place, state: rows.states[place] as RecordingState };
+  for (const place of rows.placesAfter(id)) yield rowAt(shard, rows, place);
 }
 
 function rowOf(state: RecordingState, fleet: FleetSnapshot, handled: HandledAlerts): ApiRecording {
