@@ -3,7 +3,7 @@
  * that shrinks by more than a fifth, or to nothing, is rejected: the previous one stays, and an alert is raised.
  */
 import type { Config } from "../config/config.ts";
-import type { Location } from "../health/recording.ts";
+import type { Location, Recording } from "../health/recording.ts";
 import { unlessAborted } from "../lib/abort.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";
@@ -12,10 +12,13 @@ import { dayOf } from "../lib/when.ts";
 import type { Service } from "../service/service.ts";
 import type { Store } from "../store/store.ts";
 import type { PollContext } from "./commit.ts";
+import { createTurns } from "./rounds.ts";
 
 /** The share of the last accepted list that may be absent from a new one. */
 const MAX_SHRINK_RATIO = 0.2;
-const IDS_PER_REQUEST = 500;
+/** A day of a recording is 4 kB: an answer is parsed in a few milliseconds. */
+const IDS_PER_REQUEST = 100;
+const REQUESTS_AT_ONCE = 10;
 /** A recording without details is asked for again after this long. */
 const ASK_AGAIN_MS = 60_000;
 /** Evaluation waits this long for names, then goes on with ids. */
@@ -91,13 +94,21 @@ async function follow(deps: InventoryDeps, locations: readonly Location[], compl
 /** Gives `nameThem(ids)`: makes names known before labels are frozen; goes on without them after a short while. */
 function createNameThem({ clock, log, service, inventory }: InventoryDeps) {
   const askedAt = new Map<string, Instant>();
+  const inTurn = createTurns(REQUESTS_AT_ONCE);
 
   async function fetchNames(ids: readonly string[]): Promise<void> {
     const day = dayOf(clock.now(), "UTC");
-    for (const recids of chunksOf(ids, IDS_PER_REQUEST)) {
-      const { results } = await service.uptimes({ start: day, end: day, recids });
-      await inventory.saveRecordings(results.map(({ recording }) => recording));
-    }
+    const found: Recording[] = [];
+    const pages = chunksOf(ids, IDS_PER_REQUEST).map((recids) =>
+      inTurn(async () => {
+        const { results } = await service.uptimes({ start: day, end: day, recids });
+        for (const { recording } of results) found.push(recording);
+      }),
+    );
+    const asked = await Promise.allSettled(pages);
+    // In one write: replicas that are many writes behind read all names again.
+    await inventory.saveRecordings(found);
+    for (const page of asked) if (page.status === "rejected") throw page.reason;
     for (const id of ids) if (inventory.recording(id)) askedAt.delete(id);
   }
 

@@ -1,4 +1,5 @@
 /** Requests to the service and the token issuer: JSON both ways, replies bounded in size, errors as ServiceError. */
+import { setImmediate } from "node:timers/promises";
 import { type HttpClient, type HttpRequest, readBody } from "../lib/http-client.ts";
 import { hasTooManyValues } from "../lib/json-values.ts";
 import type { Redactor } from "../lib/redact.ts";
@@ -38,6 +39,7 @@ export function createSendRequest(deps: {
   readonly report: ReportDeviation;
 }): SendRequest {
   const { client, redactor } = deps;
+  let parsed = Promise.resolve();
   const failure = (thrown: unknown, url: string, signal: AbortSignal): unknown => {
     if (signal.aborted) return signal.reason;
     return thrown instanceof ServiceError ? thrown : unreachable(redactor.error(thrown), url);
@@ -54,7 +56,13 @@ export function createSendRequest(deps: {
     const reply = await client.send({ method, url, headers: all, body }, either).catch(orFail);
     return {
       ...reply,
-      text: () => readText(reply.body, deps).catch(orFail),
+      async text() {
+        const text = await readText(reply.body, deps).catch(orFail);
+        // Large replies that arrive together are parsed one after another, with others' work between them.
+        parsed = parsed.then(() => setImmediate());
+        await parsed;
+        return text;
+      },
       excerpt: () => readExcerpt(reply.body, () => cutOff.abort()),
     };
   };

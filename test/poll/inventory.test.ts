@@ -192,4 +192,33 @@ describeWithRedis("the inventory job", () => {
     expect(asked).toHaveLength(3);
     expect(testStore().store.inventory.recording("a")?.name).toBe("Camera a");
   });
+
+  it("names of many recordings are asked for in pages, a few at once, and stored by one write", async () => {
+    const { store, redis } = testStore();
+    const ids = Array.from({ length: 2_050 }, (_, i) => `r${i}`);
+    const pages: number[] = [];
+    let [open, most] = [0, 0];
+    const { nameThem } = job([], async (recids) => {
+      pages.push(recids.length);
+      most = Math.max(most, ++open);
+      await new Promise((resolve) => setImmediate(resolve));
+      open--;
+    });
+    const before = Number(await redis.get(store.keys.namesRevision));
+    await nameThem(ids.slice(0, 950));
+    expect(pages.sort((a, b) => a - b)).toEqual([50, ...Array.from({ length: 9 }, () => 100)]);
+    expect(Number(await redis.get(store.keys.namesRevision)) - before).toBe(1);
+    await nameThem(ids.slice(950));
+    expect(most).toBe(10);
+    expect(ids.every((id) => store.inventory.recording(id))).toBe(true);
+  });
+
+  it("names that were answered are kept where another page failed", async () => {
+    const ids = Array.from({ length: 101 }, (_, i) => `r${i}`);
+    const { nameThem } = job([], async (recids) => {
+      if (recids.length < 100) throw new Error("No answer.");
+    });
+    await nameThem(ids);
+    expect(ids.filter((id) => !testStore().store.inventory.recording(id))).toEqual(["r100"]);
+  });
 });

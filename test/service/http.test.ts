@@ -79,6 +79,28 @@ describe("HTTP", () => {
     await expect(reply.text()).rejects.toMatchObject({ code: "bad_payload" });
   });
 
+  it("gives replies that arrive together in turns of the event loop of their own", async () => {
+    const body = async function* () {
+      yield Buffer.from("[]");
+    };
+    const client = { send: async () => ({ status: 200, body: body(), discard() {} }), close: async () => {} };
+    const limits = { bytes: 50_000, values: 50_000 };
+    const send = createSendRequest({ client, redactor: createRedactor([]), limits, report: () => {} });
+    let turns = 0;
+    const count = (): void => {
+      turns++;
+      turn = setImmediate(count);
+    };
+    let turn = setImmediate(count);
+    onTestFinished(() => clearImmediate(turn));
+    const readAt = Array.from({ length: 3 }, async () => {
+      const reply = await send({ method: "GET", url: "http://127.0.0.1" }, new AbortController().signal);
+      await reply.text();
+      return turns;
+    });
+    expect(new Set(await Promise.all(readAt)).size).toBe(3);
+  });
+
   it("names what to check where nothing listens", async () => {
     const server = createServer();
     const origin = await listen(server);
