@@ -9,23 +9,34 @@ const UNUSED_MS = 600_000;
 /** Texts of schedules that are compared with those known. */
 const SCHEDULES_SHARED = 1_000;
 
+/** More than a shard has recordings. */
+const PLACES = 2 ** 20;
+
 interface ShardFigures {
   readonly nonce: string;
   readonly at: Instant;
   readAt: number;
-  ids: readonly string[];
+  readonly ids: readonly string[];
+  /** Of each id a ratio, NaN where there is none. */
+  readonly columns: ReadonlyMap<Figure, Float64Array>;
   /** By figure and threshold, computed when first asked for. */
   readonly below: Map<string, ReadonlySet<string>>;
 }
 
 export function createFigures() {
   const shards = new Map<number, ShardFigures>();
-  const byFigure = new Map<Figure, Map<string, number>>();
+  /** By recording: its shard × PLACES + its place there. What moved to another shard is that one's. */
+  const placeOf = new Map<string, number>();
   const schedules = createSchedulesByShard();
+  const isOf = (shard: number, id: string, i: number) => placeOf.get(id) === shard * PLACES + i;
 
-  function drop(shard: number): void {
-    for (const id of shards.get(shard)?.ids ?? []) for (const ratios of byFigure.values()) ratios.delete(id);
+  function set(shard: number, figures: ShardFigures): void {
+    for (const [i, id] of shards.get(shard)?.ids.entries() ?? []) if (isOf(shard, id, i)) placeOf.delete(id);
+    for (const [i, id] of figures.ids.entries()) placeOf.set(id, shard * PLACES + i);
+    shards.set(shard, figures);
   }
+
+  const without = (known: ShardFigures): ShardFigures => ({ ...known, ids: [], columns: new Map(), below: new Map() });
 
   return {
     /** `performance.now()` of the last time Redis was asked for them. */
@@ -39,52 +50,43 @@ export function createFigures() {
     },
 
     keep(shard: number, nonce: string, { at, ids, columns, schedules: known }: StoredFigures): void {
-      drop(shard);
-      for (const [other, { readAt }] of shards) {
-        if (other === shard || performance.now() - readAt < UNUSED_MS) continue;
-        drop(other);
+      for (const [other, figures] of shards) {
+        if (other === shard || performance.now() - figures.readAt < UNUSED_MS) continue;
+        set(other, without(figures));
         schedules.keep(other, new Map());
         shards.delete(other);
       }
       schedules.keep(shard, known);
-      const moved = new Set<string>();
-      for (const [figure, ratios] of columns) {
-        const all = byFigure.get(figure) ?? new Map<string, number>();
-        byFigure.set(figure, all);
-        for (const [i, id] of ids.entries()) {
-          const ratio = ratios[i] ?? undefined;
-          if (ratio === undefined) continue;
-          if (all.has(id)) moved.add(id);
-          all.set(id, ratio);
-        }
-      }
-      // What moved to this shard is its own from now on.
-      for (const other of moved.size > 0 ? shards.values() : []) other.ids = other.ids.filter((id) => !moved.has(id));
-      shards.set(shard, { nonce, at, readAt: performance.now(), ids, below: new Map() });
+      const own = columns.map(
+        ([figure, ratios]) => [figure, Float64Array.from(ids, (_, i) => ratios[i] ?? Number.NaN)] as const,
+      );
+      set(shard, { nonce, at, readAt: performance.now(), ids, columns: new Map(own), below: new Map() });
     },
 
     dropStale(shard: number, staleBefore: Instant): void {
       const known = shards.get(shard);
-      if (!known || known.at >= staleBefore || known.ids.length === 0) return;
-      drop(shard);
-      known.ids = [];
-      known.below.clear();
+      if (known && known.at < staleBefore && known.ids.length > 0) set(shard, without(known));
     },
 
     /** The recordings of a shard whose figure is below a threshold: few, so that a sweep need not check each. */
     below(shard: number, figure: Figure, threshold: number): ReadonlySet<string> {
       const known = shards.get(shard);
-      const ratios = byFigure.get(figure);
+      const ratios = known?.columns.get(figure);
       if (!known || !ratios) return new Set();
       const key = `${figure} ${threshold}`;
-      const isBelow = (id: string) => (ratios.get(id) ?? threshold) < threshold;
+      const isBelow = (id: string, i: number) => (ratios[i] as number) < threshold && isOf(shard, id, i);
       const found = known.below.get(key) ?? new Set(known.ids.filter(isBelow));
       known.below.set(key, found);
       return found;
     },
 
     /** Ratio 0–1, undefined without a figure. */
-    figure: (recordingId: string, figure: Figure): number | undefined => byFigure.get(figure)?.get(recordingId),
+    figure(recordingId: string, figure: Figure): number | undefined {
+      const place = placeOf.get(recordingId);
+      if (place === undefined) return undefined;
+      const ratio = shards.get(Math.floor(place / PLACES))?.columns.get(figure)?.[place % PLACES] ?? Number.NaN;
+      return Number.isNaN(ratio) ? undefined : ratio;
+    },
 
     /** Undefined without a schedule, and where it is not known. */
     schedule: schedules.of,

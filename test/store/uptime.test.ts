@@ -264,15 +264,16 @@ describeWithRedis("uptime", () => {
   it("figures of shards that come and go are those that were stored last", async () => {
     const { uptime } = testStore().store;
     const id = (n: number) => `r${n}`;
+    const of = (ratio: number, n: number) => (ratio * n) / 2_000;
     const shard = fc.record({ shard: fc.nat(3), ids: fc.uniqueArray(fc.nat(2_000), { maxLength: 900 }), ratio });
     await fc.assert(
       fc.asyncProperty(fc.array(shard, { minLength: 1, maxLength: 8 }), async (saves) => {
         const expected = new Map<string, { shard: number; ratio: number }>();
         for (let n = 0; n < 4; n++) await uptime.saveFigures(n, T0, new Map());
         for (const { shard, ids, ratio } of saves) {
-          await uptime.saveFigures(shard, T0, new Map([[DAY, new Map(ids.map((n) => [id(n), ratio]))]]));
+          await uptime.saveFigures(shard, T0, new Map([[DAY, new Map(ids.map((n) => [id(n), of(ratio, n)]))]]));
           for (const [one, had] of expected) if (had.shard === shard) expected.delete(one);
-          for (const n of ids) expected.set(id(n), { shard, ratio });
+          for (const n of ids) expected.set(id(n), { shard, ratio: of(ratio, n) });
         }
         const all = Array.from({ length: 2_001 }, (_, n) => id(n));
         expect(all.map((one) => uptime.figure(one, DAY))).toEqual(all.map((one) => expected.get(one)?.ratio));
