@@ -140,7 +140,7 @@ export class SlackActions {
       if (open?.conversation.groups !== undefined) await this.#deps.tell(app, to, text).catch(() => {});
     };
     if (action_id === "acknowledge") {
-      const answer = await this.#verbs.acknowledge(firing, asking, "");
+      const answer = await this.#verbs.acknowledge(firing, asking);
       if (answer === undefined) await announce("Acknowledged");
       return answer;
     }
@@ -166,7 +166,7 @@ export class SlackActions {
     const fleet = await this.#deps.fleet();
     const request = await runYielding(readCommand(typed.text, await runYielding(placesOf(fleet))));
     if ("problem" in request) return request.problem;
-    if (request.verb === "ack" || request.verb === "silence") {
+    if (request.verb === "silence") {
       const refused = await Promise.all(here.map((one) => this.#refusalOf(one.app, asking, true)));
       const [reason] = refused.includes(undefined) ? [] : refused;
       if (reason) return this.#refuse(reason, app, asking, request.verb);
@@ -191,8 +191,6 @@ export class SlackActions {
         return placeText(place, await runYielding(recordingsAt(fleet, place)), firing, now);
       case "why":
         return this.#verbs.why({ ...about, subjects: [...about.subjects, ...aboutAlerts(firing).subjects] });
-      case "ack":
-        return (await this.#verbs.acknowledge(firing, asking, request.comment)) ?? "Acknowledged.";
       case "silence":
         return (await this.#verbs.silence(about, { ...request, endsAt: now + request.forMs }, asking)).text;
     }

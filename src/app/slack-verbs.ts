@@ -61,13 +61,9 @@ export class SlackVerbs {
   }
 
   /** Of alerts that nobody has acknowledged; no answer where that changed something, as the message shows it. */
-  async acknowledge(
-    firing: readonly SuppressibleAlert[],
-    person: Person,
-    comment: string,
-  ): Promise<string | undefined> {
+  async acknowledge(firing: readonly SuppressibleAlert[], person: Person): Promise<string | undefined> {
     const alerts = firing.map(({ alert }) => alert);
-    const request = { author: person.name, comment, isFirst: true };
+    const request = { author: person.name, comment: "", isFirst: true };
     const outcomes = await this.#deps.changes.acknowledgeEach(alerts, request, originOf(person));
     const done = outcomes.filter((one) => one.outcome === "done");
     if (done.some(({ before }) => before === undefined)) return undefined;

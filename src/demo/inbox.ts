@@ -8,7 +8,7 @@ import { Closer } from "../lib/closer.ts";
 import { toError } from "../lib/errors.ts";
 import { tryJson } from "../lib/json-values.ts";
 import { type CaughtMail, type StoredMail, startMailServer } from "./mail-server.ts";
-import { type Article, answerArticle, conversationArticle, mailArticle, renderMail, renderPage } from "./page.ts";
+import { type Article, conversationArticle, mailArticle, renderMail, renderPage } from "./page.ts";
 import { allBlocks } from "./slack/message.ts";
 import { type SlackStandIn, startSlack } from "./slack/stand-in.ts";
 import type { StandInMessage } from "./slack/workspace.ts";
@@ -70,7 +70,7 @@ type State = ReturnType<typeof createState>;
 function createState(slack: SlackStandIn, { clock, onEvent }: { clock: Clock; onEvent(event: InboxEvent): void }) {
   const mails: StoredMail[] = [];
   const watchers = new Set<PassThrough>();
-  /** What only the person who asked sees, by the root it was asked at; of commands under "". */
+  /** What only the person who asked sees, by the root it was asked at. */
   const answers = new Map<string, string>();
   let askedAt = "";
   let lastMail = 0;
@@ -82,11 +82,11 @@ function createState(slack: SlackStandIn, { clock, onEvent }: { clock: Clock; on
   };
   function publishRoot(ts: string): void {
     const root = rootOf(ts);
-    publish(root ? conversationArticle(root, answers.get(ts)) : answerArticle(answers.get("") ?? ""));
+    if (root) publish(conversationArticle(root, answers.get(ts)));
   }
   function answer(ts: string, text: string): void {
-    answers.set(rootOf(ts) ? ts : "", text);
-    for (const old of answers.keys()) if (old !== "" && !rootOf(old)) answers.delete(old);
+    answers.set(ts, text);
+    for (const old of answers.keys()) if (!rootOf(old)) answers.delete(old);
     publishRoot(ts);
     onEvent({ kind: "answer", at: clock.now(), text });
   }
@@ -104,7 +104,6 @@ function createState(slack: SlackStandIn, { clock, onEvent }: { clock: Clock; on
       onEvent({ kind: "email", at: stored.receivedAt, mail });
     },
     mail: (id: string) => mails.find((one) => String(one.id) === id),
-    commandAnswer: () => answers.get("") ?? "",
     /** Oldest first. */
     articles(): Article[] {
       const roots = channel.messages.map((root) => conversationArticle(root, answers.get(root.ts)));
@@ -117,12 +116,6 @@ function createState(slack: SlackStandIn, { clock, onEvent }: { clock: Clock; on
       askedAt = ts;
       if (answers.delete(ts)) publishRoot(ts);
       await slack.press(root, action, { ...YOU, ...(value !== undefined && { value }) });
-      return true;
-    },
-    async command({ text }: z.infer<typeof Typed>): Promise<boolean> {
-      askedAt = "";
-      const said = await slack.command(CHANNEL, text.replace(/^\s*\/lenswatch\b/, "").trim(), YOU);
-      if (said !== undefined) answer("", said);
       return true;
     },
   };
@@ -150,7 +143,6 @@ function hasAction(root: StandInMessage, action: string): boolean {
 }
 
 const Press = z.object({ ts: z.string(), action: z.string(), value: z.string().optional() });
-const Typed = z.object({ text: z.string() });
 
 function addRoutes(app: FastifyInstance, state: State): void {
   app.removeAllContentTypeParsers();
@@ -170,9 +162,7 @@ function addRoutes(app: FastifyInstance, state: State): void {
   app.get("/", (_request, reply) => {
     const nonce = randomBytes(16).toString("base64");
     reply.header("Content-Security-Policy", PAGE_POLICY.replaceAll("NONCE", nonce));
-    return reply
-      .type("text/html")
-      .send(renderPage(state.articles(), { answer: state.commandAnswer(), channel: CHANNEL, nonce }));
+    return reply.type("text/html").send(renderPage(state.articles(), { channel: CHANNEL, nonce }));
   });
   app.get<{ Params: { id: string } }>("/mail/:id", ({ params }, reply) => {
     const stored = state.mail(params.id);
@@ -186,17 +176,11 @@ function addRoutes(app: FastifyInstance, state: State): void {
     state.watchers.add(watcher);
     return reply.type("text/event-stream").send(watcher);
   });
-  addDeed(app, "/press", Press, state.press);
-  addDeed(app, "/command", Typed, state.command);
-}
-
-/** Something a person does in Slack; 503 with a sentence where the app does not answer. */
-function addDeed<T>(app: FastifyInstance, path: string, schema: z.ZodType<T>, act: (asked: T) => Promise<boolean>) {
-  app.post(path, async ({ body }, reply) => {
-    const asked = schema.safeParse(tryJson(String(body ?? ""))).data;
+  app.post("/press", async ({ body }, reply) => {
+    const asked = Press.safeParse(tryJson(String(body ?? ""))).data;
     if (asked === undefined) return reply.code(400).send("not what the page sends\n");
     try {
-      return (await act(asked)) ? reply.code(204).send() : reply.code(404).send("That button is gone.\n");
+      return (await state.press(asked)) ? reply.code(204).send() : reply.code(404).send("That button is gone.\n");
     } catch (thrown) {
       return reply.code(503).send(`lenswatch did not answer: ${toError(thrown).message}\n`);
     }

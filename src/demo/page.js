@@ -27,11 +27,11 @@ function show(next, old) {
   if (focused) next.querySelector(`[data-action="${focused}"]`)?.focus();
 }
 
-async function send(path, asked, control) {
+async function send(asked, control) {
   control.disabled = true;
   try {
     const headers = { "content-type": "application/json" };
-    const response = await fetch(path, { method: "POST", headers, body: JSON.stringify(asked) });
+    const response = await fetch("/press", { method: "POST", headers, body: JSON.stringify(asked) });
     live.textContent = response.ok ? "live" : `⚠ ${await response.text()}`;
   } catch {
     live.textContent = "⚠ the demo cannot be reached";
@@ -41,7 +41,7 @@ async function send(path, asked, control) {
 
 function press(control, value) {
   const { ts } = control.closest("[data-ts]").dataset;
-  send("/press", { ts, action: control.dataset.action, value }, control);
+  send({ ts, action: control.dataset.action, value }, control);
 }
 list.addEventListener("click", ({ target }) => {
   if (target.matches("button[data-action]")) press(target);
@@ -49,8 +49,4 @@ list.addEventListener("click", ({ target }) => {
 list.addEventListener("change", ({ target }) => {
   if (target.value !== "") press(target, target.value);
   target.value = "";
-});
-document.getElementById("command").addEventListener("submit", (event) => {
-  event.preventDefault();
-  send("/command", { text: event.target.text.value }, event.submitter);
 });

@@ -19,15 +19,11 @@ const MOST_REPLIES = 20;
 
 const asset = (file: string) => readFileSync(new URL(file, import.meta.url), "utf8");
 
-interface PageParts {
-  /** What the last command was answered. */
-  readonly answer: string;
-  readonly channel: string;
-  readonly nonce: string;
-}
-
 /** The whole page, latest news first; `nonce` is the one its Content-Security-Policy names. */
-export function renderPage(articles: readonly Article[], { answer, channel, nonce }: PageParts): string {
+export function renderPage(
+  articles: readonly Article[],
+  { channel, nonce }: { channel: string; nonce: string },
+): string {
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -40,9 +36,6 @@ export function renderPage(articles: readonly Article[], { answer, channel, nonc
 <h1>lenswatch inbox</h1>
 <p>What people on call would receive: #${clean(channel)} of Slack, and e-mail. You are “you”.
 <span id="live" role="status">connecting…</span></p>
-<form id="command"><input name="text" aria-label="Slash command" value="/lenswatch status" maxlength="500" autocomplete="off">
-<button>Send</button></form>
-${answerArticle(answer).html}
 </header>
 <main id="messages">${articles
     .toReversed()
@@ -61,11 +54,6 @@ export function conversationArticle(root: StandInMessage, answer: string | undef
   const html = `<article id="s${root.ts.replace(".", "")}" class="slack" data-ts="${root.ts}" data-at="${at}">
 <div class="face" aria-hidden="true">L</div><div class="content">${renderMessage(root)}${said}${renderThread(root)}</div></article>`;
   return { at, html };
-}
-
-/** What a command was answered, outside of all conversations. */
-export function answerArticle(answer: string): Article {
-  return { at: 0, html: `<div id="answer" role="status">${answer === "" ? "" : answerBox(answer)}</div>` };
 }
 
 export function mailArticle({ id, receivedAt, mail: { subject, from, to } }: StoredMail): Article {

@@ -4,7 +4,7 @@ import { SlackActions, type SlackIntegration } from "../../src/app/slack-actions
 import { createSuppression } from "../../src/deliver/suppression.ts";
 import { createSuppressionChanges } from "../../src/deliver/suppression-changes.ts";
 import { slackIds } from "../../src/demo/slack/methods.ts";
-import { commandOf, pressOf, type SlackPerson } from "../../src/demo/slack/socket.ts";
+import { pressOf, type SlackPerson } from "../../src/demo/slack/socket.ts";
 import { createWorkspace } from "../../src/demo/slack/workspace.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import { makeBlockId } from "../../src/notify/slack/action-id.ts";
@@ -12,6 +12,7 @@ import { rootRoute } from "../http/serve.ts";
 import { committer, ends, fires, firing, HOUR, MINUTE, T0, to, useTestStore } from "../store/fixtures.ts";
 import { aRecording, aRecordingState } from "../support/fixtures.ts";
 import { describeWithRedis } from "../support/redis.ts";
+import { commandOf } from "../support/slack/socket.ts";
 
 const NOW = T0 + MINUTE;
 const CONVERSATION = "0123456789abcdef";
@@ -260,11 +261,9 @@ describeWithRedis("a press or a command of Slack", () => {
     expect(await command("status")).toMatch(/\*Leeds Briggate\*: 2 recordings.* since 08:00 UTC \(1 m\)/);
     expect(await command("status leeds briggate")).toMatch(/Entrance: offline since.*\nTills.*\n2 alerts firing\./);
     expect(await command("why Entrance")).toBe("No decisions about *Entrance* in the last week.");
-    expect(await command("ack entrance on my way")).toBe("Acknowledged.");
     expect(await command('silence "Leeds Briggate" 2h new ceiling')).toContain(
       "*Leeds Briggate*: silenced until 10:01 GMT",
     );
-    expect((await stored()).acked).toEqual(ackedBy("ana", entrance));
     expect((await stored()).silences).toMatchObject([{ comment: "new ceiling", endsAt: NOW + 2 * HOUR }]);
     expect(refused).toEqual([]);
   });
@@ -292,11 +291,11 @@ describeWithRedis("a press or a command of Slack", () => {
     const { command, refused } = replica({ integrations: [listed] });
     const ben = { user: "U0BEN", name: "ben" };
     expect(await command("status", ben)).toContain("2 alerts need somebody");
-    expect(await command("ack Entrance", ben)).toContain("Only <@U0ANA> may");
+    expect(await command("silence Entrance 1h", ben)).toContain("Only <@U0ANA> may");
     expect(await command("status", {}, random)).toContain("Only people in #ops-cameras");
     expect(await command("status", { team: "T0OTHER" })).toContain("Only people in");
     expect(refused).toHaveLength(3);
-    expect((await stored()).acked).toEqual([]);
+    expect((await stored()).silences).toEqual([]);
   });
 
   it("shows hostile names as text, and no more than a message holds", async () => {

@@ -68,14 +68,14 @@ async function send(path: string, asked: object, type = "application/json") {
 }
 
 /** The app's connection: answers each envelope, and keeps their payloads. */
-async function connectApp(answer?: string): Promise<Record<string, unknown>[]> {
+async function connectApp(): Promise<Record<string, unknown>[]> {
   const payloads: Record<string, unknown>[] = [];
   const socket = new WebSocket(inbox.slack.socket.open().url);
   socket.on("message", (data) => {
     const { envelope_id, payload } = JSON.parse(String(data));
     if (envelope_id === undefined) return;
     payloads.push(payload);
-    socket.send(JSON.stringify({ envelope_id, ...(answer && { payload: { text: answer } }) }));
+    socket.send(JSON.stringify({ envelope_id }));
   });
   await once(socket, "message");
   return payloads;
@@ -121,21 +121,18 @@ describe("the inbox as Slack", () => {
     expect(printed).toContain("Slack   to you alone: Till 3: silenced <b>\n");
   });
 
-  test("types a command, and shows its answer apart", async () => {
-    const payloads = await connectApp("All *well*");
-    expect(await send("/command", { text: "/lenswatch status Leeds" })).toEqual([204, ""]);
-    expect(payloads).toMatchObject([{ command: "/lenswatch", text: "status Leeds", user_name: "you" }]);
-    expect(printed).toContain("to you alone: All well");
-    expect(await page()).toMatch(/<div id="answer" role="status"><div class="answer">.*All <b>well<\/b>/s);
-  });
-
   test.each([
     ["a button that is gone", "/press", { ts: "1.2", action: "acknowledge" }, undefined, 404],
     ["something else", "/press", {}, undefined, 400],
     ["another site's form", "/press", {}, "text/plain", 415],
-    ["a command while the app is not connected", "/command", { text: "status" }, undefined, 503],
+    ["what has no button", "/command", { text: "status" }, undefined, 405],
   ])("refuses %s", async (_, path, asked, type, status) => {
     expect((await send(path, asked, type))[0]).toBe(status);
+  });
+
+  test("says so where the app is not connected", async () => {
+    const { ts } = await post(offline);
+    expect((await send("/press", { ts, action: "acknowledge" }))[0]).toBe(503);
   });
 
   test("lets no text from a message become markup or script of the page", async () => {

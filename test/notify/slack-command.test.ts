@@ -32,8 +32,6 @@ describe("a command", () => {
     ['why "Leeds Briggate Entrance"', { verb: "why", place: entrance }],
     ["why “Leeds”", { verb: "why", place: leeds }],
     ["why Marks &amp; Co &lt;3", { verb: "why", place: ampersand }],
-    ["ack Leeds Briggate on my way", { verb: "ack", place: briggate, comment: "on my way" }],
-    ["ack Leeds", { verb: "ack", place: leeds, comment: "" }],
     ["silence Leeds Briggate 2h", { verb: "silence", place: briggate, forMs: 2 * HOUR, comment: "" }],
     [
       "silence Leeds 1d12h until 8h later",
@@ -50,7 +48,7 @@ describe("a command", () => {
     ["why", "/lenswatch why NAME"],
     ["why Leeds Brigate", "No recording or location is called *Leeds Brigate*. Similar:\n• Leeds Briggate · l2"],
     ["status Leeds Briggate please", "No recording or location is called"],
-    ["ack Till", "2 have that name, give an id:\n• Till · Leeds · t1\n• Till · Leeds · t2"],
+    ["why Till", "2 have that name, give an id:\n• Till · Leeds · t1\n• Till · Leeds · t2"],
     ["silence Leeds", "For how long?"],
     ["silence Leeds 900d", "a year at most"],
     ["silence Leeds 0s", "a year at most"],

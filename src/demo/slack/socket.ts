@@ -9,7 +9,7 @@ import type { Duplex } from "node:stream";
 import { type RawData, type WebSocket, WebSocketServer } from "ws";
 import { allBlocks } from "./message.ts";
 import { slackIds } from "./methods.ts";
-import type { StandInChannel, StandInMessage } from "./workspace.ts";
+import type { StandInMessage } from "./workspace.ts";
 
 /** Slack sends an envelope again that is not acknowledged in this time. */
 const ACK_MS = 3_000;
@@ -89,7 +89,8 @@ async function acknowledgement(events: EventEmitter, id: string): Promise<unknow
   }
 }
 
-const ANA = { user: "U0ANA", name: "ana", team: slackIds.team, app: slackIds.app };
+/** A person, of the workspace of the app. */
+export const ANA = { user: "U0ANA", name: "ana", team: slackIds.team, app: slackIds.app };
 
 /** A person; by default Ana, of the workspace of the app. */
 export type SlackPerson = Readonly<Partial<Record<keyof typeof ANA, string>>>;
@@ -113,14 +114,4 @@ export function pressOf(
     message: { type: "message", ts: message.ts, text: message.text, blocks: message.blocks },
     actions: [{ action_id: action, block_id: block.block_id, ...(value && { selected_option: { value } }) }],
   };
-}
-
-/** The payload of a slash command. */
-export function commandOf(
-  { id, name: channel_name }: Pick<StandInChannel, "id" | "name">,
-  text: string,
-  by: SlackPerson = {},
-) {
-  const { user: user_id, name: user_name, team: team_id, app: api_app_id } = { ...ANA, ...by };
-  return { api_app_id, team_id, channel_id: id, channel_name, user_id, user_name, command: "/lenswatch", text };
 }

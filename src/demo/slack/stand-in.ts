@@ -8,7 +8,7 @@ import { type FastifyRequest, fastify } from "fastify";
 import type { Clock } from "../../lib/clock.ts";
 import { tryJson } from "../../lib/json-values.ts";
 import { type Arguments, type Ephemeral, methods, SlackRefusal } from "./methods.ts";
-import { commandOf, createSlackSocket, pressOf, type SlackPerson } from "./socket.ts";
+import { createSlackSocket, pressOf, type SlackPerson } from "./socket.ts";
 import { createWorkspace, type StandInMessage } from "./workspace.ts";
 
 interface SlackOptions {
@@ -67,11 +67,6 @@ export function createSlack({ channels = ["ops"], clock, keeps }: SlackOptions =
     /** Presses a button of a message, or chooses `value` of its menu, as a person in its channel. */
     press: (message: StandInMessage, action: string, by?: SlackPerson & { readonly value?: string }) =>
       socket.deliver("interactive", pressOf(message, action, by)),
-    /** Types `/lenswatch` and this in a channel; resolves with the answer in the acknowledgement. */
-    async command(name: string, text: string, by?: SlackPerson): Promise<string | undefined> {
-      const answer = await socket.deliver("slash_commands", commandOf(channel(name), text, by));
-      return (answer as { text?: string } | undefined)?.text;
-    },
     async close(): Promise<void> {
       socket.close();
       await app.close();

@@ -17,7 +17,6 @@ export type SlackRequest =
   | { readonly verb: "help" }
   | { readonly verb: "status"; readonly place?: Place }
   | { readonly verb: "why"; readonly place: Place }
-  | { readonly verb: "ack"; readonly place: Place; readonly comment: string }
   | { readonly verb: "silence"; readonly place: Place; readonly forMs: number; readonly comment: string };
 
 /** A sentence for the person, escaped. */
@@ -27,13 +26,12 @@ export const slackHelp = [
   "`/lenswatch status [location]`: what needs somebody, or the recordings of a location",
   "`/lenswatch why NAME`: the last decisions about a recording or location",
   "`/lenswatch silence NAME 2h [comment]`: no notifications about it for that long",
-  "`/lenswatch ack NAME [comment]`: acknowledge its alerts",
   "NAME is a full name or an id.",
 ].join("\n");
 
 const MOST_WORDS = 100;
 const LONGEST_MS = 365 * 86_400_000;
-const VERBS = ["help", "status", "why", "silence", "ack"] as const;
+const VERBS = ["help", "status", "why", "silence"] as const;
 
 /** Yields after each place: of a fleet there are many, and anybody in the channel may mistype a name. */
 export function* readCommand(typed: string, places: readonly Place[]): Generator<void, SlackRequest | Problem> {
@@ -47,13 +45,10 @@ export function* readCommand(typed: string, places: readonly Place[]): Generator
   if (rest.length === 0) return verb === "status" ? { verb } : { problem: slackHelp };
   const named = yield* byName(places);
   if (verb === "silence") return yield* readSilence(rest, named, places);
-  for (let length = rest.length; length > (verb === "ack" ? 0 : rest.length - 1); length--) {
-    const found = only(named, rest.slice(0, length).join(" "));
-    if (found && "problem" in found) return found;
-    if (found)
-      return verb === "ack" ? { verb, place: found, comment: rest.slice(length).join(" ") } : { verb, place: found };
-  }
-  return yield* unknown(rest.join(" "), places);
+  const name = rest.join(" ");
+  const place = only(named, name);
+  if (!place) return yield* unknown(name, places);
+  return "problem" in place ? place : { verb, place };
 }
 
 /** The name ends where a duration follows that makes it known. */
