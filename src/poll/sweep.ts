@@ -24,8 +24,10 @@ import type { PollContext } from "./commit.ts";
 import type { ScheduleLookup } from "./schedule-lookup.ts";
 import { type Answers, createAskStatus } from "./shard-status.ts";
 
-/** Looking up the names of all recordings costs as much as evaluating them: it is done this often. */
+/** Looking up the names of all recordings costs as much as evaluating them: it is done this often where any may differ. */
 const NAME_ALL_MS = 30_000;
+/** And this often where all are known as before, so that they stay in memory. */
+const NAME_AGAIN_MS = 120_000;
 const FIGURE_INTERVALS = 3;
 /** And a tenth of the interval at most. */
 const ATTEMPTS_KEPT_MS = 1_000;
@@ -34,10 +36,7 @@ const PARSED_WHOLE_FROM_MS = 30_000;
 
 interface SweepDeps extends Pick<PollContext, "clock" | "log" | "commit" | "assigned"> {
   readonly service: Pick<Service, "statusUptime">;
-  readonly store: Pick<
-    Store["shards"],
-    "read" | "attempts" | "attemptsOf" | "commitShard" | "noteAttempt" | "forgetShard"
-  >;
+  readonly store: Pick<Store["shards"], "read" | "attempts" | "commitShard" | "noteAttempt" | "forgetShard">;
   readonly inventory: Pick<Store["inventory"], "recording" | "location" | "revision" | "forget" | "saveRecordings">;
   /** Makes sure names are known before they are frozen into labels; never throws, never waits long. */
   nameThem(recordingIds: readonly string[]): Promise<void>;
@@ -77,6 +76,8 @@ export function createSweep(deps: SweepDeps): (shard: number) => Promise<void> {
 interface Swept {
   readonly before: ShardState;
   readonly snapshot: StatusSnapshot;
+  /** Readings of recordings not known before. */
+  readonly fresh: readonly Reading[];
   /** By subject, of the sweep before. */
   readonly attempts: ReadonlyMap<string, Attempt>;
   readonly now: Instant;
@@ -86,6 +87,15 @@ interface Swept {
 interface Evaluated {
   readonly members: Members | undefined;
   readonly answers: Answers | undefined;
+  /** None of them was new, and the same recordings are known as before. */
+  readonly known: StatusSnapshot["readings"] | undefined;
+}
+
+/** The names of all recordings of a shard, as they were looked up last. */
+interface Named {
+  readonly at: Instant;
+  /** Of the inventory; undefined where it lacks one of them. */
+  readonly revision: number | undefined;
 }
 
 class Sweeper {
@@ -97,7 +107,7 @@ class Sweeper {
   readonly #allAttempts: (now: Instant) => ReturnType<typeof readAttempts>;
   /** Shards whose last request failed. */
   readonly #failing = new Set<number>();
-  readonly #allNamedAt = new Map<number, Instant>();
+  readonly #named = new Map<number, Named>();
   /** Of states that were evaluated here. */
   readonly #evaluated = new WeakMap<ShardState["recordings"], Evaluated>();
 
@@ -111,12 +121,11 @@ class Sweeper {
   }
 
   async sweep(shard: number): Promise<SweepOutcome> {
-    const { clock, store, assigned, uptime, watch, commit } = this.#deps;
+    const { clock, assigned, uptime, watch, commit } = this.#deps;
     const figuresSince = clock.now() - FIGURE_INTERVALS * watch.uptimeIntervalMs;
     const subject = `shard:${shard}`;
-    const [before, own, all, counts] = await Promise.all([
+    const [before, all, counts] = await Promise.all([
       this.#read(shard),
-      store.attemptsOf([subject]),
       this.#allAttempts(clock.now()),
       this.#deps.followCounts?.(clock.now()),
       uptime.refreshFigures([shard], figuresSince),
@@ -134,8 +143,9 @@ class Sweeper {
     const answer = await this.#ask(shard, locationIds, { askedAt: now, last: followed });
     if (!answer) return "failed";
     const { snapshot, error } = answer;
-    const elsewhere = await this.#nameThem(shard, { before: before.state, snapshot, ...all, now });
-    const last = own.get(subject);
+    const fresh = evaluated?.known === snapshot.readings ? [] : newRecordings(before.state, snapshot.readings);
+    const elsewhere = await this.#nameThem(shard, { before: before.state, snapshot, fresh, ...all, now });
+    const last = all.attempts.get(subject);
     const unbroken = before.state.sweptAt >= this.#startedAt && last !== undefined && last.goodAt >= last.attemptedAt;
     const others = presenceBeside(all, subject);
     const segmentsBelieved = areSegmentsBelieved(all.uptimes);
@@ -144,7 +154,9 @@ class Sweeper {
     const evaluation = judgeShard(before.state, snapshot, context);
     const { next, absent, groups } = evaluation;
     const answers = isFollowed ? answer.answers : undefined;
-    this.#evaluated.set(next.recordings, { members: evaluation.members, answers });
+    const isSame = fresh.length === 0 && Rows.of(next).order === Rows.of(before.state).order;
+    const known = isSame ? snapshot.readings : undefined;
+    this.#evaluated.set(next.recordings, { members: evaluation.members, answers, known });
     const unread = snapshot.unread?.size
       ? Object.fromEntries([...snapshot.unread].map((id) => [id, lastReadAt(last, id)]))
       : undefined;
@@ -207,19 +219,35 @@ class Sweeper {
    * Makes names known: of new recordings at once; of all of them now and then, for those whose names could not be read
    * before. Gives those that another shard has.
    */
-  async #nameThem(shard: number, { before, snapshot: { readings }, attempts, now }: Swept) {
-    const all = now - (this.#allNamedAt.get(shard) ?? 0) >= NAME_ALL_MS;
-    if (all) this.#allNamedAt.set(shard, now);
-    const fresh = newRecordings(before, readings);
+  async #nameThem(shard: number, { before, snapshot: { readings }, fresh, attempts, now }: Swept) {
+    const all = this.#isNamingDue(shard, now);
     const named = all ? readings : fresh;
     const ids = named.map(({ recordingId }) => recordingId);
-    await this.#deps.nameThem(all ? [...new Set([...before.recordings.keys(), ...ids])] : ids);
+    if (all) await this.#nameAll(shard, new Set([...before.recordings.keys(), ...ids]), now);
+    else if (fresh.length > 0) {
+      this.#named.set(shard, { at: this.#named.get(shard)?.at ?? 0, revision: undefined });
+      await this.#deps.nameThem(ids);
+    }
     const { states } = Rows.of(before);
     const alerting = states.alerting().map((place) => states.ids[place] as string);
     const elsewhere = await this.#elsewhere(shard, new Set([...ids, ...alerting]), { attempts, now });
     const here = named.filter(({ recordingId }) => !elsewhere.has(recordingId));
     await this.#noteMoves(shard, here);
     return elsewhere;
+  }
+
+  #isNamingDue(shard: number, now: Instant): boolean {
+    const { at, revision } = this.#named.get(shard) ?? { at: 0 };
+    const isSame = revision !== undefined && revision === this.#deps.inventory.revision?.();
+    return now - at >= (isSame ? NAME_AGAIN_MS : NAME_ALL_MS);
+  }
+
+  async #nameAll(shard: number, ids: ReadonlySet<string>, now: Instant): Promise<void> {
+    const { inventory } = this.#deps;
+    this.#named.set(shard, { at: now, revision: undefined });
+    await this.#deps.nameThem([...ids]);
+    const isWhole = ids.keys().every((id) => inventory.recording(id));
+    if (isWhole) this.#named.set(shard, { at: now, revision: inventory.revision?.() });
   }
 
   /**

@@ -49,7 +49,6 @@ class World {
       store: {
         read: async (shard) => ({ nonce: "", state: this.states.get(shard) ?? emptyShard }),
         attempts: async () => new Map(this.attempts),
-        attemptsOf: async (subjects) => new Map([...this.attempts].filter(([subject]) => subjects.includes(subject))),
         commitShard: async (shard, { state, sweep, now, lines = [] }) => {
           this.states.set(shard, state);
           this.attempts.set(`shard:${shard}`, { goodAt: now, attemptedAt: now, ...sweep });

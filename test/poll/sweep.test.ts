@@ -44,6 +44,7 @@ describeWithRedis("a sweep", () => {
     const assigned = createAssigned(() => store.assignments.read());
     const asked: (readonly string[])[] = [];
     const followed: (StatusSnapshot | null | undefined)[] = [];
+    const looked: (readonly string[])[] = [];
     const woken: string[] = [];
     const outcomes: string[] = [];
     const clock = { at: startedAt };
@@ -62,7 +63,10 @@ describeWithRedis("a sweep", () => {
       store: store.shards,
       assigned,
       inventory: store.inventory,
-      nameThem: (ids) => store.inventory.know(ids),
+      nameThem: (ids) => {
+        looked.push(ids);
+        return store.inventory.know(ids);
+      },
       uptime: store.uptime,
       schedules: () => ({ scheduleOf: () => undefined, scheduleBegan: () => undefined, inSchedule: () => true }),
       rules,
@@ -89,7 +93,7 @@ describeWithRedis("a sweep", () => {
       }),
       swept: (outcome) => void outcomes.push(outcome),
     });
-    return { sweep, store, assigned, asked, followed, woken, outcomes, clock };
+    return { sweep, store, assigned, answers, asked, followed, looked, woken, outcomes, clock };
   }
 
   const north = new Map([["north", 0]]);
@@ -116,6 +120,28 @@ describeWithRedis("a sweep", () => {
       expect(one.followed).toEqual(intervalMs < 30_000 ? [null, first] : [undefined, undefined]);
     },
   );
+
+  it("looks up the names of all every 30 s while one is unknown or a name changed, else every two minutes", async () => {
+    const same = rows(row("a", "online"));
+    const one = replica([], [offline], T0, 5 * SECOND);
+    one.assigned.set(north);
+    const lookedUp = async (seconds: number, answer = same) => {
+      one.looked.length = 0;
+      for (let i = 0; i < seconds; i += 5) {
+        one.clock.at += 5 * SECOND;
+        one.answers.push(answer);
+        await one.sweep(0);
+      }
+      return one.looked.map((ids) => ids.join());
+    };
+    expect(await lookedUp(60), "unknown").toEqual(["a", "a"]);
+    await one.store.inventory.saveRecordings([named("a")]);
+    expect(await lookedUp(60), "known from the first look on").toEqual(["a"]);
+    expect(await lookedUp(120)).toEqual(["a"]);
+    await one.store.inventory.saveRecordings([named("b")]);
+    expect(await lookedUp(30), "another name").toEqual(["a"]);
+    expect(await lookedUp(30, rows(row("a", "online"), row("c", "online"))), "a new one").toEqual(["c", "a,c"]);
+  });
 
   it("an incident that began in a maintenance has its name", async () => {
     const one = replica([rows(row("a", "offline")), rows(row("a", "online")), rows(row("a", "online"))]);
