@@ -16,7 +16,7 @@ export interface Maintenance {
 }
 
 /** The windows inside the bounds, in order and apart. */
-export function windowsIn({ timeIntervals }: Maintenance, bounds: Interval): Interval[] {
+export function windowsIn({ timeIntervals }: Maintenance, bounds: Interval): readonly Interval[] {
   return union(timeIntervals.flatMap((named) => timesIn(named, bounds)));
 }
 

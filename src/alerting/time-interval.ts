@@ -37,7 +37,7 @@ export function isWithin({ intervals }: NamedInterval, at: Instant): boolean {
 }
 
 /** The time inside the bounds that lies in any interval of that name. */
-export function timesIn({ intervals }: NamedInterval, bounds: Interval): Interval[] {
+export function timesIn({ intervals }: NamedInterval, bounds: Interval): readonly Interval[] {
   const spans = intervals.flatMap((interval) => spansOf(interval, bounds));
   return clip(spans, bounds);
 }

@@ -4,7 +4,7 @@ import type { Clock, Instant } from "../lib/clock.ts";
 import { createLocalHours } from "../lib/local-hours.ts";
 import { createLossRows, type Report, type ReportRequest, type ReportRow } from "../report/report.ts";
 import { createScheduleTimes } from "./compute/calendar.ts";
-import { AROUND_MS, createFacts, isChosen, lossIn } from "./compute/recording.ts";
+import { AROUND_MS, createFacts, createLossIn, isChosen } from "./compute/recording.ts";
 import { createSloRows, reportGroupOf } from "./compute/slo-rows.ts";
 import type { DigestPeriod, DigestRecording } from "./digest.ts";
 import { addFleet, type FiguresSource, readScope, readStates } from "./figures.ts";
@@ -53,6 +53,7 @@ async function computeReport(
   const fleet = await readStates(source);
   const scope = await readScope(source, { period, timezone, matchers: [...matchers], untrustedBelow: 0 }, fleet);
   const factsOf = createFacts(scope, createScheduleTimes(createLocalHours()));
+  const lossIn = createLossIn(scope);
   const rows = createLossRows<ReportRow>();
   const slos = createSloRows(source.config.slos ?? []);
   const wants = (subject: DigestRecording) => isChosen(matchers, subject);

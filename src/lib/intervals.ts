@@ -5,8 +5,8 @@ import type { Instant } from "./clock.ts";
 export type Interval = { readonly from: Instant; readonly to: Instant };
 
 /** The same time, in order, overlaps joined, empty ones left out. */
-export function union(intervals: readonly Interval[]): Interval[] {
-  if (intervals.length < 2) return intervals.filter(({ from, to }) => to > from);
+export function union(intervals: readonly Interval[]): readonly Interval[] {
+  if (areApart(intervals)) return intervals;
   const joined: Interval[] = [];
   for (const interval of intervals.filter(({ from, to }) => to > from).sort((a, b) => a.from - b.from)) {
     const last = joined.at(-1);
@@ -17,25 +17,42 @@ export function union(intervals: readonly Interval[]): Interval[] {
   return joined;
 }
 
+function areApart(intervals: readonly Interval[]): boolean {
+  let last = Number.NEGATIVE_INFINITY;
+  for (const { from, to } of intervals) {
+    if (to <= from || from <= last) return false;
+    last = to;
+  }
+  return true;
+}
+
 /** The parts of each interval inside `bounds`. */
-export function clip(intervals: readonly Interval[], bounds: Interval): Interval[] {
-  return union(intervals.map(({ from, to }) => ({ from: Math.max(from, bounds.from), to: Math.min(to, bounds.to) })));
+export function clip(intervals: readonly Interval[], bounds: Interval): readonly Interval[] {
+  const inside: Interval[] = [];
+  for (const { from, to } of intervals)
+    if (from < bounds.to && to > bounds.from)
+      inside.push({ from: Math.max(from, bounds.from), to: Math.min(to, bounds.to) });
+  return union(inside);
 }
 
 /** The time of `intervals` that is not in `holes`. */
-export function subtract(intervals: readonly Interval[], holes: readonly Interval[]): Interval[] {
-  const cuts = union(holes);
-  return union(intervals).flatMap((interval) => {
-    const pieces: Interval[] = [];
-    let from = interval.from;
-    for (const hole of cuts) {
-      if (hole.to <= from || hole.from >= interval.to) continue;
-      pieces.push({ from, to: hole.from });
-      from = hole.to;
+export function subtract(intervals: readonly Interval[], holes: readonly Interval[]): readonly Interval[] {
+  const [whole, cuts] = [union(intervals), union(holes)];
+  if (cuts.length === 0) return whole;
+  const pieces: Interval[] = [];
+  let next = 0;
+  for (const interval of whole) {
+    let { from } = interval;
+    while ((cuts[next]?.to ?? Number.POSITIVE_INFINITY) <= from) next++;
+    for (let i = next; i < cuts.length && from < interval.to; i++) {
+      const cut = cuts[i] as Interval;
+      if (cut.from >= interval.to) break;
+      if (cut.from > from) pieces.push({ from, to: cut.from });
+      from = cut.to;
     }
-    pieces.push({ from, to: interval.to });
-    return pieces.filter((piece) => piece.to > piece.from);
-  });
+    if (from < interval.to) pieces.push({ from, to: interval.to });
+  }
+  return pieces;
 }
 
 /** The length of `intervals` inside `bounds` and outside `holes`, ms; overlaps count once. */

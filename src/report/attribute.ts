@@ -122,7 +122,7 @@ function overlapping(spans: Spans, { from, to }: Interval): Spans {
 }
 
 /** `spans` are in order and do not overlap. */
-function intersect(spans: Spans, others: Spans): Interval[] {
+function intersect(spans: Spans, others: Spans): Spans {
   const [only] = others;
   if (!only) return [];
   // Most times without a watch are longer than a bucket.

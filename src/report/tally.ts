@@ -25,9 +25,11 @@ export function lossTally({ lost, expected, known }: Attribution): LossTally {
   return tally;
 }
 
+const TALLIED = Object.keys(noLoss()) as (keyof LossTally)[];
+
 /** Adds `part` to `sum` in place. */
 export function addLoss(sum: LossTally, part: LossTally): LossTally {
-  for (const key of Object.keys(sum) as (keyof LossTally)[]) sum[key] += part[key];
+  for (const key of TALLIED) sum[key] += part[key];
   return sum;
 }
 

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { clip, type Interval, subtract, total, union } from "../../src/lib/intervals.ts";
 import { type Attribution, attribute, type LossEvidence, lossCauses } from "../../src/report/attribute.ts";
+import { createLossOf } from "../../src/report/loss.ts";
 import { addLoss, availability, budgetLeft, lossTally, lostMs, unplannedAvailability } from "../../src/report/tally.ts";
 
 const END = 240;
@@ -175,4 +176,20 @@ describe("ratios", () => {
     expect(budgetLeft(tally, 0.99)).toBeCloseTo(-2, 12);
     expect(budgetLeft(lossTally(attribute(evidence({ knownFrom: END }), whole)), 0.9)).toBeUndefined();
   });
+});
+
+test("the loss of many recordings in one period is that of each by itself", () => {
+  const anyBounds = fc.tuple(fc.nat(END - 1), fc.integer({ min: 1, max: END }));
+  fc.assert(
+    fc.property(fc.array(anyEvidence, { minLength: 1 }), spans, spans, anyBounds, (all, unreachable, unwatched, at) => {
+      const lossOf = createLossOf({ from: at[0], to: at[0] + at[1] });
+      for (const one of all) {
+        const shared = { ...one, unreachable, unwatched };
+        const buckets = one.buckets.filter(({ from }) => from >= one.knownFrom);
+        const quiet = { ...shared, buckets, down: [], closed: [], planned: [] };
+        for (const given of [shared, quiet])
+          expect(lossOf(given)).toEqual(lossTally(attribute(given, { from: at[0], to: at[0] + at[1] })));
+      }
+    }),
+  );
 });

@@ -52,12 +52,12 @@ function bucketLength(
 }
 
 /** Time outside the schedule by the service's own buckets. */
-export function closedTime(buckets: readonly TimedBucket[]): Interval[] {
+export function closedTime(buckets: readonly TimedBucket[]): readonly Interval[] {
   return union(buckets.filter(({ bucket }) => !bucket.withinSchedule));
 }
 
 /** The time covered by hourly buckets. */
-export function hourlyTime(buckets: readonly TimedBucket[]): Interval[] {
+export function hourlyTime(buckets: readonly TimedBucket[]): readonly Interval[] {
   return union(buckets.filter(({ from, to }) => to - from <= HOUR));
 }
 

@@ -113,7 +113,7 @@ export function createScheduleTimes(localHours: LocalHours) {
   };
 }
 
-function closedBetween(bounds: Interval, stateAt: (at: Instant) => string | undefined): Interval[] {
+function closedBetween(bounds: Interval, stateAt: (at: Instant) => string | undefined): readonly Interval[] {
   const spans: Interval[] = [];
   for (let from = bounds.from - (bounds.from % QUARTER_MS); from < bounds.to; from += QUARTER_MS) {
     if (stateAt(from) !== "0") continue;

@@ -5,6 +5,7 @@ import type { Instant } from "../../lib/clock.ts";
 import { isBelow } from "../../lib/format.ts";
 import { clip, type Interval, lengthIn, subtract, total, union } from "../../lib/intervals.ts";
 import { attribute, type LossEvidence } from "../../report/attribute.ts";
+import { createLossOf } from "../../report/loss.ts";
 import { type LossTally, lossTally } from "../../report/tally.ts";
 import {
   type DigestIncident,
@@ -58,9 +59,10 @@ export function createFacts(scope: DigestScope, schedules: ScheduleTimes) {
   };
 }
 
-/** What a recording lost in the period, by cause. */
-export function lossIn(facts: Facts): LossTally {
-  return lossTally(attribute(evidenceOf(facts), untilNow(facts.scope.period, facts.scope.now)));
+/** Gives what a recording lost in the period, by cause. */
+export function createLossIn({ period, now }: DigestScope): (facts: Facts) => LossTally {
+  const lossOf = createLossOf(untilNow(period, now));
+  return (facts) => lossOf(evidenceOf(facts));
 }
 
 function untilNow({ from, to }: Interval, now: Instant): Interval {
