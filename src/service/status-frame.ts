@@ -5,26 +5,17 @@ import type { Instant } from "../lib/clock.ts";
 /** The time of a row at a place in bytes, NaN where it is none. */
 export type ParseTime = (bytes: Buffer, from: number, to: number) => Instant;
 
-/** Collects the rows of a reply. */
-export class StatusRowPlaces {
-  /** Undefined where a row is parsed every time. */
-  readonly readings: (Reading | undefined)[] = [];
-  /** Four of each row: where it begins, where its time begins and ends, where the row ends. */
-  readonly places: number[] = [];
-
-  add(reading: Reading | undefined, from: number, seenFrom: number, seenTo: number, to: number): void {
-    this.readings.push(reading);
-    this.places.push(from, seenFrom, seenTo, to);
-  }
-}
-
-/** Bytes that a reply may grow by before it needs more room. */
+/** Bytes and numbers that a reply may grow by before it needs more room. */
 const SPARE = 4_096;
+
+/** In place of the time of a row that is parsed every time. */
+const PARSED_ALWAYS = -1;
 
 export class StatusFrame {
   /** Its times may be those of a later reply. */
   #bytes = Buffer.alloc(0);
-  #readings: readonly ({ -readonly [Key in keyof Reading]: Reading[Key] } | undefined)[] = [];
+  readonly #readings: ({ -readonly [Key in keyof Reading]: Reading[Key] } | undefined)[] = [];
+  /** Four of each row: where it begins, where its time begins and ends, where the row ends. */
   #places = new Int32Array();
   #isParsed = false;
   readonly #parseTime: ParseTime;
@@ -33,15 +24,40 @@ export class StatusFrame {
     this.#parseTime = parseTime;
   }
 
-  /** Replaces the reply, in the room of the one before: garbage outside of the heap makes V8 collect all of it. */
-  set(text: Buffer, { readings, places }: StatusRowPlaces): void {
+  /** Of each row, undefined where it has none; the same list for the next reply. */
+  get readings(): readonly (Reading | undefined)[] {
+    return this.#readings;
+  }
+
+  /** Where a row ends. */
+  endOf(row: number): number {
+    return this.#places[4 * row + 3] ?? 0;
+  }
+
+  /** Puts a row in the place of the one before. `seen`: where its time stands, if it may be compared with the next one. */
+  put(row: number, reading: Reading | undefined, from: number, to: number, seen?: readonly [number, number]): void {
+    if (4 * row >= this.#places.length) {
+      const places = new Int32Array(2 * this.#places.length + SPARE);
+      places.set(this.#places);
+      this.#places = places;
+    }
+    const [seenFrom, seenTo] = seen ?? [PARSED_ALWAYS, PARSED_ALWAYS];
+    this.#places.set([from, seenFrom, seenTo, to], 4 * row);
+    this.#readings[row] = reading;
+  }
+
+  /** The reply is `text`, of so many rows. It takes the room of the one before: garbage outside of the heap makes V8 collect all of it. */
+  end(text: Buffer, rows: number): void {
     const room = Buffer.from(this.#bytes.buffer);
     const enough = room.length < text.length ? Buffer.allocUnsafeSlow(text.length + SPARE) : room;
     text.copy(enough);
     this.#bytes = enough.subarray(0, text.length);
-    this.#readings = readings;
-    this.#places = new Int32Array(places);
-    this.#isParsed = !readings.includes(undefined);
+    this.#readings.length = rows;
+    this.#isParsed = !this.#readings.some((_, row) => !this.#isComparable(row));
+  }
+
+  #isComparable(row: number): boolean {
+    return row < this.#readings.length && this.#places[4 * row + 1] !== PARSED_ALWAYS;
   }
 
   /** Whether `text` is this reply but for its times, which the readings have from then on. */
@@ -54,19 +70,18 @@ export class StatusFrame {
 
   /**
    * How many rows from this one on, `most` of them, stand in `text` from `at` on but for their times, which the readings
-   * have from then on. They are added to `rows`.
+   * have from then on. They are rows of the next reply then.
    */
-  follow(text: Buffer, at: number, row: number, most: number, rows: StatusRowPlaces): number {
+  follow(text: Buffer, at: number, row: number, most: number): number {
     let end = row;
-    while (end < row + most && this.#readings[end]) end++;
+    while (end < row + most && this.#isComparable(end)) end++;
     if (end === row) return 0;
     const places = this.#places;
     const from = places[4 * row] ?? 0;
     const shift = at - from;
     this.#copyTimes(text, shift, row, end);
     const followed = this.#moveTimes(text, shift, row, row + this.#alike(text, shift, from, row, end));
-    for (let i = row; i < row + followed; i++) rows.readings.push(this.#readings[i]);
-    for (let i = 4 * row; i < 4 * (row + followed); i++) rows.places.push((places[i] ?? 0) + shift);
+    if (shift !== 0) for (let i = 4 * row; i < 4 * (row + followed); i++) places[i] = (places[i] ?? 0) + shift;
     return followed;
   }
 

@@ -2,11 +2,11 @@
  * Reads replies of `status/uptime` row by row, beside the last reply to the same request: a row with the same bytes but
  * for `last_seen_utc` is not parsed again, as parsing costs more than all the rest of a sweep.
  */
-import type { Reading, StatusSnapshot } from "../health/recording.ts";
+import type { StatusSnapshot } from "../health/recording.ts";
 import { tryJson } from "../lib/json-values.ts";
 import type { ReportDeviation } from "./reporter.ts";
-import { StatusFrame, StatusRowPlaces } from "./status-frame.ts";
-import { createParseTimes, createStatusRows } from "./status-uptime-rows.ts";
+import { StatusFrame } from "./status-frame.ts";
+import { createParseTimes, createStatusRows, documentedReading } from "./status-uptime-rows.ts";
 
 const SEEN = Buffer.from('"last_seen_utc"');
 const code = (mark: string) => mark.charCodeAt(0);
@@ -27,13 +27,10 @@ export function createStatusReplies(report: ReportDeviation) {
     read(text: Buffer, last: StatusSnapshot | undefined): StatusSnapshot | undefined {
       const known = last && frames.get(last);
       if (known?.isFollowedBy(text)) return last;
-      const reply = new ReplyReader(text, known, report);
-      const snapshot = reply.read();
-      if (!snapshot) return undefined;
       if (last) frames.delete(last);
       const frame = known ?? new StatusFrame(parseTime);
-      frame.set(text, reply.places);
-      frames.set(snapshot, frame);
+      const snapshot = new ReplyReader(text, frame, report).read();
+      if (snapshot) frames.set(snapshot, frame);
       return snapshot;
     },
 
@@ -44,35 +41,35 @@ export function createStatusReplies(report: ReportDeviation) {
 
 class ReplyReader {
   readonly #text: Buffer;
-  readonly #known: StatusFrame | undefined;
+  readonly #frame: StatusFrame;
   readonly #rows: ReturnType<typeof createStatusRows>;
-  readonly places = new StatusRowPlaces();
   #at = 0;
+  #row = 0;
 
-  constructor(text: Buffer, known: StatusFrame | undefined, report: ReportDeviation) {
+  constructor(text: Buffer, frame: StatusFrame, report: ReportDeviation) {
     this.#text = text;
-    this.#known = known;
+    this.#frame = frame;
     this.#rows = createStatusRows(report);
   }
 
   read(): StatusSnapshot | undefined {
     if (!this.#skip(LIST)) return undefined;
     while (!this.#skip(LIST_END)) {
-      if (this.places.readings.length > 0 && !this.#skip(COMMA)) return undefined;
+      if (this.#row > 0 && !this.#skip(COMMA)) return undefined;
       this.#skipSpace();
       if (!this.#readKnown() && !this.#readOther()) return undefined;
     }
     this.#skipSpace();
-    return this.#at === this.#text.length ? this.#rows.snapshot() : undefined;
+    if (this.#at !== this.#text.length) return undefined;
+    this.#frame.end(this.#text, this.#row);
+    return this.#rows.snapshot(this.#frame.readings);
   }
 
   /** Rows that were at these places, if any still are. */
   #readKnown(): boolean {
-    const { readings, places } = this.places;
-    const row = readings.length;
-    const followed = this.#known?.follow(this.#text, this.#at, row, COMPARED, this.places) ?? 0;
-    for (const reading of readings.slice(row)) if (reading) this.#rows.keep(reading);
-    if (followed > 0) this.#at = places.at(-1) ?? 0;
+    const followed = this.#frame.follow(this.#text, this.#at, this.#row, COMPARED);
+    this.#row += followed;
+    if (followed > 0) this.#at = this.#frame.endOf(this.#row - 1);
     return followed > 0;
   }
 
@@ -81,20 +78,19 @@ class ReplyReader {
     const to = this.#endOfValue(from);
     const row = tryJson(this.#text.toString("utf8", from, to));
     if (row === undefined) return false;
-    const reading = this.#rows.add(row);
-    const seenFrom = this.#placeOfTime(from, to);
-    const time: unknown = Object(row).last_seen_utc;
-    const seenTo = seenFrom + String(time).length;
-    if (time === null || time === undefined) this.#end(reading, from, to, to, to);
-    else if (this.#text.toString("latin1", seenFrom, seenTo + 1) === `${time}"`)
-      this.#end(reading, from, seenFrom, seenTo, to);
-    else this.#end(undefined, from, to, to, to);
+    const documented = documentedReading(row);
+    const seen = documented && this.#placesOfTime(Object(row).last_seen_utc, from, to);
+    this.#frame.put(this.#row++, documented ?? this.#rows.readOther(row), from, to, seen);
+    this.#at = to;
     return true;
   }
 
-  #end(reading: Reading | undefined, from: number, seenFrom: number, seenTo: number, to: number): void {
-    this.places.add(reading, from, seenFrom, seenTo, to);
-    this.#at = to;
+  /** Where the only time of a row begins and ends, both its end where it has none; undefined where that is not clear. */
+  #placesOfTime(time: unknown, from: number, to: number): [number, number] | undefined {
+    if (time === null || time === undefined) return [to, to];
+    const seenFrom = this.#placeOfTime(from, to);
+    const seenTo = seenFrom + String(time).length;
+    return this.#text.toString("latin1", seenFrom, seenTo + 1) === `${time}"` ? [seenFrom, seenTo] : undefined;
   }
 
   /** Where the only time of a row begins; −1 where it is not clear. */

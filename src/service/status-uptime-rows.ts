@@ -19,24 +19,17 @@ const STATUSES: ReadonlySet<string> = new Set(recordingStatuses);
 export function parseStatusRows(payload: unknown, report: ReportDeviation): StatusSnapshot {
   if (!Array.isArray(payload)) throw undocumented("Route status/uptime", payload, report);
   const rows = createStatusRows(report);
-  for (const row of payload) rows.add(row);
-  return rows.snapshot();
+  return rows.snapshot(payload.map((row) => documentedReading(row) ?? rows.readOther(row)));
 }
 
-/** Collects the rows of a reply. */
+/** Reads rows of a reply that are not as documented, and notes those that cannot be read. */
 export function createStatusRows(report: ReportDeviation) {
-  const readings: Reading[] = [];
   const unreadable: string[] = [];
   let complete = true;
   return {
-    /** Gives the reading of a row that is as documented. */
-    add(row: unknown): Reading | undefined {
-      const documented = documentedReading(row);
-      const reading = documented ?? otherReading(row, report);
-      if (reading) {
-        readings.push(reading);
-        return documented;
-      }
+    readOther(row: unknown): Reading | undefined {
+      const reading = otherReading(row, report);
+      if (reading) return reading;
       report("bad_row", () => row);
       const identified = Identified.safeParse(row);
       if (identified.success) unreadable.push(identified.data.recording_id);
@@ -44,15 +37,17 @@ export function createStatusRows(report: ReportDeviation) {
       return undefined;
     },
 
-    keep(reading: Reading): void {
-      readings.push(reading);
+    /** Of all rows. The list itself is in it where each row has a reading. */
+    snapshot(rows: readonly (Reading | undefined)[]): StatusSnapshot {
+      const isWhole = complete && unreadable.length === 0;
+      const readings = isWhole ? (rows as readonly Reading[]) : rows.filter((reading) => reading !== undefined);
+      return { readings, unreadable, complete };
     },
-
-    snapshot: (): StatusSnapshot => ({ readings, unreadable, complete }),
   };
 }
 
-function documentedReading(row: unknown): Reading | undefined {
+/** The reading of a row that is as documented. */
+export function documentedReading(row: unknown): Reading | undefined {
   if (row === null) return undefined;
   const { recording_id, status, ...nullable } = row as Record<string, unknown>;
   const location_id = nullable.location_id ?? undefined;

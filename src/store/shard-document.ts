@@ -97,8 +97,11 @@ function changedLocations(before: ShardState, { recordings, locations }: ShardSt
     if (!known) return undefined;
     if (known.alerts !== location.alerts) changed.add(id);
   }
-  if (rows.states === old.states) return changed;
-  for (const [i, id] of rows.states.locationIds.entries()) if (!rows.states.isSame(i, old.states)) changed.add(id);
+  const { states } = rows;
+  if (states === old.states) return changed;
+  const ids = states.locationIds;
+  // A loop: `entries` makes a list of each recording and sweep.
+  for (let i = 0; i < ids.length; i++) if (!states.isSame(i, old.states)) changed.add(ids[i] ?? "");
   return changed;
 }
 
@@ -113,7 +116,9 @@ function encodeLocations(
     documents.set(id, { t, ...(location && { a: location.alerts ?? null }), r: [] });
   }
   if (only?.size === 0) return [];
-  for (const [place, locationId] of rows.states.locationIds.entries()) {
+  const ids = rows.states.locationIds;
+  for (let place = 0; place < ids.length; place++) {
+    const locationId = ids[place] ?? "";
     if (only && !only.has(locationId)) continue;
     const document = documents.get(locationId) ?? { t, r: [] };
     documents.set(locationId, document);
@@ -126,10 +131,13 @@ function encodeHeartbeat({ moves, qualities }: Rows, { sweptAt: t, slowGaps }: S
   // A loop: `Array.from` takes four times as long, for each recording and sweep.
   const m = new Array<Move>(moves.length);
   for (let i = 0; i < m.length; i++) m[i] = toMove(moves[i] ?? Number.NaN, t);
-  const q = qualities.every(Number.isNaN)
-    ? undefined
-    : Array.from(qualities, (one) => (Number.isNaN(one) ? null : one));
+  const q = hasNumber(qualities) ? Array.from(qualities, (one) => (Number.isNaN(one) ? null : one)) : undefined;
   return JSON.stringify({ v: FORMAT, t, g: slowGaps, w, m, q } satisfies Heartbeat);
+}
+
+function hasNumber(values: Float64Array): boolean {
+  for (let i = 0; i < values.length; i++) if (!Number.isNaN(values[i])) return true;
+  return false;
 }
 
 function toMove(move: number, t: Instant): Move {
