@@ -3,7 +3,7 @@
  * interval's time zone. Where clocks go back an hour counts twice, where they go forward it is skipped.
  */
 import { DateTime } from "luxon";
-import type { Instant } from "../lib/clock.ts";
+import { type Instant, MINUTE_MS } from "../lib/clock.ts";
 import { clip, type Interval } from "../lib/intervals.ts";
 import type { Suppression } from "./notification.ts";
 
@@ -69,7 +69,6 @@ export interface RouteTimes {
   readonly activeTimes?: readonly NamedInterval[] | undefined;
 }
 
-const MINUTE_MS = 60_000;
 const MINUTES_OF_DAY = 1_440;
 /** How far ahead the end of a mute time is searched; a group is decided more often than this anyway. */
 const SEARCHED_MS = 2 * 3_600_000;

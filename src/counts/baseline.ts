@@ -5,7 +5,7 @@
  * weeks give. Odd days (holidays, promotions, a failure that nobody noticed) are few on each weekday and do not count;
  * of the rest the most extreme values of each hour do not. An hour without data is not an hour without visits.
  */
-import { HOUR_MS, type Instant } from "../lib/clock.ts";
+import { DAY_MS, HOUR_MS, type Instant } from "../lib/clock.ts";
 import type { Interval } from "../lib/intervals.ts";
 import { type LocalHour, localDay } from "../lib/local-hours.ts";
 import { type Dispersion, type ExpectedHour, learnDispersion } from "./dispersion.ts";
@@ -48,7 +48,6 @@ interface Cell {
   readonly counted: number;
 }
 
-const DAY_MS = 24 * HOUR_MS;
 /** What has fewer weeks is too thin. */
 const MIN_WEEKS = 4;
 const PAST_MS = 57 * DAY_MS;

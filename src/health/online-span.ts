@@ -2,10 +2,8 @@
  * How long a recording has been seen online without a break, as the refreshes of its uptime saw it: what it was between
  * readings too far apart is not known.
  */
-import type { Instant } from "../lib/clock.ts";
+import { type Instant, MINUTE_MS } from "../lib/clock.ts";
 import type { RecordingState } from "./shard-state.ts";
-
-const MINUTE_MS = 60_000;
 
 /** How often statuses and uptime are read, ms. */
 export interface ReadEvery {

@@ -1,5 +1,5 @@
 /** Arithmetic on uptime buckets. A bucket without data is never 0, one outside the schedule never counts. */
-import { HOUR_MS, type Instant } from "../lib/clock.ts";
+import { DAY_MS, HOUR_MS, type Instant } from "../lib/clock.ts";
 import type { Interval } from "../lib/intervals.ts";
 import type { UptimeBucket } from "./recording.ts";
 import type { Rule } from "./rule.ts";
@@ -11,7 +11,6 @@ export const SETTLING_MS = 15 * 60_000;
 const RETENTION_MARGIN_MS = 48 * HOUR_MS;
 
 /** The window of the metric and the pages, kept whatever the rules ask. */
-const DAY_MS = 24 * HOUR_MS;
 
 /**
  * A figure of a recording, a ratio 0–1, by its window in ms. A number alone: its uptime. `arrived`: of the segments

@@ -5,7 +5,7 @@
  */
 import { IANAZone } from "luxon";
 import { chunksOf } from "../lib/chunks.ts";
-import { HOUR_MS, type Instant } from "../lib/clock.ts";
+import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from "../lib/clock.ts";
 import type { KeptSeries } from "../store/counts.ts";
 
 export type CountsRoute = "entries" | "zones" | "sales";
@@ -21,8 +21,6 @@ export interface CountsRequest {
   readonly cost: number;
 }
 
-const MINUTE_MS = 60_000;
-const DAY_MS = 24 * HOUR_MS;
 const WEEK_HOURS = 168;
 export const HOURS_KEPT = 8 * WEEK_HOURS;
 /** The service has all of an hour so long after its end. */

@@ -2,12 +2,11 @@
 import { DateTime } from "luxon";
 import type { UptimeBucket } from "../health/recording.ts";
 import { mergeBuckets, ratioBetween } from "../health/uptime.ts";
-import type { Instant } from "../lib/clock.ts";
+import { DAY_MS, type Instant } from "../lib/clock.ts";
 import { dayOf, utcDay } from "../lib/when.ts";
 import type { DayUptime } from "../store/pack-uptime.ts";
 import type { UptimeHistory } from "../store/uptime-history.ts";
 
-const DAY_MS = 86_400_000;
 /** Local hour from which the service has finished the day before. */
 const FINISHED_BY_HOUR = 6;
 /** Days are kept as one ratio for this long: a month's digest and the month before it. */

@@ -2,7 +2,7 @@
 import { DateTime } from "luxon";
 import type { Location, Recording } from "../health/recording.ts";
 import { chunksOf } from "../lib/chunks.ts";
-import type { Instant } from "../lib/clock.ts";
+import { DAY_MS, type Instant } from "../lib/clock.ts";
 import { createLocalHours } from "../lib/local-hours.ts";
 import type { MetricReply } from "../service/metric-rows.ts";
 import type { Service } from "../service/service.ts";
@@ -203,7 +203,6 @@ function rowsOfOne(ask: Ask, { start, end }: QuerySpan): number {
 /** About 7,200 buckets, 1 MB. */
 const RECORDING_DAYS_PER_REQUEST = 300;
 const MOST_RECORDINGS_PER_REQUEST = 50;
-const DAY_MS = 86_400_000;
 
 async function* uptimeParts(ask: Ask, places: readonly QueryPlace[], deps: QueryDeps): Parts {
   const { service, signal } = deps;

@@ -1,6 +1,6 @@
 /** The bucket of an uptime entry, `YYYY-MM-DD HH:mm` in local time, as an instant, cached by zone and hour. */
 import { IANAZone } from "luxon";
-import { DAY_MS, type Instant } from "../lib/clock.ts";
+import { DAY_MS, type Instant, MINUTE_MS } from "../lib/clock.ts";
 
 /** A local time: `at` is its first instant; `again` the second where clocks went back over it. */
 export interface WallTime {
@@ -13,7 +13,6 @@ export interface WallTime {
 export type WallClock = ReturnType<typeof createWallClock>;
 
 const INDEX = /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d)(?::\d\d(?:\.\d{1,6})?)?$/;
-const MINUTE_MS = 60_000;
 const MAX_ZONES = 700;
 const MAX_TIMES = 5_000;
 /** Longer zone names and times are invalid, and are not cached. */

@@ -1,9 +1,7 @@
 /** Counts as short texts: eight weeks of a location take about a kilobyte. */
 import type { CountSeries } from "../counts/series.ts";
-import type { Instant } from "../lib/clock.ts";
+import { type Instant, MINUTE_MS } from "../lib/clock.ts";
 import { packSeries, unpackSeries } from "./pack-series.ts";
-
-const MINUTE_MS = 60_000;
 
 /** Whole numbers from 0 by the start of their hour; `early`: hours that the service may still correct. */
 export function packHours(hours: CountSeries["hours"], early: ReadonlySet<Instant>): string {

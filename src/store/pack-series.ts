@@ -2,10 +2,9 @@
  * A series of whole numbers as a short text: a token for each step, runs of equal tokens as one. A value below 48 takes a
  * character, one below 1,072 two. JSON leaves all of them as they are.
  */
-import { HOUR_MS, type Instant } from "../lib/clock.ts";
+import { HOUR_MS, type Instant, MINUTE_MS } from "../lib/clock.ts";
 
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_";
-const MINUTE_MS = 60_000;
 /** Values below are one digit; those with two go to `TWO_DIGITS`. */
 const ONE_DIGIT = 48;
 const TWO_DIGITS = ONE_DIGIT + (DIGITS.length - ONE_DIGIT) * DIGITS.length;

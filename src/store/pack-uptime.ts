@@ -1,7 +1,7 @@
 /** Hours and days of uptime as short texts: three days of hours take about 200 bytes. Ratios are rounded to 4 decimals. */
 import type { UptimeBucket } from "../health/recording.ts";
 import { bucketLengthMs } from "../health/uptime.ts";
-import { HOUR_MS } from "../lib/clock.ts";
+import { DAY_MS } from "../lib/clock.ts";
 import { utcDay } from "../lib/when.ts";
 import { packSeries, unpackSeries } from "./pack-series.ts";
 
@@ -14,7 +14,6 @@ export type HourColumns = readonly [expected: string, received: string, lost: st
 export type DayColumns = readonly [expected: string, lost: string];
 
 const PARTS = 10_000;
-const DAY_MS = 24 * HOUR_MS;
 
 /** Buckets oldest first, of whole minutes. */
 export function packBuckets(buckets: readonly UptimeBucket[]): HourColumns {

@@ -4,7 +4,7 @@ import { IANAZone } from "luxon";
 import { z } from "zod";
 import { parseMatchers } from "../../alerting/matcher.ts";
 import { requestBudget } from "../../alerting/pattern.ts";
-import { DAY_MS } from "../../lib/clock.ts";
+import { DAY_MS, MINUTE_MS } from "../../lib/clock.ts";
 import { withDeadline } from "../../lib/closer.ts";
 import { PAST_EXAMPLES, parsePast } from "../../lib/moment.ts";
 import { runYielding } from "../../lib/yield.ts";
@@ -117,8 +117,6 @@ export async function reportInTime(deps: Pick<HttpDeps, "report" | "clock" | "li
   const mostMs = limitsOf(deps).answerMs * 0.9;
   return await withDeadline(report, mostMs, () => refused("The report of so many recordings takes longer", "busy"));
 }
-
-const MINUTE_MS = 60_000;
 
 /** What is asked for, until the last full minute at most, so that its pages are of one report. Throws HttpError `bad_query`. */
 function requestOf({ period, from, to, timezone, by, matchers }: ReportQuery, now: number): ReportRequest {
