@@ -132,6 +132,8 @@ describeWithRedis("several replicas on one Redis", () => {
   it.concurrent("as processes: the shards of one that is paused are swept by the other, and what it had under way changes nothing", async () => {
     await using stage = await prepareWatch({
       simulator: { locations: 8, recordingsPerLocation: 1 },
+      // Longer than the first is paused: what it had under way is answered.
+      requestTimeout: "60s",
       watch: "{ status_interval: 1s, uptime_interval: 1h, inventory_interval: 1h, locations_per_request: 1 }",
     });
     const { world, faults } = stage.simulator;
@@ -150,10 +152,11 @@ describeWithRedis("several replicas on one Redis", () => {
       return until("each shard was asked for again", () => asked >= before + times * 8);
     };
     // Of each replica some sweep is under way at any time.
-    faults.set("slow", { ms: 500, endpoint: "status/uptime" });
+    faults.set("slow", { ms: 800, endpoint: "status/uptime" });
     await askedAgain(1);
     first.signal("SIGSTOP");
     const messages = (beginning: string) => stage.slack.messages.filter(({ text }) => text.startsWith(beginning));
+    // Answers are of this moment or later: what the first asked for shows it too.
     for (const { id } of world.recordings) world.setStatus(id, "offline");
     await until("all begin", () => messages("🔴").length === 8);
     first.signal("SIGCONT");
