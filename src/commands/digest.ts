@@ -1,7 +1,7 @@
 /** `digest preview|send NAME`: renders a digest from the stored state to a file, or sends it now. */
 import { spawn } from "node:child_process";
 import { writeFile } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { Command } from "commander";
 import { identifyRules } from "../app/identities.ts";
@@ -35,7 +35,6 @@ export function digestCommand(io: CommandIo): Command {
     .description("Render the digest of the last whole period to an HTML file.")
     .argument("<name>", "a digest's name in the configuration")
     .option("--out <file>", "the file to write (default: digest-NAME.html)")
-    .option("--csv", "write its CSV files beside it")
     .option("--open", "open it in a browser");
   const example = "lenswatch digest preview daily-ops --open";
   readsConfig(preview, example).action((name: string, options: PreviewOptions) =>
@@ -56,26 +55,19 @@ export function digestCommand(io: CommandIo): Command {
   return command;
 }
 
-type PreviewOptions = ConfigOptions & Readonly<{ out?: string; csv?: true; open?: true }>;
+type PreviewOptions = ConfigOptions & Readonly<{ out?: string; open?: true }>;
 
 async function writePreview(
   io: CommandIo,
   name: string,
   made: MadeDigest,
-  { out, csv, open, output }: PreviewOptions,
+  { out, open, output }: PreviewOptions,
 ): Promise<void> {
   const file = out ?? `digest-${name}.html`;
   // A click in the preview must not unsubscribe a recipient.
   const { html } = forReader(made, made.unsubscribeUrl && "#");
   await writeFile(file, html);
-  const files = [file];
-  for (const { filename, content } of csv ? made.attachments : []) {
-    const beside = join(dirname(file), filename);
-    await writeFile(beside, content);
-    files.push(beside);
-  }
-  const text = () => `${made.subject}\n${files.map((one) => `written to ${one}\n`).join("")}`;
-  print(io, output, { subject: made.subject, files }, text);
+  print(io, output, { subject: made.subject, files: [file] }, () => `${made.subject}\nwritten to ${file}\n`);
   if (open && !(await openInBrowser(resolve(file), io.env)))
     io.stderr.write("lenswatch: no browser could be started; open the file yourself\n");
 }

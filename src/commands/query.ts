@@ -1,7 +1,6 @@
-/** `query`: figures of the analytics service as a table, JSON or CSV; from the service itself, or through a daemon. */
+/** `query`: figures of the analytics service as a table, JSON or CSV. */
 import { Argument, Command, Option } from "commander";
 import { configFile, loadConfig } from "../config/load.ts";
-import { QueryReply } from "../http/v1/query.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import { csvLines } from "../lib/csv.ts";
 import { isoMinute, percent, zonePath } from "../lib/format.ts";
@@ -12,17 +11,16 @@ import { type QueryAnswer, runQuery } from "../query/query.ts";
 import { serviceDirectory } from "../query/service-directory.ts";
 import { createService } from "../service/service.ts";
 import { withRetries } from "./backtest/history.ts";
-import { type CommandIo, gather } from "./cli/command.ts";
-import { asksDaemon, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
+import { type CommandIo, configOption, gather, outputOption, withExample } from "./cli/command.ts";
 import { createBar } from "./cli/progress.ts";
 import { printList, type TableColumn } from "./cli/table.ts";
 
 /** Rows of one answer, about 300 B each. */
 const MOST_ROWS = 200_000;
 
-type Options = QueryOptions & DaemonOptions & { readonly output: "table" | "json" | "csv" };
+type Options = QueryOptions & { readonly config?: string; readonly output: "table" | "json" | "csv" };
 
-/** Exit code 1 for an unknown name, 2 for invalid options, 3 where the service or the daemon does not answer. */
+/** Exit code 1 for an unknown name, 2 for invalid options, 3 where the service does not answer. */
 export function queryCommand(io: CommandIo, clock: Clock = systemClock): Command {
   const command = new Command("query")
     .description("Print figures of the analytics service: people counted, dwell, sales, zones, uptime and status.")
@@ -40,13 +38,10 @@ export function queryCommand(io: CommandIo, clock: Clock = systemClock): Command
     )
     .addOption(new Option("--facet <facet>", "of entries, as the service serves it").choices(["estimates"]));
   const example = 'lenswatch query entries --from 2026-01-01 --to 2026-01-31 --location "Leeds Briggate" --every day';
-  return asksDaemon(command, example, "table", "csv").action(async (route: QueryRoute, options: Options) => {
-    const { output, url, config, ...asked } = options;
+  withExample(command.addOption(outputOption("table", "csv")).addOption(configOption()), example);
+  return command.action(async (route: QueryRoute, { output, config, ...asked }: Options) => {
     const ask = toAsk(route, asked, clock.now());
-    const answer = await (url === undefined
-      ? askService(ask, config, io, clock)
-      : askDaemon(ask.route, asked, options, io));
-    printAnswer(io, output, route, answer);
+    printAnswer(io, output, route, await askService(ask, config, io, clock));
   });
 }
 
@@ -67,11 +62,6 @@ async function askService(ask: Ask, file: string | undefined, io: CommandIo, clo
     bar?.stop();
     await service.close();
   }
-}
-
-async function askDaemon(route: QueryRoute, asked: QueryOptions, options: DaemonOptions, io: CommandIo) {
-  const parameters = Object.entries(asked).flatMap(([name, value]) => [value ?? []].flat().map((text) => [name, text]));
-  return await withDaemon(options, io, ({ get }) => get(`/api/v1/query/${route}`, parameters, QueryReply));
 }
 
 function printAnswer(io: CommandIo, output: Options["output"], route: QueryRoute, answer: QueryAnswer): void {

@@ -1,7 +1,7 @@
 /** `status`: the fleet as a running daemon sees it. */
 import { Command, InvalidArgumentError, Option } from "commander";
 import { z } from "zod";
-import { type RecordingStatus, recordingStatuses } from "../health/recording.ts";
+import { recordingStatuses, worstFirst } from "../health/recording.ts";
 import { AlertRow } from "../http/v1/operation.ts";
 import { ApiRecording } from "../http/v1/recordings.ts";
 import { type Clock, type Instant, systemClock } from "../lib/clock.ts";
@@ -134,9 +134,6 @@ function activeBy(active: readonly ListedAlert[]): ReadonlyMap<string, ListedAle
   return new Map(active.map((one) => [`${one.labels.recording_id} ${one.labels.alertname}`, one]));
 }
 
-/** The worst first. */
-export const WORST: readonly RecordingStatus[] = ["offline", "unknown", "degraded", "online"];
-
 interface Shown {
   /** Not of some recordings only: alerts of locations and of lenswatch are part of it. */
   readonly isWhole: boolean;
@@ -185,7 +182,7 @@ function rowRank({ recordingId, alerts, status }: RecordingRow, firing: Readonly
     const alert = firing.get(`${recordingId} ${alertname}`);
     return state === "firing" && alert ? rankOf(alert) : 20;
   });
-  return Math.min(30, ...ranks) * 10 + WORST.indexOf(status);
+  return Math.min(30, ...ranks) * 10 + worstFirst.indexOf(status);
 }
 
 const columnsAt = (
@@ -232,7 +229,7 @@ export function sinceUtc(since: string | null, now: Instant): string {
 
 /** `1 offline, 2 degraded`; `all online`. */
 function statusCounts(rows: readonly RecordingRow[]): string {
-  const counts = WORST.map((status) => ({ status, n: rows.filter((row) => row.status === status).length }));
+  const counts = worstFirst.map((status) => ({ status, n: rows.filter((row) => row.status === status).length }));
   return counts.flatMap(({ status, n }) => (n > 0 ? [`${n} ${status}`] : [])).join(", ");
 }
 

@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { LogLine } from "../alerting/decision-log.ts";
 import { type FoldedDecisions, foldDecisions } from "../alerting/fold-decisions.ts";
 import { visitsWords } from "../alerting/uncounted.ts";
+import { worstFirst } from "../health/recording.ts";
 import { ApiCounts } from "../http/v1/counts.ts";
 import type { ApiIncident } from "../http/v1/incidents.ts";
 import type { ApiLocation } from "../http/v1/locations.ts";
@@ -12,7 +13,7 @@ import type { Instant } from "../lib/clock.ts";
 import { count, counted } from "../lib/format.ts";
 import { stripControls } from "../lib/text.ts";
 import { inZone } from "../lib/when.ts";
-import { sinceUtc, WORST } from "./status.ts";
+import { sinceUtc } from "./status.ts";
 
 /** Without fields that a later daemon adds. */
 export const Timeline = z.object({
@@ -67,7 +68,7 @@ function stateText(row: Explained["row"], now: Instant): string {
 
 /** `1 offline, 3 online of 4 recordings`. */
 function standingText(recordings: NonNullable<Explained["recordings"]>): string {
-  const known = WORST.filter((status) => (recordings[status] ?? 0) > 0);
+  const known = worstFirst.filter((status) => (recordings[status] ?? 0) > 0);
   const total = known.reduce((sum, status) => sum + (recordings[status] ?? 0), 0);
   return `${known.map((status) => `${count(recordings[status] ?? 0)} ${status}`).join(", ")} of ${counted(total, "recording")}`;
 }

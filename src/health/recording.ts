@@ -4,6 +4,8 @@ import type { Instant } from "../lib/clock.ts";
 /** Status values of a live status entry (contract: "States"; `degraded` is served too). */
 export const recordingStatuses = ["online", "offline", "degraded", "unknown"] as const;
 export type RecordingStatus = (typeof recordingStatuses)[number];
+/** Unknown comes before degraded: it may be offline. */
+export const worstFirst = ["offline", "unknown", "degraded", "online"] as const;
 
 /** One row of `status/uptime`. `averageQuality` is a ratio 0–1; undefined means the service sent none. */
 export interface Reading {

@@ -6,15 +6,7 @@ import { type Attribution, type LossCause, lossCauses } from "./attribute.ts";
 export type LossTally = Record<LossCause | "expectedMs" | "knownMs" | "recordings", number>;
 
 export function noLoss(): LossTally {
-  const causes = {
-    recording: 0,
-    location: 0,
-    camera_server: 0,
-    service: 0,
-    not_watched: 0,
-    maintenance: 0,
-    unknown: 0,
-  };
+  const causes = Object.fromEntries(lossCauses.map((cause) => [cause, 0])) as Record<LossCause, number>;
   return { recordings: 0, expectedMs: 0, knownMs: 0, ...causes };
 }
 

@@ -1,19 +1,17 @@
-/** The command against the simulator, and against a daemon's API. */
+/** The command against the simulator. */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { stringify } from "yaml";
 import type { CommandIo, ExitCode } from "../../src/commands/cli/command.ts";
 import { runCli } from "../../src/commands/cli/program.ts";
 import { queryCommand } from "../../src/commands/query.ts";
 import { settingsOf } from "../../src/commands/simulate.ts";
-import { HttpError } from "../../src/http/errors.ts";
 import type { QueryRow } from "../../src/query/columns.ts";
 import { type Simulator, startSimulator } from "../../src/simulator/simulator.ts";
-import { serve } from "../http/serve.ts";
 
 const NOW = Date.parse("2026-11-20T12:00:00Z");
 let simulator: Simulator;
@@ -114,41 +112,6 @@ test.each<[string[], ExitCode, RegExp]>([
   [["entries", "--every", "year"], 2, /Allowed choices/],
   [["entries", "--every", "hour"], 2, /every "hour"/],
   [["turnover"], 2, /Allowed choices/],
-  [["entries", "--from", "900d", "--to", "899d", "--url", "http://127.0.0.1:9"], 3, /nothing answers/],
 ])("%j ends with exit code %i", async (argv, exitCode, message) => {
   expect(await query(argv)).toMatchObject({ out: "", exitCode, err: expect.stringMatching(message) });
-});
-
-describe("with --url", () => {
-  test("the daemon is asked with the same options, and its rows are printed", async () => {
-    let asked: unknown;
-    const { address } = await serve({
-      query: async (route, options) => {
-        asked = { route, ...options };
-        return {
-          columns: ["location", "entries"],
-          items: [{ location: "Leeds", entries: null }],
-          units: {},
-          dropped: 2,
-        };
-      },
-    });
-    const argv = ["entries", "--by", "age,role", "--by", "gender", "--location", "a&b", "--from", "yesterday"];
-    const { out, err } = await query([...argv, "--url", address, "--output", "csv"]);
-    expect(out).toBe('"location","entries"\n"Leeds",\n');
-    expect(err).toContain("could not be read are missing: 2");
-    expect(asked).toMatchObject({ route: "entries", by: ["age,role", "gender"], location: ["a&b"], from: "yesterday" });
-  });
-
-  test("what it refuses is exit code 1 with its reason", async () => {
-    const { address } = await serve({
-      query: async () => {
-        throw new HttpError("bad_query", "no location has that name.");
-      },
-    });
-    expect(await query(["entries", "--url", address])).toMatchObject({
-      exitCode: 1,
-      err: "lenswatch: no location has that name\n",
-    });
-  });
 });

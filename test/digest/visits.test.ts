@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import type { Digest, DigestIncident } from "../../src/digest/digest.ts";
-import { attachmentsOf } from "../../src/digest/mail.ts";
 import { renderDigestHtml } from "../../src/digest/render/html.ts";
 import { renderDigestText } from "../../src/digest/render/text.ts";
 import { viewOf } from "../../src/digest/render/view.ts";
@@ -46,11 +45,7 @@ test("they are a section with a total, what they were worth, and a table; none w
   expect(text).toContain("York: about 40 (30–50), about 500 EUR");
   expect(text).not.toContain("about 0");
   expect(renderDigestHtml(viewOf(two, frame, 60), "")).toContain("about 310 (250–400)");
-  const files = await attachmentsOf("daily", two);
-  expect(files.at(-1)?.filename).toBe("daily-2026-11-19-visits-uncounted.csv");
-  expect(files.at(-1)?.content.toString()).toContain('"York","york",40,32,52');
 
   const none = digestOf([offline("a", at("10:00"), at("14:00"))]);
   expect(renderDigestText(viewOf(none, frame, 60))).not.toContain("not counted");
-  expect(await attachmentsOf("daily", none)).toHaveLength(1);
 });

@@ -35,7 +35,7 @@ export function locationGroups(locations: readonly LocationRecords[], part: Dige
         uptime: meanUptime(tally),
         size: all.length,
         lostMs: sumOf(recordings, ({ lostMs }) => lostMs),
-        recordings: recordings.sort(worstFirst),
+        recordings: recordings.sort(worstRecordingFirst),
       };
     })
     .filter(({ recordings }) => recordings.length > 0)
@@ -52,7 +52,7 @@ function downSince({ recordings }: LocationGroup): number {
   return recordings.reduce((first, { downSince = first }) => Math.min(first || downSince, downSince), 0);
 }
 
-function worstFirst(a: RecordingDigest, b: RecordingDigest): number {
+function worstRecordingFirst(a: RecordingDigest, b: RecordingDigest): number {
   const earlier = (a.downSince ?? 0) - (b.downSince ?? 0);
   return b.lostMs - a.lostMs || earlier || byUptime(a, b) || compareText(a.name, b.name);
 }

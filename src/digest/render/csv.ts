@@ -4,30 +4,19 @@ import type { Interval } from "../../lib/intervals.ts";
 import { cut, stripControls } from "../../lib/text.ts";
 import { meanRecovery, tallyOf } from "../compute/tally.ts";
 import { shortfall } from "../compute/untrusted.ts";
-import {
-  type Digest,
-  digestParts,
-  type LensToClean,
-  type Located,
-  type LocatedVisits,
-  type RecordingDigest,
-  type UntrustedDay,
-} from "../digest.ts";
+import { type Digest, digestParts, type Located, type RecordingDigest, type UntrustedDay } from "../digest.ts";
 
 /**
  * The tables of a digest by name, in chunks: ratios 0–1, times in seconds, instants in UTC, an empty cell without a figure.
- * Besides a line per recording, one per untrusted day, per recording whose quality falls steadily, and per location with
- * visits that were not counted, where there are any.
+ * Besides a line per recording, one per untrusted day, where there are any.
  */
-export function tablesOf({ parts, period, untrusted, lenses, visits }: Digest): Map<string, Generator<string, void>> {
+export function tablesOf({ parts, period, untrusted }: Digest): Map<string, Generator<string, void>> {
   const groups = digestParts.flatMap((part) => parts[part]);
   const rows = groups.flatMap(({ recordings, locationId, locationName }) =>
     recordings.map((recording) => ({ ...recording, locationId, locationName })),
   );
   const tables = new Map([["recordings", csvTable(recordingColumns(period), rows)]]);
   if (untrusted.length > 0) tables.set("visitor-counts", csvTable(countsColumns, untrusted));
-  if (lenses.length > 0) tables.set("lenses", csvTable(lensColumns, lenses));
-  if (visits.length > 0) tables.set("visits-uncounted", csvTable(visitsColumns, visits));
   return tables;
 }
 
@@ -56,15 +45,6 @@ function recordingColumns(bounds: Interval): CsvColumns<RecordingDigest & Locate
   };
 }
 
-const lensColumns: CsvColumns<LensToClean> = {
-  ...placeColumns,
-  recording: ({ recording }) => short(recording.name),
-  recording_id: ({ recording }) => short(recording.id),
-  quality_ratio: ({ quality }) => ratio(quality),
-  lost_per_day_ratio: ({ perDay }) => ratio(perDay),
-  below_threshold_from: ({ below }) => new Date(below).toISOString(),
-};
-
 const countsColumns: CsvColumns<UntrustedDay> = {
   ...placeColumns,
   date: ({ date }) => date,
@@ -72,13 +52,6 @@ const countsColumns: CsvColumns<UntrustedDay> = {
   entries: ({ entries }) => entries,
   usual_entries: ({ usual }) => usual,
   short_by: shortfall,
-};
-
-const visitsColumns: CsvColumns<LocatedVisits> = {
-  ...placeColumns,
-  visits_uncounted: ({ visits }) => Math.round(visits.estimate),
-  visits_uncounted_low: ({ visits }) => Math.round(visits.low),
-  visits_uncounted_high: ({ visits }) => Math.round(visits.high),
 };
 
 /** The service does not limit the length of a name. */

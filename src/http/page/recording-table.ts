@@ -1,4 +1,6 @@
 /** Recordings: their names, their current figures, and as a table. */
+
+import { worstFirst } from "../../health/recording.ts";
 import { currentStatus, type FleetSnapshot, type RecordingState } from "../../health/shard-state.ts";
 import { columnPercent, counted, nameOf, zonePath } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
@@ -6,7 +8,7 @@ import { span } from "../../lib/when.ts";
 import { homeLink, recordingLink } from "./links.ts";
 import { firstOf, type ListingColumn, sortKey, tableOf } from "./listing.ts";
 import type { PageData } from "./page-data.ts";
-import { badge, worstFirst } from "./summary.ts";
+import { badge } from "./summary.ts";
 import { agoAt, knownZone, type Moment, timeAt } from "./when.ts";
 
 /** The worst first, then by location and name. */

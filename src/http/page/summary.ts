@@ -1,7 +1,7 @@
 /** The fleet counted, in all and per location. */
 import type { Alert } from "../../health/alert.ts";
 import { type FleetLocation, locationsOf } from "../../health/fleet-locations.ts";
-import type { RecordingStatus } from "../../health/recording.ts";
+import { type RecordingStatus, worstFirst } from "../../health/recording.ts";
 import { Rows } from "../../health/rows.ts";
 import { noCounts, type StatusCounts, totalOf } from "../../health/shard-counts.ts";
 import type { FleetSnapshot } from "../../health/shard-state.ts";
@@ -98,9 +98,6 @@ export function locationTable(locations: readonly LocationSummary[], caption = "
   ]);
   return tableOf(caption, COLUMNS, rows);
 }
-
-/** The worst first. Unknown comes before degraded: it may be offline. */
-export const worstFirst = ["offline", "unknown", "degraded", "online"] as const;
 
 const SIGNS: Readonly<Record<RecordingStatus, string>> = { offline: "✕", unknown: "?", degraded: "▲", online: "✓" };
 

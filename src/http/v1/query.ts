@@ -23,8 +23,7 @@ const QueryParameters = z.strictObject({
   facet: text("estimates, of entries."),
 });
 
-/** Without fields that a later daemon adds. */
-export const QueryReply = z.object({
+const QueryReply = z.strictObject({
   columns: z.array(z.string()).readonly().describe("The fields of every item, in order."),
   items: z.array(z.record(z.string(), cell)).readonly().describe("null is no data, never 0."),
   units: z.record(z.string(), z.string()).describe("By column, as the service states them."),

@@ -4,7 +4,7 @@ import { causePhrase, type SharedCause } from "../../alerting/clusters.ts";
 import type { LogLine } from "../../alerting/decision-log.ts";
 import { foldDecisions } from "../../alerting/fold-decisions.ts";
 import type { Alert } from "../../health/alert.ts";
-import type { RecordingStatus } from "../../health/recording.ts";
+import { type RecordingStatus, worstFirst } from "../../health/recording.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { counted } from "../../lib/format.ts";
 import { capital } from "../../lib/text.ts";
@@ -62,11 +62,11 @@ export interface PlaceRow {
   readonly since: Instant;
 }
 
-const WORST: readonly RecordingStatus[] = ["offline", "unknown", "degraded", "online"];
-
 /** A recording, or those of a location, the worst first; and who handles its alerts. */
 export function placeText(place: Place, rows: readonly PlaceRow[], firing: readonly Active[], now: Instant): string {
-  const sorted = rows.toSorted((a, b) => WORST.indexOf(a.status) - WORST.indexOf(b.status) || a.since - b.since);
+  const sorted = rows.toSorted(
+    (a, b) => worstFirst.indexOf(a.status) - worstFirst.indexOf(b.status) || a.since - b.since,
+  );
   const lines = sorted.map(({ name, status, since }) => {
     const when = status === "unknown" ? "" : ` ${sinceText(since, place.timezone, now)}`;
     return `${mrkdwn(clean(name))}: ${status}${when}`;
