@@ -1,5 +1,7 @@
 /** Warnings: settings that are valid and probably not intended. */
+import { matchesAll } from "../alerting/matcher.ts";
 import type { Matcher, Route } from "../alerting/route.ts";
+import { formatDuration } from "../lib/duration.ts";
 import { closestWord } from "../lib/suggest.ts";
 import { clearText } from "./clear-text.ts";
 import type { Config } from "./config.ts";
@@ -18,6 +20,8 @@ export function advise(
   const routes = routesIn(config.route, ["route"]);
   return [
     ...clearText(input, env),
+    ...slowRequests(config),
+    ...routes.flatMap(([route, path]) => reminders(route, path)),
     ...unreached(config.route, ["route"], []),
     ...config.rules.flatMap(({ labels }, index) => (labels.severity === undefined ? [noSeverity(index)] : [])),
     ...unknownLabels(config, routes).map((finding) =>
@@ -25,24 +29,60 @@ export function advise(
     ),
     ...(input.rules.length === 0 ? [noRules] : []),
     ...countsRules(config),
+    ...groupRules(config, routes),
     ...idleReceivers(config, routes),
   ];
 }
 
 const noRules = warning(["rules"], "an empty list", "at least one rule; without any, no alert ever fires");
 
+const FEWEST_VISITS = 10;
+const LOOK_FIRST = "a receiver that wakes nobody, and a backtest before";
+
 function countsRules({ rules, counts }: Config): Finding[] {
+  const isLow = rules.some(({ when }) => when.kind === "counts" && when.implausible === "low");
   return rules.flatMap(({ when }, index): Finding[] => {
     if (when.kind !== "counts" && when.kind !== "counts_together") return [];
     const path = ["rules", index, "when", when.kind];
     if (!counts.read)
       return [warning(path, "counts.read is false", "true: without counts the rule is never evaluated")];
-    const isHigh = when.kind === "counts" && when.implausible === "high";
-    return isHigh ? [warning([...path, "implausible"], "high, which is often wrong", LOOK_FIRST)] : [];
+    if (when.kind === "counts_together")
+      return isLow
+        ? []
+        : [warning(path, "no rule on counts", "one with `implausible: low`, whose alerts this replaces")];
+    const found = `${when.sensitivity}, which chance often explains`;
+    return [
+      ...(when.implausible === "high"
+        ? [warning([...path, "implausible"], "high, which is often wrong", LOOK_FIRST)]
+        : []),
+      ...(when.sensitivity < FEWEST_VISITS
+        ? [warning([...path, "sensitivity"], found, `${FEWEST_VISITS} or more; the default is 30`)]
+        : []),
+    ];
   });
 }
 
-const LOOK_FIRST = "a receiver that wakes nobody, and a backtest before";
+const OF_LOCATIONS = ["location_id", "location"];
+const EACH_NOTIFIED = "one; without it each recording of the group is notified as well";
+const ROUTE_WITHOUT = "a route for that as well, or no inhibit rule with it: it replaces the alerts of its recordings";
+
+/** A group's alert that repeats those of its recordings, or replaces them where a route by location does not match it. */
+function groupRules({ rules, inhibitRules }: Config, routes: readonly (readonly [Route, Path])[]): Finding[] {
+  const groups = rules.filter(({ when }) => when.kind === "group_offline");
+  const inhibits = ({ alert, labels }: (typeof rules)[number]) =>
+    inhibitRules.some(({ sourceMatchers }) => matchesAll(sourceMatchers, { ...labels, alertname: alert }));
+  const silent = groups.find(inhibits);
+  const repeated = inhibitRules.length > 0 ? groups.filter((rule) => !inhibits(rule)) : [];
+  const byLocation = ([{ matchers }]: (typeof routes)[number]) =>
+    matchers.some(({ name, operator, value }) => OF_LOCATIONS.includes(name) && operator === "=" && value !== "");
+  return [
+    ...repeated.map(({ alert }) => warning(["inhibit_rules"], `no source ${alert}`, EACH_NOTIFIED)),
+    ...routes.filter(byLocation).flatMap(([, path]) => {
+      const found = `a location, which ${silent?.alert} of several locations has not`;
+      return silent ? [warning([...path, "matchers"], found, ROUTE_WITHOUT)] : [];
+    }),
+  ];
+}
 
 function noSeverity(index: number): Finding {
   return warning(["rules", index], "a rule without severity", "one in labels: lists and mentions go by it");
@@ -65,6 +105,22 @@ function idleReceivers({ receivers }: Config, routes: readonly (readonly [Route,
     if (routed.has(name)) return [];
     return [warning(path, "a receiver without a route", "a route to it; no alert reaches it")];
   });
+}
+
+function reminders(route: Route, path: Path): Finding[] {
+  if (route.repeatIntervalMs >= route.groupIntervalMs) return [];
+  const found = `${formatDuration(route.repeatIntervalMs)}, less than group_interval`;
+  const expected = `${formatDuration(route.groupIntervalMs)} or more: groups are notified no more often`;
+  return [warning([...path, "repeat_interval"], found, expected)];
+}
+
+/** Nothing is known while a request hangs: that should not last longer than a few sweeps. */
+function slowRequests({ service, watch }: Config): Finding[] {
+  const mostMs = 3 * Math.max(watch.statusIntervalMs, 5_000);
+  if (service.requestTimeoutMs <= mostMs) return [];
+  const found = `${formatDuration(service.requestTimeoutMs)}, more than three times watch.status_interval`;
+  const expected = `${formatDuration(mostMs)} or less: a service that hangs is detected only after it`;
+  return [warning(["service", "request_timeout"], found, expected)];
 }
 
 /**

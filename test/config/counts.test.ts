@@ -44,7 +44,9 @@ test.each([
 });
 
 test.each([
+  ["when: { counts: { implausible: low, sensitivity: 9 } }", "", "9, which chance often explains"],
   ["when: { counts: { implausible: low } }", "counts: { read: false }\n", "without counts the rule is never evaluated"],
+  ["when: { counts_together: true }", "", "no rule on counts"],
   ["when: { counts: { implausible: low, sensitivity: 10 } }", "", undefined],
   ["when: { counts: { implausible: high, sensitivity: 30 } }", "", "high, which is often wrong"],
 ])("check-config says of %s what is probably not intended", (when, more, words) => {

@@ -171,6 +171,7 @@ describe("rules", () => {
 
   test("an empty list is accepted with a warning", () => {
     expect(configOf(`${smallest}rules: []\n`).rules).toEqual([]);
+    expect(warningsOf(`${smallest}watch: { status_interval: 5s }\n`)[0]).toMatch(/request_timeout.*20s/);
     expect(warningsOf(`${smallest}rules: []\n`)).toEqual([
       "lenswatch.yaml:12:8: rules: found an empty list, expected at least one rule; without any, no alert ever fires",
     ]);
@@ -236,6 +237,12 @@ describe("routes", () => {
       `['alertname=~"Low.*"', severity="warning"]`,
     );
     expect(configOf(turned).route.routes[0]?.key).toBe(first?.key);
+  });
+
+  test("a repeat_interval below group_interval is warned of", () => {
+    expect(warningsOf(`${smallest}route:\n  receiver: ops\n  repeat_interval: 1m\n`)).toEqual([
+      "lenswatch.yaml:14:20: route.repeat_interval: found 1m, less than group_interval, expected 5m or more: groups are notified no more often",
+    ]);
   });
 });
 
@@ -428,6 +435,26 @@ inhibit_rules: [{ source_matchers: sevrity=a, target_matchers: severity=b, equal
         /inhibit_rules\[0\]\.equal: found the unknown label "locaton_id".*did you mean location_id\?$/,
       ),
     ]);
+  });
+});
+
+describe("a rule on groups", () => {
+  const [source, target] = ["source_matchers: alertname=", "target_matchers: 'alertname=~\"R.*\"', equal: location_id"];
+  const own = (name: string) => `inhibit_rules: [{ ${source}${name}, ${target} }]\n`;
+  const atShop = (matcher: string) => `route: { receiver: ops, routes: [{ matchers: [${matcher}] }] }\n`;
+
+  test.each([
+    [own("LocationOffline"), "inhibit_rules: found no source CameraServerOffline, expected one"],
+    [own("CameraServerOffline"), undefined],
+    ["inhibit_rules: []\n", undefined],
+    [atShop("location_id=1"), "route.routes[0].matchers: found a location, which CameraServerOffline"],
+    [`${atShop("location=Leeds")}inhibit_rules: []\n`, undefined],
+    [atShop("organisation=Acme"), undefined],
+    [atShop("location!=Leeds"), undefined],
+  ])("%s is warned of where it would repeat or replace alerts: %s", (text, words) => {
+    const warnings = warningsOf(`${smallest}${text}`);
+    if (words === undefined) expect(warnings).toEqual([]);
+    else expect(warnings).toEqual([expect.stringContaining(words)]);
   });
 });
 
