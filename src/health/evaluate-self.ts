@@ -33,6 +33,8 @@ export interface Attempt {
   readonly absent?: number | undefined;
   /** Of a shard: when its locations that its last good sweep had no answer for were read, by id. */
   readonly unread?: Readonly<Record<string, Instant>> | undefined;
+  /** Of a shard: when a good sweep last counted other groups than the one before, and wrote them. */
+  readonly groupsAt?: Instant | undefined;
 }
 
 export interface IntegrationHealth {

@@ -63,9 +63,9 @@ async function gather(deps: SelfAlertsDeps): Promise<SelfEvidence> {
   const { store, clock, groups, assigned, integrations, inventory, rules } = deps;
   const now = clock.now();
   const isCounted = rules.some(({ when }) => when.kind === "group_offline");
-  const [attempts, counted, together, slos, troubles] = await Promise.all([
-    store.attempts(),
-    isCounted ? store.groups(assigned.shards()) : [],
+  const attempts = await store.attempts();
+  const [counted, together, slos, troubles] = await Promise.all([
+    isCounted ? store.groups(assigned.shards(), attempts) : [],
     deps.together?.(now),
     deps.sampleSlos(),
     Promise.all(integrations.map((integration) => groups.trouble(integration, now))),

@@ -71,7 +71,6 @@ export function createShardStore(redis: Redis, keys: Keys, encodeLog: EncodeLog)
   const commit = createCommit(redis, keys, encodeLog);
   const forget = loadScript(redis, keys, "forget_shard");
   const { cache, read, readAll } = createShardReader(redis, keys);
-  const encodeGroups = createEncodeGroups();
 
   return {
     ...createAttemptStore(redis, keys),
@@ -87,18 +86,24 @@ export function createShardStore(redis: Redis, keys: Keys, encodeLog: EncodeLog)
 
     /** Stores an evaluated shard. `lost`: another replica swept it meanwhile, the evaluation is void. */
     async commitShard(shard: number, { state, sweep, groups, ...input }: ShardCommit): Promise<CommitResult> {
-      const known = cache.get(shard);
-      const fields = encodeShard(state, randomUUID(), known?.nonce === input.expected ? known : undefined);
+      const cached = cache.get(shard);
+      const known = cached?.nonce === input.expected ? cached : undefined;
+      const fields = encodeShard(state, randomUUID(), known);
+      const stored = known?.groups && isSameCount(known.groups, groups) ? known.groups : groups;
+      const isCounted = stored !== known?.groups || !stored;
       const committed = await commit({
         ...input,
         key: keys.shard(shard),
         document: fields.document,
         fields,
-        groups: { shard, value: groups && encodeGroups(groups) },
-        attempt: { subject: `shard:${shard}`, value: { goodAt: input.now, attemptedAt: input.now, ...sweep } },
+        groups: isCounted ? { shard, value: groups && JSON.stringify(groups) } : undefined,
+        attempt: {
+          subject: `shard:${shard}`,
+          value: { goodAt: input.now, attemptedAt: input.now, groupsAt: stored?.at, ...sweep },
+        },
       });
       const { written } = fields;
-      if (committed.outcome === "stored") cache.set(shard, { nonce: committed.nonce, state, written });
+      if (committed.outcome === "stored") cache.set(shard, { nonce: committed.nonce, state, written, groups: stored });
       return committed;
     },
 
@@ -117,14 +122,9 @@ export function createShardStore(redis: Redis, keys: Keys, encodeLog: EncodeLog)
   };
 }
 
-/** Counts stay the same object while nothing is wrong. */
-function createEncodeGroups() {
-  const texts = new WeakMap<ShardGroups["counts"], string>();
-  return ({ counts, ...groups }: ShardGroups): string => {
-    const text = texts.get(counts) ?? JSON.stringify(counts);
-    texts.set(counts, text);
-    return `${JSON.stringify(groups).slice(0, -1)},"counts":${text}}`;
-  };
+/** But for when they were counted. Counts stay the same object while nothing is wrong. */
+function isSameCount(before: ShardGroups, groups: ShardGroups | undefined): boolean {
+  return before.counts === groups?.counts && before.offline === groups.offline && before.gapMs === groups.gapMs;
 }
 
 /**
@@ -132,7 +132,7 @@ function createEncodeGroups() {
  * `unreadable`.
  */
 function createShardReader(redis: Redis, keys: Keys) {
-  const cache = createRecent<number, StoredShard>(KEPT_MS);
+  const cache = createRecent<number, StoredShard & { readonly groups?: ShardGroups | undefined }>(KEPT_MS);
 
   async function read(shard: number): Promise<Versioned<ShardState>> {
     const known = cache.get(shard);
@@ -230,6 +230,7 @@ function encodeChanges(changes: readonly AlertChange[]) {
 function createAttemptStore(redis: Redis, keys: Keys) {
   const hash = createJsonHash<Attempt>(redis, keys.attempts);
   const groups = createJsonHash<ShardGroups>(redis, keys.groups);
+  let counted = new Map<number, ShardGroups>();
   return {
     /**
      * Stores the result of a request to the service, good or bad, without touching any document. A failure is ignored
@@ -245,8 +246,8 @@ function createAttemptStore(redis: Redis, keys: Keys) {
       const known = (await hash.read([subject])).get(subject);
       if (error !== undefined && known && known.goodAt > askedAt) return;
       const goodAt = error === undefined ? now : (known?.goodAt ?? 0);
-      const unread = error === undefined ? undefined : known?.unread;
-      await hash.save(new Map([[subject, { goodAt, attemptedAt: now, error, unread, ...more }]]));
+      const { unread, groupsAt } = (error !== undefined && known) || {};
+      await hash.save(new Map([[subject, { goodAt, attemptedAt: now, error, unread, groupsAt, ...more }]]));
     },
 
     /** Notes that the fleet is watched, asked at every interval. */
@@ -259,10 +260,24 @@ function createAttemptStore(redis: Redis, keys: Keys) {
     attempts: createParsedHash(redis, keys.attempts, (text) => JSON.parse(text) as Attempt),
     attemptsOf: hash.read,
 
-    /** What the last good sweep of each of these shards counted by label. */
-    async groups(shards: readonly number[]): Promise<(ShardGroups | undefined)[]> {
-      const known = await groups.read(shards.map(String));
-      return shards.map((shard) => known.get(String(shard)));
+    /** What the last good sweep of each of these shards counted by label; those written since the last time are read. */
+    async groups(
+      shards: readonly number[],
+      attempts: ReadonlyMap<string, Attempt>,
+    ): Promise<(ShardGroups | undefined)[]> {
+      const attemptOf = (shard: number) => attempts.get(`shard:${shard}`);
+      const isKnown = (shard: number) => counted.get(shard)?.at === (attemptOf(shard)?.groupsAt ?? Number.NaN);
+      const read = await groups.read(shards.filter((shard) => !isKnown(shard)).map(String));
+      counted = new Map(
+        shards.flatMap((shard) => {
+          const one = isKnown(shard) ? counted.get(shard) : read.get(String(shard));
+          return one ? [[shard, one] as const] : [];
+        }),
+      );
+      return shards.map((shard) => {
+        const one = counted.get(shard);
+        return one && { ...one, at: attemptOf(shard)?.goodAt ?? one.at };
+      });
     },
   };
 }

@@ -43,7 +43,10 @@ describeWithRedis("the one atomic write", () => {
       const committed = await shards.commitShard(3, changes);
       return committed.outcome === "stored" ? committed.nonce : committed.outcome;
     };
-    const counted = async () => (await testStore().replica().shards.groups([3, 4])).map((one) => one?.at);
+    const counted = async () => {
+      const other = testStore().replica().shards;
+      return (await other.groups([3, 4], await other.attempts())).map((one) => one?.at);
+    };
     const first = await sweep("", T0, countsAt(T0));
     expect(await sweep("", T0 + 1, countsAt(T0 + 1))).toBe("lost");
     expect(await counted()).toEqual([T0, undefined]);
@@ -58,6 +61,34 @@ describeWithRedis("the one atomic write", () => {
     expect(await counted()).toEqual([T0 + 4, undefined]);
     await shards.forgetShard(3, last);
     expect(await testStore().keys()).toEqual([]);
+  });
+
+  it("writes and reads what is counted of groups only where it changed, or another replica wrote meanwhile", async () => {
+    const { store, replica } = testStore();
+    const field = [store.keys.groups, "3"] as const;
+    const [other, redis] = [replica().shards, testStore().redis];
+    let nonce = "";
+    const sweep = async (at: number, groups: Omit<ShardGroups, "at">, by = store) => {
+      const counted = { ...groups, at };
+      const input = { expected: nonce, state: shardOf(at), now: at, changes: [], groups: counted };
+      const committed = await by.shards.commitShard(3, input);
+      nonce = committed.outcome === "stored" ? committed.nonce : "lost";
+      return JSON.parse((await redis.hget(...field)) ?? "null").at - T0;
+    };
+    const read = async () => (await other.groups([3], await other.attempts()))[0];
+    const quiet = { offline: 0, counts: { camera_server: {} } };
+    expect(await sweep(T0, quiet)).toBe(0);
+    expect(await sweep(T0 + 1, quiet), "the same").toBe(0);
+    expect(await read()).toEqual({ ...quiet, at: T0 + 1 });
+    await store.shards.noteAttempt("shard:3", T0 + 2, "No answer.");
+    await redis.hset(...field, "not read again");
+    expect(await read()).toEqual({ ...quiet, at: T0 + 1 });
+    expect(await sweep(T0 + 3, { ...quiet, offline: 1 })).toBe(3);
+    expect(await read()).toEqual({ ...quiet, offline: 1, at: T0 + 3 });
+    expect(await sweep(T0 + 4, { ...quiet, offline: 1, gapMs: 9 })).toBe(4);
+    const third = replica();
+    expect(await sweep(T0 + 5, { ...quiet, offline: 1, gapMs: 9 }, third), "another replica").toBe(5);
+    expect(await sweep(T0 + 6, { ...quiet, offline: 1, gapMs: 9 }), "wrote meanwhile").toBe(6);
   });
 
   it("of two replicas that sweep the same shard one wins", async () => {
