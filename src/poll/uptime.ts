@@ -153,7 +153,7 @@ async function refreshPage(
   for await (const answer of answers) {
     isUnread ||= answer.unread.size > 0;
     const times = { now, learns, daysOf, hourAt: localHours.at };
-    await deps.uptime.saveHistories(shard, await keepAnswer(deps, answer, { ...gathered, ...times, known }));
+    await deps.uptime.saveHistories(shard, keepAnswer(deps, answer, { ...gathered, ...times, known }));
   }
   return isUnread;
 }
@@ -166,14 +166,14 @@ interface Keeping extends Gathered {
   readonly hourAt: LocalHours["at"];
 }
 
-async function keepAnswer(
+/** A history at a time, packed before the next: many of them unpacked outlive two collections of young objects. */
+async function* keepAnswer(
   { inventory, watch }: RefreshUptimeDeps,
   { results, from, unread }: UptimeAnswer,
   { ratios, schedules, withoutPast, recordings, now, known, learns, daysOf, hourAt }: Keeping,
-): Promise<Map<string, UptimeHistory>> {
+): AsyncGenerator<readonly [id: string, UptimeHistory], void> {
   const maybeYield = createYielder();
   await inventory.saveRecordings(results.map(({ recording }) => recording));
-  const histories = new Map<string, UptimeHistory>();
   for (const { recording, buckets } of results) {
     const { id, timezone } = recording;
     const [before, state] = [known.get(id), recordings.get(id)];
@@ -188,7 +188,6 @@ async function keepAnswer(
     const quality = noteQuality(before?.quality, qualityOf(state, now, watch), now);
     const online = noteOnline(before?.online, state, now, watch);
     const history = Object.assign(advanced, { schedule: isUnread ? undefined : schedule, quality, online });
-    histories.set(id, history);
     if (!history.hasPast) withoutPast.push(id);
     if (schedule) schedules.set(id, toKnown(schedule, history.buckets, timezone));
     const lengthMs = bucketLengthMs(history.buckets);
@@ -198,10 +197,10 @@ async function keepAnswer(
       const ratio = ratioOf(figure, history, { now, lengthMs });
       if (ratio !== undefined) ratios.get(figure.key)?.set(id, ratio);
     }
+    yield [id, history];
     const pause = maybeYield();
     if (pause) await pause;
   }
-  return histories;
 }
 
 function ratioOf(

@@ -40,13 +40,18 @@ export interface UptimeHistory {
   readonly quality?: QualityHistory | undefined;
 }
 
+type Histories = AsyncIterable<readonly [id: string, UptimeHistory]> | ReadonlyMap<string, UptimeHistory>;
+
 export function createHistoryStore(redis: Redis, keys: Keys) {
-  const codec = { encode: encodeHistory, decode: decodeHistory };
-  const hash = (shard: number) => createJsonHash<UptimeHistory>(redis, keys.uptime(shard), codec);
+  const hash = (shard: number) => createJsonHash<UptimeHistory>(redis, keys.uptime(shard), { decode: decodeHistory });
   return {
     /** By recording id; a recording without a history is left out. */
     histories: (shard: number, ids: readonly string[]) => hash(shard).read(ids),
-    saveHistories: (shard: number, histories: ReadonlyMap<string, UptimeHistory>) => hash(shard).save(histories),
+    async saveHistories(shard: number, histories: Histories): Promise<void> {
+      const texts = new Map<string, string>();
+      for await (const [id, history] of histories) texts.set(id, JSON.stringify(encodeHistory(history)));
+      if (texts.size > 0) await redis.hset(keys.uptime(shard), texts);
+    },
 
     /** Deletes the histories of recordings that are not in the shard any more. */
     async forgetOthers(shard: number, present: ReadonlySet<string>): Promise<void> {

@@ -178,6 +178,28 @@ describeWithRedis("uptime", () => {
     expect(low()).toEqual([]);
   });
 
+  it("histories that come one after another are packed one after another, and written together", async () => {
+    const { store, keys } = testStore();
+    const packed: string[] = [];
+    async function* come() {
+      for (const id of ["a", "b"]) {
+        const one: UptimeHistory = {
+          get buckets() {
+            packed.push(id);
+            return [];
+          },
+          days: {},
+          finishedDay: undefined,
+        };
+        yield [id, one] as const;
+        expect(packed.at(-1)).toBe(id);
+        expect(await keys()).toEqual([]);
+      }
+    }
+    await store.uptime.saveHistories(0, come());
+    expect([...(await store.uptime.histories(0, ["a", "b"])).keys()]).toEqual(["a", "b"]);
+  });
+
   it("recordings that left the shard lose their history", async () => {
     const { uptime } = testStore().store;
     const empty: UptimeHistory = { buckets: [], days: {}, finishedDay: undefined };
