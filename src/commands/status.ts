@@ -4,6 +4,7 @@ import { z } from "zod";
 import { recordingStatuses, worstFirst } from "../health/recording.ts";
 import { AlertRow } from "../http/v1/operation.ts";
 import { ApiRecording } from "../http/v1/recordings.ts";
+import { chunksOf } from "../lib/chunks.ts";
 import { type Clock, type Instant, systemClock } from "../lib/clock.ts";
 import { csvLines } from "../lib/csv.ts";
 import { humanDuration } from "../lib/duration.ts";
@@ -31,7 +32,10 @@ type RecordingRow = z.infer<typeof RecordingRow>;
 type StatusOptions = DaemonOptions &
   Readonly<{ location?: string; only?: string; all?: true; watch?: number | true; output: "table" | "json" | "csv" }>;
 
-const LocationRow = z.object({ locationId: z.string(), location: z.string() });
+const Counts = z.record(z.enum(recordingStatuses), z.number());
+const LocationRow = z.object({ locationId: z.string(), location: z.string(), recordings: Counts });
+const LocationPage = z.object({ recordings: Counts, items: z.array(LocationRow) });
+type LocationRow = z.infer<typeof LocationRow>;
 
 /** Exit code 0, also with recordings offline; 1 for an unknown location. Throws DaemonError or ConfigError. */
 export function statusCommand(io: CommandIo, clock: Clock = systemClock): Command {
@@ -78,18 +82,53 @@ async function once(daemon: Daemon, options: StatusOptions, io: CommandIo, clock
 }
 
 async function tableText(daemon: Daemon, options: StatusOptions, io: CommandIo, now: Instant) {
-  const rows = await daemon.all("/api/v1/recordings", parametersOf(options), RecordingRow);
-  const unknown = rows.length === 0 ? await unknownLocation(daemon, options) : undefined;
-  const note = await unknownRecordings(daemon, options);
   const active = await readActiveAlerts(daemon);
   const isWhole = options.location === undefined && options.only === undefined;
+  const { rows, places, counts } = await (isWhole && !options.all
+    ? readTrouble(daemon, active)
+    : readRows(daemon, options));
+  const total = sizeOf(counts);
+  const unknown = total === 0 ? await unknownLocation(daemon, options) : undefined;
+  const note = await unknownRecordings(daemon, options);
   const at = localTimes(now, io.env);
-  const groups = groupsOf(rows, active, { isWhole, all: options.all || !isWhole, now, at });
+  const groups = groupsOf(rows, places, active, { isWhole, all: options.all || !isWhole, now, at });
   const table = renderGroups(columnsAt(now, activeBy(active), at), groups, tableTarget(io));
   const shown = groups.reduce((sum, { rows }) => sum + rows.length, 0);
-  const body = rows.length === 0 ? "No matching recordings.\n" : `${table}${table && "\n"}${summary(rows, shown)}\n`;
+  const body = total === 0 ? "No matching recordings.\n" : `${table}${table && "\n"}${summary(rows, counts, shown)}\n`;
   const causes = isWhole && active.length > 0 ? await readCauseLines(daemon) : "";
   return { text: `${isWhole ? `${headlineText(active)}.\n${causes}\n` : ""}${body}${note}`, unknown };
+}
+
+/** Recordings, the locations that have lines, and how many recordings have each status, also those not among the rows. */
+interface Fleet {
+  readonly rows: readonly RecordingRow[];
+  readonly places: readonly LocationRow[];
+  readonly counts: LocationRow["recordings"];
+}
+
+async function readRows(daemon: Daemon, options: StatusOptions): Promise<Fleet> {
+  const rows = await daemon.all("/api/v1/recordings", parametersOf(options), RecordingRow);
+  const places = [...Map.groupBy(rows, ({ locationId }) => locationId)].map(([locationId, here]) => {
+    return { locationId, location: here[0]?.location ?? "", recordings: countsOf(here) };
+  });
+  return { rows, places, counts: countsOf(rows) };
+}
+
+/** As many ids as fit into a URL. */
+const LOCATIONS_ASKED = 200;
+
+/** Without recordings that are well, of which a large fleet has many. */
+async function readTrouble(daemon: Daemon, active: readonly ListedAlert[]): Promise<Fleet> {
+  const rows = await daemon.all("/api/v1/recordings", { trouble: "true" }, RecordingRow);
+  const { recordings: counts } = await daemon.get("/api/v1/locations", { limit: "1" }, LocationPage);
+  const named = [...rows.map(({ locationId }) => locationId), ...active.map(({ labels }) => labels.location_id)];
+  const ids = new Set(named.filter((id) => id !== undefined && id !== ""));
+  const places: LocationRow[] = [];
+  for (const asked of chunksOf([...ids] as string[], LOCATIONS_ASKED)) {
+    const parameters = [["limit", String(LOCATIONS_ASKED)], ...asked.map((id) => ["location", id])];
+    places.push(...(await daemon.get("/api/v1/locations", parameters, LocationPage)).items);
+  }
+  return { rows, places: places.filter(({ recordings }) => sizeOf(recordings) > 0), counts };
 }
 
 /** The message for a location that does not exist: an empty list would look like good news. */
@@ -146,25 +185,32 @@ interface Shown {
  * By location, the worst first. Left out are recordings that are online without an alert, and those whose alerts are
  * explained by the alert of their location, in its heading.
  */
-function groupsOf(rows: readonly RecordingRow[], active: readonly ListedAlert[], { isWhole, all, now, at }: Shown) {
+function groupsOf(
+  rows: readonly RecordingRow[],
+  places: readonly LocationRow[],
+  active: readonly ListedAlert[],
+  { isWhole, all, now, at }: Shown,
+) {
+  const rowsAt = Map.groupBy(rows, ({ locationId }) => locationId);
   const firing = activeBy(active);
   const ofPlaces = active.filter(({ labels }) => isWhole && labels.recording_id === undefined);
   const placed = Map.groupBy(ofPlaces, ({ labels }) => labels.location_id ?? "");
   const textOf = (alert: ListedAlert) => `${placeAlertText(alert, at)} for ${ageText(alert.startsAt, now)}`;
-  const groups = [...Map.groupBy(rows, ({ locationId }) => locationId)].map(([id, here]) => {
+  const groups = places.map(({ locationId: id, location, recordings }) => {
+    const here = rowsAt.get(id) ?? [];
     const own = (placed.get(id) ?? []).toSorted((a, b) => rankOf(a) - rankOf(b));
     placed.delete(id);
     const ranked = here.map((row) => ({ row, rank: rowRank(row, firing) }));
     const needsLine = (row: RecordingRow) =>
       all || (own.length > 0 ? hasOwnAlert(row, firing) : row.status !== "online" || row.alerts.length > 0);
     const shown = ranked.filter(({ row }) => needsLine(row)).sort((a, b) => a.rank - b.rank || byName(a.row, b.row));
-    const heading = [here[0]?.location, statusCounts(here), ...own.map(textOf)].join(" · ");
+    const heading = [location, countsText(recordings), ...own.map(textOf)].join(" · ");
     const rank = Math.min(...own.map((one) => rankOf(one) * 10), ...ranked.map((one) => one.rank));
-    return { heading, rows: shown.map(({ row }) => row), rank, isShown: shown.length + own.length > 0, first: here[0] };
+    return { heading, rows: shown.map(({ row }) => row), rank, isShown: shown.length + own.length > 0, location };
   });
   const sorted = groups
     .filter(({ isShown }) => isShown)
-    .sort((a, b) => a.rank - b.rank || collator.compare(a.first?.location ?? "", b.first?.location ?? ""));
+    .sort((a, b) => a.rank - b.rank || collator.compare(a.location, b.location));
   const elsewhere = [...placed.values()].flat().map((alert) => ({ heading: textOf(alert), rows: [] }));
   return [...elsewhere, ...sorted];
 }
@@ -227,16 +273,26 @@ export function sinceUtc(since: string | null, now: Instant): string {
   return `${isoMinute(at)} (${humanDuration(now - at)})`;
 }
 
-/** `1 offline, 2 degraded`; `all online`. */
-function statusCounts(rows: readonly RecordingRow[]): string {
-  const counts = worstFirst.map((status) => ({ status, n: rows.filter((row) => row.status === status).length }));
-  return counts.flatMap(({ status, n }) => (n > 0 ? [`${n} ${status}`] : [])).join(", ");
+function countsOf(rows: readonly RecordingRow[]): LocationRow["recordings"] {
+  const counts = { online: 0, degraded: 0, offline: 0, unknown: 0 };
+  for (const { status } of rows) counts[status] += 1;
+  return counts;
 }
 
-function summary(rows: readonly RecordingRow[], shown: number): string {
-  const hidden = rows.length - shown;
+function sizeOf(counts: LocationRow["recordings"]): number {
+  return Object.values(counts).reduce((sum, n) => sum + n, 0);
+}
+
+/** `1 offline, 2 degraded`. */
+function countsText(counts: LocationRow["recordings"]): string {
+  return worstFirst.flatMap((status) => (counts[status] > 0 ? [`${counts[status]} ${status}`] : [])).join(", ");
+}
+
+function summary(rows: Fleet["rows"], counts: Fleet["counts"], shown: number): string {
+  const total = sizeOf(counts);
+  const hidden = total - shown;
   const all = hidden > 0 ? `; ${hidden} not listed (--all)` : "";
   const hasPending = rows.some(({ alerts }) => alerts.some(({ state }) => state !== "firing"));
   const legend = hasPending ? "\nAn alert in brackets is pending." : "";
-  return `${counted(rows.length, "recording")}: ${statusCounts(rows)}${all}${legend}`;
+  return `${counted(total, "recording")}: ${countsText(counts)}${all}${legend}`;
 }

@@ -266,6 +266,21 @@ An alert in brackets is pending.
     expect(stdout).toContain(`"g","' =1",${rest}`);
   });
 
+  test("asks only for what is not well, and for the numbers of the others", async () => {
+    const large = largeFleet(5_000);
+    let asked = 0;
+    const { address } = await serve({
+      fleet: async () => {
+        asked += 1;
+        return large;
+      },
+    });
+    const { stdout } = await lenswatch(["status", "--url", address]);
+    expect(stdout).toMatch(/\nShop \w+ · 1 offline, 4 online\n/);
+    expect(stdout).toMatch(/\n5,000 recordings: 100 offline, 4900 online; 4900 not listed \(--all\)\n$/);
+    expect(asked).toBe(3);
+  });
+
   test("follows the pages to their end", async () => {
     const large = largeFleet(2_345);
     const { address } = await serve({ fleet: async () => large });

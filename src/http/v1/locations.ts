@@ -2,18 +2,21 @@
 import { z } from "zod";
 import { type FleetLocation, locationsOf } from "../../health/fleet-locations.ts";
 import { recordingStatuses } from "../../health/recording.ts";
+import { noCounts } from "../../health/shard-counts.ts";
 import type { FleetSnapshot } from "../../health/shard-state.ts";
 import { runYielding } from "../../lib/yield.ts";
 import { listingOf, type PageQuery, pageParameters } from "../paging.ts";
 import { repeated } from "../query.ts";
 import { AlertRow, alertRows, type HandledAlerts, operation, pageSchema, readHandled } from "./operation.ts";
 
+const Counts = z.record(z.enum(recordingStatuses), z.int().min(0)).readonly();
+
 export const ApiLocation = z
   .strictObject({
     locationId: z.string(),
     location: z.string().describe("Its name; the id where the service gives none."),
     timezone: z.string().nullable().describe("IANA name; null where the service gives none."),
-    recordings: z.record(z.enum(recordingStatuses), z.int().min(0)).readonly().describe("Recordings by status."),
+    recordings: Counts.describe("Recordings by status."),
     alerts: z.array(AlertRow).readonly().describe("Of the location itself, not of its recordings."),
   })
   .readonly();
@@ -27,19 +30,24 @@ export const listLocations = operation({
     ...pageParameters,
     location: repeated(z.string()).describe("Id or full name, in any case; may be repeated."),
   }),
-  answer: pageSchema(ApiLocation, {}),
+  answer: pageSchema(ApiLocation, { recordings: Counts.describe("The same of all pages together.") }),
   async handle(deps, { query }) {
     const fleet = await deps.fleet();
     const handled = await readHandled(deps);
-    const { items, nextCursor } = await runYielding(locationListing(fleet, query));
-    return { items: items.map((location) => rowOf(location, fleet, handled)), nextCursor };
+    const { items, nextCursor, recordings } = await runYielding(locationListing(fleet, query));
+    return { recordings, items: items.map((location) => rowOf(location, fleet, handled)), nextCursor };
   },
 });
 
 function* locationListing(fleet: FleetSnapshot, query: PageQuery & { readonly location: readonly string[] }) {
   const isWanted = namedIn(query.location);
-  const keyOf = ({ id }: FleetLocation) => (isWanted(id, fleet.inventory.location(id)?.name) ? id : undefined);
-  return yield* listingOf((yield* locationsOf(fleet)).values(), query, keyOf);
+  const recordings = noCounts();
+  const keyOf = ({ id, counts }: FleetLocation) => {
+    if (!isWanted(id, fleet.inventory.location(id)?.name)) return undefined;
+    for (const status of recordingStatuses) recordings[status] += counts[status];
+    return id;
+  };
+  return { ...(yield* listingOf((yield* locationsOf(fleet)).values(), query, keyOf)), recordings };
 }
 
 /** Whether a row is among the ids and names asked for, in any case; all are where none is asked for. */

@@ -16,7 +16,7 @@ import { currentStatus, type FleetSnapshot, type RecordingState } from "../../he
 import { DAY_MS } from "../../lib/clock.ts";
 import { runYielding } from "../../lib/yield.ts";
 import { type Listing, listingOf, type PageQuery, pageOfRuns, pageParameters } from "../paging.ts";
-import { isoTime, repeated } from "../query.ts";
+import { booleanFlag, isoTime, repeated } from "../query.ts";
 import { recordingMatcher } from "../search.ts";
 import { namedIn } from "./locations.ts";
 import {
@@ -42,6 +42,7 @@ const RecordingsQuery = z.strictObject({
     .optional()
     .meta({ type: "string", description: "Words in the names of it, its location, camera server and organisation." }),
   status: repeated(z.enum(recordingStatuses, { error: `expected one of ${recordingStatuses.join(", ")}` })),
+  trouble: booleanFlag.default(false).meta({ type: "boolean", description: "Only those not online or with an alert." }),
 });
 type RecordingsQuery = z.infer<typeof RecordingsQuery>;
 
@@ -82,8 +83,9 @@ export const listRecordings = operation({
 type RecordingsPage = Pick<Listing<RecordingState>, "items" | "nextCursor">;
 
 function* recordingListing(fleet: FleetSnapshot, query: RecordingsQuery): Generator<void, RecordingsPage> {
-  const { q, recording, location, status, cursor = "" } = query;
-  if (!q && recording.length + location.length + status.length === 0) return yield* allListing(fleet, query);
+  const { q, recording, location, status, trouble, cursor = "" } = query;
+  if (!q && !trouble && recording.length + location.length + status.length === 0)
+    return yield* allListing(fleet, query);
   const { inventory } = fleet;
   const isWanted = namedIn(recording);
   const isWantedLocation = namedIn(location);
@@ -96,9 +98,14 @@ function* recordingListing(fleet: FleetSnapshot, query: RecordingsQuery): Genera
   const listing = yield* listingOf(rowsAt(locations), query, (row) => {
     const { id } = row;
     if (id <= cursor || !isWanted(id, inventory.recording(id)?.name) || !matches(row)) return undefined;
+    if (trouble && !hasTrouble(row, fleet)) return undefined;
     return statuses.size === 0 || statuses.has(statusOf(row, fleet)) ? id : undefined;
   });
   return { items: listing.items.map(wholeOf), nextCursor: listing.nextCursor };
+}
+
+function hasTrouble(row: FleetRow, fleet: FleetSnapshot): boolean {
+  return statusOf(row, fleet) !== "online" || row.rows.states.more(row.place).alerts !== undefined;
 }
 
 /** Of each shard only the next ids are looked at: a page of a large fleet costs little more than one of a small fleet. */
