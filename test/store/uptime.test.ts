@@ -232,6 +232,7 @@ describeWithRedis("uptime", () => {
     const schedules = new Map([["a", { timezone: "UTC", hours: "1".repeat(168), current: undefined }]]);
     await uptime.saveFigures(0, T0, figures(["a", 0.5], ["b", 1]), schedules);
     await uptime.saveFigures(1, T0 + 1, figures(["a", 0.4]), schedules);
+    expect([...uptime.below(0, DAY, 0.9)]).toEqual([]);
     await uptime.saveFigures(0, T0 + 2, figures(["b", 0.9]));
     expect([uptime.figure("a", DAY), [...uptime.below(1, DAY, 0.5)]]).toEqual([0.4, ["a"]]);
     expect(uptime.schedule("a")).toEqual(schedules.get("a"));
