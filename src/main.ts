@@ -11,9 +11,10 @@ import { join } from "node:path";
 import type { CommandIo } from "./commands/cli/command.ts";
 import { describeFailure, runCli } from "./commands/cli/program.ts";
 
-// Compiled code is kept between starts. Node's own place is below /tmp, where other users may put code for us.
+// Compiled code is kept between starts. Node's own place is below /tmp, where other users may put code for us. The
+// daemon starts seldom, and would hold what was kept, 11 MB, as long as it runs.
 const { HOME, XDG_CACHE_HOME = HOME && join(HOME, ".cache") } = process.env;
-if (XDG_CACHE_HOME) enableCompileCache(join(XDG_CACHE_HOME, "lenswatch"));
+if (XDG_CACHE_HOME && process.argv[2] !== "run") enableCompileCache(join(XDG_CACHE_HOME, "lenswatch"));
 
 const SAME_PRESS_MS = 750;
 const LINGER_MS = 5_000;

@@ -1,5 +1,8 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
@@ -70,6 +73,20 @@ describe("the process", () => {
     const [said, code] = await Promise.all([text(child.stderr), exitOf(child)]);
     expect(said).toBe("");
     expect(code).toBe(0);
+  });
+
+  test("keeps compiled code for commands, not for the daemon", async () => {
+    const dir = await mkdtemp(join(tmpdir(), "lenswatch-cache-"));
+    const env = { ...process.env, XDG_CACHE_HOME: dir };
+    const isKeptBy = async (...args: string[]) => {
+      await once(spawn(process.execPath, [main, ...args], { stdio: "ignore", env }), "exit");
+      return existsSync(join(dir, "lenswatch"));
+    };
+    try {
+      expect([await isKeptBy("run", "--help"), await isKeptBy("status", "--help")]).toEqual([false, true]);
+    } finally {
+      await rm(dir, { recursive: true });
+    }
   });
 
   test.each([
