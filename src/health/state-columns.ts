@@ -22,6 +22,10 @@ interface Columns {
 /** Never changed once built. */
 export class StateColumns {
   readonly #columns: Columns;
+  /** Stands for these states without keeping them. */
+  readonly #key = {};
+  /** Which states these were made of, and where they differ. */
+  #before: { readonly key: object; readonly places: readonly number[] } | undefined;
 
   private constructor(columns: Columns, states: Iterable<readonly [number, RecordingState]>) {
     this.#columns = columns;
@@ -39,10 +43,10 @@ export class StateColumns {
   with(states: ReadonlyMap<number, RecordingState>): StateColumns {
     if (states.size === 0) return this;
     const { statuses, numbers, more, ...same } = this.#columns;
-    return new StateColumns(
-      { ...same, statuses: [...statuses], numbers: numbers.slice(), more: new Map(more) },
-      states,
-    );
+    const columns = { ...same, statuses: [...statuses], numbers: numbers.slice(), more: new Map(more) };
+    const next = new StateColumns(columns, states);
+    next.#before = { key: this.#key, places: [...states.keys()] };
+    return next;
   }
 
   get ids(): readonly string[] {
@@ -106,16 +110,10 @@ export class StateColumns {
     };
   }
 
-  /** Whether the state of a recording is the same in both, with the same objects. */
-  isSame(place: number, other: StateColumns): boolean {
-    const [own, others] = [this.more(place), other.more(place)];
-    return (
-      this.statuses[place] === other.statuses[place] &&
-      NUMBERS.every((_, i) => Object.is(this.#number(place, i), other.#number(place, i))) &&
-      own.history === others.history &&
-      own.outage === others.outage &&
-      own.alerts === others.alerts
-    );
+  /** Places of recordings that have another state in `other`; undefined where these states were not made of them. */
+  differing(other: StateColumns): readonly number[] | undefined {
+    if (other === this) return [];
+    return this.#before?.key === other.#key ? this.#before.places : undefined;
   }
 
   #number(place: number, of: number): number {

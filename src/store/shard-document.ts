@@ -97,12 +97,9 @@ function changedLocations(before: ShardState, { recordings, locations }: ShardSt
     if (!known) return undefined;
     if (known.alerts !== location.alerts) changed.add(id);
   }
-  const { states } = rows;
-  if (states === old.states) return changed;
-  const ids = states.locationIds;
-  // A loop: `entries` makes a list of each recording and sweep.
-  for (let i = 0; i < ids.length; i++) if (!states.isSame(i, old.states)) changed.add(ids[i] ?? "");
-  return changed;
+  const places = rows.states.differing(old.states);
+  for (const place of places ?? []) changed.add(rows.states.locationIds[place] ?? "");
+  return places && changed;
 }
 
 function encodeLocations(

@@ -191,13 +191,16 @@ function createCommit(redis: Redis, keys: Keys, encodeLog: EncodeLog) {
       nonce,
       now,
       whole: fields?.isWhole,
-      groups: groups && { ...groups, shard: String(groups.shard) },
+      fields: fields?.more.length ?? 0,
+      groups: groups && { shard: String(groups.shard), hasValue: groups.value !== undefined },
       attempt: attempt && { subject: attempt.subject, value: JSON.stringify(attempt.value) },
       incidents: { oldest: now - INCIDENTS_KEPT_MS, most: INCIDENTS_KEPT },
       ...encodeChanges(changes),
       log: encodeLog(lines, now),
     };
-    const reply = await script(key, args, input.document, ...(fields?.more ?? []));
+    const groupTexts = groups?.value === undefined ? [] : [groups.value];
+    const texts = [...(fields?.more ?? []), ...groupTexts, ...changes.flatMap(textsOf)];
+    const reply = await script(key, args, input.document, ...texts);
     const { outcome, wakes } = reply as { outcome: string; wakes: unknown };
     if (outcome === "lost") return { outcome };
     const everyDestination = () =>
@@ -215,16 +218,14 @@ function encodeChanges(changes: readonly AlertChange[]) {
     destinations.set(key, known);
     return known.index;
   };
-  const encoded = changes.map(({ kind, alert, to, planned }) => ({
-    kind,
-    id: alert.id,
-    alert: JSON.stringify(alert),
-    to: to.map(indexOf),
-    ...(kind === "resolved"
-      ? { endsAt: alert.endsAt, incident: JSON.stringify({ ...toIncident(alert), planned }) }
-      : {}),
-  }));
+  const encoded = changes.map(({ kind, alert: { id, endsAt }, to }) => ({ kind, id, to: to.map(indexOf), endsAt }));
   return { changes: encoded, destinations: [...destinations.values()].map(({ to }) => encodeDestination(to)) };
+}
+
+/** What is stored of a change as it is: the alert, and its incident where it ended. */
+function textsOf({ kind, alert, planned }: AlertChange): string[] {
+  const incident = kind === "resolved" ? [JSON.stringify({ ...toIncident(alert), planned })] : [];
+  return [JSON.stringify(alert), ...incident];
 }
 
 function createAttemptStore(redis: Redis, keys: Keys) {

@@ -118,11 +118,12 @@ describeWithRedis("the one atomic write", () => {
       now: T0,
       incidents: { oldest: 0, most: 10 },
       destinations: [{ integration: "ops/slack/0", group: "g", labels: "{}", ...settings }],
-      changes: [{ kind: "firing", id: "a@1", alert: "{}", to: [0] }],
+      fields: 0,
+      changes: [{ kind: "firing", id: "a@1", to: [0] }],
     };
     const send = async (): Promise<unknown> =>
       JSON.parse(
-        await Reflect.get(redis, "lenswatch_commit").call(redis, store.keys.shard(0), JSON.stringify(args), "{}"),
+        await Reflect.get(redis, "lenswatch_commit").call(redis, store.keys.shard(0), JSON.stringify(args), "{}", "{}"),
       );
     expect(await send()).toEqual({ outcome: "stored", wakes: { "ops/slack/0": T0 } });
     await redis.del(store.keys.due("ops/slack/0"));

@@ -49,14 +49,11 @@ end
 local function due_at(integration, group, at)
   local key = group_key(integration, group)
   redis.call('PERSIST', key)
-  local since = tonumber(redis.call('HGET', key, 'since') or '')
+  local set = redis.call('HMGET', key, 'since', 'claimed', 'want', 'later')
+  local since, later = tonumber(set[1] or ''), tonumber(set[4] or '')
   if not since or since > at then redis.call('HSET', key, 'since', at) end
-  if redis.call('HEXISTS', key, 'claimed') == 1 then
-    local want = tonumber(redis.call('HGET', key, 'want') or at)
-    redis.call('HSET', key, 'want', math.min(want, at))
-  end
+  if set[2] then redis.call('HSET', key, 'want', math.min(tonumber(set[3] or at), at)) end
   local due = tonumber(redis.call('ZSCORE', p .. 'due:' .. integration, group) or '')
-  local later = tonumber(redis.call('HGET', key, 'later') or '')
   if later and at < later then redis.call('HSET', key, 'later', at) end
   if due and due <= at then return wake(integration, due) end
   redis.call('ZADD', p .. 'due:' .. integration, at, group)
