@@ -2,7 +2,7 @@ import { Redis } from "ioredis";
 import { expect, it, vi } from "vitest";
 import type { App } from "../../src/app/app.ts";
 import { pictured, prepareWatch, startWatch, type Watch } from "../support/app.ts";
-import { startDaemon } from "../support/daemon.ts";
+import { type Daemon, startDaemon } from "../support/daemon.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
 
@@ -44,6 +44,11 @@ async function flips(watch: Pick<Watch, "simulator" | "slack">, camera: { id: st
     watch.slack.messages.slice(heard).some(({ shown }) => shown.includes(camera.name)),
   );
 }
+
+/** Of a daemon whose machine's clock is so many ms off. */
+const skewed = (by: string) => ({
+  env: { NODE_OPTIONS: `--import=data:text/javascript,const%20now=Date.now;Date.now=()=>now()${by}` },
+});
 
 describeWithRedis("several replicas on one Redis", () => {
   it.concurrent("sweep once an interval and send everything once; one of them exposes the fleet", async () => {
@@ -202,8 +207,7 @@ describeWithRedis("several replicas on one Redis", () => {
 
   it.concurrent("as processes: one on a machine whose clock is ahead has the time of Redis from its first sweep on", async () => {
     await using stage = await prepareWatch();
-    const ahead = "data:text/javascript,const%20now=Date.now;Date.now=()=>now()%2B30_000";
-    const daemon = await startDaemon(stage.config, { env: { NODE_OPTIONS: `--import=${ahead}` } });
+    const daemon = await startDaemon(stage.config, skewed("%2B30_000"));
     await pictured(stage);
     const { address } = await daemon.logged("listening");
     const metrics = await metricsOf({ address: String(address) });
@@ -211,6 +215,35 @@ describeWithRedis("several replicas on one Redis", () => {
     expect(sweptAt).toBeGreaterThan(0);
     expect(sweptAt * 1_000).toBeLessThanOrEqual(Date.now() + 1_000);
     expect(await daemon.end("SIGTERM")).toBe(0);
+  });
+
+  it.concurrent("as processes: two whose clocks are half a minute ahead and behind sweep their shares in time", async () => {
+    await using stage = await prepareWatch({
+      simulator: { locations: 12, recordingsPerLocation: 1 },
+      watch: "{ status_interval: 1s, uptime_interval: 1h, inventory_interval: 1h, locations_per_request: 1 }",
+    });
+    const steady = await startDaemon(stage.config);
+    await pictured(stage);
+    const joined = await Promise.all(["%2B30_000", "-30_000"].map((by) => startDaemon(stage.config, skewed(by))));
+    const sweptAt = async (daemon: Daemon) => {
+      const { address } = await daemon.logged("listening");
+      return sampleOf(await metricsOf({ address: String(address) }), "lenswatch_last_sweep_timestamp_seconds");
+    };
+    await until("all sweep", async () => (await Promise.all(joined.map(sweptAt))).every((at) => at > 0));
+    const askedAt = new Map<string, number[]>();
+    stage.simulator.events.on("request", ({ endpoint, body }) => {
+      if (endpoint === "status/uptime") askedAt.getOrInsert(JSON.stringify(body), []).push(performance.now());
+    });
+    await until("each shard is swept again and again", () => {
+      const often = [...askedAt.values()].filter((times) => times.length >= 6);
+      return often.length === 12;
+    });
+    const gaps = [...askedAt.values()].flatMap((times) => times.slice(1).map((at, i) => at - (times[i] ?? at)));
+    expect(Math.max(...gaps)).toBeLessThan(15_000);
+    for (const at of await Promise.all(joined.map(sweptAt)))
+      expect(Math.abs(at * 1_000 - Date.now())).toBeLessThan(15_000);
+    const ends = await Promise.all([steady, ...joined].map((daemon) => daemon.end("SIGTERM")));
+    expect(ends).toEqual([0, 0, 0]);
   });
 
   it.concurrent("as processes: a rolling update loses nothing and repeats nothing", async () => {
