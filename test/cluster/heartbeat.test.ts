@@ -5,7 +5,7 @@ import type { Attempt } from "../../src/store/shards.ts";
 import { MINUTE, SECOND, T0 } from "../store/fixtures.ts";
 
 /** A switch at T0, with the last sweeps of shards. */
-function heartbeatWith(shards: Attempt[]) {
+function heartbeatWith(shards: Attempt[], isOurs = true) {
   const attempts = shards.map((attempt, shard): [string, Attempt] => [`shard:${shard}`, attempt]);
   const outcomes: HeartbeatOutcome[] = [];
   const asked: number[] = [];
@@ -18,7 +18,7 @@ function heartbeatWith(shards: Attempt[]) {
     intervalMs: MINUTE,
     statusIntervalMs: 10 * SECOND,
     requestTimeoutMs: 20 * SECOND,
-    takeLease: async () => true,
+    takeLease: async () => isOurs,
     call: async () => undefined,
     beat: (outcome) => void outcomes.push(outcome),
   });
@@ -42,6 +42,12 @@ it("the switch is called in each interval, also after the clock went back", asyn
     await check();
   }
   expect(asked).toEqual([T0, T0 - 60 * MINUTE, T0 - 59 * MINUTE]);
+});
+
+it("the switch is not called in an interval that another replica has taken", async () => {
+  const { round, outcomes } = heartbeatWith([{ goodAt: T0, attemptedAt: T0 }], false);
+  await round();
+  expect(outcomes).toEqual([]);
 });
 
 it("the switch is called while answers come, however slowly: they are dated by their question", async () => {
