@@ -91,8 +91,10 @@ function* recordingListing(fleet: FleetSnapshot, query: RecordingsQuery): Genera
   const isWantedLocation = namedIn(location);
   const statuses = new Set(status);
   const matches = q ? recordingMatcher(q, fleet) : () => true;
+  const alerting = new Set(trouble ? fleet.shards.flatMap(alertingAt) : []);
   const hasWanted = ({ id, counts }: FleetLocation) =>
     (statuses.size === 0 || status.some((one) => counts[one] > 0)) &&
+    (!trouble || alerting.has(id) || counts.offline + counts.degraded + counts.unknown > 0) &&
     isWantedLocation(id, inventory.location(id)?.name);
   const locations = [...(yield* locationsOf(fleet)).values()].filter(hasWanted);
   const listing = yield* listingOf(rowsAt(locations), query, (row) => {
@@ -102,6 +104,12 @@ function* recordingListing(fleet: FleetSnapshot, query: RecordingsQuery): Genera
     return statuses.size === 0 || statuses.has(statusOf(row, fleet)) ? id : undefined;
   });
   return { items: listing.items.map(wholeOf), nextCursor: listing.nextCursor };
+}
+
+/** Locations of recordings with alerts. */
+function alertingAt(shard: FleetSnapshot["shards"][number]): (string | undefined)[] {
+  const { states } = Rows.of(shard);
+  return states.alerting().map((place) => states.locationIds[place]);
 }
 
 function hasTrouble(row: FleetRow, fleet: FleetSnapshot): boolean {
