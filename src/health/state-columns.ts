@@ -35,8 +35,9 @@ export class StateColumns {
   static of(states: readonly RecordingState[]): StateColumns {
     const ids = states.map(({ id }) => id);
     const locationIds = states.map(({ locationId }) => locationId);
+    const statuses = states.map(({ status }) => status);
     const numbers = new Float64Array(states.length * WIDTH);
-    return new StateColumns({ ids, locationIds, statuses: [], numbers, more: new Map() }, states.entries());
+    return new StateColumns({ ids, locationIds, statuses, numbers, more: new Map() }, states.entries());
   }
 
   /** With other states at these places, of the same recordings and locations; the same object without any. */
