@@ -35,6 +35,13 @@ describeWithRedis("the one atomic write", () => {
     expect((await write(first.nonce, T0 + 2)).outcome).toBe("stored");
   });
 
+  it("writes every location of a shard that has more of them than a call takes", async () => {
+    const locations = new Map(Array.from({ length: 1_203 }, (_, i) => [`L${i}`, { id: `L${i}`, alerts: undefined }]));
+    const state = { ...shardOf(T0), locations };
+    await testStore().store.shards.commitShard(3, { expected: "", state, now: T0, changes: [] });
+    expect((await testStore().replica().shards.read(3)).state.locations).toEqual(locations);
+  });
+
   it("has what a sweep counts of groups: nothing of one that is refused, of an older version or of a forgotten shard", async () => {
     const { shards } = testStore().store;
     const countsAt = (at: number) => ({ at, offline: 1, counts: { camera_server: {} } });
