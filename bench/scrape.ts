@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Child, startChild } from "./child.ts";
 import { configText } from "./config-text.ts";
+import { fillRedis } from "./fill.ts";
 import { load, memory, resetPeak, series } from "./measure.ts";
 import type { Report, Row } from "./report.ts";
 import { prepareStage } from "./stage.ts";
@@ -51,15 +52,16 @@ async function inDaemon(recordings: number, work: (subject: Subject, starting: R
     statusInterval: `${INTERVAL_SECONDS}s`,
     webhooks: ["http://127.0.0.1:9/services/bench"],
   });
+  await fillRedis(stage.redis.url, config, recordings);
   const watching = watchDaemon(stage.redis.url, recordings);
+  const since = Date.now();
   const child = startChild("app-process.ts");
   try {
     await child.ask("reset");
     resetPeak(child.pid);
     const addresses = await child.ask<Addresses>("start", { config });
-    await watching.swept(0);
-    await watching.figured(0);
-    const starting = stallRow(recordings, "start and first uptime figures", child, await child.ask("read"));
+    await watching.swept(since);
+    const starting = stallRow(recordings, "start with a filled Redis", child, await child.ask("read"));
     await sleep(SETTLE_MS);
     await work({ recordings, child, watching, addresses }, starting);
   } finally {

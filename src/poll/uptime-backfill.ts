@@ -6,17 +6,21 @@ import { chunksOf } from "../lib/chunks.ts";
 import { CodedError, toError } from "../lib/errors.ts";
 import type { UptimeHistory } from "../store/uptime-history.ts";
 import type { RefreshUptimeDeps } from "./uptime.ts";
+import { pacedUptimes } from "./uptime-ask.ts";
 import { calendarOf, withPast } from "./uptime-days.ts";
 
 const PAST_MS = 30 * 86_400_000;
 /** A month of hours of a recording is about 90 kB. */
 const IDS_PER_REQUEST = 10;
+/** Such a request takes 10 ms of CPU. */
+const REQUESTS_PER_SECOND = 5;
 
 /** Gives `backfill`, which never throws: what the service does not give now is asked for after the next refresh. */
 export function createBackfillUptime(
   deps: RefreshUptimeDeps,
 ): (shard: number, ids: readonly string[], signal: AbortSignal) => Promise<void> {
   const { clock, log, inventory, uptime, indexTimezone } = deps;
+  const service = pacedUptimes(deps.service, REQUESTS_PER_SECOND);
   const zoneOf = (id: string) => (indexTimezone === "utc" ? "UTC" : (inventory.recording(id)?.timezone ?? "UTC"));
 
   return async (shard, ids, signal) => {
@@ -27,7 +31,7 @@ export function createBackfillUptime(
         const calendar = calendarOf(now, zone, PAST_MS);
         for (const recids of chunksOf(own, IDS_PER_REQUEST)) {
           if (signal.aborted) return;
-          const found = await pastOf(deps, { start: calendar.oldest, end: calendar.today, recids });
+          const found = await pastOf({ service, log }, { start: calendar.oldest, end: calendar.today, recids });
           const known = await uptime.histories(shard, recids);
           const histories = [...known].map(([id, one]) => [id, withPast(one, found.get(id) ?? [], calendar)] as const);
           await uptime.saveHistories(shard, new Map<string, UptimeHistory>(histories));
@@ -41,7 +45,7 @@ export function createBackfillUptime(
 
 /** The longest period of a request is not documented: where a month is refused, the past is not known. */
 async function pastOf(
-  { service, log }: RefreshUptimeDeps,
+  { service, log }: Pick<RefreshUptimeDeps, "service" | "log">,
   query: { start: string; end: string; recids: readonly string[] },
 ) {
   try {

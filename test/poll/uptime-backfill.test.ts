@@ -27,14 +27,14 @@ describeWithRedis("days from before a recording was known", () => {
       readFrom: "2026-11-17",
     };
     await store.uptime.saveHistories(0, new Map(fleet.map(({ id }) => [id, history])));
-    const asked: { start: string | undefined; recids: readonly string[] }[] = [];
+    const asked: { start: string | undefined; recids: readonly string[]; at: number }[] = [];
     const deps = {
       clock: { now: () => NOW },
       watch: { statusIntervalMs: 30_000, uptimeIntervalMs: 600_000 },
       log: silentLogger,
       service: {
         async uptimes({ start, recids = [] }: { start?: string; recids?: readonly string[] }) {
-          asked.push({ start, recids });
+          asked.push({ start, recids, at: performance.now() });
           const failure = failures.shift();
           if (failure) throw failure;
           const buckets = Array.from({ length: 20 * 24 }, (_, i) =>
@@ -66,6 +66,13 @@ describeWithRedis("days from before a recording was known", () => {
     };
   }
 
+  it("are asked for five times a second after the first of them", async () => {
+    const { backfill, asked } = await watching(70);
+    await backfill(70);
+    expect(asked).toHaveLength(7);
+    expect((asked[6]?.at ?? 0) - (asked[0]?.at ?? 0)).toBeGreaterThan(350);
+  });
+
   it("are read as far as the service has them, and what was known stays", async () => {
     const { backfill, asked, days, store } = await watching(1);
     await backfill(1);
@@ -73,7 +80,7 @@ describeWithRedis("days from before a recording was known", () => {
     expect(Object.keys(known).toSorted()).toEqual(Array.from({ length: 20 }, (_, i) => `2026-${dayName(i)}`));
     expect(known["2026-11-01"]).toEqual({ ratio: 0.5, segmentsExpected: 48 });
     expect(known["2026-11-19"]).toEqual(YESTERDAY);
-    expect(asked).toEqual([{ start: "2026-10-21", recids: ["r0"] }]);
+    expect(asked).toMatchObject([{ start: "2026-10-21", recids: ["r0"] }]);
     expect((await store.uptime.histories(0, ["r0"])).get("r0")?.hasPast).toBe(true);
   });
 
