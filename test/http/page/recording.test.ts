@@ -559,6 +559,9 @@ describe("GET /?q=", () => {
     expect(shown).toContain("2 recordings");
     const { html: none } = await page("/?q=edge-9", { fleet, alerts: active(server, moved) });
     expect(none).not.toContain("<table");
+    // A time zone is asked for as a whole: part of it is in many names of places.
+    expect(shownText((await page("/?q=Europe/London", { fleet })).html)).toContain("3 recordings");
+    expect((await page("/?q=London", { fleet })).html).not.toContain("<table");
   });
 
   test("keeps what was searched for in the field, and in the links to more", async () => {
