@@ -168,8 +168,6 @@ describeWithRedis("the demo", () => {
     await send(`${control}/world`, { recording: "L1/1", status: "online" });
     await heard(/Slack .*↳ ✅ Entrance recovered · Leeds Briggate/);
     await heard(/e-mail .*✅ Entrance recovered · Leeds Briggate/);
-    await send(`${inbox}/command`, { text: "/lenswatch status" });
-    await heard(/Slack .*to you alone: Nothing needs anybody/);
     interrupt();
     await ended;
     rmSync(day);
