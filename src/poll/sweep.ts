@@ -86,9 +86,9 @@ interface Swept {
 /** What the next sweep can take up again. */
 interface Evaluated {
   readonly members: Members | undefined;
-  readonly answers: Answers | undefined;
+  readonly answers?: Answers | undefined;
   /** None of them was new, and the same recordings are known as before. */
-  readonly known: StatusSnapshot["readings"] | undefined;
+  readonly known?: StatusSnapshot["readings"] | undefined;
 }
 
 /** The names of all recordings of a shard, as they were looked up last. */
@@ -153,10 +153,10 @@ class Sweeper {
     const context = { ...fixed, unbroken, others, elsewhere, counts, members: evaluated?.members };
     const evaluation = judgeShard(before.state, snapshot, context);
     const { next, absent, groups } = evaluation;
-    const answers = isFollowed ? answer.answers : undefined;
     const isSame = fresh.length === 0 && Rows.of(next).order === Rows.of(before.state).order;
     const known = isSame ? snapshot.readings : undefined;
-    this.#evaluated.set(next.recordings, { members: evaluation.members, answers, known });
+    const kept = isFollowed ? { answers: answer.answers, known } : undefined;
+    this.#evaluated.set(next.recordings, { members: evaluation.members, ...kept });
     const unread = snapshot.unread?.size
       ? Object.fromEntries([...snapshot.unread].map((id) => [id, lastReadAt(last, id)]))
       : undefined;

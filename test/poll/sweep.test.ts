@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { parseMatchers } from "../../src/alerting/matcher.ts";
 import { createAssigned } from "../../src/cluster/shard-assignment.ts";
@@ -13,6 +14,7 @@ import { offlineRule, rule } from "../health/shard-history.ts";
 import { rootRoute } from "../http/serve.ts";
 import { HOUR, integration, SECOND, T0, useTestStore } from "../store/fixtures.ts";
 import { aRecording } from "../support/fixtures.ts";
+import { heapMeter } from "../support/heap.ts";
 import { describeWithRedis } from "../support/redis.ts";
 
 const STEP = 30 * SECOND;
@@ -120,6 +122,18 @@ describeWithRedis("a sweep", () => {
       expect(one.followed).toEqual(intervalMs < 30_000 ? [null, first] : [undefined, undefined]);
     },
   );
+
+  it.each([29_999, 30_000])("keeps readings only at intervals below 30 s: %d ms", async (intervalMs) => {
+    const answers = [1, 2].map(() => rows(row("a", "online")));
+    const kept = new WeakRef(answers[1]?.readings ?? []);
+    const one = replica(answers, [offline], T0, intervalMs);
+    one.assigned.set(north);
+    await one.sweep(0);
+    await one.sweep(0);
+    await setImmediate();
+    heapMeter()();
+    expect(kept.deref() !== undefined).toBe(intervalMs < 30_000);
+  });
 
   it("looks up the names of all every 30 s while one is unknown or a name changed, else every two minutes", async () => {
     const same = rows(row("a", "online"));
