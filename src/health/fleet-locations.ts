@@ -53,7 +53,8 @@ export function* locationsOf(
   }
   const moved = movedAway(gone, all, fleet.inventory);
   for (const { locationId } of moved) changed.add(locationId);
-  for (const id of changed) all.set(id, withoutDoubles(all.get(id) as FleetLocation, moved, fleet));
+  const movedOf = new Map([...Map.groupBy(moved, ({ rows }) => rows)].map(([rows, some]) => [rows, placesOf(some)]));
+  for (const id of changed) all.set(id, withoutDoubles(all.get(id) as FleetLocation, movedOf, fleet));
   return all;
 }
 
@@ -66,15 +67,17 @@ function movedAway(gone: readonly FleetRow[], all: FleetLocations, inventory: Fl
   });
 }
 
+const placesOf = (rows: readonly FleetRow[]): ReadonlySet<number> => new Set(rows.map(({ place }) => place));
+
 function withoutDoubles(
   location: FleetLocation,
-  moved: readonly FleetRow[],
+  moved: ReadonlyMap<Rows, ReadonlySet<number>>,
   fleet: Pick<FleetSnapshot, "now" | "statusIntervalMs">,
 ): FleetLocation {
   const latest = new Map<string, FleetRow>();
   for (const row of rowsAt([location])) {
+    if (moved.get(row.rows)?.has(row.place)) continue;
     const other = latest.get(row.id);
-    if (moved.some(({ rows, place }) => rows === row.rows && place === row.place)) continue;
     if (!other || other.rows.readAt(other.place) < row.rows.readAt(row.place)) latest.set(row.id, row);
   }
   const counts = noCounts();
