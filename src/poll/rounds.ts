@@ -1,17 +1,21 @@
 /** Work on many shards, a few at a time. */
 import type { Round } from "../cluster/slot-jobs.ts";
 
-/** Gives `inTurn(work)`: so many are under way at once, the others begin in the order in which they came. */
-export function createTurns(atOnce: number): (work: () => Promise<unknown>) => Promise<void> {
+/**
+ * Gives `inTurn(work, isLater)`: so many are under way at once, the others begin in the order in which they came; what
+ * is for later, once nothing else waits.
+ */
+export function createTurns(atOnce: number): (work: () => Promise<unknown>, isLater?: boolean) => Promise<void> {
   const waiting: (() => void)[] = [];
+  const later: (() => void)[] = [];
   let running = 0;
-  return async (work) => {
-    if (running >= atOnce) await new Promise<void>((resolve) => waiting.push(resolve));
+  return async (work, isLater = false) => {
+    if (running >= atOnce) await new Promise<void>((resolve) => (isLater ? later : waiting).push(resolve));
     else running++;
     try {
       await work();
     } finally {
-      const next = waiting.shift();
+      const next = waiting.shift() ?? later.shift();
       if (next) next();
       else running--;
     }

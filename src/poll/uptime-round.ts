@@ -6,7 +6,7 @@ import type { createBackfillUptime } from "./uptime-backfill.ts";
 
 const SHARDS_AT_ONCE = 3;
 
-/** Days of the past come after the figures that wait already, of other slots as well. */
+/** Days of the past come after the figures that wait, of other slots and of later rounds as well. */
 export function createUptimeRound(
   refresh: ReturnType<typeof createRefreshUptime>,
   backfill: ReturnType<typeof createBackfillUptime>,
@@ -17,11 +17,14 @@ export function createUptimeRound(
     const ids = await refresh(shard, signal);
     if (ids.length > 0) withoutPast.set(shard, ids);
   }, inTurn);
-  const past = createRound(async (shard, signal) => {
-    const ids = withoutPast.get(shard) ?? [];
-    withoutPast.delete(shard);
-    await backfill(shard, ids, signal);
-  }, inTurn);
+  const past = createRound(
+    async (shard, signal) => {
+      const ids = withoutPast.get(shard) ?? [];
+      withoutPast.delete(shard);
+      await backfill(shard, ids, signal);
+    },
+    (work) => inTurn(work, true),
+  );
   return async (shards, signal) => {
     await figures(shards, signal);
     await past(

@@ -102,3 +102,27 @@ it("days of the past are read after the figures that wait already, of recordings
   expect(order.slice(0, 7).toSorted()).toEqual([1, 2, 3, 4, 5, 6, 7]);
   expect(order.slice(7).toSorted()).toEqual([1, 2, 3, 4].map((shard) => `old in ${shard}`));
 });
+
+it("figures that are due meanwhile do not wait for days of the past that others wait for", async () => {
+  const order: string[] = [];
+  const begun: PromiseWithResolvers<void>[] = [];
+  const uptime = createUptimeRound(
+    async (shard) => {
+      order.push(`figures ${shard}`);
+      return shard < 6 ? ["old"] : [];
+    },
+    async (shard) => {
+      order.push(`past ${shard}`);
+      const work = Promise.withResolvers<void>();
+      begun.push(work);
+      await work.promise;
+    },
+  );
+  const { signal } = new AbortController();
+  void uptime([1, 2, 3, 4, 5], signal);
+  await settled();
+  void uptime([6, 7], signal);
+  begun[0]?.resolve();
+  await settled();
+  expect(order.slice(5)).toEqual(["past 1", "past 2", "past 3", "figures 6", "figures 7", "past 4"]);
+});
