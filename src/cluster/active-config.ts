@@ -107,11 +107,11 @@ export class Replicas {
     await this.#report();
   }
 
-  /** Those of the slots that are this replica's to sweep. */
+  /** Those of the slots that are this replica's to sweep, first those that most likely stay so when others come. */
   ownSlots(slots: readonly number[]): ReadonlySet<number> {
     if (!this.#sweeps) return new Set();
-    const owners = assignSlots(slots, this.#sharing);
-    return new Set(slots.filter((slot) => owners.get(slot) === this.#replica));
+    const owners = [...assignSlots(slots, this.#sharing)];
+    return new Set(owners.flatMap(([slot, owner]) => (owner === this.#replica ? slot : [])));
   }
 
   /** Reports every second and calls `act` whenever the active roles changed, until the returned function is called. */

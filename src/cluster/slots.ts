@@ -8,7 +8,8 @@ export const slotOf = (shard: number): number => shard % SLOTS;
 
 /**
  * The replica of each slot: none has more than its share, rounded up, and few slots move when a replica comes or goes.
- * The same for the same replicas in any order; empty without replicas.
+ * The same for the same replicas in any order; empty without replicas. First those that most likely stay with their
+ * replica when others come.
  */
 export function assignSlots(slots: readonly number[], replicas: readonly string[]): ReadonlyMap<number, string> {
   const most = Math.ceil(slots.length / replicas.length);
