@@ -202,15 +202,22 @@ async function fleetView(runtime: Runtime, { engine, config }: Setup): Promise<F
   const { at, hours } = await store.countVerdicts.refreshJudged();
   const isRead = config.counts.read && snapshot.now - at <= 3 * config.counts.intervalMs;
   const slos = await readBudgets(runtime, config.slos);
-  const countsReadAt = config.counts.read ? await countsReadSince(store, snapshot.shardNumbers) : undefined;
+  const readAt = {
+    uptime: await readSince(store, "uptime", snapshot.shardNumbers),
+    counts: config.counts.read ? await readSince(store, "counts", snapshot.shardNumbers) : undefined,
+  };
   const { rules, metrics } = config;
   const { perRecording } = metrics;
-  return { snapshot, rules, otherAlerts, slos, hours: isRead ? hours : undefined, countsReadAt, perRecording };
+  return { snapshot, rules, otherAlerts, slos, hours: isRead ? hours : undefined, readAt, perRecording };
 }
 
-/** When the counts of one of these shards were last read, of the one where that is longest ago. */
-export async function countsReadSince({ shards }: Pick<Runtime["store"], "shards">, swept: readonly number[]) {
-  const attempts = await shards.attemptsOf(swept.map((shard) => `counts:${shard}`));
+/** When this was last read of one of these shards, of the one where that is longest ago; undefined where it never was. */
+export async function readSince(
+  { shards }: Pick<Runtime["store"], "shards">,
+  what: "uptime" | "counts",
+  swept: readonly number[],
+) {
+  const attempts = await shards.attemptsOf(swept.map((shard) => `${what}:${shard}`));
   const read = [...attempts.values()].flatMap(({ goodAt }) => (goodAt > 0 ? goodAt : []));
   return read.length > 0 ? Math.min(...read) : undefined;
 }

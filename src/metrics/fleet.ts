@@ -38,8 +38,8 @@ export interface FleetView {
   readonly slos?: readonly Pick<BudgetLeft, "slo" | "group" | "objective" | "remaining">[];
   /** Entries of locations in the last full hour; none where counts are not read. */
   readonly hours?: readonly EntriesOfHour[] | undefined;
-  /** When counts were last read, where that is longest ago; undefined where they never were. */
-  readonly countsReadAt?: Instant | undefined;
+  /** When these were last read, where that is longest ago; undefined where they never were. */
+  readonly readAt?: { readonly uptime?: Instant | undefined; readonly counts?: Instant | undefined };
   /** As configured; undefined: by the number of recordings. */
   readonly perRecording?: PerRecording | undefined;
 }
@@ -76,7 +76,7 @@ export function* fleetText(
   format: ExpositionFormat,
   kept: Kept,
 ): Generator<string | Uint8Array, Exposed> {
-  const { snapshot, hours, slos, countsReadAt } = view;
+  const { snapshot, hours, slos, readAt = {} } = view;
   const counts = startCounts(view);
   const totals = createTotals(snapshot.inventory, kept.labelsOf);
   const series = kept.blocks(snapshot.inventory);
@@ -112,8 +112,11 @@ export function* fleetText(
   yield renderHead(fleetRows.omitted, format) + omittedSamples(omitted);
   yield renderHead(fleetRows.alerts, format) + counts.alerts.samples();
   if (slos?.length) yield sloText(slos, format);
-  const { countsRead } = fleetRows;
-  if (countsReadAt) yield renderHead(countsRead, format) + renderSample(countsRead.name, "", countsReadAt / 1000);
+  for (const [row, at] of [
+    [fleetRows.uptimeRead, readAt.uptime] as const,
+    [fleetRows.countsRead, readAt.counts] as const,
+  ])
+    if (at) yield renderHead(row, format) + renderSample(row.name, "", at / 1000);
   return { perRecording: mode, recordings: fleet.count, omitted };
 }
 

@@ -69,6 +69,10 @@ export const fleetRows = {
     "Entries counted at the location in that hour; absent where the service has no data.",
     ["location_id", "location"],
   ),
+  uptimeRead: gauge(
+    "lenswatch_last_uptime_timestamp_seconds",
+    "Last time that uptime figures were read, of the shard where it is longest ago; absent before the first.",
+  ),
   countsRead: gauge(
     "lenswatch_last_counts_timestamp_seconds",
     "Last time that counts were read, of the shard where it is longest ago; absent where counts are not read.",

@@ -1,6 +1,6 @@
 /** `/api/v1/query/…` of a daemon: names as it knows them, and limits that protect its sweeps and the service. */
 import { expect, onTestFinished, test, vi } from "vitest";
-import { countsReadSince, incidentsSince } from "../../src/app/http-deps.ts";
+import { incidentsSince, readSince } from "../../src/app/http-deps.ts";
 import { createQueries } from "../../src/app/queries.ts";
 import type { Setup } from "../../src/app/setup.ts";
 import { type Service, ServiceError } from "../../src/service/service.ts";
@@ -116,7 +116,7 @@ test("counts are as old as those of the shard that was read longest ago", async 
   const stored = new Map(Object.entries({ "counts:0": shard0, "counts:1": { goodAt: 0, attemptedAt: NOW } }));
   stored.set("counts:2", shard2);
   const attemptsOf = async (ids: readonly string[]) => new Map([...stored].filter(([id]) => ids.includes(id)));
-  const shards = { attemptsOf } as Parameters<typeof countsReadSince>[0]["shards"];
-  expect(await countsReadSince({ shards }, [0, 1, 2])).toBe(NOW - 60_000);
-  expect(await countsReadSince({ shards }, [1])).toBeUndefined();
+  const shards = { attemptsOf } as Parameters<typeof readSince>[0]["shards"];
+  expect(await readSince({ shards }, "counts", [0, 1, 2])).toBe(NOW - 60_000);
+  expect(await readSince({ shards }, "counts", [1])).toBeUndefined();
 });

@@ -316,10 +316,11 @@ test("entries of the last full hour are written by location, where they are know
     'lenswatch_location_entries_counted{location_id="loc-2",location="loc-2"} 7',
   ]);
   expect(textOf(snapshot)).not.toContain("entries");
-  expect(linesOf(textOf(snapshot, { countsReadAt: NOW }), "lenswatch_last_counts_timestamp_seconds")).toEqual([
-    `lenswatch_last_counts_timestamp_seconds ${NOW / 1000}`,
-  ]);
-  expect(textOf(snapshot)).not.toContain("last_counts");
+  const read = textOf(snapshot, { readAt: { uptime: NOW - 60_000, counts: NOW } });
+  const sampleOf = (what: string) => linesOf(read, `lenswatch_last_${what}_timestamp_seconds`);
+  expect(sampleOf("uptime")).toEqual([`lenswatch_last_uptime_timestamp_seconds ${NOW / 1000 - 60}`]);
+  expect(sampleOf("counts")).toEqual([`lenswatch_last_counts_timestamp_seconds ${NOW / 1000}`]);
+  expect(textOf(snapshot)).not.toContain("_last_");
 });
 
 describe("series per recording", () => {
