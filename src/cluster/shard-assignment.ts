@@ -13,13 +13,13 @@ export function createAssigned(
   count: () => Promise<number> = async () => Number.NaN,
 ) {
   let current: Assignments = new Map();
-  let byShard = new Map<number, [string, number][]>();
+  let byShard = new Map<number, string[]>();
   let known = false;
 
   function set(assignments: Assignments): void {
     known = true;
     current = assignments;
-    byShard = Map.groupBy(assignments, ([, shard]) => shard);
+    byShard = Map.groupBy(assignments.keys(), (location) => assignments.get(location) as number);
   }
 
   async function whole(stored: Assignments): Promise<Assignments> {
@@ -29,7 +29,7 @@ export function createAssigned(
 
   return {
     /** Location ids of a shard; empty once none is assigned to it. */
-    locations: (shard: number): readonly string[] => (byShard.get(shard) ?? []).map(([location]) => location),
+    locations: (shard: number): readonly string[] => byShard.get(shard) ?? [],
     /** Undefined where the location is not assigned. */
     shardOf: (location: string): number | undefined => current.get(location),
     shards: (): readonly number[] => [...byShard.keys()],

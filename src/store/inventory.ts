@@ -125,14 +125,12 @@ type Place = Omit<Recording, "id" | "name">;
 function createNames() {
   const locations = new Map<string, Location>();
   const shared = new Map<string, Place>();
-  type Named = { readonly name: string; readonly place: Place };
-  let recent = new Map<string, Named>();
-  let earlier = new Map<string, Named>();
+  const recordings = new Map<string, { readonly name: string; readonly place: Place; usedIn: number }>();
   let revision = 0;
   let turns = 0;
   let turnsAt = performance.now() + KEPT_MS;
   const recording = (id: string): Recording | undefined => {
-    const named = recent.get(id) ?? earlier.get(id);
+    const named = recordings.get(id);
     return named && { id, name: named.name, ...named.place };
   };
   const share = (place: Place): Place => {
@@ -145,7 +143,7 @@ function createNames() {
   /** Counts the times that names which were not asked for since the last one left. */
   function turn(): number {
     if (performance.now() < turnsAt) return turns;
-    [earlier, recent] = [recent, new Map()];
+    for (const [id, { usedIn }] of recordings) if (usedIn < turns) recordings.delete(id);
     shared.clear();
     turnsAt = performance.now() + KEPT_MS;
     return ++turns;
@@ -156,9 +154,8 @@ function createNames() {
     turn();
     const unknown: string[] = [];
     for (const id of ids) {
-      if (recent.has(id)) continue;
-      const known = earlier.get(id);
-      if (known) recent.set(id, known);
+      const known = recordings.get(id);
+      if (known) known.usedIn = turns;
       else unknown.push(id);
     }
     return unknown;
@@ -166,19 +163,21 @@ function createNames() {
 
   function keepRecording(recording: Recording): Recording {
     const { id, name, organisation, cameraServer, locationId, useUploadingSchedule, timezone } = recording;
-    recent.set(id, { name, place: share({ organisation, cameraServer, locationId, useUploadingSchedule, timezone }) });
+    const place = share({ organisation, cameraServer, locationId, useUploadingSchedule, timezone });
+    recordings.set(id, { name, place, usedIn: turns });
     revision++;
     return recording;
   }
 
   function keepRow(of: NamesWrite["of"], id: string, row: string | null): void {
     if (of === "locations") {
-      if (row !== null) locations.set(id, JSON.parse(row) as Location);
+      // The known string: an equal one takes as much memory again.
+      if (row !== null) locations.set(id, { ...(JSON.parse(row) as Location), id });
     } else if (row !== null) keepRecording(fromRow(id, JSON.parse(row) as Row));
-    else if ([recent, earlier].filter((kept) => kept.delete(id)).length > 0) revision++;
+    else if (recordings.delete(id)) revision++;
   }
 
-  const held = () => [...new Set([...recent.keys(), ...earlier.keys()])];
+  const held = () => [...recordings.keys()];
   return { recording, locations, lacking, held, turn, keepRecording, keepRow, revision: () => revision };
 }
 
