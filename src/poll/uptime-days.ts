@@ -9,19 +9,26 @@ import type { UptimeHistory } from "../store/uptime-history.ts";
 
 /** Local hour from which the service has finished the day before. */
 const FINISHED_BY_HOUR = 6;
+/** Local hour from which the last hours of the day before have settled: until it is finished it is not read again. */
+const SETTLED_BY_HOUR = 2;
 /** Days are kept as one ratio for this long: a month's digest and the month before it. */
 const DAYS_KEPT = 62;
 
-type DaysRead = Pick<UptimeHistory, "finishedDay" | "readFrom">;
+type DaysRead = Partial<Pick<UptimeHistory, "finishedDay" | "readFrom" | "isNextSettled">>;
+type Calendar = ReturnType<typeof calendarOf>;
 
-/** The first day to ask for: the one after the last finished day, where all days before it that are kept were read. */
-export function firstDay(
-  { finishedDay = "", readFrom }: Partial<DaysRead> = {},
-  { today, oldest, oldestWhole }: Pick<ReturnType<typeof calendarOf>, "today" | "oldest" | "oldestWhole">,
-): string {
-  const isWhole = finishedDay !== "" && readFrom !== undefined && readFrom <= oldestWhole;
-  const wanted = isWhole ? nextDay(finishedDay) : oldest;
+/** The first day to ask for: the one after the last that need not be read again, where all before it were read. */
+export function firstDay(history: DaysRead = {}, calendar: Omit<Calendar, "days" | "now" | "retainMs">): string {
+  const { today, oldest, oldestWhole } = calendar;
+  const { finishedDay, readFrom } = history;
+  const isWhole = finishedDay !== undefined && readFrom !== undefined && readFrom <= oldestWhole;
+  const wanted = isWhole ? nextDay(hasSettled(history, calendar) ? nextDay(finishedDay) : finishedDay) : oldest;
   return later(wanted < today ? wanted : today, oldest);
+}
+
+/** Whether the day after the last finished one was read already, and is not finished yet. */
+function hasSettled(history: DaysRead | undefined, { finishedDay }: Pick<Calendar, "finishedDay">): boolean {
+  return history?.isNextSettled === true && history.finishedDay === finishedDay;
 }
 
 /**
@@ -40,14 +47,15 @@ export function calendarOf(now: Instant, zone: string, retainMs: number) {
     days.push({ day, from: start.toMillis(), to: start.plus({ days: 1 }).toMillis() });
   }
   const finishedDay = local.hour >= FINISHED_BY_HOUR ? yesterday : before;
-  return { now, retainMs, days, today: local.toFormat("yyyy-MM-dd"), oldest, oldestWhole, finishedDay };
+  const settledDay = local.hour >= SETTLED_BY_HOUR ? yesterday : before;
+  return { now, retainMs, days, today: local.toFormat("yyyy-MM-dd"), oldest, oldestWhole, finishedDay, settledDay };
 }
 
 /** The history with fresh buckets over it, all there is since `from`; finished days as one ratio each. Pure. */
 export function advance(
   history: UptimeHistory | undefined,
   { from: first, buckets: fresh }: { readonly from: string; readonly buckets: readonly UptimeBucket[] },
-  calendar: ReturnType<typeof calendarOf>,
+  calendar: Calendar,
 ): UptimeHistory {
   const buckets = mergeBuckets(history?.buckets ?? [], fresh, calendar);
   // The days of before are unpacked only where another one is over, or read again.
@@ -62,6 +70,8 @@ export function advance(
     },
     packedDays: others.length === 0 ? history?.packedDays : undefined,
     finishedDay: calendar.finishedDay,
+    isNextSettled:
+      hasSettled(history, calendar) || (first <= calendar.settledDay && calendar.settledDay > calendar.finishedDay),
     readFrom,
     hasPast: history?.hasPast,
   };
@@ -71,15 +81,13 @@ export function advance(
 export function withPast(
   history: UptimeHistory,
   buckets: readonly UptimeBucket[],
-  { days: past }: Pick<ReturnType<typeof calendarOf>, "days">,
+  { days: past }: Pick<Calendar, "days">,
 ): UptimeHistory {
   const days = { ...Object.fromEntries(daysOf(buckets, past)), ...history.days };
   return { ...history, days, packedDays: undefined, hasPast: true };
 }
 
-type CalendarDays = ReturnType<typeof calendarOf>["days"];
-
-function daysOf(buckets: readonly UptimeBucket[], days: CalendarDays): (readonly [day: string, DayUptime])[] {
+function daysOf(buckets: readonly UptimeBucket[], days: Calendar["days"]): (readonly [day: string, DayUptime])[] {
   return days.flatMap(({ day, from, to }) => {
     const one = dayUptime(buckets, from, to);
     return one ? [[day, one] as const] : [];
@@ -93,8 +101,9 @@ function newestOf(known: UptimeHistory["days"], others: ReturnType<typeof daysOf
   return Object.fromEntries(days.slice(-DAYS_KEPT));
 }
 
-function readSince({ finishedDay, readFrom }: Partial<DaysRead> = {}, first: string): string {
-  const joins = finishedDay !== undefined && Date.parse(first) <= Date.parse(finishedDay) + DAY_MS;
+function readSince({ finishedDay, isNextSettled, readFrom }: DaysRead = {}, first: string): string {
+  const days = isNextSettled ? 2 : 1;
+  const joins = finishedDay !== undefined && Date.parse(first) <= Date.parse(finishedDay) + days * DAY_MS;
   return joins && readFrom !== undefined && readFrom < first ? readFrom : first;
 }
 

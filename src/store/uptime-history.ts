@@ -28,6 +28,8 @@ export interface UptimeHistory {
   readonly packedDays?: DayColumns | undefined;
   /** The last day that was read after the service had finished it; undefined before the first. */
   readonly finishedDay: string | undefined;
+  /** The day after it was read once its hours had settled: it is read again when it is finished. */
+  readonly isNextSettled?: boolean | undefined;
   /** The first day since which all were read and kept, whether the service had anything for them or not. */
   readonly readFrom?: string | undefined;
   /** The days from before it was known were asked for: there is no more of them to read. */
@@ -64,7 +66,9 @@ export function createHistoryStore(redis: Redis, keys: Keys) {
 /** A document without `c` is of another version: its hours and days are read again, what only we know is kept. */
 interface HistoryDocument {
   /** What is read of the service, and the days up to which and since which it is. */
-  c?: readonly [hours: HourColumns, days: DayColumns, finishedDay: string | null, readFrom: string | null] | undefined;
+  c?:
+    | readonly [hours: HourColumns, days: DayColumns, finishedDay: string | null, readFrom: string | null, settled?: 1]
+    | undefined;
   p?: 1 | undefined;
   /** Hours of the week as learned, and in minutes until when. */
   s?: [string, number] | undefined;
@@ -75,9 +79,10 @@ interface HistoryDocument {
 }
 
 function encodeHistory(history: UptimeHistory): HistoryDocument {
-  const { buckets, packedDays, finishedDay, readFrom, hasPast, schedule, online, quality } = history;
+  const { buckets, packedDays, finishedDay = null, readFrom = null, hasPast, schedule, online, quality } = history;
+  const settled = history.isNextSettled ? ([1] as const) : ([] as const);
   return {
-    c: [packBuckets(buckets), packedDays ?? packDays(history.days), finishedDay ?? null, readFrom ?? null],
+    c: [packBuckets(buckets), packedDays ?? packDays(history.days), finishedDay, readFrom, ...settled],
     p: hasPast ? 1 : undefined,
     s: schedule && [schedule.hours, schedule.until / 60_000],
     o: online && [online.from / 60_000, online.to / 60_000],
@@ -86,7 +91,7 @@ function encodeHistory(history: UptimeHistory): HistoryDocument {
 }
 
 function decodeHistory({ c, p, s, o, q }: HistoryDocument): UptimeHistory {
-  const [hours, columns, finishedDay, readFrom] = c ?? [];
+  const [hours, columns, finishedDay, readFrom, settled] = c ?? [];
   return {
     // Unpacked where they are asked for: most readers need one of them, or none.
     get buckets() {
@@ -98,6 +103,7 @@ function decodeHistory({ c, p, s, o, q }: HistoryDocument): UptimeHistory {
     hoursFrom: hours && seriesStart(hours[0]),
     packedDays: columns,
     finishedDay: finishedDay ?? undefined,
+    isNextSettled: settled === 1 ? true : undefined,
     readFrom: readFrom ?? undefined,
     hasPast: c && p === 1 ? true : undefined,
     schedule: s && { hours: s[0], until: s[1] * 60_000 },

@@ -320,7 +320,7 @@ test("entries of the last full hour are written by location, where they are know
   const sampleOf = (what: string) => linesOf(read, `lenswatch_last_${what}_timestamp_seconds`);
   expect(sampleOf("uptime")).toEqual([`lenswatch_last_uptime_timestamp_seconds ${NOW / 1000 - 60}`]);
   expect(sampleOf("counts")).toEqual([`lenswatch_last_counts_timestamp_seconds ${NOW / 1000}`]);
-  expect(textOf(snapshot)).not.toContain("_last_");
+  expect(textOf(snapshot)).not.toContain("lenswatch_last_");
 });
 
 describe("series per recording", () => {

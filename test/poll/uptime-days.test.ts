@@ -75,6 +75,20 @@ it("yesterday is finished from six o'clock local time on", () => {
   expect(finished("2026-07-10T05:00:00Z")).toBe("2026-07-09");
 });
 
+it("yesterday is read until its hours have settled, once more when it is finished, and figures span it meanwhile", () => {
+  const midnight = Date.parse("2026-03-10T00:00:00Z");
+  let history: UptimeHistory | undefined;
+  const asked = [-4, 0, 1.9, 2, 2.2, 5.9, 6, 6.2, 24, 26, 27].map((hour) => {
+    const calendar = calendarOf(midnight + hour * HOUR, "UTC", RETAIN);
+    const from = firstDay(history, calendar);
+    history = advance(history, { from, buckets: hours(Date.parse(from), 5) }, calendar);
+    expect(history.readFrom, `at ${hour}`).toBe(calendar.oldestWhole);
+    return from.slice(-2);
+  });
+  expect(asked).toEqual(["06", "09", "09", "09", "10", "10", "09", "10", "10", "10", "11"]);
+  expect(firstDay(history, calendarOf(midnight + 54 * HOUR, "UTC", RETAIN)), "the day after").toBe("2026-03-10");
+});
+
 it.for([
   ["spring forward, 23 hours", "2026-03-29", 23],
   ["fall back, 25 hours", "2026-10-25", 25],
