@@ -16,7 +16,8 @@ interface ShardFigures {
   readonly nonce: string;
   readonly at: Instant;
   readAt: number;
-  readonly ids: readonly string[];
+  /** Empty where another shard has the recording by now. */
+  readonly ids: string[];
   /** Of each id a ratio, NaN where there is none. */
   readonly columns: ReadonlyMap<Figure, Float64Array>;
   /** By figure and threshold, computed when first asked for. */
@@ -25,15 +26,27 @@ interface ShardFigures {
 
 export function createFigures() {
   const shards = new Map<number, ShardFigures>();
-  /** By recording: its shard × PLACES + its place there. What moved to another shard is that one's. */
+  /** By recording: its shard × PLACES + its place there. */
   const placeOf = new Map<string, number>();
   const schedules = createSchedulesByShard();
-  const isOf = (shard: number, id: string, i: number) => placeOf.get(id) === shard * PLACES + i;
+  let ahead = 0;
+  const idsOf = (place: number) => shards.get(Math.floor(place / PLACES))?.ids ?? [];
 
   function set(shard: number, figures: ShardFigures): void {
-    for (const [i, id] of shards.get(shard)?.ids.entries() ?? []) if (isOf(shard, id, i)) placeOf.delete(id);
-    for (const [i, id] of figures.ids.entries()) placeOf.set(id, shard * PLACES + i);
+    for (const id of shards.get(shard)?.ids ?? []) placeOf.delete(id);
+    for (const [i, id] of figures.ids.entries()) {
+      const elsewhere = placeOf.get(id);
+      if (elsewhere !== undefined) idsOf(elsewhere)[elsewhere % PLACES] = "";
+      placeOf.set(id, shard * PLACES + i);
+    }
     shards.set(shard, figures);
+  }
+
+  /** The place of a recording; those asked for in the order of their shard need no look-up. */
+  function find(id: string): number | undefined {
+    const place = idsOf(ahead)[ahead % PLACES] === id ? ahead : placeOf.get(id);
+    if (place !== undefined) ahead = place + 1;
+    return place;
   }
 
   const without = (known: ShardFigures): ShardFigures => ({ ...known, ids: [], columns: new Map(), below: new Map() });
@@ -60,7 +73,7 @@ export function createFigures() {
       const own = columns.map(
         ([figure, ratios]) => [figure, Float64Array.from(ids, (_, i) => ratios[i] ?? Number.NaN)] as const,
       );
-      set(shard, { nonce, at, readAt: performance.now(), ids, columns: new Map(own), below: new Map() });
+      set(shard, { nonce, at, readAt: performance.now(), ids: [...ids], columns: new Map(own), below: new Map() });
     },
 
     dropStale(shard: number, staleBefore: Instant): void {
@@ -74,7 +87,7 @@ export function createFigures() {
       const ratios = known?.columns.get(figure);
       if (!known || !ratios) return new Set();
       const key = `${figure} ${threshold}`;
-      const isBelow = (id: string, i: number) => (ratios[i] as number) < threshold && isOf(shard, id, i);
+      const isBelow = (id: string, i: number) => (ratios[i] as number) < threshold && id !== "";
       const found = known.below.get(key) ?? new Set(known.ids.filter(isBelow));
       known.below.set(key, found);
       return found;
@@ -82,7 +95,7 @@ export function createFigures() {
 
     /** Ratio 0–1, undefined without a figure. */
     figure(recordingId: string, figure: Figure): number | undefined {
-      const place = placeOf.get(recordingId);
+      const place = find(recordingId);
       if (place === undefined) return undefined;
       const ratio = shards.get(Math.floor(place / PLACES))?.columns.get(figure)?.[place % PLACES] ?? Number.NaN;
       return Number.isNaN(ratio) ? undefined : ratio;
