@@ -1,10 +1,12 @@
 /** The work of one setup: its jobs are started for the roles of this replica, reconciled every second, and drained. */
+
 import type { Role } from "../cluster/active-config.ts";
 import { createReconcile, createWake, startReconciling } from "../cluster/reconcile.ts";
 import { createAssigned } from "../cluster/shard-assignment.ts";
 import { createSuppressionChanges } from "../deliver/suppression-changes.ts";
 import { createReports } from "../digest/report.ts";
 import { createDigestSchedule } from "../digest/schedule.ts";
+import type { FleetParts } from "../health/shard-state.ts";
 import { keptFor } from "../lib/kept.ts";
 import { createCommit } from "../poll/commit.ts";
 import { createUncounted, type Uncounted } from "../poll/uncounted.ts";
@@ -129,7 +131,7 @@ function contextOf(parts: Runtime & Configured, isDraining: () => boolean) {
     /** The one way an evaluation is stored. */
     commit: createCommit({ log, route, integrations, maintenance, wake }),
     statusIntervalMs: watch.statusIntervalMs,
-    fleet: () => readFleet({ watch, store, clock, shardNumbers: assigned.shards() }),
+    fleet: (parts?: FleetParts) => readFleet({ watch, store, clock, shardNumbers: assigned.shards() }, parts),
     /** False once draining, and where another configuration is active: two never write evaluations at the same time. */
     mayCommit: async () => !isDraining() && (await replicas.isActive("poll")),
   };

@@ -61,7 +61,7 @@ export function httpDeps(runtime: Runtime, reloader: Reloader, reload: HttpDeps[
     audit: (entry) => void runtime.audit.record(entry),
     auditLog: store.audit.read,
     ready: async () => judgeReadiness(await readinessFacts(runtime, reloader), clock.now()),
-    fleet: () => engine().fleet(),
+    fleet: (parts) => engine().fleet(parts),
     uptimes: (ids) => engine().uptimes.kept(ids),
     recallUptime: (id, timezone) => engine().uptimes.recall(id, timezone),
     alerts: coalesced(() => activeAlerts(runtime, reloader.current(), annotate)),

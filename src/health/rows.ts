@@ -47,6 +47,11 @@ export class Rows implements ReadonlyMap<string, RecordingState> {
     return rowsOf(sweptAt, [...recordings.values()]);
   }
 
+  /** Of recordings that none is twice among. */
+  static ofStates(sweptAt: Instant, states: readonly RecordingState[]): Rows {
+    return rowsOf(sweptAt, states);
+  }
+
   get size(): number {
     return this.#parts.states.ids.length;
   }

@@ -58,24 +58,19 @@ export function countRows(rows: Rows, now: Instant, statusIntervalMs: number): S
   return { locations, readAt, absent, mark, until };
 }
 
-/** How many recordings have each value of the labels of groups, and the organisation of each location. */
-export interface LabelCounts extends Readonly<Record<GroupLabel, ReadonlyMap<string, number>>> {
-  /** Of the first of its recordings that has one. */
-  readonly organisationOf: ReadonlyMap<string, string>;
-}
+/** How many recordings have each value of the labels of groups. */
+export type LabelCounts = Readonly<Record<GroupLabel, ReadonlyMap<string, number>>>;
 
 export function countLabels({ states }: Rows, inventory: Inventory): LabelCounts {
   const counts = { camera_server: new Map(), organisation: new Map(), timezone: new Map() } as const;
-  const organisationOf = new Map<string, string>();
-  for (const [place, locationId] of states.locationIds.entries()) {
-    const recording = inventory.recording(states.ids[place] as string);
+  for (const id of states.ids) {
+    const recording = inventory.recording(id);
     for (const label of groupLabels) {
       const value = labelOf(recording, label);
       counts[label].set(value, (counts[label].get(value) ?? 0) + 1);
     }
-    if (!organisationOf.get(locationId)) organisationOf.set(locationId, recording?.organisation ?? "");
   }
-  return { ...counts, organisationOf };
+  return counts;
 }
 
 function markOf(since: Instant, status: RecordingStatus, pending: number): number {

@@ -99,6 +99,8 @@ export interface Inventory {
   location(id: string): Location | undefined;
   /** Another number after each change of a recording; not there where that is not known. */
   revision?(): number;
+  /** Makes names of these recordings known; not there where all are. */
+  know?(ids: Iterable<string>): Promise<void>;
 }
 
 /** The whole fleet at a moment, for exposition, status page and digests. */
@@ -111,6 +113,17 @@ export interface FleetSnapshot {
   /** Ratio 0–1 over the window, undefined where there is no figure. */
   overallUptime(recordingId: string, windowMs: number): number | undefined;
 }
+
+/** What is read of a fleet beside the states of recordings. */
+export interface FleetParts {
+  /** `one`: of one recording of each location; of all unless given. */
+  readonly names?: "one" | undefined;
+  /** Of uptime; true unless given. */
+  readonly figures?: boolean;
+}
+
+/** What lists of locations and alerts need. */
+export const STATES: FleetParts = { names: "one", figures: false };
 
 /** Rows between two yields of a walk over the fleet. */
 export const ROWS_PER_STEP = 256;

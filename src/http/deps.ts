@@ -8,7 +8,7 @@ import type { WebConfig } from "../config/web-config-schema.ts";
 import type { createSuppressionChanges } from "../deliver/suppression-changes.ts";
 import type { Alert } from "../health/alert.ts";
 import type { Subject } from "../health/evaluation.ts";
-import type { FleetSnapshot } from "../health/shard-state.ts";
+import type { FleetParts, FleetSnapshot } from "../health/shard-state.ts";
 import type { BudgetLeft } from "../health/slo-evaluator.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import type { Logger } from "../lib/log.ts";
@@ -87,7 +87,7 @@ export interface HttpDeps extends AlertChanges {
   readonly externalUrl?: string | undefined;
   /** An answer later than `readyDeadlineMs` counts as not ready. */
   ready(): Promise<Readiness>;
-  fleet(): Promise<FleetSnapshot>;
+  fleet(parts?: FleetParts): Promise<FleetSnapshot>;
   alerts(): Promise<readonly ActiveAlert[]>;
   /** Stores posted alerts by fingerprint; counts those refused for lack of room. */
   acceptAlerts(sent: readonly (readonly [fingerprint: string, alert: SentAlert])[]): Promise<AcceptedAlerts>;

@@ -25,7 +25,7 @@ const DEFAULTS = {
   /** Of `acceptAlerts`. */
   acceptMs: 5_000,
   /** Of reading what a page shows. */
-  readMs: 3_000,
+  readMs: 6_000,
   /** Of every answer except the metrics, 503 afterwards: longer than those of single reads, whose message is better. */
   answerMs: 8_000,
 } as const;

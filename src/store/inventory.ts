@@ -23,7 +23,7 @@ type NamesWrite = { readonly of: "recordings" | "locations"; readonly ids: reado
 export function createInventoryStore(redis: Redis, keys: Keys) {
   const names = createNames();
   const reader = createNamesReader(redis, keys, names);
-  const knownAt = new WeakMap<object, number>();
+  const knownAt = new WeakMap<object, { readonly turn: number; readonly which: "all" | "one" }>();
 
   /** Writes in one step, so that no replica reads new names without the new revision. */
   async function write(written: NamesWrite, add: (batch: ChainableCommander) => void): Promise<void> {
@@ -60,14 +60,18 @@ export function createInventoryStore(redis: Redis, keys: Keys) {
     /** Makes stored names of these recordings known. */
     know: reader.know,
 
-    /** The same of all that these shards have. */
-    async knowShards(shards: readonly Pick<ShardState, "recordings">[]): Promise<void> {
+    /** The same of all that these shards have, or of one at each location. */
+    async knowShards(
+      shards: readonly Pick<ShardState, "sweptAt" | "recordings">[],
+      which: "all" | "one" = "all",
+    ): Promise<void> {
       const maybeYield = createYielder();
-      for (const { recordings } of shards) {
-        const key = recordings instanceof Rows ? recordings.order : recordings;
-        if (knownAt.get(key) === names.turn()) continue;
-        await reader.know(recordings.keys());
-        knownAt.set(key, names.turn());
+      for (const shard of shards) {
+        const rows = Rows.of(shard);
+        const known = knownAt.get(rows.order);
+        if (known?.turn === names.turn() && (known.which === "all" || which === "one")) continue;
+        await reader.know(which === "one" ? firstOfEach(rows.states) : rows.keys());
+        knownAt.set(rows.order, { turn: names.turn(), which });
         await maybeYield();
       }
     },
@@ -98,6 +102,12 @@ export function createInventoryStore(redis: Redis, keys: Keys) {
   };
 }
 
+/** The first recording of each location. */
+function firstOfEach({ ids, locationIds }: Rows["states"]): string[] {
+  const seen = new Set<string>();
+  return ids.filter((_, i) => seen.size < seen.add(locationIds[i] ?? "").size);
+}
+
 /** Of a recording, stored under its id. */
 type Row = readonly [
   ...[name: string, organisation: string, cameraServer: string, locationId: string],
@@ -109,9 +119,15 @@ function toRow({ name, organisation, cameraServer, locationId, useUploadingSched
   return [name, organisation, cameraServer, locationId, useUploadingSchedule, timezone];
 }
 
-function fromRow(id: string, row: Row): Recording {
-  const [name, organisation, cameraServer, locationId, useUploadingSchedule, timezone] = row;
-  return { id, name, organisation, cameraServer, locationId, useUploadingSchedule, timezone };
+/** The text of a row in two: its name, and what follows, which others share. */
+function splitRow(text: string): [name: string, rest: string] {
+  const end = /^\["(?:[^"\\]|\\.)*"/.exec(text)?.[0].length ?? 0;
+  return [JSON.parse(text.slice(1, end)) as string, text.slice(end)];
+}
+
+function placeFrom(rest: string): Place {
+  const [, organisation, cameraServer, locationId, useUploadingSchedule, timezone] = JSON.parse(`[""${rest}`) as Row;
+  return { organisation, cameraServer, locationId, useUploadingSchedule, timezone };
 }
 
 function isChanged<Row extends object>(known: Row | undefined, row: Row): boolean {
@@ -133,11 +149,12 @@ function createNames() {
     const named = recordings.get(id);
     return named && { id, name: named.name, ...named.place };
   };
-  const share = (place: Place): Place => {
-    const key = JSON.stringify(Object.values(place));
-    const known = shared.get(key) ?? place;
-    shared.set(key, known);
-    return known;
+  const keep = (id: string, row: string): void => {
+    const [name, rest] = splitRow(row);
+    const place = shared.get(rest) ?? placeFrom(rest);
+    shared.set(rest, place);
+    recordings.set(id, { name, place, usedIn: turns });
+    revision++;
   };
 
   /** Counts the times that names which were not asked for since the last one left. */
@@ -162,10 +179,7 @@ function createNames() {
   }
 
   function keepRecording(recording: Recording): Recording {
-    const { id, name, organisation, cameraServer, locationId, useUploadingSchedule, timezone } = recording;
-    const place = share({ organisation, cameraServer, locationId, useUploadingSchedule, timezone });
-    recordings.set(id, { name, place, usedIn: turns });
-    revision++;
+    keep(recording.id, JSON.stringify(toRow(recording)));
     return recording;
   }
 
@@ -173,7 +187,7 @@ function createNames() {
     if (of === "locations") {
       // The known string: an equal one takes as much memory again.
       if (row !== null) locations.set(id, { ...(JSON.parse(row) as Location), id });
-    } else if (row !== null) keepRecording(fromRow(id, JSON.parse(row) as Row));
+    } else if (row !== null) keep(id, row);
     else if (recordings.delete(id)) revision++;
   }
 

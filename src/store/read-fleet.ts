@@ -1,6 +1,6 @@
 /** The whole fleet as stored at this moment. */
 import { keptIntervalMs } from "../health/rhythm.ts";
-import type { FleetSnapshot } from "../health/shard-state.ts";
+import type { FleetParts, FleetSnapshot } from "../health/shard-state.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Store } from "./store.ts";
 
@@ -15,12 +15,15 @@ interface ReadFleetDeps {
 }
 
 /** A snapshot, with the numbers of its shards in the same order. Reads only what changed since the last time. */
-export async function readFleet({ store, shardNumbers, watch, clock }: ReadFleetDeps) {
+export async function readFleet(
+  { store, shardNumbers, watch, clock }: ReadFleetDeps,
+  { names, figures = true }: FleetParts = {},
+) {
   const now = clock.now();
   const shards = await store.shards.readAll(shardNumbers);
-  await store.inventory.knowShards(shards);
+  await store.inventory.knowShards(shards, names);
   const staleBefore = now - FIGURES_FRESH_INTERVALS * watch.uptimeIntervalMs;
-  await store.uptime.refreshFigures(shardNumbers, staleBefore);
+  if (figures) await store.uptime.refreshFigures(shardNumbers, staleBefore);
   return {
     now,
     statusIntervalMs: keptIntervalMs(shards, { now, intervalMs: watch.statusIntervalMs }),

@@ -183,10 +183,7 @@ export function decodeShard(fields: Readonly<Record<string, string>>): StoredSha
     if (a !== undefined) locations.set(id, { id, alerts: a ?? undefined });
     for (const row of r) states[row[1]] = fromRow(row, id, t);
   }
-  return fromHeartbeat(nonce, document, {
-    rows: Rows.of({ sweptAt: document.t, recordings: mapOf(states) }),
-    locations,
-  });
+  return fromHeartbeat(nonce, document, { rows: Rows.ofStates(document.t, states), locations });
 }
 
 /** The shard of this nonce and document, where no location was written since `known`; else undefined. */
@@ -207,10 +204,6 @@ function fromHeartbeat(
   const qualities = Float64Array.from(m, (_, i) => q[i] ?? Number.NaN);
   const recordings = rows.after({ sweptAt: t, states: rows.states, moves, qualities });
   return { nonce, written: w, state: { sweptAt: t, slowGaps: g, recordings, locations } };
-}
-
-function mapOf(states: readonly RecordingState[]): Map<string, RecordingState> {
-  return new Map(states.map((state) => [state.id, state]));
 }
 
 function fromRow(row: Row, locationId: string, t: Instant): RecordingState {

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { NextRows, Rows } from "../../src/health/rows.ts";
 import type { RecordingState } from "../../src/health/shard-state.ts";
-import { anAlertState, aRecording, aRecordingState } from "../support/fixtures.ts";
+import { anAlertState, aRecordingState } from "../support/fixtures.ts";
 
 const IDS = ["a", "b", "c", "d"];
 const ALERTS = { RecordingOffline: anAlertState() };
@@ -65,14 +65,4 @@ test("a recording of which only times and quality moved keeps its state", () => 
     expect(rows.order === before.order).toBe(true);
   }
   expect(kept.keep(0, undefined, 0.5)).toBe(false);
-});
-
-test("the organisation of a location is that of a recording that has moved there since", () => {
-  const at = (locationId: string) => aRecordingState("a", { locationId });
-  const inventory = { recording: (id: string) => aRecording(id), location: () => undefined, revision: () => 1 };
-  const before = Rows.of({ sweptAt: 1, recordings: new Map([["a", at("L1")]]) });
-  expect([...before.labels(inventory).organisationOf.keys()]).toEqual(["L1"]);
-  const next = new NextRows(before, 9);
-  next.put(0, at("L2"));
-  expect([...next.build().labels(inventory).organisationOf.keys()]).toEqual(["L2"]);
 });

@@ -1,6 +1,7 @@
 import { expect, it, vi } from "vitest";
 import type { Recording } from "../../src/health/recording.ts";
-import { aRecording } from "../support/fixtures.ts";
+import { Rows } from "../../src/health/rows.ts";
+import { aRecording, aRecordingState } from "../support/fixtures.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { useTestStore } from "./fixtures.ts";
 
@@ -84,7 +85,7 @@ describeWithRedis("names", () => {
     const now = vi.spyOn(performance, "now").mockReturnValue(0);
     const { inventory } = testStore().replica();
     await testStore().store.inventory.saveRecordings([recording("a"), recording("b"), recording("c")]);
-    const shard = { recordings: new Map([["c", {} as never]]) };
+    const shard = { sweptAt: 1, recordings: Rows.ofStates(1, [aRecordingState("c")]) };
     await inventory.know(["a", "b"]);
     await inventory.knowShards([shard]);
     await testStore().redis.del(testStore().store.keys.recordings);
@@ -96,6 +97,28 @@ describeWithRedis("names", () => {
     }
     expect([inventory.recording("a")?.name, inventory.recording("c")?.name]).toEqual(["a", "c"]);
     now.mockRestore();
+  });
+
+  it("of each location one name is read where no more is asked for, and the others once they are", async () => {
+    const { store, replica } = testStore();
+    await store.inventory.saveRecordings(["a", "b", "c"].map((id) => recording(id)));
+    const at = (id: string, locationId: string) => aRecordingState(id, { locationId });
+    const shard = { sweptAt: 1, recordings: Rows.ofStates(1, [at("a", "L1"), at("b", "L2"), at("c", "L1")]) };
+    const { inventory } = replica();
+    const known = () => ["a", "b", "c"].filter((id) => inventory.recording(id));
+    await inventory.knowShards([shard], "one");
+    expect(known()).toEqual(["a", "b"]);
+    await inventory.knowShards([shard]);
+    expect(known()).toEqual(["a", "b", "c"]);
+  });
+
+  it("a name is read as it was written, whatever is in it", async () => {
+    const { store, replica } = testStore();
+    const names = ["", 'Till "3", left', "back\\slash", 'a","b', "línea 🎥"];
+    await store.inventory.saveRecordings(names.map((name, i) => recording(`${i}`, name)));
+    const { inventory } = replica();
+    await inventory.know(names.keys().map(String));
+    expect(names.map((_, i) => inventory.recording(`${i}`))).toEqual(names.map((name, i) => recording(`${i}`, name)));
   });
 
   it("a name that another replica stored is not written again", async () => {

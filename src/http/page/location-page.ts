@@ -15,7 +15,7 @@ import { thresholdsOf, uptimeSection } from "./charts.ts";
 import { decisionLogSection, historySince, incidentSection, PERIOD_DAYS } from "./history.ts";
 import type { HtmlPage } from "./layout.ts";
 import type { HomeQuery } from "./links.ts";
-import { inTime, type PageData, unreachableNotice } from "./page-data.ts";
+import { inTime, knowSubjects, type PageData, unreachableNotice } from "./page-data.ts";
 import { recordingNameOf, zonesInWords } from "./recording-table.ts";
 import { recordingListingOf, recordingsSection } from "./search-page.ts";
 import { countBadges, type LocationSummary, moodOf, standingOf, summarize } from "./summary.ts";
@@ -39,8 +39,16 @@ export async function locationDetails(id: string, { fleet, moment: { now } }: Pa
     deps.incidents(since.incidents),
     deps.timeline([{ kind: "location", id }], since.decisions),
     deps.zones([id]),
+    fleet.inventory.know?.(here),
   ]);
   const [uptimes, incidents, lines, zonesOf] = await inTime(reading, deps);
+  await inTime(
+    knowSubjects(
+      fleet,
+      incidents.filter(({ locationId }) => locationId === id),
+    ),
+    deps,
+  );
   const zones = new Set([...(zonesOf.get(id)?.values() ?? [])].flat());
   const { rules, maintenance } = deps.config();
   return { uptimes, incidents, lines, maintenance, thresholds: thresholdsOf(rules), zones: [...zones].sort() };

@@ -4,7 +4,7 @@ import { type Silence, silenceState } from "../../alerting/silence.ts";
 import type { Alert } from "../../health/alert.ts";
 import { GAP_INTERVALS } from "../../health/rhythm.ts";
 import { Rows } from "../../health/rows.ts";
-import type { FleetSnapshot } from "../../health/shard-state.ts";
+import type { FleetParts, FleetSnapshot } from "../../health/shard-state.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { withDeadline } from "../../lib/closer.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
@@ -30,10 +30,17 @@ export interface PageData {
 export type PageDataDeps = Pick<HttpDeps, "fleet" | "alerts" | "silences" | "limits">;
 
 /** Throws HttpError `unavailable` where the state cannot be read in time. */
-export async function readPageData(deps: PageDataDeps): Promise<PageData> {
-  const reading = Promise.all([deps.fleet(), deps.alerts(), deps.silences()]);
+export async function readPageData(deps: PageDataDeps, parts?: FleetParts): Promise<PageData> {
+  const reading = Promise.all([deps.fleet(parts), deps.alerts(), deps.silences()]);
   const [fleet, alerts, silences] = await inTime(reading, deps);
   const firing = alerts.filter(({ alert }) => alert.state === "firing");
+  await inTime(
+    knowSubjects(
+      fleet,
+      firing.map(({ alert }) => alert),
+    ),
+    deps,
+  );
   return {
     fleet,
     alerts: firing.map(({ alert }) => alert),
@@ -41,6 +48,11 @@ export async function readPageData(deps: PageDataDeps): Promise<PageData> {
     silences: new Map(silences.map((silence) => [silence.id, silence])),
     moment: { now: fleet.now, times: timesSeenAt(fleet.now) },
   };
+}
+
+/** Makes names of the recordings that these are about known. */
+export async function knowSubjects({ inventory }: FleetSnapshot, about: readonly Pick<Alert, "subject">[]) {
+  await inventory.know?.(about.flatMap(({ subject: { kind, id } }) => (kind === "recording" ? id : [])));
 }
 
 const LATE =

@@ -2,6 +2,7 @@
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { locationsOf } from "../../health/fleet-locations.ts";
+import { STATES } from "../../health/shard-state.ts";
 import { DAY_MS } from "../../lib/clock.ts";
 import { runYielding } from "../../lib/yield.ts";
 import type { Incident } from "../../store/incidents.ts";
@@ -18,7 +19,15 @@ import type { HtmlPage, Layout } from "./layout.ts";
 import { AlertQuery, AuditQuery, HomeQuery, IncidentsQuery, RecordingQuery, type Root } from "./links.ts";
 import { locationDetails, locationPage } from "./location-page.ts";
 import { allAlertsPage, allLocationsPage, type Glance, overviewPage, wallPage } from "./overview.ts";
-import { inTime, oldSince, type PageData, type PageDataDeps, readPageData, versionOf } from "./page-data.ts";
+import {
+  inTime,
+  knowSubjects,
+  oldSince,
+  type PageData,
+  type PageDataDeps,
+  readPageData,
+  versionOf,
+} from "./page-data.ts";
 import { recordingDetails, recordingOf, recordingPage } from "./recording-page.ts";
 import { presentRecording } from "./recording-table.ts";
 import { ReportPageQuery, reportPage } from "./report-page.ts";
@@ -78,7 +87,7 @@ type AlertRoute = { Params: { fingerprint: string } };
 
 async function home(request: FastifyRequest, deps: HttpDeps): Promise<Shown> {
   const query = parseQuery(HomeQuery, request.query);
-  const data = await readPageData(deps);
+  const data = await readHome(query, deps);
   const visitor = visitorOf(request, deps);
   const location = query.location ?? (query.l && fullLocationId(await runYielding(locationsOf(data.fleet)), query.l));
   const glance = isOverview(query) ? await glanceOf(data, deps) : { incidents: [], budgets: [] };
@@ -89,10 +98,22 @@ async function home(request: FastifyRequest, deps: HttpDeps): Promise<Shown> {
   return { page, data, query };
 }
 
+/** Recordings that are listed have figures; clusters of alerts are made from names of all. */
+async function readHome({ location, l, q, show }: HomeQuery, deps: HttpDeps): Promise<PageData> {
+  if (q !== undefined) return readPageData(deps);
+  if (location !== undefined || l !== undefined) return readPageData(deps, { names: "one" });
+  const data = await readPageData(deps, STATES);
+  const silenced = data.silences.values().flatMap(({ matchers }) => matchers);
+  const ids = silenced.flatMap(({ name, value }) => (name === "recording_id" ? [value] : []));
+  if (show === "silences") await inTime(Promise.resolve(data.fleet.inventory.know?.(ids)), deps);
+  return data.alerts.length < 2 ? data : { ...data, fleet: await inTime(deps.fleet({ figures: false }), deps) };
+}
+
 async function recording(request: FastifyRequest<RecordingRoute>, deps: HttpDeps): Promise<Shown> {
   const query = parseQuery(RecordingQuery, request.query);
-  const data = await readPageData(deps);
+  const data = await readPageData(deps, { names: "one" });
   const state = recordingOf(data.fleet, request.params.id);
+  await inTime(knowSubjects(data.fleet, [{ subject: { kind: "recording", id: state.id } }]), deps);
   const { timezone } = presentRecording(state, data.fleet);
   const read = await recordingDetails(state, timezone, data.moment.now, deps);
   const details = { ...read, visitor: visitorOf(request, deps) };
@@ -101,7 +122,7 @@ async function recording(request: FastifyRequest<RecordingRoute>, deps: HttpDeps
 
 async function alert(request: FastifyRequest<AlertRoute>, deps: HttpDeps): Promise<Shown> {
   const query = parseQuery(AlertQuery, request.query);
-  const data = await readPageData(deps);
+  const data = await readPageData(deps, STATES);
   const print = request.params.fingerprint;
   const active = alertsOf(print, data);
   const { counts: worth } = deps.config();
@@ -119,13 +140,15 @@ async function alert(request: FastifyRequest<AlertRoute>, deps: HttpDeps): Promi
   return { page, data, query };
 }
 
-function incidentsSince({ moment: { now } }: PageData, ms: number, deps: HttpDeps): Promise<readonly Incident[]> {
-  return inTime(deps.incidents(now - ms), deps);
+async function incidentsSince({ fleet }: PageData, ms: number, deps: HttpDeps): Promise<readonly Incident[]> {
+  const incidents = await inTime(deps.incidents(fleet.now - ms), deps);
+  await inTime(knowSubjects(fleet, incidents), deps);
+  return incidents;
 }
 
 function incidentRoutes(app: FastifyInstance, deps: HttpDeps, layout: Layout): void {
   async function readIncidents({ days }: IncidentsQuery) {
-    const data = await readPageData(deps);
+    const data = await readPageData(deps, STATES);
     return { data, incidents: await incidentsSince(data, Number(days) * DAY_MS, deps) };
   }
 
@@ -145,7 +168,7 @@ function incidentRoutes(app: FastifyInstance, deps: HttpDeps, layout: Layout): v
 
 /** The version of the state that pages show now. Throws the errors of reading it. */
 export async function versionNow(deps: PageDataDeps): Promise<string> {
-  return runYielding(versionOf(await readPageData(deps)));
+  return runYielding(versionOf(await readPageData(deps, STATES)));
 }
 
 function isOverview({ show, location, l, q, view }: HomeQuery): boolean {

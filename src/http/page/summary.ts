@@ -1,6 +1,6 @@
 /** The fleet counted, in all and per location. */
 import type { Alert } from "../../health/alert.ts";
-import { type FleetLocation, locationsOf } from "../../health/fleet-locations.ts";
+import { type FleetLocation, locationsOf, rowsAt } from "../../health/fleet-locations.ts";
 import { type RecordingStatus, worstFirst } from "../../health/recording.ts";
 import { Rows } from "../../health/rows.ts";
 import { noCounts, type StatusCounts, totalOf } from "../../health/shard-counts.ts";
@@ -35,11 +35,10 @@ export function* summarize(fleet: FleetSnapshot, alerts: readonly Alert[]): Gene
   const firing = new Map<string, number>();
   yield* eachRow(alerts, ({ labels: { location_id: id = "" } }) => firing.set(id, (firing.get(id) ?? 0) + 1));
   const organisations = new Map<string, string>();
-  for (const shard of fleet.shards) {
-    for (const [id, organisation] of Rows.of(shard).labels(fleet.inventory).organisationOf)
-      organisations.set(id, organisation);
-    yield;
-  }
+  yield* eachRow(byLocation.values(), (location) => {
+    const known = rowsAt([location]).map(({ id }) => fleet.inventory.recording(id)?.organisation);
+    if (location.parts.length > 0) organisations.set(location.id, known.find(Boolean) ?? "");
+  });
   const isOfOne = new Set(organisations.values()).size < 2;
   const counts = noCounts();
   const locations = new Map<string, LocationSummary>();

@@ -43,7 +43,7 @@ export const listClusters = operation({
   query: z.strictObject(pageParameters),
   answer: pageSchema(ApiCluster, {}),
   async handle(deps, { query }) {
-    const { entries } = await runYielding(boardOf(await readPageData(deps)));
+    const { entries } = await runYielding(boardOf(await readPageData(deps, { figures: false })));
     const { items, nextCursor } = await runYielding(listingOf(entries, query, entrySortKey));
     return { items: items.map(rowOf), nextCursor };
   },

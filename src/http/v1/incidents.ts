@@ -1,10 +1,11 @@
 /** `GET /api/v1/incidents`: episodes of alerts, newest first. */
 import { z } from "zod";
 import { endReasons, subjectKinds } from "../../health/alert.ts";
-import type { Inventory } from "../../health/shard-state.ts";
+import { type Inventory, STATES } from "../../health/shard-state.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { runYielding } from "../../lib/yield.ts";
 import type { Incident } from "../../store/incidents.ts";
+import { knowSubjects } from "../page/page-data.ts";
 import { eachRow, type Listing, listingOf, type PageQuery, pageParameters } from "../paging.ts";
 import { instant, isoTime } from "../query.ts";
 import { operation, pageSchema, timeSchema } from "./operation.ts";
@@ -56,8 +57,9 @@ export const listIncidents = operation({
   async handle(deps, { query }) {
     const now = deps.clock.now();
     const since = query.since ?? now - DEFAULT_PERIOD_MS;
-    const [incidents, { inventory }] = await Promise.all([deps.incidents(since), deps.fleet()]);
-    const { items, nextCursor } = await runYielding(incidentListing(incidents, query, inventory, now));
+    const [incidents, fleet] = await Promise.all([deps.incidents(since), deps.fleet(STATES)]);
+    await knowSubjects(fleet, incidents);
+    const { items, nextCursor } = await runYielding(incidentListing(incidents, query, fleet.inventory, now));
     return { items, nextCursor };
   },
 });

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { type FleetLocation, locationsOf } from "../../health/fleet-locations.ts";
 import { recordingStatuses } from "../../health/recording.ts";
 import { noCounts } from "../../health/shard-counts.ts";
-import type { FleetSnapshot } from "../../health/shard-state.ts";
+import { type FleetSnapshot, STATES } from "../../health/shard-state.ts";
 import { runYielding } from "../../lib/yield.ts";
 import { listingOf, type PageQuery, pageParameters } from "../paging.ts";
 import { repeated } from "../query.ts";
@@ -32,7 +32,7 @@ export const listLocations = operation({
   }),
   answer: pageSchema(ApiLocation, { recordings: Counts.describe("The same of all pages together.") }),
   async handle(deps, { query }) {
-    const fleet = await deps.fleet();
+    const fleet = await deps.fleet(STATES);
     const handled = await readHandled(deps);
     const { items, nextCursor, recordings } = await runYielding(locationListing(fleet, query));
     return { recordings, items: items.map((location) => rowOf(location, fleet, handled)), nextCursor };

@@ -73,9 +73,11 @@ export const listRecordings = operation({
   query: RecordingsQuery,
   answer: pageSchema(ApiRecording, {}),
   async handle(deps, { query }) {
-    const fleet = await deps.fleet();
+    const isByName = query.q !== undefined || query.recording.length > 0;
+    const fleet = await deps.fleet(isByName ? {} : { names: "one" });
     const handled = await readHandled(deps);
     const { items, nextCursor } = await runYielding(recordingListing(fleet, query));
+    await fleet.inventory.know?.(items.map(({ id }) => id));
     return { items: items.map((state) => rowOf(state, fleet, handled)), nextCursor };
   },
 });

@@ -6,7 +6,7 @@ import { serviceSubject } from "../../health/evaluate-self.ts";
 import type { Subject } from "../../health/evaluation.ts";
 import { groupSubjects } from "../../health/members.ts";
 import type { Recording } from "../../health/recording.ts";
-import type { FleetSnapshot } from "../../health/shard-state.ts";
+import { type FleetSnapshot, STATES } from "../../health/shard-state.ts";
 import { runYielding } from "../../lib/yield.ts";
 import { HttpError } from "../errors.ts";
 import { listingOf, type PageQuery, pageParameters } from "../paging.ts";
@@ -49,7 +49,8 @@ export const getTimeline = operation({
   query: z.strictObject({ ...pageParameters, since: instant.optional() }),
   answer: ApiTimeline,
   async handle(deps, { query, param: id }) {
-    const { shards, inventory } = await deps.fleet();
+    const { shards, inventory } = await deps.fleet(STATES);
+    await inventory.know?.([id]);
     const state = shards.find(({ recordings }) => recordings.has(id))?.recordings.get(id);
     const recording = inventory.recording(id);
     const isLocation = !state && !recording && inventory.location(id) !== undefined;
