@@ -1,6 +1,6 @@
 /** Gives `work`, of which one run is under way at most: a call meanwhile gets the promise of that one. */
-export function oneAtATime(work: () => Promise<void>): () => Promise<void> {
-  let underWay: Promise<void> | undefined;
+export function oneAtATime<T>(work: () => Promise<T>): () => Promise<T> {
+  let underWay: Promise<T> | undefined;
   return () => {
     underWay ??= work().finally(() => {
       underWay = undefined;

@@ -8,6 +8,7 @@ import { unlessAborted } from "../lib/abort.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
+import { oneAtATime } from "../lib/one-at-a-time.ts";
 import { dayOf } from "../lib/when.ts";
 import type { Service } from "../service/service.ts";
 import type { Store } from "../store/store.ts";
@@ -42,12 +43,15 @@ export function createInventoryJob(deps: InventoryDeps) {
   return { refresh: createRefresh(deps), nameThem: createNameThem(deps) };
 }
 
-/** Gives `refresh()`: reads and follows the location list. It resolves to false where the list failed or was rejected. */
+/**
+ * Gives `refresh()`: reads and follows the location list, one at a time: one of 50,000 locations takes tens of MB. It
+ * resolves to false where the list failed or was rejected.
+ */
 function createRefresh(deps: InventoryDeps): () => Promise<boolean> {
   const { clock, log } = deps;
   let failing = false;
   let wasRejected = false;
-  return async () => {
+  return oneAtATime(async () => {
     try {
       const { locations, dropped } = await unlessAborted(deps.service.locations(), deps.signal);
       const { rejected } = await follow(deps, locations, dropped === 0);
@@ -65,7 +69,7 @@ function createRefresh(deps: InventoryDeps): () => Promise<boolean> {
       await deps.store.noteAttempt("inventory", clock.now(), err.message);
       return false;
     }
-  };
+  });
 }
 
 async function follow(deps: InventoryDeps, locations: readonly Location[], complete: boolean) {

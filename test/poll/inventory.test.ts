@@ -160,6 +160,17 @@ describeWithRedis("the inventory job", () => {
     expect((await testStore().store.shards.attempts()).get("inventory")).toEqual({ goodAt: T0, attemptedAt: T0 });
   });
 
+  it("a list is asked for once at a time", async () => {
+    const list = Promise.withResolvers<readonly string[]>();
+    const { refresh, assigned } = job([list.promise, ids(9), ids(10)]);
+    const refreshed = Promise.all([refresh(), refresh()]);
+    list.resolve(ids(8));
+    expect(await refreshed).toEqual([true, true]);
+    expect(assigned.shards()).toHaveLength(4);
+    await refresh();
+    expect(assigned.shards(), "the next list").toHaveLength(5);
+  });
+
   it("a list that fails or is not believed changes nothing and says so", async () => {
     const { refresh, assigned, pass } = job([ids(10), new Error("No answer."), [], ids(10)]);
     await refresh();
