@@ -5,9 +5,8 @@ import type { Recording, UptimeBucket } from "../src/health/recording.ts";
 import { afterReading, type ShardState } from "../src/health/shard-state.ts";
 import { type Figure, figuresOf, uptimeRetentionMs } from "../src/health/uptime.ts";
 import { chunksOf } from "../src/lib/chunks.ts";
-import { HOUR_MS } from "../src/lib/clock.ts";
-import { dayOf } from "../src/lib/when.ts";
-import { advance, calendarOf } from "../src/poll/uptime-days.ts";
+import { DAY_MS, HOUR_MS } from "../src/lib/clock.ts";
+import { advance, calendarOf, withPast } from "../src/poll/uptime-days.ts";
 import { makeLocation, makeRecording } from "../src/simulator/fleet.ts";
 import { Traits } from "../src/simulator/traits.ts";
 import { Visits } from "../src/simulator/visits/parameters.ts";
@@ -18,6 +17,8 @@ import { RECORDINGS_PER_LOCATION } from "./stage.ts";
 const PREFIX = "lenswatch";
 /** The simulator's own, unless told otherwise. */
 const SEED = 1;
+/** As far back as is read at first. */
+const PAST_MS = 30 * DAY_MS;
 const LOCATIONS_AT_ONCE = 1_000;
 const MADE_LIKE = { traits: Traits.parse({}), visits: Visits.parse({}) };
 
@@ -95,22 +96,24 @@ function stateOf(here: readonly Place[], rows: readonly Recording[], now: number
   return { sweptAt: now, recordings: new Map(states), locations };
 }
 
-/** Full hours as far back as they are kept. */
+/** Full hours as far back as they are kept, and the days of the past. */
 function historyAt(now: number, retainMs: number): UptimeHistory {
-  const hours = Math.ceil(retainMs / HOUR_MS);
+  const calendar = calendarOf(now, "UTC", retainMs);
+  const past = calendarOf(now, "UTC", PAST_MS);
+  const history = advance(undefined, { from: calendar.oldest, buckets: hoursBefore(now, retainMs) }, calendar);
+  return withPast(history, hoursBefore(now, PAST_MS), past);
+}
+
+function hoursBefore(now: number, spanMs: number): UptimeBucket[] {
+  const hours = Math.ceil(spanMs / HOUR_MS);
   const first = now - (now % HOUR_MS) - hours * HOUR_MS;
-  const buckets = Array.from(
-    { length: hours },
-    (_, i): UptimeBucket => ({
-      startAt: first + i * HOUR_MS,
-      withinSchedule: true,
-      segmentsExpected: 60,
-      segmentsReceived: 59 + (i % 2),
-      avgUptimeOnSegment: undefined,
-      pcSegmentsReceived: undefined,
-      overallUptime: 0.98 + (i % 7) / 500,
-    }),
-  );
-  const history = advance(undefined, { from: dayOf(first, "UTC"), buckets }, calendarOf(now, "UTC", retainMs));
-  return { ...history, hasPast: true };
+  return Array.from({ length: hours }, (_, i) => ({
+    startAt: first + i * HOUR_MS,
+    withinSchedule: true,
+    segmentsExpected: 60,
+    segmentsReceived: 59 + (i % 2),
+    avgUptimeOnSegment: undefined,
+    pcSegmentsReceived: undefined,
+    overallUptime: 0.98 + (i % 7) / 500,
+  }));
 }

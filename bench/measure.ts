@@ -1,6 +1,7 @@
 /** CPU and memory of this process and of others (Linux' /proc), and statistics of a series. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { loadavg } from "node:os";
+import type { Redis } from "ioredis";
 
 /** Linux counts CPU time in hundredths of a second. */
 const TICKS_PER_SECOND = 100;
@@ -34,6 +35,11 @@ export function memory(pid: number): { readonly nowMb: number; readonly peakMb: 
   const text = readFileSync(`/proc/${pid}/status`, "utf8");
   const mb = (field: string) => (Number(new RegExp(`^${field}:\\s+(\\d+)`, "m").exec(text)?.[1]) * 1024) / 1e6;
   return { nowMb: mb("VmRSS"), peakMb: mb("VmHWM") };
+}
+
+/** What a Redis holds, in MB of 10^6 bytes. */
+export async function usedMb(redis: Redis): Promise<number> {
+  return Number(/^used_memory:(\d+)/m.exec(await redis.info("memory"))?.[1]) / 1e6;
 }
 
 /** The peak of a process's memory counts from now on (proc(5): clear_refs). */

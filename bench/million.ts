@@ -4,7 +4,7 @@ import { Redis } from "ioredis";
 import { type Child, startChild } from "./child.ts";
 import { configText } from "./config-text.ts";
 import { fillRedis } from "./fill.ts";
-import { cpuSeconds, load, memory, resetPeak } from "./measure.ts";
+import { cpuSeconds, load, memory, resetPeak, usedMb } from "./measure.ts";
 import type { Report, Row } from "./report.ts";
 import { prepareStage, type Stage } from "./stage.ts";
 import { watchDaemon } from "./watching.ts";
@@ -108,11 +108,10 @@ async function watchMinute({ redis: server, servicePid }: Stage, redis: Redis, c
   });
   const sent = rows.reduce((sum, row) => sum + row.sent, 0);
   const [redisCpu, serviceCpu] = pids.map((pid, i) => perMinute(cpuSeconds(pid) - (cpuBefore[i] ?? 0)));
-  const usedMb = Number(/^used_memory:(\d+)/m.exec(await redis.info("memory"))?.[1]) / 1e6;
   const ran = (after - before) / seconds;
   return [
     ...rows,
-    { process: "Redis", cpu: redisCpu ?? 0, nowMb: usedMb, peakMb: memory(server.pid).nowMb, sent, ran },
+    { process: "Redis", cpu: redisCpu ?? 0, nowMb: await usedMb(redis), peakMb: memory(server.pid).nowMb, sent, ran },
     { process: "simulator", cpu: serviceCpu ?? 0, nowMb: memory(servicePid).nowMb },
   ].map((row) => ({ ...row, load: load() }));
 }
