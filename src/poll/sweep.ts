@@ -87,8 +87,8 @@ interface Swept {
 interface Evaluated {
   readonly members: Members | undefined;
   readonly answers?: Answers | undefined;
-  /** None of them was new, and the same recordings are known as before. */
-  readonly known?: StatusSnapshot["readings"] | undefined;
+  /** None of its readings was new, and the same recordings are known as before. Its list may be that of another answer. */
+  readonly known?: StatusSnapshot | undefined;
 }
 
 /** The names of all recordings of a shard, as they were looked up last. */
@@ -143,7 +143,7 @@ class Sweeper {
     const answer = await this.#ask(shard, locationIds, { askedAt: now, last: followed });
     if (!answer) return "failed";
     const { snapshot, error } = answer;
-    const fresh = evaluated?.known === snapshot.readings ? [] : newRecordings(before.state, snapshot.readings);
+    const fresh = evaluated?.known === snapshot ? [] : newRecordings(before.state, snapshot.readings);
     const elsewhere = await this.#nameThem(shard, { before: before.state, snapshot, fresh, ...all, now });
     const last = all.attempts.get(subject);
     const unbroken = before.state.sweptAt >= this.#startedAt && last !== undefined && last.goodAt >= last.attemptedAt;
@@ -154,7 +154,7 @@ class Sweeper {
     const evaluation = judgeShard(before.state, snapshot, context);
     const { next, absent, groups } = evaluation;
     const isSame = fresh.length === 0 && Rows.of(next).order === Rows.of(before.state).order;
-    const known = isSame ? snapshot.readings : undefined;
+    const known = isSame ? snapshot : undefined;
     const kept = isFollowed ? { answers: answer.answers, known } : undefined;
     this.#evaluated.set(next.recordings, { members: evaluation.members, ...kept });
     const unread = snapshot.unread?.size

@@ -135,6 +135,19 @@ describeWithRedis("a sweep", () => {
     expect(kept.deref() !== undefined).toBe(intervalMs < 30_000);
   });
 
+  it("sees a recording that is new in the list of the answer before", async () => {
+    const readings = [row("a", "online")];
+    const same = { ...rows(), readings };
+    const one = replica([same, same], [offline], T0, 5 * SECOND);
+    one.assigned.set(north);
+    await one.sweep(0);
+    await one.sweep(0);
+    readings.push(row("b", "online"));
+    one.answers.push({ ...same });
+    await one.sweep(0);
+    expect(one.looked.map((ids) => ids.join())).toEqual(["a", "b"]);
+  });
+
   it("looks up the names of all every 30 s while one is unknown or a name changed, else every two minutes", async () => {
     const same = rows(row("a", "online"));
     const one = replica([], [offline], T0, 5 * SECOND);
