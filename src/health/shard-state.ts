@@ -116,7 +116,7 @@ export interface FleetSnapshot {
 
 /** What is read of a fleet beside the states of recordings. */
 export interface FleetParts {
-  /** `one`: of one recording of each location; of all unless given. */
+  /** `one`: of one recording of each location, and those not in the last answer; of all unless given. */
   readonly names?: "one" | undefined;
   /** Of uptime; true unless given. */
   readonly figures?: boolean;

@@ -23,7 +23,7 @@ type NamesWrite = { readonly of: "recordings" | "locations"; readonly ids: reado
 export function createInventoryStore(redis: Redis, keys: Keys) {
   const names = createNames();
   const reader = createNamesReader(redis, keys, names);
-  const knownAt = new WeakMap<object, { readonly turn: number; readonly which: "all" | "one" }>();
+  const knownAt = new WeakMap<object, number>();
 
   /** Writes in one step, so that no replica reads new names without the new revision. */
   async function write(written: NamesWrite, add: (batch: ChainableCommander) => void): Promise<void> {
@@ -60,7 +60,7 @@ export function createInventoryStore(redis: Redis, keys: Keys) {
     /** Makes stored names of these recordings known. */
     know: reader.know,
 
-    /** The same of all that these shards have, or of one at each location. */
+    /** The same of all that these shards have, or of one at each location and of those not in the last answer. */
     async knowShards(
       shards: readonly Pick<ShardState, "sweptAt" | "recordings">[],
       which: "all" | "one" = "all",
@@ -68,10 +68,9 @@ export function createInventoryStore(redis: Redis, keys: Keys) {
       const maybeYield = createYielder();
       for (const shard of shards) {
         const rows = Rows.of(shard);
-        const known = knownAt.get(rows.order);
-        if (known?.turn === names.turn() && (known.which === "all" || which === "one")) continue;
-        await reader.know(which === "one" ? firstOfEach(rows.states) : rows.keys());
-        knownAt.set(rows.order, { turn: names.turn(), which });
+        if (knownAt.get(rows.order) === names.turn()) continue;
+        await reader.know(which === "one" ? fewOf(rows) : rows.keys());
+        if (which === "all") knownAt.set(rows.order, names.turn());
         await maybeYield();
       }
     },
@@ -102,10 +101,11 @@ export function createInventoryStore(redis: Redis, keys: Keys) {
   };
 }
 
-/** The first recording of each location. */
-function firstOfEach({ ids, locationIds }: Rows["states"]): string[] {
+/** The first recording of each location, and those that may have moved to another one. */
+function fewOf(rows: Rows): string[] {
+  const { ids, locationIds } = rows.states;
   const seen = new Set<string>();
-  return ids.filter((_, i) => seen.size < seen.add(locationIds[i] ?? "").size);
+  return ids.filter((_, i) => seen.size < seen.add(locationIds[i] ?? "").size || rows.isAbsent(i));
 }
 
 /** Of a recording, stored under its id. */

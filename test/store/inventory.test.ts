@@ -101,15 +101,19 @@ describeWithRedis("names", () => {
 
   it("of each location one name is read where no more is asked for, and the others once they are", async () => {
     const { store, replica } = testStore();
-    await store.inventory.saveRecordings(["a", "b", "c"].map((id) => recording(id)));
-    const at = (id: string, locationId: string) => aRecordingState(id, { locationId });
-    const shard = { sweptAt: 1, recordings: Rows.ofStates(1, [at("a", "L1"), at("b", "L2"), at("c", "L1")]) };
+    const all = ["a", "b", "c", "gone"];
+    await store.inventory.saveRecordings(all.map((id) => recording(id)));
+    const at = (id: string, locationId: string, presentAt = 1) => aRecordingState(id, { locationId, presentAt });
+    const shard = {
+      sweptAt: 1,
+      recordings: Rows.ofStates(1, [at("a", "L1"), at("b", "L2"), at("c", "L1"), at("gone", "L1", 0)]),
+    };
     const { inventory } = replica();
-    const known = () => ["a", "b", "c"].filter((id) => inventory.recording(id));
+    const known = () => all.filter((id) => inventory.recording(id));
     await inventory.knowShards([shard], "one");
-    expect(known()).toEqual(["a", "b"]);
+    expect(known(), "one that may have moved is asked for").toEqual(["a", "b", "gone"]);
     await inventory.knowShards([shard]);
-    expect(known()).toEqual(["a", "b", "c"]);
+    expect(known()).toEqual(all);
   });
 
   it("a name is read as it was written, whatever is in it", async () => {
