@@ -107,6 +107,8 @@ class Sweeper {
   readonly #allAttempts: (now: Instant) => ReturnType<typeof readAttempts>;
   /** Shards whose last request failed. */
   readonly #failing = new Set<number>();
+  /** When a sweep last failed here: attempts may have been read before it. */
+  readonly #failedAt = new Map<number, Instant>();
   readonly #named = new Map<number, Named>();
   /** Of states that were evaluated here. */
   readonly #evaluated = new WeakMap<ShardState["recordings"], Evaluated>();
@@ -146,7 +148,8 @@ class Sweeper {
     const fresh = evaluated?.known === snapshot ? [] : newRecordings(before.state, snapshot.readings);
     const elsewhere = await this.#nameThem(shard, { before: before.state, snapshot, fresh, ...all, now });
     const last = all.attempts.get(subject);
-    const unbroken = before.state.sweptAt >= this.#startedAt && last !== undefined && last.goodAt >= last.attemptedAt;
+    const brokenAt = Math.max(this.#startedAt, this.#failedAt.get(shard) ?? 0);
+    const unbroken = before.state.sweptAt >= brokenAt && last !== undefined && last.goodAt >= last.attemptedAt;
     const others = presenceBeside(all, subject);
     const segmentsBelieved = areSegmentsBelieved(all.uptimes);
     const fixed = this.#context(shard, locationIds, { now, segmentsBelieved });
@@ -205,6 +208,7 @@ class Sweeper {
   async #noteFailed(shard: number, err: Error, askedAt: Instant, more?: Pick<Attempt, "isUnreadable">): Promise<void> {
     const { store, clock } = this.#deps;
     this.#noteFailing(shard, err);
+    this.#failedAt.set(shard, askedAt);
     await store.noteAttempt(`shard:${shard}`, clock.now(), err.message, askedAt, more);
   }
 

@@ -29,6 +29,8 @@ const INCIDENTS_KEPT_MS = 90 * 86_400_000;
 
 /** Shards that other replicas sweep are read now and then. */
 const KEPT_MS = 120_000;
+/** Counts of groups are written again after this long though they stay the same, in case the stored ones were lost. */
+const GROUPS_AGAIN_MS = 300_000;
 /** The event loop stands still for what arrives together. */
 const READS_AT_ONCE = 4;
 
@@ -122,9 +124,10 @@ export function createShardStore(redis: Redis, keys: Keys, encodeLog: EncodeLog)
   };
 }
 
-/** But for when they were counted. Counts stay the same object while nothing is wrong. */
+/** And written lately. Counts stay the same object while nothing is wrong. */
 function isSameCount(before: ShardGroups, groups: ShardGroups | undefined): boolean {
-  return before.counts === groups?.counts && before.offline === groups.offline && before.gapMs === groups.gapMs;
+  if (!groups || groups.at - before.at >= GROUPS_AGAIN_MS) return false;
+  return before.counts === groups.counts && before.offline === groups.offline && before.gapMs === groups.gapMs;
 }
 
 /**

@@ -312,6 +312,19 @@ describeWithRedis("a sweep", () => {
     expect((await started.store.shards.read(0)).state.slowGaps).toBeUndefined();
   });
 
+  it("a failure just before counts as one, though attempts were read before it", async () => {
+    const one = replica([rows(row("a", "offline")), new Error("No answer."), rows(row("a", "offline"))]);
+    one.assigned.set(north);
+    await one.sweep(0);
+    one.clock.at += 4 * STEP;
+    await one.sweep(0);
+    one.clock.at += SECOND / 2;
+    await one.sweep(0);
+    expect(one.outcomes).toEqual(["ok", "failed", "ok"]);
+    expect((await one.store.shards.attempts()).get("shard:0")?.slowMs).toBeUndefined();
+    expect((await one.store.shards.read(0)).state.slowGaps).toBeUndefined();
+  });
+
   it("a shard of more locations than a request may have is asked in several, and what failed of it stays", async () => {
     const one = replica([
       rows(row("a", "offline"), row("s", "online", "south")),

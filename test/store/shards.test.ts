@@ -95,7 +95,11 @@ describeWithRedis("the one atomic write", () => {
     expect(await sweep(T0 + 4, { ...quiet, offline: 1, gapMs: 9 })).toBe(4);
     const third = replica();
     expect(await sweep(T0 + 5, { ...quiet, offline: 1, gapMs: 9 }, third), "another replica").toBe(5);
-    expect(await sweep(T0 + 6, { ...quiet, offline: 1, gapMs: 9 }), "wrote meanwhile").toBe(6);
+    const last = { ...quiet, offline: 1, gapMs: 9 };
+    expect(await sweep(T0 + 6, last), "wrote meanwhile").toBe(6);
+    await redis.hset(...field, "null");
+    expect(await sweep(T0 + 5 * MINUTE + 6, last), "lost, and written again").toBe(5 * MINUTE + 6);
+    expect(await read()).toEqual({ ...last, at: T0 + 5 * MINUTE + 6 });
   });
 
   it("of two replicas that sweep the same shard one wins", async () => {
