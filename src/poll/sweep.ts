@@ -243,7 +243,7 @@ class Sweeper {
   #isNamingDue(shard: number, now: Instant): boolean {
     const { at, revision } = this.#named.get(shard) ?? { at: 0 };
     const isSame = revision !== undefined && revision === this.#deps.inventory.revision?.();
-    return now - at >= (isSame ? NAME_AGAIN_MS : NAME_ALL_MS);
+    return now < at || now - at >= (isSame ? NAME_AGAIN_MS : NAME_ALL_MS);
   }
 
   async #nameAll(shard: number, ids: ReadonlySet<string>, now: Instant): Promise<void> {

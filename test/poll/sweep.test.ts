@@ -325,6 +325,16 @@ describeWithRedis("a sweep", () => {
     expect((await one.store.shards.read(0)).state.slowGaps).toBeUndefined();
   });
 
+  it("looks up names again once the clock is set back: they leave memory by another one", async () => {
+    const one = replica([rows(row("a", "online")), rows(row("a", "online"))]);
+    await one.store.inventory.saveRecordings([named("a")]);
+    one.assigned.set(north);
+    await one.sweep(0);
+    one.clock.at -= HOUR;
+    await one.sweep(0);
+    expect(one.looked).toEqual([["a"], ["a"]]);
+  });
+
   it("a shard of more locations than a request may have is asked in several, and what failed of it stays", async () => {
     const one = replica([
       rows(row("a", "offline"), row("s", "online", "south")),
