@@ -142,6 +142,8 @@ function createNames() {
   const locations = new Map<string, Location>();
   const shared = new Map<string, Place>();
   const recordings = new Map<string, { readonly name: string; readonly place: Place; usedIn: number }>();
+  /** Asked for since the last turn, and not stored so far. */
+  const lacked = new Set<string>();
   let revision = 0;
   let turns = 0;
   let turnsAt = performance.now() + KEPT_MS;
@@ -154,6 +156,7 @@ function createNames() {
     const place = shared.get(rest) ?? placeFrom(rest);
     shared.set(rest, place);
     recordings.set(id, { name, place, usedIn: turns });
+    lacked.delete(id);
     revision++;
   };
 
@@ -162,6 +165,7 @@ function createNames() {
     if (performance.now() < turnsAt) return turns;
     for (const [id, { usedIn }] of recordings) if (usedIn < turns) recordings.delete(id);
     shared.clear();
+    lacked.clear();
     turnsAt = performance.now() + KEPT_MS;
     return ++turns;
   }
@@ -175,6 +179,7 @@ function createNames() {
       if (known) known.usedIn = turns;
       else unknown.push(id);
     }
+    for (const id of unknown) lacked.add(id);
     return unknown;
   }
 
@@ -191,8 +196,9 @@ function createNames() {
     else if (recordings.delete(id)) revision++;
   }
 
-  const held = () => [...recordings.keys()];
-  return { recording, locations, lacking, held, turn, keepRecording, keepRow, revision: () => revision };
+  const isAsked = (id: string) => recordings.has(id) || lacked.has(id);
+  const asked = () => [...recordings.keys(), ...lacked];
+  return { recording, locations, lacking, isAsked, asked, turn, keepRecording, keepRow, revision: () => revision };
 }
 
 /** Reads names: those asked for, and those in memory that other replicas wrote since the last time. */
@@ -232,12 +238,12 @@ function createNamesReader(redis: Redis, keys: Keys, names: ReturnType<typeof cr
     if (behind === 0) return;
     if (behind < 0 || behind > WRITES_LOGGED) {
       // Of an emptied Redis, names stay as they were.
-      await read("recordings", names.held(), true);
+      await read("recordings", names.asked(), true);
       await loadLocations();
     } else {
       for (const text of await redis.lrange(keys.namesLog, 0, behind - 1)) {
         const { of, ids } = JSON.parse(text) as NamesWrite;
-        await read(of, of === "locations" ? ids : ids.filter((id) => names.recording(id)));
+        await read(of, of === "locations" ? ids : ids.filter(names.isAsked));
       }
     }
     revision = now;

@@ -116,6 +116,22 @@ describeWithRedis("names", () => {
     expect(known()).toEqual(all);
   });
 
+  it("a name that was asked for before another replica stored it is read once it is", async () => {
+    const { inventory } = testStore().store;
+    const other = testStore().replica().inventory;
+    await inventory.know(["b"]);
+    const states = new Map([["a", aRecordingState("a", { locationId: "loc" })]]);
+    const shard = { sweptAt: 0, recordings: Rows.of({ sweptAt: 0, recordings: states }) };
+    await inventory.knowShards([shard]);
+    await other.saveRecordings([recording("a"), recording("c")]);
+    await inventory.follow();
+    await inventory.knowShards([shard]);
+    expect(["a", "b", "c"].map((id) => inventory.recording(id)?.name)).toEqual(["a", undefined, undefined]);
+    for (let i = 0; i < 101; i++) await other.saveRecordings([recording("b", `b${i}`)]);
+    await inventory.follow();
+    expect(inventory.recording("b")?.name, "far behind").toBe("b100");
+  });
+
   it("a name is read as it was written, whatever is in it", async () => {
     const { store, replica } = testStore();
     const names = ["", 'Till "3", left', "back\\slash", 'a","b', "línea 🎥"];
