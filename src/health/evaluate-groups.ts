@@ -1,7 +1,7 @@
 /** Evaluates rules about recordings that share a label, over all shards, by what the last sweep of each counted. */
 import type { Instant } from "../lib/clock.ts";
 import { capital, cut } from "../lib/text.ts";
-import { type Alert, type AlertFacts, type GroupLabel, groupNouns, groupOfSubject } from "./alert.ts";
+import { type Alert, type AlertFacts, type GroupLabel, groupLabels, groupNouns, groupOfSubject } from "./alert.ts";
 import { applyRules, EVIDENCE_WAIT_MS, type Evaluator } from "./apply-rules.ts";
 import type { CountsTogether } from "./counts.ts";
 import { withTogether } from "./counts-evaluator.ts";
@@ -85,22 +85,45 @@ function readFleet(
   { now, maxGapMs, intervalMs }: Pick<GroupMoment, "now" | "intervalMs"> & { readonly maxGapMs: number },
 ) {
   const isStale = ({ at, gapMs = GAP_INTERVALS * intervalMs }: ShardGroups) => now - at > gapMs;
+  const isCountedBy = (label: GroupLabel) => shards.every((shard) => shard?.counts[label] !== undefined);
+  const counted = new Set(shards.length > 0 ? groupLabels.filter(isCountedBy) : []);
+  const byLabel = new Map<GroupLabel, ReadonlyMap<string, Part[]>>();
+  const partsBy = (label: GroupLabel) => {
+    const known = byLabel.get(label) ?? groupParts(shards, label);
+    byLabel.set(label, known);
+    return known;
+  };
   return {
     inventory,
     maxGapMs,
     isWhole: shards.length > 0 && shards.every((shard) => shard !== undefined && !isStale(shard)),
     /** Not while a shard was not swept since a start, or since a rule by this label. */
-    isCounted: (label: GroupLabel) => shards.length > 0 && shards.every((shard) => shard?.counts[label] !== undefined),
+    isCounted: (label: GroupLabel) => counted.has(label),
     offline: shards.reduce((sum, shard) => sum + (shard?.offline ?? 0), 0),
     /** What each shard counts of a group, and when it was swept where that is not too long ago. */
     partsOf: ({ label, value }: Found) =>
-      shards.flatMap((shard) => {
-        const counts = shard?.counts[label];
-        const count = counts && Object.hasOwn(counts, value) ? counts[value] : undefined;
-        if (!shard || !count) return [];
-        return isStale(shard) ? [{ at: now, count: staleCount(count) }] : [{ at: shard.at, count }];
-      }),
+      (partsBy(label).get(value) ?? []).map(({ shard, count }) =>
+        isStale(shard) ? { at: now, count: staleCount(count) } : { at: shard.at, count },
+      ),
   };
+}
+
+interface Part {
+  readonly shard: ShardGroups;
+  readonly count: GroupCount;
+}
+
+/** By the value of the label: each shard is looked at once, however many groups there are. */
+function groupParts(shards: GroupEvidence["shards"], label: GroupLabel): ReadonlyMap<string, Part[]> {
+  const parts = new Map<string, Part[]>();
+  for (const shard of shards) {
+    for (const [value, count] of Object.entries(shard?.counts[label] ?? {})) {
+      const known = parts.get(value);
+      if (shard && known) known.push({ shard, count });
+      else if (shard) parts.set(value, [{ shard, count }]);
+    }
+  }
+  return parts;
 }
 
 /** Nothing is known of them now. */

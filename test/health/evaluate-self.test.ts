@@ -414,3 +414,28 @@ describe("notifications: failing", () => {
     expect(story.tick(() => ({ integrations: [slack(story)] }))).toEqual([`resolved ${KEY} rule_removed`]);
   });
 });
+
+test("many groups with something offline look at each shard no more often than one", () => {
+  const when = { kind: "group_offline", by: "camera_server", atLeast: 0.5, clearBelow: 0.5, minRecordings: 2 } as const;
+  const looksAt = (groups: number) => {
+    let looks = 0;
+    const offline = [{ id: "r", since: START }];
+    const count = { known: 2, fresh: 2, shared: {}, locations: 1, offline };
+    const counts = {
+      camera_server: Object.fromEntries(Array.from({ length: groups }, (_, i) => [`server-${i}`, count])),
+    };
+    const shard = Object.defineProperty({ at: START, offline: 1, counts }, "counts", {
+      get: () => {
+        looks++;
+        return counts;
+      },
+    });
+    const inventory = { recording: () => undefined, location: () => undefined };
+    const story = new FleetStory(rule("CameraServerOffline", when));
+    story.tick(() => ({ groups: { shards: [shard, shard], inventory } }));
+    return { looks, groups: Object.keys(story.last.next).length };
+  };
+  const one = looksAt(1);
+  expect(one.groups).toBe(1);
+  expect(looksAt(200)).toEqual({ looks: one.looks, groups: 200 });
+});
