@@ -152,14 +152,16 @@ export type LocatedVisits = Located & { readonly visits: VisitsLost };
 
 export type Located = { readonly locationId: string; readonly locationName: string };
 
-/** The recordings of one location that belong to one part, most downtime first. */
+/** The recordings of one location that belong to one part. */
 export interface LocationGroup extends Located {
   /** Over all recordings of the location, whatever part they are in. */
   readonly uptime: number | undefined;
   /** How many recordings the location has in all parts together. */
   readonly size: number;
-  /** Downtime of the recordings in this group, added up. */
+  /** How many of them are in this part, and their downtime, added up. */
+  readonly count: number;
   readonly lostMs: number;
+  /** Most downtime first; of a large fleet fewer than `count`, those with trouble (`createListed`). */
   readonly recordings: readonly RecordingDigest[];
 }
 

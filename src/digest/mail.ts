@@ -12,7 +12,7 @@ import { tablesOf } from "./render/csv.ts";
 import { headline } from "./render/headline.ts";
 import { renderDigestHtml, UNSUBSCRIBE_HERE } from "./render/html.ts";
 import { renderDigestText } from "./render/text.ts";
-import { type DigestFrame, viewOf } from "./render/view.ts";
+import { type CutTable, type DigestFrame, viewOf } from "./render/view.ts";
 
 type Attachment = { readonly filename: string; readonly content: Buffer; readonly contentType: string };
 
@@ -78,18 +78,28 @@ export function letterFor(made: MadeDigest, to: string, messageId: string) {
   return { ...forReader(made, unsubscribeUrl), to, messageId, unsubscribeUrl };
 }
 
-/** Mail servers refuse messages beyond 10 MB or so: a longer table is compressed, to about a tenth. */
-const MOST_PLAIN_BYTES = 4_000_000;
+/** A longer table is compressed, to about a tenth. */
+const MOST_PLAIN_BYTES = 2_000_000;
+/** Of each of the two tables, so that a mail has less than 10 MB: mail servers refuse more. */
+const MOST_BYTES = 3_500_000;
 /** Without it Excel does not read UTF-8. */
 const BOM = "\ufeff";
 
 const compress = promisify(gzip);
 
-/** The tables of a digest, named after it, its first day and the table. */
-export async function attachmentsOf(name: string, digest: Digest): Promise<Attachment[]> {
+/** The tables of a digest, named after it, its first day and the table; rows for which there is no room are left out. */
+export async function attachmentsOf(name: string, digest: Digest): Promise<(Attachment & CutTable)[]> {
   const day = dayOf(digest.period.from, digest.timezone);
   const base = `${name.replace(/[^\p{L}\p{N}._-]+/gu, "-")}-${day}`;
-  return Array.fromAsync(tablesOf(digest), ([table, pieces]) => csvFile(`${base}-${table}.csv`, pieces));
+  return Array.fromAsync(tablesOf(digest), async (table) => {
+    let rows = table.rows.length;
+    let file = await csvFile(`${base}-${table.name}.csv`, table.csv(rows));
+    while (rows > 1 && file.content.length > MOST_BYTES) {
+      rows = Math.max(1, Math.floor((0.95 * rows * MOST_BYTES) / file.content.length));
+      file = await csvFile(`${base}-${table.name}.csv`, table.csv(rows));
+    }
+    return { ...file, noun: table.noun, rows, total: table.total };
+  });
 }
 
 async function csvFile(filename: string, pieces: Iterable<string>): Promise<Attachment> {

@@ -25,10 +25,11 @@ interface DigestDeps extends FiguresSource {
 export async function makeDigest(deps: DigestDeps, digest: DigestConfig, at: Instant): Promise<MadeDigest> {
   const period = digestPeriod(digest.period, at, digest.timezone);
   const computed = await addEntries(deps, await computeFleet(deps, digest, period));
-  const frame = { name: digest.name, externalUrl: deps.config.http.externalUrl };
+  const attached = await attachmentsOf(digest.name, computed);
+  const frame = { name: digest.name, externalUrl: deps.config.http.externalUrl, tables: attached };
   return {
     ...(await renderDigest(computed, frame)),
-    attachments: await attachmentsOf(digest.name, computed),
+    attachments: attached.map(({ filename, content, contentType }) => ({ filename, content, contentType })),
     unsubscribeUrl: digest.unsubscribeUrl,
   };
 }

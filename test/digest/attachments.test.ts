@@ -1,6 +1,7 @@
+import { randomBytes } from "node:crypto";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { attachmentsOf } from "../../src/digest/mail.ts";
+import { attachmentsOf, renderDigest } from "../../src/digest/mail.ts";
 import { computeDigest } from "./compute-digest.ts";
 import { input, subject } from "./fixtures.ts";
 import { sampleDigest } from "./sample.ts";
@@ -34,5 +35,23 @@ describe("attachments of a digest", () => {
       .trimEnd()
       .split("\n");
     expect(lines).toHaveLength(22_001);
+  });
+
+  test("leave out what is least needed where mail servers would refuse the mail, and say so", async () => {
+    const lines = 25_000;
+    const name = () => randomBytes(130).toString("base64");
+    const recordings = Array.from({ length: lines }, (_, i) => subject(`${i}`, { name: name(), locationName: name() }));
+    const last = `${lines - 1}`;
+    const down = recordings.map((one) => (one.recording.id === last ? { ...one, status: "offline" as const } : one));
+    const digest = computeDigest(input({ recordings: down }));
+    const [file] = await attachmentsOf("daily", digest);
+    if (!file) throw new Error("there is no table");
+    expect(file.content.length).toBeLessThan(3_500_000);
+    expect(file.content.length).toBeGreaterThan(2_500_000);
+    const table = gunzipSync(file.content).toString().trimEnd().split("\n");
+    expect(file).toMatchObject({ rows: table.length - 1, total: lines });
+    expect(table[1]).toContain(`"${last}","down_now"`);
+    const { text } = await renderDigest(digest, { name: "daily", externalUrl: undefined, tables: [file] });
+    expect(text).toContain(`The attached table has the worst ${file.rows.toLocaleString("en")} of 25,000 recordings.`);
   });
 });

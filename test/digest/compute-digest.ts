@@ -10,10 +10,11 @@ export interface DigestInput extends DigestScope {
 }
 
 /** The whole digest at once. */
-export function computeDigest(input: DigestInput): Digest {
+export function computeDigest(input: DigestInput, mostListed?: number): Digest {
   return digestWith(
     input,
     input.recordings.map((subject) => [subject, { buckets: input.uptime.get(subject.recording.id) ?? [] }]),
+    mostListed,
   );
 }
 
@@ -21,8 +22,9 @@ export function computeDigest(input: DigestInput): Digest {
 export function digestWith(
   scope: DigestScope,
   recordings: readonly (readonly [DigestRecording, RecordingFigures])[],
+  mostListed?: number,
 ): Digest {
-  const digester = createDigester(scope);
+  const digester = createDigester(scope, mostListed);
   for (const [subject, figures] of recordings) digester.add(subject, figures);
   const steps = digester.finish();
   for (;;) {

@@ -15,13 +15,22 @@ import {
   type DigestTotals,
   digestParts,
   type LocationGroup,
+  type RecordingDigest,
   type RecordingFigures,
   type TotalsBefore,
 } from "../digest.ts";
 import { addDays, createScheduleTimes, type DigestCalendar, digestCalendar } from "./calendar.ts";
 import { flappersOf, locationOutages, longestOutages, otherAlerts } from "./incident.ts";
 import { createLenses } from "./lenses.ts";
-import { type LocationRecords, locationDigests, locationGroups, newLocation, sumOf } from "./locations.ts";
+import { createListed, type Listed } from "./listed.ts";
+import {
+  addRecording,
+  type LocationRecords,
+  locationDigests,
+  locationGroups,
+  newLocation,
+  sumOf,
+} from "./locations.ts";
 import { createFacts, isChosen, judgeRecording } from "./recording.ts";
 import { createSloRows } from "./slo-rows.ts";
 import { addTally, meanRecovery, meanUptime, newTally } from "./tally.ts";
@@ -30,8 +39,8 @@ import { uncountedVisits } from "./visits.ts";
 
 export type Digester = ReturnType<typeof createDigester>;
 
-/** A digest to which recordings are added; `finish` ends it. */
-export function createDigester(scope: DigestScope) {
+/** A digest to which recordings are added; `finish` ends it. More than `mostListed` of them are counted, not listed. */
+export function createDigester(scope: DigestScope, mostListed?: number) {
   const localHours = createLocalHours();
   const calendar = digestCalendar(scope, localHours);
   const schedules = createScheduleTimes(localHours);
@@ -39,6 +48,10 @@ export function createDigester(scope: DigestScope) {
   const factsOf = createFacts(scope, schedules);
   const slos = createSloRows(scope.slos ?? []);
   const lenses = createLenses(scope);
+  const listed = createListed(mostListed);
+  const sums = newSums();
+  const withIncident = new Set(scope.incidents.map(({ recordingId }) => recordingId));
+  const locationOf = new Map<string, string>();
   const wants = (subject: DigestRecording): boolean => isChosen(scope.matchers, subject);
 
   return {
@@ -48,12 +61,15 @@ export function createDigester(scope: DigestScope) {
     /** Adds a recording, each once; one that the digest does not want is left out. */
     add(subject: DigestRecording, figures: RecordingFigures): void {
       if (!wants(subject)) return;
-      const { locationId, timezone } = subject.recording;
+      const { id, locationId, timezone } = subject.recording;
       lenses.add(subject, figures.quality);
       const location = locations.get(locationId) ?? newLocation(subject, calendar);
       locations.set(locationId, location);
       const judged = judgeRecording(factsOf(subject, figures));
-      location.recordings.push(judged.digest);
+      listed.add(judged.digest, locationId);
+      if (withIncident.has(id)) locationOf.set(id, locationId);
+      addRecording(location, judged.digest);
+      addSums(sums, judged.digest);
       slos.add(subject, judged.digest.loss);
       addTally(location.tally, judged.tally);
       if (total(location.open) < scope.period.to - scope.period.from)
@@ -66,33 +82,47 @@ export function createDigester(scope: DigestScope) {
     },
 
     /** The whole, in steps between which the event loop can run (`runYielding`). */
-    finish: () => figuresOf(scope, calendar, locations, { slos: slos.sorted, lenses: lenses.found }),
+    finish: () =>
+      figuresOf(scope, calendar, locations, {
+        ...{ sums, locationOf, listed: listed.grouped() },
+        ...{ slos: slos.sorted, lenses: lenses.found },
+      }),
   };
+}
+
+interface Added {
+  readonly sums: Sums;
+  readonly listed: Generator<void, Listed>;
+  /** Of recordings that had an alert. */
+  readonly locationOf: ReadonlyMap<string, string>;
+  readonly slos: () => readonly SloRow[];
+  readonly lenses: () => Digest["lenses"];
 }
 
 function* figuresOf(
   scope: DigestScope,
   calendar: DigestCalendar,
   byId: ReadonlyMap<string, LocationRecords>,
-  { slos, lenses }: { readonly slos: () => readonly SloRow[]; readonly lenses: () => Digest["lenses"] },
+  { sums, listed, locationOf, slos, lenses }: Added,
 ): Generator<void, Digest> {
   const all = [...byId.values()];
   const { period, untrustedBelow } = scope;
+  const groups = yield* listed;
   const parts = {} as Record<DigestPart, LocationGroup[]>;
   for (const part of digestParts) {
-    parts[part] = locationGroups(all, part);
+    parts[part] = locationGroups(all, part, groups);
     yield;
   }
   const wholeLocations = locationOutages(scope, byId);
   yield;
-  const totals = totalsOf(all);
+  const totals = totalsOf(all, sums);
   const before = scope.before && totalsBefore(all, scope.before.isWatched);
   yield;
   const locations = locationDigests(all, calendar);
   yield;
   const untrusted = untrustedDays(all, calendar, scope);
   yield;
-  const visits = uncountedVisits(scope, byId);
+  const visits = uncountedVisits(scope, byId, locationOf);
   yield;
   return {
     now: scope.now,
@@ -111,7 +141,7 @@ function* figuresOf(
     qualityBelow: scope.qualityBelow,
     flappers: flappersOf(parts),
     locationOutages: wholeLocations,
-    other: otherAlerts(scope, byId),
+    other: otherAlerts(scope, byId, locationOf),
     slos: slos(),
     visits,
     unreachable: clip(scope.unreachable, period),
@@ -123,19 +153,29 @@ function* figuresOf(
   };
 }
 
-function totalsOf(locations: readonly LocationRecords[]): DigestTotals {
-  const digests = locations.flatMap(({ recordings }) => recordings);
-  const counts = digestParts.map((part) => [part, digests.filter((digest) => digest.part === part).length]);
+type Sums = ReturnType<typeof newSums>;
+
+/** Of all recordings, listed or not. */
+function newSums() {
+  return { affected: 0, low: 0, plannedMs: 0, loss: noLoss() };
+}
+
+function addSums(sums: Sums, { part, lostMs, plannedMs, loss, outages }: RecordingDigest): void {
+  if (lostMs > 0) sums.affected += 1;
+  if (part === "down_some" && outages.length === 0) sums.low += 1;
+  sums.plannedMs += plannedMs;
+  addLoss(sums.loss, loss);
+}
+
+function totalsOf(locations: readonly LocationRecords[], sums: Sums): DigestTotals {
+  const countOf = (part: DigestPart) => sumOf(locations, ({ parts }) => parts[part].count);
   const tally = locations.reduce((sum, one) => addTally(sum, one.tally), newTally());
   return {
-    ...(Object.fromEntries(counts) as Record<DigestPart, number>),
-    recordings: digests.length,
-    affected: digests.filter(({ lostMs }) => lostMs > 0).length,
-    low: digests.filter(({ part, outages }) => part === "down_some" && outages.length === 0).length,
+    ...(Object.fromEntries(digestParts.map((part) => [part, countOf(part)])) as Record<DigestPart, number>),
+    ...sums,
+    recordings: sumOf(locations, ({ size }) => size),
     outages: tally.outages,
-    lostMs: sumOf(digests, ({ lostMs }) => lostMs),
-    plannedMs: sumOf(digests, ({ plannedMs }) => plannedMs),
-    loss: digests.reduce((sum, one) => addLoss(sum, one.loss), noLoss()),
+    lostMs: sumOf(locations, ({ parts }) => sumOf(Object.values(parts), (one) => one.lostMs)),
     uptime: meanUptime(tally),
     recoveryMs: meanRecovery(tally),
   };
@@ -145,7 +185,7 @@ function totalsOf(locations: readonly LocationRecords[]): DigestTotals {
 const COMPARABLE_SHARE = 0.9;
 
 function totalsBefore(locations: readonly LocationRecords[], wasWatched: boolean): TotalsBefore {
-  const size = sumOf(locations, ({ recordings }) => recordings.length);
+  const size = sumOf(locations, (one) => one.size);
   const comparable = sumOf(locations, (one) => one.comparable);
   const isComparable = comparable > 0 && comparable >= size * COMPARABLE_SHARE;
   const tally = locations.reduce((sum, one) => addTally(sum, one.before), newTally());

@@ -100,18 +100,18 @@ export function locationOutages(
   return outages.sort((a, b) => b.outage.lostMs - a.outage.lostMs);
 }
 
-/** Alerts that are not downtime, of the recordings and locations in the digest or of the service itself. */
+/** Alerts that are not downtime, of the recordings (`locationOf`) and locations in the digest or of the service itself. */
 export function otherAlerts(
   { incidents, period, now, matchers }: DigestScope,
   locations: ReadonlyMap<string, LocationRecords>,
+  locationOf: ReadonlyMap<string, string>,
 ): OtherAlerts[] {
-  const recordings = new Set([...locations.values()].flatMap((one) => one.recordings.map(({ id }) => id)));
   const concerns = ({ recordingId, locationId, group }: DigestIncident) =>
     group
       ? matchesAll(matchers, group)
       : recordingId === undefined
         ? locationId === undefined || locations.has(locationId)
-        : recordings.has(recordingId);
+        : locationOf.has(recordingId);
   const lengths = incidents
     .filter((incident) => incident.kind === "other" && concerns(incident))
     .map(({ alertname, startsAt: from, endsAt: to = now }) => ({

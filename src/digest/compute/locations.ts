@@ -1,11 +1,21 @@
-/** Recordings by location: sums while they are added, and lists in their order, most downtime first. */
+/** Locations: sums while recordings are added, and lists in their order, most downtime first. */
 import type { Interval } from "../../lib/intervals.ts";
 import { compareText } from "../../lib/text.ts";
-import type { DigestPart, DigestRecording, LocationDigest, LocationGroup, RecordingDigest } from "../digest.ts";
+import {
+  type DigestPart,
+  type DigestRecording,
+  digestParts,
+  type LocationDigest,
+  type LocationGroup,
+  type RecordingDigest,
+} from "../digest.ts";
 import { type DigestCalendar, dayUptime, emptyDays } from "./calendar.ts";
+import type { Listed } from "./listed.ts";
 import { meanUptime, newTally } from "./tally.ts";
 
 export type LocationRecords = ReturnType<typeof newLocation>;
+
+type PartSum = { count: number; lostMs: number };
 
 /** A location with the zone of its first recording, to which its recordings are added. */
 export function newLocation({ recording, locationName }: DigestRecording, calendar: DigestCalendar) {
@@ -13,7 +23,11 @@ export function newLocation({ recording, locationName }: DigestRecording, calend
     id: recording.locationId,
     name: locationName,
     timezone: recording.timezone,
-    recordings: [] as RecordingDigest[],
+    size: 0,
+    parts: Object.fromEntries(digestParts.map((part) => [part, { count: 0, lostMs: 0 }])) as Record<
+      DigestPart,
+      PartSum
+    >,
     tally: newTally(),
     /** The period before, of `comparable` recordings: those with figures that go back so far. */
     before: newTally(),
@@ -24,21 +38,28 @@ export function newLocation({ recording, locationName }: DigestRecording, calend
   };
 }
 
+export function addRecording(location: LocationRecords, { part, lostMs }: RecordingDigest): void {
+  location.size += 1;
+  location.parts[part].count += 1;
+  location.parts[part].lostMs += lostMs;
+}
+
 /** The locations that have recordings in this part. */
-export function locationGroups(locations: readonly LocationRecords[], part: DigestPart): LocationGroup[] {
+export function locationGroups(
+  locations: readonly LocationRecords[],
+  part: DigestPart,
+  listed: Listed,
+): LocationGroup[] {
   return locations
-    .map(({ id, name, recordings: all, tally }) => {
-      const recordings = all.filter((digest) => digest.part === part);
-      return {
-        locationId: id,
-        locationName: name,
-        uptime: meanUptime(tally),
-        size: all.length,
-        lostMs: sumOf(recordings, ({ lostMs }) => lostMs),
-        recordings: recordings.sort(worstRecordingFirst),
-      };
-    })
-    .filter(({ recordings }) => recordings.length > 0)
+    .filter(({ parts }) => parts[part].count > 0)
+    .map(({ id, name, size, parts, tally }) => ({
+      locationId: id,
+      locationName: name,
+      uptime: meanUptime(tally),
+      size,
+      ...parts[part],
+      recordings: (listed.get(id)?.[part] ?? []).sort(worstRecordingFirst),
+    }))
     .sort(
       (a, b) =>
         b.lostMs - a.lostMs ||
@@ -63,11 +84,11 @@ export function locationDigests(
   { dates, shownFrom }: DigestCalendar,
 ): LocationDigest[] {
   return locations
-    .map(({ id, name, recordings, tally, comparable, before, days }) => ({
+    .map(({ id, name, size, tally, comparable, before, days }) => ({
       locationId: id,
       locationName: name,
       uptime: meanUptime(tally),
-      uptimeBefore: comparable === recordings.length ? meanUptime(before) : undefined,
+      uptimeBefore: comparable === size ? meanUptime(before) : undefined,
       days: dates.slice(shownFrom).map((_, i) => dayUptime(days, shownFrom + i)),
     }))
     .sort((a, b) => byUptime(a, b) || worstDay(a) - worstDay(b) || compareText(a.locationName, b.locationName));

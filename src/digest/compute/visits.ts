@@ -7,15 +7,14 @@ import type { LocationRecords } from "./locations.ts";
 export function uncountedVisits(
   { incidents, period, now }: DigestScope,
   locations: ReadonlyMap<string, LocationRecords>,
+  locationOf: ReadonlyMap<string, string>,
 ): LocatedVisits[] {
-  const places = [...locations.values()];
-  const locationOf = new Map(places.flatMap(({ id, recordings }) => recordings.map((one) => [one.id, id])));
   const costly = incidents.filter(({ uncounted }) => uncounted).map((one) => ({ ...one, endsAt: one.endsAt ?? now }));
   const byLocation = Map.groupBy(
     costly,
     ({ recordingId = "", locationId }) => locationId ?? locationOf.get(recordingId),
   );
-  const found = places.flatMap(({ id: locationId, name: locationName }): LocatedVisits[] => {
+  const found = [...locations.values()].flatMap(({ id: locationId, name: locationName }): LocatedVisits[] => {
     const visits = visitsInAll(byLocation.get(locationId) ?? [], period);
     return visits && visits.estimate > 0 ? [{ locationId, locationName, visits }] : [];
   });

@@ -6,18 +6,35 @@ import { meanRecovery, tallyOf } from "../compute/tally.ts";
 import { shortfall } from "../compute/untrusted.ts";
 import { type Digest, digestParts, type Located, type RecordingDigest, type UntrustedDay } from "../digest.ts";
 
+/** Its `rows` are the worst first, of as many as `total`; `noun` is what a row is about. */
+export interface Table {
+  readonly name: string;
+  readonly noun: "recording" | "day";
+  readonly rows: readonly unknown[];
+  readonly total: number;
+  /** The CSV of the first `most` rows, in chunks. */
+  csv(most: number): Generator<string, void>;
+}
+
 /**
- * The tables of a digest by name, in chunks: ratios 0–1, times in seconds, instants in UTC, an empty cell without a figure.
- * Besides a line per recording, one per untrusted day, where there are any.
+ * The tables of a digest: ratios 0–1, times in seconds, instants in UTC, an empty cell without a figure. Besides a line per
+ * recording that is listed, one per untrusted day, where there are any.
  */
-export function tablesOf({ parts, period, untrusted }: Digest): Map<string, Generator<string, void>> {
+export function tablesOf({ parts, period, untrusted, totals }: Digest): Table[] {
   const groups = digestParts.flatMap((part) => parts[part]);
-  const rows = groups.flatMap(({ recordings, locationId, locationName }) =>
+  const listed = groups.flatMap(({ recordings, locationId, locationName }) =>
     recordings.map((recording) => ({ ...recording, locationId, locationName })),
   );
-  const tables = new Map([["recordings", csvTable(recordingColumns(period), rows)]]);
-  if (untrusted.length > 0) tables.set("visitor-counts", csvTable(countsColumns, untrusted));
-  return tables;
+  const table = <Row>(columns: CsvColumns<Row>, rows: readonly Row[], total = rows.length) => {
+    return { rows, total, csv: (most: number) => csvTable(columns, rows.slice(0, most)) };
+  };
+  const recordings = table(recordingColumns(period), listed, totals.recordings);
+  return [
+    { name: "recordings", noun: "recording", ...recordings },
+    ...(untrusted.length > 0
+      ? [{ name: "visitor-counts", noun: "day", ...table(countsColumns, untrusted) } as const]
+      : []),
+  ];
 }
 
 const placeColumns: CsvColumns<Located> = {

@@ -38,7 +38,7 @@ export function excerptOf(part: DigestPart, digest: Digest, limit: number) {
     room -= Math.max(1, excerpt.shown.length);
   }
   const left = groups.slice(excerpts.length);
-  const size = (all: readonly LocationGroup[]) => all.reduce((sum, { recordings }) => sum + recordings.length, 0);
+  const size = (all: readonly LocationGroup[]) => all.reduce((sum, one) => sum + one.count, 0);
   return { total: size(groups), groups: excerpts, moreRecordings: size(left), moreLocations: left.length };
 }
 
@@ -57,16 +57,16 @@ function groupExcerpt(group: LocationGroup, digest: Digest, limit: number) {
   const apart = group.recordings.filter((one) => !isTogether(one));
   const shown = apart.slice(0, limit);
   const together = group.recordings.filter(isTogether);
-  return { group, locationWide, together, shown, more: apart.length - shown.length };
+  return { group, locationWide, together, shown, more: group.count - together.length - shown.length };
 }
 
-/** More recordings that were up are one line; the CSV file has each. */
+/** More recordings that were up are one line. */
 const MOST_UP_NAMED = 60;
 
 export function partSection(part: DigestPart, digest: Digest, limit: number): DigestSection {
   const { total, groups, moreRecordings, moreLocations } = excerptOf(part, digest, limit);
   if (part === "up" && total > MOST_UP_NAMED) {
-    const text = `In ${counted(digest.parts.up.length, "location")}; the attached table has each`;
+    const text = `In ${counted(digest.parts.up.length, "location")}; see the attached table`;
     return { title: TITLES[part], count: counted(total, "recording"), part, rows: [moreRow(text)] };
   }
   const rows = groups.flatMap((one) => (isTroubled(part) ? troubledRows(one, digest) : quietRows(one)));
@@ -96,7 +96,7 @@ function moreHere(left: number): string {
 
 function troubledRows(excerpt: GroupExcerpt, digest: Digest): SectionRow[] {
   const { group, locationWide, together, shown, more } = excerpt;
-  const size = `${count(group.recordings.length)}\u00a0of\u00a0${count(group.size)}`;
+  const size = `${count(group.count)}\u00a0of\u00a0${count(group.size)}`;
   const offline = locationWide.slice(0, MOST_OUTAGES).map((outage) => outageTimes(outage, digest));
   const times = offline.length === 0 ? [] : [`all offline ${listed(offline, locationWide.length - offline.length)}`];
   return [
@@ -138,7 +138,7 @@ function namedUptime(recording: RecordingDigest, group: LocationGroup): NamedFig
 
 /** Recordings without trouble share a paragraph. A location's uptime would mislead beside some of its recordings. */
 function quietRows({ group, shown, more: left }: GroupExcerpt): SectionRow[] {
-  const uptime = group.recordings.length === group.size ? upShare(group.uptime) : "";
+  const uptime = group.count === group.size ? upShare(group.uptime) : "";
   return [
     { kind: "location", name: locationLabel(group), note: "", uptime },
     { kind: "names", names: shown.map((one) => namedUptime(one, group)), more: moreHere(left) },

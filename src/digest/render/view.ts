@@ -1,6 +1,6 @@
 /** A digest as shown: sections and rows of ready words and figures, which HTML and plain text both render. */
 import { humanDuration } from "../../lib/duration.ts";
-import { count, nameOf, percent } from "../../lib/format.ts";
+import { count, counted, nameOf, percent } from "../../lib/format.ts";
 import { type Interval, total } from "../../lib/intervals.ts";
 import { type Digest, type DigestPart, digestParts, type TimelineRun } from "../digest.ts";
 import { headline } from "./headline.ts";
@@ -57,10 +57,15 @@ export interface DigestFrame {
   readonly name: string;
   /** Base of links; undefined, or anything but http(s): no links. */
   readonly externalUrl: string | undefined;
+  /** Those attached. */
+  readonly tables?: readonly CutTable[] | undefined;
 }
 
+/** A table with the worst `rows` of `total`. */
+export type CutTable = { readonly noun: string; readonly rows: number; readonly total: number };
+
 /** The digest with about `limit` recordings shown of each troubled part; all are counted. */
-export function viewOf(digest: Digest, { name, externalUrl }: DigestFrame, limit: number) {
+export function viewOf(digest: Digest, { name, externalUrl, tables }: DigestFrame, limit: number) {
   const parts = digestParts.filter((part) => digest.parts[part].length > 0);
   const sections = Object.groupBy(parts, (part) => (isTroubled(part) ? "troubled" : "other"));
   const sectionsOf = (some: readonly DigestPart[] = []) => some.map((part) => partSection(part, digest, limit));
@@ -94,7 +99,7 @@ export function viewOf(digest: Digest, { name, externalUrl }: DigestFrame, limit
     barSpan: barSpan(digest),
     troubled: sectionsOf(sections.troubled),
     others: others.filter(({ rows }) => rows.length > 0),
-    notes: notes(digest),
+    notes: notes(digest, tables),
     externalUrl: externalUrl !== undefined && /^https?:\/\//i.test(externalUrl) ? externalUrl : undefined,
   };
 }
@@ -139,7 +144,7 @@ function during(what: string, intervals: readonly Interval[], meaning: string, d
 }
 
 /** What qualifies the figures. */
-export function notes(digest: Digest): string[] {
+export function notes(digest: Digest, tables: readonly CutTable[] = []): string[] {
   const { unreachable, unwatched } = digest;
   return [
     ...during("The service was unreachable", unreachable, "counted neither as up nor as down", digest),
@@ -149,6 +154,9 @@ export function notes(digest: Digest): string[] {
       : []),
     "Uptime and downtime are those of the period, inside the uploading schedule; a blank means no figure.",
     ...comparison(digest),
+    ...tables.flatMap(({ noun, rows, total }) =>
+      rows < total ? [`The attached table has the worst ${count(rows)} of ${counted(total, noun)}.`] : [],
+    ),
     `Times in ${nameOf(digest.timezone, "UTC")}. Generated ${fullMoment(digest.now, digest)}.`,
   ];
 }

@@ -36,10 +36,10 @@ test("an alert about recordings that share a label counts in the digests that it
       now: 10,
       matchers: parseMatchers(text),
     }) as never;
-  expect(otherAlerts(scope("organisation=Acme"), new Map())).toMatchObject([
+  expect(otherAlerts(scope("organisation=Acme"), new Map(), new Map())).toMatchObject([
     { alertname: "CameraServerOffline", count: 1 },
   ]);
-  expect(otherAlerts(scope("organisation=Other"), new Map())).toEqual([]);
+  expect(otherAlerts(scope("organisation=Other"), new Map(), new Map())).toEqual([]);
 });
 
 test("an alert of a location has no recording", () => {

@@ -6,7 +6,10 @@ import { at, day, input, offline, subject } from "../fixtures.ts";
 import { sampleDigest } from "../sample.ts";
 
 const linesOf = (pieces: Iterable<string>) => [...pieces].join("").trimEnd().split("\n");
-const tableOf = (digest: Digest, name = "recordings") => [...(tablesOf(digest).get(name) ?? [])];
+const tableOf = (digest: Digest, name = "recordings"): string[] => {
+  const table = tablesOf(digest).find((one) => one.name === name);
+  return [...(table?.csv(table.rows.length) ?? [])];
+};
 
 test("a line per recording, worst first, blank where there is no figure", () => {
   const digest = computeDigest(

@@ -278,7 +278,7 @@ describe("10,000 recordings", () => {
     expect(line).toBe("Yesterday all 10,000 recordings were up throughout · Thu 19 Nov 2026");
     expect(Buffer.byteLength(html)).toBeLessThanOrEqual(MAX_BYTES);
     expect(visible(html)).toMatch(
-      /Up all the time\s+10,000\s+recordings\s+In [\d,]+\s+locations; the attached table has each/,
+      /Up all the time\s+10,000\s+recordings\s+In [\d,]+\s+locations; see the attached table/,
     );
   });
 });
