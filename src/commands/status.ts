@@ -4,7 +4,6 @@ import { z } from "zod";
 import { recordingStatuses, worstFirst } from "../health/recording.ts";
 import { AlertRow } from "../http/v1/operation.ts";
 import { ApiRecording } from "../http/v1/recordings.ts";
-import { chunksOf } from "../lib/chunks.ts";
 import { type Clock, type Instant, systemClock } from "../lib/clock.ts";
 import { csvLines } from "../lib/csv.ts";
 import { humanDuration } from "../lib/duration.ts";
@@ -114,21 +113,35 @@ async function readRows(daemon: Daemon, options: StatusOptions): Promise<Fleet> 
   return { rows, places, counts: countsOf(rows) };
 }
 
-/** As many ids as fit into a URL. */
-const LOCATIONS_ASKED = 200;
+/** Of the ids in one URL; each has at least 11, so that a page has room for all. */
+const QUERY_CHARACTERS = 8_000;
 
 /** Without recordings that are well, of which a large fleet has many. */
 async function readTrouble(daemon: Daemon, active: readonly ListedAlert[]): Promise<Fleet> {
   const rows = await daemon.all("/api/v1/recordings", { trouble: "true" }, RecordingRow);
   const { recordings: counts } = await daemon.get("/api/v1/locations", { limit: "1" }, LocationPage);
   const named = [...rows.map(({ locationId }) => locationId), ...active.map(({ labels }) => labels.location_id)];
-  const ids = new Set(named.filter((id) => id !== undefined && id !== ""));
+  const ids = new Set(named.filter((id): id is string => id !== undefined && id !== ""));
   const places: LocationRow[] = [];
-  for (const asked of chunksOf([...ids] as string[], LOCATIONS_ASKED)) {
-    const parameters = [["limit", String(LOCATIONS_ASKED)], ...asked.map((id) => ["location", id])];
+  for (const parameters of queriesOf(ids))
     places.push(...(await daemon.get("/api/v1/locations", parameters, LocationPage)).items);
-  }
   return { rows, places: places.filter(({ recordings }) => sizeOf(recordings) > 0), counts };
+}
+
+/** Queries that ask for all of these locations: ids, also those in labels of posted alerts, can be long. */
+function* queriesOf(ids: Iterable<string>): Generator<string[][], undefined> {
+  let asked: string[][] = [];
+  let length = 0;
+  for (const location of ids) {
+    const more = new URLSearchParams({ location }).toString().length + 1;
+    if (asked.length > 0 && length + more > QUERY_CHARACTERS) {
+      yield [["limit", "1000"], ...asked];
+      [asked, length] = [[], 0];
+    }
+    asked.push(["location", location]);
+    length += more;
+  }
+  if (asked.length > 0) yield [["limit", "1000"], ...asked];
 }
 
 /** The message for a location that does not exist: an empty list would look like good news. */

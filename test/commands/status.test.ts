@@ -132,6 +132,18 @@ An alert in brackets is pending.
     ];
     const storming = { fleet: async () => storm, alerts: async () => firing };
 
+    test("alerts with long location ids are more than fit into one URL", async () => {
+      const alerts = Array.from({ length: 20 }, (_, i) => ({
+        alert: firingAlert("Flood", at(`${i}${"x".repeat(1_000)}`)),
+        receivers: ["ops"],
+      }));
+      const { address } = await serve({ fleet: async () => storm, alerts: async () => [...firing, ...alerts] });
+      const { stdout, stderr } = await lenswatch(["status", "--url", address]);
+      expect(stderr).toBe("");
+      expect(stdout.match(/^Flood /gm)).toHaveLength(20);
+      expect(stdout).toContain("Leeds · 3 offline · LocationOffline for 3 m");
+    });
+
     test("a location that explains its recordings is one line, after lenswatch's own trouble", async () => {
       const { address } = await serve(storming);
       const { stdout } = await lenswatch(["status", "--url", address]);
