@@ -93,16 +93,20 @@ async function withDigest(
     await store.inventory.loadLocations();
     const rules = identifyRules(config.rules, (await store.identities.read()).rules);
     const deps = { config: { ...config, rules }, store, service, clock: systemClock, log: silentLogger };
-    const fleet = async () => {
-      const shardNumbers = [...new Set((await store.assignments.read()).values())];
-      return readFleet({ ...deps, watch: config.watch, shardNumbers });
-    };
+    const shardNumbers = [...new Set((await store.assignments.read()).values())];
+    if (shardNumbers.length === 0) return fail(io, 2, nothingStored(config.redis));
+    const fleet = () => readFleet({ ...deps, watch: config.watch, shardNumbers });
     await use(config, digest, await makeDigest({ ...deps, fleet }, digest, systemClock.now()));
   } finally {
     await service.close();
     redis.disconnect();
     await opened.close();
   }
+}
+
+function nothingStored({ url, sentinels, cluster }: Config["redis"]): string {
+  const where = url || sentinels || cluster ? "this Redis" : "the Redis of this directory (./data)";
+  return `${where} knows no recordings: digests are made from the daemon's, so use its configuration and directory`;
 }
 
 async function sendNow(config: Config, digest: DigestConfig, made: MadeDigest) {

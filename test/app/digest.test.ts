@@ -98,6 +98,11 @@ describeWithRedis("a digest", () => {
     expect(boss.headers["auto-submitted"]).toBe("auto-generated");
     expect(boss.headers["list-unsubscribe"]).toMatch(/^<mailto:/);
     expect(await cli(["digest", "send", "weekly", "--config", file])).toMatchObject({ code: 2 });
+
+    const elsewhere = join(dir, "elsewhere.yaml");
+    await writeFile(elsewhere, (await readFile(file, "utf8")).replace("redis: {", "redis: { prefix: elsewhere,"));
+    const empty = await cli(["digest", "send", "daily-ops", "--config", elsewhere]);
+    expect(empty).toMatchObject({ code: 2, out: expect.stringContaining("this Redis knows no recordings") });
     await rm(dir, { recursive: true });
   });
 
