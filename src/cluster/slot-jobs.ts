@@ -59,7 +59,8 @@ export class SlotJobs {
   async follow(attempts: Attempts): Promise<void> {
     const { queues, replicas, assigned, slotJobs, clock } = this.#deps;
     const bySlot = Map.groupBy(assigned.shards(), slotOf);
-    const own = replicas.ownSlots([...bySlot.keys()]);
+    const ownSlots = () => replicas.ownSlots([...bySlot.keys()]);
+    const own = ownSlots();
     for (const slot of this.#own.keys().filter((one) => !own.has(one))) {
       this.#leave(slot);
       void queues.drain(slotQueue(slot)).catch(() => {});
@@ -67,7 +68,11 @@ export class SlotJobs {
     for (const slot of own) {
       if (this.#isStopped) return;
       const shards = bySlot.get(slot) ?? [];
-      if (!this.#own.has(slot)) await this.#take(slot, shards, attempts);
+      if (!this.#own.has(slot)) {
+        // While the slots before were taken, others may have come to share.
+        if (!ownSlots().has(slot)) continue;
+        await this.#take(slot, shards, attempts);
+      }
       for (const job of slotJobs) {
         const due = shards.filter((shard) => needOf(job, shard, attempts, clock.now()) === "at_once");
         if (due.length > 0) this.#begin(slot, (signal) => job.round(due, signal));

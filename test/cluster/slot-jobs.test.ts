@@ -2,7 +2,7 @@ import { Queue } from "bullmq";
 import type { Redis } from "ioredis";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { Replicas } from "../../src/cluster/active-config.ts";
-import { Queues } from "../../src/cluster/queues.ts";
+import { Queues, slotQueue } from "../../src/cluster/queues.ts";
 import { Schedulers } from "../../src/cluster/schedulers.ts";
 import { createAssigned } from "../../src/cluster/shard-assignment.ts";
 import { SlotJobs } from "../../src/cluster/slot-jobs.ts";
@@ -110,6 +110,32 @@ async function join(
     },
   };
 }
+
+it("a slot that became another's while those before were taken is not taken", async () => {
+  let own: ReadonlySet<number> = new Set([0, 1]);
+  const taken: string[] = [];
+  const slots = new SlotJobs({
+    ...{ clock: systemClock, log: silentLogger, statusIntervalMs: INTERVAL_MS, slotJobs: [] },
+    queues: {
+      async work(queue) {
+        taken.push(queue);
+        own = new Set([0]);
+      },
+      drain: async () => {},
+    },
+    replicas: { ownSlots: () => own },
+    assigned: { shards: () => [0, 1] },
+    schedules: { takeOver: async () => {} },
+    store: { attemptsOf: async () => new Map() },
+    sweep: async () => {},
+  });
+  await slots.follow(new Map());
+  expect(taken).toEqual([slotQueue(0)]);
+  own = new Set([0, 1]);
+  await slots.follow(new Map());
+  expect(taken).toEqual([slotQueue(0), slotQueue(1)]);
+  await slots.stop();
+});
 
 describeWithRedis("replicas that share the shards", () => {
   let redis: TestRedis;
