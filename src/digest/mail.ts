@@ -92,7 +92,7 @@ export async function attachmentsOf(name: string, digest: Digest): Promise<(Atta
   const day = dayOf(digest.period.from, digest.timezone);
   const base = `${name.replace(/[^\p{L}\p{N}._-]+/gu, "-")}-${day}`;
   return Array.fromAsync(tablesOf(digest), async (table) => {
-    let rows = table.rows.length;
+    let { rows } = table;
     let file = await csvFile(`${base}-${table.name}.csv`, table.csv(rows));
     while (rows > 1 && file.content.length > MOST_BYTES) {
       rows = Math.max(1, Math.floor((0.95 * rows * MOST_BYTES) / file.content.length));

@@ -4,8 +4,8 @@ import { type DigestPart, digestParts, type RecordingDigest } from "../digest.ts
 /** A table of them is about 3 MB when compressed, and a mail with it half of what mail servers accept. */
 const MOST_LISTED = 150_000;
 
-/** The parts by what a reader needs to see of them, least first. */
-const BY_NEED: readonly DigestPart[] = ["up", "closed", "planned", "unknown", "down_some", "down_now"];
+/** The parts by what a reader needs to see of them, most first. */
+export const partsByNeed: readonly DigestPart[] = ["down_now", "down_some", "unknown", "planned", "closed", "up"];
 /** Longer than any downtime inside a period, ms. */
 const A_YEAR_MS = 366 * 86_400_000;
 const PER_STEP = 1_000;
@@ -48,8 +48,9 @@ function noneOf(): Record<DigestPart, RecordingDigest[]> {
 
 /** One that was flapping is in a ranking, whatever part it is in. */
 function needOf({ part, flapping, lostMs }: RecordingDigest): number {
-  const rank = BY_NEED.indexOf(part);
-  return Math.max(rank, flapping ? BY_NEED.indexOf("down_some") : 0) * A_YEAR_MS + lostMs;
+  const place = partsByNeed.indexOf(part);
+  const ranked = flapping ? Math.min(place, partsByNeed.indexOf("down_some")) : place;
+  return (partsByNeed.length - ranked) * A_YEAR_MS + lostMs;
 }
 
 export type Listed = ReadonlyMap<string, Readonly<Record<DigestPart, RecordingDigest[]>>>;

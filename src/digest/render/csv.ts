@@ -2,39 +2,34 @@
 import { type CsvColumns, csvTable } from "../../lib/csv.ts";
 import type { Interval } from "../../lib/intervals.ts";
 import { cut, stripControls } from "../../lib/text.ts";
+import { partsByNeed } from "../compute/listed.ts";
 import { meanRecovery, tallyOf } from "../compute/tally.ts";
 import { shortfall } from "../compute/untrusted.ts";
-import { type Digest, digestParts, type Located, type RecordingDigest, type UntrustedDay } from "../digest.ts";
+import type { Digest, Located, RecordingDigest, UntrustedDay } from "../digest.ts";
+import type { CutTable } from "./view.ts";
 
-/** Its `rows` are the worst first, of as many as `total`; `noun` is what a row is about. */
-export interface Table {
+export interface Table extends CutTable {
   readonly name: string;
-  readonly noun: "recording" | "day";
-  readonly rows: readonly unknown[];
-  readonly total: number;
   /** The CSV of the first `most` rows, in chunks. */
-  csv(most: number): Generator<string, void>;
+  csv(most?: number): Generator<string, void>;
 }
 
 /**
  * The tables of a digest: ratios 0–1, times in seconds, instants in UTC, an empty cell without a figure. Besides a line per
- * recording that is listed, one per untrusted day, where there are any.
+ * recording that is listed, the worst first, one per untrusted day, where there are any.
  */
 export function tablesOf({ parts, period, untrusted, totals }: Digest): Table[] {
-  const groups = digestParts.flatMap((part) => parts[part]);
+  const groups = partsByNeed.flatMap((part) => parts[part]);
   const listed = groups.flatMap(({ recordings, locationId, locationName }) =>
     recordings.map((recording) => ({ ...recording, locationId, locationName })),
   );
-  const table = <Row>(columns: CsvColumns<Row>, rows: readonly Row[], total = rows.length) => {
-    return { rows, total, csv: (most: number) => csvTable(columns, rows.slice(0, most)) };
+  const table = <Row>(columns: CsvColumns<Row>, rows: readonly Row[]) => {
+    return { rows: rows.length, total: rows.length, csv: (most?: number) => csvTable(columns, rows.slice(0, most)) };
   };
-  const recordings = table(recordingColumns(period), listed, totals.recordings);
-  return [
-    { name: "recordings", noun: "recording", ...recordings },
-    ...(untrusted.length > 0
-      ? [{ name: "visitor-counts", noun: "day", ...table(countsColumns, untrusted) } as const]
-      : []),
-  ];
+  const recordings = { ...table(recordingColumns(period), listed), total: totals.recordings };
+  const tables: Table[] = [{ name: "recordings", noun: "recording", ...recordings }];
+  if (untrusted.length > 0) tables.push({ name: "visitor-counts", noun: "day", ...table(countsColumns, untrusted) });
+  return tables;
 }
 
 const placeColumns: CsvColumns<Located> = {

@@ -61,7 +61,7 @@ export interface DigestFrame {
   readonly tables?: readonly CutTable[] | undefined;
 }
 
-/** A table with the worst `rows` of `total`. */
+/** A table with the worst `rows` of `total`; `noun` is what a row is about. */
 export type CutTable = { readonly noun: string; readonly rows: number; readonly total: number };
 
 /** The digest with about `limit` recordings shown of each troubled part; all are counted. */

@@ -43,7 +43,7 @@ test("downtime inside a window is planned, is no outage, and has a part and a se
   const text = renderDigestText(viewOf(digest, { name: "d", externalUrl: undefined }, 10));
   expect(text).toContain("Maintenance: stock-take 02:00–06:00 (recorders off).");
   expect(text).toMatch(/uptime is the service's own figure, which includes it/);
-  expect([...(tablesOf(digest)[0]?.csv(10) ?? [])].join("")).toMatch(/"planned",[\d.]+,,0,7200,0,,,,/);
+  expect([...(tablesOf(digest)[0]?.csv() ?? [])].join("")).toMatch(/"planned",[\d.]+,,0,7200,0,,,,/);
 });
 
 test.each([

@@ -8,7 +8,7 @@ import { sampleDigest } from "../sample.ts";
 const linesOf = (pieces: Iterable<string>) => [...pieces].join("").trimEnd().split("\n");
 const tableOf = (digest: Digest, name = "recordings"): string[] => {
   const table = tablesOf(digest).find((one) => one.name === name);
-  return [...(table?.csv(table.rows.length) ?? [])];
+  return [...(table?.csv() ?? [])];
 };
 
 test("a line per recording, worst first, blank where there is no figure", () => {
@@ -33,6 +33,12 @@ test("a line per recording, worst first, blank where there is no figure", () => 
     `"Leeds Briggate","leeds-briggate","'=cmd|""x""!A1","a","down_some",0.987654,,5400,0,2,3600,2700,,`,
     '"Bath","bath","Camera c","c","unknown",,,,,,,,,',
   ]);
+});
+
+test("where there is no room for all, those without data go before those that were up", () => {
+  const recordings = [subject("a"), subject("b", { status: "unknown", since: 0 })];
+  const [table] = tablesOf(computeDigest(input({ recordings, uptime: new Map([["a", day(1)]]) })));
+  expect(linesOf(table?.csv(1) ?? [])[1]).toContain('"b","unknown"');
 });
 
 test("a name is one line of bearable length, and no formula", () => {
