@@ -238,7 +238,7 @@ function healthOf({ health }: SelfEvidence, context: SelfContext): string | unde
   const failing = health && isFailing(health, context, context.intervalMs);
   if (failing === undefined) return undefined;
   if (failing) return `Its own health check fails too: ${health?.error}`;
-  return "It calls itself healthy (GET /v1/status): check the credentials, their permissions and service.ws_url.";
+  return "It calls itself healthy (GET /v1/status).";
 }
 
 function describe(

@@ -10,7 +10,8 @@ export async function withinDeadline<T>(
 ): Promise<T> {
   const deadline = new AbortController();
   const { what, ms } = limit;
-  const hint = "check whether the service is slow, or raise service.request_timeout";
+  const hint =
+    "the service is slow, or the connection was cut off; if it lasts, report it to the operator of the service";
   const abort = (code: "closed" | "timeout", how: string) => deadline.abort(new ServiceError(code, `${what} ${how}.`));
   const giveUp = () => abort("closed", "was cancelled by its caller or by closing the client");
   const timer = setTimeout(() => abort("timeout", `got no reply within ${ms / 1000} s: ${hint}`), ms);

@@ -35,7 +35,7 @@ const BLINDING: [string, (faults: Faults) => void, string?][] = [
 describeWithRedis("an unreachable service is no outage of recordings", () => {
   it.concurrent.each(BLINDING)(
     "nothing fires and nothing resolves falsely while %s",
-    async (_, begin, health = "calls itself healthy") => {
+    async (cause, begin, health = "calls itself healthy") => {
       await using watch = await startWatch();
       const { simulator, slack } = watch;
       const [dark, bright] = simulator.world.recordings;
@@ -47,6 +47,9 @@ describeWithRedis("an unreachable service is no outage of recordings", () => {
       const unreachable = await slack.next();
       expect(unreachable.text).toMatch(/unreachable/i);
       expect(unreachable.shown).toContain(health);
+      // The advice is that of the cause, whatever else is known.
+      expect(/credential|client_id|audience/.test(unreachable.shown)).toBe(cause === "the token is refused");
+      expect(unreachable.shown).not.toContain("ws_url");
       expect(slack.messages).toHaveLength(2);
 
       let sweeps = 0;
