@@ -1,4 +1,4 @@
-/** The sockets over which Slack sends presses and commands: one for each app token, as long as it is configured. */
+/** The sockets over which Slack sends presses: one for each app token, as long as it is configured. */
 import { z } from "zod";
 import type { SlackAppSettings } from "../config/slack-schema.ts";
 import type { SlackEnvelope } from "../notify/slack/envelope.ts";
@@ -36,7 +36,7 @@ export class SlackSockets {
     this.#runtime.metrics.slackSocket(wanted.size === 0 ? undefined : !this.isDown());
   }
 
-  /** Whether buttons and commands do not work now, though they are configured. */
+  /** Whether buttons do not work now, though they are configured. */
   isDown(): boolean {
     return [...this.#connected.values()].includes(false);
   }
@@ -63,7 +63,6 @@ export class SlackSockets {
         return slackSocketAddress(answer, app.apiBase);
       },
       act: (envelope, appId) => this.#act(key, envelope, appId),
-      late: (command, text) => this.#tell(app, { channel: command.channel_id, user: command.user_id }, text),
       connected: (isConnected) => {
         this.#connected.set(key, isConnected);
         metrics.slackSocket(!this.isDown());
@@ -81,9 +80,9 @@ export class SlackSockets {
   }
 
   /** With the setup at work now. */
-  async #act(key: string, envelope: SlackEnvelope, appId: string | undefined): Promise<string | undefined> {
+  async #act(key: string, envelope: SlackEnvelope, appId: string | undefined): Promise<void> {
     const setup = this.#setup;
-    if (!setup) return undefined;
+    if (!setup) return;
     const { engine, config } = setup;
     const actions = new SlackActions({
       ...this.#runtime,
@@ -91,11 +90,10 @@ export class SlackSockets {
       changes: engine.changes,
       externalUrl: config.http.externalUrl,
       active: () => engine.notify.suppression.ofAll(),
-      fleet: () => engine.fleet(),
       teamOf: (app) => this.#teamOf(app),
       tell: (app, to, text) => this.#tell(app, to, text),
     });
-    return await actions.act(envelope, appId);
+    await actions.act(envelope, appId);
   }
 
   #apiOf({ apiBase, botToken }: SlackAppSettings) {

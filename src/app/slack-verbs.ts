@@ -14,9 +14,8 @@ import type { Subject } from "../health/evaluation.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import { counted } from "../lib/format.ts";
 import { timesSeenAt } from "../lib/when.ts";
-import { clean, locationName, plainName, shortName } from "../notify/name.ts";
+import { locationName, plainName, shortName } from "../notify/name.ts";
 import { whyText } from "../notify/slack/answers.ts";
-import type { Place } from "../notify/slack/command.ts";
 import { bold, link, mrkdwn } from "../notify/slack/mrkdwn.ts";
 import type { Store } from "../store/store.ts";
 
@@ -146,16 +145,6 @@ export function aboutAlerts(firing: readonly Pick<SuppressibleAlert, "alert">[])
     timezone: first?.facts.timezone ?? "UTC",
     subjects: alerts.map((alert) => [alert.subject, plainName(alert)]),
     silences: ids.includes("") ? ofEach(alerts.map(matchersOf)) : ofLocations(ids),
-  };
-}
-
-export function aboutPlace({ kind, id, name, timezone }: Place): About {
-  return {
-    name: clean(name),
-    scope: clean(name),
-    timezone,
-    subjects: [[{ kind, id }, clean(name)]],
-    silences: [equalMatchers([[`${kind}_id`, id]])],
   };
 }
 

@@ -3,26 +3,16 @@ import type { AppsManifestCreateArguments } from "@slack/web-api";
 import { Command } from "commander";
 import { asJson, type CommandIo, withExample } from "./cli/command.ts";
 
-/** Scopes: to post; to find what was posted; to find a channel by its name; slash commands. */
+/** Scopes: to post; to find what was posted; to find a channel by its name, and its members. */
 const slackManifest: AppsManifestCreateArguments["manifest"] = {
   display_information: {
     name: "lenswatch",
     description: "Notifies when a camera recording goes offline, and when it is back.",
     background_color: "#1f2937",
   },
-  features: {
-    bot_user: { display_name: "lenswatch", always_online: true },
-    slash_commands: [
-      {
-        command: "/lenswatch",
-        description: "Status, decisions and silences of recordings",
-        usage_hint: "status [location] | why NAME | silence NAME 2h [comment] | ack NAME [comment] | help",
-        should_escape: false,
-      },
-    ],
-  },
+  features: { bot_user: { display_name: "lenswatch", always_online: true } },
   oauth_config: {
-    scopes: { bot: ["chat:write", "channels:history", "groups:history", "channels:read", "groups:read", "commands"] },
+    scopes: { bot: ["chat:write", "channels:history", "groups:history", "channels:read", "groups:read"] },
   },
   settings: {
     interactivity: { is_enabled: true },

@@ -40,7 +40,7 @@ const keys = {
     "The channel of the Slack app: its id, or #name.",
     textMatching("a channel such as #ops-cameras or C0123ABCD", /^(?:[CG][A-Z0-9]{2,30}|#[^\s#A-Z,<>]{1,80})$/),
   ),
-  app_token: optional("The app token: buttons and slash commands.", token("an app token", "xapp-"), { secret: true }),
+  app_token: optional("The app token: buttons.", token("an app token", "xapp-"), { secret: true }),
   mention: withDefault("Whom news of a severity mentions.", listOf(mention), []),
   actions: optional(
     "Buttons; needs `app_token`.",

@@ -60,7 +60,7 @@ export interface ReadinessFacts {
   readonly endpointsDown: readonly string[];
   /** Roles this replica lost to a replica with a later configuration. */
   readonly standby?: readonly string[];
-  /** Whether Slack's buttons and commands do not reach this replica. */
+  /** Whether Slack's buttons do not reach this replica. */
   readonly isSlackDown?: boolean;
 }
 
@@ -79,7 +79,7 @@ export function judgeReadiness(facts: ReadinessFacts, now: Instant) {
     ...(facts.standby ?? []).map(
       (role) => `Another replica has a later configuration: this one takes no new work (${role}).`,
     ),
-    ...(facts.isSlackDown ? ["Slack's buttons and commands do not reach this replica, it is reconnecting."] : []),
+    ...(facts.isSlackDown ? ["Slack's buttons do not reach this replica, it is reconnecting."] : []),
   ];
   return { ready: reasons.length === 0, reasons, notes };
 }

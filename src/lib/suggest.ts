@@ -14,15 +14,6 @@ type Row = { readonly name: string; readonly id: string };
 
 /** At most three rows close to what was typed, the closest first: names that contain it, then similar spellings. */
 export function closestRows<T extends Row>(wanted: string, rows: readonly T[]): T[] {
-  const steps = findClosestRows(wanted, rows);
-  for (;;) {
-    const step = steps.next();
-    if (step.done) return step.value;
-  }
-}
-
-/** The same; yields after each row. */
-export function* findClosestRows<T extends Row>(wanted: string, rows: readonly T[]): Generator<void, T[]> {
   const text = wanted.toLowerCase();
   const most = Math.ceil(text.length / 2);
   const near: { readonly row: T; readonly off: number }[] = [];
@@ -30,7 +21,6 @@ export function* findClosestRows<T extends Row>(wanted: string, rows: readonly T
     const [name, id] = [row.name.toLowerCase(), row.id.toLowerCase()];
     const off = name.includes(text) ? 0 : Math.min(distance(text, name), distance(text, id));
     if (off <= most) near.push({ row, off });
-    yield;
   }
   return near
     .sort((a, b) => a.off - b.off || a.row.name.length - b.row.name.length)

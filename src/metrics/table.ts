@@ -150,7 +150,7 @@ export const processRows = {
   ),
   slackSocket: gauge(
     "lenswatch_slack_socket_connected",
-    "Whether Slack's buttons and commands reach this process (1) or not (0); absent without an app token.",
+    "Whether Slack's buttons reach this process (1) or not (0); absent without an app token.",
   ),
   heartbeats: counter(
     "lenswatch_heartbeat_total",

@@ -10,9 +10,7 @@ import type { Alert } from "../../src/health/alert.ts";
 import { makeBlockId } from "../../src/notify/slack/action-id.ts";
 import { rootRoute } from "../http/serve.ts";
 import { committer, ends, fires, firing, HOUR, MINUTE, T0, to, useTestStore } from "../store/fixtures.ts";
-import { aRecording, aRecordingState } from "../support/fixtures.ts";
 import { describeWithRedis } from "../support/redis.ts";
-import { commandOf } from "../support/slack/socket.ts";
 
 const NOW = T0 + MINUTE;
 const CONVERSATION = "0123456789abcdef";
@@ -36,7 +34,7 @@ const integration: SlackIntegration = {
 };
 const listed = { ...integration, app: { ...integration.app, actions: { allow: ["U0ANA"] } } };
 
-describeWithRedis("a press or a command of Slack", () => {
+describeWithRedis("a press of a button in Slack", () => {
   const testStore = useTestStore();
 
   /** Stores alerts and the conversation about those of `notified`, in the first channel. */
@@ -60,19 +58,12 @@ describeWithRedis("a press or a command of Slack", () => {
   }
 
   /** A replica of its own: what it does is shown and audited. */
-  function replica({ integrations = [integration], now = NOW, isNamed = true } = {}) {
+  function replica({ integrations = [integration], now = NOW } = {}) {
     const store = testStore().replica();
     const clock = { now: () => now };
     const shown: string[] = [];
     const refused: unknown[] = [];
     const suppression = createSuppression({ clock, store, route: rootRoute, inhibitRules: [] });
-    const recordings = new Map(
-      [entrance, tills].map(({ subject: { id } }) => [
-        id,
-        aRecordingState(id, { locationId: "1", status: "offline", since: T0, readAt: now }),
-      ]),
-    );
-    const names: Record<string, string> = { r1: "Entrance", r2: "Tills" };
     const actions = new SlackActions({
       clock,
       store,
@@ -81,16 +72,6 @@ describeWithRedis("a press or a command of Slack", () => {
       changes: createSuppressionChanges({ clock, store, wake: async () => {} }),
       audit: { record: async (entry) => void refused.push(entry) },
       active: suppression.ofAll,
-      fleet: async () => ({
-        now,
-        statusIntervalMs: 60_000,
-        shards: [{ sweptAt: now, recordings, locations: new Map() }],
-        inventory: {
-          recording: (id) => (isNamed ? aRecording(id, { name: names[id] ?? id, locationId: "1" }) : undefined),
-          location: (id) => ({ id, name: "Leeds Briggate", timezone: "Europe/London" }),
-        },
-        overallUptime: () => undefined,
-      }),
       teamOf: async () => slackIds.team,
       tell: async (_app, to, text) => void shown.push(`${to.channel} ${"user" in to ? to.user : "thread"}: ${text}`),
     });
@@ -101,12 +82,7 @@ describeWithRedis("a press or a command of Slack", () => {
       const payload = pressOf({ ...message, channel: by.channel ?? message.channel }, action, by);
       return actions.act({ type: "interactive", envelope_id: "1", payload }, slackIds.app);
     };
-    const command = (text: string, by: SlackPerson = {}, channel = ops) =>
-      actions.act(
-        { type: "slash_commands", envelope_id: "1", payload: commandOf(channel as never, text, by) },
-        slackIds.app,
-      );
-    return { press, command, shown, refused };
+    return { press, shown, refused };
   }
 
   async function stored() {
@@ -198,7 +174,7 @@ describeWithRedis("a press or a command of Slack", () => {
   it("shows why to the one who asks, each decision once with the name of its subject", async () => {
     const slow = firing("slow", T0, { ...briggate, recording: "Entrance" });
     await given({ alerts: [entrance, tills, { ...slow, subject: entrance.subject }] });
-    const { press, command, shown } = replica();
+    const { press, shown } = replica();
     await press("why");
     expect(shown).toEqual([`${ops?.id} U0ANA: No decisions about *Leeds Briggate* in the last week.`]);
     const line = { ruleId: "RecordingOffline", at: T0, reason: "firing" };
@@ -209,7 +185,6 @@ describeWithRedis("a press or a command of Slack", () => {
       "Entrance · RecordingOffline: 08:00 UTC fires",
       "Tills · RecordingOffline: 08:00 UTC fires",
     ]);
-    expect(await command("why Entrance")).toBe("*Entrance*\nRecordingOffline: 08:00 GMT fires");
   });
 
   it.each(["acknowledge", "silence", "why"])("changes nothing by %s once it is over", async (action) => {
@@ -254,48 +229,11 @@ describeWithRedis("a press or a command of Slack", () => {
     expect((await stored()).acked).toEqual([]);
   });
 
-  it("answers commands in the channel", async () => {
-    await given();
-    const { command, refused } = replica();
-    expect(await command("")).toContain("/lenswatch silence NAME 2h");
-    expect(await command("status")).toMatch(/\*Leeds Briggate\*: 2 recordings.* since 08:00 UTC \(1 m\)/);
-    expect(await command("status leeds briggate")).toMatch(/Entrance: offline since.*\nTills.*\n2 alerts firing\./);
-    expect(await command("why Entrance")).toBe("No decisions about *Entrance* in the last week.");
-    expect(await command('silence "Leeds Briggate" 2h new ceiling')).toContain(
-      "*Leeds Briggate*: silenced until 10:01 GMT",
-    );
-    expect((await stored()).silences).toMatchObject([{ comment: "new ceiling", endsAt: NOW + 2 * HOUR }]);
-    expect(refused).toEqual([]);
-  });
-
-  it("tells the status of a recording whose name is not known yet", async () => {
-    await given();
-    const { command } = replica({ isNamed: false });
-    expect(await command("status r1")).toMatch(/^\*r1\*\nr1: offline since/);
-  });
-
-  it("says by a command what needs nobody any more, and names a recording once", async () => {
-    const long = firing("r9", T0, { ...briggate, recording: "Leeds Briggate Door" });
-    await given({ alerts: [long] });
-    const { command, press, shown } = replica();
+  it("names a recording once, without its location in it", async () => {
+    await given({ alerts: [firing("r9", T0, { ...briggate, recording: "Leeds Briggate Door" })] });
+    const { press, shown } = replica();
     await press("why");
     expect(shown[0]).toContain("*Door · Leeds Briggate*");
-    await press("acknowledge");
-    expect(await command("status")).toBe(
-      "Nothing needs anybody. 1 alert acknowledged, silenced or explained by another.",
-    );
-  });
-
-  it("lets people of the channel read, and only those who are listed change", async () => {
-    await given();
-    const { command, refused } = replica({ integrations: [listed] });
-    const ben = { user: "U0BEN", name: "ben" };
-    expect(await command("status", ben)).toContain("2 alerts need somebody");
-    expect(await command("silence Entrance 1h", ben)).toContain("Only <@U0ANA> may");
-    expect(await command("status", {}, random)).toContain("Only people in #ops-cameras");
-    expect(await command("status", { team: "T0OTHER" })).toContain("Only people in");
-    expect(refused).toHaveLength(3);
-    expect((await stored()).silences).toEqual([]);
   });
 
   it("shows hostile names as text, and no more than a message holds", async () => {
@@ -304,12 +242,10 @@ describeWithRedis("a press or a command of Slack", () => {
       firing(`h${i}`, T0, { ...labels, location: `${labels.location} ${i}`, location_id: `${i}` }),
     );
     await given({ alerts: many });
-    const { command, shown, press } = replica();
-    const answer = (await command("status")) ?? "";
+    const { shown, press } = replica();
+    await press("why");
     await press("silence", { value: "1h", name: "<!here> ana" });
-    expect(answer.length).toBeLessThan(4_000);
-    expect(answer).toMatch(/… and \d+ more/);
-    expect(answer + shown.join()).not.toMatch(/<[!@#](?!U0|C0)/);
-    expect(await command("why <!channel>")).toBe("No recording or location is called *&lt;!channel&gt;*.");
+    for (const answer of shown) expect(answer.length).toBeLessThan(4_000);
+    expect(shown.join()).not.toMatch(/<[!@#](?!U0|C0)/);
   });
 });

@@ -25,19 +25,13 @@ it("prints a manifest that Slack takes, with every scope that is used", async ()
   const manifest = JSON.parse((await run("slack", "manifest")).stdout);
   expect(manifest.oauth_config.scopes.bot).toEqual(standInScopes);
   expect(manifest.settings).toMatchObject({ socket_mode_enabled: true, interactivity: { is_enabled: true } });
-  for (const verb of ["status", "why", "silence", "ack", "help"])
-    expect(manifest.features.slash_commands[0].usage_hint).toContain(verb);
   // docs.slack.dev, app manifest reference: the longest of each.
   const { display_information: shown, features } = manifest;
   expect(shown.name.length).toBeLessThanOrEqual(35);
   expect(shown.description.length).toBeLessThanOrEqual(140);
   expect(shown.background_color).toMatch(/^#[0-9a-f]{6}$/);
   expect(features.bot_user.display_name).toMatch(/^[\w.-]{1,80}$/);
-  for (const { command, description, usage_hint: hint } of features.slash_commands) {
-    expect(command).toMatch(/^\/[a-z]{1,31}$/);
-    expect(description.length).toBeLessThanOrEqual(2_000);
-    expect(hint.length).toBeLessThanOrEqual(1_000);
-  }
+  expect(features).not.toHaveProperty("slash_commands");
 });
 
 describe("notify-test of the Slack app", () => {
@@ -85,12 +79,6 @@ describe("notify-test of the Slack app", () => {
       0,
     ],
     [
-      "the scope of slash commands",
-      lacking("commands"),
-      "warning: Slash commands do not work: add the scope commands",
-      0,
-    ],
-    [
       "membership",
       () => {
         slack.left.add("ops");
@@ -107,7 +95,7 @@ describe("notify-test of the Slack app", () => {
     [
       "an app token with its scope",
       answering("apps.connections.open", { error: "missing_scope", needed: "connections:write" }),
-      "warning: Buttons and slash commands do not work: Slack answered missing_scope: create an app token with the scope connections:write",
+      "warning: Buttons do not work: Slack answered missing_scope: create an app token with the scope connections:write",
       0,
     ],
   ])("names what is missing: %s", async (_, arrange, expected, exitCode) => {

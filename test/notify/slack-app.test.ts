@@ -52,7 +52,7 @@ describe("its errors", () => {
 
   describeChannel("The Slack app", startRig, [
     ...["not_authed", "invalid_auth", "token_revoked", "token_expired", "account_inactive"].map(token),
-    answering({ error: "missing_scope", needed: "chat:write", provided: "commands" }, "auth", "endpoint"),
+    answering({ error: "missing_scope", needed: "chat:write", provided: "users:read" }, "auth", "endpoint"),
     answering("not_allowed_token_type", "auth", "endpoint"),
     answering("restricted_action", "auth", "integration"),
     ...["channel_not_found", "not_in_channel", "is_archived"].map(channel),

@@ -11,7 +11,6 @@ import { MOST_MS, type WatchedSocket, watchSocket } from "../support/slack/socke
 import { until } from "../support/until.ts";
 
 const press = { type: "block_actions", user: { id: "U1", name: "ana" } };
-const command = { team_id: "T", channel_id: "C", user_id: "U", command: "/lenswatch" };
 const quick = { helloMs: 150, pingIntervalMs: 30, shortMs: 0, baseMs: 5, capMs: 20, refusedMs: 40, ackMs: 100 };
 let server: Server;
 let slack: WatchedSocket;
@@ -34,22 +33,18 @@ afterEach(() => {
 function start(
   options: {
     open?: () => Promise<string>;
-    act?: (envelope: SlackEnvelope) => Promise<string | undefined>;
+    act?: (envelope: SlackEnvelope) => Promise<void>;
     times?: { refusedMs: number };
   } = {},
 ) {
   const acted: SlackEnvelope[] = [];
   const health: boolean[] = [];
-  const late: string[] = [];
   const lines: { level: number; msg: string }[] = [];
   const socket = new SlackSocket({
     open: options.open ?? (async () => slack.open().url),
     async act(envelope) {
       acted.push(envelope);
-      return options.act?.(envelope);
-    },
-    async late({ command }, answer) {
-      late.push(`${command}: ${answer}`);
+      await options.act?.(envelope);
     },
     connected: (isConnected) => health.at(-1) !== isConnected && health.push(isConnected),
     log: pino({ level: "info" }, { write: (line: string) => lines.push(JSON.parse(line)) }),
@@ -58,7 +53,7 @@ function start(
     times: { ...quick, ...options.times },
   });
   onTestFinished(() => socket.close());
-  return { socket, acted, health, lines, late };
+  return { socket, acted, health, lines };
 }
 
 describe("the connection", () => {
@@ -67,7 +62,6 @@ describe("the connection", () => {
     const { acted, health } = start({
       act: async () => {
         isDone = true;
-        return undefined;
       },
     });
     await slack.connected(1);
@@ -77,31 +71,20 @@ describe("the connection", () => {
     expect(health).toEqual([false, true]);
   });
 
-  test("answers a command in its acknowledgement, and a press not", async () => {
-    start({ act: async () => "done" });
-    await slack.connected(1);
-    expect(await slack.deliver("slash_commands", command)).toEqual({ response_type: "ephemeral", text: "done" });
-    expect(await slack.deliver("interactive", press)).toBeUndefined();
-  });
-
-  test("acknowledges in time what takes long, and answers a command later", async () => {
-    const release = Promise.withResolvers<string>();
-    const { late } = start({ act: () => release.promise });
+  test("acknowledges in time what takes long", async () => {
+    const release = Promise.withResolvers<void>();
+    start({ act: () => release.promise });
     await slack.connected(1);
     expect(await slack.deliver("interactive", press)).toBeUndefined();
-    expect(await slack.deliver("slash_commands", command)).toBeUndefined();
-    release.resolve("done");
-    await soon(() => late.length > 0);
-    expect(late).toEqual(["/lenswatch: done"]);
+    release.resolve();
   });
 
-  test("says so where a command fails, and logs it", async () => {
+  test("acknowledges what fails, and logs it", async () => {
     const { lines } = start({ act: () => Promise.reject(new Error("away")) });
     await slack.connected(1);
-    expect(await slack.deliver("slash_commands", command)).toMatchObject({
-      text: expect.stringContaining("could not"),
-    });
-    expect(lines).toMatchObject([{ msg: "a button or command of Slack could not be acted on" }]);
+    await slack.deliver("interactive", press);
+    await soon(() => lines.length > 0);
+    expect(lines).toMatchObject([{ msg: "a button of Slack could not be acted on" }]);
   });
 
   test("acts once on an envelope that Slack sends twice", async () => {
@@ -144,7 +127,7 @@ describe("after a failure it connects again, says so once, and that it works aga
     expect(health.slice(-2)).toEqual([false, true]);
     const said = lines.map(({ msg }) => msg);
     expect(said.filter((msg) => msg.includes("do not work"))).toHaveLength(1);
-    expect(said.at(-1)).toBe("Slack's buttons and commands work again");
+    expect(said.at(-1)).toBe("Slack's buttons work again");
   };
 
   test("cut by the network", async () => {
@@ -180,8 +163,8 @@ describe("after a failure it connects again, says so once, and that it works aga
     });
     await soon(() => started.health.at(-1));
     expect(started.lines.map(({ msg }) => msg)).toEqual([
-      "Slack's buttons and commands do not work, reconnecting",
-      "Slack's buttons and commands work again",
+      "Slack's buttons do not work, reconnecting",
+      "Slack's buttons work again",
     ]);
   });
 
@@ -196,8 +179,7 @@ describe("after a failure it connects again, says so once, and that it works aga
     server.on("upgrade", () => setImmediate(() => slack.disconnect("refresh_requested")));
     const socket = new SlackSocket({
       open,
-      act: async () => undefined,
-      late: async () => {},
+      act: async () => {},
       connected: () => {},
       log: pino({ level: "silent" }),
       random: () => 1,
@@ -298,14 +280,14 @@ test.each(["connected", "waiting for the greeting", "waiting to try again"])(
 );
 
 test("finishes what it acts on before it is closed, and takes nothing new", async () => {
-  const release = Promise.withResolvers<undefined>();
+  const release = Promise.withResolvers<void>();
   const { socket, acted } = start({ act: () => release.promise });
   await slack.connected(1);
   const first = slack.deliver("interactive", press);
   await soon(() => acted.length === 1);
   const closed = socket.close();
   slack.raw(JSON.stringify({ type: "interactive", envelope_id: "late", payload: press }));
-  release.resolve(undefined);
+  release.resolve();
   await first;
   await closed;
   expect(acted).toHaveLength(1);

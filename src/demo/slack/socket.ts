@@ -50,7 +50,7 @@ export function createSlackSocket(server: Server) {
       if (!over) throw new Error("the app has no connection: Slack shows a warning sign");
       const envelope_id = `envelope-${delivered}`;
       const acknowledged = acknowledgement(events, envelope_id);
-      over.send(JSON.stringify({ envelope_id, type, payload, accepts_response_payload: type === "slash_commands" }));
+      over.send(JSON.stringify({ envelope_id, type, payload, accepts_response_payload: false }));
       return acknowledged;
     },
     close(): void {

@@ -2,9 +2,11 @@
 import { z } from "zod";
 
 const id = z.string().min(1).max(64);
-const text = z.string().transform((all) => all.slice(0, 3_000));
 /** A name for people; Slack leaves it out of some payloads. */
-const name = text.default("");
+const name = z
+  .string()
+  .transform((all) => all.slice(0, 3_000))
+  .default("");
 
 const hello = z.object({ type: z.literal("hello"), connection_info: z.object({ app_id: id }).optional() });
 const disconnect = z.object({ type: z.literal("disconnect"), reason: z.string().max(100).default("") });
@@ -14,22 +16,8 @@ const interactive = z.object({
   envelope_id: id,
   payload: z.object({ type: z.string().max(100) }).loose(),
 });
-const command = z.object({
-  type: z.literal("slash_commands"),
-  envelope_id: id,
-  payload: z.object({
-    api_app_id: id.optional(),
-    team_id: id,
-    channel_id: id,
-    channel_name: name,
-    user_id: id,
-    user_name: name,
-    command: text,
-    text: text.default(""),
-  }),
-});
 
-const message = z.discriminatedUnion("type", [hello, disconnect, interactive, command]);
+const message = z.discriminatedUnion("type", [hello, disconnect, interactive]);
 const other = z.object({ type: z.literal("other"), envelope_id: id });
 
 /** A button pressed in a message, or an entry of a menu chosen. */
@@ -51,9 +39,8 @@ export const SlackPress = z.object({
     .max(10),
 });
 export type SlackPress = z.infer<typeof SlackPress>;
-export type SlackCommand = z.infer<typeof command>["payload"];
 /** What is to be acted on. */
-export type SlackEnvelope = z.infer<typeof interactive> | z.infer<typeof command>;
+export type SlackEnvelope = z.infer<typeof interactive>;
 
 /** The answer where something of ours failed. */
 export const slackFailed = "lenswatch could not do that now. Look at its status page before you try again.";

@@ -1,5 +1,5 @@
 /**
- * Slack's Socket Mode: presses and slash commands over a WebSocket that lenswatch opens, which needs no public port.
+ * Slack's Socket Mode: presses over a WebSocket that lenswatch opens, which needs no public port.
  * Slack replaces a connection every few hours, after a warning: the next one is greeted before the last one closes.
  * Slack sends an envelope again that is not acknowledged in 3 s, maybe to another replica.
  */
@@ -13,15 +13,13 @@ import { type ProxySettings, readProxyEnv } from "../../lib/http-client.ts";
 import type { Logger } from "../../lib/log.ts";
 import { type Closure, type Connection, openWebSocket } from "../../lib/web-socket.ts";
 import { NotifyError } from "../notifier.ts";
-import { readSocketMessage, type SlackCommand, type SlackEnvelope, slackFailed } from "./envelope.ts";
+import { readSocketMessage, type SlackEnvelope } from "./envelope.ts";
 
 interface SlackSocketDeps {
   /** The address of a new connection, for one use. Throws NotifyError. */
   open(signal: AbortSignal): Promise<string>;
-  /** Acts on an envelope that Slack sent for this app, maybe twice; gives the answer to a command. */
-  act(envelope: SlackEnvelope, appId: string | undefined): Promise<string | undefined>;
-  /** Answers a command that was acknowledged without an answer. */
-  late(command: SlackCommand, answer: string): Promise<void>;
+  /** Acts on an envelope that Slack sent for this app, maybe twice. */
+  act(envelope: SlackEnvelope, appId: string | undefined): Promise<void>;
   /** Whether there is a connection that Slack has greeted. */
   connected(isConnected: boolean): void;
   readonly log: Logger;
@@ -104,7 +102,7 @@ export class SlackSocket {
   }
 
   #greeted(): void {
-    if (this.#isTroubled) this.#deps.log.info("Slack's buttons and commands work again");
+    if (this.#isTroubled) this.#deps.log.info("Slack's buttons work again");
     this.#isTroubled = false;
     this.#report();
   }
@@ -116,7 +114,7 @@ export class SlackSocket {
     this.#failures += 1;
     // A connection that is about to be replaced still works.
     if (!this.#isTroubled && this.#open.size === 0) {
-      this.#deps.log.warn({ err: toError(thrown) }, "Slack's buttons and commands do not work, reconnecting");
+      this.#deps.log.warn({ err: toError(thrown) }, "Slack's buttons do not work, reconnecting");
       this.#isTroubled = true;
     }
     const { code, retryAfterMs = 0 } = thrown instanceof NotifyError ? thrown : {};
@@ -178,7 +176,7 @@ export class SlackSocket {
   #receive(message: SlackEnvelope | { type: "other"; envelope_id: string }, lane: Connection, appId?: string): void {
     if (this.#closing.signal.aborted || this.#acting.size >= MOST_AT_ONCE) return;
     const { envelope_id } = message;
-    const acknowledge = (payload?: object) => lane.send(JSON.stringify({ envelope_id, payload }));
+    const acknowledge = () => lane.send(JSON.stringify({ envelope_id }));
     if (message.type === "other" || this.#seen.has(envelope_id)) {
       acknowledge();
       return;
@@ -187,31 +185,18 @@ export class SlackSocket {
     const [oldest = ""] = this.#seen;
     if (this.#seen.size > REMEMBERED) this.#seen.delete(oldest);
     const work = this.#act(message, appId, acknowledge).catch((thrown: unknown) => {
-      this.#deps.log.warn({ err: toError(thrown) }, "a button or command of Slack could not be acted on");
+      this.#deps.log.warn({ err: toError(thrown) }, "a button of Slack could not be acted on");
     });
     this.#acting.add(work);
     void work.finally(() => this.#acting.delete(work));
   }
 
-  /** Acknowledges with the answer to a command, or in time without one. */
-  async #act(
-    message: SlackEnvelope,
-    appId: string | undefined,
-    acknowledge: (payload?: object) => void,
-  ): Promise<void> {
-    const isCommand = message.type === "slash_commands";
-    let isLate = false;
-    const timer = setTimeout(() => {
-      isLate = true;
-      acknowledge();
-    }, this.#times.ackMs);
-    const answer = await this.#deps.act(message, appId).catch((thrown: unknown) => toError(thrown));
-    clearTimeout(timer);
-    const failed = answer instanceof Error;
-    const text = failed ? slackFailed : answer;
-    if (!isLate) acknowledge(isCommand && text ? { response_type: "ephemeral", text } : undefined);
-    else if (isCommand && text) await this.#deps.late(message.payload, text);
-    if (failed) throw answer;
+  /** Acknowledges what is done, and in time what takes longer. */
+  async #act(message: SlackEnvelope, appId: string | undefined, acknowledge: () => void): Promise<void> {
+    const acting = this.#deps.act(message, appId);
+    await Promise.race([acting.catch(() => {}), delay(this.#times.ackMs, undefined, { ref: false })]);
+    acknowledge();
+    await acting;
   }
 
   #report(): void {

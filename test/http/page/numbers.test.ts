@@ -6,7 +6,6 @@ import type { ActiveAlert } from "../../../src/http/deps.ts";
 import { silentLogger } from "../../../src/lib/log.ts";
 import { renderEmail } from "../../../src/notify/email/render.ts";
 import { renderPagerDuty } from "../../../src/notify/pagerduty.ts";
-import { statusText } from "../../../src/notify/slack/answers.ts";
 import { renderRoot } from "../../../src/notify/slack/conversation.ts";
 import { renderSlack } from "../../../src/notify/slack/render.ts";
 import { renderTeams } from "../../../src/notify/teams.ts";
@@ -147,7 +146,6 @@ test("page, API, command line and every message say the same of what alerts shar
     const known = { log: silentLogger, fleet: async () => now.fleet, suppressed: async () => now.alerts };
     const firing = now.alerts.map(({ alert }) => ({ ...alert, fingerprint: "00", isNew: true }));
     const causes = await createCauses(known)(firing);
-    expect(clausesIn(statusText(now.alerts, causes, NOW)), "Slack command").toEqual(page);
     for (const groups of [2, undefined]) {
       const notification = notificationOf({ firing, groups, causes });
       const slack = renderSlack(notification);

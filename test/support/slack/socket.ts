@@ -1,8 +1,7 @@
 /** What tests do to the connections of the demo's Slack, as Slack does it to an app. */
 import { once } from "node:events";
 import type { WebSocket } from "ws";
-import { ANA, type createSlackSocket, type SlackPerson } from "../../../src/demo/slack/socket.ts";
-import type { StandInChannel } from "../../../src/demo/slack/workspace.ts";
+import type { createSlackSocket } from "../../../src/demo/slack/socket.ts";
 
 /** Of what takes milliseconds on an idle machine: a socket that tries again for ever fails its test then. */
 export const MOST_MS = 30_000;
@@ -40,14 +39,4 @@ export function watchSocket(socket: ReturnType<typeof createSlackSocket>) {
       socket.hello = says ? hello : () => {};
     },
   };
-}
-
-/** The payload of a slash command. */
-export function commandOf(
-  { id, name: channel_name }: Pick<StandInChannel, "id" | "name">,
-  text: string,
-  by: SlackPerson = {},
-) {
-  const { user: user_id, name: user_name, team: team_id, app: api_app_id } = { ...ANA, ...by };
-  return { api_app_id, team_id, channel_id: id, channel_name, user_id, user_name, command: "/lenswatch", text };
 }

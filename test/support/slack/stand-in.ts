@@ -6,7 +6,7 @@ import { createSlack, readCall, type SlackCall, tokenKind } from "../../../src/d
 import type { StandInChannel, StandInMessage } from "../../../src/demo/slack/workspace.ts";
 import { type Clock, systemClock } from "../../../src/lib/clock.ts";
 import { limitError, metadataError } from "./limits.ts";
-import { commandOf, watchSocket } from "./socket.ts";
+import { watchSocket } from "./socket.ts";
 
 /** `hang`: never answered; `hangAfter`, `resetAfter`: done, and then not answered, or the connection cut. */
 export type SlackAnswer =
@@ -28,14 +28,7 @@ interface StandInOptions {
 }
 
 /** What the app of `lenswatch slack manifest` is granted. */
-export const standInScopes = [
-  "chat:write",
-  "channels:history",
-  "groups:history",
-  "channels:read",
-  "groups:read",
-  "commands",
-];
+export const standInScopes = ["chat:write", "channels:history", "groups:history", "channels:read", "groups:read"];
 const PATIENCE_MS = 30_000;
 
 export type SlackStandIn = Awaited<ReturnType<typeof startSlackStandIn>>;
@@ -96,11 +89,6 @@ export async function startSlackStandIn(options: StandInOptions = {}) {
     ...state,
     ...{ apiUrl, refusals, calls, ephemerals },
     socket: watchSocket(slack.socket),
-    /** Types `/lenswatch` and this in a channel; resolves with the answer in the acknowledgement. */
-    async command(name: string, text: string): Promise<string | undefined> {
-      const answer = await slack.socket.deliver("slash_commands", commandOf(slack.channel(name), text));
-      return (answer as { text?: string } | undefined)?.text;
-    },
     /** All messages of a channel with the replies to each, in the order they were posted. */
     posts(name: string): StandInMessage[] {
       const all = (workspace.channel(name)?.messages ?? []).flatMap((root) => [root, ...root.replies]);
