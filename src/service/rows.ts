@@ -4,14 +4,14 @@ import { ServiceError } from "./errors.ts";
 import type { ReportDeviation } from "./reporter.ts";
 
 /**
- * An id of the service: 24 hex digits (contract: "Location"), or any other text of up to 256 characters. `__proto__`
- * cannot be a key of an object, as in ioredis' replies.
+ * An id of the service: 24 hex digits (contract: "Location"), or any other well-formed text of up to 256 characters.
+ * `__proto__` cannot be a key of an object, as in ioredis' replies.
  */
 export const Id = z
   .string()
   .min(1)
   .max(256)
-  .refine((id) => id !== "__proto__");
+  .refine((id) => id !== "__proto__" && id.isWellFormed());
 
 /** Longer names are cut: every alert stores them. */
 export const Name = z.string().transform((name) => name.slice(0, 1_000).toWellFormed());

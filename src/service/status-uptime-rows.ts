@@ -77,9 +77,10 @@ function otherReading(row: unknown, report: ReportDeviation): Reading | undefine
   };
 }
 
-/** An undocumented status is `unknown`, never offline. */
+/** The status in whatever case it is spelt. An undocumented one is `unknown`, never offline. */
 function knownStatus(status: string, report: ReportDeviation): RecordingStatus {
-  if (STATUSES.has(status) && status !== "unknown") return status as RecordingStatus;
+  const word = status.trim().toLowerCase();
+  if (STATUSES.has(word) && word !== "unknown") return word as RecordingStatus;
   report("unknown_status", () => status);
   return "unknown";
 }

@@ -57,9 +57,18 @@ export function loadScript(
   redis.defineCommand(command, { numberOfKeys: 1, lua: PRELUDE + [...shared, name].map(read).join("\n") });
   const run = (Reflect.get(redis, command) as (...args: string[]) => Promise<unknown>).bind(redis);
   return async (key, args, ...texts) => {
-    const reply = await run(key, JSON.stringify({ prefix, ...args }), ...texts);
+    const reply = await run(...[key, JSON.stringify({ prefix, ...args }), ...texts].map(wellFormed));
     return typeof reply === "string" ? (JSON.parse(reply) as unknown) : reply;
   };
+}
+
+/**
+ * The text, with U+FFFD for each half of a surrogate pair. JSON has it as an escape, which Redis' cjson refuses: one name
+ * that was cut inside an emoji would fail the whole script.
+ */
+function wellFormed(text: string): string {
+  if (!text.includes("\\ud")) return text.toWellFormed();
+  return text.replace(/\\(?:ud[89a-f][0-9a-f]{2}|.)/g, (escape) => (escape.startsWith("\\ud") ? "\ufffd" : escape));
 }
 
 /** The replies of several commands in one round trip, in their order. Throws the first error among them. */

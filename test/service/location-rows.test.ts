@@ -49,8 +49,8 @@ it("keeps no more of a name than anybody would read", () => {
   expect(locations.map(({ name }) => name?.length)).toEqual([1_000]);
 });
 
-it("takes no id that is no key of an object", () => {
-  expect(read([{ id: "__proto__" }, "__proto__", leeds])).toEqual({
+it.each(["__proto__", "\ud800", "shop \udc00"])("takes no id like %j, which is no key or no text", (id) => {
+  expect(read([{ id }, id, leeds])).toEqual({
     locations: [leeds],
     dropped: 2,
     kinds: ["bad_row", "bad_row"],

@@ -49,7 +49,12 @@ describe("a reply of status/uptime", () => {
     expect(kinds).toEqual([]);
   });
 
-  it.each(["Offline", "OFFLINE", "maintenance", "unknown", "", "constructor"])(
+  it.each(["Offline", "OFFLINE", " offline", "Online", "DEGRADED"])("reads %j as the status it spells", (status) => {
+    const { first, kinds } = read([statusRow({ status })]);
+    expect([first?.status, kinds]).toEqual([status.trim().toLowerCase(), []]);
+  });
+
+  it.each(["maintenance", "unknown", "UNKNOWN", "", "constructor"])(
     "keeps the status %j as unknown, and counts it",
     (status) => {
       const { first, kinds } = read([statusRow({ status })]);
@@ -92,7 +97,7 @@ describe("a reply of status/uptime", () => {
     },
   );
 
-  it.each([null, 5, "row", [], {}, statusRow({ recording_id: 5 }), statusRow({ recording_id: "" })])(
+  it.each([null, 5, "row", [], {}, statusRow({ recording_id: 5 }), statusRow({ recording_id: "" }), statusRow({ recording_id: "\ud800rec" })])(
     "is not complete with a row like %j, whose recording cannot be told",
     (row) => {
       const { readings, complete, unreadable } = read([statusRow(), row]);
