@@ -13,17 +13,22 @@ export function isAbsenceBelieved({ known, absent }: Presence): boolean {
   return absent <= MOST_RATIO * known && (absent <= FEW || absent <= MAX_ABSENT_RATIO * known);
 }
 
+/** Whether rows of one answer that name another location than before are; `absent` are those that do. */
+export function areMovesBelieved(moved: Presence): boolean {
+  return moved.absent <= A_FEW || isAbsenceBelieved(moved);
+}
+
 /**
  * Whether segments that hardly arrive are the recordings' own failure: where most of the fleet that is online lacks them,
  * it is the service's figures that are late. `absent` are those that lack them.
  */
 export function areSegmentsBelieved({ known, absent }: Presence): boolean {
-  return absent <= FEW_SILENT || absent <= MOST_RATIO * known;
+  return absent <= A_FEW || absent <= MOST_RATIO * known;
 }
 
 /** Below this ratio of segments a recording lacks them. */
 export const LACKS_SEGMENTS = 0.5;
-const FEW_SILENT = 2;
+const A_FEW = 2;
 
 /** The recordings of shards whose last sweep, or last reading of uptime, was good. */
 export function presenceOf(shards: readonly Attempt[]): Presence {

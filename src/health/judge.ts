@@ -4,7 +4,7 @@
  * keeps the previous state.
  */
 import type { Instant } from "../lib/clock.ts";
-import { isAbsenceBelieved } from "./absence.ts";
+import { areMovesBelieved, isAbsenceBelieved } from "./absence.ts";
 import type { SubjectKind } from "./alert.ts";
 import { applyRules, EVIDENCE_WAIT_MS, type EvaluationMoment, endAlerts } from "./apply-rules.ts";
 import { withCounts } from "./counts-evaluator.ts";
@@ -30,6 +30,14 @@ import {
   type ShardState,
   type StateHistory,
 } from "./shard-state.ts";
+
+/** A row that names another location than the one its recording is known at. */
+interface Strayed {
+  readonly place: number;
+  readonly previous: RecordingState;
+  readonly reading: Reading;
+  readonly locationId: string;
+}
 
 /** Evaluates one snapshot. `previous` is never changed; of two rows of one recording the first counts. */
 export function judgeShard(previous: ShardState, snapshot: StatusSnapshot, context: EvaluationContext): Evaluation {
@@ -58,6 +66,8 @@ class ShardEvaluation {
   readonly #next: NextRows;
   /** The place of a recording before, −1 where it is new. */
   readonly #placeOf: (id: string) => number;
+  /** Rows at another location than the known one: they wait for a row at that. */
+  readonly #strayed: Strayed[] = [];
   /** Recordings that do not belong to the shard, or not any more. */
   readonly #left = new Set<string>();
   readonly #out: Outcomes = { transitions: [], decisions: [] };
@@ -87,6 +97,7 @@ class ShardEvaluation {
   of({ readings, unreadable, complete, unread = NONE }: StatusSnapshot): Evaluation {
     this.#unread = unread;
     for (const reading of readings) this.#evaluateRow(reading);
+    this.#evaluateStrayed();
     for (const id of unreadable) this.#evaluateRow(unreadableRow(id));
     if (this.#dealtWith < this.#before.size) this.#evaluateMissing(complete, unread);
     const { now, maxGapMs } = this.#moment;
@@ -143,20 +154,46 @@ class ShardEvaluation {
       this.#left.add(id);
     } else if (locationId === undefined) {
       this.#decide(id, "no_location");
-    } else if (this.#isWatched(id, locationId)) {
+    } else if (previous && previous.locationId !== locationId) {
+      this.#strayed.push({ place, previous, reading, locationId });
+    } else {
+      this.#evaluateAt(locationId, place, previous, reading);
+    }
+  }
+
+  /** Evaluates the row at a location; a recording at one that is not watched leaves. */
+  #evaluateAt(locationId: string, place: number, previous: RecordingState | undefined, reading: Reading): void {
+    if (this.#isWatched(reading.recordingId, locationId)) {
       if (previous) this.#dealtWith++;
       if (previous?.locationId !== locationId) this.#hasChanged = true;
       this.#store(place, this.#present(previous, reading, locationId));
     } else if (previous) {
-      this.#leave(previous, this.#isElsewhere(id, locationId) ? "moved" : "no_longer_watched");
-    } else {
-      this.#left.add(id);
+      this.#leave(previous, this.#isElsewhere(previous.id, locationId) ? "moved" : "no_longer_watched");
+    } else this.#left.add(reading.recordingId);
+  }
+
+  /**
+   * Moves recordings to the location that their row names. Where many would move at once each needs the inventory to say
+   * the same; until then the reading counts at the known location.
+   */
+  #evaluateStrayed(): void {
+    const strayed = this.#strayed.filter(({ place, previous: { id } }) => !this.#next.has(place, id));
+    const ids = new Set(strayed.map(({ previous: { id } }) => id));
+    const isBelieved = areMovesBelieved({ known: this.#before.size, absent: ids.size });
+    for (const { place, previous, reading, locationId } of strayed) {
+      const { id } = previous;
+      if (this.#next.has(place, id) || this.#left.has(id)) continue;
+      const isProven = isBelieved || this.#context.inventory.recording(id)?.locationId === locationId;
+      const stays = !isProven && this.#isWatched(id, previous.locationId);
+      this.#evaluateAt(stays ? previous.locationId : locationId, place, previous, reading);
     }
   }
 
+  /** Where a row does not name its location, the inventory does if the shard has that one. */
   #locationOf(previous: RecordingState | undefined, { recordingId, locationId }: Reading): string | undefined {
-    if (previous && locationId === previous.locationId) return previous.locationId;
-    return locationId ?? previous?.locationId ?? this.#context.inventory.recording(recordingId)?.locationId;
+    if (locationId !== undefined) return locationId === previous?.locationId ? previous.locationId : locationId;
+    const known = this.#context.inventory.recording(recordingId)?.locationId;
+    return known !== undefined && this.#watched.has(known) ? known : (previous?.locationId ?? known);
   }
 
   #isWatched(id: string, locationId: string): boolean {
@@ -262,7 +299,7 @@ class ShardEvaluation {
       const state = this.#next.has(place, id) || this.#left.has(id) ? undefined : this.#before.at(place);
       if (!state) continue;
       const isUnread = unread.has(state.locationId);
-      const reason = this.#reasonToLeave(state, complete && !isUnread);
+      const reason = this.#reasonToLeave(state);
       if (reason) this.#leave(state, reason);
       else if (isUnread) this.#keep(place, state);
       else absent.push([place, state]);
@@ -299,11 +336,13 @@ class ShardEvaluation {
     return isAbsenceBelieved({ known, absent: others.absent + this.#absent });
   }
 
-  #reasonToLeave({ id, locationId }: RecordingState, isAbsent: boolean): "moved" | "no_longer_watched" | undefined {
+  /** A recording without a row has moved once another shard has it; until then it is absent. */
+  #reasonToLeave({ id, locationId }: RecordingState): "moved" | "no_longer_watched" | undefined {
+    if (this.#context.elsewhere?.has(id)) return "moved";
+    if (this.#isWatched(id, locationId)) return undefined;
     const known = this.#context.inventory.recording(id)?.locationId;
-    const isMoved = known !== undefined && this.#isElsewhere(id, known);
-    if (this.#isWatched(id, locationId)) return isAbsent && isMoved ? "moved" : undefined;
-    return isMoved || this.#isElsewhere(id, locationId) ? "moved" : "no_longer_watched";
+    const isMoved = this.#isElsewhere(id, known ?? locationId) || this.#isElsewhere(id, locationId);
+    return isMoved ? "moved" : "no_longer_watched";
   }
 
   /** At a location of another shard, which evaluates it from now on. */

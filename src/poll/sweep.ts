@@ -234,7 +234,8 @@ class Sweeper {
     }
     const { states } = Rows.of(before);
     const alerting = states.alerting().map((place) => states.ids[place] as string);
-    const elsewhere = await this.#elsewhere(shard, new Set([...ids, ...alerting]), { attempts, now });
+    const known = all ? before.recordings.keys() : alerting;
+    const elsewhere = await this.#elsewhere(shard, new Set([...ids, ...known]), { attempts, now });
     const here = named.filter(({ recordingId }) => !elsewhere.has(recordingId));
     await this.#noteMoves(shard, here);
     return elsewhere;

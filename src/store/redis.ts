@@ -68,7 +68,7 @@ export function loadScript(
  */
 function wellFormed(text: string): string {
   if (!text.includes("\\ud")) return text.toWellFormed();
-  return text.replace(/\\(?:ud[89a-f][0-9a-f]{2}|.)/g, (escape) => (escape.startsWith("\\ud") ? "\ufffd" : escape));
+  return text.replace(/\\(?:ud[89a-f][0-9a-f]{2}|.)/g, (found) => (found.startsWith("\\ud") ? "\ufffd" : found));
 }
 
 /** The replies of several commands in one round trip, in their order. Throws the first error among them. */

@@ -582,7 +582,7 @@ describe("alerts that end without recovering", () => {
     const story = new Story(offlineRule());
     story.sweep({ a: "offline", b: "offline" });
     story.excluded.add("b");
-    expect(story.sweep({ a: { status: "offline", locationId: "elsewhere" }, b: "offline" })).toEqual([
+    expect(story.sweep({ a: { status: "offline", locationId: "elsewhere" }, b: "offline" }).sort()).toEqual([
       `resolved ${KEY} no_longer_watched`,
       "resolved RecordingOffline/recording/b no_longer_watched",
     ]);

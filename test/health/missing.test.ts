@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { aRecordingState } from "../support/fixtures.ts";
 import { HOUR, INTERVAL, locationRule, MINUTE, missingRule, offlineRule, recording, Story } from "./shard-history.ts";
 
 const MISSING = "RecordingMissing/recording/a";
@@ -96,12 +97,12 @@ describe("leaving the fleet", () => {
     expect(story.state.recordings.has("a")).toBe(true);
   });
 
-  test("one the inventory knows at a listed location elsewhere has moved, and is not missing", () => {
+  test("one that another shard has is not missing; one that the inventory alone has elsewhere is", () => {
     const story = new Story(offlineRule(), missingRule());
     story.sweep({ a: "offline", b: "online" });
-    story.recordings.set("a", recording("a", { locationId: "L9" }));
-    story.recordings.set("b", recording("b", { locationId: "unlisted" }));
+    for (const id of ["a", "b"]) story.recordings.set(id, recording(id, { locationId: "L9" }));
     story.locations.set("L9", { id: "L9", name: undefined, timezone: undefined });
+    story.elsewhere = new Map([["a", aRecordingState("a", { locationId: "L9" })]]);
     expect(story.sweep({})).toEqual([
       "resolved RecordingOffline/recording/a no_longer_watched",
       "firing RecordingMissing/recording/b",
@@ -116,4 +117,18 @@ test("an absent recording without alerts still counts for its location while its
   expect(story.sweep({ b: "offline" })).toEqual([]);
   expect(story.sweepFor(2 * INTERVAL, { b: "offline" }), "a's reading is 90 s old").toEqual([]);
   expect(story.sweep({ b: "offline" }), "only one fresh: fewer than min_recordings").toEqual([]);
+});
+
+// Whether L2 is in the same shard or in another one is chance.
+test.each([
+  ["the same shard", ["L1", "L2"]],
+  ["another shard", ["L1"]],
+])("one that the Core API has at a location of %s now, and no answer lists, is missing", (_, locationIds) => {
+  const story = new Story(offlineRule({ forMs: 2 * MINUTE }), missingRule({ forMs: 10 * MINUTE }));
+  story.locationIds = locationIds;
+  for (const id of ["L1", "L2"]) story.locations.set(id, { id, name: undefined, timezone: undefined });
+  for (const id of ["a", "b", "c"]) story.recordings.set(id, recording(id, { locationId: "L1" }));
+  story.sweep({ a: "online", b: "online", c: "online" });
+  story.recordings.set("a", recording("a", { locationId: "L2" }));
+  expect(story.sweepFor(11 * MINUTE + INTERVAL, { b: "online", c: "online" })).toEqual([`firing ${MISSING}`]);
 });

@@ -6,7 +6,7 @@ import type { Location, Reading, Recording, StatusSnapshot } from "../../src/hea
 import { Rows } from "../../src/health/rows.ts";
 import type { Condition, Rule } from "../../src/health/rule.ts";
 import type { ScheduleState } from "../../src/health/schedule.ts";
-import type { ShardState } from "../../src/health/shard-state.ts";
+import type { RecordingState, ShardState } from "../../src/health/shard-state.ts";
 
 export const SECOND = 1_000;
 export const MINUTE = 60_000;
@@ -92,6 +92,8 @@ export class Story {
   excluded = new Set<string>();
   forgetAfterMs = 24 * HOUR;
   inSchedule = true;
+  /** Recordings that another shard has. */
+  elsewhere: ReadonlyMap<string, RecordingState> = new Map();
   isOutside = (_: string): boolean => !this.inSchedule;
   /** Whether no failure or start lies between two sweeps. */
   unbroken = false;
@@ -120,6 +122,7 @@ export class Story {
       locationIds: this.locationIds,
       isAssigned: (id) => this.locations.has(id),
       excluded: this.excluded,
+      elsewhere: this.elsewhere,
       uptime: (id, figure) => (String(figure).startsWith("arrived") ? undefined : this.uptimes.get(id)),
       inSchedule: (id) => !this.isOutside(id),
       scheduleOf: (id) => (this.inSchedule ? this.schedules.get(id) : "outside"),

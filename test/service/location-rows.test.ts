@@ -50,9 +50,5 @@ it("keeps no more of a name than anybody would read", () => {
 });
 
 it.each(["__proto__", "\ud800", "shop \udc00"])("takes no id like %j, which is no key or no text", (id) => {
-  expect(read([{ id }, id, leeds])).toEqual({
-    locations: [leeds],
-    dropped: 2,
-    kinds: ["bad_row", "bad_row"],
-  });
+  expect(read([{ id }, id, leeds])).toEqual({ locations: [leeds], dropped: 2, kinds: ["bad_row", "bad_row"] });
 });

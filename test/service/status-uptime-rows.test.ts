@@ -97,15 +97,21 @@ describe("a reply of status/uptime", () => {
     },
   );
 
-  it.each([null, 5, "row", [], {}, statusRow({ recording_id: 5 }), statusRow({ recording_id: "" }), statusRow({ recording_id: "\ud800rec" })])(
-    "is not complete with a row like %j, whose recording cannot be told",
-    (row) => {
-      const { readings, complete, unreadable } = read([statusRow(), row]);
-      expect(readings).toHaveLength(1);
-      expect(complete).toBe(false);
-      expect(unreadable).toEqual([]);
-    },
-  );
+  it.each([
+    null,
+    5,
+    "row",
+    [],
+    {},
+    statusRow({ recording_id: 5 }),
+    statusRow({ recording_id: "" }),
+    statusRow({ recording_id: "\ud800rec" }),
+  ])("is not complete with a row like %j, whose recording cannot be told", (row) => {
+    const { readings, complete, unreadable } = read([statusRow(), row]);
+    expect(readings).toHaveLength(1);
+    expect(complete).toBe(false);
+    expect(unreadable).toEqual([]);
+  });
 
   it("accepts ids of another shape and unknown fields", () => {
     const { first, kinds } = read([statusRow({ recording_id: "cam-1", location_id: "shop", more: { a: 1 } })]);

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { committer, fires, firing, T0, useTestStore } from "./fixtures.ts";
 import { describeWithRedis } from "../support/redis.ts";
+import { committer, fires, firing, T0, useTestStore } from "./fixtures.ts";
 
 describeWithRedis("a text with half of an emoji in it", () => {
   const testStore = useTestStore();
