@@ -25,7 +25,6 @@ import { createExposition } from "../metrics/exposition.ts";
 import type { FleetView } from "../metrics/fleet.ts";
 import { sloEvidence } from "../poll/slo-samples.ts";
 import { type Incident, toIncident } from "../store/incidents.ts";
-import { createQueries } from "./queries.ts";
 import type { Reloader } from "./reload.ts";
 import type { Runtime } from "./runtime.ts";
 import type { Setup } from "./setup.ts";
@@ -71,7 +70,6 @@ export function httpDeps(runtime: Runtime, reloader: Reloader, reload: HttpDeps[
     timeline: createTimeline(runtime),
     countsJudged: store.countVerdicts.refreshJudged,
     zones: store.zones.read,
-    query: createQueries({ clock, setup: () => reloader.current(), endpointsDown: () => endpointsDown(runtime) }),
     incidents: (since) => incidentsSince(runtime, reloader.current(), since),
     report: (request) => engine().report(request),
     errorBudgets: () => readBudgets(runtime, config().slos),

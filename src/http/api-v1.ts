@@ -10,7 +10,6 @@ import { listIncidents } from "./v1/incidents.ts";
 import { listLocations } from "./v1/locations.ts";
 import { openApiDocument } from "./v1/openapi.ts";
 import type { Operation } from "./v1/operation.ts";
-import { runServiceQuery } from "./v1/query.ts";
 import { listRecordings } from "./v1/recordings.ts";
 import { getReport } from "./v1/report.ts";
 import { revokeSessions } from "./v1/sessions.ts";
@@ -29,7 +28,6 @@ export const operations: readonly Operation[] = [
   note,
   listAudit,
   revokeSessions,
-  runServiceQuery,
 ];
 
 export function apiV1(app: FastifyInstance, deps: HttpDeps): void {

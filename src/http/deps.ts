@@ -14,8 +14,6 @@ import type { Clock, Instant } from "../lib/clock.ts";
 import type { Logger } from "../lib/log.ts";
 import type { AcceptedAlerts } from "../poll/external-alerts.ts";
 import type { UptimeReader } from "../poll/uptime-reader.ts";
-import type { QueryOptions, QueryRoute } from "../query/ask.ts";
-import type { QueryAnswer } from "../query/query.ts";
 import type { Report, ReportRequest } from "../report/report.ts";
 import type { Incident } from "../store/incidents.ts";
 import type { Store } from "../store/store.ts";
@@ -108,8 +106,6 @@ export interface HttpDeps extends AlertChanges {
   readonly countsJudged: Store["countVerdicts"]["refreshJudged"];
   /** Zones covered, by location id and recording id. */
   readonly zones: Store["zones"]["read"];
-  /** Figures of the service, requested now. Throws HttpError. */
-  query(route: QueryRoute, options: QueryOptions): Promise<QueryAnswer>;
   config(): ShownConfig;
   /** Loads the configuration file again; undefined where there is no file. */
   reload?: ((by: AuditOrigin) => Promise<ReloadResult>) | undefined;

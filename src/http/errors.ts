@@ -10,7 +10,6 @@ const STATUS = {
   not_found: 404,
   misdirected: 421,
   too_many_failures: 429,
-  too_many_queries: 429,
   busy: 503,
   unavailable: 503,
   too_large: 413,

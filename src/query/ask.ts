@@ -1,4 +1,4 @@
-/** The options of a query as people type them, checked before anything is requested. Command line and API share them. */
+/** The options of a query as people type them, checked before anything is requested. */
 import { IANAZone } from "luxon";
 import type { Instant } from "../lib/clock.ts";
 import { CodedError } from "../lib/errors.ts";

@@ -4,7 +4,6 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import type { FastifyInstance } from "fastify";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { operations } from "../../src/http/api-v1.ts";
-import { HttpError } from "../../src/http/errors.ts";
 import { openApiDocument } from "../../src/http/v1/openapi.ts";
 import { noLoss } from "../../src/report/tally.ts";
 import { StoreError } from "../../src/store/errors.ts";
@@ -68,10 +67,6 @@ const start = () =>
     acknowledge: async (fingerprint) => (fingerprint === "0".repeat(16) ? { outcome: "not_firing" } : ackDone),
     withdraw: async (fingerprint) => (fingerprint === "0".repeat(16) ? { outcome: "not_acknowledged" } : ackDone),
     note: async () => ({ outcome: "too_many_notes" }),
-    query: async (route) => {
-      if (route === "status") throw new HttpError("too_many_queries", "Other queries are running.", undefined, 5);
-      return { columns: ["entries"], items: [{ entries: null }], units: {}, dropped: 0 };
-    },
   });
 
 test("the document is served, and is OpenAPI", async () => {
@@ -103,10 +98,6 @@ const asked = [
   ["get", "/api/v1/audit", "/api/v1/audit?person=dana", 200],
   ["get", "/api/v1/audit", "/api/v1/audit?action=nothing", 400],
   ["post", "/api/v1/sessions/revoke", "/api/v1/sessions/revoke", 400],
-  ["get", "/api/v1/query/{route}", "/api/v1/query/entries?by=age&by=role&location=a", 200],
-  ["get", "/api/v1/query/{route}", "/api/v1/query/entries?colour=red", 400],
-  ["get", "/api/v1/query/{route}", "/api/v1/query/sales", 404],
-  ["get", "/api/v1/query/{route}", "/api/v1/query/status", 429],
 ] as const;
 
 describe("what is answered", () => {

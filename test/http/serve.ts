@@ -124,7 +124,6 @@ export function usualDeps(differing: Differing = {}): HttpDeps {
     timeline: async () => [],
     countsJudged: async () => ({ at: 0, rules: {}, hours: [] }),
     zones: async () => new Map(),
-    query: async () => ({ columns: [], items: [], units: {}, dropped: 0 }),
     config: () => shownConfig(),
     metrics: { expose: () => ({ contentType: "text/plain", body: textOf("up 1\n") }) },
     limits: { closeMs: 200, readyMs: 50 },

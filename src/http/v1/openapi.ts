@@ -9,7 +9,6 @@ const ERRORS = {
   401: "A token is needed.",
   403: "The token lacks the scope, or no token has it.",
   404: "Not found.",
-  429: "Too many queries; try again after the seconds in Retry-After.",
   503: "lenswatch cannot reach a dependency of this answer; try again.",
 } as const;
 
@@ -43,7 +42,6 @@ function describe({ id, path, summary, query, body, answer, scope = "read" }: Op
   const problem = json({ $ref: "#/components/schemas/Problem" });
   const errors = Object.entries(ERRORS)
     .filter(([status]) => (status !== "403" || isChange) && (status !== "404" || path.includes("{")))
-    .filter(([status]) => status !== "429" || path.includes("/query/"))
     .map(([status, description]) => [status, { description, content: problem }] as const);
   return {
     operationId: id,

@@ -110,12 +110,12 @@ const RETRY_AFTER_S = 5;
 
 /** Throws HttpError. What is late is made all the same, and kept for the next request. */
 export async function reportInTime(deps: Pick<HttpDeps, "report" | "clock" | "limits">, query: ReportQuery) {
-  const refused = (why: string, code: "busy" | "too_many_queries") =>
-    new HttpError(code, `${why}: ask again in ${RETRY_AFTER_S} s.`, undefined, RETRY_AFTER_S);
+  const refused = (why: string) =>
+    new HttpError("busy", `${why}: ask again in ${RETRY_AFTER_S} s.`, undefined, RETRY_AFTER_S);
   const report = deps.report(requestOf(query, deps.clock.now()));
-  if (!report) throw refused("Other reports are being made", "too_many_queries");
+  if (!report) throw refused("Other reports are being made");
   const mostMs = limitsOf(deps).answerMs * 0.9;
-  return await withDeadline(report, mostMs, () => refused("The report of so many recordings takes longer", "busy"));
+  return await withDeadline(report, mostMs, () => refused("The report of so many recordings takes longer"));
 }
 
 /** What is asked for, until the last full minute at most, so that its pages are of one report. Throws HttpError `bad_query`. */
