@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { Reading, StatusSnapshot } from "../../src/health/recording.ts";
 import { createAskStatus } from "../../src/poll/shard-status.ts";
+import { ServiceError } from "../../src/service/errors.ts";
 import { locationRule, missingRule, offlineRule, plain, reading, Story } from "../health/shard-history.ts";
 
 type Fleet = Readonly<Record<string, readonly Reading[]>>;
@@ -123,4 +124,68 @@ it("a shard that is too large for its answer is read at the first sweep after th
   await expect(createAskStatus({ statusUptime }, 12)(LOCATIONS)).rejects.toThrow("No answer.");
   const { snapshot, error } = await createAskStatus({ statusUptime }, 5)(LOCATIONS);
   expect([snapshot.readings.length, error]).toEqual([24, undefined]);
+});
+
+const FIFTY = Array.from({ length: 50 }, (_, i) => `loc-${i}`);
+const refused = new ServiceError("bad_request", "answered 404");
+const late = new ServiceError("timeout", "got no reply within 20 s");
+
+/** How many of the 50 locations are left unread by each of so many sweeps. */
+async function unreadOf(isBroken: (entities: readonly string[]) => boolean, error: Error, sweeps: number) {
+  const sizes: number[][] = [];
+  let current: number[] = [];
+  const statusUptime = async ({ entities }: { entities: readonly string[] }): Promise<StatusSnapshot> => {
+    current.push(entities.length);
+    if (isBroken(entities)) throw error;
+    return { readings: [], unreadable: [], complete: true };
+  };
+  const ask = createAskStatus({ statusUptime }, 50);
+  const unread: number[] = [];
+  for (let i = 0; i < sweeps; i++) {
+    unread.push(
+      await ask(FIFTY).then(
+        ({ snapshot }) => snapshot.unread?.size ?? 0,
+        () => 50,
+      ),
+    );
+    sizes.push(current.toSorted((a, b) => a - b));
+    current = [];
+  }
+  return { unread, sizes };
+}
+
+it.each([
+  ["refuses", refused, 8],
+  ["lets time out", late, 12],
+])(
+  "a location that the service %s leaves the others of its request readable, alone for good",
+  async (_, error, after) => {
+    const { unread, sizes } = await unreadOf((ids) => ids.includes("loc-17"), error, 400);
+    expect(unread.slice(after).every((count) => count === 1)).toBe(true);
+    expect(sizes.at(-1)).toEqual([1, 17, 32]);
+  },
+);
+
+it("several locations that the service refuses end alone, wherever they are", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.uniqueArray(fc.constantFrom(...FIFTY), { minLength: 1, maxLength: 5 }), async (broken) => {
+      const { unread } = await unreadOf((ids) => ids.some((id) => broken.includes(id)), refused, 20);
+      expect(unread.at(-1)).toBe(broken.length);
+    }),
+    { numRuns: 40 },
+  );
+});
+
+it("a service that gives up on large requests is asked for smaller ones, and now and then for larger ones", async () => {
+  const { unread, sizes } = await unreadOf((ids) => ids.length > 30, late, 100);
+  expect(unread.slice(5).filter((count) => count > 0).length).toBeLessThanOrEqual(5);
+  expect(sizes.at(-1)).toEqual([25, 25]);
+});
+
+it("an outage of the service leaves requests of an eighth at least, and whole ones once it is over for a while", async () => {
+  const { sizes } = await unreadOf(() => true, late, 20);
+  expect(sizes.flat().every((size) => size >= 6)).toBe(true);
+  let sweeps = 0;
+  const after = await unreadOf(() => ++sweeps <= 20, late, 200);
+  expect(after.sizes.at(-1)).toEqual([50]);
 });
