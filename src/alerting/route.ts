@@ -1,6 +1,7 @@
 /** The routing tree as loaded, Alertmanager's: every option inherited, and where an alert goes in it. Pure. */
 import { hash } from "node:crypto";
 import type { Alert, Labels } from "../health/alert.ts";
+import { isOfLenswatch } from "./attention.ts";
 import { quoteGo } from "./go-string.ts";
 import { matchesAll } from "./matcher.ts";
 import type { RouteTimes } from "./time-interval.ts";
@@ -109,7 +110,7 @@ export function routesFor(route: Route, labels: Labels): Route[] {
 
 /** The route a group belongs to; undefined where the configuration no longer has it. */
 export function groupRoute(root: Route, group: Group): Route | undefined {
-  if (groupOf(root, group.labels).id === group.id) return root;
+  if ([false, true].some((isOwn) => groupBy(root, group.labels, isOwn).id === group.id)) return root;
   for (const child of root.routes) {
     const found = groupRoute(child, group);
     if (found) return found;
@@ -117,9 +118,19 @@ export function groupRoute(root: Route, group: Group): Route | undefined {
   return undefined;
 }
 
-/** The group of an alert at a route. Labels it does not have are left out, as Alertmanager does. */
-export function groupOf(route: Pick<Route, "key" | "groupBy">, labels: Labels): Group {
-  const names = (route.groupBy === "..." ? Object.keys(labels) : [...new Set(route.groupBy)]).sort();
+type Grouping = Pick<Route, "key" | "groupBy">;
+
+/**
+ * The group of an alert at a route. Labels it does not have are left out, as Alertmanager does. An alert about lenswatch
+ * or the service is grouped by its alertname as well, so that it is never in a message about recordings.
+ */
+export function groupOf(route: Grouping, alert: Pick<Alert, "labels" | "subject">): Group {
+  return groupBy(route, alert.labels, isOfLenswatch(alert));
+}
+
+function groupBy(route: Grouping, labels: Labels, isOwn: boolean): Group {
+  const own = isOwn ? ["alertname"] : [];
+  const names = [...new Set(route.groupBy === "..." ? Object.keys(labels) : [...route.groupBy, ...own])].sort();
   const grouped = names.flatMap((name): [string, string][] => {
     const value = Object.hasOwn(labels, name) ? labels[name] : undefined;
     return value ? [[name, value]] : [];
@@ -149,7 +160,7 @@ export function destinationsOf(
 ): Destination[] {
   const destinations = new Map<string, Destination>();
   for (const matched of routesFor(route, alert.labels)) {
-    const group = groupOf(matched, alert.labels);
+    const group = groupOf(matched, alert);
     for (const integration of integrations) {
       const { id, receiver, endpoint } = integration;
       const failing =
@@ -157,17 +168,21 @@ export function destinationsOf(
       const afterMs = sendsAfter(matched, receiver);
       if (afterMs === undefined || failing) continue;
       const key = `${id}\n${group.id}`;
-      const to = toDestination(integration, group, matched);
+      const to = toDestination(
+        integration,
+        group,
+        isOfLenswatch(alert) ? { ...matched, stormGroups: undefined } : matched,
+      );
       if (!destinations.has(key)) destinations.set(key, afterMs === 0 ? to : { ...to, escalateAfterMs: afterMs });
     }
   }
   return [...destinations.values()];
 }
 
-/** Whether alerts with these labels belong to that group of the receiver. */
-export function isRoutedTo(labels: Labels, root: Route, receiver: string, groupId: string): boolean {
-  const isHere = (route: Route) => sendsAfter(route, receiver) !== undefined && groupOf(route, labels).id === groupId;
-  return routesFor(root, labels).some(isHere);
+/** Whether the alert belongs to that group of the receiver. */
+export function isRoutedTo(alert: Pick<Alert, "labels" | "subject">, root: Route, receiver: string, groupId: string) {
+  const isHere = (route: Route) => sendsAfter(route, receiver) !== undefined && groupOf(route, alert).id === groupId;
+  return routesFor(root, alert.labels).some(isHere);
 }
 
 /** How long a route's alerts have to be unattended before they are sent to the receiver, ms; undefined: never are. */

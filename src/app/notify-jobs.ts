@@ -26,7 +26,7 @@ export function createNotifyJobs(context: JobContext) {
     ...deliveryOf(context),
     stormMs: context.statusIntervalMs,
     suppressions: suppression.ofGroups,
-    isRouted: (labels, { receiver }, group) => isRoutedTo(labels, config.route, receiver, group),
+    isRouted: (alert, { receiver }, group) => isRoutedTo(alert, config.route, receiver, group),
     annotate: createAnnotate(context, context),
     causes: createCauses({ ...context, suppressed }),
   });

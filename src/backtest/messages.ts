@@ -147,7 +147,7 @@ function take(replay: ReceiverReplay, { kind, alert }: Transition, now: Instant)
 function addToGroups({ receiver, setup, groups, groupsOf }: ReceiverReplay, alert: Alert, now: Instant): void {
   for (const route of routesFor(setup.route, alert.labels)) {
     if (route.receiver !== receiver.name) continue;
-    const { id } = groupOf(route, alert.labels);
+    const { id } = groupOf(route, alert);
     const known = groups.get(id);
     const group = known && !isExpired(known, now) ? known : newGroup(id, route);
     groups.set(id, group);

@@ -11,7 +11,7 @@ import type { NotifiedAlert, NotifyErrorCode, NotifyReason, Suppressions } from 
 import { needsResend } from "../alerting/resend.ts";
 import type { Integration } from "../alerting/route.ts";
 import { decideStorm } from "../alerting/storm.ts";
-import type { Labels } from "../health/alert.ts";
+import type { Alert } from "../health/alert.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
@@ -55,8 +55,8 @@ export interface DeliverDeps {
   readonly causes?: Causes;
   /** Whether a group is notified of, and why; by default `decideByGroup` or, for programs, `needsResend`. */
   readonly decide?: (view: GroupView & Claimed) => GroupDecision;
-  /** Whether alerts with these labels belong to the group of the integration now; by default all do. */
-  readonly isRouted?: (labels: Labels, integration: Integration, group: string) => boolean;
+  /** Whether the alert belongs to the group of the integration now; by default each does. */
+  readonly isRouted?: (alert: Alert, integration: Integration, group: string) => boolean;
   /** Reads the error that a channel threw. */
   toRefusal(thrown: unknown): NotifyRefusal;
   wake(due: ReadonlyMap<string, Instant>): Promise<void>;
@@ -190,7 +190,7 @@ async function decide({ deps, integration }: DeliveryRun, claims: readonly Recov
     const claim: ClaimedGroup = { ...group, suppressions: suppressions?.[i] };
     const view = { ...claim, now, sendResolved: integration.sendResolved };
     const decided = view.newsAt === undefined ? decideOne(view) : waitForNews(view.newsAt);
-    const decision = routedReminder(decided, ({ labels }) => isRouted(labels, integration, claim.group));
+    const decision = routedReminder(decided, (alert) => isRouted(alert, integration, claim.group));
     return { claim, decision: withUpdate(decision, view, integration) };
   });
   return { now, decided };

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { parseMatchers } from "../../src/alerting/matcher.ts";
-import { groupOf, type Route, routesFor } from "../../src/alerting/route.ts";
+import { groupOf, groupRoute, type Route, routesFor } from "../../src/alerting/route.ts";
+import type { Alert } from "../../src/health/alert.ts";
 
 function route(receiver: string, matchers: string, more: Partial<Route> = {}): Route {
   return {
@@ -49,10 +50,12 @@ describe("routes", () => {
   });
 });
 
+const camera = (labels: Record<string, string>) => ({ labels, subject: { kind: "recording", id: "a" } as const });
+
 describe("groups", () => {
   const labels = { alertname: "A", location_id: "L1", recording_id: "a" };
   const group = (groupBy: Route["groupBy"], some: Record<string, string> = labels) =>
-    groupOf(route("ops", "", { groupBy }), some);
+    groupOf(route("ops", "", { groupBy }), camera(some));
 
   test("share the labels grouped by; the others do not matter", () => {
     expect(group(["location_id"]).labels).toEqual({ location_id: "L1" });
@@ -75,7 +78,7 @@ describe("groups", () => {
   });
 
   test("of different routes are different, also with the same labels", () => {
-    expect(groupOf(route("a", ""), labels).id).not.toBe(groupOf(route("b", ""), labels).id);
+    expect(groupOf(route("a", ""), camera(labels)).id).not.toBe(groupOf(route("b", ""), camera(labels)).id);
   });
 
   test("cannot be forged by a label's text", () => {
@@ -83,8 +86,33 @@ describe("groups", () => {
     expect(forged.id).not.toBe(group("...", { a: "1", b: "2" }).id);
   });
 
+  const whole = [[], "...", ["location_id"], ["alertname"], ["severity"], ["camera_server", "severity"]] as const;
+  test.each(whole.map((groupBy) => [groupBy]))(
+    "by %j have alerts about the service and notifications apart",
+    (groupBy) => {
+      const root = route("root", "", { groupBy: [], routes: [route("ops", "", { groupBy })] });
+      const [child = root] = root.routes;
+      const of = (kind: Alert["subject"]["kind"], alertname: string) =>
+        groupOf(child, { labels: { alertname, severity: "critical" }, subject: { kind, id: "x" } });
+      const own = [
+        of("service", "ServiceUnreachable"),
+        of("service", "ServicePartlyUnreachable"),
+        of("integration", "NotificationsFailing"),
+      ];
+      const others = [
+        of("group", "CameraServerOffline"),
+        of("external", "DiskFull"),
+        of("recording", "RecordingOffline"),
+      ];
+      const fleet = new Set(others.map(({ id }) => id));
+      expect(own.filter(({ id }) => fleet.has(id))).toEqual([]);
+      expect(new Set(own.map(({ id }) => id)).size).toBe(3);
+      for (const group of [...own, ...others]) expect(groupRoute(root, group)).toBe(child);
+    },
+  );
+
   test("have an id that is the same in every process", () => {
     expect(group(["location_id"]).id).toMatch(/^[0-9a-f]{16}$/);
-    expect(group(["location_id"]).id).toBe(groupOf({ key: "{}/ops", groupBy: ["location_id"] }, labels).id);
+    expect(group(["location_id"]).id).toBe(groupOf({ key: "{}/ops", groupBy: ["location_id"] }, camera(labels)).id);
   });
 });

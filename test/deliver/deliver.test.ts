@@ -125,7 +125,7 @@ function stage(script: Script) {
     externalUrl: "https://watch.example.com",
     stormMs: 30 * SECOND,
     ...(script.annotate ? { annotate: script.annotate } : {}),
-    isRouted: ({ recording_id }) => !script.routedElsewhere?.includes(recording_id ?? ""),
+    isRouted: ({ labels: { recording_id } }) => !script.routedElsewhere?.includes(recording_id ?? ""),
     toRefusal: (thrown) => thrown as NotifyRefusal,
     wake: async (due) => void calls.push(["wake", Object.fromEntries(due)]),
     notified: (_who, reason, latency) => void calls.push(["notified", reason, latency]),

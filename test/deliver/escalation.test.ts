@@ -138,7 +138,7 @@ class World {
       externalUrl: undefined,
       stormMs: 30_000,
       suppressions: ofGroups,
-      isRouted: (labels, { receiver }, group) => isRoutedTo(labels, this.route, receiver, group),
+      isRouted: (alert, { receiver }, group) => isRoutedTo(alert, this.route, receiver, group),
       toRefusal: () => ({ code: "network", retryAfterMs: undefined, scope: "endpoint", message: "no" }),
       wake: async () => {},
       notified() {},

@@ -187,7 +187,7 @@ export class Lab {
       externalUrl: "https://lw.test",
       stormMs: 30_000,
       suppressions: this.suppression().ofGroups,
-      isRouted: (labels, { receiver }, group) => isRoutedTo(labels, this.route, receiver, group),
+      isRouted: (alert, { receiver }, group) => isRoutedTo(alert, this.route, receiver, group),
       toRefusal: (thrown) => thrown as NotifyRefusal,
       wake: async () => {},
       notified() {},

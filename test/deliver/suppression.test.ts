@@ -69,7 +69,7 @@ function suppressions(
 }
 
 const claimOf = (alerts: readonly Alert[], of: Route = rootRoute): Claimed => {
-  const group = groupOf(of, alerts[0]?.labels ?? {});
+  const group = groupOf(of, alerts[0] ?? firing("a", T0));
   return {
     kind: "group",
     group: group.id,

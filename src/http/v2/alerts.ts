@@ -192,7 +192,7 @@ function addToGroups(
     const mute = muteOf(route, now);
     const mutedBy = mute ? [mute.by] : [];
     if ((mute && !query.muted) || !isAlertWanted(active, query, mutedBy)) continue;
-    const { id, labels } = groupOf(route, active.alert.labels);
+    const { id, labels } = groupOf(route, active.alert);
     const known = groups.get(id);
     if (known) known.members.push(active);
     else groups.set(id, { labels, receiver: route.receiver, mutedBy, members: [active] });
