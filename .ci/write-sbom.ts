@@ -1,28 +1,88 @@
-/**
- * Prints what an installation holds as CycloneDX JSON: `npm sbom` of the lock file without what is for development. By
- * itself, `npm sbom --omit dev` leaves out packages that are for development too, such as yaml.
- */
-import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+/** Prints what an installation holds as CycloneDX JSON: the packages of the lock file without what is for development. */
+import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+
+interface Locked {
+  readonly name?: string;
+  readonly version: string;
+  readonly integrity?: string;
+  readonly license?: string;
+  readonly dev?: true;
+  readonly devOptional?: true;
+  readonly optional?: true;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
+}
 
 const root = resolve(import.meta.dirname, "..");
-const temporary = mkdtempSync(join(tmpdir(), "lenswatch-sbom-"));
-const read = (file: string) => JSON.parse(readFileSync(join(root, file), "utf8"));
+const { packages } = JSON.parse(readFileSync(resolve(root, "package-lock.json"), "utf8")) as {
+  packages: Readonly<Record<string, Locked>>;
+};
+const installed = Object.entries(packages).filter(([path, { dev }]) => path !== "" && !dev);
 
-try {
-  // npm takes the product's name from the directory.
-  const dir = join(temporary, "lenswatch");
-  mkdirSync(dir);
-  const { devDependencies: _, ...manifest } = read("package.json");
-  const lock = read("package-lock.json") as { packages: Record<string, { dev?: true; devDependencies?: unknown }> };
-  const installed = Object.entries(lock.packages).filter(([, { dev }]) => !dev);
-  const packages = Object.fromEntries(installed.map(([path, { devDependencies: _, ...one }]) => [path, one]));
-  writeFileSync(join(dir, "package.json"), JSON.stringify(manifest));
-  writeFileSync(join(dir, "package-lock.json"), JSON.stringify({ ...lock, packages }));
-  const args = ["sbom", "--sbom-format", "cyclonedx", "--sbom-type", "application", "--package-lock-only"];
-  execFileSync("npm", args, { cwd: dir, stdio: ["ignore", "inherit", "inherit"] });
-} finally {
-  rmSync(temporary, { recursive: true });
+const nameOf = (path: string, { name }: Locked) => name ?? path.replace(/^.*node_modules\//, "");
+const refOf = (path: string, locked: Locked) => `${nameOf(path, locked)}@${locked.version}`;
+const purlOf = (ref: string) => `pkg:npm/${ref.replace(/^@/, "%40")}`;
+
+/** The package that Node finds by that name in the one at the path: below it, else beside it, and so on upwards. */
+function refFrom(path: string, name: string): string[] {
+  const below = path === "" ? `node_modules/${name}` : `${path}/node_modules/${name}`;
+  const found = packages[below];
+  if (found && !found.dev) return [refOf(below, found)];
+  return path === "" ? [] : refFrom(path.slice(0, Math.max(0, path.lastIndexOf("/node_modules/"))), name);
 }
+
+function licensesOf(license: string | undefined): object[] {
+  if (license === undefined) return [];
+  return [/[ (]/.test(license) ? { expression: license } : { license: { id: license } }];
+}
+
+function component(path: string, locked: Locked): object {
+  const ref = refOf(path, locked);
+  const [, hash = ""] = /^sha512-(.+)$/.exec(locked.integrity ?? "") ?? [];
+  return {
+    "bom-ref": ref,
+    type: "library",
+    name: nameOf(path, locked),
+    version: locked.version,
+    scope: locked.optional || locked.devOptional ? "optional" : "required",
+    purl: purlOf(ref),
+    hashes: [{ alg: "SHA-512", content: Buffer.from(hash, "base64").toString("hex") }],
+    licenses: licensesOf(locked.license),
+  };
+}
+
+function dependenciesOf(path: string, locked: Locked): [string, object] {
+  const names = Object.keys({ ...locked.dependencies, ...locked.optionalDependencies, ...locked.peerDependencies });
+  const dependsOn = [...new Set(names.flatMap((name) => refFrom(path, name)))].sort();
+  return [refOf(path, locked), { ref: refOf(path, locked), dependsOn }];
+}
+
+const product = packages[""];
+if (!product) throw new Error("package-lock.json names no product");
+const self = refOf("", product);
+const sbom = {
+  $schema: "http://cyclonedx.org/schema/bom-1.5.schema.json",
+  bomFormat: "CycloneDX",
+  specVersion: "1.5",
+  serialNumber: `urn:uuid:${randomUUID()}`,
+  version: 1,
+  metadata: {
+    timestamp: new Date().toISOString(),
+    lifecycles: [{ phase: "pre-build" }],
+    component: {
+      "bom-ref": self,
+      type: "application",
+      name: nameOf("", product),
+      version: product.version,
+      purl: purlOf(self),
+      licenses: licensesOf(product.license),
+    },
+  },
+  // One package may be installed in several places.
+  components: [...new Map(installed.map(([path, locked]) => [refOf(path, locked), component(path, locked)])).values()],
+  dependencies: [...new Map([dependenciesOf("", product), ...installed.map((one) => dependenciesOf(...one))]).values()],
+};
+process.stdout.write(`${JSON.stringify(sbom, null, 2)}\n`);
