@@ -190,19 +190,14 @@ describeWithRedis("several replicas on one Redis", () => {
     });
     await watch.join();
     await until("the second has its share", () => used.size === 2 && used.values().every(({ size }) => size >= 3 * 6));
-    await until("the first has left it", () => {
-      const before = [...used.values()].map(({ size }) => size);
-      for (const keys of used.values()) keys.clear();
-      return before.every((size) => size > 0 && size <= 3 * 6);
-    });
-    for (const keys of used.values()) keys.clear();
-    await until("each shard is swept and has its uptime read, again and again", () => {
+    // On a machine under load a replica can be late enough for the other to sweep a shard of its own meanwhile.
+    await until("each shard is swept and has its uptime read, again and again, by one of them", () => {
       const often = [...used.values()].flatMap((keys) => [...keys].filter(([, times]) => times > 3));
-      return new Set(often.map(([key]) => key)).size === 3 * 12;
+      if (new Set(often.map(([key]) => key)).size < 3 * 12) return false;
+      const [first = new Set(), second = new Set()] = [...used.values()].map((keys) => new Set(keys.keys()));
+      for (const keys of used.values()) keys.clear();
+      return first.size === 3 * 6 && second.size === 3 * 6 && first.isDisjointFrom(second);
     });
-    const [first = new Set(), second = new Set()] = [...used.values()].map((keys) => new Set(keys.keys()));
-    expect([first.size, second.size]).toEqual([3 * 6, 3 * 6]);
-    expect(first.intersection(second)).toEqual(new Set());
   });
 
   it.concurrent("as processes: one on a machine whose clock is ahead has the time of Redis from its first sweep on", async () => {

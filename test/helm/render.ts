@@ -8,7 +8,7 @@ import { chart } from "../../.ci/config-schema.ts";
 // .ci/go-tools puts its tools there.
 const env = { ...process.env, PATH: `${resolve(import.meta.dirname, "../../.cache/bin")}:${process.env.PATH}` };
 /** Named, since a helm built without release flags takes Kubernetes for 1.20. */
-const kube = ["--kube-version", "1.34.0"];
+export const kube = ["--kube-version", "1.34.0"];
 export const helm = async (...args: string[]) => (await promisify(execFile)("helm", args, { env })).stdout;
 const valuesFile = (values: string) => `${chart}/ci/${values}-values.yaml`;
 

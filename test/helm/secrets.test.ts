@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { chart } from "../../.ci/config-schema.ts";
 import { findRedisServer } from "../../src/redis-embedded/launch.ts";
 import { temporaryDirectory } from "../support/directory.ts";
-import { at, find, helm, lacks, type Manifest, manifestsIn, render } from "./render.ts";
+import { at, find, helm, kube, lacks, type Manifest, manifestsIn, render } from "./render.ts";
 
 const missing = lacks("helm", "version");
 const redisServer = await findRedisServer(process.env);
@@ -169,12 +169,14 @@ async function startCluster() {
   });
   await once(server.listen(0, "127.0.0.1"), "listening");
   const api = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const flags = ["--namespace", "cameras", "--dry-run=server", "--disable-openapi-validation", "--kube-apiserver", api];
+  // Helm 3 asks this server for the Secrets only, not for its version.
+  const lookUp = ["--dry-run=server", "--disable-openapi-validation", "--kube-apiserver", api, ...kube];
   return {
     /** The manifests where those Secrets are there already. */
     upgrade(there: Secrets): Promise<string> {
       secrets = there;
-      return helm("template", "watch", chart, "--values", `${chart}/ci/small-values.yaml`, ...flags);
+      const values = ["--namespace", "cameras", "--values", `${chart}/ci/small-values.yaml`];
+      return helm("template", "watch", chart, ...values, ...lookUp);
     },
     close: () => server.close(),
   };
