@@ -4,7 +4,7 @@ import type { CountsLookup } from "../health/counts.ts";
 import type { Recording, RecordingUptime, UptimeBucket } from "../health/recording.ts";
 import { recordingEvaluator } from "../health/recording-evaluator.ts";
 import type { RecordingState } from "../health/shard-state.ts";
-import { bucketLengthMs, type Figure, settledBefore, windowUptime } from "../health/uptime.ts";
+import { bucketLengthMs, type Figure, reachMs, scheduledShare, settledBefore, windowUptime } from "../health/uptime.ts";
 import type { Instant } from "../lib/clock.ts";
 import { changesBySweep, replayRules, type SteadySpan } from "./replay.ts";
 import { type ReplayContext, tickBefore, tickFrom, type UptimeWindow } from "./setup.ts";
@@ -109,12 +109,13 @@ function figuresAtSweeps(
   const { span, lengthMs, statusIntervalMs } = options;
   const figures: UptimeFigure[] = [];
   const last = tickBefore(span.to, statusIntervalMs);
+  const scheduled = scheduledShare(buckets);
   const startOf = (i: number) => buckets[i]?.startAt ?? Number.POSITIVE_INFINITY;
   let [first, end] = [0, 0];
   for (const now of windowChanges(buckets, overMs, options)) {
-    while (startOf(first) < now - overMs) first++;
+    while (startOf(first) < now - reachMs(overMs, lengthMs)) first++;
     while (startOf(end) < settledBefore(now, lengthMs)) end++;
-    const ratio = windowUptime(buckets, { now, overMs, lengthMs, first, end });
+    const ratio = windowUptime(buckets, { now, overMs, lengthMs, scheduled, first, end });
     const at = tickFrom(Math.max(now, span.from), statusIntervalMs);
     if (at > last) break;
     const before = figures.at(-1);
@@ -140,7 +141,7 @@ function windowChanges(
 ): ReadonlySet<Instant> {
   const opening = tickBefore(span.from + 1, uptimeIntervalMs);
   const settlingMs = span.from - settledBefore(span.from, lengthMs);
-  const changes = [settlingMs, overMs].flatMap((afterMs) =>
+  const changes = [settlingMs, reachMs(overMs, lengthMs)].flatMap((afterMs) =>
     buckets.map(({ startAt }) => tickFrom(startAt + afterMs + 1, uptimeIntervalMs)),
   );
   return new Set([opening, ...changes.filter((at) => at > opening && at < span.to).sort((a, b) => a - b)]);

@@ -2,10 +2,11 @@
  * When a recording is meant to upload. The service tells it only for past buckets: the hours of the week are learned
  * from those, in the recording's own zone. What is not known counts as within the schedule: a guess suppresses nothing.
  */
-import type { Instant } from "../lib/clock.ts";
+import { HOUR_MS, type Instant } from "../lib/clock.ts";
+import type { Interval } from "../lib/intervals.ts";
 import type { LocalHour } from "../lib/local-hours.ts";
 import type { UptimeBucket } from "./recording.ts";
-import { SETTLING_MS } from "./uptime.ts";
+import { bucketLengthMs, SETTLING_MS } from "./uptime.ts";
 
 const HOURS = 168;
 /** Weeks stored of an hour, the newest weighing four times the oldest. */
@@ -34,31 +35,39 @@ export interface KnownSchedule {
   readonly timezone: string;
   /** `1` within, `0` outside, `?` unknown, for each hour from Monday 00:00 on. */
   readonly hours: string;
-  /** The newest bucket of the service: for its time it goes before what was learned. */
-  readonly current: { readonly from: Instant; readonly to: Instant; readonly withinSchedule: boolean } | undefined;
+  /** The service's own buckets around now, oldest first: for their time they go before what was learned. */
+  readonly served: readonly ServedTime[];
+}
+
+interface ServedTime extends Interval {
+  readonly withinSchedule: boolean;
 }
 
 type HourAt = (at: Instant) => LocalHour;
 
-/** Learns from buckets, oldest first; each hour that is over counts once. */
+/** Learns from buckets of this length, oldest first; each hour that is over counts once. */
 export function learnSchedule(
   known: LearnedSchedule | undefined,
   buckets: readonly UptimeBucket[],
   now: Instant,
   hourAt: HourAt,
+  lengthMs = bucketLengthMs(buckets),
 ): LearnedSchedule | undefined {
   // An hour is learned once the service has had the time to report it.
   const unfinished = hourAt(now - SETTLING_MS).slot;
-  let last = known ? hourAt(known.until).slot : 0;
+  const restMs = Math.max(0, lengthMs - HOUR_MS);
+  let last = known ? hourAt(known.until + restMs).slot : 0;
   let until = known?.until ?? 0;
   const seen = new Map<number, { ofWeek: number; within: boolean }>();
   for (const { startAt, withinSchedule } of buckets) {
-    const { ofWeek, slot } = hourAt(startAt);
-    if (startAt <= until || slot >= unfinished) continue;
+    if (startAt <= until || hourAt(startAt + restMs).slot >= unfinished) continue;
     until = startAt;
-    if (slot <= last && !seen.has(slot)) continue;
-    last = Math.max(last, slot);
-    seen.set(slot, { ofWeek, within: withinSchedule || (seen.get(slot)?.within ?? false) });
+    for (let at = startAt; at <= startAt + restMs; at += HOUR_MS) {
+      const { ofWeek, slot } = hourAt(at);
+      if (slot <= last && !seen.has(slot)) continue;
+      last = Math.max(last, slot);
+      seen.set(slot, { ofWeek, within: withinSchedule || (seen.get(slot)?.within ?? false) });
+    }
   }
   if (seen.size === 0) return known;
   const hours = [...(known?.hours ?? NOTHING.toString(32).repeat(HOURS))];
@@ -90,11 +99,37 @@ function stateOfHour(digit: string): string {
   return within / weight >= SHARE_WITHIN ? "1" : "0";
 }
 
-/** Whether it is meant to upload at `now`. */
-export function scheduleState({ hours, current }: KnownSchedule, now: Instant, hourAt: HourAt): ScheduleState {
-  if (current && now >= current.from && now < current.to) {
-    return current.withinSchedule ? "within" : "outside";
+/** The share of the hours known so far that are within the schedule, 0–1; undefined where none is known. */
+export function shareWithin({ hours }: Pick<KnownSchedule, "hours">): number | undefined {
+  let [within, outside] = [0, 0];
+  for (const hour of hours) {
+    if (hour === "1") within++;
+    else if (hour === "0") outside++;
   }
+  return within + outside > 0 ? within / (within + outside) : undefined;
+}
+
+/** What is known for sweeps until the next refresh: what was learned, and the service's buckets of now and the next. */
+export function toKnown(
+  learned: LearnedSchedule,
+  buckets: readonly UptimeBucket[],
+  { now, lengthMs, timezone }: { readonly now: Instant; readonly lengthMs: number; readonly timezone: string },
+): KnownSchedule {
+  const served: ServedTime[] = [];
+  for (const { startAt: from, withinSchedule } of buckets) {
+    const [before, to] = [served.at(-1), from + lengthMs];
+    if (to <= now || from > now + lengthMs) continue;
+    const isSame = before?.withinSchedule === withinSchedule && before.to >= from;
+    if (isSame) served.pop();
+    served.push({ from: isSame ? before.from : from, to, withinSchedule });
+  }
+  return { timezone, hours: knownHours(learned), served };
+}
+
+/** Whether it is meant to upload at `now`. */
+export function scheduleState({ hours, served }: KnownSchedule, now: Instant, hourAt: HourAt): ScheduleState {
+  const own = served.findLast(({ from, to }) => now >= from && now < to);
+  if (own) return own.withinSchedule ? "within" : "outside";
   return STATES[hours[hourAt(now).ofWeek] ?? ""] ?? "unknown";
 }
 

@@ -46,8 +46,8 @@ export function uptimeRetentionMs(rules: readonly Rule[]): number {
 }
 
 /**
- * History, oldest first, with fresh buckets over it (same start: the fresh one counts), oldest first, none past retention
- * and none that begins more than a day from now, which no time zone explains.
+ * History, oldest first, with fresh buckets over it, oldest first, none past retention and none that begins more than a
+ * day from now, which no time zone explains. Of two with the same start each figure is the fresh one, where there is one.
  */
 export function mergeBuckets(
   history: readonly UptimeBucket[],
@@ -60,12 +60,26 @@ export function mergeBuckets(
   };
   let i = 0;
   for (const bucket of fresh.toSorted((a, b) => a.startAt - b.startAt)) {
+    let before: UptimeBucket | undefined;
     for (let old = history[i]; old && old.startAt <= bucket.startAt; old = history[++i])
       if (old.startAt < bucket.startAt) keep(old);
-    keep(bucket);
+      else before = old;
+    keep(before ? withFiguresOf(bucket, before) : bucket);
   }
   history.slice(i).forEach(keep);
   return merged;
+}
+
+/** The bucket with the figures of before where it has none: an answer that lacks a figure says nothing about it. */
+function withFiguresOf(bucket: UptimeBucket, before: UptimeBucket): UptimeBucket {
+  const { segmentsExpected, segmentsReceived, overallUptime } = bucket;
+  if (segmentsExpected !== undefined && segmentsReceived !== undefined && overallUptime !== undefined) return bucket;
+  return {
+    ...bucket,
+    segmentsExpected: segmentsExpected ?? before.segmentsExpected,
+    segmentsReceived: segmentsReceived ?? before.segmentsReceived,
+    overallUptime: overallUptime ?? before.overallUptime,
+  };
 }
 
 /** A window that ends now; what is not given is found by reading every bucket. */
@@ -74,20 +88,36 @@ interface Window {
   readonly overMs: number;
   /** How long a bucket is, ms. */
   readonly lengthMs?: number;
+  /** The share of the recording's time that is within its schedule, 0–1. */
+  readonly scheduled?: number | undefined;
   /** Where the buckets of the window stand among the others; the last of them is before `end`. */
   readonly first?: number | undefined;
   readonly end?: number | undefined;
 }
 
 /**
- * Ratio 0–1 over the window that ends now; undefined without a figure. Counts buckets that begin inside it and
- * ended 15 minutes ago or earlier.
+ * Ratio 0–1 over the window that ends now; undefined where it would stand on less than half of the time that a window of
+ * this recording usually has within the schedule. Counts buckets that begin inside it and ended 15 minutes ago or earlier.
  */
 export function windowUptime(
   buckets: readonly UptimeBucket[],
-  { now, overMs, lengthMs = bucketLengthMs(buckets), first, end }: Window,
+  { now, overMs, lengthMs = bucketLengthMs(buckets), scheduled = scheduledShare(buckets), first, end }: Window,
 ): number | undefined {
-  return ratioBetween(buckets, { from: now - overMs, to: settledBefore(now, lengthMs), first, end });
+  const span = { from: now - reachMs(overMs, lengthMs), to: settledBefore(now, lengthMs), first, end };
+  const { ratio, count } = meanBetween(buckets, span);
+  return count * lengthMs * 2 < Math.max(overMs, lengthMs) * scheduled ? undefined : ratio;
+}
+
+/** How long ago the buckets of a window may have begun, ms: one that is finished always fits in. */
+export function reachMs(overMs: number, lengthMs: number): number {
+  return Math.max(overMs, 2 * lengthMs + SETTLING_MS - 1);
+}
+
+/** The share of buckets that are within the schedule; 1 where there is none. */
+export function scheduledShare(buckets: readonly UptimeBucket[]): number {
+  let within = 0;
+  for (const { withinSchedule } of buckets) if (withinSchedule) within++;
+  return buckets.length > 0 ? within / buckets.length : 1;
 }
 
 /** Of the segments expected in the buckets that `windowUptime` counts, those received; undefined where one has no number. */
@@ -99,7 +129,7 @@ export function windowArrived(
   return arrivedIn(
     buckets.filter(
       (bucket) =>
-        bucket.startAt >= now - overMs &&
+        bucket.startAt >= now - reachMs(overMs, lengthMs) &&
         bucket.startAt < to &&
         bucket.withinSchedule &&
         bucket.overallUptime !== undefined,
@@ -121,9 +151,10 @@ export function onlineArrived(
   }: Window & { readonly onlineSince?: Instant | undefined },
 ): number | undefined {
   const to = settledBefore(now, lengthMs);
-  const last = buckets.filter(({ startAt }) => startAt >= to - overMs && startAt < to);
+  const spanMs = Math.max(overMs, lengthMs);
+  const last = buckets.filter(({ startAt }) => startAt >= to - spanMs && startAt < to);
   const isOnline = onlineSince <= (last[0]?.startAt ?? Number.NEGATIVE_INFINITY);
-  if (!isOnline || last.length < Math.floor(overMs / lengthMs)) return undefined;
+  if (!isOnline || last.length < Math.floor(spanMs / lengthMs)) return undefined;
   const within = last.filter(({ withinSchedule }) => withinSchedule);
   const usual = Math.max(...buckets.map(({ segmentsExpected = 0 }) => segmentsExpected));
   const expected = within.reduce((sum, { segmentsExpected = 0 }) => sum + segmentsExpected, 0);
@@ -166,8 +197,16 @@ export function settledBefore(now: Instant, lengthMs: number): Instant {
  */
 export function ratioBetween(
   buckets: readonly UptimeBucket[],
-  { from, to, first = 0, end = buckets.length }: Pick<Window, "first" | "end"> & { from: Instant; to: Instant },
+  span: Readonly<{ from: Instant; to: Instant }>,
 ): number | undefined {
+  return meanBetween(buckets, span).ratio;
+}
+
+/** The same, with the number of buckets that it is the mean of. */
+function meanBetween(
+  buckets: readonly UptimeBucket[],
+  { from, to, first = 0, end = buckets.length }: Pick<Window, "first" | "end"> & { from: Instant; to: Instant },
+): { ratio: number | undefined; count: number } {
   let weight = 0;
   let weighted = 0;
   let count = 0;
@@ -181,18 +220,25 @@ export function ratioBetween(
     count++;
     sum += overallUptime;
   }
-  if (weight > 0) return weighted / weight;
-  return count > 0 ? sum / count : undefined;
+  if (weight > 0) return { ratio: weighted / weight, count };
+  return { ratio: count > 0 ? sum / count : undefined, count };
 }
 
-/** The service does not say how long a bucket is: the shortest step between two, at most an hour, ms. */
+/** A local day may be an hour longer than others. */
+const LONGEST_MS = DAY_MS + HOUR_MS;
+
+/** The service does not say how long a bucket is: the most frequent step between two, up to a day; else an hour, ms. */
 export function bucketLengthMs(buckets: readonly UptimeBucket[]): number {
-  let shortest = HOUR_MS;
+  const seen = new Map<number, number>();
+  let [length, most] = [HOUR_MS, 0];
   for (let i = 1; i < buckets.length; i++) {
-    const step = (buckets[i]?.startAt ?? 0) - (buckets[i - 1]?.startAt ?? 0);
-    if (step > 0 && step < shortest) shortest = step;
+    const step = (buckets[i] as UptimeBucket).startAt - (buckets[i - 1] as UptimeBucket).startAt;
+    if (step <= 0 || step > LONGEST_MS) continue;
+    const times = (seen.get(step) ?? 0) + 1;
+    seen.set(step, times);
+    if (times > most || (times === most && step < length)) [length, most] = [step, times];
   }
-  return shortest;
+  return length;
 }
 
 /** With less of what was expected, an hour or a day was not recorded. */

@@ -5,8 +5,7 @@
 import { LACKS_SEGMENTS, type Presence } from "../health/absence.ts";
 import { isReadingFresh, noteOnline, type ReadEvery } from "../health/online-span.ts";
 import { noteQuality } from "../health/quality.ts";
-import type { UptimeBucket } from "../health/recording.ts";
-import { type KnownSchedule, knownHours, type LearnedSchedule, learnSchedule } from "../health/schedule.ts";
+import { type KnownSchedule, learnSchedule, shareWithin, toKnown } from "../health/schedule.ts";
 import type { RecordingState, ShardState } from "../health/shard-state.ts";
 import {
   bucketLengthMs,
@@ -179,22 +178,25 @@ async function* keepAnswer(
     const [before, state] = [known.get(id), recordings.get(id)];
     const { calendar, kept } = daysOf(id);
     const advanced = advance(before, { from, buckets }, calendar);
+    const lengthMs = bucketLengthMs(advanced.buckets);
     const isUnread = unread.has(id);
+    const hourIn = (at: Instant) => hourAt(at, timezone);
     const schedule =
       recording.useUploadingSchedule && learns(id)
-        ? learnSchedule(before?.schedule, isUnread ? advanced.buckets : buckets, now, (at) => hourAt(at, timezone))
+        ? learnSchedule(before?.schedule, isUnread ? advanced.buckets : buckets, now, hourIn, lengthMs)
         : undefined;
     // Without the weeks, what the days show counts for this refresh only.
     const quality = noteQuality(before?.quality, qualityOf(state, now, watch), now);
     const online = noteOnline(before?.online, state, now, watch);
     const history = Object.assign(advanced, { schedule: isUnread ? undefined : schedule, quality, online });
     if (!history.hasPast) withoutPast.push(id);
-    if (schedule) schedules.set(id, toKnown(schedule, history.buckets, timezone));
-    const lengthMs = bucketLengthMs(history.buckets);
+    const weekly = schedule && toKnown(schedule, history.buckets, { now, lengthMs, timezone });
+    if (weekly) schedules.set(id, weekly);
+    const scheduled = weekly && shareWithin(weekly);
     for (const figure of kept) {
       // Of a window that was not read as a whole there is no figure.
       if (history.readFrom === undefined || history.readFrom > figure.first) continue;
-      const ratio = ratioOf(figure, history, { now, lengthMs });
+      const ratio = ratioOf(figure, history, { now, lengthMs, scheduled });
       if (ratio !== undefined) ratios.get(figure.key)?.set(id, ratio);
     }
     yield [id, history];
@@ -206,7 +208,7 @@ async function* keepAnswer(
 function ratioOf(
   { kind, overMs, below = 1 }: KeptFigure,
   { buckets, online }: UptimeHistory,
-  at: { readonly now: Instant; readonly lengthMs: number },
+  at: { readonly now: Instant; readonly lengthMs: number; readonly scheduled: number | undefined },
 ) {
   const window = { ...at, overMs };
   if (kind === "online") return onlineArrived(buckets, { ...window, onlineSince: online?.from });
@@ -237,17 +239,4 @@ function createDays({ figures, retainMs, indexTimezone }: RefreshUptimeDeps) {
 function qualityOf(state: RecordingState | undefined, now: Instant, every: ReadEvery): number | undefined {
   if (!state || state.status === "offline" || !isReadingFresh(state, now, every)) return undefined;
   return state.averageQuality;
-}
-
-function toKnown(schedule: LearnedSchedule, buckets: readonly UptimeBucket[], timezone: string): KnownSchedule {
-  const newest = buckets.at(-1);
-  return {
-    timezone,
-    hours: knownHours(schedule),
-    current: newest && {
-      from: newest.startAt,
-      to: newest.startAt + bucketLengthMs(buckets),
-      withinSchedule: newest.withinSchedule,
-    },
-  };
 }

@@ -199,6 +199,11 @@ function toBucket(startAt: Instant, entry: Entry): UptimeBucket {
     segmentsReceived: entry.segmentsReceived,
     avgUptimeOnSegment: entry.avgUptimeOnSegment,
     pcSegmentsReceived: entry.pcSegmentsRecieved,
-    overallUptime: entry.overallUptime,
+    overallUptime: entry.overallUptime ?? (isNothing(entry) ? 0 : undefined),
   };
+}
+
+/** Whether no expected segment came: the mean of their own uptime does not exist, and the product is 0 all the same. */
+function isNothing({ segmentsExpected = 0, segmentsReceived }: Entry): boolean {
+  return segmentsExpected > 0 && segmentsReceived === 0;
 }

@@ -1,7 +1,6 @@
 /** Hours and days of uptime as short texts: three days of hours take about 200 bytes. Ratios are rounded to 4 decimals. */
 import type { UptimeBucket } from "../health/recording.ts";
-import { bucketLengthMs } from "../health/uptime.ts";
-import { DAY_MS } from "../lib/clock.ts";
+import { DAY_MS, HOUR_MS, type Instant } from "../lib/clock.ts";
 import { utcDay } from "../lib/when.ts";
 import { packSeries, unpackSeries } from "./pack-series.ts";
 
@@ -17,7 +16,8 @@ const PARTS = 10_000;
 
 /** Buckets oldest first, of whole minutes. */
 export function packBuckets(buckets: readonly UptimeBucket[]): HourColumns {
-  const series = { starts: buckets.map(({ startAt }) => startAt), stepMs: bucketLengthMs(buckets) };
+  const starts = buckets.map(({ startAt }) => startAt);
+  const series = { starts, stepMs: shortestStep(starts) };
   const marks = buckets.map(({ withinSchedule }) => !withinSchedule);
   return [
     packSeries({ ...series, marks, values: buckets.map(({ segmentsExpected }) => segmentsExpected) }),
@@ -65,6 +65,16 @@ export function unpackDays([expected, lost]: DayColumns): Record<string, DayUpti
     if (ratio !== undefined) days[utcDay(at)] = { ratio, segmentsExpected: count ?? 0 };
   });
   return days;
+}
+
+/** The shortest step between two starts, at most an hour, ms. */
+function shortestStep(starts: readonly Instant[]): number {
+  let shortest = HOUR_MS;
+  for (let i = 1; i < starts.length; i++) {
+    const step = (starts[i] as Instant) - (starts[i - 1] as Instant);
+    if (step > 0 && step < shortest) shortest = step;
+  }
+  return shortest;
 }
 
 function lostOf(ratio: number | undefined): number | undefined {

@@ -87,17 +87,16 @@ interface FiguresDocument extends Omit<StoredFigures, "schedules"> {
   readonly schedules: Readonly<Record<string, ScheduleRow>>;
 }
 
-/** Zone, hours of the week, and the newest bucket: from, to, within. */
-type ScheduleRow = readonly [string, string] | readonly [string, string, number, number, 0 | 1];
+/** Zone, hours of the week, and of what the service says of the time around now from, to, within of each. */
+type ScheduleRow = readonly [string, string, ...number[]];
 
 function encodeFigures({ schedules, ...figures }: StoredFigures): string {
   const rows = Object.fromEntries([...schedules].map(([id, schedule]) => [id, toRow(schedule)]));
   return JSON.stringify({ ...figures, schedules: rows } satisfies FiguresDocument);
 }
 
-function toRow({ timezone, hours, current }: KnownSchedule): ScheduleRow {
-  if (!current) return [timezone, hours];
-  return [timezone, hours, current.from, current.to, current.withinSchedule ? 1 : 0];
+function toRow({ timezone, hours, served }: KnownSchedule): ScheduleRow {
+  return [timezone, hours, ...served.flatMap(({ from, to, withinSchedule }) => [from, to, withinSchedule ? 1 : 0])];
 }
 
 function decodeFigures(text: string): StoredFigures {
@@ -105,7 +104,11 @@ function decodeFigures(text: string): StoredFigures {
   return { ...stored, schedules: new Map(Object.entries(schedules).map(([id, row]) => [id, fromRow(row)])) };
 }
 
-function fromRow([timezone, hours, from, to, within]: ScheduleRow): KnownSchedule {
-  const current = from === undefined || to === undefined ? undefined : { from, to, withinSchedule: within === 1 };
-  return { timezone, hours, current };
+function fromRow([timezone, hours, ...served]: ScheduleRow): KnownSchedule {
+  const times = Array.from(chunksOf(served, 3), ([from = 0, to = 0, within]) => ({
+    from,
+    to,
+    withinSchedule: within === 1,
+  }));
+  return { timezone, hours, served: times };
 }

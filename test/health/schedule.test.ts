@@ -46,7 +46,7 @@ function learned(all: readonly UptimeBucket[], now: number, zone = "UTC"): Learn
 const known = (schedule: LearnedSchedule, timezone = "UTC"): KnownSchedule => ({
   timezone,
   hours: knownHours(schedule),
-  current: undefined,
+  served: [],
 });
 
 describe("what is learned", () => {
@@ -120,7 +120,7 @@ describe("whether it is meant to upload", () => {
 
   test("as the service says of this very hour, whatever was learned", () => {
     const from = MONDAY + WEEK + 9 * HOUR;
-    const closed = { ...schedule, current: { from, to: from + HOUR, withinSchedule: false } };
+    const closed = { ...schedule, served: [{ from, to: from + HOUR, withinSchedule: false }] };
     expect(scheduleState(closed, from, utc)).toBe("outside");
     expect(scheduleState(closed, from + HOUR - 1, utc)).toBe("outside");
     expect(scheduleState(closed, from + HOUR, utc), "it is over").toBe("within");

@@ -29,7 +29,8 @@ test("a history keeps no bucket of a future that no time zone explains", () => {
 });
 
 describe("uptime over a window", () => {
-  const at = (now: number, overMs = DAY) => ({ now, overMs });
+  /** However little of the window there is: what it has to stand on is in uptime-evidence.test.ts. */
+  const at = (now: number, overMs = DAY) => ({ now, overMs, scheduled: 0 });
 
   test("is the mean, weighted by the segments expected", () => {
     const buckets = [bucket(START, 1, { segmentsExpected: 30 }), bucket(START + HOUR, 0.4)];
@@ -266,7 +267,7 @@ test("the segments of a window are those of the buckets that its uptime is made 
     bucket(START + 2 * HOUR, 0, { ...arrived(0), withinSchedule: false }),
     bucket(START + 3 * HOUR, undefined, arrived(0)),
   ];
-  const window = { now: START + 5 * HOUR, overMs: DAY };
+  const window = { now: START + 5 * HOUR, overMs: DAY, scheduled: 0 };
   expect(windowArrived(buckets, window)).toBe(0.75);
   expect(guiltyFactor(windowUptime(buckets, window), windowArrived(buckets, window))).toBe("segments missing and bad");
   const unknown = bucket(START + 3 * HOUR, 1);

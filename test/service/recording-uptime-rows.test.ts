@@ -77,7 +77,7 @@ describe("an uptime result", () => {
   });
 
   it("keeps null apart from 0", () => {
-    const nothing = { segmentsReceived: 0, avgUptimeOnSegment: null, overallUptime: null };
+    const nothing = { segmentsExpected: 0, segmentsReceived: 0, avgUptimeOnSegment: null, overallUptime: null };
     const { buckets } = readerOf().one({ recording: camera, uptime: [entry("2026-07-10 09:00", nothing)] });
     expect(buckets[0]).toMatchObject({ segmentsReceived: 0, avgUptimeOnSegment: undefined, overallUptime: undefined });
   });

@@ -230,7 +230,7 @@ describeWithRedis("uptime", () => {
   it("figures and the schedule of a recording that moved stay those of its new shard", async () => {
     const { uptime } = testStore().store;
     const figures = (...rows: [string, number][]) => new Map([[DAY, new Map(rows)]]);
-    const schedules = new Map([["a", { timezone: "UTC", hours: "1".repeat(168), current: undefined }]]);
+    const schedules = new Map([["a", { timezone: "UTC", hours: "1".repeat(168), served: [] }]]);
     await uptime.saveFigures(0, T0, figures(["a", 0.5], ["b", 1]), schedules);
     await uptime.saveFigures(1, T0 + 1, figures(["a", 0.4]), schedules);
     expect([...uptime.below(0, DAY, 0.9)]).toEqual([]);
@@ -267,11 +267,11 @@ describeWithRedis("uptime", () => {
   });
 
   it("schedules are read by every replica, and stay when figures grow old", async () => {
-    const shop: KnownSchedule = { timezone: "Europe/London", hours: "10?".repeat(56), current: undefined };
-    const current = { from: T0, to: T0 + HOUR, withinSchedule: false };
+    const shop: KnownSchedule = { timezone: "Europe/London", hours: "10?".repeat(56), served: [] };
+    const served = [{ from: T0, to: T0 + HOUR, withinSchedule: false }];
     const schedules = new Map([
       ["a", shop],
-      ["b", { ...shop, current }],
+      ["b", { ...shop, served }],
     ]);
     const { uptime } = testStore().store;
     await uptime.saveFigures(0, T0, new Map(), schedules);
@@ -279,7 +279,7 @@ describeWithRedis("uptime", () => {
     await replica.refreshFigures([0], T0);
     await replica.refreshFigures([0], T0 + DAY);
     for (const store of [uptime, replica]) {
-      expect(["a", "b", "c"].map((id) => store.schedule(id))).toEqual([shop, { ...shop, current }, undefined]);
+      expect(["a", "b", "c"].map((id) => store.schedule(id))).toEqual([shop, { ...shop, served }, undefined]);
     }
     await uptime.saveFigures(0, T0 + 1, new Map(), new Map([["b", shop]]));
     expect(["a", "b"].map((id) => uptime.schedule(id))).toEqual([undefined, shop]);

@@ -15,7 +15,8 @@ export type TimedBucket = Interval & { readonly bucket: UptimeBucket };
 export function timedBuckets(buckets: readonly UptimeBucket[], now: Instant): TimedBucket[] {
   const isSorted = buckets.every(({ startAt }, i) => i === 0 || startAt >= (buckets[i - 1]?.startAt ?? 0));
   const sorted = isSorted ? buckets : buckets.toSorted((a, b) => a.startAt - b.startAt);
-  const hour = bucketLengthMs(sorted);
+  const length = bucketLengthMs(sorted);
+  const hour = length < DAY - HOUR ? length : HOUR;
   const timed: TimedBucket[] = [];
   for (const [i, bucket] of sorted.entries()) {
     const from = bucket.startAt;
@@ -46,7 +47,7 @@ function bucketLength(
 ): number {
   const isDay = (length: number) => length >= DAY - HOUR && length <= DAY + HOUR;
   const toNext = (next?.startAt ?? Number.POSITIVE_INFINITY) - startAt;
-  if (!withinSchedule || toNext < DAY - HOUR) return hour;
+  if (!withinSchedule || toNext < DAY - HOUR) return Math.min(hour, toNext);
   if (isDay(toNext)) return toNext;
   return previous && isDay(startAt - previous.startAt) ? DAY : hour;
 }
