@@ -2,9 +2,9 @@
  * Silences as Alertmanager has them (silence/silence.go): matchers between two instants. With other matchers it becomes
  * another silence; an expired one is kept for a while, to be read and made again.
  */
-import { type Alert, groupOfSubject, type Labels, type SubjectKind } from "../health/alert.ts";
+import type { Labels } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
-import { formatMatcher, matchersCost, matchesAll } from "./matcher.ts";
+import { matchersCost, matchesAll } from "./matcher.ts";
 import type { Matcher } from "./route.ts";
 
 export const silenceStates = ["active", "pending", "expired"] as const;
@@ -131,33 +131,3 @@ function sameMatchers(a: readonly Matcher[], b: readonly Matcher[]): boolean {
 export const RECORDING_LABELS: ReadonlySet<string> = new Set(
   "recording_id recording location_id location organisation camera_server timezone".split(" "),
 );
-
-/** The labels that identify an alert among those of its name, by subject; an external one needs all of its labels. */
-const IDENTIFYING: Readonly<Record<SubjectKind, readonly string[] | "all">> = {
-  recording: ["recording_id"],
-  location: ["location_id"],
-  group: [],
-  integration: ["receiver", "integration"],
-  service: [],
-  external: "all",
-};
-
-/** Of an alert about the error budget of an SLO, or of one group of its recordings. */
-const SLO_LABELS = ["slo", "organisation", "camera_server", "location_id"];
-
-/**
- * The matchers, as text, of a silence for this alert and its later episodes, and nothing else; of a location's or a
- * group's alert for its recordings too, whose alerts follow it.
- */
-export function matchersOf({ subject, labels }: Pick<Alert, "subject" | "labels">): string {
-  const group = groupOfSubject(subject);
-  const identifying = subject.kind === "group" && !group ? SLO_LABELS : IDENTIFYING[subject.kind];
-  const own = group ? [group.label] : subject.kind === "location" ? [] : ["alertname"];
-  const names = identifying === "all" ? Object.keys(labels).sort() : [...own, ...identifying];
-  return equalMatchers(names.map((name) => [name, labels[name]]));
-}
-
-/** `name="value"` for each, those without a value left out. */
-export function equalMatchers(labels: readonly (readonly [name: string, value: string | undefined])[]): string {
-  return labels.flatMap(([name, value]) => (value ? [formatMatcher({ name, operator: "=", value })] : [])).join(", ");
-}

@@ -1,9 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { matchesAll, parseMatchers } from "../../src/alerting/matcher.ts";
+import { parseMatchers } from "../../src/alerting/matcher.ts";
 import {
   changeSilence,
   endSilence,
-  matchersOf,
   roomProblem,
   type Silence,
   silenceProblem,
@@ -111,39 +110,6 @@ test("ended, it is over now; a pending one never began; one that was over stays 
   expect(endSilence(silence({ startsAt: NOW + 1 }), NOW)).toMatchObject({ startsAt: NOW, endsAt: NOW });
   const over = silence({ endsAt: NOW - 1 });
   expect(endSilence(over, NOW)).toBe(over);
-});
-
-describe("the matchers of an alert", () => {
-  const labels = {
-    alertname: "A",
-    recording_id: "r1",
-    location_id: "l1",
-    receiver: "ops",
-    integration: "slack",
-    odd: 'a"b',
-  };
-
-  test.each([
-    ["recording", 'alertname="A", recording_id="r1"'],
-    ["location", 'location_id="l1"'],
-    ["integration", 'alertname="A", receiver="ops", integration="slack"'],
-    ["service", 'alertname="A"'],
-    [
-      "external",
-      'alertname="A", integration="slack", location_id="l1", odd="a\\"b", receiver="ops", recording_id="r1"',
-    ],
-  ] as const)("of a %s hold it, and of a location its recordings", (kind, expected) => {
-    const text = matchersOf({ subject: { kind, id: "x" }, labels });
-    expect(text).toBe(expected);
-    expect(matchesAll(parseMatchers(text), labels)).toBe(true);
-  });
-});
-
-test("the matchers of an error budget's alert hold its SLO and group, and no other's", () => {
-  const labels = { alertname: "SLOBurnRateHigh", slo: "all", organisation: "acme", severity: "critical" };
-  expect(matchersOf({ subject: { kind: "group", id: "slo/all/acme" }, labels })).toBe(
-    'alertname="SLOBurnRateHigh", slo="all", organisation="acme"',
-  );
 });
 
 describe("there is no room for one more", () => {

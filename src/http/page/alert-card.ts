@@ -2,7 +2,7 @@
 import type { LogLine } from "../../alerting/decision-log.ts";
 import { fingerprint } from "../../alerting/fingerprint.ts";
 import type { Suppression } from "../../alerting/notification.ts";
-import { matchersOf } from "../../alerting/silence.ts";
+import { matchersOf } from "../../alerting/prepared-silence.ts";
 import type { Alert } from "../../health/alert.ts";
 import type { AlertState } from "../../health/shard-state.ts";
 import type { Instant } from "../../lib/clock.ts";

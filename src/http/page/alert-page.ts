@@ -3,7 +3,7 @@
 import { NOTE_CHARACTERS } from "../../alerting/acknowledgement.ts";
 import type { LogLine } from "../../alerting/decision-log.ts";
 import { fingerprint } from "../../alerting/fingerprint.ts";
-import { matchersOf } from "../../alerting/silence.ts";
+import { matchersOf } from "../../alerting/prepared-silence.ts";
 import { type VisitWorth, visitsWords } from "../../alerting/uncounted.ts";
 import type { Alert } from "../../health/alert.ts";
 import { locationsOf, statesAt } from "../../health/fleet-locations.ts";

@@ -2,9 +2,8 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { z } from "zod";
 import { phraseOf } from "../../alerting/attention.ts";
-import { createMatcher, parseMatchers } from "../../alerting/matcher.ts";
-import type { Matcher } from "../../alerting/route.ts";
-import { matchersOf } from "../../alerting/silence.ts";
+import { parseMatchers } from "../../alerting/matcher.ts";
+import { silencesFor } from "../../alerting/prepared-silence.ts";
 import type { Alert } from "../../health/alert.ts";
 import type { HttpDeps } from "../deps.ts";
 import { HttpError } from "../errors.ts";
@@ -20,8 +19,6 @@ const ClusterFields = z.object({
 });
 
 const SILENCE_MS = 3_600_000;
-/** Characters of ids in one silence: a pattern has at most 4,096. */
-const PATTERN_LENGTH = 3_800;
 const MOST_SILENCES = 100;
 
 export function clusterRoutes(app: FastifyInstance, deps: HttpDeps): void {
@@ -46,8 +43,8 @@ export function clusterRoutes(app: FastifyInstance, deps: HttpDeps): void {
       createdBy: authorOf(request.principal),
       annotations: {},
     };
-    for (const matchers of silencesFor(alerts).slice(0, MOST_SILENCES)) {
-      const set = await deps.setSilence({ ...rest, matchers, comment }, originOf(request));
+    for (const text of silencesFor(alerts).slice(0, MOST_SILENCES)) {
+      const set = await deps.setSilence({ ...rest, matchers: parseMatchers(text), comment }, originOf(request));
       if (set.outcome === "refused") throw new HttpError("bad_body", `Not all were silenced: ${set.why}.`);
     }
     return reply.redirect("../", 303);
@@ -61,29 +58,4 @@ async function meantBy(request: FastifyRequest, deps: HttpDeps): Promise<readonl
   const alerts = alertsMeant(read.fields.cluster, read.fields.seen, await readPageData(deps, { figures: false }));
   if (alerts.length === 0) throw new HttpError("not_found", "These alerts have ended or are taken care of already.");
   return alerts;
-}
-
-/** As few silences as hold these alerts: ids of the same kind and name together, as many as a pattern takes. */
-function silencesFor(alerts: readonly Alert[]): Matcher[][] {
-  const groups = Map.groupBy(alerts, ({ subject: { kind }, labels: { alertname = "" } }) => {
-    return kind === "location" ? "location" : kind === "recording" ? `recording ${alertname}` : "other";
-  });
-  return [...groups].flatMap(([group, of]) => {
-    if (group === "other") return of.map((alert) => parseMatchers(matchersOf(alert)));
-    const name = group === "location" ? [] : [createMatcher("alertname", "=", group.slice("recording ".length))];
-    const label = group === "location" ? "location_id" : "recording_id";
-    return patternsOf(of.map(({ subject }) => subject.id)).map((ids) => [...name, createMatcher(label, "=~", ids)]);
-  });
-}
-
-/** `a|b|c`, as many patterns as needed. */
-function patternsOf(ids: readonly string[]): string[] {
-  const patterns: string[] = [];
-  for (const id of new Set(ids)) {
-    const text = id.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
-    const last = patterns.at(-1);
-    if (last === undefined || last.length + text.length > PATTERN_LENGTH) patterns.push(text);
-    else patterns[patterns.length - 1] = `${last}|${text}`;
-  }
-  return patterns;
 }
