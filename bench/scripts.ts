@@ -193,7 +193,7 @@ function createFleet(redis: Redis, config: Config, recordings: number) {
       const previous = await store.shards.read(shard);
       const { next, transitions } = judgeShard(
         previous.state,
-        { readings, unreadable: [], complete: true },
+        { readings, unreadable: [], unidentified: 0 },
         {
           now,
           intervalMs: 30_000,

@@ -29,13 +29,13 @@ export class Readings {
     this.#world = options.world;
   }
 
-  note({ readings, complete }: StatusSnapshot, locations: readonly string[]): void {
+  note({ readings, unidentified }: StatusSnapshot, locations: readonly string[]): void {
     const now = this.#now();
     const present = new Set(readings.map(({ recordingId }) => recordingId));
     for (const id of locations) this.#readAt.set(id, now);
     for (const reading of readings) this.#noteRow(reading, now);
     for (const [id, known] of this.#byRecording) {
-      if (present.has(id) || !complete || !locations.includes(known.locationId ?? "")) continue;
+      if (present.has(id) || unidentified > 0 || !locations.includes(known.locationId ?? "")) continue;
       if (known.row !== "absent") this.#noteChange(id, known, { row: "absent", locationId: known.locationId }, now);
     }
   }

@@ -85,14 +85,14 @@ export function createWorldService({ world, time, random, answered }: WorldServi
   };
 }
 
-/** Complete, but for `partial`, where every other recording is left out and nothing is said of them. */
+/** Complete, but for `partial`, where the row of every other recording does not say whose it is. */
 function snapshotOf(
   { cameras }: World,
   entities: readonly string[],
   kind: "fails" | "partial" | "empty" | undefined,
   at: Instant,
 ): StatusSnapshot {
-  if (kind === "empty") return { readings: [], unreadable: [], complete: true };
+  if (kind === "empty") return { readings: [], unreadable: [], unidentified: 0 };
   const listed = cameras.filter(({ listed }) => listed);
   const shown = kind === "partial" ? listed.filter((_, i) => i % 2 === 0) : listed;
   const [broken, whole] = [shown.filter((one) => one.broken), shown.filter((one) => !one.broken)];
@@ -102,7 +102,7 @@ function snapshotOf(
     ...(isAsked(camera.twinAt) ? [readingOf(camera, camera.twinAt, at)] : []),
   ]);
   const unreadable = broken.filter(({ locationId }) => isAsked(locationId)).map(({ id }) => id);
-  return { readings: rows, unreadable, complete: kind !== "partial" };
+  return { readings: rows, unreadable, unidentified: listed.length - shown.length };
 }
 
 function readingOf(camera: Camera, locationId: string | undefined, at: Instant): Reading {

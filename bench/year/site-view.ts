@@ -50,7 +50,7 @@ export function createSiteView(site: Site, { fleet, effects, rules, failing }: S
     inventory: { recording: (id) => byId.get(id)?.recording, location: () => site },
     snapshotAt(now) {
       const readings = views.flatMap(({ recording, steps }) => readingOf(recording, steps.at(now), now));
-      return { readings, unreadable: [], complete: true };
+      return { readings, unreadable: [], unidentified: 0 };
     },
     uptime: (id, overMs, now) => {
       const figures = byId.get(id)?.figures.find((one) => one.overMs === overMs)?.cursor;

@@ -77,7 +77,7 @@ export function evaluatorAt(
     alerts: undefined,
   };
   const evaluator = recordingEvaluator(
-    { state, read: true, missing: undefined },
+    { state, read: true, missing: false },
     {
       now,
       intervalMs: setup.statusIntervalMs,

@@ -17,7 +17,7 @@ export interface Evaluator {
   facts(rule: Rule): AlertFacts;
   /** Whether the rule does not apply at this time: its alerts pause. */
   isPaused?(rule: Rule): boolean;
-  /** After how long without evidence an alert ends, ms, if not the moment's. 0: nothing is left to evaluate. */
+  /** After how long without evidence an alert ends, ms, if not the moment's. 0: nothing is left to evaluate; infinite: never. */
   readonly patienceMs?: number | undefined;
   /** Whether a firing alert is not resolved yet, though its condition has not been met since then. */
   defersResolve?(rule: Rule, clearingSince: Instant): boolean;
@@ -130,8 +130,10 @@ function applyRule(at: Application, state: AlertState | undefined, timing: Timin
 function withoutEvidence(at: Application, state: AlertState): AlertState | undefined {
   const { evaluator, rule, now, sinceLastMs = 0, patienceMs = Number.POSITIVE_INFINITY, out } = at;
   if (evaluator.isPaused?.(rule)) return paused(at, state);
+  const mostMs = evaluator.patienceMs ?? patienceMs;
+  if (mostMs === Number.POSITIVE_INFINITY) return state;
   const unknownMs = (state.unknownMs ?? 0) + sinceLastMs;
-  if (unknownMs < (evaluator.patienceMs ?? patienceMs)) return sinceLastMs > 0 ? { ...state, unknownMs } : state;
+  if (unknownMs < mostMs) return sinceLastMs > 0 ? { ...state, unknownMs } : state;
   endAlert(evaluator.subject, rule.id, state, { endReason: "no_longer_watched", now, out });
   return undefined;
 }

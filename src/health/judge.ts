@@ -94,12 +94,12 @@ class ShardEvaluation {
     this.#placeOf = this.#before.finder();
   }
 
-  of({ readings, unreadable, complete, unread = NONE }: StatusSnapshot): Evaluation {
+  of({ readings, unreadable, unidentified, unread = NONE }: StatusSnapshot): Evaluation {
     this.#unread = unread;
     for (const reading of readings) this.#evaluateRow(reading);
     this.#evaluateStrayed();
     for (const id of unreadable) this.#evaluateRow(unreadableRow(id));
-    if (this.#dealtWith < this.#before.size) this.#evaluateMissing(complete, unread);
+    if (this.#dealtWith < this.#before.size) this.#evaluateMissing(unidentified, unread);
     const { now, maxGapMs } = this.#moment;
     const recordings = this.#next.build();
     const members = this.#members(recordings);
@@ -292,22 +292,24 @@ class ShardEvaluation {
     this.#out.decisions.push({ subject, ruleId: undefined, reason, at: this.#moment.now });
   }
 
-  /** Known recordings without a row. `complete`: every row named its recording, so absence proves something. */
-  #evaluateMissing(complete: boolean, unread: ReadonlySet<string>): void {
-    const absent: [place: number, RecordingState][] = [];
+  /** Known recordings without a row; of as many of them as rows are `unidentified` nothing is known. */
+  #evaluateMissing(unidentified: number, unread: ReadonlySet<string>): void {
+    const without: Placed[] = [];
     for (const [place, id] of this.#before.states.ids.entries()) {
       const state = this.#next.has(place, id) || this.#left.has(id) ? undefined : this.#before.at(place);
       if (!state) continue;
-      const isUnread = unread.has(state.locationId);
       const reason = this.#reasonToLeave(state);
       if (reason) this.#leave(state, reason);
-      else if (isUnread) this.#keep(place, state);
-      else absent.push([place, state]);
+      else if (unread.has(state.locationId)) this.#keep(place, state);
+      else without.push([place, state]);
     }
-    this.#absent = complete ? absent.length : 0;
+    if (unidentified > 0) without.sort(lastPresentFirst);
+    for (const [place, state] of without.slice(0, unidentified)) this.#keep(place, state);
+    const absent = without.slice(unidentified);
+    this.#absent = absent.length;
     const isBelieved = this.#isAbsenceBelieved();
     for (const [place, state] of absent) {
-      if (isBelieved) this.#evaluateAbsent(place, state, complete);
+      if (isBelieved) this.#evaluateAbsent(place, state);
       else this.#keep(place, state);
     }
   }
@@ -317,16 +319,16 @@ class ShardEvaluation {
     this.#store(place, { ...state, presentAt: state.presentAt + this.#moment.now - this.#previous.sweptAt });
   }
 
-  #evaluateAbsent(place: number, state: RecordingState, complete: boolean): void {
+  #evaluateAbsent(place: number, state: RecordingState): void {
     const { sweptAt } = this.#previous;
     const { now, maxGapMs } = this.#moment;
-    if (complete && state.presentAt === sweptAt) this.#decide(state.id, "observed_missing");
+    if (state.presentAt === sweptAt) this.#decide(state.id, "observed_missing");
     // Time without sweeps is not time it was absent.
     const unsweptMs = sweptAt > 0 && now - sweptAt > maxGapMs ? now - sweptAt : 0;
     const absent = unsweptMs > 0 ? { ...state, presentAt: state.presentAt + unsweptMs } : state;
-    if (complete && now - absent.presentAt >= this.#context.forgetAfterMs) this.#leave(absent, "forgotten");
+    if (now - absent.presentAt >= this.#context.forgetAfterMs) this.#leave(absent, "forgotten");
     else if (!absent.alerts && !this.#rules.watchesMissing) this.#store(place, absent);
-    else this.#store(place, this.#withAlerts(state, { state: absent, read: false, missing: complete || undefined }));
+    else this.#store(place, this.#withAlerts(state, { state: absent, read: false, missing: true }));
   }
 
   #isAbsenceBelieved(): boolean {
@@ -377,6 +379,16 @@ class ShardEvaluation {
     const alerts = applyRules(evaluator, before, this.#rules.location, this.#moment, this.#out);
     return { id, alerts };
   }
+}
+
+type Placed = readonly [place: number, state: RecordingState];
+
+/**
+ * The order in which absent recordings may be those of rows that name none: the last present first, and of those the ones
+ * in doubt before, so that a recording which leaves later is not taken for them.
+ */
+function lastPresentFirst([, a]: Placed, [, b]: Placed): number {
+  return b.presentAt - a.presentAt || a.readAt - b.readAt;
 }
 
 /** Since `reportedSince` an alert fires about an outage: it goes on from reading to reading, until none fires any more. */

@@ -34,8 +34,8 @@ export interface Sample {
   readonly state: RecordingState;
   /** Whether there was a good reading. */
   readonly read: boolean;
-  /** Absent from a complete snapshot; undefined when absence proves nothing. */
-  readonly missing: boolean | undefined;
+  /** Absent from the answer, instead of there and not understood. */
+  readonly missing: boolean;
 }
 
 /** What conditions are evaluated with. */

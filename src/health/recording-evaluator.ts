@@ -24,7 +24,8 @@ export function recordingEvaluator(sample: Sample, context: RecordingContext): E
     endReason: ({ when }) =>
       when.kind === "counts" ? countsEndReason(context.counts?.(when, "recording", id)) : undefined,
     isPaused,
-    patienceMs: sample.read ? EVIDENCE_WAIT_MS : undefined,
+    // One that is in each answer is watched, though nobody understands its status: self alerts say so.
+    patienceMs: sample.read ? EVIDENCE_WAIT_MS : sample.missing ? undefined : Number.POSITIVE_INFINITY,
     startsAt: ({ when }) =>
       (watchesRecordings(when) ? kindOf(when).startsAt?.(state, context, when) : undefined) ?? context.now,
     facts: (rule) => ({

@@ -12,6 +12,8 @@ export interface Reading {
   readonly recordingId: string;
   readonly locationId: string | undefined;
   readonly status: RecordingStatus;
+  /** A status that nobody knows, as the service wrote it. */
+  readonly said?: string;
   readonly lastSeenAt: Instant | undefined;
   readonly averageQuality: number | undefined;
 }
@@ -21,8 +23,8 @@ export interface StatusSnapshot {
   readonly readings: readonly Reading[];
   /** Recordings whose row was there but could not be read: no reading, yet not missing either. */
   readonly unreadable: readonly string[];
-  /** False when a row was dropped whose recording is not known: then absence proves nothing. */
-  readonly complete: boolean;
+  /** Rows of which it is not known whose they are: of so many absent recordings absence proves nothing. */
+  readonly unidentified: number;
   /** Locations whose request failed: nothing is known of them. */
   readonly unread?: ReadonlySet<string>;
 }

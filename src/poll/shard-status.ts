@@ -116,7 +116,7 @@ function joined(answers: readonly StatusSnapshot[], unread: ReadonlySet<string>)
   return {
     readings: answers.flatMap(({ readings }) => readings),
     unreadable: answers.flatMap(({ unreadable }) => unreadable),
-    complete: answers.every(({ complete }) => complete),
+    unidentified: answers.reduce((sum, { unidentified }) => sum + unidentified, 0),
     unread,
   };
 }

@@ -25,7 +25,7 @@ export function parseStatusRows(payload: unknown, report: ReportDeviation): Stat
 /** Reads rows of a reply that are not as documented, and notes those that cannot be read. */
 export function createStatusRows(report: ReportDeviation) {
   const unreadable: string[] = [];
-  let complete = true;
+  let unidentified = 0;
   return {
     readOther(row: unknown): Reading | undefined {
       const reading = otherReading(row, report);
@@ -33,15 +33,15 @@ export function createStatusRows(report: ReportDeviation) {
       report("bad_row", () => row);
       const identified = Identified.safeParse(row);
       if (identified.success) unreadable.push(identified.data.recording_id);
-      else complete = false;
+      else unidentified++;
       return undefined;
     },
 
     /** Of all rows. The list itself is in it where each row has a reading. */
     snapshot(rows: readonly (Reading | undefined)[]): StatusSnapshot {
-      const isWhole = complete && unreadable.length === 0;
+      const isWhole = unidentified + unreadable.length === 0;
       const readings = isWhole ? (rows as readonly Reading[]) : rows.filter((reading) => reading !== undefined);
-      return { readings, unreadable, complete };
+      return { readings, unreadable, unidentified };
     },
   };
 }

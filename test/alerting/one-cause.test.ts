@@ -77,7 +77,7 @@ class Fleet {
     story.unbroken = true;
     story.locationIds = [...new Set(here.map(({ at }) => at))];
     story.isOutside = (id) => this.outside.has(Number(id));
-    story.judge({ readings, unreadable: [], complete: true, unread: this.unread });
+    story.judge({ readings, unreadable: [], unidentified: 0, unread: this.unread });
     shard.groups = story.last.groups && JSON.parse(JSON.stringify(story.last.groups));
     return story.last.transitions;
   }

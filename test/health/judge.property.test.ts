@@ -51,7 +51,7 @@ const event = fc.oneof(
       kind: fc.constant("sweep" as const),
       readings: fc.array(row, { maxLength: 5 }),
       unreadable: fc.subarray(IDS),
-      complete: fc.boolean(),
+      unidentified: fc.constantFrom(0, 0, 1, 3),
       uptime: fc.constantFrom(undefined, 0.5, 0.96, 1),
     }),
   },
@@ -98,7 +98,7 @@ function calm(story: Story, sweeps: number): Alert[] {
   const seen: Alert[] = [];
   for (let i = 0; i < sweeps; i++) {
     story.pass(INTERVAL);
-    story.judge({ readings: rows, unreadable: [], complete: true });
+    story.judge({ readings: rows, unreadable: [], unidentified: 0 });
     seen.push(...moved(story));
   }
   return seen;
@@ -182,13 +182,14 @@ const world = fc
   })
   .map(({ rows, ...rest }) => {
     const readings = rows.map((one) => ({ ...one, lastSeenAt: undefined }));
-    return { ...rest, snapshot: { readings, unreadable: [], complete: true } };
+    return { ...rest, snapshot: { readings, unreadable: [], unidentified: 0 } };
   });
 
 /** With neither too few recordings for a beginning nor a pause, what fires follows from the world alone. */
 function isDecided({ snapshot, within }: { snapshot: { readings: readonly Reading[] }; within: boolean }): boolean {
   const counts = [...Map.groupBy(snapshot.readings, ({ locationId }) => locationId).values()];
-  return within && counts.every((all) => all.filter(({ status }) => status !== "unknown").length !== 1);
+  const isUnderstood = snapshot.readings.every(({ status }) => status !== "unknown");
+  return within && isUnderstood && counts.every((all) => all.length !== 1);
 }
 
 test("a day of the same answers leaves what an empty store would reach", () => {
@@ -263,7 +264,7 @@ test("sweeps that say nothing move nothing but what is watched no more, and what
       for (const one of events) apply(story, one);
       for (let i = 0; i < count; i++) {
         story.pass(INTERVAL);
-        story.judge({ readings: [], unreadable: [], complete: false });
+        story.judge({ readings: [], unreadable: [], unidentified: 100 });
         for (const { kind, alert } of story.last.transitions) {
           if (alert.subject.kind !== "recording") continue;
           expect(alert.endReason).not.toBe("recovered");

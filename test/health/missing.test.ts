@@ -28,10 +28,10 @@ describe("a recording missing from the answer", () => {
   test("is not missing when a row was dropped that could have been it", () => {
     const story = new Story(missingRule());
     story.sweep({ a: "online" });
-    expect(story.sweep({}, { complete: false })).toEqual([]);
+    expect(story.sweep({}, { unidentified: 1 })).toEqual([]);
     expect(story.reasons()).toEqual([]);
     expect(story.sweep({})).toEqual([`firing ${MISSING}`]);
-    expect(story.sweep({}, { complete: false }), "nor is it back").toEqual([]);
+    expect(story.sweep({}, { unidentified: 1 }), "nor is it back").toEqual([]);
   });
 
   test("is no evidence for any other rule", () => {
@@ -89,11 +89,34 @@ describe("leaving the fleet", () => {
     expect([...story.state.recordings.keys()]).toEqual(["a", "b"]);
   });
 
-  test("an incomplete answer never makes anybody leave", () => {
+  test.each([1, 2, 4])(
+    "of as many absent recordings as rows name none, %d, nothing is known; the others leave",
+    (n) => {
+      const story = new Story(missingRule({ forMs: 10 * MINUTE }));
+      const ids = Array.from({ length: 20 }, (_, i) => `r${i}`);
+      story.sweep(Object.fromEntries(ids.map((id) => [id, "online"])));
+      const left = Object.fromEntries(ids.slice(5).map((id) => [id, "online" as const]));
+      const heard = new Set<string>();
+      for (let at = 0; at < 25 * HOUR; at += MINUTE)
+        for (const one of story.sweep(left, { unidentified: n }, MINUTE)) heard.add(one);
+      expect(heard.size).toBe(2 * (5 - n));
+      expect(story.state.recordings.size).toBe(15 + n);
+    },
+  );
+
+  test("a recording that leaves while another one's row names none is the one that is missing", () => {
+    const story = new Story(missingRule({ forMs: 10 * MINUTE }));
+    story.sweep({ a: "online", b: "online", c: "online" });
+    for (let i = 0; i < 60; i++) expect(story.sweep({ b: "online", c: "online" }, { unidentified: 1 })).toEqual([]);
+    const heard = Array.from({ length: 60 }, () => story.sweep({ c: "online" }, { unidentified: 1 }));
+    expect(heard.flat()).toEqual(["firing RecordingMissing/recording/b"]);
+  });
+
+  test("an answer with as many rows that name none never makes anybody leave", () => {
     const story = new Story(offlineRule());
     story.forgetAfterMs = MINUTE;
     story.sweep({ a: "offline" });
-    for (let i = 0; i < 10; i++) expect(story.sweep({}, { complete: false })).toEqual([]);
+    for (let i = 0; i < 10; i++) expect(story.sweep({}, { unidentified: 1 })).toEqual([]);
     expect(story.state.recordings.has("a")).toBe(true);
   });
 

@@ -51,7 +51,7 @@ test("a recording listed at two locations of one shard is evaluated at the known
     [other, ...own],
   ]) {
     story.now += INTERVAL;
-    expect(story.judge({ readings, unreadable: [], complete: true })).toEqual([]);
+    expect(story.judge({ readings, unreadable: [], unidentified: 0 })).toEqual([]);
     expect(story.state.recordings.get("a")?.locationId).toBe("L1");
   }
 });

@@ -23,8 +23,8 @@ test("rows may come in any order, and twice: each recording is judged once, by i
         const rows = present.map((id) => reading(id, statuses[IDS.indexOf(id)] ?? "online"));
         const repeated = again.filter((id) => present.includes(id)).map((id) => reading(id, "degraded"));
         const sorted = rows.toSorted((a, b) => a.recordingId.localeCompare(b.recordingId));
-        asTheyCome.pass(1_000).judge({ readings: [...rows, ...repeated], unreadable: [], complete: true });
-        inOrder.pass(1_000).judge({ readings: sorted, unreadable: [], complete: true });
+        asTheyCome.pass(1_000).judge({ readings: [...rows, ...repeated], unreadable: [], unidentified: 0 });
+        inOrder.pass(1_000).judge({ readings: sorted, unreadable: [], unidentified: 0 });
         expect(unordered(asTheyCome.state)).toEqual(unordered(inOrder.state));
         expect(asTheyCome.last.transitions.map(({ kind, alert }) => `${kind} ${alert.key}`).sort()).toEqual(
           inOrder.last.transitions.map(({ kind, alert }) => `${kind} ${alert.key}`).sort(),
@@ -38,7 +38,7 @@ test("a row that comes twice, first where it stood last time and then out of ord
   const story = new Story(...RULES);
   story.sweep({ a: "online", b: "online", c: "online" });
   const rows = [reading("c", "online"), reading("a", "offline"), reading("b", "online"), reading("c", "offline")];
-  story.pass(1_000).judge({ readings: rows, unreadable: [], complete: true });
+  story.pass(1_000).judge({ readings: rows, unreadable: [], unidentified: 0 });
   expect(story.state.recordings.get("c")?.status).toBe("online");
   expect(story.state.recordings.get("a")?.status).toBe("offline");
 });

@@ -140,7 +140,7 @@ export class Story {
   sweep(rows: Readonly<Record<string, Row>>, more: Partial<StatusSnapshot> = {}, afterMs = INTERVAL): string[] {
     this.now += afterMs;
     const readings = Object.entries(rows).map(([id, row]) => reading(id, row));
-    return this.judge({ readings, unreadable: [], complete: true, ...more });
+    return this.judge({ readings, unreadable: [], unidentified: 0, ...more });
   }
 
   /** The same answer for a while, a sweep per interval; gives what alerts did in all of it. */

@@ -37,7 +37,7 @@ function service(fleet: Fleet, broken: readonly string[], most = Number.POSITIVE
     await Promise.resolve();
     seen.atOnce--;
     if (entities.length > most || entities.some((id) => broken.includes(id))) throw new Error("No answer.");
-    return { readings: entities.flatMap((id) => fleet[id] ?? []), unreadable: [], complete: true };
+    return { readings: entities.flatMap((id) => fleet[id] ?? []), unreadable: [], unidentified: 0 };
   }
   return { statusUptime, seen };
 }
@@ -55,7 +55,7 @@ it("however the request is split, the evaluation is the one of a single answer",
       for (const { statuses, size } of sweeps) {
         const { statusUptime, seen } = service(fleetOf(statuses), [], size);
         const { snapshot } = await createAskStatus({ statusUptime }, size)(LOCATIONS);
-        const all = { readings: Object.values(fleetOf(statuses)).flat(), unreadable: [], complete: true };
+        const all = { readings: Object.values(fleetOf(statuses)).flat(), unreadable: [], unidentified: 0 };
         whole.pass(30_000);
         split.pass(30_000);
         expect(split.judge(snapshot)).toEqual(whole.judge(all));
@@ -70,7 +70,7 @@ it("whichever requests fail, however they are split: nothing is missing, and wha
   await fc.assert(
     fc.asyncProperty(fc.array(sweepOf, { minLength: 2, maxLength: 12 }), async (sweeps) => {
       const told = story();
-      told.judge({ readings: Object.values(fleetOf([])).flat(), unreadable: [], complete: true });
+      told.judge({ readings: Object.values(fleetOf([])).flat(), unreadable: [], unidentified: 0 });
       for (const { statuses, size, broken } of sweeps) {
         const before = told.state;
         const { statusUptime } = service(fleetOf(statuses), broken);
@@ -95,15 +95,15 @@ it("whichever requests fail, however they are split: nothing is missing, and wha
 it("a location that is left unread is neither missing nor forgotten once it is read again without a recording", () => {
   const told = story();
   const all = Object.values(fleetOf([])).flat();
-  told.judge({ readings: all, unreadable: [], complete: true });
+  told.judge({ readings: all, unreadable: [], unidentified: 0 });
   const [first = "", ...others] = LOCATIONS;
   const rest = all.filter(({ locationId }) => locationId !== first);
   for (let hours = 0; hours < 30; hours++) {
     told.pass(3_600_000);
-    told.judge({ readings: rest, unreadable: [], complete: true, unread: new Set([first]) });
+    told.judge({ readings: rest, unreadable: [], unidentified: 0, unread: new Set([first]) });
   }
   told.pass(30_000);
-  expect(told.judge({ readings: rest, unreadable: [], complete: true })).toEqual([
+  expect(told.judge({ readings: rest, unreadable: [], unidentified: 0 })).toEqual([
     `firing RecordingMissing/recording/${first}-0`,
   ]);
   expect(others).toHaveLength(11);
@@ -137,7 +137,7 @@ async function unreadOf(isBroken: (entities: readonly string[]) => boolean, erro
   const statusUptime = async ({ entities }: { entities: readonly string[] }): Promise<StatusSnapshot> => {
     current.push(entities.length);
     if (isBroken(entities)) throw error;
-    return { readings: [], unreadable: [], complete: true };
+    return { readings: [], unreadable: [], unidentified: 0 };
   };
   const ask = createAskStatus({ statusUptime }, 50);
   const unread: number[] = [];

@@ -105,7 +105,7 @@ class World {
         .filter(([, locations]) => locations.includes(locationId) && !this.empty)
         .map(([id]) => reading(id, { locationId, status: this.offline.has(id) ? "offline" : "online" })),
     );
-    return { readings, unreadable: [], complete: true };
+    return { readings, unreadable: [], unidentified: 0 };
   }
 
   /** The shards that have each recording, with its location there. */

@@ -10,7 +10,7 @@ import { silentLogger } from "../../src/lib/log.ts";
 import { createCommit } from "../../src/poll/commit.ts";
 import { createSweep } from "../../src/poll/sweep.ts";
 import { StoreError } from "../../src/store/errors.ts";
-import { offlineRule, rule } from "../health/shard-history.ts";
+import { degradedRule, offlineRule, rule } from "../health/shard-history.ts";
 import { rootRoute } from "../http/serve.ts";
 import { HOUR, integration, SECOND, T0, useTestStore } from "../store/fixtures.ts";
 import { aRecording } from "../support/fixtures.ts";
@@ -29,7 +29,7 @@ const row = (recordingId: string, status: Reading["status"], locationId = "north
   lastSeenAt: undefined,
   averageQuality: 1,
 });
-const rows = (...readings: Reading[]): StatusSnapshot => ({ readings, unreadable: [], complete: true });
+const rows = (...readings: Reading[]): StatusSnapshot => ({ readings, unreadable: [], unidentified: 0 });
 
 const named = (id: string) => aRecording(id, { name: id, locationId: "north", timezone: "UTC" });
 
@@ -530,19 +530,19 @@ describeWithRedis("a sweep", () => {
   });
 
   it("a recording whose alert ends without evidence keeps its name", async () => {
-    const one = replica([rows(row("a", "offline")), rows(row("a", "unknown"))]);
+    const one = replica([rows(row("a", "degraded")), rows(row("a", "offline"))], [degradedRule()]);
     one.assigned.set(north);
     await one.store.inventory.saveRecordings([named("a")]);
     await one.sweep(0);
     const { nonce, state } = await one.store.shards.read(0);
     const alerts = structuredClone(state.recordings.get("a")?.alerts ?? {});
-    const almost = { RecordingOffline: { ...alerts.RecordingOffline, unknownMs: EVIDENCE_WAIT_MS - STEP } };
+    const almost = { RecordingDegraded: { ...alerts.RecordingDegraded, unknownMs: EVIDENCE_WAIT_MS - STEP } };
     const recordings = new Map([["a", { ...state.recordings.get("a"), alerts: almost } as RecordingState]]);
     const before = { state: { ...state, recordings }, expected: nonce, now: one.clock.at, changes: [], lines: [] };
     await one.store.shards.commitShard(0, before);
     one.clock.at += STEP;
     await one.sweep(0);
-    expect(await firingNow()).toEqual(["RecordingOffline/recording/a resolved"]);
+    expect(await firingNow()).toEqual(["RecordingDegraded/recording/a resolved"]);
     expect(one.store.inventory.recording("a")?.name).toBe("a");
   });
 

@@ -230,7 +230,7 @@ describe("uptime", () => {
   const results = (ids: readonly string[]) =>
     ids.map((id) => ({ recording: recordings.find((one) => one.id === id) ?? recording(id, "a"), buckets }));
   const answers = {
-    statusUptime: () => ({ readings: [{ recordingId: "r1" }, { recordingId: "r2" }], unreadable: [], complete: true }),
+    statusUptime: () => ({ readings: [{ recordingId: "r1" }, { recordingId: "r2" }], unreadable: [], unidentified: 0 }),
     uptimes: ({ recids }: { recids: string[] }) => ({ results: results(recids), dropped: 0 }),
     recordingUptime: (id: string) => results([id])[0],
   };
@@ -289,7 +289,7 @@ test("the status names its location from the fleet where the service leaves it o
     lastSeenAt: NOW,
     averageQuality: undefined,
   };
-  const { ask, asked } = asking({ statusUptime: () => ({ readings: [reading], unreadable: ["x"], complete: true }) });
+  const { ask, asked } = asking({ statusUptime: () => ({ readings: [reading], unreadable: ["x"], unidentified: 0 }) });
   const { items, dropped } = await ask("status", { recording: ["Door r3"] });
   expect(asked).toEqual([["statusUptime", { entities: ["r3"], entityType: "recording" }]]);
   expect(items[0]).toMatchObject({

@@ -21,7 +21,7 @@ describe("the service", () => {
     const ids = await locationIds(service);
     expect(ids).toHaveLength(2);
     const snapshot = await service.statusUptime({ entities: ids, entityType: "location" });
-    expect(snapshot).toMatchObject({ complete: true, unreadable: [] });
+    expect(snapshot).toMatchObject({ unidentified: 0, unreadable: [] });
     expect(snapshot.readings).toHaveLength(6);
     const recids = snapshot.readings.slice(0, 2).map((reading) => reading.recordingId);
     const { results, dropped } = await service.uptimes({ ...days, recids });
@@ -134,10 +134,10 @@ describe("what the service gets wrong", () => {
     const { simulator, service } = await startBoth({}, { locations: 5 });
     const query = { entities: await locationIds(service), entityType: "location" } as const;
     simulator.faults.set("wrong_types", { every: 5, field: "status" });
-    const { readings, unreadable, complete } = await service.statusUptime(query);
-    expect([readings.length, unreadable.length, complete]).toEqual([12, 3, true]);
+    const { readings, unreadable, unidentified } = await service.statusUptime(query);
+    expect([readings.length, unreadable.length, unidentified]).toEqual([12, 3, 0]);
     simulator.faults.set("wrong_types", { every: 5, field: "recording_id" });
-    expect(await service.statusUptime(query)).toMatchObject({ complete: false, unreadable: [] });
+    expect(await service.statusUptime(query)).toMatchObject({ unidentified: 3, unreadable: [] });
   });
 
   it.each([

@@ -16,7 +16,7 @@ function read(payload: unknown) {
 describe("a reply of status/uptime", () => {
   it("gives a reading per row", () => {
     expect(read([statusRow(), statusRow({ status: "degraded", average_quality: 0 })])).toMatchObject({
-      complete: true,
+      unidentified: 0,
       unreadable: [],
       kinds: [],
       readings: [
@@ -89,10 +89,10 @@ describe("a reply of status/uptime", () => {
   it.each([{ status: 7 }, { status: null }, { status: undefined }, { status: ["online"] }])(
     "drops a row with %j and names its recording",
     (odd) => {
-      const { readings, unreadable, complete, kinds } = read([statusRow(odd), statusRow()]);
+      const { readings, unreadable, unidentified, kinds } = read([statusRow(odd), statusRow()]);
       expect(readings).toHaveLength(1);
       expect(unreadable).toEqual(["aaaaaaaaaaaaaaaaaaaaaaaa"]);
-      expect(complete).toBe(true);
+      expect(unidentified).toBe(0);
       expect(kinds).toEqual(["bad_row"]);
     },
   );
@@ -106,10 +106,10 @@ describe("a reply of status/uptime", () => {
     statusRow({ recording_id: 5 }),
     statusRow({ recording_id: "" }),
     statusRow({ recording_id: "\ud800rec" }),
-  ])("is not complete with a row like %j, whose recording cannot be told", (row) => {
-    const { readings, complete, unreadable } = read([statusRow(), row]);
+  ])("counts a row like %j, whose recording cannot be told", (row) => {
+    const { readings, unidentified, unreadable } = read([statusRow(), row]);
     expect(readings).toHaveLength(1);
-    expect(complete).toBe(false);
+    expect(unidentified).toBe(1);
     expect(unreadable).toEqual([]);
   });
 
@@ -136,9 +136,8 @@ describe("a reply of status/uptime", () => {
     );
     fc.assert(
       fc.property(fc.array(fc.oneof(odd, fc.jsonValue())), (rows) => {
-        const { readings, unreadable, complete } = read(rows);
-        if (complete) expect(readings.length + unreadable.length).toBe(rows.length);
-        else expect(readings.length + unreadable.length).toBeLessThan(rows.length);
+        const { readings, unreadable, unidentified } = read(rows);
+        expect(readings.length + unreadable.length + unidentified).toBe(rows.length);
         for (const { averageQuality, lastSeenAt } of readings) {
           expect(averageQuality === undefined || (averageQuality >= 0 && averageQuality <= 1)).toBe(true);
           expect(lastSeenAt === undefined || Number.isFinite(lastSeenAt)).toBe(true);
