@@ -9,7 +9,7 @@
 import { type Alert, scopeOf } from "../health/alert.ts";
 import { compareText } from "../lib/text.ts";
 import { matchesAll } from "./matcher.ts";
-import type { StandsFor } from "./notification.ts";
+import type { StandsFor, Suppression } from "./notification.ts";
 import type { Matcher } from "./route.ts";
 
 export interface InhibitRule {
@@ -102,6 +102,11 @@ function index(
       return suppressed.size === 0 ? undefined : summaryOf([...suppressed]);
     },
   };
+}
+
+/** The suppression of an alert by one that fires. Alerts about the service say nothing of outages. */
+export function inhibitionBy({ id: by, firedAt: since, subject }: Alert): Suppression {
+  return { reason: "inhibited", by, since, ...(subject.kind === "service" && { coversNothing: true }) };
 }
 
 /** The keys of the targets an alert can inhibit; none where it is no source. */

@@ -55,8 +55,8 @@ export type GroupDecision = (
 export interface SuppressedState {
   /** Each suppression once: when it ends, the group is decided again at once. */
   readonly by: readonly Suppression[];
-  /** Episodes that fire, were never notified, and would be now. */
-  readonly unnotified: readonly string[];
+  /** Episodes that fire, were never notified, and would be now: whether their cause covers them (`isCovered`). */
+  readonly unnotified: readonly (readonly [episode: string, isCovered: boolean])[];
   /** Episodes, firing or resolved, not known to be notified, though a message may have been accepted. */
   readonly maybeNotified: readonly string[];
   /** Since when one of those is late, or when the clock ends its suppression: from then on they are. */
@@ -150,15 +150,17 @@ function sortEnds(view: GroupView): Ends {
 }
 
 /**
- * The state changed at `updatedAt`; `endsAt` is when the problem itself was over, `keep_firing_for` earlier. What was
- * suppressed is owed only when it outlasted its suppression: then the group was due before the end.
+ * The state changed at `updatedAt`; `endsAt` is when the problem itself was over, `keep_firing_for` earlier. An outage
+ * that was suppressed is owed only when it outlasted its suppression: then the group was due before the end.
  */
 function isOwed(alert: Alert, view: GroupView): boolean {
   const { notified, dueSince, suppressions } = view;
   if (notified.has(alert.id) || suppressions?.maybeNotified.has(alert.id)) return true;
   if (dueSince === undefined || suppressionOf(alert, view)) return false;
-  const over = Math.max(alert.endsAt ?? 0, alert.updatedAt);
-  return suppressions?.suppressedBefore.has(alert.id) ? over > dueSince : over >= dueSince;
+  const wasCovered = suppressions?.suppressedBefore.get(alert.id);
+  const { updatedAt, endsAt = updatedAt } = alert;
+  const over = wasCovered ? endsAt : Math.max(endsAt, updatedAt);
+  return wasCovered === undefined ? over >= dueSince : over > dueSince;
 }
 
 function suppressedStateOf(suppressed: readonly Alert[], { waiting }: Ends, view: GroupView): SuppressedState {
@@ -168,28 +170,36 @@ function suppressedStateOf(suppressed: readonly Alert[], { waiting }: Ends, view
     if (suppression) by.set(`${suppression.reason} ${suppression.by} ${suppression.until}`, suppression);
   }
   const unnotified = suppressed.filter(({ id }) => !view.notified.has(id));
-  const ofLocations = view.alerts.filter(
-    ({ id, facts }) => facts.problem === "location_offline" && view.notified.has(id),
-  );
-  const locations = new Set(ofLocations.map(({ subject }) => subject.id));
   const isMaybeNotified = ({ id }: Alert) => view.suppressions?.maybeNotified.has(id);
   return {
     by: [...by.values()],
-    unnotified: unnotified.map(({ id }) => id),
+    unnotified: unnotified.map((alert) => [alert.id, isCovered(alert, view)]),
     maybeNotified: [...unnotified, ...waiting].filter(isMaybeNotified).map(({ id }) => id),
-    lateFrom: earliest(unnotified.map((alert) => lateFrom(alert, locations, view))),
+    lateFrom: earliest(unnotified.map((alert) => lateFrom(alert, view))),
   };
 }
 
 /**
- * What was late before its shard went unread stays late. So is what would be sent now if it were not over already, unless
- * the alert of its location says it.
+ * Whether an outage that ends with what suppresses it, or before, leaves nothing to notify of: that was somebody's
+ * decision, or an alert whose message covers the outage and whose end is its end. Not where it was only not known.
  */
-function lateFrom(alert: Alert, locations: ReadonlySet<string>, view: GroupView): Instant | undefined {
+function isCovered(alert: Alert, view: GroupView): boolean {
+  const { reason, coversNothing } = suppressionOf(alert, view) ?? {};
+  if (reason === "clearing") return view.suppressions?.suppressedBefore.get(alert.id) ?? true;
+  return reason !== "stale" && !coversNothing;
+}
+
+/**
+ * An alert that was late before its shard went unread stays late. So is one that would be sent now if its problem were not
+ * over already, where nothing covers that, or where it was over only after its suppression.
+ */
+function lateFrom(alert: Alert, view: GroupView): Instant | undefined {
+  const { dueSince, now } = view;
   const suppression = suppressionOf(alert, view);
-  if (suppression?.reason === "stale") return view.dueSince;
+  if (suppression?.reason === "stale") return dueSince;
   if (suppression?.reason !== "clearing") return suppression?.until;
-  return locations.has(alert.labels.location_id ?? "") ? undefined : (view.dueSince ?? view.now);
+  if (!isCovered(alert, view)) return dueSince ?? now;
+  return dueSince !== undefined && alert.updatedAt > dueSince ? dueSince : undefined;
 }
 
 /** Every `recheckEveryMs`, and when a suppression ends by the clock. */

@@ -176,6 +176,8 @@ export interface Suppression {
   /** Of a stale alert: when its location was last read, and its shard, if only in part; 0 for never. */
   readonly readAt?: Instant | undefined;
   readonly goodAt?: Instant | undefined;
+  /** Of an inhibiting alert whose message does not cover the outages that it inhibits. */
+  readonly coversNothing?: true | undefined;
   /** When it began, where that is known. */
   readonly since?: Instant | undefined;
   /** When it ends by the clock; undefined where that is not known beforehand. */
@@ -191,8 +193,8 @@ export interface Suppressions {
   readonly muted: Suppression | undefined;
   /** By episode, firing or resolved. */
   readonly suppressed: ReadonlyMap<string, Suppression>;
-  /** Episodes that were due, and suppressed, when the group was last decided. */
-  readonly suppressedBefore: ReadonlySet<string>;
+  /** Episodes that were due, and suppressed, when the group was last decided: whether their cause covered them. */
+  readonly suppressedBefore: ReadonlyMap<string, boolean>;
   /** Episodes not known to be notified, though a message may have been accepted: their end is owed all the same. */
   readonly maybeNotified: ReadonlySet<string>;
   /** A group with something suppressed is decided again this often, ms: `group_interval`. */

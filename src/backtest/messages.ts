@@ -2,7 +2,7 @@
  * The notifications a configuration would have sent: alerts through the routing tree, inhibition, mute times and group
  * timers, every message accepted at once. Decisions are the daemon's; a group's timers follow `store/scripts/`.
  */
-import { createInhibitor, type Inhibitions, type InhibitRule } from "../alerting/inhibit.ts";
+import { createInhibitor, type Inhibitions, type InhibitRule, inhibitionBy } from "../alerting/inhibit.ts";
 import { maintenanceOf } from "../alerting/maintenance.ts";
 import { clearingOf, type GroupDecision, type GroupView, needsUpdate } from "../alerting/needs-update.ts";
 import type { NotificationLogEntry, NotifyReason, Suppression, Suppressions } from "../alerting/notification.ts";
@@ -31,7 +31,7 @@ interface Group {
   sentAt: Instant | undefined;
   /** When it was decided last; without members, it has been empty since. */
   decidedAt: Instant;
-  suppressedBefore: ReadonlySet<string>;
+  suppressedBefore: ReadonlyMap<string, boolean>;
 }
 
 type ReceiverReplay = ReturnType<typeof createReceiverReplay>;
@@ -159,7 +159,7 @@ function addToGroups({ receiver, setup, groups, groupsOf }: ReceiverReplay, aler
 
 function newGroup(id: string, route: Route): Group {
   const timers = { dueAt: NEVER, dueSince: undefined, sentAt: undefined, decidedAt: 0 };
-  return { id, route, members: new Map(), ...timers, suppressedBefore: NO_IDS };
+  return { id, route, members: new Map(), ...timers, suppressedBefore: new Map() };
 }
 
 /** The store keeps the timers of an empty group for so long. */
@@ -203,7 +203,7 @@ function suppressionsOf(
     const source = firing.inhibitor(alert);
     const clearing = clearingOf(alert, notified.has(alert.id) || group.suppressedBefore.has(alert.id));
     const planned = maintenanceOf(setup.maintenance ?? [], alert.labels, now);
-    if (source) suppressed.set(alert.id, { reason: "inhibited", by: source.id });
+    if (source) suppressed.set(alert.id, inhibitionBy(source));
     else if (planned) suppressed.set(alert.id, planned);
     else if (alert.state === "firing" && alert.facts.paused)
       suppressed.set(alert.id, { reason: "paused", by: alert.id });
@@ -238,7 +238,7 @@ function settle(replay: ReceiverReplay, group: Group, decision: GroupDecision, n
   }
   const { suppressedState } = decision;
   group.dueSince = suppressedState.lateFrom;
-  group.suppressedBefore = new Set(suppressedState.unnotified);
+  group.suppressedBefore = new Map(suppressedState.unnotified);
   for (const { reason, by } of suppressedState.by)
     if (reason === "inhibited") inhibitedBy.set(by, (inhibitedBy.get(by) ?? new Set()).add(group));
   group.decidedAt = now;

@@ -2,7 +2,7 @@
 import { isInForce, type StoredAcknowledgement } from "../alerting/acknowledgement.ts";
 import { coldStartGroup } from "../alerting/cold-start.ts";
 import { escalationOf } from "../alerting/escalation.ts";
-import { createInhibitor, type Inhibitions, type InhibitRule } from "../alerting/inhibit.ts";
+import { createInhibitor, type Inhibitions, type InhibitRule, inhibitionBy } from "../alerting/inhibit.ts";
 import { type Maintenance, maintenanceOf } from "../alerting/maintenance.ts";
 import { clearingOf } from "../alerting/needs-update.ts";
 import type { StandsFor, Suppression, Suppressions } from "../alerting/notification.ts";
@@ -94,7 +94,7 @@ export function createSuppression(deps: SuppressionDeps) {
 function* suppressionsOf(claim: Claimed, root: Route, facts: Facts): Generator<void, Suppressions> {
   const suppressed = new Map<string, Suppression>();
   const standsFor = new Map<string, StandsFor>();
-  const suppressedBefore = new Set(claim.suppressedBefore);
+  const { suppressedBefore } = claim;
   for (const alert of claim.alerts) {
     const muted = claim.group === coldStartGroup ? mutesOf(alert, root, facts.now)[0] : undefined;
     const isKnown = suppressedBefore.has(alert.id) || claim.notified.has(alert.id);
@@ -162,7 +162,7 @@ function* suppressionOf(
   { now, inhibitions, silences, acks, maintenance, stale }: Facts,
 ): Generator<void, Suppression | undefined> {
   const source = inhibitions.inhibitor(alert);
-  if (source) return { reason: "inhibited", by: source.id, since: source.firedAt };
+  if (source) return inhibitionBy(source);
   const [silence] = yield* silencesOf(silences, alert.labels, now);
   if (silence) {
     const { id: by, startsAt: since, endsAt: until, createdBy: author, comment } = silence;

@@ -19,8 +19,8 @@ export interface Claimed extends Omit<ConversationView, "now" | "sendResolved" |
   readonly failures: number;
   /** Members of which nothing is stored any more. */
   readonly lost: readonly string[];
-  /** Members that were due and suppressed when the group was last served. */
-  readonly suppressedBefore: readonly string[];
+  /** Members that were due and suppressed when the group was last served: whether their cause covered them. */
+  readonly suppressedBefore: ReadonlyMap<string, boolean>;
   /**
    * Members without an entry in the notification log that a claim which died may have notified of; where there are
    * incidents, also a message of unknown outcome.
@@ -174,8 +174,7 @@ function toClaimed(
   const { labels, conversation, clocks = "{}", isInterrupted: hasDied, ...plain } = row;
   // An incident that was opened has to be ended; ending one that was not changes nothing.
   const isInterrupted = hasDied || (isIncident && row.unsureSince !== undefined);
-  const suppressedBefore = JSON.parse(suppressed) as string[];
-  const wasSuppressed = new Set(suppressedBefore);
+  const suppressedBefore = new Map(JSON.parse(suppressed) as [string, boolean][]);
   const alerts: Alert[] = [];
   const notified = new Map<string, NotificationLogEntry>();
   const lost: string[] = [];
@@ -184,7 +183,7 @@ function toClaimed(
     const { alert, entry } = members.get(episode) ?? {};
     if (alert) alerts.push(alert);
     if (entry) notified.set(episode, entry);
-    else if (isInterrupted && !wasSuppressed.has(episode)) inFlight.push(episode);
+    else if (isInterrupted && !suppressedBefore.has(episode)) inFlight.push(episode);
     if (!alert && !entry) lost.push(episode);
   }
   return {

@@ -109,7 +109,7 @@ test("the summary has all that fires, longest first, and lets go of what ended m
 const suppressing = (id: string, reason: "silenced" | "stale") => ({
   muted: undefined,
   suppressed: new Map([[id, { reason, by: "s" }]]),
-  suppressedBefore: new Set<string>(),
+  suppressedBefore: new Map(),
   maybeNotified: new Set<string>(),
   recheckEveryMs: MINUTE,
   standsFor: new Map(),

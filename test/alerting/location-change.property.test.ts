@@ -1,7 +1,7 @@
 /** Cameras of one location come and go; each message about them is compared with the cameras themselves. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createInhibitor } from "../../src/alerting/inhibit.ts";
+import { createInhibitor, inhibitionBy } from "../../src/alerting/inhibit.ts";
 import { parseMatchers } from "../../src/alerting/matcher.ts";
 import { clearingOf, needsUpdate } from "../../src/alerting/needs-update.ts";
 import type { NotificationLogEntry, NotifiedAlert, Suppression } from "../../src/alerting/notification.ts";
@@ -24,7 +24,7 @@ class Location {
   readonly story: Story;
   readonly members = new Map<string, Alert>();
   readonly log = new Map<string, NotificationLogEntry>();
-  suppressedBefore = new Set<string>();
+  suppressedBefore = new Map<string, boolean>();
   dark = new Set<string>();
   /** What the last message said is offline. */
   told = new Set<string>();
@@ -50,7 +50,7 @@ class Location {
       alerts.flatMap((alert): [string, Suppression][] => {
         const by = inhibitor(alert);
         const isKnown = this.log.has(alert.id) || this.suppressedBefore.has(alert.id);
-        const suppression = by ? ({ reason: "inhibited", by: by.id } as const) : clearingOf(alert, isKnown);
+        const suppression = by ? inhibitionBy(by) : clearingOf(alert, isKnown);
         return suppression ? [[alert.id, suppression]] : [];
       }),
     );
@@ -74,7 +74,7 @@ class Location {
       this.members.delete(id);
       this.log.delete(id);
     }
-    this.suppressedBefore = new Set(decision.suppressedState.unnotified);
+    this.suppressedBefore = new Map(decision.suppressedState.unnotified);
     if (decision.notify === undefined) return undefined;
     for (const alert of decision.firing) {
       const known = this.members.get(alert.id);

@@ -8,6 +8,7 @@ import { offlineAlert, resolvedAlert } from "../support/fixtures.ts";
 const NOW = Date.UTC(2026, 2, 2, 8);
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
+const SECOND = 1_000;
 
 function firing(name: string, more: Partial<Alert> = {}): Alert {
   const firedAt = NOW - 10 * MINUTE;
@@ -119,7 +120,7 @@ describe("what is held", () => {
   const suppressions = (more: Partial<Suppressions> = {}): Suppressions => ({
     muted: undefined,
     suppressed: new Map(),
-    suppressedBefore: new Set(),
+    suppressedBefore: new Map(),
     maybeNotified: new Set(),
     recheckEveryMs: 5 * MINUTE,
     standsFor: new Map(),
@@ -188,7 +189,7 @@ describe("what is held", () => {
       {
         alerts: [overlong],
         dueSince: ago(MINUTE),
-        suppressions: suppressions({ suppressedBefore: new Set([overlong.id]) }),
+        suppressions: suppressions({ suppressedBefore: new Map([[overlong.id, false]]) }),
       },
       "resolved_before_notified (a)",
     ],
@@ -197,7 +198,7 @@ describe("what is held", () => {
       {
         alerts: [overlong],
         dueSince: ago(MINUTE + 1),
-        suppressions: suppressions({ suppressedBefore: new Set([overlong.id]) }),
+        suppressions: suppressions({ suppressedBefore: new Map([[overlong.id, false]]) }),
       },
       "resolved -a",
     ],
@@ -250,7 +251,7 @@ describe("what is held", () => {
     const both = suppressions({ suppressed: new Map([a, b].map(({ id }) => [id, by])) });
     expect(
       needsUpdate(view({ alerts: [a, b], notified: notified([b, ago(1)]), suppressions: both })).suppressedState,
-    ).toEqual({ by: [by], unnotified: [a.id], maybeNotified: [], lateFrom: until });
+    ).toEqual({ by: [by], unnotified: [[a.id, true]], maybeNotified: [], lateFrom: until });
   });
 
   test("while it fires on for keep_firing_for, if it was notified or suppressed before; else it is sent", () => {
@@ -259,16 +260,54 @@ describe("what is held", () => {
     expect([clearingOf(back, false), clearingOf(a, true)]).toEqual([undefined, undefined]);
   });
 
-  test("is late while it only fires on for keep_firing_for, unless the alert of its location says it", () => {
-    const here = { ...a, labels: { ...a.labels, location_id: "north" } };
-    const facts = { timezone: "UTC", problem: "location_offline" } as const;
-    const location = over("north", ago(MINUTE), { subject: { kind: "location", id: "north" }, facts });
-    const lateFrom = (alerts: Alert[], more: Partial<GroupView> = {}) =>
-      needsUpdate(view({ alerts, suppressions: suppressed("clearing", here), ...more })).suppressedState.lateFrom;
-    expect(lateFrom([here])).toBe(NOW);
-    expect(lateFrom([here], { dueSince: ago(MINUTE) })).toBe(ago(MINUTE));
-    expect(lateFrom([here, location]), "which nobody was notified of").toBe(NOW);
-    expect(lateFrom([here, location], { notified: notified([location, ago(HOUR)]) })).toBeUndefined();
+  /** In `keep_firing_for` since an instant; the cause that suppressed it before covered it or not. */
+  const clearing = (since: number, wasCovered: boolean, more: Partial<GroupView> = {}) => {
+    const back = firing("a", { updatedAt: since, facts: { ...a.facts, clearing: true } });
+    const suppressedBefore = new Map([[back.id, wasCovered]]);
+    const suppressions = { ...suppressed("clearing", back), suppressedBefore };
+    return needsUpdate(view({ alerts: [back], suppressions, ...more })).suppressedState;
+  };
+
+  test("is late while it only fires on for keep_firing_for, where nothing covered it", () => {
+    expect(clearing(ago(MINUTE), false)).toMatchObject({ lateFrom: NOW, unnotified: [[a.id, false]] });
+    expect(clearing(ago(MINUTE), false, { dueSince: ago(MINUTE) }).lateFrom).toBe(ago(MINUTE));
+  });
+
+  test("is not late where its problem was over before its suppression was, which covered it", () => {
+    expect(clearing(ago(MINUTE), true)).toMatchObject({ lateFrom: undefined, unnotified: [[a.id, true]] });
+    expect(clearing(ago(MINUTE), true, { dueSince: ago(MINUTE) }).lateFrom).toBeUndefined();
+    expect(clearing(ago(1), true, { dueSince: ago(MINUTE) }).lateFrom).toBe(ago(MINUTE));
+  });
+
+  test.each([
+    ["silenced", true],
+    ["acknowledged", true],
+    ["maintenance", true],
+    ["paused", true],
+    ["escalation", true],
+    ["inhibited", true],
+    ["stale", false],
+  ] as const)("%s: whether the cause covers it is %s", (reason, isCovered) => {
+    const { suppressedState } = needsUpdate(view({ alerts: [a], suppressions: suppressed(reason, a) }));
+    expect(suppressedState.unnotified).toEqual([[a.id, isCovered]]);
+  });
+
+  test("by an alert that says nothing of it is not covered", () => {
+    const by = { reason: "inhibited", by: "x", coversNothing: true } as const;
+    const { suppressedState } = needsUpdate(
+      view({ alerts: [a], suppressions: suppressions({ suppressed: new Map([[a.id, by]]) }) }),
+    );
+    expect(suppressedState.unnotified).toEqual([[a.id, false]]);
+  });
+
+  test.each([
+    ["was covered: the problem's end counts", true, "resolved_before_notified (a)"],
+    ["was not covered: the alert's end counts", false, "resolved -a"],
+  ])("and over while its group was due, it %s", (_, wasCovered, expected) => {
+    const ended = { ...over("a", ago(SECOND)), endsAt: ago(2 * MINUTE) };
+    const suppressedBefore = new Map([[ended.id, wasCovered]]);
+    const held = suppressions({ suppressedBefore });
+    expect(short(needsUpdate(view({ alerts: [ended], dueSince: ago(MINUTE), suppressions: held })))).toBe(expected);
   });
 
   test("is what the one that is told stands for", () => {

@@ -29,7 +29,7 @@ const silenced: Suppression = { reason: "silenced", by: "s" };
 const holding = (suppression: Suppression, ...alerts: Alert[]): Suppressions => ({
   muted: undefined,
   suppressed: new Map(alerts.map(({ id }) => [id, suppression])),
-  suppressedBefore: new Set(),
+  suppressedBefore: new Map(),
   maybeNotified: new Set(),
   recheckEveryMs: 1_000,
   standsFor: new Map(),

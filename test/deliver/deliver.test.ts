@@ -39,7 +39,7 @@ function claimOf(more: Partial<Claimed> = {}): Claimed {
     alerts: [camera],
     notified: new Map(),
     lost: [],
-    suppressedBefore: [],
+    suppressedBefore: new Map(),
     maybeNotified: [],
     stormGroups: undefined,
     ...more,

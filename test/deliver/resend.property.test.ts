@@ -73,7 +73,7 @@ class World {
     const suppressions = {
       muted: this.isNight ? ({ reason: "muted", by: "night" } as const) : undefined,
       suppressed,
-      suppressedBefore: new Set<string>(),
+      suppressedBefore: new Map(),
       maybeNotified: new Set<string>(),
       recheckEveryMs: 1_000,
       standsFor: new Map(),
@@ -90,7 +90,7 @@ class World {
       alerts,
       notified: this.notified,
       lost: [],
-      suppressedBefore: [],
+      suppressedBefore: new Map(),
       maybeNotified: [],
       stormGroups: 1,
       suppressions,

@@ -52,7 +52,7 @@ describeWithRedis("the incident of a summary of unknown outcome", () => {
           suppressed: new Map(
             alerts.flatMap(({ id }) => (silenced.has(id) ? [[id, { reason: "silenced", by: "s" }] as const] : [])),
           ),
-          suppressedBefore: new Set(suppressedBefore),
+          suppressedBefore,
           maybeNotified: new Set(maybeNotified),
           recheckEveryMs: MINUTE,
           standsFor: new Map(),

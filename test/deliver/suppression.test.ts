@@ -82,7 +82,7 @@ const claimOf = (alerts: readonly Alert[], of: Route = rootRoute): Claimed => {
     alerts,
     notified: new Map(),
     lost: [],
-    suppressedBefore: ["before"],
+    suppressedBefore: new Map([["before", true]]),
     maybeNotified: ["maybe"],
     stormGroups: undefined,
   };
@@ -93,7 +93,7 @@ test("a group's alerts are inhibited by any alert that fires, and its own stand 
   expect(found).toEqual({
     muted: undefined,
     suppressed: new Map([[inside.id, { reason: "inhibited", by: shop.id, since: T0 }]]),
-    suppressedBefore: new Set(["before"]),
+    suppressedBefore: new Map([["before", true]]),
     maybeNotified: new Set(["maybe"]),
     recheckEveryMs: 5 * MINUTE,
     standsFor: new Map([[shop.id, { recordings: 1, locations: 0, names: ["Till"] }]]),

@@ -31,7 +31,7 @@ const quiet = { sent: false, notified: [], over: [], unnotified: [] };
 
 const suppressedState = (more: Partial<SuppressedState> = {}): SuppressedState => ({
   by: [{ reason: "inhibited", by: shop.id }],
-  unnotified: [camera.id],
+  unnotified: [[camera.id, true]],
   maybeNotified: [],
   lateFrom: undefined,
   ...more,
@@ -86,7 +86,7 @@ describeWithRedis("a suppressed alert", () => {
     expect(await claim(testStore(), T0 + MINUTE)).toMatchObject({
       dueSince: T0 + MINUTE,
       groupIntervalMs: 5 * MINUTE,
-      suppressedBefore: [camera.id],
+      suppressedBefore: new Map([[camera.id, true]]),
     });
   });
 
@@ -160,7 +160,7 @@ describeWithRedis("a suppressed alert", () => {
     expect(await claim(testStore(), at)).toMatchObject({
       dueSince: at,
       alerts: [{ endsAt: at }],
-      suppressedBefore: [camera.id],
+      suppressedBefore: new Map([[camera.id, true]]),
     });
   });
 
@@ -227,12 +227,12 @@ describeWithRedis("a suppressed alert", () => {
     });
     expect(await claim(testStore(), at + 1, "t", of)).toMatchObject({
       maybeNotified: [camera.id],
-      suppressedBefore: [camera.id],
+      suppressedBefore: new Map([[camera.id, true]]),
       // What it sends belongs to what may have been accepted.
       opens: "dead",
     });
     await testStore().store.groups.settle(slack, "g", "t", { now: at + 1, ...quiet, nextAt: at + 2 });
-    const last = { maybeNotified: [], suppressedBefore: [], opens: "last" };
+    const last = { maybeNotified: [], suppressedBefore: new Map(), opens: "last" };
     expect(await claim(testStore(), at + 2, "last", of)).toMatchObject(last);
   });
 
@@ -313,18 +313,18 @@ describeWithRedis("an acknowledgement", () => {
 describeWithRedis("an acknowledgement that ends", () => {
   const testStore = useTestStore();
   const withdrawn = (at: number) => acknowledge(testStore().store, { ...ack, until: at, at }, true);
-  const acknowledged = (unnotified: string[]) =>
-    suppressedState({ by: [{ reason: "acknowledged", by: "dana" }], unnotified });
+  const acknowledged = (...unnotified: string[]) =>
+    suppressedState({ by: [{ reason: "acknowledged", by: "dana" }], unnotified: unnotified.map((id) => [id, true]) });
 
   it("makes what was never notified late, and due at once", async () => {
-    await suppressed(testStore(), acknowledged([camera.id]));
+    await suppressed(testStore(), acknowledged(camera.id));
     expect(await acknowledge(testStore().store)).toEqual(new Map());
     expect(await withdrawn(T0 + MINUTE)).toEqual(new Map([[slack.id, T0 + MINUTE]]));
     expect(await claim(testStore(), T0 + MINUTE)).toMatchObject({ dueSince: T0 + MINUTE });
   });
 
   it("makes what was notified decided again at once, and nothing late", async () => {
-    await suppressed(testStore(), acknowledged([]));
+    await suppressed(testStore(), acknowledged());
     expect(await withdrawn(T0 + MINUTE)).toEqual(new Map([[slack.id, T0 + MINUTE]]));
     expect(await claim(testStore(), T0 + MINUTE)).toMatchObject({ dueSince: undefined });
   });
@@ -341,7 +341,7 @@ describeWithRedis("an acknowledgement that ends", () => {
     await acknowledge(testStore().store);
     await claim(testStore(), T0 + WAIT);
     await withdrawn(T0 + WAIT + 1);
-    const settle = { now: T0 + WAIT + 2, ...quiet, nextAt: T0 + HOUR, suppressedState: acknowledged([camera.id]) };
+    const settle = { now: T0 + WAIT + 2, ...quiet, nextAt: T0 + HOUR, suppressedState: acknowledged(camera.id) };
     expect(await testStore().store.groups.settle(slack, "g", "t", settle)).toBe(T0 + WAIT + 1);
   });
 });

@@ -5,7 +5,7 @@
 --                              since (due and not served since then); want (became due during a send); fails;
 --                              claimed (token of a claim not ended yet); began (when it was made);
 --                              interrupted ('1': a claim died since the group was last served);
---                              suppressed (JSON: episodes that were due and suppressed when it was last served);
+--                              suppressed (JSON: [episode, whether its cause covered it]: due and suppressed when it was last served);
 --                              owes ('1': a page of its settlement found an end that is owed);
 --                              maybe (JSON: those of them that a claim which died may have notified of);
 --                              conversation (JSON, while open); shown (a hash of what its root shows, and since when,

@@ -1,0 +1,79 @@
+/** Ends of what one cause explained, by the daemon with its default configuration. */
+import { expect, it } from "vitest";
+import { parseMatchers } from "../../src/alerting/matcher.ts";
+import { DEFAULTS, START, useDaemon, worldOf } from "../model/daemon.ts";
+import { describeWithRedis } from "../support/redis.ts";
+
+describeWithRedis("the default configuration", () => {
+  const play = useDaemon();
+
+  // With 0 s, the server's alert ends together with the last of its recordings: the control.
+  it.each([
+    [0, "in order"],
+    [60, "in order"],
+    [60, "in reverse"],
+  ] as const)(
+    "sends two messages of a camera server of five sites that is back over %i s, %s",
+    async (spreadS, order) => {
+      const world = worldOf(12, 3, (site) => (site < 5 ? "edge-7" : `edge-own-${site}`));
+      await play(world, DEFAULTS, async (daemon) => {
+        await daemon.until(20);
+        daemon.sent.length = 0;
+        const dead = world.cameras.filter(({ server }) => server === "edge-7");
+        daemon.set((camera) => dead.includes(camera), "offline");
+        await daemon.until(40);
+        const begun = daemon.sent.length;
+        const back = order === "in order" ? dead : dead.toReversed();
+        for (const [i, camera] of back.entries()) {
+          camera.status = "online";
+          if (spreadS > 0) await daemon.until(40 + ((i + 1) / back.length) * (spreadS / 60));
+        }
+        await daemon.until(60);
+        expect([begun, daemon.sent.length - begun], daemon.titles().join("\n")).toEqual([1, 1]);
+      });
+    },
+  );
+});
+
+const PLANNED = `
+time_intervals: [ { name: nine, time_intervals: [ { times: [ { start_time: "09:00", end_time: "10:00" } ], location: Europe/London } ] } ]
+maintenance: [ { name: stock-take, matchers: [ 'location_id != ""' ], time_intervals: [ nine ], comment: Recorders are switched off. } ]`;
+const by = { actor: { via: "token", name: "ana" } } as const;
+
+describeWithRedis("outages that somebody decided to hear nothing of", () => {
+  const play = useDaemon();
+  const world = () => worldOf(8, 3, (site) => `edge-${site}`);
+
+  it("are not sent where recorders are off from 09:05 to 09:57, in maintenance until 10:00", async () => {
+    await play(world(), DEFAULTS + PLANNED, async (daemon) => {
+      await daemon.until(65);
+      daemon.sent.length = 0;
+      daemon.set(() => true, "offline");
+      await daemon.until(117);
+      daemon.set(() => true, "online");
+      await daemon.until(150);
+      expect(daemon.titles()).toEqual([]);
+    });
+  });
+
+  it("are not sent where a silence is ended once the recording is back", async () => {
+    await play(world(), DEFAULTS, async (daemon) => {
+      await daemon.until(20);
+      daemon.sent.length = 0;
+      const { changes } = daemon.process.setup().engine;
+      const matchers = parseMatchers('location_id="site-0"');
+      const wanted = { id: undefined, matchers, startsAt: undefined, endsAt: START + 6_000_000 };
+      const set = await daemon.finish(
+        changes.setSilence({ ...wanted, createdBy: "ana", comment: "ladder", annotations: {} }, by),
+      );
+      const isMeant = ({ id }: { readonly id: string }) => id === "site-0-cam-0";
+      daemon.set(isMeant, "offline");
+      await daemon.until(50);
+      daemon.set(isMeant, "online");
+      await daemon.until(52);
+      await daemon.finish(changes.endSilence("id" in set ? set.id : "", by));
+      await daemon.until(70);
+      expect(daemon.titles()).toEqual([]);
+    });
+  });
+});
