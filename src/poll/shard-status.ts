@@ -5,8 +5,7 @@
  */
 import type { StatusSnapshot } from "../health/recording.ts";
 import { chunksOf } from "../lib/chunks.ts";
-import { toError } from "../lib/errors.ts";
-import { ServiceError } from "../service/errors.ts";
+import { CodedError, toError } from "../lib/errors.ts";
 import type { Service } from "../service/service.ts";
 
 const REQUESTS_AT_ONCE = 4;
@@ -101,7 +100,7 @@ function createRequestSizes(most: number) {
     failed(request: readonly string[], error: Error, isAnswered: boolean): void {
       for (const id of request) failures.set(id, (failures.get(id) ?? 0) + 1);
       const [first = ""] = request;
-      const isRefused = error instanceof ServiceError && error.code === "bad_request";
+      const isRefused = error instanceof CodedError && error.code === "bad_request";
       const isDue = isRefused || halved.has(first) || (failures.get(first) ?? 0) >= FAILS_BEFORE_HALVING;
       const size = Math.ceil(request.length / 2);
       if (!isDue || (!isAnswered && size < most * FEWEST_UNANSWERED)) return;
