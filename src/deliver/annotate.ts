@@ -76,7 +76,9 @@ function createContext({ shards, incidents, assigned }: ContextDeps) {
     const [states, ended] = await Promise.all([shards.readAll(numbers), latest(now)]);
     const wanted = new Set(ids);
     const outages = new Map<string, number>();
-    for (const { ruleId, subject, locationId = subject.id } of ended ?? []) {
+    for (const { ruleId, subject, locationId = subject.id, planned, endReason } of ended ?? []) {
+      // Neither a planned outage nor one that a reload ended shows that it fails often.
+      if (planned !== undefined || endReason !== "recovered") continue;
       const key = alertKey(ruleId, subject.kind, subject.id);
       if (wanted.has(locationId)) outages.set(key, (outages.get(key) ?? 0) + 1);
     }

@@ -32,14 +32,20 @@ it("alerts go out as they are where the store fails or hangs", async () => {
   expect(performance.now() - began).toBeLessThan(20_000);
 });
 
-it("a message about few locations says what else is known there, of recent readings and one list of incidents", async () => {
+it("a message about few locations says what else is known there, of recent readings and one list of incidents that were outages", async () => {
   const recordings = (["online", "online", "offline", "online"] as const).map((status, i) => {
     const readAt = i === 1 ? T0 - 3_600_000 : T0;
     return [`r${i}`, { id: `r${i}`, locationId: i === 3 ? "york" : "leeds", status, readAt }] as const;
   });
   const visits = { estimate: 40, low: 30, high: 50 };
   let lists = 0;
-  const incident = { ...ALERTS[0], locationId: "leeds" };
+  const incident = { ...ALERTS[0], locationId: "leeds", endReason: "recovered" };
+  const others = [
+    { ...incident, planned: "nightly" },
+    { ...incident, endReason: "rule_changed" },
+    { ...incident, endReason: "rule_removed" },
+    { ...incident, endReason: "no_longer_watched" },
+  ];
   const annotate = createAnnotate(
     { log: silentLogger, zones: { read: async () => new Map() }, usualEntries: { read: async () => new Map() } },
     {
@@ -47,7 +53,7 @@ it("a message about few locations says what else is known there, of recent readi
       incidents: {
         async latest() {
           lists += 1;
-          return [incident, incident, { ...incident, locationId: "york" }] as never;
+          return [incident, incident, ...others, { ...incident, locationId: "york" }] as never;
         },
       },
       uncounted: { of: async (alerts) => new Map(alerts.map(({ id }) => [id, visits])) },
