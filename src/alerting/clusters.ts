@@ -20,7 +20,7 @@ export interface GroupSizes {
   has(recordingId: string, label: string, value: string): boolean;
 }
 
-/** What explains a cluster: a label that its recordings share, with most of those that have it and not the whole fleet. */
+/** What explains a cluster: a label that its recordings share, with nine in ten of those that have it and not the whole fleet. */
 export interface SharedCause {
   readonly label: string;
   readonly value: string;
@@ -78,8 +78,10 @@ export function clustersOf<T extends Clusterable>(
 
 const SHARED = ["location_id", "camera_server"] as const;
 
-/** Of causes that explain as much, the first one. */
-const CAUSES = ["camera_server", "location_id", "organisation", "timezone"] as const;
+/** Of causes that explain as much, the first one. A time zone fails nothing. */
+const CAUSES = ["camera_server", "location_id", "organisation"] as const;
+/** Of the recordings that have a label, the share that must be affected: a weaker cause would split what is one outage. */
+const CAUSE_SHARE = 0.9;
 /** Longer keys are not taken back from a form. */
 const LONGEST_KEY = 500;
 
@@ -115,7 +117,7 @@ function causeOf<T extends Clusterable>(
     most,
     affectedBy(alerts, (id) => has(id, label, value)),
   );
-  if (affected <= size.known / 2) return undefined;
+  if (affected === 0 || affected < CAUSE_SHARE * size.known) return undefined;
   const isAlone = isOutage && fleet.unknown === 0 && fleet.offline === affected;
   const name = label === "location_id" ? alerts[0]?.labels.location : undefined;
   return { alerts, cause: { label, value, ...(name && { name }), affected, known: size.known, isAlone } };

@@ -87,11 +87,11 @@ describe("clusters", () => {
 
   test("that began together are apart by the label that explains them, and their keys mean them alone", () => {
     const alerts = [...on("edge-7", 4, 10), ...on("edge-8", 3, 10), ...on("other", 3, 11)];
-    const sizes = sizesOf({ "camera_server=edge-7": 4, "camera_server=edge-8": 5, "camera_server=other": 30 });
+    const sizes = sizesOf({ "camera_server=edge-7": 4, "camera_server=edge-8": 3, "camera_server=other": 30 });
     const { clusters } = clustersOf(alerts, sizes);
     expect(clusters.map(({ alerts: own, cause }) => [own.length, cause && causePhrase(cause)])).toEqual([
       [4, "all 4 recordings of camera server edge-7"],
-      [3, "3 of 5 recordings of camera server edge-8"],
+      [3, "all 3 recordings of camera server edge-8"],
       [3, undefined],
     ]);
     for (const { key, alerts: own } of clusters) {
@@ -105,6 +105,31 @@ describe("clusters", () => {
     for (const sizes of [sizesOf({ "camera_server=edge-7": 8 }), sizesOf({ "timezone=UTC": 4 }, 4), undefined])
       expect(clustersOf(alerts, sizes).clusters.map(({ cause }) => cause)).toEqual([undefined]);
   });
+
+  test.each([
+    ["timezone", "Europe/London", 20, 20, false],
+    ["organisation", "acme", 10, 20, false],
+    ["organisation", "acme", 17, 20, false],
+    ["organisation", "acme", 18, 20, true],
+    ["camera_server", "edge-7", 11, 20, false],
+    ["camera_server", "edge-7", 20, 20, true],
+  ])(
+    "of a %s (%s) with %i of %i affected: one, with a cause where it is that of nine in ten",
+    (label, value, n, known, is) => {
+      const alerts = Array.from({ length: n }, (_, i) => offline(`r${i}`, 10, { [label]: value }));
+      const others = Array.from({ length: 12 }, (_, i) => offline(`o${i}`, 10));
+      const { clusters, single } = clustersOf([...alerts, ...others], sizesOf({ [`${label}=${value}`]: known }));
+      expect(clusters.map((one) => [one.alerts.length, one.cause?.label])).toEqual(
+        is
+          ? [
+              [n, label],
+              [12, undefined],
+            ]
+          : [[n + 12, undefined]],
+      );
+      expect(single).toEqual([]);
+    },
+  );
 
   test("say that no other recording is offline only where that is so", () => {
     const cause = (offlineInFleet: number) =>
@@ -120,11 +145,11 @@ describe("clusters", () => {
       const random = seededRandom(seed);
       const pick = <T>(...of: readonly T[]) => of[Math.floor(random() * of.length)] as T;
       const bad = pick("edge-1", "edge-2");
-      const rows = Array.from({ length: 8 + Math.floor(random() * 12) }, (_, i) => {
+      const rows = Array.from({ length: 16 + Math.floor(random() * 24) }, (_, i) => {
         const server = pick("edge-1", "edge-1", "edge-2", "edge-3");
-        const isDown = server === bad && random() < 0.9;
-        const odd = random() < 0.06 ? pick("online", "offline", "unknown") : undefined;
-        const moved = random() < 0.06 ? pick("edge-1", "edge-2") : server;
+        const isDown = server === bad && random() < 0.95;
+        const odd = random() < 0.02 ? pick("online", "offline", "unknown") : undefined;
+        const moved = random() < 0.02 ? pick("edge-1", "edge-2") : server;
         return {
           id: `r${i}`,
           at: pick("a", "b", "c"),
@@ -166,16 +191,16 @@ describe("clusters", () => {
   });
 
   test("say nothing of others for a problem that is not known of every recording", () => {
-    const low = on("edge-7", 4, 10).map((alert) => ({
+    const low = on("edge-7", 10, 10).map((alert) => ({
       ...alert,
       facts: { ...alert.facts, problem: "low_quality" as const },
     }));
     const words = (moved?: string) => {
-      const [cluster] = clustersOf(low, sizesOf({ "camera_server=edge-7": 4 }, 100, 4, moved)).clusters;
+      const [cluster] = clustersOf(low, sizesOf({ "camera_server=edge-7": 10 }, 100, 10, moved)).clusters;
       return cluster?.cause && causePhrase(cluster.cause);
     };
-    expect(words()).toBe("all 4 recordings of camera server edge-7");
-    expect(words("edge-7-0"), "one is on another by now").toBe("3 of 4 recordings of camera server edge-7");
+    expect(words()).toBe("all 10 recordings of camera server edge-7");
+    expect(words("edge-7-0"), "one is on another by now").toBe("9 of 10 recordings of camera server edge-7");
   });
 
   test("explain a message that has several of them, the widest first, and a location only among others", () => {

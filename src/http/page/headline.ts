@@ -59,8 +59,15 @@ function neededSentence({ needed, lead }: Board, { moment }: PageData): string {
   const others = needed.length - alerts.length;
   if (others === 0) return `${subject}: ${phraseOf(alerts)} since ${at}`;
   const members = new Set(alerts);
-  const older = needed.filter((alert) => !members.has(alert) && alert.startsAt < since).length;
-  const age = older === others ? "older" : older === 0 ? "newer" : "others";
+  const starts = needed.flatMap((alert) => (members.has(alert) ? [] : alert.startsAt));
+  const isNewer = starts.every((startsAt) => startsAt > since);
+  const age = starts.every((startsAt) => startsAt < since)
+    ? "older"
+    : isNewer
+      ? "newer"
+      : others === 1
+        ? "other"
+        : "others";
   return `${subject}: ${phraseOf(alerts)} since ${at}, ${count(others)} ${age}`;
 }
 

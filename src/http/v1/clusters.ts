@@ -14,7 +14,7 @@ const MOST_FINGERPRINTS = 100;
 
 const Cause = z
   .strictObject({
-    label: z.string().describe("Shared by the recordings: `camera_server`, `location_id`, `organisation`, `timezone`."),
+    label: z.string().describe("Shared by the recordings: `camera_server`, `location_id`, `organisation`."),
     value: z.string(),
     affected: z.int().min(0).describe("Recordings with that label that these alerts are about."),
     known: z.int().min(0).describe("Recordings with that label."),

@@ -265,6 +265,31 @@ describe("GET /", () => {
     expect(alerts).toContain("2 of 3; 1 outside its schedule");
   });
 
+  test.each([
+    ["older", -2 * MINUTE * 60, "1 older"],
+    ["as old", 0, "1 other"],
+    ["newer", 60 * MINUTE, "1 newer"],
+  ])("counts what is %s than the largest outage as that", async (_, laterMs, words) => {
+    const startsAt = NOW - 90 * MINUTE;
+    const down = ["leeds", "york", "bath"].map((id) =>
+      alertOf("LocationOffline", {
+        subject: { kind: "location", id },
+        labels: { alertname: "LocationOffline", location_id: id, location: id },
+        facts: { timezone: "Europe/London", problem: "location_offline", offline: 2, of: 2 },
+        startsAt,
+      }),
+    );
+    const one = alertOf("NotificationsFailing", {
+      subject: { kind: "integration", id: "ops/slack/0" },
+      facts: { timezone: "UTC", problem: "notifications_failing" },
+      startsAt: startsAt + laterMs,
+    });
+    const { html } = await page("/", { fleet: async () => smallFleet, alerts: active(one, ...down) });
+    expect(elementOf(html, "h1")).toMatch(
+      new RegExp(`^4 need attention: 3 locations offline since \\S+ GMT, ${words}\\.$`),
+    );
+  });
+
   test("says on every page that its data is old, in the tab, in a banner and in the footer", async () => {
     const recordings = [recordingState("a", { readAt: NOW - 12 * MINUTE })];
     const sweptAt = NOW - 12 * MINUTE;
