@@ -7,6 +7,7 @@
  * then recordings of another camera server may have come to the location.
  */
 import { type Alert, scopeOf } from "../health/alert.ts";
+import { own } from "../lib/own.ts";
 import { compareText } from "../lib/text.ts";
 import { matchesAll } from "./matcher.ts";
 import type { StandsFor, Suppression } from "./notification.ts";
@@ -122,7 +123,7 @@ function sidesIn(
   const isSource = matchesAll(sourceMatchers, labels);
   const isTarget = matchesAll(targetMatchers, labels);
   if (!isSource && !isTarget) return { source: undefined, target: undefined };
-  const key = JSON.stringify(equal.map((name) => (Object.hasOwn(labels, name) ? labels[name] : "")));
+  const key = JSON.stringify(equal.map((name) => own(labels, name) ?? ""));
   const targetKey = subject.kind === "external" ? EXTERNAL + key : key;
   return { source: isSource ? key : undefined, target: isTarget ? targetKey : undefined };
 }

@@ -3,8 +3,8 @@
  * double quotes with Go's escapes, several separated by commas, braces around them optional but paired. A missing
  * label is the empty string. Regular expressions are RE2's: linear in time, anchored at both ends.
  */
-import type { Labels } from "../health/alert.ts";
 import { unlessThrown } from "../lib/errors.ts";
+import { own } from "../lib/own.ts";
 import { quoteGo, unquoteGo } from "./go-string.ts";
 import { compilePattern, configuredBudget, type PatternBudget, patternCost, requestBudget } from "./pattern.ts";
 import type { Matcher, MatchOperator } from "./route.ts";
@@ -95,9 +95,11 @@ export function operatorOf({ isRegex, isEqual }: { isRegex: boolean; isEqual: bo
 }
 
 /** Whether every matcher agrees; true of an empty list. */
-export function matchesAll(matchers: readonly Matcher[], labels: Labels): boolean {
-  const textOf = (name: string) => (Object.hasOwn(labels, name) ? labels[name] : undefined) ?? "";
-  return matchers.every((matcher) => matcher.matches(textOf(matcher.name)));
+export function matchesAll(
+  matchers: readonly Matcher[],
+  labels: Readonly<Record<string, string | undefined>>,
+): boolean {
+  return matchers.every((matcher) => matcher.matches(own(labels, matcher.name) ?? ""));
 }
 
 function predicate(operator: MatchOperator, value: string, budget: PatternBudget): (text: string) => boolean {

@@ -1,6 +1,7 @@
 /** The routing tree as loaded, Alertmanager's: every option inherited, and where an alert goes in it. Pure. */
 import { hash } from "node:crypto";
 import type { Alert, Labels } from "../health/alert.ts";
+import { own } from "../lib/own.ts";
 import { isOfLenswatch } from "./attention.ts";
 import { quoteGo } from "./go-string.ts";
 import { matchesAll } from "./matcher.ts";
@@ -129,10 +130,10 @@ export function groupOf(route: Grouping, alert: Pick<Alert, "labels" | "subject"
 }
 
 function groupBy(route: Grouping, labels: Labels, isOwn: boolean): Group {
-  const own = isOwn ? ["alertname"] : [];
-  const names = [...new Set(route.groupBy === "..." ? Object.keys(labels) : [...route.groupBy, ...own])].sort();
+  const always = isOwn ? ["alertname"] : [];
+  const names = [...new Set(route.groupBy === "..." ? Object.keys(labels) : [...route.groupBy, ...always])].sort();
   const grouped = names.flatMap((name): [string, string][] => {
-    const value = Object.hasOwn(labels, name) ? labels[name] : undefined;
+    const value = own(labels, name);
     return value ? [[name, value]] : [];
   });
   const text = grouped.map(([name, value]) => `${quoteGo(name)}=${quoteGo(value)}`).join(", ");

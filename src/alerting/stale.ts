@@ -2,6 +2,7 @@
 import type { Attempt } from "../health/evaluate-self.ts";
 import { GAP_INTERVALS } from "../health/rhythm.ts";
 import type { Instant } from "../lib/clock.ts";
+import { own } from "../lib/own.ts";
 
 const NEVER: Attempt = { goodAt: 0, attemptedAt: 0 };
 
@@ -18,7 +19,7 @@ export function watchedSince(fleet: Attempt | undefined, now: Instant, intervalM
 
 /** When a location of the shard was last read, 0 for never: a good sweep may have no answer for a part of them. */
 export function lastReadAt({ goodAt, unread = {} }: Attempt = NEVER, location = ""): Instant {
-  return Object.hasOwn(unread, location) ? (unread[location] ?? 0) : goodAt;
+  return own(unread, location) ?? goodAt;
 }
 
 /** Whether what is known of a location of the shard may not be sent. A slow request is no failure. */

@@ -4,7 +4,7 @@ import type { Instant } from "../lib/clock.ts";
 import { cut } from "../lib/text.ts";
 import { timesSeenAt } from "../lib/when.ts";
 import type { LogLine } from "./decision-log.ts";
-import { formatMatcher } from "./matcher.ts";
+import { formatMatcher, matchesAll } from "./matcher.ts";
 import { RECORDING_LABELS, type Silence } from "./silence.ts";
 
 const DETAIL_CHARACTERS = 600;
@@ -35,7 +35,7 @@ export function withSuppressionLines(
 /** It names the recording or location; its other matchers decide which of the alerts it silences. */
 function isAbout({ matchers }: Silence, labels: NamingLabels): boolean {
   const naming = matchers.filter(({ name }) => RECORDING_LABELS.has(name));
-  return naming.length > 0 && naming.every(({ name, matches }) => matches(labels[name] ?? ""));
+  return naming.length > 0 && matchesAll(naming, labels);
 }
 
 function silenceLines(silence: Silence, subject: Subject, { timezone = "UTC" }: NamingLabels): LogLine[] {

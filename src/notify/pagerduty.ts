@@ -3,6 +3,7 @@
  * of a conversation have the same `dedup_key` and so are one incident, which ends with it.
  */
 import type { Notification, NotifiedAlert } from "../alerting/notification.ts";
+import { own } from "../lib/own.ts";
 import { cut } from "../lib/text.ts";
 import { overviewLink } from "./link.ts";
 import { messageOf, restOf } from "./message.ts";
@@ -76,7 +77,7 @@ function triggerOf(notification: Notification, { plain = false }: { plain?: bool
 }
 
 function worstOf(firing: readonly NotifiedAlert[]): Severity {
-  const found = new Set(firing.map(({ labels }) => SEVERITIES[labels.severity?.toLowerCase() ?? ""] ?? "error"));
+  const found = new Set(firing.map(({ labels }) => own(SEVERITIES, labels.severity?.toLowerCase() ?? "") ?? "error"));
   return WORST_FIRST.find((severity) => found.has(severity)) ?? "error";
 }
 

@@ -2,6 +2,7 @@
 import type { ColdStartFacts, Notification, NotifiedAlert } from "../alerting/notification.ts";
 import { groupLabels, groupNouns, groupOfSubject, scopeOf, sharedOutages } from "../health/alert.ts";
 import { count, counted } from "../lib/format.ts";
+import { own } from "../lib/own.ts";
 import { capital } from "../lib/text.ts";
 import { span } from "../lib/when.ts";
 import { changeOf, endCounts, endTitles, isBack, isOwnEnd, isSteady, lastKnown, statusCounts } from "./ending.ts";
@@ -139,7 +140,7 @@ function byWording(alerts: Alerts) {
 }
 
 function severity(alerts: Alerts): number {
-  return Math.max(...alerts.slice(0, 1_000).map(({ labels }) => SEVERITIES[labels.severity ?? ""] ?? 0));
+  return Math.max(...alerts.slice(0, 1_000).map(({ labels }) => own(SEVERITIES, labels.severity ?? "") ?? 0));
 }
 
 const SEVERITIES: Readonly<Record<string, number>> = { critical: 2, warning: 1 };

@@ -4,6 +4,7 @@ import { createHmac } from "node:crypto";
 import type { Notification, NotifiedAlert } from "../alerting/notification.ts";
 import type { Labels } from "../health/alert.ts";
 import { systemClock } from "../lib/clock.ts";
+import { own } from "../lib/own.ts";
 import type { ChannelOptions, Notifier } from "./notifier.ts";
 import { createWebEndpoint, type HttpClientSettings } from "./web-endpoint.ts";
 import { generatorUrl, timestamp, wellFormed, wireAnnotations } from "./wire-alert.ts";
@@ -55,7 +56,7 @@ function toAlert(alert: NotifiedAlert, externalUrl: string | undefined, plain: b
 
 function common([first, ...others]: readonly Labels[]): Labels {
   const shared = Object.entries(first ?? {}).filter(([name, value]) =>
-    others.every((labels) => Object.hasOwn(labels, name) && labels[name] === value),
+    others.every((labels) => own(labels, name) === value),
   );
   return Object.fromEntries(shared);
 }

@@ -1,4 +1,5 @@
 /** The digest of one recording: its period, and the one before it. */
+import { matchesAll } from "../../alerting/matcher.ts";
 import type { Matcher } from "../../alerting/route.ts";
 import { recordingLabels } from "../../health/recording-evaluator.ts";
 import type { Instant } from "../../lib/clock.ts";
@@ -43,7 +44,7 @@ export function isChosen(matchers: readonly Matcher[], { recording, locationName
   const { id, locationId } = recording;
   const location = { id: locationId, name: locationName, timezone: undefined };
   const labels = recordingLabels(id, locationId, { recording: () => recording, location: () => location });
-  return matchers.every(({ name, matches }) => matches(labels[name] ?? ""));
+  return matchesAll(matchers, labels);
 }
 
 /** Gives what the scope holds about a recording. */

@@ -15,6 +15,7 @@ import type { Alert } from "../../health/alert.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { count, counted, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
+import { own } from "../../lib/own.ts";
 import { span } from "../../lib/when.ts";
 import type { ActiveAlert } from "../deps.ts";
 import { eachRow } from "../paging.ts";
@@ -212,7 +213,7 @@ function stateOf(alert: Alert, active: ActiveAlert | undefined): Markup {
 const TONES: Readonly<Record<string, string>> = { critical: "severe", error: "severe", warning: "mild" };
 
 function toneOf(severity: string): string {
-  return TONES[severity] ?? "note";
+  return own(TONES, severity) ?? "note";
 }
 
 function worstSeverity(alerts: readonly Alert[]): string {

@@ -1,6 +1,7 @@
 /** `GET /?show=silences`: silences with their author, time and reason. */
 import { formatMatcher } from "../../alerting/matcher.ts";
 import { type Silence, type SilenceState, silenceState, silenceStates } from "../../alerting/silence.ts";
+import { unlessThrown } from "../../lib/errors.ts";
 import { counted, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { cut } from "../../lib/text.ts";
@@ -28,7 +29,11 @@ export function* silencesPage(data: PageData, query: HomeQuery, visitor: Visitor
   const listing = yield* listingOf(silences, page, (silence) => keyOf(silence, now));
   const active = silences.filter((silence) => silenceState(silence, now) === "active").length;
   const link = (cursor: string | undefined) => homeLink(ROOT, { show: "silences", cursor });
-  const cards = listing.items.map((one) => silenceCard(one, data, visitor, suppressed.get(one.id) ?? 0));
+  const cards = listing.items.map(
+    (one) =>
+      unlessThrown(() => silenceCard(one, data, visitor, suppressed.get(one.id) ?? 0)) ??
+      unshownCard(one, data, visitor),
+  );
   const words = active === 0 ? "No active silences" : counted(active, "active silence");
   return {
     title: words,
@@ -71,7 +76,15 @@ function silenceCard(silence: Silence, data: PageData, visitor: Visitor, suppres
 ${state === "active" ? html` · suppresses ${suppressed}` : nothing}</p>${silence.comment === "" ? nothing : comment}
 <p class="soft">by <bdi>${nameOf(silence.createdBy, "somebody")}</bdi>,
 set ${timeAt(silence.updatedAt, zone, data.moment)}</p>
-${state === "expired" ? silenceAgain(silence) : endButton(silence, visitor)}</li>`;
+${state === "expired" ? silenceAgain(silence) : expireForm(silence.id, matchersOf(silence), visitor)}</li>`;
+}
+
+/** One that cannot be shown can be expired all the same, and takes no other with it. */
+function unshownCard({ id, ...silence }: Silence, { moment }: PageData, visitor: Visitor): Markup {
+  const state = silenceState(silence, moment.now);
+  const expire = state === "expired" ? nothing : expireForm(id, id, visitor);
+  return html`<li class="card ${state}"><p><strong>${STATES[state]}</strong> Silence <bdi>${id}</bdi> cannot be shown.</p>
+${expire}</li>`;
 }
 
 const STATES: Readonly<Record<SilenceState, string>> = { active: "Active", pending: "Pending", expired: "Expired" };
@@ -86,10 +99,10 @@ function matchersOf({ matchers }: Silence): string {
   return matchers.map(formatMatcher).join(", ");
 }
 
-function endButton(silence: Silence, visitor: Visitor): Markup {
+function expireForm(id: string, name: string, visitor: Visitor): Markup {
   if (visitor.formToken === undefined) return nothing;
-  return html`<form method="post" action="${ROOT}silences/${encodeURIComponent(silence.id)}/end">
-${formToken(visitor)}<button aria-label="Expire the silence ${cut(matchersOf(silence), 100)}">Expire</button></form>`;
+  return html`<form method="post" action="${ROOT}silences/${encodeURIComponent(id)}/end">
+${formToken(visitor)}<button aria-label="Expire the silence ${cut(name, 100)}">Expire</button></form>`;
 }
 
 /** Nothing where the matchers are too long for a link. */

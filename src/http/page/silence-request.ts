@@ -13,6 +13,7 @@ import type { Instant } from "../../lib/clock.ts";
 import { parseDuration } from "../../lib/duration.ts";
 import { nameOf } from "../../lib/format.ts";
 import { MOMENT_EXAMPLES, parseMoment } from "../../lib/moment.ts";
+import { own } from "../../lib/own.ts";
 import { stripControls } from "../../lib/text.ts";
 import { inZone } from "../../lib/when.ts";
 import { eachRow, type Listing, listingOf } from "../paging.ts";
@@ -118,7 +119,8 @@ export function zoneOf(all: readonly Matcher[], inventory: Inventory): string {
 export function matchersInWords(all: readonly Matcher[], inventory: Inventory): string {
   const words = all.map((matcher) => {
     const { name, operator, value } = matcher;
-    const [of] = operator !== "=" ? [] : [nameByLabel[name]?.(value, inventory)].filter((one) => one && one !== value);
+    const [of] =
+      operator !== "=" ? [] : [own(nameByLabel, name)?.(value, inventory)].filter((one) => one && one !== value);
     return `${formatMatcher(matcher)}${of ? ` (${nameOf(of, "")})` : ""}`;
   });
   return words.join(", ");
@@ -185,7 +187,7 @@ function coverage(matchers: readonly Matcher[], inventory: Inventory): (row: Fle
   });
   return ({ id, locationId }) => {
     const labels = byLabel.length === 0 ? {} : recordingLabels(id, locationId, inventory);
-    return byLabel.every(([name, isMatch]) => isMatch(labels[name] ?? ""));
+    return byLabel.every(([name, isMatch]) => isMatch(own(labels, name) ?? ""));
   };
 }
 

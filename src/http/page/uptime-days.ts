@@ -1,10 +1,12 @@
 /** Uptime by days and hours, where stored. Pure. */
 import { type Maintenance, windowsIn } from "../../alerting/maintenance.ts";
+import { matchesAll } from "../../alerting/matcher.ts";
 import type { UptimeBucket } from "../../health/recording.ts";
 import type { recordingLabels } from "../../health/recording-evaluator.ts";
 import { bucketLengthMs, ratioBetween, SETTLING_MS } from "../../health/uptime.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { lengthIn } from "../../lib/intervals.ts";
+import { own } from "../../lib/own.ts";
 import { inZone } from "../../lib/when.ts";
 import type { UptimeKept } from "../../poll/uptime-reader.ts";
 
@@ -44,7 +46,7 @@ export function uptimeDays(kept: UptimeKept | undefined, now: Instant, count: nu
     const [from, to] = [start.toMillis(), start.plus({ days: 1 }).toMillis()];
     const day = start.toFormat("yyyy-MM-dd");
     const within = settled.filter(({ startAt }) => startAt >= from && startAt < to);
-    const known = Object.hasOwn(days, day) ? days[day] : undefined;
+    const known = own(days, day);
     return {
       day,
       from,
@@ -64,10 +66,8 @@ type SubjectLabels = ReturnType<typeof recordingLabels>;
 /** With the time until `now` in windows of any of the subjects, by the labels that their alerts carry. */
 export function withPlanned(days: UptimeDay[], now: Instant, of: SubjectLabels[], all: readonly Maintenance[] = []) {
   const bounds = { from: days[0]?.from ?? now, to: now };
-  const isOf = ({ matchers }: Maintenance, labels: SubjectLabels) =>
-    matchers.every(({ name, matches }) => matches(labels[name] ?? ""));
-  const own = all.filter((one) => of.some((labels) => isOf(one, labels)));
-  const planned = own.flatMap((one) => windowsIn(one, bounds));
+  const covering = all.filter(({ matchers }) => of.some((labels) => matchesAll(matchers, labels)));
+  const planned = covering.flatMap((one) => windowsIn(one, bounds));
   const endOf = (i: number) => days[i + 1]?.from ?? now;
   return days.map((day, i) => ({ ...day, plannedMs: lengthIn(planned, { from: day.from, to: endOf(i) }) }));
 }

@@ -13,6 +13,7 @@ import { groupOf, type Matcher, type Route, routesFor } from "../../alerting/rou
 import { muteOf } from "../../alerting/time-interval.ts";
 import type { Labels } from "../../health/alert.ts";
 import type { Instant } from "../../lib/clock.ts";
+import { own } from "../../lib/own.ts";
 import { compareText } from "../../lib/text.ts";
 import type { ActiveAlert } from "../deps.ts";
 import { eachRow } from "../paging.ts";
@@ -232,8 +233,4 @@ function sortedNames(labels: Labels): readonly string[] {
   const names = namesOf.get(labels) ?? Object.keys(labels).sort();
   namesOf.set(labels, names);
   return names;
-}
-
-function own(labels: Labels, name: string): string | undefined {
-  return Object.hasOwn(labels, name) ? labels[name] : undefined;
 }
