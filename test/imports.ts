@@ -33,7 +33,7 @@ export const mayImport: Readonly<Record<string, readonly string[] | "*">> = {
   metrics: ["health", "alerting", "lib"],
   query: ["health", "lib", ...typesOf("service")],
   http: ["health", "alerting", "query", "report", "lib", ...typesOf("counts", "config", "store", "poll", "deliver")],
-  backtest: ["health", "alerting", "counts", "lib"],
+  backtest: ["health", "counts", "lib"],
   simulator: ["lib"],
   demo: ["lib"],
   lib: [],

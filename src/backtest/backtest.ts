@@ -1,8 +1,7 @@
-/** A backtest: histories are added one by one and not stored; locations and messages are replayed at the end. */
+/** A backtest: histories are added one by one and not stored; locations are replayed at the end. */
 import type { Transition } from "../health/evaluation.ts";
 import { type LocationCount, locationEvaluator } from "../health/location-evaluator.ts";
 import type { RecordingUptime } from "../health/recording.ts";
-import { messagesOf } from "./messages.ts";
 import { replayRecording } from "./recording.ts";
 import { changesBySweep, replayRules, type SteadySpan } from "./replay.ts";
 import { planOf, type ReplayContext, type ReplaySetup } from "./setup.ts";
@@ -49,7 +48,7 @@ export function createBacktest(options: Omit<ReplayContext, "plan">, { mostTrans
     result(): BacktestCounts {
       for (const [id, seen] of locations) keep(replayLocation(id, seen, context));
       transitions.sort((a, b) => a.alert.updatedAt - b.alert.updatedAt);
-      return countEpisodes(transitions, messagesOf(transitions, setup, span.to), { setup, span });
+      return countEpisodes(transitions, { setup, span });
     },
   };
 }
@@ -58,7 +57,7 @@ export function createBacktest(options: Omit<ReplayContext, "plan">, { mostTrans
 export const notShown: readonly string[] = [
   "Statuses are derived from uptime buckets: a bucket in which segments were expected and none arrived counts as offline for its whole length, any other as online. Outages and status changes shorter than a bucket (usually an hour) are not visible, and longer outages look up to two buckets shorter.",
   "The replay starts without earlier alerts: a problem that exists on the first day begins then. Schedules are as recorded, while the daemon has to learn them first.",
-  "Silences, acknowledgements, restarts, failed notifications and times when the service was unreachable are not included, nor are recordings that have left the fleet; messages are those of an integration that accepts each at once.",
+  "Times when the service was unreachable are not included, nor are recordings that have left the fleet. Routes, inhibition and silences decide what is sent of these alerts.",
 ];
 
 /** `seen` by recording id. */

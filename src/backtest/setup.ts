@@ -1,7 +1,4 @@
-/** The input of a backtest: the rules, routes and receivers of a configuration, and a time span. */
-import type { InhibitRule } from "../alerting/inhibit.ts";
-import type { Maintenance } from "../alerting/maintenance.ts";
-import type { Route } from "../alerting/route.ts";
+/** The input of a backtest: the rules of a configuration, and a time span. */
 import { kindOf, watchesRecordings } from "../health/recording-conditions.ts";
 import type { Condition, Rule } from "../health/rule.ts";
 import type { Inventory } from "../health/shard-state.ts";
@@ -9,18 +6,12 @@ import type { Instant } from "../lib/clock.ts";
 
 export interface ReplaySetup {
   readonly rules: readonly Rule[];
-  readonly route: Route;
-  readonly inhibitRules: readonly InhibitRule[];
-  readonly maintenance?: readonly Maintenance[];
-  readonly receivers: readonly ReplayedReceiver[];
   /** How often statuses are read, ms; sweeps are at whole multiples of it. */
   readonly statusIntervalMs: number;
   /** How often uptime ratios are computed, ms; at whole multiples of it. */
   readonly uptimeIntervalMs: number;
   isWatched(recordingId: string, locationId: string): boolean;
 }
-
-export type ReplayedReceiver = { readonly name: string; readonly sendResolved: boolean };
 
 /** From the first instant up to, not including, the last. */
 export type TimeSpan = { readonly from: Instant; readonly to: Instant };

@@ -1,14 +1,9 @@
-/**
- * Counts of a backtest: episodes by rule, location and week, and by recording; messages by receiver and week. Those of
- * two configurations side by side have a row for each key of either.
- */
+/** Counts of a backtest: episodes by rule, by rule, location and week, and by recording. */
 import { DateTime } from "luxon";
-import type { NotifyReason } from "../alerting/notification.ts";
 import type { Alert } from "../health/alert.ts";
 import type { Transition } from "../health/evaluation.ts";
 import type { Instant } from "../lib/clock.ts";
 import { compareText } from "../lib/text.ts";
-import type { ReplayedMessage } from "./messages.ts";
 import type { ReplaySetup, TimeSpan } from "./setup.ts";
 
 /** Episodes that began to fire, their total firing time and the longest of them. */
@@ -25,43 +20,33 @@ interface RuleRow extends EpisodeCount {
 
 type RecordingCount = EpisodeCount & Readonly<Record<"recordingId" | "recording" | "location", string>>;
 
-interface ReceiverRow {
-  readonly receiver: string;
-  readonly week: string;
-  readonly messages: number;
-  readonly byReason: Readonly<Partial<Record<NotifyReason, number>>>;
-}
-
 export type BacktestCounts = ReturnType<typeof countEpisodes>;
 
 /** `transitions` are in order of time. */
 export function countEpisodes(
   transitions: readonly Transition[],
-  messages: readonly ReplayedMessage[],
-  { setup, span }: { readonly setup: Pick<ReplaySetup, "rules" | "receivers">; readonly span: TimeSpan },
+  { setup, span }: { readonly setup: Pick<ReplaySetup, "rules">; readonly span: TimeSpan },
 ) {
-  const order = { rules: setup.rules.map(({ id }) => id), receivers: setup.receivers.map(({ name }) => name) };
+  const order = setup.rules.map(({ id }) => id);
   const episodes = [...episodesOf(transitions, span)];
+  const rules = summedBy(ruleKey, episodes.flatMap(ruleRowsOf)).sort(inOrderOf(order));
   return {
-    /** Ids of the rules and names of the receivers, as configured. */
-    order,
     /** In order of rule as configured, location by name, and week. */
-    rules: summedBy(ruleKey, episodes.flatMap(ruleRowsOf)).sort(inOrderOf(order.rules)),
+    rules,
+    /** Summed over locations and weeks. */
+    totals: summedBy(({ rule }) => rule, rules),
     /** Of alerts that name figures: what they said when they began to fire, in order of time. */
     said: episodes.flatMap(saidBy).sort((a, b) => a.firedAt - b.firedAt),
     /** Most time firing first. */
     recordings: summedBy(recordingKey, episodes.flatMap(recordingCountOf)).sort(
       (a, b) => b.firingMs - a.firingMs || b.episodes - a.episodes || compareText(a.recordingId, b.recordingId),
     ),
-    /** In order of receiver as configured, and week; without weeks that have no message. */
-    receivers: receiversOf(messages).sort(inOrderOfReceivers(order.receivers)),
   };
 }
 
 /** What makes two rows one. */
 const ruleKey = ({ rule, locationId, week }: RuleRow) => JSON.stringify([rule, locationId, week]);
 const recordingKey = ({ recordingId }: RecordingCount) => recordingId;
-const receiverKey = ({ receiver, week }: Pick<ReceiverRow, "receiver" | "week">) => JSON.stringify([receiver, week]);
 
 /** Up to the span's end where it still fires. */
 type Episode = TimeSpan & { readonly alert: Alert; readonly began: Alert };
@@ -116,15 +101,6 @@ function summedBy<Row extends EpisodeCount>(keyOf: (row: Row) => string, rows: r
   return [...sums.values()];
 }
 
-function receiversOf(messages: readonly ReplayedMessage[]): ReceiverRow[] {
-  const sent = messages.map(({ at, ...message }) => ({ ...message, week: weekOf(at) }));
-  return [...Map.groupBy(sent, receiverKey).values()].flatMap((own) => {
-    const reasons = [...Map.groupBy(own, ({ reason }) => reason)].map(([reason, some]) => [reason, some.length]);
-    const { receiver, week } = own[0] ?? { receiver: "", week: "" };
-    return { receiver, week, messages: own.length, byReason: Object.fromEntries(reasons) };
-  });
-}
-
 const collator = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
 
 /** Rules as configured, locations by name, weeks in time. */
@@ -134,11 +110,6 @@ function inOrderOf(ruleIds: readonly string[]): (a: RuleRow, b: RuleRow) => numb
     collator.compare(a.location, b.location) ||
     compareText(a.locationId, b.locationId) ||
     compareText(a.week, b.week);
-}
-
-/** Receivers as configured, weeks in time. */
-function inOrderOfReceivers(receivers: readonly string[]): (a: ReceiverRow, b: ReceiverRow) => number {
-  return (a, b) => receivers.indexOf(a.receiver) - receivers.indexOf(b.receiver) || compareText(a.week, b.week);
 }
 
 /** The ISO week in UTC: `2026-W36`. */
@@ -153,45 +124,4 @@ export function* byWeek({ from, to }: TimeSpan): Generator<{ readonly week: stri
     monday = monday.plus({ weeks: 1 });
     yield { week: weekOf(start), ms: Math.min(to, monday.toMillis()) - start };
   }
-}
-
-/** Counts of the first configuration and, where there is one, of the second. */
-export type Beside<Figures> = { readonly first: Figures; readonly second: Figures | undefined };
-
-export type Messages = Pick<ReceiverRow, "messages" | "byReason">;
-
-export type Comparison = ReturnType<typeof compareCounts>;
-
-const NONE: EpisodeCount = { episodes: 0, firingMs: 0, longestMs: 0 };
-const NO_MESSAGES: Messages = { messages: 0, byReason: {} };
-
-/** Rules and receivers in the order of the first, then the second; recordings only the second has come last. */
-export function compareCounts(first: BacktestCounts, second?: BacktestCounts) {
-  const union = (of: keyof BacktestCounts["order"]) => [...new Set([...first.order[of], ...(second?.order[of] ?? [])])];
-  const [one, other] = [first, second].map((counts) => counts && summedBy(({ rule }) => rule, counts.rules));
-  return {
-    rules: beside(ruleKey, NONE, first.rules, second?.rules).sort(inOrderOf(union("rules"))),
-    /** Summed over locations and weeks. */
-    totals: beside(({ rule }) => rule, NONE, one ?? [], other).sort(inOrderOf(union("rules"))),
-    recordings: beside(recordingKey, NONE, first.recordings, second?.recordings),
-    receivers: beside(receiverKey, NO_MESSAGES, first.receivers, second?.receivers).sort(
-      inOrderOfReceivers(union("receivers")),
-    ),
-  };
-}
-
-function beside<Row extends Figures, Figures>(
-  keyOf: (row: Row) => string,
-  none: Figures,
-  first: readonly Row[],
-  second: readonly Row[] | undefined,
-): (Row & Beside<Figures>)[] {
-  const firsts = new Map(first.map((row) => [keyOf(row), row]));
-  const seconds = second && new Map(second.map((row) => [keyOf(row), row]));
-  const rows = new Map([...firsts, ...(seconds ?? []), ...firsts]);
-  return [...rows].map(([key, row]) => ({
-    ...row,
-    first: firsts.get(key) ?? none,
-    second: seconds && (seconds.get(key) ?? none),
-  }));
 }

@@ -1,10 +1,9 @@
-/** `backtest`: replays past uptime through a configuration, or compares two, to choose thresholds on evidence. */
+/** `backtest`: replays past uptime through the rules, to choose thresholds on evidence. */
 import { setImmediate } from "node:timers/promises";
 import { Command, InvalidArgumentError } from "commander";
-import { planIntegrations } from "../app/integrations.ts";
 import { createBacktest, leadMs } from "../backtest/backtest.ts";
 import { replayCounts } from "../backtest/counts.ts";
-import { planOf, type ReplaySetup, type TimeSpan } from "../backtest/setup.ts";
+import { planOf, type TimeSpan } from "../backtest/setup.ts";
 import type { Config } from "../config/config.ts";
 import { configFile, loadConfig } from "../config/load.ts";
 import type { Location, Recording, RecordingUptime } from "../health/recording.ts";
@@ -36,7 +35,6 @@ interface BacktestOptions {
   readonly from: Instant;
   readonly to?: Instant;
   readonly config?: string;
-  readonly compare?: string;
   readonly location?: readonly string[];
   /** Sensitivities to try; false: rules about counts are left out. */
   readonly counts?: readonly number[] | false;
@@ -46,11 +44,10 @@ interface BacktestOptions {
 /** Exit code 1 for too many alerts, 2 for invalid days or an unknown location. Throws ServiceError or ConfigError. */
 export function backtestCommand(io: CommandIo, clock: Clock = systemClock): Command {
   const command = new Command("backtest")
-    .description("Replay past uptime through the configured rules, routes and group timers.")
+    .description("Replay past uptime through the configured rules.")
     .requiredOption("--from <day>", "the first day in UTC, YYYY-MM-DD (required)", parseDay)
     .option("--to <day>", "the last day, included (default: yesterday)", parseDay)
     .addOption(configOption())
-    .option("--compare <file>", "another configuration to compare with")
     .option("--location <id or name>", "only this location; may be repeated", gather)
     .option(
       "--counts <sensitivity>",
@@ -59,7 +56,7 @@ export function backtestCommand(io: CommandIo, clock: Clock = systemClock): Comm
     )
     .option("--no-counts", "leave out rules about counts, which take thousands of requests")
     .addOption(outputOption("table", "csv"));
-  const example = "lenswatch backtest --from 2026-09-01 --to 2026-10-31 --compare calmer.yaml";
+  const example = "lenswatch backtest --from 2026-09-01 --to 2026-10-31 --config calmer.yaml";
   return withExample(command, example).action(async (options: BacktestOptions) => {
     try {
       await run(io, clock, options);
@@ -90,37 +87,34 @@ async function run(io: CommandIo, clock: Clock, options: BacktestOptions): Promi
   const { from, to = Date.parse(day(now)) - DAY_MS, location: asked = [], counts: tried } = options;
   const problem = problemWith(from, to, now);
   if (problem) return fail(io, 2, problem);
-  const files = [configFile(options.config, io.env), ...(options.compare === undefined ? [] : [options.compare])];
-  const configs: Config[] = [];
-  for (const file of files) configs.push(await loadConfig(file, io.env));
-  const [config] = configs;
-  if (!config) return;
-  const setups = configs.map((one, i) => toSetup(one, i === 0 && Array.isArray(tried) ? tried : []));
+  const file = configFile(options.config, io.env);
+  const config = await loadConfig(file, io.env);
+  const setup = toSetup(config, Array.isArray(tried) ? tried : []);
   const span: TimeSpan = { from, to: Math.min(to + DAY_MS, now) };
   const service = createService({ config: config.service, log: silentLogger, clock });
   try {
     const deps: HistoryDeps = { service, signal: io.signal };
-    const fleet = await findFleet(deps, wantedBy(setups, asked), config.watch.locationsPerRequest);
+    const fleet = await findFleet(deps, wantedBy(setup, asked), config.watch.locationsPerRequest);
     if (fleet.locations.length === 0 && asked.length > 0)
       return fail(io, 2, `no watched location has the id or name ${quoted(asked)}; see \`lenswatch status\``);
     const { locationsPerRequest } = config.watch;
-    const hasCounts = tried !== false && setups.some(({ rules }) => planOf(rules).counts.length > 0);
+    const hasCounts = tried !== false && planOf(setup.rules).counts.length > 0;
     const requests = hasCounts ? leastRequests(fleet.locations.length, span, locationsPerRequest) : 0;
     if (requests > MOST_REQUESTS) return fail(io, 2, tooManyRequests(requests));
-    const read = await replay(io, deps, { setups, fleet, span, now, leadMs: hasCounts ? HOURS_KEPT * HOUR_MS : 0 });
+    const read = await replay(io, deps, { setup, fleet, span, now, leadMs: hasCounts ? HOURS_KEPT * HOUR_MS : 0 });
     if (!read) return fail(io, 1, TOO_MANY);
     const { locations } = fleet;
     const counts = hasCounts
-      ? await addCounts(io, { ...deps, service }, { setups, span }, { ...read, locations, span, locationsPerRequest })
+      ? await addCounts(io, { ...deps, service }, { setup, span }, { ...read, locations, span, locationsPerRequest })
       : undefined;
     const report: BacktestReport = {
       span,
       locations: fleet.locations.length,
       recordings: fleet.recordingIds.length,
       withoutHistory: fleet.recordingIds.length - read.withHistory,
-      files,
-      plans: read.backtests.map(({ plan }) => plan),
-      tallies: read.backtests.map((backtest) => backtest.result()),
+      file,
+      plan: read.backtest.plan,
+      counted: read.backtest.result(),
       counts,
     };
     io.stdout.write(renderBacktest(report, options.output, tableTarget(io)));
@@ -143,11 +137,10 @@ function tooManyRequests(requests: number): string {
 
 type WatchedSetup = ReturnType<typeof toSetup>;
 
-/** Watched by any of the configurations, and selected by `--location` where given. */
-function wantedBy(setups: readonly WatchedSetup[], asked: readonly string[]): (location: Location) => boolean {
+/** Watched, and selected by `--location` where given. */
+function wantedBy(setup: WatchedSetup, asked: readonly string[]): (location: Location) => boolean {
   return ({ id, name }) =>
-    setups.some(({ watchesLocation }) => watchesLocation(id)) &&
-    (asked.length === 0 || asked.some((one) => one === id || one === name));
+    setup.watchesLocation(id) && (asked.length === 0 || asked.some((one) => one === id || one === name));
 }
 
 /** With rules for the sensitivities to try. */
@@ -155,18 +148,10 @@ function toSetup(config: Config, tried: readonly number[]) {
   const { locations, exclude, statusIntervalMs, uptimeIntervalMs } = config.watch;
   const listed = locations === "all" ? undefined : new Set(locations);
   const excluded = new Set(exclude);
-  const integrations = planIntegrations(config).map((plan) => plan.integration);
   const watchesLocation = (id: string) => (listed?.has(id) ?? true) && !excluded.has(id);
   return {
     rules: [...config.rules, ...tried.flatMap(triedRules)],
     closedDays: config.counts.closedDays,
-    route: config.route,
-    inhibitRules: config.inhibitRules,
-    maintenance: config.maintenance,
-    receivers: config.receivers.map(({ name }) => ({
-      name,
-      sendResolved: integrations.some((one) => one.receiver === name && one.sendResolved),
-    })),
     statusIntervalMs,
     uptimeIntervalMs,
     watchesLocation,
@@ -183,21 +168,15 @@ function triedRules(sensitivity: number): Rule[] {
   }));
 }
 
-type ReplayInput = {
-  setups: readonly WatchedSetup[];
-  fleet: FleetToReplay;
-  span: TimeSpan;
-  now: Instant;
-  leadMs: number;
-};
+type ReplayInput = { setup: WatchedSetup; fleet: FleetToReplay; span: TimeSpan; now: Instant; leadMs: number };
 
-/** Replays every history through every configuration, page by page; undefined where there are too many alerts. */
-async function replay(io: CommandIo, deps: HistoryDeps, { setups, fleet, span, now, leadMs }: ReplayInput) {
+/** Replays every history, page by page; undefined where there are too many alerts. */
+async function replay(io: CommandIo, deps: HistoryDeps, { setup, fleet, span, now, leadMs }: ReplayInput) {
   const locations = new Map(fleet.locations.map((location) => [location.id, location]));
   const recordings = new Map<string, Recording>();
   const outages = new Map<string, readonly Interval[]>();
   const inventory = { recording: (id: string) => recordings.get(id), location: (id: string) => locations.get(id) };
-  const backtests = setups.map((setup) => createBacktest({ setup, span, now, inventory }));
+  const backtest = createBacktest({ setup, span, now, inventory });
   const stopping = new AbortController();
   const signal = AbortSignal.any([deps.signal, stopping.signal]);
   const total = fleet.recordingIds.length;
@@ -208,50 +187,48 @@ async function replay(io: CommandIo, deps: HistoryDeps, { setups, fleet, span, n
       recordings.set(uptime.recording.id, uptime.recording);
       if (uptime.buckets.length > 0) withHistory++;
       if (leadMs > 0) outages.set(uptime.recording.id, unrecordedIn(uptime.buckets, now));
-      if (!backtests.every((backtest) => backtest.add(uptime))) stopping.abort();
+      if (!backtest.add(uptime)) stopping.abort();
     }
     bar?.increment(asked);
   };
   try {
-    await readHistories({ ...deps, signal }, fleet.recordingIds, daysOf(setups, span, now, leadMs), take);
+    await readHistories({ ...deps, signal }, fleet.recordingIds, daysOf(setup, span, now, leadMs), take);
   } catch (thrown) {
     if (!stopping.signal.aborted) throw thrown;
   } finally {
     bar?.stop();
   }
-  return stopping.signal.aborted ? undefined : { backtests, withHistory, inventory, recordings, outages };
+  return stopping.signal.aborted ? undefined : { backtest, withHistory, inventory, recordings, outages };
 }
 
-/** Reads what was counted, and adds to each backtest what its rules about counts would have said. */
+/** Reads what was counted, and adds what the rules about counts would have said. */
 async function addCounts(
   io: CommandIo,
   deps: CountsDeps,
-  { setups, span }: Pick<ReplayInput, "setups" | "span">,
-  { backtests, inventory, ...fleet }: NonNullable<Awaited<ReturnType<typeof replay>>> & CountedFleet,
+  { setup, span }: Pick<ReplayInput, "setup" | "span">,
+  { backtest, inventory, ...fleet }: NonNullable<Awaited<ReturnType<typeof replay>>> & CountedFleet,
 ): Promise<BacktestReport["counts"]> {
   const { cost: requests, sites, read } = await planCountsHistory(deps, fleet);
   io.stderr.write(`Reading counts in ${count(requests)} requests.\n`);
   const bar = createBar(io, "{bar} {value} of {total} requests, {eta_formatted} left", requests);
   const refused = await read((cost) => bar?.increment(cost)).finally(() => bar?.stop());
-  for (const [i, setup] of setups.entries()) {
-    const watched = sites.flatMap((site) => {
-      const recordings = site.recordings.filter((one) => setup.isWatched(one.recordingId, site.locationId));
-      return setup.watchesLocation(site.locationId) ? [{ ...site, recordings }] : [];
-    });
-    const replay = replayCounts({
-      ...{ setup, plan: planOf(setup.rules), sites: watched, span, inventory },
-      isClosed: (site, hours) => closedAt(site, inventory.location(site.locationId)?.name, setup.closedDays, hours),
-    });
-    let step = replay.next();
-    for (; !step.done; step = replay.next()) await setImmediate(undefined, { signal: deps.signal });
-    backtests[i]?.keep(step.value);
-  }
+  const watched = sites.map((site) => ({
+    ...site,
+    recordings: site.recordings.filter((one) => setup.isWatched(one.recordingId, site.locationId)),
+  }));
+  const replay = replayCounts({
+    ...{ setup, plan: planOf(setup.rules), sites: watched, span, inventory },
+    isClosed: (site, hours) => closedAt(site, inventory.location(site.locationId)?.name, setup.closedDays, hours),
+  });
+  let step = replay.next();
+  for (; !step.done; step = replay.next()) await setImmediate(undefined, { signal: deps.signal });
+  backtest.keep(step.value);
   return { requests, refused: [...refused] };
 }
 
 /** The days in any time zone that overlap the span, and those before it that the first uptime ratios need. */
-function daysOf(setups: readonly ReplaySetup[], span: TimeSpan, now: Instant, least: number): Days {
-  const lead = Math.max(least, ...setups.map(({ rules }) => leadMs(rules)));
+function daysOf({ rules }: WatchedSetup, span: TimeSpan, now: Instant, least: number): Days {
+  const lead = Math.max(least, leadMs(rules));
   return { start: day(span.from - lead - DAY_MS), end: day(Math.min(span.to + DAY_MS, now)) };
 }
 

@@ -35,7 +35,7 @@ async function everyCommand(): Promise<Command[]> {
     signal: new AbortController().signal,
     setExitCode() {},
   };
-  const tops = await Promise.all(commandTable.map((entry) => entry.load(io, [])));
+  const tops = await Promise.all(commandTable.map((entry) => entry.load(io)));
   const withSubs = (command: Command): Command[] => [command, ...command.commands.flatMap(withSubs)];
   return tops.flatMap(withSubs);
 }

@@ -1,9 +1,7 @@
-/** A history of a few recordings from its buckets to what is counted, and who would have been told. */
+/** A history of a few recordings from its buckets to what is counted. */
 import { describe, expect, test } from "vitest";
 import { createBacktest } from "../../src/backtest/backtest.ts";
-import { messagesOf } from "../../src/backtest/messages.ts";
 import { planOf, type ReplaySetup } from "../../src/backtest/setup.ts";
-import { compareCounts } from "../../src/backtest/tally.ts";
 import type { Recording, RecordingUptime } from "../../src/health/recording.ts";
 import { rule } from "../health/shard-history.ts";
 import {
@@ -17,11 +15,8 @@ import {
   lowUptime,
   MINUTE,
   MONDAY,
-  matchers,
   offline,
   recording,
-  replayed,
-  route,
   setupOf,
 } from "./histories.ts";
 
@@ -158,184 +153,12 @@ test("more than can be counted is said, and nothing more is added", () => {
   expect(backtest.result().recordings).toHaveLength(2);
 });
 
-describe("who is told", () => {
-  const reasons = (uptimes: readonly RecordingUptime[], setup: ReplaySetup) =>
-    tallyOf(uptimes, setup).receivers.map(({ receiver, byReason }) => [receiver, byReason]);
-  const outage = [history("a", [...fine(10), ...dark(9)])];
-
-  test("of an outage its beginning, a reminder every four hours, and its end", () => {
-    expect(reasons(outage, setupOf([offline()]))).toEqual([["ops", { first: 1, reminder: 2, resolved: 1 }]]);
-  });
-
-  test("alerts that share a group and begin together share a message", () => {
-    const two = [...outage, history("b", [...fine(10), ...dark(9)])];
-    expect(reasons(two, setupOf([offline()]))).toEqual([["ops", { first: 1, reminder: 2, resolved: 1 }]]);
-    const apart = setupOf([offline()], { route: route({ groupBy: ["recording_id"] }) });
-    expect(reasons(two, apart)).toEqual([["ops", { first: 2, reminder: 4, resolved: 2 }]]);
-  });
-
-  test("no ends where nobody is told ends", () => {
-    const setup = setupOf([offline()], { receivers: [{ name: "ops", sendResolved: false }] });
-    expect(reasons(outage, setup)).toEqual([["ops", { first: 1, reminder: 2 }]]);
-  });
-
-  test("nothing of what is over before its group had its turn", () => {
-    const brief = setupOf([offline({ forMs: 59 * MINUTE })], { route: route({ groupWaitMs: 10 * MINUTE }) });
-    expect(reasons([history("a", [...fine(10), ...dark(1)])], brief)).toEqual([]);
-  });
-
-  test("receivers by their routes, the first that matches unless it says continue", () => {
-    const warnings = { labels: { severity: "warning" } };
-    const children = [
-      route({ key: "{}/0", receiver: "quiet", matchers: matchers('severity = "warning"'), continue: true }),
-      route({ key: "{}/1", receiver: "log", matchers: matchers('alertname =~ "Low.*|Recording.*"') }),
-    ];
-    const setup = setupOf([offline(warnings)], {
-      route: route({ routes: children }),
-      receivers: ["ops", "quiet", "log"].map((name) => ({ name, sendResolved: true })),
-    });
-    expect(reasons(outage, setup).map(([receiver]) => receiver)).toEqual(["quiet", "log"]);
-  });
-
-  test("a location speaks for its recordings while it is dark, and what is still dark afterwards is told", () => {
-    const inhibitRules = [
-      {
-        sourceMatchers: matchers('alertname = "LocationOffline"'),
-        targetMatchers: matchers('alertname =~ "Recording.*"'),
-        equal: ["location_id"],
-      },
-    ];
-    const apart = { route: route({ groupBy: ["alertname"], repeatIntervalMs: 30 * DAY }), inhibitRules };
-    const rules = [offline({ forMs: 2 * MINUTE }), locationOffline({ forMs: MINUTE })];
-    const both = [history("a", [...fine(9), ...dark(2)]), history("b", [...fine(9), ...dark(3)])];
-    // The location's beginning and end; then b alone, which was still dark, and its end.
-    expect(reasons(both, setupOf(rules, apart))).toEqual([["ops", { first: 2, resolved: 2 }]]);
-    expect(reasons(both, setupOf(rules, { ...apart, inhibitRules: [] }))).toEqual([["ops", { first: 2, resolved: 3 }]]);
-  });
-
-  test("a muted route says nothing, and what still fires when that is over is told then", () => {
-    const night = { name: "night", intervals: [{ times: [{ from: 0, to: 12 * 60 }], location: "UTC" }] };
-    const muted = route({ key: "{}/0", muteTimes: [night], repeatIntervalMs: 30 * DAY });
-    const setup = setupOf([offline()], { route: route({ routes: [muted] }) });
-    expect(reasons([history("a", [...fine(9), ...dark(2)])], setup)).toEqual([]);
-    expect(reasons([history("a", [...fine(9), ...dark(5)])], setup)).toEqual([["ops", { first: 1, resolved: 1 }]]);
-  });
-
-  test("no reminders while an alert waits for its schedule", () => {
-    const nights: Kind[] = [...fine(18), ...dark(2), ...Array<Kind>(12).fill("outside"), ...dark(2)];
-    const notified = [["ops", { first: 1, reminder: 1, resolved: 1 }]];
-    expect(reasons([history("a", nights)], setupOf([offline()]))).toEqual(notified);
-    const whole = [history("a", nights), history("b", nights)];
-    expect(reasons(whole, setupOf([locationOffline()]))).toEqual(notified);
-  });
-
-  test("more groups at once than the route wants told one by one are one message", () => {
-    const many = Array.from({ length: 12 }, (_, i) => history(`r${i}`, [...fine(10), ...dark(2)], `l${i}`));
-    expect(reasons(many, setupOf([offline()]))).toEqual([["ops", { first: 1, resolved: 1 }]]);
-    const each = setupOf([offline()], { route: route({ stormGroups: undefined }) });
-    expect(reasons(many, each)).toEqual([["ops", { first: 12, resolved: 12 }]]);
-  });
-});
-
-describe("when they are told", () => {
-  const at = (uptimes: readonly RecordingUptime[], setup: ReplaySetup) => {
-    const span = days(3);
-    const transitions = replayed(uptimes, setup, span).sort((a, b) => a.alert.updatedAt - b.alert.updatedAt);
-    return messagesOf(transitions, setup, span.to).map(
-      (message) => `${new Date(message.at).toISOString().slice(11, 19)} ${message.reason}`,
-    );
-  };
-
-  test("after group_wait, then group_interval after the last message, and repeat_interval for reminders", () => {
-    const uptimes = [
-      history("a", [...fine(10), ...dark(5)]),
-      history("b", [...fine(10), ...dark(5)]),
-      history("c", [...fine(11), ...dark(1)]),
-    ];
-    expect(at(uptimes, setupOf([offline()]))).toEqual([
-      ...["10:00:30 first", "11:00:00 more", "12:00:00 resolved", "15:00:00 resolved"],
-    ]);
-    const slow = setupOf([offline()], { route: route({ groupIntervalMs: 90 * MINUTE }) });
-    expect(at(uptimes, slow)).toEqual(["10:00:30 first", "11:30:30 more", "13:00:30 resolved", "15:00:00 resolved"]);
-  });
-
-  test("a group that was empty for long waits for company anew", () => {
-    const uptimes = [history("a", [...fine(10), ...dark(1), ...fine(1), ...dark(1)])];
-    expect(at(uptimes, setupOf([offline()]))).toEqual([
-      ...["10:00:30 first", "11:00:00 resolved", "12:00:30 first", "13:00:00 resolved"],
-    ]);
-    const close = setupOf([offline()], { route: route({ groupIntervalMs: HOUR }) });
-    expect(at(uptimes, close)).toEqual([
-      ...["10:00:30 first", "11:00:30 resolved", "12:00:30 first", "13:00:30 resolved"],
-    ]);
-  });
-
-  test("at once, when what held it back is over", () => {
-    const inhibitRules = [
-      {
-        sourceMatchers: matchers('alertname = "LocationOffline"'),
-        targetMatchers: matchers('alertname =~ "Recording.*"'),
-        equal: ["location_id"],
-      },
-    ];
-    const setup = setupOf([offline({ forMs: 2 * MINUTE }), locationOffline({ forMs: MINUTE })], {
-      route: route({ groupBy: ["alertname"], groupIntervalMs: 4 * HOUR, repeatIntervalMs: 30 * DAY }),
-      inhibitRules,
-    });
-    const both = [history("a", [...fine(9), ...dark(2)]), history("b", [...fine(9), ...dark(3)])];
-    expect(at(both, setup)).toEqual([
-      ...["09:01:30 first", "11:00:00 first", "13:01:30 resolved", "15:00:00 resolved"],
-    ]);
-  });
-
-  test("a storm takes along who waits for company a moment longer", () => {
-    const rules = [offline(), locationOffline({ forMs: 30_000 })];
-    const setup = setupOf(
-      rules.map((one) =>
-        one.when.kind === "location_offline" ? { ...one, when: { ...one.when, minRecordings: 1 } } : one,
-      ),
-      { route: route({ groupBy: ["alertname", "location_id"] }) },
-    );
-    const shops = Array.from({ length: 6 }, (_, i) => history(`r${i}`, [...fine(9), ...dark(1)], `l${i}`));
-    expect(at(shops, setup)).toEqual(["09:00:30 first", "10:00:00 resolved"]);
-  });
-});
-
-describe("beside another configuration", () => {
+test("a rule's rows add up to its total", () => {
   const uptimes = [history("a", [...fine(10), ...dark(3)]), history("b", [...fine(40), ...dark(1)], "l2")];
-  const strict = tallyOf(uptimes, setupOf([offline()]));
-  const calm = tallyOf(
-    uptimes,
-    setupOf([
-      rule("Late", { kind: "location_offline", atLeast: 1, clearBelow: 1, minRecordings: 1 }),
-      offline({ forMs: 2 * HOUR }),
-    ]),
-  );
-
-  test("each row has what both counted, 0 where one has none", () => {
-    const { rules, recordings, receivers } = compareCounts(strict, calm);
-    expect(
-      rules.map(({ rule: id, locationId, first, second }) => [id, locationId, first.episodes, second?.episodes]),
-    ).toEqual([
-      ["RecordingOffline", "l1", 1, 1],
-      ["RecordingOffline", "l2", 1, 0],
-      ["Late", "l1", 0, 1],
-      ["Late", "l2", 0, 1],
-    ]);
-    expect(recordings.map(({ recordingId, second }) => [recordingId, hours(second?.firingMs ?? 0)])).toEqual([
-      ["a", 1],
-      ["b", 0],
-    ]);
-    expect(receivers).toMatchObject([{ receiver: "ops", week: "2026-W37", first: { messages: 4 } }]);
-  });
-
-  test("a rule's rows add up", () => {
-    const [sum] = compareCounts(strict, calm).totals;
-    expect(sum).toMatchObject({
-      rule: "RecordingOffline",
-      first: { episodes: 2, firingMs: 4 * HOUR, longestMs: 3 * HOUR },
-      second: { episodes: 1, firingMs: HOUR },
-    });
-    expect(compareCounts(strict).totals).toMatchObject([{ first: { episodes: 2 }, second: undefined }]);
-  });
+  const { rules, totals } = tallyOf(uptimes, setupOf([offline()]));
+  expect(rules.map(({ locationId, episodes }) => [locationId, episodes])).toEqual([
+    ["l1", 1],
+    ["l2", 1],
+  ]);
+  expect(totals).toMatchObject([{ rule: "RecordingOffline", episodes: 2, firingMs: 4 * HOUR, longestMs: 3 * HOUR }]);
 });

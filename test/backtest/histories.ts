@@ -1,7 +1,5 @@
 /** Histories and setups made up for a test. */
 
-import { parseMatcher } from "../../src/alerting/matcher.ts";
-import type { Route } from "../../src/alerting/route.ts";
 import { replayLocation } from "../../src/backtest/backtest.ts";
 import { replayRecording } from "../../src/backtest/recording.ts";
 import { planOf, type ReplaySetup, type TimeSpan } from "../../src/backtest/setup.ts";
@@ -59,31 +57,8 @@ export const lowUptime = (more: Partial<Rule> = {}, overMs = DAY) =>
 export const locationOffline = (more: Partial<Rule> = {}) =>
   rule("LocationOffline", { kind: "location_offline", atLeast: 1, clearBelow: 0.8, minRecordings: 2 }, more);
 
-export const route = (more: Partial<Route> = {}): Route => ({
-  key: "{}",
-  receiver: "ops",
-  matchers: [],
-  continue: false,
-  groupBy: ["location_id"],
-  groupWaitMs: 30_000,
-  groupIntervalMs: 5 * MINUTE,
-  repeatIntervalMs: 4 * HOUR,
-  stormGroups: 10,
-  routes: [],
-  ...more,
-});
-
 export function setupOf(rules: readonly Rule[], more: Partial<ReplaySetup> = {}): ReplaySetup {
-  return {
-    rules,
-    route: route(),
-    inhibitRules: [],
-    receivers: [{ name: "ops", sendResolved: true }],
-    statusIntervalMs: 30_000,
-    uptimeIntervalMs: 10 * MINUTE,
-    isWatched: () => true,
-    ...more,
-  };
+  return { rules, statusIntervalMs: 30_000, uptimeIntervalMs: 10 * MINUTE, isWatched: () => true, ...more };
 }
 
 /** What the rules do about these histories, recordings first, then their locations. */
@@ -102,5 +77,3 @@ export function replayed(uptimes: readonly RecordingUptime[], setup: ReplaySetup
 }
 
 export const days = (count: number): TimeSpan => ({ from: MONDAY, to: MONDAY + count * DAY });
-
-export const matchers = (...texts: string[]) => texts.map((text) => parseMatcher(text));

@@ -11,7 +11,7 @@ import type { CommandIo, ExitCode } from "./command.ts";
 export interface CommandEntry {
   readonly name: string;
   readonly summary: string;
-  load(io: CommandIo, argv: readonly string[]): Promise<Command>;
+  load(io: CommandIo): Promise<Command>;
 }
 
 /** In the order of `lenswatch --help`. */
@@ -49,7 +49,7 @@ export const commandTable: readonly CommandEntry[] = [
   entry("report", "print the lost time of a period by cause, and error budgets", async (io) =>
     (await import("../report.ts")).reportCommand(io),
   ),
-  entry("backtest", "replay past uptime through the rules, and compare configurations", async (io) =>
+  entry("backtest", "replay past uptime through the rules: which alerts, when and how long", async (io) =>
     (await import("../backtest.ts")).backtestCommand(io),
   ),
   entry("query", "print figures of the analytics service: entries, dwell, zones, uptime and more", async (io) =>
@@ -62,9 +62,6 @@ export const commandTable: readonly CommandEntry[] = [
     (await import("../notify-test.ts")).notifyTestCommand(io),
   ),
   entry("slack", "print the manifest of the Slack app", async (io) => (await import("../slack.ts")).slackCommand(io)),
-  entry("complete", "print a shell completion script", async (io, argv) =>
-    (await import("../complete.ts")).completeCommand(io, argv, commandTable),
-  ),
 ];
 
 function entry(name: string, summary: string, load: CommandEntry["load"]): CommandEntry {
@@ -118,7 +115,7 @@ async function createProgram(argv: readonly string[], io: CommandIo, table: read
     .exitOverride();
   for (const entry of table) {
     const named = argv.slice(0, 2).includes(entry.name);
-    const command = named ? await entry.load(io, argv) : new Command(entry.name);
+    const command = named ? await entry.load(io) : new Command(entry.name);
     inherit(command, program);
     program.addCommand(command.summary(entry.summary));
   }
