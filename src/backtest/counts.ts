@@ -2,7 +2,14 @@
  * Replays rules about counts: each hour of a span is evaluated as the daemon evaluates every few minutes, with what was
  * known at that time.
  */
-import { assessCounts, countsOf, type FiringCounts, learnSite, type SiteOptions } from "../counts/evaluate.ts";
+import {
+  assessCounts,
+  countsOf,
+  type FiringCounts,
+  type LearnedSite,
+  learnSite,
+  type SiteOptions,
+} from "../counts/evaluate.ts";
 import type { CountedSite, CountSeries } from "../counts/series.ts";
 import { judgeTogether } from "../counts/together.ts";
 import { LATE } from "../counts/track.ts";
@@ -27,7 +34,7 @@ interface CountsReplay extends Pick<ReplayContext, "setup" | "plan" | "span" | "
   isClosed(site: CountedSite, hours: LocalHours): SiteOptions["isClosed"];
 }
 
-const KEPT_MS = 8 * 168 * HOUR_MS;
+const DAY_MS = 24 * HOUR_MS;
 
 /** Yields after each hour of the span: it takes some milliseconds for each location. */
 export function* replayCounts(replay: CountsReplay): Generator<void, readonly Transition[]> {
@@ -36,12 +43,15 @@ export function* replayCounts(replay: CountsReplay): Generator<void, readonly Tr
   const out: Outcomes = { transitions: [], decisions: [] };
   const alerts = new Map<string, AlertStates | undefined>();
   const groups = new Map<string, AlertStates | undefined>();
+  const sites = replay.sites.map((past) => ({ past, options: { hours, isClosed: isClosed(past, hours) } }));
+  let learned: readonly LearnedSite[] = [];
   for (let now = span.from + LATE.most; now < span.to; now += HOUR_MS) {
-    const known = replay.sites.map((past) => {
-      const site = siteAt(past, now);
-      const options = { hours, isClosed: isClosed(site, hours) };
-      return countsOf(site, learnSite(site, now, options), now, options);
-    });
+    // What is usual moves slowly, and learning it is most of the work.
+    if ((now - span.from) % DAY_MS < HOUR_MS)
+      learned = sites.map(({ past, options }) => learnSite(past, now - LATE.most, options));
+    const known = sites.map(({ past, options }, i) =>
+      countsOf(siteAt(past, now), learned[i] ?? learnSite(past, now - LATE.most, options), now, options),
+    );
     const judge = (when: CountsCondition) => {
       const firing = firingIn(alerts, replay, when);
       const assessed = known.map((counts) => assessCounts(counts, when, firing(counts.site)));
@@ -79,13 +89,26 @@ function judgeAll(conditions: readonly CountsCondition[], judge: Judge) {
   };
 }
 
+/** The hours up to the last. Only `get` gives them: a copy for each hour of a backtest would take minutes. */
+class HoursUntil extends Map<Instant, number | null> {
+  readonly #hours: CountSeries["hours"];
+  readonly #last: Instant;
+
+  constructor(hours: CountSeries["hours"], last: Instant) {
+    super();
+    this.#hours = hours;
+    this.#last = last;
+  }
+
+  override get(hour: Instant): number | null | undefined {
+    return hour <= this.#last ? this.#hours.get(hour) : undefined;
+  }
+}
+
 /** As it was known then. */
 function siteAt(past: CountedSite, now: Instant): CountedSite {
   const last = now - LATE.most - HOUR_MS;
-  const known = (series: CountSeries): CountSeries => ({
-    ...series,
-    hours: new Map([...series.hours].filter(([hour]) => hour <= last && hour > last - KEPT_MS)),
-  });
+  const known = (series: CountSeries): CountSeries => ({ ...series, hours: new HoursUntil(series.hours, last) });
   return {
     ...past,
     entries: known(past.entries),

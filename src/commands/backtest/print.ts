@@ -103,7 +103,7 @@ const saidColumns: readonly TableColumn<Said>[] = [
 ];
 
 const COUNTS_LIMIT =
-  "Counts are evaluated once an hour, as the service has them now: the daemon evaluates every 10 minutes and finds" +
+  "Counts are evaluated once an hour, by what was usual at the beginning of the day (UTC), as the service has them now: the daemon evaluates every 10 minutes and finds" +
   " earlier, but without the corrections of the night. Sales are unknown where no entries were counted on that day and the one before.";
 
 function limitsOf({ counts }: BacktestReport): readonly string[] {
