@@ -1,5 +1,7 @@
 /** Whether answers that lack known recordings are believed: as a location list that shrinks too much is not. */
+import { HOUR_MS } from "../lib/clock.ts";
 import type { Attempt } from "./evaluate-self.ts";
+import { SETTLING_MS } from "./uptime.ts";
 
 /** Of some shards: recordings that are known, and those of them that complete answers lack. */
 export type Presence = { readonly known: number; readonly absent: number };
@@ -29,6 +31,16 @@ export function areSegmentsBelieved({ known, absent }: Presence): boolean {
 /** Below this ratio of segments a recording lacks them. */
 export const LACKS_SEGMENTS = 0.5;
 const A_FEW = 2;
+
+/**
+ * The recordings of shards whose last reading of uptime was good and is of the hour of the newest one: earlier ones say
+ * nothing about the bucket that has been finished since.
+ */
+export function segmentsOf(uptimes: readonly Attempt[]): Presence {
+  const hourOf = ({ goodAt }: Attempt) => Math.floor((goodAt - SETTLING_MS) / HOUR_MS);
+  const newest = Math.max(...uptimes.map(hourOf));
+  return presenceOf(uptimes.filter((one) => hourOf(one) === newest));
+}
 
 /** The recordings of shards whose last sweep, or last reading of uptime, was good. */
 export function presenceOf(shards: readonly Attempt[]): Presence {

@@ -1,7 +1,7 @@
 /** Evaluates the self alerts. Only attempts count: while lenswatch is down, nothing is asked and nothing proved. */
 import type { Instant } from "../lib/clock.ts";
 import { humanDuration } from "../lib/duration.ts";
-import { areSegmentsBelieved, isAbsenceBelieved, presenceOf } from "./absence.ts";
+import { areSegmentsBelieved, isAbsenceBelieved, presenceOf, segmentsOf } from "./absence.ts";
 import type { Labels, SubjectKind } from "./alert.ts";
 import { applyRules, type Evaluator, endAlerts } from "./apply-rules.ts";
 import { evaluateGroups, type GroupEvidence, type GroupMoment } from "./evaluate-groups.ts";
@@ -288,7 +288,7 @@ const SEGMENTS_LACKING = [
 
 /** So many recordings without segments that it is not their own failure, as an attempt that failed at no known time. */
 function lateSegments(uptimes: readonly Attempt[]): Attempt[] {
-  const presence = presenceOf(uptimes);
+  const presence = segmentsOf(uptimes);
   if (areSegmentsBelieved(presence)) return [];
   const error = `uptime figures lack the segments of ${presence.absent} of ${presence.known} recordings that are online`;
   return [{ goodAt: 0, attemptedAt: 0, error }];

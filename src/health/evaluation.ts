@@ -1,5 +1,6 @@
 /** Input and result of an evaluation: the next state, what alerts did, and why, by name. */
 import type { Instant } from "../lib/clock.ts";
+import type { Interval } from "../lib/intervals.ts";
 import type { Presence } from "./absence.ts";
 import type { Alert } from "./alert.ts";
 import type { CountsLookup } from "./counts.ts";
@@ -43,6 +44,8 @@ export interface EvaluationContext {
   scheduleOf(recordingId: string): ScheduleState | undefined;
   /** When the hours within its schedule began that it is in now, as far as that is known. */
   scheduleBegan(recordingId: string): Instant | undefined;
+  /** How much of a span is within its schedule, ms; all of it where this is not given. */
+  scheduledMs?(recordingId: string, span: Interval): number;
 }
 
 /** The state to store, and what changed. */

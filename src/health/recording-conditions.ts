@@ -41,7 +41,15 @@ export interface Sample {
 /** What conditions are evaluated with. */
 export type RecordingContext = Pick<
   EvaluationContext,
-  "now" | "intervalMs" | "inventory" | "uptime" | "counts" | "inSchedule" | "scheduleOf" | "scheduleBegan"
+  | "now"
+  | "intervalMs"
+  | "inventory"
+  | "uptime"
+  | "counts"
+  | "inSchedule"
+  | "scheduleOf"
+  | "scheduleBegan"
+  | "scheduledMs"
 >;
 
 interface RecordingAtStart {
@@ -117,9 +125,7 @@ export const recordingKinds: {
   overall_uptime: {
     problem: () => "low_uptime",
     evidence: (when, firing, { state }, context) =>
-      !firing && isExplained(when, state, context.now)
-        ? false
-        : isLow(context.uptime(state.id, when.overMs), when, firing),
+      !firing && isExplained(when, state, context) ? false : isLow(context.uptime(state.id, when.overMs), when, firing),
     facts: (when, { id }, context) => ({
       ...factsOfLow(when),
       overallUptime: context.uptime(id, when.overMs),
@@ -201,15 +207,21 @@ export function kindOf({ kind }: RecordingCondition): RecordingKind<RecordingCon
 /** An hour's figure leaves the window when all of the hour has. */
 const BUCKET_MS = 3_600_000;
 
-/** Whether an outage that was an alert of its own makes for at least half of the loss that the threshold allows. */
+/**
+ * Whether an outage that was an alert of its own makes for at least half of the loss that the threshold allows. Only time
+ * within the schedule is lost.
+ */
 function isExplained(
   { below, overMs }: Threshold & { overMs: number },
-  { outage, readAt }: RecordingState,
-  now: Instant,
+  { id, outage, readAt }: RecordingState,
+  { now, scheduledMs = (_, { from, to }) => to - from }: RecordingContext,
 ): boolean {
   if (!outage) return false;
-  const { from, until = readAt } = outage;
-  return now - until < overMs + BUCKET_MS && until - from >= ((1 - below) * overMs) / 2;
+  const { from, until: to = readAt } = outage;
+  const reach = now - overMs - BUCKET_MS;
+  if (to <= reach) return false;
+  const allowedMs = (1 - below) * scheduledMs(id, { from: now - overMs, to: now });
+  return scheduledMs(id, { from: Math.max(from, reach), to }) >= allowedMs / 2;
 }
 
 function isLow(value: number | undefined, { below, clearAbove }: Threshold, firing: boolean): boolean | undefined {

@@ -135,12 +135,25 @@ export function scheduleState({ hours, served }: KnownSchedule, now: Instant, ho
 
 const STATES: Readonly<Record<string, ScheduleState>> = { 1: "within", 0: "outside" };
 
+/** Local hours begin at a quarter of an hour. */
+const QUARTER_MS = 900_000;
+
+/** How much of a span is within the schedule by the hours of the week, ms; hours that are not known are. */
+export function scheduledMs({ hours }: KnownSchedule, { from, to }: Interval, hourAt: HourAt): number {
+  let sum = 0;
+  for (let at = from; at < to; ) {
+    const next = Math.min(to, at - (at % QUARTER_MS) + QUARTER_MS);
+    if (hours[hourAt(at).ofWeek] !== "0") sum += next - at;
+    at = next;
+  }
+  return sum;
+}
+
 /** When the hours within the schedule around `now` began; undefined where they have no beginning in a week. */
 export function scheduleBegan({ hours }: KnownSchedule, now: Instant, hourAt: HourAt): Instant | undefined {
-  const quarterMs = 900_000;
-  const last = now - (now % quarterMs);
-  for (let at = last; at > last - HOURS * 4 * quarterMs; at -= quarterMs) {
-    if (hours[hourAt(at - quarterMs).ofWeek] === "0") return at;
+  const last = now - (now % QUARTER_MS);
+  for (let at = last; at > last - HOURS * 4 * QUARTER_MS; at -= QUARTER_MS) {
+    if (hours[hourAt(at - QUARTER_MS).ofWeek] === "0") return at;
   }
   return undefined;
 }

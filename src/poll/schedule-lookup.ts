@@ -1,13 +1,15 @@
 /** What sweeps ask about uploading schedules, answered from memory. */
 import type { EvaluationContext } from "../health/evaluation.ts";
-import { scheduleBegan, scheduleState } from "../health/schedule.ts";
+import { scheduleBegan, scheduledMs, scheduleState } from "../health/schedule.ts";
 import type { Inventory } from "../health/shard-state.ts";
 import type { Instant } from "../lib/clock.ts";
 import { createLocalHours } from "../lib/local-hours.ts";
 import type { Store } from "../store/store.ts";
 
 /** Gives the look-ups of an EvaluationContext for an instant. */
-export type ScheduleLookup = (now: Instant) => Pick<EvaluationContext, "scheduleOf" | "inSchedule" | "scheduleBegan">;
+export type ScheduleLookup = (
+  now: Instant,
+) => Pick<EvaluationContext, "scheduleOf" | "inSchedule" | "scheduleBegan" | "scheduledMs">;
 
 export function createScheduleLookup(uptime: Pick<Store["uptime"], "schedule">, inventory: Inventory): ScheduleLookup {
   const localHours = createLocalHours();
@@ -23,6 +25,10 @@ export function createScheduleLookup(uptime: Pick<Store["uptime"], "schedule">, 
       scheduleBegan(id) {
         const known = uptime.schedule(id);
         return known && scheduleBegan(known, now, hoursIn(known.timezone));
+      },
+      scheduledMs(id, span) {
+        const known = uptime.schedule(id);
+        return known ? scheduledMs(known, span, hoursIn(known.timezone)) : span.to - span.from;
       },
     };
   };

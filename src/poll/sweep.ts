@@ -2,7 +2,7 @@
 
 import { lastReadAt } from "../alerting/stale.ts";
 import type { Config } from "../config/config.ts";
-import { areSegmentsBelieved, type Presence, presenceOf } from "../health/absence.ts";
+import { areSegmentsBelieved, type Presence, presenceOf, segmentsOf } from "../health/absence.ts";
 import type { CountsLookup } from "../health/counts.ts";
 import type { Decision, Evaluation, EvaluationContext } from "../health/evaluation.ts";
 import { judgeShard } from "../health/judge.ts";
@@ -40,7 +40,8 @@ interface SweepDeps extends Pick<PollContext, "clock" | "log" | "commit" | "assi
   readonly inventory: Pick<Store["inventory"], "recording" | "location" | "revision" | "forget" | "saveRecordings">;
   /** Makes sure names are known before they are frozen into labels; never throws, never waits long. */
   nameThem(recordingIds: readonly string[]): Promise<void>;
-  readonly uptime: Pick<Store["uptime"], "figure" | "below" | "refreshFigures">;
+  readonly uptime: Pick<Store["uptime"], "figure" | "below" | "refreshFigures"> &
+    Partial<Pick<Store["uptime"], "figuresAt">>;
   readonly schedules: ScheduleLookup;
   /** What counts show; undefined where no rule is about them. */
   readonly followCounts?: ((now: Instant) => Promise<CountsLookup | undefined>) | undefined;
@@ -151,8 +152,7 @@ class Sweeper {
     const brokenAt = Math.max(this.#startedAt, this.#failedAt.get(shard) ?? 0);
     const unbroken = before.state.sweptAt >= brokenAt && last !== undefined && last.goodAt >= last.attemptedAt;
     const others = presenceBeside(all, subject);
-    const segmentsBelieved = areSegmentsBelieved(all.uptimes);
-    const fixed = this.#context(shard, locationIds, { now, segmentsBelieved });
+    const fixed = this.#context(shard, locationIds, { now, figuresBelieved: this.#areFiguresBelieved(shard, all) });
     const context = { ...fixed, unbroken, others, elsewhere, counts, members: evaluated?.members };
     const evaluation = judgeShard(before.state, snapshot, context);
     const { next, absent, groups } = evaluation;
@@ -294,12 +294,19 @@ class Sweeper {
     if (moved.length > 0) await inventory.saveRecordings(moved);
   }
 
+  /** Not where the segments of most recordings are late, nor before it is known whether those of these figures are. */
+  #areFiguresBelieved(shard: number, { attempts, segments }: Attempts): boolean {
+    const { goodAt } = attempts.get(`uptime:${shard}`) ?? {};
+    const figuresAt = this.#deps.uptime.figuresAt?.(shard);
+    const isCounted = goodAt === undefined || figuresAt === undefined || goodAt >= figuresAt;
+    return isCounted && areSegmentsBelieved(segments);
+  }
+
   #context(
     shard: number,
     locationIds: readonly string[],
-    { now, segmentsBelieved }: { readonly now: Instant; readonly segmentsBelieved: boolean },
+    { now, figuresBelieved }: { readonly now: Instant; readonly figuresBelieved: boolean },
   ) {
-    const isLeftOut = (figure: Figure) => !segmentsBelieved && String(figure).startsWith("online");
     const { watch, rules, inventory, uptime, schedules, assigned } = this.#deps;
     return {
       now,
@@ -310,9 +317,9 @@ class Sweeper {
       locationIds,
       isAssigned: (id: string) => assigned.shardOf(id) !== undefined,
       excluded: this.#excluded,
-      uptime: (id: string, figure: Figure) => (isLeftOut(figure) ? undefined : uptime.figure(id, figure)),
+      uptime: (id: string, figure: Figure) => (figuresBelieved ? uptime.figure(id, figure) : undefined),
       lowUptimes: (figure: Figure, below: number) =>
-        isLeftOut(figure) ? new Set<string>() : uptime.below(shard, figure, below),
+        figuresBelieved ? uptime.below(shard, figure, below) : new Set<string>(),
       ...schedules(now),
     };
   }
@@ -334,10 +341,9 @@ class Sweeper {
 
 async function readAttempts({ store, assigned }: Pick<SweepDeps, "store" | "assigned">) {
   const attempts = await store.attempts();
-  const of = (kind: string) =>
-    presenceOf([...attempts].filter(([subject]) => subject.startsWith(kind)).map(([, one]) => one));
+  const of = (kind: string) => [...attempts].filter(([subject]) => subject.startsWith(kind)).map(([, one]) => one);
   const isUnreadable = assigned.shards().some((shard) => attempts.get(`shard:${shard}`)?.isUnreadable);
-  return { attempts, shards: of("shard:"), uptimes: of("uptime:"), isUnreadable };
+  return { attempts, shards: presenceOf(of("shard:")), segments: segmentsOf(of("uptime:")), isUnreadable };
 }
 
 type Attempts = Awaited<ReturnType<typeof readAttempts>>;

@@ -2,7 +2,7 @@
  * The uptime history of one shard, read incrementally: all of the window once, then today, and a day again when
  * it is over (the service finishes older periods overnight). In pages: all at once would be hundreds of megabytes.
  */
-import { LACKS_SEGMENTS, type Presence } from "../health/absence.ts";
+import { countSegments, createSegmentTally, noSegmentCounts, type SegmentCounts } from "../health/late-segments.ts";
 import { isReadingFresh, noteOnline, type ReadEvery } from "../health/online-span.ts";
 import { noteQuality } from "../health/quality.ts";
 import { type KnownSchedule, learnSchedule, shareWithin, toKnown } from "../health/schedule.ts";
@@ -67,10 +67,13 @@ export function createRefreshUptime(
     const withoutPast: string[] = [];
     try {
       await deps.inventory.know(ids);
+      if (!shared.segments.has(shard)) shared.segments.keep(shard, await segmentsStored(deps, shard, ids));
+      const segments = noSegmentCounts();
       const ratios = new Map(deps.figures.map(({ key }) => [key, new Map<string, number>()]));
       const schedules = new Map<string, KnownSchedule>();
       const failed = weeksFailed.get(shard) ?? 0;
-      const gathered = { ratios, schedules, withoutPast, isLastTry: failed + 1 >= WEEKS_TRIED, recordings, signal };
+      const isLastTry = failed + 1 >= WEEKS_TRIED;
+      const gathered = { ratios, schedules, segments, withoutPast, isLastTry, recordings, signal };
       let missed = false;
       for (const page of chunksOf(ids, PAGE)) {
         missed = (await refreshPage(deps, shard, page, gathered, shared)) || missed;
@@ -78,10 +81,11 @@ export function createRefreshUptime(
       if (signal.aborted) return [];
       if (missed) weeksFailed.set(shard, failed + 1);
       else weeksFailed.delete(shard);
+      shared.segments.keep(shard, segments);
       const now = deps.clock.now();
       await deps.uptime.saveFigures(shard, now, ratios, schedules);
       await deps.uptime.forgetOthers(shard, new Set(ids));
-      await deps.store.noteAttempt(`uptime:${shard}`, now, undefined, now, segmentsOf(ratios));
+      await deps.store.noteAttempt(`uptime:${shard}`, now, undefined, now, segments.last);
       if (failing.delete(shard)) deps.log.info({ shard }, "uptime figures read again");
     } catch (thrown) {
       if (signal.aborted) return [];
@@ -96,21 +100,10 @@ export function createRefreshUptime(
 
 type Ratios = ReadonlyMap<Figure, Map<string, number>>;
 
-/** How many recordings were online, and of how many of them hardly any segments came. */
-function segmentsOf(ratios: Ratios): Presence {
-  const arrived = new Map([...ratios].flatMap(([key, all]) => (String(key).startsWith("online") ? [...all] : [])));
-  return {
-    known: arrived.size,
-    absent: arrived
-      .values()
-      .filter((ratio) => ratio < LACKS_SEGMENTS)
-      .toArray().length,
-  };
-}
-
 interface Gathered extends Pick<ShardState, "recordings"> {
   readonly ratios: Ratios;
   readonly schedules: Map<string, KnownSchedule>;
+  readonly segments: SegmentCounts;
   readonly withoutPast: string[];
   readonly isLastTry: boolean;
   readonly signal: AbortSignal;
@@ -120,7 +113,18 @@ interface Gathered extends Pick<ShardState, "recordings"> {
 type Shared = ReturnType<typeof createShared>;
 
 function createShared(deps: RefreshUptimeDeps) {
-  return { ask: createAskUptime(deps), localHours: createLocalHours(), daysAt: createDays(deps) };
+  const [ask, localHours, daysAt] = [createAskUptime(deps), createLocalHours(), createDays(deps)];
+  return { ask, localHours, daysAt, segments: createSegmentTally() };
+}
+
+/** The counts of the last refresh of a shard, which may have been another process's. */
+async function segmentsStored({ uptime, clock }: RefreshUptimeDeps, shard: number, ids: readonly string[]) {
+  const counts = noSegmentCounts();
+  for (const page of chunksOf(ids, PAGE)) {
+    for (const { buckets, online } of (await uptime.histories(shard, page)).values())
+      countSegments(counts, buckets, { now: clock.now(), lengthMs: bucketLengthMs(buckets), online });
+  }
+  return counts;
 }
 
 /** Whether weeks failed that are to be asked for again. */
@@ -129,7 +133,7 @@ async function refreshPage(
   shard: number,
   ids: readonly string[],
   gathered: Gathered,
-  { ask, localHours, daysAt }: Shared,
+  { ask, localHours, daysAt, segments: { isLate } }: Shared,
 ): Promise<boolean> {
   const known = await deps.uptime.histories(shard, ids);
   const now = deps.clock.now();
@@ -151,7 +155,7 @@ async function refreshPage(
   let isUnread = false;
   for await (const answer of answers) {
     isUnread ||= answer.unread.size > 0;
-    const times = { now, learns, daysOf, hourAt: localHours.at };
+    const times = { now, learns, daysOf, hourAt: localHours.at, isLate };
     await deps.uptime.saveHistories(shard, keepAnswer(deps, answer, { ...gathered, ...times, known }));
   }
   return isUnread;
@@ -163,13 +167,14 @@ interface Keeping extends Gathered {
   learns(id: string): boolean;
   daysOf(id: string): ReturnType<Shared["daysAt"]>;
   readonly hourAt: LocalHours["at"];
+  isLate(startAt: Instant): boolean;
 }
 
 /** A history at a time, packed before the next: many of them unpacked outlive two collections of young objects. */
 async function* keepAnswer(
   { inventory, watch }: RefreshUptimeDeps,
   { results, from, unread }: UptimeAnswer,
-  { ratios, schedules, withoutPast, recordings, now, known, learns, daysOf, hourAt }: Keeping,
+  { ratios, schedules, segments, withoutPast, recordings, now, known, learns, daysOf, hourAt, isLate }: Keeping,
 ): AsyncGenerator<readonly [id: string, UptimeHistory], void> {
   const maybeYield = createYielder();
   await inventory.saveRecordings(results.map(({ recording }) => recording));
@@ -193,10 +198,12 @@ async function* keepAnswer(
     const weekly = schedule && toKnown(schedule, history.buckets, { now, lengthMs, timezone });
     if (weekly) schedules.set(id, weekly);
     const scheduled = weekly && shareWithin(weekly);
+    countSegments(segments, history.buckets, { now, lengthMs, online });
+    const believed = history.buckets.filter(({ startAt }) => !isLate(startAt));
     for (const figure of kept) {
       // Of a window that was not read as a whole there is no figure.
       if (history.readFrom === undefined || history.readFrom > figure.first) continue;
-      const ratio = ratioOf(figure, history, { now, lengthMs, scheduled });
+      const ratio = ratioOf(figure, { buckets: believed, online }, { now, lengthMs, scheduled });
       if (ratio !== undefined) ratios.get(figure.key)?.set(id, ratio);
     }
     yield [id, history];
@@ -207,7 +214,7 @@ async function* keepAnswer(
 
 function ratioOf(
   { kind, overMs, below = 1 }: KeptFigure,
-  { buckets, online }: UptimeHistory,
+  { buckets, online }: Pick<UptimeHistory, "buckets" | "online">,
   at: { readonly now: Instant; readonly lengthMs: number; readonly scheduled: number | undefined },
 ) {
   const window = { ...at, overMs };

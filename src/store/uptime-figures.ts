@@ -55,6 +55,9 @@ export function createFigures() {
     /** `performance.now()` of the last time Redis was asked for them. */
     readAt: (shard: number) => shards.get(shard)?.readAt ?? Number.NEGATIVE_INFINITY,
 
+    /** When they were computed; undefined where there are none. */
+    figuresAt: (shard: number): Instant | undefined => shards.get(shard)?.at,
+
     /** Gives the nonce under which they were read. */
     noteRead(shard: number): string | undefined {
       const known = shards.get(shard);

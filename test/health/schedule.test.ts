@@ -7,6 +7,7 @@ import {
   type LearnedSchedule,
   learnSchedule,
   scheduleBegan,
+  scheduledMs,
   scheduleState,
 } from "../../src/health/schedule.ts";
 import { createLocalHours } from "../../src/lib/local-hours.ts";
@@ -125,6 +126,13 @@ describe("whether it is meant to upload", () => {
     expect(scheduleState(closed, from + HOUR - 1, utc)).toBe("outside");
     expect(scheduleState(closed, from + HOUR, utc), "it is over").toBe("within");
     expect(scheduleState(closed, from - 1, utc), "it has not begun").toBe("within");
+  });
+
+  test("how much of a span is within it, to the millisecond", () => {
+    const [from, next] = [MONDAY + WEEK + 19.5 * HOUR, MONDAY + WEEK + 20 * HOUR];
+    const span = (ms: number) => scheduledMs(schedule, { from, to: next + ms }, utc);
+    expect([1 - HOUR / 2, 0, 3 * HOUR].map(span)).toEqual([1, HOUR / 2, HOUR / 2]);
+    expect(scheduledMs(schedule, { from: MONDAY + WEEK, to: MONDAY + WEEK + 8 * HOUR + 240_000 }, utc)).toBe(240_000);
   });
 
   test("when it began", () => {

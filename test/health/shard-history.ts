@@ -99,6 +99,8 @@ export class Story {
   unbroken = false;
   scheduleBegan: number | undefined;
   readonly schedules = new Map<string, ScheduleState>();
+  /** When `inSchedule` changed. */
+  readonly #changes: { at: number; inSchedule: boolean }[] = [];
   readonly uptimes = new Map<string, number>();
   readonly recordings = new Inventory();
   readonly locations = new Map<string, Location>();
@@ -108,6 +110,8 @@ export class Story {
   }
 
   context(): EvaluationContext {
+    if (this.#changes.at(-1)?.inSchedule !== this.inSchedule)
+      this.#changes.push({ at: this.now, inSchedule: this.inSchedule });
     return {
       now: this.now,
       intervalMs: INTERVAL,
@@ -127,7 +131,17 @@ export class Story {
       inSchedule: (id) => !this.isOutside(id),
       scheduleOf: (id) => (this.inSchedule ? this.schedules.get(id) : "outside"),
       scheduleBegan: () => this.scheduleBegan,
+      scheduledMs: (_, { from, to }) => this.#scheduledMs(from, to),
     };
+  }
+
+  #scheduledMs(from: number, to: number): number {
+    let sum = 0;
+    for (const [i, { at, inSchedule }] of this.#changes.entries()) {
+      const [begins, ends] = [i === 0 ? from : at, this.#changes[i + 1]?.at ?? to];
+      if (inSchedule) sum += Math.max(0, Math.min(to, ends) - Math.max(from, begins));
+    }
+    return sum;
   }
 
   /** Time passes without a good answer. */
