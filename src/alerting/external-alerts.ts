@@ -42,6 +42,9 @@ export type ExternalAlertState = ReadonlyMap<string, ExternalAlert>;
 /** When an alert without an end expires: Alertmanager's `resolve_timeout`. */
 export const RESOLVE_TIMEOUT_MS = 5 * 60_000;
 
+/** An alert that nobody sends again is over at last, whatever end it named. */
+export const LONGEST_MS = 24 * 3_600_000;
+
 /**
  * How far a sender's clock may be ahead of ours: an end no further off than this has come. Firing alerts are sent with a
  * later end (Prometheus: 4 minutes and more).
@@ -62,7 +65,7 @@ function sizeOf({ labels, annotations }: SentAlert): number {
 
 /**
  * What was sent at `now` over what is known: unknown resolved alerts are ignored, new ones beyond the room refused, and
- * where there is none for other annotations, the known ones stay.
+ * where there is none for other annotations, the known ones stay. An end is a day away at most.
  */
 export function acceptAlerts(
   previous: ExternalAlertState,
@@ -72,7 +75,8 @@ export function acceptAlerts(
   const next = new Map(previous);
   let refused = 0;
   let left = characters - previous.values().reduce((sum, alert) => sum + sizeOf(alert), 0);
-  for (const [fingerprint, alert] of sent) {
+  for (const [fingerprint, { endsAt, ...rest }] of sent) {
+    const alert = { ...rest, endsAt: Math.min(endsAt, now + LONGEST_MS) };
     const known = next.get(fingerprint);
     const more = sizeOf(alert) - (known ? sizeOf(known) : 0);
     const fits = more <= 0 || more <= left;

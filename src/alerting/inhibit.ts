@@ -2,7 +2,8 @@
  * Inhibition, Alertmanager's: an alert is inhibited while another one fires that explains it. `equal` labels have to be
  * equal, both missing included; an alert that matches both sides of a rule is not inhibited by another that does too.
  * Unlike there, two alerts never inhibit each other: of two rules that would have it so, the first one applies.
- * Alerts about the service inhibit no external alerts: an unreachable service says nothing about those. A location or
+ * Alerts about the service inhibit no external alerts: an unreachable service says nothing about those. External alerts
+ * inhibit lenswatch's own only by a rule that says so: whoever may post alerts could suppress any other. A location or
  * group whose alert is inhibited by that of another one inhibits nothing outside of that: labels are frozen, and since
  * then recordings of another camera server may have come to the location.
  */
@@ -18,6 +19,8 @@ export interface InhibitRule {
   readonly targetMatchers: readonly Matcher[];
   /** Label names. */
   readonly equal: readonly string[];
+  /** External alerts inhibit lenswatch's own by it, too. */
+  readonly externalSources?: boolean;
 }
 
 /** Which firing alert inhibits which. */
@@ -28,8 +31,8 @@ export interface Inhibitions {
   standsFor(alert: Alert): StandsFor | undefined;
 }
 
-/** What an alert is to one rule: the values of its `equal` labels where it can be a source, and a target. */
-type Sides = { readonly source: string | undefined; readonly target: string | undefined };
+/** What an alert is to one rule: the keys of the targets it can inhibit, and its own where it can be a target. */
+type Sides = { readonly reach: readonly string[]; readonly target: string | undefined };
 
 /** The sources of a rule with the same `equal` labels, the one firing longest first, and those that are no targets. */
 type Sources = { readonly all: Alert[]; readonly oneSided: Alert[] };
@@ -62,8 +65,8 @@ function index(
   const sources = rules.map(() => new Map<string, Sources>());
   const targets = rules.map(() => new Map<string, Alert[]>());
   for (const alert of firing) {
-    sidesOf(alert).forEach(({ source, target }, i) => {
-      for (const key of reachOf(alert, source)) addSource(sources[i], key, alert, target !== undefined);
+    sidesOf(alert).forEach(({ reach, target }, i) => {
+      for (const key of reach) addSource(sources[i], key, alert, target !== undefined);
       if (target !== undefined) addTarget(targets[i], target, alert);
     });
   }
@@ -72,12 +75,12 @@ function index(
   /** Whether a rule before this one has the source inhibited by its target. */
   const isReversed = (source: Alert, target: Alert, rule: number) => {
     const [above, below] = [sidesOf(target), sidesOf(source)];
-    return above.slice(0, rule).some((side, i) => reachOf(target, side.source).includes(below[i]?.target ?? NOWHERE));
+    return above.slice(0, rule).some(({ reach }, i) => reach.includes(below[i]?.target ?? NOWHERE));
   };
   const inhibitorOf = (alert: Alert, isOutside: (source: Alert, alert: Alert) => boolean = () => false) => {
-    const found = sidesOf(alert).flatMap(({ source, target }, i) => {
+    const found = sidesOf(alert).flatMap(({ reach, target }, i) => {
       const here = target === undefined ? undefined : sources[i]?.get(target);
-      const some = source === undefined ? here?.all : here?.oneSided;
+      const some = reach.length === 0 ? here?.all : here?.oneSided;
       return some?.slice(0, SOURCES_TRIED).find((one) => !isReversed(one, alert, i) && !isOutside(one, alert)) ?? [];
     });
     return found.reduce<Alert | undefined>((a, b) => (a && byLength(a, b) <= 0 ? a : b), undefined);
@@ -93,9 +96,9 @@ function index(
     inhibitor: (alert) => inhibitorOf(alert, isOutside),
     standsFor(alert) {
       const suppressed = new Set<Alert>();
-      sidesOf(alert).forEach(({ source, target }, i) => {
-        for (const child of reachOf(alert, source).flatMap((key) => targets[i]?.get(key) ?? [])) {
-          const twoSided = target !== undefined && sidesOf(child)[i]?.source !== undefined;
+      sidesOf(alert).forEach(({ reach, target }, i) => {
+        for (const child of reach.flatMap((key) => targets[i]?.get(key) ?? [])) {
+          const twoSided = target !== undefined && sidesOf(child)[i]?.reach.length !== 0;
           if (twoSided || child.id === alert.id || isReversed(alert, child, i)) continue;
           if (!isOutside(alert, child)) suppressed.add(child);
         }
@@ -110,22 +113,16 @@ export function inhibitionBy({ id: by, firedAt: since, subject }: Alert): Suppre
   return { reason: "inhibited", by, since, ...(subject.kind === "service" && { coversNothing: true }) };
 }
 
-/** The keys of the targets an alert can inhibit; none where it is no source. */
-function reachOf({ subject }: Alert, source: string | undefined): string[] {
-  if (source === undefined) return [];
-  return subject.kind === "service" ? [source] : [source, EXTERNAL + source];
-}
-
-function sidesIn(
-  { sourceMatchers, targetMatchers, equal }: InhibitRule,
-  { labels, subject }: Pick<Alert, "labels" | "subject">,
-): Sides {
-  const isSource = matchesAll(sourceMatchers, labels);
-  const isTarget = matchesAll(targetMatchers, labels);
-  if (!isSource && !isTarget) return { source: undefined, target: undefined };
-  const key = JSON.stringify(equal.map((name) => own(labels, name) ?? ""));
-  const targetKey = subject.kind === "external" ? EXTERNAL + key : key;
-  return { source: isSource ? key : undefined, target: isTarget ? targetKey : undefined };
+function sidesIn(rule: InhibitRule, { labels, subject }: Pick<Alert, "labels" | "subject">): Sides {
+  const isSource = matchesAll(rule.sourceMatchers, labels);
+  const isTarget = matchesAll(rule.targetMatchers, labels);
+  if (!isSource && !isTarget) return { reach: [], target: undefined };
+  const key = JSON.stringify(rule.equal.map((name) => own(labels, name) ?? ""));
+  const isExternal = subject.kind === "external";
+  const ownToo = !isExternal || rule.externalSources ? [key] : [];
+  const externalToo = subject.kind === "service" ? [] : [EXTERNAL + key];
+  const target = isExternal ? EXTERNAL + key : key;
+  return { reach: isSource ? [...ownToo, ...externalToo] : [], target: isTarget ? target : undefined };
 }
 
 function addSource(sources: Map<string, Sources> | undefined, key: string, alert: Alert, isTwoSided: boolean): void {

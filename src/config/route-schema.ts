@@ -132,6 +132,7 @@ export const inhibitRuleSection = section({
   source_matchers: required("The alerts that inhibit others while they fire.", someMatchers),
   target_matchers: required("The alerts that are inhibited.", someMatchers),
   equal: withDefault("Labels that must be equal in both alerts; missing in both counts as equal.", labelNames, []),
+  external_sources: withDefault("Whether external alerts inhibit lenswatch's own too.", trueOrFalse, "false"),
 });
 
 /** Matches alerts of these names; several may be patterns. */

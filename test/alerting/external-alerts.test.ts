@@ -48,6 +48,17 @@ describe("an alert that is sent", () => {
     expect(take(new Map(), sent({ endsAt: NOW }), NOW)).toBeUndefined();
   });
 
+  test("ends within a day, whatever end it names, unless it is sent again", () => {
+    const DAY = 24 * 60 * MINUTE;
+    const year = sent({ startsAt: 0, endsAt: NOW + 365 * DAY });
+    const first = take(new Map(), year, NOW);
+    expect(first?.endsAt).toBe(NOW + DAY);
+    expect(take(of(first ?? known()), year, NOW + MINUTE)?.endsAt).toBe(NOW + MINUTE + DAY);
+    const { next, transitions } = judge(of({ ...known(), ...first, firedAt: NOW }), NOW + DAY);
+    expect([...next]).toEqual([]);
+    expect(transitions).toMatchObject([{ kind: "resolved", alert: { endReason: "expired" } }]);
+  });
+
   test("twice in one request counts in its order", () => {
     const { next } = acceptAlerts(
       new Map(),

@@ -174,14 +174,28 @@ describe("alerts from outside", () => {
     expect(createInhibitor([blindness])([blind, other, door]).inhibitor(door)).toBe(other);
   });
 
-  test("hold, and are held by, alerts of recordings and locations as any other", () => {
+  test("inhibit external alerts, and lenswatch's own only by a rule that says so", () => {
     const power = outside({ alertname: "LocationOffline", location_id: "1" });
     const disk = outside({ alertname: "RecordingDiskFull", location_id: "1" });
     const { inhibitor, standsFor } = createInhibitor([ofShop])([power, camera("a", "1"), disk]);
-    expect(inhibitor(camera("a", "1"))).toBe(power);
+    expect(inhibitor(camera("a", "1"))).toBeUndefined();
     expect(inhibitor(disk)).toBe(power);
-    expect(standsFor(power)).toEqual({ recordings: 1, locations: 0, names: ["Camera a"] });
+    expect(standsFor(power)).toEqual({ recordings: 0, locations: 0, names: [] });
+    const said = createInhibitor([{ ...ofShop, externalSources: true }])([power, camera("a", "1"), disk]);
+    expect(said.inhibitor(camera("a", "1"))).toBe(power);
+    expect(said.standsFor(power)).toEqual({ recordings: 1, locations: 0, names: ["Camera a"] });
+  });
+
+  test("are inhibited by alerts of locations as any other", () => {
+    const disk = outside({ alertname: "RecordingDiskFull", location_id: "1" });
     expect(createInhibitor([ofShop])([shop("1"), disk]).inhibitor(disk)).toEqual(shop("1"));
+  });
+
+  test("take no alert of lenswatch out of the inhibition by another one", () => {
+    const reversed = rule('alertname=~"Recording.*"', 'alertname="LocationOffline"', ["location_id"]);
+    const fake = outside({ alertname: "RecordingOffline", location_id: "1" });
+    const { inhibitor } = createInhibitor([reversed, ofShop])([fake, shop("1")]);
+    expect(inhibitor(shop("1"))).toBeUndefined();
   });
 
   test("match both sides of a rule as any other", () => {
