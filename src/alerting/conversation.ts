@@ -98,17 +98,19 @@ export function withUpdate(decision: GroupDecision, view: ConversationView, inte
   const { conversation, shown, now } = view;
   if (integration.conversation !== "edits") return decision;
   const rechecked = { ...decision, rootAt: now + view.groupIntervalMs };
-  if (!conversation?.handle || decision.notify !== undefined || view.suppressions?.muted) return rechecked;
+  const isOpen = integration.isIncident ? (shown ?? conversation) : conversation?.handle;
+  if (!isOpen || decision.notify !== undefined || view.suppressions?.muted) return rechecked;
   const firing = stillFiring(view)
     .filter((alert) => !suppressionIn(view, alert))
     .map((alert) => toNotifiedAlert(alert, view));
   // An end that is due later is said by its own message.
   const hasEnds = view.newsAt !== undefined && view.alerts.some(({ state }) => state === "resolved");
-  if ((hasEnds && stillFiring(view).length === 0) || !isOutOfDate(view, firing)) return rechecked;
+  const isTrue = integration.isIncident ? !hasAcknowledged(view) : !isOutOfDate(view, firing);
+  if ((hasEnds && stillFiring(view).length === 0) || isTrue) return rechecked;
   const updatedAt = Number(shown?.split(" ")[1] ?? 0);
   const againAt = updatedAt + UPDATE_EVERY_MS;
   if (updatedAt <= now && now < againAt) return { ...decision, ...putOffUpdate(decision, againAt) };
-  const resolved = [...(conversation.ended ?? []), ...endsOf(decision.settled, view)];
+  const resolved = [...(conversation?.ended ?? []), ...endsOf(decision.settled, view)];
   const { settled, nextAt, suppressedState } = decision;
   return { notify: "update", firing, resolved, settled, nextAt, rootAt: rechecked.rootAt, suppressedState };
 }
@@ -127,6 +129,13 @@ export function waitForNews(nextAt: Instant): GroupDecision {
 function isOutOfDate(view: ConversationView, firing: readonly NotifiedAlert[]): boolean {
   if (view.conversation?.groups !== undefined) return stillFiring(view).length === 0 && (view.sharing ?? 1) <= 1;
   return view.shown?.split(" ")[0] !== presentOf(firing, standingAlerts(view));
+}
+
+/** Whether an alert is acknowledged, and a pager does not know. */
+function hasAcknowledged(view: GroupView): boolean {
+  return standingAlerts(view).some(
+    ({ page, suppressedBy }) => suppressedBy?.reason === "acknowledged" && !page?.isAcknowledged,
+  );
 }
 
 /** Ends that are not sent. */

@@ -218,9 +218,15 @@ function notifyReason(view: GroupView, firing: readonly Alert[], resolved: reado
 
 /** Counted from the last message with something firing: it named every member. */
 function reminderAt(view: GroupView, firing: readonly Alert[]): Instant | undefined {
+  if (hasUnattended(view, firing)) return view.now;
   const times = firing.flatMap(({ id }) => view.notified.get(id)?.notifiedAt ?? []);
   const last = times.length > 0 ? Math.max(...times) : undefined;
   return last === undefined ? undefined : last + view.repeatIntervalMs;
+}
+
+/** Whether a pager took an alert for acknowledged, and it is not any more. */
+export function hasUnattended({ notified }: Pick<GroupView, "notified">, firing: readonly Alert[]): boolean {
+  return firing.some(({ id }) => notified.get(id)?.page?.isAcknowledged);
 }
 
 function suppressionReason(suppressed: readonly Alert[], ends: Ends, view: GroupView): SkipReason | undefined {
@@ -245,8 +251,10 @@ export function toNotifiedAlert(
   { notified, suppressions }: Pick<GroupView, "notified" | "suppressions">,
 ): NotifiedAlert {
   const standsFor = alert.state === "firing" ? suppressions?.standsFor.get(alert.id) : undefined;
-  const isNew = !notified.has(alert.id);
-  return { ...alert, fingerprint: fingerprint(alert.labels), isNew, ...(standsFor ? { standsFor } : {}) };
+  const entry = notified.get(alert.id);
+  const { page } = entry ?? {};
+  const known = { fingerprint: fingerprint(alert.labels), isNew: !entry };
+  return { ...alert, ...known, ...(standsFor && { standsFor }), ...(page && { page }) };
 }
 
 function partition<T>(all: readonly T[], fits: (one: T) => boolean): [T[], T[]] {

@@ -5,6 +5,7 @@ import type { Instant } from "../lib/clock.ts";
 import type { SharedCause } from "./clusters.ts";
 import type { Conversation } from "./conversation.ts";
 import type { EscalationClocks } from "./escalation.ts";
+import type { Page, Paging } from "./pages.ts";
 import type { VisitWorth } from "./uncounted.ts";
 
 /**
@@ -45,8 +46,8 @@ export interface Notification {
   readonly trace: readonly string[];
 }
 
-/** `isOver`: nothing notified in it fires any more, suppressed or not. */
-export type ConversationNow = Conversation & { readonly isOver: boolean };
+/** `isOver`: nothing notified in it fires any more, suppressed or not. `paging`: of a pager, whose incidents it changes. */
+export type ConversationNow = Conversation & { readonly isOver: boolean; readonly paging?: Paging };
 
 /** What a channel made of an accepted message. */
 export interface Posted {
@@ -91,6 +92,8 @@ export interface NotifiedAlert extends Alert {
   readonly impact?: AlertImpact | undefined;
   /** Of those `standing`. */
   readonly suppressedBy?: Suppression | undefined;
+  /** Before this message, at a pager. */
+  readonly page?: Page | undefined;
 }
 
 /** What is known of its location, and, while it fires, of earlier outages. */
@@ -128,6 +131,8 @@ export interface NotificationLogEntry {
   readonly endNotifiedAt?: Instant | undefined;
   /** The group it was notified in. */
   readonly groupId: string;
+  /** At a pager. */
+  readonly page?: Page | undefined;
 }
 
 /** Why a message was not accepted; also the metric's `reason` label and a row of the documented errors. */

@@ -20,7 +20,9 @@ import type { ClaimedGroup } from "./outcome.ts";
 export const MOST_ENDED = 20;
 
 /** `isStale`: its root could not be edited with the message. */
-export type PostedConversation = Conversation & Partial<Pick<ConversationNow, "isOver">> & Pick<Posted, "isStale">;
+export type PostedConversation = Conversation &
+  Partial<Pick<ConversationNow, "isOver" | "paging">> &
+  Pick<Posted, "isStale">;
 const NONE: PostedConversation = { id: "", openedAt: 0 };
 
 type Share = { readonly claim: ClaimedGroup; readonly decision: GroupDecision };
@@ -36,7 +38,7 @@ export function conversationOf(
   const { claim } = first;
   const isOver = claim.group !== coldStartGroup && shares.every((one) => isOverAfter(one.claim, one.decision));
   const isOne = shares.length === 1;
-  const joint = isOne && !integration.isIncident ? undefined : jointOf(shares, now);
+  const joint = isOne ? undefined : jointOf(shares, now);
   const known = (isOne ? claim.conversation : sharedBy(shares)) ?? joint;
   if (known) {
     const sharing = shares.filter(({ claim: { conversation, joint } }) => (conversation?.id ?? joint) === known.id);
@@ -48,7 +50,7 @@ export function conversationOf(
   return { id, openedAt: now, ...(isOne ? {} : { groups: shares.length }), isOver };
 }
 
-/** Of a summary that may have been accepted: another one continues it, and an incident is continued by each of its groups. */
+/** Of a summary that may have been accepted: another one continues it. */
 function jointOf(shares: readonly Share[], now: Instant): Conversation | undefined {
   const id = shares.find(({ claim }) => claim.joint !== undefined)?.claim.joint;
   return id === undefined ? undefined : { id, openedAt: now, groups: shares.length };
@@ -69,7 +71,7 @@ function sharedBy(shares: readonly Share[]): Conversation | undefined {
 /** What the group keeps after a decision; `posted`: of the message that was accepted, if one was. */
 export function keptOf(
   { claim, decision }: Share,
-  { conversation: kind, isIncident }: Integration,
+  { conversation: kind }: Integration,
   now: Instant,
   posted: PostedConversation | undefined,
 ): Pick<Settlement, "conversation" | "shown"> & { readonly rootAt?: Instant } {
@@ -77,11 +79,10 @@ export function keptOf(
   if (!kind) return claim.conversation || claim.shown ? { conversation: "" } : {};
   if (claim.group === coldStartGroup) return {};
   const { conversation: known, recovered } = claim;
-  if (isIncident && !posted && decision.suppressedState.maybeNotified.length > 0) return keptIncident(claim, now);
   // In a summary, a thread of one group stays its own.
   const isApart = posted?.groups !== undefined && known && known.groups === undefined;
   const source: PostedConversation = (isApart ? known : (posted ?? known)) ?? NONE;
-  const { isStale = false, isOver: isAllOver, ...kept } = source;
+  const { isStale = false, isOver: isAllOver, paging: _, ...kept } = source;
   const isOver = isOverAfter(claim, decision);
   if (isOver && !(isStale && isAllOver)) return posted || closesSilently(claim, kind) ? { conversation: "" } : {};
   if (!posted && !(known && recovered)) return {};
@@ -95,13 +96,6 @@ export function keptOf(
     ...(hasRoot && { shown: shownAt(present, now) }),
     ...(hasRoot && isUnknown && { rootAt: now + UPDATE_EVERY_MS }),
   };
-}
-
-/** All that it may have been opened for is suppressed: the last of its groups ends it. */
-function keptIncident({ conversation, joint: id }: Claimed, openedAt: Instant): Pick<Settlement, "conversation"> {
-  if (conversation || id === undefined) return {};
-  // Of two at least; the store knows the others.
-  return { conversation: JSON.stringify({ id, openedAt, groups: 2 } satisfies Conversation) };
 }
 
 /** Nothing is sent, and no update will say that it is over. */

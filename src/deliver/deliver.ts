@@ -6,8 +6,14 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { coldStartFactsOf, coldStartGroup, decideColdStart } from "../alerting/cold-start.ts";
 import { waitForNews, withUpdate } from "../alerting/conversation.ts";
-import { type GroupDecision, type GroupView, needsUpdate } from "../alerting/needs-update.ts";
-import type { NotifiedAlert, NotifyErrorCode, NotifyReason, Suppressions } from "../alerting/notification.ts";
+import { type GroupDecision, type GroupView, hasUnattended, needsUpdate } from "../alerting/needs-update.ts";
+import type {
+  ConversationNow,
+  NotifiedAlert,
+  NotifyErrorCode,
+  NotifyReason,
+  Suppressions,
+} from "../alerting/notification.ts";
 import { needsResend } from "../alerting/resend.ts";
 import type { Integration } from "../alerting/route.ts";
 import { decideStorm } from "../alerting/storm.ts";
@@ -21,8 +27,9 @@ import type { Claimed, ClaimedStorm } from "../store/groups.ts";
 import type { Store } from "../store/store.ts";
 import type { Annotate } from "./annotate.ts";
 import type { Causes } from "./causes.ts";
-import { conversationOf, type PostedConversation } from "./converse.ts";
+import type { PostedConversation } from "./converse.ts";
 import { type ClaimedGroup, postponed, type RecoveredClaim, refused, settled } from "./outcome.ts";
+import { talkOf } from "./paging.ts";
 import { recover } from "./recover.ts";
 import { isUnsure, type NotifyRefusal, retryAt } from "./retry-policy.ts";
 import { type Content, contentOf, SEND_DEADLINE_MS, send, settle, settleAccepted } from "./send.ts";
@@ -42,7 +49,7 @@ export type Sender = Omit<Notifier, "close"> & { readonly integration: Integrati
 export interface DeliverDeps {
   readonly clock: Clock;
   readonly log: Logger;
-  readonly groups: Pick<Store["groups"], "claim" | "settle" | "postpone" | "settleAll" | "pace" | "hasEnded">;
+  readonly groups: Pick<Store["groups"], "claim" | "settle" | "postpone" | "settleAll" | "pace" | "hasEnded" | "paged">;
   readonly senders: ReadonlyMap<string, Sender>;
   readonly externalUrl: string | undefined;
   /** How long the next storm is gathered after one was sent; groups due this soon join it. */
@@ -187,13 +194,20 @@ async function decide({ deps, integration }: DeliveryRun, claims: readonly Recov
   const isRouted = deps.isRouted ?? (() => true);
   const decideOne = deps.decide ?? (integration.resendMs === undefined ? decideByGroup : needsResend);
   const decided = await mapYielding(claims, (group, i) => {
-    const claim: ClaimedGroup = { ...group, suppressions: suppressions?.[i] };
+    const claimed: ClaimedGroup = { ...group, suppressions: suppressions?.[i] };
+    // What nobody attends any more does not wait, and takes the news along.
+    const claim = hasUnattended(claimed, unsuppressed(claimed)) ? { ...claimed, newsAt: undefined } : claimed;
     const view = { ...claim, now, sendResolved: integration.sendResolved };
     const decided = view.newsAt === undefined ? decideOne(view) : waitForNews(view.newsAt);
     const decision = routedReminder(decided, (alert) => isRouted(alert, integration, claim.group));
     return { claim, decision: withUpdate(decision, view, integration) };
   });
   return { now, decided };
+}
+
+function unsuppressed({ alerts, suppressions }: ClaimedGroup) {
+  const { muted, suppressed } = suppressions ?? {};
+  return muted ? [] : alerts.filter(({ id, state }) => state === "firing" && !suppressed?.has(id));
 }
 
 /** An alert that a reload routed elsewhere stays for its end, which is owed here; nobody here is reminded of it. */
@@ -229,12 +243,12 @@ async function notify(run: DeliveryRun, batch: Batch, lease: Lease): Promise<Ser
     return "late";
   }
   const { externalUrl } = deps;
-  const conversation = conversationOf(integration, batch.now, { token: lease.token, now });
+  const conversation = await talkOf(run, batch.now, content, { token: lease.token, now });
   const notification = toNotification(integration, batch.now, content, { now, externalUrl, conversation });
   const handle = lease.accepted.get(notification.messageId);
   const accepted = handle === undefined ? undefined : { conversation: conversation && { handle, ...conversation } };
   const outcome = accepted ?? (await send(run, notification));
-  if ("refusal" in outcome) await settleRefused(run, batch, lease, outcome.refusal);
+  if ("refusal" in outcome) await settleRefused(run, batch, lease, { ...outcome, conversation });
   else await settleSent(run, batch, lease, content, outcome.conversation);
   return "one";
 }
@@ -295,7 +309,12 @@ async function settleSent(
   if (recovered.includes(true)) deps.log.info({ integration: integration.name }, "notifications are accepted again");
 }
 
-async function settleRefused(run: DeliveryRun, batch: Batch, lease: Lease, refusal: NotifyRefusal): Promise<void> {
+async function settleRefused(
+  run: DeliveryRun,
+  batch: Batch,
+  lease: Lease,
+  { refusal, conversation }: { readonly refusal: NotifyRefusal; readonly conversation: ConversationNow | undefined },
+): Promise<void> {
   const { deps, integration, failing } = run;
   const { code, scope, message } = refusal;
   deps.failed(integration, code);
@@ -307,12 +326,12 @@ async function settleRefused(run: DeliveryRun, batch: Batch, lease: Lease, refus
   deps.log[failing.has(key) ? "debug" : "warn"](facts, "notification failed, retrying");
   failing.add(key);
   await settle(run, { ...lease, gatherMs: 0 }, now, [
-    ...refused(integration, batch.now, {
-      now,
-      at,
-      isUnsure: isUnsure(code),
-      failure: { code, detail: message, scope },
-    }),
+    ...refused(
+      integration,
+      batch.now,
+      { now, at, isUnsure: isUnsure(code), failure: { code, detail: message, scope } },
+      conversation,
+    ),
     ...postponed(batch.later, { now, at: now }),
     ...settled(integration, batch.skipped, now),
   ]);

@@ -1,7 +1,14 @@
 /** The outcome of each claimed group, as it is stored, with its lines for the decision log. Pure. */
 import type { LogLine } from "../alerting/decision-log.ts";
 import type { GroupDecision } from "../alerting/needs-update.ts";
-import type { NotificationLogEntry, Suppression, SuppressionReason, Suppressions } from "../alerting/notification.ts";
+import type {
+  ConversationNow,
+  NotificationLogEntry,
+  Suppression,
+  SuppressionReason,
+  Suppressions,
+} from "../alerting/notification.ts";
+import type { Paging } from "../alerting/pages.ts";
 import type { Integration } from "../alerting/route.ts";
 import type { SendDecision } from "../alerting/storm.ts";
 import type { Alert } from "../health/alert.ts";
@@ -9,6 +16,7 @@ import type { Instant } from "../lib/clock.ts";
 import { isoMinute } from "../lib/format.ts";
 import type { Claimed, GroupOutcome, Postponement, Settlement } from "../store/groups.ts";
 import { keptOf, type PostedConversation } from "./converse.ts";
+import { keptOfPages } from "./paging.ts";
 
 /** A claim that includes what a message of unknown outcome, which was found, was about. */
 export type RecoveredClaim = Claimed & {
@@ -28,8 +36,10 @@ export function settled(
   return shares.map(({ claim, decision }) => ({
     group: claim.group,
     settle: {
-      ...settlementOf(claim, decision, { integration: integration.name, now }),
-      ...keptOf({ claim, decision }, integration, now, posted),
+      ...settlementOf(claim, decision, { integration: integration.name, now, pages: posted?.paging?.pages }),
+      ...(integration.isIncident
+        ? keptOfPages({ claim, decision }, now, posted)
+        : keptOf({ claim, decision }, integration, now, posted)),
     },
   }));
 }
@@ -38,25 +48,30 @@ export function postponed(shares: readonly { claim: Claimed }[], postpone: Postp
   return shares.map(({ claim }) => ({ group: claim.group, postpone }));
 }
 
-/** Groups whose message was refused. A failure of the endpoint counts once, however many groups it was about. */
+/**
+ * Groups whose message, of this conversation, was refused. A failure of the endpoint counts once, however many groups it
+ * was about.
+ */
 export function refused(
   { name }: Integration,
   shares: readonly { claim: ClaimedGroup; decision: SendDecision }[],
-  { now, at, failure, isUnsure }: Required<Omit<Postponement, "lines">>,
+  { now, at, failure, isUnsure }: Required<Omit<Postponement, "lines" | "joint">>,
+  talk: ConversationNow | undefined,
 ): GroupOutcome[] {
   return shares.map(({ claim, decision }, i): GroupOutcome => {
     const line = lineIn(name, now);
     const about = [...newlyFiring(decision), ...newlyResolved(decision)];
     const lines = about.map((alert) => line(alert, "failed", failure.code));
     const counts = failure.scope === "message" || i === 0;
-    return { group: claim.group, postpone: { now, at, isUnsure, lines, ...(counts ? { failure } : {}) } };
+    const joint = talk?.groups !== undefined || talk?.id === claim.joint ? talk?.id : undefined;
+    return { group: claim.group, postpone: { now, at, isUnsure, joint, lines, ...(counts ? { failure } : {}) } };
   });
 }
 
 export function settlementOf(
   claim: ClaimedGroup,
   decision: GroupDecision,
-  { integration, now }: { readonly integration: string; readonly now: Instant },
+  { integration, now, pages }: { readonly integration: string; readonly now: Instant; readonly pages?: Pages },
 ): Settlement {
   const line = lineIn(integration, now);
   const { recovered } = claim;
@@ -64,7 +79,7 @@ export function settlementOf(
   return {
     now,
     sent: isNews(decision) || recovered !== undefined,
-    notified: [...(recovered?.notified ?? []), ...logEntriesOf(claim, decision, now)],
+    notified: withPages([...(recovered?.notified ?? []), ...logEntriesOf(claim, decision, now)], claim, pages),
     over: [...(recovered?.over ?? []), ...over],
     ...leaving,
     nextAt: decision.nextAt,
@@ -90,13 +105,27 @@ function logEntriesOf(claim: Claimed, decision: GroupDecision, now: Instant): No
   // Any member records when its group was last sent again.
   const firing = decision.notify === "resend" ? decision.firing.slice(0, 1) : decision.firing;
   return [
-    ...firing.map(({ fingerprint: _, isNew: __, standsFor: ___, isAgain: ____, isCovered: _____, ...alert }) => {
-      const known = claim.notified.get(alert.id);
-      const firstNotifiedAt = known ? (known.firstNotifiedAt ?? known.notifiedAt) : now;
-      return { alert, notifiedAt: now, firstNotifiedAt, groupId: claim.group };
-    }),
+    ...firing.map(
+      ({ fingerprint: _, isNew: __, standsFor: ___, isAgain: ____, isCovered: _____, page: ______, ...alert }) => {
+        const known = claim.notified.get(alert.id);
+        const firstNotifiedAt = known ? (known.firstNotifiedAt ?? known.notifiedAt) : now;
+        return { alert, notifiedAt: now, firstNotifiedAt, groupId: claim.group };
+      },
+    ),
     ...endsToSendAgain(claim, decision, now),
   ];
+}
+
+type Pages = Paging["pages"] | undefined;
+
+/** Entries with their pages, and those of which nothing else changed. */
+function withPages(entries: NotificationLogEntry[], { notified }: Claimed, pages: Pages): NotificationLogEntry[] {
+  if (!pages) return entries;
+  const all = new Map([...notified, ...entries.map((entry) => [entry.alert.id, entry] as const)]);
+  return [...all].flatMap(([id, entry]) => {
+    const page = pages.get(id);
+    return page ? [{ ...entry, page }] : [];
+  });
 }
 
 /** Ends that are notified for the first time and stay in the group, to be sent again. */

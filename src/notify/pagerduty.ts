@@ -1,8 +1,10 @@
 /**
- * A notification as an event of PagerDuty's Events API v2 (developer.pagerduty.com, "Send an alert event"). All events
- * of a conversation have the same `dedup_key` and so are one incident, which ends with it.
+ * A notification as events of PagerDuty's Events API v2 (developer.pagerduty.com, "Send an alert event"). Events of one
+ * `dedup_key` are about one incident. Another `trigger` of an open incident is a line in its log: while it is
+ * acknowledged, it notifies nobody.
  */
 import type { Notification, NotifiedAlert } from "../alerting/notification.ts";
+import type { PageChange } from "../alerting/pages.ts";
 import { own } from "../lib/own.ts";
 import { cut } from "../lib/text.ts";
 import { overviewLink } from "./link.ts";
@@ -33,23 +35,19 @@ const SEVERITIES: Readonly<Record<string, Severity>> = {
 };
 const WORST_FIRST: readonly Severity[] = ["critical", "error", "warning", "info"];
 
-/** The event without its routing key; undefined where there is nothing to tell PagerDuty. `plain`: without details. */
+/** The events without their routing key, in their order. `plain`: without details. */
 export function renderPagerDuty(notification: Notification, options: { sendResolved: boolean; plain?: boolean }) {
-  const event_action = actionOf(notification, options);
-  if (event_action === undefined) return undefined;
-  const { conversation, group } = notification;
-  const dedup_key = conversation?.handle ?? conversation?.id ?? group.id.slice(0, 255);
-  return { event_action, dedup_key, ...(event_action === "trigger" ? triggerOf(notification, options) : {}) };
+  const changes = notification.conversation?.paging?.changes ?? unpaged(notification);
+  const wanted = changes.filter(({ action }) => action !== "resolve" || options.sendResolved);
+  return wanted.map(({ action: event_action, key: dedup_key, firing, resolved }) => {
+    const about = { ...notification, firing, resolved };
+    return { event_action, dedup_key, ...(event_action === "trigger" ? triggerOf(about, options) : {}) };
+  });
 }
 
-/** News and reminders trigger the incident again. It stays as it is while only some of its alerts end or are silenced. */
-function actionOf(notification: Notification, { sendResolved }: { sendResolved: boolean }) {
-  const { reason, firing, standing, conversation } = notification;
-  const isQuiet = reason === "resolved" || reason === "update" || firing.length === 0;
-  if (!isQuiet || reason === "test") return "trigger";
-  if (conversation?.isOver ?? firing.length + standing.length === 0) return sendResolved ? "resolve" : undefined;
-  const isHandled = standing.every(({ suppressedBy }) => suppressedBy?.reason === "acknowledged");
-  return reason === "update" && firing.length === 0 && isHandled ? "acknowledge" : undefined;
+/** A message that is part of no conversation, such as a test. */
+function unpaged({ group, firing, resolved }: Notification): PageChange[] {
+  return firing.length === 0 ? [] : [{ action: "trigger", key: group.id.slice(0, 255), firing, resolved }];
 }
 
 function triggerOf(notification: Notification, { plain = false }: { plain?: boolean }) {
@@ -110,11 +108,14 @@ export function createPagerDutyNotifier({ routingKey, sendResolved, log, ...rest
   const endpoint = createWebEndpoint({ ...rest, name: "PagerDuty", secrets, verdict: verdictOf, hints: HINTS });
   return {
     async send(notification, { signal, plain = false }) {
-      const event = renderPagerDuty(notification, { sendResolved, plain });
-      if (event === undefined) return undefined;
-      await endpoint.post(JSON.stringify({ routing_key: routingKey, ...event }), { signal });
-      log.debug({ integration: notification.integrationId, action: event.event_action }, "PagerDuty accepted an event");
-      return { handle: event.dedup_key };
+      const { id, handle } = notification.conversation ?? {};
+      // Sent again after a failure, none of them changes anything more.
+      for (const event of renderPagerDuty(notification, { sendResolved, plain })) {
+        await endpoint.post(JSON.stringify({ routing_key: routingKey, ...event }), { signal });
+        const facts = { integration: notification.integrationId, action: event.event_action };
+        log.debug(facts, "PagerDuty accepted an event");
+      }
+      return { handle: handle ?? id };
     },
     close: endpoint.close,
   };

@@ -73,6 +73,8 @@ export interface Postponement {
   readonly at: Instant;
   /** Whether a message may have been accepted all the same. */
   readonly isUnsure?: boolean | undefined;
+  /** The conversation that the message began, where it summed up several groups. */
+  readonly joint?: string | undefined;
   readonly failure?: { readonly code: NotifyErrorCode; readonly detail: string; readonly scope: NotifyErrorScope };
   readonly lines?: Parameters<EncodeLog>[0];
 }
@@ -137,6 +139,14 @@ export function createGroupStore(redis: Redis, keys: Keys, encodeLog: EncodeLog)
     async notified(integration: string): Promise<NotificationLogEntry[]> {
       const entries = await redis.hvals(keys.notificationLog(integration));
       return entries.map((text) => JSON.parse(text) as NotificationLogEntry);
+    },
+
+    /** Those of `notified` that are in one of these incidents. */
+    async paged(integration: string, pages: ReadonlySet<string>): Promise<NotificationLogEntry[]> {
+      const texts = await redis.hvals(keys.notificationLog(integration));
+      const some = texts.filter((text) => [...pages].some((key) => text.includes(key)));
+      const entries = some.map((text) => JSON.parse(text) as NotificationLogEntry);
+      return entries.filter(({ page }) => page && pages.has(page.key));
     },
   };
 }

@@ -105,6 +105,7 @@ function stage(script: Script) {
     },
     pace: async () => paceWaits.shift() ?? 0,
     hasEnded: async () => endings-- > 0,
+    paged: async () => [],
   } satisfies Parameters<typeof createDeliver>[0]["groups"];
   const { deliver, stop } = createDeliver({
     clock: { now: () => now },

@@ -123,10 +123,10 @@ class World {
       if (this.refuses.has(who.receiver)) throw new Error("no");
       const isKilled = this.kills-- > 0;
       if (notification.reason !== "update") this.note(notification);
-      const event = who === phone ? renderPagerDuty(notification, { sendResolved: true }) : undefined;
-      const handle = event?.dedup_key;
-      if (event) this.events.push(`${this.#minute()} ${event.event_action} ${handle}`);
-      if (!isKilled) return { handle };
+      const events = who === phone ? renderPagerDuty(notification, { sendResolved: true }) : [];
+      for (const { event_action: action, dedup_key: key } of events)
+        this.events.push(`${this.#minute()} ${action} ${key}`);
+      if (!isKilled) return { handle: notification.conversation?.id };
       kill();
       return new Promise<never>(() => {});
     };
@@ -281,7 +281,7 @@ describeWithRedis("escalation", () => {
     expect(world.of("phone", "managers")).toEqual(["8 phone first +a", "60 phone resolved -a"]);
   });
 
-  it("makes one incident of a group at PagerDuty: acknowledged, triggered again by news, and resolved once", async () => {
+  it("makes incidents of a group at PagerDuty: one acknowledged, one of the news, each resolved once", async () => {
     const world = new World(testStore());
     const a = await world.fires("a");
     await world.until(20);
@@ -293,10 +293,10 @@ describeWithRedis("escalation", () => {
     await world.until(40);
     await world.ends(b);
     await world.until(50);
-    const [incident] = world.events.map((line) => line.split(" ")[2]);
-    expect(world.events).toEqual(
-      ["15.5 trigger", "20 acknowledge", "25 trigger", "40 resolve"].map((line) => `${line} ${incident}`),
-    );
+    const [one, , other] = world.events.map((line) => line.split(" ")[2]);
+    expect(other).not.toBe(one);
+    const events = [`15.5 trigger ${one}`, `20 acknowledge ${one}`, `25 trigger ${other}`];
+    expect(world.events).toEqual([...events, `30 resolve ${one}`, `40 resolve ${other}`]);
   });
 
   it("makes one incident of each storm at PagerDuty, which ends with the last of its groups", async () => {

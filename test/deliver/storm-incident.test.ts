@@ -31,13 +31,13 @@ describeWithRedis("the incident of a summary of unknown outcome", () => {
     const silenced = new Set<string>();
     let [now, isLost] = [T0, true];
     const take = async (notification: Notification) => {
-      const event = renderPagerDuty(notification, { sendResolved: true });
-      if (!event) return undefined;
-      events.push(event.event_action);
-      if (event.event_action === "trigger") open.add(event.dedup_key);
-      if (event.event_action === "resolve") open.delete(event.dedup_key);
+      for (const { event_action: action, dedup_key: key } of renderPagerDuty(notification, { sendResolved: true })) {
+        events.push(action);
+        if (action === "trigger") open.add(key);
+        if (action === "resolve") open.delete(key);
+      }
       if (isLost) throw new Error("lost");
-      return { handle: event.dedup_key };
+      return { handle: notification.conversation?.id };
     };
     const delivery = createDeliver({
       clock: { now: () => now },

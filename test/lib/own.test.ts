@@ -53,7 +53,7 @@ describe.each(NAMES)("the name %s", (name) => {
       conversation: { id: "0", openedAt: NOW, isOver: false },
       standing: [],
     });
-    expect(renderPagerDuty(notification, { sendResolved: true })?.payload?.severity).toBe("error");
+    expect(renderPagerDuty(notification, { sendResolved: true })[0]?.payload?.severity).toBe("error");
     expect(titleOf(notification)).not.toMatch(/native code|object/);
   });
 

@@ -142,7 +142,7 @@ describe("hostile text", () => {
   it("stays text at PagerDuty, within its limits", () => {
     fc.assert(
       fc.property(notification, fc.boolean(), (hostile, plain) => {
-        const event = renderPagerDuty(hostile, { sendResolved: true, plain });
+        const [event] = renderPagerDuty(hostile, { sendResolved: true, plain });
         const text = JSON.stringify(event) ?? "";
         expect(Buffer.byteLength(text)).toBeLessThan(512_000);
         expect(event?.dedup_key.length ?? 0).toBeLessThanOrEqual(255);

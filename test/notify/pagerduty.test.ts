@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
-import type { Notification, NotifiedAlert } from "../../src/alerting/notification.ts";
+import type { Notification } from "../../src/alerting/notification.ts";
+import type { PageChange, Paging } from "../../src/alerting/pages.ts";
 import { createPagerDutyNotifier, renderPagerDuty } from "../../src/notify/pagerduty.ts";
 import { startHttpSink } from "../support/http-sink.ts";
 import { describeChannel, type RigOptions } from "./contract.ts";
-import { alertOf, endedOf, NOW, notificationOf } from "./fixtures.ts";
+import { alertOf, NOW, notificationOf } from "./fixtures.ts";
 import { CANARY, type HttpRig, httpFaults } from "./http-faults.ts";
 
 async function startRig({ timeoutMs, log }: RigOptions): Promise<HttpRig> {
@@ -44,17 +45,21 @@ describeChannel("PagerDuty", startRig, [
 ]);
 
 const till = alertOf("Till 3");
-const byAna = { ...till, isNew: false, suppressedBy: { reason: "acknowledged", by: "ana" } } as NotifiedAlert;
-const conversation = { id: "0123456789abcdef", openedAt: NOW, isOver: false };
-const inConversation = (more: Partial<Notification>) => notificationOf({ conversation, standing: [], ...more });
-const event = (more: Partial<Notification>, sendResolved = true) =>
-  renderPagerDuty(inConversation(more), { sendResolved });
+const key = "0123456789abcdef";
+const conversation = { id: key, openedAt: NOW, isOver: false };
+const eventsOf = (changes: readonly Partial<PageChange>[], more: Partial<Notification> = {}, options = {}) => {
+  const paged = changes.map((change) => ({ action: "trigger" as const, key, firing: [], resolved: [], ...change }));
+  const paging: Paging = { changes: paged, pages: new Map() };
+  const notification = notificationOf({ standing: [], ...more, conversation: { ...conversation, paging } });
+  return renderPagerDuty(notification, { sendResolved: true, ...options });
+};
 
 describe("an event for PagerDuty", () => {
-  it("triggers the incident of the conversation, with what is wrong, where, and how bad", () => {
+  it("triggers an incident, with what is wrong in it, where, and how bad", () => {
     const entrance = alertOf("Entrance", { labels: { alertname: "RecordingOffline", severity: "warning" } });
-    const { payload, ...rest } = event({ firing: [till, entrance] }) ?? {};
-    expect(rest).toMatchObject({ event_action: "trigger", dedup_key: conversation.id, client: "lenswatch" });
+    const about = [till, entrance];
+    const [{ payload, ...rest } = {}] = eventsOf([{ firing: about }], { firing: [...about, alertOf("Other")] });
+    expect(rest).toMatchObject({ event_action: "trigger", dedup_key: key, client: "lenswatch" });
     expect(payload).toMatchObject({
       source: "Leeds Briggate",
       severity: "critical",
@@ -63,7 +68,7 @@ describe("an event for PagerDuty", () => {
       custom_details: { firing: 2, alerts: expect.stringMatching(/Till 3: .*\n.*Entrance: /s) },
     });
     expect(payload).not.toHaveProperty("component");
-    expect(payload?.summary).toContain("Leeds Briggate");
+    expect(payload?.summary).toBe("🔴 2 recordings offline · Leeds Briggate");
   });
 
   it.each([
@@ -76,40 +81,22 @@ describe("an event for PagerDuty", () => {
     ["", "error"],
   ])("maps the severity %j to %s", (severity, expected) => {
     const alert = alertOf("Till 3", { labels: { alertname: "RecordingOffline", severity } });
-    expect(event({ firing: [alert] })?.payload?.severity).toBe(expected);
+    expect(eventsOf([{ firing: [alert] }])[0]?.payload?.severity).toBe(expected);
   });
 
-  it.each<[string, Partial<Notification>, string | undefined]>([
-    ["news", { reason: "more", firing: [till] }, "trigger"],
-    ["a reminder", { reason: "reminder", firing: [till] }, "trigger"],
-    ["the end of some", { reason: "resolved", firing: [till], resolved: [endedOf("Till 4")] }, undefined],
-    [
-      "the end of some while the others are silenced",
-      { reason: "resolved", resolved: [endedOf("Till 4")], standing: [byAna] },
-      undefined,
-    ],
-    ["an acknowledgement of everything", { reason: "update", standing: [byAna] }, "acknowledge"],
-    ["an acknowledgement of some", { reason: "update", firing: [till], standing: [byAna] }, undefined],
-    [
-      "a silence",
-      { reason: "update", standing: [{ ...byAna, suppressedBy: { reason: "silenced", by: "s" } }] },
-      undefined,
-    ],
-    ["a withdrawal", { reason: "update", firing: [till] }, undefined],
-    [
-      "the end",
-      { reason: "resolved", resolved: [endedOf("Till 3")], conversation: { ...conversation, isOver: true } },
-      "resolve",
-    ],
-  ])("makes of %s", (_, more, action) => {
-    const made = event(more);
-    expect(made?.event_action).toBe(action);
-    if (made) expect(made.dedup_key).toBe(conversation.id);
+  it("is one of each incident that changes, in their order", () => {
+    const changes = [{ firing: [till] }, { action: "acknowledge", key: "b" }, { action: "resolve", key: "c" }] as const;
+    expect(eventsOf(changes).map((one) => [one.event_action, one.dedup_key])).toEqual([
+      ["trigger", key],
+      ["acknowledge", "b"],
+      ["resolve", "c"],
+    ]);
+    expect(eventsOf(changes, {}, { sendResolved: false })).toHaveLength(2);
+    expect(eventsOf([])).toEqual([]);
   });
 
-  it("leaves the incident open where ends are not sent, and keeps the key it began with", () => {
-    const over = { reason: "update", conversation: { ...conversation, isOver: true } } as const;
-    expect(event(over, false)).toBeUndefined();
-    expect(event({ ...over, conversation: { ...over.conversation, handle: "earlier" } })?.dedup_key).toBe("earlier");
+  it("opens an incident of a test, which is part of none", () => {
+    const [event] = renderPagerDuty(notificationOf({ reason: "test", firing: [till] }), { sendResolved: true });
+    expect(event).toMatchObject({ event_action: "trigger", dedup_key: notificationOf().group.id });
   });
 });

@@ -120,9 +120,7 @@ local function converse(key, died)
   if died then redis.call('HSETNX', key, 'unsure', redis.call('HGET', key, 'began') or now) end
   redis.call('HSETNX', key, 'opens', token)
   local is_unsure = redis.call('HEXISTS', key, 'unsure') == 1
-  local joint = is_unsure and redis.call('HGET', key, 'joint') or ''
-  if joint == '' and #groups > 1 then joint = args.joint end
-  redis.call('HSET', key, 'joint', joint)
+  if not is_unsure then redis.call('HSET', key, 'joint', #groups > 1 and args.joint or '') end
 end
 
 -- Marks the group as claimed and gives its settings and its members.

@@ -98,8 +98,10 @@ end
 -- where no root shows it.
 local function touch(integration, group, at, is_any)
   local key, due = group_key(integration, group), p .. 'due:' .. integration
-  local set = redis.call('HMGET', key, 'claimed', 'shown', 'since', 'after', 'sent', 'interval')
+  local set = redis.call('HMGET', key, 'claimed', 'shown', 'since', 'after', 'sent', 'interval', 'conversation')
   if set[1] then return redis.call('HSET', key, 'touched', at) end
+  -- At a pager, what several groups share is acknowledged with the last of them.
+  if set[7] and talk_key(integration, set[7]) then set[2] = set[2] or set[7] end
   -- An escalation stops or resumes; one that was sent keeps its `group_interval`.
   local escalates = tonumber(set[4] or '') and not set[2] and not (set[5] and set[5] + set[6] > at)
   local since = tonumber(set[3] or '')

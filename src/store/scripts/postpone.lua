@@ -2,7 +2,8 @@
 -- the integration, or this group alone. Changes nothing once the claim is another's.
 -- KEYS[1] claim of the integration
 -- args    integration, endpoint, group, token, now, at, failure {code, detail, scope}, overMs (a backoff that ended longer
---         ago belongs to an earlier failure), isUnsure (a message may have been accepted), log (log.lua)
+--         ago belongs to an earlier failure), isUnsure (a message may have been accepted), joint (the id of the conversation
+--         that it began, where it summed up several groups), log (log.lua)
 -- Returns how often in a row it has failed there
 local integration, group, now, failure = args.integration, args.group, args.now, args.failure
 local key = group_key(integration, group)
@@ -18,7 +19,10 @@ if group ~= 'started' and redis.call('PTTL', key) > 0 then
 end
 redis.call('ZADD', p .. 'due:' .. integration, args.at, group)
 local began = tonumber(redis.call('HGET', key, 'began') or 0)
-if args.isUnsure then redis.call('HSETNX', key, 'unsure', began) end
+if args.isUnsure then
+  redis.call('HSETNX', key, 'unsure', began)
+  redis.call('HSET', key, 'joint', args.joint or '')
+end
 redis.call('HDEL', key, 'want', 'claimed', 'began', 'touched', 'later')
 -- There was something to notify of: from now on it is late.
 redis.call('HSETNX', key, 'since', now)

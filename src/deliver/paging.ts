@@ -1,0 +1,128 @@
+/** The incidents of a pager in a message, and what each of its groups keeps of them. */
+import { hash } from "node:crypto";
+import {
+  type Conversation,
+  conversationId,
+  isOverAfter,
+  presentOf,
+  shownAt,
+  standingAlerts,
+} from "../alerting/conversation.ts";
+import type { GroupDecision } from "../alerting/needs-update.ts";
+import type { ConversationNow } from "../alerting/notification.ts";
+import { keysIn, pagingOf } from "../alerting/pages.ts";
+import type { Integration } from "../alerting/route.ts";
+import type { Instant } from "../lib/clock.ts";
+import type { Settlement } from "../store/groups.ts";
+import { conversationOf, type PostedConversation } from "./converse.ts";
+import type { DeliveryRun } from "./deliver.ts";
+import type { ClaimedGroup } from "./outcome.ts";
+import type { Content } from "./send.ts";
+
+type Share = { readonly claim: ClaimedGroup; readonly decision: GroupDecision };
+
+/** The conversation of a message or, at a pager, the incident that it begins; undefined where there are none. */
+export async function talkOf(
+  run: Pick<DeliveryRun, "deps" | "integration">,
+  shares: readonly Share[],
+  content: Content,
+  at: { readonly token: string; readonly now: Instant },
+): Promise<ConversationNow | undefined> {
+  const { integration } = run;
+  return integration.isIncident ? incidentOf(run, shares, content, at) : conversationOf(integration, shares, at);
+}
+
+/** The incident has a key that is the same when it is sent again; with what others become. */
+async function incidentOf(
+  { deps, integration }: Pick<DeliveryRun, "deps" | "integration">,
+  shares: readonly Share[],
+  content: Content,
+  { token, now }: { readonly token: string; readonly now: Instant },
+): Promise<ConversationNow> {
+  const used = keysIn(content);
+  const id = freshKey(integration, shares, { token, used });
+  const here = new Set([...content.firing, ...content.resolved, ...content.standing].map((alert) => alert.id));
+  const asked = content.resolved.some(({ page }) => !page) ? new Set([...used, id]) : used;
+  const entries = asked.size > 0 ? await deps.groups.paged(integration.id, asked) : [];
+  const others = Map.groupBy(
+    entries.filter(({ alert }) => !here.has(alert.id)),
+    ({ page }) => page?.key,
+  );
+  const paging = pagingOf({ ...content, reason: content.notify }, id, (key) => {
+    const known = others.get(key);
+    if (known?.length) return known.every(({ page }) => page?.isAcknowledged) ? { isAcknowledged: true } : {};
+    return isShared(shares, key) ? {} : undefined;
+  });
+  const maybe = unsureKeys(integration, shares).filter((key) => key !== id && !used.has(key));
+  const changes = [...paging.changes, ...maybe.map((key) => ({ ...RESOLVE, key }))];
+  const groups = shares.length > 1 ? { groups: shares.length } : {};
+  const isOver = content.firing.length + content.standing.length === 0;
+  return { id, openedAt: now, ...groups, isOver, paging: { ...paging, changes } };
+}
+
+/** The key of an incident that may have been begun already, or of a new one. */
+function freshKey(
+  { id }: Integration,
+  shares: readonly Share[],
+  { token, used }: { readonly token: string; readonly used: ReadonlySet<string> },
+): string {
+  const claims = shares.map(({ claim }) => claim);
+  const unsure = claims.flatMap(
+    ({ conversation }) => (conversation?.handle === undefined ? conversation : undefined) ?? [],
+  );
+  const [{ group = "", opens = "" } = {}] = claims;
+  const own = claims.length === 1 ? conversationId(id, group, opens || token) : conversationId(id, "storm", token);
+  let key = unsure[0]?.id ?? claims.find(({ joint }) => joint !== undefined)?.joint ?? own;
+  while (used.has(key)) key = hash("sha256", key).slice(0, 16);
+  return key;
+}
+
+const RESOLVE = { action: "resolve", firing: [], resolved: [] } as const;
+
+/** Incidents that messages of unknown outcome may have begun, each of one group: what they were about is in another. */
+function unsureKeys({ id }: Integration, shares: readonly Share[]): string[] {
+  return shares.flatMap(({ claim: { unsureSince, joint, conversation, group, opens } }) => {
+    const isOwn = unsureSince !== undefined && joint === undefined && (conversation?.handle ?? opens) === opens;
+    return isOwn && opens ? [conversationId(id, group, opens)] : [];
+  });
+}
+
+/** Whether other groups may be in an incident, by a message of unknown outcome. */
+function isShared(shares: readonly Share[], key: string): boolean {
+  const isUnsure = ({ claim: { conversation, joint } }: Share) =>
+    conversation ? conversation.id === key && conversation.handle === undefined : joint === key;
+  const sharing = shares.filter(isUnsure);
+  const mine = sharing.filter(({ claim }) => claim.conversation);
+  return Math.max(0, ...sharing.map(({ claim }) => claim.sharing ?? 0)) > mine.length;
+}
+
+/** What a group keeps: the incident that it shares, until none of its alerts is in that; and that it has any at all. */
+export function keptOfPages(
+  { claim, decision }: Share,
+  now: Instant,
+  posted: PostedConversation | undefined,
+): Pick<Settlement, "conversation" | "shown"> {
+  const { conversation: known, joint, shown } = claim;
+  const isUnsure = decision.suppressedState.maybeNotified.length > 0;
+  const isOver = isOverAfter(claim, decision);
+  if (!posted?.paging) {
+    if (isUnsure && !known && joint !== undefined)
+      // Of two groups at least; the store knows the others.
+      return { conversation: JSON.stringify({ id: joint, openedAt: now, groups: 2 }) };
+    return isOver && !isUnsure && (known ?? shown) ? { conversation: "" } : {};
+  }
+  const firing = decision.notify === undefined ? [] : decision.firing;
+  const standing = standingAlerts(claim);
+  const { pages } = posted.paging;
+  const keys = new Set([...firing, ...standing].map(({ id }) => pages.get(id)?.key));
+  const { id, openedAt, groups, handle } = posted;
+  const [any] = keys;
+  const begun = [{ id, openedAt, groups, handle }, ...(any ? [{ id: any, openedAt: now, handle: any }] : [])];
+  const isIn = (one: Conversation) => keys.has(one.id) || (isUnsure && one === known);
+  const kept = [...(known ? [known] : []), ...begun].find(isIn);
+  if (!kept) return { conversation: "" };
+  return {
+    conversation: JSON.stringify(kept),
+    ...(kept.groups === undefined && { shown: shownAt(presentOf(firing, standing), now) }),
+  };
+}

@@ -1,0 +1,183 @@
+/**
+ * A pager over the real scripts, at a stand-in of PagerDuty: whatever fires, ends, is acknowledged in lenswatch or there,
+ * released, silenced or refused, whatever is new is paged, and incidents are what is true in the end.
+ */
+import fc from "fast-check";
+import { Redis } from "ioredis";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { Notification } from "../../src/alerting/notification.ts";
+import type { Alert } from "../../src/health/alert.ts";
+import { integration, MINUTE, markStarted, openTestStore, T0, type TestStore } from "../store/fixtures.ts";
+import { PagerDuty } from "../support/pagerduty.ts";
+import { describeWithRedis, startTestRedis, type TestRedis } from "../support/redis.ts";
+import { down, Lab } from "./lab.ts";
+
+const pager = integration("ops/pagerduty/0", { type: "pagerduty", conversation: "edits", isIncident: true });
+const PLACES = { a: "1", b: "1", c: "1", d: "2", e: "3" } as const;
+type Name = keyof typeof PLACES;
+const NAMES = Object.keys(PLACES) as Name[];
+
+const KINDS = ["flip", "flip", "flip", "ack", "ack", "ackForAnHour", "withdraw", "silence", "unsilence"] as const;
+type Step =
+  | { readonly kind: (typeof KINDS)[number]; readonly name: Name }
+  | { readonly kind: "pass"; readonly minutes: number }
+  | { readonly kind: "acknowledgeThere" | "down" | "regroup" };
+
+const change = fc.record({ kind: fc.constantFrom(...KINDS), name: fc.constantFrom(...NAMES) });
+const pass = fc.record({ kind: fc.constant("pass" as const), minutes: fc.constantFrom(0.1, 1, 6, 70) });
+const rare = fc.constantFrom("acknowledgeThere" as const, "down" as const, "regroup" as const);
+const step = fc.oneof(
+  { weight: 8, arbitrary: change },
+  { weight: 5, arbitrary: pass },
+  { weight: 2, arbitrary: fc.record({ kind: rare }) },
+);
+const steps: fc.Arbitrary<Step[]> = fc.array(step, { minLength: 10, maxLength: 40 });
+
+class World {
+  readonly lab: Lab;
+  readonly pagerDuty = new PagerDuty();
+  readonly firing = new Map<Name, Alert>();
+  readonly silences = new Map<Name, string>();
+  /** Episodes that an incident paged for, each time it opened. */
+  readonly paged = new Set<string>();
+  /** What was sent as new, or as attended no more, without a page. */
+  readonly unpaged: string[] = [];
+  minute = 0;
+  #isDown = false;
+
+  constructor(testStore: TestStore, stormGroups: number | undefined) {
+    this.lab = new Lab(testStore, [pager]);
+    this.lab.route = { ...this.lab.route, stormGroups };
+    this.lab.answer = (_, n) => this.#take(n);
+    this.lab.how = () => (this.#isDown ? down : "ok");
+  }
+
+  static async start(redis: Redis, stormGroups: number | undefined): Promise<World> {
+    const testStore = openTestStore(redis);
+    await markStarted(testStore);
+    return new World(testStore, stormGroups);
+  }
+
+  #take(n: Notification) {
+    const before = this.pagerDuty.pages.length;
+    const answer = this.pagerDuty.take(n, this.lab.now);
+    const opened = new Set(this.pagerDuty.pages.slice(before).map(({ key }) => key));
+    const changes = n.conversation?.paging?.changes ?? [];
+    for (const { key, firing } of changes) if (opened.has(key)) for (const { id } of firing) this.paged.add(id);
+    const rung = new Set(changes.flatMap(({ key, firing }) => (opened.has(key) ? firing.map(({ id }) => id) : [])));
+    const rings = n.firing.filter(({ isNew, page }) => isNew || page?.isAcknowledged);
+    this.unpaged.push(...rings.flatMap(({ id }) => (rung.has(id) ? [] : `${this.lab.minute()} ${id}`)));
+    return answer;
+  }
+
+  async apply(step: Step): Promise<void> {
+    const { lab, firing } = this;
+    if (step.kind === "pass") return this.pass(step.minutes);
+    if (step.kind === "acknowledgeThere") return this.pagerDuty.acknowledge();
+    if (step.kind === "down") {
+      this.#isDown = !this.#isDown;
+      return;
+    }
+    if (step.kind === "regroup") {
+      const groupBy = lab.route.groupBy[0] === "location_id" ? ["recording_id"] : ["location_id"];
+      return lab.reroute({ ...lab.route, groupBy });
+    }
+    if (!("name" in step)) return;
+    const { kind, name } = step;
+    const alert = firing.get(name);
+    if (kind === "flip") return this.flip(name);
+    if (kind === "ack" && alert) await lab.ack(alert);
+    if (kind === "ackForAnHour" && alert) await lab.ack(alert, 60 * MINUTE);
+    if (kind === "withdraw" && alert) await lab.withdraw(alert);
+    const silence = this.silences.get(name);
+    if (kind === "silence" && !silence) {
+      this.silences.set(name, await lab.silence(`recording_id=${name}`, this.minute + 600));
+    }
+    if (kind === "unsilence" && silence) {
+      this.silences.delete(name);
+      await lab.unsilence(silence);
+    }
+  }
+
+  async flip(name: Name): Promise<void> {
+    const alert = this.firing.get(name);
+    if (alert) await this.lab.ends(alert);
+    if (alert) this.firing.delete(name);
+    else this.firing.set(name, await this.lab.fires(name, PLACES[name]));
+  }
+
+  async pass(minutes: number): Promise<void> {
+    this.minute += minutes;
+    await this.lab.until(this.minute);
+    this.minute = Math.max(this.minute, (this.lab.now - T0) / MINUTE);
+  }
+
+  async settle(): Promise<void> {
+    this.#isDown = false;
+    await this.pass(20);
+  }
+
+  async suppressed(): Promise<Map<string, string>> {
+    const all = await this.lab.suppression().ofAll();
+    return new Map(
+      all.map((one) => [
+        one.alert.id,
+        one.silencedBy.length > 0 ? "silenced" : one.acknowledgement ? "acknowledged" : "",
+      ]),
+    );
+  }
+}
+
+/** What fires, by the incident that it is in, with what suppresses it. */
+async function truthOf({ lab }: World, suppressed: ReadonlyMap<string, string>) {
+  const entries = await lab.store.groups.notified(pager.id);
+  return Map.groupBy(
+    entries.map(({ alert, page }) => ({ id: alert.id, key: page?.key ?? "none", by: suppressed.get(alert.id) })),
+    ({ key }) => key,
+  );
+}
+
+async function check(world: World): Promise<void> {
+  const { pagerDuty, firing, paged } = world;
+  const suppressed = await world.suppressed();
+  const history = JSON.stringify(pagerDuty.events.map(({ at, action, key }) => [(at - T0) / MINUTE, action, key]));
+  expect(world.unpaged, history).toEqual([]);
+  for (const { id } of firing.values()) if (suppressed.get(id) === "") expect(paged, history).toContain(id);
+  const truth = await truthOf(world, suppressed);
+  expect([...pagerDuty.incidents.keys()].sort(), history).toEqual([...truth.keys()].sort());
+  for (const [key, { state, isTheirs }] of pagerDuty.incidents) {
+    const all = truth.get(key) ?? [];
+    // Under a silence it is not known at the pager whether what it hides is acknowledged still.
+    if (isTheirs || all.some(({ by }) => by === "silenced")) continue;
+    const isAcknowledged = all.every(({ by }) => by === "acknowledged");
+    expect([key, state], history).toEqual([key, isAcknowledged ? "acknowledged" : "triggered"]);
+  }
+}
+
+describeWithRedis("a pager, whatever happens", () => {
+  let server: TestRedis;
+  let redis: Redis;
+  beforeAll(async () => {
+    server = await startTestRedis();
+    redis = new Redis(server.url);
+  });
+  afterAll(async () => {
+    redis.disconnect();
+    await server.stop();
+  });
+
+  it.each([undefined, 1])("pages for what is new, and knows what is true, storms above %s groups", async (size) => {
+    await fc.assert(
+      fc.asyncProperty(steps, async (all) => {
+        const world = await World.start(redis, size);
+        for (const step of all) await world.apply(step);
+        await world.settle();
+        await check(world);
+        for (const name of [...world.firing.keys()]) await world.flip(name);
+        await world.settle();
+        expect([...world.pagerDuty.incidents.keys()]).toEqual([]);
+      }),
+      { seed: 28, numRuns: 12 },
+    );
+  });
+});
