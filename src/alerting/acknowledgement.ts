@@ -2,6 +2,7 @@
 import type { Instant } from "../lib/clock.ts";
 import { nameOf } from "../lib/format.ts";
 import { cut } from "../lib/text.ts";
+import type { NotifiedAlert, Suppression } from "./notification.ts";
 
 export interface AckNote {
   readonly at: Instant;
@@ -37,12 +38,24 @@ export function isInForce({ until }: Pick<StoredAcknowledgement, "until">, now: 
   return until === undefined || now < until;
 }
 
+/** What it suppresses, as a message shows it; undefined once it ran out. */
+export function suppressionBy(ack: StoredAcknowledgement | undefined, now: Instant): Suppression | undefined {
+  if (!ack || !isInForce(ack, now)) return undefined;
+  const { author, at: since, until, comment } = ack;
+  return { reason: "acknowledged", by: author, since, until, author, comment };
+}
+
 /** `acknowledged by Ana until 15:00 GMT`; `at` writes an instant. */
 export function acknowledgedText(
   { author, until }: Pick<StoredAcknowledgement, "author"> & { readonly until?: Instant | undefined },
   at: (instant: Instant) => string,
 ): string {
   return `acknowledged by ${nameOf(author, "somebody", 40)}${until === undefined ? "" : ` until ${at(until)}`}`;
+}
+
+/** Whether somebody has acknowledged it, whatever else suppresses it. */
+export function isAcknowledged({ suppressedBy: by }: Pick<NotifiedAlert, "suppressedBy">): boolean {
+  return by?.reason === "acknowledged" || by?.acknowledged !== undefined;
 }
 
 export const MOST_NOTES = 20;

@@ -78,8 +78,9 @@ export function isOverAfter(view: Pick<GroupView, "alerts" | "notified">, decisi
 /** What the root shows: what fires, how much it stands for, what suppresses it. */
 export function presentOf(firing: readonly NotifiedAlert[], standing: readonly NotifiedAlert[]): string {
   const facts = [...firing, ...standing].map(({ id, suppressedBy, standsFor, facts }) => {
-    const { reason, by, until, comment } = suppressedBy ?? {};
-    const shown = reason && SHOWN.includes(reason) ? [reason, by, until, comment] : [];
+    const shown = [suppressedBy, suppressedBy?.acknowledged].flatMap((one) =>
+      one && SHOWN.includes(one.reason) ? [one.reason, one.by, one.until, one.comment] : [],
+    );
     return JSON.stringify([id, standsFor?.recordings, standsFor?.locations, facts.offline, facts.of, ...shown]);
   });
   return hash("sha256", facts.sort().join("\n")).slice(0, 16);

@@ -8,13 +8,16 @@ import { nextMorning } from "../http/page/silence-request.ts";
 import { withDeadline } from "../lib/closer.ts";
 import { parseDuration } from "../lib/duration.ts";
 import { clean } from "../notify/name.ts";
-import { parseBlockId, slackIntegrationHash, slackSilences } from "../notify/slack/action-id.ts";
+import { NotifyError } from "../notify/notifier.ts";
+import { silenceScopes } from "../notify/silence-scope.ts";
+import { parseBlockId, parseSilenceValue, slackIntegrationHash } from "../notify/slack/action-id.ts";
+import { type ActionsBlock, undoOf } from "../notify/slack/actions.ts";
 import { type SlackEnvelope, SlackPress, slackFailed } from "../notify/slack/envelope.ts";
 import { parseHandle } from "../notify/slack/handle.ts";
-import { mrkdwn } from "../notify/slack/mrkdwn.ts";
+import { link, mrkdwn } from "../notify/slack/mrkdwn.ts";
 import type { Store } from "../store/store.ts";
 import type { AuditTrail } from "./audit-trail.ts";
-import { aboutAlerts, type Person, SlackVerbs, type SlackVerbsDeps } from "./slack-verbs.ts";
+import { type Answer, type Person, SlackVerbs, type SlackVerbsDeps } from "./slack-verbs.ts";
 
 /** An integration whose buttons come over one socket. */
 export interface SlackIntegration {
@@ -28,8 +31,10 @@ interface SlackActionsDeps extends SlackVerbsDeps {
   readonly audit: Pick<AuditTrail, "record">;
   /** The id of the workspace that the bot token is of. */
   teamOf(app: SlackAppSettings): Promise<string>;
+  /** Whether somebody is in a channel. Throws NotifyError, with what to do where that may not be asked. */
+  isMember(app: SlackAppSettings, channel: string, user: string): Promise<boolean>;
   /** Shows a text to one person or, without a user, to everybody, in a thread. */
-  tell(app: SlackAppSettings, to: Addressee, text: string): Promise<void>;
+  tell(app: SlackAppSettings, to: Addressee, text: string, actions?: ActionsBlock): Promise<void>;
 }
 
 export type Addressee = { readonly channel: string } & ({ readonly user: string } | { readonly thread_ts: string });
@@ -39,13 +44,18 @@ interface Asking extends Person {
   readonly isOurApp: boolean;
   readonly channel: string;
   /** The message that was pressed. */
-  readonly ts?: string;
+  readonly ts: string;
 }
+
+type Target = NonNullable<ReturnType<typeof parseBlockId>>;
+type Open = NonNullable<Awaited<ReturnType<Store["conversations"]["open"]>>>;
 
 /** Redis may be away, and what was asked then takes effect later. */
 const ACT_MS = 15_000;
 
 const OVER = "This is over: nothing in it fires any more. Nothing was changed.";
+/** Its conversation may be over, or of a Redis that was emptied since. */
+const UNKNOWN = "lenswatch does not know this message any more. Nothing was changed.";
 const GONE = "The integration of this message is not configured any more. Nothing was changed.";
 
 export class SlackActions {
@@ -63,16 +73,38 @@ export class SlackActions {
     if (press) await this.#pressed(press, appId);
   }
 
-  /** Somebody of the workspace, in the channel; where only some may, one of them. */
-  async #refusalOf(app: SlackAppSettings, asking: Asking, isThere: boolean, onlyReads = false) {
-    if (!isThere || !asking.isOurApp || asking.team !== (await this.#deps.teamOf(app))) return "other_channel";
+  /**
+   * Why somebody may not do this: it is for people of the workspace in the channel or, where a list says who may change
+   * something, for those. A sentence where nobody can be known to be in the channel.
+   */
+  async #refusalOf(
+    app: SlackAppSettings,
+    asking: Asking,
+    { isThere, onlyReads }: { readonly isThere: boolean; readonly onlyReads: boolean },
+  ): Promise<{ readonly reason: RefusalReason; readonly why?: string } | undefined> {
+    if (!isThere || !asking.isOurApp || asking.team !== (await this.#deps.teamOf(app)))
+      return { reason: "other_channel" };
     const { allow } = app.actions ?? { allow: [] };
-    return onlyReads || allow === "channel" || allow.includes(asking.id) ? undefined : "not_allowed";
+    if (allow !== "channel" && allow.includes(asking.id)) return undefined;
+    if (allow !== "channel" && !onlyReads) return { reason: "not_allowed" };
+    try {
+      const isMember = await this.#deps.isMember(app, asking.channel, asking.id);
+      return isMember ? undefined : { reason: "other_channel" };
+    } catch (thrown) {
+      if (!(thrown instanceof NotifyError) || (thrown.code !== "auth" && thrown.code !== "not_found")) throw thrown;
+      return { reason: "not_allowed", why: `The members of this channel cannot be read: ${mrkdwn(thrown.message)}` };
+    }
   }
 
-  #refuse(reason: RefusalReason, app: SlackAppSettings, { id, name }: Person, asked: string): string {
+  #refuse(
+    { reason, why }: { readonly reason: RefusalReason; readonly why?: string },
+    app: SlackAppSettings,
+    { id, name }: Person,
+    asked: string,
+  ): string {
     const actor = { via: "slack", name: id, person: name } as const;
     void this.#deps.audit.record({ actor, action: "refused", outcome: "refused", target: `Slack: ${asked}`, reason });
+    if (why !== undefined) return `${why} Nothing was changed.`;
     const { allow } = app.actions ?? { allow: [] };
     if (reason === "other_channel" || allow === "channel")
       return `Only people in ${channelLink(app.channel)} may do this, there. Nothing was changed.`;
@@ -100,8 +132,10 @@ export class SlackActions {
     // In a thread, where it might belong, Slack shows it only to people who follow that.
     const to = { channel: asking.channel, user: user.id };
     try {
-      const answer = own ? await withDeadline(this.#answerTo(own, target, asking, actions[0]), ACT_MS) : GONE;
-      if (answer) await this.#deps.tell(app, to, answer);
+      const answer = own ? await withDeadline(this.#answerTo(own, target, asking, actions[0]), ACT_MS) : { text: GONE };
+      const { text = "", silences = [] } = answer ?? {};
+      const undo = silences.length > 0 ? undoOf(actions[0].block_id, silences) : undefined;
+      if (text !== "") await this.#deps.tell(app, to, text, undo);
     } catch (thrown) {
       await this.#deps.tell(app, to, slackFailed).catch(() => {});
       throw thrown;
@@ -110,37 +144,57 @@ export class SlackActions {
 
   async #answerTo(
     { id, app }: SlackIntegration,
-    target: NonNullable<ReturnType<typeof parseBlockId>>,
+    target: Target,
     asking: Asking,
-    { action_id, selected_option }: SlackPress["actions"][number],
-  ): Promise<string | undefined> {
-    const open = await this.#deps.store.conversations.open(id, target.group, target.conversation);
-    const isThere = open === undefined || parseHandle(open.conversation.handle)?.channel === asking.channel;
-    const reason = await this.#refusalOf(app, asking, isThere);
-    if (reason) return this.#refuse(reason, app, asking, action_id);
-    const firing = (await this.#deps.active()).filter(({ alert }) => open?.episodes.has(alert.id));
-    const timezone = firing[0]?.alert.facts.timezone;
-    if (timezone === undefined) return OVER;
+    action: SlackPress["actions"][number],
+  ): Promise<Answer | undefined> {
+    const open = await this.#deps.store.conversations.open(id, target);
+    const handle = parseHandle(open?.handle);
+    const isThere = handle === undefined || handle.channel === asking.channel;
+    const onlyReads = action.action_id === "why";
+    const refusal = await this.#refusalOf(app, asking, { isThere, onlyReads });
+    if (refusal) return { text: this.#refuse(refusal, app, asking, action.action_id) };
+    const answer = await this.#do(action, open, target, asking);
     // A root that groups share is not edited meanwhile: its thread shows what was done.
-    const announce = async (done: string) => {
-      const to = { channel: asking.channel, thread_ts: asking.ts ?? "" };
-      const text = `${done} by ${mrkdwn(asking.name)}.`;
-      if (open?.conversation.groups !== undefined) await this.#deps.tell(app, to, text).catch(() => {});
-    };
-    if (action_id === "acknowledge") {
-      const answer = await this.#verbs.acknowledge(firing, asking);
-      if (answer === undefined) await announce("Acknowledged");
-      return answer;
+    if (answer?.done && open?.isShared) {
+      const to = { channel: asking.channel, thread_ts: asking.ts };
+      await this.#deps.tell(app, to, `${answer.done} by ${mrkdwn(asking.name)}.`).catch(() => {});
     }
-    const about = aboutAlerts(firing);
-    if (action_id === "why") return this.#verbs.why(about);
-    const value = slackSilences.find((one) => one === selected_option?.value);
-    if (action_id !== "silence" || value === undefined) return undefined;
+    return answer;
+  }
+
+  async #do(
+    { action_id, selected_option, value }: SlackPress["actions"][number],
+    open: Open | undefined,
+    { seen }: Target,
+    person: Person,
+  ): Promise<Answer | undefined> {
+    if (action_id === "undo") return this.#verbs.undo((value ?? "").split(" "), person);
+    if (!open || open.episodes.size === 0) return { text: `${UNKNOWN} ${this.#present()}` };
+    const firing = (await this.#deps.active()).filter(({ alert }) => open.episodes.has(alert.id));
+    if (firing.length === 0) return { text: OVER };
+    if (action_id === "acknowledge") return this.#verbs.acknowledge(firing, person);
+    if (action_id === "why") return { text: await this.#verbs.why(firing) };
+    const asked = parseSilenceValue(selected_option?.value);
+    if (action_id !== "silence" || !asked) return undefined;
+    // What fired later was not on the message.
+    const alerts = firing.map(({ alert }) => alert).filter(({ firedAt }) => firedAt <= seen);
+    const scope = silenceScopes(alerts).find(({ key }) => key === asked.scope);
+    const [
+      {
+        facts: { timezone },
+      } = { facts: { timezone: "UTC" } },
+    ] = alerts;
+    if (!scope) return { text: OVER };
     const now = this.#deps.clock.now();
-    const endsAt = value === "morning" ? nextMorning(now, timezone) : now + (parseDuration(value) ?? 0);
-    const { text, done } = await this.#verbs.silence(about, { endsAt, comment: "" }, asking);
-    if (done) await announce(done);
-    return text;
+    const endsAt = asked.span === "morning" ? nextMorning(now, timezone) : now + (parseDuration(asked.span) ?? 0);
+    return this.#verbs.silence(scope, { endsAt, timezone }, person);
+  }
+
+  #present(): string {
+    const { externalUrl } = this.#deps;
+    if (externalUrl === undefined) return "`lenswatch status` prints what fires now.";
+    return `What fires now: ${link({ label: "status page", url: `${externalUrl}/` })}.`;
   }
 }
 

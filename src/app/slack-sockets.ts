@@ -1,7 +1,10 @@
 /** The sockets over which Slack sends presses: one for each app token, as long as it is configured. */
 import { z } from "zod";
 import type { SlackAppSettings } from "../config/slack-schema.ts";
+import type { ActionsBlock } from "../notify/slack/actions.ts";
 import type { SlackEnvelope } from "../notify/slack/envelope.ts";
+import { createMembers } from "../notify/slack/members.ts";
+import { sectionBlock } from "../notify/slack/render.ts";
 import { SlackSocket, slackSocketAddress } from "../notify/slack/socket.ts";
 import { createSlackApi, type SlackApi } from "../notify/slack/web-api.ts";
 import type { Runtime } from "./runtime.ts";
@@ -14,11 +17,18 @@ const Team = z.object({ team_id: z.string().min(1).max(64) });
 
 type App = SlackAppSettings & { readonly appToken: string };
 
+/** What is known by one bot token. */
+interface Bot {
+  readonly api: SlackApi;
+  readonly members: ReturnType<typeof createMembers>;
+  team?: Promise<string> | undefined;
+}
+
 export class SlackSockets {
   readonly #runtime: Pick<Runtime, "clock" | "log" | "store" | "audit" | "metrics">;
   readonly #sockets = new Map<string, { readonly socket: SlackSocket; readonly api: SlackApi }>();
   readonly #connected = new Map<string, boolean>();
-  readonly #apis = new Map<string, { readonly api: SlackApi; team?: Promise<string> | undefined }>();
+  readonly #apis = new Map<string, Bot>();
   #setup: Setup | undefined;
   #closing: Promise<void> | undefined;
 
@@ -91,16 +101,20 @@ export class SlackSockets {
       externalUrl: config.http.externalUrl,
       active: () => engine.notify.suppression.ofAll(),
       teamOf: (app) => this.#teamOf(app),
-      tell: (app, to, text) => this.#tell(app, to, text),
+      isMember: (app, channel, user) => this.#apiOf(app).members.has(channel, user, new AbortController().signal),
+      tell: (app, to, text, actions) => this.#tell(app, to, text, actions),
     });
     await actions.act(envelope, appId);
   }
 
-  #apiOf({ apiBase, botToken }: SlackAppSettings) {
+  #apiOf({ apiBase, botToken }: SlackAppSettings): Bot {
     const key = `${apiBase}\n${botToken}`;
-    const known = this.#apis.get(key) ?? { api: createSlackApi({ apiBase, token: botToken, timeoutMs: CALL_MS }) };
-    this.#apis.set(key, known);
-    return known;
+    const known = this.#apis.get(key);
+    if (known) return known;
+    const api = createSlackApi({ apiBase, token: botToken, timeoutMs: CALL_MS });
+    const bot = { api, members: createMembers(api, this.#runtime.clock) };
+    this.#apis.set(key, bot);
+    return bot;
   }
 
   async #teamOf(app: SlackAppSettings): Promise<string> {
@@ -114,10 +128,11 @@ export class SlackSockets {
     });
   }
 
-  async #tell(app: SlackAppSettings, to: Addressee, text: string): Promise<void> {
+  async #tell(app: SlackAppSettings, to: Addressee, text: string, actions?: ActionsBlock): Promise<void> {
     const { signal } = new AbortController();
     const method = "user" in to ? "chat.postEphemeral" : "chat.postMessage";
-    await this.#apiOf(app).api.call(signal, (client) => client.apiCall(method, { ...to, text }));
+    const body = { ...to, text, ...(actions && { blocks: [sectionBlock(text), actions] }) };
+    await this.#apiOf(app).api.call(signal, (client) => client.apiCall(method, body));
   }
 }
 

@@ -4,25 +4,27 @@
  */
 import { createHash } from "node:crypto";
 import type { AuditOrigin } from "../alerting/audit.ts";
-import { formatMatcher, parseMatchers } from "../alerting/matcher.ts";
+import { parseMatchers } from "../alerting/matcher.ts";
 import { requestBudget } from "../alerting/pattern.ts";
-import { equalMatchers, matchersOf } from "../alerting/prepared-silence.ts";
 import { silenceState } from "../alerting/silence.ts";
 import type { SuppressibleAlert } from "../deliver/suppression.ts";
 import type { createSuppressionChanges } from "../deliver/suppression-changes.ts";
 import type { Alert } from "../health/alert.ts";
-import type { Subject } from "../health/evaluation.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import { counted } from "../lib/format.ts";
 import { timesSeenAt } from "../lib/when.ts";
-import { locationName, plainName, shortName } from "../notify/name.ts";
+import { locationName, plainName } from "../notify/name.ts";
+import { nameOf, type SilenceScope } from "../notify/silence-scope.ts";
 import { whyText } from "../notify/slack/answers.ts";
 import { bold, link, mrkdwn } from "../notify/slack/mrkdwn.ts";
 import type { Store } from "../store/store.ts";
 
 export interface SlackVerbsDeps {
   readonly clock: Clock;
-  readonly changes: Pick<ReturnType<typeof createSuppressionChanges>, "silences" | "setSilence" | "acknowledgeEach">;
+  readonly changes: Pick<
+    ReturnType<typeof createSuppressionChanges>,
+    "silences" | "setSilence" | "endSilence" | "acknowledgeEach"
+  >;
   readonly store: Pick<Store, "log">;
   readonly externalUrl: string | undefined;
   active(): Promise<readonly SuppressibleAlert[]>;
@@ -34,24 +36,22 @@ export interface Person {
   readonly name: string;
 }
 
-/** What is silenced or explained. */
-interface About {
-  readonly name: string;
-  /** What the silences are about. */
-  readonly scope: string;
-  readonly timezone: string;
-  /** With their names. */
-  readonly subjects: readonly (readonly [Subject, name: string])[];
-  /** The matchers of each silence, as text; undefined: it would take too many. */
-  readonly silences: readonly string[] | undefined;
+/** What a person is answered. */
+export interface Answer {
+  readonly text: string;
+  /** What was done, for others to read. */
+  readonly done?: string | undefined;
+  /** The silences that were set, which can be undone. */
+  readonly silences?: readonly string[];
 }
 
 const WEEK_MS = 7 * 86_400_000;
 /** A silence that ends at most this much earlier than the one asked for is the same. */
 const SAME_MS = 60_000;
 const MOST_SUBJECTS = 50;
-const MOST_LOCATIONS = 100;
-const MOST_SILENCES = 10;
+const MOST_UNDONE = 20;
+/** An id as `idOf` makes it. */
+const MADE_HERE = /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-a[0-9a-f]{3}-[0-9a-f]{12}$/;
 
 export class SlackVerbs {
   readonly #deps: SlackVerbsDeps;
@@ -60,61 +60,77 @@ export class SlackVerbs {
     this.#deps = deps;
   }
 
-  /** Of alerts that nobody has acknowledged; no answer where that changed something, as the message shows it. */
-  async acknowledge(firing: readonly SuppressibleAlert[], person: Person): Promise<string | undefined> {
+  /** Of alerts that nobody has acknowledged; no text where that changed something, as the message shows it. */
+  async acknowledge(firing: readonly SuppressibleAlert[], person: Person): Promise<Answer> {
     const alerts = firing.map(({ alert }) => alert);
     const request = { author: person.name, comment: "", isFirst: true };
     const outcomes = await this.#deps.changes.acknowledgeEach(alerts, request, originOf(person));
     const done = outcomes.filter((one) => one.outcome === "done");
-    if (done.some(({ before }) => before === undefined)) return undefined;
+    if (done.some(({ before }) => before === undefined)) return { text: "", done: "Acknowledged" };
     const authors = [...new Set(done.flatMap(({ before }) => before?.author ?? []))];
-    if (authors.length === 0) return "Nothing fires there any more. Nothing was changed.";
-    return `Acknowledged already, by ${mrkdwn(authors.slice(0, 5).join(", "))}.`;
+    if (authors.length === 0) return { text: "Nothing fires there any more. Nothing was changed." };
+    return { text: `Acknowledged already, by ${mrkdwn(authors.slice(0, 5).join(", "))}.` };
   }
 
+  /** `endsAt` is in the zone. */
   async silence(
-    { scope, silences, timezone }: About,
-    { endsAt, comment }: { endsAt: Instant; comment: string },
+    { name, silences }: SilenceScope,
+    { endsAt, timezone }: { readonly endsAt: Instant; readonly timezone: string },
     person: Person,
-  ): Promise<{ readonly text: string; readonly done?: string }> {
-    const { clock, externalUrl } = this.#deps;
-    const page = externalUrl === undefined ? "" : link({ label: "status page", url: `${externalUrl}/?show=silences` });
-    if (!silences) return { text: `That would take too many silences. Set one on the ${page || "status page"}.` };
+  ): Promise<Answer> {
     const by = new Set<string>();
+    const set: string[] = [];
     let until = endsAt;
     for (const matchers of silences) {
-      const set = await this.#silenceOnce(matchers, endsAt, comment || "from Slack", person);
-      if ("problem" in set) return { text: `It was not silenced: ${mrkdwn(set.problem)}.` };
-      if ("by" in set) {
-        by.add(set.by);
-        until = Math.max(until, set.endsAt);
+      const one = await this.#silenceOnce(matchers, endsAt, person);
+      if ("problem" in one) {
+        const part = set.length > 0 ? "Not all of it" : "It";
+        return { text: `${part} was ${set.length > 0 ? "" : "not "}silenced: ${mrkdwn(one.problem)}.`, silences: set };
+      }
+      if ("id" in one) set.push(one.id);
+      else {
+        by.add(one.by);
+        until = Math.max(until, one.endsAt);
       }
     }
-    const done = `${bold(scope)}: silenced until ${timesSeenAt(clock.now()).at(until, timezone)}`;
-    const end = `To end it: ${page ? `the ${page}` : "`lenswatch silence expire`"}.`;
-    if (by.size > 0) return { text: `${done}, already by ${mrkdwn([...by].join(", "))}. ${end}` };
-    return { text: `${done}. ${end}`, done };
+    const done = `${bold(name)}: silenced until ${timesSeenAt(this.#deps.clock.now()).at(until, timezone)}`;
+    if (set.length === 0) return { text: `${done}, already by ${mrkdwn([...by].join(", "))}. ${this.#pageLink()}` };
+    return { text: `${done}.`, done, silences: set };
+  }
+
+  /** Ends silences that were set from Slack; others stay in force. */
+  async undo(silences: readonly string[], person: Person): Promise<Answer> {
+    const ended = [];
+    for (const id of silences.filter((one) => MADE_HERE.test(one)).slice(0, MOST_UNDONE))
+      ended.push(await this.#deps.changes.endSilence(id, originOf(person)));
+    if (!ended.includes(true)) return { text: "These silences are not known any more. Nothing was changed." };
+    return { text: "Undone: what still fires is notified again.", done: "Silence ended" };
+  }
+
+  #pageLink(): string {
+    const { externalUrl } = this.#deps;
+    if (externalUrl === undefined) return "To end it: `lenswatch silence expire`.";
+    return `To end it: the ${link({ label: "status page", url: `${externalUrl}/?show=silences` })}.`;
   }
 
   /** `by`: the author of the silence that is in force already, and covers the time. */
   async #silenceOnce(
     text: string,
     endsAt: Instant,
-    comment: string,
     person: Person,
   ): Promise<
     { readonly by: string; readonly endsAt: Instant } | { readonly problem: string } | { readonly id: string }
   > {
     const { clock, changes } = this.#deps;
     const matchers = parseMatchers(text, requestBudget());
-    const fields = { id: undefined, matchers, startsAt: undefined, endsAt, comment, annotations: {} };
+    const fields = { id: undefined, matchers, startsAt: undefined, endsAt, comment: "from Slack", annotations: {} };
     for (;;) {
       const now = clock.now();
       const stored = new Map((await changes.silences()).map((one) => [one.id, one]));
       let id = idOf(text, 0);
       for (let n = 1; stored.has(id); id = idOf(text, n++)) {
         const known = stored.get(id);
-        if (known && silenceState(known, now) === "active" && known.endsAt >= endsAt - SAME_MS)
+        if (known && silenceState(known, now) !== "expired" && known.endsAt >= endsAt - SAME_MS)
           return { by: known.createdBy, endsAt: known.endsAt };
       }
       const set = await changes.setSilence({ ...fields, createdBy: person.name }, originOf(person), id);
@@ -123,51 +139,26 @@ export class SlackVerbs {
     }
   }
 
-  async why({ name, subjects, timezone }: About): Promise<string> {
+  async why(firing: readonly SuppressibleAlert[]): Promise<string> {
     const now = this.#deps.clock.now();
-    const different = new Map(subjects.map(([subject, of]) => [`${subject.kind}/${subject.id}`, { subject, of }]));
+    const alerts = firing.map(({ alert }) => alert);
+    const different = new Map(
+      alerts.map((alert) => [`${alert.subject.kind}/${alert.subject.id}`, { ...alert, of: plainName(alert) }]),
+    );
     const asked = [...different].slice(0, MOST_SUBJECTS);
     const about = asked.map(([, { subject }]) => subject);
     const lines = await this.#deps.store.log.read(about, now - WEEK_MS);
-    return whyText({ name, names: new Map(asked.map(([key, { of }]) => [key, of])), timezone }, lines, now);
+    const names = new Map(asked.map(([key, { of }]) => [key, of]));
+    return whyText({ name: namesOf(alerts), names, timezone: alerts[0]?.facts.timezone ?? "UTC" }, lines, now);
   }
 }
 
-/** Silences the location that all of them are at, or each of their locations; without locations, each alert. */
-export function aboutAlerts(firing: readonly Pick<SuppressibleAlert, "alert">[]): About {
-  const alerts = firing.map(({ alert }) => alert);
-  const [first] = alerts;
-  const names = [...new Set(alerts.map((alert) => locationName(alert) || plainName(alert)))];
-  const ids = [...new Set(alerts.map(({ labels }) => labels.location_id ?? ""))];
-  const scope = names.length === 1 ? (names[0] ?? "") : counted(ids.length, "location");
-  return {
-    name: alerts.length === 1 && first ? nameOf(first) : scope,
-    scope,
-    timezone: first?.facts.timezone ?? "UTC",
-    subjects: alerts.map((alert) => [alert.subject, plainName(alert)]),
-    silences: ids.includes("") ? ofEach(alerts.map(matchersOf)) : ofLocations(ids),
-  };
-}
-
-/** `Till 3 · Leeds Briggate`. */
-function nameOf(alert: Alert): string {
-  return [...new Set([shortName(alert), locationName(alert)])].filter(Boolean).join(" · ");
-}
-
-function ofEach(all: readonly string[]): string[] | undefined {
-  const different = [...new Set(all)];
-  return different.length > MOST_SILENCES ? undefined : different;
-}
-
-function ofLocations(ids: readonly string[]): string[] | undefined {
-  const [only] = ids;
-  if (ids.length === 1) return [equalMatchers([["location_id", only]])];
-  if (ids.length > MOST_LOCATIONS) return undefined;
-  const value = ids
-    .map((id) => id.replace(/[^\w-]/g, "\\$&"))
-    .sort()
-    .join("|");
-  return [formatMatcher({ name: "location_id", operator: "=~", value })];
+/** The alert, or the place, that these are about; else how many they are. */
+function namesOf(alerts: readonly Alert[]): string {
+  const [first, ...others] = alerts;
+  if (first && others.length === 0) return nameOf(first);
+  const [place, ...places] = new Set(alerts.map((alert) => locationName(alert) || plainName(alert)));
+  return places.length === 0 && place ? place : counted(alerts.length, "alert");
 }
 
 function originOf({ id, name }: Person): AuditOrigin {

@@ -1,5 +1,5 @@
 /** What suppresses alerts now; what did not change since the last time is neither read nor indexed again. */
-import { isInForce, type StoredAcknowledgement } from "../alerting/acknowledgement.ts";
+import { isInForce, type StoredAcknowledgement, suppressionBy } from "../alerting/acknowledgement.ts";
 import { coldStartGroup } from "../alerting/cold-start.ts";
 import { escalationOf } from "../alerting/escalation.ts";
 import { createInhibitor, type Inhibitions, type InhibitRule, inhibitionBy } from "../alerting/inhibit.ts";
@@ -156,10 +156,19 @@ function withEscalation(claim: Claimed, all: Suppressions, now: Instant, startOf
   };
 }
 
-/** Acknowledgements come after the suppressions that end by themselves. */
-function* suppressionOf(
+/** Acknowledgements come after the suppressions that end by themselves, and are named beside those. */
+function* suppressionOf(alert: Alert, facts: Facts): Generator<void, Suppression | undefined> {
+  const acknowledged = suppressionBy(facts.acks.get(alert.id), facts.now);
+  const other = yield* otherSuppressionOf(alert, facts);
+  if (other) return { ...other, acknowledged };
+  if (acknowledged) return acknowledged;
+  if (alert.state === "firing" && alert.facts.paused) return { reason: "paused", by: alert.id };
+  return facts.stale?.(alert);
+}
+
+function* otherSuppressionOf(
   alert: Alert,
-  { now, inhibitions, silences, acks, maintenance, stale }: Facts,
+  { now, inhibitions, silences, maintenance }: Facts,
 ): Generator<void, Suppression | undefined> {
   const source = inhibitions.inhibitor(alert);
   if (source) return inhibitionBy(source);
@@ -168,15 +177,7 @@ function* suppressionOf(
     const { id: by, startsAt: since, endsAt: until, createdBy: author, comment } = silence;
     return { reason: "silenced", by, since, until, author, comment };
   }
-  const planned = maintenanceOf(maintenance, alert.labels, now);
-  if (planned) return planned;
-  const ack = acks.get(alert.id);
-  if (ack && isInForce(ack, now)) {
-    const { author, at: since, until, comment } = ack;
-    return { reason: "acknowledged", by: author, since, until, author, comment };
-  }
-  if (alert.state === "firing" && alert.facts.paused) return { reason: "paused", by: alert.id };
-  return stale?.(alert);
+  return maintenanceOf(maintenance, alert.labels, now);
 }
 
 /** What mutes an alert outside of a group: an alert is muted where every route that takes it is. */

@@ -10,6 +10,7 @@ import { tryJson } from "../lib/json-values.ts";
 import { type CaughtMail, type StoredMail, startMailServer } from "./mail-server.ts";
 import { type Article, conversationArticle, mailArticle, renderMail, renderPage } from "./page.ts";
 import { allBlocks } from "./slack/message.ts";
+import type { Ephemeral } from "./slack/methods.ts";
 import { type SlackStandIn, startSlack } from "./slack/stand-in.ts";
 import type { StandInMessage } from "./slack/workspace.ts";
 
@@ -71,7 +72,7 @@ function createState(slack: SlackStandIn, { clock, onEvent }: { clock: Clock; on
   const mails: StoredMail[] = [];
   const watchers = new Set<PassThrough>();
   /** What only the person who asked sees, by the root it was asked at. */
-  const answers = new Map<string, string>();
+  const answers = new Map<string, Ephemeral>();
   let askedAt = "";
   let lastMail = 0;
 
@@ -82,17 +83,17 @@ function createState(slack: SlackStandIn, { clock, onEvent }: { clock: Clock; on
   };
   function publishRoot(ts: string): void {
     const root = rootOf(ts);
-    if (root) publish(conversationArticle(root, answers.get(ts)));
+    if (root) publish(conversationArticle(root, answers.get(ts)?.body));
   }
-  function answer(ts: string, text: string): void {
-    answers.set(ts, text);
+  function answer(ts: string, message: Ephemeral): void {
+    answers.set(ts, message);
     for (const old of answers.keys()) if (!rootOf(old)) answers.delete(old);
     publishRoot(ts);
-    onEvent({ kind: "answer", at: clock.now(), text });
+    onEvent({ kind: "answer", at: clock.now(), text: message.text });
   }
 
   followPosts(slack, { publishRoot, onEvent, clock });
-  slack.events.on("ephemeral", ({ text }) => answer(askedAt, text));
+  slack.events.on("ephemeral", (message) => answer(askedAt, message));
 
   return {
     watchers,
@@ -106,16 +107,18 @@ function createState(slack: SlackStandIn, { clock, onEvent }: { clock: Clock; on
     mail: (id: string) => mails.find((one) => String(one.id) === id),
     /** Oldest first. */
     articles(): Article[] {
-      const roots = channel.messages.map((root) => conversationArticle(root, answers.get(root.ts)));
+      const roots = channel.messages.map((root) => conversationArticle(root, answers.get(root.ts)?.body));
       return [...roots, ...mails.map(mailArticle)].sort((a, b) => a.at - b.at);
     },
     /** Presses a button as "you"; false where that message or button is gone. */
     async press({ ts, action, value }: z.infer<typeof Press>): Promise<boolean> {
       const root = rootOf(ts);
-      if (!root || !hasAction(root, action)) return false;
+      const shown = [root, answers.get(ts)?.body].find((one) => one && hasAction(one, action));
+      if (!root || !shown) return false;
       askedAt = ts;
       if (answers.delete(ts)) publishRoot(ts);
-      await slack.press(root, action, { ...YOU, ...(value !== undefined && { value }) });
+      const pressed = { ...root, blocks: shown.blocks ?? [] };
+      await slack.press(pressed, action, { ...YOU, ...(value !== undefined && { value }) });
       return true;
     },
   };
@@ -138,7 +141,7 @@ function followPosts(
   });
 }
 
-function hasAction(root: StandInMessage, action: string): boolean {
+function hasAction(root: Pick<StandInMessage, "blocks">, action: string): boolean {
   return allBlocks(root).some(({ elements }) => elements?.some((one) => one.action_id === action));
 }
 

@@ -4,8 +4,8 @@ import type { Instant } from "../lib/clock.ts";
 import { counted } from "../lib/format.ts";
 import { escapeHtml, stripControls } from "../lib/text.ts";
 import type { CaughtMail, StoredMail } from "./mail-server.ts";
-import type { SlackElement } from "./slack/message.ts";
-import { type MrkdwnSpan, type Part, parseMrkdwn, readSlackMessage } from "./slack/message.ts";
+import type { SlackBody, SlackElement } from "./slack/message.ts";
+import { type MrkdwnSpan, type Part, readSlackMessage } from "./slack/message.ts";
 import type { StandInMessage } from "./slack/workspace.ts";
 
 /** An element of the page; one with the same id takes its place, above the others where `at` is later. */
@@ -48,7 +48,7 @@ export function renderPage(
 }
 
 /** A root as it is now with its thread, and what only the person who asked sees. */
-export function conversationArticle(root: StandInMessage, answer: string | undefined): Article {
+export function conversationArticle(root: StandInMessage, answer: SlackBody | undefined): Article {
   const at = instantOf(root.replies.findLast(({ isBroadcast }) => isBroadcast) ?? root);
   const said = answer === undefined ? "" : answerBox(answer);
   const html = `<article id="s${root.ts.replace(".", "")}" class="slack" data-ts="${root.ts}" data-at="${at}">
@@ -95,7 +95,11 @@ function renderMessage(message: StandInMessage): string {
 <div>${renderParts(attached)}</div></div>`;
   return `<p class="sender"><b>lenswatch</b> <i>APP</i> ${renderTime(instantOf(message))}
 ${marks.map((mark) => (mark === "" ? "" : `<span class="mark">${mark}</span>`)).join(" ")}</p>${renderParts(parts)}
-${actions.length === 0 ? "" : `<p class="actions">${actions.map(renderElement).join("")}</p>`}${attached.length === 0 ? "" : list}`;
+${renderActions(actions)}${attached.length === 0 ? "" : list}`;
+}
+
+function renderActions(actions: readonly SlackElement[]): string {
+  return actions.length === 0 ? "" : `<p class="actions">${actions.map(renderElement).join("")}</p>`;
 }
 
 function renderElement({ type, action_id: id = "", text, url, placeholder, options = [] }: SlackElement): string {
@@ -107,8 +111,9 @@ function renderElement({ type, action_id: id = "", text, url, placeholder, optio
   return `<select data-action="${clean(id)}" aria-label="${name}"><option value="">${name}</option>${choices.join("")}</select>`;
 }
 
-function answerBox(text: string): string {
-  return `<div class="answer"><p class="soft">Only visible to you</p>${renderParts([parseMrkdwn(text)])}</div>`;
+function answerBox(body: SlackBody): string {
+  const { parts, actions } = readSlackMessage(body);
+  return `<div class="answer"><p class="soft">Only visible to you</p>${renderParts(parts)}${renderActions(actions)}</div>`;
 }
 
 function renderParts(parts: readonly Part[]): string {

@@ -49,7 +49,7 @@ export function entryOf(alert: NotifiedAlert, context: EntryContext): MessageEnt
         `${stateOf(alert, isTitled)}${since(alert, context)}`,
         ...figures(alert),
         ...(isTitled ? impactWords([alert]) : []),
-        suppressedWords(alert, times),
+        ...suppressedWords(alert, times),
       ]
     : [...endFacts(alert, times, now, isTitled), stillOffline(alert), isDearest ? visitsOf([alert]) : ""];
   const line = [...facts, location(alert, context)].filter((part) => part !== "").join(" · ");
@@ -73,23 +73,20 @@ function stateOf(alert: NotifiedAlert, isTitled: boolean): string {
   return alert.subject.kind === "external" && is === plainName(alert) ? "firing " : `${is} `;
 }
 
-/** `acknowledged by Ana until 15:00 GMT: on my way`; empty where nothing suppresses it. */
-function suppressedWords({ suppressedBy, facts }: NotifiedAlert, times: Times): string {
-  if (!suppressedBy) return "";
-  const {
-    reason,
-    by,
-    author = reason === "acknowledged" || reason === "muted" ? by : "",
-    until,
-    comment,
-  } = suppressedBy;
-  const parts = [
-    reason === "maintenance" ? `in the maintenance ${clean(by, 60)}` : reason,
-    author && ` by ${clean(author, 60)}`,
-    until === undefined ? "" : ` until ${times.at(until, facts.timezone)}`,
-    comment ? `: ${clean(comment, 200)}` : "",
-  ];
-  return parts.join("");
+/** `acknowledged by Ana until 15:00 GMT: on my way`; of both where it is acknowledged and silenced. */
+function suppressedWords({ suppressedBy: by, facts }: NotifiedAlert, times: Times): string[] {
+  const all = [by?.acknowledged, by].filter((one) => one !== undefined);
+  return all.map(
+    ({ reason, by, author = reason === "acknowledged" || reason === "muted" ? by : "", until, comment }) => {
+      const parts = [
+        reason === "maintenance" ? `in the maintenance ${clean(by, 60)}` : reason,
+        author && ` by ${clean(author, 60)}`,
+        until === undefined ? "" : ` until ${times.at(until, facts.timezone)}`,
+        comment ? `: ${clean(comment, 200)}` : "",
+      ];
+      return parts.join("");
+    },
+  );
 }
 
 /** `3 of 4 recordings here still online`, `about 95 visits uncounted so far (80–110)`: of alerts of one location. */

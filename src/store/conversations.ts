@@ -1,20 +1,57 @@
 /** Open conversations, as a person who answers in one means them. What opens and closes them is in `groups.ts`. */
 import type { Redis } from "ioredis";
+import { coldStartGroup } from "../alerting/cold-start.ts";
 import type { Conversation } from "../alerting/conversation.ts";
 import type { NotificationLogEntry } from "../alerting/notification.ts";
+import type { Instant } from "../lib/clock.ts";
 import type { Keys } from "./keys.ts";
 import { pipelined } from "./redis.ts";
 
+/** As a message names it. */
+interface Asked {
+  readonly group: string;
+  readonly conversation: string;
+  readonly seen: Instant;
+}
+
 interface OpenConversation {
-  readonly conversation: Conversation;
+  /** Undefined where that is not known. */
+  readonly handle: string | undefined;
+  /** Whether its root is not edited while something in it fires: several groups share it. */
+  readonly isShared: boolean;
   /** Notified there and not notified as resolved. */
   readonly episodes: ReadonlySet<string>;
 }
 
-export function createConversationStore(redis: Redis, { prefix, notificationLog }: Keys) {
+/** A summary is accepted and settled in this time. */
+const SENT_MS = 60_000;
+
+export function createConversationStore(redis: Redis, { prefix, notificationLog, started }: Keys) {
+  async function notifiedAt(integration: string): Promise<NotificationLogEntry[]> {
+    const entries = (await redis.hvals(notificationLog(integration))).map(
+      (text) => JSON.parse(text) as NotificationLogEntry,
+    );
+    return entries.filter(({ endNotifiedAt }) => endNotifiedAt === undefined);
+  }
+
+  /** What an integration was notified of first, after a cold start. Undefined for the summary of an earlier one. */
+  async function summary(integration: string, seen: Instant): Promise<OpenConversation | undefined> {
+    const start = await redis.hget(started, "since");
+    if (start === null || Number(start) > seen) return undefined;
+    const own = (await notifiedAt(integration)).filter(
+      ({ alert, notifiedAt, firstNotifiedAt = notifiedAt }) =>
+        alert.firedAt <= seen && firstNotifiedAt <= seen + SENT_MS,
+    );
+    return { handle: undefined, isShared: true, episodes: new Set(own.map(({ alert }) => alert.id)) };
+  }
+
   return {
-    /** Of the group, or of all groups that share it. Undefined once it is closed. */
-    async open(integration: string, group: string, id: string): Promise<OpenConversation | undefined> {
+    /**
+     * Of the group, or of all groups that share it; of the summary after a cold start, which was written at `seen`.
+     * Undefined where it is closed, or not known.
+     */
+    async open(integration: string, { group, conversation: id, seen }: Asked): Promise<OpenConversation | undefined> {
+      if (group === coldStartGroup) return summary(integration, seen);
       const sharing = await redis.smembers(`${prefix}talk:${integration}:${id}`);
       const asked = sharing.length > 0 ? sharing : [group];
       const texts = await pipelined<string | null>(redis, (batch) => {
@@ -29,10 +66,9 @@ export function createConversationStore(redis: Redis, { prefix, notificationLog 
         for (const one of groups) batch.smembers(`${prefix}mem:${integration}:${one}`);
       });
       const ids = new Set(members.flat());
-      const entries = await redis.hvals(notificationLog(integration));
-      const notified = entries.map((text) => JSON.parse(text) as NotificationLogEntry);
-      const own = notified.filter(({ alert, endNotifiedAt }) => ids.has(alert.id) && endNotifiedAt === undefined);
-      return { conversation, episodes: new Set(own.map(({ alert }) => alert.id)) };
+      const own = (await notifiedAt(integration)).filter(({ alert }) => ids.has(alert.id));
+      const { handle, groups: shared } = conversation;
+      return { handle, isShared: shared !== undefined, episodes: new Set(own.map(({ alert }) => alert.id)) };
     },
   };
 }

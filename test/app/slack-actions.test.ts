@@ -1,5 +1,7 @@
 import { expect, it } from "vitest";
 import type { AuditEntry } from "../../src/alerting/audit.ts";
+import { matchesAll } from "../../src/alerting/matcher.ts";
+import { silenceState } from "../../src/alerting/silence.ts";
 import { SlackActions, type SlackIntegration } from "../../src/app/slack-actions.ts";
 import { createSuppression } from "../../src/deliver/suppression.ts";
 import { createSuppressionChanges } from "../../src/deliver/suppression-changes.ts";
@@ -7,18 +9,25 @@ import { slackIds } from "../../src/demo/slack/methods.ts";
 import { pressOf, type SlackPerson } from "../../src/demo/slack/socket.ts";
 import { createWorkspace } from "../../src/demo/slack/workspace.ts";
 import type { Alert } from "../../src/health/alert.ts";
+import { NotifyError } from "../../src/notify/notifier.ts";
 import { makeBlockId } from "../../src/notify/slack/action-id.ts";
+import type { ActionsBlock } from "../../src/notify/slack/actions.ts";
 import { rootRoute } from "../http/serve.ts";
 import { committer, ends, fires, firing, HOUR, MINUTE, T0, to, useTestStore } from "../store/fixtures.ts";
+import { aSilence } from "../support/fixtures.ts";
 import { describeWithRedis } from "../support/redis.ts";
 
 const NOW = T0 + MINUTE;
 const CONVERSATION = "0123456789abcdef";
 const SLACK = "ops/slack/0";
 const briggate = { location_id: "1", location: "Leeds Briggate" };
-const entrance = firing("r1", T0, { ...briggate, recording: "Entrance" });
-const tills = firing("r2", T0, { ...briggate, recording: "Tills" });
-const elsewhere = firing("r3", T0, { location_id: "2", location: "York" });
+const offline = (id: string, labels: Alert["labels"]): Alert => ({
+  ...firing(id, T0, labels),
+  facts: { timezone: "UTC", problem: "offline" },
+});
+const entrance = offline("r1", { ...briggate, recording: "Entrance" });
+const tills = offline("r2", { ...briggate, recording: "Tills" });
+const elsewhere = offline("r3", { location_id: "2", location: "York" });
 const workspace = createWorkspace(["ops-cameras", "random"]);
 const [ops, random] = workspace.channels;
 const integration: SlackIntegration = {
@@ -32,6 +41,7 @@ const integration: SlackIntegration = {
     actions: { allow: "channel" },
   },
 };
+type Pressing = SlackPerson & { value?: string; channel?: string; seen?: number; undo?: string };
 const listed = { ...integration, app: { ...integration.app, actions: { allow: ["U0ANA"] } } };
 
 describeWithRedis("a press of a button in Slack", () => {
@@ -58,10 +68,11 @@ describeWithRedis("a press of a button in Slack", () => {
   }
 
   /** A replica of its own: what it does is shown and audited. */
-  function replica({ integrations = [integration], now = NOW } = {}) {
+  function replica({ integrations = [integration], now = NOW, isMember = async (_: string) => true } = {}) {
     const store = testStore().replica();
     const clock = { now: () => now };
     const shown: string[] = [];
+    const undo: ActionsBlock["elements"] = [];
     const refused: unknown[] = [];
     const suppression = createSuppression({ clock, store, route: rootRoute, inhibitRules: [] });
     const actions = new SlackActions({
@@ -73,16 +84,28 @@ describeWithRedis("a press of a button in Slack", () => {
       audit: { record: async (entry) => void refused.push(entry) },
       active: suppression.ofAll,
       teamOf: async () => slackIds.team,
-      tell: async (_app, to, text) => void shown.push(`${to.channel} ${"user" in to ? to.user : "thread"}: ${text}`),
+      isMember: async (_app, channel, user) => (channel === ops?.id ? isMember(user) : false),
+      tell: async (_app, to, text, actions) => {
+        shown.push(`${to.channel} ${"user" in to ? to.user : "thread"}: ${text}`);
+        undo.push(...(actions?.elements ?? []));
+      },
     });
-    const press = (action: string, by: SlackPerson & { value?: string; channel?: string } = {}, group = "g") => {
-      const block_id = makeBlockId(SLACK, group, CONVERSATION) ?? "";
-      const blocks = [{ type: "actions", block_id, elements: [{ type: "button", action_id: action }] }];
+    const press = (action: string, by: Pressing = {}, group = "g") => {
+      const block_id = makeBlockId(SLACK, group, CONVERSATION, by.seen ?? now) ?? "";
+      const blocks = [
+        {
+          type: "actions",
+          block_id,
+          elements: [{ type: "button", action_id: action, ...(by.undo !== undefined && { value: by.undo }) }],
+        },
+      ];
       const message = workspace.post(ops as never, { text: "x", blocks });
       const payload = pressOf({ ...message, channel: by.channel ?? message.channel }, action, by);
       return actions.act({ type: "interactive", envelope_id: "1", payload }, slackIds.app);
     };
-    return { press, shown, refused };
+    /** Presses the button beside the last answer. */
+    const pressUndo = (by: Pressing = {}) => press("undo", { ...by, undo: (undo.at(-1) as { value: string }).value });
+    return { press, pressUndo, shown, refused, undo };
   }
 
   async function stored() {
@@ -111,12 +134,12 @@ describeWithRedis("a press of a button in Slack", () => {
     await given({ shares: true });
     const { press, shown } = replica();
     for (const action of ["acknowledge", "silence", "acknowledge", "silence"]) {
-      await press(action, { value: "1h" }, "storm");
+      await press(action, { value: "alerts.1h" }, "storm");
     }
     expect((await stored()).acked).toEqual(ackedBy("ana", entrance, tills));
     expect(shown.filter((one) => one.startsWith(`${ops?.id} thread`))).toEqual([
       expect.stringMatching(/thread: Acknowledged by ana\.$/),
-      expect.stringMatching(/thread: \*Leeds Briggate\*: silenced until \S+ \S+ by ana\.$/),
+      expect.stringMatching(/thread: \*2 recordings offline: Entrance.*, Tills.*\*: silenced until \S+ \S+ by ana\.$/),
     ]);
   });
 
@@ -140,8 +163,9 @@ describeWithRedis("a press of a button in Slack", () => {
     ["1h", NOW + HOUR],
     ["4h", NOW + 4 * HOUR],
     ["morning", Date.parse("2026-03-03T08:00Z")],
-  ])("silences the location for %s, once", async (value, endsAt) => {
+  ])("silences all of the location for %s, once", async (span, endsAt) => {
     await given();
+    const value = `places.${span}`;
     const [one, other] = [replica(), replica({ now: NOW + 5_000 })];
     await Promise.all([one.press("silence", { value }), other.press("silence", { value, user: "U0BEN", name: "ben" })]);
     await other.press("silence", { value });
@@ -153,22 +177,91 @@ describeWithRedis("a press of a button in Slack", () => {
       matchers: [{ name: "location_id", operator: "=", value: "1" }],
     });
     expect(audited).toHaveLength(1);
-    expect(other.shown.at(-1)).toMatch(/\*Leeds Briggate\*: silenced until .*, already by (?:ana|ben)\. .*status page/);
+    expect(other.shown.at(-1)).toMatch(
+      /\*All of Leeds Briggate\*: silenced until .*, already by (?:ana|ben)\. .*status page/,
+    );
+  });
+
+  it("silences one camera of a location, and neither the location nor its other problems", async () => {
+    await given({ alerts: [entrance] });
+    const { press, shown } = replica();
+    await press("silence", { value: "alerts.1h" });
+    const [silence, ...others] = (await stored()).silences;
+    expect(others).toEqual([]);
+    const labels = [entrance.labels, tills.labels, { ...entrance.labels, alertname: "RecordingFlapping" }];
+    expect(labels.map((one) => matchesAll(silence?.matchers ?? [], one))).toEqual([true, false, false]);
+    expect(shown).toEqual([expect.stringContaining("*Entrance · Leeds Briggate (offline)*: silenced until 09:01")]);
+  });
+
+  it("leaves what began after the message was written", async () => {
+    const later = { ...tills, firedAt: NOW + 1 };
+    await given({ alerts: [entrance, later] });
+    await replica({ now: NOW + MINUTE }).press("silence", { value: "alerts.1h", seen: NOW });
+    const [silence] = (await stored()).silences;
+    expect([entrance, later].map(({ labels }) => matchesAll(silence?.matchers ?? [], labels))).toEqual([true, false]);
   });
 
   it("silences for longer where that is asked for, and again after the first silence is over", async () => {
     await given();
-    await replica().press("silence", { value: "1h" });
-    await replica().press("silence", { value: "4h" });
-    await replica({ now: NOW + 5 * HOUR }).press("silence", { value: "1h" });
+    await replica().press("silence", { value: "alerts.1h" });
+    await replica().press("silence", { value: "alerts.4h" });
+    await replica({ now: NOW + 5 * HOUR }).press("silence", { value: "alerts.1h" });
     const ends = (await stored()).silences.map(({ endsAt }) => (endsAt - NOW) / HOUR);
     expect(ends.sort()).toEqual([1, 4, 6]);
   });
 
-  it("silences all locations of a conversation in one silence", async () => {
+  it("silences all locations of a conversation in one silence, and names them", async () => {
     await given({ alerts: [entrance, elsewhere] });
-    await replica().press("silence", { value: "1h" });
+    const { press, shown } = replica();
+    await press("silence", { value: "places.1h" });
     expect((await stored()).silences).toMatchObject([{ matchers: [{ operator: "=~", value: "1|2" }] }]);
+    expect(shown[0]).toContain("*All of 2 locations (Leeds Briggate, York)*: silenced until");
+  });
+
+  it("names the camera servers that it silences", async () => {
+    const servers = ["edge-7", "edge-8"].map((name): Alert => {
+      const labels = { alertname: "CameraServerOffline", camera_server: name };
+      const facts = { timezone: "UTC", problem: "camera_server_offline" } as const;
+      return { ...firing(name, T0), labels, facts, subject: { kind: "group", id: `camera_server/${name}` } };
+    });
+    await given({ alerts: servers });
+    const { press, shown } = replica();
+    await press("silence", { value: "alerts.1h" });
+    expect(shown[0]).toContain(
+      "*2 camera servers offline: Camera server edge-7, Camera server edge-8*: silenced until",
+    );
+    expect((await stored()).silences).toMatchObject([
+      { matchers: [{ name: "camera_server", value: "edge-7|edge-8" }] },
+    ]);
+  });
+
+  it("undoes what it silenced, by those who may, and leaves a silence that was there before", async () => {
+    await given();
+    const { press, pressUndo, shown } = replica({ integrations: [listed] });
+    await press("silence", { value: "places.4h" });
+    await press("silence", { value: "alerts.1h" });
+    await pressUndo({ user: "U0BEN", name: "ben" });
+    expect(shown.at(-1)).toContain("Only <@U0ANA> may do this");
+    await pressUndo();
+    expect(shown.at(-1)).toContain("Undone");
+    const now = NOW + 1;
+    const active = (await stored()).silences.filter((one) => silenceState(one, now) === "active");
+    expect(active).toMatchObject([{ endsAt: NOW + 4 * HOUR }]);
+    await press("silence", { value: "alerts.1h" });
+    expect((await stored()).silences.filter((one) => silenceState(one, now) === "active")).toHaveLength(2);
+  });
+
+  it("offers no undo where somebody else had silenced it, and ends no silence that was not set here", async () => {
+    await given();
+    const id = "0b1c2d3e-0000-4000-8000-000000000000";
+    await testStore().store.silences.write([aSilence({ id, startsAt: T0, endsAt: NOW + HOUR })], T0);
+    await replica().press("silence", { value: "places.1h" });
+    const { press, undo, shown } = replica();
+    await press("silence", { value: "places.1h" });
+    expect(undo).toEqual([]);
+    await press("undo", { undo: `${id} nonsense` });
+    expect(shown.at(-1)).toContain("not known any more");
+    expect((await stored()).silences.every((one) => silenceState(one, NOW + 1) === "active")).toBe(true);
   });
 
   it("shows why to the one who asks, each decision once with the name of its subject", async () => {
@@ -191,13 +284,28 @@ describeWithRedis("a press of a button in Slack", () => {
     const commit = await given();
     await commit(NOW, ends(entrance, NOW), ends(tills, NOW));
     const { press, shown } = replica();
-    await press(action, { value: "1h" });
-    const { redis, store } = testStore();
-    await redis.hdel(`${store.keys.prefix}grp:${SLACK}:g`, "conversation");
-    await press(action, { value: "1h" });
-    expect(shown).toEqual(Array(2).fill(expect.stringContaining("This is over")));
+    await press(action, { value: "alerts.1h" });
+    expect(shown).toEqual([expect.stringContaining("This is over")]);
     expect(await stored()).toEqual({ acked: [], silences: [], audited: [] });
   });
+
+  it.each(["acknowledge", "silence", "why"])(
+    "says by %s that it does not know a message, never that it is over",
+    async (action) => {
+      await given();
+      const { redis, store } = testStore();
+      await redis.hdel(`${store.keys.prefix}grp:${SLACK}:g`, "conversation");
+      const { press, shown } = replica();
+      await press(action, { value: "alerts.1h" });
+      await press(action, { value: "alerts.1h" }, "storm");
+      // Of a Redis that was emptied since.
+      await press(action, { value: "alerts.1h", seen: 1 }, "started");
+      const text =
+        "lenswatch does not know this message any more. Nothing was changed. What fires now: <https://watch.test/";
+      expect(shown).toEqual(Array(3).fill(expect.stringContaining(text)));
+      expect(await stored()).toEqual({ acked: [], silences: [], audited: [] });
+    },
+  );
 
   it.each([
     ["of another workspace", { team: "T0OTHER" }, "other_channel"],
@@ -207,13 +315,51 @@ describeWithRedis("a press of a button in Slack", () => {
   ])("is refused %s", async (_, by, reason) => {
     await given();
     const { press, shown, refused } = replica({ integrations: [listed] });
-    for (const action of ["acknowledge", "silence"]) await press(action, { ...by, value: "1h" });
+    for (const action of ["acknowledge", "silence"]) await press(action, { ...by, value: "alerts.1h" });
     expect(refused).toMatchObject([
       { action: "refused", outcome: "refused", target: "Slack: acknowledge", reason, actor: { via: "slack" } },
       { target: "Slack: silence", reason },
     ]);
     expect(shown[0]).toContain(reason === "not_allowed" ? "Only <@U0ANA> may" : "Only people in #ops-cameras may");
     expect(await stored()).toEqual({ acked: [], silences: [], audited: [] });
+  });
+
+  it("shows why to everybody in the channel, whoever may change something", async () => {
+    await given();
+    const isMember = async (user: string) => user === "U0BEN";
+    const { press, shown, refused } = replica({ integrations: [listed], isMember });
+    await press("why", { user: "U0BEN" });
+    expect(shown).toEqual([expect.stringContaining("No decisions about")]);
+    await press("why", { user: "U0EVE" });
+    expect(shown[1]).toContain("Only people in #ops-cameras may do this");
+    expect(refused).toMatchObject([{ target: "Slack: why", reason: "other_channel" }]);
+  });
+
+  it.each(["acknowledge", "silence", "why", "undo"])(
+    "refuses %s to somebody who is not in the channel",
+    async (action) => {
+      await given();
+      const { press, shown, refused } = replica({ isMember: async () => false });
+      await press(action, { value: "alerts.1h" });
+      expect(shown).toEqual([expect.stringContaining("Only people in #ops-cameras may do this")]);
+      expect(refused).toMatchObject([{ reason: "other_channel" }]);
+      expect(await stored()).toEqual({ acked: [], silences: [], audited: [] });
+    },
+  );
+
+  it("refuses everybody who is not listed where the members cannot be read, and says what to do", async () => {
+    await given();
+    const lacking = async () => {
+      const message = "Slack answered missing_scope: add the scope channels:read to the app and install it again.";
+      throw new NotifyError("auth", message, { retryable: true, scope: "endpoint" });
+    };
+    const { press, shown, refused } = replica({ isMember: lacking });
+    await press("acknowledge");
+    expect(shown[0]).toMatch(/cannot be read: .*add the scope channels:read.* Nothing was changed\.$/);
+    expect(refused).toHaveLength(1);
+    expect((await stored()).acked).toEqual([]);
+    await replica({ integrations: [listed], isMember: lacking }).press("acknowledge");
+    expect((await stored()).acked).toEqual(ackedBy("ana", entrance, tills));
   });
 
   it("does nothing for a link, for ids that are not ours, and for an integration that is gone", async () => {
@@ -244,7 +390,7 @@ describeWithRedis("a press of a button in Slack", () => {
     await given({ alerts: many });
     const { shown, press } = replica();
     await press("why");
-    await press("silence", { value: "1h", name: "<!here> ana" });
+    for (const scope of ["alerts", "places"]) await press("silence", { value: `${scope}.1h`, name: "<!here> ana" });
     for (const answer of shown) expect(answer.length).toBeLessThan(4_000);
     expect(shown.join()).not.toMatch(/<[!@#](?!U0|C0)/);
   });

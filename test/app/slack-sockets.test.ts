@@ -54,8 +54,17 @@ describeWithRedis("a daemon with an app token", () => {
     const why = await slack.waitFor(() => slack.ephemerals[0]);
     expect(why).toMatchObject({ user: "U0ANA", channel: root.channel, threadTs: undefined });
     expect(why.text).toMatch(new RegExp(`\\*.+ · ${location.name}\\*\\n.* offline → .* Slack`));
+    await slack.press(root, "acknowledge", { user: "U0EVE", name: "eve" });
+    expect((await slack.waitFor(() => slack.ephemerals[1])).text).toContain("Only people in #ops-cameras may");
     await slack.press(root, "acknowledge");
     await shows("acknowledged by ana");
+    await slack.press(root, "silence", { value: "alerts.1h" });
+    const silenced = await slack.waitFor(() => slack.ephemerals[2]);
+    expect(silenced.text).toMatch(/\(offline\)\*: silenced until/);
+    await shows("silenced by ana");
+    await slack.press({ ...root, ...silenced.body } as typeof root, "undo");
+    expect((await slack.waitFor(() => slack.ephemerals[3])).text).toContain("Undone");
+    await shows("silenced by ana", false);
     expect(await exposed()).toBe("1");
     expect(await notes()).toEqual([]);
     const [alert] = (await (await fetch(`${watch.app.address}/api/v2/alerts`)).json()) as { fingerprint: string }[];
@@ -64,7 +73,7 @@ describeWithRedis("a daemon with an app token", () => {
     watch.simulator.world.setStatus(recording.id, "online");
     await shows('"actions"', false);
     await slack.press({ ...root, ...root.versions[0] }, "acknowledge");
-    expect((await slack.waitFor(() => slack.ephemerals[1])).text).toContain("This is over");
+    expect((await slack.waitFor(() => slack.ephemerals[4])).text).toContain("does not know this message any more");
   });
 
   it("says that buttons do not work, by a metric and a note, until they do", async () => {

@@ -79,6 +79,12 @@ describe("notify-test of the Slack app", () => {
       0,
     ],
     [
+      "the scope of members",
+      lacking("channels:read"),
+      "warning: Buttons refuse everybody but the people listed in actions.allow: Slack answered missing_scope: add the scope channels:read",
+      0,
+    ],
+    [
       "membership",
       () => {
         slack.left.add("ops");

@@ -465,7 +465,11 @@ describeWithRedis("conversations over the real Redis", () => {
     await served(world, 1);
     await served(world, 301);
     expect([posts.length, roots.size, root?.isOver]).toEqual([1, 1, false]);
-    const talk = await world.testStore.store.conversations.open(chat.id, "all", root?.conversation ?? "");
+    const talk = await world.testStore.store.conversations.open(chat.id, {
+      group: "all",
+      conversation: root?.conversation ?? "",
+      seen: 0,
+    });
     expect(talk?.episodes.size).toBe(2);
     await world.flip("a");
     await served(world, 301);

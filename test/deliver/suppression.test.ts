@@ -114,15 +114,17 @@ test("a resolved alert is suppressed as a firing one is, and stands for none", a
   expect(found.standsFor.size).toBe(0);
 });
 
-test("of several suppressions the one that ends by itself is named, an acknowledgement last", async () => {
+const acknowledged = { reason: "acknowledged", by: "dana", since: T0, author: "dana", comment: "" };
+
+test("of several suppressions the one that ends by itself is named, an acknowledgement last and beside it", async () => {
   const acks = [inside.id, outside.id, shop.id];
   const found = await suppressions(T0, [shop, inside, outside], { silences: [silence], acks }).ofGroup(
     claimOf([shop, inside, outside]),
   );
   expect([...found.suppressed.values()]).toEqual([
-    { reason: "acknowledged", by: "dana", since: T0, author: "dana", comment: "" },
-    { reason: "inhibited", by: shop.id, since: T0 },
-    { reason: "silenced", by: "s", since: T0, until: T0 + HOUR, author: "dana", comment: "" },
+    acknowledged,
+    { reason: "inhibited", by: shop.id, since: T0, acknowledged },
+    { reason: "silenced", by: "s", since: T0, until: T0 + HOUR, author: "dana", comment: "", acknowledged },
   ]);
 });
 
@@ -134,7 +136,7 @@ test("a maintenance is named before an acknowledgement and after a silence, and 
   const all = suppressions(T0, [shop, outside], { silences: [silence], acks, maintenance });
   const planned = { reason: "maintenance", by: "w", comment: "off", since: T0 - 8 * HOUR, until: T0 + HOUR };
   const { suppressed } = await all.ofGroup(claimOf([shop, outside]));
-  expect(suppressed.get(shop.id)).toEqual(planned);
+  expect(suppressed.get(shop.id)).toEqual({ ...planned, acknowledged });
   expect(suppressed.get(outside.id)).toMatchObject({ reason: "silenced" });
   expect(await all.ofAll()).toMatchObject([{ maintenance: planned }, { maintenance: planned, silencedBy: ["s"] }]);
 });

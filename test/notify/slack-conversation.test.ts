@@ -20,7 +20,7 @@ function linesOf(body: unknown): string[] {
 interface Element {
   readonly action_id: string;
   readonly url?: string;
-  readonly options?: readonly { value: string }[];
+  readonly options?: readonly { text: { text: string }; value: string }[];
 }
 
 function buttonsOf(body: unknown): { id: string | undefined; elements: readonly Element[] } {
@@ -98,7 +98,14 @@ describe("a root", () => {
       "runbook",
       "open",
     ]);
-    expect(elements[1]?.options?.map(({ value }) => value)).toEqual(["1h", "4h", "morning"]);
+    expect(elements[1]?.options?.map(({ text, value }) => [text.text, value])).toEqual([
+      ["This camera (offline), 1 h", "alerts.1h"],
+      ["This camera (offline), 4 h", "alerts.4h"],
+      ["This camera (offline), until 08:00 there", "alerts.morning"],
+      ["All of Leeds Briggate, 1 h", "places.1h"],
+      ["All of Leeds Briggate, 4 h", "places.4h"],
+      ["All of Leeds Briggate, until 08:00 there", "places.morning"],
+    ]);
     expect(elements.map(({ url }) => url).filter((url) => url)).toEqual([
       "https://wiki.example.com/a",
       "https://lenswatch.example.com/recordings/54696c6c2033000000000000",
@@ -114,6 +121,18 @@ describe("a root", () => {
     const { elements } = buttonsOf(renderRoot(one, { actions: true }));
     expect(elements.map(({ action_id: action }) => action)).toEqual(["silence", "why", "open"]);
     expect(buttonsOf(renderRoot(one)).elements).toEqual([]);
+  });
+
+  test("says who acknowledged below a silence too, and has no button to do it again", () => {
+    const silenced = { reason: "silenced", by: "6f1e", author: "Ben", until: NOW + HOUR } as const;
+    const both = of({ standing: [standing("Till 3", { ...silenced, acknowledged })] });
+    expect(linesOf(renderRoot(both)).slice(1).join(" ")).toMatch(
+      /acknowledged by Ana until 15:00 GMT: on .* way · silenced by Ben until 15:17 GMT/,
+    );
+    const actions = (one: Notification) =>
+      buttonsOf(renderRoot(one, { actions: true })).elements.map((of) => of.action_id);
+    expect(actions(both)).toEqual(["silence", "why", "open"]);
+    expect(actions(of({ standing: [standing("Till 3", silenced)] }))).toContain("acknowledge");
   });
 });
 

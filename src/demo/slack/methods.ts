@@ -72,6 +72,13 @@ export const methods: Readonly<Record<string, Method>> = {
     if (!root) throw new SlackRefusal("thread_not_found");
     return page(args, [root, ...root.replies], 1_000, [root]);
   },
+  "conversations.members"(args, context) {
+    const { members } = channelOf(args, context);
+    const at = cursorOf(args);
+    const limit = Number(args.limit ?? 100);
+    const next_cursor = at + limit < members.length + 1 ? Buffer.from(String(at + limit)).toString("base64") : "";
+    return { members: [slackIds.botUser, ...members].slice(at, at + limit), response_metadata: { next_cursor } };
+  },
   "users.conversations": (_, { workspace }) => ({
     channels: workspace.channels.map(({ id, name }) => ({ id, name, is_private: false, is_channel: true })),
     response_metadata: { next_cursor: "" },
@@ -99,19 +106,24 @@ function isTrue(value: unknown): boolean {
 
 /** One page; `first` comes with each page of a thread, whatever the time range. */
 function page(args: Arguments, all: readonly StandInMessage[], most: number, first: readonly StandInMessage[] = []) {
-  const { oldest = "0", latest = "9999999999.999999", cursor = "" } = args as Record<string, string>;
+  const { oldest = "0", latest = "9999999999.999999" } = args as Record<string, string>;
   const inclusive = isTrue(args.inclusive);
   const within = ({ ts }: StandInMessage) =>
     (ts > oldest && ts < latest) || (inclusive && (ts === oldest || ts === latest));
   const wanted = all.filter((one) => within(one) && !first.includes(one));
-  const at = cursor === "" ? 0 : Number(Buffer.from(String(cursor), "base64").toString());
-  if (!Number.isInteger(at)) throw new SlackRefusal("invalid_cursor");
+  const at = cursorOf(args);
   const limit = Math.min(Number(args.limit ?? 100), most);
   const next = at + limit < wanted.length ? Buffer.from(String(at + limit)).toString("base64") : "";
   const messages = [...first, ...wanted.slice(at, at + limit)].map((one) =>
     shownAs(one, isTrue(args.include_all_metadata)),
   );
   return { messages, has_more: next !== "", response_metadata: { next_cursor: next } };
+}
+
+function cursorOf({ cursor = "" }: Arguments): number {
+  const at = cursor === "" ? 0 : Number(Buffer.from(String(cursor), "base64").toString());
+  if (!Number.isInteger(at)) throw new SlackRefusal("invalid_cursor");
+  return at;
 }
 
 /** A message as the API shows it. */

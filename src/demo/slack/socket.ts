@@ -103,7 +103,9 @@ export function pressOf(
 ) {
   const { user, name, team, app } = { ...ANA, ...by };
   const block = allBlocks(message).find(({ elements }) => elements?.some((one) => one.action_id === action));
-  if (!block) throw new Error(`the message has no ${action}`);
+  const element = block?.elements?.find((one) => one.action_id === action);
+  if (!block || !element) throw new Error(`the message has no ${action}`);
+  const chosen = value === undefined ? { value: element.value } : { selected_option: { value } };
   return {
     type: "block_actions",
     api_app_id: app,
@@ -112,6 +114,6 @@ export function pressOf(
     container: { type: "message", channel_id: message.channel, message_ts: message.ts, is_ephemeral: false },
     channel: { id: message.channel, name: "channel" },
     message: { type: "message", ts: message.ts, text: message.text, blocks: message.blocks },
-    actions: [{ action_id: action, block_id: block.block_id, ...(value && { selected_option: { value } }) }],
+    actions: [{ action_id: action, block_id: block.block_id, ...chosen }],
   };
 }

@@ -27,17 +27,22 @@ export interface StandInChannel {
   readonly id: string;
   /** Without `#`. */
   readonly name: string;
+  /** People, by their ids; the app is one more. */
+  members: readonly string[];
   /** Roots, oldest first; a deleted one stays only as long as it has replies. */
   messages: StandInMessage[];
 }
 
 export type Workspace = ReturnType<typeof createWorkspace>;
 
+/** Ids of people, who are in each channel at first. */
+const PEOPLE = ["U0ANA", "U0BEN", "U0YOU"];
+
 /** Channels by name, each with the bot in it. `keeps`: the most roots, replies of each and versions of each. */
 export function createWorkspace(names: readonly string[], clock = systemClock, keeps = Number.POSITIVE_INFINITY) {
   const channels = names.map((name, i): StandInChannel => {
     const id = `C${String(i + 1).padStart(9, "0")}`;
-    return { id, name: name.replace(/^#/, ""), messages: [] };
+    return { id, name: name.replace(/^#/, ""), members: PEOPLE, messages: [] };
   });
   const nextTs = timestamps(clock);
 

@@ -1,14 +1,15 @@
 /** The ids of a root message's buttons: what was pressed, of which integration, group and conversation. */
 import { createHash } from "node:crypto";
 import type { Instant } from "../../lib/clock.ts";
+import { type SilenceScope, silenceScopeKeys } from "../silence-scope.ts";
 
 /** `action_id`s of the elements; `runbook` and `open` are links, which Slack reports as pressed all the same. */
-const slackActions = ["acknowledge", "silence", "why", "runbook", "open"] as const;
+const slackActions = ["acknowledge", "silence", "why", "runbook", "open", "undo"] as const;
 export type SlackAction = (typeof slackActions)[number];
 
-/** Values of the silence menu: for an hour, four hours, until the next 08:00 at the location. */
-export const slackSilences = ["1h", "4h", "morning"] as const;
-export type SlackSilence = (typeof slackSilences)[number];
+/** How long: an hour, four hours, until the next 08:00 at the location. */
+export const slackSpans = ["1h", "4h", "morning"] as const;
+type SlackSpan = (typeof slackSpans)[number];
 
 interface BlockTarget {
   /** 12 hex digits, `slackIntegrationHash`. */
@@ -17,6 +18,8 @@ interface BlockTarget {
   readonly group: string;
   /** The conversation's id. */
   readonly conversation: string;
+  /** When the message was written: it shows no alert that fired later. */
+  readonly seen: Instant;
 }
 
 /** Slack's longest `block_id`, characters. */
@@ -31,15 +34,29 @@ export function slackIntegrationHash(integrationId: string): string {
  * The `block_id` of a root's actions; undefined where a group's id has no place in it. With the time of the edit: under
  * the same id, Slack goes on showing what somebody chose in the menu before.
  */
-export function makeBlockId(integrationId: string, group: string, conversation: string, now: Instant = 0) {
-  const id = `lw:${slackIntegrationHash(integrationId)}:${group}:${conversation}:${Math.round(now).toString(36)}`;
+export function makeBlockId(integrationId: string, group: string, conversation: string, seen: Instant) {
+  const id = `lw:${slackIntegrationHash(integrationId)}:${group}:${conversation}:${Math.ceil(seen).toString(36)}`;
   return parseBlockId(id) && id;
 }
 
 /** Undefined for a `block_id` that is not one of ours. */
 export function parseBlockId(text: string): BlockTarget | undefined {
   if (text.length > LONGEST) return undefined;
-  const [, integration, group, conversation] =
-    /^lw:([0-9a-f]{12}):([\w./-]+):([0-9a-f]{16})(?::[0-9a-z]{1,10})?$/.exec(text) ?? [];
-  return integration && group && conversation ? { integration, group, conversation } : undefined;
+  const [, integration, group, conversation, seen] =
+    /^lw:([0-9a-f]{12}):([\w./-]+):([0-9a-f]{16}):([0-9a-z]{1,10})$/.exec(text) ?? [];
+  if (!integration || !group || !conversation || !seen) return undefined;
+  return { integration, group, conversation, seen: Number.parseInt(seen, 36) };
+}
+
+/** The value of an entry of the silence menu. */
+export function makeSilenceValue(scope: SilenceScope["key"], span: SlackSpan): string {
+  return `${scope}.${span}`;
+}
+
+/** Undefined for a value that is not one of ours. */
+export function parseSilenceValue(value = "") {
+  const [left, right] = value.split(".");
+  const scope = silenceScopeKeys.find((one) => one === left);
+  const span = slackSpans.find((one) => one === right);
+  return scope && span && { scope, span };
 }

@@ -1,29 +1,37 @@
 /** The buttons of a root message (docs.slack.dev, Block Kit: actions, button, static_select). */
+import { isAcknowledged } from "../../alerting/acknowledgement.ts";
 import type { Notification, NotifiedAlert } from "../../alerting/notification.ts";
+import { cut } from "../../lib/text.ts";
 import { overviewLink, printableUrl, statusLink } from "../link.ts";
-import { makeBlockId, type SlackAction, type SlackSilence } from "./action-id.ts";
+import { silenceScopes } from "../silence-scope.ts";
+import { makeBlockId, makeSilenceValue, type SlackAction, slackSpans } from "./action-id.ts";
 
-type PlainText = { readonly type: "plain_text"; readonly text: string };
+/** A text without markup and without `:emoji:`. */
+type PlainText = { readonly type: "plain_text"; readonly text: string; readonly emoji: false };
 interface Button {
   readonly type: "button";
   readonly action_id: SlackAction;
   readonly text: PlainText;
   readonly style?: "primary";
   readonly url?: string;
+  readonly value?: string;
 }
 interface Menu {
   readonly type: "static_select";
   readonly action_id: SlackAction;
   readonly placeholder: PlainText;
-  readonly options: { text: PlainText; value: SlackSilence }[];
+  readonly options: { text: PlainText; value: string }[];
 }
 export type ActionsBlock = { type: "actions"; block_id: string; elements: (Button | Menu)[] };
 
-const SILENCES: Readonly<Record<SlackSilence, string>> = {
-  "1h": "For 1 hour",
-  "4h": "For 4 hours",
-  morning: "Until 08:00 there",
+const SPANS: Readonly<Record<(typeof slackSpans)[number], string>> = {
+  "1h": "1 h",
+  "4h": "4 h",
+  morning: "until 08:00 there",
 };
+
+/** Slack's longest text of an entry. */
+const LONGEST_OPTION = 75;
 
 /** Buttons for what fires; undefined where nothing does, or without a conversation. */
 export function actionsOf(
@@ -32,12 +40,14 @@ export function actionsOf(
 ): ActionsBlock | undefined {
   if (!conversation || firing.length === 0) return undefined;
   const isStorm = groups !== undefined || conversation.groups !== undefined;
-  const blockId = makeBlockId(integrationId, isStorm ? "storm" : group.id, conversation.id, now);
+  // Clocks of two replicas may differ.
+  const seen = firing.reduce((latest, { firedAt }) => Math.max(latest, firedAt), now);
+  const blockId = makeBlockId(integrationId, isStorm ? "storm" : group.id, conversation.id, seen);
   if (blockId === undefined) return undefined;
-  const isHandled = firing.every(({ suppressedBy }) => suppressedBy?.reason === "acknowledged");
+  const isHandled = firing.every(isAcknowledged);
   const elements = [
     isHandled ? undefined : ({ ...button("acknowledge", "Acknowledge"), style: "primary" } as const),
-    silenceMenu(),
+    silenceMenu(firing),
     button("why", "Why"),
     linkButton("runbook", "Runbook", runbookOf(firing)),
     linkButton("open", "Open", externalUrl === undefined ? undefined : pageOf(externalUrl, firing)),
@@ -53,16 +63,32 @@ function linkButton(action: SlackAction, text: string, url: string | undefined):
   return url === undefined || url.length > 3_000 ? undefined : { ...button(action, text), url };
 }
 
-function silenceMenu(): Menu {
-  const options = Object.entries(SILENCES).map(([value, text]) => ({
-    text: plain(text),
-    value: value as SlackSilence,
-  }));
+/** Says of each entry what it silences. */
+function silenceMenu(firing: readonly NotifiedAlert[]): Menu | undefined {
+  const isOneZone = new Set(firing.map(({ facts }) => facts.timezone)).size === 1;
+  const spans = slackSpans.filter((span) => isOneZone || span !== "morning");
+  const options = silenceScopes(firing).flatMap(({ key, label }) =>
+    spans.map((span) => ({ text: plain(optionText(label, SPANS[span])), value: makeSilenceValue(key, span) })),
+  );
+  if (options.length === 0) return undefined;
   return { type: "static_select", action_id: "silence", placeholder: plain("Silence"), options };
 }
 
+/** Slack counts UTF-16 units. */
+function optionText(label: string, span: string): string {
+  let [text, length] = [label, [...label].length];
+  while (text.length + span.length + 2 > LONGEST_OPTION) text = cut(label, --length);
+  return `${text}, ${span}`;
+}
+
+/** A button that ends these silences, beside the answer that they were set; under the `block_id` that was pressed. */
+export function undoOf(blockId: string, silences: readonly string[]): ActionsBlock {
+  const undo = { ...button("undo", "Undo"), value: silences.join(" ") };
+  return { type: "actions", block_id: blockId, elements: [undo] };
+}
+
 function plain(text: string): PlainText {
-  return { type: "plain_text", text };
+  return { type: "plain_text", text, emoji: false };
 }
 
 /** Only where all alerts have the same. */

@@ -105,16 +105,26 @@ interface Tools {
 }
 
 /** Asks Slack what the tokens may do. Opens no connection and posts nothing. */
-export async function diagnose({ apiBase, appToken }: SlackAppSettings, tools: Tools): Promise<string[]> {
+export async function diagnose(settings: SlackAppSettings, tools: Tools): Promise<string[]> {
+  const { apiBase, appToken } = settings;
   const { history, signal, timeoutMs } = tools;
   const problems = [await problemOf("A notification may be repeated", () => history.probe(signal))];
   if (appToken !== undefined) {
     const app = createSlackApi({ apiBase, token: appToken, key: "app_token", timeoutMs });
     const open = () => app.call(signal, (client) => client.apps.connections.open());
     problems.push(await problemOf("Buttons do not work", open));
+    problems.push(await problemOf(WITHOUT_MEMBERS, () => readMembers(settings, tools)));
     await app.close();
   }
   return problems.flat();
+}
+
+const WITHOUT_MEMBERS = "Buttons refuse everybody but the people listed in actions.allow";
+
+async function readMembers({ channel: name }: SlackAppSettings, { api, history, signal }: Tools): Promise<void> {
+  const channel = await history.channelId(signal);
+  if (channel === undefined) throw new Error(`invite the app in ${name}: /invite @lenswatch.`);
+  await api.call(signal, (client) => client.apiCall("conversations.members", { channel, limit: 1 }));
 }
 
 async function problemOf(loss: string, probe: () => Promise<unknown>): Promise<string[]> {

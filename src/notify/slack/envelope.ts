@@ -33,6 +33,7 @@ export const SlackPress = z.object({
         action_id: z.string().max(255),
         block_id: z.string().max(255),
         selected_option: z.object({ value: z.string().max(150) }).nullish(),
+        value: z.string().max(2_000).nullish(),
       }),
     )
     .min(1)

@@ -6,12 +6,10 @@ import type { Instant } from "../../lib/clock.ts";
 import type { Logger } from "../../lib/log.ts";
 import { type Notifier, NotifyError } from "../notifier.ts";
 import { formatHandle, parseHandle } from "./handle.ts";
+import { allPages, type Page } from "./pages.ts";
 import type { SlackApi } from "./web-api.ts";
 
 const EVENT_TYPE = "lenswatch_notification";
-const PAGE = 200;
-/** As many posts of others may lie in between. */
-const MOST_PAGES = 10;
 
 /** Values are texts: Slack documents lists of mappings alone. */
 export function metadataOf({ messageId, conversation, trace }: Notification) {
@@ -28,12 +26,6 @@ const Post = z.object({
     event_payload: z.object({ notification_id: z.string(), conversation_id: z.string(), alerts: z.string() }),
   }),
 });
-
-type Page = {
-  readonly messages?: readonly unknown[];
-  readonly channels?: readonly unknown[];
-  readonly response_metadata?: { readonly next_cursor?: string };
-};
 
 export function createHistory({ api, channel, log }: { api: SlackApi; channel: string; log: Logger }) {
   let channelId = channel.startsWith("#") ? undefined : channel;
@@ -87,6 +79,8 @@ export function createHistory({ api, channel, log }: { api: SlackApi; channel: s
       const posts = await postsOf({ id: "" }, Date.now(), signal);
       if (!posts) throw new Error(`invite the app in ${channel}: /invite @lenswatch.`);
     },
+    /** Undefined for a name of a channel that the app is not in. */
+    channelId: idOf,
     /** The id of the channel, as an answer had it. */
     learn(id: string): void {
       channelId = id;
@@ -94,20 +88,9 @@ export function createHistory({ api, channel, log }: { api: SlackApi; channel: s
   };
 }
 
-async function pages(api: SlackApi, signal: AbortSignal, method: string, args: object): Promise<Page[]> {
-  const all: Page[] = [];
-  for (let cursor: string | undefined = ""; cursor !== undefined && all.length < MOST_PAGES; ) {
-    const asked = { ...args, limit: PAGE, ...(cursor && { cursor }) };
-    const page: Page = await api.call(signal, (client) => client.apiCall(method, asked));
-    all.push(page);
-    cursor = page.response_metadata?.next_cursor || undefined;
-  }
-  return all;
-}
-
 async function channelNamed(api: SlackApi, channel: string, signal: AbortSignal): Promise<string | undefined> {
   const types = "public_channel,private_channel";
-  const mine = await pages(api, signal, "users.conversations", { types, exclude_archived: true });
+  const mine = await allPages(api, signal, "users.conversations", { types, exclude_archived: true });
   const named = z.array(z.object({ id: z.string(), name: z.string() }));
   const found = mine.flatMap(({ channels = [] }) => named.safeParse(channels).data ?? []);
   return found.find(({ name }) => `#${name}` === channel)?.id;
@@ -115,12 +98,12 @@ async function channelNamed(api: SlackApi, channel: string, signal: AbortSignal)
 
 async function windowOf(api: SlackApi, args: object, signal: AbortSignal) {
   const { bot_id: bot } = await api.call(signal, (client) => client.auth.test());
-  return { bot, args, shown: await pages(api, signal, "conversations.history", args) };
+  return { bot, args, shown: await allPages(api, signal, "conversations.history", args) };
 }
 
 /** None where the root was deleted: what was to be a reply is a message of the channel then. */
 function repliesTo(api: SlackApi, args: object, signal: AbortSignal): Promise<Page[]> {
-  return pages(api, signal, "conversations.replies", args).catch((thrown: unknown) => {
+  return allPages(api, signal, "conversations.replies", args).catch((thrown: unknown) => {
     if (codeOf(thrown) === "conversation_gone") return [];
     throw thrown;
   });

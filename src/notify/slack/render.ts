@@ -68,7 +68,11 @@ export function payloadOf(
   };
 }
 
-function sectionBlock(text: string): { type: "section"; text: { type: "mrkdwn"; text: string; verbatim: true } } {
+/** Text with markup. */
+export function sectionBlock(text: string): {
+  type: "section";
+  text: { type: "mrkdwn"; text: string; verbatim: true };
+} {
   return { type: "section", text: { type: "mrkdwn", text, verbatim: true } };
 }
 

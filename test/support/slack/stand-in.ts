@@ -161,6 +161,7 @@ function beforehand(
 function neededScopes(method: string, { types = "public_channel" }: SlackCall["args"]): readonly string[] {
   if (method === "apps.connections.open") return ["connections:write"];
   if (method.startsWith("chat.")) return ["chat:write"];
+  if (method === "conversations.members") return ["channels:read"];
   if (method.startsWith("conversations.")) return ["channels:history"];
   const kinds = String(types).split(",");
   const scopes = kinds.map((kind) => (kind === "private_channel" ? "groups:read" : "channels:read"));
@@ -186,6 +187,7 @@ const RATES: Readonly<Record<string, number>> = {
   "chat.postEphemeral": 100,
   "conversations.history": 50,
   "conversations.replies": 50,
+  "conversations.members": 100,
   "users.conversations": 50,
 };
 

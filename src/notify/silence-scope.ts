@@ -1,0 +1,96 @@
+/** What a button of a message silences: its words, and the silences that match just that. Pure. */
+import { phraseOf } from "../alerting/attention.ts";
+import { matchersFor, silencesFor } from "../alerting/prepared-silence.ts";
+import { type Alert, defaultAlertNames, groupNouns, groupOfSubject, problems, sharedOutages } from "../health/alert.ts";
+import { counted } from "../lib/format.ts";
+import { capital } from "../lib/text.ts";
+import { clean, locationName, plainName, shortName } from "./name.ts";
+
+/** `alerts`: what the message is about; `places`: all of the locations where that is. */
+export const silenceScopeKeys = ["alerts", "places"] as const;
+type SilenceScopeKey = (typeof silenceScopeKeys)[number];
+
+export interface SilenceScope {
+  readonly key: SilenceScopeKey;
+  /** Of a button below the message: `This camera (offline)`. */
+  readonly label: string;
+  /** By itself: `Entrance · Leeds Briggate (offline)`. */
+  readonly name: string;
+  /** The matchers of each silence, as text. */
+  readonly silences: readonly string[];
+}
+
+/** More silences than this are set on the page. */
+const MOST_SILENCES = 20;
+const NAMED = 3;
+/** Of a name or a problem in a label, code points. */
+const LABEL_PART = 30;
+
+/** What may be silenced for these alerts, the narrowest first; none where it would take too many silences. */
+export function silenceScopes(alerts: readonly Alert[]): SilenceScope[] {
+  const own = ownScope(alerts);
+  const places = placesScope(alerts);
+  const isWider = places !== undefined && String(places.silences) !== String(own?.silences);
+  const all = [...(own ? [own] : []), ...(isWider ? [places] : [])];
+  return all.filter(({ silences }) => silences.length > 0 && silences.length <= MOST_SILENCES);
+}
+
+function ownScope(alerts: readonly Alert[]): SilenceScope | undefined {
+  const [only, ...others] = alerts;
+  if (!only) return undefined;
+  const silences = silencesFor(alerts);
+  if (others.length > 0) {
+    const names = someOf(alerts.map((alert) => nameOf(alert)));
+    return { key: "alerts", label: `These ${alerts.length} alerts`, name: `${phraseOf(alerts)}: ${names}`, silences };
+  }
+  const label = only.subject.kind === "recording" ? problemOf(only, "This camera") : ownName(only, LABEL_PART);
+  return { key: "alerts", label, name: ownName(only), silences };
+}
+
+/** Undefined where one of them is at no location. */
+function placesScope(alerts: readonly Alert[]): SilenceScope | undefined {
+  const places = new Map(alerts.map((alert) => [alert.labels.location_id ?? "", alert]));
+  if (places.has("")) return undefined;
+  const silences = matchersFor("location_id", [...places.keys()]);
+  const [only] = places.values();
+  if (places.size === 1 && only) return { key: "places", label: allOf(only, LABEL_PART), name: allOf(only), silences };
+  const names = someOf([...places.values()].map((alert) => locationName(alert, LABEL_PART)));
+  const label = `All of these ${counted(places.size, "location")}`;
+  return { key: "places", label, name: `All of ${counted(places.size, "location")} (${names})`, silences };
+}
+
+/** `All of Leeds Briggate`, `Camera server edge-7 (counts dropped together)`, `Service unreachable`. */
+function ownName(alert: Alert, max?: number): string {
+  const { subject, labels, facts } = alert;
+  if (sharedOutages.has(facts.problem)) return allOf(alert, max);
+  if (subject.kind === "service") return capital(wordOf(alert)) || plainName(alert, max);
+  const name = nameOf(alert, max);
+  return name === clean(labels.alertname, max) ? name : problemOf(alert, name);
+}
+
+function allOf(alert: Alert, max?: number): string {
+  const group = groupOfSubject(alert.subject);
+  return `All of ${group ? `${groupNouns[group.label]} ${clean(group.value, max)}` : locationName(alert, max)}`;
+}
+
+/** The problem is named as the rule where the rule is not the default one: a silence is about the rule's alerts. */
+function problemOf(alert: Alert, name: string): string {
+  return `${name} (${wordOf(alert)})`;
+}
+
+function wordOf({ facts: { problem }, labels: { alertname } }: Alert): string {
+  const isDefault = problem !== undefined && defaultAlertNames[problem] === alertname;
+  return isDefault ? problems[problem].name.toLowerCase() : clean(alertname, LABEL_PART);
+}
+
+/** `Till 3 · Leeds Briggate`. */
+export function nameOf(alert: Alert, max?: number): string {
+  return [...new Set([shortName(alert, max), locationName(alert, max)])].filter(Boolean).join(" · ");
+}
+
+/** `Leeds, York and 3 more`, in the order of the names. */
+function someOf(all: readonly string[]): string {
+  const names = all.toSorted();
+  const left = names.length - NAMED;
+  return left > 0 ? `${names.slice(0, NAMED).join(", ")} and ${left} more` : names.join(", ");
+}
