@@ -9,6 +9,7 @@ import {
   sharedOutages,
 } from "../health/alert.ts";
 import { count, counted, nameOf } from "../lib/format.ts";
+import { areMixed, extentOf, extentPhrase, isOfflineNow, isSharedOutage } from "./extent.ts";
 
 /** What is done about an alert already, or why nobody is needed; in the order they are named where several apply. */
 export const attentions = [
@@ -96,6 +97,12 @@ type Described = Pick<Alert, "subject" | "labels" | "facts">;
 
 /** `20 locations offline, 2 recordings degraded`: what alerts report, each subject once, the most severe first. */
 export function phraseOf(alerts: readonly Described[]): string {
+  if (!areMixed(alerts)) return kindsPhrase(alerts);
+  const others = alerts.filter((alert) => !isSharedOutage(alert) && !isOfflineNow(alert));
+  return [extentPhrase(extentOf(alerts)), ...(others.length > 0 ? [kindsPhrase(others)] : [])].join(", ");
+}
+
+function kindsPhrase(alerts: readonly Described[]): string {
   const kinds = [...Map.groupBy(alerts, (alert) => wordsOf(alert).join("\n"))].map(([words, of]) => {
     const [noun = "", rest = ""] = words.split("\n");
     const rank = of.reduce((least, { labels }) => Math.min(least, severityRank(labels)), SEVERITIES.length);
@@ -110,14 +117,16 @@ export function phraseOf(alerts: readonly Described[]): string {
 const KINDS_NAMED = 3;
 
 /** What is counted, and what is said of it. */
-function wordsOf({ labels, facts: { problem }, subject }: Described): readonly [string, string] {
+function wordsOf({ labels, facts: { problem, offline, clearing }, subject }: Described): readonly [string, string] {
   const { kind } = subject;
   if (sharedOutages.has(problem)) {
     const group = groupOfSubject(subject);
-    return [group ? groupNouns[group.label] : "location", " offline"];
+    return [group ? groupNouns[group.label] : "location", offline === 0 ? " recovering" : " offline"];
   }
   if (problem !== undefined && problem in recordingProblems)
-    return ["recording", ` ${recordingProblems[problem as keyof typeof recordingProblems].adjective}`];
+    return clearing
+      ? ["recording", " recovering"]
+      : ["recording", ` ${recordingProblems[problem as keyof typeof recordingProblems].adjective}`];
   if (kind === "integration") return [kind, " failing"];
   const name = (problem && problems[problem]?.name.toLowerCase()) ?? nameOf(labels.alertname ?? "", "unnamed", 40);
   if (kind === "service" && name.startsWith(kind)) return [kind, name.slice(kind.length)];

@@ -86,6 +86,8 @@ export interface AlertFacts {
   readonly unread?: number | undefined;
   /** Of a location or a group: names of those that are, the first few; not cleaned. */
   readonly offlineNames?: readonly string[] | undefined;
+  /** Of a location: how many of its offline recordings are on which camera server. */
+  readonly servers?: Readonly<Record<string, number>> | undefined;
   /** Of a group: at how many locations some of its recordings are offline, and names of a few; whether no other recording is. */
   readonly locations?: number | undefined;
   readonly locationNames?: readonly string[] | undefined;

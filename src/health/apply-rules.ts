@@ -155,7 +155,7 @@ function advance(
   const isClearing = progress.state === "firing" && progress.elapsedMs > 0;
   const facts = { ...factsOf(at, state), ...(isClearing ? { clearing: true } : {}) };
   const met = isClearing ? state?.met : JSON.stringify(rule.when);
-  const isNews = state && NEWS.some((fact) => state.facts[fact] !== facts[fact]);
+  const isNews = state && isNewsTo(state.facts, facts);
   if (state && state === progress && !isNews && state.met === met && state.unknownMs === undefined) return state;
   const startsAt = state?.startsAt ?? evaluator.startsAt(rule);
   const moved = {
@@ -194,6 +194,14 @@ function transition({ evaluator, rule, now, out }: Application, kind: "firing" |
 
 /** Facts worth a write; a drifting quality is not. */
 const NEWS: readonly (keyof AlertFacts)[] = ["offline", "of", "detail", "changes", "status", "paused", "clearing"];
+
+function isNewsTo(before: AlertFacts, after: AlertFacts): boolean {
+  const [were, are] = [before.servers ?? {}, after.servers ?? {}];
+  return (
+    NEWS.some((fact) => before[fact] !== after[fact]) ||
+    Object.keys({ ...were, ...are }).some((name) => were[name] !== are[name])
+  );
+}
 
 function toAlert(
   subject: Subject,

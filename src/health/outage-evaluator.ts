@@ -5,7 +5,7 @@ import { type AlertFacts, placesPhrase } from "./alert.ts";
 import type { Evaluator } from "./apply-rules.ts";
 import type { Subject } from "./evaluation.ts";
 import { addStatusCounts } from "./group-counts.ts";
-import type { ScheduledCount, StatusCount } from "./members.ts";
+import { labelOf, type ScheduledCount, type StatusCount } from "./members.ts";
 import { alertAnnotations, alertLabels, generatedOf, type Rule } from "./rule.ts";
 import type { Inventory } from "./shard-state.ts";
 
@@ -43,6 +43,7 @@ export function outageEvaluator(outage: Outage): Evaluator {
         ...(outside && { outside }),
         ...(known > of && { unread: known - of }),
         ...offlineNames(offline, inventory),
+        ...(subject.kind === "location" && { servers: onServers(offline, inventory) }),
         ...outage.facts,
       };
     },
@@ -76,6 +77,16 @@ function offlineNames(offline: StatusCount["offline"], inventory: Inventory): Pa
   const ids = offline.flatMap(({ id }) => id ?? []).slice(0, NAMED);
   if (ids.length === 0) return {};
   return { offlineNames: ids.map((id) => inventory.recording(id)?.name || id).sort() };
+}
+
+/** How many are on which camera server: an alert of that counts them too. */
+function onServers(offline: StatusCount["offline"], inventory: Inventory): AlertFacts["servers"] {
+  const names = offline.map(({ id = "" }) => labelOf(inventory.recording(id), "camera_server"));
+  const byServer = Map.groupBy(
+    names.filter((name) => name !== ""),
+    (name) => name,
+  );
+  return Object.fromEntries([...byServer].map(([name, { length }]) => [name, length]));
 }
 
 /**

@@ -1,5 +1,6 @@
 /** A notification as plain lines, the same for all channels, not escaped: that depends on the channel's markup. */
 import { causePhrase } from "../alerting/clusters.ts";
+import { MOST_NAMED, namedOnce } from "../alerting/extent.ts";
 import type { ColdStartFacts, Notification, NotifiedAlert } from "../alerting/notification.ts";
 import { formatDuration } from "../lib/duration.ts";
 import { count, counted } from "../lib/format.ts";
@@ -153,8 +154,8 @@ function sectionOf(
   // The title says of what is at one place where it is, unless something else in the message is elsewhere.
   const withLocation = isSpread([...firing, ...resolved]);
   if (isSpread(alerts) && alerts.length > BY_LOCATION_ABOVE) {
-    const locations = byLocation(alerts);
-    const { entries, shared } = locationEntries(locations.slice(0, limit), context);
+    const locations = byLocation(namedOnce(alerts));
+    const { entries, shared } = locationEntries(locations.slice(0, Math.min(limit, MOST_NAMED)), context);
     return {
       heading: headingOf(heading, locations.length, shared),
       entries,

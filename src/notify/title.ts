@@ -1,6 +1,7 @@
 /** A message's first line: what and where, short enough for a lock screen. */
+import { areMixed, extentOf, extentPhrase, isOfflineNow, isSharedOutage, namedOnce } from "../alerting/extent.ts";
 import type { ColdStartFacts, Notification, NotifiedAlert } from "../alerting/notification.ts";
-import { groupLabels, groupNouns, groupOfSubject, scopeOf, sharedOutages } from "../health/alert.ts";
+import { groupNouns, groupOfSubject } from "../health/alert.ts";
 import { count, counted } from "../lib/format.ts";
 import { own } from "../lib/own.ts";
 import { capital } from "../lib/text.ts";
@@ -50,13 +51,14 @@ function firingTitle({ reason, firing, resolved, now, groups }: Notification): s
   return `${isReminder ? "Reminder: " : ""}${phrase}${changes.length > 0 ? ` — ${changes.join(", ")}` : ""}`;
 }
 
-/** What fires and where. In a storm, recordings and locations are counted over all groups. */
+/** What fires and where. In a storm, and where outages are of several kinds, recordings and locations are counted. */
 function firingPhrase(firing: Alerts, still: boolean, isStorm: boolean): string {
-  if (isStorm) return `${stormPhrase(firing, still)}${atLocations(firing)}`;
+  const named = withoutCovered(firing);
+  const outages = named.filter((alert) => isSharedOutage(alert) || isOfflineNow(alert));
+  if (isStorm || (sizeOf(outages) > 1 && areMixed(firing))) return extentTitle(firing, still);
   const isNamed = firing.filter(({ facts }) => facts.problem === "location_offline").length === 1;
-  const own = withoutCovered(firing);
-  const [only, ...others] = own;
-  const phrase = only && sizeOf(own) === 1 ? onePhrase(only, others, still) : countPhrase(own, still);
+  const [only, ...others] = named;
+  const phrase = only && sizeOf(named) === 1 ? onePhrase(only, others, still) : countPhrase(named, still);
   return `${phrase}${where(firing, isNamed)}`;
 }
 
@@ -65,61 +67,25 @@ function onePhrase(first: NotifiedAlert, others: Alerts, still: boolean): string
   return [...new Set([wordingOf(first).one(first, still), ...others.map(bareState)])].join(", ");
 }
 
-/** An alert of a location or a group, of which some recordings are offline. */
-function isSharedOutage({ facts }: NotifiedAlert): boolean {
-  return sharedOutages.has(facts.problem) && !!facts.offline;
-}
-
-const keyOf = (label: string, value: string) => `${label}/${value}`;
-
-function scopeKey({ subject }: NotifiedAlert): string | undefined {
-  const scope = scopeOf(subject);
-  return scope && keyOf(scope.label, scope.value);
-}
-
-/** Gives whether an alert is about something of one of these outages, to which more are added. */
-function createCoverage(outages: Alerts = []) {
-  const keys = new Set(outages.map(scopeKey));
-  return {
-    add: (outage: NotifiedAlert) => keys.add(scopeKey(outage)),
-    covers: (alert: NotifiedAlert) =>
-      ["location_id", ...groupLabels].some((label) => {
-        const key = keyOf(label, alert.labels[label] ?? "");
-        return keys.has(key) && key !== scopeKey(alert);
-      }),
-  };
-}
-
-/** `1,000 recordings offline`: an offline location or group counts with its recordings; then the other problems. */
-function stormPhrase(firing: Alerts, still: boolean): string {
-  const isRecording = ({ facts }: NotifiedAlert) => facts.problem === "offline";
-  const { covers, add } = createCoverage();
-  const size = ({ facts, subject }: NotifiedAlert) => 2 * (facts.offline ?? 0) + (subject.kind === "group" ? 1 : 0);
-  // Two may have the same recordings: the widest counts for both.
-  const widest = firing.filter(isSharedOutage).sort((a, b) => size(b) - size(a));
-  const apart = widest.filter((outage) => !covers(outage) && add(outage));
-  const offline = offlineIn(apart) + firing.filter((alert) => isRecording(alert) && !covers(alert)).length;
-  const others = firing.filter((alert) => !isSharedOutage(alert) && !isRecording(alert));
-  const phrase = offline > 0 && `${counted(offline, "recording")}${still ? " still" : ""} offline`;
-  const more = others.length > 0 && countPhrase(others, still && offline === 0);
-  return [phrase, more].filter((part) => part).join(", ");
-}
-
-function offlineIn(locations: Alerts): number {
-  return locations.reduce((sum, { facts }) => sum + (facts.offline ?? 0), 0);
-}
-
 /** ` at 50 locations`; empty where no alert has a location. */
 function atLocations(alerts: Alerts): string {
   const locations = new Set(alerts.map(locationKey).filter((key) => key !== ""));
   return locations.size === 0 ? "" : ` at ${counted(locations.size, "location")}`;
 }
 
+/** `1,000 recordings offline at 50 locations, 2 quality low`: each recording once, whatever alerts it has. */
+function extentTitle(firing: Alerts, still: boolean): string {
+  const extent = extentPhrase(extentOf(firing), still);
+  const others = firing.filter((alert) => !isSharedOutage(alert) && !isOfflineNow(alert));
+  const more = others.length === 0 ? "" : countPhrase(others, still && extent === "");
+  return extent ? [extent, more].filter((part) => part).join(", ") : `${more}${atLocations(firing)}`;
+}
+
 /** Without the recordings that an alert of a wholly offline location or group in the same message covers. */
 function withoutCovered(firing: Alerts): Alerts {
-  const whole = firing.filter((alert) => isSharedOutage(alert) && alert.facts.offline === alert.facts.of);
-  const { covers } = createCoverage(whole);
-  return firing.filter((alert) => alert.facts.problem !== "offline" || !covers(alert));
+  const isPart = (alert: NotifiedAlert) => isSharedOutage(alert) && alert.facts.offline !== alert.facts.of;
+  const named = new Set(namedOnce(firing.filter((alert) => !isPart(alert))));
+  return firing.filter((alert) => isPart(alert) || named.has(alert));
 }
 
 /** `2 recordings offline, 1 quality low`, most severe first; `still` as in `2 recordings still offline`. */
@@ -186,8 +152,8 @@ function notBack(alerts: Alerts): string {
 
 /** The alert of a location or a group may end while some of its recordings are offline. */
 function stillOffline(alerts: Alerts): string {
-  const offline = offlineIn(alerts.filter(({ facts }) => sharedOutages.has(facts.problem)));
-  return offline === 0 ? "" : `, ${counted(offline, "recording")} still offline`;
+  const { offline, isExact } = extentOf(alerts.filter(isSharedOutage));
+  return offline === 0 ? "" : `, ${isExact ? "" : "at least "}${counted(offline, "recording")} still offline`;
 }
 
 /** `Entrance was offline`, of alerts that ended before they were notified. */

@@ -46,10 +46,18 @@ export function bareState(alert: Alert): string {
 function recordingWording(key: ProblemKind, { adjective, short, was }: RecordingProblemWords): Wording {
   return {
     key,
-    count: (alerts, still) => `${counted(alerts.length, "recording")}${still ? " still" : ""} ${adjective}`,
-    one: (alert, still) => `${shortName(alert, NAME_IN_TITLE)}${still ? " still" : ""} ${short}`,
+    count(alerts, still) {
+      const left = alerts.filter(({ facts }) => !facts.clearing).length;
+      if (left === 0) return `${counted(alerts.length, "recording")} recovering`;
+      return `${counted(left, "recording")}${still ? " still" : ""} ${adjective}`;
+    },
+    one: (alert, still) =>
+      `${shortName(alert, NAME_IN_TITLE)}${alert.facts.clearing ? " recovering" : `${still ? " still" : ""} ${short}`}`,
     short: (count) => `${figure(count)} ${short}`,
-    is: (alert) => (alert.facts.changes === undefined ? short : changesPhrase(alert)),
+    is: (alert) =>
+      alert.facts.changes === undefined
+        ? `${alert.facts.clearing ? "recovering, " : ""}${short}`
+        : changesPhrase(alert),
     was,
   };
 }

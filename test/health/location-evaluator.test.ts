@@ -13,6 +13,7 @@ describe("a location", () => {
       restated: ["summary", "description"],
       offline: 3,
       of: 3,
+      servers: {},
       offlineNames: ["a", "b", "c"],
       problem: "location_offline",
     });

@@ -26,7 +26,12 @@ const outage = (
   subject: NotifiedAlert["subject"],
   offline: number,
   labels: Record<string, string>,
-): NotifiedAlert => ({ ...server({ offline, problem }), subject, labels: { severity: "critical", ...labels } });
+  servers?: Record<string, number>,
+): NotifiedAlert => ({
+  ...server({ offline, problem, servers }),
+  subject,
+  labels: { severity: "critical", ...labels },
+});
 /** The recordings of an organisation with one camera server; those of a location, some of them all of a camera server's. */
 const overlapping = [
   ...(["camera_server", "organisation"] as const).map((label) =>
@@ -37,7 +42,13 @@ const overlapping = [
       { camera_server: "edge-7", organisation: "acme" },
     ),
   ),
-  outage("location_offline", { kind: "location", id: "S" }, 12, { location_id: "S", location: "Shop S" }),
+  outage(
+    "location_offline",
+    { kind: "location", id: "S" },
+    12,
+    { location_id: "S", location: "Shop S", organisation: "other" },
+    { "edge-8": 7, "edge-9": 5 },
+  ),
   outage("camera_server_offline", { kind: "group", id: "camera_server/edge-9" }, 5, {
     ...{ camera_server: "edge-9", location_id: "S", location: "Shop S" },
   }),
@@ -57,10 +68,10 @@ describe("an alert of a camera server", () => {
     ["🔴 Camera server edge-7: 37 of 38 recordings offline at 5 locations", { firing: [server({ offline: 37 })] }],
     ["🔴 2 camera servers offline", { firing: [server({ offline: 38 }), server({ offline: 38 }, "edge-8")] }],
     [
-      "🔴 39 recordings offline at 3 locations",
+      "🔴 39 recordings offline at 5 or more locations",
       { groups: 12, firing: [server({ offline: 38 }), on("A", "edge-7"), on("B", "edge-7"), on("C", "edge-8")] },
     ],
-    ["🔴 50 recordings offline at 1 location", { groups: 12, firing: overlapping }],
+    ["🔴 50 recordings offline at 6 locations", { groups: 12, firing: overlapping }],
     [
       "⚪ Camera server edge-7 partly recovered — after 9 m, 7 recordings still offline",
       {

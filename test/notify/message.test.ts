@@ -453,7 +453,7 @@ describe("a message", () => {
     const { title, sections } = messageOf(notificationOf({ firing }), 10);
     expect(title).toBe("🔴 340 recordings offline · 23 locations");
     expect(sections[0]).toMatchObject({ heading: "Offline since 14:05 GMT (12 m)", total: 23, unit: "location" });
-    expect(sections[0]?.entries).toHaveLength(10);
+    expect(sections[0]?.entries).toHaveLength(8);
     expect(sections[0]?.entries[0]).toMatchObject({ name: "Shop 0", facts: "15 recordings" });
   });
 });

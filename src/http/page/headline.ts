@@ -1,5 +1,7 @@
 /** The first sentence of the front page: what needs somebody; an unknown status never counts as good. */
 import { neededPhrase, phraseOf } from "../../alerting/attention.ts";
+import { namedOnce } from "../../alerting/extent.ts";
+import type { Alert } from "../../health/alert.ts";
 import { GAP_INTERVALS } from "../../health/rhythm.ts";
 import { type StatusCounts, totalOf } from "../../health/shard-counts.ts";
 import type { Instant } from "../../lib/clock.ts";
@@ -49,30 +51,35 @@ export function headlineOf({ counts, readAt }: FleetSummary, board: Board, data:
 }
 
 /** `26 need attention: 20 locations offline since 06:06 GMT, 6 older`; empty where nothing does. */
-function neededSentence({ needed, lead }: Board, { moment }: PageData): string {
+function neededSentence(board: Board, { moment }: PageData): string {
+  const { needed, lead } = board;
   const [only] = needed;
   if (!only) return "";
-  const subject = neededPhrase(needed.length);
+  const subject = subjectOf(board);
   if (!lead && needed.length > 1) return `${subject}: ${phraseOf(needed)}`;
   const { alerts, since } = lead ?? { alerts: needed, since: only.startsAt };
   const at = moment.times.at(since, alerts[0]?.facts.timezone ?? "UTC");
-  const others = needed.length - alerts.length;
-  if (others === 0) return `${subject}: ${phraseOf(alerts)} since ${at}`;
-  const members = new Set(alerts);
-  const starts = needed.flatMap((alert) => (members.has(alert) ? [] : alert.startsAt));
-  const isNewer = starts.every((startsAt) => startsAt > since);
-  const age = starts.every((startsAt) => startsAt < since)
-    ? "older"
-    : isNewer
-      ? "newer"
-      : others === 1
-        ? "other"
-        : "others";
-  return `${subject}: ${phraseOf(alerts)} since ${at}, ${count(others)} ${age}`;
+  const others = othersThan(alerts, needed);
+  if (others.length === 0) return `${subject}: ${phraseOf(alerts)} since ${at}`;
+  const isEach = (is: (startsAt: Instant) => boolean) => others.every(({ startsAt }) => is(startsAt));
+  const more = isEach((startsAt) => startsAt > since) ? "newer" : others.length === 1 ? "other" : "others";
+  const age = isEach((startsAt) => startsAt < since) ? "older" : more;
+  return `${subject}: ${phraseOf(alerts)} since ${at}, ${count(others.length)} ${age}`;
 }
 
-function shortPhrase({ needed, lead }: Board): string {
-  return `${neededPhrase(needed.length)}: ${phraseOf(lead?.alerts ?? needed)}`;
+/** Each outage is counted once, by its locations or by its camera servers. */
+function subjectOf({ needed, lead }: Board): string {
+  const alerts = lead?.alerts ?? needed;
+  return neededPhrase(namedOnce(alerts).length + othersThan(alerts, needed).length);
+}
+
+function othersThan(alerts: readonly Alert[], needed: readonly Alert[]): readonly Alert[] {
+  const members = new Set(alerts);
+  return namedOnce(needed.filter((alert) => !members.has(alert)));
+}
+
+function shortPhrase(board: Board): string {
+  return `${subjectOf(board)}: ${phraseOf(board.lead?.alerts ?? board.needed)}`;
 }
 
 /** Nothing needs somebody; what is not online is known, or has not lasted long enough. */

@@ -1,0 +1,146 @@
+/** How many recordings several alerts are about, each counted once, and which of the alerts name all of them. Pure. */
+import { type Alert, groupLabels, scopeOf, sharedOutages } from "../health/alert.ts";
+import { count, counted } from "../lib/format.ts";
+import { own } from "../lib/own.ts";
+
+type Countable = Pick<Alert, "subject" | "labels" | "facts">;
+
+export interface Extent {
+  /** Recordings offline now. Not exact: at least so many, as it is not known what some of the alerts have in common. */
+  readonly offline: number;
+  readonly isExact: boolean;
+  /** Locations of the alerts, or of their recordings. */
+  readonly locations: number;
+  readonly areLocationsExact: boolean;
+}
+
+/** Names in a list: more are counted. */
+export const MOST_NAMED = 8;
+
+/** Whether it is the alert of a location or a group, of which some recordings are offline. */
+export function isSharedOutage({ facts }: Countable): boolean {
+  return sharedOutages.has(facts.problem) && !!facts.offline;
+}
+
+/** Whether it is the alert of a recording that is offline now. */
+export function isOfflineNow({ facts }: Countable): boolean {
+  return facts.problem === "offline" && !facts.clearing;
+}
+
+const offlineOf = ({ facts }: Countable) => facts.offline ?? 0;
+const labelOf = ({ subject }: Countable) => scopeOf(subject)?.label ?? "";
+const keyOf = ({ subject }: Countable) => `${scopeOf(subject)?.label}/${scopeOf(subject)?.value}`;
+
+/** How many offline recordings two outages have in common; undefined where that is not known. */
+function common(a: Countable, b: Countable): number | undefined {
+  const [one, other] = [scopeOf(a.subject), scopeOf(b.subject)];
+  if (!one || !other) return undefined;
+  if (one.label === other.label) return one.value === other.value ? offlineOf(a) : 0;
+  if (other.label === "camera_server" && a.facts.servers) return own(a.facts.servers, other.value) ?? 0;
+  if (one.label === "camera_server" && b.facts.servers) return own(b.facts.servers, one.value) ?? 0;
+  // Labels that all recordings of an outage have.
+  const [its, theirs] = [a.labels[other.label], b.labels[one.label]];
+  if (its !== undefined) return its === other.value ? offlineOf(a) : 0;
+  if (theirs !== undefined) return theirs === one.value ? offlineOf(b) : 0;
+  return undefined;
+}
+
+/** What each outage adds to those before it; undefined where that is not known. */
+function eachLeft<T extends Countable>(outages: readonly T[]): (readonly [T, number | undefined])[] {
+  const apart: Countable[] = [];
+  return outages.map((outage) => {
+    const shared = apart.map((other) => common(outage, other));
+    const isKnown = shared.every((n) => n !== undefined);
+    const left = isKnown
+      ? Math.max(
+          0,
+          shared.reduce((rest, n) => rest - n, offlineOf(outage)),
+        )
+      : undefined;
+    if (left) apart.push(outage);
+    return [outage, left] as const;
+  });
+}
+
+/** Whether a recording, or what else has labels, is of one of the outages. */
+function isWithin({ labels }: Countable, outages: ReadonlySet<string>): boolean {
+  return ["location_id", ...groupLabels].some((label) => outages.has(`${label}/${labels[label]}`));
+}
+
+/** Wide groups first, camera servers last: what those have in common with locations is known. */
+const RANKS: Readonly<Record<string, number>> = { location_id: 1, camera_server: 2 };
+
+/** The outages among the alerts, one of each subject, in an order in which what each adds is known best. */
+function outagesOf<T extends Countable>(alerts: readonly T[]): T[] {
+  const most = alerts.filter(isSharedOutage).sort((a, b) => offlineOf(a) - offlineOf(b));
+  const distinct = [...new Map(most.map((one) => [keyOf(one), one])).values()].reverse();
+  return distinct.sort((a, b) => (RANKS[labelOf(a)] ?? 0) - (RANKS[labelOf(b)] ?? 0));
+}
+
+/** Each recording counted once, by what the alerts themselves know of their recordings. */
+export function extentOf(alerts: readonly Countable[]): Extent {
+  const outages = outagesOf(alerts);
+  const lefts = eachLeft(outages);
+  const open = lefts.flatMap(([one, left]) => (left === 0 || labelOf(one) === "location_id" ? [] : [one]));
+  const isExact = lefts.every(([, left]) => left !== undefined);
+  let offline = lefts.reduce((sum, [, left = 0]) => sum + left, 0);
+  const keys = new Set(outages.map(keyOf));
+  const apart = alerts.filter((alert) => isOfflineNow(alert) && !isWithin(alert, keys));
+  offline += new Set(apart.map(({ subject }) => subject.id)).size;
+  const least = outages.reduce((most, outage) => Math.max(most, offlineOf(outage)), offline);
+  return { offline: least, isExact, ...locationsOf(alerts, outages, open) };
+}
+
+/** `open`: groups with recordings that no other alert counts, at locations that may be known from others. */
+function locationsOf(alerts: readonly Countable[], outages: readonly Countable[], open: readonly Countable[]) {
+  const known = new Set(alerts.flatMap(({ labels }) => labels.location_id || []));
+  const counted = outages.filter((outage) => labelOf(outage) === "location_id");
+  const areCounted = counted.length === known.size;
+  const unknown = open.filter(({ labels }) => labels.location_id === undefined);
+  const added = unknown.map((group) => {
+    const here = counted.filter((location) => common(location, group)).length;
+    return Math.max(0, (group.facts.locations ?? 0) - (areCounted ? here : known.size));
+  });
+  const isExact = unknown.length === 0 || (unknown.length === 1 && areCounted);
+  return { locations: known.size + Math.max(0, ...added), areLocationsExact: isExact };
+}
+
+/** Whether outages of several kinds are among them, which may be the same: their recordings are counted instead. */
+export function areMixed(alerts: readonly Countable[]): boolean {
+  const outages = alerts.filter((alert) => isSharedOutage(alert) || isOfflineNow(alert));
+  return outages.some(isSharedOutage) && new Set(outages.map(({ facts }) => facts.problem)).size > 1;
+}
+
+/** `at least 240 recordings offline at 30 locations`; empty where none is. */
+export function extentPhrase({ offline, isExact, locations, areLocationsExact }: Extent, still = false): string {
+  if (offline === 0) return "";
+  const what = `${isExact ? "" : "at least "}${counted(offline, "recording")}${still ? " still" : ""} offline`;
+  const more = areLocationsExact ? "" : " or more";
+  return locations === 0
+    ? what
+    : `${what} at ${count(locations)}${more} ${locations === 1 && !more ? "location" : "locations"}`;
+}
+
+/**
+ * The alerts without those whose recordings others of them name: the same outage is named by its camera servers or by
+ * its locations, whichever are fewer names of the few that are said.
+ */
+export function namedOnce<T extends Countable>(alerts: readonly T[]): readonly T[] {
+  const outages = outagesOf(alerts);
+  if (outages.length === 0) return alerts;
+  const locations = outages.filter((one) => labelOf(one) === "location_id");
+  const groups = outages.filter((one) => labelOf(one) !== "location_id");
+  const byLocation = named([...locations, ...groups]);
+  const byGroup = named([...groups, ...locations]);
+  const isShorter = Math.min(byGroup.length, MOST_NAMED) < Math.min(byLocation.length, MOST_NAMED);
+  const keys = new Set((isShorter ? byGroup : byLocation).map(keyOf));
+  return alerts.filter((alert) => {
+    if (isSharedOutage(alert)) return keys.has(keyOf(alert));
+    return alert.facts.problem !== "offline" || !isWithin(alert, keys);
+  });
+}
+
+/** Those of the outages that have recordings beyond the ones before. */
+function named<T extends Countable>(outages: readonly T[]): T[] {
+  return eachLeft(outages).flatMap(([outage, left]) => (left === 0 ? [] : [outage]));
+}
