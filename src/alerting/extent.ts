@@ -1,7 +1,6 @@
 /** How many recordings several alerts are about, each counted once, and which of the alerts name all of them. Pure. */
 import { type Alert, groupLabels, scopeOf, sharedOutages } from "../health/alert.ts";
 import { count, counted } from "../lib/format.ts";
-import { own } from "../lib/own.ts";
 
 type Countable = Pick<Alert, "subject" | "labels" | "facts">;
 
@@ -30,41 +29,47 @@ export function isOfflineNow({ facts }: Countable): boolean {
 const offlineOf = ({ facts }: Countable) => facts.offline ?? 0;
 const labelOf = ({ subject }: Countable) => scopeOf(subject)?.label ?? "";
 const keyOf = ({ subject }: Countable) => `${scopeOf(subject)?.label}/${scopeOf(subject)?.value}`;
+const LABELS = ["location_id", ...groupLabels];
 
-/** How many offline recordings two outages have in common; undefined where that is not known. */
-function common(a: Countable, b: Countable): number | undefined {
-  const [one, other] = [scopeOf(a.subject), scopeOf(b.subject)];
-  if (!one || !other) return undefined;
-  if (one.label === other.label) return one.value === other.value ? offlineOf(a) : 0;
-  if (other.label === "camera_server" && a.facts.servers) return own(a.facts.servers, other.value) ?? 0;
-  if (one.label === "camera_server" && b.facts.servers) return own(b.facts.servers, one.value) ?? 0;
-  // Labels that all recordings of an outage have.
-  const [its, theirs] = [a.labels[other.label], b.labels[one.label]];
-  if (its !== undefined) return its === other.value ? offlineOf(a) : 0;
-  if (theirs !== undefined) return theirs === one.value ? offlineOf(b) : 0;
-  return undefined;
+/** How many of an outage's recordings are known to be of which other group, by `label/value`. */
+function sharesOf(outage: Countable): [key: string, recordings: number][] {
+  const { labels, facts } = outage;
+  const servers = Object.entries(facts.servers ?? {}).map(([name, n]): [string, number] => [
+    `camera_server/${name}`,
+    n,
+  ]);
+  const shared = LABELS.filter((label) => label !== labelOf(outage) && !(facts.servers && label === "camera_server"));
+  const whole = shared.flatMap((label) => (labels[label] === undefined ? [] : [`${label}/${labels[label]}`]));
+  return [...servers, ...whole.map((key): [string, number] => [key, offlineOf(outage)])];
 }
+
+const knows = ({ labels, facts }: Countable, label: string) =>
+  labels[label] !== undefined || (label === "camera_server" && facts.servers !== undefined);
 
 /** What each outage adds to those before it; undefined where that is not known. */
 function eachLeft<T extends Countable>(outages: readonly T[]): (readonly [T, number | undefined])[] {
-  const apart: Countable[] = [];
+  const apart = new Set<string>();
+  /** Of the outages apart: recordings by `label/value`, and of which labels some do not know the value. */
+  const within = new Map<string, number>();
+  const unknown = new Map<string, Set<string>>();
   return outages.map((outage) => {
-    const shared = apart.map((other) => common(outage, other));
-    const isKnown = shared.every((n) => n !== undefined);
-    const left = isKnown
-      ? Math.max(
-          0,
-          shared.reduce((rest, n) => rest - n, offlineOf(outage)),
-        )
-      : undefined;
-    if (left) apart.push(outage);
+    const [key, label] = [keyOf(outage), labelOf(outage)];
+    const shares = sharesOf(outage);
+    const isKnown = (other: string) => knows(outage, other) || !unknown.get(other)?.has(label);
+    const theirs = shares.reduce((sum, [share, n]) => sum + (apart.has(share) ? n : 0), within.get(key) ?? 0);
+    const left = LABELS.every((other) => other === label || isKnown(other)) ? offlineOf(outage) - theirs : undefined;
+    if (left === undefined || left <= 0) return [outage, left && 0] as const;
+    apart.add(key);
+    for (const [share, n] of shares) within.set(share, (within.get(share) ?? 0) + n);
+    const lacking = LABELS.filter((other) => other !== label && !knows(outage, other));
+    if (lacking.length > 0) unknown.set(label, new Set([...(unknown.get(label) ?? []), ...lacking]));
     return [outage, left] as const;
   });
 }
 
 /** Whether a recording, or what else has labels, is of one of the outages. */
 function isWithin({ labels }: Countable, outages: ReadonlySet<string>): boolean {
-  return ["location_id", ...groupLabels].some((label) => outages.has(`${label}/${labels[label]}`));
+  return LABELS.some((label) => outages.has(`${label}/${labels[label]}`));
 }
 
 /** Wide groups first, camera servers last: what those have in common with locations is known. */
@@ -96,10 +101,11 @@ function locationsOf(alerts: readonly Countable[], outages: readonly Countable[]
   const known = new Set(alerts.flatMap(({ labels }) => labels.location_id || []));
   const counted = outages.filter((outage) => labelOf(outage) === "location_id");
   const areCounted = counted.length === known.size;
+  const here = Map.groupBy(open.length === 0 ? [] : counted.flatMap(sharesOf).filter(([, n]) => n > 0), ([key]) => key);
   const unknown = open.filter(({ labels }) => labels.location_id === undefined);
   const added = unknown.map((group) => {
-    const here = counted.filter((location) => common(location, group)).length;
-    return Math.max(0, (group.facts.locations ?? 0) - (areCounted ? here : known.size));
+    const others = areCounted ? (here.get(keyOf(group))?.length ?? 0) : known.size;
+    return Math.max(0, (group.facts.locations ?? 0) - others);
   });
   const isExact = unknown.length === 0 || (unknown.length === 1 && areCounted);
   return { locations: known.size + Math.max(0, ...added), areLocationsExact: isExact };

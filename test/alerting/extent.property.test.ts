@@ -55,7 +55,7 @@ test("is that of the recordings concerned, and never more than are offline now",
         }
       }
     }),
-    { numRuns: 300 },
+    { numRuns: 120 },
   );
   expect(seen.exact).toBeGreaterThan(10 * seen.least);
 });
