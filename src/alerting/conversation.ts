@@ -72,7 +72,12 @@ export function standingAlerts(view: Pick<GroupView, "alerts" | "notified" | "su
 /** Whether nothing notified fires once this decision is in force. */
 export function isOverAfter(view: Pick<GroupView, "alerts" | "notified">, decision: GroupDecision): boolean {
   const fires = decision.notify !== undefined && decision.firing.length > 0;
-  return !fires && stillFiring(view).length === 0;
+  return !fires && !hasFiring(view);
+}
+
+/** Whether something notified fires. */
+export function hasFiring(view: Pick<GroupView, "alerts" | "notified">): boolean {
+  return stillFiring(view).length > 0;
 }
 
 /** What the root shows: what fires, how much it stands for, what suppresses it. */

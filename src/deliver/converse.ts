@@ -3,6 +3,7 @@ import { coldStartGroup } from "../alerting/cold-start.ts";
 import {
   type Conversation,
   conversationId,
+  hasFiring,
   isOverAfter,
   presentOf,
   shownAt,
@@ -96,6 +97,16 @@ export function keptOf(
     ...(hasRoot && { shown: shownAt(present, now) }),
     ...(hasRoot && isUnknown && { rootAt: now + UPDATE_EVERY_MS }),
   };
+}
+
+/** The conversation that was found, whose root may not show the present. */
+export function keptOfFound(
+  { conversation, ...view }: Pick<Claimed, "conversation" | "alerts" | "notified">,
+  kind: Integration["conversation"],
+  now: Instant,
+): Pick<Settlement, "conversation" | "shown"> & { readonly rootAt?: Instant } {
+  const hasRoot = kind === "edits" && (conversation?.groups === undefined || !hasFiring(view));
+  return { conversation: JSON.stringify(conversation), ...(hasRoot && { shown: shownAt("unknown", 0), rootAt: now }) };
 }
 
 /** Nothing is sent, and no update will say that it is over. */

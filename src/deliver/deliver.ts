@@ -28,7 +28,7 @@ import type { Store } from "../store/store.ts";
 import type { Annotate } from "./annotate.ts";
 import type { Causes } from "./causes.ts";
 import type { PostedConversation } from "./converse.ts";
-import { type ClaimedGroup, postponed, type RecoveredClaim, refused, settled } from "./outcome.ts";
+import { type ClaimedGroup, postponed, type RecoveredClaim, recoveredOutcomes, refused, settled } from "./outcome.ts";
 import { talkOf } from "./paging.ts";
 import { recover } from "./recover.ts";
 import { isUnsure, type NotifyRefusal, retryAt } from "./retry-policy.ts";
@@ -164,6 +164,7 @@ async function serve(run: DeliveryRun, leaseMs: number): Promise<Served> {
   const isStorm = claim.kind === "storm";
   const recovered = await recover(run, isStorm ? claim.groups : [claim], claimedAt);
   if ("retryAt" in recovered) return waitToRecover(run, token, claim, recovered.retryAt);
+  if (recovered.claims.some(isFound)) return settleFound(run, token, recovered.claims);
   const { now, decided } = await decide(run, recovered.claims);
   const batch = decideStorm(decided, isStorm ? claim.due : 1);
   const lease: Lease = {
@@ -279,6 +280,25 @@ async function waitToRecover(run: DeliveryRun, token: string, claim: Claimed | C
   const groups = claim.kind === "storm" ? claim.groups : [claim];
   const shares = groups.map((one) => ({ claim: one }));
   await settle(run, { token, gatherMs: 0 }, at, postponed(shares, { now: run.deps.clock.now(), at }));
+  return "one" as const;
+}
+
+function isFound({ recovered }: RecoveredClaim): boolean {
+  return recovered?.isKnown === true;
+}
+
+/** What was sent is stored before anything is decided: whether a conversation is over depends on all of its groups. */
+async function settleFound(run: DeliveryRun, token: string, claims: readonly RecoveredClaim[]) {
+  const now = run.deps.clock.now();
+  const [found, others] = [claims.filter(isFound), claims.filter((claim) => !isFound(claim))];
+  const outcomes = [
+    ...recoveredOutcomes(run.integration, found, now),
+    ...postponed(
+      others.map((claim) => ({ claim })),
+      { now, at: now },
+    ),
+  ];
+  await settle(run, { token, gatherMs: 0 }, now, outcomes);
   return "one" as const;
 }
 

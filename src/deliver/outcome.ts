@@ -15,12 +15,17 @@ import type { Alert } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
 import { isoMinute } from "../lib/format.ts";
 import type { Claimed, GroupOutcome, Postponement, Settlement } from "../store/groups.ts";
-import { keptOf, type PostedConversation } from "./converse.ts";
+import { keptOf, keptOfFound, type PostedConversation } from "./converse.ts";
 import { keptOfPages } from "./paging.ts";
 
 /** A claim that includes what a message of unknown outcome, which was found, was about. */
 export type RecoveredClaim = Claimed & {
-  readonly recovered?: { readonly notified: readonly NotificationLogEntry[]; readonly over: readonly string[] };
+  readonly recovered?: {
+    readonly notified: readonly NotificationLogEntry[];
+    readonly over: readonly string[];
+    /** Whether that is all of it. */
+    readonly isKnown: boolean;
+  };
 };
 
 /** A group under our lease, with what suppresses its alerts. */
@@ -42,6 +47,25 @@ export function settled(
         : keptOf({ claim, decision }, integration, now, posted)),
     },
   }));
+}
+
+/** Groups as the messages that were found left them; they are decided again as soon as they were to be. */
+export function recoveredOutcomes(
+  { name: integration, conversation: kind }: Integration,
+  claims: readonly RecoveredClaim[],
+  now: Instant,
+): GroupOutcome[] {
+  return claims.map((recovered) => {
+    const { suppressedBefore, maybeNotified, dueSince: lateFrom, newsAt: nextAt = now } = recovered;
+    const claim = { ...recovered, newsAt: undefined, suppressions: undefined };
+    const suppressedState = { by: [], unnotified: [...suppressedBefore], maybeNotified, lateFrom };
+    const decision: GroupDecision = { notify: undefined, why: "nothing_new", settled: [], nextAt, suppressedState };
+    const kept = keptOfFound(claim, kind, now);
+    return {
+      group: claim.group,
+      settle: { ...settlementOf(claim, decision, { integration, now }), suppressedState, ...kept },
+    };
+  });
 }
 
 export function postponed(shares: readonly { claim: Claimed }[], postpone: Postponement): GroupOutcome[] {
@@ -87,7 +111,9 @@ export function settlementOf(
     rootAt: decision.rootAt,
     clocks: claim.suppressions?.clocks,
     lines: [
-      ...(recovered?.notified ?? []).map(({ alert }) => line(alert, "notified", "more")),
+      ...(recovered?.notified ?? []).map(({ alert, firstNotifiedAt }) =>
+        firstNotifiedAt === undefined ? line(alert, "notified", "more") : line(alert, "reminded"),
+      ),
       ...(isNews(decision)
         ? notifiedLines(decision, claim, line)
         : [...unnotifiedEndLines(decision, claim, line), ...suppressedLines(claim, line)]),

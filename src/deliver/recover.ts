@@ -97,7 +97,9 @@ function withPosts(integration: Integration, claim: Claimed, { posts, groupsOf, 
     post.id === ownId(integration, claim) || [...begun, ...over].some(({ id }) => isIn(post.alerts, id));
   const post = found.findLast(isAbout);
   if (!post) return { ...claim, maybeNotified };
-  const entries = begun.map((alert) => entryOf(alert, claim.group, now));
+  const isReminded = found.some(({ id, alerts }) => id === ownId(integration, claim) && alerts.length === 0);
+  const reminded = isReminded ? remindedEntries(claim, now) : [];
+  const entries = [...begun.map((alert) => entryOf(alert, claim.group, now)), ...reminded];
   const isOver = new Set(over.map(({ id }) => id));
   const log = new Map([...claim.notified, ...entries.map((entry) => [entry.alert.id, entry] as const)]);
   // The root may not show them yet.
@@ -113,8 +115,16 @@ function withPosts(integration: Integration, claim: Claimed, { posts, groupsOf, 
     notified: log,
     maybeNotified,
     conversation: { ...opened, ...claim.conversation, handle: post.handle, ended },
-    recovered: { notified: entries.filter(({ alert }) => !isOver.has(alert.id)), over: [...isOver] },
+    recovered: { notified: entries.filter(({ alert }) => !isOver.has(alert.id)), over: [...isOver], isKnown },
   };
+}
+
+/** Entries of a reminder, which is news of nothing: of what was due for one. */
+function remindedEntries({ alerts, notified, repeatIntervalMs }: Claimed, now: Instant): NotificationLogEntry[] {
+  return alerts.flatMap(({ id, state }) => {
+    const entry = state === "firing" ? notified.get(id) : undefined;
+    return entry && entry.notifiedAt + repeatIntervalMs <= now ? [{ ...entry, notifiedAt: now }] : [];
+  });
 }
 
 /** Alerts of the group whose beginning, or end, a post was about. */
