@@ -1,7 +1,7 @@
 /** Applies rules to one subject: its alerts move, and what moved is collected. */
 import type { Instant } from "../lib/clock.ts";
 import { humanDuration } from "../lib/duration.ts";
-import { type Alert, type AlertFacts, alertKey, type EndReason, type Labels } from "./alert.ts";
+import { type Alert, type AlertFacts, alertKey, type EndReason, type Labels, type ProblemKind } from "./alert.ts";
 import { clearingSince, type Progress, type StepResult, step, type Timing } from "./alert-machine.ts";
 import type { DecisionReason, Outcomes, Subject } from "./evaluation.ts";
 import { problemKindOf, type Rule } from "./rule.ts";
@@ -192,15 +192,28 @@ function transition({ evaluator, rule, now, out }: Application, kind: "firing" |
   out.transitions.push({ kind, alert: toAlert(evaluator.subject, rule.id, state, now) });
 }
 
-/** Facts worth a write; a drifting quality is not. */
+/** Facts worth a write whenever they change. */
 const NEWS: readonly (keyof AlertFacts)[] = ["offline", "of", "detail", "changes", "status", "paused", "clearing"];
+
+/** The figure that an alert is about. */
+const FIGURES: Readonly<Partial<Record<ProblemKind, "averageQuality" | "overallUptime" | "arrived">>> = {
+  low_quality: "averageQuality",
+  low_uptime: "overallUptime",
+  not_uploading: "arrived",
+};
 
 function isNewsTo(before: AlertFacts, after: AlertFacts): boolean {
   const [were, are] = [before.servers ?? {}, after.servers ?? {}];
-  return (
-    NEWS.some((fact) => before[fact] !== after[fact]) ||
-    Object.keys({ ...were, ...are }).some((name) => were[name] !== are[name])
-  );
+  const isElsewhere = Object.keys({ ...were, ...are }).some((name) => were[name] !== are[name]);
+  return NEWS.some((fact) => before[fact] !== after[fact]) || isElsewhere || hasMoved(before, after);
+}
+
+/** By a per cent, or by the last decimal of the rule's thresholds: messages and pages show it as it is now. */
+function hasMoved(before: AlertFacts, { problem, decimals = 0, ...after }: AlertFacts): boolean {
+  const figure = problem && FIGURES[problem];
+  const [was, is] = figure ? [before[figure], after[figure]] : [];
+  if (was === undefined || is === undefined) return was !== is;
+  return Math.abs(was - is) >= 10 ** (-2 - decimals) - 1e-9;
 }
 
 function toAlert(

@@ -206,10 +206,23 @@ describe("quality", () => {
     const story = new Story(qualityRule());
     expect(story.sweep(at(0.7)), "0.7 is not below 0.7").toEqual([]);
     expect(story.sweep(at(0.69))).toEqual(["firing LowQuality/recording/a"]);
-    expect(story.sweep(at(0.75)), "in between").toEqual([]);
-    expect(story.sweep(at(0.7999))).toEqual([]);
+    expect(story.sweep(at(0.6899)), "in between").toEqual([]);
+    expect(story.sweep(at(0.7999))).toEqual(["updated LowQuality/recording/a"]);
     expect(story.sweep(at(0.8))).toEqual(["resolved LowQuality/recording/a recovered"]);
     expect(story.sweep(at(0.75)), "in between, from above").toEqual([]);
+  });
+
+  test("is as it is now wherever the alert is shown, to a per cent; what it was at first stays in its description", () => {
+    const story = new Story(qualityRule());
+    story.sweep(at(0.66));
+    for (const quality of [0.658, 0.6499, 0.5, 0.505, 0.49, 0.66, 0.71]) {
+      story.sweep(at(quality));
+      const shown = story.alertState("a", "LowQuality")?.facts.averageQuality ?? 0;
+      expect(Math.abs(shown - quality)).toBeLessThan(0.01);
+    }
+    expect(story.alertState("a", "LowQuality")?.annotations.description).toContain(
+      "was 66 %, below 70 %, when this began",
+    );
   });
 
   test("pending drops back in between", () => {
@@ -264,7 +277,7 @@ describe("online, and nothing arrives", () => {
       "The share of expected segments that arrived, over 1h, was 2 %, below 5 %, when this began; the alert ends at 50 %.",
     );
     story.uptimes.set("a", 0.4);
-    expect(story.sweep({ a: "online" }), "in between").toEqual([]);
+    expect(story.sweep({ a: "online" }), "in between").toEqual(["updated RecordingNotUploading/recording/a"]);
     story.uptimes.set("a", 1);
     expect(story.sweep({ a: "offline" }), "offline is no evidence").toEqual([]);
     expect(story.sweep({ a: "online" })).toEqual(["resolved RecordingNotUploading/recording/a recovered"]);
@@ -317,7 +330,7 @@ describe("uptime", () => {
     story.uptimes.delete("a");
     expect(story.sweep({ a: "online" }), "no figure is no recovery").toEqual([]);
     story.uptimes.set("a", 0.96);
-    expect(story.sweep({ a: "online" }), "in between").toEqual([]);
+    expect(story.sweep({ a: "online" }), "in between").toEqual(["updated LowUptime/recording/a"]);
     story.uptimes.set("a", 0.97);
     expect(story.sweep({ a: "online" })).toEqual(["resolved LowUptime/recording/a recovered"]);
   });
