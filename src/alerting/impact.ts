@@ -1,10 +1,10 @@
 /** What an alert means for people counting, as annotations: zones affected, usual entries of that weekday. */
 import type { VisitsLost } from "../counts/visits-lost.ts";
 import type { Alert, Labels, ProblemKind } from "../health/alert.ts";
-import { median } from "../health/lens.ts";
 import type { Instant } from "../lib/clock.ts";
 import { count } from "../lib/format.ts";
 import type { LocalHours } from "../lib/local-hours.ts";
+import { median } from "../lib/median.ts";
 import type { AlertImpact } from "./notification.ts";
 import type { VisitWorth } from "./uncounted.ts";
 

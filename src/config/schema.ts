@@ -27,7 +27,6 @@ import {
   name,
   oneOf,
   oneOrMore,
-  ratio,
   resourceUrl,
   trueOrFalse,
   url,
@@ -130,11 +129,6 @@ const digest = section({
   period: withDefault("The time it covers: a day, a week or a month.", oneOf("1d", "1w", "1mo"), "1d"),
   matchers: withDefault("The recordings it covers, by their labels; without any, all.", matchers, []),
   to: required("The recipients.", emailAddresses),
-  untrusted_below: withDefault(
-    "On days with a lower uptime ratio, a location's visitor counts are marked as not reliable.",
-    ratio,
-    "90%",
-  ),
   unsubscribe_url: optional(
     "The URL for one-click unsubscription; {recipient} stands for the address.",
     unsubscribeUrl,

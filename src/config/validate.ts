@@ -2,6 +2,7 @@
 import type { z } from "zod";
 import { closestWord } from "../lib/suggest.ts";
 import type { ConfigDocument, Raw } from "./document.ts";
+import { insteadOf } from "./gone.ts";
 import { type ConfigSection, keyAt, knownKeys } from "./key.ts";
 import { type Finding, type Path, pathKey, quoted, showable, showableKey } from "./problem.ts";
 import { type ReadSecret, resolveSecrets } from "./secrets.ts";
@@ -49,6 +50,8 @@ function unknownKey(root: ConfigSection, parent: Path, key: string): Finding {
   const path = [...parent, key];
   const known = knownKeys(root, parent);
   const found = showableKey(key) ? `the unknown key \`${key}\`` : "an unknown key";
+  const instead = insteadOf(path);
+  if (instead) return { kind: "unknown_key", path, atKey: true, found, expected: `it to be left out: ${instead}` };
   const expected = `one of ${known.join(", ")}`;
   return { kind: "unknown_key", path, atKey: true, found, expected, suggestion: closestWord(key, known) };
 }

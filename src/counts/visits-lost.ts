@@ -8,10 +8,11 @@
  *   before it, are the spread; with a little for parts of hours, and for what changes from week to week.
  * - A recording that is offline alone may cover no entrance: only what chance does not explain is lost.
  */
-import { median } from "../health/lens.ts";
+
 import { HOUR_MS } from "../lib/clock.ts";
 import { type Interval, lengthIn, subtract, total, union } from "../lib/intervals.ts";
 import { createLocalHours, localDay } from "../lib/local-hours.ts";
+import { median } from "../lib/median.ts";
 import type { HourAt } from "./baseline.ts";
 import { closedDay } from "./closed.ts";
 import type { CountSeries } from "./series.ts";

@@ -7,8 +7,6 @@ import type { Matcher } from "../alerting/route.ts";
 import type { VisitWorth } from "../alerting/uncounted.ts";
 import type { VisitsLost } from "../counts/visits-lost.ts";
 import type { EndReason, Labels } from "../health/alert.ts";
-import type { SteadyFall } from "../health/lens.ts";
-import type { QualityHistory } from "../health/quality.ts";
 import type { Recording, RecordingStatus, UptimeBucket } from "../health/recording.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { Interval } from "../lib/intervals.ts";
@@ -64,11 +62,7 @@ export interface RecordingFigures {
   readonly buckets: readonly UptimeBucket[];
   /** `1` inside the schedule, `0` outside, `?` unknown, for each hour from Monday 00:00 on; undefined: not known. */
   readonly scheduleHours?: string | undefined;
-  readonly quality?: QualityHistory | undefined;
 }
-
-/** A recording whose quality falls steadily. */
-export type LensToClean = Located & SteadyFall & { readonly recording: { readonly id: string; readonly name: string } };
 
 /** The scope of a digest: its period, and everything in it that is not a recording's own figures. */
 export interface DigestScope {
@@ -89,10 +83,6 @@ export interface DigestScope {
   readonly unwatched?: readonly Interval[] | undefined;
   /** Downtime inside them is planned, of recordings that all matchers match. */
   readonly maintenance?: readonly PlannedWindows[] | undefined;
-  /** Quality below which a rule fires, 0–1, where recordings whose quality falls are listed. */
-  readonly qualityBelow?: number | undefined;
-  /** With less uptime on a day, a location's visitor counts of that day are unreliable; 0–1. */
-  readonly untrustedBelow: number;
   /** How many recordings a location or camera server has, by `groupKey`: of two alerts the larger group's explains. */
   readonly groupSizes?: ReadonlyMap<string, number> | undefined;
   readonly slos?: readonly Slo[] | undefined;
@@ -174,24 +164,6 @@ export interface LocationDigest extends Located {
   readonly days: readonly (number | undefined)[];
 }
 
-/** A past day on which a location had too little uptime for its visitor counts to be reliable. */
-export interface UntrustedDay extends Located {
-  readonly timezone: string;
-  /** `YYYY-MM-DD` in the location's zone. */
-  readonly date: string;
-  /** Undefined: unknown. */
-  readonly uptime: number | undefined;
-  /** The same weekday of the weeks before, newest first, without untrusted ones. */
-  readonly alike: readonly string[];
-  /** People counted in, as the service has it; undefined: no figure, or the service did not answer. */
-  readonly entries: number | undefined;
-  /** The median of the days alike. */
-  readonly usual: number | undefined;
-}
-
-/** Whether the service was asked for the counts of untrusted days, and answered. */
-export type CountsAnswer = "not_asked" | "had" | "failed";
-
 /** An outage of a recording; without one, of the whole location. */
 export interface LongOutage extends Located {
   readonly recording: { readonly id: string; readonly name: string } | undefined;
@@ -245,14 +217,8 @@ export interface Digest {
   readonly days: readonly string[];
   /** Lowest uptime first, those without a figure last. */
   readonly locations: readonly LocationDigest[];
-  /** The worst location first, its days in order. */
-  readonly untrusted: readonly UntrustedDay[];
-  readonly untrustedBelow: number;
-  readonly counts: CountsAnswer;
   /** Longest first; a few. */
   readonly longest: readonly LongOutage[];
-  readonly lenses: readonly LensToClean[];
-  readonly qualityBelow: number | undefined;
   /** Most outages first. */
   readonly flappers: readonly Flapper[];
   /** Longest first. */

@@ -8,7 +8,7 @@ import type { VisitsLost } from "../counts/visits-lost.ts";
 import type { Alert } from "../health/alert.ts";
 import { type FleetRow, locationsOf, rowsAt, statusOf } from "../health/fleet-locations.ts";
 import type { UptimeBucket } from "../health/recording.ts";
-import { highestThreshold, type Rule } from "../health/rule.ts";
+import type { Rule } from "../health/rule.ts";
 import { knownHours } from "../health/schedule.ts";
 import { type FleetSnapshot, ROWS_PER_STEP } from "../health/shard-state.ts";
 import { chunksOf } from "../lib/chunks.ts";
@@ -43,13 +43,12 @@ const FIGURES_FROM_MS = 64 * 86_400_000;
 const WATCHED_SHARE = 0.95;
 const MIN_UNWATCHED_MS = 15 * 60_000;
 
-/** The figures of a digest about the fleet, without visitor counts. */
+/** The figures of a digest about the fleet. */
 export async function computeFleet(source: FiguresSource, digest: DigestConfig, period: DigestPeriod): Promise<Digest> {
   const fleet = await readStates(source);
   const before = digestPeriod(digest.period, period.from, digest.timezone);
   const scope = await readScope(source, { ...digest, period, before }, fleet);
-  const qualityBelow = digest.period === "1d" ? undefined : highestThreshold(source.config.rules, "average_quality");
-  const digester = createDigester({ ...scope, qualityBelow });
+  const digester = createDigester(scope);
   await addFleet(source, fleet, digester, period.to - FIGURES_FROM_MS);
   const acknowledged = await acknowledgedOf(source, digest, fleet.now);
   return { ...(await runYielding(digester.finish())), acknowledged, visitWorth: source.config.counts };
@@ -77,7 +76,7 @@ async function acknowledgedOf({ store }: FiguresSource, { matchers }: DigestConf
 }
 
 /** What a digest or a report is about. */
-export interface Wanted extends Pick<DigestConfig, "timezone" | "matchers" | "untrustedBelow"> {
+export interface Wanted extends Pick<DigestConfig, "timezone" | "matchers"> {
   readonly period: DigestPeriod;
   /** To compare with. */
   readonly before?: DigestPeriod;
@@ -118,7 +117,6 @@ export async function readScope(
       ...one,
       windows: windowsIn(one, { from, to: Math.max(now, period.to) }),
     })),
-    untrustedBelow: wanted.untrustedBelow,
     slos: config.slos,
     groupSizes: await runYielding(groupSizes(fleet)),
     unreachable,
@@ -172,7 +170,7 @@ export async function addFleet(
     if (!history) return { buckets: [] };
     const zone = config.service.uptimeIndexTimezone === "utc" ? "UTC" : recording.timezone;
     const scheduleHours = history.schedule && knownHours(history.schedule);
-    return { buckets: bucketsOf(history, zone, from, to), scheduleHours, quality: history.quality };
+    return { buckets: bucketsOf(history, zone, from, to), scheduleHours };
   };
   const parts = fleet.locations.values().flatMap((location) => location.parts);
   for (const [shard, here] of Map.groupBy(parts, ({ shard }) => shard)) {

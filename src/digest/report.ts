@@ -51,7 +51,7 @@ async function computeReport(
   const period =
     typeof asked === "string" ? digestPeriod(asked, now, timezone) : { ...asked, label: labelOf(asked, timezone) };
   const fleet = await readStates(source);
-  const scope = await readScope(source, { period, timezone, matchers: [...matchers], untrustedBelow: 0 }, fleet);
+  const scope = await readScope(source, { period, timezone, matchers: [...matchers] }, fleet);
   const factsOf = createFacts(scope, createScheduleTimes(createLocalHours()));
   const lossIn = createLossIn(scope);
   const rows = createLossRows<ReportRow>();

@@ -5,18 +5,15 @@ import type { Clock, Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
 import type { DigestMail } from "../notify/email/send.ts";
-import type { Service } from "../service/service.ts";
 import type { Store } from "../store/store.ts";
 import type { DigestPeriod } from "./digest.ts";
-import { addEntries } from "./entries.ts";
 import { computeFleet, type FiguresSource } from "./figures.ts";
-import { attachmentsOf, letterFor, type MadeDigest, renderDigest } from "./mail.ts";
+import { letterFor, type MadeDigest, renderDigest } from "./mail.ts";
 import { digestPeriod } from "./period.ts";
 
 interface DigestDeps extends FiguresSource {
   readonly config: Pick<Config, "rules" | "http" | "digests" | "service">;
   readonly store: Store;
-  readonly service: Pick<Service, "entries">;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -24,14 +21,9 @@ interface DigestDeps extends FiguresSource {
 /** Renders the digest of the last whole period before `at`. */
 export async function makeDigest(deps: DigestDeps, digest: DigestConfig, at: Instant): Promise<MadeDigest> {
   const period = digestPeriod(digest.period, at, digest.timezone);
-  const computed = await addEntries(deps, await computeFleet(deps, digest, period));
-  const attached = await attachmentsOf(digest.name, computed);
-  const frame = { name: digest.name, externalUrl: deps.config.http.externalUrl, tables: attached };
-  return {
-    ...(await renderDigest(computed, frame)),
-    attachments: attached.map(({ filename, content, contentType }) => ({ filename, content, contentType })),
-    unsubscribeUrl: digest.unsubscribeUrl,
-  };
+  const computed = await computeFleet(deps, digest, period);
+  const frame = { name: digest.name, externalUrl: deps.config.http.externalUrl };
+  return { ...(await renderDigest(computed, frame)), unsubscribeUrl: digest.unsubscribeUrl };
 }
 
 /** Longer than a mail server may take. */

@@ -19,7 +19,7 @@ import { createIdentityStore } from "./identities.ts";
 import { createFiringStore, createIncidentStore } from "./incidents.ts";
 import { createInventoryStore } from "./inventory.ts";
 import { type Keys, keysUnder } from "./keys.ts";
-import { createEntriesStore, createUsualEntriesStore, createZoneStore } from "./location-details.ts";
+import { createUsualEntriesStore, createZoneStore } from "./location-details.ts";
 import { createLease, createReplicaStore } from "./replicas.ts";
 import { createFollowClock } from "./rewind.ts";
 import { createSessionStore } from "./sessions.ts";
@@ -89,7 +89,6 @@ function createParts(
     uptime: createUptimeStore(redis, keys),
     digests: createDigestStore(redis, keys),
     coldStart: createColdStartStore(redis, keys),
-    entries: createEntriesStore(redis, keys),
     counts: createCountsStore(redis, keys),
     countVerdicts: createCountVerdictStore(redis, keys),
     coverage: createCoverageStore(redis, keys),

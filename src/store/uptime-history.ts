@@ -74,8 +74,8 @@ interface HistoryDocument {
   s?: [string, number] | undefined;
   /** Seen online from and to, in minutes. */
   o?: [number, number] | undefined;
-  /** Hour of the last reading of quality, and the readings; the last day of its medians, and these. */
-  q?: [number, string, (number | null)?, (string | undefined)?] | undefined;
+  /** Hour of the last reading of quality, and the readings. */
+  q?: [number, string] | undefined;
 }
 
 function encodeHistory(history: UptimeHistory): HistoryDocument {
@@ -86,7 +86,7 @@ function encodeHistory(history: UptimeHistory): HistoryDocument {
     p: hasPast ? 1 : undefined,
     s: schedule && [schedule.hours, schedule.until / 60_000],
     o: online && [online.from / 60_000, online.to / 60_000],
-    q: quality && [quality.hour, quality.levels, quality.days?.day ?? null, quality.days?.levels],
+    q: quality && [quality.hour, quality.levels],
   };
 }
 
@@ -108,10 +108,6 @@ function decodeHistory({ c, p, s, o, q }: HistoryDocument): UptimeHistory {
     hasPast: c && p === 1 ? true : undefined,
     schedule: s && { hours: s[0], until: s[1] * 60_000 },
     online: o && { from: o[0] * 60_000, to: o[1] * 60_000 },
-    quality: q && {
-      hour: q[0],
-      levels: q[1],
-      days: typeof q[2] === "number" ? { day: q[2], levels: q[3] ?? "" } : undefined,
-    },
+    quality: q && { hour: q[0], levels: q[1] },
   };
 }

@@ -4,12 +4,9 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { QueueEvents } from "bullmq";
 import { Redis } from "ioredis";
-import { DateTime } from "luxon";
 import { expect, it } from "vitest";
 import type { CommandIo } from "../../src/commands/cli/command.ts";
 import { runCli } from "../../src/commands/cli/program.ts";
-import { silentLogger } from "../../src/lib/log.ts";
-import { createService } from "../../src/service/service.ts";
 import { keysUnder } from "../../src/store/keys.ts";
 import { startWatch, type Watch } from "../support/app.ts";
 import { describeWithRedis } from "../support/redis.ts";
@@ -125,7 +122,7 @@ describeWithRedis("a digest", () => {
     expect(sent.map(({ rcpts }) => rcpts[0]).sort()).toEqual(["boss@example.com", "ops@example.com"]);
   });
 
-  it.concurrent("of a week is sent once by two replicas, with CSV files and a one-click unsubscribe link", async () => {
+  it.concurrent("of a week is sent once by two replicas, with a one-click unsubscribe link", async () => {
     const weekly = digests("0 8 * * 1").replace("1d", "1w").replace("daily-ops", "weekly ops");
     await using watch = await startWatch({
       placeNames: true,
@@ -156,76 +153,5 @@ describeWithRedis("a digest", () => {
     expect(boss.raw).toMatch(/^List-Unsubscribe: <https:\S+>\r$/m);
     expect(boss.html).toContain('href="https://lists.example.com/u?who=boss%40example.com"');
     expect(boss.text).toContain("Unsubscribe: https://lists.example.com/u?who=boss%40example.com");
-    const [csv] = boss.attachments;
-    expect(csv).toMatchObject({ mimeType: "text/csv", disposition: "attachment" });
-    expect(csv?.filename).toMatch(/^weekly-ops-\d{4}-\d\d-\d\d-recordings\.csv$/);
-    const [head = "", ...rows] = new TextDecoder()
-      .decode(csv?.content as ArrayBuffer)
-      .replaceAll('"', "")
-      .trim()
-      .split("\n");
-    expect(head).toMatch(/^location,location_id,recording,recording_id,part,uptime_ratio,/);
-    const names = watch.simulator.world.recordings.map(({ id }) => id);
-    expect(rows.map((row) => row.split(",")[3]).sort()).toEqual(names.sort());
-  });
-
-  it.concurrent("names the days with untrusted visitor counts, beside the usual counts", async () => {
-    const noon = DateTime.fromMillis(Date.now(), { zone: "Europe/London" }).startOf("day").plus({ hours: 12 });
-    const ahead = noon.toMillis() - Date.now();
-    await using watch = await startWatch({
-      placeNames: true,
-      clock: { now: () => Date.now() + ahead },
-      // Polling starts once the day is complete, since past days are read once.
-      role: "web",
-      watch: "{ status_interval: 1s, uptime_interval: 1s, inventory_interval: 1h }",
-      adjust: (config) => ({ ...config, digests: config.digests.map((one) => ({ ...one, cron: "* * * * * *" })) }),
-    });
-    const { world } = watch.simulator;
-    const [shop] = world.locations;
-    if (!shop) throw new Error("no shop");
-    expect(shop.timezone).toBe("Europe/London");
-    const yesterday = noon.minus({ days: 1 });
-    world.setStatus({ locationId: shop.id }, "offline", yesterday.set({ hour: 10 }).toMillis());
-    world.setStatus({ locationId: shop.id }, "online", yesterday.set({ hour: 15 }).toMillis());
-    const web = watch.app;
-    watch.app = await watch.join("all");
-    await seenUptime({ app: web });
-    await watch.reload((config) => config + digests("0 8 * * *"));
-    const mail = await watch.mail.waitFor(({ headers }) => headers["list-unsubscribe"] !== undefined);
-
-    const { baseUrl, wsUrl, authUrl, clientId, clientSecret, audience } = watch.simulator;
-    const service = createService({
-      config: {
-        ...{ baseUrl, wsUrl, authUrl, clientId, clientSecret, audience },
-        requestTimeoutMs: 5_000,
-        uptimeIndexTimezone: "recording",
-      },
-      log: silentLogger,
-      clock: { now: Date.now },
-    });
-    const [start, end] = [yesterday.startOf("day").toMillis(), noon.startOf("day").toMillis()];
-    const counted = await service.entries({
-      ...{ start, end, locations: [shop.id], aggregationPeriod: "day" },
-      facets: ["segments", "estimates"],
-      breakdown: { entity: true },
-    });
-    await service.close();
-    const entries = counted.segments?.[0]?.values.entries ?? Number.NaN;
-    const [{ entries: whole }] = counted.estimates as [{ entries: number }];
-    expect(whole).toBeGreaterThan(entries);
-    const file = mail.attachments.find(({ filename }) => filename?.endsWith("-visitor-counts.csv"));
-    const [, line = ""] = new TextDecoder()
-      .decode(file?.content as ArrayBuffer)
-      .replaceAll('"', "")
-      .split("\n");
-    const [name, id, date, uptime, notified, usual, short] = line.split(",");
-    expect([name, id, date, notified]).toEqual([shop.name, shop.id, yesterday.toISODate(), String(entries)]);
-    expect(Number(uptime)).toBeCloseTo((24 - 5) / 24, 1);
-    expect(Number(usual) / whole).toBeGreaterThan(0.7);
-    expect(Number(usual) / whole).toBeLessThan(1.4);
-    expect(Number(short)).toBe(Number(usual) - entries);
-    const figures = [entries, Number(usual)].map((n) => n.toLocaleString("en-US"));
-    expect(mail.text).toContain(`${figures[0]} counted, usually ${figures[1]}, `);
-    expect(mail.html).toContain("Unreliable visitor counts");
   });
 });

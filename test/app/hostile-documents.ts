@@ -4,7 +4,7 @@ import { fingerprint } from "../../src/alerting/fingerprint.ts";
 import { createMatcher } from "../../src/alerting/matcher.ts";
 import type { Notification, NotifyReason } from "../../src/alerting/notification.ts";
 import { incidentOf } from "../../src/digest/compute/incident.ts";
-import { attachmentsOf, forReader, renderDigest } from "../../src/digest/mail.ts";
+import { forReader, renderDigest } from "../../src/digest/mail.ts";
 import { digestPeriod } from "../../src/digest/period.ts";
 import { currentStatus } from "../../src/health/shard-state.ts";
 import { renderEmail } from "../../src/notify/email/render.ts";
@@ -69,12 +69,10 @@ export async function digestOf({ snapshot, uptimes, firing, ended, locations, te
     uptime: new Map(uptimes.map(({ recording, buckets }) => [recording.id, buckets])),
     incidents: [...firing, ...ended].map((alert) => incidentOf(alert, hostileRules)),
     matchers: [],
-    untrustedBelow: 0.9,
     unreachable: [],
   });
   const frame = { name: texts[0] ?? "", externalUrl: "https://lenswatch.example.com" };
-  const mail = forReader(await renderDigest(digest, frame), "https://lenswatch.example.com/unsubscribe/x");
-  return { ...mail, attachments: await attachmentsOf("daily", digest) };
+  return forReader(await renderDigest(digest, frame), "https://lenswatch.example.com/unsubscribe/x");
 }
 
 export function served(fleet: HostileFleet) {

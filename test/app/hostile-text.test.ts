@@ -57,7 +57,7 @@ describe.each(fleets.map((fleet, i) => [SEED + i, fleet] as const))(
         [...hostileRules.map(({ id }) => id), "ServiceUnreachable", "from outside"].sort(),
       );
       const names = JSON.stringify(fleet.firing.map(({ labels }) => labels));
-      for (const text of ["<!channel>", "<script>", "Bcc:", "\\u001b[31m", "=HYPERLINK", "\\ud800"])
+      for (const text of ["<!channel>", "<script>", "Bcc:", "\\u001b[31m", "=HYPERLINK", "\ufffd lone"])
         expect(names, text).toContain(text);
     });
 
@@ -75,11 +75,10 @@ describe.each(fleets.map((fleet, i) => [SEED + i, fleet] as const))(
       }
     });
 
-    it("is text in a digest and in the files with it", async () => {
-      const { subject, text, attachments } = await digestOf(fleet);
+    it("is text in a digest", async () => {
+      const { subject, text } = await digestOf(fleet);
       expect([...textProblems(subject), ...textProblems(text)]).toEqual([]);
       expect(subject).not.toContain("\n");
-      expect(attachments.flatMap(({ content }) => csvProblems(String(content)))).toEqual([]);
     });
 
     it("is text in every mail, digest and page, with and without a session", async () => {

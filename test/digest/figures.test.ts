@@ -55,9 +55,6 @@ function incident(alertname: string, from: number, to: number, recordingId?: str
   };
 }
 
-/** Sixty days of a quality that loses a level every four days. */
-const FALLING = Array.from({ length: 60 }, (_, i) => String.fromCharCode("z".charCodeAt(0) - (i >> 2))).join("");
-
 /** Two days of hours, all up, and the days before. */
 function history(): UptimeHistory {
   const first = at("18T00:00:00");
@@ -67,7 +64,7 @@ function history(): UptimeHistory {
     ),
     days: { "2026-11-16": { ratio: 0.5, segmentsExpected: 1440 } },
     finishedDay: "2026-11-19",
-    quality: { hour: NOW / HOUR, levels: "k", days: { day: Math.floor(NOW / HOUR / 24) - 1, levels: FALLING } },
+    quality: { hour: NOW / HOUR, levels: "k" },
   };
 }
 
@@ -125,15 +122,6 @@ async function compute(world: World) {
 }
 
 describe("a digest's figures", () => {
-  test("have recordings whose quality falls, against the rule's threshold, but not those of a day", async () => {
-    if (!daily) throw new Error("the configuration has a digest");
-    const { deps } = depsOf({});
-    const weekly = await computeFleet(deps, { ...daily, period: "1w" }, digestPeriod("1w", NOW, "UTC"));
-    expect(weekly.lenses.map(({ recording }) => recording.id)).toEqual(["a"]);
-    expect(weekly.qualityBelow).toBe(0.7);
-    expect((await compute({})).digest.lenses).toEqual([]);
-  });
-
   test("are read in pages of the selected recordings, each once, from the shard that read it last", async () => {
     const many = Object.fromEntries(Array.from({ length: 150 }, (_, i) => [`r${i}`, NOW]));
     const { asked, digest } = await compute({ shards: [{ ...many, moved: NOW - 1, z: NOW }, { moved: NOW }] });

@@ -79,7 +79,6 @@ export function input(over: Partial<DigestInput> = {}): DigestInput {
     uptime: new Map(),
     incidents: [],
     matchers: [],
-    untrustedBelow: 0.9,
     unreachable: [],
     ...over,
   };

@@ -1,5 +1,4 @@
 /** A week with every kind of trouble, for pictures and for tests of a whole digest. */
-import { withEntries } from "../../src/digest/compute/untrusted.ts";
 import type { Digest, DigestIncident, DigestRecording } from "../../src/digest/digest.ts";
 import { digestPeriod, type PeriodName } from "../../src/digest/period.ts";
 import type { UptimeBucket } from "../../src/health/recording.ts";
@@ -70,24 +69,9 @@ export function sampleDigest(name: PeriodName = "1w"): Digest {
   const period = digestPeriod(name, now, timezone);
   const before = { period: digestPeriod(name, period.from, timezone), isWatched: true };
   const unreachable = [{ from: monday("18T03:00:00Z"), to: monday("18T03:25:00Z") }];
-  const scope = { now, period, before, timezone, incidents: outages, matchers: [], untrustedBelow: 0.9, unreachable };
-  const digest = digestWith(
+  const scope = { now, period, before, timezone, incidents: outages, matchers: [], unreachable };
+  return digestWith(
     scope,
     recordings.map((one) => [one, { buckets: days(one.recording.id, now) }]),
-  );
-  const entries = new Map(digest.locations.map(({ locationId }) => [locationId, visitors(locationId, now)]));
-  return withEntries(digest, entries, "had");
-}
-
-/** Visitor counts by day: more on Saturdays, fewer while cameras were offline. */
-function visitors(locationId: string, now: number): Map<string, number> {
-  const busy = locationId.length * 53;
-  return new Map(
-    Array.from({ length: 70 }, (_, i) => {
-      const day = new Date(now - (i + 1) * DAY);
-      const saturday = day.getUTCDay() === 6 ? 1.6 : 1;
-      const share = ["2026-11-17", "2026-11-21"].includes(day.toISOString().slice(0, 10)) ? 0.41 : 1;
-      return [day.toISOString().slice(0, 10), Math.floor((busy + (i % 5) * 11) * saturday * share)];
-    }),
   );
 }

@@ -35,7 +35,6 @@ describeWithRedis("a digest whose period is changed on the day when both end", (
       createDigestJob({
         config: configured(period),
         store: testStore().store,
-        service: { entries: () => Promise.reject(new Error("unreachable")) },
         clock: { now: () => now },
         log: silentLogger,
         fleet: async () => ({

@@ -62,16 +62,9 @@ const history: fc.Arbitrary<UptimeHistory> = fc.record({
     fc.nat(30_000_000).map((minutes) => ({ from: minutes * 60_000, to: (minutes + 7) * 60_000 })),
     { nil: undefined },
   ),
-  quality: fc.option(
-    fc.record({
-      hour: fc.nat(600_000),
-      levels: fc.stringMatching(/^[!-~]{1,168}$/),
-      days: fc.option(fc.record({ day: fc.nat(30_000), levels: fc.stringMatching(/^[!-~]{1,90}$/) }), {
-        nil: undefined,
-      }),
-    }),
-    { nil: undefined },
-  ),
+  quality: fc.option(fc.record({ hour: fc.nat(600_000), levels: fc.stringMatching(/^[!-~]{1,168}$/) }), {
+    nil: undefined,
+  }),
 });
 
 describeWithRedis("uptime", () => {
@@ -103,7 +96,7 @@ describeWithRedis("uptime", () => {
       ),
       finishedDay: "2026-03-01",
       readFrom: "2026-02-01",
-      quality: { hour: 500_000, levels: "x".repeat(168), days: { day: 20_000, levels: "x".repeat(30) } },
+      quality: { hour: 500_000, levels: "x".repeat(168) },
     };
     await store.uptime.saveHistories(0, new Map([["cam", kept]]));
     expect(await redis.hstrlen(store.keys.uptime(0), "cam")).toBeLessThan(800);

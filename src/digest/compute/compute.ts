@@ -21,7 +21,6 @@ import {
 } from "../digest.ts";
 import { addDays, createScheduleTimes, type DigestCalendar, digestCalendar } from "./calendar.ts";
 import { flappersOf, locationOutages, longestOutages, otherAlerts } from "./incident.ts";
-import { createLenses } from "./lenses.ts";
 import { createListed, type Listed } from "./listed.ts";
 import {
   addRecording,
@@ -34,7 +33,6 @@ import {
 import { createFacts, isChosen, judgeRecording } from "./recording.ts";
 import { createSloRows } from "./slo-rows.ts";
 import { addTally, meanRecovery, meanUptime, newTally } from "./tally.ts";
-import { untrustedDays } from "./untrusted.ts";
 import { uncountedVisits } from "./visits.ts";
 
 export type Digester = ReturnType<typeof createDigester>;
@@ -47,7 +45,6 @@ export function createDigester(scope: DigestScope, mostListed?: number) {
   const locations = new Map<string, LocationRecords>();
   const factsOf = createFacts(scope, schedules);
   const slos = createSloRows(scope.slos ?? []);
-  const lenses = createLenses(scope);
   const listed = createListed(mostListed);
   const sums = newSums();
   const withIncident = new Set(scope.incidents.map(({ recordingId }) => recordingId));
@@ -62,7 +59,6 @@ export function createDigester(scope: DigestScope, mostListed?: number) {
     add(subject: DigestRecording, figures: RecordingFigures): void {
       if (!wants(subject)) return;
       const { id, locationId, timezone } = subject.recording;
-      lenses.add(subject, figures.quality);
       const location = locations.get(locationId) ?? newLocation(subject, calendar);
       locations.set(locationId, location);
       const judged = judgeRecording(factsOf(subject, figures));
@@ -83,10 +79,7 @@ export function createDigester(scope: DigestScope, mostListed?: number) {
 
     /** The whole, in steps between which the event loop can run (`runYielding`). */
     finish: () =>
-      figuresOf(scope, calendar, locations, {
-        ...{ sums, locationOf, listed: listed.grouped() },
-        ...{ slos: slos.sorted, lenses: lenses.found },
-      }),
+      figuresOf(scope, calendar, locations, { ...{ sums, locationOf, listed: listed.grouped() }, slos: slos.sorted }),
   };
 }
 
@@ -96,17 +89,16 @@ interface Added {
   /** Of recordings that had an alert. */
   readonly locationOf: ReadonlyMap<string, string>;
   readonly slos: () => readonly SloRow[];
-  readonly lenses: () => Digest["lenses"];
 }
 
 function* figuresOf(
   scope: DigestScope,
   calendar: DigestCalendar,
   byId: ReadonlyMap<string, LocationRecords>,
-  { sums, listed, locationOf, slos, lenses }: Added,
+  { sums, listed, locationOf, slos }: Added,
 ): Generator<void, Digest> {
   const all = [...byId.values()];
-  const { period, untrustedBelow } = scope;
+  const { period } = scope;
   const groups = yield* listed;
   const parts = {} as Record<DigestPart, LocationGroup[]>;
   for (const part of digestParts) {
@@ -120,8 +112,6 @@ function* figuresOf(
   yield;
   const locations = locationDigests(all, calendar);
   yield;
-  const untrusted = untrustedDays(all, calendar, scope);
-  yield;
   const visits = uncountedVisits(scope, byId, locationOf);
   yield;
   return {
@@ -133,12 +123,7 @@ function* figuresOf(
     parts,
     days: calendar.dates.slice(calendar.shownFrom),
     locations,
-    untrusted,
-    untrustedBelow,
-    counts: "not_asked",
     longest: longestOutages(parts, wholeLocations),
-    lenses: lenses(),
-    qualityBelow: scope.qualityBelow,
     flappers: flappersOf(parts),
     locationOutages: wholeLocations,
     other: otherAlerts(scope, byId, locationOf),

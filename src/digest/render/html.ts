@@ -13,7 +13,6 @@ const CELLS = html`cellpadding="0" cellspacing="0" border="0"`;
 const PLAIN = html`width="100%" ${CELLS}`;
 const LAYOUT = html`role="presentation" ${PLAIN}`;
 const DAYS_TABLE = html`width="100%" cellpadding="0" cellspacing="2" border="0" class="days"`;
-const COUNTS_TABLE = html`${PLAIN} class="counts"`;
 /** Outlook for Windows knows no `max-width`. */
 const OUTLOOK_BEGIN = html`<!--[if mso]><table role="presentation" width="640" align="center" ${CELLS}>
 <tr><td><![endif]-->`;
@@ -60,11 +59,11 @@ const MOST_WITH_FIGURES = 7;
 function section({ title, count = "", part, rows, explanation }: DigestSection, view: DigestView): Markup {
   const kind = rows[0]?.kind;
   const withFigures = view.days.length <= MOST_WITH_FIGURES;
-  const heads = kind === "counts" ? COUNT_HEADS : kind === "days" && withFigures ? view.days.map(dayHead) : [];
+  const heads = kind === "days" && withFigures ? view.days.map(dayHead) : [];
   const columns = Math.max(2, heads.length + 1);
   const dot = part === undefined ? nothing : html`<span class="dot-${part}">&#9632;</span> `;
   const beside = kind === "days" && withFigures ? "uptime in %" : count;
-  const table = kind === "days" ? DAYS_TABLE : kind === "counts" ? COUNTS_TABLE : LAYOUT;
+  const table = kind === "days" ? DAYS_TABLE : LAYOUT;
   const legend = kind === "days" && !withFigures ? html`<div class="m xs gap">${HEATS.map(legendKey)}</div>` : nothing;
   return html`<tr><td class="pad part">
 <h2 class="${kind === "location" ? "t" : "t below"}">${dot}${title}${small(beside, "m s plain nw")}</h2>
@@ -81,10 +80,6 @@ function small(text: string, className: string): Markup {
 function dayHead(date: string): Markup {
   return html`<th scope="col" width="8%" class="m day" title="${dayName(date)}">${dayName(date, "ccc")}</th>`;
 }
-
-const COUNT_HEADS = ["Up", "Counted", "Usual", "Short by"].map(
-  (head) => html`<th scope="col" width="16%" class="m xs head-cell">${head}</th>`,
-);
 
 function rowMarkup(row: SectionRow, view: DigestView, columns: number): Markup {
   switch (row.kind) {
@@ -106,8 +101,6 @@ function rowMarkup(row: SectionRow, view: DigestView, columns: number): Markup {
 <td class="t line cell nw">${row.value}</td></tr>`;
     case "days":
       return view.days.length <= MOST_WITH_FIGURES ? dayFigures(row, view) : dayStrip(row);
-    case "counts":
-      return countRows(row, view);
     case "more":
       return html`<tr><td colspan="${columns}" class="m s ${row.within ? "end" : "more"}">${row.text}</td></tr>`;
   }
@@ -206,14 +199,4 @@ ${strip(runs, 18)}</tr></table></td></tr>`;
 function dayLocation(row: Row<"days">, width: string): Markup {
   const uptime = row.uptime === "" ? nothing : html`<br><span class="m xs">${row.uptime}</span>`;
   return html`<th scope="row" width="${width}" class="t at">${name(row.name)}${uptime}</th>`;
-}
-
-/** A line per day below its location's name; in a day's digest the name is the line. */
-function countRows(row: Row<"counts">, { ofOneDay }: DigestView): Markup {
-  const cells = [row.uptime || "unknown", row.entries, row.usual, row.short === "" ? "" : `−${row.short}`].map(
-    (value) => html`<td class="t count nw">${figure(value)}</td>`,
-  );
-  const head = html`<tr><th scope="rowgroup" colspan="5" class="t line row">${name(row.name)}</th></tr>`;
-  return html`${row.isFirst && !ofOneDay ? head : nothing}<tr>
-<th scope="row" class="m count plain">${name(ofOneDay ? row.name : row.day)}</th>${cells}</tr>`;
 }

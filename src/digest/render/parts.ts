@@ -66,7 +66,7 @@ const MOST_UP_NAMED = 60;
 export function partSection(part: DigestPart, digest: Digest, limit: number): DigestSection {
   const { total, groups, moreRecordings, moreLocations } = excerptOf(part, digest, limit);
   if (part === "up" && total > MOST_UP_NAMED) {
-    const text = `In ${counted(digest.parts.up.length, "location")}; see the attached table`;
+    const text = `In ${counted(digest.parts.up.length, "location")}; the status page lists them`;
     return { title: TITLES[part], count: counted(total, "recording"), part, rows: [moreRow(text)] };
   }
   const rows = groups.flatMap((one) => (isTroubled(part) ? troubledRows(one, digest) : quietRows(one)));

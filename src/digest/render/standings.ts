@@ -1,14 +1,12 @@
-/** Rankings, locations by day, untrusted visitor counts and other alerts. */
+/** Rankings, locations by day, visits not counted and other alerts. */
 import { visitsRange, visitsWords, worthOf } from "../../alerting/uncounted.ts";
 import { sumOfVisits } from "../../counts/location-outage.ts";
 import { humanDuration } from "../../lib/duration.ts";
 import { count, counted, exactPercent, isBelow, nameOf, percent } from "../../lib/format.ts";
-import { inZone } from "../../lib/when.ts";
 import { type LossCause, lossCauses } from "../../report/attribute.ts";
 import { worstOfEach } from "../../report/report.ts";
 import { availability, budgetLeft, lostMs, unplannedAvailability } from "../../report/tally.ts";
-import { shortfall } from "../compute/untrusted.ts";
-import { type Digest, type LocationDigest, type UntrustedDay, UP_ALL_THE_TIME } from "../digest.ts";
+import { type Digest, type LocationDigest, UP_ALL_THE_TIME } from "../digest.ts";
 import type { DigestSection, SectionRow } from "./view.ts";
 import { dayName, listed, locationLabel, moment, moreRow, nameAt, outageTimes, upShare } from "./words.ts";
 
@@ -86,67 +84,6 @@ function lowDays({ days }: LocationDigest, digest: Digest): { low?: string } {
   const list = named.map(({ date, uptime }) => `${dayName(date)} ${percent(uptime)}`);
   const left = low.length - named.length;
   return { low: listed(list) + (left > 0 ? ` and ${counted(left, "more day")}` : "") };
-}
-
-/** A day of counts takes as much room as so many recordings. */
-const RECORDINGS_PER_DAY = 2;
-
-/** The untrusted days there is room for; a location's days stand together. */
-export function countsSection(digest: Digest, limit: number): DigestSection {
-  const { untrusted } = digest;
-  const days = [...Map.groupBy(untrusted, ({ locationId }) => locationId).values()].flat();
-  const most = Math.max(1, Math.floor(limit / RECORDINGS_PER_DAY));
-  const locationsOf = (listed: readonly UntrustedDay[]) => new Set(listed.map(({ locationId }) => locationId));
-  const hidden = locationsOf(days.slice(most)).difference(locationsOf(days.slice(0, most))).size;
-  const among = hidden > 0 ? `, ${counted(hidden, "more location")} among them` : "";
-  const row = (day: UntrustedDay, i: number) => countsRow(day, days[i - 1]?.locationId !== day.locationId);
-  return {
-    title: "Unreliable visitor counts",
-    count: counted(untrusted.length, "day"),
-    rows: firstRows(days, most, "day", row, among),
-    explanation: countsExplanation(digest),
-  };
-}
-
-function countsRow(day: UntrustedDay, isFirst: boolean): SectionRow {
-  const { uptime, entries, usual } = day;
-  const short = shortfall(day);
-  return {
-    kind: "counts",
-    name: locationLabel(day),
-    day: dayName(day.date),
-    isFirst,
-    uptime: percent(uptime),
-    entries: entries === undefined ? "" : count(entries),
-    usual: usual === undefined ? "" : count(usual),
-    short: short === undefined || !usual ? "" : `${Math.round((short / usual) * 100)} %`,
-  };
-}
-
-function countsExplanation({ untrustedBelow, counts }: Digest): string {
-  const days = `Days with less than ${exactPercent(untrustedBelow)} uptime within schedule, or unknown uptime.`;
-  if (counts === "failed") return `${days} The service did not answer for all of its counts.`;
-  const usual = "Usual is the median of that weekday in the eight weeks before, without days like these.";
-  return `${days} Counts are the service's own, not corrected. ${usual}`;
-}
-
-const MOST_LENSES = 10;
-
-/** `quality 81 %`, `1.2 % lost a week; below 70 % from about 14 Jan 2027`. */
-export function lensesSection(digest: Digest): DigestSection {
-  const { lenses, now, timezone, qualityBelow = 0 } = digest;
-  const rows = firstRows(lenses, MOST_LENSES, "recording", (lens) => {
-    const { perDay, quality, below } = lens;
-    const date = inZone(below, timezone).toFormat("d LLL yyyy");
-    const when = below > now ? `below ${exactPercent(qualityBelow)} from about ${date}` : "below it by now";
-    const name = `${nameAt(lens.recording, lens)} · ${locationLabel(lens)}`;
-    return entry(name, `quality ${Math.round(quality * 100)} %`, `${percent(perDay * 7)} lost a week; ${when}`);
-  });
-  return {
-    title: "Lenses to clean",
-    rows,
-    explanation: `Their quality fell steadily for eight weeks, more than that of the fleet. The date is when it would be below ${exactPercent(qualityBelow)}, where an alert fires, if it went on so; it foretells no failure.`,
-  };
 }
 
 /** Of what follows. */

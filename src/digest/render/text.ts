@@ -40,11 +40,6 @@ function rowLines(row: SectionRow): string[] {
       return [`${row.name}: ${facts(row.value, row.note)}`];
     case "days":
       return row.low === undefined ? [] : [`${row.name}: ${facts(row.uptime, row.low)}`];
-    case "counts": {
-      const uptime = row.uptime === "" ? "uptime unknown" : `${row.uptime} up`;
-      const counts = [row.entries && `${row.entries} counted`, row.usual && `usually ${row.usual}`];
-      return [`${row.name}, ${row.day}: ${facts(uptime, ...counts, row.short && `${row.short} short`)}`];
-    }
     case "more":
       return [row.within ? `  ${row.text}` : row.text];
   }

@@ -1,15 +1,13 @@
 /** A digest as shown: sections and rows of ready words and figures, which HTML and plain text both render. */
 import { humanDuration } from "../../lib/duration.ts";
-import { count, counted, nameOf, percent } from "../../lib/format.ts";
+import { count, nameOf, percent } from "../../lib/format.ts";
 import { type Interval, total } from "../../lib/intervals.ts";
 import { type Digest, type DigestPart, digestParts, type TimelineRun } from "../digest.ts";
 import { headline } from "./headline.ts";
 import { isTroubled, partSection } from "./parts.ts";
 import {
   acknowledgedSection,
-  countsSection,
   daysSection,
-  lensesSection,
   lossSection,
   objectivesSection,
   otherSection,
@@ -24,7 +22,6 @@ type Timeline = readonly TimelineRun[];
  * A row of a section; a figure is an empty string where there is none.
  * - `together`: recordings with the same outages; `label` describes their common timeline.
  * - `days`: a location's uptime by day; plain text lists only one with a `low` day.
- * - `counts`: visitor counts of an untrusted day; `isFirst`: of its location; `short`: per cent below the usual.
  * - `more`: what is left out, `within` the location above or of the whole section.
  */
 export type SectionRow = Readonly<
@@ -34,7 +31,6 @@ export type SectionRow = Readonly<
   | { kind: "names"; names: readonly NamedFigure[]; more: string }
   | { kind: "entry"; name: string; value: string; note: string }
   | { kind: "days"; name: string; uptime: string; days: Digest["locations"][number]["days"]; low?: string }
-  | ({ kind: "counts"; isFirst: boolean } & Record<"name" | "day" | "uptime" | "entries" | "usual" | "short", string>)
   | { kind: "more"; text: string; within: boolean }
 >;
 
@@ -57,15 +53,10 @@ export interface DigestFrame {
   readonly name: string;
   /** Base of links; undefined, or anything but http(s): no links. */
   readonly externalUrl: string | undefined;
-  /** Those attached. */
-  readonly tables?: readonly CutTable[] | undefined;
 }
 
-/** A table with the worst `rows` of `total`; `noun` is what a row is about. */
-export type CutTable = { readonly noun: string; readonly rows: number; readonly total: number };
-
 /** The digest with about `limit` recordings shown of each troubled part; all are counted. */
-export function viewOf(digest: Digest, { name, externalUrl, tables }: DigestFrame, limit: number) {
+export function viewOf(digest: Digest, { name, externalUrl }: DigestFrame, limit: number) {
   const parts = digestParts.filter((part) => digest.parts[part].length > 0);
   const sections = Object.groupBy(parts, (part) => (isTroubled(part) ? "troubled" : "other"));
   const sectionsOf = (some: readonly DigestPart[] = []) => some.map((part) => partSection(part, digest, limit));
@@ -74,10 +65,8 @@ export function viewOf(digest: Digest, { name, externalUrl, tables }: DigestFram
     objectivesSection(digest),
     lossSection(digest),
     ...rankingSections(digest),
-    lensesSection(digest),
     daysSection(digest, limit),
     visitsSection(digest),
-    countsSection(digest, limit),
     ...sectionsOf(sections.other),
     otherSection(digest),
   ];
@@ -99,7 +88,7 @@ export function viewOf(digest: Digest, { name, externalUrl, tables }: DigestFram
     barSpan: barSpan(digest),
     troubled: sectionsOf(sections.troubled),
     others: others.filter(({ rows }) => rows.length > 0),
-    notes: notes(digest, tables),
+    notes: notes(digest),
     externalUrl: externalUrl !== undefined && /^https?:\/\//i.test(externalUrl) ? externalUrl : undefined,
   };
 }
@@ -144,7 +133,7 @@ function during(what: string, intervals: readonly Interval[], meaning: string, d
 }
 
 /** What qualifies the figures. */
-export function notes(digest: Digest, tables: readonly CutTable[] = []): string[] {
+export function notes(digest: Digest): string[] {
   const { unreachable, unwatched } = digest;
   return [
     ...during("The service was unreachable", unreachable, "counted neither as up nor as down", digest),
@@ -154,9 +143,6 @@ export function notes(digest: Digest, tables: readonly CutTable[] = []): string[
       : []),
     "Uptime and downtime are those of the period, inside the uploading schedule; a blank means no figure.",
     ...comparison(digest),
-    ...tables.flatMap(({ noun, rows, total }) =>
-      rows < total ? [`The attached table has the worst ${count(rows)} of ${counted(total, noun)}.`] : [],
-    ),
     `Times in ${nameOf(digest.timezone, "UTC")}. Generated ${fullMoment(digest.now, digest)}.`,
   ];
 }

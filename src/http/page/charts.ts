@@ -1,5 +1,5 @@
 /** Uptime as a strip of bars and quality as a line, with every figure in words as well. */
-import { type QualityHistory, type QualityHour, qualityDays, qualityHours } from "../../health/quality.ts";
+import { type QualityHistory, type QualityHour, qualityHours } from "../../health/quality.ts";
 import { highestThreshold, type Rule } from "../../health/rule.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { humanDuration } from "../../lib/duration.ts";
@@ -51,27 +51,23 @@ ${chart}
 <div class="days">${rows.map((day) => dayRow(day, timezone))}</div></details></div></section>`;
 }
 
-/** The last week, a point per hour, and the last 90 days in UTC; nothing where no quality was read. */
+/** The last week, a point per hour; nothing where no quality was read. */
 export function qualitySection(
   history: QualityHistory | undefined,
   now: Instant,
   timezone: string,
   threshold?: number,
 ): Markup {
-  if (!history) return nothing;
-  const chart = (points: readonly QualityHour[], noun: "hour" | "day", zone: string, days: number) => {
-    if (points.every(({ quality }) => quality === undefined)) return nothing;
-    const drawing = chartOf("quality", qualitySummary(points, zone, noun), {
-      width: (points.length - 1) * STEP,
-      threshold,
-      drawn: linesOf(points),
-      ends: [dayName(points[0]?.at ?? now, zone), noun === "day" ? "yesterday" : "now"],
-    });
-    const id = `quality-${days}`;
-    return html`<section aria-labelledby="${id}"><h2 id="${id}">Quality of the last ${days} days</h2><div class="panel">
+  const hours = history ? qualityHours(history, now) : [];
+  if (hours.length === 0) return nothing;
+  const drawing = chartOf("quality", qualitySummary(hours, timezone), {
+    width: (hours.length - 1) * STEP,
+    threshold,
+    drawn: linesOf(hours),
+    ends: [dayName(hours[0]?.at ?? now, timezone), "now"],
+  });
+  return html`<section aria-labelledby="quality"><h2 id="quality">Quality of the last 7 days</h2><div class="panel">
 ${drawing}</div></section>`;
-  };
-  return html`${chart(qualityHours(history, now), "hour", timezone, 7)}${chart(qualityDays(history, now), "day", "UTC", 90)}`;
 }
 
 interface Drawing {
@@ -115,16 +111,16 @@ function uptimeSummary(days: readonly UptimeDay[], timezone: string): string {
 }
 
 /** `Between about 61 % and 98 %; lowest Tue 3 Nov 14:00; 12 hours not known.` */
-function qualitySummary(hours: readonly QualityHour[], timezone: string, noun: "hour" | "day"): string {
+function qualitySummary(hours: readonly QualityHour[], timezone: string): string {
   const known = hours.flatMap(({ at, quality }) => (quality === undefined ? [] : [{ at, quality }]));
   const sorted = known.toSorted((a, b) => a.quality - b.quality);
   const [lowest, highest] = [sorted[0], sorted.at(-1)];
   if (!lowest || !highest) return "";
   const [low, high] = [lowest, highest].map(({ quality }) => percentOf(quality));
   const first = hours.findIndex(({ quality }) => quality !== undefined);
-  const hourName = (at: Instant) => inZone(at, timezone).toFormat(noun === "day" ? "ccc d LLL" : "ccc d LLL HH:00");
+  const hourName = (at: Instant) => inZone(at, timezone).toFormat("ccc d LLL HH:00");
   const since = first === 0 ? "" : `; known since ${hourName(hours[first]?.at ?? 0)}`;
-  const unknown = `${since}${unknownPart(hours.length - first - known.length, noun)}`;
+  const unknown = `${since}${unknownPart(hours.length - first - known.length, "hour")}`;
   if (low === high) return `About ${low} all the time${unknown}.`;
   const when = hourName(lowest.at);
   return `Between about ${low} and ${high}; lowest ${when}${unknown}.`;

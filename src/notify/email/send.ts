@@ -41,7 +41,6 @@ export function mailboxAddress(mailbox: string): string {
 interface DigestLetter extends Pick<OutgoingMail, "subject" | "html" | "text"> {
   readonly to: string;
   readonly messageId: string;
-  readonly attachments: readonly NonNullable<OutgoingMail["attachments"]>[number][];
   readonly unsubscribeUrl: string | undefined;
 }
 
@@ -61,7 +60,7 @@ export function createDigestMail(transport: MailTransport, from: string) {
   const sender = mailboxAddress(from);
   const domain = sender.split("@")[1] ?? "localhost";
   return {
-    send: ({ to, subject, html, text, messageId, unsubscribeUrl, attachments }: DigestLetter): Promise<void> =>
+    send: ({ to, subject, html, text, messageId, unsubscribeUrl }: DigestLetter): Promise<void> =>
       transport.sendMail(
         {
           from,
@@ -72,7 +71,6 @@ export function createDigestMail(transport: MailTransport, from: string) {
           text,
           messageId: `<${messageId}@${domain}>`,
           headers: { "Auto-Submitted": "auto-generated", ...unsubscribeHeaders(sender, unsubscribeUrl) },
-          attachments: [...attachments],
         },
         AbortSignal.timeout(DIGEST_TIMEOUT_MS),
       ),

@@ -2,7 +2,6 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { parseMatchers } from "../../../src/alerting/matcher.ts";
 import type { PlannedWindows, RecordingDigest } from "../../../src/digest/digest.ts";
-import { tablesOf } from "../../../src/digest/render/csv.ts";
 import { headline } from "../../../src/digest/render/headline.ts";
 import { renderDigestText } from "../../../src/digest/render/text.ts";
 import { viewOf } from "../../../src/digest/render/view.ts";
@@ -43,7 +42,6 @@ test("downtime inside a window is planned, is no outage, and has a part and a se
   const text = renderDigestText(viewOf(digest, { name: "d", externalUrl: undefined }, 10));
   expect(text).toContain("Maintenance: stock-take 02:00–06:00 (recorders off).");
   expect(text).toMatch(/uptime is the service's own figure, which includes it/);
-  expect([...(tablesOf(digest)[0]?.csv() ?? [])].join("")).toMatch(/"planned",[\d.]+,,0,7200,0,,,,/);
 });
 
 test.each([

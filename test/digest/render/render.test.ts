@@ -94,12 +94,6 @@ Locations by day, Fri 13 Nov to Thu 19 Nov
 Leeds Briggate: 85 % up, Thu 19 Nov 85 %
 York Coney Street: 86.6 % up, Thu 19 Nov 86.6 %
 
-Unreliable visitor counts: 2 days
----------------------------------
-Leeds Briggate, Thu 19 Nov: 85 % up
-York Coney Street, Thu 19 Nov: 86.6 % up
-Days with less than 90 % uptime within schedule, or unknown uptime. Counts are the service's own, not corrected. Usual is the median of that weekday in the eight weeks before, without days like these.
-
 Up all the time: 1 recording
 ----------------------------
 York Coney Street
@@ -273,12 +267,12 @@ describe("10,000 recordings", () => {
     expect(visible(html)).toMatch(/and 9,\d{3} more in 2,\d{3} locations/);
   });
 
-  test("that were all up are one line, and in the table", async () => {
+  test("that were all up are one line, and on the status page", async () => {
     const { html, subject: line } = await render({ recordings });
     expect(line).toBe("Yesterday all 10,000 recordings were up throughout · Thu 19 Nov 2026");
     expect(Buffer.byteLength(html)).toBeLessThanOrEqual(MAX_BYTES);
     expect(visible(html)).toMatch(
-      /Up all the time\s+10,000\s+recordings\s+In [\d,]+\s+locations; see the attached table/,
+      /Up all the time\s+10,000\s+recordings\s+In [\d,]+\s+locations; the status page lists them/,
     );
   });
 });

@@ -248,17 +248,6 @@ describe("GET /recordings/{id}", () => {
     expect((await page("/recordings/till-3")).html).not.toContain("Quality of the last 7 days");
   });
 
-  test("draws the quality of 90 days once there is one, and says it in words", async () => {
-    const day = Math.floor(NOW / 86_400_000) - 1;
-    const quality = { hour: NOW / HOUR, levels: "a", days: { day, levels: "zy-z" } };
-    const kept = { buckets: [], days: {}, timezone: "Europe/London", quality };
-    const { html } = await page("/recordings/till-3", { uptimes: async () => new Map([["till-3", kept]]) });
-    expect(html).toContain("Quality of the last 90 days");
-    expect(shownText(html)).toContain(
-      "Between about 94 % and 96 %; lowest Wed 28 Jan; known since Tue 27 Jan; 1 day not known.",
-    );
-  });
-
   test.each([
     [{ sweptAt: NOW }, { presentAt: NOW }, [], "cannot be read"],
     [{ sweptAt: NOW }, { presentAt: NOW - HOUR }, [], "The service lists it no more."],
@@ -287,7 +276,7 @@ describe("GET /recordings/{id}", () => {
     };
     const { html } = await page("/recordings/till-3", deps);
     const limits = [...html.matchAll(/<path class="limit" d="M0 ([\d.]+)H/g)].map(([, y]) => Number(y));
-    expect(limits).toEqual([12, 30, 30]);
+    expect(limits).toEqual([12, 30]);
     expect(shownText(html)).toEqual(
       expect.arrayContaining([
         "The line is at 96 %, below which alerts fire.",
@@ -295,18 +284,7 @@ describe("GET /recordings/{id}", () => {
       ]),
     );
     const ticks = [...html.matchAll(/<text x="30" y="([\d.]+)">([^<]*)/g)].map(([, y, words]) => `${words} ${y}`);
-    expect(ticks).toEqual([
-      "100 % 3",
-      "90 % 22",
-      "50 % 45.4",
-      "0 % 63",
-      "100 % 3",
-      "50 % 33",
-      "0 % 63",
-      "100 % 3",
-      "50 % 33",
-      "0 % 63",
-    ]);
+    expect(ticks).toEqual(["100 % 3", "90 % 22", "50 % 45.4", "0 % 63", "100 % 3", "50 % 33", "0 % 63"]);
     const none = await page("/recordings/till-3", { uptimes: deps.uptimes });
     expect(none.html).not.toContain('class="limit"');
   });

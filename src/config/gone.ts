@@ -1,0 +1,12 @@
+/** Keys that the configuration once had, and what takes their place. */
+import type { Path } from "./problem.ts";
+
+/** By path, without the positions in lists. */
+const gone: ReadonlyMap<string, string> = new Map([
+  ["digests.untrusted_below", "digests do not list days of counts; the page of a location shows its uptime by day"],
+]);
+
+/** What takes the place of a key that is gone; undefined for any other. */
+export function insteadOf(path: Path): string | undefined {
+  return gone.get(path.filter((step) => typeof step === "string").join("."));
+}
