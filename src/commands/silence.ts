@@ -1,4 +1,4 @@
-/** `silence add|list|expire`: silences of a running daemon. */
+/** `silence add|list|extend|expire`: silences of a running daemon. */
 import { Argument, Command, InvalidArgumentError, Option } from "commander";
 import { z } from "zod";
 import {
@@ -41,8 +41,9 @@ type Silence = z.infer<typeof Silence>;
 
 /** Exit code 0; 1 for an unknown or invalid silence. Throws DaemonError or ConfigError. */
 export function silenceCommand(io: CommandIo, clock: Clock = systemClock): Command {
-  const silence = new Command("silence").description("Add, list and expire silences.");
-  for (const one of [addCommand(io, clock), listCommand(io, clock), expireCommand(io)]) silence.addCommand(one);
+  const silence = new Command("silence").description("Add, list, extend and expire silences.");
+  const all = [addCommand(io, clock), listCommand(io, clock), extendCommand(io, clock), expireCommand(io)];
+  for (const one of all) silence.addCommand(one);
   return silence;
 }
 
@@ -95,21 +96,70 @@ function listCommand(io: CommandIo, clock: Clock): Command {
   );
 }
 
+function extendCommand(io: CommandIo, clock: Clock): Command {
+  const extend = new Command("extend")
+    .description("Let a silence end later.")
+    .argument("<id>", ID)
+    .addOption(
+      new Option("--for, --duration <time>", "how much later, such as 30m or 1d12h")
+        .argParser(durationParser(1_000, "30m, 2h or 1d12h"))
+        .default(3_600_000, "1h"),
+    )
+    .addOption(new Option("--until <time>", `when it ends: ${MOMENT_EXAMPLES}`).conflicts("duration"));
+  return asksDaemon(extend, "lenswatch silence extend 3f1c9a52 --for 2h", "table").action(
+    async (prefix: string, options: OutputOptions & Readonly<{ duration: number; until?: string }>) => {
+      const now = clock.now();
+      await withDaemon(options, io, async (daemon) => {
+        const silence = await silenceOf(daemon, prefix);
+        const { id } = silence;
+        if (silence.status.state === "expired")
+          throw new DaemonError("bad_option", `the silence ${id} is over: set it again with \`lenswatch silence add\``);
+        const before = Date.parse(silence.endsAt);
+        const matchers = silence.matchers.map((one) => ({ ...one, operator: operatorOf(one) }));
+        const local = { now, localZone: localZone(io.env) };
+        const until = options.until === undefined ? {} : { until: options.until };
+        const asked = await silenceSpan(daemon, matchers, { duration: options.duration, ...until }, local);
+        const end = options.until === undefined ? before + options.duration : asked.endsAt;
+        if (end <= before) throw new DaemonError("bad_option", `the silence ${id} lasts longer than that already`);
+        const body = { ...silence, endsAt: new Date(end).toISOString() };
+        const made = await daemon.send("POST", "/api/v2/silences", body, z.object({ silenceID: z.string() }));
+        print(io, options.output, made, () => `Silence ${made.silenceID} ends in ${humanDuration(end - now)}.\n`);
+      });
+    },
+  );
+}
+
 function expireCommand(io: CommandIo): Command {
   const expire = new Command("expire")
     .description("Expire silences now; alerts they silenced are notified where they still fire.")
-    .argument("<id...>", "as printed by `lenswatch silence list`");
+    .argument("<id...>", ID);
   const example = "lenswatch silence expire 3f1c9a52-6a0e-4d7a-9c5b-1a2b3c4d5e6f";
-  return asksDaemon(expire, example, "table").action(async (ids: readonly string[], options: OutputOptions) => {
+  return asksDaemon(expire, example, "table").action(async (prefixes: readonly string[], options: OutputOptions) => {
+    const ids: string[] = [];
     await withDaemon(options, io, async (daemon) => {
-      for (const id of ids) {
-        const path = `/api/v2/silence/${encodeURIComponent(id)}`;
-        await daemon.send("DELETE", path, undefined, z.unknown(), "`lenswatch silence list` prints the ids");
+      for (const prefix of prefixes) {
+        const { id } = await silenceOf(daemon, prefix);
+        await daemon.send("DELETE", `/api/v2/silence/${encodeURIComponent(id)}`, undefined, z.unknown(), IDS);
+        ids.push(id);
         if (options.output === "table") io.stdout.write(`Silence ${id} expired.\n`);
       }
     });
     print(io, options.output, { expired: ids }, () => "");
   });
+}
+
+const ID = "as printed by `lenswatch silence list`, or how it begins";
+const IDS = "`lenswatch silence list` prints the ids";
+/** The silence of this id, or the one that is not over and whose id begins so. Throws DaemonError. */
+async function silenceOf(daemon: Daemon, prefix: string): Promise<Silence> {
+  const silences = await daemon.get("/api/v2/silences", {}, z.array(Silence));
+  const isMeant = ({ id, status }: Silence) => id.startsWith(prefix.toLowerCase()) && status.state !== "expired";
+  const exact = silences.filter(({ id }) => id === prefix.toLowerCase());
+  const [found, ...others] = exact.length > 0 ? exact : silences.filter(isMeant);
+  if (!found) throw new DaemonError("rejected", `There is no silence ${JSON.stringify(prefix)}: ${IDS}`);
+  if (others.length === 0) return found;
+  const many = `${others.length + 1} silences have an id that begins with ${prefix}: give more of it`;
+  throw new DaemonError("bad_option", many);
 }
 
 const columnsAt = (now: Instant): readonly TableColumn<Silence>[] => [

@@ -87,6 +87,17 @@ export function createSuppressionChanges(deps: SuppressionChangesDeps) {
       }
     },
 
+    /** One lasts until then, in place, or as long as it did. False where there is none any more. */
+    async extendSilence(id: string, until: Instant, by: AuditOrigin): Promise<boolean> {
+      for (;;) {
+        const now = clock.now();
+        const silence = (await store.silences.read(now)).find((one) => one.id === id);
+        if (!silence || silenceState(silence, now) === "expired") return false;
+        if (silence.endsAt >= until) return true;
+        if (await write([[{ ...silence, endsAt: until, updatedAt: now }, silence]], now, by)) return true;
+      }
+    },
+
     ...createAckChanges(deps),
   };
 }

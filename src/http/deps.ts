@@ -62,7 +62,7 @@ type SuppressionChanges = ReturnType<typeof createSuppressionChanges>;
 
 type AlertChanges = Pick<
   SuppressionChanges,
-  "silences" | "setSilence" | "endSilence" | "acknowledge" | "acknowledgeEach" | "withdraw" | "note"
+  "silences" | "setSilence" | "endSilence" | "extendSilence" | "acknowledge" | "acknowledgeEach" | "withdraw" | "note"
 >;
 
 export interface HttpDeps extends AlertChanges {

@@ -3,6 +3,7 @@ import { fingerprint } from "../../src/alerting/fingerprint.ts";
 import { firingAlert, serve } from "../http/serve.ts";
 import { holdsInMemory } from "../http/silences.ts";
 import { fleetOf, NOW, recordingState } from "../metrics/fleets.ts";
+import { aSilence } from "../support/fixtures.ts";
 import { lenswatch } from "./run-command.ts";
 
 const token = { LENSWATCH_ADMIN_TOKEN: "s3cret", USER: "dana" };
@@ -146,6 +147,55 @@ describe("lenswatch silence add", () => {
     const reader = await lenswatch(["silence", "add", "a=b", "--comment", "x", "--url", both], token);
     expect(reader.exitCode).toBe(1);
     expect(reader.stderr).toMatch(/: The token read_token lacks the scope silence: set LENSWATCH_ADMIN_TOKEN to /);
+  });
+});
+
+describe("lenswatch silence extend", () => {
+  test("lets one end later in place, by how its id begins", async () => {
+    const { run, kept } = await open();
+    await run("silence", "add", "location=Leeds Briggate", "--comment", "rewiring", "--duration", "1h");
+    const [id = ""] = kept.keys();
+    const before = {
+      id,
+      startsAt: NOW,
+      createdBy: "dana",
+      comment: "rewiring",
+      matchers: [{ value: "Leeds Briggate" }],
+    };
+    expect(await run("silence", "extend", id.slice(0, 8).toUpperCase(), "--for", "2h")).toEqual({
+      stdout: `Silence ${id} ends in 3 h.\n`,
+      stderr: "",
+      exitCode: 0,
+    });
+    expect([...kept.values()]).toMatchObject([{ ...before, endsAt: NOW + 3 * 3_600_000 }]);
+    expect((await run("silence", "extend", id, "--until", "22:00")).stdout).toBe(`Silence ${id} ends in 10 h.\n`);
+    expect(kept.get(id)).toMatchObject({ ...before, endsAt: NOW + 10 * 3_600_000 });
+  });
+
+  test("lets none end earlier, and begins none that is over or unknown", async () => {
+    const { run, kept } = await open();
+    await run("silence", "add", "location=Leeds Briggate", "--comment", "rewiring", "--duration", "4h");
+    const [id = ""] = kept.keys();
+    const refused = async (...argv: string[]) => {
+      const { stderr, exitCode } = await run("silence", "extend", ...argv);
+      expect(exitCode).not.toBe(0);
+      return stderr;
+    };
+    expect(await refused(id, "--until", "14:00")).toContain("lasts longer than that already");
+    await run("silence", "expire", id.slice(0, 6));
+    expect(await refused(id)).toContain("is over: set it again");
+    expect(await refused("ffff")).toContain('There is no silence "ffff"');
+    expect(kept.size).toBe(1);
+  });
+
+  test("asks for more of an id that two begin with", async () => {
+    const { run, kept } = await open();
+    for (const last of ["1", "2"]) {
+      const id = `0b1c2d3e-0000-4000-8000-00000000000${last}`;
+      kept.set(id, aSilence({ id, startsAt: NOW - 1_000, endsAt: NOW + 1_000_000 }));
+    }
+    expect((await run("silence", "expire", "0b1c")).stderr).toContain("2 silences have an id that begins with 0b1c");
+    expect((await run("silence", "expire", "0b1c2d3e-0000-4000-8000-000000000001")).exitCode).toBe(0);
   });
 });
 

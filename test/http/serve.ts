@@ -117,6 +117,7 @@ export function usualDeps(differing: Differing = {}): HttpDeps {
     silences: async () => [],
     setSilence: async () => ({ outcome: "unknown" }),
     endSilence: async () => false,
+    extendSilence: async () => false,
     acknowledge: async () => ({ outcome: "not_firing" }),
     acknowledgeEach: async () => [],
     withdraw: async () => ({ outcome: "not_firing" }),

@@ -14,10 +14,12 @@ interface Asked {
   readonly duration: number;
 }
 
+type Named = Pick<Matcher, "name" | "operator" | "value">;
+
 /** `words`: `for 2 h`, `from Sun 1 Feb 22:00 GMT until 23:00 GMT`. Throws DaemonError `bad_option`. */
 export async function silenceSpan(
   daemon: Daemon,
-  matchers: readonly Matcher[],
+  matchers: readonly Named[],
   { start, until, duration }: Asked,
   { now, localZone }: { readonly now: Instant; readonly localZone: string },
 ): Promise<{ readonly startsAt: Instant; readonly endsAt: Instant; readonly words: string }> {
@@ -46,7 +48,7 @@ const Recordings = z.object({ items: z.array(z.object({ locationId: z.string() }
 const Locations = z.object({ items: z.array(z.object({ timezone: z.string().nullable() })) });
 
 /** Undefined where the matchers name no place, or it cannot be read. */
-async function zoneIn(daemon: Daemon, matchers: readonly Matcher[]): Promise<string | undefined> {
+async function zoneIn(daemon: Daemon, matchers: readonly Named[]): Promise<string | undefined> {
   const named = (kind: string) =>
     matchers.find(({ name, operator }) => operator === "=" && (name === kind || name === `${kind}_id`))?.value;
   try {

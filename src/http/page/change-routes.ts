@@ -19,7 +19,15 @@ import type { Layout } from "./layout.ts";
 import { type PageData, readPageData } from "./page-data.ts";
 import { pathWithin, sessionRoutes } from "./sign-in.ts";
 import { type SilenceForm, silenceFormPage } from "./silence-form.ts";
-import { MatchersField, PreviewQuery, previewOf, SilenceFields, spanOf, zoneOf } from "./silence-request.ts";
+import {
+  LONGEST_MS,
+  MatchersField,
+  PreviewQuery,
+  previewOf,
+  SilenceFields,
+  spanOf,
+  zoneOf,
+} from "./silence-request.ts";
 import { visitorOf } from "./visitor.ts";
 
 /** The path, from `/` on, that a button leads back to. */
@@ -74,6 +82,14 @@ export function changeRoutes(root: FastifyInstance, deps: HttpDeps, layout: Layo
       return back(reply, "../../", Back.parse(request.body).back || "?show=silences");
     });
 
+    app.post<{ Params: { id: string } }>("/silences/:id/extend", button, async (request, reply) => {
+      const { until } = parseRequestBody(Extension, request.body);
+      if (until > deps.clock.now() + LONGEST_MS) throw new HttpError("bad_body", "A silence lasts a year at most.");
+      if (!(await deps.extendSilence(request.params.id, until, originOf(request))))
+        throw new HttpError("not_found", "This silence is over already: set it again.");
+      return back(reply, "../../", "?show=silences");
+    });
+
     const backTo = ({ body }: FastifyRequest, reply: FastifyReply) => back(reply, "../../", Back.parse(body).back);
     ackRoutes(app, deps, { ...button, back: backTo });
   });
@@ -119,6 +135,9 @@ async function formOf(
 }
 
 const line = (max: number) => boundedText(max).transform((text) => stripControls(text).trim());
+
+/** The end that the button named: pressed twice, or late, it means the same. */
+const Extension = z.object({ until: z.iso.datetime().transform((written) => Date.parse(written)) });
 
 /** `for` is empty until the alert resolves. */
 const AckForm = z.object({

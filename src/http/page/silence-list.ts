@@ -1,6 +1,7 @@
 /** `GET /?show=silences`: silences with their author, time and reason. */
 import { formatMatcher } from "../../alerting/matcher.ts";
 import { type Silence, type SilenceState, silenceState, silenceStates } from "../../alerting/silence.ts";
+import type { Instant } from "../../lib/clock.ts";
 import { unlessThrown } from "../../lib/errors.ts";
 import { counted, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
@@ -11,12 +12,13 @@ import type { HtmlPage } from "./layout.ts";
 import { type HomeQuery, homeLink, silenceFormLink } from "./links.ts";
 import { pager, sortKey } from "./listing.ts";
 import { type PageData, unreachableNotice } from "./page-data.ts";
-import { matchersInWords, zoneOf } from "./silence-request.ts";
+import { LONGEST_MS, matchersInWords, nextMorning, zoneOf } from "./silence-request.ts";
 import { formToken, type Visitor } from "./visitor.ts";
 import { timeAt } from "./when.ts";
 
 const SILENCES_A_PAGE = 50;
 const LONGEST_LINKED = 2_000;
+const HOUR_MS = 3_600_000;
 
 const ROOT = "./";
 
@@ -76,13 +78,13 @@ function silenceCard(silence: Silence, data: PageData, visitor: Visitor, suppres
 ${state === "active" ? html` · suppresses ${suppressed}` : nothing}</p>${silence.comment === "" ? nothing : comment}
 <p class="soft">by <bdi>${nameOf(silence.createdBy, "somebody")}</bdi>,
 set ${timeAt(silence.updatedAt, zone, data.moment)}</p>
-${state === "expired" ? silenceAgain(silence) : expireForm(silence.id, matchersOf(silence), visitor)}</li>`;
+${state === "expired" ? silenceAgain(silence) : buttons(silence.id, matchersOf(silence), visitor, longer(silence, zone, data))}</li>`;
 }
 
 /** One that cannot be shown can be expired all the same, and takes no other with it. */
 function unshownCard({ id, ...silence }: Silence, { moment }: PageData, visitor: Visitor): Markup {
   const state = silenceState(silence, moment.now);
-  const expire = state === "expired" ? nothing : expireForm(id, id, visitor);
+  const expire = state === "expired" ? nothing : buttons(id, id, visitor);
   return html`<li class="card ${state}"><p><strong>${STATES[state]}</strong> Silence <bdi>${id}</bdi> cannot be shown.</p>
 ${expire}</li>`;
 }
@@ -99,10 +101,29 @@ function matchersOf({ matchers }: Silence): string {
   return matchers.map(formatMatcher).join(", ");
 }
 
-function expireForm(id: string, name: string, visitor: Visitor): Markup {
+type Later = readonly [words: string, until: Instant];
+
+/** Later ends, where they are later. */
+function longer({ endsAt }: Silence, zone: string, { moment: { now, times } }: PageData): Later[] {
+  const morning = nextMorning(now, zone);
+  const all: Later[] = [
+    ["+1 h", endsAt + HOUR_MS],
+    [`until ${times.at(morning, zone)}`, morning],
+  ];
+  return all.filter(([, until]) => until > endsAt && until <= now + LONGEST_MS);
+}
+
+/** One form: each button has its own address. */
+function buttons(id: string, name: string, visitor: Visitor, later: readonly Later[] = []): Markup {
   if (visitor.formToken === undefined) return nothing;
-  return html`<form method="post" action="${ROOT}silences/${encodeURIComponent(id)}/end">
-${formToken(visitor)}<button aria-label="Expire the silence ${cut(name, 100)}">Expire</button></form>`;
+  const path = `${ROOT}silences/${encodeURIComponent(id)}`;
+  const what = `the silence ${cut(name, 100)}`;
+  const extending = later.map(([words, until]) => {
+    const to = new Date(until).toISOString();
+    return html`<button formaction="${path}/extend" name="until" value="${to}" aria-label="${words}: ${what}">${words}</button>`;
+  });
+  return html`<form class="actions" method="post" action="${path}/end">${formToken(visitor)}${extending}
+<button aria-label="Expire ${what}">Expire</button></form>`;
 }
 
 /** Nothing where the matchers are too long for a link. */

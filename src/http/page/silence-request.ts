@@ -26,7 +26,8 @@ import { knownZone } from "./when.ts";
 const LONGEST_MATCHERS = 4_000;
 const MOST_MATCHERS = 100;
 const LONGEST_COMMENT = 1_000;
-const LONGEST_MS = 365 * 86_400_000;
+/** The longest that a silence lasts from now on. */
+export const LONGEST_MS = 365 * 86_400_000;
 
 const matchers = z
   .string({ error: "expected matchers" })

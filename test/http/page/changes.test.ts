@@ -34,6 +34,7 @@ async function stage(differing: Parameters<typeof serve>[0] = {}) {
       return { outcome: "set", id: "s1" };
     },
     endSilence: async (id) => changes.push(id) > 0,
+    extendSilence: async (id, until) => changes.push([id, until]) > 0,
     acknowledge: async (fingerprint, by) => {
       if (fingerprint !== print) return { outcome: "not_firing" };
       changes.push([fingerprint, by]);
@@ -379,6 +380,43 @@ describe("GET /?show=silences", () => {
     expect(changes).toEqual(["now"]);
   });
 
+  test("offers of each a later end, and lets it last that long however often that is pressed", async () => {
+    const long = async () => [silence("now", -1, 1), silence("long", -1, 40), silence("year", -1, 365 * 24)];
+    const { address, changes } = await stage({ silences: long });
+    const keeper = await signedIn(address, "boss-token");
+    const { html } = await keeper.get("/?show=silences");
+    const offered = [...html.matchAll(/silences\/(\w+)\/extend" name="until" value="([^"]+)"[^>]*>([^<]+)</g)];
+    expect(offered.map(([, id, until = "", words]) => [id, (Date.parse(until) - NOW) / HOUR, words])).toEqual([
+      ["now", 2, "+1 h"],
+      ["now", 20, "until Sun 1 Feb 08:00 GMT"],
+      ["long", 41, "+1 h"],
+    ]);
+    const [, , until = ""] = offered[0] ?? [];
+    const response = await keeper.post("/silences/now/extend", { until }, { from: "/?show=silences" });
+    expect([response.status, response.headers.get("location")]).toEqual([303, "../../?show=silences"]);
+    expect(changes).toEqual([["now", NOW + 2 * HOUR]]);
+  });
+
+  test.each([
+    ["", 400],
+    ["tomorrow", 400],
+    [new Date(NOW + 366 * 24 * HOUR).toISOString(), 400],
+  ])("does not let one last until %j", async (until, status) => {
+    const { address, changes } = await stage({ silences });
+    const keeper = await signedIn(address, "boss-token");
+    const response = await keeper.post("/silences/now/extend", { until }, { from: "/?show=silences" });
+    expect(response.status).toBe(status);
+    expect(changes).toEqual([]);
+  });
+
+  test("lets none last longer that is over meanwhile", async () => {
+    const { address } = await stage({ silences, extendSilence: async () => false });
+    const keeper = await signedIn(address, "boss-token");
+    const until = new Date(NOW + 2 * HOUR).toISOString();
+    const response = await keeper.post("/silences/now/extend", { until }, { from: "/?show=silences" });
+    expect(response.status).toBe(404);
+  });
+
   test("says that one is not there any more", async () => {
     const { address } = await stage({ silences, endSilence: async () => false });
     const keeper = await signedIn(address, "boss-token");
@@ -453,7 +491,7 @@ describe("an acknowledgement", () => {
 });
 
 describe("what changes something", () => {
-  const paths = ["/silences/new", "/silences/now/end", `/alerts/${print}/ack`];
+  const paths = ["/silences/new", "/silences/now/end", "/silences/now/extend", `/alerts/${print}/ack`];
   const fields = { ...wanted, lasting: "1h" };
 
   test.each(paths)("%s needs a session made from the admin token", async (path) => {
