@@ -8,7 +8,7 @@ import { createDeliver, type Sender } from "../../src/deliver/deliver.ts";
 import { createStaleness } from "../../src/deliver/stale.ts";
 import { createSuppression } from "../../src/deliver/suppression.ts";
 import { createSuppressionChanges } from "../../src/deliver/suppression-changes.ts";
-import type { Attempt } from "../../src/health/evaluate-self.ts";
+import type { Attempt } from "../../src/health/evidence.ts";
 import type { Clock, Instant } from "../../src/lib/clock.ts";
 import { silentLogger } from "../../src/lib/log.ts";
 import { createCommit } from "../../src/poll/commit.ts";

@@ -12,6 +12,7 @@ import { createCommit } from "../poll/commit.ts";
 import { createUncounted, type Uncounted } from "../poll/uncounted.ts";
 import { createUptimeReader, type UptimeReader } from "../poll/uptime-reader.ts";
 import { readFleet } from "../store/read-fleet.ts";
+import { intervalsOf } from "./intervals.ts";
 import { createNotifyJobs, type NotifyJobs } from "./notify-jobs.ts";
 import { PollJobs } from "./poll-jobs.ts";
 import type { Runtime } from "./runtime.ts";
@@ -123,15 +124,16 @@ function contextOf(parts: Runtime & Configured, isDraining: () => boolean) {
   const wake = createWake(queues, clock);
   const { read, restore, count } = store.assignments;
   const assigned = createAssigned(read, restore, count);
+  const intervals = intervalsOf(config);
   return {
     ...store,
     ...parts,
-    ...{ assigned, integrations, wake, rules, watch },
+    ...{ assigned, integrations, wake, rules, watch, intervals },
     uncounted: createUncounted({ ...store, assigned, clock, metrics, closedDays: config.counts.closedDays }),
     /** The one way an evaluation is stored. */
     commit: createCommit({ log, route, integrations, maintenance, wake }),
     statusIntervalMs: watch.statusIntervalMs,
-    fleet: (parts?: FleetParts) => readFleet({ watch, store, clock, shardNumbers: assigned.shards() }, parts),
+    fleet: (parts?: FleetParts) => readFleet({ intervals, store, clock, shardNumbers: assigned.shards() }, parts),
     /** False once draining, and where another configuration is active: two never write evaluations at the same time. */
     mayCommit: async () => !isDraining() && (await replicas.isActive("poll")),
   };

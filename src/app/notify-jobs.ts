@@ -82,7 +82,6 @@ function heartbeatOf(context: JobContext) {
     ...context,
     store: shards,
     intervalMs: config.heartbeat.intervalMs,
-    requestTimeoutMs: config.service.requestTimeoutMs,
     takeLease: heartbeatLease,
     call: (signal) => heartbeat.call(signal),
     beat: metrics.heartbeat,

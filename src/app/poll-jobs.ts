@@ -66,7 +66,6 @@ export class PollJobs {
       requestEvaluation: () => queues.add("upkeep", { job: "external" }),
     });
     this.rerouting = createRerouting({ ...context, isActive: mayCommit, owed: metrics.resolvedOwed });
-    const { requestTimeoutMs } = config.service;
     const { read, intervalMs } = config.counts;
     const isAsked = read && context.rules.some(({ when }) => when.kind === "counts_together");
     const together = isAsked
@@ -77,9 +76,7 @@ export class PollJobs {
       store: context.slos,
       schedules: createScheduleLookup(context.uptime, context.inventory),
     });
-    const countsIntervalMs = read && countsConditions(context.rules).length > 0 ? intervalMs : undefined;
-    const self = { ...context, ...watch, store, requestTimeoutMs, together, sampleSlos, countsIntervalMs };
-    this.#evaluateSelf = createSelfAlerts({ ...self, intervalMs: watch.statusIntervalMs });
+    this.#evaluateSelf = createSelfAlerts({ ...context, ...context.intervals, store, together, sampleSlos });
   }
 
   /** `retiring` integrations are about to send the ends they owe; `hadAssignments`: the fleet is known already. */

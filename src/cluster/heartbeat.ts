@@ -1,28 +1,21 @@
 /**
- * A dead man's switch, called only after a full round trip: a sweep was good lately, most sweeps keep their interval,
- * Redis wrote and read, and the job that calls it went through the queue of deliveries. Where one fails, calls stop.
+ * A dead man's switch, called only after a full round trip: most recordings were read in time, lenswatch failed at none,
+ * self alerts are evaluated, Redis wrote and read, and the job that calls it went through the queue of deliveries. Where
+ * one fails, calls stop.
  */
-import type { Clock, Instant } from "../lib/clock.ts";
+import type { Instant } from "../lib/clock.ts";
 import type { Logger } from "../lib/log.ts";
-import type { Store } from "../store/store.ts";
+import { type ReadEvidenceDeps, readEvidence } from "../store/read-evidence.ts";
 import type { Queues } from "./queues.ts";
 
 /** `skipped`: the round trip was not complete, the switch was not called. */
 export const heartbeatOutcomes = ["ok", "failed", "skipped"] as const;
 export type HeartbeatOutcome = (typeof heartbeatOutcomes)[number];
 
-const GOOD_INTERVALS = 2;
-const GRACE_MS = 1_000;
-
-interface HeartbeatDeps {
-  readonly clock: Clock;
+interface HeartbeatDeps extends ReadEvidenceDeps {
   readonly log: Logger;
   readonly queues: Pick<Queues, "add">;
-  readonly store: Pick<Store["shards"], "attempts">;
   readonly intervalMs: number;
-  readonly statusIntervalMs: number;
-  /** An answer is dated by its request: the last one may be this much older while the next is under way. */
-  readonly requestTimeoutMs: number;
   /** Writes to Redis and reads it back; true for one replica in each interval. */
   takeLease(intervalMs: number): Promise<boolean>;
   /** Calls the switch. Gives why it was not reset; undefined where it was. Never throws. */
@@ -47,15 +40,13 @@ export function createHeartbeat(deps: HeartbeatDeps) {
     else log.warn({ why }, "heartbeat not accepted; check heartbeat.url and the switch behind it");
   }
 
-  /** Why sweeps are not as they should be; undefined where they are. */
-  async function troubleOfSweeps(): Promise<string | undefined> {
-    const attempts = await deps.store.attempts();
-    const shards = [...attempts].filter(([subject]) => subject.startsWith("shard:")).map(([, attempt]) => attempt);
-    const lateMs = GOOD_INTERVALS * deps.statusIntervalMs + deps.requestTimeoutMs + GRACE_MS;
-    const since = clock.now() - lateMs;
-    if (!shards.some(({ goodAt }) => goodAt >= since)) return "no good sweep lately";
-    const slow = shards.filter(({ slowMs }) => slowMs !== undefined);
-    return slow.length > shards.length / 2 ? "sweeps cannot keep their interval" : undefined;
+  /** Why evidence is not as it should be; undefined where it is. */
+  async function troubleOfEvidence(): Promise<string | undefined> {
+    const { state, known, unread, late, causes, isEvaluated } = await readEvidence(deps);
+    if (state === "unreachable" || state === "unknown") return "hardly any recording was read lately";
+    if (2 * (unread + late) > known) return "most recordings are not read in time";
+    if (causes.some(({ attempts }) => attempts.some(({ fault }) => fault))) return "recordings cannot be evaluated";
+    return isEvaluated ? undefined : "self alerts are not evaluated";
   }
 
   return {
@@ -69,7 +60,7 @@ export function createHeartbeat(deps: HeartbeatDeps) {
 
     /** The job itself. */
     async round(): Promise<void> {
-      const trouble = await troubleOfSweeps();
+      const trouble = await troubleOfEvidence();
       if (trouble) return ended("skipped", trouble);
       if (!(await deps.takeLease(intervalMs))) return;
       const why = await deps.call(stopping.signal);

@@ -135,8 +135,8 @@ export class Schedulers {
 }
 
 /** A replica of a later build may be able to read what this one cannot. */
-function triedAt({ attemptedAt, goodAt, isUnreadable }: Attempt = { attemptedAt: 0, goodAt: 0 }): Instant {
-  return isUnreadable ? goodAt : attemptedAt;
+function triedAt({ attemptedAt, goodAt, fault }: Attempt = { attemptedAt: 0, goodAt: 0 }): Instant {
+  return fault === "unreadable" ? goodAt : attemptedAt;
 }
 
 function jobsOf(deps: SchedulersDeps): PeriodicJob[] {

@@ -145,7 +145,7 @@ export class SlotJobs {
 export function needOf(job: SlotJob, shard: number, attempts: Attempts, now: number): "none" | "at_once" | "in_round" {
   const isReady = job.after === undefined || attempts.has(`${job.after}:${shard}`);
   const swept = attempts.get(`shard:${shard}`);
-  if (!isReady || !swept?.goodAt || swept.isUnreadable) return "none";
+  if (!isReady || !swept?.goodAt || swept.fault === "unreadable") return "none";
   const last = attempts.get(`${job.name}:${shard}`);
   if (!last) return "at_once";
   const agoMs = now - last.attemptedAt;

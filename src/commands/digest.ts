@@ -6,6 +6,7 @@ import { pathToFileURL } from "node:url";
 import { Command } from "commander";
 import { identifyRules } from "../app/identities.ts";
 import { createSenders } from "../app/integrations.ts";
+import { intervalsOf } from "../app/intervals.ts";
 import { openRedis } from "../app/runtime.ts";
 import type { Config, DigestConfig } from "../config/config.ts";
 import { configFile, loadConfig } from "../config/load.ts";
@@ -95,7 +96,7 @@ async function withDigest(
     const deps = { config: { ...config, rules }, store, service, clock: systemClock, log: silentLogger };
     const shardNumbers = [...new Set((await store.assignments.read()).values())];
     if (shardNumbers.length === 0) return fail(io, 2, nothingStored(config.redis));
-    const fleet = () => readFleet({ ...deps, watch: config.watch, shardNumbers });
+    const fleet = () => readFleet({ ...deps, intervals: intervalsOf(config), shardNumbers });
     await use(config, digest, await makeDigest({ ...deps, fleet }, digest, systemClock.now()));
   } finally {
     await service.close();

@@ -15,7 +15,7 @@ import type { Figure } from "./uptime.ts";
 export interface EvaluationContext {
   readonly now: Instant;
   readonly intervalMs: number;
-  /** Whether neither a failed sweep nor a start of lenswatch lies since the last good sweep. */
+  /** Whether no start of lenswatch lies since the last good sweep. */
   readonly unbroken?: boolean;
   readonly forgetAfterMs: number;
   readonly rules: readonly Rule[];
@@ -55,8 +55,10 @@ export interface Evaluation extends Outcomes {
   readonly groups?: ShardGroups | undefined;
   /** Undefined where nothing is counted. */
   readonly members?: Members | undefined;
-  /** Known recordings that a complete snapshot lacks. */
+  /** Known recordings that the snapshot lacks, without those in doubt. */
   readonly absent: number;
+  /** Recordings without a good reading in time, for another reason than that they are missing. */
+  readonly stale: number;
 }
 
 /** `updated`: facts of a firing alert changed that a message shows. */

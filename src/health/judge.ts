@@ -16,7 +16,7 @@ import { areGrouped, type Members, membersOf } from "./members.ts";
 import type { Reading, StatusSnapshot } from "./recording.ts";
 import type { Sample } from "./recording-conditions.ts";
 import { recordingEvaluator } from "./recording-evaluator.ts";
-import { allowedGapMs, GAP_INTERVALS, slowGapsAfter } from "./rhythm.ts";
+import { allowedGapMs, GAP_INTERVALS, gapsAfter } from "./rhythm.ts";
 import { NextRows, Rows } from "./rows.ts";
 import { compileRules } from "./rule.ts";
 import {
@@ -50,7 +50,7 @@ class ShardEvaluation {
   readonly #previous: ShardState;
   readonly #context: EvaluationContext;
   readonly #moment: EvaluationMoment;
-  readonly #slowGaps: ShardState["slowGaps"];
+  readonly #gaps: readonly number[];
   readonly #rules: ReturnType<typeof compileRules>;
   readonly #watched: ReadonlySet<string>;
   /** Recordings with a low uptime, a set for each rule about it; undefined where each has to be asked for. */
@@ -75,13 +75,14 @@ class ShardEvaluation {
   /** How many recordings of the previous state are dealt with. */
   #dealtWith = 0;
   #absent = 0;
+  #stale = 0;
 
   constructor(previous: ShardState, context: EvaluationContext) {
     const { now, intervalMs, forgetAfterMs, rules, locationIds, excluded, lowUptimes } = context;
     this.#previous = previous;
     this.#context = context;
-    this.#slowGaps = slowGapsAfter(previous, context, context.unbroken);
-    const maxGapMs = allowedGapMs(this.#slowGaps, intervalMs);
+    this.#gaps = gapsAfter(previous, now, context.unbroken);
+    const maxGapMs = allowedGapMs(this.#gaps, intervalMs);
     const patienceMs = Math.max(EVIDENCE_WAIT_MS, forgetAfterMs);
     const sinceLastMs = Math.max(0, now - previous.sweptAt);
     this.#moment = { now, maxGapMs, sinceLastMs: sinceLastMs > maxGapMs ? 0 : sinceLastMs, patienceMs };
@@ -104,11 +105,11 @@ class ShardEvaluation {
     const recordings = this.#next.build();
     const members = this.#members(recordings);
     const locations = this.#evaluateLocations(unread, members);
-    const next = { sweptAt: now, slowGaps: this.#slowGaps, recordings, locations };
+    const next = { sweptAt: now, gaps: this.#gaps, recordings, locations };
     const isGrouped = members && this.#rules.groups.size > 0;
     const gap = maxGapMs > GAP_INTERVALS * this.#context.intervalMs ? { gapMs: maxGapMs } : {};
     const groups = isGrouped && { at: now, ...gap, ...countGroups(members, this.#notable, this.#context.inventory) };
-    return { next, groups: groups || undefined, members, absent: this.#absent, ...this.#out };
+    return { next, groups: groups || undefined, members, absent: this.#absent, stale: this.#stale, ...this.#out };
   }
 
   /** Those of the state before, while there are the same recordings at the same locations. */
@@ -208,6 +209,7 @@ class ShardEvaluation {
     const { now } = this.#moment;
     if (!isGood(reading)) {
       const state = afterPresence(previous, reading.recordingId, locationId, now);
+      this.#noteUnread(state);
       this.#noteChange(previous, state);
       return this.#withAlerts(previous, { state, read: false, missing: false });
     }
@@ -314,8 +316,14 @@ class ShardEvaluation {
     }
   }
 
+  #noteUnread({ readAt }: RecordingState): void {
+    const { now, maxGapMs } = this.#moment;
+    if (now - readAt > maxGapMs) this.#stale++;
+  }
+
   /** Nothing is known of it: it stays as it was, and the time is not time it was absent. */
   #keep(place: number, state: RecordingState): void {
+    this.#noteUnread(state);
     this.#store(place, { ...state, presentAt: state.presentAt + this.#moment.now - this.#previous.sweptAt });
   }
 

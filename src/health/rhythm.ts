@@ -1,20 +1,19 @@
 /**
- * How far apart two good sweeps of a shard may be for the time between them to count. Sweeps that are merely slow count
- * by their own rhythm; a single long gap, a pause or a failure, never does.
+ * The rhythm in which good readings of a shard come, whatever lies between them: slow sweeps, or requests that fail. It
+ * decides for how long the time between two readings counts, and whether they come too rarely.
  */
 import type { Instant } from "../lib/clock.ts";
 import type { ShardState } from "./shard-state.ts";
 
 /** Two good readings further apart than this many intervals say nothing about the time between. */
 export const GAP_INTERVALS = 3;
-/** A gap longer than this many intervals is slow. */
-const SLOW_INTERVALS = 2;
-/** So many slow gaps in a row are a rhythm. */
-const GAPS_MEASURED = 3;
+const GAPS_KEPT = 5;
+/** So many gaps are a rhythm. */
+const FEWEST_GAPS = 3;
 const MAX_GAP_INTERVALS = 6;
 const MAX_GAP_MS = 600_000;
 
-type Rhythm = Pick<ShardState, "sweptAt" | "slowGaps">;
+type Rhythm = Pick<ShardState, "sweptAt" | "gaps">;
 
 interface Moment {
   readonly now: Instant;
@@ -27,23 +26,31 @@ export function longestGapMs(intervalMs: number): number {
   return Math.max(MAX_GAP_MS, MAX_GAP_INTERVALS * intervalMs);
 }
 
-/** `slowGaps` after a good sweep at `now`. A gap that is not `unbroken`, with a failure or a start, is not measured. */
-export function slowGapsAfter({ sweptAt, slowGaps }: Rhythm, { now, intervalMs }: Moment, unbroken = false) {
-  const gapMs = now - sweptAt;
-  if (gapMs <= SLOW_INTERVALS * intervalMs) return undefined;
-  return unbroken ? [...(slowGaps ?? []), gapMs].slice(-GAPS_MEASURED) : slowGaps;
+/** The last gaps after a good sweep at `now`, ms, oldest first. One with a start of lenswatch in it is not measured. */
+export function gapsAfter({ sweptAt, gaps = [] }: Rhythm, now: Instant, isMeasured = false): readonly number[] {
+  return isMeasured ? [...gaps, Math.max(0, now - sweptAt)].slice(-GAPS_KEPT) : gaps;
 }
 
-/** The longest time between two good readings that counts, ms: three intervals, or three times the rhythm. */
-export function allowedGapMs(slowGaps: ShardState["slowGaps"], intervalMs: number): number {
-  if (!slowGaps || slowGaps.length < GAPS_MEASURED) return GAP_INTERVALS * intervalMs;
-  return Math.min(longestGapMs(intervalMs), GAP_INTERVALS * Math.min(...slowGaps));
+/** The longest time between two good readings that counts, ms: three intervals, or three times the middle gap. */
+export function allowedGapMs(gaps: ShardState["gaps"] = [], intervalMs: number): number {
+  const middleMs = gaps.length < FEWEST_GAPS ? 0 : (ascending(gaps)[Math.floor(gaps.length / 2)] ?? 0);
+  return GAP_INTERVALS * Math.max(intervalMs, Math.min(longestGapMs(intervalMs) / GAP_INTERVALS, middleMs));
+}
+
+/** How far apart good readings are, ms, where more than one of the last gaps was too long: a single one is over. */
+export function lateMs(gaps: ShardState["gaps"] = [], intervalMs: number): number | undefined {
+  const second = ascending(gaps).at(-2) ?? 0;
+  return second > GAP_INTERVALS * intervalMs ? second : undefined;
+}
+
+function ascending(gaps: readonly number[]): number[] {
+  return gaps.toSorted((a, b) => a - b);
 }
 
 /** The interval that three of make a reading stale, ms: that of the slowest shard that still keeps its rhythm. */
 export function keptIntervalMs(shards: readonly Rhythm[], { now, intervalMs }: Moment): number {
-  const gapsMs = shards.map(({ sweptAt, slowGaps }) => {
-    const gapMs = allowedGapMs(slowGaps, intervalMs);
+  const gapsMs = shards.map(({ sweptAt, gaps }) => {
+    const gapMs = allowedGapMs(gaps, intervalMs);
     return now - sweptAt <= gapMs ? gapMs : 0;
   });
   return gapsMs.reduce((longest, ms) => Math.max(longest, ms), GAP_INTERVALS * intervalMs) / GAP_INTERVALS;

@@ -1,14 +1,15 @@
 /** What one sweep stores and the next starts from. Never mutated: an evaluation gives a new state. */
 import type { Instant } from "../lib/clock.ts";
 import type { AlertFacts, Labels } from "./alert.ts";
+import type { Evidence } from "./evidence.ts";
 import type { Location, Reading, Recording, RecordingStatus } from "./recording.ts";
 import { GAP_INTERVALS } from "./rhythm.ts";
 
 export interface ShardState {
   /** When the last good sweep was evaluated; 0 before the first. */
   readonly sweptAt: Instant;
-  /** The last gaps between good sweeps, ms, oldest first, where they are slow; undefined where they are not. */
-  readonly slowGaps?: readonly number[] | undefined;
+  /** The last gaps between good sweeps, ms, oldest first. */
+  readonly gaps?: readonly number[] | undefined;
   readonly recordings: ReadonlyMap<string, RecordingState>;
   readonly locations: ReadonlyMap<string, LocationState>;
 }
@@ -110,6 +111,8 @@ export interface FleetSnapshot {
   readonly statusIntervalMs: number;
   readonly shards: readonly ShardState[];
   readonly inventory: Inventory;
+  /** How old all of this is; undefined where that is not known. */
+  readonly evidence?: Evidence | undefined;
   /** Ratio 0–1 over the window, undefined where there is no figure. */
   overallUptime(recordingId: string, windowMs: number): number | undefined;
 }

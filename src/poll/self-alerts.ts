@@ -1,17 +1,16 @@
 /** Evaluates the self alerts at every status interval, in a job that a hanging service cannot delay. */
 import type { CountsTogether } from "../health/counts.ts";
 import { evaluateSelf, type SelfContext, type SelfEvidence } from "../health/evaluate-self.ts";
+import { attemptsOf } from "../health/evidence.ts";
 import type { ShardGroups } from "../health/group-counts.ts";
+import { GAP_INTERVALS } from "../health/rhythm.ts";
 import type { Inventory } from "../health/shard-state.ts";
 import type { Instant } from "../lib/clock.ts";
 import { CodedError, toError } from "../lib/errors.ts";
 import { oneAtATime } from "../lib/one-at-a-time.ts";
 import type { Service } from "../service/service.ts";
-import type { Attempt } from "../store/shards.ts";
 import type { Store } from "../store/store.ts";
 import type { PollContext } from "./commit.ts";
-
-const NEVER: Attempt = { goodAt: 0, attemptedAt: 0 };
 
 interface SelfAlertsDeps
   extends Omit<SelfContext, "now" | "startedAt">,
@@ -29,13 +28,16 @@ interface SelfAlertsDeps
 /** Gives `evaluate()`: one read of the evidence, one evaluation, one atomic write. */
 export function createSelfAlerts(deps: SelfAlertsDeps): () => Promise<void> {
   const { selfAlerts, store, clock, commit } = deps;
-  const startedAt = clock.now();
+  let startedAt = clock.now();
+  const knownSince = new Map<number, Instant>();
   const askHealth = createHealthCheck(deps);
   return async () => {
     askHealth();
     const { nonce: expected, state } = await selfAlerts.read();
-    const evidence = await gather(deps);
+    const { watchedAt, ...evidence } = await gather(deps, knownSince);
     const now = clock.now();
+    // Nobody watched since then: all evidence is old, and will be new in a moment.
+    if (now - watchedAt > GAP_INTERVALS * deps.intervalMs) startedAt = now;
     const { next, transitions, decisions } = evaluateSelf(state, evidence, { ...deps, now, startedAt });
     await commit.evaluation(transitions, async (changes) => {
       const document = JSON.stringify(next);
@@ -59,26 +61,30 @@ function createHealthCheck({ service, store, clock }: SelfAlertsDeps): () => voi
   return () => void ask().catch(() => {});
 }
 
-async function gather(deps: SelfAlertsDeps): Promise<SelfEvidence> {
+/** The evidence, and when it was last evaluated by any replica. `knownSince`: of each shard that was seen here. */
+async function gather(
+  deps: SelfAlertsDeps,
+  knownSince: Map<number, Instant>,
+): Promise<SelfEvidence & { readonly watchedAt: Instant }> {
   const { store, clock, groups, assigned, integrations, inventory, rules } = deps;
   const now = clock.now();
+  const shards = assigned.shards();
   const isCounted = rules.some(({ when }) => when.kind === "group_offline");
   const attempts = await store.attempts();
   const [counted, together, slos, troubles] = await Promise.all([
-    isCounted ? store.groups(assigned.shards(), attempts) : [],
+    isCounted ? store.groups(shards, attempts) : [],
     deps.together?.(now),
     deps.sampleSlos(),
     Promise.all(integrations.map((integration) => groups.trouble(integration, now))),
   ]);
   await inventory.know(counted.flatMap(offlineIn));
-  const shards = assigned.shards();
-  const attemptAt = (subject: string) => attempts.get(subject) ?? NEVER;
+  for (const shard of shards) if (!knownSince.has(shard)) knownSince.set(shard, now);
+  const known = attemptsOf(attempts, shards);
   return {
-    shards: shards.map((shard) => attemptAt(`shard:${shard}`)),
-    inventory: attemptAt("inventory"),
+    ...known,
+    shards: known.shards.map((attempt, i) => ({ ...attempt, since: knownSince.get(shards[i] ?? -1) })),
+    watchedAt: attempts.get("fleet")?.attemptedAt ?? 0,
     health: attempts.get("health"),
-    uptimes: shards.map((shard) => attemptAt(`uptime:${shard}`)),
-    counts: shards.map((shard) => attemptAt(`counts:${shard}`)),
     integrations: integrations.map(({ id, receiver, type }, i) => ({ id, receiver, type, trouble: troubles[i] })),
     groups: { shards: counted, inventory, together },
     slos,

@@ -4,11 +4,12 @@ import { lastReadAt } from "../alerting/stale.ts";
 import type { Config } from "../config/config.ts";
 import { areSegmentsBelieved, type Presence, presenceOf, segmentsOf } from "../health/absence.ts";
 import type { CountsLookup } from "../health/counts.ts";
-import type { Decision, Evaluation, EvaluationContext } from "../health/evaluation.ts";
+import type { Decision, Evaluation } from "../health/evaluation.ts";
 import { judgeShard } from "../health/judge.ts";
 import type { Members } from "../health/members.ts";
+import { misreadIn, nothingReadIn } from "../health/misread.ts";
 import type { Reading, StatusSnapshot } from "../health/recording.ts";
-import { allowedGapMs, GAP_INTERVALS } from "../health/rhythm.ts";
+import { allowedGapMs, lateMs } from "../health/rhythm.ts";
 import { Rows } from "../health/rows.ts";
 import type { Rule } from "../health/rule.ts";
 import type { RecordingState, ShardState } from "../health/shard-state.ts";
@@ -29,6 +30,8 @@ const NAME_ALL_MS = 30_000;
 /** And this often where all are known as before, so that they stay in memory. */
 const NAME_AGAIN_MS = 120_000;
 const FIGURE_INTERVALS = 3;
+/** The cause itself may hold what nobody should read in a message. */
+const INTERNAL = "lenswatch failed to evaluate or store what the service answered: its log has the cause";
 /** And a tenth of the interval at most. */
 const ATTEMPTS_KEPT_MS = 1_000;
 /** From this interval on parsing answers whole costs less than keeping the last one, 350 bytes a recording. */
@@ -108,8 +111,6 @@ class Sweeper {
   readonly #allAttempts: (now: Instant) => ReturnType<typeof readAttempts>;
   /** Shards whose last request failed. */
   readonly #failing = new Set<number>();
-  /** When a sweep last failed here: attempts may have been read before it. */
-  readonly #failedAt = new Map<number, Instant>();
   readonly #named = new Map<number, Named>();
   /** Of states that were evaluated here. */
   readonly #evaluated = new WeakMap<ShardState["recordings"], Evaluated>();
@@ -124,6 +125,20 @@ class Sweeper {
   }
 
   async sweep(shard: number): Promise<SweepOutcome> {
+    const answered = { rows: 0 };
+    const askedAt = this.#deps.clock.now();
+    try {
+      return await this.#sweep(shard, answered);
+    } catch (thrown) {
+      // Where Redis does not answer either, the evidence grows old all the same.
+      const known = answered.rows > 0 ? { known: answered.rows } : {};
+      await this.#noteFailed(shard, new Error(INTERNAL), askedAt, { fault: "internal", ...known }).catch(() => {});
+      throw thrown;
+    }
+  }
+
+  /** Gives `answered` how many rows were understood, for what may fail afterwards. */
+  async #sweep(shard: number, answered: { rows: number }): Promise<SweepOutcome> {
     const { clock, assigned, uptime, watch, commit } = this.#deps;
     const figuresSince = clock.now() - FIGURE_INTERVALS * watch.uptimeIntervalMs;
     const subject = `shard:${shard}`;
@@ -137,7 +152,7 @@ class Sweeper {
     // An answer is true of some time since the request: it counts as no newer than that, however slow it is.
     const now = clock.now();
     if (before instanceof StoreError) {
-      await this.#noteFailed(shard, before, now, { isUnreadable: true });
+      await this.#noteFailed(shard, before, now, { fault: "unreadable" });
       return "failed";
     }
     const evaluated = this.#evaluated.get(before.state.recordings);
@@ -146,16 +161,16 @@ class Sweeper {
     const answer = await this.#ask(shard, locationIds, { askedAt: now, last: followed });
     if (!answer) return "failed";
     const { snapshot, error } = answer;
+    answered.rows = snapshot.readings.length;
     const fresh = evaluated?.known === snapshot ? [] : newRecordings(before.state, snapshot.readings);
     const elsewhere = await this.#nameThem(shard, { before: before.state, snapshot, fresh, ...all, now });
     const last = all.attempts.get(subject);
-    const brokenAt = Math.max(this.#startedAt, this.#failedAt.get(shard) ?? 0);
-    const unbroken = before.state.sweptAt >= brokenAt && last !== undefined && last.goodAt >= last.attemptedAt;
+    const unbroken = before.state.sweptAt >= this.#startedAt;
     const others = presenceBeside(all, subject);
     const fixed = this.#context(shard, locationIds, { now, figuresBelieved: this.#areFiguresBelieved(shard, all) });
     const context = { ...fixed, unbroken, others, elsewhere, counts, members: evaluated?.members };
     const evaluation = judgeShard(before.state, snapshot, context);
-    const { next, absent, groups } = evaluation;
+    const { next, absent, stale, groups } = evaluation;
     const isSame = fresh.length === 0 && Rows.of(next).order === Rows.of(before.state).order;
     const known = isSame ? snapshot : undefined;
     const kept = isFollowed ? { answers: answer.answers, known } : undefined;
@@ -164,10 +179,11 @@ class Sweeper {
       ? Object.fromEntries([...snapshot.unread].map((id) => [id, lastReadAt(last, id)]))
       : undefined;
     const sweep = {
-      slowMs: slowMs(before.state, context),
-      error: error?.message,
+      lateMs: lateMs(next.gaps, watch.statusIntervalMs),
+      error: [error?.message, stale > 0 ? misreadIn(snapshot) : undefined].filter(Boolean).join("; ") || undefined,
       known: next.recordings.size,
       absent,
+      stale,
       unread,
     };
     // Another replica may have assigned locations that this one does not know of yet: then nothing has left.
@@ -197,6 +213,8 @@ class Sweeper {
   ) {
     try {
       const answer = await this.#askStatus(locationIds, last);
+      const misread = nothingReadIn(answer.snapshot);
+      if (misread) throw new Error(misread);
       this.#noteFailing(shard, answer.error);
       return answer;
     } catch (thrown) {
@@ -205,10 +223,14 @@ class Sweeper {
     }
   }
 
-  async #noteFailed(shard: number, err: Error, askedAt: Instant, more?: Pick<Attempt, "isUnreadable">): Promise<void> {
+  async #noteFailed(
+    shard: number,
+    err: Error,
+    askedAt: Instant,
+    more?: Pick<Attempt, "fault" | "known">,
+  ): Promise<void> {
     const { store, clock } = this.#deps;
     this.#noteFailing(shard, err);
-    this.#failedAt.set(shard, askedAt);
     await store.noteAttempt(`shard:${shard}`, clock.now(), err.message, askedAt, more);
   }
 
@@ -272,8 +294,8 @@ class Sweeper {
       const stored = await this.#read(other);
       // Its own replica notes it, and may be of a later build, which can read it.
       if (stored instanceof StoreError) continue;
-      const { sweptAt, slowGaps, recordings } = stored.state;
-      if (now - sweptAt > allowedGapMs(slowGaps, watch.statusIntervalMs)) continue;
+      const { sweptAt, gaps, recordings } = stored.state;
+      if (now - sweptAt > allowedGapMs(gaps, watch.statusIntervalMs)) continue;
       const isWhole = !attempts.get(`shard:${other}`)?.absent;
       for (const id of here) {
         const state = recordings.get(id);
@@ -342,7 +364,7 @@ class Sweeper {
 async function readAttempts({ store, assigned }: Pick<SweepDeps, "store" | "assigned">) {
   const attempts = await store.attempts();
   const of = (kind: string) => [...attempts].filter(([subject]) => subject.startsWith(kind)).map(([, one]) => one);
-  const isUnreadable = assigned.shards().some((shard) => attempts.get(`shard:${shard}`)?.isUnreadable);
+  const isUnreadable = assigned.shards().some((shard) => attempts.get(`shard:${shard}`)?.fault === "unreadable");
   return { attempts, shards: presenceOf(of("shard:")), segments: segmentsOf(of("uptime:")), isUnreadable };
 }
 
@@ -359,11 +381,6 @@ function presenceBeside({ attempts, shards, isUnreadable }: Attempts, subject: s
 /** The subject itself left, not just an alert of it. */
 function hasLeft({ ruleId, reason }: Decision): boolean {
   return ruleId === undefined && (reason === "forgotten" || reason === "no_longer_watched");
-}
-
-/** The time since the last good sweep where it is too long, though nothing failed. */
-function slowMs({ sweptAt }: ShardState, { now, intervalMs, unbroken }: EvaluationContext): number | undefined {
-  return unbroken && now - sweptAt > GAP_INTERVALS * intervalMs ? now - sweptAt : undefined;
 }
 
 /** Readings of recordings not known before. */

@@ -13,6 +13,9 @@ const Timestamp = z.string().transform(parseUtc).pipe(z.number());
 /** "24-character hex shape" (contract: "Location"). */
 const ID_LENGTH = 24;
 
+/** Nobody needs more of a status that is not understood. */
+const SAID_CHARACTERS = 100;
+
 const STATUSES: ReadonlySet<string> = new Set(recordingStatuses);
 
 /** Throws ServiceError `bad_payload` where the reply is no array of rows. */
@@ -71,18 +74,18 @@ function otherReading(row: unknown, report: ReportDeviation): Reading | undefine
   return {
     recordingId: data.recording_id,
     locationId: fieldOf(data, "location_id", Id, report),
-    status: knownStatus(data.status, report),
+    ...knownStatus(data.status, report),
     lastSeenAt: fieldOf(data, "last_seen_utc", Timestamp, report),
     averageQuality: ratioOf(data, "average_quality", report),
   };
 }
 
-/** The status in whatever case it is spelt. An undocumented one is `unknown`, never offline. */
-function knownStatus(status: string, report: ReportDeviation): RecordingStatus {
+/** The status in whatever case it is spelt. An undocumented one is `unknown`, never offline, and kept as it is. */
+function knownStatus(status: string, report: ReportDeviation): Pick<Reading, "status" | "said"> {
   const word = status.trim().toLowerCase();
-  if (STATUSES.has(word) && word !== "unknown") return word as RecordingStatus;
+  if (STATUSES.has(word) && word !== "unknown") return { status: word as RecordingStatus };
   report("unknown_status", () => status);
-  return "unknown";
+  return { status: "unknown", said: status.slice(0, SAID_CHARACTERS) };
 }
 
 const ISO = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?$/i;

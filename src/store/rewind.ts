@@ -4,7 +4,7 @@
  */
 import type { Redis } from "ioredis";
 import type { NotificationLogEntry } from "../alerting/notification.ts";
-import type { Attempt } from "../health/evaluate-self.ts";
+import type { Attempt } from "../health/evidence.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";
 import { createJsonHash, scanHash } from "./hash.ts";

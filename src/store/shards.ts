@@ -5,7 +5,7 @@ import type { LogLine } from "../alerting/decision-log.ts";
 import type { Destination } from "../alerting/route.ts";
 import { watchedSince } from "../alerting/stale.ts";
 import type { Alert } from "../health/alert.ts";
-import type { Attempt } from "../health/evaluate-self.ts";
+import type { Attempt } from "../health/evidence.ts";
 import type { ShardGroups } from "../health/group-counts.ts";
 import type { ShardState } from "../health/shard-state.ts";
 import { chunksOf } from "../lib/chunks.ts";
@@ -245,13 +245,13 @@ function createAttemptStore(redis: Redis, keys: Keys) {
       now: Instant,
       error?: string,
       askedAt = now,
-      more: Pick<Attempt, "known" | "absent" | "isUnreadable"> = {},
+      more: Pick<Attempt, "known" | "absent" | "fault"> = {},
     ): Promise<void> {
       const known = (await hash.read([subject])).get(subject);
       if (error !== undefined && known && known.goodAt > askedAt) return;
       const goodAt = error === undefined ? now : (known?.goodAt ?? 0);
-      const { unread, groupsAt } = (error !== undefined && known) || {};
-      await hash.save(new Map([[subject, { goodAt, attemptedAt: now, error, unread, groupsAt, ...more }]]));
+      const before = error === undefined ? undefined : { ...known, fault: undefined };
+      await hash.save(new Map([[subject, { ...before, goodAt, attemptedAt: now, error, ...more }]]));
     },
 
     /** Notes that the fleet is watched, asked at every interval. */

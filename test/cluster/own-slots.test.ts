@@ -144,7 +144,7 @@ it("a slot that is left takes no jobs, and its rounds end; those of the others g
 
 it.each<[string, Partial<SlotJob>, [string, Attempt][], string]>([
   ["not swept yet", {}, [["shard:1", failed(T0)]], "none"],
-  ["unreadable since it was swept", {}, [["shard:1", { ...failed(T0), goodAt: T0 - 1, isUnreadable: true }]], "none"],
+  ["unreadable since it was swept", {}, [["shard:1", { ...failed(T0), goodAt: T0 - 1, fault: "unreadable" }]], "none"],
   ["swept, never attempted", {}, attemptsAt(T0, "shard:1"), "at_once"],
   ["after another job", { after: "details" }, attemptsAt(T0, "shard:1"), "none"],
   [

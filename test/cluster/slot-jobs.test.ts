@@ -60,7 +60,7 @@ async function join(
   const intervals = { statusIntervalMs: INTERVAL_MS, inventoryIntervalMs: 1e9 };
   const sweep = createRound(async (shard) => {
     if (cannotRead) {
-      await store.noteAttempt(`shard:${shard}`, Date.now(), "It cannot be read.", Date.now(), { isUnreadable: true });
+      await store.noteAttempt(`shard:${shard}`, Date.now(), "It cannot be read.", Date.now(), { fault: "unreadable" });
       return;
     }
     await store.noteAttempt(`shard:${shard}`, Date.now());

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { addSample, type ErrorBudget } from "../../src/health/error-budget.ts";
 import {
-  type Attempt,
   evaluateSelf,
   type IntegrationHealth,
   type SelfAlertState,
   type SelfEvidence,
 } from "../../src/health/evaluate-self.ts";
+import type { Attempt } from "../../src/health/evidence.ts";
 import type { Rule } from "../../src/health/rule.ts";
 import { deepFreeze, INTERVAL, MINUTE, rule, START } from "./shard-history.ts";
 
@@ -32,7 +32,12 @@ class FleetStory {
   }
 
   good = (): Attempt => ({ goodAt: this.now, attemptedAt: this.now });
-  bad = (goodAt = START): Attempt => ({ goodAt, attemptedAt: this.now, error: "The service did not answer." });
+  bad = (goodAt = START - 60 * MINUTE): Attempt => ({
+    goodAt,
+    attemptedAt: this.now,
+    error: "The service did not answer.",
+  });
+  bad0 = (): Attempt => this.bad();
   never = (): Attempt => ({ goodAt: 0, attemptedAt: 0 });
 
   requestTimeoutMs = 0;
@@ -112,7 +117,11 @@ describe("the service's own health check", () => {
 describe("stored state that cannot be read", () => {
   const UNREAD = "Stored state of recordings cannot be read";
   const REFUSED = "The token was refused";
-  const damaged = (story: FleetStory) => ({ ...story.bad(), error: "Shard 0 is damaged.", isUnreadable: true });
+  const damaged = (story: FleetStory) => ({
+    ...story.bad(),
+    error: "Shard 0 is damaged.",
+    fault: "unreadable" as const,
+  });
   const refused = (story: FleetStory) => ({ ...story.bad(START - DAY), error: REFUSED });
   const stopped = { goodAt: START - 2 * DAY, attemptedAt: START - 2 * DAY };
   const both = `${REFUSED}. Shard 0 is damaged.`;
@@ -142,13 +151,13 @@ describe("stored state that cannot be read", () => {
 });
 
 describe("service: unreachable", () => {
-  test("fires when no shard has a good sweep, ends with the first good one", () => {
+  test("fires when no shard was read for three intervals and `for`, ends with the first good sweep", () => {
     const story = new FleetStory(unreachable({ forMs: MINUTE, labels: { severity: "critical" } }));
     expect(story.tick(() => ({ shards: [story.good(), story.good()] }))).toEqual([]);
     const seenAt = story.now;
     const dark = () => ({ shards: [story.bad(seenAt - 5), story.bad(seenAt)] });
-    expect(story.tick(dark)).toEqual([]);
-    expect(story.tick(dark)).toEqual([]);
+    for (let i = 0; i < 3; i++) expect([story.tick(dark), story.last.next]).toEqual([[], {}]);
+    for (let i = 0; i < 2; i++) expect(story.tick(dark)).toEqual([]);
     expect(story.tick(dark)).toEqual([`firing ServiceUnreachable/${DOWN}`]);
     expect(story.alert).toMatchObject({
       startsAt: seenAt,
@@ -203,11 +212,15 @@ describe("service: unreachable", () => {
       "attempts of before our own downtime prove nothing",
       (story) => ({ shards: [{ goodAt: 1, attemptedAt: story.now - 3 * INTERVAL - 1, error: "old" }] }),
     ],
+    ["failures for less than three intervals are none", (story) => ({ shards: [story.bad(story.now - 3 * INTERVAL)] })],
     [
-      "an attempt under way has not failed",
-      (story) => ({ shards: [{ goodAt: story.now - INTERVAL, attemptedAt: story.now }] }),
+      "a good sweep of more than a tenth is enough",
+      (story) => ({ shards: [story.good(), ...Array.from({ length: 8 }, story.bad0)] }),
     ],
-    ["a good sweep of one shard is enough", (story) => ({ shards: [story.good(), story.bad(), story.bad()] })],
+    [
+      "so many recordings that are understood are enough",
+      (story) => ({ shards: [{ ...story.good(), known: 50, stale: 44 }] }),
+    ],
     [
       "with shards, the inventory's trouble is not the sweeps'",
       (story) => ({ shards: [story.good()], inventory: story.bad() }),
@@ -215,19 +228,45 @@ describe("service: unreachable", () => {
   ];
   test.each(silent)("%s", (_, evidence) => {
     const story = new FleetStory(unreachable());
+    story.startedAt = START;
     expect(story.tick(() => evidence(story))).toEqual([]);
     expect(story.last.decisions).toEqual([]);
   });
 
-  test("a question that hangs for longer than three intervals is a failed attempt until the next one ends", () => {
-    const hanging = (requestTimeoutMs: number) => {
+  const noneRead: [string, (story: FleetStory) => Partial<SelfEvidence>][] = [
+    ["every shard fails", (story) => ({ shards: [story.bad(), story.bad()] })],
+    ["nobody sweeps", () => ({ shards: [{ goodAt: START - DAY, attemptedAt: START - DAY }] })],
+    ["no shard was ever swept", (story) => ({ shards: [story.never(), story.never()] })],
+    [
+      "a single shard is read, of ten",
+      (story) => ({ shards: [story.good(), ...Array.from({ length: 9 }, story.bad0)] }),
+    ],
+    [
+      "the small shards are read",
+      (story) => ({
+        shards: [
+          { ...story.bad(), known: 99 },
+          { ...story.good(), known: 11 },
+        ],
+      }),
+    ],
+    ["answers come that are not understood", (story) => ({ shards: [{ ...story.good(), known: 50, stale: 45 }] })],
+    ["no answer can be stored", (story) => ({ shards: [{ ...story.bad(), fault: "internal", known: 50 }] })],
+  ];
+  test.each(noneRead)("fires where %s", (_, evidence) => {
+    const story = new FleetStory(unreachable());
+    expect(story.tick(() => evidence(story))).toEqual([`firing ServiceUnreachable/${DOWN}`]);
+  });
+
+  test("a question may be under way for as long as its timeout; one that failed is waited for no longer", () => {
+    const firesAfter = (ms: number, error?: string) => {
       const story = new FleetStory(unreachable());
-      story.requestTimeoutMs = requestTimeoutMs;
-      const last = { goodAt: START - 1, attemptedAt: story.now, error: "The service did not answer." };
-      return story.tick(() => ({ shards: [last] }), 5 * INTERVAL);
+      story.requestTimeoutMs = 2 * INTERVAL;
+      const last = { goodAt: START, attemptedAt: error ? START + 1 : START, error };
+      return story.tick(() => ({ shards: [last] }), ms).length;
     };
-    expect(hanging(0)).toEqual([]);
-    expect(hanging(2 * INTERVAL)).toEqual([`firing ServiceUnreachable/${DOWN}`]);
+    expect([firesAfter(5 * INTERVAL), firesAfter(5 * INTERVAL + 1)]).toEqual([0, 1]);
+    expect([firesAfter(3 * INTERVAL, "No answer."), firesAfter(3 * INTERVAL + 1, "No answer.")]).toEqual([0, 1]);
   });
 
   test("a firing one waits while we ourselves are down", () => {
@@ -236,6 +275,7 @@ describe("service: unreachable", () => {
     const asked = story.now;
     const before = story.state;
     const stale = { goodAt: START, attemptedAt: asked, error: "The service did not answer." };
+    story.startedAt = story.now + 60 * MINUTE;
     expect(story.tick(() => ({ shards: [stale] }), 60 * MINUTE)).toEqual([]);
     expect(story.state).toEqual(before);
     expect(story.tick(() => ({ shards: [story.good()] }))).toEqual([`resolved ServiceUnreachable/${DOWN} recovered`]);
@@ -265,11 +305,17 @@ describe("service: partly_unreachable", () => {
     expect(story.state).not.toEqual({});
   });
 
-  test("fires when uptime figures are stale, not at the first failure", () => {
+  test.each<[string, (at: number, now: number) => Attempt]>([
+    ["their requests fail", (goodAt, now) => ({ goodAt, attemptedAt: now, error: "No answer." })],
+    ["a round is slow, or nobody asks", (goodAt) => ({ goodAt, attemptedAt: goodAt })],
+  ])("fires when uptime figures are older than twice their interval where %s, not before", (_, attemptOf) => {
     const story = new FleetStory(partly());
-    const uptimes = (ageMs: number) => () => ({ shards: [story.good()], uptimes: [story.bad(story.now - ageMs)] });
-    expect(story.tick(uptimes(30 * MINUTE))).toEqual([]);
-    expect(story.tick(uptimes(30 * MINUTE + 1))).toEqual([`firing ${KEY}`]);
+    const uptimes = (ageMs: number) => () => ({
+      shards: [story.good()],
+      uptimes: [attemptOf(story.now - ageMs, story.now)],
+    });
+    expect(story.tick(uptimes(20 * MINUTE))).toEqual([]);
+    expect(story.tick(uptimes(20 * MINUTE + 1))).toEqual([`firing ${KEY}`]);
     expect(story.alert.annotations.summary).toContain("Uptime figures");
     expect(story.tick(() => ({ shards: [story.good()], uptimes: [story.good()] }))).toEqual([
       `resolved ${KEY} recovered`,
@@ -279,11 +325,11 @@ describe("service: partly_unreachable", () => {
   test("fires when counts are stale that rules depend on", () => {
     const story = new FleetStory(partly());
     const counts = (ageMs: number) => () => ({ shards: [story.good()], counts: [story.bad(story.now - ageMs)] });
-    expect(story.tick(counts(30 * MINUTE))).toEqual([]);
+    expect(story.tick(counts(20 * MINUTE))).toEqual([]);
     story.countsIntervalMs = undefined;
     expect(story.tick(counts(DAY))).toEqual([]);
     story.countsIntervalMs = 10 * MINUTE;
-    expect(story.tick(counts(30 * MINUTE + 1))).toEqual([`firing ${KEY}`]);
+    expect(story.tick(counts(20 * MINUTE + 1))).toEqual([`firing ${KEY}`]);
     expect(story.alert.annotations.summary).toBe("Visitor counts of the analytics service are stale");
     expect(story.tick(() => ({ shards: [story.good()], counts: [story.good()] }))).toEqual([
       `resolved ${KEY} recovered`,
@@ -305,10 +351,12 @@ describe("service: partly_unreachable", () => {
 
   test("fires while sweeps are answered and cannot keep their interval, says how far apart they are, and recovers", () => {
     const story = new FleetStory(partly({ forMs: MINUTE }));
-    const slow = () => ({ ...story.good(), slowMs: 4 * INTERVAL });
+    const slow = () => ({ ...story.good(), lateMs: 4 * INTERVAL });
     const notified = Array.from({ length: 3 }, () => story.tick(() => ({ shards: [slow(), story.good()] })));
     expect(notified.flat()).toEqual([`firing ${KEY}`]);
-    expect(story.alert.annotations.description).toMatch(/^Sweeps of 1 of 2 shards are up to 2 m apart instead of 30 s/);
+    expect(story.alert.annotations.description).toMatch(
+      /^Good readings of 1 shard are up to 2 m apart instead of 30 s/,
+    );
     expect(story.alert.annotations.description).toContain("watch.status_interval");
     expect(story.tick(() => ({ shards: [story.good(), story.good()] }))).toEqual([`resolved ${KEY} recovered`]);
   });
@@ -317,14 +365,19 @@ describe("service: partly_unreachable", () => {
     const story = new FleetStory(partly());
     story.startedAt = START;
     const old = { goodAt: START - 60 * MINUTE, attemptedAt: START - 60 * MINUTE };
-    for (let i = 0; i < 3; i++) expect(story.tick(() => ({ shards: [old] }))).toEqual([]);
-    expect(story.tick(() => ({ shards: [old] }))).toEqual([`firing ${KEY}`]);
+    for (let i = 0; i < 3; i++) expect(story.tick(() => ({ shards: [old, story.good()] }))).toEqual([]);
+    expect(story.tick(() => ({ shards: [old, story.good()] }))).toEqual([`firing ${KEY}`]);
+    expect(story.alert.annotations.summary).toBe("Some recordings are not swept");
     expect(story.tick(() => ({ shards: [story.good()] }))).toEqual([`resolved ${KEY} recovered`]);
   });
 
-  test("fires while a part of a shard fails, with the cause, though every shard was read", () => {
+  test.each<[string, Partial<Attempt>]>([
+    ["recordings of it are not understood", { known: 50, stale: 1 }],
+    ["a location of it is refused, of which no recording is known", { known: 50, unread: { L9: 0 } }],
+  ])("fires while %s, with the cause, though every shard was read", (_, part) => {
     const story = new FleetStory(partly(), unreachable());
-    const inPart = () => ({ ...story.good(), error: "The reply was too large." });
+    const inPart = () => ({ ...story.good(), ...part, error: "The reply was too large." });
+    expect(story.tick(() => ({ shards: [{ ...story.good(), error: "The reply was too large." }] }))).toEqual([]);
     expect(story.tick(() => ({ shards: [inPart()] }))).toEqual([`firing ${KEY}`]);
     expect(story.alert.facts.detail).toBe("The reply was too large.");
     expect(story.tick(() => ({ shards: [story.good()] }))).toEqual([`resolved ${KEY} recovered`]);
@@ -353,9 +406,40 @@ describe("service: partly_unreachable", () => {
     expect(story.tick(() => ({ shards: [shard(50, 0), shard(50, 0)] }))).toEqual([`resolved ${KEY} recovered`]);
   });
 
+  test("names every cause, the widest first", () => {
+    const story = new FleetStory(partly());
+    story.tick(() => ({
+      shards: [
+        { ...story.good(), lateMs: 9 * INTERVAL },
+        story.good(),
+        story.bad(),
+        { ...story.never(), since: START - DAY },
+      ],
+      uptimes: [story.good(), story.bad()],
+    }));
+    const { summary, description } = story.alert.annotations;
+    expect(summary).toBe("The analytics service is partly unreachable");
+    expect(description).toContain(
+      "Some recordings are not swept. Sweeps of recordings cannot keep their interval. Uptime figures of the analytics service are stale. The service did not answer.",
+    );
+  });
+
+  test("goes on while a shard is read by a slow rhythm of its own, in and out of being unreachable", () => {
+    const story = new FleetStory(partly({ forMs: 10 * MINUTE }), unreachable({ forMs: 3 * MINUTE }));
+    const heard: string[] = [];
+    for (let i = 0, goodAt = START; i < 60; i++)
+      heard.push(
+        ...story.tick(() => {
+          if (i % 8 === 7) goodAt = story.now;
+          return { shards: [{ ...story.bad(goodAt), attemptedAt: story.now, lateMs: 8 * INTERVAL }] };
+        }),
+      );
+    expect(heard.filter((one) => !one.startsWith("updated"))).toEqual([`firing ${KEY}`]);
+  });
+
   test("a slow service that is then wholly gone is unreachable, not slow", () => {
     const story = new FleetStory(partly());
-    expect(story.tick(() => ({ shards: [{ ...story.bad(), slowMs: 9 * INTERVAL }] }))).toEqual([]);
+    expect(story.tick(() => ({ shards: [{ ...story.bad(), lateMs: 9 * INTERVAL }] }))).toEqual([]);
   });
 
   test("a service that is wholly gone is not called partly gone for its list and its figures", () => {
@@ -366,6 +450,7 @@ describe("service: partly_unreachable", () => {
 
   test("figures that grew old while we were down are not stale yet", () => {
     const story = new FleetStory(partly());
+    story.startedAt = START;
     const old = { goodAt: START - 600 * MINUTE, attemptedAt: START - 600 * MINUTE };
     expect(story.tick(() => ({ shards: [story.good()], uptimes: [old] }))).toEqual([]);
   });

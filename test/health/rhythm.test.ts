@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { keptIntervalMs } from "../../src/health/rhythm.ts";
+import { keptIntervalMs, lateMs } from "../../src/health/rhythm.ts";
 import { currentStatus } from "../../src/health/shard-state.ts";
 import { storedAgain } from "../support/shard-hash.ts";
 import { INTERVAL, locationRule, MINUTE, offlineRule, Story } from "./shard-history.ts";
@@ -47,30 +47,42 @@ test("a rhythm that varies by half counts as well", () => {
   );
 });
 
-test("two long gaps in a row count nothing, and neither do those with a failure or a start in them, however many", () => {
+test("two long gaps in a row count nothing, and neither do those with a start in them, however many", () => {
   fc.assert(
-    fc.property(fc.integer({ min: 3 * INTERVAL + 1, max: 600 * MINUTE }), fc.boolean(), (gap, fails) => {
-      const story = new Story(offlineRule({ forMs: 2 * INTERVAL }));
+    fc.property(fc.integer({ min: 3 * INTERVAL + 1, max: 600 * MINUTE }), fc.boolean(), (gap, starts) => {
+      const story = new Story(offlineRule({ forMs: 20 * INTERVAL }));
       story.unbroken = true;
       story.sweep({ a: "online" });
-      story.sweep({ a: "offline" });
-      story.unbroken = !fails;
-      for (let i = 0; i < (fails ? 9 : 2); i++) expect(story.sweep({ a: "offline" }, {}, gap)).toEqual([]);
-      expect(story.alertState("a", "RecordingOffline")?.elapsedMs).toBe(0);
+      for (let i = 0; i < 6; i++) story.sweep({ a: "offline" });
+      const before = story.alertState("a", "RecordingOffline")?.elapsedMs;
+      story.unbroken = !starts;
+      for (let i = 0; i < (starts ? 9 : 2); i++) expect(story.sweep({ a: "offline" }, {}, gap)).toEqual([]);
+      expect(story.alertState("a", "RecordingOffline")?.elapsedMs).toBe(before);
     }),
   );
 });
 
-test("one sweep in time ends the rhythm: a long gap after it counts nothing", () => {
-  const story = new Story(offlineRule({ forMs: 60 * MINUTE }));
+test.each([
+  [[4, 1], 5],
+  [[4, 4, 1], 5],
+  [[6, 1, 1], 8],
+])("slow and quick in turns of %j intervals, an outage of a rule for two minutes fires within %d", (turns, minutes) => {
+  const story = new Story(offlineRule({ forMs: 2 * MINUTE }));
   story.unbroken = true;
-  for (let i = 0; i < 5; i++) story.sweep({ a: "offline" }, {}, 4 * MINUTE);
-  const elapsed = () => story.alertState("a", "RecordingOffline")?.elapsedMs ?? 0;
-  story.sweep({ a: "offline" });
-  const before = elapsed();
-  expect(before).toBeGreaterThan(10 * MINUTE);
-  story.sweep({ a: "offline" }, {}, 4 * MINUTE);
-  expect(elapsed()).toBe(before);
+  for (let i = 0; i < 12; i++) story.sweep({ a: "online" }, {}, (turns[i % turns.length] ?? 1) * INTERVAL);
+  const began = story.now;
+  for (let i = 0; story.sweep({ a: "offline" }, {}, (turns[i % turns.length] ?? 1) * INTERVAL).length === 0; i++);
+  expect(story.now - began).toBeLessThanOrEqual(minutes * MINUTE);
+});
+
+test("readings are late while more than one of the last gaps was, whatever the others are", () => {
+  const late = (...gaps: number[]) =>
+    lateMs(
+      gaps.map((gap) => gap * INTERVAL),
+      INTERVAL,
+    );
+  expect([late(), late(9), late(1, 1, 99, 1, 1), late(3, 3, 3, 3, 3)]).toEqual(Array(4).fill(undefined));
+  expect([late(4, 4), late(4, 1, 1, 1, 9), late(1, 4, 1, 4, 1)]).toEqual(Array(3).fill(4 * INTERVAL));
 });
 
 test("a recording of a slow rhythm is not unknown between two of its sweeps, and is once they stop", () => {

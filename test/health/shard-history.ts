@@ -86,7 +86,7 @@ class Inventory extends Map<string, Recording> {
 export class Story {
   now = START;
   state: ShardState = emptyShard;
-  last: Evaluation = { next: emptyShard, absent: 0, transitions: [], decisions: [] };
+  last: Evaluation = { next: emptyShard, absent: 0, stale: 0, transitions: [], decisions: [] };
   rules: readonly Rule[];
   locationIds: readonly string[] = ["L1"];
   excluded = new Set<string>();
@@ -95,7 +95,7 @@ export class Story {
   /** Recordings that another shard has. */
   elsewhere: ReadonlyMap<string, RecordingState> = new Map();
   isOutside = (_: string): boolean => !this.inSchedule;
-  /** Whether no failure or start lies between two sweeps. */
+  /** Whether no start lies between two sweeps. */
   unbroken = false;
   scheduleBegan: number | undefined;
   readonly schedules = new Map<string, ScheduleState>();

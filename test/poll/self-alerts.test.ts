@@ -98,6 +98,12 @@ describeWithRedis("judging the service and the notifications", () => {
     const { judge, store, clock, woken } = judgeOf();
     await store.shards.noteAttempt("shard:0", T0, "No answer.");
     await judge();
+    expect(await alerts(), "not for long enough").toEqual([]);
+    for (let i = 0; i < 4; i++) {
+      clock.at += STEP;
+      await store.shards.noteAttempt("shard:0", clock.at, "No answer.");
+      await judge();
+    }
     expect(await alerts()).toEqual(["ServiceUnreachable/service/analytics firing"]);
     expect(woken.sort()).toEqual([mail.id, slack.id]);
     clock.at += STEP;
@@ -136,9 +142,12 @@ describeWithRedis("judging the service and the notifications", () => {
 
   it("counts of a shard that cannot be read make the service partly unreachable", async () => {
     const { judge, store, clock } = judgeOf();
-    await store.shards.noteAttempt("shard:0", T0);
-    await store.shards.noteAttempt("counts:0", T0, "You may not read counts.");
-    await judge();
+    for (; clock.at <= T0 + HOUR / 2; clock.at += STEP) {
+      await store.shards.noteAttempt("shard:0", clock.at);
+      await store.shards.noteAttempt("uptime:0", clock.at);
+      await store.shards.noteAttempt("counts:0", clock.at, "You may not read counts.");
+      await judge();
+    }
     expect(await alerts()).toEqual(["ServicePartlyUnreachable/service/analytics firing"]);
     clock.at += STEP;
     await store.shards.noteAttempt("counts:0", clock.at);

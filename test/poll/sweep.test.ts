@@ -191,7 +191,7 @@ describeWithRedis("a sweep", () => {
     await one.sweep(0);
     expect(one.outcomes).toEqual(["ok", "failed"]);
     expect(await one.store.shards.read(0)).toBe(before);
-    expect((await one.store.shards.attempts()).get("shard:0")).toEqual({
+    expect((await one.store.shards.attempts()).get("shard:0")).toMatchObject({
       goodAt: T0,
       attemptedAt: T0 + STEP,
       error: "No answer.",
@@ -279,50 +279,86 @@ describeWithRedis("a sweep", () => {
     expect((await quick.store.shards.attempts()).get("shard:0")).toMatchObject({ goodAt: at, attemptedAt: at });
   });
 
-  it("answers that come good but too slowly are noted as slow, and an outage fires by their rhythm", async () => {
-    const offlineNow = () => rows(row("a", "offline"));
-    const answers = Array.from({ length: 12 }, () => offlineNow());
-    const one = replica(answers, [{ ...offline, forMs: 12 * STEP }]);
-    one.assigned.set(north);
-    const slowMs = async () => (await one.store.shards.attempts()).get("shard:0")?.slowMs;
-    const noted: (number | undefined)[] = [];
-    for (let i = 0; i < 7; i++) {
-      await one.sweep(0);
-      noted.push(await slowMs());
-      one.clock.at += 4 * STEP;
-    }
-    expect(noted).toEqual([undefined, ...Array(6).fill(4 * STEP)]);
-    expect(await firingNow()).toEqual(["RecordingOffline/recording/a firing"]);
-    one.clock.at += STEP - 4 * STEP;
-    await one.sweep(0);
-    expect(await slowMs(), "in time again").toBeUndefined();
-  });
+  it.each<[string, boolean]>([
+    ["come too slowly", false],
+    ["fail in between", true],
+  ])(
+    "answers that %s are noted as late until they are in time again, and an outage fires by their rhythm",
+    async (_, fails) => {
+      const one = replica([], [{ ...offline, forMs: 12 * STEP }]);
+      one.assigned.set(north);
+      const lateMs = async () => (await one.store.shards.attempts()).get("shard:0")?.lateMs;
+      const sweepAfter = async (gapMs: number) => {
+        if (fails) one.answers.push(new Error("No answer."));
+        one.clock.at += gapMs - STEP / 2;
+        if (fails) await one.sweep(0);
+        one.clock.at += STEP / 2;
+        one.answers.push(rows(row("a", "offline")));
+        await one.sweep(0);
+        return lateMs();
+      };
+      const noted: (number | undefined)[] = [];
+      for (let i = 0; i < 7; i++) noted.push(await sweepAfter(4 * STEP));
+      expect(noted).toEqual([undefined, undefined, ...Array(5).fill(4 * STEP)]);
+      expect(await firingNow()).toEqual(["RecordingOffline/recording/a firing"]);
+      const after: boolean[] = [];
+      for (let i = 0; i < 5; i++) after.push((await sweepAfter(STEP)) === undefined);
+      expect(after).toEqual([false, false, false, true, true]);
+    },
+  );
 
-  it("a gap with a failure or a start in it is nobody's rhythm", async () => {
-    const failing = replica([rows(row("a", "offline")), new Error("No answer."), rows(row("a", "offline"))]);
-    failing.assigned.set(north);
-    for (let i = 0; i < 3; i++) {
-      await failing.sweep(0);
-      failing.clock.at += 2 * STEP;
-    }
-    const started = replica([rows(row("a", "offline"))], [offline], failing.clock.at + 8 * STEP);
+  it("a gap with a start in it is nobody's rhythm", async () => {
+    const one = replica([rows(row("a", "offline"))]);
+    one.assigned.set(north);
+    await one.sweep(0);
+    const started = replica([rows(row("a", "offline"))], [offline], one.clock.at + 8 * STEP);
     started.assigned.set(north);
     await started.sweep(0);
-    expect((await started.store.shards.attempts()).get("shard:0")?.slowMs).toBeUndefined();
-    expect((await started.store.shards.read(0)).state.slowGaps).toBeUndefined();
+    expect((await started.store.shards.read(0)).state.gaps).toEqual([]);
   });
 
-  it("a failure just before counts as one, though attempts were read before it", async () => {
-    const one = replica([rows(row("a", "offline")), new Error("No answer."), rows(row("a", "offline"))]);
+  it("an answer of which no row is understood is a failed one that says what it was", async () => {
+    const said = (id: string) => ({ ...row(id, "unknown"), said: "disconnected" });
+    const one = replica([rows(row("a", "offline")), rows(said("a"), said("b"))]);
     one.assigned.set(north);
     await one.sweep(0);
-    one.clock.at += 4 * STEP;
+    const before = await one.store.shards.read(0);
+    one.clock.at += STEP;
     await one.sweep(0);
-    one.clock.at += SECOND / 2;
+    expect(one.outcomes).toEqual(["ok", "failed"]);
+    expect(await one.store.shards.read(0)).toBe(before);
+    expect((await one.store.shards.attempts()).get("shard:0")).toMatchObject({
+      goodAt: T0,
+      attemptedAt: T0 + STEP,
+      error: 'the service answers "disconnected" for 2 recordings',
+    });
+  });
+
+  it("recordings that nobody understands among others are counted once their last reading is old, with the reason", async () => {
+    const one = replica([rows(row("a", "online"), row("b", "online"))]);
+    one.assigned.set(north);
     await one.sweep(0);
-    expect(one.outcomes).toEqual(["ok", "failed", "ok"]);
-    expect((await one.store.shards.attempts()).get("shard:0")?.slowMs).toBeUndefined();
-    expect((await one.store.shards.read(0)).state.slowGaps).toBeUndefined();
+    const noted: unknown[] = [];
+    for (let i = 0; i < 4; i++) {
+      one.clock.at += STEP;
+      one.answers.push({ ...rows({ ...row("a", "unknown"), said: "gone\n" }, row("b", "online")), unidentified: 1 });
+      await one.sweep(0);
+      const { stale, error } = (await one.store.shards.attempts()).get("shard:0") ?? {};
+      noted.push([stale, error]);
+    }
+    const error = 'the service answers "gone\\n" for 1 recording, sends 1 row without the id of a recording';
+    expect(noted).toEqual([...Array(3).fill([0, undefined]), [1, error]]);
+  });
+
+  it("a sweep that fails in lenswatch itself is noted, without its cause, and how many recordings it concerns", async () => {
+    const one = replica([rows(row("a", "online"), row("b", "online"))]);
+    one.assigned.set(north);
+    one.store.shards.commitShard = () => Promise.reject(new Error("ERR secret"));
+    const sweep = one.sweep(0);
+    await expect(sweep).rejects.toThrow("secret");
+    const attempt = (await one.store.shards.attempts()).get("shard:0");
+    expect(attempt).toMatchObject({ goodAt: 0, attemptedAt: T0, fault: "internal", known: 2 });
+    expect(attempt?.error).not.toContain("secret");
   });
 
   it("looks up names again once the clock is set back: they leave memory by another one", async () => {
@@ -478,7 +514,7 @@ describeWithRedis("a sweep", () => {
       new Map([["shard:0", { goodAt: T0, attemptedAt: T0 }]]),
     );
     await one.sweep(0);
-    expect((await one.store.shards.attemptsOf(["shard:0"])).get("shard:0")).toMatchObject({ isUnreadable: true });
+    expect((await one.store.shards.attemptsOf(["shard:0"])).get("shard:0")).toMatchObject({ fault: "unreadable" });
   });
 
   it("beside a shard that cannot be read no recording is missing: it may have moved there", async () => {
@@ -486,7 +522,7 @@ describeWithRedis("a sweep", () => {
     const one = replica([rows(row("a", "online"), ...b.readings), b, b, b], [rule("M", { kind: "missing" })]);
     one.assigned.set(twoShards);
     await one.sweep(0);
-    await one.store.shards.noteAttempt("shard:1", T0, "A stored document is damaged.", T0, { isUnreadable: true });
+    await one.store.shards.noteAttempt("shard:1", T0, "A stored document is damaged.", T0, { fault: "unreadable" });
     one.clock.at += STEP;
     await one.sweep(0);
     expect(await firingNow()).toEqual([]);

@@ -2,10 +2,10 @@
 import { z } from "zod";
 import { type LogLine, sentenceOf } from "../../alerting/decision-log.ts";
 import { subjectKinds } from "../../health/alert.ts";
-import { serviceSubject } from "../../health/evaluate-self.ts";
 import type { Subject } from "../../health/evaluation.ts";
 import { groupSubjects } from "../../health/members.ts";
 import type { Recording } from "../../health/recording.ts";
+import { serviceSubject } from "../../health/service-evaluator.ts";
 import { type FleetSnapshot, STATES } from "../../health/shard-state.ts";
 import { runYielding } from "../../lib/yield.ts";
 import { HttpError } from "../errors.ts";

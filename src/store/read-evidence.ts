@@ -1,0 +1,29 @@
+/** How old the evidence of the fleet is, by the attempts that all replicas share. */
+import { ageOf, attemptsOf, type Evidence, type EvidenceMoment, evidenceOf } from "../health/evidence.ts";
+import { GAP_INTERVALS } from "../health/rhythm.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Store } from "./store.ts";
+
+export interface ReadEvidenceDeps {
+  readonly clock: Clock;
+  readonly store: Pick<Store["shards"], "attempts">;
+  readonly intervals: Omit<EvidenceMoment, "now" | "startedAt">;
+  readonly assigned: { shards(): readonly number[] };
+}
+
+/** `isEvaluated`: some replica evaluates self alerts. */
+export async function readEvidence({
+  clock,
+  store,
+  intervals,
+  assigned,
+}: ReadEvidenceDeps): Promise<Evidence & { readonly isEvaluated: boolean }> {
+  const all = await store.attempts();
+  const moment = { ...intervals, now: clock.now() };
+  const evaluated = ageOf(
+    all.get("fleet") ?? { goodAt: 0, attemptedAt: 0 },
+    moment,
+    GAP_INTERVALS * intervals.intervalMs,
+  );
+  return { ...evidenceOf(attemptsOf(all, assigned.shards()), moment), isEvaluated: evaluated === "fresh" };
+}

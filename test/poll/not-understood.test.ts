@@ -1,0 +1,131 @@
+import { expect, it } from "vitest";
+import { createHeartbeat } from "../../src/cluster/heartbeat.ts";
+import { createAssigned } from "../../src/cluster/shard-assignment.ts";
+import { silentLogger } from "../../src/lib/log.ts";
+import { createCommit } from "../../src/poll/commit.ts";
+import { createSelfAlerts } from "../../src/poll/self-alerts.ts";
+import { createSweep } from "../../src/poll/sweep.ts";
+import { parseStatusRows } from "../../src/service/status-uptime-rows.ts";
+import { missingRule, offlineRule, rule } from "../health/shard-history.ts";
+import { rootRoute } from "../http/serve.ts";
+import { HOUR, integration, MINUTE, SECOND, T0, useTestStore } from "../store/fixtures.ts";
+import { describeWithRedis } from "../support/redis.ts";
+
+const STEP = 30 * SECOND;
+const id = (n: number) => n.toString(16).padStart(24, "0");
+const row = (n: number, more: object) => ({
+  recording_id: id(n),
+  location_id: "north",
+  status: "online",
+  average_quality: 1,
+  ...more,
+});
+const fleet = Array.from({ length: 20 }, (_, n) => n);
+const selfRules = [
+  rule("ServiceUnreachable", { kind: "service", state: "unreachable" }, { forMs: 3 * MINUTE }),
+  rule("ServicePartlyUnreachable", { kind: "service", state: "partly_unreachable" }, { forMs: 10 * MINUTE }),
+];
+
+describeWithRedis("20 cameras of which rows cannot be read any more", () => {
+  const testStore = useTestStore();
+
+  /** What is said of the service within an hour, and how the heartbeat goes at its end. */
+  async function hear(answerOf: (n: number) => object, canStore = true) {
+    const store = testStore().replica();
+    const assigned = createAssigned();
+    assigned.set(new Map([["north", 0]]));
+    const clock = { at: T0 };
+    const shards = { ...store.shards };
+    let answer: unknown[] = fleet.map((n) => row(n, {}));
+    const commit = createCommit({
+      log: silentLogger,
+      route: { ...rootRoute, groupWaitMs: 0, groupIntervalMs: 0, repeatIntervalMs: HOUR },
+      integrations: [integration("ops/slack/0")],
+      wake: async () => {},
+    });
+    const common = { clock: { now: () => clock.at }, log: silentLogger, store: shards, assigned, commit };
+    const intervals = { intervalMs: STEP, uptimeIntervalMs: HOUR, inventoryIntervalMs: HOUR, requestTimeoutMs: 20_000 };
+    const sweep = createSweep({
+      ...common,
+      inventory: store.inventory,
+      uptime: store.uptime,
+      service: { statusUptime: async () => parseStatusRows(answer, () => {}) },
+      nameThem: (ids) => store.inventory.know(ids),
+      schedules: () => ({
+        scheduleOf: () => undefined,
+        scheduleBegan: () => undefined,
+        inSchedule: () => true,
+        scheduledOver: () => undefined,
+      }),
+      rules: [offlineRule({ forMs: 2 * MINUTE }), missingRule({ forMs: 10 * MINUTE })],
+      watch: {
+        exclude: [],
+        forgetAfterMs: 24 * HOUR,
+        statusIntervalMs: STEP,
+        uptimeIntervalMs: HOUR,
+        locationsPerRequest: 50,
+      },
+      swept: () => {},
+    });
+    const evaluateSelf = createSelfAlerts({
+      ...{ ...common, ...intervals, inventory: store.inventory, selfAlerts: store.selfAlerts, groups: store.groups },
+      ...{ rules: selfRules, integrations: [], sampleSlos: async () => [] },
+      service: { checkStatus: async () => {} },
+    });
+    const beats: string[] = [];
+    const heartbeat = createHeartbeat({
+      ...{ ...common, intervals, intervalMs: MINUTE },
+      queues: { add: async () => {} },
+      takeLease: async () => true,
+      call: async () => undefined,
+      beat: (outcome) => void beats.push(outcome),
+    });
+    await sweep(0);
+    answer = fleet.map(answerOf);
+    if (!canStore) shards.commitShard = () => Promise.reject(new Error("ERR secret of Redis"));
+    for (let i = 0; i < 120; i++) {
+      clock.at += STEP;
+      await sweep(0).catch(() => {});
+      await evaluateSelf();
+      await heartbeat.round();
+    }
+    const alerts = (await store.shards.alerts()).filter(({ subject }) => subject.kind === "service");
+    return { alerts: alerts.map(({ ruleId, facts }) => [ruleId, facts.detail]), beat: beats.at(-1), alert: alerts[0] };
+  }
+
+  const disconnected = 'the service answers "disconnected" for 20 recordings';
+  it.each<[string, (n: number) => object, string]>([
+    ["offline is called disconnected", (n) => row(n, { status: "disconnected" }), disconnected],
+    [
+      "status is called state",
+      (n) => row(n, { status: undefined, state: "offline" }),
+      "the service sends 20 rows that cannot be read",
+    ],
+    [
+      "recording_id is called recordingId",
+      (n) => row(n, { recording_id: undefined, recordingId: id(n), status: "offline" }),
+      "the service sends 20 rows without the id of a recording",
+    ],
+  ])(
+    "%s: the service is unreachable and says why, and the dead man's switch is not called",
+    async (_, changed, why) => {
+      const { alerts, beat } = await hear(changed);
+      expect(alerts).toEqual([["ServiceUnreachable", `${why}. It calls itself healthy (GET /v1/status).`]]);
+      expect(beat).toBe("skipped");
+    },
+  );
+
+  it("a few of them: the service is partly unreachable", async () => {
+    const { alerts, beat } = await hear((n) => row(n, n < 3 ? { status: "disconnected" } : {}));
+    expect(alerts).toEqual([["ServicePartlyUnreachable", 'the service answers "disconnected" for 3 recordings']]);
+    expect(beat).toBe("ok");
+  });
+
+  it("answers that lenswatch cannot store are its own failure", async () => {
+    const { alert, beat } = await hear((n) => row(n, { status: "offline" }), false);
+    expect(alert?.ruleId).toBe("ServiceUnreachable");
+    expect(alert?.annotations.summary).toBe("lenswatch fails to evaluate some recordings");
+    expect(JSON.stringify(alert)).not.toContain("secret");
+    expect(beat).toBe("skipped");
+  });
+});
