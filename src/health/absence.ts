@@ -15,9 +15,9 @@ export function isAbsenceBelieved({ known, absent }: Presence): boolean {
   return absent <= MOST_RATIO * known && (absent <= FEW || absent <= MAX_ABSENT_RATIO * known);
 }
 
-/** Whether rows of one answer that name another location than before are; `absent` are those that do. */
-export function areMovesBelieved(moved: Presence): boolean {
-  return moved.absent <= A_FEW || isAbsenceBelieved(moved);
+/** Whether what one answer says otherwise than before is, such as a location; `absent` are those of which it does. */
+export function areChangesBelieved(changed: Presence): boolean {
+  return changed.absent <= A_FEW || isAbsenceBelieved(changed);
 }
 
 /**

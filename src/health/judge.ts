@@ -4,7 +4,7 @@
  * keeps the previous state.
  */
 import type { Instant } from "../lib/clock.ts";
-import { areMovesBelieved, isAbsenceBelieved } from "./absence.ts";
+import { areChangesBelieved, isAbsenceBelieved } from "./absence.ts";
 import type { SubjectKind } from "./alert.ts";
 import { applyRules, EVIDENCE_WAIT_MS, type EvaluationMoment, endAlerts } from "./apply-rules.ts";
 import { withCounts } from "./counts-evaluator.ts";
@@ -180,7 +180,7 @@ class ShardEvaluation {
   #evaluateStrayed(): void {
     const strayed = this.#strayed.filter(({ place, previous: { id } }) => !this.#next.has(place, id));
     const ids = new Set(strayed.map(({ previous: { id } }) => id));
-    const isBelieved = areMovesBelieved({ known: this.#before.size, absent: ids.size });
+    const isBelieved = areChangesBelieved({ known: this.#before.size, absent: ids.size });
     for (const { place, previous, reading, locationId } of strayed) {
       const { id } = previous;
       if (this.#next.has(place, id) || this.#left.has(id)) continue;

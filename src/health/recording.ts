@@ -1,5 +1,6 @@
 /** What the service answers about the fleet, in our own shapes; only `src/service` knows the wire format. */
 import type { Instant } from "../lib/clock.ts";
+import type { ReportedRecording } from "./reported-recording.ts";
 
 /** Status values of a live status entry (contract: "States"; `degraded` is served too). */
 export const recordingStatuses = ["online", "offline", "degraded", "unknown"] as const;
@@ -37,7 +38,7 @@ export interface Recording {
   readonly cameraServer: string;
   readonly locationId: string;
   readonly useUploadingSchedule: boolean;
-  /** IANA time zone name; "UTC" where the service sent none or one that does not exist. */
+  /** IANA time zone name; "UTC" where the service never sent one that exists. */
   readonly timezone: string;
 }
 
@@ -57,3 +58,6 @@ export interface UptimeBucket {
 
 /** Uptime history of one recording, buckets in order of time. */
 export type RecordingUptime = { readonly recording: Recording; readonly buckets: readonly UptimeBucket[] };
+
+/** The same as one answer has it. */
+export type ReportedUptime = { readonly recording: ReportedRecording; readonly buckets: readonly UptimeBucket[] };

@@ -3,7 +3,8 @@
  * that shrinks by more than a fifth, or to nothing, is rejected: the previous one stays, and an alert is raised.
  */
 import type { Config } from "../config/config.ts";
-import type { Location, Recording } from "../health/recording.ts";
+import type { Location } from "../health/recording.ts";
+import type { ReportedRecording } from "../health/reported-recording.ts";
 import { unlessAborted } from "../lib/abort.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";
@@ -102,7 +103,7 @@ function createNameThem({ clock, log, service, inventory }: InventoryDeps) {
 
   async function fetchNames(ids: readonly string[]): Promise<void> {
     const day = dayOf(clock.now(), "UTC");
-    const found: Recording[] = [];
+    const found: ReportedRecording[] = [];
     const pages = chunksOf(ids, IDS_PER_REQUEST).map((recids) =>
       inTurn(async () => {
         const { results } = await service.uptimes({ start: day, end: day, recids });
@@ -111,7 +112,7 @@ function createNameThem({ clock, log, service, inventory }: InventoryDeps) {
     );
     const asked = await Promise.allSettled(pages);
     // In one write: replicas that are many writes behind read all names again.
-    await inventory.saveRecordings(found);
+    await inventory.takeRecordings(found);
     for (const page of asked) if (page.status === "rejected") throw page.reason;
     for (const id of ids) if (inventory.recording(id)) askedAt.delete(id);
   }

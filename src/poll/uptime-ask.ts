@@ -1,10 +1,11 @@
 /** Requests for days of uptime, at a bounded rate: those of the same days together, as many as an answer may be long. */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { RecordingUptime } from "../health/recording.ts";
+import type { ReportedUptime } from "../health/recording.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import { DAY_MS } from "../lib/clock.ts";
 import { CodedError, toError } from "../lib/errors.ts";
 import type { Days, Service } from "../service/service.ts";
+import type { Store } from "../store/store.ts";
 import type { PollContext } from "./commit.ts";
 
 /** A day of a recording is 3 kB: an answer is parsed in a few milliseconds. */
@@ -31,7 +32,7 @@ interface Asking {
 /** All days there are since `from`; `unread` are learners without their weeks, which are asked for again. */
 export interface UptimeAnswer {
   readonly from: string;
-  readonly results: readonly RecordingUptime[];
+  readonly results: readonly ReportedUptime[];
   readonly unread: ReadonlySet<string>;
 }
 
@@ -72,13 +73,21 @@ const textOf = ({ start, end }: Days) => `${start} ${end}`;
 async function askForWeeks(
   { service, log }: AskUptimeDeps,
   query: Days & { readonly recids: readonly string[] },
-): Promise<readonly RecordingUptime[] | "refused" | "later"> {
+): Promise<readonly ReportedUptime[] | "refused" | "later"> {
   try {
     return (await service.uptimes(query)).results;
   } catch (thrown) {
     log.info({ err: toError(thrown), start: query.start }, "weeks of uptime not read, asking for days");
     return thrown instanceof CodedError && thrown.retryable ? "later" : "refused";
   }
+}
+
+/** Rows are read by what is known of their recordings. */
+export function readAsKnown(
+  service: AskUptimeDeps["service"],
+  { recording: known }: Pick<Store["inventory"], "recording">,
+): AskUptimeDeps["service"] {
+  return { uptimes: (query) => service.uptimes({ ...query, known }) };
 }
 
 /** Each request waits for its turn; those of a second may be made at once. */

@@ -6,7 +6,7 @@ import { chunksOf } from "../lib/chunks.ts";
 import { CodedError, toError } from "../lib/errors.ts";
 import type { UptimeHistory } from "../store/uptime-history.ts";
 import type { RefreshUptimeDeps } from "./uptime.ts";
-import { pacedUptimes } from "./uptime-ask.ts";
+import { pacedUptimes, readAsKnown } from "./uptime-ask.ts";
 import { calendarOf, withPast } from "./uptime-days.ts";
 
 const PAST_MS = 30 * 86_400_000;
@@ -20,7 +20,7 @@ export function createBackfillUptime(
   deps: RefreshUptimeDeps,
 ): (shard: number, ids: readonly string[], signal: AbortSignal) => Promise<void> {
   const { clock, log, inventory, uptime, indexTimezone } = deps;
-  const service = pacedUptimes(deps.service, REQUESTS_PER_SECOND);
+  const service = pacedUptimes(readAsKnown(deps.service, inventory), REQUESTS_PER_SECOND);
   const zoneOf = (id: string) => (indexTimezone === "utc" ? "UTC" : (inventory.recording(id)?.timezone ?? "UTC"));
 
   return async (shard, ids, signal) => {

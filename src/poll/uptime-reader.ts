@@ -71,7 +71,7 @@ export function createRecallUptime({ clock, log, service }: RecallUptimeDeps) {
     const now = clock.now();
     const days = { start: dayOf(now - (DAYS - 1) * DAY_MS, timezone), end: dayOf(now, timezone) };
     try {
-      const { buckets } = await service.recordingUptime(id, days);
+      const { buckets } = await service.recordingUptime(id, { ...days, known: () => ({ timezone }) });
       keep(id, now + KEPT_MS, buckets);
     } catch (thrown) {
       log.debug({ err: toError(thrown), recording: id }, "hours of the last month not read");

@@ -5,6 +5,7 @@
 import { countSegments, createSegmentTally, noSegmentCounts, type SegmentCounts } from "../health/late-segments.ts";
 import { isReadingFresh, noteOnline, type ReadEvery } from "../health/online-span.ts";
 import { noteQuality } from "../health/quality.ts";
+import type { Recording } from "../health/recording.ts";
 import { type KnownSchedule, learnSchedule, shareWithin, toKnown } from "../health/schedule.ts";
 import type { RecordingState, ShardState } from "../health/shard-state.ts";
 import {
@@ -24,7 +25,7 @@ import { createYielder } from "../lib/yield.ts";
 import type { Store } from "../store/store.ts";
 import type { UptimeHistory } from "../store/uptime-history.ts";
 import type { PollContext } from "./commit.ts";
-import { type AskUptimeDeps, createAskUptime, type UptimeAnswer } from "./uptime-ask.ts";
+import { type AskUptimeDeps, createAskUptime, readAsKnown, type UptimeAnswer } from "./uptime-ask.ts";
 import { advance, calendarOf, firstDay } from "./uptime-days.ts";
 
 /** Histories that are read at once. */
@@ -113,8 +114,8 @@ interface Gathered extends Pick<ShardState, "recordings"> {
 type Shared = ReturnType<typeof createShared>;
 
 function createShared(deps: RefreshUptimeDeps) {
-  const [ask, localHours, daysAt] = [createAskUptime(deps), createLocalHours(), createDays(deps)];
-  return { ask, localHours, daysAt, segments: createSegmentTally() };
+  const ask = createAskUptime({ ...deps, service: readAsKnown(deps.service, deps.inventory) });
+  return { ask, localHours: createLocalHours(), daysAt: createDays(deps), segments: createSegmentTally() };
 }
 
 /** The counts of the last refresh of a shard, which may have been another process's. */
@@ -172,14 +173,15 @@ interface Keeping extends Gathered {
 
 /** A history at a time, packed before the next: many of them unpacked outlive two collections of young objects. */
 async function* keepAnswer(
-  { inventory, watch }: RefreshUptimeDeps,
+  { inventory, log, watch }: RefreshUptimeDeps,
   { results, from, unread }: UptimeAnswer,
   { ratios, schedules, segments, withoutPast, recordings, now, known, learns, daysOf, hourAt, isLate }: Keeping,
 ): AsyncGenerator<readonly [id: string, UptimeHistory], void> {
   const maybeYield = createYielder();
-  await inventory.saveRecordings(results.map(({ recording }) => recording));
-  for (const { recording, buckets } of results) {
-    const { id, timezone } = recording;
+  const { recordings: believed, doubted } = await inventory.takeRecordings(results.map(({ recording }) => recording));
+  if (doubted.length > 0) log.warn({ fields: doubted }, "recordings changed at once, waiting for another answer");
+  for (const [i, { buckets }] of results.entries()) {
+    const { id, timezone, useUploadingSchedule } = believed[i] as Recording;
     const [before, state] = [known.get(id), recordings.get(id)];
     const { calendar, kept } = daysOf(id);
     const advanced = advance(before, { from, buckets }, calendar);
@@ -187,7 +189,7 @@ async function* keepAnswer(
     const isUnread = unread.has(id);
     const hourIn = (at: Instant) => hourAt(at, timezone);
     const schedule =
-      recording.useUploadingSchedule && learns(id)
+      useUploadingSchedule && learns(id)
         ? learnSchedule(before?.schedule, isUnread ? advanced.buckets : buckets, now, hourIn, lengthMs)
         : undefined;
     // Without the weeks, what the days show counts for this refresh only.
@@ -199,11 +201,11 @@ async function* keepAnswer(
     if (weekly) schedules.set(id, weekly);
     const scheduled = weekly && shareWithin(weekly);
     countSegments(segments, history.buckets, { now, lengthMs, online });
-    const believed = history.buckets.filter(({ startAt }) => !isLate(startAt));
+    const arrived = history.buckets.filter(({ startAt }) => !isLate(startAt));
     for (const figure of kept) {
       // Of a window that was not read as a whole there is no figure.
       if (history.readFrom === undefined || history.readFrom > figure.first) continue;
-      const ratio = ratioOf(figure, { buckets: believed, online }, { now, lengthMs, scheduled });
+      const ratio = ratioOf(figure, { buckets: arrived, online }, { now, lengthMs, scheduled });
       if (ratio !== undefined) ratios.get(figure.key)?.set(id, ratio);
     }
     yield [id, history];

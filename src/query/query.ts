@@ -1,6 +1,7 @@
 /** Runs a query: the requests of its route, one after another, and their replies as rows. Command line and API share it. */
 import { DateTime } from "luxon";
 import type { Location, Recording } from "../health/recording.ts";
+import { completed } from "../health/reported-recording.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import { DAY_MS, type Instant } from "../lib/clock.ts";
 import { createLocalHours } from "../lib/local-hours.ts";
@@ -223,7 +224,8 @@ async function* uptimeParts(ask: Ask, places: readonly QueryPlace[], deps: Query
     const size = Math.min(MOST_RECORDINGS_PER_REQUEST, Math.floor(RECORDING_DAYS_PER_REQUEST / days));
     for (const page of chunksOf(ids, Math.max(1, size))) {
       const { results, dropped } = await deps.attempt(() => read(page, span.days));
-      const rows = results.flatMap(({ recording, buckets }) => {
+      const rows = results.flatMap(({ recording: reported, buckets }) => {
+        const recording = completed(reported);
         const head = headCells(placeAt(recording.locationId), recording);
         const periods = uptimeCells(buckets, ask.every, recording.timezone, hours);
         return periods.map((figures) => ({ ...head, ...figures, ...traitCells(recording) }));

@@ -1,5 +1,6 @@
 /** Names of the fleet, read from the service where no daemon stores them. */
 import type { Recording } from "../health/recording.ts";
+import { completed } from "../health/reported-recording.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import { dayOf } from "../lib/when.ts";
 import type { Directory, QueryDeps } from "./query.ts";
@@ -34,7 +35,7 @@ export function serviceDirectory(deps: Omit<QueryDeps, "directory" | "mostRows">
       const recordings: Recording[] = [];
       for (const recids of chunksOf(wanted, RECORDINGS_PER_REQUEST)) {
         const { results } = await attempt(() => service.uptimes({ start: today, end: today, recids }, signal));
-        recordings.push(...results.map(({ recording }) => recording));
+        recordings.push(...results.map(({ recording }) => completed(recording)));
       }
       return recordings;
     },

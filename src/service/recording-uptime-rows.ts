@@ -1,7 +1,9 @@
 /** Recording uptime results (contract: "Recording uptime result"), single and in bulk. */
 import { z } from "zod";
-import type { Recording, RecordingUptime, UptimeBucket } from "../health/recording.ts";
+import type { Recording, ReportedUptime, UptimeBucket } from "../health/recording.ts";
+import type { ReportedRecording } from "../health/reported-recording.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
+import { createIndexZone } from "./index-zone.ts";
 import type { ReportDeviation } from "./reporter.ts";
 import { fieldOf, Id, Name, ratioOf, undocumented } from "./rows.ts";
 import type { WallClock, WallTime } from "./zoned-time.ts";
@@ -17,14 +19,12 @@ const WireRecording = z.object({
   name: Name.nullish().catch(undefined),
   organisation: OptionalReference,
   cameraServer: OptionalReference,
-  location: Reference,
+  location: OptionalReference,
   useUploadingSchedule: z.boolean().nullish().catch(undefined),
   timezone: z.string().nullish().catch(undefined),
 });
 const Result = z.object({ recording: WireRecording, uptime: z.array(z.unknown()).nullish() });
 
-/** A clock may be wrong by so much. */
-const FUTURE_MS = 2 * 3_600_000;
 /** Sums of them stay numbers. */
 const Count = z.number().nonnegative().max(Number.MAX_SAFE_INTEGER);
 /** An entry without these cannot be used. */
@@ -37,6 +37,19 @@ interface Entry extends Omit<UptimeBucket, "startAt" | "withinSchedule" | "pcSeg
   readonly pcSegmentsRecieved: number | undefined;
 }
 
+/** What is known of a recording beside the answer: it is read by that. */
+export type KnownRecording = (id: string) => Partial<Pick<Recording, "timezone" | "useUploadingSchedule">> | undefined;
+
+/** A row whose buckets are not read yet. */
+interface Row {
+  readonly recording: ReportedRecording;
+  readonly entries: readonly unknown[];
+  readonly timezone: string;
+  readonly hasSchedule: boolean;
+  /** The newest index of segments that were received. */
+  readonly newest: string | undefined;
+}
+
 /** The readers of both uptime endpoints. */
 export function createUptimeParser(deps: {
   readonly report: ReportDeviation;
@@ -44,29 +57,30 @@ export function createUptimeParser(deps: {
   readonly indexTimezone: "recording" | "utc";
   readonly clock: Clock;
 }) {
-  const { report, wall, clock } = deps;
-  let indexTimezone = deps.indexTimezone;
+  const { report, wall } = deps;
+  const indexZone = createIndexZone({ ...deps, configured: deps.indexTimezone });
 
-  /** Segments cannot have been received in the future: then the indexes are not in the time zone they are read in. */
-  function isOfFuture(buckets: readonly UptimeBucket[]): boolean {
-    const newest = buckets.findLast(({ segmentsReceived = 0 }) => segmentsReceived > 0);
-    return newest !== undefined && newest.startAt > clock.now() + FUTURE_MS;
-  }
-
-  function read(row: unknown): RecordingUptime | undefined {
+  function readRow(row: unknown, knownOf: KnownRecording): Row | undefined {
     const parsed = Result.safeParse(row);
     const recording = parsed.success ? toRecording(parsed.data.recording, wall, report) : undefined;
     if (!parsed.success || !recording) {
       report("bad_row", () => row);
       return undefined;
     }
-    const zone = () => (indexTimezone === "utc" ? "UTC" : recording.timezone);
-    const readBuckets = () => toBuckets(parsed.data.uptime ?? [], zone(), wall, report);
-    const buckets = readBuckets();
-    if (deps.indexTimezone === "utc" || !isOfFuture(buckets)) return { recording, buckets };
-    report("utc_index", () => "uptime indexes seem to be in UTC: set service.uptime_index_timezone");
-    indexTimezone = indexTimezone === "utc" ? "recording" : "utc";
-    return { recording, buckets: readBuckets() };
+    const known = knownOf(recording.id);
+    const entries = parsed.data.uptime ?? [];
+    return {
+      recording,
+      entries,
+      timezone: known?.timezone ?? recording.timezone ?? "UTC",
+      hasSchedule: known?.useUploadingSchedule ?? recording.useUploadingSchedule ?? false,
+      newest: newestReceived(entries),
+    };
+  }
+
+  function toResult({ recording, entries, timezone, hasSchedule, newest }: Row): ReportedUptime {
+    const zone = indexZone.zoneOf(timezone, newest);
+    return { recording, buckets: zone === undefined ? [] : toBuckets(entries, { zone, hasSchedule, wall, report }) };
   }
 
   return {
@@ -74,58 +88,80 @@ export function createUptimeParser(deps: {
      * One result per requested recording (all, without `recids`): other recordings and second results are dropped.
      * Throws ServiceError `bad_payload` where the reply is no array.
      */
-    many(payload: unknown, recids?: readonly string[]): { results: RecordingUptime[]; dropped: number } {
+    many(
+      payload: unknown,
+      recids?: readonly string[],
+      knownOf: KnownRecording = () => undefined,
+    ): { results: ReportedUptime[]; dropped: number } {
       if (!Array.isArray(payload)) throw undocumented("POST /v1/recording/uptimes", payload, report);
       const asked = recids && new Set(recids);
-      const results = new Map<string, RecordingUptime>();
-      for (const row of payload) {
-        const result = read(row);
-        if (!result) continue;
-        const { id } = result.recording;
-        if (results.has(id)) report("duplicate_row", () => row);
-        else if (asked && !asked.has(id)) report("bad_row", () => row);
-        else results.set(id, result);
+      const rows = new Map<string, Row>();
+      for (const one of payload) {
+        const row = readRow(one, knownOf);
+        if (!row) continue;
+        const { id } = row.recording;
+        if (rows.has(id)) report("duplicate_row", () => one);
+        else if (asked && !asked.has(id)) report("bad_row", () => one);
+        else rows.set(id, row);
       }
-      return { results: [...results.values()], dropped: payload.length - results.size };
+      const read = [...rows.values()];
+      indexZone.weigh(
+        read.flatMap(({ newest, timezone }) => (newest === undefined ? [] : [{ index: newest, timezone }])),
+      );
+      return { results: read.map(toResult), dropped: payload.length - rows.size };
     },
     /** Throws ServiceError `bad_payload` where the reply is no result. */
-    one(payload: unknown): RecordingUptime {
-      const result = read(payload);
-      if (!result) throw undocumented("GET /v1/recording/:id/uptime", payload, report);
-      return result;
+    one(payload: unknown, knownOf: KnownRecording = () => undefined): ReportedUptime {
+      const row = readRow(payload, knownOf);
+      if (!row) throw undocumented("GET /v1/recording/:id/uptime", payload, report);
+      return toResult(row);
     },
   };
+}
+
+/** The newest index of an entry with segments: as text, since all are of one shape. */
+function newestReceived(entries: readonly unknown[]): string | undefined {
+  let newest: string | undefined;
+  for (const entry of entries) {
+    const { index, segmentsReceived } = (entry ?? {}) as Partial<Record<keyof Entry, unknown>>;
+    if (typeof index !== "string" || typeof segmentsReceived !== "number" || segmentsReceived <= 0) continue;
+    if (newest === undefined || index > newest) newest = index;
+  }
+  return newest;
 }
 
 function toRecording(
   wire: z.infer<typeof WireRecording>,
   wall: WallClock,
   report: ReportDeviation,
-): Recording | undefined {
+): ReportedRecording | undefined {
   const id = wire.id ?? wire._id;
-  if (!id || !wire.location) return undefined;
+  if (!id) return undefined;
   return {
     id,
-    name: wire.name || id,
-    organisation: wire.organisation ?? "",
-    cameraServer: wire.cameraServer ?? "",
-    locationId: wire.location,
-    useUploadingSchedule: wire.useUploadingSchedule ?? false,
+    name: wire.name || undefined,
+    organisation: wire.organisation ?? undefined,
+    cameraServer: wire.cameraServer ?? undefined,
+    locationId: wire.location ?? undefined,
+    useUploadingSchedule: wire.useUploadingSchedule ?? undefined,
     timezone: knownZone(wire.timezone, wall, report),
   };
 }
 
-function knownZone(name: string | null | undefined, wall: WallClock, report: ReportDeviation): string {
+function knownZone(name: string | null | undefined, wall: WallClock, report: ReportDeviation): string | undefined {
   if (name && wall.isZone(name)) return name;
   report("bad_timezone", () => name);
-  return "UTC";
+  return undefined;
 }
 
 /**
  * Buckets in order of time. A second row of the hour that the clocks repeat is the second hour; any other second
  * row is dropped, and so is a row of the hour they skip where its instant is taken by a row that was on the wall.
  */
-function toBuckets(rows: readonly unknown[], zone: string, wall: WallClock, report: ReportDeviation): UptimeBucket[] {
+function toBuckets(
+  rows: readonly unknown[],
+  { zone, hasSchedule, wall, report }: { zone: string; hasSchedule: boolean; wall: WallClock; report: ReportDeviation },
+): UptimeBucket[] {
   const buckets = new Map<Instant, UptimeBucket>();
   const skipped: UptimeBucket[] = [];
   for (const row of rows) {
@@ -133,9 +169,11 @@ function toBuckets(rows: readonly unknown[], zone: string, wall: WallClock, repo
     const time = entry && wall.read(entry.index, zone);
     const startAt = time && freeInstant(time, buckets);
     if (entry && !isProduct(entry)) report("bad_product", () => row);
-    if (!entry || startAt === undefined) report("bad_bucket", () => row);
-    else if (time?.skipped) skipped.push(toBucket(startAt, entry));
-    else buckets.set(startAt, toBucket(startAt, entry));
+    // Whether a schedule was open cannot be guessed: without that, the bucket stays what it was before.
+    const isOpen = entry && (entry.withinSchedule ?? (hasSchedule ? undefined : true));
+    if (!entry || startAt === undefined || isOpen === undefined) report("bad_bucket", () => row);
+    else if (time?.skipped) skipped.push(toBucket(startAt, isOpen, entry));
+    else buckets.set(startAt, toBucket(startAt, isOpen, entry));
   }
   for (const bucket of skipped) {
     if (!buckets.has(bucket.startAt)) buckets.set(bucket.startAt, bucket);
@@ -191,10 +229,10 @@ function freeInstant(time: WallTime, taken: ReadonlyMap<Instant, unknown>): Inst
   return time.again !== undefined && !taken.has(time.again) ? time.again : undefined;
 }
 
-function toBucket(startAt: Instant, entry: Entry): UptimeBucket {
+function toBucket(startAt: Instant, withinSchedule: boolean, entry: Entry): UptimeBucket {
   return {
     startAt,
-    withinSchedule: entry.withinSchedule ?? true,
+    withinSchedule,
     segmentsExpected: entry.segmentsExpected,
     segmentsReceived: entry.segmentsReceived,
     avgUptimeOnSegment: entry.avgUptimeOnSegment,

@@ -3,7 +3,7 @@
  * Every method ends within `requestTimeoutMs`, throws nothing but ServiceError, and only reads: retrying is always safe.
  * Only this folder knows the wire formats.
  */
-import type { Location, RecordingUptime, StatusSnapshot } from "../health/recording.ts";
+import type { Location, ReportedUptime, StatusSnapshot } from "../health/recording.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { TlsMaterial } from "../lib/tls.ts";
 import { parseLocations } from "./location-rows.ts";
@@ -27,7 +27,7 @@ import {
   statusRequest,
   uptimesRequest,
 } from "./queries.ts";
-import { createUptimeParser } from "./recording-uptime-rows.ts";
+import { createUptimeParser, type KnownRecording } from "./recording-uptime-rows.ts";
 import { createOutageLog, type ServiceLog } from "./reporter.ts";
 import { createStatusReplies } from "./status-reply.ts";
 import { parseStatusRows } from "./status-uptime-rows.ts";
@@ -57,18 +57,21 @@ type Summary<Measure extends string> = Omit<MetricReply<Measure>, "segments" | "
  */
 export type StatusQuery = EntitiesQuery & { readonly last?: StatusSnapshot | null | undefined };
 
+/** `known`: what is known of recordings already, which their rows are read by: a row may lack its time zone. */
+export type UptimeQuery = Days & { readonly known?: KnownRecording | undefined };
+
 export interface Service {
   /** GET /v1/status, without a token: resolves when the service is healthy; no body is read. */
   checkStatus(signal?: AbortSignal): Promise<void>;
   /** GET /v1/location/list. `dropped` rows could not be read: then the list is incomplete. */
   locations(signal?: AbortSignal): Promise<{ locations: Location[]; dropped: number }>;
   /** GET /v1/recording/:id/uptime. */
-  recordingUptime(id: string, days: Days, signal?: AbortSignal): Promise<RecordingUptime>;
+  recordingUptime(id: string, query: UptimeQuery, signal?: AbortSignal): Promise<ReportedUptime>;
   /** POST /v1/recording/uptimes; without `recids` for every recording (4 kB each: request pages). */
   uptimes(
-    query: Days & { readonly recids?: readonly string[] },
+    query: UptimeQuery & { readonly recids?: readonly string[] },
     signal?: AbortSignal,
-  ): Promise<{ results: RecordingUptime[]; dropped: number }>;
+  ): Promise<{ results: ReportedUptime[]; dropped: number }>;
   /** `status/uptime` over the socket: the status of these recordings, or of all recordings of these locations. */
   statusUptime(query: StatusQuery, signal?: AbortSignal): Promise<StatusSnapshot>;
   /** Route `entries`: people counted in, unit `peopleCount`. */
@@ -150,10 +153,12 @@ export function createService(deps: ServiceDeps): Service {
         throw thrown;
       }),
     locations: (caller) => viaCore("locations", () => list, readLocations, caller),
-    recordingUptime: (id, days, caller) =>
-      viaCore("recording_uptime", () => recordingUptimeRequest(id, days), uptimeParser.one, caller),
+    recordingUptime(id, query, caller) {
+      const parse = (payload: unknown) => uptimeParser.one(payload, query.known);
+      return viaCore("recording_uptime", () => recordingUptimeRequest(id, query), parse, caller);
+    },
     uptimes(query, caller) {
-      const parse = (payload: unknown) => uptimeParser.many(payload, query.recids);
+      const parse = (payload: unknown) => uptimeParser.many(payload, query.recids, query.known);
       return viaCore("uptimes", () => uptimesRequest(query), parse, caller);
     },
     statusUptime: viaSocket(

@@ -4,6 +4,7 @@
  */
 import type { ChainableCommander, Redis } from "ioredis";
 import type { Location, Recording } from "../health/recording.ts";
+import { believe, type Claims, type DoubtedField, type ReportedRecording } from "../health/reported-recording.ts";
 import { Rows } from "../health/rows.ts";
 import type { ShardState } from "../health/shard-state.ts";
 import { chunksOf } from "../lib/chunks.ts";
@@ -24,6 +25,7 @@ export function createInventoryStore(redis: Redis, keys: Keys) {
   const names = createNames();
   const reader = createNamesReader(redis, keys, names);
   const knownAt = new WeakMap<object, number>();
+  const claims: Claims = new Map();
 
   /** Writes in one step, so that no replica reads new names without the new revision. */
   async function write(written: NamesWrite, add: (batch: ChainableCommander) => void): Promise<void> {
@@ -46,6 +48,13 @@ export function createInventoryStore(redis: Redis, keys: Keys) {
       const fields = Object.fromEntries(page.map((row) => [row.id, JSON.stringify(encode(row))]));
       await write({ of, ids: page.map(({ id }) => id) }, (batch) => batch.hset(keys[of], fields));
     }
+  }
+
+  /** Stores new or changed recordings. */
+  async function saveRecordings(rows: readonly Recording[]): Promise<void> {
+    await reader.know(rows.map(({ id }) => id));
+    const changed = rows.filter((row) => isChanged(names.recording(row.id), row));
+    await save("recordings", changed.map(names.keepRecording), toRow);
   }
 
   return {
@@ -78,11 +87,19 @@ export function createInventoryStore(redis: Redis, keys: Keys) {
     /** Reads what other replicas wrote since the last time: one command where there is nothing. */
     follow: reader.follow,
 
-    /** Stores new or changed recordings. */
-    async saveRecordings(rows: readonly Recording[]): Promise<void> {
-      await reader.know(rows.map(({ id }) => id));
-      const changed = rows.filter((row) => isChanged(names.recording(row.id), row));
-      await save("recordings", changed.map(names.keepRecording), toRow);
+    saveRecordings,
+
+    /**
+     * Stores what is believed of the recordings of one answer, and gives it in its order, with the fields that are not
+     * believed before another answer says the same. New ones without a location are not stored.
+     */
+    async takeRecordings(
+      reported: readonly ReportedRecording[],
+    ): Promise<{ readonly recordings: readonly Recording[]; readonly doubted: readonly DoubtedField[] }> {
+      await reader.know(reported.map(({ id }) => id));
+      const believed = believe(reported, names.recording, claims);
+      await saveRecordings(believed.recordings.filter(({ locationId }) => locationId !== ""));
+      return believed;
     },
 
     /** Stores new or changed locations. */
@@ -95,7 +112,10 @@ export function createInventoryStore(redis: Redis, keys: Keys) {
     /** Deletes recordings that left the fleet. */
     async forget(ids: readonly string[]): Promise<void> {
       if (ids.length === 0) return;
-      for (const id of ids) names.keepRow("recordings", id, null);
+      for (const id of ids) {
+        names.keepRow("recordings", id, null);
+        claims.delete(id);
+      }
       await write({ of: "recordings", ids }, (batch) => batch.hdel(keys.recordings, ...ids));
     },
   };

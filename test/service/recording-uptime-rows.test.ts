@@ -119,16 +119,16 @@ describe("an uptime result", () => {
   });
 
   it.each([{ timezone: "Mars/Olympus" }, { timezone: undefined }, { timezone: 5 }])(
-    "falls back on UTC with %j, and counts it",
+    "is read in the time zone that is known, else in UTC, with %j, and counts it",
     (odd) => {
       const reader = readerOf();
-      const { recording, buckets } = reader.one({
-        recording: { ...camera, ...odd },
-        uptime: [entry("2026-07-10 09:00")],
-      });
-      expect(recording.timezone).toBe("UTC");
+      const row = { recording: { ...camera, ...odd }, uptime: [entry("2026-07-10 09:00")] };
+      const { recording, buckets } = reader.one(row);
+      expect(recording.timezone).toBeUndefined();
       expect(buckets[0]?.startAt).toBe(Date.UTC(2026, 6, 10, 9));
       expect(reader.kinds).toEqual(["bad_timezone"]);
+      const known = reader.one(row, () => ({ timezone: "Asia/Tokyo" }));
+      expect(known.buckets[0]?.startAt).toBe(Date.UTC(2026, 6, 10, 0));
     },
   );
 
@@ -222,12 +222,12 @@ describe("an uptime result", () => {
     const result = reader.one({ recording: { ...camera, timezone }, uptime: [entry(index)] });
     expect(reader.kinds).toEqual(noticed ? ["utc_index"] : []);
     if (noticed) expect(result.buckets[0]?.startAt).toBe(Date.parse(`${index}Z`));
-    // From then on everywhere.
+    // Of this recording alone.
     const next = reader.one({
       recording: { ...camera, timezone: "Australia/Sydney" },
       uptime: [entry("2026-11-19 05:00")],
     });
-    expect(next.buckets[0]?.startAt).toBe(Date.parse(`2026-11-19T05:00:00${noticed ? "Z" : "+11:00"}`));
+    expect(next.buckets[0]?.startAt).toBe(Date.parse("2026-11-19T05:00:00+11:00"));
   });
 
   it("written in local time is never taken for UTC, whatever the time and zone", () => {
@@ -249,17 +249,31 @@ describe("an uptime result", () => {
     );
   });
 
-  it("drops a result without recording or location, and counts it", () => {
+  it("leaves out a bucket of a recording with a schedule that does not say whether it was open", () => {
+    const uptime = [entry("2026-07-10 09:00", { withinSchedule: null })];
+    const bucketsOf = (useUploadingSchedule: unknown) =>
+      readerOf().one({ recording: { ...camera, useUploadingSchedule }, uptime }).buckets;
+    expect([true, false, null].map((has) => bucketsOf(has).map(({ withinSchedule }) => withinSchedule))).toEqual([
+      [],
+      [true],
+      [true],
+    ]);
+  });
+
+  it("drops a result without recording, and counts it; one without location is one", () => {
     const reader = readerOf();
     const rows = [
       { recording: camera, uptime: [] },
       { recording: { ...camera, id: undefined }, uptime: [] },
-      { recording: { ...camera, location: null }, uptime: [] },
+      { recording: { ...camera, id: "b", location: null }, uptime: [] },
       { uptime: [] },
       null,
     ];
-    expect(reader.many(rows)).toMatchObject({ dropped: 4, results: [{ recording: { id: camera.id } }] });
-    expect(reader.kinds).toEqual(Array(4).fill("bad_row"));
+    expect(reader.many(rows)).toMatchObject({
+      dropped: 3,
+      results: [{ recording: { id: camera.id } }, { recording: { id: "b", locationId: undefined } }],
+    });
+    expect(reader.kinds).toEqual(Array(3).fill("bad_row"));
   });
 
   it.each([{}, null, "rows"])("fails in bulk where the payload is %j", (payload) => {
@@ -295,7 +309,7 @@ describe("results in bulk", () => {
 it("keeps no more of a name than anybody would read, and no half of a character", () => {
   const { recording } = readerOf().one({ recording: { ...camera, name: `x${"😀".repeat(5_000)}` }, uptime: [] });
   expect(recording.name).toHaveLength(1_000);
-  expect(recording.name.isWellFormed()).toBe(true);
+  expect(recording.name?.isWellFormed()).toBe(true);
 });
 
 it("counts no segments of which a sum would be beyond all numbers", () => {

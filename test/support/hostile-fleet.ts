@@ -10,6 +10,7 @@ import type { Alert } from "../../src/health/alert.ts";
 import type { EvaluationContext } from "../../src/health/evaluation.ts";
 import { judgeShard } from "../../src/health/judge.ts";
 import type { Location, RecordingUptime } from "../../src/health/recording.ts";
+import { completed } from "../../src/health/reported-recording.ts";
 import type { Condition, Rule } from "../../src/health/rule.ts";
 import type { FleetSnapshot, ShardState } from "../../src/health/shard-state.ts";
 import { readAlerts } from "../../src/http/v2/postable-alerts.ts";
@@ -131,10 +132,11 @@ export function hostileFleet(seed: number, texts: readonly string[] = POISONS): 
   const wall = createWallClock();
   const world = served(dice);
   const { locations } = parseLocations(bentRows(world.locations, dice), { report, isZone: wall.isZone });
-  const { results } = createUptimeParser({ report, wall, indexTimezone: "utc", clock: systemClock }).many(
+  const answer = createUptimeParser({ report, wall, indexTimezone: "utc", clock: systemClock }).many(
     bentRows(world.recordings, dice),
   );
   const places = new Map(locations.map((location) => [location.id, location]));
+  const results = answer.results.map((one) => ({ ...one, recording: completed(one.recording) }));
   const cameras = new Map(results.map(({ recording }) => [recording.id, recording]));
   const inventory = { recording: (id: string) => cameras.get(id), location: (id: string) => places.get(id) };
   const ratios = new Map(

@@ -1,6 +1,7 @@
 /** Requests of a backtest to the analytics service: the fleet, and the recordings' history in pages. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Location, RecordingUptime } from "../../health/recording.ts";
+import { completed } from "../../health/reported-recording.ts";
 import { type BackoffPolicy, backoffMs } from "../../lib/backoff.ts";
 import { chunksOf } from "../../lib/chunks.ts";
 import { DAY_MS } from "../../lib/clock.ts";
@@ -68,7 +69,7 @@ export async function readHistories(
 async function readPage(deps: HistoryDeps, recids: readonly string[], days: Days): Promise<readonly RecordingUptime[]> {
   try {
     const { results } = await withRetries(deps, () => deps.service.uptimes({ ...days, recids }, deps.signal));
-    return results;
+    return results.map((one) => ({ ...one, recording: completed(one.recording) }));
   } catch (thrown) {
     const isRefused = thrown instanceof ServiceError && thrown.code === "bad_request";
     if (!isRefused || lengthOf(days) <= FEWEST_DAYS) throw thrown;
