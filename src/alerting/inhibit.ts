@@ -3,7 +3,7 @@
  * equal, both missing included; an alert that matches both sides of a rule is not inhibited by another that does too.
  * Unlike there, two alerts never inhibit each other: of two rules that would have it so, the first one applies.
  * Alerts about the service inhibit no external alerts: an unreachable service says nothing about those. External alerts
- * inhibit lenswatch's own only by a rule that says so: whoever may post alerts could suppress any other. A location or
+ * inhibit lenswatch's own only by a rule that says so: a client that posts alerts could suppress any other. A location or
  * group whose alert is inhibited by that of another one inhibits nothing outside of that: labels are frozen, and since
  * then recordings of another camera server may have come to the location.
  */

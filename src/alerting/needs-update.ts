@@ -257,7 +257,8 @@ export function toNotifiedAlert(
   return { ...alert, ...known, ...(standsFor && { standsFor }), ...(page && { page }) };
 }
 
-function partition<T>(all: readonly T[], fits: (one: T) => boolean): [T[], T[]] {
+/** Those that fit, and the others. */
+export function partition<T>(all: readonly T[], fits: (one: T) => boolean): [T[], T[]] {
   const found = Map.groupBy(all, fits);
   return [found.get(true) ?? [], found.get(false) ?? []];
 }

@@ -210,6 +210,8 @@ export interface Suppressions {
   readonly standsFor: ReadonlyMap<string, StandsFor>;
   /** An alert that the group had as firing was over when this was found out, and so may be what had suppressed others. */
   readonly isOutdated?: boolean | undefined;
+  /** Of a group of external alerts: not all silences were asked yet, so that nothing of it is sent now. */
+  readonly isUnmatched?: boolean | undefined;
   /** Of a group that the receiver is escalated to: what has counted for its alerts. */
   readonly clocks?: EscalationClocks | undefined;
 }

@@ -2,10 +2,11 @@
  * Silences as Alertmanager has them (silence/silence.go): matchers between two instants. With other matchers it becomes
  * another silence; an expired one is kept for a while, to be read and made again.
  */
-import type { Labels } from "../health/alert.ts";
+import type { Alert, Labels } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
-import { matchersCost, matchesAll } from "./matcher.ts";
+import { matchersCost } from "./matcher.ts";
 import type { Matcher } from "./route.ts";
+import { isMatched, type MatchingBudget } from "./silence-verdicts.ts";
 
 export const silenceStates = ["active", "pending", "expired"] as const;
 export type SilenceState = (typeof silenceStates)[number];
@@ -40,25 +41,33 @@ export function silenceState({ startsAt, endsAt }: Pick<Silence, "startsAt" | "e
   return now < startsAt ? "pending" : "active";
 }
 
-/** The active silences that match these labels, the one that lasts longest first; yields after each it asks. */
+/**
+ * The active silences that match an alert, the one that lasts longest first; yields after each it asks. `isComplete`: all
+ * were asked, which for an external alert the budget may not permit.
+ */
 export function* silencesOf(
   silences: readonly Silence[],
-  labels: Labels,
+  alert: Pick<Alert, "id" | "labels" | "subject">,
   now: Instant,
-): Generator<void, Silence[], void> {
+  budget?: MatchingBudget,
+): Generator<void, { readonly found: Silence[]; readonly isComplete: boolean }, void> {
+  const within = alert.subject.kind === "external" ? budget : undefined;
   const found: Silence[] = [];
+  let isComplete = true;
   for (const silence of silences) {
     if (silenceState(silence, now) !== "active") continue;
-    if (matchesAll(silence.matchers, labels)) found.push(silence);
+    const verdict = isMatched(silence.matchers, alert, within);
+    if (verdict) found.push(silence);
+    if (verdict === undefined) isComplete = false;
     yield;
   }
-  return found.sort((a, b) => b.endsAt - a.endsAt);
+  return { found: found.sort((a, b) => b.endsAt - a.endsAt), isComplete };
 }
 
 /** More silences that are not expired, or larger ones, are a mistake: each is matched against every alert. */
 const MOST_SILENCES = 2_000;
 export const MOST_SILENCE_CHARACTERS = 1_000_000;
-const MOST_PATTERN_COST = 10_000;
+const MOST_PATTERN_COST = 1_000;
 
 /** Characters of its matchers and texts. */
 export function silenceSize({ matchers, createdBy, comment, annotations }: WantedSilence): number {

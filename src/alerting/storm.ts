@@ -1,8 +1,8 @@
 /** Which of the groups due at once become one summary; what is stored for each of them stays its own. */
 
 import type { Conversation } from "./conversation.ts";
-import { byStart, type GroupDecision } from "./needs-update.ts";
-import type { NotifiedAlert, NotifyReason } from "./notification.ts";
+import { byStart, type GroupDecision, partition } from "./needs-update.ts";
+import type { NotifiedAlert, NotifyReason, Suppressions } from "./notification.ts";
 
 export type SendDecision = Extract<GroupDecision, { notify: NotifyReason }>;
 export type SkipDecision = Exclude<GroupDecision, SendDecision>;
@@ -10,30 +10,32 @@ export type SkipDecision = Exclude<GroupDecision, SendDecision>;
 /**
  * A group joins a summary when more than `stormGroups` are to be sent, never where that is undefined. `due` counts all
  * groups due at the integration; those not given here are taken to have something to send. Gives those with nothing to
- * send (`skipped`), those of one message `now`, and those to be sent after it (`later`). Groups that share a
- * conversation are one message only with each other; an edit, and a group whose own first message was found in the
- * channel, are by themselves.
+ * send (`skipped`), those of one message `now`, and those to be sent after it (`later`), as those of which
+ * not all silences were asked. Groups that share a conversation are one message only with each other; an edit, and a group
+ * whose own first message was found in the channel, are by themselves.
  */
 export function decideStorm<C extends Stormy>(
   decided: readonly { readonly claim: C; readonly decision: GroupDecision }[],
   due: number,
 ) {
   const skipped = decided.flatMap(({ claim, decision }) => (decision.notify ? [] : [{ claim, decision }]));
-  const toSend = decided.flatMap(({ claim, decision }) => (decision.notify ? [{ claim, decision }] : []));
+  const all = decided.flatMap(({ claim, decision }) => (decision.notify ? [{ claim, decision }] : []));
+  const [toSend, unmatched] = partition(all, ({ claim }) => !claim.suppressions?.isUnmatched);
   const count = Math.max(due, decided.length) - skipped.length;
   const joins = ({ claim: { stormGroups }, decision }: (typeof toSend)[number]) =>
     decision.notify !== "update" && stormGroups !== undefined && stormGroups < count;
   const parts = Map.groupBy(toSend.length > 1 ? toSend.filter(joins) : [], ({ claim }) => sharedId(claim));
   const [now, ...others] = [...parts.values()].sort((a, b) => b.length - a.length);
-  if (!now) return { skipped, now: toSend.slice(0, 1), later: toSend.slice(1), isAll: true };
+  if (!now) return { skipped, now: toSend.slice(0, 1), later: [...toSend.slice(1), ...unmatched], isAll: true };
   const joined = new Set(now);
-  return { skipped, now, later: toSend.filter((one) => !joined.has(one)), isAll: others.length === 0 };
+  return { skipped, now, later: all.filter((one) => !joined.has(one)), isAll: others.length === 0 };
 }
 
 type Stormy = {
   readonly stormGroups: number | undefined;
   readonly conversation?: Conversation | undefined;
   readonly recovered?: object | undefined;
+  readonly suppressions?: Suppressions | undefined;
 };
 
 function sharedId({ conversation, recovered }: Stormy): string {

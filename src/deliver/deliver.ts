@@ -179,7 +179,7 @@ async function serve(run: DeliveryRun, leaseMs: number): Promise<Served> {
   const [first] = batch.now;
   if (first?.decision.notify === "update") return update(run, { ...first, rest: restOf(run, batch, now) }, lease);
   if (first) return notify(run, batch, lease);
-  await settle(run, lease, now, settled(integration, batch.skipped, now));
+  await putOff(run, batch, lease, now, now);
   return "one";
 }
 

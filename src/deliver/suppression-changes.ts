@@ -1,7 +1,6 @@
 /** Suppressions as people change them: silences set and ended, alerts acknowledged. What they release is due at once. */
 import { randomUUID } from "node:crypto";
 import { type AuditEntry, type AuditOrigin, silenceEntry } from "../alerting/audit.ts";
-import { matchesAll } from "../alerting/matcher.ts";
 import {
   changeSilence,
   endSilence,
@@ -11,6 +10,7 @@ import {
   silenceState,
   type WantedSilence,
 } from "../alerting/silence.ts";
+import { isMatched, lookBudget } from "../alerting/silence-verdicts.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import { mapYielding } from "../lib/yield.ts";
 import type { Store } from "../store/store.ts";
@@ -43,8 +43,10 @@ export function createSuppressionChanges(deps: SuppressionChangesDeps) {
     );
     const written = changes.map(([silence]) => silence);
     const before = changes.map(([, one]) => one);
-    const touched = await mapYielding(await store.firing(), ({ id, labels }) => {
-      return written.some(({ matchers }) => matchesAll(matchers, labels)) ? [id] : [];
+    // What the budget leaves out is brought up to date with its group's interval.
+    const budget = lookBudget();
+    const touched = await mapYielding(await store.firing(), (alert) => {
+      return written.some(({ matchers }) => isMatched(matchers, alert, budget)) ? [alert.id] : [];
     });
     const due = await store.silences.write(written, now, { before, entries, touched: touched.flat() });
     if (!due) return false;

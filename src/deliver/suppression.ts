@@ -8,6 +8,7 @@ import { clearingOf } from "../alerting/needs-update.ts";
 import type { StandsFor, Suppression, Suppressions } from "../alerting/notification.ts";
 import { groupRoute, type Integration, type Route, routesFor } from "../alerting/route.ts";
 import { type Silence, silencesOf } from "../alerting/silence.ts";
+import { forgetVerdicts, lookBudget, type MatchingBudget } from "../alerting/silence-verdicts.ts";
 import { muteOf } from "../alerting/time-interval.ts";
 import type { Alert } from "../health/alert.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
@@ -50,6 +51,8 @@ interface Facts {
   readonly silences: readonly Silence[];
   readonly acks: ReadonlyMap<string, StoredAcknowledgement>;
   readonly maintenance: readonly Maintenance[];
+  /** Of matching external alerts. */
+  readonly budget: MatchingBudget;
   stale?(alert: Alert): Suppression | undefined;
 }
 
@@ -61,8 +64,14 @@ export function createSuppression(deps: SuppressionDeps) {
   async function read(): Promise<Facts & { readonly firing: readonly Alert[] }> {
     const now = clock.now();
     const [firing, silences, acks] = await Promise.all([store.firing(), store.silences.read(now), store.acks.read()]);
-    if (indexed?.firing !== firing) indexed = { firing, inhibitions: index(firing) };
-    return { now, firing, silences, acks, maintenance, inhibitions: indexed.inhibitions };
+    if (indexed?.firing !== firing) {
+      indexed = { firing, inhibitions: index(firing) };
+      forgetVerdicts(
+        silences.map(({ matchers }) => matchers),
+        firing,
+      );
+    }
+    return { now, firing, silences, acks, maintenance, inhibitions: indexed.inhibitions, budget: lookBudget() };
   }
 
   return {
@@ -94,11 +103,15 @@ export function createSuppression(deps: SuppressionDeps) {
 function* suppressionsOf(claim: Claimed, root: Route, facts: Facts): Generator<void, Suppressions> {
   const suppressed = new Map<string, Suppression>();
   const standsFor = new Map<string, StandsFor>();
+  const mayWait = claim.alerts.every(({ subject }) => subject.kind === "external");
+  let isUnmatched = false;
   const { suppressedBefore } = claim;
   for (const alert of claim.alerts) {
     const muted = claim.group === coldStartGroup ? mutesOf(alert, root, facts.now)[0] : undefined;
     const isKnown = suppressedBefore.has(alert.id) || claim.notified.has(alert.id);
-    const suppression = muted ?? (yield* suppressionOf(alert, facts)) ?? clearingOf(alert, isKnown);
+    const found = muted ?? (yield* suppressionOf(alert, facts));
+    if (found === "unmatched") isUnmatched = mayWait;
+    const suppression = (found === "unmatched" ? undefined : found) ?? clearingOf(alert, isKnown);
     if (suppression) suppressed.set(alert.id, suppression);
     const children = alert.state === "firing" ? facts.inhibitions.standsFor(alert) : undefined;
     if (children) standsFor.set(alert.id, children);
@@ -112,6 +125,7 @@ function* suppressionsOf(claim: Claimed, root: Route, facts: Facts): Generator<v
     maybeNotified: new Set(claim.maybeNotified),
     recheckEveryMs: claim.groupIntervalMs,
     standsFor,
+    ...(isUnmatched && { isUnmatched }),
   };
 }
 
@@ -156,28 +170,32 @@ function withEscalation(claim: Claimed, all: Suppressions, now: Instant, startOf
   };
 }
 
-/** Acknowledgements come after the suppressions that end by themselves, and are named beside those. */
-function* suppressionOf(alert: Alert, facts: Facts): Generator<void, Suppression | undefined> {
+/**
+ * Acknowledgements come after the suppressions that end by themselves, and are named beside those. `unmatched`: none, but
+ * not all silences were asked.
+ */
+function* suppressionOf(alert: Alert, facts: Facts): Generator<void, Suppression | "unmatched" | undefined> {
   const acknowledged = suppressionBy(facts.acks.get(alert.id), facts.now);
   const other = yield* otherSuppressionOf(alert, facts);
-  if (other) return { ...other, acknowledged };
+  if (other && other !== "unmatched") return { ...other, acknowledged };
   if (acknowledged) return acknowledged;
   if (alert.state === "firing" && alert.facts.paused) return { reason: "paused", by: alert.id };
-  return facts.stale?.(alert);
+  return facts.stale?.(alert) ?? other;
 }
 
 function* otherSuppressionOf(
   alert: Alert,
-  { now, inhibitions, silences, maintenance }: Facts,
-): Generator<void, Suppression | undefined> {
+  { now, inhibitions, silences, maintenance, budget }: Facts,
+): Generator<void, Suppression | "unmatched" | undefined> {
   const source = inhibitions.inhibitor(alert);
   if (source) return inhibitionBy(source);
-  const [silence] = yield* silencesOf(silences, alert.labels, now);
+  const { found, isComplete } = yield* silencesOf(silences, alert, now, budget);
+  const [silence] = found;
   if (silence) {
     const { id: by, startsAt: since, endsAt: until, createdBy: author, comment } = silence;
     return { reason: "silenced", by, since, until, author, comment };
   }
-  return maintenanceOf(maintenance, alert.labels, now);
+  return maintenanceOf(maintenance, alert.labels, now) ?? (isComplete ? undefined : "unmatched");
 }
 
 /** What mutes an alert outside of a group: an alert is muted where every route that takes it is. */
@@ -188,7 +206,7 @@ function mutesOf({ labels }: Alert, root: Route, now: Instant): Suppression[] {
 
 function* suppressibleAlerts(
   root: Route,
-  { firing, now, inhibitions, silences, acks, maintenance }: Facts & { readonly firing: readonly Alert[] },
+  { firing, now, inhibitions, silences, acks, maintenance, budget }: Facts & { readonly firing: readonly Alert[] },
 ): Generator<void, SuppressibleAlert[]> {
   const found: SuppressibleAlert[] = [];
   for (const alert of firing) {
@@ -197,7 +215,7 @@ function* suppressibleAlerts(
     const isAcknowledged = ack && isInForce(ack, now);
     found.push({
       alert,
-      silencedBy: (yield* silencesOf(silences, alert.labels, now)).map(({ id }) => id),
+      silencedBy: (yield* silencesOf(silences, alert, now, budget)).found.map(({ id }) => id),
       inhibitedBy: source ? [source] : [],
       mutedBy: [...new Set(mutesOf(alert, root, now).map(({ by }) => by))],
       maintenance: maintenanceOf(maintenance, alert.labels, now),

@@ -1,5 +1,5 @@
 /**
- * Buckets whose segments the service lacks, told from those that recordings lack: of a bucket in which most of the
+ * Buckets whose segments the service lacks, apart from those that recordings lack: of a bucket in which most of the
  * recordings that were online through it have hardly any segments, the figures are late, or were never made up for.
  */
 import type { Instant } from "../lib/clock.ts";

@@ -12,7 +12,7 @@ import {
 } from "../../src/alerting/silence.ts";
 import { runYielding } from "../../src/lib/yield.ts";
 import { aSilence } from "../support/fixtures.ts";
-import { NOW } from "./alerts.ts";
+import { alertWith, NOW } from "./alerts.ts";
 
 const HOUR = 3_600_000;
 const matchers = parseMatchers('location="Leeds", severity=~"c.*"');
@@ -42,8 +42,10 @@ describe("an alert is silenced", () => {
       silence({ startsAt: NOW + 1 }),
       silence({ endsAt: NOW }),
     ];
-    const found = await runYielding(silencesOf([silence(), ...others, longer], labels, NOW));
+    const alert = alertWith(labels);
+    const { found, isComplete } = await runYielding(silencesOf([silence(), ...others, longer], alert, NOW));
     expect(found.map(({ id }) => id)).toEqual(["longer", "old"]);
+    expect(isComplete).toBe(true);
   });
 });
 
