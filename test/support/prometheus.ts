@@ -36,7 +36,7 @@ export interface PrometheusOptions {
   readonly job: string;
   /** Paths of rule files. */
   readonly ruleFiles?: readonly string[];
-  /** `host:port` of those it sends its alerts to, every second, and the token for it. */
+  /** `host:port` of those it sends its alerts to, every 5 s as over 20 s later, and the token for it. */
   readonly alertsTo?: { readonly hosts: readonly string[]; readonly token: string };
   /** How it asks for metrics, and how it sends alerts: scheme, TLS and login. */
   readonly http?: { readonly scrapes: object; readonly alerts: object };
@@ -69,7 +69,7 @@ export async function startPrometheus({
       `--storage.tsdb.path=${join(dir, "data")}`,
       "--web.listen-address=127.0.0.1:0",
       "--web.enable-lifecycle",
-      "--rules.alert.resend-delay=1s",
+      "--rules.alert.resend-delay=5s",
     ],
     { stdio: ["ignore", "ignore", "pipe"] },
   );
