@@ -15,6 +15,7 @@ import {
   handledText,
   headlineText,
   type ListedAlert,
+  outageText,
   rankOf,
   readActiveAlerts,
   readCauseLines,
@@ -196,7 +197,7 @@ interface Shown {
 
 /**
  * By location, the worst first. Left out are recordings that are online without an alert, and those whose alerts are
- * explained by the alert of their location, in its heading.
+ * explained by the alert of their location or of a group, in its heading.
  */
 function groupsOf(
   rows: readonly RecordingRow[],
@@ -208,20 +209,27 @@ function groupsOf(
   const firing = activeBy(active);
   const ofPlaces = active.filter(({ labels }) => isWhole && labels.recording_id === undefined);
   const placed = Map.groupBy(ofPlaces, ({ labels }) => labels.location_id ?? "");
-  const textOf = (alert: ListedAlert) => `${placeAlertText(alert, at)} for ${ageText(alert.startsAt, now)}`;
-  const groups = places.map(({ locationId: id, location, recordings }) => {
+  const groups = new Set(active.flatMap((one) => (one.status.outage ? one.fingerprint : [])));
+  const isExplained = (one: ListedAlert | undefined) =>
+    one !== undefined && attentionAt(one) === "inhibited" && one.status.inhibitedBy.some((print) => groups.has(print));
+  const textOf = (alert: ListedAlert) =>
+    [outageText(alert), `${placeAlertText(alert, at)} for ${ageText(alert.startsAt, now)}`].filter(Boolean).join(" · ");
+  const lines = places.map(({ locationId: id, location, recordings }) => {
     const here = rowsAt.get(id) ?? [];
     const own = (placed.get(id) ?? []).toSorted((a, b) => rankOf(a) - rankOf(b));
     placed.delete(id);
     const ranked = here.map((row) => ({ row, rank: rowRank(row, firing) }));
+    const isFolded = ({ recordingId, alerts }: RecordingRow) =>
+      own.length > 0 || alerts.some(({ alertname }) => isExplained(firing.get(`${recordingId} ${alertname}`)));
     const needsLine = (row: RecordingRow) =>
-      all || (own.length > 0 ? hasOwnAlert(row, firing) : row.status !== "online" || row.alerts.length > 0);
+      all || (isFolded(row) ? hasOwnAlert(row, firing) : row.status !== "online" || row.alerts.length > 0);
     const shown = ranked.filter(({ row }) => needsLine(row)).sort((a, b) => a.rank - b.rank || byName(a.row, b.row));
-    const heading = [location, countsText(recordings), ...own.map(textOf)].join(" · ");
+    const named = own.filter((one) => all || !isExplained(one));
+    const heading = [location, countsText(recordings), ...named.map(textOf)].join(" · ");
     const rank = Math.min(...own.map((one) => rankOf(one) * 10), ...ranked.map((one) => one.rank));
-    return { heading, rows: shown.map(({ row }) => row), rank, isShown: shown.length + own.length > 0, location };
+    return { heading, rows: shown.map(({ row }) => row), rank, isShown: shown.length + named.length > 0, location };
   });
-  const sorted = groups
+  const sorted = lines
     .filter(({ isShown }) => isShown)
     .sort((a, b) => a.rank - b.rank || collator.compare(a.location, b.location));
   const elsewhere = [...placed.values()].flat().map((alert) => ({ heading: textOf(alert), rows: [] }));

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { fingerprint } from "../../src/alerting/fingerprint.ts";
 import { firingAlert, serve } from "../http/serve.ts";
 import { alertState, fleetOf, largeFleet, NOW, recordingState } from "../metrics/fleets.ts";
 import { hasOpenssl, makePki } from "../support/pki.ts";
@@ -165,6 +166,34 @@ An alert in brackets is pending.
       expect((await lenswatch(["status", "--location", "leeds", "--url", address])).stdout).toMatch(
         /^ {2}RECORDING .*\nLeeds · 3 offline\n(?: .*\n){2} {2}Till 1 .* RecordingOffline \[inhibited\]\n/,
       );
+    });
+
+    test("a camera server is a line that names it and counts, and what it explains is folded", async () => {
+      const server = {
+        ...firingAlert("CameraServerOffline", { severity: "critical", camera_server: "edge-7" }),
+        subject: { kind: "group", id: "camera_server/edge-7" } as const,
+        facts: { timezone: "UTC", problem: "camera_server_offline", offline: 4, of: 4, locations: 2 } as const,
+      };
+      const explained = (alert: typeof server | ReturnType<typeof firingAlert>) => ({
+        alert,
+        receivers: ["ops"],
+        inhibitedBy: [fingerprint(server.labels)],
+      });
+      const alerts = async () => [
+        { alert: server, receivers: ["ops"] },
+        explained(firingAlert("LocationOffline", at("loc-1"))),
+        ...["a", "b", "c"].map((id) => explained(firingAlert("RecordingOffline", at("loc-1", { recording_id: id })))),
+        explained(firingAlert("RecordingOffline", at("loc-2", { recording_id: "y1" }))),
+      ];
+      const { address } = await serve({ fleet: async () => storm, alerts });
+      const { stdout } = await lenswatch(["status", "--url", address]);
+      expect(stdout.split("\n").slice(1)).toEqual([
+        "",
+        "Camera server edge-7 · 4 offline at 2 locations · CameraServerOffline for 3 m",
+        "",
+        "6 recordings: 4 offline, 2 online; 6 not listed (--all)",
+        "",
+      ]);
     });
 
     test("on 80 columns names are whole and less important columns go; colours unless NO_COLOR", async () => {

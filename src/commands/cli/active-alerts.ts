@@ -1,8 +1,10 @@
 /** Active alerts as the daemon lists them, which of them need somebody, and the headline that counts them. */
 import { z } from "zod";
 import { type Attention, attentionOf, handledPhrase, neededPhrase, severityRank } from "../../alerting/attention.ts";
+import { groupLabels, groupNouns } from "../../health/alert.ts";
 import type { Instant } from "../../lib/clock.ts";
-import { count, nameOf } from "../../lib/format.ts";
+import { count, counted, nameOf } from "../../lib/format.ts";
+import { capital } from "../../lib/text.ts";
 import { span } from "../../lib/when.ts";
 import { ackText, type Written } from "./command.ts";
 import { type Daemon, DaemonError } from "./daemon.ts";
@@ -20,6 +22,14 @@ const Active = z.looseObject({
     inhibitedBy: z.array(z.string()),
     mutedBy: z.array(z.string()),
     maintenance: z.looseObject({ name: z.string(), until: z.string().optional() }).optional(),
+    outage: z
+      .looseObject({
+        label: z.enum(groupLabels),
+        value: z.string(),
+        offline: z.number(),
+        locations: z.number().optional(),
+      })
+      .optional(),
     acknowledgement: z.looseObject({ author: z.string(), until: z.string().optional() }).optional(),
   }),
 });
@@ -68,6 +78,14 @@ export function handledText(alert: ListedAlert, at: Written): string | undefined
 export function rankOf(alert: ListedAlert): number {
   const placed = alert.labels.location_id || alert.labels.location ? 0.5 : 0;
   return (attentionAt(alert) === "needed" ? 0 : 10) + severityRank(alert.labels) + placed;
+}
+
+/** `Camera server edge-7 · 20 offline at 5 locations`; undefined for an alert that is not about a group. */
+export function outageText({ status: { outage } }: ListedAlert): string | undefined {
+  if (!outage) return undefined;
+  const { label, value, offline, locations = 0 } = outage;
+  const where = locations === 0 ? "" : ` at ${counted(locations, "location")}`;
+  return `${capital(groupNouns[label])} ${nameOf(value, "", 100)} · ${count(offline)} offline${where}`;
 }
 
 /** `2 need attention: 1 LocationOffline, 1 LowQuality; 1 silenced`, counted as on the status page. */

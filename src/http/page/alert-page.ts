@@ -20,6 +20,7 @@ import { incidentListing } from "../v1/incidents.ts";
 import { alertCard, alertForm, type CardContext, noteOf, signInButton, stateLines } from "./alert-card.ts";
 import { alertHeading, alertTitle, classOf, headingOf, subjectOf } from "./alert-table.ts";
 import { inputField, optionsOf } from "./field.ts";
+import { groupPlaces } from "./group-places.ts";
 import { decisionLogSection, endWords, incidentTable, PERIOD_DAYS } from "./history.ts";
 import type { HtmlPage } from "./layout.ts";
 import { alertPageLink, homeLink, recordingLink, silenceFormLink } from "./links.ts";
@@ -81,7 +82,7 @@ export function* alertPage(
 ${unreachableNotice(data)}${actionRow(first, print, context)}
 <section aria-labelledby="facts"><h2 id="facts" class="hidden">What is known</h2><div class="panel facts">
 <p>${subjectOf(alert, ROOT)}</p>${noteOf(alert)}${costLine(visitsWords(uncounted, worth, true))}${stateLines(first, context)}</div></section>${cards}
-${yield* neighbours(alert, data)}${yield* earlierSection(earlier, facts.timezone, data)}
+${yield* groupPlaces(alert, data, ROOT)}${yield* neighbours(alert, data)}${yield* earlierSection(earlier, facts.timezone, data)}
 ${decisionLogSection(own, { moment, timezone: facts.timezone, title: "Decision log", of: subject.kind })}${labelList(alert)}`,
   };
 }

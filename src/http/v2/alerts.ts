@@ -11,7 +11,7 @@ import type { Suppression } from "../../alerting/notification.ts";
 import { requestBudget } from "../../alerting/pattern.ts";
 import { groupOf, type Matcher, type Route, routesFor } from "../../alerting/route.ts";
 import { muteOf } from "../../alerting/time-interval.ts";
-import type { Labels } from "../../health/alert.ts";
+import { groupOfSubject, type Labels } from "../../health/alert.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { own } from "../../lib/own.ts";
 import { compareText } from "../../lib/text.ts";
@@ -40,7 +40,7 @@ export function* gettableAlerts(
 }
 
 /**
- * One alert; `status.acknowledgement` and `.maintenance` are not part of Alertmanager's API. Our own expire after
+ * One alert; `status.acknowledgement`, `.maintenance` and `.outage` are not part of Alertmanager's API. Our own expire after
  * `resolve_timeout`, as if they were posted now. In a group, `mutedBy` is that of the group's route.
  */
 function gettableAlert(
@@ -63,8 +63,21 @@ function gettableAlert(
     updatedAt: isoTime(external?.updatedAt ?? alert.updatedAt),
     endsAt: isoTime(external?.endsAt ?? now + RESOLVE_TIMEOUT_MS),
     ...(generatorURL === undefined ? {} : { generatorURL }),
-    status: { state: statusOf(active, mutedBy), silencedBy, inhibitedBy, ...muted, ...acknowledged },
+    status: {
+      state: statusOf(active, mutedBy),
+      silencedBy,
+      inhibitedBy,
+      ...muted,
+      ...acknowledged,
+      ...outageOf(alert),
+    },
   };
+}
+
+/** Of recordings that share a label: which, how many are offline now, and at how many locations. */
+function outageOf({ subject, facts: { offline, of, locations } }: ActiveAlert["alert"]) {
+  const group = groupOfSubject(subject);
+  return group && offline !== undefined ? { outage: { ...group, offline, of, locations } } : {};
 }
 
 function gettableMaintenance({ by: name, until, comment }: Suppression) {

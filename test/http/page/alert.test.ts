@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { fingerprint } from "../../../src/alerting/fingerprint.ts";
 import type { Alert } from "../../../src/health/alert.ts";
 import { toIncident } from "../../../src/store/incidents.ts";
-import { NOW } from "../../metrics/fleets.ts";
-import { aSilence } from "../../support/fixtures.ts";
+import { fleetOf, NOW, recordingState } from "../../metrics/fleets.ts";
+import { aRecording, aSilence } from "../../support/fixtures.ts";
 import { serve, shownConfig } from "../serve.ts";
 import { active, alertOf, smallFleet, unreachable } from "./fleet.ts";
 import { elementOf, linksOf, shownText } from "./read-page.ts";
@@ -130,6 +130,38 @@ describe("GET /alerts/{fingerprint}", () => {
       ]),
     );
     expect(linksOf(html).get("Offline (Entrance)")).toBe(`../alerts/${fingerprint(low.labels)}`);
+  });
+
+  test("of a camera server lists its locations with how many are offline, and when they were last seen", async () => {
+    const at = (location: string, offline: number, of: number) =>
+      Array.from({ length: of }, (_, i) =>
+        recordingState(`${location}-${i}`, {
+          locationId: location,
+          status: i < offline ? "offline" : "online",
+          lastSeenAt: NOW - (12 + i) * MINUTE,
+        }),
+      );
+    const recordings = [...at("bath", 1, 4), ...at("leeds", 3, 3), ...at("york", 2, 2), ...at("oslo", 2, 2)];
+    const server = (id: string) => (id.startsWith("oslo") ? "edge-8" : "edge-7");
+    const inventory = {
+      recording: (id: string) => aRecording(id, { cameraServer: server(id) }),
+      location: (id: string) => ({ id, name: id.toUpperCase(), timezone: "UTC" }),
+    };
+    const alert = alertOf("CameraServerOffline", {
+      subject: { kind: "group", id: "camera_server/edge-7" },
+      labels: { alertname: "CameraServerOffline", camera_server: "edge-7" },
+      facts: { timezone: "UTC", problem: "camera_server_offline", offline: 6, of: 9, locations: 3 },
+    });
+    const { html } = await page(alert, { fleet: async () => ({ ...fleetOf({ recordings }), inventory }) });
+    expect(shownText(html)).toEqual(
+      expect.arrayContaining([
+        "3 locations of camera server edge-7",
+        "LEEDS | offline 3 of 3 | last seen 12 m ago",
+        "YORK | offline 2 of 2 | last seen 12 m ago",
+        "BATH | offline 1 of 4 | last seen 12 m ago",
+      ]),
+    );
+    expect(linksOf(html).get("LEEDS")).toBe("../?location=leeds");
   });
 
   test("has its actions in one row, before everything else, and what is said with them", async () => {
