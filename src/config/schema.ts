@@ -145,11 +145,11 @@ const heartbeat = section({
 });
 
 /** Helm writes `off` as false. */
-const perRecording = z.preprocess((written) => (written === "false" ? "off" : written), oneOf("all", "changed", "off"));
+const perRecording = z.preprocess((written) => (written === "false" ? "off" : written), oneOf("all", "off"));
 
 const metrics = section({
   per_recording: optional(
-    "Which recordings have series of their own: all, those that changed, or none (off); by default all of up to 100,000, of more those that changed.",
+    "Which recordings have series of their own: all, or none (off); by default all of up to 100,000, of more none.",
     perRecording,
   ),
 });

@@ -63,8 +63,8 @@ function createNotices(log: Logger) {
   let isLimited = false;
   let isCut = false;
   return ({ perRecording, recordings, omitted }: Exposed, isDefault: boolean): void => {
-    if (isDefault && perRecording === "changed" && !isLimited) {
-      const message = "only recordings that changed have series of their own: set metrics.per_recording to choose";
+    if (isDefault && perRecording === "off" && !isLimited) {
+      const message = "recordings have no series of their own: set metrics.per_recording to all to have them";
       log.warn({ recordings, limit: MOST_BY_DEFAULT }, message);
       isLimited = true;
     }

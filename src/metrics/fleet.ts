@@ -11,20 +11,10 @@ import type { Instant } from "../lib/clock.ts";
 import { createBlocks } from "./blocks.ts";
 
 import { distinct, labelText } from "./labels.ts";
-import {
-  createDefaultMode,
-  createMembers,
-  isChanged,
-  type Member,
-  type PerRecording,
-  ROWS_PER_BLOCK,
-} from "./members.ts";
+import { createMembers, type Member, MOST_BY_DEFAULT, type PerRecording } from "./members.ts";
 import { fleetRows, type MetricRow } from "./table.ts";
 import { type ExpositionFormat, renderHead, renderSample } from "./text.ts";
 import { createGroupLabels, createTotals } from "./totals.ts";
-
-/** The most recordings that `changed` has series of; those that are offline come first. */
-const MOST_CHANGED = 20_000;
 
 const alertStates = ["pending", "firing"] as const;
 
@@ -48,12 +38,7 @@ export interface FleetView {
 export type Kept = ReturnType<typeof createKept>;
 
 export function createKept(mostKept?: number) {
-  return {
-    members: createMembers(),
-    blocks: createBlocks(mostKept),
-    labelsOf: createGroupLabels(),
-    defaultMode: createDefaultMode(),
-  };
+  return { members: createMembers(), blocks: createBlocks(mostKept), labelsOf: createGroupLabels() };
 }
 
 /** What a scrape was of. */
@@ -82,25 +67,13 @@ export function* fleetText(
   const series = kept.blocks(snapshot.inventory);
   yield* countLocations(snapshot, counts.addAlerts);
   const fleet = yield* kept.members(snapshot);
-  const mode = view.perRecording ?? kept.defaultMode(fleet.count, snapshot.shards);
-  const changed = { offline: [] as Member[], other: [] as Member[] };
-  let found = 0;
+  const mode = view.perRecording ?? (fleet.count > MOST_BY_DEFAULT ? "off" : "all");
   for (const { shard, members } of fleet.chunks()) {
     for (const member of members) {
       counts.add(member);
       totals.add(member);
     }
     if (mode === "all") series.add(shard, members);
-    for (const member of mode === "changed" ? members.filter(isChanged) : []) {
-      const kind = changed[member.status === "offline" ? "offline" : "other"];
-      if (kind.length < MOST_CHANGED) kind.push(member);
-      found++;
-    }
-    yield "";
-  }
-  const shown = [...changed.offline, ...changed.other].slice(0, MOST_CHANGED);
-  for (const some of chunksOf(shown, ROWS_PER_BLOCK)) {
-    series.add(0, some);
     yield "";
   }
   yield* series.render(format);
@@ -108,7 +81,7 @@ export function* fleetText(
   const labelsOf = ({ locationId }: EntriesOfHour) => kept.labelsOf("location", locationId, snapshot.inventory);
   if (hours) yield* hoursText(hours, labelsOf, format);
   yield renderHead(fleetRows.recordings, format) + statusSamples(counts.statuses);
-  const omitted = [["recording", found - shown.length] as const, ...totals.omitted()];
+  const omitted = totals.omitted();
   yield renderHead(fleetRows.omitted, format) + omittedSamples(omitted);
   yield renderHead(fleetRows.alerts, format) + counts.alerts.samples();
   if (slos?.length) yield sloText(slos, format);

@@ -1,22 +1,14 @@
-/** Every recording of the fleet once, in chunks, and which of them have series of their own. */
+/** Every recording of the fleet once, in chunks. */
 import type { RecordingStatus } from "../health/recording.ts";
 import { Rows } from "../health/rows.ts";
-import {
-  currentStatus,
-  type FleetSnapshot,
-  type RecordingState,
-  recordingsById,
-  type ShardState,
-} from "../health/shard-state.ts";
+import { currentStatus, type FleetSnapshot, type RecordingState, recordingsById } from "../health/shard-state.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import { DAY_MS } from "../lib/clock.ts";
 
-/** Which recordings have series of their own; by default all of up to `MOST_BY_DEFAULT`, otherwise those that changed. */
-export type PerRecording = "all" | "changed" | "off";
+/** Which recordings have series of their own; by default all of up to `MOST_BY_DEFAULT`, of more none. */
+export type PerRecording = "all" | "off";
 
 export const MOST_BY_DEFAULT = 100_000;
-/** A fleet of about that size does not go back and forth. */
-const FEW_AGAIN = 0.9 * MOST_BY_DEFAULT;
 
 /** What takes about a millisecond to render. */
 export const ROWS_PER_BLOCK = 1_024;
@@ -34,29 +26,6 @@ export interface Member {
   readonly uptime: number | undefined;
   readonly organisation: string;
   readonly cameraServer: string;
-}
-
-/** Not online, with an alert, or with changes of its status that are not long ago. */
-export function isChanged({ alerts, history, status }: Member): boolean {
-  return status !== "unknown" && (status !== "online" || alerts !== undefined || history !== undefined);
-}
-
-/**
- * Gives the default for a number of recordings. Shards that were never swept count as much as the others, so that a cold
- * start does not give series to all of a large fleet, for as long as it takes. It remembers the last answer for a whole one.
- */
-export function createDefaultMode(): (
-  recordings: number,
-  shards: readonly Pick<ShardState, "sweptAt">[],
-) => PerRecording {
-  let wereMany = false;
-  return (recordings, shards) => {
-    const swept = shards.filter(({ sweptAt }) => sweptAt > 0).length;
-    const expected = (recordings * shards.length) / Math.max(1, swept);
-    const areMany = expected > (wereMany ? FEW_AGAIN : MOST_BY_DEFAULT);
-    if (swept === shards.length) wereMany = areMany;
-    return areMany ? "changed" : "all";
-  };
 }
 
 /** The recordings of a shard at the last scrape, and what they belong to: look-ups are the most of a scrape. */

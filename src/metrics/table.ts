@@ -82,7 +82,7 @@ export const fleetRows = {
   ]),
   omitted: gauge(
     "lenswatch_exposition_omitted",
-    "Recordings, locations, organisations and camera servers without series because there are too many.",
+    "Locations, organisations and camera servers without series because there are too many.",
     ["kind"],
   ),
   alerts: gauge("lenswatch_alerts", "Alerts by name, severity and state.", ["alertname", "severity", "state"]),

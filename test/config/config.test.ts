@@ -23,6 +23,6 @@ test.each([
 
 test("series per recording are off also where Helm wrote false for it, and by default not decided", () => {
   const mode = (more: string) => configOf(`${base}\n${more}\n`, {}).metrics.perRecording;
-  const written = ["changed", "off", "false"].map((value) => mode(`metrics: { per_recording: ${value} }`));
-  expect([mode(""), ...written]).toEqual([undefined, "changed", "off", "off"]);
+  const written = ["all", "off", "false"].map((value) => mode(`metrics: { per_recording: ${value} }`));
+  expect([mode(""), ...written]).toEqual([undefined, "all", "off", "off"]);
 });

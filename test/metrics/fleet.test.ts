@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { FleetSnapshot, RecordingState } from "../../src/health/shard-state.ts";
 import { createKept, type FleetView, fleetText } from "../../src/metrics/fleet.ts";
-import { createDefaultMode, ROWS_PER_BLOCK } from "../../src/metrics/members.ts";
+import { ROWS_PER_BLOCK } from "../../src/metrics/members.ts";
 import { createGroupLabels, createTotals } from "../../src/metrics/totals.ts";
 import { aRecording } from "../support/fixtures.ts";
 import { seededRandom } from "../support/random.ts";
@@ -119,9 +119,8 @@ lenswatch_recordings{status="online"} 1
 lenswatch_recordings{status="offline"} 1
 lenswatch_recordings{status="degraded"} 1
 lenswatch_recordings{status="unknown"} 1
-# HELP lenswatch_exposition_omitted Recordings, locations, organisations and camera servers without series because there are too many.
+# HELP lenswatch_exposition_omitted Locations, organisations and camera servers without series because there are too many.
 # TYPE lenswatch_exposition_omitted gauge
-lenswatch_exposition_omitted{kind="recording"} 0
 lenswatch_exposition_omitted{kind="location"} 0
 lenswatch_exposition_omitted{kind="organisation"} 0
 lenswatch_exposition_omitted{kind="camera_server"} 0
@@ -293,7 +292,7 @@ test("whatever the scrapes before it had, a scrape is as the first", () => {
       });
       const inventory = { ...fleet.inventory, revision: () => revision };
       const snapshot = { ...fleet, inventory, now };
-      const perRecording = (["all", "all", "all", "changed", "off"] as const)[pick(5)];
+      const perRecording = (["all", "all", "all", "off"] as const)[pick(4)];
       expect(textOf(snapshot, { perRecording }, kept), `seed ${seed}, scrape ${scrape}`).toBe(
         textOf(snapshot, { perRecording }),
       );
@@ -337,18 +336,17 @@ describe("series per recording", () => {
     names: { healthy: "Till", offline: "Door" },
     uptimes: { healthy: 1, offline: 0.5, recovered: 0.9 },
   });
-  const text = (perRecording: "all" | "changed" | "off") => textOf(snapshot, { perRecording });
+  const text = (perRecording: "all" | "off") => textOf(snapshot, { perRecording });
   const idsIn = (of: string) => linesOf(of, "lenswatch_recording_online").map((line) => /"([^"]*)"/.exec(line)?.[1]);
 
-  test("are those of all recordings that are read, of those that changed, or none", () => {
+  test("are those of all recordings that are read, or none", () => {
     expect(idsIn(text("all"))).toEqual(["healthy", "offline", "degraded", "alerted", "recovered"]);
-    expect(idsIn(text("changed"))).toEqual(["offline", "degraded", "alerted", "recovered"]);
     expect(text("off")).not.toMatch(/^lenswatch_recording_/m);
   });
 
   test("are all that differs: every other series is the same", () => {
     const others = (of: string) => of.replaceAll(/^lenswatch_recording_.*\n/gm, "");
-    for (const mode of ["changed", "off"] as const) expect(others(text(mode))).toBe(others(text("all")));
+    expect(others(text("off"))).toBe(others(text("all")));
   });
 
   test("add up to the totals by location, organisation and camera server", () => {
@@ -366,44 +364,13 @@ describe("series per recording", () => {
       expect(sums(`lenswatch_${of}_recordings`), of).toEqual(fleet);
   });
 
-  test("that changed are those of 20,000 recordings at most, offline ones first, and the others are counted", () => {
-    const recordings = Array.from({ length: 20_003 }, (_, i) =>
-      recordingState(`rec-${i}`, { status: i < 5 ? "degraded" : "offline" }),
-    );
-    const large = textOf(fleetOf({ recordings }), { perRecording: "changed" });
-    expect(idsIn(large)).toHaveLength(20_000);
-    expect(idsIn(large).slice(-2)).toEqual(["rec-0", "rec-1"]);
-    expect(large).toContain('lenswatch_exposition_omitted{kind="recording"} 3');
-    expect(large).toContain(
-      'lenswatch_location_recordings{location_id="loc-1",location="Leeds",status="offline"} 19998',
-    );
-  });
-
-  test("are by default those of all recordings of up to 100,000, and of those that changed while there are about as many", () => {
-    const defaultMode = createDefaultMode();
-    const modeOf = (recordings: number) => defaultMode(recordings, [{ sweptAt: NOW }]);
-    expect([99_999, 100_000, 100_001, 95_000, 90_001, 90_000, 95_000].map(modeOf)).toEqual([
-      ...["all", "all", "changed", "changed", "changed", "all", "all"],
-    ]);
-  });
-
-  test("are by default those that changed from the first shard on where the fleet will be large", () => {
-    const defaultMode = createDefaultMode();
-    const modeAfter = (swept: number, perShard: number) =>
-      defaultMode(
-        swept * perShard,
-        Array.from({ length: 100 }, (_, i) => ({ sweptAt: i < swept ? NOW : 0 })),
-      );
-    expect([0, 1, 2, 50].map((swept) => modeAfter(swept, 1_001))).toEqual(["all", "changed", "changed", "changed"]);
-    expect([1, 50, 100].map((swept) => modeAfter(swept, 950))).toEqual(["all", "all", "all"]);
-    expect([modeAfter(100, 1_001), modeAfter(100, 950)]).toEqual(["changed", "changed"]);
-  });
-
-  test("are by default few in the first scrape of a large fleet whose first shard was just swept", () => {
-    const { shards, ...fleet } = largeFleet(100_100);
-    const empty = { sweptAt: 0, recordings: new Map(), locations: new Map() };
-    const text = textOf({ ...fleet, shards: shards.map((shard, i) => (i === 0 ? shard : empty)) });
-    expect(idsIn(text).length).toBeLessThan(500);
+  test.each([
+    [100_000, "all"],
+    [100_001, "off"],
+  ])("are by default, of %d recordings: %s", (count, mode) => {
+    const recordings = Array.from({ length: count }, (_, i) => recordingState(`rec-${i}`));
+    const found = textOf(fleetOf({ recordings })).match(/^lenswatch_recording_online/gm)?.length ?? 0;
+    expect(found).toBe(mode === "all" ? count : 0);
   });
 });
 
