@@ -85,7 +85,7 @@ export function createSuppression(deps: SuppressionDeps) {
       const found: Suppressions[] = [];
       const maybeYield = createYielder();
       for (const claim of claims) {
-        const all = await runYielding(suppressionsOf(claim, route, facts), maybeYield);
+        const all = await runYielding(suppressionsOf(claim, route, facts), undefined, maybeYield);
         const isOutdated = claim.alerts.some(({ id, state }) => state === "firing" && !stillFiring.has(id));
         found.push(withEscalation(claim, { ...all, isOutdated }, facts.now, startOf));
       }

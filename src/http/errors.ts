@@ -23,13 +23,10 @@ export const httpErrorCodes = Object.keys(STATUS) as HttpErrorCode[];
 /** The only error this folder throws; its message may be shown to the client. */
 export class HttpError extends CodedError<HttpErrorCode> {
   readonly status: number;
-  /** For the header `Retry-After`, s. */
-  readonly retryAfterS: number | undefined;
 
-  constructor(code: HttpErrorCode, message: string, cause?: unknown, retryAfterS?: number) {
+  constructor(code: HttpErrorCode, message: string, cause?: unknown) {
     super(code, message, { retryable: STATUS[code] === 503, cause });
     this.status = STATUS[code];
-    this.retryAfterS = retryAfterS;
   }
 }
 

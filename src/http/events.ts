@@ -3,14 +3,12 @@ import { PassThrough } from "node:stream";
 import type { FastifyInstance } from "fastify";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
-import { HttpError } from "./errors.ts";
 
 const TICK_MS = 1_000;
 /** A page says that it is not live after twice as long without anything; proxies cut idle connections as well. */
 const BEAT_MS = 4_000;
 /** After that a page connects again and is authenticated again. */
 const LONGEST_MS = 10 * 60_000;
-const MOST_STREAMS = 256;
 /** Bytes that a client may leave unread. */
 const MOST_UNREAD = 16 * 1024;
 
@@ -20,18 +18,13 @@ export interface EventsDeps {
   version(): Promise<string>;
   readonly tickMs?: number;
   readonly beatMs?: number;
-  readonly mostStreams?: number;
 }
 
 export function eventRoutes(app: FastifyInstance, deps: EventsDeps): void {
   const streams = new Set<PassThrough>();
   const ticker = createTicker(streams, deps);
 
-  app.get("/events", { exposeHeadRoute: false }, async (_request, reply) => {
-    if (streams.size >= (deps.mostStreams ?? MOST_STREAMS)) {
-      reply.header("retry-after", "60");
-      throw new HttpError("busy", "Too many pages are open: this one refreshes itself instead.");
-    }
+  app.get("/events", { exposeHeadRoute: false, config: { lane: "streams" } }, async (_request, reply) => {
     reply.header("x-accel-buffering", "no").header("cache-control", "no-store, no-transform");
     return reply.type("text/event-stream; charset=utf-8").send(openStream(streams, ticker));
   });

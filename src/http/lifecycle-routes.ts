@@ -9,23 +9,26 @@ import { HttpError } from "./errors.ts";
 import { limitsOf } from "./limits.ts";
 import { originOf } from "./principal.ts";
 
+const READY_KEPT_MS = 250;
+
 type Deps = Pick<HttpDeps, "ready" | "limits" | "reload">;
 
 /** Probes need no token and name nothing of the fleet. GET answers HEAD too. */
 export function probeRoutes(app: FastifyInstance, deps: Deps): void {
   const open = { config: { open: true } };
+  const ready = sharedReadiness(deps);
   app.get("/healthz", open, (_request, reply) => reply.type("text/plain").send("ok\n"));
   app.get("/-/healthy", open, (_request, reply) => reply.type("text/plain").send("OK"));
 
   app.get("/readyz", open, async (_request, reply) => {
-    const readiness = await readinessInTime(deps);
+    const readiness = await ready();
     return reply.code(readiness.ready ? 200 : 503).send(readiness);
   });
 
   app.get("/-/ready", open, async (_request, reply) => {
-    const { ready, reasons } = await readinessInTime(deps);
-    reply.code(ready ? 200 : 503).type("text/plain");
-    return reply.send(ready ? "OK" : reasons.join("\n"));
+    const { ready: isReady, reasons } = await ready();
+    reply.code(isReady ? 200 : 503).type("text/plain");
+    return reply.send(isReady ? "OK" : reasons.join("\n"));
   });
 }
 
@@ -42,6 +45,16 @@ export function lifecycleRoutes(app: FastifyInstance, deps: Deps): void {
     }
     return reply.type("text/plain").send("OK");
   });
+}
+
+/** Readiness, asked for once for all probes of a moment. */
+function sharedReadiness(deps: Deps): () => Promise<Readiness> {
+  let asked: { readonly at: number; readonly readiness: Promise<Readiness> } | undefined;
+  return () => {
+    const at = performance.now();
+    if (!asked || at - asked.at >= READY_KEPT_MS) asked = { at, readiness: readinessInTime(deps) };
+    return asked.readiness;
+  };
 }
 
 async function readinessInTime(deps: Deps): Promise<Readiness> {

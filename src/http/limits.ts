@@ -18,6 +18,10 @@ const DEFAULTS = {
   mostConnections: 1_024,
   /** One address cannot take all connections; a proxy in front needs fewer. */
   mostFromOneAddress: 512,
+  /** Answers that a connection may have to wait for. No client pipelines, but one may ask again a moment early. */
+  mostPipelined: 4,
+  /** Of an answer, until it is read. */
+  takenMs: 60_000,
   /** Of requests in flight once the server closes; their connections are cut then. */
   closeMs: 1_000,
   /** Of `ready`, shorter than a probe's timeout. Later is not ready. */
@@ -41,6 +45,8 @@ export function limitsOf({ limits }: { readonly limits?: Partial<Limits> | undef
 export const SECURITY_HEADERS = {
   "cache-control": "no-store",
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
   "referrer-policy": "no-referrer",
   "x-content-type-options": "nosniff",
   "x-frame-options": "DENY",

@@ -1,6 +1,7 @@
 /** One address that is listened on: its connections, TLS, headers of every answer, and a close bounded in time. */
-import { createServer } from "node:http";
+import { createServer, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { normalizeIP } from "@fastify/rate-limit";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import { API_V2 } from "./api-v2.ts";
 import type { HttpDeps } from "./deps.ts";
@@ -37,7 +38,9 @@ export function createListener(
     forceCloseConnections: "idle",
     // Also called for the second address of `localhost`, which Fastify's own options would not reach.
     serverFactory(handler) {
-      const server = createServer(serverOptions(limits), handler);
+      const server = createServer(serverOptions(limits), (request, response) => {
+        if (connections.begin(request.socket, response)) handler(request, response);
+      });
       server.setTimeout(limits.idleMs);
       server.on("clientError", refuseClient);
       return serveTls(server, { current, mayNeedCertificate, handshakeMs: limits.requestMs, admit: connections.admit });
@@ -47,12 +50,8 @@ export function createListener(
       sendError(request, reply.headers({ ...SECURITY_HEADERS, ...deps.web?.headers }), errorAnswerOf(error));
     },
   });
-  app.addHook("onRequest", async (request, reply) => {
+  app.addHook("onRequest", async (_request, reply) => {
     reply.headers(SECURITY_HEADERS);
-    if (!connections.isSpare(request.socket)) return;
-    reply.header("connection", "close");
-    if (request.routeOptions.config.open) return;
-    throw new HttpError("busy", "Too many connections are open; close some, or try again later.");
   });
   app.addHook("onSend", async (_request, reply) => {
     if (deps.web) reply.headers(deps.web.headers);
@@ -98,66 +97,58 @@ function listenProblem(key: string, address: string, thrown: unknown): string {
   return `${address} cannot be listened on (${code}); check ${key}.`;
 }
 
-/** Connections above the limits; another one ends the oldest of them. */
-const MOST_SPARE = 64;
+type ConnectionLimits = Pick<Limits, "mostConnections" | "mostFromOneAddress" | "mostPipelined">;
 
-export type Connections = ReturnType<typeof createConnections>;
+/**
+ * The open connections by client, which is an address or an IPv6 network of /64; one that is too many ends the oldest of
+ * the client that has the most. `isProxy`: many clients share this address, so that each connection is one of its own.
+ */
+function createConnections(limits: ConnectionLimits, isProxy: (address: string) => boolean) {
+  const open = new Map<string | Socket, Set<Socket>>();
+  const pending = new WeakMap<Socket, number>();
+  let all = 0;
 
-/** `isProxy`: many clients share this address, which only the limit in all applies to. */
-function createConnections(
-  { mostConnections, mostFromOneAddress }: Pick<Limits, "mostConnections" | "mostFromOneAddress">,
-  isProxy: (address: string) => boolean = () => false,
-) {
-  const open = new Set<Socket>();
-  const byAddress = new Map<string, number>();
-  const spare = new Map<string, Socket>();
-
-  function isFull(address: string): boolean {
-    const all = open.size - spare.size;
-    return all >= mostConnections || (!isProxy(address) && (byAddress.get(address) ?? 0) >= mostFromOneAddress);
-  }
-
-  function count(address: string, change: number): void {
-    const now = (byAddress.get(address) ?? 0) + change;
-    if (now > 0) byAddress.set(address, now);
-    else byAddress.delete(address);
-  }
-
-  function keepSpare(socket: Socket): void {
-    const id = idOf(socket);
-    spare.set(id, socket);
-    socket.once("close", () => spare.delete(id));
-    if (spare.size > MOST_SPARE) spare.values().next().value?.destroy();
+  function endOldest(): void {
+    let most: ReadonlySet<Socket> | undefined;
+    for (const own of open.values()) if (own.size > (most?.size ?? 0)) most = own;
+    most?.values().next().value?.destroy();
   }
 
   return {
     /** Takes a new connection; false where the client is gone already. */
     admit(socket: Socket): boolean {
-      const address = socket.remoteAddress;
+      const { remoteAddress: address } = socket;
       if (address === undefined) {
         socket.destroy();
         return false;
       }
-      const full = isFull(address);
-      open.add(socket);
-      socket.once("close", () => open.delete(socket));
-      if (full) keepSpare(socket);
-      else {
-        count(address, 1);
-        socket.once("close", () => count(address, -1));
-      }
+      const client = isProxy(address) ? socket : normalizeIP(address, 64);
+      const own = open.get(client) ?? new Set();
+      open.set(client, own.add(socket));
+      all += 1;
+      socket.once("close", () => {
+        all -= 1;
+        own.delete(socket);
+        if (own.size === 0) open.delete(client);
+      });
+      if (own.size > limits.mostFromOneAddress) own.values().next().value?.destroy();
+      else if (all > limits.mostConnections) endOldest();
       return true;
     },
-    /** Whether the connection, over TLS or not, is above the limits. */
-    isSpare: (socket: Socket) => spare.has(idOf(socket)),
+    /** Takes a new request; false, and the connection ends, where too many before it were not answered yet. */
+    begin(socket: Socket, response: ServerResponse): boolean {
+      const before = pending.get(socket) ?? 0;
+      if (before >= limits.mostPipelined) {
+        socket.destroy();
+        return false;
+      }
+      pending.set(socket, before + 1);
+      response.once("close", () => pending.set(socket, (pending.get(socket) ?? 1) - 1));
+      return true;
+    },
     /** Ends all, also those that have not finished their handshake. */
     cut() {
-      for (const socket of open) socket.destroy();
+      for (const own of open.values()) for (const socket of own) socket.destroy();
     },
   };
-}
-
-/** The same for a TLS connection and the one below it. */
-function idOf({ remoteAddress, remotePort, localAddress, localPort }: Socket): string {
-  return `${remoteAddress} ${remotePort} ${localAddress} ${localPort}`;
 }

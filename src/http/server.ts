@@ -2,6 +2,7 @@
 import type { FastifyInstance } from "fastify";
 import { toError } from "../lib/errors.ts";
 import { hasTooManyValues } from "../lib/json-values.ts";
+import { admission } from "./admission.ts";
 import { apiV1 } from "./api-v1.ts";
 import { apiV2 } from "./api-v2.ts";
 import type { HttpDeps } from "./deps.ts";
@@ -18,6 +19,9 @@ import { type Authenticator, isScopeGiven, type Scope } from "./principal.ts";
 import { metricsRoute } from "./stream.ts";
 import { basicAuthenticator, certificateAuthenticator } from "./web-users.ts";
 
+/** Of every 503. */
+const RETRY_AFTER_S = 5;
+
 export type HttpServer = ReturnType<typeof createHttpServer>;
 
 /**
@@ -31,11 +35,11 @@ export function createHttpServer(deps: HttpDeps) {
   const { app } = main;
   const authenticators = [basicAuthenticator(deps), certificateAuthenticator(deps)];
   const layout = createLayout(app, deps);
-  hooks(app, deps, authenticators, layout);
+  hooks(app, deps, { limits, authenticators, layout });
   acceptEmptyJson(app);
   lifecycleRoutes(app, deps);
   if (metricsListen) metricsElsewhere(app);
-  else metricsRoute(app, deps.metrics);
+  else metricsRoute(app, deps.metrics, limits);
   apiV1(app, deps);
   apiV2(app, deps);
   pageRoutes(app, deps, layout);
@@ -55,9 +59,9 @@ export function createHttpServer(deps: HttpDeps) {
 function createMetricsListener(deps: HttpDeps, limits: Limits, authenticators: Authenticator[]): Listener {
   const own = { ...limits, mostConnections: 256, mostFromOneAddress: 128 };
   const listener = createListener(deps, { key: "http.metrics_listen", limits: own, mayNeedCertificate: false });
-  hooks(listener.app, deps, authenticators);
+  hooks(listener.app, deps, { limits, authenticators });
   probeRoutes(listener.app, deps);
-  metricsRoute(listener.app, deps.metrics);
+  metricsRoute(listener.app, deps.metrics, limits);
   return listener;
 }
 
@@ -67,9 +71,16 @@ function metricsElsewhere(app: FastifyInstance): void {
   });
 }
 
-/** `layout`: for a listener with pages. */
-function hooks(app: FastifyInstance, deps: HttpDeps, authenticators: Authenticator[], layout?: Layout): void {
+interface Hooks {
+  readonly limits: Limits;
+  readonly authenticators: Authenticator[];
+  /** Of a listener with pages. */
+  readonly layout?: Layout;
+}
+
+function hooks(app: FastifyInstance, deps: HttpDeps, { limits, authenticators, layout }: Hooks): void {
   gate(app, deps, authenticators);
+  admission(app, limits);
   app.addHook("onResponse", async ({ method, routeOptions: { url } }, reply) => {
     const { statusCode: status, elapsedTime: ms } = reply;
     deps.log.debug({ method, route: url, status, ms }, "request answered");
@@ -79,7 +90,7 @@ function hooks(app: FastifyInstance, deps: HttpDeps, authenticators: Authenticat
     const { url: route, config } = request.routeOptions;
     if (answer.status >= 500 && answer.code !== "busy")
       deps.log.warn({ err: toError(thrown), route }, "request failed");
-    if (thrown instanceof HttpError && thrown.retryAfterS) reply.header("retry-after", thrown.retryAfterS);
+    if (answer.status === 503 && !reply.hasHeader("retry-after")) reply.header("retry-after", RETRY_AFTER_S);
     const root = request.is404 ? undefined : config.page;
     const scope = config.scope ?? "read";
     if (answer.status === 401) reply.header("www-authenticate", challenge(deps, { scope, isPage: root !== undefined }));

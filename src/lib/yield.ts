@@ -4,23 +4,42 @@ import { setImmediate } from "node:timers/promises";
 /** Longest slice, ms. */
 export const SLICE_MS = 2;
 
+/** Turns of the event loop between two slices, of whatever work: a turn accepts only one of the new connections (libuv). */
+const TURNS = 4;
+let lastPause: Promise<void> = Promise.resolve();
+
+async function pauseAfter(last: Promise<void>): Promise<void> {
+  await last;
+  for (let turn = 0; turn < TURNS; turn++) await setImmediate();
+}
+
 /** Yields to the event loop when a slice is over. The first one starts now; `elapsed` is a monotonic clock, ms. */
 export function createYielder(elapsed = () => performance.now()): () => Promise<void> | undefined {
   let sliceEndsAt = elapsed() + SLICE_MS;
   const pause = async (): Promise<void> => {
-    await setImmediate();
+    lastPause = pauseAfter(lastPause);
+    await lastPause;
     sliceEndsAt = elapsed() + SLICE_MS;
   };
   return () => (elapsed() < sliceEndsAt ? undefined : pause());
 }
 
-/** Runs `steps` to its result; each of its yields may yield to the event loop. */
-export async function runYielding<T>(steps: Iterator<unknown, T>, maybeYield = createYielder()): Promise<T> {
+/**
+ * Runs `steps` to its result; each of its yields may yield to the event loop. Throws the reason of `signal` where it is
+ * aborted after a slice.
+ */
+export async function runYielding<T>(
+  steps: Iterator<unknown, T>,
+  signal?: AbortSignal,
+  maybeYield = createYielder(),
+): Promise<T> {
   for (;;) {
     const step = steps.next();
     if (step.done) return step.value;
     const pause = maybeYield();
-    if (pause) await pause;
+    if (!pause) continue;
+    await pause;
+    signal?.throwIfAborted();
   }
 }
 
@@ -67,6 +86,21 @@ export async function* inChunks(pieces: Iterable<string>, maybeYield = createYie
     await maybeYield();
   }
   if (chunk !== "") yield chunk;
+}
+
+/** Joins pieces of text outside of the heap; yields after each. */
+export function* bytesOf(pieces: Iterable<string>): Generator<void, Buffer> {
+  const chunks: Buffer[] = [];
+  let chunk = "";
+  for (const piece of pieces) {
+    chunk += piece;
+    if (chunk.length >= CHUNK) {
+      chunks.push(Buffer.from(chunk));
+      chunk = "";
+    }
+    yield;
+  }
+  return Buffer.concat([...chunks, Buffer.from(chunk)]);
 }
 
 /** The rows as one JSON list, a row per piece. */

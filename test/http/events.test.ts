@@ -123,18 +123,6 @@ describe("GET /events", () => {
     expect(await next).toEqual({ event: "state", data: "a" });
   });
 
-  test("lets in so many, and sends the others away for a while", async () => {
-    const { url } = await stage({ mostStreams: 2 });
-    const pages = [await listen(url), await listen(url)];
-    const refused = await listen(url);
-    expect(refused.status).toBe(503);
-    expect(refused.headers.get("retry-after")).toBe("60");
-    pages[0]?.leave();
-    let again = await listen(url);
-    while (again.status === 503) again = await listen(url);
-    expect(again.status).toBe(200);
-  });
-
   test("ends with the server, at once", async () => {
     const { app, url } = await stage();
     const page = await listen(url);

@@ -41,7 +41,7 @@ test("work in steps gives its result, with the event loop let through in between
     for (let i = 0; i < 10; i += 1) yield;
     return "done";
   }
-  expect(await runYielding(work(), createYielder(steppingClock(SLICE_MS)))).toBe("done");
+  expect(await runYielding(work(), undefined, createYielder(steppingClock(SLICE_MS)))).toBe("done");
   expect(turns).toBeGreaterThanOrEqual(9);
 });
 

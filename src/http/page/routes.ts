@@ -55,7 +55,7 @@ export function pageRoutes(app: FastifyInstance, deps: HttpDeps, layout: Layout)
     send(request, reply, await alert(request, deps)),
   );
   incidentRoutes(app, deps, layout);
-  app.get("/report", { config: { page: "./" } }, async (request, reply) => {
+  app.get("/report", { config: { page: "./", lane: "reports" } }, async (request, reply) => {
     const query = parseQuery(ReportPageQuery, request.query);
     return layout.send(request, reply, reportPage(await reportInTime(deps, query), query));
   });
@@ -63,15 +63,15 @@ export function pageRoutes(app: FastifyInstance, deps: HttpDeps, layout: Layout)
     const query = parseQuery(AuditQuery, request.query);
     const now = deps.clock.now();
     const entries = await inTime(deps.auditLog(now - Number(query.days) * DAY_MS), deps);
-    return layout.send(request, reply, await runYielding(auditPage(entries, query, now)));
+    return layout.send(request, reply, await runYielding(auditPage(entries, query, now), request.signal));
   });
   changeRoutes(app, deps, layout);
 
   async function send(request: FastifyRequest, reply: FastifyReply, { page: made, data, query }: Shown) {
-    const page = await runYielding(made);
+    const page = await runYielding(made, request.signal);
     // A page refreshes itself unless its reader pages on, searches, or paused updates.
     const refresh = query.cursor !== undefined || query.q !== undefined ? "never" : (query.refresh ?? "on");
-    const version = await runYielding(versionOf(data));
+    const version = await runYielding(versionOf(data), request.signal);
     const state = { madeAt: data.moment.now, oldSince: oldSince(data), version };
     return layout.send(request, reply, { refresh, ...page, ...state });
   }
@@ -89,7 +89,8 @@ async function home(request: FastifyRequest, deps: HttpDeps): Promise<Shown> {
   const query = parseQuery(HomeQuery, request.query);
   const data = await readHome(query, deps);
   const visitor = visitorOf(request, deps);
-  const location = query.location ?? (query.l && fullLocationId(await runYielding(locationsOf(data.fleet)), query.l));
+  const location =
+    query.location ?? (query.l && fullLocationId(await runYielding(locationsOf(data.fleet), request.signal), query.l));
   const glance = isOverview(query) ? await glanceOf(data, deps) : { incidents: [], budgets: [] };
   const page =
     location === undefined
@@ -155,14 +156,14 @@ function incidentRoutes(app: FastifyInstance, deps: HttpDeps, layout: Layout): v
   app.get("/incidents", { config: { page: "./" } }, async (request, reply) => {
     const query = parseQuery(IncidentsQuery, request.query);
     const { data, incidents } = await readIncidents(query);
-    return layout.send(request, reply, await runYielding(incidentsPage(incidents, query, data)));
+    return layout.send(request, reply, await runYielding(incidentsPage(incidents, query, data), request.signal));
   });
 
   app.get("/incidents.csv", { config: { page: "./" } }, async (request, reply) => {
     const query = parseQuery(IncidentsQuery, request.query);
     const { data, incidents } = await readIncidents(query);
     reply.header("content-disposition", 'attachment; filename="incidents.csv"').type("text/csv; charset=utf-8");
-    return runYielding(incidentsCsv(incidents, query, data));
+    return runYielding(incidentsCsv(incidents, query, data), request.signal);
   });
 }
 

@@ -49,9 +49,9 @@ export const listAudit = operation({
   scope: "admin",
   query: AuditQuery,
   answer: pageSchema(ApiAuditEntry, {}),
-  async handle(deps, { query }) {
+  async handle(deps, { query, signal }) {
     const entries = await deps.auditLog(query.since ?? deps.clock.now() - AUDIT_PERIOD_MS);
-    const { items, nextCursor } = await runYielding(auditListing(entries, query));
+    const { items, nextCursor } = await runYielding(auditListing(entries, query), signal);
     return { items: items.map(rowOf), nextCursor };
   },
 });

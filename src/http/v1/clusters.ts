@@ -42,9 +42,9 @@ export const listClusters = operation({
   summary: "What needs somebody, as on the front page: alerts that belong together, or one by itself; the worst first.",
   query: z.strictObject(pageParameters),
   answer: pageSchema(ApiCluster, {}),
-  async handle(deps, { query }) {
-    const { entries } = await runYielding(boardOf(await readPageData(deps, { figures: false })));
-    const { items, nextCursor } = await runYielding(listingOf(entries, query, entrySortKey));
+  async handle(deps, { query, signal }) {
+    const { entries } = await runYielding(boardOf(await readPageData(deps, { figures: false })), signal);
+    const { items, nextCursor } = await runYielding(listingOf(entries, query, entrySortKey), signal);
     return { items: items.map(rowOf), nextCursor };
   },
 });

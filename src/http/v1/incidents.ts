@@ -54,12 +54,12 @@ export const listIncidents = operation({
   summary: "Incidents, newest first; of the last 7 days without `since`.",
   query: IncidentsQuery,
   answer: pageSchema(ApiIncident, {}),
-  async handle(deps, { query }) {
+  async handle(deps, { query, signal }) {
     const now = deps.clock.now();
     const since = query.since ?? now - DEFAULT_PERIOD_MS;
     const [incidents, fleet] = await Promise.all([deps.incidents(since), deps.fleet(STATES)]);
     await knowSubjects(fleet, incidents);
-    const { items, nextCursor } = await runYielding(incidentListing(incidents, query, fleet.inventory, now));
+    const { items, nextCursor } = await runYielding(incidentListing(incidents, query, fleet.inventory, now), signal);
     return { items, nextCursor };
   },
 });

@@ -31,10 +31,10 @@ export const listLocations = operation({
     location: repeated(z.string()).describe("Id or full name, in any case; may be repeated."),
   }),
   answer: pageSchema(ApiLocation, { recordings: Counts.describe("The same of all pages together.") }),
-  async handle(deps, { query }) {
+  async handle(deps, { query, signal }) {
     const fleet = await deps.fleet(STATES);
     const handled = await readHandled(deps);
-    const { items, nextCursor, recordings } = await runYielding(locationListing(fleet, query));
+    const { items, nextCursor, recordings } = await runYielding(locationListing(fleet, query), signal);
     return { recordings, items: items.map((location) => rowOf(location, fleet, handled)), nextCursor };
   },
 });

@@ -20,6 +20,8 @@ export interface Operation<Q extends z.ZodObject = z.ZodObject, B extends z.ZodT
   readonly answer: z.ZodType;
   /** `read` by default. */
   readonly scope?: Scope;
+  /** Of admission; by its method by default. */
+  readonly lane?: "reports";
   /** Answers a request whose query and body were parsed. */
   handle(deps: HttpDeps, request: ParsedRequest<Q, B>): Promise<unknown>;
 }
@@ -30,6 +32,8 @@ interface ParsedRequest<Q extends z.ZodObject, B extends z.ZodType> {
   /** The parameter of the path, where it has one. */
   readonly param: string;
   readonly by: AuditOrigin;
+  /** Of reads: aborted once the client has left or the deadline is over. */
+  readonly signal: AbortSignal;
 }
 
 /** Infers the types of the query and the body from their schemas. */

@@ -72,11 +72,11 @@ export const listRecordings = operation({
   summary: "Every recording with its status and alerts, by id.",
   query: RecordingsQuery,
   answer: pageSchema(ApiRecording, {}),
-  async handle(deps, { query }) {
+  async handle(deps, { query, signal }) {
     const isByName = query.q !== undefined || query.recording.length > 0;
     const fleet = await deps.fleet(isByName ? {} : { names: "one" });
     const handled = await readHandled(deps);
-    const { items, nextCursor } = await runYielding(recordingListing(fleet, query));
+    const { items, nextCursor } = await runYielding(recordingListing(fleet, query), signal);
     await fleet.inventory.know?.(items.map(({ id }) => id));
     return { items: items.map((state) => rowOf(state, fleet, handled)), nextCursor };
   },

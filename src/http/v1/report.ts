@@ -96,22 +96,20 @@ export const getReport = operation({
   summary: "Lost time of a period by cause, most first; of the last month without parameters.",
   query: z.strictObject({ ...ReportQuery.shape, ...pageParameters }),
   answer: ReportPage,
-  async handle(deps, { query }) {
+  lane: "reports",
+  async handle(deps, { query, signal }) {
     const report = await reportInTime(deps, query);
     const rowKey = ({ id, loss }: ReportRow) => {
       return `${String(Number.MAX_SAFE_INTEGER - unplannedMs(loss)).padStart(16, "0")} ${id}`;
     };
-    const { items, nextCursor } = await runYielding(listingOf(report.rows, query, rowKey));
+    const { items, nextCursor } = await runYielding(listingOf(report.rows, query, rowKey), signal);
     return { ...answerOf(report, query), items: items.map(rowOf), nextCursor };
   },
 });
 
-const RETRY_AFTER_S = 5;
-
 /** Throws HttpError. What is late is made all the same, and kept for the next request. */
 export async function reportInTime(deps: Pick<HttpDeps, "report" | "clock" | "limits">, query: ReportQuery) {
-  const refused = (why: string) =>
-    new HttpError("busy", `${why}: ask again in ${RETRY_AFTER_S} s.`, undefined, RETRY_AFTER_S);
+  const refused = (why: string) => new HttpError("busy", `${why}: ask again in a few seconds.`);
   const report = deps.report(requestOf(query, deps.clock.now()));
   if (!report) throw refused("Other reports are being made");
   const mostMs = limitsOf(deps).answerMs * 0.9;

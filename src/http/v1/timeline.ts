@@ -48,7 +48,7 @@ export const getTimeline = operation({
     "Decisions about a recording, a location, or a group such as `camera_server/edge-7`, and their reasons, oldest first; of the last 24 hours without `since`.",
   query: z.strictObject({ ...pageParameters, since: instant.optional() }),
   answer: ApiTimeline,
-  async handle(deps, { query, param: id }) {
+  async handle(deps, { query, param: id, signal }) {
     const { shards, inventory } = await deps.fleet(STATES);
     await inventory.know?.([id]);
     const state = shards.find(({ recordings }) => recordings.has(id))?.recordings.get(id);
@@ -61,7 +61,7 @@ export const getTimeline = operation({
       throw new HttpError("not_found", "There is no recording or location with this id.");
     const recordingId = isLocation ? undefined : id;
     const counts = locationId === undefined ? [] : countsRows(await deps.countsJudged(), recordingId, locationId);
-    const { items, nextCursor } = await runYielding(pageOf(lines, query));
+    const { items, nextCursor } = await runYielding(pageOf(lines, query), signal);
     return { ...namesOf(id, locationId, inventory), counts, items: items.map(rowOf), nextCursor };
   },
 });

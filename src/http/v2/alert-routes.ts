@@ -1,22 +1,18 @@
 /** Reading alerts and groups as Alertmanager's clients do, and accepting alerts as Prometheus posts them. */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance } from "fastify";
 import type { Instant } from "../../lib/clock.ts";
 import { withDeadline } from "../../lib/closer.ts";
-import { inChunks, jsonList, runYielding } from "../../lib/yield.ts";
+import { bytesOf, jsonList, runYielding } from "../../lib/yield.ts";
 import type { AcceptedAlerts } from "../../poll/external-alerts.ts";
 import type { HttpDeps } from "../deps.ts";
 import { HttpError } from "../errors.ts";
 import { limitsOf } from "../limits.ts";
 import { parseQuery } from "../query.ts";
-import { createSlots } from "../stream.ts";
 import { AlertsQuery, alertGroups, GroupsQuery, gettableAlerts } from "./alerts.ts";
 import { MOST_AT_ONCE, type PostedAlerts, readAlerts } from "./postable-alerts.ts";
 
 const JSON_TYPE = "application/json; charset=utf-8";
 const LARGEST_BODY = 2 * 1024 * 1024;
-/** Each list is in memory until it is read. */
-const MOST_LISTS = 32;
-const MOST_OF_ONE = 16;
 
 export type AlertRoutesDeps = Pick<
   HttpDeps,
@@ -29,28 +25,17 @@ type Accepted = Extract<AcceptedAlerts, { outcome: "taken" }>;
 export function alertRoutes(app: FastifyInstance, base: string, deps: AlertRoutesDeps): void {
   const context = () => ({ now: deps.clock.now(), externalUrl: deps.externalUrl });
 
-  const takeSlot = createSlots(MOST_LISTS, MOST_OF_ONE, "lists of alerts");
-  async function sendList(request: FastifyRequest, reply: FastifyReply, list: () => Promise<unknown[]>) {
-    const slot = takeSlot(request, reply);
-    try {
-      return reply.type(JSON_TYPE).send(slot.body(inChunks(jsonList(await list()))));
-    } catch (thrown) {
-      slot.cut();
-      throw thrown;
-    }
-  }
-
-  app.get(`${base}alerts`, { exposeHeadRoute: false }, (request, reply) => {
-    const parsed = parseQuery(AlertsQuery, request.query);
-    return sendList(request, reply, async () => runYielding(gettableAlerts(await deps.alerts(), parsed, context())));
+  app.get(`${base}alerts`, { exposeHeadRoute: false }, async ({ query, signal }, reply) => {
+    const parsed = parseQuery(AlertsQuery, query);
+    const alerts = await runYielding(gettableAlerts(await deps.alerts(), parsed, context()), signal);
+    return reply.type(JSON_TYPE).send(await runYielding(bytesOf(jsonList(alerts)), signal));
   });
 
-  app.get(`${base}alerts/groups`, { exposeHeadRoute: false }, (request, reply) => {
-    const parsed = parseQuery(GroupsQuery, request.query);
+  app.get(`${base}alerts/groups`, { exposeHeadRoute: false }, async ({ query, signal }, reply) => {
+    const parsed = parseQuery(GroupsQuery, query);
     const { route } = deps.config();
-    return sendList(request, reply, async () =>
-      runYielding(alertGroups(await deps.alerts(), parsed, { ...context(), route })),
-    );
+    const groups = await runYielding(alertGroups(await deps.alerts(), parsed, { ...context(), route }), signal);
+    return reply.type(JSON_TYPE).send(await runYielding(bytesOf(jsonList(groups)), signal));
   });
 
   const posting = { config: { scope: "alerts" }, bodyLimit: LARGEST_BODY } as const;
