@@ -23,7 +23,9 @@ const KEPT_MS = 6 * 3_600_000;
 const BACKOFF_MS = 60_000;
 /** A month of hours is about 90 kB. */
 const MAX_KEPT = 64;
+/** Requests that visitors cause, apart from the sweeps': so many at once, and one a second on the whole. */
 const MAX_AT_ONCE = 4;
+const EVERY_MS = 1_000;
 
 type RecallUptimeDeps = Pick<PollContext, "clock" | "log"> & { readonly service: Pick<Service, "recordingUptime"> };
 
@@ -66,6 +68,18 @@ export function createRecallUptime({ clock, log, service }: RecallUptimeDeps) {
   const kept = new Map<string, { readonly until: Instant; readonly buckets: readonly UptimeBucket[] }>();
   const asking = new Map<string, Promise<void>>();
   let backoffUntil: Instant = Number.NEGATIVE_INFINITY;
+  /** Until when requests at one a second would have lasted. */
+  let spentUntil: Instant = Number.NEGATIVE_INFINITY;
+
+  /** Whether one more request may be made now; counts it. */
+  function spend(now: Instant): boolean {
+    const mostUntil = now + MAX_AT_ONCE * EVERY_MS;
+    // At most that, also after the clock went back.
+    spentUntil = Math.max(now, Math.min(spentUntil, mostUntil));
+    if (asking.size >= MAX_AT_ONCE || spentUntil + EVERY_MS > mostUntil) return false;
+    spentUntil += EVERY_MS;
+    return true;
+  }
 
   async function ask(id: string, timezone: string): Promise<void> {
     const now = clock.now();
@@ -89,8 +103,9 @@ export function createRecallUptime({ clock, log, service }: RecallUptimeDeps) {
 
   return async (id: string, timezone: string): Promise<readonly UptimeBucket[]> => {
     const known = kept.get(id);
-    if (known && clock.now() < known.until) return known.buckets;
-    if (asking.has(id) || asking.size >= MAX_AT_ONCE || clock.now() < backoffUntil) return known?.buckets ?? [];
+    const now = clock.now();
+    if (known && now < known.until) return known.buckets;
+    if (asking.has(id) || now < backoffUntil || !spend(now)) return known?.buckets ?? [];
     const asked = ask(id, timezone).finally(() => asking.delete(id));
     asking.set(id, asked);
     await Promise.race([asked, sleep(PAGE_WAIT_MS, undefined, { ref: false })]);

@@ -98,10 +98,29 @@ describe("a recording's last month", () => {
     expect((await Promise.all(looks)).map(({ length }) => length)).toEqual([1, 1, 1, 1, 0]);
 
     const many = stage(async (id) => uptimeOf(id));
-    for (let i = 0; i < 65; i++) await many.recall(`r${i}`, "UTC");
+    for (let i = 0; i < 65; i++) {
+      many.pass(1_000);
+      await many.recall(`r${i}`, "UTC");
+    }
     await many.recall("r64", "UTC");
     expect(many.asked).toHaveLength(65);
+    many.pass(1_000);
     await many.recall("r0", "UTC");
     expect(many.asked).toHaveLength(66);
+  });
+
+  test("is asked for once a second, whoever opens pages for how long, and whatever the clock does", async () => {
+    const { recall, asked, pass } = stage(async (id) => uptimeOf(id));
+    for (let i = 0; i < 600; i++) {
+      await recall(`r${i % 100}`, "UTC");
+      pass(50);
+    }
+    expect(asked.length).toBeLessThanOrEqual(30 + 4);
+    expect(asked.length).toBeGreaterThanOrEqual(30);
+    pass(-HOUR);
+    await recall("new", "UTC");
+    expect(await recall("other", "UTC")).toEqual([]);
+    pass(4_000);
+    expect(await recall("another", "UTC")).toHaveLength(1);
   });
 });
