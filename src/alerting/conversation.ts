@@ -7,6 +7,7 @@ import type { Alert } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
 import { byStart, earliest, type GroupDecision, type GroupView, toNotifiedAlert } from "./needs-update.ts";
 import type { NotifiedAlert, SuppressionReason } from "./notification.ts";
+import { isAttended } from "./pages.ts";
 import type { Integration } from "./route.ts";
 
 export interface Conversation {
@@ -42,7 +43,7 @@ export const UPDATE_EVERY_MS = 5_000;
 /** Alerts that a message names in its trace: more would not fit beside it. */
 const MOST_TRACED = 300;
 /** What people do, or what explains it: the others change too often, or are the reader's own. */
-const SHOWN: readonly SuppressionReason[] = ["acknowledged", "silenced", "maintenance", "inhibited"];
+const SHOWN: readonly SuppressionReason[] = ["acknowledged", "silenced", "maintenance", "inhibited", "clearing"];
 
 /** Of a group at an integration, by the claim that could open it first; `storm` instead of a group for a summary. */
 export function conversationId(integration: string, group: string, opens: string): string {
@@ -139,9 +140,7 @@ function isOutOfDate(view: ConversationView, firing: readonly NotifiedAlert[]): 
 
 /** Whether an alert is acknowledged, and a pager does not know. */
 function hasAcknowledged(view: GroupView): boolean {
-  return standingAlerts(view).some(
-    ({ page, suppressedBy }) => suppressedBy?.reason === "acknowledged" && !page?.isAcknowledged,
-  );
+  return standingAlerts(view).some((alert) => isAttended(alert) && !alert.page?.isAcknowledged);
 }
 
 /** Ends that are not sent. */

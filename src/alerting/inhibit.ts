@@ -109,8 +109,14 @@ function index(
 }
 
 /** The suppression of an alert by one that fires. Alerts about the service say nothing of outages. */
-export function inhibitionBy({ id: by, firedAt: since, subject }: Alert): Suppression {
-  return { reason: "inhibited", by, since, ...(subject.kind === "service" && { coversNothing: true }) };
+export function inhibitionBy({ id: by, firedAt: since, subject, labels }: Alert): Suppression {
+  return {
+    reason: "inhibited",
+    by,
+    since,
+    source: { subject, labels },
+    ...(subject.kind === "service" && { coversNothing: true }),
+  };
 }
 
 function sidesIn(rule: InhibitRule, { labels, subject }: Pick<Alert, "labels" | "subject">): Sides {

@@ -190,6 +190,8 @@ export interface Suppression {
   /** Of a silence, who set it; of a silence, a maintenance or an acknowledgement, why. */
   readonly author?: string | undefined;
   readonly comment?: string | undefined;
+  /** The alert that inhibits it. */
+  readonly source?: Pick<Alert, "subject" | "labels"> | undefined;
   /** The acknowledgement that is in force beside it. */
   readonly acknowledged?: Suppression | undefined;
 }

@@ -87,7 +87,12 @@ function pageOfLocation({ labels }: NotifiedAlert, resolved: readonly NotifiedAl
 
 /** The page of an alert that is suppressed: an acknowledgement that was sent stays, whatever suppresses the alert besides. */
 function pageKept(alert: NotifiedAlert): readonly [NotifiedAlert, Page | undefined] {
-  const { page, suppressedBy } = alert;
-  const isAcknowledged = page?.isAcknowledged || suppressedBy?.reason === "acknowledged";
+  const { page } = alert;
+  const isAcknowledged = page?.isAcknowledged || isAttended(alert);
   return [alert, page && { key: page.key, ...(isAcknowledged && { isAcknowledged }) }];
+}
+
+/** Whether an acknowledgement is in force, beside a silence too. */
+export function isAttended({ suppressedBy }: NotifiedAlert): boolean {
+  return suppressedBy?.reason === "acknowledged" || suppressedBy?.acknowledged !== undefined;
 }

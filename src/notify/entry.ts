@@ -1,7 +1,7 @@
 /** One alert, or all alerts of one location, as an entry of a message's list. */
 import type { NotifiedAlert } from "../alerting/notification.ts";
 import { visitsWords } from "../alerting/uncounted.ts";
-import { type ProblemKind, sharedOutages } from "../health/alert.ts";
+import { type Alert, type ProblemKind, sharedOutages } from "../health/alert.ts";
 import { guiltyFactor } from "../health/uptime.ts";
 import type { Instant } from "../lib/clock.ts";
 import { count, counted, percent } from "../lib/format.ts";
@@ -46,7 +46,7 @@ export function entryOf(alert: NotifiedAlert, context: EntryContext): MessageEnt
   const isFiring = alert.state === "firing";
   const facts = isFiring
     ? [
-        `${stateOf(alert, isTitled)}${since(alert, context)}`,
+        alert.facts.clearing ? backSince(alert, context) : `${stateOf(alert, isTitled)}${since(alert, context)}`,
         ...figures(alert),
         ...(isTitled ? impactWords([alert]) : []),
         ...suppressedWords(alert, times),
@@ -66,6 +66,13 @@ function since({ startsAt, facts }: NotifiedAlert, { now, times }: EntryContext)
   return `since ${times.at(startsAt, facts.timezone)} (${span(startsAt, now)})`;
 }
 
+/** `back since 14:15 GMT (2 m), was offline since 14:05`: it resolves unless it fails again soon. */
+function backSince(alert: NotifiedAlert, { now, times }: EntryContext): string {
+  const { startsAt, updatedAt, facts } = alert;
+  const was = `${wordingOf(alert).was} since ${times.at(startsAt, facts.timezone)}`;
+  return `back since ${times.at(updatedAt, facts.timezone)} (${span(updatedAt, now)}), ${was}`;
+}
+
 /** `offline `; `firing ` for an external alert that has no name but its alertname; what the title leaves out. */
 function stateOf(alert: NotifiedAlert, isTitled: boolean): string {
   const is = wordingOf(alert).is(alert);
@@ -75,18 +82,31 @@ function stateOf(alert: NotifiedAlert, isTitled: boolean): string {
 
 /** `acknowledged by Ana until 15:00 GMT: on my way`; of both where it is acknowledged and silenced. */
 function suppressedWords({ suppressedBy: by, facts }: NotifiedAlert, times: Times): string[] {
-  const all = [by?.acknowledged, by].filter((one) => one !== undefined);
-  return all.map(
-    ({ reason, by, author = reason === "acknowledged" || reason === "muted" ? by : "", until, comment }) => {
-      const parts = [
-        reason === "maintenance" ? `in the maintenance ${clean(by, 60)}` : reason,
-        author && ` by ${clean(author, 60)}`,
-        until === undefined ? "" : ` until ${times.at(until, facts.timezone)}`,
-        comment ? `: ${clean(comment, 200)}` : "",
-      ];
-      return parts.join("");
-    },
-  );
+  const all = [by?.acknowledged, by].filter((one) => one !== undefined && one.reason !== "clearing");
+  return all.flatMap((one) => {
+    if (!one) return [];
+    const {
+      reason,
+      by,
+      author = reason === "acknowledged" || reason === "muted" ? by : "",
+      until,
+      comment,
+      source,
+    } = one;
+    const parts = [
+      reason === "maintenance" ? `in the maintenance ${clean(by, 60)}` : reason,
+      source ? ` by ${sourceWords(source)}` : "",
+      author && ` by ${clean(author, 60)}`,
+      until === undefined ? "" : ` until ${times.at(until, facts.timezone)}`,
+      comment ? `: ${clean(comment, 200)}` : "",
+    ];
+    return [parts.join("")];
+  });
+}
+
+/** `LocationOffline (Leeds Briggate)`. */
+function sourceWords(source: Pick<Alert, "labels" | "subject">): string {
+  return `${clean(source.labels.alertname, 60)} (${plainName(source, 60)})`;
 }
 
 /** `3 of 4 recordings here still online`, `about 95 visits uncounted so far (80–110)`: of alerts of one location. */

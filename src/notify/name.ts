@@ -24,8 +24,10 @@ export function clean(text: string | undefined, max: number = NAME_LENGTH): stri
   return RIGHT_TO_LEFT.test(line) ? `\u2068${line}\u2069` : line;
 }
 
+type NamedAlert = Pick<Alert, "labels" | "subject">;
+
 /** The alert's subject: `Till 3`, `Leeds Briggate`, `Camera server edge-7`, `Analytics service`, `ops / slack`. */
-export function plainName(alert: Alert, max: number = NAME_LENGTH): string {
+export function plainName(alert: NamedAlert, max: number = NAME_LENGTH): string {
   const { labels, subject } = alert;
   switch (subject.kind) {
     case "recording":
@@ -44,7 +46,7 @@ export function plainName(alert: Alert, max: number = NAME_LENGTH): string {
 }
 
 /** The subject beside the name of its location: `Entrance` of `Leeds Briggate Entrance`. */
-export function shortName(alert: Alert, max: number = NAME_LENGTH): string {
+export function shortName(alert: NamedAlert, max: number = NAME_LENGTH): string {
   const { labels, subject } = alert;
   return (subject.kind === "recording" && withoutLocation(labels.recording, labels, max)) || plainName(alert, max);
 }
@@ -56,25 +58,25 @@ export function withoutLocation(name = "", { location = "" }: Labels, max: numbe
 }
 
 /** `Camera server edge-7`. */
-function groupName({ subject }: Alert, max: number): string {
+function groupName({ subject }: NamedAlert, max: number): string {
   const group = groupOfSubject(subject);
   const other = () => clean(subject.id.replace(/^slo\//, "SLO "), max);
   return group ? `${capital(groupNouns[group.label])} ${clean(group.value, max)}` : other();
 }
 
 /** The recording or location it names, else its instance, else its alertname. */
-function externalName({ labels }: Alert, max: number): string {
+function externalName({ labels }: NamedAlert, max: number): string {
   const { recording, location, instance, alertname } = labels;
   return [recording, location, instance, alertname].map((text) => clean(text, max)).find((text) => text) ?? "alert";
 }
 
 /** What alerts of one location have in common; empty for an alert without a location. */
-export function locationKey(alert: Alert): string {
+export function locationKey(alert: NamedAlert): string {
   return alert.labels.location_id ?? locationName(alert);
 }
 
 /** The alert's location; empty where it has none. */
-export function locationName({ labels, subject }: Alert, max: number = NAME_LENGTH): string {
+export function locationName({ labels, subject }: NamedAlert, max: number = NAME_LENGTH): string {
   const id = labels.location_id ?? (subject.kind === "location" ? subject.id : "");
   return named("location", labels.location, id, max);
 }
@@ -86,7 +88,7 @@ function named(noun: string, name: string | undefined, id: string, max: number):
 }
 
 /** Receiver, kind and position or recipient of an integration: `ops / slack / 0`. */
-function integrationId({ labels, subject }: Alert, max: number): string {
+function integrationId({ labels, subject }: NamedAlert, max: number): string {
   const id = subject.id.split("/");
   const receiver = labels.receiver ?? id[0];
   const integration = labels.integration ?? id.slice(1).join(" / ");

@@ -88,11 +88,13 @@ const claimOf = (alerts: readonly Alert[], of: Route = rootRoute): Claimed => {
   };
 };
 
+const source = { subject: shop.subject, labels: shop.labels };
+
 test("a group's alerts are inhibited by any alert that fires, and its own stand for those they inhibit", async () => {
   const found = await suppressions(T0, [shop, inside, outside]).ofGroup(claimOf([shop, inside]));
   expect(found).toEqual({
     muted: undefined,
-    suppressed: new Map([[inside.id, { reason: "inhibited", by: shop.id, since: T0 }]]),
+    suppressed: new Map([[inside.id, { reason: "inhibited", by: shop.id, since: T0, source }]]),
     suppressedBefore: new Map([["before", true]]),
     maybeNotified: new Set(["maybe"]),
     recheckEveryMs: 5 * MINUTE,
@@ -110,7 +112,7 @@ test("a group is outdated where one that it has as firing fires no more", async 
 
 test("a resolved alert is suppressed as a firing one is, and stands for none", async () => {
   const found = await suppressions(T0, [shop]).ofGroup(claimOf([over(inside, T0), over(shop, T0)]));
-  expect(found.suppressed.get(inside.id)).toEqual({ reason: "inhibited", by: shop.id, since: T0 });
+  expect(found.suppressed.get(inside.id)).toEqual({ reason: "inhibited", by: shop.id, since: T0, source });
   expect(found.standsFor.size).toBe(0);
 });
 
@@ -123,7 +125,7 @@ test("of several suppressions the one that ends by itself is named, an acknowled
   );
   expect([...found.suppressed.values()]).toEqual([
     acknowledged,
-    { reason: "inhibited", by: shop.id, since: T0, acknowledged },
+    { reason: "inhibited", by: shop.id, since: T0, source, acknowledged },
     { reason: "silenced", by: "s", since: T0, until: T0 + HOUR, author: "dana", comment: "", acknowledged },
   ]);
 });

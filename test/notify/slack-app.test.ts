@@ -136,7 +136,9 @@ describe("its conversations", () => {
       replies: [],
       versions: [{}],
     });
-    expect(posted?.handle).toBe(JSON.stringify({ channel: channel().id, ts: root()?.ts, of: "#ops" }));
+    const about = { alerts: 1, offline: 1, locations: 1, since: till.startsAt };
+    const opened = { channel: channel().id, ts: root()?.ts, of: "#ops", named: expect.objectContaining(about) };
+    expect(JSON.parse(posted?.handle ?? "")).toEqual(opened);
     const unmentioned = JSON.stringify({ ...root(), text: "" }).replaceAll(" <!subteam^S0123ABCD>", "");
     expect(slackProblems(JSON.parse(unmentioned))).toEqual([]);
   });
@@ -175,7 +177,7 @@ describe("its conversations", () => {
     expect(root()).toMatchObject({ replies: [{}], versions: [{}] });
     await send({ reason: "resolved", resolved: [ended] }, { groups: 12, isOver: true });
     expect(root()).toMatchObject({ replies: [{}, {}], versions: [{}, {}] });
-    expect(JSON.stringify(root()?.versions[1])).toContain("12 groups of alerts: all over");
+    expect(JSON.stringify(root()?.versions[1])).toContain("✅ All over: 1 recording offline at 1 location");
   });
 
   it("mentions by severity, in news alone, each once", async () => {
@@ -207,23 +209,22 @@ describe("its conversations", () => {
     expect(root()?.replies).toHaveLength(1);
   });
 
-  it("makes the reply to a deleted root the root", async () => {
+  it.each(["first", "reminder"] as const)("posts nothing below a root that was deleted (after %s)", async (reason) => {
     await send({ firing: [till] });
+    if (reason === "reminder") await send({ reason, firing: [till] });
     slack.delete(channel(), root()?.ts ?? "");
-    const { posted } = await send({ reason: "more", firing: [till, alertOf("Till 4")] });
-    expect(posted?.handle).toContain(root()?.ts ?? "none");
-    expect(root()).toMatchObject({ threadTs: undefined, versions: [{}, {}] });
+    const before = slack.posts("#ops").length;
+    await expect(send({ reason: "more", firing: [till, alertOf("Till 4")] })).rejects.toMatchObject({
+      code: "conversation_gone",
+    });
+    expect(slack.posts("#ops")).toHaveLength(before);
   });
 
-  it("opens anew after news in the thread of a deleted root", async () => {
-    await send({ firing: [till] });
-    await send({ reason: "reminder", firing: [till] });
+  it("makes the reply to the deleted root of a summary the root", async () => {
+    await send({ groups: 12, firing: [till] }, { groups: 12 });
     slack.delete(channel(), root()?.ts ?? "");
-    const { posted } = await send({ reason: "reminder", firing: [till] });
-    expect(posted).toEqual({ handle: JSON.stringify({ channel: channel().id }) });
-    const before = channel().messages.length;
-    await send({ reason: "reminder", firing: [till] });
-    expect(channel().messages).toHaveLength(before + 1);
+    const { posted } = await send({ reason: "more", firing: [till, alertOf("Till 4")] }, { groups: 12 });
+    expect(posted?.handle).toContain(root()?.ts ?? "none");
     expect(root()).toMatchObject({ threadTs: undefined, versions: [{}] });
   });
 
@@ -305,10 +306,11 @@ describe("its conversations", () => {
 
   it("finds a reply that became a root, and reads the channel once for all that are asked together", async () => {
     const since = Date.now();
-    await send({ firing: [till] }, { id: "cc".repeat(8) });
+    await send({ firing: [till] }, { id: "cc".repeat(8), groups: 12 });
     slack.delete(channel(), root()?.ts ?? "");
     slack.refuse("chat.postMessage", "resetAfter", 1);
-    await expect(send({ reason: "resolved", resolved: [till] }, { id: "cc".repeat(8) })).rejects.toThrow("Slack");
+    const news = { reason: "resolved", resolved: [till] } as const;
+    await expect(send(news, { id: "cc".repeat(8), groups: 12 })).rejects.toThrow("Slack");
     const before = slack.calls.length;
     const signal = never();
     for (const id of ["dd".repeat(8), "cc".repeat(8)]) {

@@ -6,10 +6,13 @@ import type { Notification, NotifyErrorCode, Posted } from "../../alerting/notif
 import type { SlackAppSettings } from "../../config/slack-schema.ts";
 import { toError } from "../../lib/errors.ts";
 import { type ChannelOptions, type Notifier, NotifyError } from "../notifier.ts";
-import { renderReply, renderRoot } from "./conversation.ts";
+import { namedIn, renderReply, renderRoot } from "./conversation.ts";
 import { formatHandle, type Handle, handleOf, parseHandle } from "./handle.ts";
 import { createHistory, metadataOf } from "./history.ts";
 import { createSlackApi, type SlackApi } from "./web-api.ts";
+
+/** The rest of a send is left to the news. */
+const EDIT_DEADLINE_MS = 3_000;
 
 /** A notifier for one channel; no error and no log line has its tokens. */
 export function createSlackAppNotifier(options: ChannelOptions & { readonly app: SlackAppSettings }): Notifier {
@@ -26,6 +29,8 @@ export function createSlackAppNotifier(options: ChannelOptions & { readonly app:
     const body = root
       ? renderReply(notification, { plain, mention })
       : renderRoot(notification, { plain, mention, actions });
+    // Found after an unknown outcome: what it was about is not known.
+    const named = root && !root.named ? undefined : namedIn(notification, root?.named);
     const message = { channel: app.channel, ...thread, ...body, metadata };
     const answer = await api
       .call(signal, (client) => client.apiCall("chat.postMessage", message))
@@ -35,14 +40,27 @@ export function createSlackAppNotifier(options: ChannelOptions & { readonly app:
     // Slack posts a reply to a deleted message as a message of its own, which is the root from now on.
     const handle = handleOf(answer);
     if (handle) history.learn(handle.channel);
-    return handle && { ...handle, of: app.channel };
+    return handle && { ...handle, of: app.channel, ...(named && { named }) };
   }
 
-  async function edit(notification: Notification, { channel, ts }: Handle, { signal, plain }: Sending): Promise<void> {
-    const present = renderRoot(notification, { plain, actions });
+  async function edit(notification: Notification, root: Handle, { signal, plain }: Sending): Promise<void> {
+    const { channel, ts, named } = root;
+    const present = renderRoot(notification, { plain, actions, named });
     // Without `parse`, an edit would read names in plain text as mentions, which a post does not.
     const body = { blocks: [], attachments: [], ...present, parse: "none", channel, ts };
     await api.call(signal, (client) => client.apiCall("chat.update", body));
+  }
+
+  /** An edit goes first: news below a root that was deleted would be below what is left of it. None delays the news. */
+  async function isEditLost(notification: Notification, root: Handle, { signal, plain }: Sending): Promise<boolean> {
+    const soon = AbortSignal.any([signal, AbortSignal.timeout(EDIT_DEADLINE_MS)]);
+    try {
+      await edit(notification, root, { signal: soon, plain });
+      return false;
+    } catch (thrown) {
+      if (isOf(thrown, "conversation_gone")) throw thrown;
+      return true;
+    }
   }
 
   return {
@@ -54,16 +72,13 @@ export function createSlackAppNotifier(options: ChannelOptions & { readonly app:
       }
       const isHere = root?.ts !== undefined && (root.of ?? app.channel) === app.channel;
       const known = isHere ? root : undefined;
-      const next = await post(notification, known, { signal, plain });
-      log.debug({ integration: notification.integrationId }, "Slack accepted a notification");
       const { groups, isOver = false } = notification.conversation ?? {};
       // The root of a summary says when it was true: one of its groups does not know the others.
-      const isOthers = groups !== undefined && !isOver;
-      if (known === undefined || next === undefined || isOthers) return next && { handle: formatHandle(next) };
-      return edit(notification, next, { signal, plain }).then(
-        () => ({ handle: formatHandle(next) }),
-        (thrown: unknown) => staleRoot(next, thrown),
-      );
+      const isEdited = known !== undefined && (groups === undefined || isOver);
+      const isStale = isEdited && (await isEditLost(notification, known, { signal, plain }));
+      const next = await post(notification, known, { signal, plain });
+      log.debug({ integration: notification.integrationId }, "Slack accepted a notification");
+      return next && { handle: formatHandle(next), ...(isStale && { isStale }) };
     },
     find: history.find,
     diagnose: ({ signal }) => diagnose(app, { api, history, timeoutMs, signal }),
@@ -75,12 +90,6 @@ type Sending = { readonly signal: AbortSignal; readonly plain: boolean };
 
 function isOf(thrown: unknown, code: NotifyErrorCode): boolean {
   return thrown instanceof NotifyError && thrown.code === code;
-}
-
-/** The news is posted: whatever became of the root must not repeat it. */
-function staleRoot(root: Handle, thrown: unknown): Posted {
-  if (isOf(thrown, "conversation_gone")) return { handle: formatHandle({ channel: root.channel }) };
-  return { handle: formatHandle(root), isStale: true };
 }
 
 /** The channel of the root is: a new one is opened in the channel that is configured. */

@@ -1,28 +1,62 @@
 /** A conversation's root, which shows the present, and the replies in its thread, which are the news. */
+import { extentOf, extentPhrase } from "../../alerting/extent.ts";
 import type { Notification, NotifiedAlert } from "../../alerting/notification.ts";
 import { counted } from "../../lib/format.ts";
 import { cut } from "../../lib/text.ts";
 import { span, timesSeenAt } from "../../lib/when.ts";
 import { endCounts } from "../ending.ts";
 import type { AlertMessage } from "../message.ts";
+import { titleOf } from "../title.ts";
 import { actionsOf } from "./actions.ts";
+import type { Named } from "./handle.ts";
 import { payloadOf, type SlackExtras, slackMessageOf } from "./render.ts";
 
-type RootExtras = Omit<SlackExtras, "actions"> & { readonly actions?: boolean };
+type RootExtras = Omit<SlackExtras, "actions"> & { readonly actions?: boolean; readonly named?: Named | undefined };
+
+const TITLE_LENGTH = 150;
 
 /** What is true now: what fires, and what of it is acknowledged or silenced; once all is over, how it ended. */
-export function renderRoot(notification: Notification, { actions = false, ...extras }: RootExtras = {}) {
+export function renderRoot(notification: Notification, { actions = false, named, ...extras }: RootExtras = {}) {
+  if (notification.conversation?.isOver) return payloadOf(overMessage(notification, named), extras);
   const present = presentOf(notification);
   const buttons = actions ? actionsOf(notification, present.firing) : undefined;
   const message = withoutButtons(slackMessageOf(present), buttons !== undefined);
-  const { isOver, groups } = notification.conversation ?? {};
   const { title, lead } = message;
-  if (isOver && (groups !== undefined || notification.resolved.length === 0)) {
-    const over = groups === undefined ? "✅ All over" : `✅ ${counted(groups, "group")} of alerts: all over`;
-    return payloadOf({ ...message, title: over, lead: meanwhile(notification), sections: [] }, extras);
-  }
-  const words = { title: cut(title + handledWords(present.firing), 150), lead: [...lead, ...meanwhile(notification)] };
+  const words = {
+    title: cut(title + handledWords(present.firing), TITLE_LENGTH),
+    lead: [...lead, ...meanwhile(notification)],
+  };
   return payloadOf({ ...message, ...words }, { ...extras, actions: buttons });
+}
+
+/** What a root is about, as it is opened, and with what is notified later. */
+export function namedIn({ firing }: Notification, before?: Named): Named {
+  const added = firing.filter(({ isNew }) => isNew);
+  const since = Math.min(before?.since ?? Number.POSITIVE_INFINITY, ...firing.map(({ startsAt }) => startsAt));
+  if (before) return { ...before, alerts: before.alerts + added.length, since };
+  return { ...extentOf(firing), alerts: firing.length, since };
+}
+
+/** Once all is over: how it ended. A summary says what it was about; others, of how many alerts these are the last. */
+function overMessage(notification: Notification, named: Named | undefined): AlertMessage {
+  const { conversation, resolved, now } = notification;
+  const ended = { ...notification, reason: "resolved", firing: [] } as const;
+  const message = slackMessageOf(ended);
+  const lead = [...message.lead, ...meanwhile(notification)];
+  const isLast = named !== undefined && named.alerts > resolved.length;
+  if (conversation?.groups === undefined && resolved.length > 0) {
+    const last = isLast ? `, last of ${counted(named.alerts, "alert")}` : "";
+    return { ...message, title: cut(message.title, TITLE_LENGTH - last.length) + last, lead };
+  }
+  const sign = message.tone === "recovered" ? "✅" : "⚪";
+  const what = named && (extentPhrase(named) || counted(named.alerts, "alert"));
+  const range = named && timesSeenAt(now).between(named.since, now, resolved[0]?.facts.timezone ?? "UTC");
+  const last = resolved.length > 0 ? [`${isLast ? "Last: " : ""}${titleOf(ended)}.`] : [];
+  return {
+    ...message,
+    title: what ? `${sign} All over: ${what}, ${range}` : `${sign} All over`,
+    lead: [...last, ...lead],
+  };
 }
 
 /** What is new: alerts that were not notified before, a reminder of all, or ends. */
@@ -38,8 +72,7 @@ export function renderReply(notification: Notification, extras: Omit<SlackExtras
 }
 
 function presentOf(notification: Notification): Notification {
-  const { conversation, firing, standing } = notification;
-  if (conversation?.isOver) return { ...notification, reason: "resolved", firing: [] };
+  const { firing, standing } = notification;
   const all = [...firing, ...standing].map((alert) => ({ ...alert, isNew: true }));
   return { ...notification, reason: notification.start ? "started" : "first", firing: all, resolved: [] };
 }
@@ -60,6 +93,7 @@ function meanwhile({ conversation, resolved, firing, groups, now, start }: Notif
   if (start || resolved.length === 0) return [];
   if (!conversation?.isOver) return [`Since the last notification: ${endCounts(resolved).join(", ")}.`];
   const [first] = resolved;
+  if (now - conversation.openedAt < 60_000) return ["Nothing of it fires any more."];
   const range = timesSeenAt(now).between(conversation.openedAt, now, first?.facts.timezone ?? "UTC");
   return [`Notified ${range} (${span(conversation.openedAt, now)}); nothing of it fires any more.`];
 }

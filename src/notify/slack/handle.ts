@@ -10,8 +10,20 @@ const schema = z.object({
     .optional(),
   /** The channel as it was configured. */
   of: z.string().max(100).optional(),
+  /** What it was about: alerts, and the extent of those that opened it, which began then. */
+  named: z
+    .object({
+      alerts: z.number(),
+      offline: z.number(),
+      isExact: z.boolean(),
+      locations: z.number(),
+      areLocationsExact: z.boolean(),
+      since: z.number(),
+    })
+    .optional(),
 });
 export type Handle = z.infer<typeof schema>;
+export type Named = NonNullable<Handle["named"]>;
 
 /** What chat.postMessage answers. Without `thread_ts` the message is no reply, whatever was asked for. */
 const Answer = schema.extend({ message: z.object({ thread_ts: schema.shape.ts }).optional() });
