@@ -11,6 +11,7 @@ import { keptFor } from "../lib/kept.ts";
 import { createCommit } from "../poll/commit.ts";
 import { createUncounted, type Uncounted } from "../poll/uncounted.ts";
 import { createUptimeReader, type UptimeReader } from "../poll/uptime-reader.ts";
+import { readEvidence } from "../store/read-evidence.ts";
 import { readFleet } from "../store/read-fleet.ts";
 import { intervalsOf } from "./intervals.ts";
 import { createNotifyJobs, type NotifyJobs } from "./notify-jobs.ts";
@@ -32,6 +33,7 @@ export class Engine {
   /** Silences and acknowledgements, as people change them. */
   readonly changes: ReturnType<typeof createSuppressionChanges>;
   readonly fleet: JobContext["fleet"];
+  readonly evidence: () => ReturnType<typeof readEvidence>;
   readonly uncounted: Uncounted;
   readonly #context: JobContext;
   #stopReconciling = async () => {};
@@ -49,6 +51,7 @@ export class Engine {
     this.report = createReports(context);
     this.changes = createSuppressionChanges(context);
     this.fleet = context.fleet;
+    this.evidence = () => readEvidence({ ...context, store: context.shards });
     this.uncounted = context.uncounted;
   }
 
@@ -124,7 +127,8 @@ function contextOf(parts: Runtime & Configured, isDraining: () => boolean) {
   const wake = createWake(queues, clock);
   const { read, restore, count } = store.assignments;
   const assigned = createAssigned(read, restore, count);
-  const intervals = intervalsOf(config);
+  // What was read before is not called old before it could be read again.
+  const intervals = { ...intervalsOf(config), startedAt: clock.now() };
   return {
     ...store,
     ...parts,

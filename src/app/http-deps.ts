@@ -203,6 +203,7 @@ async function fleetView(runtime: Runtime, { engine, config }: Setup): Promise<F
   const readAt = {
     uptime: await readSince(store, "uptime", snapshot.shardNumbers),
     counts: config.counts.read ? await readSince(store, "counts", snapshot.shardNumbers) : undefined,
+    recordings: snapshot.evidence.oldestAt,
   };
   const { rules, metrics } = config;
   const { perRecording } = metrics;
@@ -233,6 +234,7 @@ export async function readinessFacts(runtime: Runtime, reloader: Reloader): Prom
   return {
     configLoaded: true,
     redisReachable: redis.status === "ready" && (await ping()),
+    evidence: await withDeadline(reloader.current().engine.evidence(), PING_DEADLINE_MS).catch(() => undefined),
     sweeps: rolesOf(replicas.roleOption).includes("poll") ? sweeps : undefined,
     standby: replicas.standby(),
     isSlackDown: reloader.slack.isDown(),

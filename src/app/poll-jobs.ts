@@ -149,7 +149,7 @@ function sweepRound(context: JobContext, nameThem: PollJobs["inventory"]["nameTh
     swept(outcome, seconds, now) {
       attempted(now);
       if (outcome !== "ok") return;
-      metrics.sweepFinished(seconds, now);
+      metrics.sweepFinished(seconds);
       noteCoverage(now);
     },
   });

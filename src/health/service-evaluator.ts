@@ -139,6 +139,11 @@ const WORDS: Readonly<Record<CauseKind, Words>> = {
   ],
 };
 
+/** A sentence on each cause, without a full stop. */
+export function summariesOf({ causes }: Evidence): string[] {
+  return causes.map(({ kind }) => WORDS[kind][0]);
+}
+
 function wordsOf({ kind, attempts }: Cause, { intervalMs }: EvidenceMoment): Words {
   const [summary, description] = WORDS[kind];
   if (kind !== "late") return [summary, description];

@@ -1,5 +1,6 @@
 /** Probes of orchestrators, of Prometheus' and of Alertmanager's clients, and the reload of the configuration. */
 import type { FastifyInstance } from "fastify";
+import type { Evidence } from "../health/evidence.ts";
 import { GAP_INTERVALS } from "../health/rhythm.ts";
 import type { Instant } from "../lib/clock.ts";
 import { withDeadline } from "../lib/closer.ts";
@@ -71,6 +72,8 @@ export interface ReadinessFacts {
   readonly sweeps: { readonly lastAttemptAt: Instant | undefined; readonly statusIntervalMs: number } | undefined;
   /** Endpoints of the service that do not answer. */
   readonly endpointsDown: readonly string[];
+  /** How old what is known of recordings is; undefined where that cannot be read. */
+  readonly evidence?: Pick<Evidence, "state"> | undefined;
   /** Roles this replica lost to a replica with a later configuration. */
   readonly standby?: readonly string[];
   /** Whether Slack's buttons do not reach this replica. */
@@ -89,6 +92,7 @@ export function judgeReadiness(facts: ReadinessFacts, now: Instant) {
   ].filter((reason) => reason !== undefined);
   const notes = [
     ...facts.endpointsDown.map((endpoint) => `The analytics service does not answer at ${endpoint}.`),
+    ...(facts.evidence ? (EVIDENCE_NOTES[facts.evidence.state] ?? []) : []),
     ...(facts.standby ?? []).map(
       (role) => `Another replica has a later configuration: this one takes no new work (${role}).`,
     ),
@@ -96,6 +100,12 @@ export function judgeReadiness(facts: ReadinessFacts, now: Instant) {
   ];
   return { ready: reasons.length === 0, reasons, notes };
 }
+
+/** Sentences that name nothing of the fleet. */
+const EVIDENCE_NOTES: Readonly<Partial<Record<Evidence["state"], readonly string[]>>> = {
+  unreachable: ["Hardly any recording was read lately."],
+  partly: ["Not everything that is watched was read in time."],
+};
 
 function lateSweep(sweeps: NonNullable<ReadinessFacts["sweeps"]>, now: Instant): string | undefined {
   const { lastAttemptAt, statusIntervalMs } = sweeps;

@@ -29,7 +29,7 @@ export interface FleetView {
   /** Entries of locations in the last full hour; none where counts are not read. */
   readonly hours?: readonly EntriesOfHour[] | undefined;
   /** When these were last read, where that is longest ago; undefined where they never were. */
-  readonly readAt?: { readonly uptime?: Instant | undefined; readonly counts?: Instant | undefined };
+  readonly readAt?: Readonly<Partial<Record<"recordings" | "uptime" | "counts", Instant | undefined>>>;
   /** As configured; undefined: by the number of recordings. */
   readonly perRecording?: PerRecording | undefined;
 }
@@ -86,6 +86,7 @@ export function* fleetText(
   yield renderHead(fleetRows.alerts, format) + counts.alerts.samples();
   if (slos?.length) yield sloText(slos, format);
   for (const [row, at] of [
+    [fleetRows.recordingsRead, readAt.recordings] as const,
     [fleetRows.uptimeRead, readAt.uptime] as const,
     [fleetRows.countsRead, readAt.counts] as const,
   ])
@@ -125,9 +126,11 @@ function sloText(slos: NonNullable<FleetView["slos"]>, format: ExpositionFormat)
 }
 
 /** Counts recordings by status, and alerts by name, severity and state. The series of all rules start at 0. */
-function startCounts({ rules, otherAlerts }: FleetView) {
+function startCounts({ rules, otherAlerts, snapshot }: FleetView) {
   const alerts = createCounter(fleetRows.alerts);
-  const statuses: Record<RecordingStatus, number> = { online: 0, offline: 0, degraded: 0, unknown: 0 };
+  // Those that no sweep could store are in no shard.
+  const unknown = snapshot.evidence?.unstored ?? 0;
+  const statuses: Record<RecordingStatus, number> = { online: 0, offline: 0, degraded: 0, unknown };
   for (const { alert, labels } of rules)
     for (const state of alertStates) alerts.add([alert, labels.severity ?? "", state], 0);
   const addAlerts = (listed: Iterable<FleetView["otherAlerts"][number]>) => {

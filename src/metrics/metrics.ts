@@ -46,11 +46,8 @@ export function createMetrics(
 
 function methodsOf(own: Registered, known: KnownLabels) {
   return {
-    /** A sweep of a shard succeeded: its duration and its end. */
-    sweepFinished(seconds: number, at: Instant): void {
-      own.sweepDuration.observe(seconds);
-      own.lastSweep.set(at / 1000);
-    },
+    /** A sweep of a shard succeeded. */
+    sweepFinished: (seconds: number) => own.sweepDuration.observe(seconds),
     serviceUp: (endpoint: string, up: boolean) => own.serviceUp.set({ endpoint }, up ? 1 : 0),
     /** A request to the service ended; `outcome` is `ok` or the error's code. */
     request: (endpoint: string, outcome: string, seconds: number) =>
@@ -121,7 +118,6 @@ function registerAll(registry: Registry): Registered {
 
 /** Sets the series of all known labels to 0. A timestamp at 0 would mean 1970, so those start without a series. */
 function startAtZero(own: Registered, known: KnownLabels): void {
-  own.lastSweep.remove();
   own.tokenExpiry.remove();
   own.slackSocket.remove();
   for (const endpoint of known.endpoints)

@@ -69,6 +69,10 @@ export const fleetRows = {
     "Entries counted at the location in that hour; absent where the service has no data.",
     ["location_id", "location"],
   ),
+  recordingsRead: gauge(
+    "lenswatch_last_sweep_timestamp_seconds",
+    "Last good sweep of the shard where it is longest ago; absent while one was never swept.",
+  ),
   uptimeRead: gauge(
     "lenswatch_last_uptime_timestamp_seconds",
     "Last time that uptime figures were read, of the shard where it is longest ago; absent before the first.",
@@ -100,10 +104,6 @@ export const processRows = {
     "lenswatch_sweep_duration_seconds",
     "Duration of successful sweeps of a shard.",
     [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60],
-  ),
-  lastSweep: gauge(
-    "lenswatch_last_sweep_timestamp_seconds",
-    "End of the last successful sweep by this process; absent before the first.",
   ),
   serviceUp: gauge("lenswatch_service_up", "Whether the endpoint of the analytics service answers (1) or not (0).", [
     "endpoint",

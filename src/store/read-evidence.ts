@@ -7,7 +7,7 @@ import type { Store } from "./store.ts";
 export interface ReadEvidenceDeps {
   readonly clock: Clock;
   readonly store: Pick<Store["shards"], "attempts">;
-  readonly intervals: Omit<EvidenceMoment, "now" | "startedAt">;
+  readonly intervals: Omit<EvidenceMoment, "now">;
   readonly assigned: { shards(): readonly number[] };
 }
 

@@ -222,7 +222,7 @@ describeWithRedis("several replicas on one Redis", () => {
     const joined = await Promise.all(["%2B30_000", "-30_000"].map((by) => startDaemon(stage.config, skewed(by))));
     const sweptAt = async (daemon: Daemon) => {
       const { address } = await daemon.logged("listening");
-      return sampleOf(await metricsOf({ address: String(address) }), "lenswatch_last_sweep_timestamp_seconds");
+      return sampleOf(await metricsOf({ address: String(address) }), "lenswatch_sweep_duration_seconds_count");
     };
     await until("all sweep", async () => (await Promise.all(joined.map(sweptAt))).every((at) => at > 0));
     const askedAt = new Map<string, number[]>();

@@ -41,6 +41,15 @@ test("a service that is down is a note and no reason", () => {
   });
 });
 
+test.each([
+  ["in_time", []],
+  ["unknown", []],
+  ["partly", ["Not everything that is watched was read in time."]],
+  ["unreachable", ["Hardly any recording was read lately."]],
+] as const)("evidence that is %s is a note at most", (state, notes) => {
+  expect(judgeReadiness({ ...WELL, evidence: { state } }, NOW)).toEqual({ ready: true, reasons: [], notes });
+});
+
 test("a later configuration elsewhere is a note and no reason", () => {
   const { ready, notes } = judgeReadiness({ ...WELL, standby: ["poll"] }, NOW);
   expect(ready).toBe(true);

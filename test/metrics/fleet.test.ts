@@ -315,11 +315,27 @@ test("entries of the last full hour are written by location, where they are know
     'lenswatch_location_entries_counted{location_id="loc-2",location="loc-2"} 7',
   ]);
   expect(textOf(snapshot)).not.toContain("entries");
-  const read = textOf(snapshot, { readAt: { uptime: NOW - 60_000, counts: NOW } });
+  const read = textOf(snapshot, { readAt: { recordings: NOW - 1_000, uptime: NOW - 60_000, counts: NOW } });
   const sampleOf = (what: string) => linesOf(read, `lenswatch_last_${what}_timestamp_seconds`);
   expect(sampleOf("uptime")).toEqual([`lenswatch_last_uptime_timestamp_seconds ${NOW / 1000 - 60}`]);
+  expect(sampleOf("sweep")).toEqual([`lenswatch_last_sweep_timestamp_seconds ${NOW / 1000 - 1}`]);
   expect(sampleOf("counts")).toEqual([`lenswatch_last_counts_timestamp_seconds ${NOW / 1000}`]);
   expect(textOf(snapshot)).not.toContain("lenswatch_last_");
+});
+
+test("recordings that no sweep could store count as unknown", () => {
+  const evidence = {
+    state: "partly",
+    known: 45,
+    unread: 44,
+    late: 0,
+    isRare: false,
+    unstored: 44,
+    neverRead: 1,
+  } as const;
+  const snapshot = fleetOf({ recordings: [recordingState("a")] });
+  const text = textOf({ ...snapshot, evidence: { ...evidence, oldestAt: undefined, causes: [] } });
+  expect(linesOf(text, "lenswatch_recordings")).toContain('lenswatch_recordings{status="unknown"} 44');
 });
 
 describe("series per recording", () => {

@@ -38,7 +38,7 @@ test("every row of the table is on the registry, with its help and type", async 
 
 test("what happened is written like this", async () => {
   const { registry, metrics } = setUp();
-  metrics.sweepFinished(0.3, 1_769_860_800_500);
+  metrics.sweepFinished(0.3);
   metrics.serviceUp("status_uptime", false);
   metrics.request("status_uptime", "timeout", 20);
   metrics.protocolError("bad_row");
@@ -60,7 +60,6 @@ test("what happened is written like this", async () => {
   expect(samples).toEqual([
     "lenswatch_sweep_duration_seconds_sum 0.3",
     "lenswatch_sweep_duration_seconds_count 1",
-    "lenswatch_last_sweep_timestamp_seconds 1769860800.5",
     'lenswatch_service_up{endpoint="status_uptime"} 0',
     'lenswatch_service_request_duration_seconds_sum{endpoint="status_uptime",outcome="timeout"} 20',
     'lenswatch_service_request_duration_seconds_count{endpoint="status_uptime",outcome="timeout"} 1',
@@ -106,8 +105,8 @@ test("failures have Alertmanager's reasons, each from the first scrape on", asyn
 
 test("a histogram is written like this in both formats", async () => {
   const { registry, metrics } = setUp();
-  metrics.sweepFinished(0.3, 0);
-  metrics.sweepFinished(100, 0);
+  metrics.sweepFinished(0.3);
+  metrics.sweepFinished(100);
   const block = async (format: "prometheus" | "openmetrics") =>
     (await renderRegistry(registry, format))
       .split("\n")
@@ -182,7 +181,6 @@ describe("known label values start at 0", () => {
 
 test("a time that is not known has no series, rather than 1970", async () => {
   const { metrics, lines } = setUp();
-  expect(await lines("lenswatch_last_sweep_timestamp_seconds")).toEqual([]);
   expect(await lines("lenswatch_token_expiry_timestamp_seconds")).toEqual([]);
   metrics.tokenExpiry(1_000);
   expect(await lines("lenswatch_token_expiry_timestamp_seconds")).toEqual([

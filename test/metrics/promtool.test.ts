@@ -53,7 +53,7 @@ async function scrape(snapshot: FleetSnapshot, accept: string): Promise<string> 
       integrations: [{ receiver: "ops", type: "slack" }],
     },
   });
-  metrics.sweepFinished(0.2, 1_000);
+  metrics.sweepFinished(0.2);
   const exposition = createExposition({
     registry,
     log: silentLogger,

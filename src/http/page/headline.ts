@@ -2,7 +2,9 @@
 import { neededPhrase, phraseOf } from "../../alerting/attention.ts";
 import { namedOnce } from "../../alerting/extent.ts";
 import type { Alert } from "../../health/alert.ts";
+import type { Evidence } from "../../health/evidence.ts";
 import { GAP_INTERVALS } from "../../health/rhythm.ts";
+import { summariesOf } from "../../health/service-evaluator.ts";
 import { type StatusCounts, totalOf } from "../../health/shard-counts.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { humanDuration } from "../../lib/duration.ts";
@@ -41,12 +43,13 @@ export function headlineOf({ counts, readAt }: FleetSummary, board: Board, data:
   }
   const period = humanDuration(GAP_INTERVALS * data.fleet.statusIntervalMs);
   const unknown = `Unknown: no good reading for ${period} or longer. They may be offline.`;
+  const { evidence } = data.fleet;
   const short = board.needed.length === 0 ? statusPhrase(counts) : shortPhrase(board);
   return {
-    mood: moodOfAll(counts, board),
-    sentence: needed || calmSentence(counts, total),
-    asides: counts.unknown > 0 ? [...also, unknown] : also,
-    title: short || "All online",
+    mood: moodOfAll(counts, board, evidence),
+    sentence: needed || calmSentence(counts, total, evidence),
+    asides: [...also, ...(counts.unknown > 0 ? [unknown] : []), ...unreadAsides(evidence)],
+    title: short || (isWhole(evidence) ? "All online" : "? Not all is read"),
   };
 }
 
@@ -83,13 +86,14 @@ function shortPhrase(board: Board): string {
 }
 
 /** Nothing needs somebody; what is not online is known, or has not lasted long enough. */
-function calmSentence(counts: StatusCounts, total: number): string {
+function calmSentence(counts: StatusCounts, total: number, evidence: Evidence | undefined): string {
   const [first, ...others] = occurring(counts).filter((status) => status !== "online");
   if (first !== undefined) {
     const verb = counts[first] === 1 ? "is" : "are";
     const more = others.map((status) => `, ${count(counts[status])} ${status}`).join("");
     return `Nothing needs attention; ${count(counts[first])} of ${counted(total, "recording")} ${verb} ${first}${more}`;
   }
+  if (!isWhole(evidence)) return `${capital(all(total))} ${total === 1 ? "was" : "were"} online when last read`;
   return `${capital(all(total))} ${total === 1 ? "is" : "are"} online, nothing needs attention`;
 }
 
@@ -98,11 +102,26 @@ function statusPhrase(counts: StatusCounts): string {
   return statuses.map((status) => `${count(counts[status])} ${status}`).join(", ");
 }
 
-function moodOfAll(counts: StatusCounts, { needed }: Board): Mood {
+function moodOfAll(counts: StatusCounts, { needed }: Board, evidence: Evidence | undefined): Mood {
   const isSevere = needed.some(({ labels: { severity } }) => severity === "critical" || severity === "error");
   if (isSevere) return "bad";
   if (needed.length > 0 || counts.offline > 0 || counts.degraded > 0) return "warn";
-  return counts.unknown > 0 ? "unknown" : "good";
+  return counts.unknown > 0 || !isWhole(evidence) ? "unknown" : "good";
+}
+
+/** Whether everything was read in time: only then is all well. */
+function isWhole(evidence: Evidence | undefined): boolean {
+  return evidence === undefined || evidence.state === "in_time";
+}
+
+/** What the counts do not show: recordings that are in none of them, and why readings are old. */
+function unreadAsides(evidence: Evidence | undefined): string[] {
+  if (!evidence || isWhole(evidence)) return [];
+  const { unstored, neverRead } = evidence;
+  const others =
+    unstored > 0 ? `${counted(unstored, "other recording")} are listed and` : "Recordings of some locations";
+  const never = neverRead > 0 ? [`${others} were never read: they may be offline.`] : [];
+  return [...never, ...summariesOf(evidence).map((summary) => `${summary}.`)];
 }
 
 function all(total: number): string {

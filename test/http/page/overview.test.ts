@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Alert } from "../../../src/health/alert.ts";
+import type { Evidence } from "../../../src/health/evidence.ts";
 import { fleetOf, largeFleet, NOW, recordingState } from "../../metrics/fleets.ts";
 import { aRecording } from "../../support/fixtures.ts";
 import { serve } from "../serve.ts";
@@ -111,6 +112,39 @@ describe("GET /", () => {
     expect(elementOf(html, "title")).toBe("All online · lenswatch");
     expect(shownText(html)).toContain("✓ 2 online of 2 recordings");
     expect(html).not.toContain('class="board"');
+  });
+
+  const evidenceWith = (differing: Partial<Evidence>): Evidence => ({
+    ...{ state: "partly", known: 2, unread: 0, late: 0, isRare: false, unstored: 0, neverRead: 0, oldestAt: NOW },
+    causes: [],
+    ...differing,
+  });
+  test.each<[string, Partial<Evidence>, string[]]>([
+    [
+      "recordings that lenswatch cannot store",
+      { unstored: 44, neverRead: 1, causes: [{ kind: "internal", attempts: [], error: undefined }] },
+      [
+        "44 other recordings are listed and were never read: they may be offline.",
+        "lenswatch fails to evaluate some recordings.",
+      ],
+    ],
+    [
+      "locations that were never read",
+      { neverRead: 1 },
+      ["Recordings of some locations were never read: they may be offline."],
+    ],
+    [
+      "readings that come too rarely",
+      { late: 2, causes: [{ kind: "late", attempts: [], error: undefined }] },
+      ["Sweeps of recordings cannot keep their interval."],
+    ],
+    ["nothing that was read since the start", { state: "unknown" }, []],
+  ])("does not say that all is well beside %s", async (_, differing, asides) => {
+    const fleet = fleetOf({ recordings: [recordingState("a"), recordingState("b")] });
+    const { html } = await page("/", { fleet: async () => ({ ...fleet, evidence: evidenceWith(differing) }) });
+    expect(elementOf(html, "h1")).toBe("All 2 recordings were online when last read.");
+    expect(elementOf(html, "title")).toBe("? Not all is read · lenswatch");
+    expect(shownText(html)).toEqual(expect.arrayContaining(asides));
   });
 
   test("does not call it well when everything is online and something fires", async () => {
