@@ -17,9 +17,14 @@ interface Step {
   readonly run?: string;
   readonly with?: Readonly<Record<string, unknown>>;
 }
+interface Job {
+  readonly uses?: string;
+  readonly steps?: readonly Step[];
+  readonly permissions?: Readonly<Record<string, string>>;
+}
 interface Workflow {
   readonly permissions: unknown;
-  readonly jobs: Readonly<Record<string, { readonly uses?: string; readonly steps?: readonly Step[] } & object>>;
+  readonly jobs: Readonly<Record<string, Job>>;
 }
 
 function hasActionlint(): boolean {
@@ -53,6 +58,19 @@ describe.each(files)("%s", (file) => {
   test("may read the sources only; a job that needs more says so", () => {
     expect(workflow.permissions).toEqual({ contents: "read" });
     expect(text(file)).not.toMatch(/pull_request_target|write-all/);
+  });
+
+  test("builds where it may publish nothing: a job that may runs nothing of ours", () => {
+    const jobs = Object.entries(workflow.jobs).filter(([, { permissions = {} }]) =>
+      Object.values(permissions).includes("write"),
+    );
+    const building = jobs.flatMap(([name, { steps = [] }]) =>
+      steps.flatMap(({ uses = "", run = "" }) => {
+        const isOurs = /(?:^|[;&|]\s*|\n\s*)(?:node|npx|sh|bash|npm (?!publish\b.* --ignore-scripts\b))\b/.test(run);
+        return isOurs || /^(?:actions\/checkout|docker\/build)/.test(uses) ? [`${name}: ${uses || run}`] : [];
+      }),
+    );
+    expect(building).toEqual([]);
   });
 
   test("leaves no credentials in the checkout, and puts no expression into a script", () => {
