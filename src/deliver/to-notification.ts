@@ -38,7 +38,7 @@ export function toNotification(
     group,
     ...(shares.length > 1 ? { groups: shares.length } : {}),
     ...(words.start ? { start: words.start } : {}),
-    ...(words.notify === "first" && { escalatedAfterMs: shares[0]?.claim.escalateAfterMs }),
+    ...(words.notify === "first" && { escalatedAfterMs: onlyOf(shares.map(({ claim }) => claim.escalateAfterMs)) }),
     firing: words.firing,
     resolved: words.resolved,
     standing: words.standing ?? [],
@@ -49,6 +49,10 @@ export function toNotification(
     messageId: createHash("sha256").update(facts.join("\n")).digest("hex").slice(0, 32),
     trace: tracesOf(words.firing, words.resolved),
   };
+}
+
+function onlyOf<T>(all: readonly T[]): T | undefined {
+  return new Set(all).size === 1 ? all[0] : undefined;
 }
 
 /** A storm and its end are one thread, named by the day on which its first alert began. */

@@ -6,7 +6,7 @@ import { evaluateGroups, type GroupEvidence, type GroupMoment } from "./evaluate
 import type { Outcomes, Subject } from "./evaluation.ts";
 import { type Attempt, type Attempts, ageOf, type EvidenceMoment, evidenceOf } from "./evidence.ts";
 import { GAP_INTERVALS } from "./rhythm.ts";
-import { alertAnnotations, alertLabels, type Rule } from "./rule.ts";
+import { alertAnnotations, alertLabels, generatedOf, type Rule } from "./rule.ts";
 import { serviceEvaluator } from "./service-evaluator.ts";
 import type { AlertStates } from "./shard-state.ts";
 import { type SloEvidence, sloEvaluator } from "./slo-evaluator.ts";
@@ -111,7 +111,12 @@ function integrationEvaluator({ id, receiver, type, trouble }: IntegrationHealth
     subject: { kind: "integration", id },
     evidence: () => trouble !== undefined,
     startsAt: () => Math.min(trouble?.since ?? now, now),
-    facts: () => ({ timezone: "UTC", detail: trouble?.detail, endpoint: trouble?.endpoint }),
+    facts: (rule) => ({
+      timezone: "UTC",
+      detail: trouble?.detail,
+      endpoint: trouble?.endpoint,
+      restated: generatedOf(rule, ["summary"]),
+    }),
     describe: (rule) => ({
       labels: alertLabels(rule, { receiver, integration: type }),
       annotations: alertAnnotations(rule, [summary, `Sending keeps failing: ${trouble?.detail ?? ""}`.trimEnd()]),

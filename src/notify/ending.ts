@@ -9,9 +9,9 @@ import { bareState, wordingOf } from "./wording.ts";
 /** After the name of what is not known to have recovered, in a title and in an alert's own line. */
 export const endTitles: Readonly<Record<Exclude<EndReason, "recovered">, string>> = {
   no_longer_watched: " no longer watched",
-  rule_changed: ": its rule was changed",
-  rule_removed: ": its rule was removed",
-  dropped_together: ": most locations count little at once",
+  rule_changed: ": rule changed",
+  rule_removed: ": rule removed",
+  dropped_together: ": most locations counted far fewer visitors than usual",
   expired: ": expired, current state not known",
 };
 
@@ -73,6 +73,21 @@ export function endCounts(alerts: readonly NotifiedAlert[]): string[] {
   ];
 }
 
+/** `no longer offline`: ends of recordings of which another alert fires; else as `endCounts`. */
+export function endCountsBeside(firing: readonly NotifiedAlert[], alerts: readonly NotifiedAlert[]): string[] {
+  const left = new Set(firing.flatMap(({ subject }) => (subject.kind === "recording" ? subject.id : [])));
+  const keyOf = ({ subject, facts }: NotifiedAlert) => `${facts.problem} ${subject.id}`;
+  const again = new Set(firing.map(keyOf));
+  const isSame = (one: NotifiedAlert) =>
+    one.endReason === "recovered" && left.has(one.subject.id) && !again.has(keyOf(one));
+  const same = alerts.filter((one) => isSame(one) && isOwnEnd(one) && !isSteady(one));
+  const states = [...Map.groupBy(same, ({ facts: { clearing, ...facts }, ...one }) => bareState({ ...one, facts }))];
+  return [
+    ...states.map(([state, { length }]) => `${left.size === 1 ? "" : `${count(length)} `}no longer ${state}`),
+    ...endCounts(alerts.filter((one) => !same.includes(one))),
+  ];
+}
+
 /** Not counted with a location. */
 export function isOwnEnd({ change, isCovered }: NotifiedAlert): boolean {
   return !change && !isCovered;
@@ -95,6 +110,6 @@ export function changeOf(alerts: readonly NotifiedAlert[]) {
 export function statusCounts(alerts: readonly Alert[]): string {
   const statuses = Map.groupBy(alerts, ({ facts }) => facts.status ?? "in unknown state");
   return [...statuses]
-    .map(([status, of], i) => `${i > 0 ? of.length : counted(of.length, "recording")} ${status}`)
+    .map(([status, of], i) => `${i > 0 ? count(of.length) : counted(of.length, "recording")} ${status}`)
     .join(", ");
 }

@@ -232,7 +232,7 @@ function figures({ facts }: NotifiedAlert): string[] {
 /** The alert of a location or a group may end while some of its recordings are offline. */
 function stillOffline({ facts: { problem, offline = 0, of } }: NotifiedAlert): string {
   if (!sharedOutages.has(problem) || offline === 0 || of === undefined) return "";
-  return `${offline} of ${of} recordings still offline`;
+  return `${count(offline)} of ${counted(of, "recording")} still offline`;
 }
 
 function location(alert: NotifiedAlert, { withLocation = false }: EntryContext): string {

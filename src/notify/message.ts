@@ -2,7 +2,7 @@
 import { causePhrase } from "../alerting/clusters.ts";
 import { MOST_NAMED, namedOnce } from "../alerting/extent.ts";
 import type { ColdStartFacts, Notification, NotifiedAlert } from "../alerting/notification.ts";
-import { formatDuration } from "../lib/duration.ts";
+import { humanDuration } from "../lib/duration.ts";
 import { count, counted } from "../lib/format.ts";
 import { capital, cut } from "../lib/text.ts";
 import { timesSeenAt } from "../lib/when.ts";
@@ -94,7 +94,7 @@ function leadOf({ reason, receiver, firing, start, escalatedAfterMs, causes = []
   if (reason === "test") return [`This is a test of the receiver ${clean(receiver)}. No action is needed.`];
   const meanings = new Set(firing.flatMap((alert) => wordingOf(alert).meaning ?? []));
   const escalated = escalatedAfterMs
-    ? [`Escalated to ${clean(receiver)}: not acknowledged for ${formatDuration(escalatedAfterMs)}.`]
+    ? [`Escalated to ${clean(receiver)}: not acknowledged for ${humanDuration(escalatedAfterMs)}.`]
     : [];
   const shared = causes.map((cause) => `${capital(clean(causePhrase(cause), 200))}.`);
   return [...shared, ...coldStartLead(start), ...escalated, ...meanings];

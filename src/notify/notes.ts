@@ -2,7 +2,7 @@
 import type { NotifiedAlert, StandsFor } from "../alerting/notification.ts";
 import { visitsRange } from "../alerting/uncounted.ts";
 import type { GeneratedAnnotation, Labels } from "../health/alert.ts";
-import { counted, zonePath } from "../lib/format.ts";
+import { count, counted, zonePath } from "../lib/format.ts";
 import { clean, withoutLocation } from "./name.ts";
 
 const NOTE_LENGTH = 400;
@@ -64,7 +64,8 @@ function scheduleNote({ facts: { schedule, paused } }: NotifiedAlert): string | 
  * whose recordings have no alerts yet names those that are offline; alerts of the same recording are not listed.
  */
 function inhibitedNote({ subject, facts, standsFor, labels }: NotifiedAlert): string | undefined {
-  if (!standsFor) {
+  // Not all of them have an alert of their own yet.
+  if (!standsFor || (facts.offlineNames && standsFor.recordings < (facts.offline ?? 0))) {
     const names = namesOf({ recordings: facts.offline ?? 0, locations: 0, names: facts.offlineNames ?? [] }, labels);
     return names === "" ? undefined : `Offline: ${names}`;
   }
@@ -91,5 +92,5 @@ function namesOf({ recordings, locations, names }: StandsFor, labels: Labels): s
   }
   const more = (recordings || locations) - shown.length;
   if (shown.length === 0) return "";
-  return `${shown.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+  return `${shown.join(", ")}${more > 0 ? ` and ${count(more)} more` : ""}`;
 }

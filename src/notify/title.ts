@@ -6,7 +6,17 @@ import { count, counted } from "../lib/format.ts";
 import { own } from "../lib/own.ts";
 import { capital } from "../lib/text.ts";
 import { span } from "../lib/when.ts";
-import { changeOf, endCounts, endTitles, isBack, isOwnEnd, isSteady, lastKnown, statusCounts } from "./ending.ts";
+import {
+  changeOf,
+  endCounts,
+  endCountsBeside,
+  endTitles,
+  isBack,
+  isOwnEnd,
+  isSteady,
+  lastKnown,
+  statusCounts,
+} from "./ending.ts";
 import { clean, locationKey, locationName, NAME_IN_TITLE, plainName, shortName } from "./name.ts";
 import { bareState, wordingOf } from "./wording.ts";
 
@@ -38,7 +48,7 @@ function firingTitle({ reason, firing, resolved, now, groups }: Notification): s
   const isReminder = reason === "reminder";
   const isStorm = groups !== undefined;
   const added = firing.filter(({ isNew }) => isNew).length;
-  const ended = endCounts(resolved).join(", ");
+  const ended = endCountsBeside(firing, resolved).join(", ");
   const { offline } = changeOf(resolved);
   const isMore = offline > firing.filter(({ facts }) => facts.problem === "offline").length;
   const changes = [
@@ -56,7 +66,8 @@ function firingPhrase(firing: Alerts, still: boolean, isStorm: boolean): string 
   const named = withoutCovered(firing);
   const outages = named.filter((alert) => isSharedOutage(alert) || isOfflineNow(alert));
   if (isStorm || (sizeOf(outages) > 1 && areMixed(firing))) return extentTitle(firing, still);
-  const isNamed = firing.filter(({ facts }) => facts.problem === "location_offline").length === 1;
+  const isOne = sizeOf(named) === 1 && named[0]?.subject.kind === "location";
+  const isNamed = isOne || firing.filter(({ facts }) => facts.problem === "location_offline").length === 1;
   const [only, ...others] = named;
   const phrase = only && sizeOf(named) === 1 ? onePhrase(only, others, still) : countPhrase(named, still);
   return `${phrase}${where(firing, isNamed)}`;

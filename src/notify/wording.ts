@@ -52,7 +52,7 @@ function recordingWording(key: ProblemKind, { adjective, short, was }: Recording
       return `${counted(left, "recording")}${still ? " still" : ""} ${adjective}`;
     },
     one: (alert, still) =>
-      `${shortName(alert, NAME_IN_TITLE)}${alert.facts.clearing ? " recovering" : `${still ? " still" : ""} ${short}`}`,
+      `${shortName(alert, NAME_IN_TITLE)}${alert.facts.clearing ? " recovering" : still ? ` still ${adjective}` : ` ${short}`}`,
     short: (count) => `${figure(count)} ${short}`,
     is: (alert) =>
       alert.facts.changes === undefined
@@ -139,7 +139,7 @@ const NOTIFICATIONS_FAILING: Wording = {
   key: "notifications_failing",
   count(alerts, still) {
     const names = alerts.slice(0, 2).map((alert) => plainName(alert));
-    const where = alerts.length > 2 ? `${alerts.length} integrations` : names.join(" and ");
+    const where = alerts.length > 2 ? `${figure(alerts.length)} integrations` : names.join(" and ");
     return `Notifications ${still ? "still " : ""}failing: ${where}`;
   },
   one: (alert, still) => NOTIFICATIONS_FAILING.count([alert], still),
@@ -148,7 +148,10 @@ const NOTIFICATIONS_FAILING: Wording = {
   meaning: "Notifications to that receiver are not delivered.",
 };
 
-const BUDGETS = { slo_burn_fast: "error budget burns fast", slo_burn_slow: "error budget burns faster than it lasts" };
+const BUDGETS = {
+  slo_burn_fast: "error budget burns much faster than it lasts",
+  slo_burn_slow: "error budget burns faster than it lasts",
+};
 
 function sloWording(key: keyof typeof BUDGETS): Wording {
   const words: Wording = {

@@ -73,7 +73,7 @@ describeWithRedis("a reload", () => {
     );
     const end = await watch.slack.next();
     expect(end.shown).toContain(camera.name);
-    expect(end.shown).toContain("its rule was removed");
+    expect(end.shown).toContain("rule removed");
     expect(end.text).not.toContain("✅");
   });
 

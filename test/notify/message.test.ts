@@ -73,7 +73,7 @@ describe("a title", () => {
       { resolved: [endedOf("A", { endReason: "no_longer_watched" })] },
     ],
     [
-      "⚪ A: its rule was removed · Leeds Briggate — offline when last read",
+      "⚪ A: rule removed · Leeds Briggate — offline when last read",
       { resolved: [endedOf("A", { endReason: "rule_removed" })] },
     ],
     [
@@ -250,9 +250,9 @@ describe("the line of an alert", () => {
     ["A: was offline 14:05–14:14 GMT (9 m), recovered since", { isNew: true }],
     ["A: recovered, was offline 14:14:20–14:14:50 GMT (30 s)", { startsAt: NOW - 160_000, endsAt: NOW - 130_000 }],
     ["A: no longer watched; offline when last read, 14:05–14:14 GMT (9 m)", { endReason: "no_longer_watched" }],
-    ["A: its rule was removed; offline when last read, 14:05–14:14 GMT (9 m)", { endReason: "rule_removed" }],
+    ["A: rule removed; offline when last read, 14:05–14:14 GMT (9 m)", { endReason: "rule_removed" }],
     [
-      "A: its rule was removed; was offline 14:05–14:14 GMT (9 m)",
+      "A: rule removed; was offline 14:05–14:14 GMT (9 m)",
       { endReason: "rule_removed", facts: { timezone: "Europe/London", problem: "offline", clearing: true } },
     ],
     [
@@ -460,5 +460,5 @@ describe("a message", () => {
 
 it("an escalation says to whom, and after which time without an acknowledgement", () => {
   const escalated = notificationOf({ firing: [alertOf("Till 3")], receiver: "phone", escalatedAfterMs: 15 * MINUTE });
-  expect(messageOf(escalated, 5).lead).toContain("Escalated to phone: not acknowledged for 15m.");
+  expect(messageOf(escalated, 5).lead).toContain("Escalated to phone: not acknowledged for 15 m.");
 });

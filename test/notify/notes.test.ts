@@ -19,7 +19,10 @@ const four = { recordings: 4, locations: 0, names: ["Door", "Entrance", "Tills",
 test.each<[StandsFor, string | undefined]>([
   [four, "Covers 4 recordings: Door, Entrance, Tills, Yard"],
   [{ recordings: 1, locations: 0, names: ["Door"] }, "Covers 1 recording: Door"],
-  [{ recordings: 1_200, locations: 3, names: ["Door"] }, "Covers 1,200 recordings and 3 locations: Door and 1199 more"],
+  [
+    { recordings: 1_200, locations: 3, names: ["Door"] },
+    "Covers 1,200 recordings and 3 locations: Door and 1,199 more",
+  ],
   [{ recordings: 0, locations: 2, names: ["Leeds"] }, "Covers 2 locations: Leeds and 1 more"],
   [{ recordings: 2, locations: 0, names: ["\u200b", ""] }, "Covers 2 recordings"],
   [{ recordings: 0, locations: 0, names: [] }, undefined],

@@ -88,7 +88,7 @@ describe("a Slack message", () => {
 
 describe("mrkdwn text", () => {
   it.each([
-    [":tada: at 10:30:45", ":Ztada: at 10:Z30:45"],
+    [":tada: at 10:30:45", ":Ztada: at 10:30:45"],
     ["> quoted", "Z&gt; quoted"],
     ["a > b", "a &gt; b"],
     ["Marks & Spencer", "Marks &amp; Spencer"],

@@ -8,14 +8,14 @@ const Z = "\u200b";
 /**
  * Text that shows literally in mrkdwn. `& < >` are escaped as Slack asks for, which leaves no live mention or link.
  * Slack has no escape for `* _ ~` and backticks: a zero-width space on both sides removes the word boundary that
- * they need, and the character itself stays searchable. The same after the first colon of `:emoji:` and before a `>`
- * that would begin a quotation.
+ * they need, and the character itself stays searchable. The same after the first colon of `:emoji:`, which `14:16:20` is not,
+ * and before a `>` that would begin a quotation.
  */
 export function mrkdwn(text: string): string {
   return text
     .replace(/[&<>]/g, (character) => ENTITIES[character] ?? character)
     .replace(/[*_~`]/g, (character) => Z + character + Z)
-    .replace(/:(?=[\w+'-]+:)/g, `:${Z}`)
+    .replace(/(?!(?<=\b\d\d):\d\d:\d\d\b):(?=[\w+'-]+:)/g, `:${Z}`)
     .replace(/^&gt;/, `${Z}&gt;`);
 }
 
