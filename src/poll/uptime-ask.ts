@@ -69,7 +69,7 @@ function* requestsOf(ids: readonly string[], daysOf: (id: string) => Days) {
 
 const textOf = ({ start, end }: Days) => `${start} ${end}`;
 
-/** The longest period of a request is not documented: where weeks are refused, a schedule is learned day by day. */
+/** Where weeks are refused, a schedule is learned day by day. */
 async function askForWeeks(
   { service, log }: AskUptimeDeps,
   query: Days & { readonly recids: readonly string[] },

@@ -8,6 +8,7 @@ import type { UptimeHistory } from "../store/uptime-history.ts";
 import type { RefreshUptimeDeps } from "./uptime.ts";
 import { pacedUptimes, readAsKnown } from "./uptime-ask.ts";
 import { calendarOf, withPast } from "./uptime-days.ts";
+import { inShorterPeriods } from "./uptime-periods.ts";
 
 const PAST_MS = 30 * 86_400_000;
 /** A month of hours of a recording is about 90 kB. */
@@ -20,7 +21,7 @@ export function createBackfillUptime(
   deps: RefreshUptimeDeps,
 ): (shard: number, ids: readonly string[], signal: AbortSignal) => Promise<void> {
   const { clock, log, inventory, uptime, indexTimezone } = deps;
-  const service = pacedUptimes(readAsKnown(deps.service, inventory), REQUESTS_PER_SECOND);
+  const service = inShorterPeriods(pacedUptimes(readAsKnown(deps.service, inventory), REQUESTS_PER_SECOND));
   const zoneOf = (id: string) => (indexTimezone === "utc" ? "UTC" : (inventory.recording(id)?.timezone ?? "UTC"));
 
   return async (shard, ids, signal) => {
@@ -43,7 +44,7 @@ export function createBackfillUptime(
   };
 }
 
-/** The longest period of a request is not documented: where a month is refused, the past is not known. */
+/** Where a day is refused too, the past is not known. */
 async function pastOf(
   { service, log }: Pick<RefreshUptimeDeps, "service" | "log">,
   query: { start: string; end: string; recids: readonly string[] },

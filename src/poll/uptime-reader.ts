@@ -13,6 +13,7 @@ import type { Service } from "../service/service.ts";
 import type { Store } from "../store/store.ts";
 import type { UptimeHistory } from "../store/uptime-history.ts";
 import type { PollContext } from "./commit.ts";
+import { bucketsOf, createPeriods } from "./uptime-periods.ts";
 
 const DAYS = 30;
 /** A page waits no longer; what comes later is there the next time. */
@@ -67,6 +68,7 @@ async function readStored(
 export function createRecallUptime({ clock, log, service }: RecallUptimeDeps) {
   const kept = new Map<string, { readonly until: Instant; readonly buckets: readonly UptimeBucket[] }>();
   const asking = new Map<string, Promise<void>>();
+  const inPeriods = createPeriods();
   let backoffUntil: Instant = Number.NEGATIVE_INFINITY;
   /** Until when requests at one a second would have lasted. */
   let spentUntil: Instant = Number.NEGATIVE_INFINITY;
@@ -85,8 +87,9 @@ export function createRecallUptime({ clock, log, service }: RecallUptimeDeps) {
     const now = clock.now();
     const days = { start: dayOf(now - (DAYS - 1) * DAY_MS, timezone), end: dayOf(now, timezone) };
     try {
-      const { buckets } = await service.recordingUptime(id, { ...days, known: () => ({ timezone }) });
-      keep(id, now + KEPT_MS, buckets);
+      const known = () => ({ timezone });
+      const parts = await inPeriods(days, (part) => service.recordingUptime(id, { ...part, known }));
+      keep(id, now + KEPT_MS, bucketsOf(parts));
     } catch (thrown) {
       log.debug({ err: toError(thrown), recording: id }, "hours of the last month not read");
       if (thrown instanceof CodedError && thrown.retryable) backoffUntil = now + BACKOFF_MS;

@@ -27,6 +27,7 @@ import type { UptimeHistory } from "../store/uptime-history.ts";
 import type { PollContext } from "./commit.ts";
 import { type AskUptimeDeps, createAskUptime, readAsKnown, type UptimeAnswer } from "./uptime-ask.ts";
 import { advance, calendarOf, firstDay } from "./uptime-days.ts";
+import { inShorterPeriods } from "./uptime-periods.ts";
 
 /** Histories that are read at once. */
 const PAGE = 200;
@@ -114,7 +115,7 @@ interface Gathered extends Pick<ShardState, "recordings"> {
 type Shared = ReturnType<typeof createShared>;
 
 function createShared(deps: RefreshUptimeDeps) {
-  const ask = createAskUptime({ ...deps, service: readAsKnown(deps.service, deps.inventory) });
+  const ask = createAskUptime({ ...deps, service: inShorterPeriods(readAsKnown(deps.service, deps.inventory)) });
   return { ask, localHours: createLocalHours(), daysAt: createDays(deps), segments: createSegmentTally() };
 }
 

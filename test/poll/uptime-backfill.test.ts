@@ -93,10 +93,10 @@ describeWithRedis("days from before a recording was known", () => {
     ]);
   });
 
-  it("are marked as read once they were refused, and not after a failure in passing", async () => {
+  it("are marked as read once a day was refused too, and not after a failure in passing", async () => {
     const { backfill, days, store } = await watching(1, [
       new ServiceError("timeout", "too slow"),
-      new ServiceError("bad_request", "too many days"),
+      ...[30, 7, 1].map((days) => new ServiceError("bad_request", `no ${days} days`)),
     ]);
     const hasPast = async () => (await store.uptime.histories(0, ["r0"])).get("r0")?.hasPast;
     await backfill(1);
