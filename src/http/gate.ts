@@ -67,6 +67,7 @@ export function gate(app: FastifyInstance, deps: GateDeps, others: readonly Auth
     if (form && !isOurs) throw misdirected();
     if (form) return checkSender(request, deps);
     const allowed = isAllowed(request, deps);
+    if (allowed && isOurs && isCausedElsewhere(request.headers)) throw causedElsewhere();
     if (allowed && isOurs) return;
     const token = bearerOf(request.headers.authorization);
     const known = token ? checkToken(token, request, reply) : undefined;
@@ -116,6 +117,10 @@ function misdirected(): HttpError {
   const message =
     "This name is not known to be this server's: ask by its address, send a token, or set http.external_url.";
   return new HttpError("misdirected", message);
+}
+
+function causedElsewhere(): HttpError {
+  return new HttpError("forbidden", "A page of another site asked for this: open it here, or send a token.");
 }
 
 function checkConfigured(request: FastifyRequest, deps: GateDeps): void {
@@ -251,6 +256,13 @@ export function isSameOrigin(headers: IncomingHttpHeaders, externalUrl: string |
   const forwarded = String(headers["x-forwarded-host"] ?? "");
   const ours = [headers.host, forwarded, externalUrl && new URL(externalUrl).host];
   return ours.some((one) => one !== undefined && one !== "" && one.toLowerCase() === host);
+}
+
+/** Whether a page of another site had its browser ask for this, other than by leading there (w3.org/TR/fetch-metadata). */
+function isCausedElsewhere(headers: IncomingHttpHeaders): boolean {
+  const { "sec-fetch-site": site = "none", "sec-fetch-mode": mode, "sec-fetch-dest": dest } = headers;
+  const isLed = mode === "navigate" && dest === "document";
+  return !isLed && site !== "same-origin" && site !== "none";
 }
 
 /** Whether the page was loaded over plain HTTP from another machine, where a `Secure` cookie is not sent back. */

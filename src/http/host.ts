@@ -1,8 +1,8 @@
 /** Which names in Host are this server's: a web page can have its own name lead here, and would then read as its visitor. */
 import { isIP } from "node:net";
 
-/** Names under which nobody can register one, or that have no dot. */
-const PRIVATE = /(?:^[^.]+|\.(?:localhost|local|internal|svc|home\.arpa|test))$/;
+/** Names that no other resolver or neighbour in the network answers for, or that have no dot. */
+const OWN = /(?:^[^.]+|\.localhost)$/;
 
 interface Names {
   readonly externalUrl?: string | undefined;
@@ -10,7 +10,7 @@ interface Names {
 }
 
 /**
- * Whether a Host header is an address, a name that is not public, or one that is configured. A client that sends none is
+ * Whether a Host header is an address, a name that leads nowhere else, or one that is configured. A client that sends none is
  * no browser.
  */
 export function isOwnHost(header: string | undefined, { externalUrl, listen }: Names): boolean {
@@ -18,7 +18,7 @@ export function isOwnHost(header: string | undefined, { externalUrl, listen }: N
   const name = nameOf(`http://${header}`);
   if (name === undefined) return false;
   return (
-    isIP(name.replace(/^\[|\]$/g, "")) !== 0 || PRIVATE.test(name) || [nameOf(externalUrl), listen.host].includes(name)
+    isIP(name.replace(/^\[|\]$/g, "")) !== 0 || OWN.test(name) || [nameOf(externalUrl), listen.host].includes(name)
   );
 }
 

@@ -44,12 +44,13 @@ interface SignInForm {
   readonly isReadOnly: boolean;
 }
 
-/** The path `to` where it is below ours, else our own, which is empty. */
+/** The path `to` where it is below ours and does not begin like the address of a host, else our own, which is empty. */
 export function pathWithin(to: string): string {
   const base = "http://here.invalid/own/";
   if (!URL.canParse(to, base)) return "";
   const { href } = new URL(to, base);
-  return href.startsWith(base) ? href.slice(base.length) : "";
+  const path = href.startsWith(base) ? href.slice(base.length) : "";
+  return path.startsWith("/") ? "" : path;
 }
 
 function signInForm({ root, to, name = "", problem, isReadOnly }: SignInForm): Markup {

@@ -65,6 +65,7 @@ describe("signing in", () => {
     ["silences/new?matchers=a%3D%22b%22", "./silences/new?matchers=a%3D%22b%22"],
     ["", "./"],
     ["//evil.example/", "./"],
+    ["/own//evil.example/x", "./"],
     ["https://evil.example/", "./"],
     ["\\\\evil.example", "./"],
     ["javascript:alert(1)", "./"],
