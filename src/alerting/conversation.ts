@@ -70,10 +70,11 @@ export function standingAlerts(view: Pick<GroupView, "alerts" | "notified" | "su
   });
 }
 
-/** Whether nothing notified fires once this decision is in force. */
+/** Whether nothing notified fires once this decision is in force, and no end of it waits. */
 export function isOverAfter(view: Pick<GroupView, "alerts" | "notified">, decision: GroupDecision): boolean {
   const fires = decision.notify !== undefined && decision.firing.length > 0;
-  return !fires && !hasFiring(view);
+  const settled = new Set(decision.settled);
+  return !fires && !hasFiring(view) && [...view.notified.keys()].every((id) => settled.has(id));
 }
 
 /** Whether something notified fires. */

@@ -70,6 +70,7 @@ export const skipReasons = [
   "resolved_before_notified",
   "send_resolved_off",
   "routed_elsewhere",
+  "waits_for_others",
   ...suppressionReasons,
 ] as const;
 type SkipReason = (typeof skipReasons)[number];
@@ -85,7 +86,8 @@ export function needsUpdate(view: GroupView): GroupDecision {
   const isSuppressed = suppressedState.by.length > 0 || ends.waiting.length > 0;
   const suppressionRecheckAt = isSuppressed ? recheckAt(suppressedState.by, view) : undefined;
   const notify = notifyReason(view, firing, resolved);
-  if (notify) {
+  const waitsUntil = notify === "resolved" ? endsWaitUntil(view) : undefined;
+  if (notify && waitsUntil === undefined) {
     const remindAt = firing.length > 0 ? view.now + view.repeatIntervalMs : undefined;
     const all = [...firing, ...resolved].map((alert) => toNotifiedAlert(alert, view));
     const alerts = withLocationChange(all, view);
@@ -98,9 +100,22 @@ export function needsUpdate(view: GroupView): GroupDecision {
       suppressedState,
     };
   }
+  const nextAt = earliest([waitsUntil, reminderAt(view, firing), suppressionRecheckAt]);
+  if (waitsUntil !== undefined) {
+    const lateFrom = earliest([view.dueSince, suppressedState.lateFrom]);
+    const leaving = ends.dropped.map(({ id }) => id);
+    const waiting = { settled: leaving, nextAt, suppressedState: { ...suppressedState, lateFrom } };
+    return { notify: undefined, why: "waits_for_others", ...waiting };
+  }
   const why = suppressionReason(suppressed, ends, view) ?? skipReason(active, ends);
-  const nextAt = earliest([reminderAt(view, firing), suppressionRecheckAt]);
-  return { notify, why, settled, nextAt, suppressedState };
+  return { notify: undefined, why, settled, nextAt, suppressedState };
+}
+
+/** Ends wait for others of their summary, to be sent with theirs, for a `group_interval` at most. Undefined: no longer. */
+function endsWaitUntil({ suppressions, dueSince, now }: GroupView): Instant | undefined {
+  if (!suppressions?.othersFire || dueSince === undefined) return undefined;
+  const until = dueSince + suppressions.recheckEveryMs;
+  return until > now ? until : undefined;
 }
 
 /**

@@ -127,6 +127,8 @@ export interface NotificationLogEntry {
   readonly notifiedAt: Instant;
   /** When it first did; undefined: at `notifiedAt`. */
   readonly firstNotifiedAt?: Instant | undefined;
+  /** Whether the message that was first about it was a summary of several groups. */
+  readonly inSummary?: boolean | undefined;
   /** When its end was first accepted, where ends are sent again for a while (`Integration.resendMs`). */
   readonly endNotifiedAt?: Instant | undefined;
   /** The group it was notified in. */
@@ -210,6 +212,8 @@ export interface Suppressions {
   readonly recheckEveryMs: number;
   /** By episode: the alerts it inhibits. */
   readonly standsFor: ReadonlyMap<string, StandsFor>;
+  /** Others that were first notified by the same summaries as what ended in the group still fire. */
+  readonly othersFire?: boolean | undefined;
   /** An alert that the group had as firing was over when this was found out, and so may be what had suppressed others. */
   readonly isOutdated?: boolean | undefined;
   /** Of a group of external alerts: not all silences were asked yet, so that nothing of it is sent now. */

@@ -70,7 +70,7 @@ function suppressionsOfUnsent({
     const isUnsent = !notified.has(id) && !suppressions.maybeNotified.has(id);
     if (suppression && (isUnsent || (isGone && suppression.reason === "stale"))) suppressed.set(id, suppression);
   }
-  return { ...suppressions, muted: undefined, suppressed, recheckEveryMs: repeatIntervalMs };
+  return { ...suppressions, muted: undefined, suppressed, recheckEveryMs: repeatIntervalMs, othersFire: false };
 }
 
 /** Whether the end is to be sent again: not where it was never sent. One that has lost its alert never is. */

@@ -8,22 +8,23 @@ export type SendDecision = Extract<GroupDecision, { notify: NotifyReason }>;
 export type SkipDecision = Exclude<GroupDecision, SendDecision>;
 
 /**
- * A group joins a summary when more than `stormGroups` are to be sent, never where that is undefined. `due` counts all
- * groups due at the integration; those not given here are taken to have something to send. Gives those with nothing to
- * send (`skipped`), those of one message `now`, and those to be sent after it (`later`), as those of which
- * not all silences were asked. Groups that share a conversation are one message only with each other; an edit, and a group
- * whose own first message was found in the channel, are by themselves.
+ * A group joins a summary when more than `stormGroups` are to be sent, never where that is undefined; with `gathersEnds`,
+ * ends join with any number. `due` counts all groups due at the integration; those not given here are taken to have
+ * something to send. Gives those with nothing to send (`skipped`), those of one message `now`, and those to be sent after
+ * it (`later`), as those of which not all silences were asked. Groups that share a conversation are one message only with
+ * each other; an edit, and a group whose own first message was found in the channel, are by themselves.
  */
 export function decideStorm<C extends Stormy>(
   decided: readonly { readonly claim: C; readonly decision: GroupDecision }[],
   due: number,
+  gathersEnds = false,
 ) {
   const skipped = decided.flatMap(({ claim, decision }) => (decision.notify ? [] : [{ claim, decision }]));
   const all = decided.flatMap(({ claim, decision }) => (decision.notify ? [{ claim, decision }] : []));
   const [toSend, unmatched] = partition(all, ({ claim }) => !claim.suppressions?.isUnmatched);
   const count = Math.max(due, decided.length) - skipped.length;
-  const joins = ({ claim: { stormGroups }, decision }: (typeof toSend)[number]) =>
-    decision.notify !== "update" && stormGroups !== undefined && stormGroups < count;
+  const joins = ({ claim: { stormGroups }, decision: { notify } }: (typeof toSend)[number]) =>
+    notify !== "update" && stormGroups !== undefined && (stormGroups < count || (gathersEnds && notify === "resolved"));
   const parts = Map.groupBy(toSend.length > 1 ? toSend.filter(joins) : [], ({ claim }) => sharedId(claim));
   const [now, ...others] = [...parts.values()].sort((a, b) => b.length - a.length);
   if (!now) return { skipped, now: toSend.slice(0, 1), later: [...toSend.slice(1), ...unmatched], isAll: true };

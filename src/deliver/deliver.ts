@@ -54,8 +54,8 @@ export interface DeliverDeps {
   readonly externalUrl: string | undefined;
   /** How long the next storm is gathered after one was sent; groups due this soon join it. */
   readonly stormMs: number;
-  /** What suppresses the alerts of each of these groups; by default nothing does. */
-  suppressions?(claims: readonly Claimed[]): Promise<readonly Suppressions[]>;
+  /** What suppresses the alerts of each of these groups; by default nothing does. `waitAt`: the integration, if ends may wait. */
+  suppressions?(claims: readonly Claimed[], waitAt: string | undefined): Promise<readonly Suppressions[]>;
   /** Adds what is known of locations; by default nothing is. */
   readonly annotate?: Annotate;
   /** Gives what explains alerts that fire together; by default nothing is known to. */
@@ -94,8 +94,11 @@ export interface Lease {
   readonly accepted: ReadonlyMap<string, string>;
 }
 
-/** `late`: the claim was too old to send under, or what it read is over; `nothing`: nothing to do before the next wake-up. */
-type Served = "one" | "late" | "paced" | "nothing";
+/**
+ * `late`: the claim was too old to send under, or what it read is over; `ends`: others may wait to be sent with it;
+ * `nothing`: nothing to do before the next wake-up.
+ */
+type Served = "one" | "late" | "ends" | "paced" | "nothing";
 
 type Batch = ReturnType<typeof decideStorm<ClaimedGroup>>;
 
@@ -108,8 +111,10 @@ export function createDeliver(deps: DeliverDeps) {
 
   async function deliverAll(run: DeliveryRun): Promise<void> {
     let leaseMs = LEASE_MS;
+    let gathersEnds = false;
     while (claimsMore()) {
-      const served = await serve(run, leaseMs);
+      const served = await serve(run, leaseMs, gathersEnds);
+      gathersEnds = served === "ends" || (gathersEnds && served === "late");
       if (served === "nothing") return;
       if (served === "late") leaseMs = Math.min(LONGEST_LEASE_MS, 2 * leaseMs);
       else if (served === "one") leaseMs = LEASE_MS;
@@ -151,11 +156,11 @@ export function createDeliver(deps: DeliverDeps) {
   };
 }
 
-async function serve(run: DeliveryRun, leaseMs: number): Promise<Served> {
+async function serve(run: DeliveryRun, leaseMs: number, gathersEnds: boolean): Promise<Served> {
   const { deps, integration } = run;
   const token = randomUUID();
   const claimedAt = deps.clock.now();
-  const claim = await deps.groups.claim(integration, token, claimedAt, leaseMs, deps.stormMs);
+  const claim = await deps.groups.claim(integration, token, claimedAt, leaseMs, deps.stormMs, gathersEnds);
   if (claim.kind === "pace") return pause(run, claim.until - claimedAt);
   if (claim.kind !== "group" && claim.kind !== "storm") {
     if (claim.until !== undefined) await deps.wake(new Map([[integration.id, claim.until]]));
@@ -165,8 +170,8 @@ async function serve(run: DeliveryRun, leaseMs: number): Promise<Served> {
   const recovered = await recover(run, isStorm ? claim.groups : [claim], claimedAt);
   if ("retryAt" in recovered) return waitToRecover(run, token, claim, recovered.retryAt);
   if (recovered.claims.some(isFound)) return settleFound(run, token, recovered.claims);
-  const { now, decided } = await decide(run, recovered.claims);
-  const batch = decideStorm(decided, isStorm ? claim.due : 1);
+  const { now, decided } = await decide(run, recovered.claims, gathersEnds);
+  const batch = decideStorm(decided, isStorm ? claim.due : 1, gathersEnds);
   const lease: Lease = {
     token,
     startBy: claimedAt + (isStorm ? claim.leaseMs : leaseMs) - NEEDED_MS,
@@ -175,6 +180,10 @@ async function serve(run: DeliveryRun, leaseMs: number): Promise<Served> {
     gatherMs: isStorm && claim.isAll && batch.isAll && !integration.resendMs ? deps.stormMs : 0,
     accepted: recovered.accepted,
   };
+  if (!gathersEnds && endSummary(run, batch)) {
+    await putOff(run, batch, lease, now, now);
+    return "ends";
+  }
   for (const { decision } of batch.skipped) deps.suppressed(integration, decision.why);
   const [first] = batch.now;
   if (first?.decision.notify === "update") return update(run, { ...first, rest: restOf(run, batch, now) }, lease);
@@ -189,8 +198,17 @@ async function pause({ stopping }: DeliveryRun, ms: number): Promise<Served> {
   return "paced";
 }
 
-async function decide({ deps, integration }: DeliveryRun, claims: readonly RecoveredClaim[]) {
-  const suppressions = await deps.suppressions?.(claims);
+/** Whether the message would only end what summaries began: ends that wait for others are sent with it. */
+function endSummary({ integration }: DeliveryRun, { now }: Batch): boolean {
+  if (integration.resendMs !== undefined || now.length === 0) return false;
+  return now.every(({ claim: { notified, stormGroups }, decision: { notify, resolved } }) => {
+    const isBegun = ({ id }: NotifiedAlert) => notified.get(id)?.inSummary;
+    return notify === "resolved" && stormGroups !== undefined && resolved.some(isBegun);
+  });
+}
+
+async function decide({ deps, integration }: DeliveryRun, claims: readonly RecoveredClaim[], gathersEnds: boolean) {
+  const suppressions = await deps.suppressions?.(claims, gathersEnds ? undefined : integration.id);
   const now = deps.clock.now();
   const isRouted = deps.isRouted ?? (() => true);
   const decideOne = deps.decide ?? (integration.resendMs === undefined ? decideByGroup : needsResend);
@@ -272,7 +290,7 @@ function restOf({ integration }: DeliveryRun, { skipped, now: [, ...others], lat
 async function putOff(run: DeliveryRun, batch: Batch, lease: Lease, now: Instant, at: Instant): Promise<void> {
   const sendable = [...batch.now, ...batch.later];
   const outcomes = [...settled(run.integration, batch.skipped, now), ...postponed(sendable, { now, at })];
-  await settle(run, lease, now, outcomes);
+  await settle(run, { ...lease, gatherMs: 0 }, now, outcomes);
 }
 
 /** Without knowing what was accepted before, nothing is sent. */
@@ -312,9 +330,9 @@ async function settleSent(
   const { deps, integration, failing } = run;
   const now = deps.clock.now();
   const { notify: reason, firing, resolved } = content;
-  // An escalation comes late on purpose.
   const isEscalated = batch.now.some(({ claim }) => claim.escalateAfterMs !== undefined);
-  deps.notified(integration, reason, isEscalated ? undefined : latencySeconds(content, now));
+  const isLateOnPurpose = isEscalated || endSummary(run, batch);
+  deps.notified(integration, reason, isLateOnPurpose ? undefined : latencySeconds(content, now));
   const isStorm = batch.now.length > 1;
   await settleAccepted(run, isStorm ? lease : { ...lease, gatherMs: 0 }, now, [
     ...settled(integration, batch.skipped, now),

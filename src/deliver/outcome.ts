@@ -17,6 +17,7 @@ import { isoMinute } from "../lib/format.ts";
 import type { Claimed, GroupOutcome, Postponement, Settlement } from "../store/groups.ts";
 import { keptOf, keptOfFound, type PostedConversation } from "./converse.ts";
 import { keptOfPages } from "./paging.ts";
+import { firstNotifiedAtOf } from "./summary-ends.ts";
 
 /** A claim that includes what a message of unknown outcome, which was found, was about. */
 export type RecoveredClaim = Claimed & {
@@ -31,6 +32,9 @@ export type RecoveredClaim = Claimed & {
 /** A group under our lease, with what suppresses its alerts. */
 export type ClaimedGroup = RecoveredClaim & { readonly suppressions: Suppressions | undefined };
 
+/** When a message was accepted, and whether it was a summary. */
+type Accepted = { readonly now: Instant } & Pick<NotificationLogEntry, "inSummary">;
+
 /** Groups as decided, after the message was accepted where there is one: `posted` is its conversation. */
 export function settled(
   integration: Integration,
@@ -38,10 +42,11 @@ export function settled(
   now: Instant,
   posted?: PostedConversation,
 ): GroupOutcome[] {
+  const inSummary = shares.length > 1 || undefined;
   return shares.map(({ claim, decision }) => ({
     group: claim.group,
     settle: {
-      ...settlementOf(claim, decision, { integration: integration.name, now, pages: posted?.paging?.pages }),
+      ...settlementOf(claim, decision, { integration: integration.name, now, inSummary, pages: posted?.paging?.pages }),
       ...(integration.isIncident
         ? keptOfPages({ claim, decision }, now, posted)
         : keptOf({ claim, decision }, integration, now, posted)),
@@ -95,15 +100,16 @@ export function refused(
 export function settlementOf(
   claim: ClaimedGroup,
   decision: GroupDecision,
-  { integration, now, pages }: { readonly integration: string; readonly now: Instant; readonly pages?: Pages },
+  { integration, pages, ...accepted }: { readonly integration: string; readonly pages?: Pages } & Accepted,
 ): Settlement {
+  const { now } = accepted;
   const line = lineIn(integration, now);
   const { recovered } = claim;
   const { over, ...leaving } = membersLeaving(claim, decision);
   return {
     now,
     sent: isNews(decision) || recovered !== undefined,
-    notified: withPages([...(recovered?.notified ?? []), ...logEntriesOf(claim, decision, now)], claim, pages),
+    notified: withPages([...(recovered?.notified ?? []), ...logEntriesOf(claim, decision, accepted)], claim, pages),
     over: [...(recovered?.over ?? []), ...over],
     ...leaving,
     nextAt: decision.nextAt,
@@ -126,7 +132,7 @@ function isNews(decision: GroupDecision): decision is SendDecision {
   return decision.notify !== undefined && decision.notify !== "update";
 }
 
-function logEntriesOf(claim: Claimed, decision: GroupDecision, now: Instant): NotificationLogEntry[] {
+function logEntriesOf(claim: Claimed, decision: GroupDecision, { now, inSummary }: Accepted): NotificationLogEntry[] {
   if (!isNews(decision)) return [];
   // Any member records when its group was last sent again.
   const firing = decision.notify === "resend" ? decision.firing.slice(0, 1) : decision.firing;
@@ -134,8 +140,10 @@ function logEntriesOf(claim: Claimed, decision: GroupDecision, now: Instant): No
     ...firing.map(
       ({ fingerprint: _, isNew: __, standsFor: ___, isAgain: ____, isCovered: _____, page: ______, ...alert }) => {
         const known = claim.notified.get(alert.id);
-        const firstNotifiedAt = known ? (known.firstNotifiedAt ?? known.notifiedAt) : now;
-        return { alert, notifiedAt: now, firstNotifiedAt, groupId: claim.group };
+        const first = known
+          ? { firstNotifiedAt: firstNotifiedAtOf(known), inSummary: known.inSummary }
+          : { firstNotifiedAt: now, inSummary };
+        return { alert, notifiedAt: now, ...first, groupId: claim.group };
       },
     ),
     ...endsToSendAgain(claim, decision, now),
@@ -173,7 +181,8 @@ function membersLeaving(
   const sent = new Set(isNews(decision) ? decision.resolved.map(({ id }) => id) : []);
   const isOver = (id: string) => claim.notified.has(id) || sent.has(id);
   const { suppressedState } = decision;
-  const hasSuppressed = suppressedState.by.length + suppressedState.maybeNotified.length > 0;
+  const { by, maybeNotified, lateFrom } = suppressedState;
+  const hasSuppressed = by.length + maybeNotified.length > 0 || lateFrom !== undefined;
   return {
     over: [...decision.settled.filter(isOver), ...claim.lost],
     unnotified: decision.settled.filter((id) => !isOver(id)),

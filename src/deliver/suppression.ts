@@ -16,6 +16,7 @@ import { createYielder, runYielding } from "../lib/yield.ts";
 import type { Claimed } from "../store/groups.ts";
 import type { Store } from "../store/store.ts";
 import type { Staleness } from "./stale.ts";
+import { groupsWithOthers } from "./summary-ends.ts";
 
 interface SuppressionDeps {
   readonly clock: Clock;
@@ -25,8 +26,9 @@ interface SuppressionDeps {
   readonly maintenance?: readonly Maintenance[];
   /** By default nothing is stale. */
   readonly staleness?: Staleness;
-  /** Of escalations: the integrations of the routes' own receivers, and when they were first notified. */
+  /** Of escalations: the integrations of the routes' own receivers. */
   readonly integrations?: readonly Pick<Integration, "id" | "receiver">[];
+  /** When each alert was first notified. */
   readonly groups?: Pick<Store["groups"], "firstNotified">;
 }
 
@@ -75,19 +77,23 @@ export function createSuppression(deps: SuppressionDeps) {
   }
 
   return {
-    /** For groups under our lease, in their order. */
-    async ofGroups(claims: readonly Claimed[]): Promise<Suppressions[]> {
+    /** For groups under our lease, in their order; `waitAt`: of which integration, where ends may wait for others. */
+    async ofGroups(claims: readonly Claimed[], waitAt?: string): Promise<Suppressions[]> {
       const alerts = claims.flatMap((claim) => claim.alerts);
       const startOf = await escalationStarts(claims, deps);
       const [known, stale] = await Promise.all([read(), staleness?.(alerts, clock.now())]);
       const facts: Facts = stale ? { ...known, stale } : known;
       const stillFiring = new Set(known.firing.map(({ id }) => id));
+      const firstNotified = async (episodes: readonly string[]) =>
+        (waitAt && (await deps.groups?.firstNotified([waitAt], episodes))) || new Map<string, Instant>();
+      const withOthers = await groupsWithOthers(claims, known.firing, firstNotified);
       const found: Suppressions[] = [];
       const maybeYield = createYielder();
       for (const claim of claims) {
         const all = await runYielding(suppressionsOf(claim, route, facts), undefined, maybeYield);
         const isOutdated = claim.alerts.some(({ id, state }) => state === "firing" && !stillFiring.has(id));
-        found.push(withEscalation(claim, { ...all, isOutdated }, facts.now, startOf));
+        const othersFire = withOthers.has(claim);
+        found.push(withEscalation(claim, { ...all, isOutdated, othersFire }, facts.now, startOf));
       }
       return found;
     },

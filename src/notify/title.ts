@@ -132,8 +132,11 @@ function endedTitle({ resolved, now, groups }: Notification): string {
   if (reason !== "recovered") return `${subjects(resolved)}${endTitles[reason]}${elsewhere}${lastKnown(resolved)}`;
   const after = `after ${duration(resolved, now)}`;
   const { recovered, of, offline } = changeOf(resolved);
-  if (recovered > 0 && offline > 0 && !resolved.some(isOwnEnd))
+  const isCounted = recovered > 0 && !resolved.some(isOwnEnd);
+  if (isCounted && offline > 0)
     return `${count(recovered)} of ${counted(of, "recording")} recovered${place} — ${count(offline)} still offline`;
+  if (isCounted && groups !== undefined)
+    return `${counted(recovered, "recording")} recovered${atLocations(resolved)} — ${after}`;
   if (resolved.every(isSteady)) return `${steadyPhrase(resolved)}${place} — ${after}`;
   if (resolved.every(({ isNew }) => isNew)) return `${wasPhrase(resolved)}${elsewhere} — recovered ${after}`;
   const own = resolved.filter((alert) => !alert.isCovered);

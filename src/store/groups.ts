@@ -157,13 +157,15 @@ function createClaims(redis: Redis, keys: Keys, { finish }: Journal) {
   return {
     /**
      * Claims the integration's first due group, or a storm of them; `leaseMs` must be longer than the deadline of any
-     * send. A storm includes groups due for the first time within `aheadMs`.
+     * send. A storm includes groups due for the first time within `aheadMs`; with `gathersEnds`, also those that wait with
+     * something to send, and any number of groups is one.
      */
-    async claim(of: Integration, token: string, now: Instant, leaseMs: number, aheadMs = 0) {
+    async claim(of: Integration, token: string, now: Instant, leaseMs: number, aheadMs = 0, gathersEnds = false) {
       const { id, endpoint, paceMs } = of;
       const joint = conversationId(id, "storm", token);
       const traits = { paceMs, paced: pacedBy(of), converses: of.conversation !== undefined, joint };
-      const args = { integration: id, endpoint, token, now, leaseMs, ...traits, aheadMs, storm: STORM, most: TAKEN };
+      const wanted = { aheadMs, gathersEnds, storm: STORM, most: TAKEN };
+      const args = { integration: id, endpoint, token, now, leaseMs, ...traits, ...wanted };
       const take = async (from: number): Promise<ClaimReply> => {
         const reply = readClaim((await claim(keys.claim(id), { ...args, from })) as [string, ...string[][]]);
         if (reply.head.kind !== "unsettled") return reply;

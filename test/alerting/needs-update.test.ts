@@ -310,6 +310,26 @@ describe("what is held", () => {
     expect(short(needsUpdate(view({ alerts: [ended], dueSince: ago(MINUTE), suppressions: held })))).toBe(expected);
   });
 
+  test("an end waits for others of its summary that fire, for group_interval, unless there is news", () => {
+    const waiting = (more: Partial<GroupView>, othersFire = true) =>
+      needsUpdate(
+        view({
+          alerts: [over("a", ago(SECOND))],
+          notified: notified([a, ago(HOUR)], [b, ago(HOUR)]),
+          dueSince: ago(MINUTE),
+          suppressions: suppressions({ othersFire }),
+          ...more,
+        }),
+      );
+    const held = { settled: [], nextAt: NOW + 4 * MINUTE, suppressedState: { lateFrom: ago(MINUTE) } };
+    const here = { notified: notified([a, ago(HOUR)]) };
+    expect(waiting(here)).toMatchObject({ notify: undefined, why: "waits_for_others", ...held });
+    expect(short(waiting(here, false))).toBe("resolved -a");
+    expect(short(waiting({ ...here, dueSince: ago(5 * MINUTE) }))).toBe("resolved -a");
+    expect(short(waiting({ ...here, alerts: [over("a", ago(SECOND)), b] }))).toBe("more +b -a");
+    expect(waiting({ alerts: [over("a", ago(SECOND)), b] })).toMatchObject({ why: "waits_for_others" });
+  });
+
   test("is what the one that is told stands for", () => {
     const standsFor = { recordings: 1, locations: 0, names: ["Till"] };
     const decision = needsUpdate(

@@ -41,6 +41,14 @@ describe("more groups that say something than their route wants told one by one"
     expect(turn(decided)).toEqual(expected);
   });
 
+  it("joins any number of ends where these are gathered, and news only as many as always", () => {
+    const decided = [...groups(3, 10, says("resolved")), ...groups(2, 10), ...groups(1, undefined, says("resolved"))];
+    const { now, later } = decideStorm(decided, 6, true);
+    expect([now.length, later.length]).toEqual([3, 3]);
+    expect(now.every(({ decision }) => decision.notify === "resolved")).toBe(true);
+    expect(turn(decided)).toEqual([0, 1, 5]);
+  });
+
   it("counts those that are due and were not claimed with these", () => {
     expect(turn(groups(5, 10), 35)).toEqual([0, 5, 0]);
   });

@@ -77,3 +77,28 @@ describeWithRedis("outages that somebody decided to hear nothing of", () => {
     });
   });
 });
+
+describeWithRedis("a power cut of 30 sites", () => {
+  const play = useDaemon();
+  it.each([3, 8])("is one message, and a few once they are back within %i minutes of each other", async (minutes) => {
+    const world = worldOf(40, 3, (site) => `edge-${site}`);
+    await play(world, DEFAULTS, async (daemon) => {
+      await daemon.until(20);
+      daemon.sent.length = 0;
+      const dead = world.cameras.slice(0, 90);
+      daemon.set((camera) => dead.includes(camera), "offline");
+      await daemon.until(50);
+      expect(daemon.sent).toHaveLength(1);
+      for (const [i, camera] of dead.entries()) {
+        camera.status = "online";
+        await daemon.until(50 + ((i + 1) / dead.length) * minutes);
+      }
+      await daemon.until(80);
+      const [, ...ends] = daemon.sent;
+      for (const title of daemon.titles()) expect(title).toMatch(/\d+ recordings .* at \d+ locations/);
+      expect(ends.length, daemon.titles().join("\n")).toBeLessThanOrEqual(Math.ceil(minutes / 5) + 1);
+      const ended = ends.flatMap(({ n }) => n.resolved.map(({ id }) => id));
+      expect(ended.sort()).toEqual(daemon.sent[0]?.n.firing.map(({ id }) => id).sort());
+    });
+  });
+});

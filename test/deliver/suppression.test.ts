@@ -96,6 +96,7 @@ test("a group's alerts are inhibited by any alert that fires, and its own stand 
     muted: undefined,
     suppressed: new Map([[inside.id, { reason: "inhibited", by: shop.id, since: T0, source }]]),
     suppressedBefore: new Map([["before", true]]),
+    othersFire: false,
     maybeNotified: new Set(["maybe"]),
     recheckEveryMs: 5 * MINUTE,
     standsFor: new Map([[shop.id, { recordings: 1, locations: 0, names: ["Till"] }]]),

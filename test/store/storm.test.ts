@@ -101,6 +101,28 @@ describeWithRedis("many groups that are due at once", () => {
     expect(names).not.toContain("g01");
   });
 
+  it("where ends are gathered, groups that wait with something to send join, and any two are one", async () => {
+    await wind(3);
+    await wind(1, T0, { ...stormy, groupWaitMs: 4 * MINUTE }, 20);
+    const { groups } = testStore().store;
+    const take = (gathersEnds: boolean, token: string) =>
+      groups.claim(slack, token, T0 + MINUTE, LEASE, AHEAD, gathersEnds);
+    const first = await take(false, "t1");
+    if (first.kind !== "group") throw new Error(first.kind);
+    const settle = {
+      ...{ now: T0 + MINUTE, sent: false, notified: [], over: [], unnotified: [], nextAt: T0 + 5 * MINUTE },
+      suppressedState: { by: [], unnotified: [], maybeNotified: [], lateFrom: T0 },
+    };
+    await groups.settle(slack, first.group, "t1", settle);
+    const together = await take(true, "t2");
+    if (together.kind !== "storm") throw new Error(together.kind);
+    expect(together.groups.map(({ group, dueSince }) => [group, dueSince]).sort()).toEqual([
+      ["g00", T0],
+      ["g01", T0],
+      ["g02", T0],
+    ]);
+  });
+
   it("one that is refused is halved, so that one group does not block the others", async () => {
     await wind(32, T0, { stormGroups: 1, groupWaitMs: 0 });
     const { groups } = testStore().store;

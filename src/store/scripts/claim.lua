@@ -3,7 +3,8 @@
 -- KEYS[1] claim of the integration: "<token>\n<lease, ms>\n<group>\n<group>…"
 -- args    integration, endpoint, token, now, leaseMs, paceMs (0: none), paced (what it is counted by), converses (it has
 --         conversations), joint (the id of one that a summary opens under this claim), aheadMs (a storm includes groups
---         due for the first time this soon), storm {groups, alerts (most of each), leaseMs}, from, most (which of its
+--         due for the first time this soon), gathersEnds (it includes those that wait with something to
+--         send, and any two are one), storm {groups, alerts (most of each), leaseMs}, from, most (which of its
 --         groups to take; the same token takes the next ones)
 -- Returns a list. First JSON: {kind: 'busy' | 'backoff' | 'pace' | 'gather' | 'idle' | 'unsettled', until} or {kind:
 --         'group' | 'storm', failures, due (how many groups are), isAll, leaseMs, hasMore, groups: [{group, labels, …}]}.
@@ -29,21 +30,25 @@ for _, scope in ipairs({args.endpoint, integration}) do
   failures = math.max(failures, tonumber(backoff[2] or 0))
 end
 
--- Due now; or soon and only waiting for group_wait (a refused message waits for its backoff).
+-- Due now; or soon and only waiting for group_wait (a refused message waits for its backoff); or, where ends are gathered,
+-- late already.
 local function is_ripe(at, group)
   if at <= now then return true end
-  local sent, interval = tonumber(group[2] or ''), tonumber(group[3] or 0)
-  return group[4] and not group[5] and (not sent or sent + interval <= now)
+  local sent, interval, since = tonumber(group[2] or ''), tonumber(group[3] or 0), tonumber(group[4] or '')
+  if at > now + args.aheadMs and not (since and since <= now) then return false end
+  return since and not group[5] and (not sent or sent + interval <= now)
 end
 
 -- The groups due together with the first, how many are due, and whether these are all; nothing unless more are due
 -- than the `storm` of its route. Each refusal of the first as a message halves the storm: one bad group must not
 -- block the others.
 local function storm_with(first)
-  local limit = tonumber(redis.call('HGET', group_key(integration, first), 'storm') or '')
+  local set = redis.call('HMGET', group_key(integration, first), 'storm', 'interval')
+  local limit = tonumber(set[1] or '')
+  if limit and args.gathersEnds then limit = 1 end
   -- With a root of its own that is edited, a group is sent by itself.
   if redis.call('HEXISTS', group_key(integration, first), 'shown') == 1 then return nil end
-  local soon = now + args.aheadMs
+  local soon = now + math.max(args.aheadMs, args.gathersEnds and tonumber(set[2] or 0) or 0)
   if not limit or redis.call('ZCOUNT', due_key, '-inf', soon) <= limit then return nil end
   local ripe = {}
   local range = redis.call('ZRANGEBYSCORE', due_key, '-inf', soon, 'WITHSCORES', 'LIMIT', 0, args.storm.groups)
@@ -59,7 +64,7 @@ local function storm_with(first)
     if #together >= most then all = false break end
     alerts = alerts + redis.call('SCARD', members_key(integration, group.id))
     if alerts > args.storm.alerts and #together > 0 then all = false break end
-    if group.storm and group.storm < #ripe then together[#together + 1] = group.id end
+    if group.storm and (args.gathersEnds or group.storm < #ripe) then together[#together + 1] = group.id end
   end
   if #together > 1 then return together, #ripe, all end
 end
