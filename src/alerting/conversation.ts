@@ -2,12 +2,13 @@
  * The span in which a group fires at one integration: its messages there belong together. It is opened by the first
  * message and closed when nothing notified in it fires. A summary opens one that its groups share. Pure.
  */
+
 import { hash } from "node:crypto";
 import type { Alert } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
+import { isAcknowledged } from "./acknowledgement.ts";
 import { byStart, earliest, type GroupDecision, type GroupView, toNotifiedAlert } from "./needs-update.ts";
 import type { NotifiedAlert, SuppressionReason } from "./notification.ts";
-import { isAttended } from "./pages.ts";
 import type { Integration } from "./route.ts";
 
 export interface Conversation {
@@ -141,7 +142,7 @@ function isOutOfDate(view: ConversationView, firing: readonly NotifiedAlert[]): 
 
 /** Whether an alert is acknowledged, and a pager does not know. */
 function hasAcknowledged(view: GroupView): boolean {
-  return standingAlerts(view).some((alert) => isAttended(alert) && !alert.page?.isAcknowledged);
+  return standingAlerts(view).some((alert) => isAcknowledged(alert) && !alert.page?.isAcknowledged);
 }
 
 /** Ends that are not sent. */

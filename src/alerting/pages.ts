@@ -3,6 +3,7 @@
  * incident only once it is triggered, never for one that somebody acknowledged, here or there: so whatever is new, or
  * is not acknowledged any more, begins another one. Pure.
  */
+import { isAcknowledged } from "./acknowledgement.ts";
 import type { Notification, NotifiedAlert } from "./notification.ts";
 
 /** The incident by which an alert was paged. */
@@ -88,11 +89,6 @@ function pageOfLocation({ labels }: NotifiedAlert, resolved: readonly NotifiedAl
 /** The page of an alert that is suppressed: an acknowledgement that was sent stays, whatever suppresses the alert besides. */
 function pageKept(alert: NotifiedAlert): readonly [NotifiedAlert, Page | undefined] {
   const { page } = alert;
-  const isAcknowledged = page?.isAcknowledged || isAttended(alert);
-  return [alert, page && { key: page.key, ...(isAcknowledged && { isAcknowledged }) }];
-}
-
-/** Whether an acknowledgement is in force, beside a silence too. */
-export function isAttended({ suppressedBy }: NotifiedAlert): boolean {
-  return suppressedBy?.reason === "acknowledged" || suppressedBy?.acknowledged !== undefined;
+  const isKnown = page?.isAcknowledged || isAcknowledged(alert);
+  return [alert, page && { key: page.key, ...(isKnown && { isAcknowledged: isKnown }) }];
 }

@@ -9,7 +9,7 @@ import { withDeadline } from "../lib/closer.ts";
 import { parseDuration } from "../lib/duration.ts";
 import { clean } from "../notify/name.ts";
 import { NotifyError } from "../notify/notifier.ts";
-import { silenceScopes } from "../notify/silence-scope.ts";
+import { silenceScope } from "../notify/silence-scope.ts";
 import { parseBlockId, parseSilenceValue, slackIntegrationHash } from "../notify/slack/action-id.ts";
 import { type ActionsBlock, undoOf } from "../notify/slack/actions.ts";
 import { type SlackEnvelope, SlackPress, slackFailed } from "../notify/slack/envelope.ts";
@@ -54,6 +54,8 @@ type Open = NonNullable<Awaited<ReturnType<Store["conversations"]["open"]>>>;
 const ACT_MS = 15_000;
 
 const OVER = "This is over: nothing in it fires any more. Nothing was changed.";
+const OVER_HERE =
+  "What this message showed does not fire any more; what began later is in messages of its own. Nothing was changed.";
 /** Its conversation may be over, or of a Redis that was emptied since. */
 const UNKNOWN = "lenswatch does not know this message any more. Nothing was changed.";
 const GONE = "The integration of this message is not configured any more. Nothing was changed.";
@@ -179,13 +181,14 @@ export class SlackActions {
     if (action_id !== "silence" || !asked) return undefined;
     // What fired later was not on the message.
     const alerts = firing.map(({ alert }) => alert).filter(({ firedAt }) => firedAt <= seen);
-    const scope = silenceScopes(alerts).find(({ key }) => key === asked.scope);
+    const scope = silenceScope(asked.scope, alerts);
     const [
       {
         facts: { timezone },
       } = { facts: { timezone: "UTC" } },
     ] = alerts;
-    if (!scope) return { text: OVER };
+    if (alerts.length === 0) return { text: OVER_HERE };
+    if (!scope) return { text: `That would take too many silences: set one on the page. ${this.#present()}` };
     const now = this.#deps.clock.now();
     const endsAt = asked.span === "morning" ? nextMorning(now, timezone) : now + (parseDuration(asked.span) ?? 0);
     return this.#verbs.silence(scope, { endsAt, timezone }, person);

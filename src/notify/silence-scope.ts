@@ -26,13 +26,17 @@ const NAMED = 3;
 /** Of a name or a problem in a label, code points. */
 const LABEL_PART = 30;
 
-/** What may be silenced for these alerts, the narrowest first; none where it would take too many silences. */
+/** What may be silenced for these alerts, the narrowest first. */
 export function silenceScopes(alerts: readonly Alert[]): SilenceScope[] {
-  const own = ownScope(alerts);
-  const places = placesScope(alerts);
-  const isWider = places !== undefined && String(places.silences) !== String(own?.silences);
-  const all = [...(own ? [own] : []), ...(isWider ? [places] : [])];
-  return all.filter(({ silences }) => silences.length > 0 && silences.length <= MOST_SILENCES);
+  const all = silenceScopeKeys.flatMap((key) => silenceScope(key, alerts) ?? []);
+  return all.filter(({ silences }, i) => i === 0 || String(silences) !== String(all[0]?.silences));
+}
+
+/** One of them; undefined where there is none, or where it would take too many silences. */
+export function silenceScope(key: SilenceScopeKey, alerts: readonly Alert[]): SilenceScope | undefined {
+  const scope = key === "alerts" ? ownScope(alerts) : placesScope(alerts);
+  const { length = 0 } = scope?.silences ?? [];
+  return length > 0 && length <= MOST_SILENCES ? scope : undefined;
 }
 
 function ownScope(alerts: readonly Alert[]): SilenceScope | undefined {

@@ -201,6 +201,26 @@ describeWithRedis("a press of a button in Slack", () => {
     expect([entrance, later].map(({ labels }) => matchesAll(silence?.matchers ?? [], labels))).toEqual([true, false]);
   });
 
+  it("says so where only what began later still fires, and silences none of it", async () => {
+    const commit = await given({ alerts: [entrance, { ...tills, firedAt: NOW + 1 }] });
+    await commit(NOW + 2, ends(entrance, NOW + 2));
+    const { press, shown } = replica({ now: NOW + MINUTE });
+    await press("silence", { value: "alerts.1h", seen: NOW });
+    expect(shown).toEqual([expect.stringContaining("What this message showed does not fire any more")]);
+    expect((await stored()).silences).toEqual([]);
+  });
+
+  it("silences all of a location where only the alert of the whole location is left", async () => {
+    const labels = { ...briggate, alertname: "LocationOffline" };
+    const facts = { timezone: "UTC", problem: "location_offline" } as const;
+    const whole: Alert = { ...firing("l1", T0), labels, facts, subject: { kind: "location", id: "1" } };
+    const commit = await given({ alerts: [entrance, whole] });
+    await commit(NOW, ends(entrance, NOW));
+    const { press, shown } = replica();
+    await press("silence", { value: "places.1h" });
+    expect(shown[0]).toContain("*All of Leeds Briggate*: silenced until");
+  });
+
   it("silences for longer where that is asked for, and again after the first silence is over", async () => {
     await given();
     await replica().press("silence", { value: "alerts.1h" });

@@ -83,6 +83,23 @@ describeWithRedis("a pager", () => {
     expect(hours()).toEqual([0, 2]);
   });
 
+  it("acknowledges the incident of an alert that is silenced too, and pages anew once neither holds", async () => {
+    const { lab, pagerDuty, hours } = watched();
+    const camera = await lab.fires("camera");
+    await lab.until(5);
+    await lab.silence('location_id="1"', 60);
+    await lab.until(10);
+    await lab.ack(camera, 20 * 60_000);
+    await lab.until(20);
+    expect(pagerDuty.states()).toEqual(["acknowledged"]);
+    await lab.until(90);
+    expect(hours()).toEqual([0, 1]);
+    expect(pagerDuty.states()).toEqual(["triggered"]);
+    await lab.ends(camera);
+    await lab.until(100);
+    expect(pagerDuty.states()).toEqual([]);
+  });
+
   it("acknowledges the incident when its last alert that nobody acknowledged ends", async () => {
     const { lab, pagerDuty } = watched();
     const a = await lab.fires("a");

@@ -121,6 +121,19 @@ describe("the inbox as Slack", () => {
     expect(printed).toContain("Slack   to you alone: Till 3: silenced <b>\n");
   });
 
+  test("presses a button beside that answer", async () => {
+    const payloads = await connectApp();
+    const { ts } = await post(offline);
+    await send("/press", { ts, action: "acknowledge" });
+    const undo = { type: "button", action_id: "undo", text: { type: "plain_text", text: "Undo" }, value: "id-1" };
+    const blocks = [mrkdwn("*Till 3*: silenced"), { type: "actions", block_id: "b", elements: [undo] }];
+    await slack("chat.postEphemeral", { user: "U0YOU", text: "silenced", blocks });
+    expect(await page()).toMatch(/Only visible to you.*silenced.*<button data-action="undo">Undo<\/button>/s);
+    expect(await send("/press", { ts, action: "undo" })).toEqual([204, ""]);
+    expect(payloads.at(-1)).toMatchObject({ actions: [{ action_id: "undo", block_id: "b", value: "id-1" }] });
+    expect((await send("/press", { ts, action: "undo" }))[0]).toBe(404);
+  });
+
   test.each([
     ["a button that is gone", "/press", { ts: "1.2", action: "acknowledge" }, undefined, 404],
     ["something else", "/press", {}, undefined, 400],
