@@ -60,7 +60,8 @@ describeWithRedis("an unreachable service is no outage of recordings", () => {
       expect((await slack.next()).shown).toMatch(/recovered|again/i);
       expect(slack.messages).toHaveLength(3);
       expect(sweeps).toBeGreaterThan(0);
-      expect(sweeps).toBeLessThan(8);
+      // One a second: on a busy machine the message takes its time.
+      expect(sweeps).toBeLessThan(60);
 
       simulator.world.setStatus(bright.id, "offline");
       expect((await slack.next()).shown).toContain(bright.name);

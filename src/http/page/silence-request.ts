@@ -4,6 +4,7 @@ import { formatMatcher, matchesAll, parseMatchers } from "../../alerting/matcher
 import { requestBudget } from "../../alerting/pattern.ts";
 import type { Matcher } from "../../alerting/route.ts";
 import { RECORDING_LABELS } from "../../alerting/silence.ts";
+import { isMatched, lookBudget } from "../../alerting/silence-verdicts.ts";
 import { type Alert, defaultAlertNames, groupLabels, type ProblemKind } from "../../health/alert.ts";
 import { type FleetRow, locationsOf, rowsAt } from "../../health/fleet-locations.ts";
 import { recordingLabels } from "../../health/recording-evaluator.ts";
@@ -11,7 +12,7 @@ import { totalOf } from "../../health/shard-counts.ts";
 import type { Inventory } from "../../health/shard-state.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { parseDuration } from "../../lib/duration.ts";
-import { nameOf } from "../../lib/format.ts";
+import { counted, nameOf } from "../../lib/format.ts";
 import { MOMENT_EXAMPLES, parseMoment } from "../../lib/moment.ts";
 import { own } from "../../lib/own.ts";
 import { stripControls } from "../../lib/text.ts";
@@ -147,7 +148,13 @@ export function* previewOf(
   matchers: readonly Matcher[],
   { fleet, alerts: firing }: PageData,
 ): Generator<void, Preview> {
-  const keyOf = (alert: Alert) => (matchesAll(matchers, alert.labels) ? alertSortKey(alert) : undefined);
+  const budget = lookBudget();
+  let unknown = 0;
+  const keyOf = (alert: Alert) => {
+    const isMatch = isMatched(matchers, alert, budget);
+    if (isMatch === undefined) unknown += 1;
+    return isMatch ? alertSortKey(alert) : undefined;
+  };
   const alerts = yield* listingOf(firing, { limit: 10 }, keyOf, 1);
   const locations = yield* locationsOf(fleet);
   const recordings = locations.values().reduce((sum, { counts }) => sum + totalOf(counts), 0);
@@ -159,6 +166,7 @@ export function* previewOf(
   };
   if (scope !== "no recording") yield* eachRow(rowsAt(locations.values()), visit, 1);
   const warnings = [];
+  if (unknown > 0) warnings.push(`It takes too long to compare with ${counted(unknown, "alert")}: more may match.`);
   if (matchesAll(matchers, {}))
     warnings.push("It would match every alert and cannot be set: add a matcher that does not match the empty string.");
   else {
