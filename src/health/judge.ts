@@ -317,8 +317,8 @@ class ShardEvaluation {
   }
 
   #noteUnread({ readAt }: RecordingState): void {
-    const { now, maxGapMs } = this.#moment;
-    if (now - readAt > maxGapMs) this.#stale++;
+    const { now, intervalMs } = this.#context;
+    if (now - readAt > GAP_INTERVALS * intervalMs) this.#stale++;
   }
 
   /** Nothing is known of it: it stays as it was, and the time is not time it was absent. */

@@ -1,0 +1,160 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { createAssigned } from "../../src/cluster/shard-assignment.ts";
+import { evaluateSelf, type SelfAlertState } from "../../src/health/evaluate-self.ts";
+import { type Attempt, attemptsOf, evidenceOf } from "../../src/health/evidence.ts";
+import type { ShardState } from "../../src/health/shard-state.ts";
+import { silentLogger } from "../../src/lib/log.ts";
+import { createCommit } from "../../src/poll/commit.ts";
+import { createSweep } from "../../src/poll/sweep.ts";
+import { parseStatusRows } from "../../src/service/status-uptime-rows.ts";
+import type { ShardCommit } from "../../src/store/shards.ts";
+import { emptyShard, HOUR, INTERVAL, MINUTE, missingRule, offlineRule, rule, START } from "../health/shard-history.ts";
+import { rootRoute } from "../http/serve.ts";
+
+/** How a shard is answered for as long as the run lasts. */
+const shard = fc.record({
+  size: fc.integer({ min: 1, max: 12 }),
+  /** Of the requests and of the commits, how many fail. */
+  fails: fc.constantFrom(0, 0, 0.5, 0.8, 0.95, 1),
+  lost: fc.constantFrom(0, 0, 0, 0.9, 1),
+  swept: fc.boolean().map((is) => is || undefined),
+  /** What becomes of each row, by the number of the recording. */
+  rows: fc.array(
+    fc.constantFrom<object | undefined>(
+      ...[{}, {}, {}, {}, { status: "disconnected" }, { status: 7 }, { recording_id: undefined }, { location_id: 5 }],
+      undefined,
+    ),
+    { minLength: 12, maxLength: 12 },
+  ),
+});
+type Answering = typeof shard extends fc.Arbitrary<infer T> ? T : never;
+
+const rules = [
+  rule(
+    "ServiceUnreachable",
+    { kind: "service", state: "unreachable" },
+    { forMs: 3 * MINUTE, keepFiringForMs: 3 * MINUTE },
+  ),
+  rule("ServicePartlyUnreachable", { kind: "service", state: "partly_unreachable" }, { forMs: 10 * MINUTE }),
+];
+const moment = {
+  intervalMs: INTERVAL,
+  uptimeIntervalMs: 100 * HOUR,
+  inventoryIntervalMs: HOUR,
+  requestTimeoutMs: 20_000,
+};
+const idOf = (location: number, n: number) => `${location}`.padStart(12, "a") + `${n}`.padStart(12, "0");
+const nowhere = { recording: () => undefined, location: () => undefined };
+
+/** A store in memory, of which a share of the commits fails. */
+function memory(fails: (shard: number) => boolean) {
+  const states = new Map<number, { nonce: string; state: ShardState }>();
+  const attempts = new Map<string, Attempt>();
+  let nonces = 0;
+  return {
+    states,
+    attempts,
+    store: {
+      read: async (shard: number) => states.get(shard) ?? { nonce: "", state: emptyShard },
+      attempts: async () => attempts,
+      forgetShard: async () => {},
+      async noteAttempt(subject: string, now: number, error?: string, _askedAt?: number, more: Partial<Attempt> = {}) {
+        const before = attempts.get(subject) ?? { goodAt: 0, attemptedAt: 0 };
+        attempts.set(subject, { ...before, fault: undefined, attemptedAt: now, error, ...more });
+      },
+      async commitShard(shard: number, { state, sweep, now }: ShardCommit) {
+        if (fails(shard)) throw new Error("the commit failed");
+        const nonce = `${nonces++}`;
+        states.set(shard, { nonce, state });
+        attempts.set(`shard:${shard}`, { goodAt: now, attemptedAt: now, ...sweep });
+        return { outcome: "stored" as const, nonce, wake: new Map() };
+      },
+    },
+  };
+}
+
+async function run(all: readonly Answering[], seed: number): Promise<string[]> {
+  let at = seed;
+  const chance = (share: number) => {
+    at = (at * 1_103_515_245 + 12_345) % 2 ** 31;
+    return at / 2 ** 31 < share;
+  };
+  const clock = { at: START };
+  let isWell = true;
+  const { states, attempts, store } = memory((i) => !isWell && chance(all[i]?.lost ?? 0));
+  const assigned = createAssigned();
+  assigned.set(new Map(all.map((_, i) => [`${i}`.padStart(24, "b"), i])));
+  const sweep = createSweep({
+    ...{ clock: { now: () => clock.at }, log: silentLogger, store, assigned },
+    inventory: { ...nowhere, revision: () => 0, forget: async () => {}, saveRecordings: async () => {} },
+    uptime: { figure: () => undefined, below: () => new Set(), refreshFigures: async () => {} },
+    service: {
+      async statusUptime({ entities: [location = ""] }) {
+        const i = assigned.shardOf(location) ?? 0;
+        const { size, fails, rows } = all[i] as Answering;
+        if (!isWell && chance(fails)) throw new Error("No answer.");
+        const listed = Array.from({ length: size }, (_, n) => {
+          const row = { recording_id: idOf(i, n), location_id: location, status: "online", average_quality: 1 };
+          return isWell ? row : rows[n] && { ...row, ...rows[n] };
+        });
+        return parseStatusRows(
+          listed.filter((row) => row !== undefined),
+          () => {},
+        );
+      },
+    },
+    nameThem: async () => {},
+    schedules: () => ({
+      scheduleOf: () => undefined,
+      scheduleBegan: () => undefined,
+      inSchedule: () => true,
+      scheduledOver: () => undefined,
+    }),
+    rules: [offlineRule({ forMs: 2 * MINUTE }), missingRule({ forMs: 10 * MINUTE })],
+    watch: {
+      exclude: [],
+      forgetAfterMs: 24 * HOUR,
+      statusIntervalMs: INTERVAL,
+      uptimeIntervalMs: HOUR,
+      locationsPerRequest: 50,
+    },
+    commit: createCommit({ log: silentLogger, route: rootRoute, integrations: [], wake: async () => {} }),
+    swept: () => {},
+  });
+  let self: SelfAlertState = {};
+  const unheard: string[] = [];
+  let firedAt = 0;
+  for (let tick = 0; tick < 180; tick++) {
+    clock.at += INTERVAL;
+    isWell = tick < 3;
+    for (const i of all.keys()) if (isWell || all[i]?.swept) await sweep(i).catch(() => {});
+    const now = clock.at;
+    const good = { goodAt: now, attemptedAt: now };
+    const known = { ...attemptsOf(attempts, [...all.keys()]), inventory: good, uptimes: [], counts: [] };
+    const context = { ...moment, now, rules, startedAt: START };
+    self = evaluateSelf(self, { ...known, integrations: [] }, context).next;
+    const { state } = evidenceOf(known, context);
+    if (Object.values(self["service/analytics"] ?? {}).some((alert) => alert.state === "firing")) firedAt = now;
+    for (const { state: stored } of states.values())
+      for (const { id, readAt, alerts } of stored.recordings.values()) {
+        const isMissing = alerts?.RecordingMissing !== undefined;
+        const unreadMs = now - readAt;
+        // Three intervals until it is old, and three more until the next sweep would have counted it.
+        if (unreadMs > 7 * INTERVAL && state === "in_time" && !isMissing) unheard.push(`${tick} well beside ${id}`);
+        // Where it is read once in a while, one alert ends before the other one fires.
+        const isHeard = now - firedAt <= 15 * MINUTE || alerts?.RecordingMissing?.state === "firing";
+        if (unreadMs > 40 * MINUTE && !isHeard) unheard.push(`${tick} nobody hears of ${id}`);
+      }
+  }
+  return unheard;
+}
+
+test("of a recording that is not read somebody hears, however the service answers", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(shard, { minLength: 1, maxLength: 4 }), fc.integer({ min: 1 }), async (all, seed) => {
+      expect(await run(all, seed)).toEqual([]);
+    }),
+    { numRuns: 40 },
+  );
+});
