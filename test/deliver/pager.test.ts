@@ -245,6 +245,23 @@ describeWithRedis("a pager", () => {
     expect(pagerDuty.states()).toEqual([]);
   });
 
+  it("knows of an acknowledgement under a silence, and pages once both are over", async () => {
+    const { lab, pagerDuty, hours } = watched();
+    const camera = await lab.fires("camera");
+    await lab.until(5);
+    await lab.silence("recording_id=camera", 120);
+    await lab.until(10);
+    expect(pagerDuty.states()).toEqual(["triggered"]);
+    await lab.ack(camera);
+    await lab.until(20);
+    expect(pagerDuty.states()).toEqual(["acknowledged"]);
+    await lab.withdraw(camera);
+    await lab.until(119);
+    expect(hours()).toEqual([0]);
+    await lab.until(125);
+    expect(hours()).toEqual([0, 2]);
+  });
+
   it("keeps incidents and what is acknowledged when a reload groups their alerts otherwise", async () => {
     const { lab, pagerDuty } = watched();
     const a = await lab.fires("a");
