@@ -34,7 +34,9 @@ describeWithRedis("a daemon with an app token", () => {
     return /^lenswatch_slack_socket_connected (\d)/m.exec(text)?.[1];
   }
   async function notes(): Promise<readonly string[]> {
-    return ((await (await fetch(`${watch.app.address}/readyz`)).json()) as { notes: string[] }).notes;
+    const { notes } = (await (await fetch(`${watch.app.address}/readyz`)).json()) as { notes: string[] };
+    // The clock is ahead of what was read.
+    return notes.filter((note) => note.includes("Slack"));
   }
 
   it("shows on the root what people did by its buttons, and has none once it is over", async () => {
