@@ -70,13 +70,13 @@ export interface RouteTimes {
 }
 
 const MINUTES_OF_DAY = 1_440;
-/** How far ahead the end of a mute time is searched; a group is decided more often than this anyway. */
-const SEARCHED_MS = 2 * 3_600_000;
+/** How far ahead the end of a mute time is searched: over the longest weekend. */
+const SEARCHED_MS = 8 * 86_400_000;
 
 /** By route: what mutes it in this minute. Local time in another zone is slow to compute. */
 const answers = new WeakMap<RouteTimes, { readonly minute: Instant; readonly mute: Suppression | undefined }>();
 
-/** What mutes a route now; `until` where that is within the next two hours. Computed once per route and minute. */
+/** What mutes a route now; `until` where that is within the next eight days. Computed once per route and minute. */
 export function muteOf(times: RouteTimes, now: Instant): Suppression | undefined {
   const minute = now - (now % MINUTE_MS);
   const known = answers.get(times);
@@ -89,10 +89,12 @@ export function muteOf(times: RouteTimes, now: Instant): Suppression | undefined
 function muteIn(times: RouteTimes, minute: Instant): Suppression | undefined {
   const by = muter(times, minute);
   if (by === undefined) return undefined;
-  for (let at = minute + MINUTE_MS; at <= minute + SEARCHED_MS; at += MINUTE_MS) {
-    if (muter(times, at) === undefined) return { reason: "muted", by, until: at };
-  }
-  return { reason: "muted", by };
+  const { muteTimes = [], activeTimes = [] } = times;
+  const ahead = { from: minute, to: minute + SEARCHED_MS };
+  const spans = [...muteTimes, ...activeTimes].flatMap((interval) => timesIn(interval, ahead));
+  const changes = spans.flatMap(({ from, to }) => [from, to]).filter((at) => at > minute);
+  const until = changes.sort((a, b) => a - b).find((at) => muter(times, at) === undefined);
+  return until === undefined ? { reason: "muted", by } : { reason: "muted", by, until };
 }
 
 function muter({ muteTimes = [], activeTimes = [] }: RouteTimes, at: Instant): string | undefined {

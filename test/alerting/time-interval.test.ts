@@ -138,11 +138,10 @@ describe("a route is muted", () => {
     });
   });
 
-  test("without an end where that is far", () => {
-    expect(muteOf({ muteTimes: [nights] }, at("2026-01-02T20:00:00Z"))).toEqual({
-      reason: "muted",
-      by: "out-of-hours",
-    });
+  test("until its end where that is far, and without an end where there is none", () => {
+    expect(muteOf({ muteTimes: [nights] }, at("2026-01-02T20:00:00Z"))?.until).toBe(at("2026-01-03T06:00:00Z"));
+    const always = { name: "always", intervals: [{ location: "UTC" }] };
+    expect(muteOf({ muteTimes: [always] }, at("2026-01-02T20:00:00Z"))).toEqual({ reason: "muted", by: "always" });
   });
 
   test("until the clock says so, on the night it goes forward", () => {
