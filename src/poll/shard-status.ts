@@ -30,21 +30,24 @@ export function createAskStatus(service: Pick<Service, "statusUptime">, location
     const failures: [request: readonly string[], error: Error][] = [];
     const unread = new Set(locationIds);
     for (const round of chunksOf(sizes.requests(locationIds), REQUESTS_AT_ONCE)) {
-      const before = answers.size;
+      let isSilent = true;
       const asked = round.map((entities) =>
         service.statusUptime({ entities, entityType: "location", last: last && (last.get(entities[0] ?? "") ?? null) }),
       );
       for (const [i, settled] of (await Promise.allSettled(asked)).entries()) {
         const request = round[i] ?? [];
-        if (settled.status === "rejected") failures.push([request, toError(settled.reason)]);
-        else {
+        if (settled.status === "rejected") {
+          failures.push([request, toError(settled.reason)]);
+          if (isRefusal(settled.reason)) isSilent = false;
+        } else {
+          isSilent = false;
           answers.set(request[0] ?? "", settled.value);
           for (const id of request) unread.delete(id);
           sizes.answered(request);
         }
       }
       // A service that does not answer is not waited for again and again.
-      if (answers.size === before) break;
+      if (isSilent) break;
     }
     for (const [request, error] of failures) sizes.failed(request, error, answers.size > 0);
     const error = failures[0]?.[1];
@@ -77,11 +80,10 @@ function createRequestSizes(most: number) {
   }
 
   return {
-    /** The requests of a sweep; those whose locations failed come last. */
+    /** The requests of a sweep; those that failed most often come last, so that they keep no other from being asked. */
     requests(locationIds: readonly string[]): string[][] {
-      const requests = cut(locationIds);
-      const hasFailed = ([first = ""]: readonly string[]) => failures.has(first);
-      return [...requests.filter((ids) => !hasFailed(ids)), ...requests.filter(hasFailed)];
+      const failed = ([first = ""]: readonly string[]) => failures.get(first) ?? 0;
+      return cut(locationIds).sort((a, b) => failed(a) - failed(b));
     },
 
     answered(request: readonly string[]): void {
@@ -100,13 +102,16 @@ function createRequestSizes(most: number) {
     failed(request: readonly string[], error: Error, isAnswered: boolean): void {
       for (const id of request) failures.set(id, (failures.get(id) ?? 0) + 1);
       const [first = ""] = request;
-      const isRefused = error instanceof CodedError && error.code === "bad_request";
-      const isDue = isRefused || halved.has(first) || (failures.get(first) ?? 0) >= FAILS_BEFORE_HALVING;
+      const isDue = isRefusal(error) || halved.has(first) || (failures.get(first) ?? 0) >= FAILS_BEFORE_HALVING;
       const size = Math.ceil(request.length / 2);
       if (!isDue || (!isAnswered && size < most * FEWEST_UNANSWERED)) return;
       for (const id of request) halved.set(id, { size, answers: 0 });
     },
   };
+}
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof CodedError && error.code === "bad_request";
 }
 
 function joined(answers: readonly StatusSnapshot[], unread: ReadonlySet<string>): StatusSnapshot {
