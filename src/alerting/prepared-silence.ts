@@ -9,8 +9,7 @@ type Pair = readonly [name: string, value: string];
 const IDENTIFYING: Readonly<Record<SubjectKind, readonly string[] | "all">> = {
   recording: ["recording_id"],
   location: ["location_id"],
-  // Of an alert about the error budget of an SLO, or of one group of its recordings.
-  group: ["slo", "organisation", "camera_server", "location_id"],
+  group: ["organisation", "camera_server", "location_id"],
   integration: ["receiver", "integration"],
   service: [],
   external: "all",

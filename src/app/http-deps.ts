@@ -12,7 +12,6 @@ import { createAnnotate } from "../deliver/annotate.ts";
 import { type Alert, groupOfSubject } from "../health/alert.ts";
 import type { Subject } from "../health/evaluation.ts";
 import { recordingLabels } from "../health/recording-evaluator.ts";
-import { type BudgetLeft, budgetsLeft } from "../health/slo-evaluator.ts";
 import type { ActiveAlert, HttpDeps } from "../http/deps.ts";
 import { judgeReadiness, type ReadinessFacts } from "../http/lifecycle-routes.ts";
 import type { Access } from "../http/principal.ts";
@@ -23,7 +22,6 @@ import { readVersion } from "../lib/version.ts";
 import { coalesced, mapYielding } from "../lib/yield.ts";
 import { createExposition } from "../metrics/exposition.ts";
 import type { FleetView } from "../metrics/fleet.ts";
-import { sloEvidence } from "../poll/slo-samples.ts";
 import { type Incident, toIncident } from "../store/incidents.ts";
 import type { Reloader } from "./reload.ts";
 import type { Runtime } from "./runtime.ts";
@@ -72,7 +70,6 @@ export function httpDeps(runtime: Runtime, reloader: Reloader, reload: HttpDeps[
     zones: store.zones.read,
     incidents: (since) => incidentsSince(runtime, reloader.current(), since),
     report: (request) => engine().report(request),
-    errorBudgets: () => readBudgets(runtime, config().slos),
     config,
     reload,
     metrics: createExposition({ registry, log, fleet: () => fleetView(runtime, reloader.current()) }),
@@ -199,7 +196,6 @@ async function fleetView(runtime: Runtime, { engine, config }: Setup): Promise<F
   ];
   const { at, hours } = await store.countVerdicts.refreshJudged();
   const isRead = config.counts.read && snapshot.now - at <= 3 * config.counts.intervalMs;
-  const slos = await readBudgets(runtime, config.slos);
   const readAt = {
     uptime: await readSince(store, "uptime", snapshot.shardNumbers),
     counts: config.counts.read ? await readSince(store, "counts", snapshot.shardNumbers) : undefined,
@@ -207,7 +203,7 @@ async function fleetView(runtime: Runtime, { engine, config }: Setup): Promise<F
   };
   const { rules, metrics } = config;
   const { perRecording } = metrics;
-  return { snapshot, rules, otherAlerts, slos, hours: isRead ? hours : undefined, readAt, perRecording };
+  return { snapshot, rules, otherAlerts, hours: isRead ? hours : undefined, readAt, perRecording };
 }
 
 /** When this was last read of one of these shards, of the one where that is longest ago; undefined where it never was. */
@@ -219,10 +215,6 @@ export async function readSince(
   const attempts = await shards.attemptsOf(swept.map((shard) => `${what}:${shard}`));
   const read = [...attempts.values()].flatMap(({ goodAt }) => (goodAt > 0 ? goodAt : []));
   return read.length > 0 ? Math.min(...read) : undefined;
-}
-
-async function readBudgets({ store, clock }: Runtime, slos: Config["slos"]): Promise<BudgetLeft[]> {
-  return slos.length === 0 ? [] : budgetsLeft(sloEvidence(slos, await store.slos.readAll()), clock.now());
 }
 
 /** What readiness is judged by, read now. */

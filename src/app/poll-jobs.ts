@@ -14,7 +14,6 @@ import { createRerouting } from "../poll/reroute.ts";
 import { createRound, createTurns } from "../poll/rounds.ts";
 import { createScheduleLookup } from "../poll/schedule-lookup.ts";
 import { createSelfAlerts } from "../poll/self-alerts.ts";
-import { createSloSamples } from "../poll/slo-samples.ts";
 import { createSweep } from "../poll/sweep.ts";
 import { createRefreshUptime } from "../poll/uptime.ts";
 import { pacedUptimes } from "../poll/uptime-ask.ts";
@@ -71,12 +70,7 @@ export class PollJobs {
     const together = isAsked
       ? createFollowTogether(context.countVerdicts, countsConditions(context.rules), intervalMs)
       : undefined;
-    const sampleSlos = createSloSamples({
-      ...context,
-      store: context.slos,
-      schedules: createScheduleLookup(context.uptime, context.inventory),
-    });
-    this.#evaluateSelf = createSelfAlerts({ ...context, ...context.intervals, store, together, sampleSlos });
+    this.#evaluateSelf = createSelfAlerts({ ...context, ...context.intervals, store, together });
   }
 
   /** `retiring` integrations are about to send the ends they owe; `hadAssignments`: the fleet is known already. */

@@ -80,8 +80,6 @@ function whyNotShown(when: Condition): string | undefined {
       return "history is read location by location, and does not show groups of several";
     case "service":
       return "history does not show whether the service was reachable";
-    case "slo_burn":
-      return "history does not show what sweeps saw of error budgets";
     case "notifications":
       return "history does not show notifications";
   }

@@ -74,9 +74,9 @@ const columnsAt = (now: Instant, at: Written): readonly TableColumn<ListedAlert>
 ];
 
 function recordingText(alert: ListedAlert): string {
-  const { recording, recording_id: id, slo, camera_server: server, organisation, timezone } = alert.labels;
+  const { recording, recording_id: id, camera_server: server, organisation, timezone } = alert.labels;
   const place = placeOf(alert);
-  const group = slo ?? (server && `${groupNouns.camera_server} ${server}`);
+  const group = server && `${groupNouns.camera_server} ${server}`;
   const wider = place === "" ? (organisation ?? timezone) : undefined;
   return nameWithin(recording ?? id ?? group ?? wider ?? "–", place);
 }

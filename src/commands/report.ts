@@ -1,15 +1,15 @@
-/** `report`: the lost time of a period by cause, and error budgets, of a running daemon. */
+/** `report`: the lost time of a period by cause, of a running daemon. */
 import { Command, Option } from "commander";
-import { budgetText, lossDuration, reportMarkup, SLO_GROUPS_SHOWN } from "../http/page/report-page.ts";
+import { lossDuration, reportMarkup } from "../http/page/report-page.ts";
 import { isoTime } from "../http/query.ts";
 import { type ReportGroupRow, ReportPage } from "../http/v1/report.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import { type CsvColumns, csvTable } from "../lib/csv.ts";
-import { columnPercent, count, counted, exactPercent, nameOf } from "../lib/format.ts";
+import { columnPercent, counted, nameOf } from "../lib/format.ts";
 import { html } from "../lib/markup.ts";
 import { PAST_EXAMPLES, parsePast } from "../lib/moment.ts";
 import { causeWords, type LossCause, lossCauses } from "../report/attribute.ts";
-import { reportGroups, reportPeriods, worstOfEach } from "../report/report.ts";
+import { reportGroups, reportPeriods } from "../report/report.ts";
 import { asJson, type CommandIo, fail, localZone } from "./cli/command.ts";
 import { asksDaemon, type Daemon, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
 import { renderTable, type TableColumn, tableTarget } from "./cli/table.ts";
@@ -21,7 +21,7 @@ type ReportOptions = DaemonOptions & { readonly output: "table" | "csv" | "json"
 /** Exit code 0. Throws DaemonError or ConfigError. */
 export function reportCommand(io: CommandIo, clock: Clock = systemClock): Command {
   const command = new Command("report")
-    .description("Print the lost time of a period by cause, most first, and what is left of error budgets.")
+    .description("Print the lost time of a period by cause, most first.")
     .addOption(new Option("--period <period>", "the last whole one").choices(reportPeriods).default("1mo"))
     .option("--from <day or time>", "instead of a period: 2026-01-31, 2026-01-31T08:00Z, yesterday, 7d or 24h")
     .option("--to <day or time>", "with --from: the end; a day is included (default: now)")
@@ -55,18 +55,14 @@ async function readReport(daemon: Daemon, parameters: Readonly<Record<string, st
 
 const WRITTEN: Readonly<Record<ReportOptions["output"], (report: ReportPage, io: CommandIo) => string>> = {
   table: (report, io) => {
-    const { period, total, slos, items } = report;
+    const { period, total, items } = report;
     const all = { ...total, id: "", name: `All ${counted(total.recordings, "recording")}` };
-    const shown = worstOfEach(slos, SLO_GROUPS_SHOWN, ({ slo }) => slo);
-    const left = slos.length - shown.length;
-    const more = left > 0 ? `and ${count(left)} more groups, in CSV and JSON\n` : "";
-    const objectives = slos.length === 0 ? "" : `${renderTable(SLO_COLUMNS, shown, tableTarget(io))}${more}\n`;
     const unknown = total.expectedSeconds - total.knownSeconds;
     const gap = unknown > 0 ? ` Nothing is known of ${lossDuration(unknown)}, which is in no figure.` : "";
     const note = `\nTimes are added up over recordings.${gap}\n`;
-    return `${period.label}, ${period.timezone}\n\n${objectives}${renderTable(COLUMNS, [...items, all], tableTarget(io))}${note}`;
+    return `${period.label}, ${period.timezone}\n\n${renderTable(COLUMNS, [...items, all], tableTarget(io))}${note}`;
   },
-  csv: ({ items, slos }) => [...csvTable(CSV_COLUMNS, [...items, ...slos])].join(""),
+  csv: ({ items }) => [...csvTable(CSV_COLUMNS, items)].join(""),
   json: ({ nextCursor: _, ...report }) => asJson(report),
   html: (report) =>
     html`<!doctype html>
@@ -97,34 +93,14 @@ function causesText({ causes }: ReportGroupRow): string {
   return known.map(([cause, seconds]) => `${causeWords[cause as LossCause]} ${lossDuration(seconds)}`).join(", ");
 }
 
-type SloRow = ReportPage["slos"][number];
-
-const SLO_COLUMNS: readonly TableColumn<SloRow>[] = [
-  { head: "SLO", cell: ({ slo, name }) => (name === "" ? slo : `${slo}, ${name}`), wraps: true },
-  { head: "OBJECTIVE", cell: ({ objective }) => exactPercent(objective), align: "right" },
-  { head: "ATTAINED", cell: ({ attained }) => ratio(attained), align: "right" },
-  {
-    head: "BUDGET LEFT",
-    cell: ({ errorBudgetLeft }) => budgetText(errorBudgetLeft),
-    align: "right",
-    style: ({ errorBudgetLeft }) => ((errorBudgetLeft ?? 0) < 0 ? "red" : undefined),
-  },
-];
-
-/** After the groups a row for each objective, whose loss is empty, so that columns can be added up. */
-const CSV_COLUMNS: CsvColumns<Partial<ReportGroupRow & SloRow>> = {
+const CSV_COLUMNS: CsvColumns<ReportGroupRow> = {
   name: ({ name }) => name,
   id: ({ id }) => id,
   recordings: ({ recordings }) => recordings,
   expected_seconds: ({ expectedSeconds }) => expectedSeconds,
   known_seconds: ({ knownSeconds }) => knownSeconds,
   lost_seconds: ({ lostSeconds }) => lostSeconds,
-  ...Object.fromEntries(
-    lossCauses.map((cause) => [`${cause}_seconds`, ({ causes }: Partial<ReportGroupRow>) => causes?.[cause]]),
-  ),
+  ...Object.fromEntries(lossCauses.map((cause) => [`${cause}_seconds`, ({ causes }: ReportGroupRow) => causes[cause]])),
   availability_ratio: ({ availability }) => availability ?? undefined,
-  unplanned_availability_ratio: ({ unplannedAvailability, attained }) => unplannedAvailability ?? attained ?? undefined,
-  slo: ({ slo }) => slo,
-  objective_ratio: ({ objective }) => objective,
-  error_budget_left_ratio: ({ errorBudgetLeft }) => errorBudgetLeft ?? undefined,
+  unplanned_availability_ratio: ({ unplannedAvailability }) => unplannedAvailability ?? undefined,
 };

@@ -21,10 +21,7 @@ type WhyOptions = DaemonOptions & { readonly since: number; readonly all?: true;
 export function whyCommand(io: CommandIo, clock: Clock = systemClock): Command {
   const command = new Command("why")
     .description("Print the decision log of a recording or location, in its own time zone.")
-    .argument(
-      "<recording or location>",
-      "its id or full name; of a group, its label and value: camera_server/edge-7; of an SLO: slo/NAME",
-    )
+    .argument("<recording or location>", "its id or full name; of a group, its label and value: camera_server/edge-7")
     .addOption(sinceOption())
     .option("--all", "a line for each decision, not one for each time an alert fired");
   const asking = asksDaemon(command, 'lenswatch why "Leeds Briggate Entrance" --since 2d', "text");
@@ -115,5 +112,5 @@ async function costs(daemon: Daemon, { recordingId, locationId }: Timeline, sinc
 }
 
 const MOST_LISTED = 20;
-/** A group or an SLO is known by its decisions alone. */
-const GROUP = new RegExp(`^(?:slo|${groupLabels.join("|")})/`);
+/** A group is known by its decisions alone. */
+const GROUP = new RegExp(`^(?:${groupLabels.join("|")})/`);

@@ -159,7 +159,7 @@ function valuesOf(label: string, matchers: readonly Matcher[]): string[] {
 function unknownLabels(config: Config, routes: readonly (readonly [Route, Path])[]): Finding[] {
   const ruleLabels = config.rules.flatMap(({ labels }) => Object.keys(labels));
   const ofAlerts = [...new Set([...reservedLabels, "receiver", "integration", "severity", ...ruleLabels])];
-  const ofRecordings = reservedLabels.filter((label) => label !== "alertname" && label !== "slo");
+  const ofRecordings = reservedLabels.filter((label) => label !== "alertname");
   const ofLocations = ["location_id", "location", "organisation", "timezone"];
   const { closedDays } = config.counts;
   return [
@@ -172,7 +172,6 @@ function unknownLabels(config: Config, routes: readonly (readonly [Route, Path])
     }),
     ...config.maintenance.flatMap(({ matchers }, at) => unknownIn(matchers, ["maintenance", at, "matchers"], ofAlerts)),
     ...config.digests.flatMap(({ matchers }, at) => unknownIn(matchers, ["digests", at, "matchers"], ofRecordings)),
-    ...config.slos.flatMap(({ matchers }, at) => unknownIn(matchers, ["slo", at, "matchers"], ofRecordings)),
     ...closedDays.flatMap(({ matchers }, at) =>
       unknownIn(matchers, ["counts", "closed_days", at, "matchers"], ofLocations),
     ),

@@ -109,12 +109,8 @@ const keys = {
     oneOf("true"),
   ),
   service: optional(
-    "Whether the service is unreachable: no shard had a good sweep, or some had none.",
+    "Whether the service is unreachable: hardly any recording was read lately, or some were not.",
     oneOf("unreachable", "partly_unreachable"),
-  ),
-  slo_burn: optional(
-    "How fast an error budget of `slo` burns: in hours (fast), or in days (slow).",
-    oneOf("fast", "slow"),
   ),
   notifications: optional("Notifications that an integration fails to send.", oneOf("failing")),
 };
@@ -141,7 +137,6 @@ export function buildCondition(when: ConditionInput): Condition {
     const share = { atLeast: at_least, clearBelow: clear_below, minRecordings: min_recordings };
     return by === "location_id" ? { kind: "location_offline", ...share } : { kind: "group_offline", by, ...share };
   }
-  if (when.slo_burn) return { kind: "slo_burn", speed: when.slo_burn };
   return when.missing ? { kind: "missing" } : { kind: "notifications", state: "failing" };
 }
 

@@ -50,7 +50,6 @@ export function buildConfig(input: ConfigInput, web: Parameters<typeof buildHttp
     maintenance: input.maintenance.map(({ time_intervals: names, comment = "", ...rest }): Maintenance => {
       return { ...rest, comment, timeIntervals: names.flatMap((name) => intervals.get(name) ?? []) };
     }),
-    slos: input.slo.map(({ period: periodMs, ...slo }) => ({ ...slo, periodMs })),
     smtp: input.smtp && camelKeys(input.smtp),
     digests: input.digests.map((digest) => camelKeys(digest)),
     http: buildHttp(input.http, web),

@@ -12,7 +12,7 @@ export function crossCheck(document: Document): Finding[] {
   const intervals = namesOf(tree.time_intervals);
   const unknown = undefinedNames.bind(undefined, document);
   return [
-    ...["receivers", "digests", "time_intervals", "maintenance", "slo"].flatMap((list) =>
+    ...["receivers", "digests", "time_intervals", "maintenance"].flatMap((list) =>
       duplicates(document, tree[list], list),
     ),
     ...rootRoute(document, tree, receivers),

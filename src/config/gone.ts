@@ -3,6 +3,8 @@ import type { Path } from "./problem.ts";
 
 /** By path, without the positions in lists. */
 const gone: ReadonlyMap<string, string> = new Map([
+  ["slo", "rules on overall_uptime notify of lost time, and `lenswatch report` shows it"],
+  ["rules.when.slo_burn", "a rule on overall_uptime notifies of lost time, and `lenswatch report` shows it"],
   ["digests.untrusted_below", "digests do not list days of counts; the page of a location shows its uptime by day"],
 ]);
 

@@ -147,7 +147,6 @@ function inhibit(source: string | string[], target: string | string[], ...equal:
 
 const { offline, low_quality, low_uptime, not_uploading, location_offline, camera_server_offline } = names;
 const ofPlace = (wider: string) => called("Recording.*", low_quality, wider, "Counts.*");
-const budgetLabels = ["slo", "organisation", "camera_server", "location_id"];
 const falseCounts = called(names.counts_low, names.counts_high);
 
 /** The inhibit rules of a configuration without any, as written in a file. */
@@ -158,7 +157,6 @@ export const defaultInhibitRules: RawMap[] = [
   inhibit(called(not_uploading), called(low_uptime, "Counts.*"), "recording_id"),
   inhibit([falseCounts, 'recording_id != ""'], [falseCounts, 'recording_id = ""'], "alertname", "location_id"),
   inhibit(called(names.flapping), called(offline, names.degraded), "recording_id"),
-  inhibit(called(names.slo_burn_fast), called(names.slo_burn_slow), ...budgetLabels),
   inhibit(called(names.service_unreachable), 'location_id != ""'),
   inhibit(called(names.service_unreachable), 'camera_server != ""'),
 ];

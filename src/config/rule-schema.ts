@@ -8,7 +8,7 @@ import { duration, LABEL_NAME, line, prose, textMatching, trueOrFalse } from "./
 
 /** Labels that lenswatch sets itself. */
 export const reservedLabels: readonly string[] =
-  "alertname recording_id recording location_id location organisation camera_server timezone slo".split(" ");
+  "alertname recording_id recording location_id location organisation camera_server timezone".split(" ");
 
 const labelName = z
   .string()
@@ -75,7 +75,5 @@ export const defaultRules: RawMap[] = [
   critical(names.camera_server_offline, { group_offline: { by: "camera_server", ...allOf("3") } }, together),
   critical(names.service_unreachable, { service: "unreachable" }, { for: "3m", keep_firing_for: "3m" }),
   warning(names.service_partly_unreachable, { service: "partly_unreachable" }, { for: "10m" }),
-  critical(names.slo_burn_fast, { slo_burn: "fast" }),
-  warning(names.slo_burn_slow, { slo_burn: "slow" }),
   critical(names.notifications_failing, { notifications: "failing" }, { for: "5m" }),
 ];

@@ -33,7 +33,6 @@ import {
   webUrl,
   zone,
 } from "./scalars.ts";
-import { sloSection } from "./slo-schema.ts";
 import { timeIntervalSection } from "./time-interval-schema.ts";
 
 const serviceKeys = {
@@ -182,7 +181,6 @@ export const rootSection = section({
     listOf(maintenance),
     [],
   ),
-  slo: withDefault("Objectives for the ratio of time that recordings record.", listOf(sloSection), []),
   smtp: optional("The mail server; required for e-mail and digests.", smtp),
   digests: withDefault("Summaries by e-mail.", listOf(digest), []),
   http: withDefault("The status page, the API and the metrics.", httpSection, {}),

@@ -10,7 +10,6 @@ import type { EndReason, Labels } from "../health/alert.ts";
 import type { Recording, RecordingStatus, UptimeBucket } from "../health/recording.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { Interval } from "../lib/intervals.ts";
-import type { Slo, SloRow } from "../report/report.ts";
 import type { LossTally } from "../report/tally.ts";
 
 export interface DigestPeriod extends Interval {
@@ -85,7 +84,6 @@ export interface DigestScope {
   readonly maintenance?: readonly PlannedWindows[] | undefined;
   /** How many recordings a location or camera server has, by `groupKey`: of two alerts the larger group's explains. */
   readonly groupSizes?: ReadonlyMap<string, number> | undefined;
-  readonly slos?: readonly Slo[] | undefined;
 }
 
 /**
@@ -226,8 +224,6 @@ export interface Digest {
   readonly other: readonly OtherAlerts[];
   /** Longest first; undefined: not asked for. */
   readonly acknowledged?: readonly AcknowledgedAlert[];
-  /** How the period stands with the objectives, by SLO. */
-  readonly slos: readonly SloRow[];
   readonly unreachable: readonly Interval[];
   readonly unwatched: readonly Interval[];
   /** Most first; of locations where it is known. */

@@ -28,7 +28,7 @@ export type DigestFleet = FleetSnapshot & { readonly shardNumbers: readonly numb
 
 /** Where a digest's figures come from. */
 export interface FiguresSource {
-  readonly config: Pick<Config, "rules" | "service"> & Partial<Pick<Config, "maintenance" | "slos" | "counts">>;
+  readonly config: Pick<Config, "rules" | "service"> & Partial<Pick<Config, "maintenance" | "counts">>;
   readonly store: Pick<Store, "incidents" | "shards" | "uptime" | "coverage" | "acks">;
   fleet(): Promise<DigestFleet>;
   /** Visits not counted while alerts fire, by episode. */
@@ -117,7 +117,6 @@ export async function readScope(
       ...one,
       windows: windowsIn(one, { from, to: Math.max(now, period.to) }),
     })),
-    slos: config.slos,
     groupSizes: await runYielding(groupSizes(fleet)),
     unreachable,
     unwatched: unseen.filter(({ from, to }) => to - from >= MIN_UNWATCHED_MS),

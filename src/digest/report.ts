@@ -5,7 +5,7 @@ import { createLocalHours } from "../lib/local-hours.ts";
 import { createLossRows, type Report, type ReportRequest, type ReportRow } from "../report/report.ts";
 import { createScheduleTimes } from "./compute/calendar.ts";
 import { AROUND_MS, createFacts, createLossIn, isChosen } from "./compute/recording.ts";
-import { createSloRows, reportGroupOf } from "./compute/slo-rows.ts";
+import { reportGroupOf } from "./compute/report-group.ts";
 import type { DigestPeriod, DigestRecording } from "./digest.ts";
 import { addFleet, type FiguresSource, readScope, readStates } from "./figures.ts";
 import { digestPeriod } from "./period.ts";
@@ -55,15 +55,13 @@ async function computeReport(
   const factsOf = createFacts(scope, createScheduleTimes(createLocalHours()));
   const lossIn = createLossIn(scope);
   const rows = createLossRows<ReportRow>();
-  const slos = createSloRows(source.config.slos ?? []);
   const wants = (subject: DigestRecording) => isChosen(matchers, subject);
   const add = (subject: DigestRecording, figures: Parameters<typeof factsOf>[1]) => {
     const loss = lossIn(factsOf(subject, figures));
     rows.add({ ...reportGroupOf(subject, by), loss });
-    slos.add(subject, loss);
   };
   await addFleet(source, fleet, { wants, add }, period.from - AROUND_MS, period.to + AROUND_MS);
-  return { now: fleet.now, period, total: rows.total(), rows: rows.sorted(), slos: slos.sorted() };
+  return { now: fleet.now, period, total: rows.total(), rows: rows.sorted() };
 }
 
 /** `2026-11-01 00:00 to 2026-11-03 12:00`. */

@@ -180,8 +180,6 @@ export const problems = {
   service_unreachable: { name: "Service unreachable" },
   service_partly_unreachable: { name: "Service partly unreachable" },
   notifications_failing: { name: "Notifications failing" },
-  slo_burn_fast: { name: "Error budget burns fast" },
-  slo_burn_slow: { name: "Error budget burns" },
 } as const satisfies Record<string, Pick<RecordingProblemWords, "name">>;
 
 /** Those of recordings taken together. */
@@ -234,6 +232,4 @@ export const defaultAlertNames = {
   service_unreachable: "ServiceUnreachable",
   service_partly_unreachable: "ServicePartlyUnreachable",
   notifications_failing: "NotificationsFailing",
-  slo_burn_fast: "SLOBurnRateHigh",
-  slo_burn_slow: "SLOBurnRateElevated",
 } as const satisfies Record<ProblemKind, string>;

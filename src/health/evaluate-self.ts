@@ -9,7 +9,6 @@ import { GAP_INTERVALS } from "./rhythm.ts";
 import { alertAnnotations, alertLabels, generatedOf, type Rule } from "./rule.ts";
 import { serviceEvaluator } from "./service-evaluator.ts";
 import type { AlertStates } from "./shard-state.ts";
-import { type SloEvidence, sloEvaluator } from "./slo-evaluator.ts";
 
 export interface IntegrationHealth {
   readonly id: string;
@@ -34,17 +33,12 @@ export interface SelfEvidence extends Attempts {
   readonly integrations: readonly IntegrationHealth[];
   /** Undefined: rules on groups are not evaluated, and their alerts stay. Its shards are those of the attempts. */
   readonly groups?: GroupEvidence | undefined;
-  /** Undefined: rules on burn rates are not evaluated, and their alerts stay. */
-  readonly slos?: readonly SloEvidence[] | undefined;
 }
 
 export interface SelfContext extends GroupMoment, EvidenceMoment {}
 
 /** Alerts by subject: `service/analytics`, `integration/<id>`, `group/<label>/<value>`. Subjects without alerts are left out. */
 export type SelfAlertState = Readonly<Record<string, AlertStates>>;
-
-/** An error budget without a sample for longer has no recordings any more: no schedule and no holiday lasts so long. */
-const SLO_WATCHED_MS = 7 * 24 * 3_600_000;
 
 /** Evaluates the service, the integrations and the groups. `previous` is not changed; alerts of removed integrations end. */
 export function evaluateSelf(previous: SelfAlertState, evidence: SelfEvidence, context: SelfContext) {
@@ -68,18 +62,12 @@ export function evaluateSelf(previous: SelfAlertState, evidence: SelfEvidence, c
     if (one.trouble?.isOver) untried.add(`integration/${one.id}`);
     else evaluate(integrationEvaluator(one, now), "notifications");
   }
-  for (const slo of evidence.slos ?? [])
-    if (now - slo.budget.at <= SLO_WATCHED_MS) evaluate(sloEvaluator(slo, now), "slo_burn");
   const groups = evidence.groups && withoutUnread(evidence.groups, evidence.shards, context);
   for (const [key, alerts] of groups ? evaluateGroups(previous, groups, context, out) : []) {
     evaluated.add(key);
     if (alerts) next.set(key, alerts);
   }
   for (const [key, alerts] of Object.entries(previous)) {
-    if (!evidence.slos && key.startsWith("group/slo/")) {
-      next.set(key, alerts);
-      continue;
-    }
     const endReason = untried.has(key) ? "expired" : "no_longer_watched";
     if (!evaluated.has(key)) endAlerts(subjectOf(key), alerts, { endReason, now, out });
   }

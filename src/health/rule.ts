@@ -1,6 +1,5 @@
 /** Alerting rules as the configuration's `rules:` has them; ratios 0–1, durations in ms. */
 import type { GeneratedAnnotation, GroupLabel, Labels, ProblemKind } from "./alert.ts";
-import type { BurnSpeed } from "./error-budget.ts";
 import { kindOf, type RecordingCondition, recordingKinds, watchesRecordings } from "./recording-conditions.ts";
 import type { Figure } from "./uptime.ts";
 
@@ -15,8 +14,7 @@ export type Condition =
   | GroupCondition
   | { readonly kind: "counts_together" }
   | { readonly kind: "service"; readonly state: "unreachable" | "partly_unreachable" }
-  | { readonly kind: "notifications"; readonly state: "failing" }
-  | { readonly kind: "slo_burn"; readonly speed: BurnSpeed };
+  | { readonly kind: "notifications"; readonly state: "failing" };
 
 /** Recordings of any location that share a label. */
 interface GroupCondition {
@@ -47,7 +45,6 @@ export interface Rule {
 export function problemKindOf(when: Condition): ProblemKind {
   if (watchesRecordings(when)) return kindOf(when).problem(when);
   if (when.kind === "service") return `service_${when.state}`;
-  if (when.kind === "slo_burn") return `slo_burn_${when.speed}`;
   if (when.kind === "group_offline") return `${when.by}_offline`;
   return when.kind === "notifications" ? "notifications_failing" : when.kind;
 }

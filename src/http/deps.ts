@@ -9,7 +9,6 @@ import type { createSuppressionChanges } from "../deliver/suppression-changes.ts
 import type { Alert } from "../health/alert.ts";
 import type { Subject } from "../health/evaluation.ts";
 import type { FleetParts, FleetSnapshot } from "../health/shard-state.ts";
-import type { BudgetLeft } from "../health/slo-evaluator.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import type { Logger } from "../lib/log.ts";
 import type { AcceptedAlerts } from "../poll/external-alerts.ts";
@@ -98,8 +97,6 @@ export interface HttpDeps extends AlertChanges {
   incidents(since: Instant): Promise<readonly Incident[]>;
   /** Reads the histories of the whole fleet, for seconds where it is large; undefined where too many wait for theirs. */
   report(request: ReportRequest): Promise<Report> | undefined;
-  /** What is left of each error budget now. */
-  errorBudgets(): Promise<readonly BudgetLeft[]>;
   /** The decision log of these subjects since an instant, oldest first. */
   timeline(subjects: readonly Subject[], since: Instant): Promise<readonly LogLine[]>;
   /** What the counts of the fleet last came to. */

@@ -4,13 +4,12 @@ import type { Labels } from "../health/alert.ts";
 import { type RecordingStatus, recordingStatuses } from "../health/recording.ts";
 import type { Rule } from "../health/rule.ts";
 import { type AlertState, type FleetSnapshot, ROWS_PER_STEP } from "../health/shard-state.ts";
-import type { BudgetLeft } from "../health/slo-evaluator.ts";
 import { chunksOf } from "../lib/chunks.ts";
 
 import type { Instant } from "../lib/clock.ts";
 import { createBlocks } from "./blocks.ts";
 
-import { distinct, labelText } from "./labels.ts";
+import { labelText } from "./labels.ts";
 import { createMembers, type Member, MOST_BY_DEFAULT, type PerRecording } from "./members.ts";
 import { fleetRows, type MetricRow } from "./table.ts";
 import { type ExpositionFormat, renderHead, renderSample } from "./text.ts";
@@ -24,8 +23,6 @@ export interface FleetView {
   readonly rules: readonly Pick<Rule, "alert" | "labels">[];
   /** Alerts about no recording or location, which are in no shard. */
   readonly otherAlerts: readonly { readonly state: (typeof alertStates)[number]; readonly labels: Labels }[];
-  /** Error budgets; `group` is empty where all recordings of the SLO share one. */
-  readonly slos?: readonly Pick<BudgetLeft, "slo" | "group" | "objective" | "remaining">[];
   /** Entries of locations in the last full hour; none where counts are not read. */
   readonly hours?: readonly EntriesOfHour[] | undefined;
   /** When these were last read, where that is longest ago; undefined where they never were. */
@@ -61,7 +58,7 @@ export function* fleetText(
   format: ExpositionFormat,
   kept: Kept,
 ): Generator<string | Uint8Array, Exposed> {
-  const { snapshot, hours, slos, readAt = {} } = view;
+  const { snapshot, hours, readAt = {} } = view;
   const counts = startCounts(view);
   const totals = createTotals(snapshot.inventory, kept.labelsOf);
   const series = kept.blocks(snapshot.inventory);
@@ -84,7 +81,6 @@ export function* fleetText(
   const omitted = totals.omitted();
   yield renderHead(fleetRows.omitted, format) + omittedSamples(omitted);
   yield renderHead(fleetRows.alerts, format) + counts.alerts.samples();
-  if (slos?.length) yield sloText(slos, format);
   for (const [row, at] of [
     [fleetRows.recordingsRead, readAt.recordings] as const,
     [fleetRows.uptimeRead, readAt.uptime] as const,
@@ -107,22 +103,6 @@ function* hoursText(
     for (const some of chunksOf(hours, ROWS_PER_STEP))
       yield some.map((hour) => renderSample(row.name, labelsOf(hour), hour[key] ?? Number.NaN)).join("");
   }
-}
-
-function sloText(slos: NonNullable<FleetView["slos"]>, format: ExpositionFormat): string {
-  const sample = ({ name, labels }: MetricRow, values: readonly string[], figure: number) =>
-    renderSample(name, labelText(labels, values), figure);
-  const { sloObjective, sloRemaining } = fleetRows;
-  const objectives = new Map(slos.map(({ slo, objective }) => [slo, sample(sloObjective, [slo], objective)]));
-  const remaining = slos.flatMap(({ slo, group, remaining: left }) =>
-    left === undefined ? [] : [sample(sloRemaining, [slo, group && distinct(group)], left)],
-  );
-  return [
-    renderHead(sloObjective, format),
-    ...objectives.values(),
-    renderHead(sloRemaining, format),
-    ...remaining,
-  ].join("");
 }
 
 /** Counts recordings by status, and alerts by name, severity and state. The series of all rules start at 0. */

@@ -90,12 +90,6 @@ export const fleetRows = {
     ["kind"],
   ),
   alerts: gauge("lenswatch_alerts", "Alerts by name, severity and state.", ["alertname", "severity", "state"]),
-  sloObjective: gauge("lenswatch_slo_objective_ratio", "The objective of an SLO.", ["slo"]),
-  sloRemaining: gauge(
-    "lenswatch_slo_error_budget_remaining_ratio",
-    "The ratio of the error budget of the SLO's period that is left; negative where it is overspent.",
-    ["slo", "group"],
-  ),
 } as const;
 
 /** Metrics of this process. */

@@ -60,7 +60,7 @@ export function withoutLocation(name = "", { location = "" }: Labels, max: numbe
 /** `Camera server edge-7`. */
 function groupName({ subject }: NamedAlert, max: number): string {
   const group = groupOfSubject(subject);
-  const other = () => clean(subject.id.replace(/^slo\//, "SLO "), max);
+  const other = () => clean(subject.id, max);
   return group ? `${capital(groupNouns[group.label])} ${clean(group.value, max)}` : other();
 }
 

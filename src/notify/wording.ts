@@ -148,25 +148,6 @@ const NOTIFICATIONS_FAILING: Wording = {
   meaning: "Notifications to that receiver are not delivered.",
 };
 
-const BUDGETS = {
-  slo_burn_fast: "error budget burns much faster than it lasts",
-  slo_burn_slow: "error budget burns faster than it lasts",
-};
-
-function sloWording(key: keyof typeof BUDGETS): Wording {
-  const words: Wording = {
-    key,
-    count: (alerts, still) => {
-      const [first, second] = alerts;
-      return first && !second ? words.one(first, still) : `${counted(alerts.length, "SLO")}: ${BUDGETS[key]}`;
-    },
-    one: (alert, still) => `${plainName(alert, 60)}: ${still ? "still, " : ""}${BUDGETS[key]}`,
-    is: () => BUDGETS[key],
-    was: `was reported: ${BUDGETS[key]}`,
-  };
-  return words;
-}
-
 function serviceWording(key: ProblemKind, state: string, meaning: string): Wording {
   return {
     key,
@@ -197,8 +178,6 @@ const WORDINGS: ReadonlyMap<string, Wording> = new Map(
       "Some recordings or uptime figures are not up to date: for those, no alert does not mean that all is well.",
     ),
     NOTIFICATIONS_FAILING,
-    sloWording("slo_burn_fast"),
-    sloWording("slo_burn_slow"),
   ].map((wording) => [wording.key, wording]),
 );
 

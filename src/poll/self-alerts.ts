@@ -21,8 +21,6 @@ interface SelfAlertsDeps
   readonly service: Pick<Service, "checkStatus">;
   /** Groups whose counts dropped together; undefined where that is not known. */
   readonly together?: ((now: Instant) => Promise<readonly CountsTogether[] | undefined>) | undefined;
-  /** The error budgets now; undefined where they cannot be read. */
-  sampleSlos(): Promise<SelfEvidence["slos"]>;
 }
 
 /** Gives `evaluate()`: one read of the evidence, one evaluation, one atomic write. */
@@ -71,10 +69,9 @@ async function gather(
   const shards = assigned.shards();
   const isCounted = rules.some(({ when }) => when.kind === "group_offline");
   const attempts = await store.attempts();
-  const [counted, together, slos, troubles] = await Promise.all([
+  const [counted, together, troubles] = await Promise.all([
     isCounted ? store.groups(shards, attempts) : [],
     deps.together?.(now),
-    deps.sampleSlos(),
     Promise.all(integrations.map((integration) => groups.trouble(integration, now))),
   ]);
   await inventory.know(counted.flatMap(offlineIn));
@@ -87,7 +84,6 @@ async function gather(
     health: attempts.get("health"),
     integrations: integrations.map(({ id, receiver, type }, i) => ({ id, receiver, type, trouble: troubles[i] })),
     groups: { shards: counted, inventory, together },
-    slos,
   };
 }
 

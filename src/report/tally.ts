@@ -39,12 +39,3 @@ export function availability(tally: LossTally): number | undefined {
 export function unplannedAvailability(tally: LossTally): number | undefined {
   return availability({ ...tally, knownMs: tally.knownMs - tally.maintenance, maintenance: 0 });
 }
-
-/**
- * The ratio of the error budget that is left: 1 where nothing was lost, negative where more was lost than the objective
- * allows. Planned downtime spends nothing, unknown time neither.
- */
-export function budgetLeft(tally: LossTally, objective: number): number | undefined {
-  const ratio = unplannedAvailability(tally);
-  return ratio === undefined ? undefined : 1 - (1 - ratio) / (1 - objective);
-}

@@ -59,8 +59,6 @@ function fleetKeys(p: string) {
     uptime: (shard: number) => `${p}uptime:${shard}`,
     /** Hash `n` nonce, `d` document: uptime per window, for sweeps and the exposition; as long as the shard. */
     figures: (shard: number) => `${p}figures:${shard}`,
-    /** Hash: error budget → JSON of its buckets; a field as long as its SLO is configured, or a group has recordings. */
-    slos: `${p}slos`,
     /** Sorted set by end: when a span of sweeps began; one until 70 days after its end, at most 2,000. */
     coverage: `${p}coverage`,
   };

@@ -1,6 +1,5 @@
 /** Everything stored in one Redis under one prefix. */
 import type { Redis } from "ioredis";
-import type { SloEvidence } from "../health/slo-evaluator.ts";
 import type { Logger } from "../lib/log.ts";
 import { createAckStore } from "./acknowledgements.ts";
 import { createAssignmentStore } from "./assignments.ts";
@@ -14,7 +13,6 @@ import { createDecisionLog, createEncodeLog } from "./decision-log.ts";
 import { createCoverageStore, createDigestStore } from "./digests.ts";
 import { createExternalAlertStore, createSelfAlertStore } from "./documents.ts";
 import { createGroupStore } from "./groups.ts";
-import { createJsonHash } from "./hash.ts";
 import { createIdentityStore } from "./identities.ts";
 import { createFiringStore, createIncidentStore } from "./incidents.ts";
 import { createInventoryStore } from "./inventory.ts";
@@ -92,15 +90,10 @@ function createParts(
     counts: createCountsStore(redis, keys),
     countVerdicts: createCountVerdictStore(redis, keys),
     coverage: createCoverageStore(redis, keys),
-    /** By SLO and group. */
-    slos: createJsonHash<LabelledBudget>(redis, keys.slos),
     followClock: createFollowClock(redis, keys),
     heartbeatLease: createLease(redis, keys.heartbeat),
     replicas: createReplicaStore(redis, keys),
   };
 }
-
-/** An error budget, and what its alerts say beside it. */
-export type LabelledBudget = Pick<SloEvidence, "labels" | "title" | "budget" | "offline">;
 
 export type Store = ReturnType<typeof createParts>;

@@ -37,15 +37,12 @@ function everyAlert(): Alert[] {
     }
     for (const problem of ["location_offline", "counts_low", "counts_high"] as const)
       add(problem, "location", site, here);
-    add("slo_burn_fast", "group", `slo/all/${site}`, { slo: "all", location_id: site });
   }
   for (const label of groupLabels) {
     const value = shared[label];
     for (const problem of [`${label}_offline`, "counts_together"] as const)
       add(problem, "group", `${label}/${value}`, { [label]: value });
   }
-  for (const problem of ["slo_burn_fast", "slo_burn_slow"] as const)
-    add(problem, "group", "slo/all/acme", { slo: "all", organisation: "acme" });
   for (const problem of ["service_unreachable", "service_partly_unreachable"] as const)
     add(problem, "service", "analytics", {});
   for (const integration of ["slack", "email"])
@@ -85,7 +82,6 @@ describe("a silence prepared for an alert", () => {
       "CountsDroppedTogether/group/timezone/Europe/London",
       'alertname="CountsDroppedTogether", timezone="Europe/London"',
     ],
-    ["SLOBurnRateHigh/group/slo/all/acme", 'alertname="SLOBurnRateHigh", slo="all", organisation="acme"'],
     [
       "NotificationsFailing/integration/ops/slack",
       'alertname="NotificationsFailing", receiver="ops", integration="slack"',

@@ -1,7 +1,6 @@
 import { on } from "node:events";
 import { expect, it } from "vitest";
 import { startWatch, type Watch } from "../support/app.ts";
-import { storeBudget } from "../support/error-budget.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
 
@@ -240,28 +239,6 @@ describeWithRedis("each rule, from the service to Slack", () => {
     expect(second.text).toMatch(/^🔴 Reminder: Till \d+ still offline/);
     expect(second.receivedAt - first.receivedAt).toBeGreaterThanOrEqual(1_900);
   });
-
-  it.concurrent("slo_burn: a budget that burns fast and slowly is one message, and recovers as one", async () => {
-    await using watch = await startWatch({
-      more: "slo: [ { name: shops, objective: 99% } ]",
-      rules: `
-  - { alert: SLOBurnRateHigh, when: { slo_burn: fast }, labels: { severity: critical } }
-  - { alert: SLOBurnRateElevated, when: { slo_burn: slow }, labels: { severity: warning } }`,
-    });
-    await storeBudget(watch.redis.url, "shops", { good: 1, bad: 1 });
-    const burning = await watch.slack.next();
-    expect(burning.shown).toContain("The error budget of SLO shops burns fast");
-    await until("the slow one is inhibited", async () =>
-      (await activeAlerts(watch)).some(
-        ({ labels, status }) => labels.alertname === "SLOBurnRateElevated" && status.inhibitedBy.length === 1,
-      ),
-    );
-    await storeBudget(watch.redis.url, "shops", { good: 1, bad: 0 });
-    const over = await watch.slack.next();
-    expect(over.text).toMatch(/^✅/);
-    expect(over.shown).toContain("shops");
-    expect(watch.slack.messages).toHaveLength(2);
-  });
 });
 
 /** Waits until the service has answered this many more status requests. */
@@ -282,9 +259,4 @@ async function pending(watch: Watch): Promise<number> {
 async function known(watch: Watch): Promise<number> {
   const text = await (await fetch(`${watch.app.address}/metrics`)).text();
   return Number(/^lenswatch_recordings\{status="online"\} (\d+)$/m.exec(text)?.[1] ?? 0);
-}
-
-async function activeAlerts({ app }: Watch) {
-  type Active = { labels: Record<string, string>; status: { inhibitedBy: string[] } };
-  return (await (await fetch(`${app.address}/api/v2/alerts`)).json()) as Active[];
 }

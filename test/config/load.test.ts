@@ -126,8 +126,6 @@ describe("the smallest configuration", () => {
       ],
       ["ServiceUnreachable", { kind: "service", state: "unreachable" }, 3, 3, "critical"],
       ["ServicePartlyUnreachable", { kind: "service", state: "partly_unreachable" }, 10, 0, "warning"],
-      ["SLOBurnRateHigh", { kind: "slo_burn", speed: "fast" }, 0, 0, "critical"],
-      ["SLOBurnRateElevated", { kind: "slo_burn", speed: "slow" }, 0, 0, "warning"],
       ["NotificationsFailing", { kind: "notifications", state: "failing" }, 5, 0, "critical"],
     ]);
   });
@@ -178,7 +176,7 @@ describe("rules", () => {
   });
 
   test("that are only a key with nothing below are the default ones", () => {
-    expect(configOf(`${smallest}rules:\n  # none of our own yet\n`).rules).toHaveLength(14);
+    expect(configOf(`${smallest}rules:\n  # none of our own yet\n`).rules).toHaveLength(12);
   });
 });
 
@@ -251,7 +249,6 @@ test("a matcher on an unknown label is warned of", () => {
 rules: [{ alert: A, when: { missing: true }, labels: { severity: warning, team: x } }]
 smtp: { host: h, from: a@b }
 digests: [{ name: d, to: a@b, matchers: [team="x", location="y"] }]
-slo: [{ name: s, objective: 99%, matchers: [organization="x"] }]
 counts: { closed_days: [{ days: sunday, matchers: [camera_server="x"] }] }
 `;
   expect(warningsOf(text)).toEqual([
@@ -259,8 +256,7 @@ counts: { closed_days: [{ days: sunday, matchers: [camera_server="x"] }] }
       /^lenswatch\.yaml:12:46: route\.routes\[0\]\.matchers: found the unknown label "severty", .* did you mean severity\?$/,
     ),
     expect.stringMatching(/^lenswatch\.yaml:15:41: digests\[0\]\.matchers: found the unknown label "team"/),
-    expect.stringMatching(/^lenswatch\.yaml:16:44: slo\[0\]\.matchers: .*did you mean organisation\?$/),
-    expect.stringMatching(/^lenswatch\.yaml:17:51: counts\.closed_days\[0\]\.matchers: .*"camera_server"/),
+    expect.stringMatching(/^lenswatch\.yaml:16:51: counts\.closed_days\[0\]\.matchers: .*"camera_server"/),
   ]);
 });
 
@@ -417,7 +413,6 @@ describe("inhibit_rules", () => {
       "RecordingNotUploading LowUptime|Counts.* recording_id",
       "CountsImplausible|CountsTooHigh  CountsImplausible|CountsTooHigh  alertname location_id",
       "RecordingFlapping RecordingOffline|RecordingDegraded recording_id",
-      "SLOBurnRateHigh SLOBurnRateElevated slo organisation camera_server location_id",
       "ServiceUnreachable ",
       "ServiceUnreachable ",
     ]);

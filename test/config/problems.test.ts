@@ -18,7 +18,7 @@ test.each([
   [
     "an unknown key at the top",
     "watches: {}",
-    "12:1: watches: found the unknown key `watches`, expected one of service, redis, watch, counts, rules, route, receivers, slack_api_url, inhibit_rules, time_intervals, maintenance, slo, smtp, digests, http, metrics, heartbeat, log; did you mean watch?",
+    "12:1: watches: found the unknown key `watches`, expected one of service, redis, watch, counts, rules, route, receivers, slack_api_url, inhibit_rules, time_intervals, maintenance, smtp, digests, http, metrics, heartbeat, log; did you mean watch?",
   ],
   [
     "an unknown key below",
@@ -77,7 +77,7 @@ test.each([
   [
     "two conditions",
     when("status: offline, missing: true"),
-    "14:11: rules[0].when: found status and missing, expected one condition: status, average_quality, overall_uptime, segments_received, last_seen, missing, flapping, group_offline, location_offline, counts, counts_together, service, slo_burn or notifications",
+    "14:11: rules[0].when: found status and missing, expected one condition: status, average_quality, overall_uptime, segments_received, last_seen, missing, flapping, group_offline, location_offline, counts, counts_together, service or notifications",
   ],
   [
     "a status that is none",

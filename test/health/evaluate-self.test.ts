@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { addSample, type ErrorBudget } from "../../src/health/error-budget.ts";
 import {
   evaluateSelf,
   type IntegrationHealth,
@@ -69,17 +68,6 @@ class FleetStory {
     return alert;
   }
 }
-
-test("an alert on an error budget waits for evidence, and ends where its recordings are gone", () => {
-  const story = new FleetStory(rule("SLOBurnRateHigh", { kind: "slo_burn", speed: "fast" }));
-  let budget: ErrorBudget | undefined;
-  for (let at = START - 60 * MINUTE; at <= START; at += MINUTE) budget = addSample(budget, { good: 0, bad: 1 }, at);
-  const slo = { id: "all/acme", title: "SLO all of acme", objective: 0.99, periodMs: 30 * DAY, labels: { slo: "all" } };
-  const evidence = () => ({ slos: budget ? [{ ...slo, budget }] : [] });
-  expect(story.tick(evidence)).toEqual(["firing SLOBurnRateHigh/group/slo/all/acme"]);
-  expect(story.tick(evidence, 5 * DAY)).toEqual([]);
-  expect(story.tick(evidence, 2 * DAY)).toEqual(["resolved SLOBurnRateHigh/group/slo/all/acme no_longer_watched"]);
-});
 
 describe("the service's own health check", () => {
   const detailOf = (health: (story: FleetStory) => Attempt | undefined, rule = unreachable()) => {

@@ -52,10 +52,9 @@ const start = () =>
     fleet: async () => fleet,
     incidents: async () => [incident, lasting],
     report: async () => {
-      const slo = { name: "recording", objective: 0.99, periodMs: 1, matchers: [] };
       const row = { id: "leeds", name: "Leeds", loss: { ...noLoss(), recordings: 1, knownMs: 10, location: 1 } };
       const period = { from: NOW - 1, to: NOW, label: "a day" };
-      return { now: NOW, period, total: row.loss, rows: [row], slos: [{ ...row, slo }] };
+      return { now: NOW, period, total: row.loss, rows: [row] };
     },
     alerts: async () => [
       { alert: firingAlert("RecordingOffline", { severity: "critical" }), receivers: [], acknowledgement },

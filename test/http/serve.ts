@@ -111,7 +111,6 @@ export function usualDeps(differing: Differing = {}): HttpDeps {
       rows: [],
       slos: [],
     }),
-    errorBudgets: async () => [],
     uptimes: async () => new Map(),
     recallUptime: async () => [],
     silences: async () => [],

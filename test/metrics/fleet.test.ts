@@ -21,25 +21,6 @@ function linesOf(text: string, name: string): string[] {
   return text.split("\n").filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
 }
 
-test("error budgets are written by SLO and group, where something is known", () => {
-  const slo = { slo: "by customer", objective: 0.99 };
-  const slos = [
-    { ...slo, group: 'acme"', remaining: -0.5 },
-    { ...slo, group: "globex", remaining: undefined },
-    ...["1", "2"].map((n) => ({ ...slo, group: "g".repeat(300) + n, remaining: 1 })),
-  ];
-  const text = textOf(fleetOf({}), { rules: [], otherAlerts: [], slos });
-  expect(linesOf(text, "lenswatch_slo_objective_ratio")).toEqual([
-    'lenswatch_slo_objective_ratio{slo="by customer"} 0.99',
-  ]);
-  expect(linesOf(text, "lenswatch_slo_error_budget_remaining_ratio")).toEqual([
-    'lenswatch_slo_error_budget_remaining_ratio{slo="by customer",group="acme\\""} -0.5',
-    expect.stringMatching(/group="g{100}~[0-9a-f]{12}"} 1$/),
-    expect.stringMatching(/group="g{100}~[0-9a-f]{12}"} 1$/),
-  ]);
-  expect(new Set(text.split("\n")).size).toBe(text.split("\n").length);
-});
-
 test("the whole fleet is written like this", () => {
   const snapshot = fleetOf({
     recordings: [

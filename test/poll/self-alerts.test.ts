@@ -1,8 +1,6 @@
 import { expect, it, vi } from "vitest";
 import { createAssigned } from "../../src/cluster/shard-assignment.ts";
-import type { SelfEvidence } from "../../src/health/evaluate-self.ts";
 import { silentLogger } from "../../src/lib/log.ts";
-import { plainName } from "../../src/notify/name.ts";
 import { createCommit } from "../../src/poll/commit.ts";
 import { createSelfAlerts } from "../../src/poll/self-alerts.ts";
 import { ServiceError } from "../../src/service/service.ts";
@@ -25,17 +23,12 @@ const rules = [
   rule("ServiceUnreachable", { kind: "service", state: "unreachable" }),
   rule("ServicePartlyUnreachable", { kind: "service", state: "partly_unreachable" }),
   rule("NotificationsFailing", { kind: "notifications", state: "failing" }),
-  rule("SLOBurnRateHigh", { kind: "slo_burn", speed: "fast" }),
 ];
 
 describeWithRedis("judging the service and the notifications", () => {
   const testStore = useTestStore();
 
-  function judgeOf(
-    integrations = [slack, mail],
-    checkStatus = async () => {},
-    sampleSlos = async (): Promise<SelfEvidence["slos"]> => [],
-  ) {
+  function judgeOf(integrations = [slack, mail], checkStatus = async () => {}) {
     const { store } = testStore();
     const clock = { at: T0 };
     const assigned = createAssigned();
@@ -49,7 +42,6 @@ describeWithRedis("judging the service and the notifications", () => {
       groups: store.groups,
       assigned,
       service: { checkStatus },
-      sampleSlos,
       rules,
       ...INTERVALS,
       integrations,
@@ -64,35 +56,6 @@ describeWithRedis("judging the service and the notifications", () => {
   }
 
   const alerts = async () => (await testStore().store.shards.alerts()).map(({ key, state }) => `${key} ${state}`);
-
-  it("an error budget that burns fires by its labels, stays while it cannot be read, and ends with its objective", async () => {
-    const hour = 60 * 60;
-    const tier = [[T0 - 1_000, hour, 10, hour]] as const;
-    const budget = { at: T0, tiers: [tier, tier, tier] };
-    const slo = {
-      id: "all/acme",
-      title: "SLO all of acme",
-      objective: 0.99,
-      periodMs: 30 * 24 * HOUR,
-      labels: { slo: "all", organisation: "acme" },
-      budget,
-    };
-    let slos: SelfEvidence["slos"] = [slo];
-    const { judge, clock } = judgeOf([slack], undefined, async () => slos);
-    await judge();
-    expect(await alerts()).toEqual(["SLOBurnRateHigh/group/slo/all/acme firing"]);
-    const [alert] = await testStore().store.shards.alerts();
-    expect(alert?.labels).toEqual({ alertname: "SLOBurnRateHigh", slo: "all", organisation: "acme" });
-    expect(alert && plainName(alert)).toBe("SLO all/acme");
-    slos = undefined;
-    clock.at += STEP;
-    await judge();
-    expect(await alerts()).toEqual(["SLOBurnRateHigh/group/slo/all/acme firing"]);
-    slos = [];
-    clock.at += STEP;
-    await judge();
-    expect(await alerts()).toEqual(["SLOBurnRateHigh/group/slo/all/acme resolved"]);
-  });
 
   it("no shard with a good last sweep is blindness, told to everybody, and over with the next good one", async () => {
     const { judge, store, clock, woken } = judgeOf();

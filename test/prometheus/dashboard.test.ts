@@ -5,7 +5,6 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { startWatch, type Watch } from "../support/app.ts";
-import { storeBudget } from "../support/error-budget.ts";
 import { hasPrometheus, noPrometheus, type Prometheus, startPrometheus } from "../support/prometheus.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
@@ -196,8 +195,7 @@ describe.skipIf(!hasPrometheus)(`the dashboard, asked${hasPrometheus ? "" : ` ($
         rules: RULES,
         http: 'http: { listen: "127.0.0.1:0", admin_token: s3cret-of-the-admin }',
         more: `
-heartbeat: { url: "${deadMan.url}", interval: 1s }
-slo: [ { name: shops, objective: 99%, by: organisation } ]`,
+heartbeat: { url: "${deadMan.url}", interval: 1s }`,
       });
       const { simulator, slack, app } = watch;
       await using prometheus = await startPrometheus({
@@ -222,7 +220,6 @@ slo: [ { name: shops, objective: 99%, by: organisation } ]`,
       app.refused();
       await slack.next();
       slack.respond({ status: 200 });
-      await storeBudget(watch.redis.url, "shops/acme", { good: 99, bad: 1 });
       await untilFull(prometheus);
 
       await narrowed(prometheus, dark);

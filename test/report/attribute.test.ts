@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { clip, type Interval, subtract, total, union } from "../../src/lib/intervals.ts";
 import { type Attribution, attribute, type LossEvidence, lossCauses } from "../../src/report/attribute.ts";
 import { createLossOf } from "../../src/report/loss.ts";
-import { addLoss, availability, budgetLeft, lossTally, lostMs, unplannedAvailability } from "../../src/report/tally.ts";
+import { addLoss, availability, lossTally, lostMs, unplannedAvailability } from "../../src/report/tally.ts";
 
 const END = 240;
 const BUCKET = 12;
@@ -169,12 +169,6 @@ describe("ratios", () => {
   test("count maintenance, or leave it out of both sides", () => {
     expect(availability(tally)).toBeCloseTo(1 - 46 / 240, 12);
     expect(unplannedAvailability(tally)).toBeCloseTo(1 - 6 / 200, 12);
-  });
-
-  test("the error budget is spent by what is not planned, and can be overspent", () => {
-    expect(budgetLeft(tally, 0.9)).toBeCloseTo(0.7, 12);
-    expect(budgetLeft(tally, 0.99)).toBeCloseTo(-2, 12);
-    expect(budgetLeft(lossTally(attribute(evidence({ knownFrom: END }), whole)), 0.9)).toBeUndefined();
   });
 });
 

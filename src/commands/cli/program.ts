@@ -46,7 +46,7 @@ export const commandTable: readonly CommandEntry[] = [
   entry("digest", "render a digest to a file, or send it now", async (io) =>
     (await import("../digest.ts")).digestCommand(io),
   ),
-  entry("report", "print the lost time of a period by cause, and error budgets", async (io) =>
+  entry("report", "print the lost time of a period by cause", async (io) =>
     (await import("../report.ts")).reportCommand(io),
   ),
   entry("backtest", "replay past uptime through the rules: which alerts, when and how long", async (io) =>

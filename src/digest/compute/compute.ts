@@ -5,7 +5,6 @@
  */
 import { clip, subtract, total, union } from "../../lib/intervals.ts";
 import { createLocalHours } from "../../lib/local-hours.ts";
-import type { SloRow } from "../../report/report.ts";
 import { addLoss, noLoss } from "../../report/tally.ts";
 import {
   type Digest,
@@ -31,7 +30,6 @@ import {
   sumOf,
 } from "./locations.ts";
 import { createFacts, isChosen, judgeRecording } from "./recording.ts";
-import { createSloRows } from "./slo-rows.ts";
 import { addTally, meanRecovery, meanUptime, newTally } from "./tally.ts";
 import { uncountedVisits } from "./visits.ts";
 
@@ -44,7 +42,6 @@ export function createDigester(scope: DigestScope, mostListed?: number) {
   const schedules = createScheduleTimes(localHours);
   const locations = new Map<string, LocationRecords>();
   const factsOf = createFacts(scope, schedules);
-  const slos = createSloRows(scope.slos ?? []);
   const listed = createListed(mostListed);
   const sums = newSums();
   const withIncident = new Set(scope.incidents.map(({ recordingId }) => recordingId));
@@ -66,7 +63,6 @@ export function createDigester(scope: DigestScope, mostListed?: number) {
       if (withIncident.has(id)) locationOf.set(id, locationId);
       addRecording(location, judged.digest);
       addSums(sums, judged.digest);
-      slos.add(subject, judged.digest.loss);
       addTally(location.tally, judged.tally);
       if (total(location.open) < scope.period.to - scope.period.from)
         location.open = union([...location.open, ...subtract([scope.period], judged.closed)]);
@@ -78,8 +74,7 @@ export function createDigester(scope: DigestScope, mostListed?: number) {
     },
 
     /** The whole, in steps between which the event loop can run (`runYielding`). */
-    finish: () =>
-      figuresOf(scope, calendar, locations, { ...{ sums, locationOf, listed: listed.grouped() }, slos: slos.sorted }),
+    finish: () => figuresOf(scope, calendar, locations, { sums, locationOf, listed: listed.grouped() }),
   };
 }
 
@@ -88,14 +83,13 @@ interface Added {
   readonly listed: Generator<void, Listed>;
   /** Of recordings that had an alert. */
   readonly locationOf: ReadonlyMap<string, string>;
-  readonly slos: () => readonly SloRow[];
 }
 
 function* figuresOf(
   scope: DigestScope,
   calendar: DigestCalendar,
   byId: ReadonlyMap<string, LocationRecords>,
-  { sums, listed, locationOf, slos }: Added,
+  { sums, listed, locationOf }: Added,
 ): Generator<void, Digest> {
   const all = [...byId.values()];
   const { period } = scope;
@@ -127,7 +121,6 @@ function* figuresOf(
     flappers: flappersOf(parts),
     locationOutages: wholeLocations,
     other: otherAlerts(scope, byId, locationOf),
-    slos: slos(),
     visits,
     unreachable: clip(scope.unreachable, period),
     unwatched: clip(scope.unwatched ?? [], period),

@@ -2,10 +2,9 @@
 import { visitsRange, visitsWords, worthOf } from "../../alerting/uncounted.ts";
 import { sumOfVisits } from "../../counts/location-outage.ts";
 import { humanDuration } from "../../lib/duration.ts";
-import { count, counted, exactPercent, isBelow, nameOf, percent } from "../../lib/format.ts";
+import { count, counted, isBelow, nameOf, percent } from "../../lib/format.ts";
 import { type LossCause, lossCauses } from "../../report/attribute.ts";
-import { worstOfEach } from "../../report/report.ts";
-import { availability, budgetLeft, lostMs, unplannedAvailability } from "../../report/tally.ts";
+import { availability, lostMs } from "../../report/tally.ts";
 import { type Digest, type LocationDigest, UP_ALL_THE_TIME } from "../digest.ts";
 import type { DigestSection, SectionRow } from "./view.ts";
 import { dayName, listed, locationLabel, moment, moreRow, nameAt, outageTimes, upShare } from "./words.ts";
@@ -136,26 +135,6 @@ const causeNames: Readonly<Record<LossCause, string>> = {
   maintenance: "Maintenance, planned",
   unknown: "Unknown",
 };
-
-const MOST_GROUPS = 5;
-
-/** How the period stands with each objective; of those with groups the worst. */
-export function objectivesSection({ slos }: Digest): DigestSection {
-  const shown = worstOfEach(slos, MOST_GROUPS, ({ slo }) => slo.name).slice(0, MOST_LISTED);
-  // Only how many the others are is said.
-  const all = [...shown, ...slos.slice(shown.length)];
-  const rows = firstRows(all, shown.length, "group", ({ slo, id, name, loss }) => {
-    const [attained, left] = [unplannedAvailability(loss), budgetLeft(loss, slo.objective)];
-    const budget = left === undefined ? "nothing is known" : budgetPhrase(left);
-    const group = slo.by ? ` · ${nameOf(name, id, 40)}` : "";
-    return entry(`${slo.name}${group}`, percent(attained), `objective ${exactPercent(slo.objective)}, ${budget}`);
-  });
-  return { title: "Objectives", rows };
-}
-
-function budgetPhrase(left: number): string {
-  return left < 0 ? `error budget overspent by ${percent(-left)}` : `${percent(left)} of the error budget left`;
-}
 
 export function otherSection({ other }: Digest): DigestSection {
   const rows = firstRows(other, MOST_LISTED, "alert", ({ alertname, count: times, lengthMs }) =>

@@ -9,7 +9,6 @@ import {
   acknowledgedSection,
   daysSection,
   lossSection,
-  objectivesSection,
   otherSection,
   rankingSections,
   visitsSection,
@@ -62,7 +61,6 @@ export function viewOf(digest: Digest, { name, externalUrl }: DigestFrame, limit
   const sectionsOf = (some: readonly DigestPart[] = []) => some.map((part) => partSection(part, digest, limit));
   const others = [
     acknowledgedSection(digest),
-    objectivesSection(digest),
     lossSection(digest),
     ...rankingSections(digest),
     daysSection(digest, limit),

@@ -75,7 +75,7 @@ export function subjectOf({ subject, labels, annotations, facts }: Alert, root: 
     return html`${groupNouns[group.label]} ${value} <small>${location}${places && html`at <bdi>${places}</bdi>`}</small>`;
   }
   if (kind === "group")
-    return html`<bdi>${cut(id.replace(/^slo\//, "SLO "), 100)}</bdi> <small>${cut(annotations.description ?? "", 300)} ${location}</small>`;
+    return html`<bdi>${cut(id, 100)}</bdi> <small>${cut(annotations.description ?? "", 300)} ${location}</small>`;
   if (kind === "external") {
     const source = labels.instance ?? labels.job ?? "external";
     const detail = annotations.summary ?? annotations.description ?? "";

@@ -1,14 +1,12 @@
 /** `GET /`: what needs somebody, and the fleet at a glance; also as a wall display, and the lists, page by page. */
 import type { Alert } from "../../health/alert.ts";
 import { totalOf } from "../../health/shard-counts.ts";
-import type { BudgetLeft } from "../../health/slo-evaluator.ts";
 import { counted } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import type { Incident } from "../../store/incidents.ts";
 import { listingOf } from "../paging.ts";
 import { alertSortKey, alertTable } from "./alert-table.ts";
 import { boardOf, boardSection, wallBoard } from "./board.ts";
-import { budgetSection } from "./error-budgets.ts";
 import { fleetMap } from "./fleet-map.ts";
 import { type FleetHeadline, headlineOf } from "./headline.ts";
 import { recentIncidents } from "./incidents-page.ts";
@@ -24,18 +22,11 @@ const ALERTS_A_PAGE = 50;
 
 const ROOT = "./";
 
-/** What the first page shows besides the state. */
-export interface Glance {
-  /** Of 24 hours or more. */
-  readonly incidents: readonly Incident[];
-  readonly budgets: readonly BudgetLeft[];
-}
-
-/** The first page: what needs somebody, with its buttons, and every location as a tile. */
+/** The first page: what needs somebody, with its buttons, every location as a tile, and the incidents of a day or more. */
 export function* overviewPage(
   data: PageData,
   visitor: Visitor,
-  { incidents, budgets }: Glance,
+  incidents: readonly Incident[],
 ): Generator<void, HtmlPage> {
   const { board, summary, headline } = yield* read(data);
   return {
@@ -43,7 +34,7 @@ export function* overviewPage(
     mood: headline.mood,
     title: headline.title,
     body: html`${unreachableNotice(data)}${lead(headline, summary.counts)}${boardSection(board, data, visitor)}
-${yield* fleetMap(summary)}${budgetSection(budgets)}${yield* recentIncidents(incidents, data, ROOT)}`,
+${yield* fleetMap(summary)}${yield* recentIncidents(incidents, data, ROOT)}`,
   };
 }
 

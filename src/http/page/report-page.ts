@@ -2,11 +2,11 @@
 import { z } from "zod";
 import { formatMatcher } from "../../alerting/matcher.ts";
 import { humanDuration } from "../../lib/duration.ts";
-import { columnPercent, count, counted, exactPercent, nameOf } from "../../lib/format.ts";
+import { columnPercent, count, counted, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { capital } from "../../lib/text.ts";
 import { causeWords, lossCauses } from "../../report/attribute.ts";
-import { type Report, reportGroups, reportPeriods, worstOfEach } from "../../report/report.ts";
+import { type Report, reportGroups, reportPeriods } from "../../report/report.ts";
 import { answerOf, type ReportGroupRow, type ReportPage, ReportQuery, rowOf } from "../v1/report.ts";
 import { optionsOf } from "./field.ts";
 import type { HtmlPage } from "./layout.ts";
@@ -17,8 +17,6 @@ export const ReportPageQuery = z.object(ReportQuery.shape);
 type ReportPageQuery = z.infer<typeof ReportPageQuery>;
 
 const MOST_ROWS = 1_000;
-/** Of each SLO; its worst groups. */
-export const SLO_GROUPS_SHOWN = 10;
 const PERIODS = { "1d": "yesterday", "1w": "last week", "1mo": "last month" } as const;
 const GROUPS = {
   location: "location",
@@ -54,12 +52,12 @@ function form({ period, from = "", to = "", by, timezone, matchers }: ReportPage
 
 const matchersText = (matchers: ReportPageQuery["matchers"]) => matchers.map(formatMatcher).join(",");
 
-/** The objectives, the table and what its columns mean. */
-export function reportMarkup({ total, slos, items, by, period }: ReportPage): Markup {
+/** The table, and what its columns mean. */
+export function reportMarkup({ total, items, by, period }: ReportPage): Markup {
   const heads = lossCauses.map((cause) => html`<th scope="col" class="n">${causeWords[cause]}</th>`);
   const unknown = total.expectedSeconds - total.knownSeconds;
   const note = unknown > 0 ? html` Nothing is known of ${lossDuration(unknown)}, which is in no figure.` : nothing;
-  return html`${sloMarkup(slos)}<div class="scroll"><table><caption>By ${GROUPS[by]}</caption><thead><tr>
+  return html`<div class="scroll"><table><caption>By ${GROUPS[by]}</caption><thead><tr>
 <th scope="col">${capital(GROUPS[by])}</th><th scope="col" class="n">Available</th><th scope="col" class="n">Unplanned</th>
 <th scope="col" class="n">Lost</th>${heads}</tr></thead><tbody>${items.map((row) => rowMarkup(row, row))}
 ${rowMarkup({ name: `All ${counted(total.recordings, "recording")}`, id: "" }, total)}</tbody></table></div>
@@ -79,35 +77,6 @@ function rowMarkup(
   });
   return html`<tr><th scope="row"><bdi>${nameOf(name, id)}</bdi></th><td class="n"><i>available </i>${columnPercent(row.availability ?? undefined, 2)}</td>
 <td class="n"><i>unplanned </i>${columnPercent(row.unplannedAvailability ?? undefined, 2)}</td><td class="n"><i>lost </i>${lossDuration(row.lostSeconds)}</td>${causes}</tr>`;
-}
-
-function sloMarkup(slos: ReportPage["slos"]): Markup {
-  if (slos.length === 0) return nothing;
-  const shown = worstOfEach(slos, SLO_GROUPS_SHOWN, ({ slo }) => slo);
-  const left = slos.length - shown.length;
-  const more =
-    left > 0
-      ? html`<p class="soft">and ${count(left)} more groups: as CSV, <code>lenswatch report</code> lists all.</p>`
-      : nothing;
-  const rows = shown.map(
-    ({
-      slo,
-      name,
-      objective,
-      attained,
-      errorBudgetLeft: left,
-    }) => html`<tr><th scope="row">${slo}</th><td><bdi>${name}</bdi></td>
-<td class="n"><i>objective </i>${exactPercent(objective)}</td><td class="n"><i>attained </i>${columnPercent(attained ?? undefined, 2)}</td>
-<td class="n${left !== null && left < 0 ? " offline" : ""}"><i>error budget left </i>${budgetText(left)}</td></tr>`,
-  );
-  return html`<div class="scroll"><table><caption>Objectives</caption><thead><tr><th scope="col">SLO</th><th scope="col">Group</th>
-<th scope="col" class="n">Objective</th><th scope="col" class="n">Attained</th><th scope="col" class="n">Error budget left</th>
-</tr></thead><tbody>${rows}</tbody></table></div>${more}`;
-}
-
-/** `42 %`, `-120 %`; empty where nothing is known. */
-export function budgetText(left: number | null | undefined): string {
-  return left === null || left === undefined ? "" : `${Math.floor(left * 100)} %`;
 }
 
 /** `2 h 5 m`; a dash for nothing. */

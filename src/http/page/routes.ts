@@ -18,7 +18,7 @@ import { incidentsCsv, incidentsPage } from "./incidents-page.ts";
 import type { HtmlPage, Layout } from "./layout.ts";
 import { AlertQuery, AuditQuery, HomeQuery, IncidentsQuery, RecordingQuery, type Root } from "./links.ts";
 import { locationDetails, locationPage } from "./location-page.ts";
-import { allAlertsPage, allLocationsPage, type Glance, overviewPage, wallPage } from "./overview.ts";
+import { allAlertsPage, allLocationsPage, overviewPage, wallPage } from "./overview.ts";
 import {
   inTime,
   knowSubjects,
@@ -91,10 +91,10 @@ async function home(request: FastifyRequest, deps: HttpDeps): Promise<Shown> {
   const visitor = visitorOf(request, deps);
   const location =
     query.location ?? (query.l && fullLocationId(await runYielding(locationsOf(data.fleet), request.signal), query.l));
-  const glance = isOverview(query) ? await glanceOf(data, deps) : { incidents: [], budgets: [] };
+  const incidents = isOverview(query) ? await incidentsSince(data, DAY_MS, deps) : [];
   const page =
     location === undefined
-      ? homePage(data, query, visitor, glance)
+      ? homePage(data, query, visitor, incidents)
       : locationPage(data, query, location, { ...(await locationDetails(location, data, deps)), visitor });
   return { page, data, query };
 }
@@ -176,18 +176,15 @@ function isOverview({ show, location, l, q, view }: HomeQuery): boolean {
   return show === undefined && location === undefined && l === undefined && q === undefined && view === undefined;
 }
 
-async function glanceOf(data: PageData, deps: HttpDeps): Promise<Glance> {
-  const [incidents, budgets] = await Promise.all([
-    incidentsSince(data, DAY_MS, deps),
-    inTime(deps.errorBudgets(), deps),
-  ]);
-  return { incidents, budgets };
-}
-
-function homePage(data: PageData, query: HomeQuery, visitor: Visitor, glance: Glance): Generator<void, HtmlPage> {
+function homePage(
+  data: PageData,
+  query: HomeQuery,
+  visitor: Visitor,
+  incidents: readonly Incident[],
+): Generator<void, HtmlPage> {
   if (query.view === "board") return wallPage(data);
   if (query.show === "locations") return allLocationsPage(data, query);
   if (query.q !== undefined || query.show === "search") return searchPage(data, query);
   if (query.show === "silences") return silencesPage(data, query, visitor);
-  return query.show === "alerts" ? allAlertsPage(data, query) : overviewPage(data, visitor, glance);
+  return query.show === "alerts" ? allAlertsPage(data, query) : overviewPage(data, visitor, incidents);
 }

@@ -1,4 +1,4 @@
-/** `GET /api/v1/report`: the lost time of a period by cause, and what is left of error budgets. */
+/** `GET /api/v1/report`: the lost time of a period by cause. */
 
 import { IANAZone } from "luxon";
 import { z } from "zod";
@@ -17,7 +17,7 @@ import {
   reportPeriods,
   unplannedMs,
 } from "../../report/report.ts";
-import { availability, budgetLeft, type LossTally, lostMs, unplannedAvailability } from "../../report/tally.ts";
+import { availability, type LossTally, lostMs, unplannedAvailability } from "../../report/tally.ts";
 import type { HttpDeps } from "../deps.ts";
 import { HttpError } from "../errors.ts";
 import { limitsOf } from "../limits.ts";
@@ -65,29 +65,14 @@ const Loss = z.strictObject(lossShape).readonly();
 const ReportGroupRow = z.strictObject({ id: z.string(), name: z.string(), ...lossShape }).readonly();
 export type ReportGroupRow = z.infer<typeof ReportGroupRow>;
 
-const SloStanding = z
-  .strictObject({
-    slo: z.string(),
-    by: z.enum(reportGroups).nullable(),
-    id: z.string().describe("Of the group; empty without `by`."),
-    name: z.string(),
-    objective: z.number(),
-    attained: ratio.describe("Of the known time, without maintenance."),
-    errorBudgetLeft: ratio.describe("1: all of it; negative: overspent."),
-  })
-  .readonly();
-
 const reportShape = {
   madeAt: timeSchema,
   period: z.strictObject({ from: timeSchema, to: timeSchema, label: z.string(), timezone: z.string() }).readonly(),
   by: z.enum(reportGroups),
   total: Loss,
-  slos: z.array(SloStanding).readonly().describe("The objectives of the configuration; at most 1000 rows."),
 };
 export const ReportPage = pageSchema(ReportGroupRow, reportShape);
 export type ReportPage = z.infer<typeof ReportPage>;
-
-const MOST_SLO_ROWS = 1_000;
 
 export const getReport = operation({
   id: "getReport",
@@ -134,23 +119,12 @@ function requestOf({ period, from, to, timezone, by, matchers }: ReportQuery, no
 }
 
 /** The report without its rows. */
-export function answerOf({ now, period, total, slos }: Report, { timezone, by }: Pick<ReportQuery, "timezone" | "by">) {
+export function answerOf({ now, period, total }: Report, { timezone, by }: Pick<ReportQuery, "timezone" | "by">) {
   return {
     madeAt: isoTime(now),
     period: { from: isoTime(period.from), to: isoTime(period.to), label: period.label, timezone },
     by,
     total: lossOf(total),
-    slos: slos
-      .slice(0, MOST_SLO_ROWS)
-      .map(({ slo, id, name, loss }) => ({
-        slo: slo.name,
-        by: slo.by ?? null,
-        id,
-        name,
-        objective: slo.objective,
-        attained: unplannedAvailability(loss) ?? null,
-        errorBudgetLeft: budgetLeft(loss, slo.objective) ?? null,
-      })),
   };
 }
 

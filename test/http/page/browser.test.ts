@@ -9,7 +9,7 @@ import { largeFleet } from "../../metrics/fleets.ts";
 import { chromiumPath, noChromium, openPage, startBrowser } from "../../support/browser.ts";
 import { aSilence } from "../../support/fixtures.ts";
 import { ackDone, serve } from "../serve.ts";
-import { aBudget, active, alertOf, aReport, keptUptime, smallFleet, unreachable } from "./fleet.ts";
+import { active, alertOf, aReport, keptUptime, smallFleet, unreachable } from "./fleet.ts";
 import { signedIn } from "./visitor.ts";
 
 const title = chromiumPath === undefined ? `in a browser (skipped: ${noChromium})` : "in a browser";
@@ -65,7 +65,6 @@ describe.skipIf(chromiumPath === undefined)(title, () => {
     fleet: async () => smallFleet,
     zones: async () => new Map([["leeds", new Map([["till-3", Array.from({ length: 30 }, (_, i) => `${long}${i}`)]])]]),
     uptimes: async () => new Map([["till-3", keptUptime()]]),
-    errorBudgets: async () => [{ ...aBudget, title: `SLO ${long}`, slo: long, remaining: -1.2 }, aBudget],
     report: async () => aReport(long),
     timeline: async () => [
       { subject: { kind: "location", id: "leeds" }, at: smallFleet.now, ruleId: long, integration: long, reason: long },

@@ -3,7 +3,6 @@
 import type { Alert } from "../../../src/health/alert.ts";
 import { noteQuality, type QualityHistory } from "../../../src/health/quality.ts";
 import type { FleetSnapshot } from "../../../src/health/shard-state.ts";
-import type { BudgetLeft } from "../../../src/health/slo-evaluator.ts";
 import type { ActiveAlert } from "../../../src/http/deps.ts";
 import type { UptimeKept } from "../../../src/poll/uptime-reader.ts";
 import type { Report } from "../../../src/report/report.ts";
@@ -50,27 +49,11 @@ export const unreachable: Alert = alertOf("ServiceUnreachable", {
   facts: { timezone: "UTC", problem: "service_unreachable", detail: "status/uptime timed out after 20 s." },
 });
 
-export const aBudget: BudgetLeft = {
-  slo: "shops",
-  group: "",
-  title: "SLO shops",
-  objective: 0.995,
-  periodMs: 30 * 86_400_000,
-  remaining: 0.42,
-};
-
-/** Of one location and an objective for it. */
+/** Of one location. */
 export function aReport(name: string): Report {
   const loss = { ...noLoss(), recordings: 2, expectedMs: 20 * 3_600_000, knownMs: 18 * 3_600_000, recording: 90_000 };
-  const slo = { name, objective: 0.995, periodMs: aBudget.periodMs, matchers: [], by: "location" as const };
   const period = { from: NOW - 86_400_000, to: NOW, label: "Fri 30 Jan 2026" };
-  return {
-    now: NOW,
-    period,
-    total: loss,
-    rows: [{ id: "leeds", name, loss }],
-    slos: [{ id: "leeds", name, slo, loss }],
-  };
+  return { now: NOW, period, total: loss, rows: [{ id: "leeds", name, loss }] };
 }
 
 export function active(...alerts: readonly Alert[]): () => Promise<ActiveAlert[]> {

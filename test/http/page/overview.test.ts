@@ -4,7 +4,7 @@ import type { Evidence } from "../../../src/health/evidence.ts";
 import { fleetOf, largeFleet, NOW, recordingState } from "../../metrics/fleets.ts";
 import { aRecording } from "../../support/fixtures.ts";
 import { serve } from "../serve.ts";
-import { aBudget, active, alertOf, smallFleet, unreachable } from "./fleet.ts";
+import { active, alertOf, smallFleet, unreachable } from "./fleet.ts";
 import { elementOf, linksOf, shownText } from "./read-page.ts";
 
 const MINUTE = 60_000;
@@ -28,33 +28,6 @@ describe("GET /", () => {
     const { response, html } = await page("/", { fleet: async () => smallFleet, alerts: active(external) });
     expect(response.status).toBe(200);
     expect(shownText(html)).toContain("DiskFull · <b>nas</b> 2 % <i>left</i>");
-  });
-
-  test("says what is left of error budgets, a line for each objective, the worst first", async () => {
-    const others = Array.from({ length: 5 }, (_, i) => ({
-      ...aBudget,
-      slo: `s${i}`,
-      title: `SLO s${i}`,
-      remaining: 0.9,
-    }));
-    const budgets = [
-      { ...aBudget, slo: "new", title: "SLO new", remaining: undefined },
-      ...others,
-      aBudget,
-      { ...aBudget, slo: "places", group: "a", title: "SLO places of <b>A</b>", remaining: -0.505 },
-      { ...aBudget, slo: "places", group: "b", title: "SLO places of B", remaining: 1 },
-    ];
-    const { html } = await page("/", { fleet: async () => smallFleet, errorBudgets: async () => budgets });
-    const shown = shownText(html);
-    const at = shown.indexOf("Error budgets");
-    expect(shown.slice(at + 1, at + 5)).toEqual([
-      "Objectives, the worst first",
-      "Objective | Target | Error budget left",
-      "SLO places of <b>A</b> 30 d, the least of 2 | target 99.5 % | error budget left -51 %",
-      "SLO shops 30 d | target 99.5 % | error budget left 42 %",
-    ]);
-    expect(linksOf(html).get("3 more, lost time by cause")).toBe("./report");
-    expect((await page("/", { fleet: async () => smallFleet })).html).not.toContain("Error budgets");
   });
 
   test("says how it is, what fires, and where the trouble is", async () => {
