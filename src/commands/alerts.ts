@@ -7,11 +7,10 @@ import {
   ageText,
   attentionAt,
   handledText,
-  headlineText,
   type ListedAlert,
   rankOf,
   readActiveAlerts,
-  readCauseLines,
+  readBoard,
 } from "./cli/active-alerts.ts";
 import { type CommandIo, localTimes, print, type Written } from "./cli/command.ts";
 import { asksDaemon, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
@@ -27,18 +26,18 @@ export function alertsCommand(io: CommandIo, clock: Clock = systemClock): Comman
     .option("--inhibited", "include inhibited alerts");
   const asking = asksDaemon(command, "lenswatch alerts --url http://127.0.0.1:9595", "table");
   return asking.action(async (options: AlertsOptions) => {
-    const { all, causes } = await withDaemon(options, io, async (daemon) => {
+    const { all, board } = await withDaemon(options, io, async (daemon) => {
       const all = await readActiveAlerts(daemon);
-      return { all, causes: options.output === "table" && all.length > 0 ? await readCauseLines(daemon) : "" };
+      return { all, board: options.output === "table" && all.length > 0 ? await readBoard(daemon, all) : undefined };
     });
     const isShown = ({ status: { silencedBy, inhibitedBy } }: ListedAlert) =>
       (options.silenced || silencedBy.length === 0) && (options.inhibited || inhibitedBy.length === 0);
     const alerts = all.filter(isShown).sort((a, b) => Date.parse(a.startsAt) - Date.parse(b.startsAt));
     print(io, options.output, alerts, () => {
-      const headline = all.length === 0 ? "No active alerts." : withOptions(headlineText(all));
+      const headline = board ? withOptions(board.headline) : "No active alerts.";
       const columns = columnsAt(clock.now(), localTimes(clock.now(), io.env));
       const table = renderGroups(columns, groupsOf(alerts), tableTarget(io));
-      return `${headline}\n${causes}${table && `\n${table}`}`;
+      return `${headline}\n${board?.causes ?? ""}${table && `\n${table}`}`;
     });
   });
 }

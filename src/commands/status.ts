@@ -13,12 +13,11 @@ import {
   ageText,
   attentionAt,
   handledText,
-  headlineText,
   type ListedAlert,
   outageText,
   rankOf,
   readActiveAlerts,
-  readCauseLines,
+  readBoard,
 } from "./cli/active-alerts.ts";
 import { ackText, type CommandIo, fail, localTimes, print, unknownMessage, type Written } from "./cli/command.ts";
 import { asksDaemon, type Daemon, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
@@ -95,8 +94,8 @@ async function tableText(daemon: Daemon, options: StatusOptions, io: CommandIo, 
   const table = renderGroups(columnsAt(now, activeBy(active), at), groups, tableTarget(io));
   const shown = groups.reduce((sum, { rows }) => sum + rows.length, 0);
   const body = total === 0 ? "No matching recordings.\n" : `${table}${table && "\n"}${summary(rows, counts, shown)}\n`;
-  const causes = isWhole && active.length > 0 ? await readCauseLines(daemon) : "";
-  return { text: `${isWhole ? `${headlineText(active)}.\n${causes}\n` : ""}${body}${note}`, unknown };
+  const { headline, causes } = isWhole ? await readBoard(daemon, active) : { headline: "", causes: "" };
+  return { text: `${isWhole ? `${headline}.\n${causes}\n` : ""}${body}${note}`, unknown };
 }
 
 /** Recordings, the locations that have lines, and how many recordings have each status, also those not among the rows. */

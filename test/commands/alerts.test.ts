@@ -22,7 +22,7 @@ describe("lenswatch alerts", () => {
     const { address } = await serve({ alerts: all });
     expect(await lenswatch(["alerts", "--url", address])).toEqual({
       stdout: `\
-2 need attention: 1 RecordingOffline, 1 ServiceUnreachable; 1 silenced (--silenced), 1 explained by another alert (--inhibited).
+2 need attention: 1 recording (RecordingOffline), 1 recording (ServiceUnreachable); 1 silenced (--silenced), 1 explained by another alert (--inhibited).
 
   RECORDING  ALERT               SEVERITY  FOR  STATE   RECEIVERS  FINGERPRINT
 Leeds

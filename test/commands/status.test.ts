@@ -150,7 +150,7 @@ An alert in brackets is pending.
       const { stdout } = await lenswatch(["status", "--url", address]);
       const lines = stdout.split("\n").map((line) => line.replace(/^( {2}.*?) {2,}.*$/, "$1"));
       expect(lines).toEqual([
-        "2 need attention: 1 ServiceUnreachable, 1 LocationOffline; 1 silenced, 3 explained by another alert.",
+        "2 need attention: 1 recording (ServiceUnreachable), 1 recording (LocationOffline); 1 silenced, 3 explained by another alert.",
         "",
         "  RECORDING",
         "ServiceUnreachable for 3 m",
@@ -319,7 +319,7 @@ An alert in brackets is pending.
     const { stdout } = await lenswatch(["status", "--url", address]);
     expect(stdout).toMatch(/\nShop \w+ · 1 offline, 4 online\n/);
     expect(stdout).toMatch(/\n5,000 recordings: 100 offline, 4900 online; 4900 not listed \(--all\)\n$/);
-    expect(asked).toBe(3);
+    expect(asked).toBe(4);
   });
 
   test("follows the pages to their end", async () => {

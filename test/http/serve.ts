@@ -34,6 +34,7 @@ export function shownConfig(differing: Partial<ShownConfig> = {}): ShownConfig {
 
 export function firingAlert(alertname: string, labels: Record<string, string> = {}): Alert {
   return anAlert({
+    key: [alertname, ...Object.values(labels)].join("/"),
     subject: { kind: "recording", id: "rec-1" },
     labels: { alertname, ...labels },
     annotations: { summary: "It is dark." },

@@ -1,6 +1,6 @@
-/** Active alerts as the daemon lists them, which of them need somebody, and the headline that counts them. */
+/** Active alerts as the daemon lists them, which of them need somebody, and the headline of the status page. */
 import { z } from "zod";
-import { type Attention, attentionOf, handledPhrase, neededPhrase, severityRank } from "../../alerting/attention.ts";
+import { type Attention, attentionOf, neededPhrase, severityRank } from "../../alerting/attention.ts";
 import { groupLabels, groupNouns } from "../../health/alert.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { count, counted, nameOf } from "../../lib/format.ts";
@@ -44,20 +44,26 @@ export function readActiveAlerts(daemon: Daemon): Promise<ListedAlert[]> {
 const ClusterRow = z.object({ text: z.string(), cause: z.object({ text: z.string() }).nullable() });
 const MOST_CAUSES = 3;
 
-const WorstClusters = z.object({ items: z.array(ClusterRow) });
+const WorstClusters = z.object({ headline: z.string(), items: z.array(ClusterRow) });
 
-/** What explains the worst clusters of them, a line each; nothing where that cannot be read, as by an older daemon. */
-export async function readCauseLines(daemon: Daemon): Promise<string> {
+/** The headline of the status page, and what explains the worst clusters, a line each; a count where they cannot be read. */
+export async function readBoard(
+  daemon: Daemon,
+  active: readonly ListedAlert[],
+): Promise<{ readonly headline: string; readonly causes: string }> {
   // Without the next pages: each takes as long as the first one.
-  const { items } = await daemon.get("/api/v1/clusters", { limit: "1000" }, WorstClusters).catch((thrown: unknown) => {
-    if (thrown instanceof DaemonError) return { items: [] };
-    throw thrown;
+  const board = daemon.get("/api/v1/clusters", { limit: "1000" }, WorstClusters);
+  const { headline, items } = await board.catch((thrown: unknown) => {
+    if (!(thrown instanceof DaemonError)) throw thrown;
+    const needed = active.filter((alert) => attentionAt(alert) === "needed");
+    return { headline: neededPhrase(needed.length), items: [] };
   });
   const explained = items.flatMap(({ text, cause }) => (cause ? [`${text}: ${cause.text}.`] : []));
-  return explained
+  const causes = explained
     .slice(0, MOST_CAUSES)
     .map((line) => `${nameOf(line, "", 300)}\n`)
     .join("");
+  return { headline: nameOf(headline, "", 300), causes };
 }
 
 /** Without anything else that suppresses it, an alert is outside its recording's schedule. */
@@ -86,20 +92,6 @@ export function outageText({ status: { outage } }: ListedAlert): string | undefi
   const { label, value, offline, locations = 0 } = outage;
   const where = locations === 0 ? "" : ` at ${counted(locations, "location")}`;
   return `${capital(groupNouns[label])} ${nameOf(value, "", 100)} · ${count(offline)} offline${where}`;
-}
-
-/** `2 need attention: 1 LocationOffline, 1 LowQuality; 1 silenced`, counted as on the status page. */
-export function headlineText(alerts: readonly ListedAlert[]): string {
-  const by = Map.groupBy(alerts, attentionAt);
-  const handled = handledPhrase(new Map([...by].map(([attention, { length }]) => [attention, length])));
-  const needed = by.get("needed") ?? [];
-  const names = [...Map.groupBy(needed, ({ labels }) => nameOf(labels.alertname ?? "", "unnamed"))];
-  const kinds = names
-    .sort(([, a], [, b]) => Math.min(...a.map(rankOf)) - Math.min(...b.map(rankOf)) || b.length - a.length)
-    .map(([name, { length }]) => `${count(length)} ${name}`)
-    .join(", ");
-  const first = kinds === "" ? neededPhrase(0) : `${neededPhrase(needed.length)}: ${kinds}`;
-  return handled === "" ? first : `${first}; ${handled}`;
 }
 
 /** How long: `12 m`. */

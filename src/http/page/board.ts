@@ -186,7 +186,7 @@ function onlyOf(what: string, [only = "", ...others]: ReadonlySet<string>): Mark
 }
 
 /** `3 acknowledged, 12 explained by another alert`; empty where nothing is. */
-export function handledOf({ handled }: Board): string {
+export function handledOf({ handled }: Pick<Board, "handled">): string {
   return handledPhrase(new Map([...handled].map(([attention, alerts]) => [attention, alerts.length])));
 }
 

@@ -70,8 +70,15 @@ function neededSentence(board: Board, { moment }: PageData): string {
   return `${subject}: ${phraseOf(alerts)} since ${at}, ${count(others.length)} ${age}`;
 }
 
+/** `2 need attention: 1 location offline, 1 recording degraded; 1 silenced`, for the command line. */
+export function boardPhrase(board: Omit<Board, "locations">): string {
+  const { needed } = board;
+  const first = needed.length === 0 ? neededPhrase(0) : `${subjectOf(board)}: ${phraseOf(needed)}`;
+  return [first, handledOf(board)].filter((phrase) => phrase !== "").join("; ");
+}
+
 /** Each outage is counted once, by its locations or by its camera servers. */
-function subjectOf({ needed, lead }: Board): string {
+function subjectOf({ needed, lead }: Pick<Board, "needed" | "lead">): string {
   const alerts = lead?.alerts ?? needed;
   return neededPhrase(namedOnce(alerts).length + othersThan(alerts, needed).length);
 }

@@ -5,6 +5,7 @@ import { causePhrase } from "../../alerting/clusters.ts";
 import { fingerprint } from "../../alerting/fingerprint.ts";
 import { runYielding } from "../../lib/yield.ts";
 import { type BoardEntry, boardOf, entrySortKey } from "../page/board.ts";
+import { boardPhrase } from "../page/headline.ts";
 import { readPageData } from "../page/page-data.ts";
 import { listingOf, pageParameters } from "../paging.ts";
 import { isoTime } from "../query.ts";
@@ -41,11 +42,13 @@ export const listClusters = operation({
   path: "/api/v1/clusters",
   summary: "What needs somebody, as on the front page: alerts that belong together, or one by itself; the worst first.",
   query: z.strictObject(pageParameters),
-  answer: pageSchema(ApiCluster, {}),
+  answer: pageSchema(ApiCluster, {
+    headline: z.string().describe("In words, each outage once: `2 need attention: 1 location offline; 1 silenced`."),
+  }),
   async handle(deps, { query, signal }) {
-    const { entries } = await runYielding(boardOf(await readPageData(deps, { figures: false })), signal);
-    const { items, nextCursor } = await runYielding(listingOf(entries, query, entrySortKey), signal);
-    return { items: items.map(rowOf), nextCursor };
+    const board = await runYielding(boardOf(await readPageData(deps, { figures: false })), signal);
+    const { items, nextCursor } = await runYielding(listingOf(board.entries, query, entrySortKey), signal);
+    return { headline: boardPhrase(board), items: items.map(rowOf), nextCursor };
   },
 });
 
