@@ -27,7 +27,7 @@ import type { Reloader } from "./reload.ts";
 import type { Runtime } from "./runtime.ts";
 import type { Setup } from "./setup.ts";
 
-const PING_DEADLINE_MS = 1_000;
+const PING_DEADLINE_MS = 500;
 /** A page does not wait any longer; what takes longer is on the next one. */
 const VISITS_DEADLINE_MS = 1_000;
 const WATCHED_ENDPOINTS = ["status_uptime", "uptimes", "locations"] as const;
@@ -223,10 +223,12 @@ export async function readinessFacts(runtime: Runtime, reloader: Reloader): Prom
   const { watch } = reloader.current().config;
   const ping = async () => withDeadline(redis.ping(), PING_DEADLINE_MS).then(Boolean, () => false);
   const sweeps = { lastAttemptAt: lastAttemptAt(), statusIntervalMs: watch.statusIntervalMs };
+  const redisReachable = redis.status === "ready" && (await ping());
+  const evidence = async () => withDeadline(reloader.current().engine.evidence(), PING_DEADLINE_MS);
   return {
     configLoaded: true,
-    redisReachable: redis.status === "ready" && (await ping()),
-    evidence: await withDeadline(reloader.current().engine.evidence(), PING_DEADLINE_MS).catch(() => undefined),
+    redisReachable,
+    evidence: redisReachable ? await evidence().catch(() => undefined) : undefined,
     sweeps: rolesOf(replicas.roleOption).includes("poll") ? sweeps : undefined,
     standby: replicas.standby(),
     isSlackDown: reloader.slack.isDown(),

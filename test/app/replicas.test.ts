@@ -220,11 +220,11 @@ describeWithRedis("several replicas on one Redis", () => {
     const steady = await startDaemon(stage.config);
     await pictured(stage);
     const joined = await Promise.all(["%2B30_000", "-30_000"].map((by) => startDaemon(stage.config, skewed(by))));
-    const sweptAt = async (daemon: Daemon) => {
+    const sweepsOf = async (daemon: Daemon) => {
       const { address } = await daemon.logged("listening");
       return sampleOf(await metricsOf({ address: String(address) }), "lenswatch_sweep_duration_seconds_count");
     };
-    await until("all sweep", async () => (await Promise.all(joined.map(sweptAt))).every((at) => at > 0));
+    await until("all sweep", async () => (await Promise.all(joined.map(sweepsOf))).every((sweeps) => sweeps > 0));
     const askedAt = new Map<string, number[]>();
     stage.simulator.events.on("request", ({ endpoint, body }) => {
       if (endpoint === "status/uptime") askedAt.getOrInsert(JSON.stringify(body), []).push(performance.now());
@@ -235,8 +235,6 @@ describeWithRedis("several replicas on one Redis", () => {
     });
     const gaps = [...askedAt.values()].flatMap((times) => times.slice(1).map((at, i) => at - (times[i] ?? at)));
     expect(Math.max(...gaps)).toBeLessThan(15_000);
-    for (const at of await Promise.all(joined.map(sweptAt)))
-      expect(Math.abs(at * 1_000 - Date.now())).toBeLessThan(15_000);
     const ends = await Promise.all([steady, ...joined].map((daemon) => daemon.end("SIGTERM")));
     expect(ends).toEqual([0, 0, 0]);
   });

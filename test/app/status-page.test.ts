@@ -40,7 +40,7 @@ describeWithRedis("the status page of a running lenswatch", () => {
     const own = `${app.address}/recordings/${camera?.id}`;
     await until("all of the month is there", async () => /% over (?:29|30) days/.test(await (await fetch(own)).text()));
     const html = await (await fetch(own)).text();
-    expect(html).toMatch(/<h2 id="quality-7">.*About \d+ % all the time; known since \w+ \d+ \w+ \d\d:00\./s);
+    expect(html).toMatch(/<h2 id="quality">.*About \d+ % all the time; known since \w+ \d+ \w+ \d\d:00\./s);
     expect(html.match(/<details id="day-/g)?.length).toBeGreaterThanOrEqual(29);
     expect(html.match(/<ol class="hours"/g)?.length).toBeGreaterThanOrEqual(29);
   });

@@ -67,7 +67,7 @@ describe("reading messages", () => {
     for (const { counted, total, unreadable } of await readings({ reason: "resolved", groups: 12, resolved })) {
       expect(unreadable).toEqual([]);
       expect(total).toEqual({ back: 24 });
-      expect(counted).toHaveLength(12);
+      expect(counted).toHaveLength(8);
       expect(counted[3]).toMatchObject({ kind: "recovered", count: 2 });
     }
   });

@@ -36,7 +36,7 @@ test("a valid file is summarised with its rules, receivers and routes", async ()
   const { code, out, err } = await run(["--config", file]);
   expect([code, err]).toEqual([0, ""]);
   expect(out.split("\n")).toEqual([
-    `${file}: valid, with 14 rules, 1 receiver, 0 digests`,
+    `${file}: valid, with 12 rules, 1 receiver, 0 digests`,
     expect.stringMatching(/^rules: RecordingOffline, RecordingDegraded, /),
     "receiver ops: 1 Slack webhook",
     "route: all → ops (by location_id, repeat after 4h)",

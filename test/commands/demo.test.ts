@@ -162,7 +162,7 @@ describeWithRedis("the demo", () => {
     const [alert] = (await (await fetch(`${page}/api/v2/alerts?${matching}`)).json()) as { fingerprint: string }[];
     await send(`${page}/api/v1/alerts/${alert?.fingerprint}/ack`, {}, "DELETE");
     await heard(/Slack .*edited: 🔴 Entrance offline · Leeds Briggate: /);
-    const silenced = { ts: rootOf("Entrance offline · Bath Southgate"), action: "silence", value: "1h" };
+    const silenced = { ts: rootOf("Entrance offline · Bath Southgate"), action: "silence", value: "alerts.1h" };
     await send(`${inbox}/press`, silenced);
     await heard(/Slack .*edited: 🔴 Entrance offline · Bath Southgate — silenced: /);
     await send(`${control}/world`, { recording: "L1/1", status: "online" });
