@@ -120,13 +120,13 @@ function endsWaitUntil({ suppressions, dueSince, now }: GroupView): Instant | un
 
 /**
  * What the last message to an integration that left the configuration is about: what was notified there and still fires
- * ends as `no_longer_watched`, never as recovered; the rest is left out.
+ * ends as `not_sent_here`, never as recovered; the rest is left out.
  */
 export function alertsAtRetirement(
   { alerts, notified }: Pick<GroupView, "alerts" | "notified">,
   now: Instant,
 ): Alert[] {
-  const end = { updatedAt: now, endsAt: now, endReason: "no_longer_watched" } as const;
+  const end = { updatedAt: now, endsAt: now, endReason: "not_sent_here" } as const;
   return alerts
     .filter(({ id, state }) => state === "resolved" || notified.has(id))
     .map((alert) => (alert.state === "resolved" ? alert : { ...alert, ...end, state: "resolved" as const }));

@@ -9,6 +9,8 @@ export type Labels = Readonly<Record<string, string>>;
 export const endReasons = [
   "recovered",
   "no_longer_watched",
+  /** For one integration alone: it left the configuration, and what it was notified of goes on. */
+  "not_sent_here",
   "rule_removed",
   "rule_changed",
   "dropped_together",

@@ -9,6 +9,7 @@ import { bareState, wordingOf } from "./wording.ts";
 /** After the name of what is not known to have recovered, in a title and in an alert's own line. */
 export const endTitles: Readonly<Record<Exclude<EndReason, "recovered">, string>> = {
   no_longer_watched: " no longer watched",
+  not_sent_here: ": not sent here any more",
   rule_changed: ": rule changed",
   rule_removed: ": rule removed",
   dropped_together: ": most locations counted far fewer visitors than usual",
@@ -51,6 +52,10 @@ export function endFacts(alert: NotifiedAlert, times: Times, now: number, isTitl
   if (isTimed) return [was];
   if (endReason === "recovered" && isNew) return [`${was}, recovered since`];
   if (endReason === "recovered") return [`${isBack(alert) ? "" : "partly "}recovered, ${was}`];
+  if (endReason === "not_sent_here") {
+    const since = `${bareState(alert)} since ${times.at(startsAt, facts.timezone)}`;
+    return [isTitled ? since : `not sent here any more; ${since}`];
+  }
   const known = lastKnown([alert]).slice(" — ".length);
   if (isTitled) return [known ? `${lastState(alert)} ${range}` : was];
   return [`${endTitles[endReason].replace(/^:? /, "")}; ${known ? `${known}, ${range}` : was}`];

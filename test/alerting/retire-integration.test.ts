@@ -24,14 +24,14 @@ function farewell(alerts: readonly Alert[], notified: readonly Alert[], more: Pa
 
 const back = alert("back", { state: "resolved", endsAt: NOW - 5, updatedAt: NOW - 5, endReason: "recovered" });
 
-test("what was told ends: as no longer watched what still fires, as what it is what was over", () => {
+test("what was told ends: as not sent here what still fires, as what it is what was over", () => {
   const dark = alert("dark");
   expect(farewell([dark, back], [dark, alert("back")])).toMatchObject({
     notify: "resolved",
     firing: [],
     resolved: [
       { id: "back", endReason: "recovered", endsAt: NOW - 5 },
-      { id: "dark", endReason: "no_longer_watched", endsAt: NOW },
+      { id: "dark", endReason: "not_sent_here", endsAt: NOW },
     ],
     settled: ["back", "dark"],
   });

@@ -62,7 +62,7 @@ describeWithRedis("a removed integration", () => {
     const send = async (notification: Notification) => void sent.push(notification);
     expect(await Promise.all([part(send), part(send)])).toEqual([true, true]);
     const ended = sent.flatMap(({ resolved }) => resolved.map(({ id, endReason }) => [id, endReason]));
-    expect(ended.sort()).toEqual(cameras.map(({ id }) => [id, "no_longer_watched"]).sort());
+    expect(ended.sort()).toEqual(cameras.map(({ id }) => [id, "not_sent_here"]).sort());
     expect(sent.flatMap(({ firing }) => firing)).toEqual([]);
     expect(await testStore().store.groups.notified(gone.id)).toEqual([]);
     expect(await testStore().store.shards.alerts()).toHaveLength(3);

@@ -251,6 +251,7 @@ describe("the line of an alert", () => {
     ["A: recovered, was offline 14:14:20–14:14:50 GMT (30 s)", { startsAt: NOW - 160_000, endsAt: NOW - 130_000 }],
     ["A: no longer watched; offline when last read, 14:05–14:14 GMT (9 m)", { endReason: "no_longer_watched" }],
     ["A: rule removed; offline when last read, 14:05–14:14 GMT (9 m)", { endReason: "rule_removed" }],
+    ["A: not sent here any more; offline since 14:05 GMT", { endReason: "not_sent_here" }],
     [
       "A: rule removed; was offline 14:05–14:14 GMT (9 m)",
       { endReason: "rule_removed", facts: { timezone: "Europe/London", problem: "offline", clearing: true } },
@@ -436,7 +437,7 @@ describe("a message", () => {
     );
   });
 
-  it.each(["no_longer_watched", "rule_removed", "expired"] as const)(
+  it.each(["no_longer_watched", "not_sent_here", "rule_removed", "expired"] as const)(
     "never states that an alert that ended as %s has recovered",
     (endReason) => {
       for (const isNew of [true, false]) {

@@ -43,6 +43,7 @@ interface IncidentTable {
 const REASONS: Readonly<Record<EndReason, string>> = {
   recovered: "recovered",
   no_longer_watched: "no longer watched",
+  not_sent_here: "not sent here any more",
   rule_removed: "its rule was removed",
   rule_changed: "its rule was changed",
   dropped_together: "most locations counted little at once",
