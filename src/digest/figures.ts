@@ -13,7 +13,7 @@ import { knownHours } from "../health/schedule.ts";
 import { type FleetSnapshot, ROWS_PER_STEP } from "../health/shard-state.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";
-import { type Interval, lengthIn, subtract } from "../lib/intervals.ts";
+import { clip, type Interval, lengthIn, subtract } from "../lib/intervals.ts";
 import { createYielder, runYielding } from "../lib/yield.ts";
 import type { Store } from "../store/store.ts";
 import type { UptimeHistory } from "../store/uptime-history.ts";
@@ -96,7 +96,9 @@ export async function readScope(
     store.coverage.since(from),
     store.incidents.completeSince(),
   ]);
-  const unseen = subtract([{ from, to: Math.min(period.to + AROUND_MS, now) }], coverage);
+  const until = Math.min(period.to + AROUND_MS, now);
+  // Outages that ended before may have been dropped to make room.
+  const unseen = subtract([{ from, to: until }], clip(coverage, { from: completeSince, to: until }));
   const isOwn = ({ subject }: Pick<Alert, "subject">) => subject.kind !== "external";
   const ended = all.filter(isOwn);
   const firing = alerts.filter((alert) => alert.state === "firing" && isOwn(alert));

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { StoredAcknowledgement } from "../../src/alerting/acknowledgement.ts";
 import { parseConfig } from "../../src/config/load.ts";
 import { computeFleet, type DigestFleet, type FiguresSource } from "../../src/digest/figures.ts";
+import { renderDigest } from "../../src/digest/mail.ts";
 import { digestPeriod } from "../../src/digest/period.ts";
 import { viewOf } from "../../src/digest/render/view.ts";
 import type { Alert } from "../../src/health/alert.ts";
@@ -196,6 +197,14 @@ describe("a digest's figures", () => {
   ])("have no outages of the period before where lenswatch %s", async (_, world) => {
     const { digest } = await compute(world);
     expect(digest.before).toEqual({ uptime: 1, outages: undefined, lostMs: undefined, recoveryMs: undefined });
+  });
+
+  // The store keeps the last 50,000: a storm of a large fleet pushes out those of the reported period itself.
+  test("do not say that a period was without outages whose incidents were dropped", async () => {
+    const { digest } = await compute({ completeSince: at("19T18:00:00") });
+    expect(digest.unwatched).toEqual([{ from: digest.period.from, to: at("19T18:00:00") }]);
+    const { text } = await renderDigest(digest, { name: "daily", externalUrl: undefined });
+    expect(text).not.toMatch(/up throughout/);
   });
 
   test("compare with a period of which an hour was not watched", async () => {
