@@ -61,6 +61,22 @@ ${http}`,
 }
 
 describe("lenswatch status", () => {
+  test("says that not everything was read in time, whatever needs attention", async () => {
+    const evidence = {
+      state: "partly" as const,
+      known: 2,
+      unread: 1,
+      late: 0,
+      isRare: false,
+      unstored: 0,
+      neverRead: 0,
+    };
+    const old = { ...fleet, evidence: { ...evidence, oldestAt: NOW, causes: [] } };
+    const { address } = await serve({ fleet: async () => old });
+    const { stdout } = await lenswatch(["status", "--url", address]);
+    expect(stdout).toMatch(/^0 need attention; not everything was read in time\.\n/);
+  });
+
   test("lists what is not well by location, the worst first; --all the others too", async () => {
     const { address } = await serve({ fleet: async () => fleet });
     expect((await lenswatch(["status", "--all", "--url", address])).stdout).toMatch(

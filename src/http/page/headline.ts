@@ -71,10 +71,11 @@ function neededSentence(board: Board, { moment }: PageData): string {
 }
 
 /** `2 need attention: 1 location offline, 1 recording degraded; 1 silenced`, for the command line. */
-export function boardPhrase(board: Omit<Board, "locations">): string {
+export function boardPhrase(board: Omit<Board, "locations">, evidence: Evidence | undefined): string {
   const { needed } = board;
   const first = needed.length === 0 ? neededPhrase(0) : `${subjectOf(board)}: ${phraseOf(needed)}`;
-  return [first, handledOf(board)].filter((phrase) => phrase !== "").join("; ");
+  const unread = isWhole(evidence) ? "" : "not everything was read in time";
+  return [first, handledOf(board), unread].filter((phrase) => phrase !== "").join("; ");
 }
 
 /** Each outage is counted once, by its locations or by its camera servers. */

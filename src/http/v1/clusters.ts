@@ -46,9 +46,10 @@ export const listClusters = operation({
     headline: z.string().describe("In words, each outage once: `2 need attention: 1 location offline; 1 silenced`."),
   }),
   async handle(deps, { query, signal }) {
-    const board = await runYielding(boardOf(await readPageData(deps, { figures: false })), signal);
+    const data = await readPageData(deps, { figures: false });
+    const board = await runYielding(boardOf(data), signal);
     const { items, nextCursor } = await runYielding(listingOf(board.entries, query, entrySortKey), signal);
-    return { headline: boardPhrase(board), items: items.map(rowOf), nextCursor };
+    return { headline: boardPhrase(board, data.fleet.evidence), items: items.map(rowOf), nextCursor };
   },
 });
 
