@@ -3,10 +3,12 @@
  * person's, and the id of a silence follows from what it silences.
  */
 import { createHash } from "node:crypto";
+import { acknowledgedText } from "../alerting/acknowledgement.ts";
 import type { AuditOrigin } from "../alerting/audit.ts";
 import { parseMatchers } from "../alerting/matcher.ts";
 import { requestBudget } from "../alerting/pattern.ts";
 import { silenceState } from "../alerting/silence.ts";
+import { isMatched, lookBudget } from "../alerting/silence-verdicts.ts";
 import type { SuppressibleAlert } from "../deliver/suppression.ts";
 import type { createSuppressionChanges } from "../deliver/suppression-changes.ts";
 import type { Alert } from "../health/alert.ts";
@@ -74,7 +76,7 @@ export class SlackVerbs {
 
   /** `endsAt` is in the zone. */
   async silence(
-    { name, silences }: SilenceScope,
+    { name, note, silences }: SilenceScope,
     { endsAt, timezone }: { readonly endsAt: Instant; readonly timezone: string },
     person: Person,
   ): Promise<Answer> {
@@ -94,17 +96,24 @@ export class SlackVerbs {
       }
     }
     const done = `${bold(name)}: silenced until ${timesSeenAt(this.#deps.clock.now()).at(until, timezone)}`;
-    if (set.length === 0) return { text: `${done}, already by ${mrkdwn([...by].join(", "))}. ${this.#pageLink()}` };
-    return { text: `${done}.`, done, silences: set };
+    const also = note === undefined ? "" : ` ${note}`;
+    if (set.length === 0)
+      return { text: `${done}, already by ${mrkdwn([...by].join(", "))}.${also} ${this.#pageLink()}` };
+    return { text: `${done}.${also}`, done, silences: set };
   }
 
   /** Ends silences that were set from Slack; others stay in force. */
   async undo(silences: readonly string[], person: Person): Promise<Answer> {
-    const ended = [];
-    for (const id of silences.filter((one) => MADE_HERE.test(one)).slice(0, MOST_UNDONE))
-      ended.push(await this.#deps.changes.endSilence(id, originOf(person)));
-    if (!ended.includes(true)) return { text: "These silences are not known any more. Nothing was changed." };
-    return { text: "Undone: what still fires is notified again.", done: "Silence ended" };
+    const { changes, clock, active } = this.#deps;
+    const ids = silences.filter((one) => MADE_HERE.test(one)).slice(0, MOST_UNDONE);
+    const ended: string[] = [];
+    for (const id of ids) if (await changes.endSilence(id, originOf(person))) ended.push(id);
+    if (ended.length === 0) return { text: "These silences are not known any more. Nothing was changed." };
+    const [known, firing] = await Promise.all([changes.silences(), active()]);
+    const before = known.filter(({ id }) => ended.includes(id));
+    const budget = lookBudget();
+    const released = firing.filter(({ alert }) => before.some(({ matchers }) => isMatched(matchers, alert, budget)));
+    return { text: undoneText(released, clock.now()), done: "Silence ended" };
   }
 
   #pageLink(): string {
@@ -151,6 +160,31 @@ export class SlackVerbs {
     const names = new Map(asked.map(([key, { of }]) => [key, of]));
     return whyText({ name: namesOf(alerts), names, timezone: alerts[0]?.facts.timezone ?? "UTC" }, lines, now);
   }
+}
+
+/** Whether the alerts that ended silences matched are notified again, or what else keeps them from it. */
+function undoneText(alerts: readonly SuppressibleAlert[], now: Instant): string {
+  const held = alerts.map((one) => stillWords(one, now)).filter((words) => words.length > 0);
+  const words = [...new Set(held.flat())];
+  const still = mrkdwn([...words.slice(0, 5), ...(words.length > 5 ? ["more"] : [])].join(", "));
+  if (held.length === 0) return "Undone: what still fires is notified again.";
+  if (held.length === alerts.length) return `Undone. Still ${still}: nothing is notified now.`;
+  return `Undone: what still fires is notified again, except what is still ${still}.`;
+}
+
+function stillWords(
+  { alert: { facts }, acknowledgement, silencedBy, inhibitedBy, maintenance, mutedBy }: SuppressibleAlert,
+  now: Instant,
+): string[] {
+  const at = (instant: Instant) => timesSeenAt(now).at(instant, facts.timezone);
+  return [
+    acknowledgement ? acknowledgedText(acknowledgement, at) : "",
+    silencedBy.length > 0 ? "silenced otherwise" : "",
+    inhibitedBy.length > 0 ? "inhibited" : "",
+    maintenance ? "in maintenance" : "",
+    mutedBy.length > 0 ? "muted" : "",
+    facts.paused ? "paused" : "",
+  ].filter((words) => words !== "");
 }
 
 /** The alert, or the place, that these are about; else how many they are. */

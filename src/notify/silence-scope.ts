@@ -16,6 +16,8 @@ export interface SilenceScope {
   readonly label: string;
   /** By itself: `Entrance · Leeds Briggate (offline)`. */
   readonly name: string;
+  /** What else follows from it, as a sentence. */
+  readonly note?: string | undefined;
   /** The matchers of each silence, as text. */
   readonly silences: readonly string[];
 }
@@ -43,12 +45,22 @@ function ownScope(alerts: readonly Alert[]): SilenceScope | undefined {
   const [only, ...others] = alerts;
   if (!only) return undefined;
   const silences = silencesFor(alerts);
+  const note = noteOf(alerts);
   if (others.length > 0) {
     const names = someOf(alerts.map((alert) => nameOf(alert)));
-    return { key: "alerts", label: `These ${alerts.length} alerts`, name: `${phraseOf(alerts)}: ${names}`, silences };
+    const label = `These ${alerts.length} alerts`;
+    return { key: "alerts", label, name: `${phraseOf(alerts)}: ${names}`, note, silences };
   }
   const label = only.subject.kind === "recording" ? problemOf(only, "This camera") : ownName(only, LABEL_PART);
-  return { key: "alerts", label, name: ownName(only), silences };
+  return { key: "alerts", label, name: ownName(only), note, silences };
+}
+
+/** A silence outlives the outage of the service, which hides those of cameras. */
+function noteOf(alerts: readonly Alert[]): string | undefined {
+  if (!alerts.some(({ subject }) => subject.kind === "service")) return undefined;
+  const isUnreachable = alerts.some(({ facts }) => facts.problem === "service_unreachable");
+  const cameras = isUnreachable ? ", and no camera alert is sent while the service is unreachable" : "";
+  return `Later outages of the service until then are silenced too${cameras}.`;
 }
 
 /** Undefined where one of them is at no location. */

@@ -271,6 +271,52 @@ describeWithRedis("a press of a button in Slack", () => {
     expect((await stored()).silences.filter((one) => silenceState(one, now) === "active")).toHaveLength(2);
   });
 
+  it.each([
+    ["is acknowledged", [entrance, tills], "Undone. Still acknowledged by ana: nothing is notified now."],
+    [
+      "is acknowledged in part",
+      [entrance],
+      "Undone: what still fires is notified again, except what is still acknowledged by ana.",
+    ],
+    ["is not acknowledged", [], "Undone: what still fires is notified again."],
+  ])("says what an undone silence releases where it %s", async (_, acked, text) => {
+    await given();
+    const { press, pressUndo, shown } = replica();
+    await press("silence", { value: "places.1h" });
+    await createSuppressionChanges({
+      clock: { now: () => NOW },
+      store: testStore().store,
+      wake: async () => {},
+    }).acknowledgeEach(acked, { author: "ana", comment: "" }, { actor: { via: "slack", name: "ana" } });
+    for (const _ of ["once", "twice"]) {
+      await pressUndo();
+      expect(shown.at(-1)).toBe(`${ops?.id} U0ANA: ${text}`);
+    }
+  });
+
+  it("says that what it undoes is still silenced where another silence is in force", async () => {
+    await given();
+    const { press, pressUndo, shown } = replica();
+    await press("silence", { value: "places.4h" });
+    await press("silence", { value: "alerts.1h" });
+    await pressUndo();
+    expect(shown.at(-1)).toContain("Undone. Still silenced otherwise: nothing is notified now.");
+  });
+
+  it("says that a silence of the service is of later outages too, and hides camera alerts meanwhile", async () => {
+    const labels = { alertname: "ServiceUnreachable" };
+    const facts = { timezone: "UTC", problem: "service_unreachable" } as const;
+    await given({ alerts: [{ ...firing("s1", T0), labels, facts, subject: { kind: "service", id: "analytics" } }] });
+    const { press, shown } = replica();
+    for (const _ of ["set", "already"]) {
+      await press("silence", { value: "alerts.morning" });
+      expect(shown.at(-1)).toMatch(/\*Service unreachable\*: silenced until Tue 3 Mar 08:00 UTC[.,]/);
+      expect(shown.at(-1)).toContain(
+        ". Later outages of the service until then are silenced too, and no camera alert is sent while the service is unreachable.",
+      );
+    }
+  });
+
   it("offers no undo where somebody else had silenced it, and ends no silence that was not set here", async () => {
     await given();
     const id = "0b1c2d3e-0000-4000-8000-000000000000";

@@ -170,6 +170,19 @@ describe("the menu of a message", () => {
     }
   });
 
+  test.each([
+    ["service", "analytics", { alertname: "ServiceUnreachable" }, "Service unreachable, until 08:00 UTC"],
+    [
+      "integration",
+      "ops/slack/0",
+      { alertname: "NotificationsFailing", receiver: "ops", integration: "slack" },
+      "ops / slack (notifications failing), until 08:00 UTC",
+    ],
+  ] as const)("names the zone of an alert about the %s, which is at no place", (kind, id, labels, text) => {
+    const alert = otherAlert(kind, id, labels, { facts: { timezone: "UTC" } });
+    expect(optionsOf([alert]).map((one) => one.text.text)).toContain(text);
+  });
+
   test("offers no morning where the alerts have several time zones", () => {
     const zones = ["Europe/London", "America/New_York"].map((timezone, i) =>
       alertOf(`${i}`, { facts: { timezone, problem: "offline" } }),

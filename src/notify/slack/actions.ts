@@ -24,11 +24,10 @@ interface Menu {
 }
 export type ActionsBlock = { type: "actions"; block_id: string; elements: (Button | Menu)[] };
 
-const SPANS: Readonly<Record<(typeof slackSpans)[number], string>> = {
-  "1h": "1 h",
-  "4h": "4 h",
-  morning: "until 08:00 there",
-};
+const SPANS = { "1h": "1 h", "4h": "4 h", morning: "until 08:00" } as const satisfies Record<
+  (typeof slackSpans)[number],
+  string
+>;
 
 /** Slack's longest text of an entry. */
 const LONGEST_OPTION = 75;
@@ -65,10 +64,13 @@ function linkButton(action: SlackAction, text: string, url: string | undefined):
 
 /** Says of each entry what it silences. */
 function silenceMenu(firing: readonly NotifiedAlert[]): Menu | undefined {
-  const isOneZone = new Set(firing.map(({ facts }) => facts.timezone)).size === 1;
-  const spans = slackSpans.filter((span) => isOneZone || span !== "morning");
+  const [zone = "UTC", ...otherZones] = new Set(firing.map(({ facts }) => facts.timezone));
+  const spans = slackSpans.filter((span) => otherZones.length === 0 || span !== "morning");
+  const isAtPlace = !firing.some(({ subject: { kind } }) => kind === "service" || kind === "integration");
+  const spanText = (span: keyof typeof SPANS) =>
+    span === "morning" ? `${SPANS[span]} ${isAtPlace ? "there" : zone}` : SPANS[span];
   const options = silenceScopes(firing).flatMap(({ key, label }) =>
-    spans.map((span) => ({ text: plain(optionText(label, SPANS[span])), value: makeSilenceValue(key, span) })),
+    spans.map((span) => ({ text: plain(optionText(label, spanText(span))), value: makeSilenceValue(key, span) })),
   );
   if (options.length === 0) return undefined;
   return { type: "static_select", action_id: "silence", placeholder: plain("Silence"), options };
