@@ -19,7 +19,11 @@ interface Stated {
 export function refusal(what: string, status: number, { retryAfterMs, reason }: Stated = {}): ServiceError {
   const answered = `${what} was answered ${status}${quotedReason(reason)}`;
   const more = { retryAfterMs, status };
-  if (status === 401 || status === 403) {
+  if (status === 403) {
+    const ask = "the client in service.client_id lacks the right; ask the service for access";
+    return new ServiceError("auth", `${answered}: ${ask}.`, { status });
+  }
+  if (status === 401) {
     const check = "check service.client_id, service.client_secret and service.audience";
     return new ServiceError("auth", `${answered}: the token was refused; ${check}.`, { status });
   }

@@ -110,6 +110,16 @@ describe("a token that is refused", () => {
   });
 });
 
+it.each([
+  [401, /answered 401 .*: the token was refused; check service\.client_id, /],
+  [403, /answered 403 .*: the client in service\.client_id lacks the right; ask the service for access\.$/],
+])("a refusal with %i says what to do", async (status, words) => {
+  const scripted = await startScripted({
+    http: (_, response) => void response.writeHead(status).end('{"message":"no access to this location"}'),
+  });
+  await expect(startClient(scripted).service.locations()).rejects.toThrow(words);
+});
+
 describe("the reason of a refusal", () => {
   const long = "why ".repeat(5_000);
   it.each([
