@@ -117,13 +117,14 @@ function extendCommand(io: CommandIo, clock: Clock): Command {
         const before = Date.parse(silence.endsAt);
         const matchers = silence.matchers.map((one) => ({ ...one, operator: operatorOf(one) }));
         const local = { now, localZone: localZone(io.env) };
-        const until = options.until === undefined ? {} : { until: options.until };
-        const asked = await silenceSpan(daemon, matchers, { duration: options.duration, ...until }, local);
-        const end = options.until === undefined ? before + options.duration : asked.endsAt;
+        const { duration, until = new Date(before + duration).toISOString() } = options;
+        const { endsAt: end, words } = await silenceSpan(daemon, matchers, { duration, until }, local);
         if (end <= before) throw new DaemonError("bad_option", `the silence ${id} lasts longer than that already`);
         const body = { ...silence, endsAt: new Date(end).toISOString() };
         const made = await daemon.send("POST", "/api/v2/silences", body, z.object({ silenceID: z.string() }));
-        print(io, options.output, made, () => `Silence ${made.silenceID} ends in ${humanDuration(end - now)}.\n`);
+        print(io, options.output, made, () => {
+          return `Silence ${made.silenceID} lasts ${words}, for another ${humanDuration(end - now)}.\n`;
+        });
       });
     },
   );

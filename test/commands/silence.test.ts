@@ -163,12 +163,14 @@ describe("lenswatch silence extend", () => {
       matchers: [{ value: "Leeds Briggate" }],
     };
     expect(await run("silence", "extend", id.slice(0, 8).toUpperCase(), "--for", "2h")).toEqual({
-      stdout: `Silence ${id} ends in 3 h.\n`,
+      stdout: `Silence ${id} lasts until 15:00 GMT (Europe/London), for another 3 h.\n`,
       stderr: "",
       exitCode: 0,
     });
     expect([...kept.values()]).toMatchObject([{ ...before, endsAt: NOW + 3 * 3_600_000 }]);
-    expect((await run("silence", "extend", id, "--until", "22:00")).stdout).toBe(`Silence ${id} ends in 10 h.\n`);
+    expect((await run("silence", "extend", id, "--until", "22:00")).stdout).toBe(
+      `Silence ${id} lasts until 22:00 GMT (Europe/London), for another 10 h.\n`,
+    );
     expect(kept.get(id)).toMatchObject({ ...before, endsAt: NOW + 10 * 3_600_000 });
   });
 

@@ -34,7 +34,9 @@ export const commandTable: readonly CommandEntry[] = [
     (await import("../status.ts")).statusCommand(io),
   ),
   entry("alerts", "list active alerts", async (io) => (await import("../alerts.ts")).alertsCommand(io)),
-  entry("silence", "add, list and expire silences", async (io) => (await import("../silence.ts")).silenceCommand(io)),
+  entry("silence", "add, list, extend and expire silences", async (io) =>
+    (await import("../silence.ts")).silenceCommand(io),
+  ),
   entry("ack", "acknowledge alerts, which stops their reminders", async (io) =>
     (await import("../ack.ts")).ackCommand(io),
   ),

@@ -180,6 +180,13 @@ describe("every command's help", () => {
     setExitCode() {},
   };
 
+  test("of all commands names what `silence` does, each of it", async () => {
+    const { stdout } = await run(["--help"], commandTable);
+    const silence = await commandTable.find(({ name }) => name === "silence")?.load({} as CommandIo);
+    const [line = ""] = /^ +silence .*$/m.exec(stdout) ?? [];
+    expect(silence?.commands.map((one) => one.name()).filter((name) => !line.includes(name))).toEqual([]);
+  });
+
   test.each(commandTable.map(({ name }) => name))("of %s shows an example", async (name) => {
     const command = await commandTable.find((one) => one.name === name)?.load(io);
     const leaves = command && command.commands.length > 0 ? command.commands : [command];
