@@ -44,9 +44,9 @@ export function alertsCommand(io: CommandIo, clock: Clock = systemClock): Comman
 
 /** `2 need attention; 1 silenced (--silenced), 1 explained by another alert (--inhibited).` */
 function withOptions(headline: string): string {
-  const [needed = "", handled = ""] = headline.split(/(?=; )/);
-  const options = handled.replace(/silenced/, "$& (--silenced)").replace(/explained[^,]*/, "$& (--inhibited)");
-  return `${needed}${options}.`;
+  const handled = /(?<=(?:^|[;,]) )(\d[\d,]*) (silenced|explained by another alert)(?=[;,]|$)/g;
+  const option = { silenced: "--silenced", "explained by another alert": "--inhibited" };
+  return `${headline.replace(handled, (phrase, _, words: keyof typeof option) => `${phrase} (${option[words]})`)}.`;
 }
 
 /** By location, that of the worst alert first; the oldest first among equals. */

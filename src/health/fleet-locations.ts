@@ -1,5 +1,5 @@
 /** The fleet by location, each recording once: while a location moves between shards, its recordings can be in both. */
-import type { RecordingStatus } from "./recording.ts";
+import { type RecordingStatus, recordingStatuses } from "./recording.ts";
 import { Rows } from "./rows.ts";
 import { noCounts, type StatusCounts } from "./shard-counts.ts";
 import { currentStatus, type FleetSnapshot, type RecordingState } from "./shard-state.ts";
@@ -30,6 +30,13 @@ export interface FleetRow {
 export type FleetLocations = ReadonlyMap<string, FleetLocation>;
 
 const NONE: FleetLocation["parts"] = [];
+
+/** The recordings of these locations by status. */
+export function countsIn(locations: Iterable<Pick<FleetLocation, "counts">>): StatusCounts {
+  const all = noCounts();
+  for (const { counts } of locations) for (const status of recordingStatuses) all[status] += counts[status];
+  return all;
+}
 
 /** All locations; yields after each shard. What was counted of a shard is counted again once it changed. */
 export function* locationsOf(

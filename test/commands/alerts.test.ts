@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { fingerprint } from "../../src/alerting/fingerprint.ts";
 import { firingAlert, serve } from "../http/serve.ts";
-import { NOW } from "../metrics/fleets.ts";
+import { fleetOf, NOW, recordingState } from "../metrics/fleets.ts";
 import { lenswatch } from "./run-command.ts";
 
 const offline = {
@@ -22,7 +22,7 @@ describe("lenswatch alerts", () => {
     const { address } = await serve({ alerts: all });
     expect(await lenswatch(["alerts", "--url", address])).toEqual({
       stdout: `\
-2 need attention: 1 recording (RecordingOffline), 1 recording (ServiceUnreachable); 1 silenced (--silenced), 1 explained by another alert (--inhibited).
+No recording is known yet; 2 need attention: 1 recording (RecordingOffline), 1 recording (ServiceUnreachable); 1 silenced (--silenced), 1 explained by another alert (--inhibited).
 
   RECORDING  ALERT               SEVERITY  FOR  STATE   RECEIVERS  FINGERPRINT
 Leeds
@@ -33,6 +33,16 @@ No location
       stderr: "",
       exitCode: 0,
     });
+  });
+
+  test.each([
+    [[silenced, inhibited], "1 silenced (--silenced), 1 explained by another alert (--inhibited)"],
+    [[offline, silenced], "1 needs attention: 1 recording (RecordingOffline); 1 silenced (--silenced)"],
+  ])("says first that the status of all recordings is unknown, whatever is suppressed", async (alerts, words) => {
+    const blind = fleetOf({ recordings: ["a", "b"].map((id) => recordingState(id, { readAt: 0 })) });
+    const { address } = await serve({ alerts: async () => alerts, fleet: async () => blind });
+    const { stdout } = await lenswatch(["alerts", "--url", address]);
+    expect(stdout.split("\n")[0]).toBe(`The status of all 2 recordings is unknown; ${words}.`);
   });
 
   test("lists them where what they share cannot be read", async () => {
@@ -82,7 +92,10 @@ No location
   });
 
   test("says what is not shown, also where nothing else is active, and how to see it", async () => {
-    const { address } = await serve({ alerts: async () => [silenced, silenced, inhibited] });
+    const { address } = await serve({
+      alerts: async () => [silenced, silenced, inhibited],
+      fleet: async () => fleetOf({ recordings: [recordingState("a")] }),
+    });
     const { stdout } = await lenswatch(["alerts", "--url", address]);
     expect(stdout).toBe("0 need attention; 2 silenced (--silenced), 1 explained by another alert (--inhibited).\n");
     expect((await lenswatch(["alerts", "--url", address, "--silenced"])).stdout).toMatch(

@@ -61,6 +61,15 @@ ${http}`,
 }
 
 describe("lenswatch status", () => {
+  test("says first that the status of all recordings is unknown, as the page does", async () => {
+    const blind = fleetOf({ recordings: ["a", "b"].map((id) => recordingState(id, { readAt: 0 })) });
+    const unreachable = { alert: firingAlert("ServiceUnreachable"), receivers: ["ops"] };
+    const { address } = await serve({ fleet: async () => blind, alerts: async () => [unreachable] });
+    expect((await lenswatch(["status", "--url", address])).stdout).toMatch(
+      /^The status of all 2 recordings is unknown; 1 needs attention: 1 recording \(ServiceUnreachable\)\.\n/,
+    );
+  });
+
   test("says that not everything was read in time, whatever needs attention", async () => {
     const evidence = {
       state: "partly" as const,

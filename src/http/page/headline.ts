@@ -31,13 +31,12 @@ export function headlineOf({ counts, readAt }: FleetSummary, board: Board, data:
   const needed = neededSentence(board, data);
   const handled = handledOf(board);
   const also = handled === "" ? [] : [`${capital(handled)}.`];
+  const sentence = [unknownPhrase(counts), needed].filter((phrase) => phrase !== "").join("; ");
   if (total === 0) {
     const aside = "No reading of any recording has arrived: the status is unknown, not good.";
-    const sentence = `No recording is known yet${needed && `; ${needed}`}`;
     return { mood: "unknown", sentence, asides: [aside], title: "? No recording known" };
   }
   if (counts.unknown === total) {
-    const sentence = `The status of ${all(total)} is unknown${needed && `; ${needed}`}`;
     const asides = [lastReading(readAt, data.moment.now)];
     return { mood: "bad", sentence, asides, title: `? All unknown, ${counted(total, "recording")}` };
   }
@@ -47,10 +46,17 @@ export function headlineOf({ counts, readAt }: FleetSummary, board: Board, data:
   const short = board.needed.length === 0 ? statusPhrase(counts) : shortPhrase(board);
   return {
     mood: moodOfAll(counts, board, evidence),
-    sentence: needed || calmSentence(counts, total, evidence),
+    sentence: sentence || calmSentence(counts, total, evidence),
     asides: [...also, ...(counts.unknown > 0 ? [unknown] : []), ...unreadAsides(evidence)],
     title: short || (isWhole(evidence) ? "All online" : "? Not all is read"),
   };
+}
+
+/** `The status of all 24 recordings is unknown`; empty where the status of any is known. */
+function unknownPhrase(counts: StatusCounts): string {
+  const total = totalOf(counts);
+  if (total === 0) return "No recording is known yet";
+  return counts.unknown === total ? `The status of ${all(total)} is unknown` : "";
 }
 
 /** `26 need attention: 20 locations offline since 06:06 GMT, 6 older`; empty where nothing does. */
@@ -71,11 +77,16 @@ function neededSentence(board: Board, { moment }: PageData): string {
 }
 
 /** `2 need attention: 1 location offline, 1 recording degraded; 1 silenced`, for the command line. */
-export function boardPhrase(board: Omit<Board, "locations">, evidence: Evidence | undefined): string {
+export function boardPhrase(
+  board: Omit<Board, "locations">,
+  { counts, evidence }: { readonly counts: StatusCounts; readonly evidence: Evidence | undefined },
+): string {
   const { needed } = board;
-  const first = needed.length === 0 ? neededPhrase(0) : `${subjectOf(board)}: ${phraseOf(needed)}`;
-  const unread = isWhole(evidence) ? "" : "not everything was read in time";
-  return [first, handledOf(board), unread].filter((phrase) => phrase !== "").join("; ");
+  const unknown = unknownPhrase(counts);
+  const none = unknown === "" ? neededPhrase(0) : "";
+  const first = needed.length === 0 ? none : `${subjectOf(board)}: ${phraseOf(needed)}`;
+  const unread = isWhole(evidence) || unknown !== "" ? "" : "not everything was read in time";
+  return [unknown, first, handledOf(board), unread].filter((phrase) => phrase !== "").join("; ");
 }
 
 /** Each outage is counted once, by its locations or by its camera servers. */

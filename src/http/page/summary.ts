@@ -1,9 +1,9 @@
 /** The fleet counted, in all and per location. */
 import type { Alert } from "../../health/alert.ts";
-import { type FleetLocation, locationsOf, rowsAt } from "../../health/fleet-locations.ts";
+import { countsIn, type FleetLocation, locationsOf, rowsAt } from "../../health/fleet-locations.ts";
 import { type RecordingStatus, worstFirst } from "../../health/recording.ts";
 import { Rows } from "../../health/rows.ts";
-import { noCounts, type StatusCounts, totalOf } from "../../health/shard-counts.ts";
+import { type StatusCounts, totalOf } from "../../health/shard-counts.ts";
 import type { FleetSnapshot } from "../../health/shard-state.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { count, nameOf } from "../../lib/format.ts";
@@ -40,11 +40,9 @@ export function* summarize(fleet: FleetSnapshot, alerts: readonly Alert[]): Gene
     if (location.parts.length > 0) organisations.set(location.id, known.find(Boolean) ?? "");
   });
   const isOfOne = new Set(organisations.values()).size < 2;
-  const counts = noCounts();
   const locations = new Map<string, LocationSummary>();
   yield* eachRow(byLocation.values(), (location) => {
     const { id } = location;
-    for (const status of worstFirst) counts[status] += location.counts[status];
     const name = fleet.inventory.location(id)?.name || id;
     const organisation = isOfOne ? "" : (organisations.get(id) ?? "");
     locations.set(id, { ...location, name, organisation, firing: firing.get(id) ?? 0 });
@@ -53,7 +51,7 @@ export function* summarize(fleet: FleetSnapshot, alerts: readonly Alert[]): Gene
     0,
     ...fleet.shards.map((shard) => Rows.of(shard).counts(fleet.now, fleet.statusIntervalMs).readAt),
   );
-  return { counts, firing: alerts.length, readAt: readAt || undefined, locations };
+  return { counts: countsIn(byLocation.values()), firing: alerts.length, readAt: readAt || undefined, locations };
 }
 
 /** A location's worst status; `alerts` where all recordings are online and yet something fires. */

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { phraseOf } from "../../alerting/attention.ts";
 import { causePhrase } from "../../alerting/clusters.ts";
 import { fingerprint } from "../../alerting/fingerprint.ts";
+import { countsIn, locationsOf } from "../../health/fleet-locations.ts";
 import { runYielding } from "../../lib/yield.ts";
 import { type BoardEntry, boardOf, entrySortKey } from "../page/board.ts";
 import { boardPhrase } from "../page/headline.ts";
@@ -43,13 +44,22 @@ export const listClusters = operation({
   summary: "What needs somebody, as on the front page: alerts that belong together, or one by itself; the worst first.",
   query: z.strictObject(pageParameters),
   answer: pageSchema(ApiCluster, {
-    headline: z.string().describe("In words, each outage once: `2 need attention: 1 location offline; 1 silenced`."),
+    headline: z
+      .string()
+      .describe(
+        "In words, each outage once: `2 need attention: 1 location offline; 1 silenced`; where no status is known, that first.",
+      ),
   }),
   async handle(deps, { query, signal }) {
     const data = await readPageData(deps, { figures: false });
     const board = await runYielding(boardOf(data), signal);
     const { items, nextCursor } = await runYielding(listingOf(board.entries, query, entrySortKey), signal);
-    return { headline: boardPhrase(board, data.fleet.evidence), items: items.map(rowOf), nextCursor };
+    const counts = countsIn((await runYielding(locationsOf(data.fleet), signal)).values());
+    return {
+      headline: boardPhrase(board, { counts, evidence: data.fleet.evidence }),
+      items: items.map(rowOf),
+      nextCursor,
+    };
   },
 });
 
