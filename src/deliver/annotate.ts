@@ -1,8 +1,10 @@
 /** Adds what is known of locations to alerts, from Redis alone and within a short deadline. */
 import { type LocationDetails, locationIdOf, withImpact } from "../alerting/impact.ts";
 import type { VisitWorth } from "../alerting/uncounted.ts";
+import type { Assigned } from "../cluster/shard-assignment.ts";
 import type { VisitsLost } from "../counts/visits-lost.ts";
 import { type Alert, alertKey } from "../health/alert.ts";
+import { isReadingFresh } from "../health/online-span.ts";
 import type { ShardState } from "../health/shard-state.ts";
 import type { Instant } from "../lib/clock.ts";
 import { withDeadline } from "../lib/closer.ts";
@@ -12,6 +14,7 @@ import { createLocalHours } from "../lib/local-hours.ts";
 import type { Logger } from "../lib/log.ts";
 import { mapYielding } from "../lib/yield.ts";
 import type { Store } from "../store/store.ts";
+import { createStaleLocations } from "./stale.ts";
 
 /** A message is not delayed any longer. */
 const DEADLINE_MS = 250;
@@ -19,8 +22,6 @@ const DEADLINE_MS = 250;
 const VISITS_DEADLINE_MS = 150;
 /** A message about more locations lists them, and has no room for what is known of each. */
 const FEW_LOCATIONS = 5;
-/** An older reading does not show that a recording is online. */
-const FRESH_MS = 15 * 60_000;
 const WEEK_MS = 7 * 86_400_000;
 const MOST_INCIDENTS = 5_000;
 const INCIDENTS_FOR_MS = 10_000;
@@ -29,12 +30,13 @@ type AnnotateDeps = { log: Logger } & { [Key in "zones" | "usualEntries"]: Pick<
 
 /** What a message tells beyond annotations. */
 interface ContextDeps {
-  readonly shards: Pick<Store["shards"], "readAll">;
+  readonly shards: Pick<Store["shards"], "readAll" | "attemptsOf">;
   readonly incidents: Pick<Store["incidents"], "latest">;
   /** Visits that were not counted, by episode. */
   readonly uncounted: { of(alerts: readonly Alert[], now: Instant): Promise<ReadonlyMap<string, VisitsLost>> };
   readonly config: { readonly counts: VisitWorth };
-  readonly assigned: { shardOf(location: string): number | undefined };
+  readonly assigned: Pick<Assigned, "shardOf" | "shards">;
+  readonly statusIntervalMs: number;
 }
 
 /** Gives the alerts in their order, unchanged where nothing is known; never throws. */
@@ -69,12 +71,18 @@ export function createAnnotate({ log, zones, usualEntries }: AnnotateDeps, conte
   };
 }
 
-function createContext({ shards, incidents, assigned }: ContextDeps) {
+function createContext(deps: ContextDeps) {
+  const { shards, incidents, assigned } = deps;
+  const staleLocations = createStaleLocations(deps);
   const latest = keptFor(INCIDENTS_FOR_MS, (now) => incidents.latest(now - WEEK_MS, MOST_INCIDENTS));
   return async (ids: readonly string[], now: Instant) => {
     const numbers = [...new Set(ids.flatMap((id) => assigned.shardOf(id) ?? []))];
-    const [states, ended] = await Promise.all([shards.readAll(numbers), latest(now)]);
     const wanted = new Set(ids);
+    const [states, staleOf, ended] = await Promise.all([
+      shards.readAll(numbers),
+      staleLocations(wanted, now),
+      latest(now),
+    ]);
     const outages = new Map<string, number>();
     for (const { ruleId, subject, locationId = subject.id, planned, endReason } of ended ?? []) {
       // Neither a planned outage nor one that a reload ended shows that it fails often.
@@ -82,18 +90,25 @@ function createContext({ shards, incidents, assigned }: ContextDeps) {
       const key = alertKey(ruleId, subject.kind, subject.id);
       if (wanted.has(locationId)) outages.set(key, (outages.get(key) ?? 0) + 1);
     }
-    return { here: onlineHere(states, wanted, now), outages };
+    // Where a location was not read lately, its recordings are unknown.
+    const read = new Set(ids.filter((id) => staleOf(id) === undefined));
+    return { here: onlineHere(states, read, now, deps), outages };
   };
 }
 
-function onlineHere(states: readonly ShardState[], locations: ReadonlySet<string>, now: Instant) {
+function onlineHere(
+  states: readonly ShardState[],
+  locations: ReadonlySet<string>,
+  now: Instant,
+  every: Pick<ContextDeps, "statusIntervalMs">,
+) {
   const here = new Map<string, { online: number; of: number }>();
   for (const { recordings } of states) {
     for (const { locationId, status, readAt } of recordings.values()) {
       if (!locations.has(locationId) || readAt === 0) continue;
       const known = here.get(locationId) ?? { online: 0, of: 0 };
       known.of += 1;
-      if (status === "online" && now - readAt < FRESH_MS) known.online += 1;
+      if (status === "online" && isReadingFresh({ readAt }, now, every)) known.online += 1;
       here.set(locationId, known);
     }
   }

@@ -12,7 +12,11 @@ export interface ReadEvery {
 }
 
 /** Whether a reading still says something about now: one of the last three, or of the last ten minutes. */
-export function isReadingFresh({ readAt }: Pick<RecordingState, "readAt">, now: Instant, every: ReadEvery): boolean {
+export function isReadingFresh(
+  { readAt }: Pick<RecordingState, "readAt">,
+  now: Instant,
+  every: Pick<ReadEvery, "statusIntervalMs">,
+): boolean {
   return now - readAt <= Math.max(10 * MINUTE_MS, 3 * every.statusIntervalMs);
 }
 

@@ -46,10 +46,11 @@ it("a message about few locations says what else is known there, of recent readi
     { ...incident, endReason: "rule_removed" },
     { ...incident, endReason: "no_longer_watched" },
   ];
+  let attempts = new Map([["shard:1", { goodAt: T0, attemptedAt: T0 }]]);
   const annotate = createAnnotate(
     { log: silentLogger, zones: { read: async () => new Map() }, usualEntries: { read: async () => new Map() } },
     {
-      shards: { readAll: async () => [{ recordings: new Map(recordings) } as never] },
+      shards: { readAll: async () => [{ recordings: new Map(recordings) } as never], attemptsOf: async () => attempts },
       incidents: {
         async latest() {
           lists += 1;
@@ -58,7 +59,8 @@ it("a message about few locations says what else is known there, of recent readi
       },
       uncounted: { of: async (alerts) => new Map(alerts.map(({ id }) => [id, visits])) },
       config: { counts: { valuePerVisit: 2, currency: "GBP" } },
-      assigned: { shardOf: () => 1 },
+      assigned: { shardOf: () => 1, shards: () => [1] },
+      statusIntervalMs: 60_000,
     },
   );
   const offline = ALERTS.map((alert) => ({
@@ -75,6 +77,15 @@ it("a message about few locations says what else is known there, of recent readi
   });
   await annotate(offline, T0 + 1_000);
   expect(lists).toBe(1);
+  const hereAt = async (minutes: number, failing: boolean) => {
+    const now = T0 + minutes * 60_000;
+    attempts = new Map([["shard:1", { goodAt: T0, attemptedAt: failing ? now : T0 }]]);
+    const [alert] = (await annotate(offline, now)) as readonly NotifiedAlert[];
+    return alert?.impact?.here;
+  };
+  expect(await hereAt(3, true)).toEqual({ online: 1, of: 3 });
+  expect(await hereAt(4, false), "a slow request").toEqual({ online: 1, of: 3 });
+  expect(await hereAt(4, true), "unknown after three intervals").toBeUndefined();
   const many = offline.flatMap((alert) =>
     Array.from({ length: 6 }, (_, i) => ({ ...alert, labels: { ...alert.labels, location_id: `l${i}` } })),
   );
