@@ -20,7 +20,7 @@ export function misreadIn({ readings, unreadable, unidentified }: StatusSnapshot
     ...(unreadable.length > 0 ? [`sends ${counted(unreadable.length, "row")} that cannot be read`] : []),
     ...(unidentified > 0 ? [`sends ${counted(unidentified, "row")} without the id of a recording`] : []),
   ];
-  return parts.length > 0 ? `the service ${parts.join(", ")}` : undefined;
+  return parts.length > 0 ? `The service ${parts.join(", ")}` : undefined;
 }
 
 /** The same where no row is understood: the answer says nothing. */

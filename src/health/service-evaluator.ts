@@ -68,7 +68,8 @@ function isPartlyGone({ state, isRare }: Evidence): boolean | undefined {
   return state === "unknown" ? undefined : state === "partly";
 }
 
-function sentences(all: readonly (string | undefined)[]): string | undefined {
+/** Sentences one after the other, each once; undefined where there is none. */
+export function sentences(all: readonly (string | undefined)[]): string | undefined {
   const said = [...new Set(all.filter((one) => one !== undefined))];
   return said.map((one, i) => (i < said.length - 1 ? one.replace(/[^.]$/, "$&.") : one)).join(" ") || undefined;
 }

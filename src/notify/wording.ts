@@ -170,7 +170,7 @@ const WORDINGS: ReadonlyMap<string, Wording> = new Map(
     serviceWording(
       "service_unreachable",
       "unreachable",
-      "The status of recordings is unknown until the service answers: no alert does not mean that a recording is online.",
+      "The status of recordings is unknown until they can be read again: no alert does not mean that a recording is online.",
     ),
     serviceWording(
       "service_partly_unreachable",

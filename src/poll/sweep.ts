@@ -12,6 +12,7 @@ import type { Reading, StatusSnapshot } from "../health/recording.ts";
 import { allowedGapMs, lateMs } from "../health/rhythm.ts";
 import { Rows } from "../health/rows.ts";
 import type { Rule } from "../health/rule.ts";
+import { sentences } from "../health/service-evaluator.ts";
 import type { RecordingState, ShardState } from "../health/shard-state.ts";
 import type { Figure } from "../health/uptime.ts";
 import type { Instant } from "../lib/clock.ts";
@@ -180,7 +181,7 @@ class Sweeper {
       : undefined;
     const sweep = {
       lateMs: lateMs(next.gaps, watch.statusIntervalMs),
-      error: [error?.message, stale > 0 ? misreadIn(snapshot) : undefined].filter(Boolean).join("; ") || undefined,
+      error: sentences([error?.message, stale > 0 ? misreadIn(snapshot) : undefined]),
       known: next.recordings.size,
       absent,
       stale,

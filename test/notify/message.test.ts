@@ -328,7 +328,9 @@ describe("the line of an alert", () => {
 
 describe("a message", () => {
   it("explains what an unreachable service means", () => {
-    expect(message({ firing: [service] }).lead.join()).toContain("no alert does not mean that a recording is online");
+    expect(message({ firing: [service] }).lead.join()).toContain(
+      "unknown until they can be read again: no alert does not mean that a recording is online",
+    );
     expect(message({ firing: [partly] }).lead.join()).toContain("no alert does not mean that all is well");
   });
 

@@ -93,31 +93,32 @@ describeWithRedis("20 cameras of which rows cannot be read any more", () => {
     return { alerts: alerts.map(({ ruleId, facts }) => [ruleId, facts.detail]), beat: beats.at(-1), alert: alerts[0] };
   }
 
-  const disconnected = 'the service answers "disconnected" for 20 recordings';
+  const disconnected = 'The service answers "disconnected" for 20 recordings';
   it.each<[string, (n: number) => object, string]>([
     ["offline is called disconnected", (n) => row(n, { status: "disconnected" }), disconnected],
     [
       "status is called state",
       (n) => row(n, { status: undefined, state: "offline" }),
-      "the service sends 20 rows that cannot be read",
+      "The service sends 20 rows that cannot be read",
     ],
     [
       "recording_id is called recordingId",
       (n) => row(n, { recording_id: undefined, recordingId: id(n), status: "offline" }),
-      "the service sends 20 rows without the id of a recording",
+      "The service sends 20 rows without the id of a recording",
     ],
   ])(
     "%s: the service is unreachable and says why, and the dead man's switch is not called",
     async (_, changed, why) => {
-      const { alerts, beat } = await hear(changed);
+      const { alert, alerts, beat } = await hear(changed);
       expect(alerts).toEqual([["ServiceUnreachable", `${why}. It calls itself healthy (GET /v1/status).`]]);
+      expect(alert?.annotations.description).toContain(`understood again. ${why}. It calls`);
       expect(beat).toBe("skipped");
     },
   );
 
   it("a few of them: the service is partly unreachable", async () => {
     const { alerts, beat } = await hear((n) => row(n, n < 3 ? { status: "disconnected" } : {}));
-    expect(alerts).toEqual([["ServicePartlyUnreachable", 'the service answers "disconnected" for 3 recordings']]);
+    expect(alerts).toEqual([["ServicePartlyUnreachable", 'The service answers "disconnected" for 3 recordings']]);
     expect(beat).toBe("ok");
   });
 

@@ -330,7 +330,7 @@ describeWithRedis("a sweep", () => {
     expect((await one.store.shards.attempts()).get("shard:0")).toMatchObject({
       goodAt: T0,
       attemptedAt: T0 + STEP,
-      error: 'the service answers "disconnected" for 2 recordings',
+      error: 'The service answers "disconnected" for 2 recordings',
     });
   });
 
@@ -346,7 +346,7 @@ describeWithRedis("a sweep", () => {
       const { stale, error } = (await one.store.shards.attempts()).get("shard:0") ?? {};
       noted.push([stale, error]);
     }
-    const error = 'the service answers "gone\\n" for 1 recording, sends 1 row without the id of a recording';
+    const error = 'The service answers "gone\\n" for 1 recording, sends 1 row without the id of a recording';
     expect(noted).toEqual([...Array(3).fill([0, undefined]), [1, error]]);
   });
 
