@@ -144,14 +144,19 @@ describe("a reply", () => {
     expect(reply.text?.split("\n")[0]).toBe("🔴 Till 4 offline · Leeds Briggate <!here>");
   });
 
-  test("of ends says how many alerts are left", () => {
+  test("of ends says how many alerts are left, and names a few", () => {
     const changes = { resolved: [endedOf("B")], firing: [alertOf("A", { isNew: false })] };
     const reply = renderReply(of({ reason: "resolved", ...changes, standing: [standing("C", acknowledged)] }));
     expect(linesOf(reply)).toEqual([
       "*✅ B recovered · Leeds Briggate — after 9 m*",
-      "2 alerts still firing.",
+      "2 alerts still firing: A · Leeds Briggate, C · Leeds Briggate.",
       "Was offline 14:05–14:14 GMT",
     ]);
+    const many = ["A", "C", "D", "<!channel>"].map((name) => alertOf(name, { isNew: false }));
+    const lineOf = (firing: typeof many) =>
+      linesOf(renderReply(of({ reason: "resolved", resolved: [endedOf("B")], firing })))[1];
+    expect(lineOf(many)).toBe("4 alerts still firing.");
+    expect(lineOf(many.slice(3))).toBe("1 alert still firing: &lt;!channel&gt; · Leeds Briggate.");
   });
 
   test("of a reminder is about all that fires", () => {

@@ -6,6 +6,7 @@ import { cut } from "../../lib/text.ts";
 import { span, timesSeenAt } from "../../lib/when.ts";
 import { endCounts } from "../ending.ts";
 import type { AlertMessage } from "../message.ts";
+import { nameOf } from "../silence-scope.ts";
 import { titleOf } from "../title.ts";
 import { actionsOf } from "./actions.ts";
 import type { Named } from "./handle.ts";
@@ -13,6 +14,7 @@ import { payloadOf, type SlackExtras, slackMessageOf } from "./render.ts";
 
 type RootExtras = Omit<SlackExtras, "actions"> & { readonly actions?: boolean; readonly named?: Named | undefined };
 
+const MOST_NAMED = 3;
 const TITLE_LENGTH = 150;
 
 /** What is true now: what fires, and what of it is acknowledged or silenced; once all is over, how it ended. */
@@ -65,10 +67,16 @@ export function renderReply(notification: Notification, extras: Omit<SlackExtras
   const added = firing.filter(({ isNew }) => isNew);
   const isEnd = added.length === 0 && resolved.length > 0 && reason !== "reminder";
   const news = isEnd || added.length > 0 ? { ...notification, firing: added } : notification;
-  const left = firing.length + standing.length;
+  const left = [...firing, ...standing];
   const message = slackMessageOf(news);
-  const lead = isEnd && left > 0 ? [`${counted(left, "alert")} still firing.`, ...message.lead] : message.lead;
+  const lead = isEnd && left.length > 0 ? [leftWords(left), ...message.lead] : message.lead;
   return payloadOf({ ...message, lead }, extras);
+}
+
+/** `2 alerts still firing: Till 3 · Leeds Briggate, Till 4 · Leeds Briggate.`; more are not named. */
+function leftWords(left: readonly NotifiedAlert[]): string {
+  const names = [...new Set(left.map((alert) => nameOf(alert, 60)))];
+  return `${counted(left.length, "alert")} still firing${left.length > MOST_NAMED ? "" : `: ${names.join(", ")}`}.`;
 }
 
 function presentOf(notification: Notification): Notification {
