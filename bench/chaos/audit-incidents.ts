@@ -15,6 +15,8 @@ export interface IncidentEvent {
   /** Of a trigger. */
   readonly summary?: string;
   readonly source?: string;
+  /** Of a trigger: when the oldest of its alerts began. */
+  readonly timestamp?: string;
 }
 
 /** An alert in an accepted message of a receiver that is escalated to. */
@@ -70,10 +72,14 @@ export function auditIncidents({ events }: IncidentLog, { app, end }: Facts): Ve
   return verdicts;
 }
 
-/** Of one location each: a summary has the name of any of its own. */
+/**
+ * About the same outage of one location: what is new there is an incident of its own. A summary has the name of any of
+ * its locations.
+ */
 function isSame(one: IncidentEvent, other: IncidentEvent): boolean {
   const isSummary = ({ summary = "" }: IncidentEvent) => summary.includes("locations");
-  return one.integration === other.integration && one.source === other.source && !isSummary(one) && !isSummary(other);
+  const isAlike = (["integration", "source", "timestamp"] as const).every((part) => one[part] === other[part]);
+  return isAlike && !isSummary(one) && !isSummary(other);
 }
 
 export function auditEscalations({ escalated, afterMs }: IncidentLog, facts: Facts): Verdict[] {

@@ -11,7 +11,7 @@ export type IncidentFault = HttpReply | "accepted_unanswered";
 const Event = z.object({
   event_action: z.enum(["trigger", "acknowledge", "resolve"]),
   dedup_key: z.string(),
-  payload: z.object({ summary: z.string(), source: z.string() }).optional(),
+  payload: z.object({ summary: z.string(), source: z.string(), timestamp: z.string() }).optional(),
 });
 const Message = z.object({
   alerts: z.array(

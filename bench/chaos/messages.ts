@@ -25,6 +25,8 @@ export interface Notice {
   readonly beganMinute: number;
   /** `steady`: the current status shown. */
   readonly state?: string;
+  /** It is back and may fail again: of the start nothing is shown but the minute. */
+  readonly isClearing?: boolean;
 }
 
 /** A count of unnamed recordings of a location. */
@@ -32,16 +34,18 @@ export interface Counted {
   readonly locationName: string;
   readonly kind: NoticeKind;
   readonly count: number;
+  /** How many of them are back and may fail again. */
+  readonly recovering?: number;
 }
 
 /** A parsed message, without its integration. */
 export interface Read {
-  readonly lines: readonly Pick<Notice, "subject" | "kind" | "lastedMs" | "beganMinute" | "state">[];
+  readonly lines: readonly Pick<Notice, "subject" | "kind" | "lastedMs" | "beganMinute" | "state" | "isClearing">[];
   readonly counted: readonly Counted[];
   /** Kinds of the lists that were cut. */
   readonly cut: readonly NoticeKind[];
-  /** Recordings offline and recovered, as counted in the title. */
-  readonly total: { readonly offline?: number; readonly back?: number };
+  /** Recordings offline, recovering and recovered, as counted in the title. */
+  readonly total: { readonly offline?: number; readonly recovering?: number; readonly back?: number };
   /** Lines that could not be parsed. */
   readonly unreadable: readonly string[];
 }
@@ -176,17 +180,18 @@ function ongoingIn(title: string, heading: string | undefined): "firing" | "stil
 
 /** A line about one subject, which may be the only one of a location. */
 const ONE =
-  /^(?:(?<name>.+?) )??(?:(?<recovered>recovered, was )|steady again: (?<state>\w+)|(?<flapping>flapping\b)|(?<late>was \w.*, recovered since\b)|(?<ended>no longer watched; |its rule was removed; |expired[,;] )|(?<firing>(?:offline|unreachable|notifications failing) since\b))/;
+  /^(?:(?<name>.+?) )??(?:(?<recovered>recovered, was )|steady again: (?<state>\w+)|(?<flapping>flapping\b)|(?<late>was \w.*, recovered since\b)|(?<clearing>back since .+, was offline since\b)|(?<ended>no longer watched; |its rule was removed; |expired[,;] )|(?<firing>(?:offline|unreachable|notifications failing) since\b))/;
 
 function readEntry(ongoing: NoticeKind, { name, facts }: Entry): Line | undefined {
   if (COUNT.test(facts)) return undefined;
   const found = ONE.exec(facts)?.groups;
-  const began = /\b\d\d:(\d\d)\b/.exec(facts);
+  const began = /\b\d\d:(\d\d)\b/.exec(found?.clearing ? facts.slice(facts.indexOf(", was ")) : facts);
   const lastedMs = spanOf(/\(([^()]+)\)/.exec(facts)?.[1] ?? "");
   if (!found || !began || lastedMs === undefined) return undefined;
   const about = { subject: found.name ?? name, lastedMs, beganMinute: Number(began[1]) };
   if (found.state !== undefined) return { ...about, kind: "steady", state: found.state };
   if (found.flapping !== undefined) return { ...about, kind: ongoing === "still" ? "still_flapping" : "flapping" };
+  if (found.clearing !== undefined) return { ...about, kind: ongoing, lastedMs: 0, isClearing: true };
   if (found.firing !== undefined) return { ...about, kind: ongoing };
   return { ...about, kind: found.recovered ? "recovered" : found.late ? "late" : "ended" };
 }
@@ -199,19 +204,25 @@ function readCounts(ongoing: NoticeKind, { name: locationName, facts }: Entry): 
   const isStill = ongoing === "still";
   const kind: Readonly<Record<string, NoticeKind>> = {
     offline: isStill ? "still" : "firing",
+    recovering: isStill ? "still" : "firing",
     flapping: isStill ? "still_flapping" : "flapping",
     recovered: "recovered",
     "was offline": "recovered",
     "were offline": "recovered",
     "steady again": "steady",
   };
+  const [, among] = / \((all|[\d,]+) recovering\)/.exec(facts) ?? [];
   const parts = facts
+    .replace(/ \((?:all|[\d,]+) recovering\)/, "")
     .replace(/ since .*/, "")
     .matchAll(/([\d,]+) (?:recordings? )?(?:still )?(offline|flapping|recovered|steady again|[a-z ]+)/g);
-  return [...parts].flatMap(([, count = "", what = ""]) =>
+  return [...parts].flatMap(([, count = "", what = ""]): Counted[] => {
     // What they do is said by the title or the heading.
-    /^recordings? ?$/.test(what) ? [] : [{ locationName, kind: kind[what.trim()] ?? "ended", count: numberOf(count) }],
-  );
+    if (/^recordings? ?$/.test(what)) return [];
+    const one = { locationName, kind: kind[what.trim()] ?? "ended", count: numberOf(count) };
+    const recovering = what.trim() === "recovering" || among === "all" ? one.count : numberOf(among ?? "0");
+    return [{ ...one, ...(/^(?:offline|recovering)$/.test(what.trim()) && recovering > 0 ? { recovering } : {}) }];
+  });
 }
 
 function totalOf(title: string): Read["total"] {
@@ -226,7 +237,9 @@ function totalOf(title: string): Read["total"] {
     return { back: 1 };
   if (/^(?!(?:Reminder: )?(?:\d|Notif|Analytics)).+?(?: still)? offline(?: ·| at 1 location|,| —|$)/.test(title))
     return { offline: 1 };
-  return offline && !/^(Steady|Resolved)/.test(title) ? { offline: numberOf(offline[1]) } : {};
+  const recovering = /([\d,]+) recordings? recovering/.exec(title);
+  if (/^(Steady|Resolved)/.test(title) || (!offline && !recovering)) return {};
+  return { offline: numberOf(offline?.[1] ?? "0"), ...(recovering ? { recovering: numberOf(recovering[1]) } : {}) };
 }
 
 function numberOf(text = ""): number {

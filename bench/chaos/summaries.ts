@@ -77,13 +77,19 @@ export function expandSummaries(messages: readonly Message[], recordings: readon
     if (notice.kind === "recovered" || notice.kind === "late" || notice.kind === "ended") open.delete(key);
   }
 
+  /** A line that does not say how long it lasted, with the outage that it is about. */
+  function started({ subject, kind }: Notice, context: SummaryContext): Notice | undefined {
+    const recording = byName.get(subject);
+    return recording && candidate(kind, recording, context)?.notice;
+  }
+
   function one(message: Message): void {
     const { read, integration, at } = message;
-    const mine = read.lines.map((line): Notice => ({ ...line, at, integration, message: message.number }));
     const complain = (what: string) => unreadable.push(`${integration} ${new Date(at).toISOString()}: ${what}`);
+    const shown = read.lines.map((line): Notice => ({ ...line, at, integration, message: message.number }));
     for (const what of read.unreadable) complain(what);
     if (read.counted.length + read.cut.length > 0) summaries++;
-    const named = new Set(mine.map(({ subject }) => subject));
+    const named = new Set(shown.map(({ subject }) => subject));
     const context = {
       message,
       open,
@@ -92,6 +98,7 @@ export function expandSummaries(messages: readonly Message[], recordings: readon
       named,
       next: nextOf.get(message.number) ?? Number.POSITIVE_INFINITY,
     };
+    const mine = shown.map((line) => (line.isClearing ? (started(line, context) ?? line) : line));
     // Ends come before starts: the same recording may be in both lists.
     const counted = [...read.counted].sort((a, b) => rank(a.kind) - rank(b.kind));
     const expanded = counted.flatMap((count) => {
@@ -136,7 +143,11 @@ function leftOut(read: Read, shown: readonly Notice[], known: ReadonlyMap<string
     const meant = shown.filter(({ subject, kind }) => known.has(subject) && kinds.includes(kind));
     return new Set(meant.map(({ subject }) => subject)).size;
   };
-  const offline = (read.total.offline ?? 0) - count("firing", "still");
+  const recovering =
+    read.lines.filter(({ isClearing }) => isClearing).length +
+    read.counted.reduce((sum, one) => sum + (one.recovering ?? 0), 0);
+  // Of some titles, those are no part.
+  const offline = (read.total.offline ?? 0) + (read.total.recovering ?? recovering) - count("firing", "still");
   const back = (read.total.back ?? 0) - count("recovered", "late");
   const kind: NoticeKind = read.cut.includes("firing") ? "firing" : "still";
   return [

@@ -194,8 +194,12 @@ function firingHere(alerts: readonly NotifiedAlert[], context: EntryContext): [w
   const others = alerts.filter((alert) => alert !== whole && !(whole && alert.facts.problem === "offline"));
   const phrases = [whole && wordingOf(whole).is(whole), others.length > 0 && countPhrase(others, false)];
   const phrase = phrases.filter((part) => part).join(", ");
+  const recovering = others.filter(({ facts }) => facts.clearing).length;
+  const ofThem = recovering > 0 ? ` (${recovering === others.length ? "all" : count(recovering)} recovering)` : "";
+  if (!whole && others.every(({ facts }) => facts.problem === "offline"))
+    return [`${counted(others.length, "recording")}${ofThem}`, `offline ${oldest}`];
   const [, what] = /^([^,]+) offline$/.exec(phrase) ?? [];
-  return what === undefined ? [phrase, oldest] : [what, `offline ${oldest}`];
+  return what === undefined ? [`${phrase}${ofThem}`, oldest] : [what, `offline ${oldest}`];
 }
 
 function endedHere(alerts: readonly NotifiedAlert[], context: EntryContext): [what: string, clause: string] {

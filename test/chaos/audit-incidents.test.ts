@@ -39,12 +39,12 @@ function facts(endsAt: number | undefined, suppressions: readonly KnownSuppressi
   };
 }
 
-type Event = readonly [at: number, action: IncidentEvent["action"], key?: string];
+type Event = readonly [at: number, action: IncidentEvent["action"], key?: string, timestamp?: string];
 const incidents = (all: readonly Event[], endsAt?: number) =>
   auditIncidents(
     {
-      events: all.map(([at, action, key = "k1"]) => {
-        const trigger = { summary: "Till 3 offline", source: "Leeds" };
+      events: all.map(([at, action, key = "k1", timestamp = "14:05"]) => {
+        const trigger = { summary: "Till 3 offline", source: "Leeds", timestamp };
         return { at: second(at), integration: "pagerduty/0", action, key, ...(action === "trigger" ? trigger : {}) };
       }),
       escalated: [],
@@ -93,7 +93,18 @@ describe("the audit of incidents", () => {
       30,
     ],
     [
-      "sees two of one conversation",
+      "accepts one of its own for what is new there",
+      [],
+      [
+        [3, "trigger"],
+        [9, "trigger", "k2", "14:06"],
+        [33, "resolve"],
+        [33, "resolve", "k2"],
+      ],
+      30,
+    ],
+    [
+      "sees two of one outage",
       ["doubled"],
       [
         [3, "trigger"],

@@ -185,6 +185,31 @@ describe("reading messages", () => {
       ]);
   });
 
+  it("reads what is back and may fail again as told of, by name and by location", async () => {
+    const clearing = { facts: { ...alertOf("A").facts, clearing: true } };
+    for (const { lines, total, unreadable } of await readings({
+      firing: [alertOf("Till 3"), alertOf("Till 4", clearing)],
+    })) {
+      expect({ total, unreadable }).toEqual({ total: { offline: 1 }, unreadable: [] });
+      expect(lines.map(({ subject, kind, isClearing = false }) => [subject, kind, isClearing])).toEqual([
+        ["Till 3", "firing", false],
+        ["Till 4", "firing", true],
+      ]);
+    }
+    const at = (shop: number) => ({ labels: { location: `Shop ${shop}`, location_id: `5f${shop}` } });
+    const firing = [1, 2, 3].flatMap((shop) => [
+      ...Array.from({ length: 5 }, (_, i) =>
+        alertOf(`Camera ${shop} ${i}`, { ...at(shop), ...(shop > i ? clearing : {}) }),
+      ),
+      ...Array.from({ length: 5 }, (_, i) => alertOf(`Back ${shop} ${i}`, { ...at(shop + 10), ...clearing })),
+    ]);
+    for (const { counted, total, unreadable } of await readings({ groups: 6, firing })) {
+      expect({ total, unreadable }).toEqual({ total: { offline: 9, recovering: 21 }, unreadable: [] });
+      expect(counted).toContainEqual({ locationName: "Shop 2", kind: "firing", count: 5, recovering: 2 });
+      expect(counted).toContainEqual({ locationName: "Shop 12", kind: "firing", count: 5, recovering: 5 });
+    }
+  });
+
   it("names the kind of a cut list, and refuses a message without lines", async () => {
     const firing = Array.from({ length: 900 }, (_, i) => alertOf(`Camera ${i}`));
     for (const { cut, total } of await readings({ firing })) {

@@ -51,6 +51,24 @@ describe("the recordings behind a summary", () => {
     expect(lines).toEqual(["firing: A", "firing: B", "still: A", "still: B", "recovered: B", "recovered: A"]);
   });
 
+  it("include those that are back and may fail again, which the title counts apart or not at all", () => {
+    const recordings = [camera("A", [10, 40]), camera("B", [10, 14])];
+    const line = { subject: "B", kind: "firing", lastedMs: 0, beganMinute: 0, isClearing: true } as const;
+    const named = {
+      lines: [{ ...line, subject: "A", lastedMs: 5_000, isClearing: false }, line],
+      total: { offline: 1 },
+    };
+    const counted = { counted: [{ ...leeds("firing", 2), recovering: 1 }], total: { offline: 1, recovering: 1 } };
+    for (const shown of [named, counted]) {
+      const { notices, unreadable } = expandSummaries([message(15, shown)], recordings, RULE);
+      expect(unreadable).toEqual([]);
+      expect(notices.map(({ subject, lastedMs }) => [subject, lastedMs])).toEqual([
+        ["A", 5_000],
+        ["B", 5_000],
+      ]);
+    }
+  });
+
   it("have the lengths of their outages in the ledger", () => {
     const { notices } = expandSummaries(
       [message(15, { counted: [leeds("firing", 2)] }), message(46, { counted: [leeds("recovered", 2)] })],
