@@ -53,7 +53,7 @@ export interface Read {
 const HEADING = /^(New|Still firing|Recovered|Resolved) \([\d,]+\)(?: · (.+))?$/;
 /** What the entries below have in common, or, without any, what is said of the title's subject. */
 const CLAUSE =
-  /^(?:Since|Was|Offline|Online|Degraded|Flapping|Recovered, was|Notifications failing|\d+ changes in)\b.*\d\d:\d\d/;
+  /^(?:Since|Was|Back since|Offline|Online|Degraded|Flapping|Recovered, was|Notifications failing|\d+ changes in)\b.*\d\d:\d\d/;
 const CUT = /^and [\d,]+ more|too many to list here/;
 
 type Names = ReadonlySet<string>;
@@ -114,6 +114,7 @@ const TITLED: readonly (readonly [title: RegExp, facts: (clause: string, title: 
   [/^(.+?) steady again, /, (clause) => `steady again: ${clause}`],
   [/^(.+?) recovered (?:· .*)?— after/, (clause, title) => `recovered, ${clause} ${lastedIn(title)}`],
   [/^(.+?):? (its rule was removed|no longer watched|expired)/, (clause, _, end) => `${end}; ${clause}`],
+  [/^(?:Reminder: )?(.+?) recovering\b/, (clause) => clause],
   [/^(?:Reminder: )?(.+?)(?: still)? (flapping)\b/, (clause) => `flapping: ${clause}`],
   [/^(?:Reminder: )?(.+?)(?: still)? (offline|unreachable)\b/, (clause, _, state) => `${state} ${clause}`],
 ];
@@ -150,7 +151,7 @@ function readEntries(title: string, entries: readonly Entry[], names: Names): Re
     else unreadable.push(`${entry.name}: ${entry.facts}`);
   }
   if (entries.length === 0) unreadable.push(title);
-  return { lines, counted, cut, unreadable, total: totalOf(title) };
+  return { lines, counted, cut, unreadable, total: totalOf(title, cut) };
 }
 
 function readingOf(ongoing: NoticeKind, entry: Entry): { line?: Line | undefined; counts: Counted[] } {
@@ -225,7 +226,12 @@ function readCounts(ongoing: NoticeKind, { name: locationName, facts }: Entry): 
   });
 }
 
-function totalOf(title: string): Read["total"] {
+function totalOf(title: string, cut: readonly NoticeKind[]): Read["total"] {
+  const backToo = cut.includes("recovered") ? / — (?:.+, )?([\d,]+) recovered/.exec(title) : null;
+  return { ...ownTotal(title), ...(backToo ? { back: numberOf(backToo[1]) } : {}) };
+}
+
+function ownTotal(title: string): Read["total"] {
   const offline = /([\d,]+) (?:recordings? )?(?:still )?offline/.exec(title);
   const back = /^(?:[\d,]+ locations?, )?([\d,]+) recordings? (?:recovered|were offline .*— recovered)/.exec(title);
   if (back) return { back: numberOf(back[1]) };

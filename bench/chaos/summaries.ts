@@ -110,14 +110,15 @@ export function expandSummaries(messages: readonly Message[], recordings: readon
     });
     for (const notice of [...mine, ...expanded]) note(notice);
     const left = leftOut(read, [...mine, ...expanded], byName);
-    for (const { kind, count } of left) {
-      const elsewhere = recordings.filter(
-        ({ locationName, integrations }) =>
-          integrations.includes(integration) && !read.counted.some((c) => c.locationName === locationName),
-      );
-      const found = standFor({ kind, count, locationName: "" }, elsewhere, context);
+    for (const { kinds, count } of left) {
+      const kindOf = ({ name }: Meant) =>
+        kinds.length > 1 ? (open.has(`${integration}\n${name}`) ? "still" : "firing") : kinds[0];
+      const isElsewhere = (one: Meant) =>
+        !read.counted.some(({ locationName, kind }) => locationName === one.locationName && kind === kindOf(one));
+      const elsewhere = recordings.filter((one) => one.integrations.includes(integration) && isElsewhere(one));
+      const found = likeliest(count, elsewhere, kindOf, context);
       if (found.length !== count)
-        complain(`counts ${count} more than it names, ${kind}, where there were ${found.length}`);
+        complain(`counts ${count} more than it names, ${kinds.join(" or ")}, where there were ${found.length}`);
       for (const notice of found) note(notice);
     }
     if (read.cut.length > 0 && left.length === 0 && !isWhole(read)) complain("a list was cut and nothing counts it");
@@ -149,10 +150,11 @@ function leftOut(read: Read, shown: readonly Notice[], known: ReadonlyMap<string
   // Of some titles, those are no part.
   const offline = (read.total.offline ?? 0) + (read.total.recovering ?? recovering) - count("firing", "still");
   const back = (read.total.back ?? 0) - count("recovered", "late");
-  const kind: NoticeKind = read.cut.includes("firing") ? "firing" : "still";
+  const cut = (["firing", "still"] as const).filter((kind) => read.cut.includes(kind));
+  const kinds: readonly NoticeKind[] = cut.length > 0 ? cut : ["still"];
   return [
-    ...(read.total.offline !== undefined && offline !== 0 ? [{ kind, count: offline }] : []),
-    ...(read.total.back !== undefined && back !== 0 ? [{ kind: "recovered" as const, count: back }] : []),
+    ...(read.total.offline !== undefined && offline !== 0 ? [{ kinds, count: offline }] : []),
+    ...(read.total.back !== undefined && back !== 0 ? [{ kinds: ["recovered"] as const, count: back }] : []),
   ];
 }
 
@@ -172,10 +174,20 @@ interface SummaryContext {
 function standFor({ kind, count }: Counted, among: readonly Meant[], context: SummaryContext): Notice[] {
   if (kind === "ended") return [];
   if (FLAPPING.has(kind)) return flappingRecordings({ kind, count }, among, context);
+  return likeliest(count, among, () => kind, context);
+}
+
+function likeliest(
+  count: number,
+  among: readonly Meant[],
+  kindOf: (recording: Meant) => NoticeKind | undefined,
+  context: SummaryContext,
+): Notice[] {
   return among
     .filter(({ name }) => !context.named.has(name))
     .flatMap((recording) => {
-      const found = candidate(kind, recording, context);
+      const kind = kindOf(recording);
+      const found = kind && candidate(kind, recording, context);
       return found ? [found] : [];
     })
     .sort((a, b) => b.score - a.score)

@@ -196,6 +196,10 @@ describe("reading messages", () => {
         ["Till 4", "firing", true],
       ]);
     }
+    for (const { lines, total, unreadable } of await readings({ firing: [alertOf("Till 4", clearing)] })) {
+      expect({ total, unreadable }).toEqual({ total: {}, unreadable: [] });
+      expect(lines).toEqual([{ subject: "Till 4", kind: "firing", lastedMs: 0, beganMinute: 5, isClearing: true }]);
+    }
     const at = (shop: number) => ({ labels: { location: `Shop ${shop}`, location_id: `5f${shop}` } });
     const firing = [1, 2, 3].flatMap((shop) => [
       ...Array.from({ length: 5 }, (_, i) =>
@@ -208,6 +212,13 @@ describe("reading messages", () => {
       expect(counted).toContainEqual({ locationName: "Shop 2", kind: "firing", count: 5, recovering: 2 });
       expect(counted).toContainEqual({ locationName: "Shop 12", kind: "firing", count: 5, recovering: 5 });
     }
+  });
+
+  it("counts what recovered by a title about something new, where its list is cut", async () => {
+    const shop = (i: number) => ({ labels: { location: `Shop ${i}`, location_id: `5f${i}` } });
+    const resolved = Array.from({ length: 24 }, (_, i) => endedOf(`Camera ${i}`, shop(i % 12)));
+    for (const { cut, total } of await readings({ reason: "more", groups: 13, firing: [alertOf("Till 3")], resolved }))
+      expect({ cut, total }).toEqual({ cut: ["recovered"], total: { offline: 1, back: 24 } });
   });
 
   it("names the kind of a cut list, and refuses a message without lines", async () => {

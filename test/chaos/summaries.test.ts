@@ -51,6 +51,20 @@ describe("the recordings behind a summary", () => {
     expect(lines).toEqual(["firing: A", "firing: B", "still: A", "still: B", "recovered: B", "recovered: A"]);
   });
 
+  it("are new and known ones, where the lists of both are cut, also at locations that another list names", () => {
+    const at = (locationName: string, name: string) => ({ ...camera(name, [10, 90]), locationName });
+    const recordings = [camera("A", [10, 90]), camera("B", [10, 90]), at("York", "C"), at("York", "D")];
+    const first = { kind: "firing", lastedMs: 5_000, beganMinute: 0 } as const;
+    const lines = ["A", "C"].map((subject) => ({ ...first, subject }));
+    const messages = [
+      message(15, { lines, total: { offline: 2 } }),
+      message(30, { counted: [leeds("still", 1)], cut: ["firing", "still"], total: { offline: 4 } }),
+    ];
+    const { lines: found, unreadable } = spelled(messages, recordings);
+    expect(unreadable).toEqual([]);
+    expect(found.slice(2).sort()).toEqual(["firing: B", "firing: D", "still: A", "still: C"]);
+  });
+
   it("include those that are back and may fail again, which the title counts apart or not at all", () => {
     const recordings = [camera("A", [10, 40]), camera("B", [10, 14])];
     const line = { subject: "B", kind: "firing", lastedMs: 0, beganMinute: 0, isClearing: true } as const;
