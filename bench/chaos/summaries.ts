@@ -250,7 +250,9 @@ function candidate(
     beganMinute: new Date(span.from).getUTCMinutes(),
   };
   const logged = isLogged ? 16 : isLoggedLater ? 4 : 0;
-  const score = logged + (isFit ? 8 : 0) + (isFresh ? 2 : 0) + Math.min(1, lastedMs / 1e7);
+  // What began, or ended, first is notified first.
+  const sinceMs = kind === "recovered" ? at - span.to : lastedMs;
+  const score = logged + (isFit ? 8 : 0) + (isFresh ? 2 : 0) + Math.min(1, sinceMs / 1e7);
   return { notice, score };
 }
 

@@ -48,7 +48,7 @@ describe("the recordings behind a summary", () => {
     ];
     const { lines, unreadable } = spelled(messages, offline);
     expect(unreadable).toEqual([]);
-    expect(lines).toEqual(["firing: A", "firing: B", "still: A", "still: B", "recovered: B", "recovered: A"]);
+    expect(lines).toEqual(["firing: A", "firing: B", "still: A", "still: B", "recovered: A", "recovered: B"]);
   });
 
   it("are new and known ones, where the lists of both are cut, also at locations that another list names", () => {
@@ -63,6 +63,16 @@ describe("the recordings behind a summary", () => {
     const { lines: found, unreadable } = spelled(messages, recordings);
     expect(unreadable).toEqual([]);
     expect(found.slice(2).sort()).toEqual(["firing: B", "firing: D", "still: A", "still: C"]);
+  });
+
+  it("are those that recovered first, where no log tells", () => {
+    const messages = [
+      message(15, { counted: [leeds("firing", 2)], total: { offline: 2 } }),
+      message(45, { counted: [leeds("recovered", 1)] }),
+      message(46, { counted: [leeds("recovered", 1)] }),
+    ];
+    const { lines } = spelled(messages, [camera("A", [10, 42]), camera("B", [10, 41])]);
+    expect(lines.slice(2)).toEqual(["recovered: B", "recovered: A"]);
   });
 
   it("include those that are back and may fail again, which the title counts apart or not at all", () => {
@@ -89,11 +99,11 @@ describe("the recordings behind a summary", () => {
       offline,
       RULE,
     );
-    expect(notices.map(({ lastedMs }) => lastedMs)).toEqual([5_000, 4_000, 31_000, 30_000]);
+    expect(notices.map(({ lastedMs }) => lastedMs)).toEqual([5_000, 4_000, 30_000, 31_000]);
   });
 
   it("are late notices where never notified before", () => {
-    expect(spelled([message(46, { counted: [leeds("recovered", 2)] })], offline).lines).toEqual(["late: B", "late: A"]);
+    expect(spelled([message(46, { counted: [leeds("recovered", 2)] })], offline).lines).toEqual(["late: A", "late: B"]);
   });
 
   it("are those in the decision log where fewer are counted than possible", () => {
