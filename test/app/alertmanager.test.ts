@@ -294,6 +294,6 @@ describeWithAlertmanager("forwarding to an Alertmanager", () => {
     await until("it was notified as firing", () => statusesOf(alertmanager, id).includes("firing"));
     await watch.reload((config) => config.replace(both, ""));
     await until("it was posted as resolved", () => statusesOf(alertmanager, id).includes("resolved"));
-    expect(alertmanager.posted().at(-1)?.alerts[0]?.annotations.end_reason).toBe("no_longer_watched");
+    expect(alertmanager.posted().at(-1)?.alerts[0]?.annotations.end_reason).toBe("not_sent_here");
   });
 });
