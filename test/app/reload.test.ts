@@ -77,7 +77,7 @@ describeWithRedis("a reload", () => {
     expect(end.text).not.toContain("✅");
   });
 
-  it.concurrent("without an integration: it first sends the resolved notifications it owes, as no longer watched", async () => {
+  it.concurrent("without an integration: it first sends the resolved notifications it owes, as not sent there any more", async () => {
     await using watch = await startWatch();
     const [camera] = cameras(watch);
     watch.simulator.world.setStatus(camera.id, "offline");
@@ -91,7 +91,7 @@ describeWithRedis("a reload", () => {
     );
     const end = await watch.mail.next();
     expect(end.text).toContain(camera.name);
-    expect(end.text).toContain("no longer watched");
+    expect(end.text).toContain("not sent here any more");
     expect(end.subject).not.toContain("✅");
     watch.simulator.world.setStatus(camera.id, "online");
     await watch.slack.waitFor(({ text }) => text.startsWith("✅"));
