@@ -11,7 +11,7 @@ import { coalesced, runYielding } from "../lib/yield.ts";
 import type { SuppressibleAlert } from "./suppression.ts";
 
 /** A message is not delayed any longer. */
-const DEADLINE_MS = 250;
+const DEADLINE_MS = 1_000;
 
 interface CausesDeps {
   readonly log: Logger;
