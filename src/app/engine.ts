@@ -93,8 +93,7 @@ export class Engine {
   }
 
   #reconcile(): () => Promise<void> {
-    const { queues, inventory, shards, digests, config, metrics, attempted, integrations, replicas, clock } =
-      this.#context;
+    const { queues, inventory, shards, digests, config, metrics, attempted, integrations, clock } = this.#context;
     const reconcile = createReconcile({
       ...this.#context,
       store: shards,
@@ -114,7 +113,6 @@ export class Engine {
       if (this.#roles.has("notify")) await this.notify.heartbeat?.check();
       await inventory.follow();
       await count(clock.now());
-      metrics.configDeferred(replicas.defersLater());
       await this.poll.rerouting.repeatWhenDue();
     };
   }

@@ -1,8 +1,7 @@
 /**
  * The replicas agree on one configuration: each reports itself every second with the one it was given, and learns which
  * is active. Per role that is the one loaded last by a replica still there, so that a rolling update never evaluates a
- * rule in two ways, and replicas with the old one take over again when the new ones disappear. One whose replicas keep
- * stopping is deferred.
+ * rule in two ways, and replicas with the old one take over again when the new ones disappear.
  */
 import { randomUUID } from "node:crypto";
 import type { Clock } from "../lib/clock.ts";
@@ -22,8 +21,6 @@ export type RoleOption = (typeof roleOptions)[number];
 
 const REPORT_MS = 1_000;
 const SILENT_AFTER_MS = 30_000;
-/** Deferred after two deaths, the last at most ten minutes ago, unless one of its replicas has run for two minutes. */
-const DEFERRAL = { missedAfterMs: 5_000, provenAfterMs: 120_000, deathsKeptMs: 600_000 };
 /** Another replica exposes the fleet when the one that did is silent for this long. */
 const LEASE_MS = 3_000;
 /** The others sweep the shards of one that is silent for this long. */
@@ -56,7 +53,6 @@ export class Replicas {
   #exposes = false;
   #sweeps = false;
   #sharing: readonly string[] = [];
-  #deferred: string | undefined;
   #reportedAt = Number.NEGATIVE_INFINITY;
   #hasLeft = false;
 
@@ -85,18 +81,13 @@ export class Replicas {
     return this.#generation === undefined ? [] : this.#own.filter((role) => !this.#active.has(role));
   }
 
-  /** Whether a configuration loaded later than the active one is deferred, because its replicas keep stopping. */
-  defersLater(): boolean {
-    return this.#deferred !== undefined;
-  }
-
-  /** Whether the configuration is still active for the role; reports first where the last report is old. */
+  /** True while the configuration is active for the role; reports first where the last report is old. */
   async isActive(role: Role): Promise<boolean> {
     if (this.#ageMs() > FRESH_MS) await this.#report();
     return this.#active.has(role);
   }
 
-  /** Whether this replica is the one that exposes the fleet. */
+  /** True for the one replica that exposes the fleet. */
   exposes(): boolean {
     return this.#exposes && this.#ageMs() < LEASE_MS;
   }
@@ -107,7 +98,7 @@ export class Replicas {
     await this.#report();
   }
 
-  /** Those of the slots that are this replica's to sweep, first those that most likely stay so when others come. */
+  /** The slots that are this replica's to sweep, first those that most likely stay so when others come. */
   ownSlots(slots: readonly number[]): ReadonlySet<number> {
     if (!this.#sweeps) return new Set();
     const owners = [...assignSlots(slots, this.#sharing)];
@@ -132,7 +123,7 @@ export class Replicas {
   async leave(): Promise<void> {
     this.#hasLeft = true;
     this.#exposes = false;
-    await this.#deps.store.leave(this.#replica, DEFERRAL);
+    await this.#deps.store.leave(this.#replica);
   }
 
   #ageMs(): number {
@@ -151,10 +142,7 @@ export class Replicas {
     const { log } = this.#deps;
     const standby = this.standby();
     const facts = { active: [...this.#active], standby };
-    if (standby.length === 0 && !this.#deferred) log.info(facts, "the configuration of this replica is active");
-    else if (standby.length === 0) log.warn(facts, "a later configuration is deferred, its replicas keep stopping");
-    else if (this.#deferred === this.#hash)
-      log.warn(facts, "this configuration is deferred for two minutes, its replicas kept stopping");
+    if (standby.length === 0) log.info(facts, "the configuration of this replica is active");
     else log.warn(facts, "another replica has a later configuration, this one takes no new work");
   }
 
@@ -173,7 +161,6 @@ export class Replicas {
       sweeps: this.#sweeps,
       awayAfterMs: AWAY_AFTER_MS,
       silentAfterMs: SILENT_AFTER_MS,
-      ...DEFERRAL,
     };
     const status = await store.report(report, clock.now());
     // Another configuration was loaded meanwhile: this status is about the one before.
@@ -181,7 +168,6 @@ export class Replicas {
     this.#generation = status.generation;
     this.#exposes = status.exposes;
     this.#sharing = status.sharing;
-    this.#deferred = status.deferred;
     this.#reportedAt = askedAt;
     this.#active = new Set(this.#own.filter((role) => status.active.get(role) === hash));
   }

@@ -82,7 +82,6 @@ function methodsOf(own: Registered, known: KnownLabels) {
     configReloaded(successful: boolean): void {
       for (const gauge of [own.configReload, own.alertmanagerReload]) gauge.set(successful ? 1 : 0);
     },
-    configDeferred: (isDeferred: boolean) => own.configDeferred.set(isDeferred ? 1 : 0),
     /** External alerts were posted; `invalid` were refused. */
     alertsReceived({ firing, resolved, invalid }: Readonly<Record<"firing" | "resolved" | "invalid", number>>): void {
       own.alertmanagerReceived.inc({ status: "firing", version: "v2" }, firing);

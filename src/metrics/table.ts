@@ -156,10 +156,6 @@ export const processRows = {
     "lenswatch_config_last_reload_successful",
     "Whether the last configuration reload succeeded (1) or failed (0).",
   ),
-  configDeferred: gauge(
-    "lenswatch_config_deferred",
-    "Whether a later configuration is deferred because its replicas keep stopping.",
-  ),
   build: gauge("lenswatch_build_info", "A metric with a constant value of 1; the labels name the build.", [
     "version",
     "node",

@@ -141,7 +141,6 @@ function jobKeys(p: string) {
     /** Hash: replica → JSON {hash, generation, roles, at, since, missed}; until it stops, or is silent for 30 s. */
     replicas: `${p}replicas`,
     /** String: how many replicas with this configuration died, or stopped soon; until 10 minutes after the last. */
-    configDeaths: (hash: string) => `${p}deaths:${hash}`,
     /** String: the replica that exposes the fleet; expires after 3 s unless renewed. */
     exposes: `${p}exposes`,
   };

@@ -5,16 +5,10 @@ import type { Instant } from "../lib/clock.ts";
 import type { Keys } from "./keys.ts";
 import { loadScript } from "./redis.ts";
 
-interface DeathTimes {
-  /** How long a replica must have run for its configuration not to be deferred. */
-  readonly provenAfterMs: number;
-  readonly deathsKeptMs: number;
-}
-
 /** What a replica reports of itself. */
-export interface ReplicaReport extends DeathTimes {
+export interface ReplicaReport {
   readonly replica: string;
-  /** Of its configuration. */
+  /** The hash of its configuration. */
   readonly hash: string;
   readonly roles: readonly string[];
   /** When its configuration was loaded, in the order of all loads; undefined for one loaded now. */
@@ -26,17 +20,16 @@ export interface ReplicaReport extends DeathTimes {
   /** Whether it works on shards, and takes its share of them; another one silent for longer has none. */
   readonly sweeps: boolean;
   readonly awayAfterMs: number;
-  /** A replica silent for longer is removed; `missedAfterMs`: counts as stopped without leaving. */
+  /** A replica silent for longer is removed. */
   readonly silentAfterMs: number;
-  readonly missedAfterMs: number;
 }
 
 export function createReplicaStore(redis: Redis, keys: Keys) {
   const script = loadScript(redis, keys, "report");
   return {
     /**
-     * Gives its generation, whether it exposes the fleet, by role the hash of the active configuration, the hash of
-     * a later one that is deferred, and the replicas that share the shards.
+     * Gives its generation, whether it exposes the fleet, by role the hash of the active configuration, and the
+     * replicas that share the shards.
      */
     async report(report: ReplicaReport, now: Instant) {
       type Status = {
@@ -44,20 +37,15 @@ export function createReplicaStore(redis: Redis, keys: Keys) {
         exposes: boolean;
         active: Record<string, string>;
         sharing: string[] | Record<string, never>;
-        deferred?: string;
       };
       const status = (await script(keys.replicas, { ...report, now })) as Status;
       // An empty list comes as an object.
       return { ...status, active: new Map(Object.entries(status.active)), sharing: Object.values(status.sharing) };
     },
 
-    /** Removes a replica that stops; one that did not run for long counts as one that died. */
-    async leave(replica: string, { provenAfterMs, deathsKeptMs }: DeathTimes): Promise<void> {
-      const text = await redis.hget(keys.replicas, replica);
-      const { hash, at, since = 0 } = JSON.parse(text ?? "{}");
+    /** Removes a replica that stops. */
+    async leave(replica: string): Promise<void> {
       await redis.hdel(keys.replicas, replica);
-      const deaths = keys.configDeaths(String(hash));
-      if (at - since < provenAfterMs) await redis.multi().incr(deaths).pexpire(deaths, deathsKeptMs).exec();
       if ((await redis.get(keys.exposes)) === replica) await redis.del(keys.exposes);
     },
   };

@@ -53,7 +53,6 @@ test("what happened is written like this", async () => {
   metrics.heartbeat("skipped");
   metrics.queueJobs("sweep", "waiting", 3);
   metrics.configReloaded(true);
-  metrics.configDeferred(true);
   metrics.alertsReceived({ firing: 2, resolved: 1, invalid: 3 });
   const text = await renderRegistry(registry, "prometheus");
   const samples = text.split("\n").filter((line) => !line.startsWith("#") && !/_bucket|_info/.test(line));
@@ -76,7 +75,6 @@ test("what happened is written like this", async () => {
     'lenswatch_heartbeat_total{outcome="skipped"} 1',
     'lenswatch_queue_jobs{queue="sweep",state="waiting"} 3',
     "lenswatch_config_last_reload_successful 1",
-    "lenswatch_config_deferred 1",
     "alertmanager_config_last_reload_successful 1",
     'alertmanager_notifications_total{integration="slack"} 2',
     'alertmanager_notifications_total{integration="email"} 1',
