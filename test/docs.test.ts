@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { notifyErrorCodes } from "../src/alerting/notification.ts";
+import { notifyErrorCodes } from "../src/alerting/model.ts";
 import { daemonErrorCodes } from "../src/commands/cli/daemon.ts";
 import { commandTable } from "../src/commands/cli/program.ts";
 import { parseConfig } from "../src/config/load.ts";

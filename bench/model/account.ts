@@ -1,5 +1,5 @@
 /** What every endpoint accepted, message by message, and what is wrong with it at once. */
-import type { Notification, NotifiedAlert } from "../../src/alerting/notification.ts";
+import type { Notification, NotifiedAlert } from "../../src/alerting/model.ts";
 import type { Integration } from "../../src/alerting/route.ts";
 import type { Instant } from "../../src/lib/clock.ts";
 import type { Readings } from "./readings.ts";

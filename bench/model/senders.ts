@@ -1,5 +1,5 @@
 /** The integrations of a configuration, sending to a function instead of a network. */
-import type { Notification } from "../../src/alerting/notification.ts";
+import type { Notification } from "../../src/alerting/model.ts";
 import type { Integration } from "../../src/alerting/route.ts";
 import { planIntegrations, type Senders } from "../../src/app/integrations.ts";
 import type { Config } from "../../src/config/config.ts";

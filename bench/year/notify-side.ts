@@ -1,6 +1,6 @@
 /** From a commit to the messages: the store on a real Redis, routing, suppression and delivery, all of them the real ones. */
 import { Redis } from "ioredis";
-import type { Notification, NotifiedAlert, Suppressions } from "../../src/alerting/notification.ts";
+import type { Notification, NotifiedAlert, Suppressions } from "../../src/alerting/model.ts";
 import { type Integration, isProgram } from "../../src/alerting/route.ts";
 import { planIntegrations } from "../../src/app/integrations.ts";
 import type { Config } from "../../src/config/config.ts";

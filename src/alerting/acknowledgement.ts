@@ -2,7 +2,7 @@
 import type { Instant } from "../lib/clock.ts";
 import { nameOf } from "../lib/format.ts";
 import { cut } from "../lib/text.ts";
-import type { NotifiedAlert, Suppression } from "./notification.ts";
+import type { NotifiedAlert, Suppression } from "./model.ts";
 
 export interface AckNote {
   readonly at: Instant;

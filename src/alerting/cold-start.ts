@@ -4,8 +4,8 @@ import { GAP_INTERVALS } from "../health/rhythm.ts";
 import type { Rule } from "../health/rule.ts";
 import type { AlertState, AlertStates, ShardState } from "../health/shard-state.ts";
 import type { Instant } from "../lib/clock.ts";
-import { byStart, type GroupDecision, type GroupView, toNotifiedAlert } from "./needs-update.ts";
-import type { ColdStartFacts } from "./notification.ts";
+import type { ColdStartFacts, GroupDecision, GroupView } from "./model.ts";
+import { byStart, toNotifiedAlert } from "./needs-update.ts";
 
 /** The summary's group at every integration; ids of other groups are hexadecimal. */
 export const coldStartGroup = "started";

@@ -7,21 +7,9 @@ import { hash } from "node:crypto";
 import type { Alert } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
 import { isAcknowledged } from "./acknowledgement.ts";
-import { byStart, earliest, type GroupDecision, type GroupView, toNotifiedAlert } from "./needs-update.ts";
-import type { NotifiedAlert, SuppressionReason } from "./notification.ts";
+import type { Conversation, GroupDecision, GroupView, NotifiedAlert, SuppressionReason } from "./model.ts";
+import { byStart, earliest, toNotifiedAlert } from "./needs-update.ts";
 import type { Integration } from "./route.ts";
-
-export interface Conversation {
-  /** 16 hex digits, of the group's firing time at the integration. */
-  readonly id: string;
-  readonly openedAt: Instant;
-  /** The channel's own text, at most 1,000 characters; undefined: not opened yet, or lost. */
-  readonly handle?: string | undefined;
-  /** How many groups the summary that opened it was about: its root is theirs together. Undefined: of one group. */
-  readonly groups?: number | undefined;
-  /** Ends that its root does not show yet, though it is over. */
-  readonly ended?: readonly NotifiedAlert[] | undefined;
-}
 
 /** A group with its conversation, as a claim has it. */
 export interface ConversationView extends GroupView {

@@ -4,11 +4,7 @@
  */
 import type { Alert } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
-import type { NotificationLogEntry, Suppression } from "./notification.ts";
-
-/** Of an alert that was suppressed before: since when its time counts, or how much did until it was suppressed. */
-type EscalationClock = { readonly from: Instant } | { readonly countedMs: number };
-export type EscalationClocks = Readonly<Record<string, EscalationClock>>;
+import type { EscalationClock, EscalationClocks, NotificationLogEntry, Suppression } from "./model.ts";
 
 interface EscalationView {
   readonly now: Instant;

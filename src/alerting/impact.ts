@@ -5,7 +5,7 @@ import type { Instant } from "../lib/clock.ts";
 import { count } from "../lib/format.ts";
 import type { LocalHours } from "../lib/local-hours.ts";
 import { median } from "../lib/median.ts";
-import type { AlertImpact } from "./notification.ts";
+import type { AlertImpact } from "./model.ts";
 import type { VisitWorth } from "./uncounted.ts";
 
 /** What is known of locations, by id. */

@@ -10,9 +10,8 @@
 import { type Alert, scopeOf } from "../health/alert.ts";
 import { own } from "../lib/own.ts";
 import { compareText } from "../lib/text.ts";
-import { matchesAll } from "./matcher.ts";
-import type { StandsFor, Suppression } from "./notification.ts";
-import type { Matcher } from "./route.ts";
+import { type Matcher, matchesAll } from "./matcher.ts";
+import type { StandsFor, Suppression } from "./model.ts";
 
 export interface InhibitRule {
   readonly sourceMatchers: readonly Matcher[];

@@ -2,9 +2,8 @@
 import type { Alert, Labels } from "../health/alert.ts";
 import { DAY_MS, type Instant } from "../lib/clock.ts";
 import { type Interval, union } from "../lib/intervals.ts";
-import { matchesAll } from "./matcher.ts";
-import type { Suppression } from "./notification.ts";
-import type { Matcher } from "./route.ts";
+import { type Matcher, matchesAll } from "./matcher.ts";
+import type { Suppression } from "./model.ts";
 import { type NamedInterval, timesIn } from "./time-interval.ts";
 
 export interface Maintenance {

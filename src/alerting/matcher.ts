@@ -7,7 +7,16 @@ import { unlessThrown } from "../lib/errors.ts";
 import { own } from "../lib/own.ts";
 import { quoteGo, unquoteGo } from "./go-string.ts";
 import { compilePattern, configuredBudget, type PatternBudget, patternCost, requestBudget } from "./pattern.ts";
-import type { Matcher, MatchOperator } from "./route.ts";
+
+export type MatchOperator = "=" | "!=" | "=~" | "!~";
+
+/** A label matcher: a missing label is the empty string, regular expressions are anchored. */
+export interface Matcher {
+  readonly name: string;
+  readonly operator: MatchOperator;
+  readonly value: string;
+  matches(value: string): boolean;
+}
 
 type TokenKind = "open" | "close" | "comma" | "operator" | "text" | "end";
 

@@ -6,74 +6,17 @@
 import type { Alert } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
 import { fingerprint } from "./fingerprint.ts";
-import { withLocationChange } from "./location-change.ts";
 import {
-  type ColdStartFacts,
+  type GroupDecision,
+  type GroupView,
   type NotificationLogEntry,
   type NotifiedAlert,
   type NotifyReason,
+  type SkipReason,
+  type SuppressedState,
   type Suppression,
-  type Suppressions,
   suppressionReasons,
-} from "./notification.ts";
-
-export interface GroupView {
-  readonly now: Instant;
-  readonly repeatIntervalMs: number;
-  readonly sendResolved: boolean;
-  /** When the group first became due and could not be served; undefined if it is not waiting. */
-  readonly dueSince: Instant | undefined;
-  /** Member episodes, as they are now. */
-  readonly alerts: readonly Alert[];
-  /** What was notified as firing of these members, by alert id; an entry without a member has lost its alert. */
-  readonly notified: ReadonlyMap<string, NotificationLogEntry>;
-  /** Undefined: nothing is suppressed. */
-  readonly suppressions?: Suppressions | undefined;
-}
-
-export type GroupDecision = (
-  | {
-      readonly notify: NotifyReason;
-      /** Longest first. */
-      readonly firing: NotifiedAlert[];
-      readonly resolved: NotifiedAlert[];
-      /** Of `started` alone. */
-      readonly start?: ColdStartFacts;
-    }
-  | { readonly notify: undefined; readonly why: SkipReason }
-) & {
-  /** Episodes that leave the group, once the message is sent where there is one. */
-  readonly settled: string[];
-  /** When to decide again, for a reminder or what is suppressed; undefined: when something changes. */
-  readonly nextAt: Instant | undefined;
-  /** When to compare the root of its conversation with the present, and do nothing else. */
-  readonly rootAt?: Instant | undefined;
-  readonly suppressedState: SuppressedState;
-};
-
-/** What is suppressed in the group. */
-export interface SuppressedState {
-  /** Each suppression once: when it ends, the group is decided again at once. */
-  readonly by: readonly Suppression[];
-  /** Episodes that fire, were never notified, and would be now: whether their cause covers them (`isCovered`). */
-  readonly unnotified: readonly (readonly [episode: string, isCovered: boolean])[];
-  /** Episodes, firing or resolved, not known to be notified, though a message may have been accepted. */
-  readonly maybeNotified: readonly string[];
-  /** Since when one of those is late, or when the clock ends its suppression: from then on they are. */
-  readonly lateFrom: Instant | undefined;
-}
-
-/** Why nothing is sent. */
-export const skipReasons = [
-  "nothing_new",
-  "empty",
-  "resolved_before_notified",
-  "send_resolved_off",
-  "routed_elsewhere",
-  "waits_for_others",
-  ...suppressionReasons,
-] as const;
-type SkipReason = (typeof skipReasons)[number];
+} from "./model.ts";
 
 /** Pure; the caller sends, and only then stores what was notified and what is settled. */
 export function needsUpdate(view: GroupView): GroupDecision {
@@ -258,6 +201,48 @@ function skipReason(firing: readonly Alert[], { owed, dropped }: Ends): SkipReas
   if (owed.length > 0) return "send_resolved_off";
   if (dropped.length > 0) return "resolved_before_notified";
   return firing.length > 0 ? "nothing_new" : "empty";
+}
+
+/**
+ * The alerts of a message, with what changed since the location's alert was last notified: recordings that it counted
+ * then are `isCovered`, and the alert itself has how many of them are still offline and how many recovered.
+ */
+function withLocationChange(
+  alerts: readonly NotifiedAlert[],
+  { alerts: members, notified }: GroupView,
+): NotifiedAlert[] {
+  const ended = new Map(alerts.filter(isEnded).map((alert) => [alert.subject.id, notified.get(alert.id)?.notifiedAt]));
+  if (ended.size === 0) return [...alerts];
+  const here = Map.groupBy(members, ({ labels, subject }) => labels.location_id ?? subject.id);
+  return alerts.map((alert) => {
+    if (isEnded(alert)) return withChange(alert, here.get(alert.subject.id) ?? [], notified.get(alert.id));
+    const countedAt = isOutage(alert) ? ended.get(alert.labels.location_id ?? "") : undefined;
+    return alert.startsAt <= (countedAt ?? 0) ? { ...alert, isNew: false, isCovered: true } : alert;
+  });
+}
+
+function isEnded({ facts, state, endReason, isNew }: NotifiedAlert): boolean {
+  return facts.problem === "location_offline" && state === "resolved" && endReason === "recovered" && !isNew;
+}
+
+function isOutage({ facts, subject }: Alert): boolean {
+  return facts.problem === "offline" && subject.kind === "recording";
+}
+
+/** The count of its last evaluation, and what its recordings did since. None recovered where it is offline again. */
+function withChange(location: NotifiedAlert, here: readonly Alert[], entry?: NotificationLogEntry): NotifiedAlert {
+  const of = entry?.alert.facts.offline;
+  if (!entry || of === undefined) return location;
+  const firing = here.filter(({ state, facts }) => state === "firing" && !facts.clearing);
+  if (firing.some(({ facts }) => facts.problem === "location_offline"))
+    return { ...location, change: { recovered: 0, of } };
+  const countOf = (some: readonly Alert[]) => new Set(some.filter(isOutage).map(({ subject }) => subject.id)).size;
+  const back = here.filter(({ state, updatedAt }) => state === "resolved" && updatedAt > location.updatedAt);
+  const begunAfter = (at: Instant) => countOf(firing.filter(({ startsAt }) => startsAt > at));
+  const counted = (location.facts.offline ?? 0) - countOf(back) + begunAfter(location.updatedAt);
+  const offline = Math.max(countOf(firing), counted);
+  const recovered = Math.max(0, of + begunAfter(entry.notifiedAt) - offline);
+  return { ...location, facts: { ...location.facts, offline }, change: { recovered, of } };
 }
 
 /** An alert as a message has it. */

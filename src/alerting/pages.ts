@@ -4,29 +4,7 @@
  * is not acknowledged any more, begins another one. Pure.
  */
 import { isAcknowledged } from "./acknowledgement.ts";
-import type { Notification, NotifiedAlert } from "./notification.ts";
-
-/** The incident by which an alert was paged. */
-export interface Page {
-  readonly key: string;
-  /** The alert is acknowledged; its incident is once all that fires in it is. */
-  readonly isAcknowledged?: true;
-}
-
-export interface PageChange {
-  readonly action: "trigger" | "acknowledge" | "resolve";
-  readonly key: string;
-  /** The alerts of the incident, in this message. */
-  readonly firing: readonly NotifiedAlert[];
-  readonly resolved: readonly NotifiedAlert[];
-}
-
-export interface Paging {
-  /** In the order in which the pager is notified of them. */
-  readonly changes: readonly PageChange[];
-  /** By episode, the page of each alert that fires, once the pager knows of the changes. */
-  readonly pages: ReadonlyMap<string, Page>;
-}
+import type { Notification, NotifiedAlert, Page, PageChange, Paging } from "./model.ts";
 
 type Content = Pick<Notification, "reason" | "firing" | "resolved" | "standing">;
 

@@ -4,8 +4,15 @@
  * reminders are its own; our suppressions apply only to what was never sent.
  */
 import type { Instant } from "../lib/clock.ts";
-import { earliest, type GroupDecision, type GroupView, needsUpdate } from "./needs-update.ts";
-import type { NotificationLogEntry, NotifiedAlert, Suppression, Suppressions } from "./notification.ts";
+import type {
+  GroupDecision,
+  GroupView,
+  NotificationLogEntry,
+  NotifiedAlert,
+  Suppression,
+  Suppressions,
+} from "./model.ts";
+import { earliest, needsUpdate } from "./needs-update.ts";
 
 /** As long as Prometheus does (its rules' `resolvedRetention`). */
 const END_FOR_MS = 15 * 60_000;

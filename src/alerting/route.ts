@@ -4,21 +4,11 @@ import type { Alert, Labels } from "../health/alert.ts";
 import { own } from "../lib/own.ts";
 import { isOfLenswatch } from "./attention.ts";
 import { quoteGo } from "./go-string.ts";
-import { matchesAll } from "./matcher.ts";
+import { type Matcher, matchesAll } from "./matcher.ts";
 import type { RouteTimes } from "./time-interval.ts";
 
 /** The Alertmanager whose routing, matchers and API v2 lenswatch follows; clients read it as a semantic version. */
 export const alertmanagerVersion = "0.34.0";
-
-export type MatchOperator = "=" | "!=" | "=~" | "!~";
-
-/** A label matcher: a missing label is the empty string, regular expressions are anchored. */
-export interface Matcher {
-  readonly name: string;
-  readonly operator: MatchOperator;
-  readonly value: string;
-  matches(value: string): boolean;
-}
 
 /** How long a group waits before its first notification, between changes, and before a reminder. */
 interface Timers {

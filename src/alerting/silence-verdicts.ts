@@ -4,8 +4,7 @@
  */
 import type { Alert } from "../health/alert.ts";
 import { own } from "../lib/own.ts";
-import { matchersCost, matchesAll } from "./matcher.ts";
-import type { Matcher } from "./route.ts";
+import { type Matcher, matchersCost, matchesAll } from "./matcher.ts";
 
 /** Parts of patterns times characters of labels. */
 export type MatchingBudget = { left: number };

@@ -4,8 +4,7 @@
  */
 import type { Alert, Labels } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
-import { matchersCost } from "./matcher.ts";
-import type { Matcher } from "./route.ts";
+import { type Matcher, matchersCost } from "./matcher.ts";
 import { isMatched, type MatchingBudget } from "./silence-verdicts.ts";
 
 export const silenceStates = ["active", "pending", "expired"] as const;

@@ -1,8 +1,7 @@
 /** Which of the groups due at once become one summary; what is stored for each of them stays its own. */
 
-import type { Conversation } from "./conversation.ts";
-import { byStart, type GroupDecision, partition } from "./needs-update.ts";
-import type { NotifiedAlert, NotifyReason, Suppressions } from "./notification.ts";
+import type { Conversation, GroupDecision, NotifiedAlert, NotifyReason, Suppressions } from "./model.ts";
+import { byStart, partition } from "./needs-update.ts";
 
 export type SendDecision = Extract<GroupDecision, { notify: NotifyReason }>;
 export type SkipDecision = Exclude<GroupDecision, SendDecision>;

@@ -5,7 +5,7 @@
 import { DateTime } from "luxon";
 import { type Instant, MINUTE_MS } from "../lib/clock.ts";
 import { clip, type Interval } from "../lib/intervals.ts";
-import type { Suppression } from "./notification.ts";
+import type { Suppression } from "./model.ts";
 
 /** Both ends included. */
 export type Range = { readonly from: number; readonly to: number };

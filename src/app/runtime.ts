@@ -1,7 +1,7 @@
 /** What outlives every configuration: Redis, queues, metrics, and this replica's membership. */
 import type { Redis } from "ioredis";
 import { Registry } from "prom-client";
-import { skipReasons } from "../alerting/needs-update.ts";
+import { skipReasons } from "../alerting/model.ts";
 import { Replicas, type RoleOption } from "../cluster/active-config.ts";
 import { heartbeatOutcomes } from "../cluster/heartbeat.ts";
 import { Queues, queueNames } from "../cluster/queues.ts";

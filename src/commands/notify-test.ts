@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { Command } from "commander";
 import { fingerprint } from "../alerting/fingerprint.ts";
-import type { Notification } from "../alerting/notification.ts";
+import type { Notification } from "../alerting/model.ts";
 import { createSenders } from "../app/integrations.ts";
 import type { Config } from "../config/config.ts";
 import { configFile, loadConfig } from "../config/load.ts";

@@ -4,12 +4,13 @@ import { z } from "zod";
 import {
   createMatcher,
   formatMatcher,
+  type Matcher,
+  type MatchOperator,
   matchesAll,
   operatorOf,
   parseMatcher,
   toApiMatcher,
 } from "../alerting/matcher.ts";
-import type { Matcher, MatchOperator } from "../alerting/route.ts";
 import { type Clock, type Instant, systemClock } from "../lib/clock.ts";
 import { humanDuration } from "../lib/duration.ts";
 import { toError } from "../lib/errors.ts";

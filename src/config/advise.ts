@@ -1,6 +1,6 @@
 /** Warnings: settings that are valid and probably not intended. */
-import { matchesAll } from "../alerting/matcher.ts";
-import type { Matcher, Route } from "../alerting/route.ts";
+import { type Matcher, matchesAll } from "../alerting/matcher.ts";
+import type { Route } from "../alerting/route.ts";
 import { formatDuration } from "../lib/duration.ts";
 import { closestWord } from "../lib/suggest.ts";
 import { clearText } from "./clear-text.ts";

@@ -1,7 +1,6 @@
 /** The conversation of a message, and what each of its groups keeps of it. Pure. */
 import { coldStartGroup } from "../alerting/cold-start.ts";
 import {
-  type Conversation,
   conversationId,
   hasFiring,
   isOverAfter,
@@ -10,8 +9,7 @@ import {
   standingAlerts,
   UPDATE_EVERY_MS,
 } from "../alerting/conversation.ts";
-import type { GroupDecision } from "../alerting/needs-update.ts";
-import type { ConversationNow, Posted } from "../alerting/notification.ts";
+import type { Conversation, ConversationNow, GroupDecision, Posted } from "../alerting/model.ts";
 import type { Integration } from "../alerting/route.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { Claimed, Settlement } from "../store/groups.ts";

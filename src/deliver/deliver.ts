@@ -6,14 +6,16 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { coldStartFactsOf, coldStartGroup, decideColdStart } from "../alerting/cold-start.ts";
 import { waitForNews, withUpdate } from "../alerting/conversation.ts";
-import { type GroupDecision, type GroupView, hasUnattended, needsUpdate } from "../alerting/needs-update.ts";
 import type {
   ConversationNow,
+  GroupDecision,
+  GroupView,
   NotifiedAlert,
   NotifyErrorCode,
   NotifyReason,
   Suppressions,
-} from "../alerting/notification.ts";
+} from "../alerting/model.ts";
+import { hasUnattended, needsUpdate } from "../alerting/needs-update.ts";
 import { needsResend } from "../alerting/resend.ts";
 import type { Integration } from "../alerting/route.ts";
 import { decideStorm } from "../alerting/storm.ts";

@@ -1,14 +1,14 @@
 /** The outcome of each claimed group, as it is stored, with its lines for the decision log. Pure. */
 import type { LogLine } from "../alerting/decision-log.ts";
-import type { GroupDecision } from "../alerting/needs-update.ts";
 import type {
   ConversationNow,
+  GroupDecision,
   NotificationLogEntry,
+  Paging,
   Suppression,
   SuppressionReason,
   Suppressions,
-} from "../alerting/notification.ts";
-import type { Paging } from "../alerting/pages.ts";
+} from "../alerting/model.ts";
 import type { Integration } from "../alerting/route.ts";
 import type { SendDecision } from "../alerting/storm.ts";
 import type { Alert } from "../health/alert.ts";

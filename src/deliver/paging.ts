@@ -1,15 +1,7 @@
 /** The incidents of a pager in a message, and what each of its groups keeps of them. */
 import { hash } from "node:crypto";
-import {
-  type Conversation,
-  conversationId,
-  isOverAfter,
-  presentOf,
-  shownAt,
-  standingAlerts,
-} from "../alerting/conversation.ts";
-import type { GroupDecision } from "../alerting/needs-update.ts";
-import type { ConversationNow } from "../alerting/notification.ts";
+import { conversationId, isOverAfter, presentOf, shownAt, standingAlerts } from "../alerting/conversation.ts";
+import type { Conversation, ConversationNow, GroupDecision } from "../alerting/model.ts";
 import { keysIn, pagingOf } from "../alerting/pages.ts";
 import type { Integration } from "../alerting/route.ts";
 import type { Instant } from "../lib/clock.ts";

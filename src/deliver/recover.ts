@@ -3,8 +3,8 @@
  * about, and these count as notified before the group is decided again.
  */
 import { traceOf } from "../alerting/conversation.ts";
+import type { FoundPost, NotificationLogEntry } from "../alerting/model.ts";
 import { toNotifiedAlert } from "../alerting/needs-update.ts";
-import type { FoundPost, NotificationLogEntry } from "../alerting/notification.ts";
 import type { Integration } from "../alerting/route.ts";
 import type { Alert } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";

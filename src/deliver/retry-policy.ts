@@ -1,5 +1,5 @@
 /** When a refused message is retried, by the kind of refusal. */
-import type { NotifyErrorCode, NotifyErrorScope } from "../alerting/notification.ts";
+import type { NotifyErrorCode, NotifyErrorScope } from "../alerting/model.ts";
 import type { Integration } from "../alerting/route.ts";
 import { type BackoffPolicy, backoffMs } from "../lib/backoff.ts";
 import type { Instant } from "../lib/clock.ts";

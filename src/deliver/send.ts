@@ -1,7 +1,7 @@
 /** One message to an integration, and the outcome of a claim. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { standingAlerts } from "../alerting/conversation.ts";
-import type { Notification } from "../alerting/notification.ts";
+import type { Notification } from "../alerting/model.ts";
 import { isProgram } from "../alerting/route.ts";
 import { joinDecisions, type SendDecision } from "../alerting/storm.ts";
 import { type BackoffPolicy, backoffMs } from "../lib/backoff.ts";

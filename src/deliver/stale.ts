@@ -1,6 +1,6 @@
 /** What is not known because its shard was not read lately, from the attempts that all replicas share. */
 import { locationIdOf } from "../alerting/impact.ts";
-import type { Suppression } from "../alerting/notification.ts";
+import type { Suppression } from "../alerting/model.ts";
 import { isStale, lastReadAt, watchedSince } from "../alerting/stale.ts";
 import type { Assigned } from "../cluster/shard-assignment.ts";
 import type { Alert } from "../health/alert.ts";

@@ -1,5 +1,5 @@
 /** Which groups have ends that wait: others that the same summary was first about still fire. */
-import type { NotificationLogEntry } from "../alerting/notification.ts";
+import type { NotificationLogEntry } from "../alerting/model.ts";
 import type { Alert } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { Claimed } from "../store/groups.ts";

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { coldStartGroup } from "../alerting/cold-start.ts";
 import { tracesOf } from "../alerting/conversation.ts";
-import type { Notification } from "../alerting/notification.ts";
+import type { Notification } from "../alerting/model.ts";
 import type { Integration } from "../alerting/route.ts";
 import type { joinDecisions } from "../alerting/storm.ts";
 import type { Instant } from "../lib/clock.ts";

@@ -1,8 +1,7 @@
 /** Brings the root of a conversation up to date. Nothing of it is news: a failure is no trouble, and nothing is owed. */
 
 import { putOffUpdate } from "../alerting/conversation.ts";
-import type { GroupDecision } from "../alerting/needs-update.ts";
-import type { NotifyErrorCode } from "../alerting/notification.ts";
+import type { GroupDecision, NotifyErrorCode } from "../alerting/model.ts";
 import type { SendDecision } from "../alerting/storm.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { GroupOutcome } from "../store/groups.ts";

@@ -3,7 +3,7 @@
  * figure, and is shown as a blank: never as 0 %, never as 100 %.
  */
 import type { Maintenance } from "../alerting/maintenance.ts";
-import type { Matcher } from "../alerting/route.ts";
+import type { Matcher } from "../alerting/matcher.ts";
 import type { VisitWorth } from "../alerting/uncounted.ts";
 import type { VisitsLost } from "../counts/visits-lost.ts";
 import type { EndReason, Labels } from "../health/alert.ts";

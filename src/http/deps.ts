@@ -3,7 +3,7 @@ import type { StoredAcknowledgement } from "../alerting/acknowledgement.ts";
 import type { AuditEntry, AuditOrigin, StoredAuditEntry } from "../alerting/audit.ts";
 import type { LogLine } from "../alerting/decision-log.ts";
 import type { SentAlert } from "../alerting/external-alerts.ts";
-import type { Suppression } from "../alerting/notification.ts";
+import type { Suppression } from "../alerting/model.ts";
 import type { WebConfig } from "../config/web-config-schema.ts";
 import type { createSuppressionChanges } from "../deliver/suppression-changes.ts";
 import type { Alert } from "../health/alert.ts";

@@ -1,6 +1,6 @@
 /** Counts events of this process: one method per event. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, type Registry } from "prom-client";
-import { type NotifyErrorCode, notifyErrorCodes } from "../alerting/notification.ts";
+import { type NotifyErrorCode, notifyErrorCodes } from "../alerting/model.ts";
 import { alertmanagerVersion, type Integration } from "../alerting/route.ts";
 import type { Instant } from "../lib/clock.ts";
 import { type MetricRow, processRows } from "./table.ts";

@@ -2,7 +2,7 @@
  * Alerts as clients post them to Alertmanager (its api/v2/openapi.yaml, `postableAlerts`). It identifies an alert by its
  * labels, and resolves one that is not posted again before its `endsAt`.
  */
-import type { Notification, NotifiedAlert } from "../alerting/notification.ts";
+import type { Notification, NotifiedAlert } from "../alerting/model.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import type { HttpClient } from "../lib/http-client.ts";
 import { type ChannelOptions, type Notifier, NotifyError } from "./notifier.ts";

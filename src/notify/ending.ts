@@ -1,5 +1,5 @@
 /** How alerts ended, in words. A recording that stops flapping has not necessarily recovered. */
-import type { NotifiedAlert } from "../alerting/notification.ts";
+import type { NotifiedAlert } from "../alerting/model.ts";
 import type { Alert, EndReason } from "../health/alert.ts";
 import { count, counted } from "../lib/format.ts";
 import { span, type Times } from "../lib/when.ts";

@@ -1,5 +1,5 @@
 /** One alert, or all alerts of one location, as an entry of a message's list. */
-import type { NotifiedAlert } from "../alerting/notification.ts";
+import type { NotifiedAlert } from "../alerting/model.ts";
 import { visitsWords } from "../alerting/uncounted.ts";
 import { type Alert, type ProblemKind, sharedOutages } from "../health/alert.ts";
 import { guiltyFactor } from "../health/uptime.ts";

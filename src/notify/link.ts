@@ -1,5 +1,5 @@
 /** Links to the status page. External text is percent-encoded, `< > |` and quotes included. */
-import type { NotifiedAlert } from "../alerting/notification.ts";
+import type { NotifiedAlert } from "../alerting/model.ts";
 import { matchersOf } from "../alerting/prepared-silence.ts";
 import { type Alert, groupOfSubject } from "../health/alert.ts";
 import { webHref } from "../lib/text.ts";

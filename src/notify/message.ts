@@ -1,7 +1,7 @@
 /** A notification as plain lines, the same for all channels, not escaped: that depends on the channel's markup. */
 import { causePhrase } from "../alerting/clusters.ts";
 import { MOST_NAMED, namedOnce } from "../alerting/extent.ts";
-import type { ColdStartFacts, Notification, NotifiedAlert } from "../alerting/notification.ts";
+import type { ColdStartFacts, Notification, NotifiedAlert } from "../alerting/model.ts";
 import { humanDuration } from "../lib/duration.ts";
 import { count, counted } from "../lib/format.ts";
 import { capital, cut } from "../lib/text.ts";

@@ -1,5 +1,5 @@
 /** The lines below an alert's facts: annotations that add something, inhibited alerts, the uploading schedule. */
-import type { NotifiedAlert, StandsFor } from "../alerting/notification.ts";
+import type { NotifiedAlert, StandsFor } from "../alerting/model.ts";
 import { visitsRange } from "../alerting/uncounted.ts";
 import type { GeneratedAnnotation, Labels } from "../health/alert.ts";
 import { count, counted, zonePath } from "../lib/format.ts";

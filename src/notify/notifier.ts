@@ -1,7 +1,13 @@
 /** The interface of every channel, and its one error. */
 import { createHash } from "node:crypto";
-import type { Conversation } from "../alerting/conversation.ts";
-import type { FoundPost, Notification, NotifyErrorCode, NotifyErrorScope, Posted } from "../alerting/notification.ts";
+import type {
+  Conversation,
+  FoundPost,
+  Notification,
+  NotifyErrorCode,
+  NotifyErrorScope,
+  Posted,
+} from "../alerting/model.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import { CodedError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";

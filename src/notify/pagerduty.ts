@@ -3,8 +3,7 @@
  * `dedup_key` are about one incident. Another `trigger` of an open incident is a line in its log: while it is
  * acknowledged, it notifies nobody.
  */
-import type { Notification, NotifiedAlert } from "../alerting/notification.ts";
-import type { PageChange } from "../alerting/pages.ts";
+import type { Notification, NotifiedAlert, PageChange } from "../alerting/model.ts";
 import { own } from "../lib/own.ts";
 import { cut } from "../lib/text.ts";
 import { overviewLink } from "./link.ts";

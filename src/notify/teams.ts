@@ -2,7 +2,7 @@
  * A notification as the Adaptive Card that a Teams workflow posts. All text is in text runs, which have no markup: no
  * name becomes a link, a mention or emphasis. Teams refuses messages beyond 28 KB.
  */
-import type { Notification } from "../alerting/notification.ts";
+import type { Notification } from "../alerting/model.ts";
 import { cut } from "../lib/text.ts";
 import type { MessageEntry } from "./entry.ts";
 import type { Link } from "./link.ts";

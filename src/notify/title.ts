@@ -1,6 +1,6 @@
 /** A message's first line: what and where, short enough for a lock screen. */
 import { areMixed, extentOf, extentPhrase, isOfflineNow, isSharedOutage, namedOnce } from "../alerting/extent.ts";
-import type { ColdStartFacts, Notification, NotifiedAlert } from "../alerting/notification.ts";
+import type { ColdStartFacts, Notification, NotifiedAlert } from "../alerting/model.ts";
 import { groupNouns, groupOfSubject } from "../health/alert.ts";
 import { count, counted } from "../lib/format.ts";
 import { own } from "../lib/own.ts";

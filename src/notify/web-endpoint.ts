@@ -2,7 +2,7 @@
  * A POST of JSON to the endpoint of an integration, once. Which status concerns the endpoint and which the message
  * follows Alertmanager (notify/util.go, Retrier), but no status makes delivery drop a message.
  */
-import type { NotifyErrorCode } from "../alerting/notification.ts";
+import type { NotifyErrorCode } from "../alerting/model.ts";
 import { unlessAborted, withTimeout } from "../lib/abort.ts";
 import { parseRetryAfter } from "../lib/backoff.ts";
 import { systemClock } from "../lib/clock.ts";

@@ -1,7 +1,7 @@
 /** A group as Alertmanager's webhook payload, version 4 (its docs/configuration.md, "webhook_config"). */
 
 import { createHmac } from "node:crypto";
-import type { Notification, NotifiedAlert } from "../alerting/notification.ts";
+import type { Notification, NotifiedAlert } from "../alerting/model.ts";
 import type { Labels } from "../health/alert.ts";
 import { systemClock } from "../lib/clock.ts";
 import { own } from "../lib/own.ts";

@@ -1,5 +1,5 @@
 /** An alert in Alertmanager's fields, for webhooks and for forwarding. */
-import type { NotifiedAlert } from "../alerting/notification.ts";
+import type { NotifiedAlert } from "../alerting/model.ts";
 import type { Labels } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
 import { overviewLink, printableUrl, statusLink } from "./link.ts";

@@ -1,5 +1,5 @@
 /** A report: the lost time of groups of recordings in a period. */
-import type { Matcher } from "../alerting/route.ts";
+import type { Matcher } from "../alerting/matcher.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { Interval } from "../lib/intervals.ts";
 import { compareText } from "../lib/text.ts";

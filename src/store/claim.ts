@@ -1,8 +1,7 @@
 /** The result of a claim: nothing and until when, one due group, or a storm of them. */
 import type { Redis } from "ioredis";
-import type { Conversation, ConversationView } from "../alerting/conversation.ts";
-import type { EscalationClocks } from "../alerting/escalation.ts";
-import type { NotificationLogEntry } from "../alerting/notification.ts";
+import type { ConversationView } from "../alerting/conversation.ts";
+import type { Conversation, EscalationClocks, NotificationLogEntry } from "../alerting/model.ts";
 import type { Integration } from "../alerting/route.ts";
 import type { Alert, Labels } from "../health/alert.ts";
 import { chunksOf } from "../lib/chunks.ts";

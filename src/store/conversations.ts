@@ -1,8 +1,7 @@
 /** Open conversations, as a person who answers in one means them. What opens and closes them is in `groups.ts`. */
 import type { Redis } from "ioredis";
 import { coldStartGroup } from "../alerting/cold-start.ts";
-import type { Conversation } from "../alerting/conversation.ts";
-import type { NotificationLogEntry } from "../alerting/notification.ts";
+import type { Conversation, NotificationLogEntry } from "../alerting/model.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { Keys } from "./keys.ts";
 import { pipelined } from "./redis.ts";

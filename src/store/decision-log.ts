@@ -4,7 +4,7 @@
  */
 import type { Redis } from "ioredis";
 import type { LogLine } from "../alerting/decision-log.ts";
-import { suppressionReasons } from "../alerting/notification.ts";
+import { suppressionReasons } from "../alerting/model.ts";
 import type { Subject } from "../health/evaluation.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";

@@ -4,9 +4,13 @@
  */
 import type { Redis } from "ioredis";
 import { conversationId } from "../alerting/conversation.ts";
-import type { EscalationClocks } from "../alerting/escalation.ts";
-import type { SuppressedState } from "../alerting/needs-update.ts";
-import type { NotificationLogEntry, NotifyErrorCode, NotifyErrorScope } from "../alerting/notification.ts";
+import type {
+  EscalationClocks,
+  NotificationLogEntry,
+  NotifyErrorCode,
+  NotifyErrorScope,
+  SuppressedState,
+} from "../alerting/model.ts";
 import { type Destination, type Integration, pacedBy } from "../alerting/route.ts";
 import type { IntegrationTrouble } from "../health/evaluate-self.ts";
 import { chunksOf } from "../lib/chunks.ts";

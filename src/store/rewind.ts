@@ -3,7 +3,7 @@
  * much. Where it goes forward, everything is due early once and nothing is put right.
  */
 import type { Redis } from "ioredis";
-import type { NotificationLogEntry } from "../alerting/notification.ts";
+import type { NotificationLogEntry } from "../alerting/model.ts";
 import type { Attempt } from "../health/evidence.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";

@@ -1,9 +1,8 @@
 /** Silences, whose matchers are compiled once. */
 import type { Redis } from "ioredis";
 import type { AuditEntry } from "../alerting/audit.ts";
-import { matchersCost, storedMatcher } from "../alerting/matcher.ts";
+import { type MatchOperator, matchersCost, storedMatcher } from "../alerting/matcher.ts";
 import { requestBudget } from "../alerting/pattern.ts";
-import type { MatchOperator } from "../alerting/route.ts";
 import {
   MOST_SILENCE_CHARACTERS,
   SILENCE_KEPT_MS,

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { sentenceOf } from "../../src/alerting/decision-log.ts";
-import { notifyErrorCodes, suppressionReasons } from "../../src/alerting/notification.ts";
+import { notifyErrorCodes, suppressionReasons } from "../../src/alerting/model.ts";
 import { decisionReasons } from "../../src/health/evaluation.ts";
 
 const at = { ruleId: "RecordingOffline", integration: "ops/slack/0" };

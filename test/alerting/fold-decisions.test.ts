@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { LogLine } from "../../src/alerting/decision-log.ts";
 import { foldDecisions } from "../../src/alerting/fold-decisions.ts";
-import { suppressionReasons } from "../../src/alerting/notification.ts";
+import { suppressionReasons } from "../../src/alerting/model.ts";
 
 const till = { kind: "recording", id: "till-3" } as const;
 const rule = "RecordingOffline";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type LocationDetails, locationIdOf, withImpact } from "../../src/alerting/impact.ts";
-import type { NotifiedAlert } from "../../src/alerting/notification.ts";
+import type { NotifiedAlert } from "../../src/alerting/model.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import { createLocalHours } from "../../src/lib/local-hours.ts";
 import { firing } from "../store/fixtures.ts";

@@ -1,8 +1,8 @@
 /** One integration with one group, its alerts held and let go in any order, messages refused, processes killed. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import type { NotificationLogEntry, Suppression, SuppressionReason } from "../../src/alerting/model.ts";
 import { needsUpdate } from "../../src/alerting/needs-update.ts";
-import type { NotificationLogEntry, Suppression, SuppressionReason } from "../../src/alerting/notification.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import { alertWith, NOW } from "./alerts.ts";
 

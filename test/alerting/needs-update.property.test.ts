@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import type { NotificationLogEntry } from "../../src/alerting/model.ts";
 import { needsUpdate } from "../../src/alerting/needs-update.ts";
-import type { NotificationLogEntry } from "../../src/alerting/notification.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import { offlineAlert, resolvedAlert } from "../support/fixtures.ts";
 

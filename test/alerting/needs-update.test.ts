@@ -1,7 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { fingerprint } from "../../src/alerting/fingerprint.ts";
-import { clearingOf, type GroupDecision, type GroupView, needsUpdate } from "../../src/alerting/needs-update.ts";
-import type { NotificationLogEntry, SuppressionReason, Suppressions } from "../../src/alerting/notification.ts";
+import type {
+  GroupDecision,
+  GroupView,
+  NotificationLogEntry,
+  SuppressionReason,
+  Suppressions,
+} from "../../src/alerting/model.ts";
+import { clearingOf, needsUpdate } from "../../src/alerting/needs-update.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import { offlineAlert, resolvedAlert } from "../support/fixtures.ts";
 

@@ -1,6 +1,11 @@
 import { describe, expect, it } from "vitest";
-import type { GroupDecision, GroupView } from "../../src/alerting/needs-update.ts";
-import type { NotificationLogEntry, Suppression, Suppressions } from "../../src/alerting/notification.ts";
+import type {
+  GroupDecision,
+  GroupView,
+  NotificationLogEntry,
+  Suppression,
+  Suppressions,
+} from "../../src/alerting/model.ts";
 import { needsResend } from "../../src/alerting/resend.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import { firing, HOUR, MINUTE, over, T0 } from "../store/fixtures.ts";

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { alertsAtRetirement, type GroupView, needsUpdate } from "../../src/alerting/needs-update.ts";
+import type { GroupView } from "../../src/alerting/model.ts";
+import { alertsAtRetirement, needsUpdate } from "../../src/alerting/needs-update.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import { offlineAlert } from "../support/fixtures.ts";
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { parseMatchers } from "../../src/alerting/matcher.ts";
-import type { Matcher } from "../../src/alerting/route.ts";
+import { type Matcher, parseMatchers } from "../../src/alerting/matcher.ts";
 import { silencesOf } from "../../src/alerting/silence.ts";
 import { forgetVerdicts, isMatched, lookBudget } from "../../src/alerting/silence-verdicts.ts";
 import { anAlert, aSilence } from "../support/fixtures.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { NotifyReason } from "../../src/alerting/notification.ts";
+import type { NotifyReason } from "../../src/alerting/model.ts";
 import { decideStorm, joinDecisions, type SendDecision, type SkipDecision } from "../../src/alerting/storm.ts";
 import { firing, over, T0 } from "../store/fixtures.ts";
 

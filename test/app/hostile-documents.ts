@@ -2,7 +2,7 @@
 
 import { fingerprint } from "../../src/alerting/fingerprint.ts";
 import { createMatcher } from "../../src/alerting/matcher.ts";
-import type { Notification, NotifyReason } from "../../src/alerting/notification.ts";
+import type { Notification, NotifyReason } from "../../src/alerting/model.ts";
 import { incidentOf } from "../../src/digest/compute/incident.ts";
 import { forReader, renderDigest } from "../../src/digest/mail.ts";
 import { digestPeriod } from "../../src/digest/period.ts";

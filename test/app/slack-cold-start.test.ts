@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { matchesAll } from "../../src/alerting/matcher.ts";
-import type { Notification } from "../../src/alerting/notification.ts";
+import type { Notification } from "../../src/alerting/model.ts";
 import { SlackActions } from "../../src/app/slack-actions.ts";
 import { slackIds } from "../../src/demo/slack/methods.ts";
 import { pressOf } from "../../src/demo/slack/socket.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type Read, readMail, readSlack } from "../../bench/chaos/messages.ts";
-import type { Notification, NotifiedAlert } from "../../src/alerting/notification.ts";
+import type { Notification, NotifiedAlert } from "../../src/alerting/model.ts";
 import { renderEmail } from "../../src/notify/email/render.ts";
 import { renderSlack } from "../../src/notify/slack/render.ts";
 import { alertOf, endedOf, MINUTE, NOW, notificationOf, otherAlert } from "../notify/fixtures.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { NotifiedAlert } from "../../src/alerting/notification.ts";
+import type { NotifiedAlert } from "../../src/alerting/model.ts";
 import { createAnnotate } from "../../src/deliver/annotate.ts";
 import { silentLogger } from "../../src/lib/log.ts";
 import { firing, T0 } from "../store/fixtures.ts";

@@ -7,7 +7,7 @@ import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { fingerprint } from "../../src/alerting/fingerprint.ts";
 import { parseMatchers } from "../../src/alerting/matcher.ts";
-import type { FoundPost, Notification, NotifyErrorCode } from "../../src/alerting/notification.ts";
+import type { FoundPost, Notification, NotifyErrorCode } from "../../src/alerting/model.ts";
 import type { Destination } from "../../src/alerting/route.ts";
 import { createDeliver, LEASE_MS } from "../../src/deliver/deliver.ts";
 import { createSuppression } from "../../src/deliver/suppression.ts";

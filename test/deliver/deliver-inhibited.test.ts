@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import type { InhibitRule } from "../../src/alerting/inhibit.ts";
 import { parseMatchers } from "../../src/alerting/matcher.ts";
-import type { Notification } from "../../src/alerting/notification.ts";
+import type { Notification } from "../../src/alerting/model.ts";
 import { createDeliver } from "../../src/deliver/deliver.ts";
 import type { NotifyRefusal } from "../../src/deliver/retry-policy.ts";
 import { createSuppression } from "../../src/deliver/suppression.ts";

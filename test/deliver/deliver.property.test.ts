@@ -5,7 +5,7 @@
 import fc from "fast-check";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import type { Notification } from "../../src/alerting/notification.ts";
+import type { Notification } from "../../src/alerting/model.ts";
 import type { Destination } from "../../src/alerting/route.ts";
 import { createDeliver, LEASE_MS } from "../../src/deliver/deliver.ts";
 import type { NotifyRefusal } from "../../src/deliver/retry-policy.ts";

@@ -4,7 +4,7 @@ import type {
   NotificationLogEntry,
   NotifyErrorCode,
   NotifyErrorScope,
-} from "../../src/alerting/notification.ts";
+} from "../../src/alerting/model.ts";
 import type { Annotate } from "../../src/deliver/annotate.ts";
 import { createDeliver, LEASE_MS } from "../../src/deliver/deliver.ts";
 import type { NotifyRefusal } from "../../src/deliver/retry-policy.ts";

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { fingerprint } from "../../src/alerting/fingerprint.ts";
 import { parseMatchers } from "../../src/alerting/matcher.ts";
-import type { Notification } from "../../src/alerting/notification.ts";
+import type { Notification } from "../../src/alerting/model.ts";
 import { destinationsOf, type EscalationStep, isRoutedTo, type Route } from "../../src/alerting/route.ts";
 import { createDeliver } from "../../src/deliver/deliver.ts";
 import { createSuppression } from "../../src/deliver/suppression.ts";

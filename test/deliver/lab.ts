@@ -3,7 +3,7 @@ import { fingerprint } from "../../src/alerting/fingerprint.ts";
 import type { InhibitRule } from "../../src/alerting/inhibit.ts";
 import type { Maintenance } from "../../src/alerting/maintenance.ts";
 import { parseMatchers } from "../../src/alerting/matcher.ts";
-import type { FoundPost, Notification, Posted } from "../../src/alerting/notification.ts";
+import type { FoundPost, Notification, Posted } from "../../src/alerting/model.ts";
 import { destinationsOf, type Integration, isRoutedTo, type Route } from "../../src/alerting/route.ts";
 import { createDeliver, type Sender } from "../../src/deliver/deliver.ts";
 import type { NotifyRefusal } from "../../src/deliver/retry-policy.ts";

@@ -5,7 +5,7 @@
 import fc from "fast-check";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import type { Notification } from "../../src/alerting/notification.ts";
+import type { Notification } from "../../src/alerting/model.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import { integration, MINUTE, markStarted, openTestStore, T0, type TestStore } from "../store/fixtures.ts";
 import { PagerDuty } from "../support/pagerduty.ts";

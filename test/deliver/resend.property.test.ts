@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { fingerprint } from "../../src/alerting/fingerprint.ts";
-import type { NotificationLogEntry, Suppression } from "../../src/alerting/notification.ts";
+import type { NotificationLogEntry, Suppression } from "../../src/alerting/model.ts";
 import { needsResend } from "../../src/alerting/resend.ts";
 import { joinDecisions } from "../../src/alerting/storm.ts";
 import { settlementOf } from "../../src/deliver/outcome.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { Notification } from "../../src/alerting/notification.ts";
+import type { Notification } from "../../src/alerting/model.ts";
 import type { Sender } from "../../src/deliver/deliver.ts";
 import { retireIntegration } from "../../src/deliver/retire-integration.ts";
 import { silentLogger } from "../../src/lib/log.ts";

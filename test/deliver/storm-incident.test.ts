@@ -1,6 +1,6 @@
 /** A summary at PagerDuty whose answer was lost, over the real scripts: its incident ends with what it was about. */
 import { expect, it } from "vitest";
-import type { Notification } from "../../src/alerting/notification.ts";
+import type { Notification } from "../../src/alerting/model.ts";
 import { createDeliver } from "../../src/deliver/deliver.ts";
 import { silentLogger } from "../../src/lib/log.ts";
 import { renderPagerDuty } from "../../src/notify/pagerduty.ts";

@@ -1,6 +1,6 @@
 /** The Slack app whose answer is lost, or whose replica dies: what its roots show once that was cleared up. */
 import { expect, it } from "vitest";
-import type { FoundPost, Notification } from "../../src/alerting/notification.ts";
+import type { FoundPost, Notification } from "../../src/alerting/model.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import { integration, useTestStore } from "../store/fixtures.ts";
 import { describeWithRedis } from "../support/redis.ts";

@@ -1,6 +1,6 @@
 import { Registry } from "prom-client";
 import { describe, expect, test } from "vitest";
-import { notifyErrorCodes } from "../../src/alerting/notification.ts";
+import { notifyErrorCodes } from "../../src/alerting/model.ts";
 import { createMetrics, type KnownLabels } from "../../src/metrics/metrics.ts";
 import { processRows } from "../../src/metrics/table.ts";
 import { renderRegistry } from "../../src/metrics/text.ts";

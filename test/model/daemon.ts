@@ -10,7 +10,7 @@ import { QueueMemory } from "../../bench/model/virtual-queues.ts";
 import { VirtualTime } from "../../bench/model/virtual-time.ts";
 import { installVirtualTimers } from "../../bench/model/virtual-timers.ts";
 import type { Camera, World } from "../../bench/model/world.ts";
-import type { Notification } from "../../src/alerting/notification.ts";
+import type { Notification } from "../../src/alerting/model.ts";
 import type { Config } from "../../src/config/config.ts";
 import { parseConfig } from "../../src/config/load.ts";
 import type { Instant } from "../../src/lib/clock.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { ColdStartFacts } from "../../src/alerting/notification.ts";
+import type { ColdStartFacts } from "../../src/alerting/model.ts";
 import { renderEmail } from "../../src/notify/email/render.ts";
 import { messageOf } from "../../src/notify/message.ts";
 import { renderSlack } from "../../src/notify/slack/render.ts";

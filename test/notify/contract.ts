@@ -2,7 +2,7 @@
 
 import { inspect } from "node:util";
 import { afterEach, describe, expect, it } from "vitest";
-import type { NotifyErrorCode, NotifyErrorScope } from "../../src/alerting/notification.ts";
+import type { NotifyErrorCode, NotifyErrorScope } from "../../src/alerting/model.ts";
 import { createLogger, type Logger } from "../../src/lib/log.ts";
 import { type Notifier, NotifyError } from "../../src/notify/notifier.ts";
 import { alertOf, notificationOf } from "./fixtures.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Notification } from "../../src/alerting/notification.ts";
+import type { Notification } from "../../src/alerting/model.ts";
 import { count as figure } from "../../src/lib/format.ts";
 import { renderEmail } from "../../src/notify/email/render.ts";
 import type { OutgoingMail } from "../../src/notify/email/transport.ts";

@@ -1,6 +1,6 @@
 /** External alerts: only their labels and annotations are known, and appear as they were sent. */
 import { describe, expect, test } from "vitest";
-import type { NotifiedAlert } from "../../src/alerting/notification.ts";
+import type { NotifiedAlert } from "../../src/alerting/model.ts";
 import { renderAlertmanager } from "../../src/notify/alertmanager.ts";
 import { messageOf } from "../../src/notify/message.ts";
 import { renderSlack } from "../../src/notify/slack/render.ts";

@@ -1,6 +1,6 @@
 /** Notifications to render and send: one location in Leeds, a Friday in November. */
 
-import type { Notification, NotifiedAlert } from "../../src/alerting/notification.ts";
+import type { Notification, NotifiedAlert } from "../../src/alerting/model.ts";
 import type { ProblemKind } from "../../src/health/alert.ts";
 import { anAlert } from "../support/fixtures.ts";
 

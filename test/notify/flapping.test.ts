@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Notification, NotifiedAlert } from "../../src/alerting/notification.ts";
+import type { Notification, NotifiedAlert } from "../../src/alerting/model.ts";
 import { messageOf } from "../../src/notify/message.ts";
 import { alertOf, endedOf, MINUTE, NOW, notificationOf } from "./fixtures.ts";
 

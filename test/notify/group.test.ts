@@ -1,6 +1,6 @@
 /** The words of alerts about recordings that share a label. */
 import { describe, expect, it } from "vitest";
-import type { Notification, NotifiedAlert } from "../../src/alerting/notification.ts";
+import type { Notification, NotifiedAlert } from "../../src/alerting/model.ts";
 import { renderEmail } from "../../src/notify/email/render.ts";
 import { messageOf } from "../../src/notify/message.ts";
 import { renderPagerDuty } from "../../src/notify/pagerduty.ts";

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { inspect } from "node:util";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { notifyErrorCodes } from "../../src/alerting/notification.ts";
+import { notifyErrorCodes } from "../../src/alerting/model.ts";
 import { silentLogger } from "../../src/lib/log.ts";
 import { createAlertmanagerNotifier } from "../../src/notify/alertmanager.ts";
 import { createEmailNotifier } from "../../src/notify/email/send.ts";

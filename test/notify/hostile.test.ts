@@ -2,7 +2,7 @@
 
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Notification, NotifiedAlert } from "../../src/alerting/notification.ts";
+import type { Notification, NotifiedAlert } from "../../src/alerting/model.ts";
 import { endReasons } from "../../src/health/alert.ts";
 import { silentLogger } from "../../src/lib/log.ts";
 import { renderEmail } from "../../src/notify/email/render.ts";

@@ -1,6 +1,6 @@
 /** A note never repeats the title or the line above it. */
 import { describe, expect, test } from "vitest";
-import type { Notification, NotifiedAlert } from "../../src/alerting/notification.ts";
+import type { Notification, NotifiedAlert } from "../../src/alerting/model.ts";
 import { evaluateSelf } from "../../src/health/evaluate-self.ts";
 import { locationEvaluator } from "../../src/health/location-evaluator.ts";
 import { recordingEvaluator } from "../../src/health/recording-evaluator.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { StandsFor } from "../../src/alerting/notification.ts";
+import type { StandsFor } from "../../src/alerting/model.ts";
 import { renderEmail } from "../../src/notify/email/render.ts";
 import { notesOf } from "../../src/notify/notes.ts";
 import { renderSlack } from "../../src/notify/slack/render.ts";

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Notification } from "../../src/alerting/notification.ts";
-import type { PageChange, Paging } from "../../src/alerting/pages.ts";
+import type { Notification, PageChange, Paging } from "../../src/alerting/model.ts";
 import { createPagerDutyNotifier, renderPagerDuty } from "../../src/notify/pagerduty.ts";
 import { startHttpSink } from "../support/http-sink.ts";
 import { describeChannel, type RigOptions } from "./contract.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { matchesAll, parseMatchers } from "../../src/alerting/matcher.ts";
-import type { NotifiedAlert } from "../../src/alerting/notification.ts";
+import type { NotifiedAlert } from "../../src/alerting/model.ts";
 import type { ProblemKind } from "../../src/health/alert.ts";
 import { silenceLink } from "../../src/notify/link.ts";
 import { silenceScopes } from "../../src/notify/silence-scope.ts";

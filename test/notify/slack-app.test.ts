@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import type { ConversationNow, Notification, NotifyErrorScope } from "../../src/alerting/notification.ts";
+import type { ConversationNow, Notification, NotifyErrorScope } from "../../src/alerting/model.ts";
 import type { SlackAppSettings } from "../../src/config/slack-schema.ts";
 import { createLogger, silentLogger } from "../../src/lib/log.ts";
 import type { Notifier } from "../../src/notify/notifier.ts";

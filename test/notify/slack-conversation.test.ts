@@ -1,6 +1,6 @@
 /** What a conversation's root and its replies say. */
 import { describe, expect, test } from "vitest";
-import type { Notification, NotifiedAlert } from "../../src/alerting/notification.ts";
+import type { Notification, NotifiedAlert } from "../../src/alerting/model.ts";
 import { renderReply, renderRoot } from "../../src/notify/slack/conversation.ts";
 import { slackProblems } from "../support/harmless.ts";
 import { limitsBroken, type SlackBody } from "../support/slack-sink.ts";

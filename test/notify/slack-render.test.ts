@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Notification } from "../../src/alerting/notification.ts";
+import type { Notification } from "../../src/alerting/model.ts";
 import { count as figure } from "../../src/lib/format.ts";
 import { mrkdwn } from "../../src/notify/slack/mrkdwn.ts";
 import { renderSlack } from "../../src/notify/slack/render.ts";

@@ -1,6 +1,6 @@
 /** A root says what is true: what is back is not offline, and once all is over it is about all that it named. */
 import { expect, test } from "vitest";
-import type { Notification, NotifiedAlert } from "../../src/alerting/notification.ts";
+import type { Notification, NotifiedAlert } from "../../src/alerting/model.ts";
 import { namedIn, renderRoot } from "../../src/notify/slack/conversation.ts";
 import { alertOf, endedOf, MINUTE, NOW, notificationOf, otherAlert } from "./fixtures.ts";
 

@@ -1,7 +1,7 @@
 /** The words of a storm: many groups in one message, by location, the worst hit first, all of them counted. */
 import { expect, it } from "vitest";
 import { phraseOf } from "../../src/alerting/attention.ts";
-import type { Notification, NotifiedAlert } from "../../src/alerting/notification.ts";
+import type { Notification, NotifiedAlert } from "../../src/alerting/model.ts";
 import { renderEmail } from "../../src/notify/email/render.ts";
 import { messageOf } from "../../src/notify/message.ts";
 import { renderSlack } from "../../src/notify/slack/render.ts";

@@ -1,6 +1,6 @@
 /** Words that were unclear, wrong in number, or said twice. */
 import { expect, it } from "vitest";
-import type { Notification, NotifiedAlert } from "../../src/alerting/notification.ts";
+import type { Notification, NotifiedAlert } from "../../src/alerting/model.ts";
 import { messageOf } from "../../src/notify/message.ts";
 import { mrkdwn } from "../../src/notify/slack/mrkdwn.ts";
 import { alertOf, endedOf, MINUTE, notificationOf, otherAlert } from "./fixtures.ts";

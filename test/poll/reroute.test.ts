@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { NotificationLogEntry } from "../../src/alerting/notification.ts";
+import type { NotificationLogEntry } from "../../src/alerting/model.ts";
 import { destinationsOf } from "../../src/alerting/route.ts";
 import { silentLogger } from "../../src/lib/log.ts";
 import { createCommit } from "../../src/poll/commit.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { NotificationLogEntry } from "../../src/alerting/notification.ts";
+import type { NotificationLogEntry } from "../../src/alerting/model.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import type { Instant } from "../../src/lib/clock.ts";
 import { describeWithRedis } from "../support/redis.ts";

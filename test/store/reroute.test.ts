@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { NotificationLogEntry } from "../../src/alerting/notification.ts";
+import type { NotificationLogEntry } from "../../src/alerting/model.ts";
 import type { Destination } from "../../src/alerting/route.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import {

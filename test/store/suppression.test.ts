@@ -3,7 +3,7 @@
 import { expect, it } from "vitest";
 import type { StoredAcknowledgement } from "../../src/alerting/acknowledgement.ts";
 import { parseMatchers } from "../../src/alerting/matcher.ts";
-import type { SuppressedState } from "../../src/alerting/needs-update.ts";
+import type { SuppressedState } from "../../src/alerting/model.ts";
 import type { Integration } from "../../src/alerting/route.ts";
 import { endSilence, SILENCE_KEPT_MS, type Silence } from "../../src/alerting/silence.ts";
 import type { Claimed } from "../../src/store/groups.ts";

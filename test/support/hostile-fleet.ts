@@ -5,7 +5,7 @@
 
 import type { LogLine } from "../../src/alerting/decision-log.ts";
 import { acceptAlerts, evaluateExternal } from "../../src/alerting/external-alerts.ts";
-import type { NotifiedAlert } from "../../src/alerting/notification.ts";
+import type { NotifiedAlert } from "../../src/alerting/model.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import type { EvaluationContext } from "../../src/health/evaluation.ts";
 import { judgeShard } from "../../src/health/judge.ts";

@@ -1,5 +1,5 @@
 /** PagerDuty's incidents as its documentation has them: what an event makes of one, and when somebody is paged. */
-import type { Notification } from "../../src/alerting/notification.ts";
+import type { Notification } from "../../src/alerting/model.ts";
 import { renderPagerDuty } from "../../src/notify/pagerduty.ts";
 
 interface Incident {

@@ -1,6 +1,6 @@
 /** From when to when a silence is asked for, in the zone of the location it is about, else of the terminal. */
 import { z } from "zod";
-import type { Matcher } from "../../alerting/route.ts";
+import type { Matcher } from "../../alerting/matcher.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { humanDuration } from "../../lib/duration.ts";
 import { MOMENT_EXAMPLES, parseMoment } from "../../lib/moment.ts";

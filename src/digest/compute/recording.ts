@@ -1,6 +1,5 @@
 /** The digest of one recording: its period, and the one before it. */
-import { matchesAll } from "../../alerting/matcher.ts";
-import type { Matcher } from "../../alerting/route.ts";
+import { type Matcher, matchesAll } from "../../alerting/matcher.ts";
 import { recordingLabels } from "../../health/recording-evaluator.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { isBelow } from "../../lib/format.ts";

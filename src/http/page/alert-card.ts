@@ -1,7 +1,7 @@
 /** One alert in full, with its buttons. */
 import type { LogLine } from "../../alerting/decision-log.ts";
 import { fingerprint } from "../../alerting/fingerprint.ts";
-import type { Suppression } from "../../alerting/notification.ts";
+import type { Suppression } from "../../alerting/model.ts";
 import { matchersOf } from "../../alerting/prepared-silence.ts";
 import type { Alert } from "../../health/alert.ts";
 import type { AlertState } from "../../health/shard-state.ts";

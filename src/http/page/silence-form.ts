@@ -1,7 +1,7 @@
 /** `GET /silences/new`: a silence before it is set, with a preview of the alerts it matches. */
 import type { z } from "zod";
+import type { Matcher } from "../../alerting/matcher.ts";
 import { equalMatchers } from "../../alerting/prepared-silence.ts";
-import type { Matcher } from "../../alerting/route.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { humanDuration, parseDuration } from "../../lib/duration.ts";
 import { count, counted, nameOf } from "../../lib/format.ts";

@@ -1,8 +1,7 @@
 /** The fields of the form for a silence, and a preview of what it would suppress. */
 import { z } from "zod";
-import { formatMatcher, matchesAll, parseMatchers } from "../../alerting/matcher.ts";
+import { formatMatcher, type Matcher, matchesAll, parseMatchers } from "../../alerting/matcher.ts";
 import { requestBudget } from "../../alerting/pattern.ts";
-import type { Matcher } from "../../alerting/route.ts";
 import { RECORDING_LABELS } from "../../alerting/silence.ts";
 import { isMatched, lookBudget } from "../../alerting/silence-verdicts.ts";
 import { type Alert, defaultAlertNames, groupLabels, type ProblemKind } from "../../health/alert.ts";

@@ -1,8 +1,14 @@
 /** The silences of Alertmanager's API v2 (its api/v2/openapi.yaml: `postableSilence`, `gettableSilence`). */
 import { z } from "zod";
-import { createMatcher, formatMatcher, operatorOf, parseMatcher, toApiMatcher } from "../../alerting/matcher.ts";
+import {
+  createMatcher,
+  formatMatcher,
+  type Matcher,
+  operatorOf,
+  parseMatcher,
+  toApiMatcher,
+} from "../../alerting/matcher.ts";
 import { requestBudget } from "../../alerting/pattern.ts";
-import type { Matcher } from "../../alerting/route.ts";
 import { type Silence, silenceState, silenceStates, type WantedSilence } from "../../alerting/silence.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { booleanFlag, boundedText, isoTime, parsedBy, repeated } from "../query.ts";

@@ -1,6 +1,6 @@
 /** The buttons of a root message (docs.slack.dev, Block Kit: actions, button, static_select). */
 import { isAcknowledged } from "../../alerting/acknowledgement.ts";
-import type { Notification, NotifiedAlert } from "../../alerting/notification.ts";
+import type { Notification, NotifiedAlert } from "../../alerting/model.ts";
 import { cut } from "../../lib/text.ts";
 import { overviewLink, printableUrl, statusLink } from "../link.ts";
 import { silenceScopes } from "../silence-scope.ts";

@@ -2,7 +2,7 @@
  * The Slack app: a conversation is a root message, edited to the present, and its thread. News is a post, never an edit
  * alone; each post carries in its metadata what it is news of.
  */
-import type { Notification, NotifyErrorCode, Posted } from "../../alerting/notification.ts";
+import type { Notification, NotifyErrorCode, Posted } from "../../alerting/model.ts";
 import type { SlackAppSettings } from "../../config/slack-schema.ts";
 import { toError } from "../../lib/errors.ts";
 import { type ChannelOptions, type Notifier, NotifyError } from "../notifier.ts";

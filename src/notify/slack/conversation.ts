@@ -1,6 +1,6 @@
 /** A conversation's root, which shows the present, and the replies in its thread, which are the news. */
 import { extentOf, extentPhrase } from "../../alerting/extent.ts";
-import type { Notification, NotifiedAlert } from "../../alerting/notification.ts";
+import type { Notification, NotifiedAlert } from "../../alerting/model.ts";
 import { counted } from "../../lib/format.ts";
 import { cut } from "../../lib/text.ts";
 import { span, timesSeenAt } from "../../lib/when.ts";

@@ -1,6 +1,6 @@
 /** Slack's errors (docs.slack.dev, chat.postMessage, chat.update, conversations.history) as those of a channel. */
 import { ErrorCode } from "@slack/web-api";
-import type { NotifyErrorCode, NotifyErrorScope } from "../../alerting/notification.ts";
+import type { NotifyErrorCode, NotifyErrorScope } from "../../alerting/model.ts";
 import type { Redactor } from "../../lib/redact.ts";
 import { NotifyError } from "../notifier.ts";
 import { codeOfStatus } from "../web-endpoint.ts";

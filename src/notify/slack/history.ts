@@ -1,7 +1,6 @@
 /** What the channel has already: posts are recognised by the metadata that each carries. */
 import { z } from "zod";
-import type { Conversation } from "../../alerting/conversation.ts";
-import type { FoundPost, Notification } from "../../alerting/notification.ts";
+import type { Conversation, FoundPost, Notification } from "../../alerting/model.ts";
 import type { Instant } from "../../lib/clock.ts";
 import type { Logger } from "../../lib/log.ts";
 import { type Notifier, NotifyError } from "../notifier.ts";

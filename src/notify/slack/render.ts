@@ -5,7 +5,7 @@
  * `msg_blocks_too_long`; a `text` of 4,000 is advised.
  */
 import type { IncomingWebhookSendArguments } from "@slack/webhook";
-import type { Notification } from "../../alerting/notification.ts";
+import type { Notification } from "../../alerting/model.ts";
 import type { MessageEntry } from "../entry.ts";
 import type { Link } from "../link.ts";
 import { type AlertMessage, type MessageSection, messageOf, restOf, type Tone } from "../message.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Matcher } from "../../../src/alerting/route.ts";
+import type { Matcher } from "../../../src/alerting/matcher.ts";
 import type { RecordingDigest } from "../../../src/digest/digest.ts";
 import { digestPeriod } from "../../../src/digest/period.ts";
 import { computeDigest, type DigestInput } from "../compute-digest.ts";

@@ -3,9 +3,6 @@ import type { VisitsLost } from "../counts/visits-lost.ts";
 import type { Alert, Labels } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { SharedCause } from "./clusters.ts";
-import type { Conversation } from "./conversation.ts";
-import type { EscalationClocks } from "./escalation.ts";
-import type { Page, Paging } from "./pages.ts";
 import type { VisitWorth } from "./uncounted.ts";
 
 /**
@@ -44,6 +41,19 @@ export interface Notification {
   readonly messageId: string;
   /** What the message is news of: `traceOf` each alert, or `all` where that is too much. */
   readonly trace: readonly string[];
+}
+
+/** The span in which a group fires at one integration, and what its channel knows it by. */
+export interface Conversation {
+  /** 16 hex digits, of the group's firing time at the integration. */
+  readonly id: string;
+  readonly openedAt: Instant;
+  /** The channel's own text, at most 1,000 characters; undefined: not opened yet, or lost. */
+  readonly handle?: string | undefined;
+  /** How many groups the summary that opened it was about: its root is theirs together. Undefined: of one group. */
+  readonly groups?: number | undefined;
+  /** Ends that its root does not show yet, though it is over. */
+  readonly ended?: readonly NotifiedAlert[] | undefined;
 }
 
 /** `isOver`: nothing notified in it fires any more, suppressed or not. `paging`: of a pager, whose incidents it changes. */
@@ -221,3 +231,87 @@ export interface Suppressions {
   /** Of a group that the receiver is escalated to: what has counted for its alerts. */
   readonly clocks?: EscalationClocks | undefined;
 }
+
+/** Of an alert that was suppressed before: since when its time counts, or how much did until it was suppressed. */
+export type EscalationClock = { readonly from: Instant } | { readonly countedMs: number };
+export type EscalationClocks = Readonly<Record<string, EscalationClock>>;
+
+/** The incident by which an alert was paged. */
+export interface Page {
+  readonly key: string;
+  /** The alert is acknowledged; its incident is once all that fires in it is. */
+  readonly isAcknowledged?: true;
+}
+
+export interface PageChange {
+  readonly action: "trigger" | "acknowledge" | "resolve";
+  readonly key: string;
+  /** The alerts of the incident, in this message. */
+  readonly firing: readonly NotifiedAlert[];
+  readonly resolved: readonly NotifiedAlert[];
+}
+
+export interface Paging {
+  /** In the order in which the pager is notified of them. */
+  readonly changes: readonly PageChange[];
+  /** By episode, the page of each alert that fires, once the pager knows of the changes. */
+  readonly pages: ReadonlyMap<string, Page>;
+}
+
+export interface GroupView {
+  readonly now: Instant;
+  readonly repeatIntervalMs: number;
+  readonly sendResolved: boolean;
+  /** When the group first became due and could not be served; undefined if it is not waiting. */
+  readonly dueSince: Instant | undefined;
+  /** Member episodes, as they are now. */
+  readonly alerts: readonly Alert[];
+  /** What was notified as firing of these members, by alert id; an entry without a member has lost its alert. */
+  readonly notified: ReadonlyMap<string, NotificationLogEntry>;
+  /** Undefined: nothing is suppressed. */
+  readonly suppressions?: Suppressions | undefined;
+}
+
+export type GroupDecision = (
+  | {
+      readonly notify: NotifyReason;
+      /** Longest first. */
+      readonly firing: NotifiedAlert[];
+      readonly resolved: NotifiedAlert[];
+      /** Of `started` alone. */
+      readonly start?: ColdStartFacts;
+    }
+  | { readonly notify: undefined; readonly why: SkipReason }
+) & {
+  /** Episodes that leave the group, once the message is sent where there is one. */
+  readonly settled: string[];
+  /** When to decide again, for a reminder or what is suppressed; undefined: when something changes. */
+  readonly nextAt: Instant | undefined;
+  /** When to compare the root of its conversation with the present, and do nothing else. */
+  readonly rootAt?: Instant | undefined;
+  readonly suppressedState: SuppressedState;
+};
+
+/** What is suppressed in the group. */
+export interface SuppressedState {
+  /** Each suppression once: when it ends, the group is decided again at once. */
+  readonly by: readonly Suppression[];
+  /** Episodes that fire, were never notified, and would be now: whether their cause covers them (`isCovered`). */
+  readonly unnotified: readonly (readonly [episode: string, isCovered: boolean])[];
+  /** Episodes, firing or resolved, not known to be notified, though a message may have been accepted. */
+  readonly maybeNotified: readonly string[];
+  /** Since when one of those is late, or when the clock ends its suppression: from then on they are. */
+  readonly lateFrom: Instant | undefined;
+}
+
+/** Why nothing is sent. */
+export const skipReasons = [
+  "nothing_new",
+  "empty",
+  "resolved_before_notified",
+  "send_resolved_off",
+  "routed_elsewhere",
+  "waits_for_others",
+  ...suppressionReasons,
+] as const;
+export type SkipReason = (typeof skipReasons)[number];
