@@ -1,21 +1,13 @@
 /** Compares the documents with the code: names, codes, keys, paths, commands and files exist as the documents list them. */
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, globSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { notifyErrorCodes } from "../src/alerting/model.ts";
-import { daemonErrorCodes } from "../src/commands/cli/daemon.ts";
+import { generatedPages } from "../.ci/reference/pages.ts";
 import { commandTable } from "../src/commands/cli/program.ts";
 import { parseConfig } from "../src/config/load.ts";
-import { type ConfigErrorCode, formatProblem } from "../src/config/problem.ts";
-import { defaultRules } from "../src/config/rule-schema.ts";
-import type { DigestErrorCode } from "../src/digest/period.ts";
-import { httpErrorCodes } from "../src/http/errors.ts";
+import { formatProblem } from "../src/config/problem.ts";
 import { fleetRows, processRows } from "../src/metrics/table.ts";
-import { queryErrorCodes } from "../src/query/ask.ts";
-import { serviceErrorCodes } from "../src/service/service.ts";
-import type { SimulatorErrorCode } from "../src/simulator/errors.ts";
 import { parseScenario } from "../src/simulator/scenario.ts";
-import { storeErrorCodes } from "../src/store/errors.ts";
 import { serve } from "./http/serve.ts";
 import { mayImport } from "./imports.ts";
 import { fleetOf, recordingState } from "./metrics/fleets.ts";
@@ -24,9 +16,7 @@ import { anchorOf, blocks, firstCells, type Page, readPage, table } from "./supp
 const root = new URL("../", import.meta.url);
 const readme = readPage("README.md");
 const contributing = readPage("CONTRIBUTING.md");
-const guides = readdirSync(new URL("docs/", root))
-  .filter((name) => name.endsWith(".md"))
-  .map((name) => readPage(`docs/${name}`));
+const guides = globSync("docs/**/*.md", { cwd: root }).sort().map(readPage);
 const pages = [readme, contributing, readPage("SECURITY.md"), readPage("CHANGELOG.md"), ...guides];
 const guide = (name: string) => pageAt(`docs/${name}.md`);
 
@@ -36,48 +26,12 @@ function pageAt(path: string): Page {
   return page;
 }
 
-test("the table of metrics lists every metric with its type, labels and help", () => {
-  const rows = [...Object.values(fleetRows), ...Object.values(processRows)];
-  expect(table(guide("operations"), "Metrics"), "write it with: node .ci/write-tables.ts").toEqual(
-    rows.map(({ name, type, labels, help }) => [name, type, labels.join(", "), help]),
-  );
+test.each(Object.entries(generatedPages()))("%s is up to date", (path, text) => {
+  expect(pageAt(path).text, "write it with: node .ci/write-reference.ts").toBe(text);
 });
 
-/** The members of unions that exist as types only; the compiler checks that each list is complete. */
-const configCodes = { not_found: 1, unreadable: 1, invalid: 1 } satisfies Record<ConfigErrorCode, 1>;
-const digestCodes = { invalid_cron: 1, invalid_timezone: 1 } satisfies Record<DigestErrorCode, 1>;
-const simulatorCodes = {
-  bad_option: 1,
-  bad_scenario: 1,
-  bad_fault: 1,
-  bad_change: 1,
-  not_found: 1,
-  cannot_read: 1,
-  cannot_listen: 1,
-} satisfies Record<SimulatorErrorCode, 1>;
-
-describe("the tables of errors", () => {
-  const unions: Record<string, readonly string[]> = {
-    ServiceError: serviceErrorCodes,
-    NotifyError: notifyErrorCodes,
-    StoreError: storeErrorCodes,
-    ConfigError: Object.keys(configCodes),
-    HttpError: httpErrorCodes,
-    DaemonError: daemonErrorCodes,
-    DigestError: Object.keys(digestCodes),
-    QueryError: queryErrorCodes,
-    SimulatorError: Object.keys(simulatorCodes),
-  };
-
-  test.each(Object.entries(unions))("%s lists every code", (name, codes) => {
-    expect(firstCells(guide("operations"), name).sort()).toEqual([...codes].sort());
-  });
-
-  test("there is one for every error class", () => {
-    expect([...guide("operations").sections.keys()].filter((title) => /^[A-Z]\w+Error$/.test(title))).toEqual(
-      Object.keys(unions),
-    );
-  });
+test("the documents together have at most 400 kB", () => {
+  expect(pages.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0)).toBeLessThanOrEqual(400_000);
 });
 
 describe("commands", () => {
@@ -255,22 +209,6 @@ describe("configurations", () => {
   test("README shows config/lenswatch.yaml", () => {
     const file = readFileSync(new URL("config/lenswatch.yaml", root), "utf8");
     expect(parse(blocks(readme, "yaml")[0] ?? "")).toEqual(parse(file));
-  });
-
-  test("the default rules are those of the table", () => {
-    const text = (value: unknown) => (value === undefined ? "" : String(value));
-    const rules = table(guide("alerting"), "Default rules").map(([name, , holds, keeps, severity]) => [
-      name,
-      holds,
-      keeps,
-      severity,
-    ]);
-    expect(rules).toEqual(
-      defaultRules.map((rule) => {
-        const { severity } = (rule.labels ?? {}) as { severity?: string };
-        return [rule.alert, text(rule.for), text(rule.keep_firing_for), text(severity)];
-      }),
-    );
   });
 });
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { defaultRules } from "../../src/config/rule-schema.ts";
-import { anchorOf, readPage, table } from "../support/documents.ts";
+import { anchorOf, readPage } from "../support/documents.ts";
 import { metricsIn, recordedIn, scraped } from "./metric-names.ts";
 import { hasPromtool, promtool, shipped } from "./promtool.ts";
 
@@ -21,7 +21,7 @@ interface RuleTest {
   readonly promql_expr_test?: readonly { expr: string; exp_samples: readonly unknown[] }[];
 }
 
-const operations = readPage("docs/operations.md");
+const page = readPage("docs/reference/alerts.md");
 const read = (file: string) => parse(readFileSync(join(shipped, file), "utf8"));
 const rules: PrometheusRule[] = read("lenswatch.rules.yml").groups.flatMap(
   (group: { rules: PrometheusRule[] }) => group.rules,
@@ -58,7 +58,7 @@ describe.each(alerts.map((rule) => [rule.alert ?? "", rule] as const))("%s", (na
   test("says how bad it is, what is wrong, and what to do", () => {
     expect(["critical", "warning"]).toContain(rule.labels?.severity);
     expect(Object.keys(rule.annotations ?? {})).toEqual(["summary", "description", "runbook", "runbook_url"]);
-    expect(rule.annotations?.runbook_url).toBe(`${operations.path}${anchorOf(name)}`);
+    expect(rule.annotations?.runbook_url).toBe(`${page.path}${anchorOf(name)}`);
   });
 
   test("is tested firing and not firing", () => {
@@ -71,27 +71,9 @@ describe.each(alerts.map((rule) => [rule.alert ?? "", rule] as const))("%s", (na
   });
 });
 
-describe("the guide for operators", () => {
-  test("lists every alert with its severity, and no other", () => {
-    const listed = table(operations, "Prometheus and Grafana").map(([name, severity]) => [name, severity]);
-    expect(listed).toEqual(alerts.map(({ alert, labels }) => [alert, labels?.severity]));
-  });
-
-  const own = defaultRules
-    .map(({ alert }) => String(alert))
-    .filter((name) => !/^(Recording|Location|CameraServer|Low|SLO)/.test(name));
-  const names = [...own, ...alerts.map(({ alert = "" }) => alert)];
-
-  test("has a heading for each of them and for those lenswatch raises about itself, and for no other", () => {
-    expect(own).toHaveLength(3);
-    const headings = [...operations.sections.keys()];
-    const first = headings.indexOf("Alerts about lenswatch") + 1;
-    expect(headings.slice(first, first + names.length + 1)).toEqual([...names, "Metrics"]);
-  });
-
-  test.each(names)("explains %s: meaning, diagnosis and action", (name) => {
-    const text = operations.sections.get(name) ?? "";
-    expect(text).toMatch(/^\*\*Meaning:\*\* /m);
-    expect(text).toMatch(/^\*\*Diagnosis(?: and action:\*\* as for |:\*\* .*(?:\n.+)*\n\n\*\*Action:\*\*)/m);
-  });
-});
+test.each([...defaultRules, ...alerts].map(({ alert }) => String(alert)))(
+  "docs/reference/alerts.md explains %s",
+  (name) => {
+    expect(page.sections.get(name)).toMatch(/^\*\*Means:\*\* .+\n\n\*\*Do:\*\* /m);
+  },
+);
