@@ -11,9 +11,10 @@ import type { Closer } from "../lib/closer.ts";
 import type { Logger } from "../lib/log.ts";
 import { readVersion } from "../lib/version.ts";
 import { createMetrics } from "../metrics/metrics.ts";
-import { startEmbeddedRedis } from "../redis-embedded/embedded.ts";
+import { embeddedRedisUrl, startEmbeddedRedis } from "../redis-embedded/embedded.ts";
 import { protocolErrorKinds, serviceEndpoints, serviceErrorCodes } from "../service/service.ts";
-import { connectRedis } from "../store/redis.ts";
+import { StoreError } from "../store/errors.ts";
+import { connected, connectRedis } from "../store/redis.ts";
 import { canFailOver } from "../store/redis-client.ts";
 import { createStore } from "../store/store.ts";
 import { createAuditTrail } from "./audit-trail.ts";
@@ -63,16 +64,28 @@ export async function openRuntime(
   };
 }
 
-/** The configured Redis or, without one, an embedded server, started or adopted. Throws StoreError. */
-export async function openRedis(redis: Config["redis"], log: Logger) {
-  const isEmbedded = redis.url === undefined && !canFailOver(redis);
-  const server = isEmbedded ? await startEmbeddedRedis({ dir: DATA_DIR, log }) : undefined;
+/** The configured Redis or, without one, an embedded server of this process. Throws StoreError. */
+async function openRedis(redis: Config["redis"], log: Logger) {
+  const server = isEmbedded(redis) ? await startEmbeddedRedis({ dir: DATA_DIR, log }) : undefined;
   return {
     /** A new connection, not connected yet; `name` shows in `CLIENT LIST`. */
     connect: (name: string): Redis => connectRedis(server ? { url: server.url } : redis, log, name),
-    /** Stops an embedded server that nobody else uses; connections are their makers' to close. */
+    /** Stops an embedded server; connections are their makers' to close. */
     close: async () => server?.stop(),
   };
+}
+
+const isEmbedded = (redis: Config["redis"]) => redis.url === undefined && !canFailOver(redis);
+
+/** Connects to the Redis of a running daemon. Throws StoreError `unavailable`. */
+export async function connectToDaemons(redis: Config["redis"], log: Logger, name: string): Promise<Redis> {
+  const place = isEmbedded(redis) ? { url: embeddedRedisUrl(DATA_DIR) } : redis;
+  return await connected(connectRedis(place, log, name)).catch((thrown) => {
+    if (place === redis) throw thrown;
+    throw new StoreError("unavailable", "no lenswatch runs in this directory: run this one where the daemon runs", {
+      cause: thrown,
+    });
+  });
 }
 
 function knownLabels({ heartbeat }: Config) {

@@ -7,7 +7,7 @@ import { Command } from "commander";
 import { identifyRules } from "../app/identities.ts";
 import { createSenders } from "../app/integrations.ts";
 import { intervalsOf } from "../app/intervals.ts";
-import { openRedis } from "../app/runtime.ts";
+import { connectToDaemons } from "../app/runtime.ts";
 import type { Config, DigestConfig } from "../config/config.ts";
 import { configFile, loadConfig } from "../config/load.ts";
 import { forReader, letterFor, type MadeDigest } from "../digest/mail.ts";
@@ -16,7 +16,6 @@ import { systemClock } from "../lib/clock.ts";
 import { silentLogger } from "../lib/log.ts";
 import { createService } from "../service/service.ts";
 import { readFleet } from "../store/read-fleet.ts";
-import { connected } from "../store/redis.ts";
 import { createStore } from "../store/store.ts";
 import {
   attempt,
@@ -85,29 +84,26 @@ async function withDigest(
     const names = config.digests.map((one) => one.name).join(", ") || "none";
     return fail(io, 2, `there is no digest "${name}"; the configuration has ${names}`);
   }
-  const opened = await openRedis(config.redis, silentLogger);
-  const redis = opened.connect("lenswatch-digest");
+  const redis = await connectToDaemons(config.redis, silentLogger, "lenswatch-digest");
   const service = createService({ config: config.service, clock: systemClock, log: silentLogger });
   try {
-    await connected(redis);
     const store = createStore(redis, config.redis.prefix);
     await store.inventory.loadLocations();
     const rules = identifyRules(config.rules, (await store.identities.read()).rules);
     const deps = { config: { ...config, rules }, store, service, clock: systemClock, log: silentLogger };
     const shardNumbers = [...new Set((await store.assignments.read()).values())];
-    if (shardNumbers.length === 0) return fail(io, 2, nothingStored(config.redis));
+    if (shardNumbers.length === 0)
+      return fail(
+        io,
+        2,
+        "this Redis knows no recordings: digests are made from the daemon's, so use its configuration",
+      );
     const fleet = () => readFleet({ ...deps, intervals: intervalsOf(config), shardNumbers });
     await use(config, digest, await makeDigest({ ...deps, fleet }, digest, systemClock.now()));
   } finally {
     await service.close();
     redis.disconnect();
-    await opened.close();
   }
-}
-
-function nothingStored({ url, sentinels, cluster }: Config["redis"]): string {
-  const where = url || sentinels || cluster ? "this Redis" : "the Redis of this directory (./data)";
-  return `${where} knows no recordings: digests are made from the daemon's, so use its configuration and directory`;
 }
 
 async function sendNow(config: Config, digest: DigestConfig, made: MadeDigest) {

@@ -36,7 +36,7 @@ export function buildConfig(input: ConfigInput, web: Parameters<typeof buildHttp
   const intervals: Intervals = new Map(input.time_intervals.map((interval) => [interval.name, interval]));
   return {
     service: { ...camelKeys(service), requestTimeoutMs },
-    /** At most one of `url`, `sentinels` and `cluster`; none: an embedded redis-server is started or adopted. */
+    /** At most one of `url`, `sentinels` and `cluster`; none: an embedded redis-server is started. */
     redis: camelKeys(input.redis),
     watch: buildWatch(input.watch),
     counts: { ...camelKeys(rest), intervalMs },

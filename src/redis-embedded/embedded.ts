@@ -1,13 +1,11 @@
 /**
  * An embedded redis-server, for installations without one: its data and its Unix socket are in one private directory.
  *
- * A process that gets no answer on the socket takes the directory's lock and starts a server, which inherits the lock.
- * So the server of a killed lenswatch is adopted, and two lenswatch on one directory share one.
- *
- * Every lenswatch keeps one connection named KEEPER; on a graceful stop it gives the name up, and shuts the server
- * down if no other connection has it. A killed lenswatch leaves the server running.
+ * It has one owner, which holds the directory's lock from the start to the end of its server. The server inherits the
+ * lock, and ends by itself when its owner is killed: no lock is left behind, and data never has two servers.
  */
 import type { ChildProcess } from "node:child_process";
+import type { Server } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { backoffMs } from "../lib/backoff.ts";
@@ -15,24 +13,13 @@ import { withDeadline } from "../lib/closer.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
 import { StoreError } from "../store/errors.ts";
-import { isGone, liveServerIn, privateDirectory, socketDirectory, takeLock } from "./files.ts";
-import {
-  type Attached,
-  attach,
-  countOthersAndLeave,
-  type Env,
-  hangUp,
-  isOver,
-  launch,
-  requireRedisServer,
-  SOCKET,
-} from "./launch.ts";
+import { privateDirectory, serverIn, socketDirectory, takeLock } from "./files.ts";
+import { type Env, ended, requireRedisServer, SOCKET, spawnServer, untilReady } from "./launch.ts";
 
-const LOADING_DEADLINE_MS = 120_000;
-const SILENT_DEADLINE_MS = 10_000;
+const STOP_DEADLINE_MS = 5_000;
+/** The server of a killed lenswatch ends within this time, unless it hangs. */
+const LEAVING_MS = 10_000;
 const RESTART = { baseMs: 200, capMs: 30_000 };
-
-export type EmbeddedRedis = Awaited<ReturnType<typeof startEmbeddedRedis>>;
 
 interface EmbeddedRedisOptions {
   /** Made where it is missing, closed to others where it is open. */
@@ -40,146 +27,104 @@ interface EmbeddedRedisOptions {
   readonly log: Logger;
   /** Where PATH is read from; the process' own by default. */
   readonly env?: Env;
-  /** Called when the server ended by itself and runs again. */
-  readonly onRestart?: (pid: number) => void;
-  /** How long a server may give no answer before the start fails. */
-  readonly silentMs?: number;
+  /** How long to wait for the server of a killed lenswatch. */
+  readonly leavingMs?: number;
 }
 
-type Place = Readonly<{ dir: string; base: string; socket: string; binary: string; silentMs: number; log: Logger }>;
-type Running = { attached: Attached; child?: ChildProcess };
+export type EmbeddedRedis = Awaited<ReturnType<typeof startEmbeddedRedis>>;
+
+/** The URL of the server of `dir`, whether it runs or not. */
+export function embeddedRedisUrl(dir: string): string {
+  return `unix:${join(socketDirectory(dir), SOCKET).split("/").map(encodeURIComponent).join("/")}`;
+}
 
 /**
- * Starts or adopts the server of `dir`, and starts it again (with back-off) whenever it ends by itself.
- * Throws StoreError `no_server` or `unavailable`.
+ * Starts the server of `dir`, and starts it again (with back-off) whenever it ends by itself.
+ * Throws StoreError `no_server`, or `unavailable`, above all where another lenswatch has the directory.
  */
-export async function startEmbeddedRedis(options: EmbeddedRedisOptions) {
-  const { log } = options;
-  const binary = await requireRedisServer(options.env ?? process.env);
-  const dir = await privateDirectory(options.dir, log);
+export async function startEmbeddedRedis({
+  log,
+  env = process.env,
+  leavingMs = LEAVING_MS,
+  ...given
+}: EmbeddedRedisOptions) {
+  const binary = await requireRedisServer(env);
+  const dir = await privateDirectory(given.dir, log);
   const base = socketDirectory(dir);
-  const socket = join(base, SOCKET);
-  const place = { dir, base, socket, binary, silentMs: options.silentMs ?? SILENT_DEADLINE_MS, log };
-  let running: Running = await startOrAdopt(place);
-  const adopted = running.child === undefined;
-  log.info({ pid: running.attached.pid, dir, adopted }, "embedded Redis is running");
-
+  const lock = await lockOf(dir, base, leavingMs);
   const stopping = new AbortController();
-  let reviving: Promise<void> | undefined;
-  let stopped: Promise<void> | undefined;
-
-  const watch = () => {
-    running.attached.connection.once("end", () => {
-      if (stopping.signal.aborted) return;
-      log.warn({ pid: running.attached.pid }, "embedded Redis ended, restarting it");
-      reviving = revive();
-    });
+  const { signal } = stopping;
+  let child: ChildProcess;
+  const start = async () => {
+    child = spawnServer({ dir, binary, lock, signal });
+    await untilReady(child, dir, join(base, SOCKET));
+    log.info({ pid: child.pid, dir }, "embedded Redis is running");
   };
-  const revive = async () => {
-    for (let failures = 0; !stopping.signal.aborted; failures += 1) {
+  const keepRunning = async () => {
+    for (let failures = 0; !signal.aborted; ) {
+      await ended(child);
+      if (signal.aborted) return;
+      log.warn({ pid: child.pid }, "embedded Redis ended, restarting it");
       try {
-        running = await startOrAdopt(place);
-        log.info({ pid: running.attached.pid }, "embedded Redis is running again");
-        watch();
-        options.onRestart?.(running.attached.pid);
-        return;
+        await start();
+        failures = 0;
       } catch (thrown) {
         log.error({ err: toError(thrown) }, "embedded Redis did not start");
-        await sleep(backoffMs(RESTART, failures + 1), undefined, { signal: stopping.signal }).catch(() => {});
+        failures += 1;
+        await sleep(backoffMs(RESTART, failures), undefined, { signal }).catch(() => {});
       }
     }
   };
+  await start().catch((thrown: unknown) => {
+    lock.close();
+    throw thrown;
+  });
+  const running = keepRunning();
   const stop = async () => {
-    await reviving;
-    const left = await leave(running.attached, dir, log);
-    if (left === "shared") log.info("embedded Redis keeps running, another lenswatch uses it");
+    stopping.abort(); // SIGTERM: what is appended is on disk before the server ends
+    await withDeadline(
+      running.then(() => ended(child)),
+      STOP_DEADLINE_MS,
+    ).catch(async () => {
+      log.warn({ pid: child.pid }, "embedded Redis did not shut down, killing it");
+      child.kill("SIGKILL");
+      await ended(child);
+    });
+    lock.close();
   };
-  watch();
-
+  let stopped: Promise<void> | undefined;
   return {
     /** Stays the same when the server is restarted. */
-    url: `unix:${socket.split("/").map(encodeURIComponent).join("/")}`,
+    url: embeddedRedisUrl(dir),
     get pid() {
-      return running.attached.pid;
+      return child.pid ?? 0;
     },
-    adopted,
-    /** Shuts the server down unless another lenswatch still uses it. Bounded, never throws, may be called twice. */
+    /** Shuts the server down. Bounded, never throws, may be called twice. */
     stop(): Promise<void> {
-      stopping.abort();
       stopped ??= stop();
       return stopped;
     },
-    /** Ends the server at once where this process started it, for a forced exit. */
-    kill: () => void running.child?.kill("SIGKILL"),
+    /** Ends the server at once, for a forced exit. */
+    kill: () => void child.kill("SIGKILL"),
   };
 }
 
-/** Waits for a server that is coming up, loading or leaving: two servers on one directory would ruin its data. */
-async function startOrAdopt(place: Place): Promise<Running> {
-  const began = Date.now();
+/** The lock of `dir`; waits for the server of a killed lenswatch to end. Throws StoreError `unavailable`. */
+async function lockOf(dir: string, base: string, leavingMs: number): Promise<Server> {
+  const giveUpAt = Date.now() + leavingMs;
   for (;;) {
-    const answer = await attach(place.socket);
-    if (typeof answer === "object") return { attached: answer };
-    const lock = answer === "down" ? await takeLock(place.base) : undefined;
-    if (lock) return await startLocked(place, lock);
-    if (Date.now() - began > (answer === "loading" ? LOADING_DEADLINE_MS : place.silentMs)) {
-      const pid = await liveServerIn(place.dir);
-      throw new StoreError(
-        "unavailable",
-        `A redis-server${pid ? ` (pid ${pid})` : ""} uses ${place.dir} but does not answer: stop it or choose another directory.`,
-      );
+    const taken = await takeLock(base);
+    const pid = await serverIn(dir);
+    if ("lock" in taken && pid === undefined) return taken.lock;
+    if ("lock" in taken) taken.lock.close();
+    else if (taken.owner !== undefined) {
+      const advice = "stop it, start this one in another directory, or set redis.url for both";
+      throw new StoreError("unavailable", `Another lenswatch (pid ${taken.owner}) uses ${dir}: ${advice}.`);
+    }
+    if (Date.now() > giveUpAt) {
+      const server = pid === undefined ? "A redis-server" : `A redis-server (pid ${pid})`;
+      throw new StoreError("unavailable", `${server} that no running lenswatch started uses ${dir}: stop it first.`);
     }
     await sleep(20 + Math.random() * 30);
-  }
-}
-
-async function startLocked(place: Place, lock: Awaited<ReturnType<typeof takeLock>> & object): Promise<Running> {
-  try {
-    const pid = await liveServerIn(place.dir);
-    if (pid !== undefined)
-      throw new StoreError(
-        "unavailable",
-        `A redis-server (pid ${pid}) uses ${place.dir}, perhaps that of an earlier lenswatch: stop that one first.`,
-      );
-    const started = await launch(place, lock);
-    if (!(started instanceof Error)) return started;
-    throw new StoreError(
-      "unavailable",
-      `The embedded Redis did not start in ${place.dir} (${started.message}); ` +
-        "see redis.log there, or set redis.url to a running Redis.",
-      { cause: started },
-    );
-  } catch (thrown) {
-    lock.close();
-    throw thrown;
-  }
-}
-
-const STOP_DEADLINE_MS = 5_000;
-
-/** Leaves the server of `dir`, and shuts it down where this was its last user. Bounded, never throws. */
-async function leave({ connection, pid }: Attached, dir: string, log: Logger): Promise<"shared" | "stopped"> {
-  if (isOver(connection)) return "stopped";
-  try {
-    if ((await withDeadline(countOthersAndLeave(connection), STOP_DEADLINE_MS)) > 0) return "shared";
-
-    connection.shutdown().catch(() => {}); // ends without an answer; what is appended is on disk before
-    await untilGone(pid);
-  } catch (thrown) {
-    const proven = await liveServerIn(dir);
-    if (proven === undefined) return "stopped";
-    log.warn({ pid: proven, err: toError(thrown) }, "embedded Redis did not shut down, killing it");
-    process.kill(proven, "SIGKILL");
-  } finally {
-    hangUp(connection);
-  }
-  return "stopped";
-}
-
-async function untilGone(pid: number): Promise<void> {
-  const deadline = Date.now() + STOP_DEADLINE_MS;
-  while (!isGone(pid)) {
-    if (Date.now() > deadline) throw new Error(`still running after ${STOP_DEADLINE_MS} ms`);
-    await sleep(10);
   }
 }

@@ -1,10 +1,9 @@
 /** The directory of the embedded Redis: private to its owner, with the socket, the pid file and the lock. */
-import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { chmod, lstat, mkdir, readdir, readFile, readlink, realpath, stat, unlink } from "node:fs/promises";
 import { connect, createServer, type Server } from "node:net";
 import { join, relative } from "node:path";
-import { promisify } from "node:util";
+import { text } from "node:stream/consumers";
 import { unlessThrown } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
 import { StoreError } from "../store/errors.ts";
@@ -12,6 +11,8 @@ import { StoreError } from "../store/errors.ts";
 /** What fits into `sun_path`: 108 bytes on Linux, 104 on macOS, with a closing zero. */
 const SOCKET_PATH_BYTES = 103;
 const LOCK = "lock-";
+/** An owner answers in this time, unless it hangs. */
+const ANSWER_MS = 1_000;
 
 /**
  * Makes `path`, or closes it to other users, and gives its real path. Throws StoreError `unavailable` where it, or
@@ -58,48 +59,47 @@ export function socketDirectory(dir: string): string {
 }
 
 /**
- * The lock of the directory, or undefined while another process has it. It is a listening socket: the system frees it
+ * The lock of the directory, or its owner, where that answers. The lock is a listening socket: the system frees it
  * with the last process that has it open, and redis-server inherits it. A name is random and used once, so a stale
  * one may be removed at any time; of two that lock at once each sees the other, as a name is there before it looks.
  */
-export async function takeLock(base: string): Promise<Server | undefined> {
+export async function takeLock(base: string): Promise<{ lock: Server } | { owner: number | undefined }> {
   const own = `${LOCK}${crypto.randomUUID().slice(0, 8)}`;
-  const lock = createServer((socket) => socket.destroy()).unref();
+  let isOwner = false;
+  const lock = createServer((socket) => {
+    socket.on("error", () => {});
+    socket.end(isOwner ? `${process.pid}` : "");
+  }).unref();
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   privately(() => lock.once("error", reject).listen(join(base, own), resolve));
   await promise;
   const names = (await readdir(base)).filter((name) => name.startsWith(LOCK));
-  const others = names.filter((name) => name !== own).map((name) => isListening(join(base, name)));
-  if (names.includes(own) && !(await Promise.all(others)).includes(true)) return lock;
+  const others = await Promise.all(names.filter((name) => name !== own).map((name) => ask(join(base, name))));
+  isOwner = names.includes(own) && others.every((answer) => answer === undefined);
+  if (isOwner) return { lock };
   lock.close();
-  return undefined;
+  return { owner: others.map(Number).find((pid) => pid > 0) };
 }
 
-/** Removes the socket where no process has it open. */
-async function isListening(path: string): Promise<boolean> {
-  const { promise, resolve } = Promise.withResolvers<boolean>();
-  const socket = connect(path, () => resolve(true));
-  socket.once("error", ({ code }: NodeJS.ErrnoException) => resolve(code !== "ECONNREFUSED" && code !== "ENOENT"));
-  const listens = await promise;
-  socket.destroy();
-  if (!listens) await unlink(path).catch(() => {});
-  return listens;
-}
-
-/** The pid in `redis.pid`, if that process is ours and runs in `dir`; the only pid but a child's that may be killed. */
-export async function liveServerIn(dir: string): Promise<number | undefined> {
-  const pid = Number.parseInt(await readFile(join(dir, "redis.pid"), "utf8").catch(() => ""), 10);
-  if (!(pid > 1) || isGone(pid)) return undefined;
-  const { uid, cwd } = await ownerOf(pid).catch(() => ({ uid: undefined, cwd: undefined }));
-  return uid === process.getuid?.() && cwd === dir ? pid : undefined;
-}
-
-async function ownerOf(pid: number) {
-  if (process.platform === "linux") {
-    return { uid: (await stat(`/proc/${pid}`)).uid, cwd: await readlink(`/proc/${pid}/cwd`) };
+/** What the owner of a lock says; undefined where no process has it open: it is removed. */
+async function ask(path: string): Promise<string | undefined> {
+  const socket = connect(path);
+  socket.setTimeout(ANSWER_MS, () => socket.destroy());
+  try {
+    return await text(socket);
+  } catch (thrown) {
+    const { code } = thrown as NodeJS.ErrnoException;
+    if (code !== "ECONNREFUSED" && code !== "ENOENT") return "";
+    await unlink(path).catch(() => {});
+    return undefined;
   }
-  const { stdout } = await promisify(execFile)("/usr/sbin/lsof", ["-a", "-p", `${pid}`, "-d", "cwd", "-F", "un"]);
-  return { uid: Number(/^u(\d+)$/m.exec(stdout)?.[1]), cwd: /^n(.+)$/m.exec(stdout)?.[1] };
+}
+
+/** The pid in `redis.pid`, if that process runs in `dir`; never known without /proc. */
+export async function serverIn(dir: string): Promise<number | undefined> {
+  const pid = Number.parseInt(await readFile(join(dir, "redis.pid"), "utf8").catch(() => ""), 10);
+  const cwd = await readlink(`/proc/${pid}/cwd`).catch(() => undefined);
+  return cwd === dir && !isGone(pid) ? pid : undefined;
 }
 
 /** Whether the process has ended; a zombie has. */

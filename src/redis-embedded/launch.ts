@@ -1,16 +1,17 @@
-/** Launches redis-server in its directory and attaches to it. */
+/** Finds and launches redis-server. */
 import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import { closeSync, openSync } from "node:fs";
 import { access, constants, readFile } from "node:fs/promises";
 import type { Server } from "node:net";
 import { delimiter, join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { Redis } from "ioredis";
+import { withDeadline } from "../lib/closer.ts";
 import { toError } from "../lib/errors.ts";
 import { StoreError } from "../store/errors.ts";
 import { privately } from "./files.ts";
 
-const START_DEADLINE_MS = 60_000;
+const START_DEADLINE_MS = 120_000;
 export const SOCKET = "redis.sock";
 
 const SETTINGS = {
@@ -25,47 +26,61 @@ const SETTINGS = {
   appendfsync: "everysec",
 };
 
-/**
- * The server once it answers; an Error when it ended before that. It lives in a session of its own: a terminal's
- * Ctrl-C does not reach it. It inherits `lock`, which is closed here when it ends.
- */
-export async function launch(
-  { dir, binary, socket }: { readonly dir: string; readonly binary: string; readonly socket: string },
-  lock: Server,
-): Promise<{ attached: Attached; child: ChildProcess } | Error> {
-  const child = spawnServer(dir, binary, lock);
-  child.unref();
-  let ended: string | undefined;
-  const end = (why: string) => {
-    ended ??= why;
-    lock.close();
-  };
-  child.once("error", (error) => end(error.message));
-  child.once("exit", (code) => end(`it ended with code ${code}`));
-  let deadline = Date.now() + START_DEADLINE_MS;
-  while (Date.now() < deadline) {
-    const over = ended;
-    const answer = await attach(socket);
-    if (typeof answer === "object") return { attached: answer, child };
-    if (over !== undefined) return new Error(`${over}${await lastLine(dir)}`);
-    if (answer === "loading") deadline = Date.now() + START_DEADLINE_MS;
-    await sleep(20);
-  }
-  child.kill("SIGKILL");
-  return new Error(`it did not answer within ${START_DEADLINE_MS / 1000} s`);
+/** Ends the server when its stdin ends, whose other end only this process has. The server inherits the lock as 3. */
+const RUN = 'exec 4<&0 </dev/null; (read -r line <&4 || kill $$) 3>&- & exec "$0" "$@" 4<&-';
+
+interface Place {
+  readonly dir: string;
+  readonly binary: string;
+  readonly lock: Server;
+  /** Ends the server with SIGTERM. */
+  readonly signal: AbortSignal;
 }
 
-/** Nothing of our environment reaches it, and what it writes is its owner's alone. */
-function spawnServer(dir: string, binary: string, lock: Server): ChildProcess {
+/**
+ * The server, in a session of its own: a terminal's Ctrl-C does not reach it. Nothing of our environment does, and
+ * what it writes is its owner's alone. It ends when this process does, however that ends.
+ */
+export function spawnServer({ dir, binary, lock, signal }: Place): ChildProcess {
   const args = Object.entries(SETTINGS).flatMap(([name, value]) => [`--${name}`, value]);
   const output = openSync(join(dir, "redis.log"), "a", 0o600);
   // Node has no public name for the descriptor of a listening socket.
   const { fd } = Reflect.get(lock, "_handle") as { fd: number };
-  const stdio = ["ignore" as const, output, output, fd];
+  const options = { cwd: dir, env: {}, stdio: ["pipe" as const, output, output, fd], detached: true, signal };
   try {
-    return privately(() => spawn(binary, args, { cwd: dir, env: {}, stdio, detached: true }));
+    const child = privately(() => spawn("/bin/sh", ["-c", RUN, binary, ...args], options));
+    child.on("error", () => {}); // the signal's
+    return child;
   } finally {
     closeSync(output);
+  }
+}
+
+/** Resolves when the child has ended. */
+export async function ended(child: ChildProcess): Promise<void> {
+  if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+}
+
+/** Resolves when the server answers on `socket`. Throws StoreError `unavailable`, after ending the server. */
+export async function untilReady(child: ChildProcess, dir: string, socket: string): Promise<void> {
+  const redis = new Redis({ path: socket, retryStrategy: () => 20, maxRetriesPerRequest: null });
+  redis.on("error", () => {}); // of a server that is not there yet
+  const gone = ended(child).then(() =>
+    Promise.reject(new Error(`it ended with ${child.signalCode ?? child.exitCode}`)),
+  );
+  try {
+    await withDeadline(Promise.race([redis.ping(), gone]), START_DEADLINE_MS);
+  } catch (thrown) {
+    child.kill("SIGKILL");
+    throw new StoreError(
+      "unavailable",
+      `The embedded Redis did not start in ${dir} (${toError(thrown).message}${await lastLine(dir)}); ` +
+        "see redis.log there, or set redis.url to a running Redis.",
+      { cause: thrown },
+    );
+  } finally {
+    gone.catch(() => {});
+    redis.disconnect();
   }
 }
 
@@ -75,64 +90,7 @@ async function lastLine(dir: string): Promise<string> {
   return line === "" ? "" : `: ${line.slice(-200)}`;
 }
 
-/** The connection name by which every lenswatch that uses the server is counted. */
-const KEEPER = "lenswatch-keeper";
-
-export interface Attached {
-  /** Emits "end" when the server ends; never reconnects. */
-  readonly connection: Redis;
-  /** As the server says: to be shown and waited for, never to be killed. */
-  readonly pid: number;
-}
-
-/** `down`: nothing listens; `loading`: the server reads its data; `silent`: it does not answer as it should. */
-type NoAnswer = "down" | "loading" | "silent";
-
-/** Connects to the socket, and counts this process among the server's users. */
-export async function attach(path: string): Promise<Attached | NoAnswer> {
-  let refused = false;
-  const connection = new Redis({
-    path,
-    lazyConnect: true,
-    enableReadyCheck: false,
-    retryStrategy: () => null,
-    maxRetriesPerRequest: 0,
-    connectTimeout: 2_000,
-    commandTimeout: 2_000,
-  });
-  connection.on("error", ({ code }: NodeJS.ErrnoException) => {
-    refused ||= code === "ECONNREFUSED" || code === "ENOENT";
-  });
-  try {
-    await connection.connect();
-    if ((await connection.ping()) !== "PONG") throw new Error("no PONG");
-    await connection.client("SETNAME", KEEPER);
-    const info = await connection.info("server");
-    return { connection, pid: Number(/process_id:(\d+)/.exec(info)?.[1]) };
-  } catch (thrown) {
-    hangUp(connection);
-    if (refused) return "down";
-    return toError(thrown).message.startsWith("LOADING") ? "loading" : "silent"; // Redis' error code is its first word
-  }
-}
-
-/** Whether the server has ended the connection. */
-export const isOver = ({ status }: Redis): boolean => status === "end" || status === "close";
-
-/** On a connection that is over, `disconnect` would hold the process for its own time limit. */
-export function hangUp(connection: Redis): void {
-  if (!isOver(connection)) connection.disconnect();
-}
-
-/** Removes this connection from the count; gives how many others there are. */
-export async function countOthersAndLeave(connection: Redis): Promise<number> {
-  await connection.client("SETNAME", "");
-  const clients = String(await connection.client("LIST"));
-  return clients.split("\n").filter((line) => line.includes(` name=${KEEPER} `)).length;
-}
-
 export type Env = Readonly<Record<string, string | undefined>>;
-
 /** The path of redis-server or valkey-server; undefined where there is none. */
 export async function findRedisServer(env: Env): Promise<string | undefined> {
   const folders = (env.PATH ?? "").split(delimiter).filter((folder) => folder !== "");

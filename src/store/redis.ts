@@ -26,9 +26,10 @@ export function connectRedis(place: RedisPlace, log: Logger, name: string): Redi
 }
 
 /** Connects once, for a command: throws StoreError `unavailable` instead of retrying. */
-export async function connected(redis: Redis): Promise<void> {
+export async function connected(redis: Redis): Promise<Redis> {
   try {
     await redis.connect();
+    return redis;
   } catch (thrown) {
     redis.disconnect();
     const cause = new Error(scrub(toError(thrown).message));

@@ -123,7 +123,7 @@ describeWithRedis("a daemon with a Redis of its own", () => {
       });
       await until("it watches", () => log.includes('"msg":"started"'));
       const lines = await commandLines(daemon.pid ?? 0);
-      expect(lines).toHaveLength(2);
+      expect(lines).toHaveLength(3); // the last one ends Redis with the daemon
       expect(lines[0]).toContain("main.ts run --config");
       expect(lines[1]).toMatch(/(redis|valkey)-server/);
       const secrets = Object.values(SECRETS);

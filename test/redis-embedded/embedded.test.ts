@@ -43,8 +43,8 @@ afterEach(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-async function start(options: { onRestart?: (pid: number) => void } = {}): Promise<EmbeddedRedis> {
-  const server = await startEmbeddedRedis({ dir, log: silentLogger, ...options });
+async function start(): Promise<EmbeddedRedis> {
+  const server = await startEmbeddedRedis({ dir, log: silentLogger });
   running.push(server);
   return server;
 }
@@ -62,15 +62,15 @@ async function ask<T>(url: string, question: (redis: Redis) => Promise<T>): Prom
 const isLinux = process.platform === "linux";
 const mode = async (name: string) => (await stat(join(dir, name))).mode;
 
-/** Another lenswatch: a process of its own that starts or adopts the server of `dir`. */
+/** Another lenswatch: a process of its own that starts the server of `dir`. */
 async function otherLenswatch(cwd = process.cwd()) {
   const child = fork(join(import.meta.dirname, "../support/embedded-holder.ts"), [dir], { cwd });
-  const [hello] = (await once(child, "message")) as [{ pid: number; adopted: boolean }];
+  const [pid] = (await once(child, "message")) as [number];
   const end = async (how: "SIGKILL" | "SIGTERM") => {
     child.kill(how);
     await once(child, "exit");
   };
-  return { ...hello, end };
+  return { pid, owner: child.pid, end };
 }
 
 describeWithRedis("the embedded Redis", () => {
@@ -81,7 +81,6 @@ describeWithRedis("the embedded Redis", () => {
     );
     expect(settings).toEqual(expect.arrayContaining(["appendonly", "yes", "everysec", "noeviction"]));
     expect(settings).toEqual(expect.arrayContaining(["port", "0"]));
-    expect(server.adopted).toBe(false);
   });
 
   test("leaves nothing that another user may read or connect to", async () => {
@@ -93,7 +92,8 @@ describeWithRedis("the embedded Redis", () => {
 
   test.skipIf(!isLinux)("passes on nothing of the environment (skipped without /proc)", async () => {
     const server = await start();
-    expect(await readFile(`/proc/${server.pid}/environ`, "utf8")).toBe("");
+    const environment = await readFile(`/proc/${server.pid}/environ`, "utf8");
+    expect(environment.split("\0").filter((one) => !/^(PWD|OLDPWD|SHLVL|_)?(=|$)/.test(one))).toEqual([]); // the shell's
   });
 
   test("keeps its data and its address over a graceful stop", async () => {
@@ -113,61 +113,54 @@ describeWithRedis("the embedded Redis", () => {
     expect(where).toMatch(/ db=3 /);
   });
 
-  test("is adopted when the lenswatch that started it was killed", async () => {
+  test("ends with a lenswatch that is killed, and keeps its data for the next one", async () => {
     const killed = await otherLenswatch();
+    await ask(`unix:${join(dir, "redis.sock")}`.replaceAll(" ", "%20"), (redis) => redis.set("camera", "dark"));
     await killed.end("SIGKILL");
     const server = await start();
-    expect(server).toMatchObject({ adopted: true, pid: killed.pid });
-    await server.stop();
     expect(isGone(killed.pid)).toBe(true);
+    expect(await ask(server.url, (redis) => redis.get("camera"))).toBe("dark");
   });
 
-  test("is shared by two lenswatch and stopped by the last of them", async () => {
-    const first = await start();
-    const other = await otherLenswatch();
-    expect(other).toMatchObject({ adopted: true, pid: first.pid });
-    await first.stop();
-    expect(isGone(first.pid)).toBe(false);
-    await other.end("SIGTERM");
-    expect(isGone(first.pid)).toBe(true);
+  test("has one owner, whom a second lenswatch names in its refusal", async () => {
+    const owner = await otherLenswatch();
+    await expect(start()).rejects.toMatchObject({
+      code: "unavailable",
+      message:
+        `Another lenswatch (pid ${owner.owner}) uses ${dir}: stop it, start this one in another directory, ` +
+        "or set redis.url for both.",
+    });
+    await owner.end("SIGTERM");
+    expect(isGone(owner.pid)).toBe(true);
+    await start();
   });
 
-  test("is one server when several lenswatch start at the same moment", async () => {
-    const all = await Promise.all([start(), start(), start(), start()]);
-    expect(new Set(all.map((server) => server.pid)).size).toBe(1);
-    expect(new Set(all.map((server) => server.url)).size).toBe(1);
-  });
-
-  test("stops once even when its last two users leave at the same moment", async () => {
-    const [a, b] = await Promise.all([start(), start()]);
-    await Promise.all([a.stop(), b.stop()]);
-    expect(isGone(a.pid)).toBe(true);
+  test("has one owner when several lenswatch start at the same moment", async () => {
+    const all = await Promise.allSettled([start(), start(), start(), start()]);
+    expect(all.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected", "rejected", "rejected"]);
   });
 
   test("is started again on the same address when it dies by itself", async () => {
-    const revived = Promise.withResolvers<number>();
-    const server = await start({ onRestart: revived.resolve });
+    const server = await start();
     const before = server.pid;
     process.kill(before, "SIGKILL");
-    expect(await revived.promise).not.toBe(before);
     expect(await ask(server.url, (redis) => redis.ping())).toBe("PONG");
+    expect(server.pid).not.toBe(before);
   });
 
-  test("is never started a second time on data that a running server uses, whatever file is gone", async () => {
+  test("is never started on data that a running server uses, whatever file is gone", async () => {
     const other = await otherLenswatch();
-    await other.end("SIGKILL"); // now the server alone has the lock
-    await rm(join(dir, "redis.sock"));
-    const again = () => startEmbeddedRedis({ dir, log: silentLogger, silentMs: 50 });
-    const refusal = { code: "unavailable", message: expect.stringContaining(`pid ${other.pid}`) };
-    await expect(again()).rejects.toMatchObject(refusal);
+    const again = () => startEmbeddedRedis({ dir, log: silentLogger, leavingMs: 50 });
     const [lock = ""] = (await readdir(dir)).filter((name) => name.startsWith("lock-"));
     await rename(join(dir, lock), join(dir, "away"));
-    await expect(again()).rejects.toMatchObject(refusal);
+    await expect(again()).rejects.toMatchObject({
+      code: "unavailable",
+      message: expect.stringContaining(`pid ${other.pid}`),
+    });
     await rename(join(dir, "away"), join(dir, lock));
     await rm(join(dir, "redis.pid"));
-    await expect(again()).rejects.toMatchObject({ code: "unavailable" });
-    process.kill(other.pid, "SIGKILL");
-    expect((await start()).adopted).toBe(false);
+    await expect(again()).rejects.toMatchObject({ message: expect.stringContaining(`pid ${other.owner}`) });
+    await other.end("SIGTERM");
   });
 
   test("is reached in a directory whose path is too long for a socket from a working directory near it", async () => {
@@ -177,7 +170,6 @@ describeWithRedis("the embedded Redis", () => {
       message: expect.stringContaining("too long a path"),
     });
     const near = await otherLenswatch(dir);
-    expect(near.adopted).toBe(false);
     await near.end("SIGTERM");
     expect(isGone(near.pid)).toBe(true);
   });
@@ -199,7 +191,7 @@ describeWithRedis("a server that another program runs in the directory", () => {
     const port = await lastingPort();
     child.stdin?.end(`bind 127.0.0.1\nport ${port}\npidfile redis.pid\nsave ""\nappendonly yes\n`);
     await ask(`redis://127.0.0.1:${port}/0`, (redis) => redis.set("camera", "dark"));
-    await expect(startEmbeddedRedis({ dir, log: silentLogger })).rejects.toThrow(`pid ${child.pid}`);
+    await expect(startEmbeddedRedis({ dir, log: silentLogger, leavingMs: 50 })).rejects.toThrow(`pid ${child.pid}`);
     expect(await ask(`redis://127.0.0.1:${port}/0`, (redis) => redis.get("camera"))).toBe("dark");
   });
 });
@@ -227,29 +219,6 @@ describeWithRedis("a directory that other users could write to", () => {
     await writeFile(join(dir, "redis.pid"), `${pid}`);
     await (await start()).stop();
     expect(isGone(pid ?? 0)).toBe(false);
-  });
-
-  test("a server that names another pid than its own kills nobody", async () => {
-    const named = bystander();
-    const ended = once(named, "exit");
-    const impostor = createServer((socket) => {
-      const answers: Record<string, string> = { ping: "+PONG", info: `+process_id:${named.pid}`, shutdown: "-ERR no" };
-      socket.on("data", (chunk) => {
-        const commands = [...chunk.toString().matchAll(/\*\d+\r\n\$\d+\r\n(\w+)/g)].map(([, name = ""]) =>
-          name.toLowerCase(),
-        );
-        if (commands.includes("shutdown")) named.stdin?.end();
-        socket.write(commands.map((name) => `${answers[name] ?? "+OK"}\r\n`).join(""));
-      });
-    });
-    impostor.listen(join(dir, "redis.sock"));
-    await once(impostor, "listening");
-    onTestFinished(() => void impostor.close());
-    const server = await startEmbeddedRedis({ dir, log: silentLogger });
-    expect(server).toMatchObject({ adopted: true, pid: named.pid });
-    server.kill();
-    await server.stop();
-    expect(await ended).toEqual([0, null]);
   });
 
   test.skipIf(process.getuid?.() !== 0)(

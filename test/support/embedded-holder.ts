@@ -4,4 +4,4 @@ import { startEmbeddedRedis } from "../../src/redis-embedded/embedded.ts";
 
 const server = await startEmbeddedRedis({ dir: process.argv[2] ?? "", log: silentLogger });
 process.once("SIGTERM", () => server.stop().then(() => process.disconnect?.()));
-process.send?.({ pid: server.pid, adopted: server.adopted });
+process.send?.(server.pid);
