@@ -4,8 +4,7 @@ import { withDeadline } from "../lib/closer.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
 import { createYielder } from "../lib/yield.ts";
-import { createKept, type Exposed, type FleetView, fleetText } from "./fleet.ts";
-import { MOST_BY_DEFAULT } from "./members.ts";
+import { createLabels, type Exposed, type FleetView, fleetText, MOST_BY_DEFAULT } from "./fleet.ts";
 import { contentTypes, type ExpositionFormat, negotiateFormat, renderRegistry, trailer } from "./text.ts";
 
 /** Deadline for reading the fleet; the scrape goes on without it, since Prometheus waits 10 s in all. */
@@ -18,17 +17,16 @@ export interface ExpositionDeps {
   fleet(): Promise<FleetView | undefined>;
 }
 
-/** An exposition of one registry; it keeps the fleet's series between scrapes. */
+/** An exposition of one registry. */
 export function createExposition(deps: ExpositionDeps) {
-  let kept = createKept();
   const notice = createNotices(deps.log);
+  const labelsOf = createLabels();
 
-  async function* write(format: ExpositionFormat): AsyncGenerator<string | Uint8Array, void> {
+  async function* write(format: ExpositionFormat): AsyncGenerator<string, void> {
     yield await renderRegistry(deps.registry, format);
     const view = await readFleet(deps);
-    if (!view) kept = createKept();
     const maybeYield = createYielder();
-    for (const piece of view ? noticed(view, fleetText(view, format, kept)) : []) {
+    for (const piece of view ? noticed(view, fleetText(view, format, labelsOf)) : []) {
       if (piece.length > 0) yield piece;
       await maybeYield();
     }

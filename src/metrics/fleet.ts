@@ -1,21 +1,27 @@
-/** Renders the fleet's series from a snapshot, in slices: it yields at least every ROWS_PER_STEP rows. */
-
+/** The fleet's series, rendered from a snapshot in slices: it yields at least every ROWS_PER_STEP rows. */
 import type { Labels } from "../health/alert.ts";
-import { type RecordingStatus, recordingStatuses } from "../health/recording.ts";
+import type { RecordingStatus } from "../health/recording.ts";
 import type { Rule } from "../health/rule.ts";
-import { type AlertState, type FleetSnapshot, ROWS_PER_STEP } from "../health/shard-state.ts";
-import { chunksOf } from "../lib/chunks.ts";
-
-import type { Instant } from "../lib/clock.ts";
-import { createBlocks } from "./blocks.ts";
-
-import { labelText } from "./labels.ts";
-import { createMembers, type Member, MOST_BY_DEFAULT, type PerRecording } from "./members.ts";
+import {
+  type AlertState,
+  currentStatus,
+  type FleetSnapshot,
+  type RecordingState,
+  ROWS_PER_STEP,
+  recordingsById,
+} from "../health/shard-state.ts";
+import { DAY_MS, type Instant } from "../lib/clock.ts";
 import { fleetRows, type MetricRow } from "./table.ts";
-import { type ExpositionFormat, renderHead, renderSample } from "./text.ts";
-import { createGroupLabels, createTotals } from "./totals.ts";
+import { distinct, type ExpositionFormat, labelText, renderHead, renderSample } from "./text.ts";
+import { createTotals, groupLabels, type Member } from "./totals.ts";
 
 const alertStates = ["pending", "firing"] as const;
+
+/** Which recordings have series of their own; by default all of up to `MOST_BY_DEFAULT`, of more none. */
+type PerRecording = "all" | "off";
+
+export const MOST_BY_DEFAULT = 100_000;
+const MOST_KEPT = 2 * MOST_BY_DEFAULT;
 
 export interface FleetView {
   readonly snapshot: FleetSnapshot;
@@ -25,24 +31,17 @@ export interface FleetView {
   readonly otherAlerts: readonly { readonly state: (typeof alertStates)[number]; readonly labels: Labels }[];
   /** Entries of locations in the last full hour; none where counts are not read. */
   readonly hours?: readonly EntriesOfHour[] | undefined;
-  /** When these were last read, where that is longest ago; undefined where they never were. */
+  /** The last readings, of the shard where that is longest ago; undefined where there was none. */
   readonly readAt?: Readonly<Partial<Record<"recordings" | "uptime" | "counts", Instant | undefined>>>;
-  /** As configured; undefined: by the number of recordings. */
+  /** The configured choice; undefined: by the number of recordings. */
   readonly perRecording?: PerRecording | undefined;
 }
 
-/** What is kept between scrapes; the bytes of up to `mostKept` recordings. */
-export type Kept = ReturnType<typeof createKept>;
-
-export function createKept(mostKept?: number) {
-  return { members: createMembers(), blocks: createBlocks(mostKept), labelsOf: createGroupLabels() };
-}
-
-/** What a scrape was of. */
+/** The result of a scrape. */
 export interface Exposed {
   readonly perRecording: PerRecording;
   readonly recordings: number;
-  /** What has no series because there is too much of it, by kind. */
+  /** Groups without series because there are too many, by kind. */
   readonly omitted: readonly (readonly [kind: string, count: number])[];
 }
 
@@ -53,33 +52,33 @@ interface EntriesOfHour {
 }
 
 /** Every family of `fleetRows`, in pieces; an empty piece only yields to the event loop. */
-export function* fleetText(
-  view: FleetView,
-  format: ExpositionFormat,
-  kept: Kept,
-): Generator<string | Uint8Array, Exposed> {
+export function* fleetText(view: FleetView, format: ExpositionFormat, labelsOf: Labelling): Generator<string, Exposed> {
   const { snapshot, hours, readAt = {} } = view;
   const counts = startCounts(view);
-  const totals = createTotals(snapshot.inventory, kept.labelsOf);
-  const series = kept.blocks(snapshot.inventory);
+  const totals = createTotals(snapshot.inventory);
   yield* countLocations(snapshot, counts.addAlerts);
-  const fleet = yield* kept.members(snapshot);
-  const mode = view.perRecording ?? (fleet.count > MOST_BY_DEFAULT ? "off" : "all");
-  for (const { shard, members } of fleet.chunks()) {
-    for (const member of members) {
-      counts.add(member);
+  const recordings = yield* emptyPieces(recordingsById(snapshot));
+  const mode = view.perRecording ?? (recordings.size > MOST_BY_DEFAULT ? "off" : "all");
+  const slices: Slice[] = [];
+  for (const states of slicesOf(recordings.values())) {
+    const members = states.map((state) => memberOf(state, snapshot));
+    for (const [i, member] of members.entries()) {
+      counts.add(member, states[i]?.alerts);
       totals.add(member);
     }
-    if (mode === "all") series.add(shard, members);
+    const known = mode === "all" ? members.filter(({ status }) => status !== "unknown") : [];
+    slices.push({ members: known, labels: known.map((member) => labelsOf(member, snapshot.inventory)) });
     yield "";
   }
-  yield* series.render(format);
+  for (const family of families) {
+    yield renderHead(family.row, format);
+    for (const slice of slices) yield samplesOf(family, slice);
+  }
   yield* totals.text(format);
-  const labelsOf = ({ locationId }: EntriesOfHour) => kept.labelsOf("location", locationId, snapshot.inventory);
-  if (hours) yield* hoursText(hours, labelsOf, format);
-  yield renderHead(fleetRows.recordings, format) + statusSamples(counts.statuses);
+  if (hours) yield* hoursText(hours, snapshot, format);
+  yield renderHead(fleetRows.recordings, format) + countSamples(fleetRows.recordings, Object.entries(counts.statuses));
   const omitted = totals.omitted();
-  yield renderHead(fleetRows.omitted, format) + omittedSamples(omitted);
+  yield renderHead(fleetRows.omitted, format) + countSamples(fleetRows.omitted, omitted);
   yield renderHead(fleetRows.alerts, format) + counts.alerts.samples();
   for (const [row, at] of [
     [fleetRows.recordingsRead, readAt.recordings] as const,
@@ -87,28 +86,98 @@ export function* fleetText(
     [fleetRows.countsRead, readAt.counts] as const,
   ])
     if (at) yield renderHead(row, format) + renderSample(row.name, "", at / 1000);
-  return { perRecording: mode, recordings: fleet.count, omitted };
+  return { perRecording: mode, recordings: recordings.size, omitted };
 }
 
-function* hoursText(
-  hours: readonly EntriesOfHour[],
-  labelsOf: (hour: EntriesOfHour) => string,
-  format: ExpositionFormat,
-) {
+function* emptyPieces<T>(walk: Generator<void, T>): Generator<string, T> {
+  let step = walk.next();
+  for (; !step.done; step = walk.next()) yield "";
+  return step.value;
+}
+
+function* slicesOf<T>(all: Iterable<T>): Generator<T[]> {
+  let slice: T[] = [];
+  for (const one of all) {
+    slice.push(one);
+    if (slice.length < ROWS_PER_STEP) continue;
+    yield slice;
+    slice = [];
+  }
+  if (slice.length > 0) yield slice;
+}
+
+function memberOf(state: RecordingState, snapshot: FleetSnapshot): Member {
+  const { id, locationId, lastSeenAt, averageQuality } = state;
+  const status = currentStatus(state, snapshot.now, snapshot.statusIntervalMs);
+  const { name, organisation = "", cameraServer = "" } = snapshot.inventory.recording(id) ?? {};
+  const uptime = status === "unknown" ? undefined : snapshot.overallUptime(id, DAY_MS);
+  return { id, name, locationId, status, lastSeenAt, averageQuality, uptime, organisation, cameraServer };
+}
+
+interface Family {
+  readonly row: MetricRow;
+  readonly value: (member: Member) => number | undefined;
+  readonly extra?: string;
+  readonly textOf?: (value: number) => string;
+}
+
+const families: readonly Family[] = [
+  { row: fleetRows.online, value: ({ status }) => (status === "offline" ? 0 : 1) },
+  { row: fleetRows.quality, value: ({ averageQuality }) => averageQuality },
+  {
+    row: fleetRows.lastSeen,
+    value: ({ lastSeenAt }) => lastSeenAt && lastSeenAt / 1000,
+    textOf: (seconds) => seconds.toFixed(3),
+  },
+  { row: fleetRows.uptime, value: ({ uptime }) => uptime, extra: ',window="24h"' },
+];
+
+type Labelling = ReturnType<typeof createLabels>;
+
+/** Recordings with a known status, and the labels of each. */
+interface Slice {
+  readonly members: readonly Member[];
+  readonly labels: readonly string[];
+}
+
+function samplesOf({ row, value, extra = "", textOf }: Family, { members, labels }: Slice): string {
+  const samples = members.map((member, i) =>
+    renderSample(row.name, labels[i] + extra, value(member) ?? Number.NaN, textOf),
+  );
+  return samples.join("");
+}
+
+/** Keeps the labels of recordings between scrapes: rendering them would take as long as all else. */
+export function createLabels() {
+  const kept = new Map<string, readonly [labels: string, recording: string, locationId: string, location: string]>();
+  return ({ id, name, locationId }: Member, inventory: FleetSnapshot["inventory"]): string => {
+    const recording = name || id;
+    const location = inventory.location(locationId)?.name || locationId;
+    const known = kept.get(id);
+    if (known?.[1] === recording && known[2] === locationId && known[3] === location) return known[0];
+    if (kept.size >= MOST_KEPT) kept.clear();
+    const labels = labelText(fleetRows.online.labels, [distinct(id), recording, locationId, location]);
+    kept.set(id, [labels, recording, locationId, location]);
+    return labels;
+  };
+}
+
+function* hoursText(hours: readonly EntriesOfHour[], { inventory }: FleetSnapshot, format: ExpositionFormat) {
   for (const [row, key] of [
     [fleetRows.entriesExpected, "expected"],
     [fleetRows.entriesCounted, "counted"],
   ] as const) {
     yield renderHead(row, format);
-    for (const some of chunksOf(hours, ROWS_PER_STEP))
-      yield some.map((hour) => renderSample(row.name, labelsOf(hour), hour[key] ?? Number.NaN)).join("");
+    const sample = (hour: EntriesOfHour) =>
+      renderSample(row.name, groupLabels("location", hour.locationId, inventory), hour[key] ?? Number.NaN);
+    for (const slice of slicesOf(hours)) yield slice.map(sample).join("");
   }
 }
 
 /** Counts recordings by status, and alerts by name, severity and state. The series of all rules start at 0. */
 function startCounts({ rules, otherAlerts, snapshot }: FleetView) {
   const alerts = createCounter(fleetRows.alerts);
-  // Those that no sweep could store are in no shard.
+  // Recordings that no sweep could store are in no shard.
   const unknown = snapshot.evidence?.unstored ?? 0;
   const statuses: Record<RecordingStatus, number> = { online: 0, offline: 0, degraded: 0, unknown };
   for (const { alert, labels } of rules)
@@ -117,7 +186,7 @@ function startCounts({ rules, otherAlerts, snapshot }: FleetView) {
     for (const { labels, state } of listed) alerts.add([labels.alertname ?? "", labels.severity ?? "", state]);
   };
   addAlerts(otherAlerts);
-  const add = ({ alerts: own, status }: Member) => {
+  const add = ({ status }: Member, own: RecordingState["alerts"]) => {
     statuses[status]++;
     if (own) addAlerts(Object.values(own));
   };
@@ -148,12 +217,6 @@ function* countLocations({ shards }: FleetSnapshot, addAlerts: (listed: AlertSta
   }
 }
 
-function statusSamples(statuses: Readonly<Record<RecordingStatus, number>>): string {
-  const { name, labels } = fleetRows.recordings;
-  return recordingStatuses.map((status) => renderSample(name, labelText(labels, [status]), statuses[status])).join("");
-}
-
-function omittedSamples(omitted: Exposed["omitted"]): string {
-  const { name, labels } = fleetRows.omitted;
-  return omitted.map(([kind, count]) => renderSample(name, labelText(labels, [kind]), count)).join("");
+function countSamples({ name, labels }: MetricRow, counts: readonly (readonly [value: string, count: number])[]) {
+  return counts.map(([value, count]) => renderSample(name, labelText(labels, [value]), count)).join("");
 }

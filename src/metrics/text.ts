@@ -3,6 +3,7 @@
  * https://prometheus.io/docs/instrumenting/exposition_formats/ and
  * https://prometheus.io/docs/specs/om/open_metrics_spec/
  */
+import { createHash } from "node:crypto";
 import Negotiator from "negotiator";
 import type { Registry } from "prom-client";
 import { cut, stripControls } from "../lib/text.ts";
@@ -37,10 +38,26 @@ export function renderHead(metric: { name: string; help: string; type: MetricTyp
   return `# HELP ${family} ${escaped}\n# TYPE ${family} ${metric.type}\n`;
 }
 
+/** Text that is rendered as it is: most of it. */
+const PLAIN = /^[ !#-[\]-~]{0,256}$/;
+
 /** One label as it stands between the braces: visible text in one line, at most 256 characters. */
 export function renderLabel(name: string, value: string): string {
+  if (PLAIN.test(value)) return `${name}="${value}"`;
   const visible = cut(stripControls(value.slice(0, 8 * MAX_LABEL)), MAX_LABEL);
   return `${name}="${visible.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
+}
+
+/** `a="…",b="…"`. */
+export function labelText(names: readonly string[], values: readonly string[]): string {
+  return names.map((name, i) => renderLabel(name, values[i] ?? "")).join(",");
+}
+
+/** Adds a digest to an id that rendering may alter, so that no two recordings or groups share a series. */
+export function distinct(id: string): string {
+  if (/^[ -~]{1,128}$/.test(id)) return id;
+  const digest = createHash("sha256").update(id).digest("hex").slice(0, 12);
+  return `${id.slice(0, 100)}~${digest}`;
 }
 
 /** One sample line; the empty string for NaN. `labels` is rendered text, without the braces. */

@@ -2,12 +2,24 @@
 import { type RecordingStatus, recordingStatuses } from "../health/recording.ts";
 import { type Inventory, ROWS_PER_STEP } from "../health/shard-state.ts";
 import { chunksOf } from "../lib/chunks.ts";
-import { distinct, labelText } from "./labels.ts";
-import type { Member } from "./members.ts";
 import { fleetRows, type MetricRow } from "./table.ts";
-import { type ExpositionFormat, renderHead, renderSample } from "./text.ts";
+import { distinct, type ExpositionFormat, labelText, renderHead, renderSample } from "./text.ts";
 
-/** Of each kind at most so many have series; those that are online are left out first. */
+/** A recording as it is now, and the groups that it belongs to. */
+export interface Member {
+  readonly id: string;
+  readonly name: string | undefined;
+  readonly locationId: string;
+  readonly lastSeenAt: number | undefined;
+  readonly averageQuality: number | undefined;
+  readonly status: RecordingStatus;
+  /** The ratio of 24 hours; undefined without a figure or a good reading. */
+  readonly uptime: number | undefined;
+  readonly organisation: string;
+  readonly cameraServer: string;
+}
+
+/** The most groups of a kind that have series; those that are online are left out first. */
 const MOST_GROUPS = 50_000;
 
 interface Group {
@@ -54,7 +66,7 @@ type Kind = keyof typeof kinds;
 const kindNames = Object.keys(kinds) as Kind[];
 
 /** Counts the recordings of one scrape. `mostGroups` is a smaller limit, for tests. */
-export function createTotals(inventory: Inventory, labelsOf: LabelsOf, mostGroups = MOST_GROUPS) {
+export function createTotals(inventory: Inventory, mostGroups = MOST_GROUPS) {
   const groups = { location: createGroups(), organisation: createGroups(), camera_server: createGroups() };
 
   function add({ locationId, status, averageQuality, uptime, organisation, cameraServer }: Member): void {
@@ -74,13 +86,13 @@ export function createTotals(inventory: Inventory, labelsOf: LabelsOf, mostGroup
       for (const kind of kindNames) {
         const named: Named[][] = [];
         for (const some of chunksOf(groups[kind].most(mostGroups), ROWS_PER_STEP)) {
-          named.push(some.map((group) => ({ group, labels: labelsOf(kind, group.id, inventory) })));
+          named.push(some.map((group) => ({ group, labels: groupLabels(kind, group.id, inventory) })));
           yield "";
         }
         for (const family of kinds[kind]) yield* familyText(family, named, format);
       }
     },
-    /** How many of each kind have no series. */
+    /** Groups of each kind without series. */
     omitted: () => kindNames.map((kind) => [kind, Math.max(0, groups[kind].size() - mostGroups)] as const),
   };
 }
@@ -131,21 +143,10 @@ function byStatus({ counts }: Group) {
     .map((status) => [statusLabels[status], counts[status]] as const);
 }
 
-type LabelsOf = ReturnType<typeof createGroupLabels>;
-
-/** Keeps the labels of locations between scrapes, while their names are the same. */
-export function createGroupLabels() {
-  const kept = new Map<string, { readonly name: string; readonly labels: string }>();
-  return (kind: Kind, id: string, inventory: Inventory): string => {
-    if (kind !== "location") return labelText([kind], [id && distinct(id)]);
-    const name = inventory.location(id)?.name || id;
-    const known = kept.get(id);
-    if (known?.name === name) return known.labels;
-    if (kept.size >= MOST_GROUPS) kept.clear();
-    const labels = labelText(fleetRows.locationQuality.labels, [distinct(id), name]);
-    kept.set(id, { name, labels });
-    return labels;
-  };
+/** The labels of a group; a location has its name too. */
+export function groupLabels(kind: Kind, id: string, inventory: Inventory): string {
+  if (kind !== "location") return labelText([kind], [id && distinct(id)]);
+  return labelText(fleetRows.locationQuality.labels, [distinct(id), inventory.location(id)?.name || id]);
 }
 
 function* familyText({ row, samples }: Family, named: readonly Named[][], format: ExpositionFormat): Generator<string> {

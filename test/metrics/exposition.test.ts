@@ -4,20 +4,11 @@ import { describe, expect, test } from "vitest";
 import { createLogger, silentLogger } from "../../src/lib/log.ts";
 import { createExposition, type ExpositionDeps } from "../../src/metrics/exposition.ts";
 import { createMetrics } from "../../src/metrics/metrics.ts";
-import { fleetOf, largeFleet, recordingState } from "./fleets.ts";
+import { fleetOf, NO_LABELS, recordingState, unreadFleet } from "./fleets.ts";
 
 function setUp(deps: Partial<ExpositionDeps> = {}) {
   const registry = new Registry();
-  const known = {
-    endpoints: [],
-    outcomes: [],
-    protocolErrors: [],
-    suppressReasons: [],
-    queues: [],
-    heartbeats: [],
-    integrations: [],
-  };
-  createMetrics(registry, { version: "1.2.3", known });
+  createMetrics(registry, { version: "1.2.3", known: NO_LABELS });
   const exposition = createExposition({
     registry,
     log: silentLogger,
@@ -91,7 +82,7 @@ describe("what has no series is logged", () => {
   test("once where it is the default of a large fleet, with the key to decide otherwise", async () => {
     const destination = new PassThrough();
     const log = createLogger({ level: "info", destination });
-    const snapshot = largeFleet(100_001, 20);
+    const snapshot = unreadFleet(100_001);
     const scrape = setUp({ log, fleet: async () => ({ snapshot, rules: [], otherAlerts: [] }) });
     expect((await scrape()).text).not.toMatch(/^lenswatch_recording_online/m);
     await scrape();

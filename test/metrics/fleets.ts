@@ -1,7 +1,7 @@
 /** Fleets for tests: small ones by their recordings, large ones by number. */
-
 import type { Location, Recording } from "../../src/health/recording.ts";
 import type { AlertState, FleetSnapshot, RecordingState, ShardState } from "../../src/health/shard-state.ts";
+import type { KnownLabels } from "../../src/metrics/metrics.ts";
 import { anAlertState, aRecording, aRecordingState } from "../support/fixtures.ts";
 
 export const NOW = Date.parse("2026-01-31T12:00:00.000Z");
@@ -80,3 +80,20 @@ export function largeFleet(size: number, perLocation = 5): FleetSnapshot {
     overallUptime: () => 0.987654,
   };
 }
+
+/** `size` recordings that were never read: as fast to make as a large fleet can be. */
+export function unreadFleet(size: number): FleetSnapshot {
+  const state = recordingState("rec", { readAt: 0 });
+  const recordings = new Map(Array.from({ length: size }, (_, i) => [`rec-${i}`, state]));
+  return fleetOf({ shards: [{ sweptAt: NOW, recordings, locations: new Map() }] });
+}
+
+export const NO_LABELS: KnownLabels = {
+  endpoints: [],
+  outcomes: [],
+  protocolErrors: [],
+  suppressReasons: [],
+  queues: [],
+  heartbeats: [],
+  integrations: [],
+};

@@ -5,22 +5,13 @@ import { createMetrics, type KnownLabels } from "../../src/metrics/metrics.ts";
 import { processRows } from "../../src/metrics/table.ts";
 import { renderRegistry } from "../../src/metrics/text.ts";
 import type { ServiceObserver } from "../../src/service/service.ts";
-
-const NOTHING_KNOWN: KnownLabels = {
-  endpoints: [],
-  outcomes: [],
-  protocolErrors: [],
-  suppressReasons: [],
-  queues: [],
-  heartbeats: [],
-  integrations: [],
-};
+import { NO_LABELS } from "./fleets.ts";
 
 function setUp(known: Partial<KnownLabels> = {}) {
   const registry = new Registry();
   const metrics = createMetrics(registry, {
     version: "1.2.3",
-    known: { ...NOTHING_KNOWN, ...known },
+    known: { ...NO_LABELS, ...known },
     processMetrics: false,
   });
   const lines = async (name: string) =>

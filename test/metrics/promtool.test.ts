@@ -9,7 +9,7 @@ import type { FleetSnapshot } from "../../src/health/shard-state.ts";
 import { silentLogger } from "../../src/lib/log.ts";
 import { createExposition } from "../../src/metrics/exposition.ts";
 import { createMetrics } from "../../src/metrics/metrics.ts";
-import { alertState, fleetOf, recordingState } from "./fleets.ts";
+import { alertState, fleetOf, NO_LABELS, recordingState } from "./fleets.ts";
 
 const hasPromtool = spawnSync("promtool", ["--version"]).status === 0;
 const testWithPromtool = test.skipIf(!hasPromtool);
@@ -44,12 +44,9 @@ async function scrape(snapshot: FleetSnapshot, accept: string): Promise<string> 
   const metrics = createMetrics(registry, {
     version: "1.2.3",
     known: {
+      ...NO_LABELS,
       endpoints: ["uptimes"],
       outcomes: ["ok"],
-      protocolErrors: ["bad_row"],
-      suppressReasons: ["nothing_new"],
-      queues: ["sweep"],
-      heartbeats: [],
       integrations: [{ receiver: "ops", type: "slack" }],
     },
   });
