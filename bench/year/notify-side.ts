@@ -4,7 +4,8 @@ import type { Notification, NotifiedAlert, Suppressions } from "../../src/alerti
 import { type Integration, isProgram } from "../../src/alerting/route.ts";
 import { planIntegrations } from "../../src/app/integrations.ts";
 import type { Config } from "../../src/config/config.ts";
-import { createDeliver, type Sender } from "../../src/deliver/deliver.ts";
+import { createDeliver } from "../../src/deliver/deliver.ts";
+import type { Sender } from "../../src/deliver/model.ts";
 import { createStaleness } from "../../src/deliver/stale.ts";
 import { createSuppression } from "../../src/deliver/suppression.ts";
 import { createSuppressionChanges } from "../../src/deliver/suppression-changes.ts";

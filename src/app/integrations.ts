@@ -2,7 +2,7 @@
 import type { Integration } from "../alerting/route.ts";
 import type { ChannelConfigs, ChannelEntry, ChannelType } from "../config/channel-schema.ts";
 import type { Config } from "../config/config.ts";
-import type { Sender } from "../deliver/deliver.ts";
+import type { Sender } from "../deliver/model.ts";
 import type { NotifyRefusal } from "../deliver/retry-policy.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";

@@ -1,6 +1,7 @@
 /** The jobs of the role `poll`: sweeps, inventory, uptime, details, self alerts, external alerts, rerouting. */
+import type { Round, SlotJob } from "../cluster/schedulers.ts";
 import { Schedulers } from "../cluster/schedulers.ts";
-import { type Round, type SlotJob, SlotJobs } from "../cluster/slot-jobs.ts";
+import { SlotJobs } from "../cluster/slot-jobs.ts";
 import { figuresOf, uptimeRetentionMs } from "../health/uptime.ts";
 import { SLOW_AT_ONCE } from "../poll/ask-slowly.ts";
 import { countsConditions } from "../poll/counts-assess.ts";

@@ -53,7 +53,7 @@ export class Queues {
   readonly #workers = new Map<QueueName, Worker>();
   /** Workers that take jobs, and those that still finish theirs. */
   readonly #unclosed = new Set<Worker>();
-  /** Of everything: each worker blocks a duplicate of it. */
+  /** The connection of everything: each worker blocks a duplicate of it. */
   #connection: Redis | undefined;
   #blocksForFractions = false;
 
@@ -181,7 +181,7 @@ export class Queues {
   }
 }
 
-/** Whether Redis blocks for fractions of a second (`BZPOPMIN` since 6.0); no where INFO is forbidden. */
+/** Tells whether Redis blocks for fractions of a second (`BZPOPMIN` since 6.0); no where INFO is forbidden. */
 async function blocksForFractions(connection: Redis): Promise<boolean> {
   const info = await connection.info("server").catch(() => "");
   return Number(/^redis_version:(\d+)\./m.exec(info)?.[1] ?? 0) >= 6;

@@ -8,8 +8,23 @@ import type { Clock, Instant } from "../lib/clock.ts";
 import type { Attempt } from "../store/shards.ts";
 import { type QueueName, type Queues, slotQueue, slotQueues } from "./queues.ts";
 import type { Assigned } from "./shard-assignment.ts";
-import type { SlotJob } from "./slot-jobs.ts";
 import { SLOTS, slotOf } from "./slots.ts";
+
+/** Does a job for shards; begins no request once `signal` is aborted. */
+export type Round = (shards: readonly number[], signal: AbortSignal) => Promise<void>;
+
+/** A job beside sweeps, which stores an attempt `<name>:<shard>` for each shard. */
+export interface SlotJob {
+  readonly name: "uptime" | "details" | "counts";
+  readonly everyMs: number;
+  readonly round: Round;
+  /** Another job, of which a shard must have an attempt first. */
+  readonly after?: SlotJob["name"];
+  /** A shard whose last attempt failed is due again after this long; at its next time unless given. */
+  retryMs?(shard: number): number;
+  /** The shards, of these, that are due although they were not attempted long ago. */
+  lacking?(shards: readonly number[]): Promise<readonly number[]>;
+}
 
 interface PeriodicJob {
   readonly queue: QueueName;
@@ -40,7 +55,7 @@ const BEGUN_AT_ONCE = 50;
 
 export class Schedulers {
   readonly #deps: SchedulersDeps;
-  /** When this replica last began each; the first attempt may be slow to come. */
+  /** The time at which this replica last began each; the first attempt may be slow to come. */
   readonly #begunAt = new Map<string, Instant>();
 
   constructor(deps: SchedulersDeps) {
@@ -68,7 +83,7 @@ export class Schedulers {
       if (!this.#isSilent(job, attempts)) continue;
       // It is not silent, workers are too few: beginning it again would add a second job to those they lag behind with.
       if ((await queues.waiting(job.queue)).has(job.id)) continue;
-      // Where a slot's sweeps are silent, its other schedulers may be lost with theirs, and silent for hours.
+      // The other schedulers of a slot whose sweeps are silent may be lost with theirs, and silent for hours.
       const lost = jobs.filter((one) => one === job || (job.data.job === "sweep" && one.queue === job.queue));
       await Promise.all(lost.map((one) => this.#beginAgain(one)));
       if (job.offsetMs) await queues.add(job.queue, job.data, { id: `now-${job.id}` });

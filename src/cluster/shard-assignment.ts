@@ -36,7 +36,7 @@ export function createAssigned(
     /** True once assignments were read or made: before that, an empty list means nothing. */
     known: () => known,
     set,
-    /** Whether as many are stored as are known: none was lost, and none added by another replica. */
+    /** True where as many are stored as are known: none was lost, and none added by another replica. */
     isComplete: async (): Promise<boolean> => current.size > 0 && (await count()) === current.size,
     /** Reads what another replica may have changed. `none`: no assignments are stored, the known ones stay. */
     async follow(): Promise<"same" | "changed" | "none"> {

@@ -9,25 +9,9 @@ import type { Attempt } from "../store/shards.ts";
 import type { Store } from "../store/store.ts";
 import type { Replicas } from "./active-config.ts";
 import { type Queues, slotQueue } from "./queues.ts";
-import type { Schedulers } from "./schedulers.ts";
+import type { Round, Schedulers, SlotJob } from "./schedulers.ts";
 import type { Assigned } from "./shard-assignment.ts";
 import { slotOf } from "./slots.ts";
-
-/** Does a job for shards; begins no request once `signal` is aborted. */
-export type Round = (shards: readonly number[], signal: AbortSignal) => Promise<void>;
-
-/** A job beside sweeps, which stores an attempt `<name>:<shard>` for each shard. */
-export interface SlotJob {
-  readonly name: "uptime" | "details" | "counts";
-  readonly everyMs: number;
-  readonly round: Round;
-  /** Another job, of which a shard must have an attempt first. */
-  readonly after?: SlotJob["name"];
-  /** A shard whose last attempt failed is due again after this long; at its next time unless given. */
-  retryMs?(shard: number): number;
-  /** Those of the shards that are due although they were not attempted long ago. */
-  lacking?(shards: readonly number[]): Promise<readonly number[]>;
-}
 
 type Attempts = ReadonlyMap<string, Attempt>;
 
@@ -108,7 +92,7 @@ export class SlotJobs {
     this.#begin(slot, (signal) => (job ? this.#roundOf(job, shards, signal) : sweep(shards, signal)));
   }
 
-  /** What another replica did meanwhile is not done again. */
+  /** One round of a job; a shard of which another replica did it meanwhile is left out. */
   async #roundOf(job: SlotJob, shards: readonly number[], signal: AbortSignal, lacking?: SlotJob["lacking"]) {
     const { store, clock } = this.#deps;
     const subjects = ["shard", job.name, ...(job.after ? [job.after] : [])];
@@ -138,7 +122,7 @@ export class SlotJobs {
 }
 
 /**
- * Whether a shard needs a job: `at_once` the first time, and where a failed one is to be tried again; `in_round` where the
+ * The need of a shard for a job: `at_once` the first time, and where a failed one is to be tried again; `in_round` where the
  * last attempt is older than half the interval, which it is not where its last replica made it. Not before its first
  * good sweep, and not while what is stored of it cannot be read.
  */

@@ -6,7 +6,7 @@ import type { Notification } from "../alerting/model.ts";
 import { createSenders } from "../app/integrations.ts";
 import type { Config } from "../config/config.ts";
 import { configFile, loadConfig } from "../config/load.ts";
-import type { Sender } from "../deliver/deliver.ts";
+import type { Sender } from "../deliver/model.ts";
 import { withTimeout } from "../lib/abort.ts";
 import type { Instant } from "../lib/clock.ts";
 import { silentLogger } from "../lib/log.ts";

@@ -9,22 +9,16 @@ import {
   standingAlerts,
   UPDATE_EVERY_MS,
 } from "../alerting/conversation.ts";
-import type { Conversation, ConversationNow, GroupDecision, Posted } from "../alerting/model.ts";
+import type { Conversation, ConversationNow } from "../alerting/model.ts";
 import type { Integration } from "../alerting/route.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { Claimed, Settlement } from "../store/groups.ts";
-import type { ClaimedGroup } from "./outcome.ts";
+import type { ClaimedGroup, PostedConversation, Share } from "./model.ts";
 
 /** The most ends kept for an edit that is still to be made. */
 export const MOST_ENDED = 20;
 
-/** `isStale`: its root could not be edited with the message. */
-export type PostedConversation = Conversation &
-  Partial<Pick<ConversationNow, "isOver" | "paging">> &
-  Pick<Posted, "isStale">;
 const NONE: PostedConversation = { id: "", openedAt: 0 };
-
-type Share = { readonly claim: ClaimedGroup; readonly decision: GroupDecision };
 
 /** Undefined where the integration has none. `token`: of the claim. */
 export function conversationOf(

@@ -6,35 +6,29 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { coldStartFactsOf, coldStartGroup, decideColdStart } from "../alerting/cold-start.ts";
 import { waitForNews, withUpdate } from "../alerting/conversation.ts";
-import type {
-  ConversationNow,
-  GroupDecision,
-  GroupView,
-  NotifiedAlert,
-  NotifyErrorCode,
-  NotifyReason,
-  Suppressions,
-} from "../alerting/model.ts";
+import type { ConversationNow, GroupDecision, GroupView, NotifiedAlert } from "../alerting/model.ts";
 import { hasUnattended, needsUpdate } from "../alerting/needs-update.ts";
 import { needsResend } from "../alerting/resend.ts";
 import type { Integration } from "../alerting/route.ts";
 import { decideStorm } from "../alerting/storm.ts";
-import type { Alert } from "../health/alert.ts";
-import type { Clock, Instant } from "../lib/clock.ts";
+import type { Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
-import type { Logger } from "../lib/log.ts";
 import { mapYielding } from "../lib/yield.ts";
-import type { Notifier } from "../notify/notifier.ts";
 import type { Claimed, ClaimedStorm } from "../store/groups.ts";
-import type { Store } from "../store/store.ts";
-import type { Annotate } from "./annotate.ts";
-import type { Causes } from "./causes.ts";
-import type { PostedConversation } from "./converse.ts";
-import { type ClaimedGroup, postponed, type RecoveredClaim, recoveredOutcomes, refused, settled } from "./outcome.ts";
+import type {
+  ClaimedGroup,
+  Content,
+  DeliverDeps,
+  DeliveryRun,
+  Lease,
+  PostedConversation,
+  RecoveredClaim,
+} from "./model.ts";
+import { postponed, recoveredOutcomes, refused, settled } from "./outcome.ts";
 import { talkOf } from "./paging.ts";
 import { recover } from "./recover.ts";
 import { isUnsure, type NotifyRefusal, retryAt } from "./retry-policy.ts";
-import { type Content, contentOf, SEND_DEADLINE_MS, send, settle, settleAccepted } from "./send.ts";
+import { contentOf, SEND_DEADLINE_MS, send, settle, settleAccepted } from "./send.ts";
 import { latencySeconds, toNotification } from "./to-notification.ts";
 import { update } from "./update.ts";
 
@@ -45,56 +39,6 @@ const LONGEST_LEASE_MS = 120_000;
 const NEEDED_MS = SEND_DEADLINE_MS + 500;
 /** A message that took longer to prepare is prepared again where an alert that it names as firing has ended since. */
 const OUTDATED_MS = 5_000;
-
-export type Sender = Omit<Notifier, "close"> & { readonly integration: Integration };
-
-export interface DeliverDeps {
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly groups: Pick<Store["groups"], "claim" | "settle" | "postpone" | "settleAll" | "pace" | "hasEnded" | "paged">;
-  readonly senders: ReadonlyMap<string, Sender>;
-  readonly externalUrl: string | undefined;
-  /** How long the next storm is gathered after one was sent; groups due this soon join it. */
-  readonly stormMs: number;
-  /** What suppresses the alerts of each of these groups; by default nothing does. `waitAt`: the integration, if ends may wait. */
-  suppressions?(claims: readonly Claimed[], waitAt: string | undefined): Promise<readonly Suppressions[]>;
-  /** Adds what is known of locations; by default nothing is. */
-  readonly annotate?: Annotate;
-  /** Gives what explains alerts that fire together; by default nothing is known to. */
-  readonly causes?: Causes;
-  /** Whether a group is notified of, and why; by default `decideByGroup` or, for programs, `needsResend`. */
-  readonly decide?: (view: GroupView & Claimed) => GroupDecision;
-  /** Whether the alert belongs to the group of the integration now; by default each does. */
-  readonly isRouted?: (alert: Alert, integration: Integration, group: string) => boolean;
-  /** Reads the error that a channel threw. */
-  toRefusal(thrown: unknown): NotifyRefusal;
-  wake(due: ReadonlyMap<string, Instant>): Promise<void>;
-  /** `latencySeconds` from the change of an alert to the acceptance; undefined for a reminder. */
-  notified(integration: Integration, reason: NotifyReason, latencySeconds: number | undefined): void;
-  failed(integration: Integration, code: NotifyErrorCode): void;
-  suppressed(integration: Integration, why: string): void;
-}
-
-export interface DeliveryRun {
-  readonly deps: DeliverDeps;
-  readonly sender: Sender;
-  readonly integration: Integration;
-  readonly stopping: AbortSignal;
-  /** What failed last: the id of an integration, or `messageKey`. Each failure is logged as a warning once. */
-  readonly failing: Set<string>;
-}
-
-export interface Lease {
-  readonly token: string;
-  /** A send that began later might outlast the lease. */
-  readonly startBy: Instant;
-  /** From then on what was read under it may be over. */
-  readonly outdatedFrom: Instant;
-  /** How long the next storm is gathered once this one is sent; 0 where there is none. */
-  readonly gatherMs: number;
-  /** Handles of messages that are known to be accepted, by their id. */
-  readonly accepted: ReadonlyMap<string, string>;
-}
 
 /**
  * `late`: the claim was too old to send under, or what it read is over; `ends`: others may wait to be sent with it;

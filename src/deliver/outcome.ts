@@ -7,7 +7,6 @@ import type {
   Paging,
   Suppression,
   SuppressionReason,
-  Suppressions,
 } from "../alerting/model.ts";
 import type { Integration } from "../alerting/route.ts";
 import type { SendDecision } from "../alerting/storm.ts";
@@ -15,22 +14,10 @@ import type { Alert } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
 import { isoMinute } from "../lib/format.ts";
 import type { Claimed, GroupOutcome, Postponement, Settlement } from "../store/groups.ts";
-import { keptOf, keptOfFound, type PostedConversation } from "./converse.ts";
+import { keptOf, keptOfFound } from "./converse.ts";
+import type { ClaimedGroup, PostedConversation, RecoveredClaim } from "./model.ts";
 import { keptOfPages } from "./paging.ts";
 import { firstNotifiedAtOf } from "./summary-ends.ts";
-
-/** A claim that includes what a message of unknown outcome, which was found, was about. */
-export type RecoveredClaim = Claimed & {
-  readonly recovered?: {
-    readonly notified: readonly NotificationLogEntry[];
-    readonly over: readonly string[];
-    /** Whether that is all of it. */
-    readonly isKnown: boolean;
-  };
-};
-
-/** A group under our lease, with what suppresses its alerts. */
-export type ClaimedGroup = RecoveredClaim & { readonly suppressions: Suppressions | undefined };
 
 /** When a message was accepted, and whether it was a summary. */
 type Accepted = { readonly now: Instant } & Pick<NotificationLogEntry, "inSummary">;

@@ -1,17 +1,13 @@
 /** The incidents of a pager in a message, and what each of its groups keeps of them. */
 import { hash } from "node:crypto";
 import { conversationId, isOverAfter, presentOf, shownAt, standingAlerts } from "../alerting/conversation.ts";
-import type { Conversation, ConversationNow, GroupDecision } from "../alerting/model.ts";
+import type { Conversation, ConversationNow } from "../alerting/model.ts";
 import { keysIn, pagingOf } from "../alerting/pages.ts";
 import type { Integration } from "../alerting/route.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { Settlement } from "../store/groups.ts";
-import { conversationOf, type PostedConversation } from "./converse.ts";
-import type { DeliveryRun } from "./deliver.ts";
-import type { ClaimedGroup } from "./outcome.ts";
-import type { Content } from "./send.ts";
-
-type Share = { readonly claim: ClaimedGroup; readonly decision: GroupDecision };
+import { conversationOf } from "./converse.ts";
+import type { Content, DeliveryRun, PostedConversation, Share } from "./model.ts";
 
 /** The conversation of a message or, at a pager, the incident that it begins; undefined where there are none. */
 export async function talkOf(

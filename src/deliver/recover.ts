@@ -10,8 +10,7 @@ import type { Alert } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { Claimed } from "../store/groups.ts";
 import { MOST_ENDED, ownId } from "./converse.ts";
-import type { DeliveryRun } from "./deliver.ts";
-import type { RecoveredClaim } from "./outcome.ts";
+import type { DeliveryRun, RecoveredClaim } from "./model.ts";
 
 /** Longer than clocks differ. */
 const MARGIN_MS = 60_000;

@@ -4,7 +4,8 @@ import { alertsAtRetirement, needsUpdate } from "../alerting/needs-update.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { Claimed } from "../store/groups.ts";
 import type { Store } from "../store/store.ts";
-import { createDeliver, type DeliverDeps } from "./deliver.ts";
+import { createDeliver } from "./deliver.ts";
+import type { DeliverDeps } from "./model.ts";
 
 /** After this, ends still owed are given up. */
 const GIVE_UP_MS = 60_000;

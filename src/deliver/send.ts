@@ -8,17 +8,13 @@ import { type BackoffPolicy, backoffMs } from "../lib/backoff.ts";
 import type { Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
 import type { GroupOutcome } from "../store/groups.ts";
-import type { PostedConversation } from "./converse.ts";
-import type { DeliveryRun, Lease } from "./deliver.ts";
-import type { ClaimedGroup } from "./outcome.ts";
+import type { ClaimedGroup, Content, DeliveryRun, Lease, PostedConversation } from "./model.ts";
 import type { NotifyRefusal } from "./retry-policy.ts";
 
 /** What was notified is stored as soon as Redis takes it. */
 const RETRY: BackoffPolicy = { baseMs: 200, capMs: 5_000 };
 /** No send takes longer; the lease of a claim is longer still, so that two never send at once. */
 export const SEND_DEADLINE_MS = 10_000;
-
-export type Content = ReturnType<typeof joinDecisions> & Pick<Notification, "causes" | "standing">;
 
 /** The content of a message. A summary is too short for what is known of each location. */
 export async function contentOf(

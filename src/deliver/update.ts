@@ -1,12 +1,11 @@
 /** Brings the root of a conversation up to date. Nothing of it is news: a failure is no trouble, and nothing is owed. */
-
 import { putOffUpdate } from "../alerting/conversation.ts";
 import type { GroupDecision, NotifyErrorCode } from "../alerting/model.ts";
 import type { SendDecision } from "../alerting/storm.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { GroupOutcome } from "../store/groups.ts";
-import type { DeliveryRun, Lease } from "./deliver.ts";
-import { type ClaimedGroup, settled } from "./outcome.ts";
+import type { ClaimedGroup, DeliveryRun, Lease } from "./model.ts";
+import { settled } from "./outcome.ts";
 import { talkOf } from "./paging.ts";
 import type { NotifyRefusal } from "./retry-policy.ts";
 import { contentOf, send, settle } from "./send.ts";

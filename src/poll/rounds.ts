@@ -1,5 +1,5 @@
 /** Work on many shards, a few at a time. */
-import type { Round } from "../cluster/slot-jobs.ts";
+import type { Round } from "../cluster/schedulers.ts";
 
 /**
  * Gives `inTurn(work, isLater)`: so many are under way at once, the others begin in the order in which they came; what

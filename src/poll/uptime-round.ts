@@ -1,5 +1,5 @@
 /** Rounds of uptime over shards: their figures, then the days of their past. */
-import type { Round } from "../cluster/slot-jobs.ts";
+import type { Round } from "../cluster/schedulers.ts";
 import { createRound, createTurns } from "./rounds.ts";
 import type { createRefreshUptime } from "./uptime.ts";
 import type { createBackfillUptime } from "./uptime-backfill.ts";

@@ -1,7 +1,8 @@
 import { expect, it } from "vitest";
 import type { Handler } from "../../src/cluster/queues.ts";
+import type { SlotJob } from "../../src/cluster/schedulers.ts";
 import { createAssigned } from "../../src/cluster/shard-assignment.ts";
-import { needOf, type SlotJob, SlotJobs } from "../../src/cluster/slot-jobs.ts";
+import { needOf, SlotJobs } from "../../src/cluster/slot-jobs.ts";
 import { slotOf } from "../../src/cluster/slots.ts";
 import { silentLogger } from "../../src/lib/log.ts";
 import type { Attempt } from "../../src/store/shards.ts";

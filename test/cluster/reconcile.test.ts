@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 import { createReconcile, createWake } from "../../src/cluster/reconcile.ts";
+import type { SlotJob } from "../../src/cluster/schedulers.ts";
 import { Schedulers } from "../../src/cluster/schedulers.ts";
 import { createAssigned } from "../../src/cluster/shard-assignment.ts";
-import type { SlotJob } from "../../src/cluster/slot-jobs.ts";
 import { createDigestSchedule } from "../../src/digest/schedule.ts";
 import { silentLogger } from "../../src/lib/log.ts";
 import type { DigestDue } from "../../src/store/digests.ts";

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Notification } from "../../src/alerting/model.ts";
-import type { Sender } from "../../src/deliver/deliver.ts";
+import type { Sender } from "../../src/deliver/model.ts";
 import { retireIntegration } from "../../src/deliver/retire-integration.ts";
 import { silentLogger } from "../../src/lib/log.ts";
 import { committer, fires, firing, HOUR, integration, MINUTE, T0, to, useTestStore } from "../store/fixtures.ts";

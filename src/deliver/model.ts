@@ -1,0 +1,98 @@
+/** The types of a delivery: what it is given, what it claims, and what it sends. */
+import type {
+  Conversation,
+  ConversationNow,
+  GroupDecision,
+  GroupView,
+  Notification,
+  NotificationLogEntry,
+  NotifyErrorCode,
+  NotifyReason,
+  Posted,
+  Suppressions,
+} from "../alerting/model.ts";
+import type { Integration } from "../alerting/route.ts";
+import type { joinDecisions } from "../alerting/storm.ts";
+import type { Alert } from "../health/alert.ts";
+import type { Clock, Instant } from "../lib/clock.ts";
+import type { Logger } from "../lib/log.ts";
+import type { Notifier } from "../notify/notifier.ts";
+import type { Claimed } from "../store/groups.ts";
+import type { Store } from "../store/store.ts";
+import type { Annotate } from "./annotate.ts";
+import type { Causes } from "./causes.ts";
+import type { NotifyRefusal } from "./retry-policy.ts";
+
+export type Sender = Omit<Notifier, "close"> & { readonly integration: Integration };
+
+export interface DeliverDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly groups: Pick<Store["groups"], "claim" | "settle" | "postpone" | "settleAll" | "pace" | "hasEnded" | "paged">;
+  readonly senders: ReadonlyMap<string, Sender>;
+  readonly externalUrl: string | undefined;
+  /** The time in which the next storm is gathered after one was sent; groups due this soon join it. */
+  readonly stormMs: number;
+  /** Gives what suppresses the alerts of each of these groups; by default nothing does. `waitAt`: the integration, if ends may wait. */
+  suppressions?(claims: readonly Claimed[], waitAt: string | undefined): Promise<readonly Suppressions[]>;
+  /** Adds what is known of locations; by default nothing is. */
+  readonly annotate?: Annotate;
+  /** Gives what explains alerts that fire together; by default nothing is known to. */
+  readonly causes?: Causes;
+  /** Decides whether a group is notified of, and why; by default `decideByGroup` or, for programs, `needsResend`. */
+  readonly decide?: (view: GroupView & Claimed) => GroupDecision;
+  /** Tells whether the alert belongs to the group of the integration now; by default each does. */
+  readonly isRouted?: (alert: Alert, integration: Integration, group: string) => boolean;
+  /** Reads the error that a channel threw. */
+  toRefusal(thrown: unknown): NotifyRefusal;
+  wake(due: ReadonlyMap<string, Instant>): Promise<void>;
+  /** `latencySeconds` from the change of an alert to the acceptance; undefined for a reminder. */
+  notified(integration: Integration, reason: NotifyReason, latencySeconds: number | undefined): void;
+  failed(integration: Integration, code: NotifyErrorCode): void;
+  suppressed(integration: Integration, why: string): void;
+}
+
+export interface DeliveryRun {
+  readonly deps: DeliverDeps;
+  readonly sender: Sender;
+  readonly integration: Integration;
+  readonly stopping: AbortSignal;
+  /** The last failures, each the id of an integration or `messageKey`, so that a failure is logged as a warning once. */
+  readonly failing: Set<string>;
+}
+
+export interface Lease {
+  readonly token: string;
+  /** A send that began later might outlast the lease. */
+  readonly startBy: Instant;
+  /** From then on what was read under it may be over. */
+  readonly outdatedFrom: Instant;
+  /** The time in which the next storm is gathered once this one is sent; 0 where there is none. */
+  readonly gatherMs: number;
+  /** Handles of messages that are known to be accepted, by their id. */
+  readonly accepted: ReadonlyMap<string, string>;
+}
+
+/** A claim that includes what a message of unknown outcome, which was found, was about. */
+export type RecoveredClaim = Claimed & {
+  readonly recovered?: {
+    readonly notified: readonly NotificationLogEntry[];
+    readonly over: readonly string[];
+    /** True where that is all of it. */
+    readonly isKnown: boolean;
+  };
+};
+
+/** A group under our lease, with what suppresses its alerts. */
+export type ClaimedGroup = RecoveredClaim & { readonly suppressions: Suppressions | undefined };
+
+/** A group with the decision about it. */
+export type Share = { readonly claim: ClaimedGroup; readonly decision: GroupDecision };
+
+/** `isStale`: its root could not be edited with the message. */
+export type PostedConversation = Conversation &
+  Partial<Pick<ConversationNow, "isOver" | "paging">> &
+  Pick<Posted, "isStale">;
+
+/** The words of a message, about all of its groups. */
+export type Content = ReturnType<typeof joinDecisions> & Pick<Notification, "causes" | "standing">;
