@@ -1,29 +1,20 @@
 /** The actions of a chaos run. */
 
 import type { FaultInput, FaultName } from "../../src/simulator/faults.ts";
+import type { HttpReply } from "../../test/support/http-sink.ts";
 import type { SlackAnswer } from "../../test/support/slack/stand-in.ts";
-import type { SmtpResponses } from "../../test/support/smtp-sink.ts";
-import type { IncidentFault } from "./incidents.ts";
 
-export type SlackFault =
-  | { readonly answer: "rate_limited"; readonly retryAfter: number }
-  | { readonly answer: "server_error" }
-  | { readonly answer: "hang" }
-  /** Accepted, but answered late: a replica killed meanwhile cannot know. */
-  | { readonly answer: "slow"; readonly afterMs: number };
+/** The answer of a webhook, PagerDuty or a phone; `afterMs`: accepted, but answered so much later, or never. */
+export type ReceiverFault = HttpReply | "hang" | { readonly afterMs: number };
 
 export type ServiceFault = { [N in FaultName]: readonly [N, FaultInput<N>?] }[FaultName];
 
 /** `app_unanswered`: the Slack app's post is accepted, and its answer never comes. */
-export type Ambushed = "slack" | "mail" | "app" | "app_unanswered";
+export type Ambushed = "webhook" | "app" | "app_unanswered";
 
 /** One action; recordings by their index in the fleet, location by location. */
 export type Action = { readonly at: number } & (
-  | {
-      readonly kind: "status";
-      readonly status: "offline" | "online" | "degraded";
-      readonly recordings: readonly number[];
-    }
+  | { readonly kind: "status"; readonly status: "offline" | "online"; readonly recordings: readonly number[] }
   /** Silences one recording, or the location of the first where there are more; `endAfterMs`: deleted then. */
   | {
       readonly kind: "silence";
@@ -33,8 +24,7 @@ export type Action = { readonly at: number } & (
     }
   /** Acknowledges the firing alert of a recording, if any; `endAfterMs`: withdrawn then. */
   | { readonly kind: "ack"; readonly recording: number; readonly endAfterMs: number | undefined }
-  | { readonly kind: "kill"; readonly replicas: readonly number[]; readonly downMs: number }
-  | { readonly kind: "stop"; readonly replicas: readonly number[]; readonly downMs: number }
+  | { readonly kind: "kill" | "stop"; readonly replicas: readonly number[]; readonly downMs: number }
   /** SIGSTOP, then SIGCONT. */
   | { readonly kind: "freeze"; readonly replica: number; readonly lastsMs: number }
   /** Killed just when the next message has been accepted: the worst moment. */
@@ -42,18 +32,16 @@ export type Action = { readonly at: number } & (
   | { readonly kind: "redis"; readonly downMs: number }
   | { readonly kind: "freeze_redis"; readonly lastsMs: number }
   | { readonly kind: "service"; readonly faults: readonly ServiceFault[]; readonly lastsMs: number }
+  /** Of the integrations whose names begin so: `webhook/3`, `pagerduty/`, `phone/`. */
   | {
-      readonly kind: "slack";
-      readonly webhooks: readonly number[];
-      readonly fault: SlackFault;
+      readonly kind: "receivers";
+      readonly names: readonly string[];
+      readonly fault: ReceiverFault;
       readonly lastsMs: number;
     }
   /** A method of Slack's Web API (`*`: all of them) answers so. */
   | { readonly kind: "app"; readonly method: string; readonly answer: SlackAnswer; readonly lastsMs: number }
-  /** PagerDuty and what is escalated to. */
-  | { readonly kind: "incidents"; readonly answer: IncidentFault; readonly lastsMs: number }
   /** A button of a root, or the root is deleted; `which`: between 0 and 1, of those there are then. */
   | { readonly kind: "press"; readonly button: "acknowledge" | "silence"; readonly which: number }
   | { readonly kind: "delete_root"; readonly which: number }
-  | { readonly kind: "mail"; readonly responses: SmtpResponses; readonly lastsMs: number }
 );

@@ -1,180 +1,149 @@
 /** One recording at one integration: its outages compared with its notices. Pure. */
 import type { Instant } from "../../src/lib/clock.ts";
-import type { Delay, Verdict, VerdictKind } from "./audit.ts";
-import { createExpectations, type Excuse, type RecordingCase } from "./expectations.ts";
-import { beganBetween, messagesOf, outagesBegun, outagesOver, SENDING_MS, TOLERANCE_MS } from "./match.ts";
-import type { Notice } from "./messages.ts";
-import type { Span } from "./timeline.ts";
+import type { Delay, Timing, Verdict, VerdictKind } from "./audit.ts";
+import type { Notice } from "./notices.ts";
+import { activeSpan, isActiveThroughout, type KnownSuppression } from "./suppressions.ts";
+import { type Span, seenMs, timeInside, timeOutside } from "./timeline.ts";
+
+export interface RecordingCase {
+  readonly integration: string;
+  /** The recording's id. */
+  readonly subject: string;
+  readonly offline: readonly Span[];
+  /** Answers about its location that were certainly evaluated, oldest first. */
+  readonly answers: readonly Instant[];
+  readonly disturbed: readonly Span[];
+  /** Silences that match it, and acknowledgements of it. */
+  readonly suppressions: readonly KnownSuppression[];
+  readonly rule: Timing;
+  readonly end: Instant;
+}
 
 export interface RecordingAudit {
-  readonly outages: number;
   readonly mustBeNotified: number;
-  readonly excused: readonly Excuse[];
+  /** Outages read for long enough that were rightly not notified. */
+  readonly excused: number;
   readonly verdicts: Verdict[];
   readonly delays: Delay[];
 }
 
-const NO_TIME: Span = { from: 0, to: 0 };
+/** From rendering a message to its acceptance. */
+const SENDING_MS = 3_000;
+/** Times of the simulator and of the daemon differ by no more. */
+const TOLERANCE_MS = 500;
+/** An alert begins with the reading that shows its outage, or with what the service says of its beginning. */
+const READ_LATE_MS = 4_000;
+/** Outages read for this much longer than needed are certain. */
+const MARGIN_MS = 2_000;
+const GAP_INTERVALS = 3;
+/** From the decision to the acceptance of the message, also with a frozen replica. */
+const DECIDING_MS = 6_000;
+/** An alert that still fires this long after its suppression has to be notified. */
+const FREE_MS = 2_000;
+/** An alert that ended before it was notified may be suppressed when its notification is due. */
+const AFTER_MS = 30_000;
 
-/** A notified outage that awaits its resolved notice. */
-interface Open {
-  readonly outage: number;
-  readonly notice: Notice;
-}
-
-/** Checks the notices of this recording at this integration, in order of acceptance, without those of flapping. */
+/** Checks the notices of this recording at this integration, in order of acceptance. Repeated ones are no matter here. */
 export function auditRecording(notices: readonly Notice[], one: RecordingCase): RecordingAudit {
-  const desk = createRecordingAudit(one);
-  for (const lines of messagesOf(notices)) for (const line of lines) desk.audit(line);
-  return { ...desk.finish(), outages: one.offline.length };
-}
-
-function createRecordingAudit(one: RecordingCase) {
-  const { offline, integration, subject } = one;
-  const expectations = createExpectations(one);
+  const { offline, integration, subject, rule, end } = one;
+  const expected = createExpectations(one);
   const verdicts: Verdict[] = [];
   const delays: Delay[] = [];
-  /** By outage: the notice of its start, of its end, and outages covered by the notice of an earlier one. */
-  const begun = new Map<number, Notice>();
-  const ended = new Map<number, Notice>();
+  /** Outages whose alert was notified, and those that an earlier one's alert lasted over. */
+  const begun = new Set<number>();
   const covered = new Set<number>();
-  const open: Open[] = [];
-
-  const judge = (kind: VerdictKind, { at, message }: Notice, why: string, first?: Notice) => {
-    verdicts.push({ kind, integration, subject, at, why, message, ...(first ? { firstAt: first.at } : {}) });
+  const judge = (kind: VerdictKind, at: Instant, why: string) => verdicts.push({ kind, integration, subject, at, why });
+  const delay = (kind: Delay["kind"], flip: Instant | undefined, { at }: Notice) => {
+    if (flip === undefined || at < flip) return;
+    const undisturbed = !one.disturbed.some(({ from, to }) => from <= at && to >= flip - 1_000);
+    delays.push({ ms: at - flip, kind, undisturbed, integration, subject, at });
   };
-  const span = (outage: number) => offline[outage] ?? NO_TIME;
 
-  /** The likeliest outage of a notice: one not notified yet, preferably one that must be. */
-  function likeliest(possible: readonly number[]): number | undefined {
-    const unnotified = possible.filter((i) => !begun.has(i));
-    return unnotified.find((i) => expectations.mustBeNotified(span(i))) ?? unnotified[0] ?? possible[0];
-  }
-
-  function checkSuppressed(notice: Notice): void {
-    const why = expectations.suppressedBecause(notice);
-    if (why !== undefined) judge("false", notice, `notified offline ${why}`);
-  }
-
-  function firing(notice: Notice): void {
-    const outage = likeliest(outagesBegun(offline, notice));
-    if (outage === undefined) {
-      judge("false", notice, "notified offline while online");
-      return;
+  for (const episode of Map.groupBy(notices, ({ startsAt }) => startsAt).values()) {
+    const [first] = episode;
+    if (!first) continue;
+    const outage = likeliest(first);
+    const span = outage === undefined ? undefined : offline[outage];
+    if (outage === undefined || !span) {
+      judge("false", first.at, "notified offline while online");
+      continue;
     }
-    if (!expectations.lastedEnough(span(outage), notice.at))
-      judge("false", notice, "notified offline before the rule's `for` was over");
-    checkSuppressed(notice);
-    const first = begun.get(outage);
-    if (first) judge("doubled", notice, "notified offline twice", ended.get(outage) ?? first);
-    else delay("firing", expectations.freeFrom(span(outage), notice.at), notice);
-    checkStale(outage, notice);
-    if (!first || ended.has(outage)) open.push({ outage, notice });
-    ended.delete(outage);
-    begun.set(outage, notice);
+    if (begun.has(outage)) judge("doubled", first.at, "an outage notified as two alerts");
+    begun.add(outage);
+    if (!expected.lastedEnough(span, first.at)) judge("false", first.at, "notified before the rule's `for` was over");
+    for (const notice of episode) if (notice.status === "firing") auditFiring(notice, outage, span);
+    const resolved = episode.find(({ status }) => status === "resolved");
+    if (first.status === "firing") delay("firing", expected.freeFrom(span, first.at), first);
+    cover(outage, resolved?.endsAt ?? end);
+    if (resolved) auditEnd(resolved, outage, span);
+    else if ((offline.at(-1)?.to ?? 0) < end) judge("unresolved", first.at, "notified offline, never resolved");
   }
 
-  /** Finds offline notices long after the recovery was read; flapping recordings get no recovery notice. */
-  function checkStale(outage: number, notice: Notice): void {
-    const from = span(outage).to;
-    const to = notice.at - SENDING_MS;
-    const next = offline[outage + 1];
-    if ((next && next.from < to) || expectations.excuse(span(outage)) === "flapping") return;
-    if (expectations.isSurelyBack(from, to)) judge("false", notice, `notified offline, recovered since ${iso(from)}`);
+  /** The likeliest outage of an alert: one not notified yet, preferably one that must be. */
+  function likeliest({ startsAt }: Notice): number | undefined {
+    const possible = offline.flatMap(({ from, to }, i) => {
+      return from <= startsAt + TOLERANCE_MS && from >= startsAt - READ_LATE_MS && to >= startsAt - READ_LATE_MS
+        ? [i]
+        : [];
+    });
+    const free = possible.filter((i) => !begun.has(i));
+    return free.find((i) => offline[i] && expected.mustBeNotified(offline[i])) ?? free[0] ?? possible[0];
   }
 
-  function still(notice: Notice): void {
-    const current = open.at(-1);
-    if (!current) {
-      judge("false", notice, "reminder without a first notification");
-      return;
-    }
-    checkSuppressed(notice);
-    checkStale(current.outage, notice);
+  function auditFiring({ at }: Notice, outage: number, { to }: Span): void {
+    const why = expected.suppressedBecause(at);
+    if (why !== undefined) judge("false", at, `notified offline ${why}`);
+    const sentAt = at - SENDING_MS;
+    const isOn = (offline[outage + 1]?.from ?? Number.POSITIVE_INFINITY) < sentAt;
+    if (!isOn && expected.isSurelyBack(to, sentAt)) judge("false", at, `notified offline, recovered since ${iso(to)}`);
   }
 
-  function recovered(notice: Notice): void {
-    const [current] = open;
-    if (!current) {
-      const last = [...ended.values()].at(-1);
-      if (last) judge("doubled", notice, "notified recovered twice", last);
-      else judge("false", notice, "notified recovered without a first notification");
-      return;
-    }
-    open.shift();
-    cover(current.outage, beganBetween(current.notice).to + notice.lastedMs + 1_000 + TOLERANCE_MS);
-    if (!expectations.wasBack(span(current.outage).from, notice.at))
-      judge("false", notice, "notified recovered while offline or outside its schedule");
-    if (expectations.isFlapping(notice)) judge("false", notice, "notified recovered while flapping");
-    close(current.outage, notice);
-  }
-
-  function late(notice: Notice): void {
-    const possible = outagesOver(offline, notice);
-    const awaited = possible.find((i) => open.some(({ outage }) => outage === i));
-    const outage = awaited ?? likeliest(possible.filter((i) => !covered.has(i))) ?? possible[0];
-    if (outage === undefined) {
-      judge("false", notice, "late notification without an outage");
-      return;
-    }
-    if (!expectations.lastedEnough(span(outage), notice.at))
-      judge("false", notice, "late notification of an outage shorter than the rule's `for`");
-    if (!expectations.wasBack(span(outage).from, notice.at))
-      judge("false", notice, "late notification while offline or outside its schedule");
-    const first = ended.get(outage) ?? begun.get(outage);
-    if (first) judge("doubled", notice, "late notification of an outage notified before", first);
-    const known = open.findIndex((one) => one.outage === outage);
-    if (known >= 0) open.splice(known, 1);
-    begun.set(outage, first ?? notice);
-    cover(outage, span(outage).from + notice.lastedMs + SENDING_MS);
-    close(outage, notice);
-  }
-
-  /** An alert may last over an online moment that was not read. */
-  function cover(outage: number, until: Instant): void {
-    for (let i = outage + 1; i < offline.length && span(i).from < until; i++) covered.add(i);
-  }
-
-  function close(outage: number, notice: Notice): void {
+  function auditEnd(resolved: Notice, outage: number, { from }: Span): void {
+    if (timeOutside(offline, from, resolved.at) < rule.keepFiringForMs - TOLERANCE_MS)
+      judge("false", resolved.at, "notified recovered while offline");
     let last = outage;
     while (covered.has(last + 1)) last++;
-    ended.delete(outage);
-    ended.set(outage, notice);
-    delay("recovered", expectations.excuse(span(outage)) === "flapping" ? undefined : offline[last]?.to, notice);
+    delay("recovered", offline[last]?.to, resolved);
   }
 
-  function delay(kind: Delay["kind"], flip: Instant | undefined, { at, integration: to }: Notice): void {
-    if (flip === undefined || at < flip) return;
-    const undisturbed = !one.disturbed.some(({ from, to: until }) => from <= at && until >= flip - 1_000);
-    delays.push({ ms: at - flip, kind, undisturbed, integration: to, subject, at });
+  function cover(outage: number, until: Instant): void {
+    for (let i = outage + 1; (offline[i]?.from ?? until) < until; i++) covered.add(i);
   }
 
-  function audit({ kind, ...rest }: Notice): void {
-    const notice = { kind, ...rest };
-    if (kind === "firing") firing(notice);
-    else if (kind === "still") still(notice);
-    else if (kind === "recovered") recovered(notice);
-    else if (kind === "late") late(notice);
-    else judge("false", notice, "resolved for another reason than recovery");
+  let mustBeNotified = 0;
+  let excused = 0;
+  for (const [i, span] of offline.entries()) {
+    const must = expected.mustBeNotified(span);
+    if (must) mustBeNotified++;
+    if (begun.has(i) || covered.has(i)) continue;
+    if (must) judge("lost", span.from, `offline for ${span.to - span.from} ms, never notified`);
+    else if (expected.wasLong(span)) excused++;
   }
+  return { verdicts, delays, mustBeNotified, excused };
+}
 
+/** Notifications expected for one recording, and those that a silence or an acknowledgement forbids. */
+function createExpectations({ offline, rule, suppressions, answers }: RecordingCase) {
+  const seen = (span: Span) => seenMs(answers, span, GAP_INTERVALS * rule.intervalMs);
+  const wasLong = (span: Span) => seen(span) >= rule.forMs + MARGIN_MS;
+  const spans = suppressions.map((one) => activeSpan(one, offline));
+  const isSuppressed = ({ to }: Span) => spans.some((one) => one.from <= to + AFTER_MS && one.to >= to - FREE_MS);
   return {
-    audit: audit,
-    finish(): Omit<RecordingAudit, "outages"> {
-      const excused: Excuse[] = [];
-      let mustBeNotified = 0;
-      for (const [i, { from, to }] of offline.entries()) {
-        const must = expectations.mustBeNotified({ from, to });
-        if (must) mustBeNotified++;
-        if (begun.has(i) || covered.has(i)) continue;
-        const why = `offline for ${to - from} ms, never notified`;
-        if (must) verdicts.push({ kind: "lost", integration, subject, at: from, why });
-        else if (expectations.wasLong({ from, to }))
-          excused.push(expectations.excuse({ from, to }) ?? "outside_schedule");
-      }
-      for (const { notice, outage } of open)
-        if (expectations.mustEnd(outage)) judge("unresolved", notice, "notified offline, never resolved");
-      return { verdicts, delays, mustBeNotified, excused };
+    wasLong,
+    mustBeNotified: (span: Span) => wasLong(span) && !isSuppressed(span),
+    lastedEnough: ({ from }: Span, at: Instant) => timeInside(offline, from, at) >= rule.forMs - TOLERANCE_MS,
+    isSurelyBack: (from: Instant, to: Instant) => seen({ from, to }) >= rule.keepFiringForMs + MARGIN_MS,
+
+    /** Why a firing alert must not be notified then. */
+    suppressedBecause(at: Instant): string | undefined {
+      const deciding = { from: at - DECIDING_MS, to: at };
+      const suppression = suppressions.find((one) => isActiveThroughout(one, deciding, offline));
+      return suppression && (suppression.kind === "silence" ? "while it was silenced" : "while it was acknowledged");
+    },
+
+    /** When the beginning of an outage could first be notified. */
+    freeFrom({ from }: Span, at: Instant): Instant {
+      return Math.max(from, ...spans.filter(({ to }) => to >= from && to <= at).map(({ to }) => to));
     },
   };
 }

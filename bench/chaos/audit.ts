@@ -1,43 +1,33 @@
 /**
- * Compares the simulator's ledger with the accepted messages: per integration and subject, every notice must match an
- * outage, every lasting outage must be notified once, and every start must have an end.
+ * Compares the simulator's ledger with the accepted messages: per integration and recording, every alert must match an
+ * outage, every lasting outage must be notified once, and every beginning must have an end.
  * Pure: the same logs give the same verdicts.
  */
 import type { Instant } from "../../src/lib/clock.ts";
-import { type AppLog, auditApp } from "./app-posts.ts";
-import { auditFlapping, type FlapRule } from "./audit-flapping.ts";
-import { auditGroups, type CameraServer, type GroupLine } from "./audit-groups.ts";
-import { auditEscalations, auditIncidents, type IncidentLog } from "./audit-incidents.ts";
-import { auditOther } from "./audit-other.ts";
-import { auditRecording, type RecordingAudit } from "./audit-recording.ts";
-import type { Excuse } from "./expectations.ts";
-import { FLAPPING, type Notice } from "./messages.ts";
-import { allowedRepetitions } from "./repetitions.ts";
-import type { KnownSuppression } from "./suppressions.ts";
+import { auditApp } from "./audit-app.ts";
+import { auditEscalations, auditIncidents, type IncidentEvent } from "./audit-incidents.ts";
+import { auditRecording } from "./audit-recording.ts";
+import { type AppLog, type Notice, noticesOfApp } from "./notices.ts";
+import { auditRepetitions } from "./repetitions.ts";
+import { type KnownSuppression, withdrawnTogether } from "./suppressions.ts";
 import { confirmed, countedAnswers, outagesOf, type Span, type StatusChange, unsureTimes } from "./timeline.ts";
 
 export interface WatchedRecording {
   readonly id: string;
-  readonly name: string;
   readonly locationId: string;
-  /** The location's name. */
-  readonly locationName: string;
-  /** Integrations its alerts are routed to. */
+  /** Integrations its alerts are routed to; escalations apart. */
   readonly integrations: readonly string[];
-  /** Spans of its uploading schedule; undefined: always. */
-  readonly within?: readonly Span[] | undefined;
 }
 
 export interface AuditInput {
   readonly recordings: readonly WatchedRecording[];
   readonly ledger: readonly StatusChange[];
-  /** In order of time. */
+  /** What webhooks and phones accepted, in order of time. */
   readonly notices: readonly Notice[];
-  /** Lines of accepted messages that could not be parsed. */
-  readonly unreadable: readonly string[];
-  /** By location: when the service answered about it. */
+  readonly app: AppLog;
+  readonly incidents: readonly IncidentEvent[];
+  /** By location: when the service answered about it, and when an answer was evaluated, by what the daemon stored. */
   readonly answers: ReadonlyMap<string, readonly Instant[]>;
-  /** By location: when an answer about it was evaluated, by what the daemon stored. */
   readonly judged: ReadonlyMap<string, readonly Instant[]>;
   /** Kills of replicas and of Redis. */
   readonly crashes: readonly Instant[];
@@ -49,13 +39,7 @@ export interface AuditInput {
   readonly disturbed: readonly Span[];
   /** Silences and acknowledgements. */
   readonly suppressions: readonly KnownSuppression[];
-  /** Of the Slack app; its notices are among `notices`. */
-  readonly app?: AppLog;
-  readonly incidents?: IncidentLog;
-  /** Camera servers, and the alerts about them in accepted messages. */
-  readonly groups?: { readonly servers: readonly CameraServer[]; readonly lines: readonly GroupLine[] };
   readonly rule: Timing;
-  readonly flapping: FlapRule;
   readonly end: Instant;
 }
 
@@ -63,6 +47,8 @@ export interface Timing {
   readonly intervalMs: number;
   readonly forMs: number;
   readonly keepFiringForMs: number;
+  readonly repeatMs: number;
+  readonly escalateMs: number;
   /** Undisturbed notifications are late after this, ms. */
   readonly lateMs: number;
 }
@@ -76,9 +62,6 @@ export interface Verdict {
   readonly subject: string;
   readonly at: Instant;
   readonly why: string;
-  /** `doubled`: the repeating message, and when the first was accepted. */
-  readonly message?: number;
-  readonly firstAt?: Instant;
 }
 
 /** Time from a flip to the acceptance of its message. */
@@ -92,90 +75,75 @@ export interface Delay {
   readonly at: Instant;
 }
 
-export interface Audit {
-  /** Outages, counted once for each integration they are routed to. */
-  readonly outages: number;
-  /** Outages certainly read for long enough. */
-  readonly mustBeNotified: number;
-  /** Outages read for long enough that were rightly not notified, by reason. */
-  readonly excused: Readonly<Partial<Record<Excuse, number>>>;
-  /** Outages of camera servers certainly read for long enough. */
-  readonly groupsToNotify: number;
-  /** Number of flapping notices. */
-  readonly flaps: number;
-  readonly notices: number;
-  /** Answers about a location while nothing failed, and the number evaluated. */
-  readonly answers: { readonly sure: number; readonly judged: number };
-  /** All verdicts except excused repetitions. */
-  readonly verdicts: readonly Verdict[];
-  /** Repeated messages; `excused`: each by a kill of its own while the first was in flight. */
-  readonly doubled: { readonly messages: number; readonly excused: number };
-  readonly delays: readonly Delay[];
-}
+export type Audit = ReturnType<typeof audit>;
 
 /** Audits a whole run. */
-export function audit(input: AuditInput): Audit {
-  const bySubject = Map.groupBy(input.notices, ({ subject, integration }) => `${integration}\n${subject}`);
+export function audit(input: AuditInput) {
+  const { rule, end, recordings, disturbed } = input;
+  const ofApp = noticesOfApp(input.app);
   const { byLocation, sure } = countedByLocation(input);
-  const auditOne = createAuditOne(input, byLocation);
-  const parts = input.recordings.flatMap((recording) =>
-    recording.integrations.map((integration) => {
-      const key = `${integration}\n${recording.name}`;
-      const notices = bySubject.get(key) ?? [];
-      bySubject.delete(key);
-      return auditOne(recording, integration, notices);
+  const offline = outagesOf(input.ledger, end);
+  const suppressions = byRecording(input.suppressions);
+  const isPhone = ({ integration }: Notice) => integration.startsWith("phone/");
+  const all = [...input.notices.filter((one) => !isPhone(one)), ...ofApp.notices].sort((a, b) => a.at - b.at);
+  const own = Map.groupBy(all, ({ integration, recordingId }) => `${integration} ${recordingId}`);
+  const parts = recordings.flatMap(({ id: subject, locationId, integrations }) =>
+    integrations.map((integration) => {
+      const key = `${integration} ${subject}`;
+      const notices = own.get(key) ?? [];
+      own.delete(key);
+      return auditRecording(notices, {
+        integration,
+        subject,
+        offline: offline.get(subject) ?? [],
+        answers: byLocation.get(locationId) ?? [],
+        disturbed,
+        suppressions: suppressions.get(subject) ?? [],
+        rule,
+        end,
+      });
     }),
   );
-  const others = [...bySubject.values()].flatMap((notices) => auditOther(notices, input));
+  const facts = { app: input.app, suppressions, offline, end };
   const delays = parts.flatMap((part) => part.delays);
-  const found = [...parts.flatMap(({ verdicts }) => verdicts), ...others, ...lateOf(delays, input.rule)];
-  found.push(...incidentVerdicts(input));
-  const ofGroups = groupVerdicts(input, byLocation);
-  found.push(...ofGroups.verdicts);
-  const doubled = allowedRepetitions(
-    found.filter(({ kind }) => kind === "doubled"),
-    input,
-  );
-  const sum = (of: (part: OneAudit) => number) => parts.reduce((all, part) => all + of(part), 0);
-  const excused = Map.groupBy(
-    parts.flatMap((part) => part.excused),
-    (reason) => reason,
-  );
+  const repetitions = auditRepetitions(input.notices, rule.repeatMs, input);
+  const sum = (of: "mustBeNotified" | "excused") => parts.reduce((total, part) => total + part[of], 0);
+  const verdicts: Verdict[] = [
+    ...parts.flatMap((part) => part.verdicts),
+    ...[...own.values()].flatMap((notices) => auditOther(notices, end)),
+    ...lateOf(delays, rule),
+    ...auditIncidents(input.incidents, facts),
+    ...auditEscalations(input.notices.filter(isPhone), rule.escalateMs, facts),
+    ...repetitions.left,
+    ...auditApp(input.app),
+    ...ofApp.unknown.map((why): Verdict => ({ kind: "unreadable", integration: "app", subject: "", at: end, why })),
+  ];
   return {
-    outages: sum((part) => part.outages),
-    mustBeNotified: sum((part) => part.mustBeNotified),
-    excused: Object.fromEntries([...excused].map(([reason, all]) => [reason, all.length])),
-    groupsToNotify: ofGroups.mustBeNotified,
-    flaps: sum((part) => part.flaps),
-    notices: input.notices.length,
-    answers: { sure, judged: [...byLocation.values()].reduce((all, { length }) => all + length, 0) },
-    verdicts: [
-      ...found.filter(({ kind }) => kind !== "doubled"),
-      ...doubled.left,
-      ...(input.app ? auditApp(input.app) : []),
-      ...input.unreadable.map(
-        (why): Verdict => ({ kind: "unreadable", integration: "", subject: "", at: input.end, why }),
-      ),
-    ],
-    doubled: { messages: doubled.messages, excused: doubled.excused },
+    outages: recordings.reduce((total, { id }) => total + (offline.get(id)?.length ?? 0), 0),
+    /** Outages certainly read for long enough, and those rightly not notified; each integration's counted. */
+    mustBeNotified: sum("mustBeNotified"),
+    excused: sum("excused"),
+    notices: all.length,
+    /** Answers about a location while nothing failed, and the number evaluated. */
+    answers: { sure, judged: [...byLocation.values()].reduce((total, { length }) => total + length, 0) },
+    /** All verdicts except excused repetitions. */
+    verdicts,
+    /** Repeated messages; `excused`: each by a kill of its own while the first was in flight. */
+    doubled: { messages: repetitions.messages, excused: repetitions.excused },
     delays,
   };
 }
 
-function incidentVerdicts({ incidents, app, ledger, suppressions, end }: AuditInput): Verdict[] {
-  if (!incidents || !app) return [];
-  const facts = { app, suppressions, offline: outagesOf(ledger, end), end };
-  return [...auditIncidents(incidents, facts), ...auditEscalations(incidents, facts)];
-}
-
-function groupVerdicts({ groups, ledger, rule, end }: AuditInput, answers: ReadonlyMap<string, readonly Instant[]>) {
-  const { servers = [], lines = [] } = groups ?? {};
-  return auditGroups(lines, { servers, answers, rule, end, offline: outagesOf(ledger, end) });
+function byRecording(suppressions: readonly KnownSuppression[]): Map<string, KnownSuppression[]> {
+  const found = new Map<string, KnownSuppression[]>();
+  for (const one of withdrawnTogether(suppressions))
+    for (const id of one.recordingIds) found.set(id, [...(found.get(id) ?? []), one]);
+  return found;
 }
 
 /** Answers that were certainly evaluated, with no failure around them. */
-function countedByLocation({ answers, judged, unreachable, crashes }: AuditInput) {
-  const unsure = unsureTimes(unreachable, crashes);
+function countedByLocation({ answers, judged, unreachable, redisDown, crashes }: AuditInput) {
+  const unsure = unsureTimes([...unreachable, ...redisDown], crashes);
   let sure = 0;
   const byLocation = new Map(
     [...answers].map(([id, all]) => {
@@ -187,45 +155,18 @@ function countedByLocation({ answers, judged, unreachable, crashes }: AuditInput
   return { byLocation, sure };
 }
 
-interface OneAudit extends RecordingAudit {
-  readonly flaps: number;
-}
-
-/** Audits one recording at one integration; flapping first, since it excuses or forbids other notices. */
-function createAuditOne(input: AuditInput, byLocation: ReadonlyMap<string, readonly Instant[]>) {
-  const offline = outagesOf(input.ledger, input.end);
-  const changes = Map.groupBy(input.ledger, ({ recordingId }) => recordingId);
-  const suppressions = new Map<string, KnownSuppression[]>();
-  for (const one of input.suppressions)
-    for (const id of one.recordingIds) suppressions.set(id, [...(suppressions.get(id) ?? []), one]);
-
-  return (recording: WatchedRecording, integration: string, notices: readonly Notice[]): OneAudit => {
-    const { id, name: subject, locationId, within } = recording;
-    const common = { integration, subject, end: input.end };
-    const counted = byLocation.get(locationId) ?? [];
-    const [ofFlapping, ofOutages] = [true, false].map((is) =>
-      notices.filter(({ kind }) => FLAPPING.has(kind) === is),
-    ) as [Notice[], Notice[]];
-    const flapping = auditFlapping(ofFlapping, {
-      ...common,
-      changes: changes.get(id) ?? [],
-      answers: input.answers.get(locationId) ?? [],
-      counted,
-      rule: input.flapping,
-    });
-    const { rule, disturbed } = input;
-    const outages = auditRecording(ofOutages, {
-      ...common,
-      offline: offline.get(id) ?? [],
-      answers: counted,
-      disturbed,
-      within,
-      suppressions: suppressions.get(id) ?? [],
-      flaps: flapping.flaps,
-      rule,
-    });
-    return { ...outages, flaps: flapping.flaps.length, verdicts: [...flapping.verdicts, ...outages.verdicts] };
-  };
+/** Notices at one integration of what is not routed to it, or of an alert about no recording, which must end. */
+function auditOther(notices: readonly Notice[], end: Instant): Verdict[] {
+  const [first] = notices;
+  if (!first) return [];
+  const { integration, recordingId, rule, at } = first;
+  if (recordingId !== "") {
+    const why = "notified to an integration it is not routed to";
+    return [{ kind: "false", integration, subject: recordingId, at, why }];
+  }
+  return [...Map.groupBy(notices, (one) => `${one.rule} ${one.startsAt}`).values()]
+    .filter((episode) => episode.every(({ status }) => status === "firing"))
+    .map(() => ({ kind: "unresolved", integration, subject: rule, at: end, why: "notified, never resolved" }));
 }
 
 /** Notifications that took too long without a failure. */

@@ -8,21 +8,22 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Command, InvalidArgumentError } from "commander";
-import type { Instant } from "../../src/lib/clock.ts";
+import { Redis } from "ioredis";
 import { picturedIn } from "../../test/support/app.ts";
+import { type Audit, audit } from "./audit.ts";
+import { RULE, receiverOf } from "./config-text.ts";
 import { type Environment, startEnvironment } from "./environment.ts";
 import { execute, type RunLog } from "./execute.ts";
-import { planFleet, planOptionsOf, waitForCrossing } from "./fleet.ts";
-import { type Plan, planChaos } from "./plan.ts";
-import { FLAPPING_MS } from "./plan-flapping.ts";
+import { planChaos } from "./plan.ts";
 import { type Replicas, startReplicas } from "./replicas.ts";
-import { auditText, isClean } from "./report.ts";
-import { type Auditor, createAuditor, type RunAudit } from "./run-audit.ts";
-import type { Message } from "./summaries.ts";
+import { auditText } from "./report.ts";
 
 const JUDGE_MS = 2_000;
 /** Longer than the lease of any claim, so that any repetition has been sent. */
 const QUIET_MS = 15_000;
+const RECORDINGS_PER_LOCATION = 5;
+/** Fewer locations use two webhooks, so that one of them can have a storm. */
+const FEW_LOCATIONS = 160;
 
 interface Options {
   readonly seed?: number;
@@ -32,8 +33,6 @@ interface Options {
   readonly replicas: number;
   /** Seconds; backoffs may have grown to two minutes, and a claim may be leased. */
   readonly calm: number;
-  readonly cross?: true;
-  readonly failover?: true;
   readonly report?: string;
   readonly logs?: string;
 }
@@ -46,8 +45,6 @@ await new Command("chaos")
   .option("--recordings <n>", "size of the fleet", whole, 2_000)
   .option("--replicas <n>", "daemons on one configuration", whole, 3)
   .option("--calm <seconds>", "longest wait until everything is notified", positive, 300)
-  .option("--cross", "waits, at most 15 minutes, so that uploading schedules end and begin during the run")
-  .option("--failover", "a replica of Redis takes over without the last second of writes: nothing is guaranteed then")
   .option("--report <file>", "where the JSON report goes; the temporary directory by default")
   .option("--logs <dir>", "folder for the debug log of every replica")
   .action(run)
@@ -58,95 +55,97 @@ async function run(options: Options): Promise<void> {
   const lengthMs = options.minutes * 60_000;
   const stopping = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stopping.abort());
-  const pause = (ms: number) => sleep(ms, undefined, { signal: stopping.signal }).catch(() => {});
-  const waitMs = options.cross ? waitForCrossing(Date.now(), lengthMs) : 0;
-  if (waitMs > 0) log(`waiting ${Math.round(waitMs / 1_000)} s for schedules that end and begin within the run`);
-  await pause(waitMs);
-  const day = planFleet(options, Date.now(), lengthMs);
+  const locations = Math.max(4, Math.ceil(options.recordings / RECORDINGS_PER_LOCATION));
+  const webhooks = locations < FEW_LOCATIONS ? 2 : 8;
+  const fleet = { seed, locations, recordingsPerLocation: RECORDINGS_PER_LOCATION, webhooks };
   const runLog: RunLog = { crashes: [], redisDown: [], unreachable: [], disturbed: [], suppressions: [] };
-  const environment = await startEnvironment({ ...day.fleet, seed }, options.logs === undefined ? "info" : "debug");
+  const environment = await startEnvironment(fleet, options.logs === undefined ? "info" : "debug");
   let replicas: Replicas | undefined;
   try {
     replicas = await startReplicas(options.replicas, environment.config, options.logs);
     await replicas.allWatching();
-    await picturedIn(environment.redis.connect());
-    await environment.schedulesLearned();
-    if (lengthMs >= FLAPPING_MS) await pause(60_000 - (Date.now() % 60_000));
+    await picturedIn(new Redis(environment.redis.url));
     const ids = environment.simulator.world.locations.map(({ id }) => id);
-    const plan = planChaos({ ...options, ...planOptionsOf(day, ids, Date.now()), seed, lengthMs });
-    const crossing = day.crossing === undefined ? "" : `; schedules end and begin at ${iso(day.crossing)}`;
-    log(`seed ${seed}: ${plan.actions.length} actions in ${options.minutes} min${crossing}`);
-    const auditNow = createAuditor(environment, replicas, runLog);
-    const progress = setInterval(() => log(progressOf(environment, replicas, runLog)), 15_000);
-    const played = execute(plan.actions, { environment, replicas, runLog }, stopping.signal);
+    const atWebhook = (location: number) => receiverOf(ids[location] ?? "00", webhooks);
+    const actions = planChaos({ ...options, ...fleet, lengthMs, receiverOf: atWebhook });
+    log(`seed ${seed}: ${actions.length} actions in ${options.minutes} min`);
+    const run = { environment, replicas, runLog };
+    const progress = setInterval(() => log(killedIn(run)), 15_000);
+    const played = execute(actions, run, stopping.signal);
     await played.finally(() => clearInterval(progress));
-    await clearFaultsAndRecover(environment, plan);
+    clearFaultsAndRecover(environment);
     await replicas.allWatching();
-    const found = await calm(environment, auditNow, options.calm * 1_000, stopping.signal);
+    const found = await calm(run, options.calm * 1_000, stopping.signal);
     await replicas.close();
-    await report(found, { seed, options, runLog, replicas, environment });
+    await report(found, { ...run, seed, options });
   } finally {
     await replicas?.close();
     await environment.close();
   }
 }
 
-function progressOf(environment: Environment, replicas: Replicas | undefined, { crashes, redisDown }: RunLog): string {
-  const killed = (replicas?.ended ?? []).filter(({ how }) => how === "kill").length;
-  const { length } = environment.messages();
-  return `${killed} replicas and ${redisDown.length} times Redis killed (${crashes.length}), ${length} messages`;
+interface Run {
+  readonly environment: Environment;
+  readonly replicas: Replicas;
+  readonly runLog: RunLog;
 }
 
-/** Clears all faults and sets all recordings online but those that stay offline. */
-async function clearFaultsAndRecover(environment: Environment, { leftOffline }: Plan): Promise<void> {
-  const { world, faults } = environment.simulator;
-  faults.clearAll();
-  environment.mail.respond({});
-  environment.clearFaults();
-  for (const [i, { id }] of environment.watched.entries()) if (!leftOffline.has(i)) world.setStatus(id, "online");
+function auditNow({ environment, replicas, runLog }: Run): Audit {
+  const { app, receivers, sweeps, simulator, watched, answers } = environment;
+  const kills = replicas.ended.filter(({ how }) => how === "kill").map(({ at }) => at);
+  return audit({
+    ...runLog,
+    recordings: watched,
+    ledger: simulator.world.ledger.filter(({ change }) => change === "status"),
+    notices: receivers.notices,
+    app: { posts: app.posts(), roots: app.roots(), episodes: sweeps.episodes },
+    incidents: receivers.events,
+    answers,
+    judged: sweeps.byLocation(),
+    crashes: [...runLog.crashes, ...kills].sort((a, b) => a - b),
+    rule: RULE,
+    end: Date.now(),
+  });
+}
+
+function killedIn({ environment, replicas, runLog }: Run): string {
+  const killed = replicas.ended.filter(({ how }) => how === "kill").length;
+  return `killed: ${killed} replicas, ${runLog.redisDown.length} times Redis; ${environment.receivers.accepted()} messages`;
+}
+
+/** Clears all faults and sets all recordings online. */
+function clearFaultsAndRecover({ simulator, app, receivers, watched }: Environment): void {
+  simulator.faults.clearAll();
+  app.clearFaults();
+  receivers.clearFaults();
+  for (const { id } of watched) simulator.world.setStatus(id, "online");
 }
 
 /** Waits until everything is notified and no message follows. */
-async function calm(
-  environment: Environment,
-  auditNow: Auditor,
-  mostMs: number,
-  signal: AbortSignal,
-): Promise<RunAudit> {
+async function calm(run: Run, mostMs: number, signal: AbortSignal): Promise<Audit> {
   const began = Date.now();
+  let quietSince = began;
+  let before = 0;
   log("calm: waiting until everything is notified");
   for (let round = 1; ; round++) {
     await sleep(JUDGE_MS);
-    const lastAt = environment.messages().findLast(isNews)?.at ?? 0;
-    const found = await auditNow({ withLog: false });
-    const now = Date.now();
-    const isOver = now - began > mostMs || signal.aborted;
-    if (round % 10 === 0) log(`still waiting for ${waitedFor(found)}`);
-    const isQuiet = now - Math.max(lastAt, began) > QUIET_MS;
-    if (!isOver && (!isQuiet || (waitedFor(found) > 0 && round % 5 > 0))) continue;
-    const exact = await auditNow({ withLog: true });
-    if (isOver || waitedFor(exact) === 0) return exact;
+    const found = auditNow(run);
+    const left = found.verdicts.filter(({ kind }) => ["lost", "unresolved", "stale"].includes(kind)).length;
+    const accepted = run.environment.receivers.accepted();
+    if (accepted !== before) quietSince = Date.now();
+    before = accepted;
+    if (round % 10 === 0) log(`still waiting for ${left}`);
+    const isOver = Date.now() - began > mostMs || signal.aborted;
+    if (isOver || (left === 0 && Date.now() - quietSince > QUIET_MS)) return found;
   }
 }
 
-/** Reminders of recordings left offline are no news. */
-function isNews({ read: { lines, counted } }: Message): boolean {
-  return [...lines, ...counted].some(({ kind }) => kind !== "still" && kind !== "still_flapping");
-}
-
-function waitedFor({ audit }: RunAudit): number {
-  return audit.verdicts.filter(({ kind }) => ["lost", "unresolved", "stale"].includes(kind)).length;
-}
-
-async function report(
-  { audit: found, notices, messages, posts, summaries }: RunAudit,
-  run: { seed: number; options: Options; runLog: RunLog; replicas: Replicas; environment: Environment },
-): Promise<void> {
+async function report(found: Audit, run: Run & { seed: number; options: Options }): Promise<void> {
   const { seed, options, runLog, replicas, environment } = run;
+  const { watched, simulator, receivers, app } = environment;
   const ended = (how: string) => replicas.ended.filter((one) => one.how === how).length;
   const file = options.report ?? join(tmpdir(), `lenswatch-chaos-${seed}.json`);
-  const { watched, simulator } = environment;
-  const { ledger } = simulator.world;
+  const { notices, events } = receivers;
   const all = {
     seed,
     options,
@@ -154,32 +153,22 @@ async function report(
     ended: replicas.ended,
     runLog,
     watched,
-    messages: environment.messages(),
     notices,
-    groups: environment.incidents.groups,
-    incidents: environment.incidents.events,
-    ledger,
+    events,
+    posts: app.posts(),
   };
-  await writeFile(file, `${JSON.stringify(all, null, 1)}\n`);
+  await writeFile(file, `${JSON.stringify({ ...all, ledger: simulator.world.ledger }, null, 1)}\n`);
   const byItself = ended("by itself");
   const count = (kind: string) => runLog.suppressions.filter((one) => one.kind === kind).length;
   process.stdout.write(
     `\nseed ${seed} · ${options.recordings} recordings · ${options.replicas} replicas · ${options.minutes} min\n` +
-      `killed: ${ended("kill")} replicas, Redis ${runLog.redisDown.length} times; ${ended("stop")} stopped; ` +
-      `${byItself} ended by themselves; ${runLog.unreachable.length} faults of the service\n` +
-      `${messages} messages, ${summaries} of them summaries; ${posts} posts of the Slack app; ` +
-      `${environment.incidents.events.length} events to PagerDuty, ${environment.incidents.escalated.length} lines escalated; ${count("silence")} silences, ${count("ack")} acknowledgements\n\n` +
+      `${killedIn(run)}; ${ended("stop")} stopped; ${byItself} ended by themselves; ` +
+      `${runLog.unreachable.length} faults of the service\n` +
+      `${app.posts().length} posts of the Slack app; ${events.length} events to PagerDuty; ` +
+      `${count("silence")} silences, ${count("ack")} acknowledgements\n\n` +
       `${auditText(found)}\nreport: ${file}\n`,
   );
-  if (options.failover)
-    process.stdout.write(
-      "Each failover lost the last second of writes, for which nothing is guaranteed: the verdicts are informative.\n",
-    );
-  else if (!isClean(found) || byItself > 0) process.exitCode = 1;
-}
-
-function iso(at: Instant): string {
-  return new Date(at).toISOString();
+  if (found.verdicts.length > 0 || byItself > 0) process.exitCode = 1;
 }
 
 function log(text: string): void {

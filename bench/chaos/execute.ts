@@ -4,8 +4,8 @@ import { traceOf } from "../../src/alerting/conversation.ts";
 import type { Instant } from "../../src/lib/clock.ts";
 import type { Faults } from "../../src/simulator/faults.ts";
 import type { Action, ServiceFault } from "./action.ts";
-import type { Episode } from "./app-posts.ts";
 import type { Environment } from "./environment.ts";
+import type { Episode } from "./notices.ts";
 import { createOperator } from "./operator.ts";
 import type { Replicas } from "./replicas.ts";
 import { type KnownSuppression, pressedSuppressions } from "./suppressions.ts";
@@ -54,11 +54,9 @@ function createActions(
   replicas: Replicas,
   runLog: RunLog,
 ): (action: Action) => Promise<void> {
-  const { simulator, redis, mail, watched } = environment;
+  const { simulator, redis, app, receivers, watched } = environment;
   const operator = createOperator(() => replicas.urls());
   const { world, faults } = simulator;
-  const slackFaults = new Map<number, symbol>();
-  let mailFault: symbol | undefined;
   let redisIsUp = true;
 
   async function noted(list: "unreachable" | "redisDown", afterMs: number, work: () => Promise<void>): Promise<void> {
@@ -83,7 +81,7 @@ function createActions(
 
   async function freezeRedis(lastsMs: number): Promise<void> {
     const { pid } = redis;
-    if (!redisIsUp || pid === undefined) return;
+    if (!redisIsUp) return;
     redisIsUp = false;
     await noted("unreachable", AFTER_MS.process, async () => {
       process.kill(pid, "SIGSTOP");
@@ -93,10 +91,6 @@ function createActions(
     redisIsUp = true;
   }
 
-  async function freeze(replica: number, lastsMs: number): Promise<void> {
-    await noted("unreachable", AFTER_MS.process, () => replicas.freeze(replica, lastsMs));
-  }
-
   async function end(replica: number, how: "kill" | "stop", downMs: number): Promise<void> {
     const from = Date.now();
     await replicas.end(replica, how, downMs);
@@ -104,47 +98,20 @@ function createActions(
   }
 
   async function ambush({ on, victim }: Extract<Action, { kind: "ambush" }>): Promise<void> {
-    await environment.nextAccepted(on);
+    if (on === "webhook") await receivers.nextAccepted();
+    else await app.nextAccepted(on === "app_unanswered");
     if (victim === "redis") return killRedis(0);
     await Promise.all(replicas.numbers.map((replica) => end(replica, "kill", 0)));
   }
 
-  async function faultSlack({ webhooks, fault, lastsMs }: Extract<Action, { kind: "slack" }>): Promise<void> {
-    const mine = Symbol(fault.answer);
+  async function faulted(fault: Promise<void>): Promise<void> {
     const from = Date.now();
-    for (const webhook of webhooks) {
-      slackFaults.set(webhook, mine);
-      environment.fault(webhook, fault);
-    }
-    await sleep(lastsMs);
-    for (const webhook of webhooks) {
-      if (slackFaults.get(webhook) === mine) environment.fault(webhook, undefined);
-    }
+    await fault;
     runLog.disturbed.push({ from, to: Date.now() + AFTER_MS.receiver });
-  }
-
-  async function faultMail({ responses, lastsMs }: Extract<Action, { kind: "mail" }>): Promise<void> {
-    const mine = Symbol("mail");
-    const from = Date.now();
-    mailFault = mine;
-    mail.respond(responses);
-    await sleep(lastsMs);
-    if (mailFault === mine) mail.respond({});
-    runLog.disturbed.push({ from, to: Date.now() + AFTER_MS.receiver });
-  }
-
-  async function faultApp({ method, answer, lastsMs }: Extract<Action, { kind: "app" }>): Promise<void> {
-    const from = Date.now();
-    await environment.app.fault(method, answer, lastsMs);
-    runLog.disturbed.push({ from, to: Date.now() + AFTER_MS.receiver });
-  }
-
-  async function faultIncidents({ answer, lastsMs }: Extract<Action, { kind: "incidents" }>): Promise<void> {
-    await environment.incidents.fault(answer, lastsMs);
   }
 
   async function press({ button, which }: Extract<Action, { kind: "press" }>): Promise<void> {
-    const pressed = await environment.app.press(button, which);
+    const pressed = await app.press(button, which);
     if (!pressed) return;
     const alerts = alertsOf(environment, pressed.conversation);
     const places = new Set(alerts.map(({ locationId }) => locationId));
@@ -183,7 +150,7 @@ function createActions(
         await Promise.all(action.replicas.map((replica) => end(replica, action.kind, action.downMs)));
         return;
       case "freeze":
-        return freeze(action.replica, action.lastsMs);
+        return noted("unreachable", AFTER_MS.process, () => replicas.freeze(action.replica, action.lastsMs));
       case "ambush":
         return ambush(action);
       case "redis":
@@ -192,26 +159,22 @@ function createActions(
         return freezeRedis(action.lastsMs);
       case "service":
         return noted("unreachable", AFTER_MS.service, () => faultService(faults, action.faults, action.lastsMs));
-      case "slack":
-        return faultSlack(action);
-      case "mail":
-        return faultMail(action);
+      case "receivers":
+        return faulted(receivers.fault(action.names, action.fault, action.lastsMs));
       case "app":
-        return faultApp(action);
-      case "incidents":
-        return faultIncidents(action);
+        return faulted(app.fault(action.method, action.answer, action.lastsMs));
       case "press":
         return press(action);
       case "delete_root":
-        return environment.app.deleteRoot(action.which);
+        return app.deleteRoot(action.which);
     }
   };
 }
 
 /** What a conversation is about. */
-function alertsOf({ app, episodes }: Environment, conversation: string): Episode[] {
+function alertsOf({ app, sweeps }: Environment, conversation: string): Episode[] {
   const traces = new Set(app.posts().flatMap((post) => (post.conversation === conversation ? post.traces : [])));
-  return [...episodes().values()].filter(({ id }) => traces.has(traceOf("+", id)));
+  return [...sweeps.episodes.values()].filter(({ id }) => traces.has(traceOf("+", id)));
 }
 
 async function faultService(faults: Faults, wanted: readonly ServiceFault[], lastsMs: number): Promise<void> {

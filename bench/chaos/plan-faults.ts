@@ -1,9 +1,7 @@
 /** Plans kills and faults, in phases with calm ones between. */
 
 import type { SlackAnswer } from "../../test/support/slack/stand-in.ts";
-import type { SmtpResponses } from "../../test/support/smtp-sink.ts";
-import type { Action, ServiceFault, SlackFault } from "./action.ts";
-import type { IncidentFault } from "./incidents.ts";
+import type { Action, ReceiverFault, ServiceFault } from "./action.ts";
 import type { PlanOptions } from "./plan.ts";
 import type { Random } from "./random.ts";
 
@@ -12,16 +10,15 @@ const LULL_MS = 15_000;
 /** No faults during the start. */
 const START_MS = 3_000;
 const FAULTS_PER_SECOND = 0.55;
-const FAILOVER_EVERY_MS = 30_000;
 
 /** Kills of one replica, of all at once, and of Redis, spread over the storms. */
 export function planKills(options: PlanOptions, random: Random): Action[] {
   const { kills: wanted, replicas, lengthMs } = options;
-  const actions: Action[] = options.failover ? planFailovers(lengthMs) : [];
+  const actions: Action[] = [];
   for (let left = wanted; left > 0; ) {
     const at = inStorm(lengthMs, random);
     const downMs = random.chance(0.5) ? 0 : random.between(0, 4_000);
-    if (random.chance(0.12) && !options.failover) {
+    if (random.chance(0.12)) {
       actions.push({ at, kind: "redis", downMs: random.between(0, 4_000) });
       left -= 1;
     } else if (left >= replicas && random.chance(0.06)) {
@@ -35,12 +32,6 @@ export function planKills(options: PlanOptions, random: Random): Action[] {
   return actions;
 }
 
-/** Far enough apart that the killed server follows again, and Sentinels may promote it. */
-function planFailovers(lengthMs: number): Action[] {
-  const count = Math.max(1, Math.floor(lengthMs / FAILOVER_EVERY_MS));
-  return Array.from({ length: count }, (_, i) => ({ at: ((i + 0.5) * lengthMs) / count, kind: "redis", downMs: 0 }));
-}
-
 function inStorm(lengthMs: number, random: Random): number {
   const storms = Math.max(1, Math.ceil(lengthMs / (STORM_MS + LULL_MS)));
   const from = random.whole(storms) * (STORM_MS + LULL_MS) + START_MS;
@@ -52,14 +43,12 @@ function inStorm(lengthMs: number, random: Random): number {
 export function planFaults(options: PlanOptions, random: Random): Action[] {
   const { lengthMs, webhooks, replicas } = options;
   const count = Math.round((((FAULTS_PER_SECOND * lengthMs) / 1_000) * STORM_MS) / (STORM_MS + LULL_MS));
-  return Array.from({ length: count }, () =>
-    fault({ at: inStorm(lengthMs, random), webhooks, replicas }, random),
-  ).filter((action) => !(options.failover && action.kind === "ambush" && action.victim === "redis"));
+  return Array.from({ length: count }, () => fault({ at: inStorm(lengthMs, random), webhooks, replicas }, random));
 }
 
 const FAULT_KINDS = [
   ...(["service", "service", "service", "service"] as const),
-  ...(["slack", "slack", "slack", "mail", "stop", "freeze", "freeze_redis", "ambush", "ambush"] as const),
+  ...(["webhooks", "webhooks", "webhooks", "stop", "freeze", "freeze_redis", "ambush", "ambush"] as const),
   ...(["app", "app", "app", "ambush_app", "ambush_app", "delete_root", "press", "press", "incidents"] as const),
 ] as const;
 
@@ -71,14 +60,10 @@ function fault({ at, webhooks, replicas }: { at: number; webhooks: number; repli
   switch (kind) {
     case "service":
       return { at, kind, ...serviceFault(random) };
-    case "slack": {
-      const lastsMs = random.between(500, 6_000);
-      return { at, kind, webhooks: someWebhooks(webhooks, random), fault: slackFault(random), lastsMs };
-    }
-    case "mail":
-      return { at, kind, responses: random.pick(MAIL_FAULTS), lastsMs: random.between(300, 4_000) };
+    case "webhooks":
+      return { at, kind: "receivers", ...webhookFault(webhooks, random), lastsMs: random.between(500, 6_000) };
     case "ambush":
-      return { at, kind, on: random.pick(["slack", "mail"]), victim: random.pick(["replicas", "replicas", "redis"]) };
+      return { at, kind, on: "webhook", victim: random.pick(["replicas", "replicas", "redis"]) };
     case "ambush_app": {
       const on = random.pick(["app", "app_unanswered"] as const);
       return { at, kind: "ambush", on, victim: random.pick(["replicas", "replicas", "redis"]) };
@@ -86,7 +71,13 @@ function fault({ at, webhooks, replicas }: { at: number; webhooks: number; repli
     case "app":
       return { at, kind, ...random.pick(APP_FAULTS), lastsMs: random.between(500, 5_000) };
     case "incidents":
-      return { at, kind, answer: random.pick(INCIDENT_FAULTS), lastsMs: random.between(500, 4_000) };
+      return {
+        at,
+        kind: "receivers",
+        ...INCIDENTS,
+        fault: random.pick(INCIDENT_FAULTS),
+        lastsMs: random.between(500, 4_000),
+      };
     case "press":
       return { at, kind, button: random.pick(["acknowledge", "acknowledge", "silence"]), which: random.between(0, 1) };
     case "delete_root":
@@ -124,21 +115,26 @@ function serviceFault(random: Random): { faults: readonly ServiceFault[]; lastsM
   return { faults: random.pick(SERVICE_FAULTS), lastsMs: random.between(500, 6_000) };
 }
 
-function someWebhooks(webhooks: number, random: Random): number[] {
-  const all = Array.from({ length: webhooks }, (_, i) => i);
-  return random.chance(0.3) ? all : all.filter(() => random.chance(0.4));
+function webhookFault(webhooks: number, random: Random): { names: readonly string[]; fault: ReceiverFault } {
+  const all = Array.from({ length: webhooks }, (_, i) => `webhook/${i}`);
+  const names = random.chance(0.3) ? all : all.filter(() => random.chance(0.4));
+  switch (random.pick(["rate_limited", "server_error", "hang", "slow", "slow"])) {
+    case "slow":
+      return { names, fault: { afterMs: random.between(50, 2_000) } };
+    case "rate_limited":
+      return { names, fault: { status: 429, headers: { "retry-after": String(1 + random.whole(3)) } } };
+    case "server_error":
+      return { names, fault: { status: 500 } };
+    case "hang":
+      return { names, fault: "hang" };
+  }
 }
 
-function slackFault(random: Random): SlackFault {
-  const answer = random.pick(["rate_limited", "server_error", "hang", "slow", "slow"] as const);
-  if (answer === "slow") return { answer, afterMs: random.between(50, 2_000) };
-  return answer === "rate_limited" ? { answer, retryAfter: 1 + random.whole(3) } : { answer };
-}
-
-const INCIDENT_FAULTS: readonly [IncidentFault, ...IncidentFault[]] = [
+const INCIDENTS = { names: ["pagerduty/", "phone/"] };
+const INCIDENT_FAULTS: readonly [ReceiverFault, ...ReceiverFault[]] = [
   { status: 500 },
   { status: 429, headers: { "retry-after": "2" } },
-  "accepted_unanswered",
+  { afterMs: Number.POSITIVE_INFINITY },
 ];
 
 type AppFault = { readonly method: string; readonly answer: SlackAnswer };
@@ -157,11 +153,4 @@ const APP_FAULTS: readonly [AppFault, ...AppFault[]] = [
   { method: "conversations.history", answer: "reset" },
   { method: "conversations.replies", answer: { status: 500 } },
   { method: "*", answer: "token_revoked" },
-];
-
-const MAIL_FAULTS: readonly [SmtpResponses, ...SmtpResponses[]] = [
-  { data: { code: 451, message: "try later" } },
-  { connect: { code: 421, message: "going down" }, data: { code: 421, message: "going down" } },
-  { rcpt: { "*": { code: 451, message: "greylisted" } } },
-  { data: "hang" },
 ];

@@ -1,6 +1,6 @@
 /** Plans outages of recordings, locations and regions, with silences and acknowledgements. */
 import type { Action } from "./action.ts";
-import { type PlanOptions, recordingsAt } from "./plan.ts";
+import type { PlanOptions } from "./plan.ts";
 import type { Random } from "./random.ts";
 
 /** Outages a second for each webhook: each is at least two messages, and a webhook takes one a second. */
@@ -10,7 +10,7 @@ const REGION = { fewest: 12, most: 28, everyMs: 90_000, shareOfAll: 0.4 };
 
 type Shape = (random: Random) => readonly (readonly [darkMs: number, onlineMs: number])[];
 
-/** Outages of one recording; none changes often enough to flap. */
+/** Outages of one recording. */
 const SHAPES: readonly [Shape, ...Shape[]] = [
   (random) => [[random.between(5_000, 30_000), 0]],
   (random) => [[random.between(5_000, 30_000), 0]],
@@ -24,10 +24,10 @@ const SHAPES: readonly [Shape, ...Shape[]] = [
 ];
 
 /** A recording has one plan at most; actions after the end of the run are dropped. */
-export function planOutages(options: PlanOptions, reserved: ReadonlySet<number>, random: Random): Action[] {
+export function planOutages(options: PlanOptions, random: Random): Action[] {
   const { webhooks, lengthMs } = options;
   const everyMs = 1_000 / (OUTAGES_PER_WEBHOOK * webhooks);
-  const free = createFree(options, reserved, random);
+  const free = createFree(options, random);
   const actions = planRegions(options, free, random);
   for (let at = random.between(0, everyMs); at < lengthMs; at += random.between(0, 2 * everyMs)) {
     const isSite = random.chance(0.2);
@@ -43,10 +43,9 @@ export function planOutages(options: PlanOptions, reserved: ReadonlySet<number>,
 }
 
 /** Picks recordings without a plan; none where the random choice is taken. */
-function createFree(options: PlanOptions, reserved: ReadonlySet<number>, random: Random) {
+function createFree(options: PlanOptions, random: Random) {
   const used = new Set<number>();
-  const isFree = (location: number) =>
-    !reserved.has(location) && recordingsAt(location, options).every((one) => !used.has(one));
+  const isFree = (location: number) => recordingsAt(location, options).every((one) => !used.has(one));
   const take = (recordings: number[]) => {
     for (const one of recordings) used.add(one);
     return recordings;
@@ -59,7 +58,7 @@ function createFree(options: PlanOptions, reserved: ReadonlySet<number>, random:
     camera(): number[] {
       const location = random.whole(options.locations);
       const recording = recordingsAt(location, options)[random.whole(options.recordingsPerLocation)] ?? 0;
-      return reserved.has(location) || used.has(recording) ? [] : take([recording]);
+      return used.has(recording) ? [] : take([recording]);
     },
     sitesOf(webhook: number, most: number): number[][] {
       const all = Array.from({ length: options.locations }, (_, location) => location);
@@ -137,4 +136,10 @@ function planOperator(recordings: readonly number[], from: number, random: Rando
     endAfterMs: random.chance(0.4) ? random.between(2_000, 10_000) : undefined,
   };
   return [...(random.chance(0.25) ? [silence] : []), ...(random.chance(0.3) ? [ack] : [])];
+}
+
+/** The recordings of a location, by index in the fleet. */
+function recordingsAt(location: number, { recordingsPerLocation }: PlanOptions): number[] {
+  const first = location * recordingsPerLocation;
+  return Array.from({ length: recordingsPerLocation }, (_, i) => first + i);
 }

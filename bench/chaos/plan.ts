@@ -5,9 +5,7 @@
  */
 import type { Action } from "./action.ts";
 import { planFaults, planKills } from "./plan-faults.ts";
-import { planFlapping } from "./plan-flapping.ts";
 import { planOutages } from "./plan-outages.ts";
-import { planSchedules } from "./plan-schedules.ts";
 import { createRandom } from "./random.ts";
 
 export interface PlanOptions {
@@ -15,51 +13,17 @@ export interface PlanOptions {
   readonly lengthMs: number;
   /** Processes killed, Redis included. */
   readonly kills: number;
-  /** Number of locations without an uploading schedule, which come first. */
   readonly locations: number;
   readonly recordingsPerLocation: number;
   readonly replicas: number;
   readonly webhooks: number;
-  /** Redis is killed only for failovers to its replica. */
-  readonly failover: boolean;
   /** The webhook of a location. */
   receiverOf(location: number): number;
-  readonly scheduled: Scheduled;
 }
 
-/** Locations with uploading schedules, after the others. */
-export interface Scheduled {
-  /** Outside their schedules during the whole run. */
-  readonly night: readonly number[];
-  /** With schedules that end, and begin, at `crossingAt`. */
-  readonly ends: readonly number[];
-  readonly begins: readonly number[];
-  /** ms after the start; undefined: no schedule begins or ends in this run. */
-  readonly crossingAt: number | undefined;
-}
-
-export interface Plan {
-  /** In order of time. */
-  readonly actions: readonly Action[];
-  /** Recordings that stay offline at the end. */
-  readonly leftOffline: ReadonlySet<number>;
-}
-
-/** All actions of a run. */
-export function planChaos(options: PlanOptions): Plan {
+/** All actions of a run, in order of time. */
+export function planChaos(options: PlanOptions): Action[] {
   const random = createRandom(options.seed);
-  const flappers = planFlapping(options, random);
-  const actions = [
-    ...flappers.actions,
-    ...planOutages(options, flappers.locations, random),
-    ...planSchedules(options, random),
-    ...planKills(options, random),
-    ...planFaults(options, random),
-  ];
-  return { actions: actions.sort((a, b) => a.at - b.at), leftOffline: flappers.leftOffline };
-}
-
-/** The recordings of a location, by index in the fleet. */
-export function recordingsAt(location: number, { recordingsPerLocation }: PlanOptions): number[] {
-  return Array.from({ length: recordingsPerLocation }, (_, i) => location * recordingsPerLocation + i);
+  const actions = [...planOutages(options, random), ...planKills(options, random), ...planFaults(options, random)];
+  return actions.sort((a, b) => a.at - b.at);
 }

@@ -2,30 +2,22 @@
 import { renderTable } from "../../src/commands/cli/table.ts";
 import type { Audit, Delay, Verdict } from "./audit.ts";
 
-const COUNTED = ["lost", "false", "unresolved", "late", "unreadable", "repeated", "stale"] as const;
-
-/** Whether all guarantees held: nothing lost, false or unresolved, and no repetition without a kill. */
-export function isClean({ verdicts }: Audit): boolean {
-  return verdicts.length === 0;
-}
+const COUNTED = ["lost", "false", "unresolved", "late", "unreadable", "repeated", "stale", "doubled"] as const;
 
 /** One row per kind of receiver, the delays, then every verdict. */
 export function auditText(audit: Audit): string {
-  const kinds = ["slack", "app", "email", "pagerduty", "phone", "groups"];
+  const kinds = ["webhook", "app", "pagerduty", "phone"];
   const of = (kind: string, verdict: Verdict["kind"]) =>
     audit.verdicts.filter((one) => one.integration.startsWith(kind) && one.kind === verdict).length;
-  const rows = kinds.map((kind) => [
-    kind,
-    ...COUNTED.map((verdict) => String(of(kind, verdict))),
-    String(of(kind, "doubled")),
-  ]);
+  const rows = kinds.map((kind) => [kind, ...COUNTED.map((verdict) => String(of(kind, verdict)))]);
   const { messages, excused } = audit.doubled;
+  const { sure, judged } = audit.answers;
   return [
-    plainTable(["", ...COUNTED, "doubled without a kill"], rows),
-    `${audit.outages} outages (each integration's counted), ${audit.mustBeNotified} of them to be notified, and ${audit.groupsToNotify} of camera servers; ` +
-      `rightly not notified: ${excusesOf(audit)}; flapping: ${audit.flaps}\n` +
-      `${audit.answers.sure} answers about a location without a failure, ${percent(audit.answers)} of them evaluated\n` +
-      `${audit.notices} lines notified; ${messages} messages repeated, ${excused} of them in flight at a kill\n`,
+    plainTable(["", ...COUNTED], rows),
+    `${audit.outages} outages; each integration's counted, ${audit.mustBeNotified} to be notified, ` +
+      `${audit.excused} rightly not: silenced or acknowledged\n` +
+      `${sure} answers about a location without a failure, ${((100 * judged) / Math.max(1, sure)).toFixed(1)} % of them evaluated\n` +
+      `${audit.notices} alerts notified; ${messages} messages repeated, ${excused} of them in flight at a kill\n`,
     ...(audit.mustBeNotified === 0 ? ["Nothing had to be notified for certain: this run proves little.\n"] : []),
     plainTable(["from flip to acceptance", "n", "p50 s", "p99 s", "max s"], delayRows(audit.delays)),
     ...audit.verdicts.map(
@@ -38,22 +30,6 @@ export function auditText(audit: Audit): string {
 function plainTable(heads: readonly string[], rows: readonly (readonly string[])[]): string {
   const columns = heads.map((head, i) => ({ head, cell: (row: readonly string[]) => row[i] ?? "" }));
   return renderTable(columns, rows);
-}
-
-const EXCUSES = {
-  suppressed: "silenced or acknowledged",
-  outside_schedule: "outside the schedule",
-  flapping: "flapping",
-};
-
-function excusesOf({ excused }: Audit): string {
-  return Object.entries(EXCUSES)
-    .map(([excuse, words]) => `${excused[excuse as keyof typeof EXCUSES] ?? 0} ${words}`)
-    .join(", ");
-}
-
-function percent({ sure, judged }: Audit["answers"]): string {
-  return `${((100 * judged) / Math.max(1, sure)).toFixed(1)} %`;
 }
 
 function delayRows(delays: readonly Delay[]): string[][] {

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { StandInMessage } from "../../src/demo/slack/workspace.ts";
 import { type SlackAnswer, startSlackStandIn } from "../../test/support/slack/stand-in.ts";
-import type { AppPost, AppRoot } from "./app-posts.ts";
+import type { AppPost, AppRoot } from "./notices.ts";
 
 const PATIENCE_MS = 15_000;
 const SHOWN_MS = 10_000;
@@ -116,14 +116,12 @@ function saidOf({ metadata, versions }: StandInMessage) {
 
 function postOf(message: StandInMessage, integration: string): Omit<AppPost, "number"> | undefined {
   const said = saidOf(message);
-  const [first] = message.versions;
-  if (message.by !== "bot" || !said || !first) return undefined;
+  if (message.by !== "bot" || !said) return undefined;
   return {
     at: Number(message.ts) * 1_000,
     integration,
     conversation: said.conversation_id,
     traces: said.alerts.split(" ").filter((one) => one !== ""),
-    text: first.text ?? "",
   };
 }
 

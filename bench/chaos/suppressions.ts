@@ -1,6 +1,6 @@
 /** Silences and acknowledgements, active at least and at most when: a client knows only the time of the answer. Pure. */
 import type { Instant } from "../../src/lib/clock.ts";
-import type { Episode } from "./app-posts.ts";
+import type { Episode } from "./notices.ts";
 import type { Span } from "./timeline.ts";
 
 export interface KnownSuppression {
@@ -32,7 +32,7 @@ export function pressedSuppressions(
   const times = { maybeFrom, surelyUntil: NEVER, maybeUntil: NEVER };
   if (action === "silence") return [{ kind: "silence", recordingIds: there, surelyFrom: shownAt, ...times }];
   const firing = alerts.filter(({ startsAt, endsAt = NEVER }) => startsAt < maybeFrom && endsAt > maybeFrom);
-  const known = new Set(firing.flatMap(({ isFlapping, recordingId }) => (isFlapping ? [] : recordingId)));
+  const known = new Set(firing.map(({ recordingId }) => recordingId));
   return [
     { kind: "ack", recordingIds: [...known], surelyFrom: shownAt, ...times },
     { kind: "ack", recordingIds: there.filter((id) => !known.has(id)), surelyFrom: NEVER, ...times },

@@ -1,57 +1,27 @@
 /** What the daemon commits to Redis: which answers of the service were evaluated, and which alerts there were. */
-import type { Redis } from "ioredis";
+import { Redis } from "ioredis";
 import { z } from "zod";
 import type { Instant } from "../../src/lib/clock.ts";
 import { keysUnder } from "../../src/store/keys.ts";
-import type { Episode } from "./app-posts.ts";
+import type { Episode } from "./notices.ts";
 
 /** More often than anything is swept. */
 const POLL_MS = 200;
 
-const Attempt = z.string().transform((text) => z.object({ goodAt: z.number() }).parse(JSON.parse(text)));
+const Attempt = z.object({ goodAt: z.number() });
+const Labels = z.object({ recording_id: z.string(), location_id: z.string(), location: z.string() });
+/** An alert as it is stored, after `F` or `R`. */
+const Stored = z.object({ id: z.string(), startsAt: z.number(), endsAt: z.number().optional(), labels: Labels });
 
-/** As it is stored, after `F` or `R`. */
-const Stored = z
-  .string()
-  .transform((text) =>
-    z
-      .object({
-        id: z.string(),
-        startsAt: z.number(),
-        endsAt: z.number().optional(),
-        labels: z.object({
-          alertname: z.string(),
-          recording_id: z.string(),
-          recording: z.string(),
-          location_id: z.string(),
-          location: z.string(),
-        }),
-      })
-      .safeParse(JSON.parse(text.slice(1))),
-  );
-
-export interface Sweeps {
-  /** By location: when an answer about it was evaluated and committed, oldest first. */
-  byLocation(): ReadonlyMap<string, readonly Instant[]>;
-  /** Alerts about recordings, by id. */
-  episodes(): ReadonlyMap<string, Episode>;
-  close(): void;
-}
-
-/** Polls Redis from now on, also after failures. `open` connects to the current master. */
-export function watchSweeps(open: () => Redis): Sweeps {
+/** Polls Redis from now on, also after failures. */
+export function watchSweeps(url: string) {
   const keys = keysUnder("lenswatch");
   const judged = new Map<string, Instant[]>();
   const shardOf = new Map<string, string>();
   const episodes = new Map<string, Episode>();
-  let redis = connect();
+  const redis = new Redis(url, { retryStrategy: () => POLL_MS, maxRetriesPerRequest: 0 });
+  redis.on("error", () => {});
   let polling = false;
-
-  function connect(): Redis {
-    const connection = open();
-    connection.on("error", () => {});
-    return connection;
-  }
 
   async function poll(): Promise<void> {
     const [attempts, assigned, alerts] = await Promise.all([
@@ -59,42 +29,36 @@ export function watchSweeps(open: () => Redis): Sweeps {
       redis.hgetall(keys.assignments),
       redis.hvals(keys.alerts),
     ]);
-    for (const text of alerts) noteEpisode(text);
+    for (const text of alerts) {
+      const { data } = Stored.safeParse(JSON.parse(text.slice(1)));
+      if (!data) continue;
+      const { id, startsAt, endsAt, labels } = data;
+      const { recording_id: recordingId, location_id: locationId, location } = labels;
+      episodes.set(id, { id, recordingId, locationId, location, startsAt, endsAt });
+    }
     for (const [location, shard] of Object.entries(assigned)) shardOf.set(location, shard);
     for (const [subject, text] of Object.entries(attempts)) {
       if (!subject.startsWith("shard:")) continue;
-      const { goodAt } = Attempt.parse(text);
+      const { goodAt } = Attempt.parse(JSON.parse(text));
       const known = judged.get(subject) ?? [];
       if (goodAt > (known.at(-1) ?? 0)) known.push(goodAt);
       judged.set(subject, known);
     }
   }
 
-  function noteEpisode(text: string): void {
-    const { data } = Stored.parse(text);
-    if (!data) return;
-    const { id, startsAt, endsAt, labels } = data;
-    const { recording_id: recordingId, recording, location_id: locationId, location } = labels;
-    const isFlapping = labels.alertname === "RecordingFlapping";
-    episodes.set(id, { id, recordingId, recording, locationId, location, isFlapping, startsAt, endsAt });
-  }
-
-  const timer = setInterval(() => {
+  const timer = setInterval(async () => {
     if (polling) return;
     polling = true;
-    poll()
-      .catch(() => {
-        redis.disconnect();
-        redis = connect();
-      })
-      .finally(() => {
-        polling = false;
-      });
+    await poll().catch(() => {});
+    polling = false;
   }, POLL_MS);
 
   return {
-    byLocation: () => new Map([...shardOf].map(([location, shard]) => [location, judged.get(`shard:${shard}`) ?? []])),
-    episodes: () => episodes,
+    /** By location: when an answer about it was evaluated and committed, oldest first. */
+    byLocation: (): ReadonlyMap<string, readonly Instant[]> =>
+      new Map([...shardOf].map(([location, shard]) => [location, judged.get(`shard:${shard}`) ?? []])),
+    /** Alerts about recordings that there were, by id. */
+    episodes: episodes as ReadonlyMap<string, Episode>,
     close() {
       clearInterval(timer);
       redis.disconnect();

@@ -51,16 +51,6 @@ function both(a: Span, b: Span): Span {
   return { from: Math.max(a.from, b.from), to: Math.min(a.to, b.to) };
 }
 
-/** What of `spans` lies inside others, in order. */
-export function inside(spans: readonly Span[], others: readonly Span[]): Span[] {
-  return spans.flatMap((span) => others.map((other) => both(span, other)).filter((common) => lengthOf(common) > 0));
-}
-
-/** Whether one of them holds this moment. */
-export function isInside(spans: readonly Span[], at: Instant): boolean {
-  return spans.some(({ from, to }) => at >= from && at < to);
-}
-
 /** When an answer may not have been evaluated, because of a failure or a kill around it. In order. */
 export function unsureTimes(unreachable: readonly Span[], crashes: readonly Instant[]): Span[] {
   const all = [

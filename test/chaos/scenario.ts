@@ -1,69 +1,83 @@
-/** Scenarios of one recording in Leeds for the audit, in seconds. */
-import { type Audit, type AuditInput, audit, type VerdictKind } from "../../bench/chaos/audit.ts";
-import type { Notice } from "../../bench/chaos/messages.ts";
+/** Scenarios of one recording for the audit, as text: spans `10-30 60-80`, lines `13+10 33-10` (second, sign, begin). */
+import { type Audit, type AuditInput, audit } from "../../bench/chaos/audit.ts";
+import type { IncidentEvent } from "../../bench/chaos/audit-incidents.ts";
+import type { AppLog, AppPost, AppRoot, Episode, Notice } from "../../bench/chaos/notices.ts";
 import type { KnownSuppression } from "../../bench/chaos/suppressions.ts";
+import { traceOf } from "../../src/alerting/conversation.ts";
 
 const START = Date.UTC(2026, 10, 20, 14, 0);
-const second = (n: number) => START + 1_000 * n;
+export const second = (n: number) => START + 1_000 * n;
+const NEVER = Number.POSITIVE_INFINITY;
 
-/** A line accepted at a second; `since`: the start of the outage it shows. */
-export type Line = readonly [at: number, kind: Notice["kind"], since: number, lasted?: number];
+const spans = (text = "") =>
+  (text.match(/\S+/g) ?? []).map((span) => {
+    const [from = 0, to = 0] = span.split("-").map(Number);
+    return { from: second(from), to: second(to) };
+  });
 
-export interface Scenario {
-  /** Outages, from second to second. */
-  readonly offline?: readonly (readonly [from: number, to: number])[];
-  readonly sent?: readonly Line[];
-  readonly other?: readonly Line[];
-  readonly crashes?: readonly number[];
-  readonly redisDown?: readonly (readonly [from: number, to: number])[];
-  /** Seconds without good answers of the service. */
-  readonly unreachable?: readonly (readonly [from: number, to: number])[];
-  /** Seconds in which no answer was evaluated. */
-  readonly unjudged?: readonly (readonly [from: number, to: number])[];
-  readonly unreadable?: readonly string[];
-  /** Seconds of its uploading schedule. */
-  readonly within?: readonly (readonly [from: number, to: number])[];
-  readonly lateMs?: number;
-  /** Silences and acknowledgements, certainly active from second to second. */
-  readonly suppressions?: readonly (readonly [kind: KnownSuppression["kind"], from: number, to: number])[];
+/** `13+10`: at second 13 as firing since second 10; `33-10`: as resolved. Lines joined by `,` are one message. */
+function linesOf(text: string, integration: string, rule: string, first: number): Notice[] {
+  return (text.match(/\S+/g) ?? []).flatMap((message, i) =>
+    message.split(",").map((line): Notice => {
+      const [, at = "", sign, begin = ""] = /^([\d.]+)([+-])([\d.]+)$/.exec(line) ?? [];
+      const ended = sign === "+" ? undefined : second(Number(at) - 3);
+      const recordingId = rule === "RecordingOffline" ? "c1" : "";
+      const startsAt = second(Number(begin));
+      const status = sign === "+" ? "firing" : "resolved";
+      return {
+        at: second(Number(at)) + 40,
+        integration,
+        message: first + i,
+        rule,
+        recordingId,
+        status,
+        startsAt,
+        endsAt: ended,
+      };
+    }),
+  );
 }
 
-const suppressionOf = ([kind, from, to]: NonNullable<Scenario["suppressions"]>[number]): KnownSuppression => ({
-  kind,
-  recordingIds: ["c1"],
-  maybeFrom: second(from) - 100,
-  surelyFrom: second(from),
-  surelyUntil: kind === "ack" && from === to ? Number.POSITIVE_INFINITY : second(to),
-  maybeUntil: kind === "ack" && from === to ? Number.POSITIVE_INFINITY : second(to) + 100,
-});
-
-const notices = (lines: readonly Line[], subject: string, from: number): Notice[] =>
-  lines.map(([at, kind, since, lasted = at - since], i) => ({
-    at: second(at) + 40,
-    integration: "slack/0",
-    message: from + i,
-    subject,
-    kind,
-    lastedMs: 1_000 * Math.floor(lasted),
-    beganMinute: new Date(second(since)).getUTCMinutes(),
-  }));
+export interface Scenario {
+  /** When it was offline, and what the webhook, and the phone, accepted about it. */
+  readonly offline?: string;
+  readonly sent?: string;
+  readonly phone?: string;
+  /** Lines of an alert about no recording. */
+  readonly self?: string;
+  readonly silenced?: string;
+  readonly acknowledged?: string;
+  readonly crashes?: readonly number[];
+  readonly redisDown?: string;
+  readonly unreachable?: string;
+  /** When no answer was evaluated. */
+  readonly unjudged?: string;
+  readonly lateMs?: number;
+  readonly integrations?: readonly string[];
+  readonly app?: AppLog;
+  readonly incidents?: readonly IncidentEvent[];
+}
 
 /** The audit of a scenario. */
 export function judged(scenario: Scenario): Audit {
-  const spans = (pairs: Scenario["offline"] = []) =>
-    pairs.map(([from, to]) => ({ from: second(from), to: second(to) }));
   const answers = Array.from({ length: 300 }, (_, i) => second(i) + 500);
-  const hours = scenario.within && spans(scenario.within);
+  const suppressionsOf = (kind: KnownSuppression["kind"], text?: string) =>
+    spans(text).map(({ from, to }): KnownSuppression => {
+      return { kind, recordingIds: ["c1"], maybeFrom: from - 100, surelyFrom: from, surelyUntil: to, maybeUntil: to };
+    });
   const input: AuditInput = {
-    recordings: [
-      { id: "c1", name: "Till 3", locationId: "l1", locationName: "Leeds", integrations: ["slack/0"], within: hours },
-    ],
-    ledger: (scenario.offline ?? []).flatMap(([from, to]) => [
-      { at: second(from), recordingId: "c1", status: "offline" },
-      { at: second(to), recordingId: "c1", status: "online" },
+    recordings: [{ id: "c1", locationId: "l1", integrations: scenario.integrations ?? ["webhook/0"] }],
+    ledger: spans(scenario.offline).flatMap(({ from, to }) => [
+      { at: from, recordingId: "c1", status: "offline" },
+      { at: to, recordingId: "c1", status: "online" },
     ]),
-    notices: [...notices(scenario.sent ?? [], "Till 3", 0), ...notices(scenario.other ?? [], "Analytics service", 100)],
-    unreadable: scenario.unreadable ?? [],
+    notices: [
+      ...linesOf(scenario.sent ?? "", "webhook/0", "RecordingOffline", 0),
+      ...linesOf(scenario.phone ?? "", "phone/0", "RecordingOffline", 100),
+      ...linesOf(scenario.self ?? "", "webhook/ops", "ServiceUnreachable", 200),
+    ],
+    app: scenario.app ?? { posts: [], roots: [], episodes: new Map() },
+    incidents: scenario.incidents ?? [],
     answers: new Map([["l1", answers]]),
     judged: new Map([
       ["l1", answers.filter((at) => !spans(scenario.unjudged).some(({ from, to }) => at >= from && at <= to))],
@@ -72,17 +86,45 @@ export function judged(scenario: Scenario): Audit {
     unreachable: spans(scenario.unreachable),
     redisDown: spans(scenario.redisDown),
     disturbed: (scenario.crashes ?? []).map((at) => ({ from: second(at), to: second(at + 10) })),
-    rule: { intervalMs: 1_000, forMs: 2_000, keepFiringForMs: 2_000, lateMs: scenario.lateMs ?? 60_000 },
-    flapping: { high: 0.235, low: 0.23 },
-    suppressions: (scenario.suppressions ?? []).map(suppressionOf),
+    rule: {
+      intervalMs: 1_000,
+      forMs: 2_000,
+      keepFiringForMs: 2_000,
+      repeatMs: 20_000,
+      escalateMs: 6_000,
+      lateMs: scenario.lateMs ?? 60_000,
+    },
+    suppressions: [...suppressionsOf("silence", scenario.silenced), ...suppressionsOf("ack", scenario.acknowledged)],
     end: second(300),
   };
   return audit(input);
 }
 
-/** The kinds of its verdicts. */
-export const kinds = (scenario: Scenario): VerdictKind[] => judged(scenario).verdicts.map(({ kind }) => kind);
-/** An outage of 20 s, its start and its end as they should be notified. */
-export const outage = [10, 30] as const;
-export const begin: Line = [13, "firing", 10];
-export const end: Line = [33, "recovered", 10, 20];
+export const kinds = (scenario: Scenario) =>
+  judged(scenario)
+    .verdicts.map(({ kind }) => kind)
+    .sort()
+    .join(" ");
+
+/** The Slack app's log: posts `3+till 33-till,+door` of one conversation, and how its root is shown. */
+export function appLog(posts: string, root?: Partial<AppRoot>, tillEnds = 30): AppLog {
+  const till: Episode = {
+    id: "till",
+    recordingId: "c1",
+    locationId: "l1",
+    location: "Leeds",
+    startsAt: second(0),
+    endsAt: tillEnds === NEVER ? undefined : second(tillEnds),
+  };
+  const door: Episode = { ...till, id: "door", recordingId: "c2", endsAt: undefined };
+  const common = { integration: "app/0", conversation: "a1" };
+  return {
+    posts: (posts.match(/\S+/g) ?? []).map((text, number): AppPost => {
+      const [, at = "", signed = ""] = /^(\d+)(.+)$/.exec(text) ?? [];
+      const traces = signed.split(",").map((one) => traceOf(one[0] as "+" | "-", one.slice(1)));
+      return { ...common, at: second(Number(at)), traces, number: 1_000 + number };
+    }),
+    roots: root ? [{ ...common, at: second(3), text: "✅ Till 3 recovered", hasButtons: false, ...root }] : [],
+    episodes: new Map([till, door].map((one) => [one.id, one])),
+  };
+}

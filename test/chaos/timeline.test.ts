@@ -2,7 +2,6 @@ import { describe, expect, it } from "vitest";
 import {
   confirmed,
   countedAnswers,
-  inside,
   outagesOf,
   seenMs,
   timeInside,
@@ -53,9 +52,5 @@ describe("the ledger of outages", () => {
       { from: 30, to: 40 },
     ];
     expect([timeInside(spans, 15, 35), timeOutside(spans, 15, 35), timeInside(spans, 50, 60)]).toEqual([10, 10, 0]);
-    expect(inside(spans, [{ from: 15, to: 32 }])).toEqual([
-      { from: 15, to: 20 },
-      { from: 30, to: 32 },
-    ]);
   });
 });

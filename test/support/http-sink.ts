@@ -18,8 +18,10 @@ export interface HttpReply {
   readonly body?: string;
 }
 
+type HttpAnswer = HttpReply | "hang";
+
 /** One answer for all, `hang` to never answer, or a function of the post and its position (from 0). */
-export type HttpResponder = HttpReply | "hang" | ((post: HttpPost, position: number) => HttpReply | "hang");
+export type HttpResponder = HttpAnswer | ((post: HttpPost, position: number) => HttpAnswer | Promise<HttpAnswer>);
 
 export interface HttpSink extends Inbox<HttpPost> {
   /** Without a trailing slash. */
@@ -40,8 +42,9 @@ export async function startHttpSink(tls?: ServerOptions): Promise<HttpSink> {
     const text = Buffer.concat(chunks).toString("utf8");
     const post = { path: request.url ?? "", headers: request.headers, text, receivedAt: Date.now() };
     const position = inbox.messages.length;
-    const answer = typeof responder === "function" ? responder(post, position) : responder;
+    const answering = typeof responder === "function" ? responder(post, position) : responder;
     inbox.push(post);
+    const answer = await answering;
     if (answer === "hang") return;
     response.writeHead(answer.status, answer.headers).end(answer.body ?? "");
   };
