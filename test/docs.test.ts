@@ -30,8 +30,8 @@ test.each(Object.entries(generatedPages()))("%s is up to date", (path, text) => 
   expect(pageAt(path).text, "write it with: node .ci/write-reference.ts").toBe(text);
 });
 
-test("the documents together have at most 400 kB", () => {
-  expect(pages.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0)).toBeLessThanOrEqual(400_000);
+test("the documents together have at most 200 kB", () => {
+  expect(pages.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0)).toBeLessThanOrEqual(200_000);
 });
 
 describe("commands", () => {
@@ -72,8 +72,8 @@ function readPackage(): Record<"dependencies" | "devDependencies" | "scripts", R
   return JSON.parse(readFileSync(new URL("package.json", root), "utf8"));
 }
 
-test("README is at most 250 lines", () => {
-  expect(readme.text.split("\n").length - 1).toBeLessThanOrEqual(250);
+test("README is at most 120 lines", () => {
+  expect(readme.text.split("\n").length - 1).toBeLessThanOrEqual(120);
 });
 
 interface Link {

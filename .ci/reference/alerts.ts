@@ -100,7 +100,7 @@ export const prometheusNotes: Readonly<Record<string, string>> = {
   LenswatchUptimeStale:
     "Without failures, rounds take longer than half an hour: more replicas. If `watch.uptime_interval` is not 10m, set the 1800 in the rule to three intervals.",
   LenswatchCountsStale:
-    "Without failures, rounds take longer than an hour: more replicas ([what counts cost](../operations.md#what-reading-counts-costs)). With `counts.interval` above 20m, set the 3600 in the rule to three intervals.",
+    "Without failures, rounds take longer than an hour: more replicas ([what counts cost](../contributing/benchmarks.md#requests-for-counts)). With `counts.interval` above 20m, set the 3600 in the rule to three intervals.",
   LenswatchNotificationsFailing: "As for [NotificationsFailing](#notificationsfailing).",
   LenswatchNotificationsRefused: "[NotifyError](errors.md#notifyerror) lists the reasons.",
   LenswatchAnswersNotUnderstood:

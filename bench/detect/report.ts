@@ -1,4 +1,4 @@
-/** How the findings compare with the ledger of the world, as the table of docs/detection.md. */
+/** How the findings compare with the ledger of the world, as the table of docs/contributing/detection.md. */
 import { NATS } from "../../src/counts/implausible.ts";
 import type { Instant } from "../../src/lib/clock.ts";
 import type { Fault, FaultKind } from "./faults.ts";
