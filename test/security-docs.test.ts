@@ -1,4 +1,4 @@
-/** Every promise of the threat model names a test that exists. */
+/** Every promise of the threat model (.ci/reference/promises.yaml) names a test that exists. */
 import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { attackers } from "../.ci/reference/pages.ts";
