@@ -32,7 +32,7 @@ export async function openModelRuntime(options: ModelOptions): Promise<Runtime> 
     clock,
     redis,
     store,
-    audit: { stored() {}, record: async () => {}, close: async () => {} },
+    audit: () => {},
     queues: virtualQueues(queues, ignored),
     registry: new Registry(),
     metrics: noMetrics,

@@ -12,7 +12,6 @@ import { Closer } from "../lib/closer.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
 import { followRedisClock } from "../store/redis.ts";
-import type { AuditDraft } from "./audit-trail.ts";
 import { httpDeps, readinessFacts } from "./http-deps.ts";
 import { Reloader } from "./reload.ts";
 import { openRuntime, type Runtime } from "./runtime.ts";
@@ -73,12 +72,11 @@ async function build(options: AppOptions, closer: Closer) {
     working: begin(runtime, reloader, closer),
     /**
      * Puts another configuration in force and resolves once it is; timers are kept and nothing is notified again. What
-     * needs a restart (`redis`, `watch.history`, `http.listen`, `http.metrics_listen`) stays as it was and is logged.
+     * needs a restart (`redis`, `watch.history`, `http.listen`, `http.metrics_listen`, TLS at all) stays as it was and is logged.
      * Gives the names of the keys that changed. Throws where it cannot be built: then everything stays as it was.
      */
     reload: (next: Config) => reload(runtime, reloader, next),
-    /** Writes an entry of the audit log, soon. */
-    audit: (entry: AuditDraft) => void runtime.audit.record(entry),
+    audit: runtime.audit,
     /** The configuration could not be loaded: the active one stays, and the metric shows it. */
     refused: () => metrics.configReloaded(false),
     /** In a sentence, and whether only a restart helps. */
@@ -157,7 +155,13 @@ function withoutIds(config: Config): Config {
 function withoutRestart(before: Config, asked: Config): { next: Config; ignored: string[] } {
   const { host, port, metricsListen } = before.http;
   const watch = { ...asked.watch, historyMs: before.watch.historyMs };
-  const next: Config = { ...asked, redis: before.redis, watch, http: { ...asked.http, host, port, metricsListen } };
+  const tls = before.http.tls && (asked.http.tls ?? before.http.tls);
+  const next: Config = {
+    ...asked,
+    redis: before.redis,
+    watch,
+    http: { ...asked.http, host, port, metricsListen, tls },
+  };
   return { next, ignored: changedKeys(next, asked) };
 }
 

@@ -1,53 +1,42 @@
-/** Writes the audit log: to Redis, and as log lines with `stream: "audit"`. Refused attempts are thinned out first. */
-import { type AuditEntry, createRefusals } from "../alerting/audit.ts";
+/** Logs changes and refused attempts as lines with `audit: true`. */
+import type { Audit } from "../alerting/audit.ts";
 import type { Clock } from "../lib/clock.ts";
-import { toError } from "../lib/errors.ts";
-import type { Logger } from "../lib/log.ts";
-import { entryText } from "../store/audit.ts";
-import type { Store } from "../store/store.ts";
+import { type Logger, scrub } from "../lib/log.ts";
+import { cut, stripControls } from "../lib/text.ts";
 
-const FLUSH_MS = 60_000;
+/** Of a text in an entry. */
+const MOST_CHARACTERS = 300;
+const WINDOW_MS = 600_000;
+/** Kinds of refused attempts that are logged within the window. */
+const MOST_KINDS = 50;
 
-export type AuditTrail = ReturnType<typeof createAuditTrail>;
-
-/** An entry whose time is now. */
-export type AuditDraft = Omit<AuditEntry, "at">;
-
-export function createAuditTrail(deps: { log: Logger; clock: Clock; store: Pick<Store, "audit"> }) {
-  const { clock, store } = deps;
+/** Refused attempts are logged once of each kind within ten minutes, and the others counted: a flood fills no log. */
+export function createAuditTrail({ log: parent, clock }: { readonly log: Logger; readonly clock: Clock }): Audit {
   // Changes are logged also where the log is to show problems alone.
-  const level = deps.log.level === "silent" ? "silent" : "info";
-  const log = deps.log.child({ stream: "audit" }, { level });
-  const refusals = createRefusals();
-  const timer = setInterval(() => void write(refusals.take(clock.now())), FLUSH_MS).unref();
+  const log = parent.child({ audit: true }, { level: parent.level === "silent" ? "silent" : "info" });
+  const kinds = new Set<string>();
+  let since = Number.NEGATIVE_INFINITY;
+  let more = 0;
 
-  function stored(entries: readonly AuditEntry[]): void {
-    for (const entry of entries) log.info(JSON.parse(entryText(entry)) as object, entry.action);
-  }
-
-  async function write(entries: readonly AuditEntry[]): Promise<void> {
-    stored(entries);
-    try {
-      await store.audit.write(entries, clock.now());
-    } catch (thrown) {
-      deps.log.warn({ err: toError(thrown) }, "audit log could not be written");
+  function isOneMore(kind: string): boolean {
+    const now = clock.now();
+    if (now >= since + WINDOW_MS || now < since) {
+      if (more > 0) log.info({ outcome: "refused", attempts: more }, "further attempts were refused");
+      kinds.clear();
+      [since, more] = [now, 0];
     }
+    if (!kinds.has(kind) && kinds.size < MOST_KINDS) return kinds.add(kind) && false;
+    more += 1;
+    return true;
   }
 
-  return {
-    /** Logs entries that were stored together with what they record. */
-    stored,
-
-    /** Resolves when the entry is stored; it waits for Redis. Never throws. */
-    record(draft: AuditDraft): Promise<void> {
-      const entry = { ...draft, at: clock.now() };
-      return write(entry.outcome === "refused" ? refusals.note(entry) : [entry]);
-    },
-
-    /** Writes what was counted. */
-    close(): Promise<void> {
-      clearInterval(timer);
-      return write(refusals.take(clock.now(), true));
-    },
+  return (entry) => {
+    const { actor, address, action, outcome, reason } = entry;
+    if (outcome === "refused" && isOneMore(JSON.stringify([actor, address, action, reason]))) return;
+    log.info(JSON.parse(JSON.stringify(entry, bounded)) as object, action);
   };
+}
+
+function bounded(_name: string, value: unknown): unknown {
+  return typeof value === "string" ? cut(stripControls(scrub(value)), MOST_CHARACTERS) : value;
 }

@@ -45,8 +45,8 @@ export function httpDeps(runtime: Runtime, reloader: Reloader, reload: HttpDeps[
     version: readVersion(),
     listen: config().http,
     metricsListen: config().http.metricsListen,
-    get web() {
-      return config().http.web;
+    get tls() {
+      return config().http.tls;
     },
     get access() {
       return access();
@@ -54,9 +54,7 @@ export function httpDeps(runtime: Runtime, reloader: Reloader, reload: HttpDeps[
     get externalUrl() {
       return config().http.externalUrl;
     },
-    sessions: auditedSessions(runtime),
-    audit: (entry) => void runtime.audit.record(entry),
-    auditLog: store.audit.read,
+    audit: runtime.audit,
     ready: async () => judgeReadiness(await readinessFacts(runtime, reloader), clock.now()),
     fleet: (parts) => engine().fleet(parts),
     uptimes: (ids) => engine().uptimes.kept(ids),
@@ -137,22 +135,6 @@ function accessOf({ http, service }: Config): Access {
     formKey: Buffer.from(hkdfSync("sha256", service.clientSecret, "lenswatch", "lenswatch page form 3", 32)).toString(
       "hex",
     ),
-  };
-}
-
-/** What they store in the audit log is logged as well. */
-function auditedSessions({ store: { sessions }, audit }: Runtime): HttpDeps["sessions"] {
-  return {
-    ...sessions,
-    async open(session, entry) {
-      await sessions.open(session, entry);
-      audit.stored([entry]);
-    },
-    async end(ids, entry) {
-      const ended = await sessions.end(ids, entry);
-      if (ended.length > 0) audit.stored([entry]);
-      return ended;
-    },
   };
 }
 

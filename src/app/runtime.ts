@@ -37,8 +37,7 @@ export async function openRuntime(
   closer.add("Redis", () => redis.disconnect());
   const failoverLog = canFailOver(config.redis) ? log : undefined;
   const store = createStore(redis, config.redis.prefix, { failoverLog, log, historyMs: config.watch.historyMs });
-  const audit = createAuditTrail({ log, clock, store });
-  closer.add("audit log", () => (redis.status === "ready" ? audit.close() : undefined), 1_000);
+  const audit = createAuditTrail({ log, clock });
   const registry = new Registry();
   const replicas = new Replicas({ store: store.replicas, clock, log, roleOption: role });
   closer.add("replica", () => (redis.status === "ready" ? replicas.leave() : undefined), 1_000);

@@ -2,7 +2,7 @@
  * Presses of Slack: the person, whether it is allowed, and what it is about. Any replica may get one, and get
  * it again; `slack-verbs.ts` makes each change once. The answer is for the person alone.
  */
-import type { RefusalReason } from "../alerting/audit.ts";
+import type { Audit, RefusalReason } from "../alerting/audit.ts";
 import type { SlackAppSettings } from "../config/slack-schema.ts";
 import { nextMorning } from "../http/page/silence-request.ts";
 import { withDeadline } from "../lib/closer.ts";
@@ -16,7 +16,6 @@ import { type SlackEnvelope, SlackPress, slackFailed } from "../notify/slack/env
 import { parseHandle } from "../notify/slack/handle.ts";
 import { link, mrkdwn } from "../notify/slack/mrkdwn.ts";
 import type { Store } from "../store/store.ts";
-import type { AuditTrail } from "./audit-trail.ts";
 import { type Answer, type Person, SlackVerbs, type SlackVerbsDeps } from "./slack-verbs.ts";
 
 /** An integration whose buttons come over one socket. */
@@ -28,7 +27,7 @@ export interface SlackIntegration {
 interface SlackActionsDeps extends SlackVerbsDeps {
   readonly integrations: readonly SlackIntegration[];
   readonly store: SlackVerbsDeps["store"] & Pick<Store, "conversations">;
-  readonly audit: Pick<AuditTrail, "record">;
+  readonly audit: Audit;
   /** The id of the workspace that the bot token is of. */
   teamOf(app: SlackAppSettings): Promise<string>;
   /** Whether somebody is in a channel. Throws NotifyError, with what to do where that may not be asked. */
@@ -105,7 +104,7 @@ export class SlackActions {
     asked: string,
   ): string {
     const actor = { via: "slack", name: id, person: name } as const;
-    void this.#deps.audit.record({ actor, action: "refused", outcome: "refused", target: `Slack: ${asked}`, reason });
+    this.#deps.audit({ actor, action: "refused", outcome: "refused", target: `Slack: ${asked}`, reason });
     if (why !== undefined) return `${why} Nothing was changed.`;
     const { allow } = app.actions ?? { allow: [] };
     if (reason === "other_channel" || allow === "channel")

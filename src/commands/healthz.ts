@@ -8,7 +8,6 @@ import { asJson, type CommandIo, type ConfigOptions, fail, readsConfig } from ".
 import { localUrl } from "./cli/daemon.ts";
 
 const TIMEOUT_MS = 4_000;
-const WANTS_CERTIFICATE: ReadonlySet<string> = new Set(["UND_ERR_SOCKET", "ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED"]);
 
 /**
  * Exit code 0 healthy, 1 unhealthy, 3 no answer. A configuration that the daemon would refuse is no problem: it serves for
@@ -62,8 +61,6 @@ async function ask(url: string, dispatcher: Agent, signal: AbortSignal): Promise
     await response.body?.cancel();
     return response.status;
   } catch (thrown) {
-    const reason: Error & { readonly code?: string } = toError(toError(thrown).cause ?? thrown);
-    // Closed after the handshake: the listener is alive and asks for a client certificate.
-    return url.startsWith("https:") && WANTS_CERTIFICATE.has(reason.code ?? "") ? 200 : reason;
+    return toError(toError(thrown).cause ?? thrown);
   }
 }

@@ -30,7 +30,7 @@ export function configHash(config: Config, integrationIds: readonly string[] = [
 }
 
 /** The configuration of a validated file; `Config` is its type. */
-export function buildConfig(input: ConfigInput, web: Parameters<typeof buildHttp>[1]) {
+export function buildConfig(input: ConfigInput) {
   const { request_timeout: requestTimeoutMs, ...service } = input.service;
   const { interval: intervalMs, ...rest } = input.counts;
   const intervals: Intervals = new Map(input.time_intervals.map((interval) => [interval.name, interval]));
@@ -52,7 +52,7 @@ export function buildConfig(input: ConfigInput, web: Parameters<typeof buildHttp
     }),
     smtp: input.smtp && camelKeys(input.smtp),
     digests: input.digests.map((digest) => camelKeys(digest)),
-    http: buildHttp(input.http, web),
+    http: buildHttp(input.http),
     metrics: camelKeys(input.metrics),
     heartbeat: input.heartbeat && { url: input.heartbeat.url, intervalMs: input.heartbeat.interval },
     log: input.log,

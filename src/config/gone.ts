@@ -5,6 +5,10 @@ import type { Path } from "./problem.ts";
 const gone: ReadonlyMap<string, string> = new Map([
   ["slo", "rules on overall_uptime notify of lost time, and `lenswatch report` shows it"],
   ["rules.when.slo_burn", "a rule on overall_uptime notifies of lost time, and `lenswatch report` shows it"],
+  [
+    "http.web_config_file",
+    "`tls` with `cert_file` and `key_file`; tokens with scopes, and a proxy in front for the rest",
+  ],
   ["digests.untrusted_below", "digests do not list days of counts; the page of a location shows its uptime by day"],
 ]);
 

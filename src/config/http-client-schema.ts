@@ -1,4 +1,4 @@
-/** `tls` and `http_config`. Certificates are parsed here: a truncated file or a foreign key is refused. */
+/** `tls`, `http.tls` and `http_config`. Certificates are parsed here: a truncated file or a foreign key is refused. */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import type { z } from "zod";
 import { unlessThrown } from "../lib/errors.ts";
@@ -15,19 +15,20 @@ function tlsKeys(server: string) {
 }
 
 type Tls = Parsed<ReturnType<typeof tlsKeys>>;
+type Pem = Partial<Tls>;
 
 export function tlsSection(server: string): ConfigSection<Tls> {
   return section(tlsKeys(server), checkTls);
 }
 
 /** Refuses a certificate without its key or the reverse, what cannot be parsed, and a key of another certificate. */
-function checkTls(tls: Tls, context: z.RefinementCtx): void {
+function checkTls(tls: Pem, context: z.RefinementCtx): void {
   const problem = certificateProblem(tls);
   if (problem) refuse(context, ...problem);
 }
 
 /** The key with a problem, and what is expected of it. */
-export function certificateProblem({ ca, cert, key }: Tls): readonly [keyof Tls, string] | undefined {
+function certificateProblem({ ca, cert, key }: Pem): readonly [keyof Tls, string] | undefined {
   if (ca !== undefined && !firstOf(ca)) return ["ca", "certificates that can be read"];
   if (cert === undefined) return key === undefined ? undefined : ["cert", "a cert beside the key"];
   if (key === undefined) return ["key", "a key beside the cert"];
@@ -43,6 +44,15 @@ function firstOf(text: string): X509Certificate | undefined {
   const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
   return unlessThrown(() => blocks.map((block) => new X509Certificate(block)))?.[0];
 }
+
+/** The certificate of our own listeners. */
+export const serverTls = section(
+  {
+    cert: required("The certificate with its chain.", pem, { secret: true }),
+    key: required("The private key of the certificate.", pem, { secret: true }),
+  },
+  checkTls,
+);
 
 const authorization = section({
   type: withDefault("The authentication scheme.", token, "Bearer"),

@@ -1,10 +1,10 @@
 /** `http`: the listener, its tokens, and the proxies that sign people in. */
 import { isIP } from "node:net";
 import type { z } from "zod";
+import { serverTls } from "./http-client-schema.ts";
 import { camelKeys, listOf, optional, type Parsed, refuse, required, section, withDefault } from "./key.ts";
 import type { Finding } from "./problem.ts";
 import { line, listen, name, oneOf, oneOrMore, textMatching, textThat, trueOrFalse, webUrl } from "./scalars.ts";
-import { signsIn, type WebConfig } from "./web-config-schema.ts";
 
 const token = textMatching(
   "at least 16 characters without spaces, as `openssl rand -hex 32` prints them",
@@ -12,7 +12,7 @@ const token = textMatching(
 );
 
 const tokenSection = section({
-  name: required("The token's name, in the audit log and in messages.", name),
+  name: required("The token's name, in the log and in messages.", name),
   token: required("The token, of at least 16 characters.", token, { secret: true }),
   scopes: required(
     "What it permits: read, alerts (posting them), silence (and acknowledging), admin (everything).",
@@ -50,7 +50,7 @@ const authProxy = section(proxyKeys, ({ admin_groups, groups_header }: Parsed<ty
 const httpKeys = {
   listen: withDefault("The address to listen on.", listen, "127.0.0.1:9595"),
   metrics_listen: optional("The address of metrics and probes; `listen` by default.", listen),
-  web_config_file: optional("TLS, users and headers, in Prometheus' web configuration file.", line),
+  tls: optional("TLS of both listeners; a renewed certificate is taken over.", serverTls),
   external_url: optional("The external URL: the base of links in messages.", webUrl),
   admin_token: optional("The token for everything; short for an entry of `tokens`.", token, { secret: true }),
   read_token: optional("The token for reading; short for an entry of `tokens`.", token, { secret: true }),
@@ -96,11 +96,11 @@ function checkTokens(http: HttpInput, context: z.RefinementCtx): void {
 }
 
 /** Readers from elsewhere need a way to sign in, unless it is said that they need none. */
-export function checkReading(http: HttpInput, web: WebConfig | undefined): Finding[] {
+export function checkReading(http: HttpInput): Finding[] {
   const { listen, metrics_listen, tokens, admin_token, read_token, auth_proxy, allow_anonymous, trusted_proxies } =
     http;
   const mayRead = tokens.some(({ scopes }) => scopes.includes("read") || scopes.includes("admin"));
-  if (allow_anonymous || admin_token || read_token || mayRead || auth_proxy || (web && signsIn(web))) return [];
+  if (allow_anonymous || admin_token || read_token || mayRead || auth_proxy) return [];
   const closed =
     "`read_token` or `admin_token` beside it (`openssl rand -hex 32` makes one), or `allow_anonymous: true`";
   const refused = (key: string, found: string, expected = closed): Finding[] => [
@@ -115,16 +115,8 @@ export function checkReading(http: HttpInput, web: WebConfig | undefined): Findi
 
 export type HttpConfig = ReturnType<typeof buildHttp>;
 
-export type WebSource = { readonly web?: WebConfig; readonly isTls: boolean };
-
-/**
- * The HTTP server's address, and who may do what there; short forms of tokens are entries like the others. `isTls` also
- * where the web configuration could not be read in full.
- */
-export function buildHttp(
-  { listen, admin_token, read_token, tokens, auth_proxy, ...rest }: HttpInput,
-  { web, isTls }: WebSource,
-) {
+/** The HTTP server's address, and who may do what there; short forms of tokens are entries like the others. */
+export function buildHttp({ listen, admin_token, read_token, tokens, auth_proxy, ...rest }: HttpInput) {
   const short = [
     { name: "admin_token", token: admin_token ?? "", scopes: ["admin" as const] },
     { name: "read_token", token: read_token ?? "", scopes: ["read" as const] },
@@ -134,18 +126,15 @@ export function buildHttp(
     ...camelKeys(rest),
     tokens: [...short, ...tokens],
     authProxy: auth_proxy && camelKeys(auth_proxy),
-    web,
-    isTls,
   };
 }
 
 /** Whether everybody who reaches the port may read. */
 export function isReadingOpen(http: HttpConfig): boolean {
-  const { host, metricsListen, tokens, allowAnonymous, trustedProxies, authProxy, web } = http;
+  const { host, metricsListen, tokens, allowAnonymous, trustedProxies, authProxy } = http;
   if (allowAnonymous !== undefined) return allowAnonymous;
   const isReached = ![host, metricsListen?.host ?? host].every(isLoopback) || trustedProxies.length > 0;
-  const hasOthers = authProxy !== undefined || (web && signsIn(web)) === true;
-  return !isReached && !hasOthers && !tokens.some(({ scopes }) => scopes.includes("read"));
+  return !isReached && !authProxy && !tokens.some(({ scopes }) => scopes.includes("read"));
 }
 
 function isLoopback(host: string): boolean {

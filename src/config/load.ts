@@ -1,20 +1,19 @@
 /** Loads a configuration: reads the YAML, fetches secrets, validates. All problems are reported at once. */
 import { readFileSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { dirname, isAbsolute, join, resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import { toError } from "../lib/errors.ts";
 import { counted } from "../lib/format.ts";
 import { advise } from "./advise.ts";
 import { buildConfig, type Config } from "./config.ts";
 import { crossCheck } from "./cross-check.ts";
-import { type ConfigDocument, type Environment, isMapping, type Raw, readYaml } from "./document.ts";
-import { buildHttp, checkReading, type HttpConfig, httpSection, type WebSource } from "./http-schema.ts";
+import { type ConfigDocument, type Environment, isMapping, readYaml } from "./document.ts";
+import { buildHttp, checkReading, type HttpConfig, httpSection } from "./http-schema.ts";
 import { ConfigError, type ConfigProblem, type Finding, type Path, pathKey, toProblems } from "./problem.ts";
 import { listen } from "./scalars.ts";
 import { rootSection } from "./schema.ts";
-import { codeOf, type ReadSecret, resolveSecrets } from "./secrets.ts";
+import { type ReadSecret, resolveSecrets } from "./secrets.ts";
 import { validate, validateWithSecrets } from "./validate.ts";
-import { buildWeb, webSection } from "./web-config-schema.ts";
 
 export type LoadedConfig = { readonly config: Config; readonly warnings: readonly ConfigProblem[] };
 
@@ -28,14 +27,12 @@ export function parseConfig(
 ): LoadedConfig | { readonly problems: readonly ConfigProblem[] } {
   const document = readConfig(text, env);
   const checked = validateWithSecrets(document, rootSection, readSecret);
-  const web = readWebConfig(document.tree, file, readSecret);
   const report = (all: readonly Finding[]) => toProblems(all, document, { file, secrets: checked.secrets });
-  const findings = [...checked.findings, ...web.findings, ...crossCheck(document)];
-  if (!("value" in checked) || findings.length > 0 || web.problems.length > 0)
-    return { problems: [...report(findings), ...web.problems] };
-  const open = checkReading(checked.value.http, web.web);
+  const findings = [...checked.findings, ...crossCheck(document)];
+  if (!("value" in checked) || findings.length > 0) return { problems: report(findings) };
+  const open = checkReading(checked.value.http);
   if (open.length > 0) return { problems: report(open) };
-  const config = buildConfig(checked.value, web);
+  const config = buildConfig(checked.value);
   const fromEnvironment = (path: Path) => readsEnvironment(document, path);
   return { config, warnings: report(advise(config, checked.value, { env, fromEnvironment })) };
 }
@@ -81,10 +78,7 @@ export async function loadHttp(file: string, env: Environment): Promise<HttpConf
   const { tree } = document;
   const checked = validate({ ...document, tree: (isMapping(tree) && tree.http) || {} }, httpSection);
   const isIts = ({ path }: ConfigProblem) => path === "" || /^http(?:\.|$)/.test(path);
-  if (!parsed.problems.some(isIts) && "value" in checked) {
-    const { isTls } = readWebConfig(tree, file, readSecret);
-    return buildHttp(checked.value, { isTls });
-  }
+  if (!parsed.problems.some(isIts) && "value" in checked) return buildHttp(checked.value);
   throw invalid(file, parsed.problems);
 }
 
@@ -100,7 +94,7 @@ export async function likelyListeners(file: string, env: Environment) {
   const written = [http.metrics_listen, http.listen, env.LENSWATCH_LISTEN].flatMap(parse);
   // Another daemon may listen at the default address.
   const addresses = written.length > 0 ? written : [httpSection.keys.listen?.fallback].flatMap(parse);
-  return { addresses, mayUseTls: http.web_config_file !== undefined };
+  return { addresses, mayUseTls: http.tls !== undefined };
 }
 
 /**
@@ -148,35 +142,4 @@ function secretReader(file: string, onSecretFile: (path: string) => void = () =>
     if (stat.size > 65_536) throw Object.assign(new Error("too large for a secret"), { code: "EFBIG" });
     return readFileSync(path, "utf8");
   };
-}
-
-/** Problems are of the file itself, findings of the key that names it; `isTls` is also given where it has some. */
-interface ReadWebConfig extends WebSource {
-  readonly problems: readonly ConfigProblem[];
-  readonly findings: readonly Finding[];
-}
-
-/** The web configuration that a configuration's tree names; `file` is the configuration's own path. Never throws. */
-function readWebConfig(tree: Raw, file: string, readSecret: ReadSecret): ReadWebConfig {
-  const http = isMapping(tree) ? tree.http : undefined;
-  const name = isMapping(http) ? http.web_config_file : undefined;
-  if (typeof name !== "string" || name === "") return { problems: [], findings: [], isTls: false };
-  const from = (start: string, path: string) => (isAbsolute(path) ? path : join(dirname(start), path));
-  try {
-    const text = readSecret(name);
-    return parseWebConfig(text, from(file, name), (path) => readSecret(from(name, path)));
-  } catch (thrown) {
-    const found = `a path that cannot be read${codeOf(thrown)}`;
-    const finding = { path: ["http", "web_config_file"], found, expected: "the path of a web configuration file" };
-    return { problems: [], findings: [{ kind: "secret", ...finding }], isTls: false };
-  }
-}
-
-function parseWebConfig(text: string, file: string, readSecret: ReadSecret): ReadWebConfig {
-  const document = readYaml(text, undefined);
-  const isTls = isMapping(document.tree) && document.tree.tls_server_config !== undefined;
-  const checked = validateWithSecrets(document, webSection, readSecret);
-  if ("value" in checked && checked.findings.length === 0)
-    return { web: buildWeb(checked.value), problems: [], findings: [], isTls };
-  return { problems: toProblems(checked.findings, document, { file, ...checked }), findings: [], isTls };
 }

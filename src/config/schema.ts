@@ -80,11 +80,7 @@ const watch = section({
   uptime_interval: withDefault("How often today's uptime is read.", duration("1s", "1d"), "10m"),
   inventory_interval: withDefault("How often the list of locations is read.", duration("1s", "7d"), "1h"),
   locations_per_request: withDefault("The most locations in one request.", integer(1, 1000), "50"),
-  history: withDefault(
-    "How long the decision log of a recording and the audit log are kept.",
-    duration("1h", "2y"),
-    "90d",
-  ),
+  history: withDefault("How long the decision log of a recording is kept.", duration("1h", "2y"), "90d"),
 });
 
 const smtp = section(

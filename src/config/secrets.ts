@@ -62,7 +62,7 @@ export function resolveSecrets({ tree, positions }: Document, root: ConfigSectio
 }
 
 /** Node's code of an error in brackets after a space; empty without one. */
-export function codeOf(thrown: unknown): string {
+function codeOf(thrown: unknown): string {
   const { code } = thrown as { code?: unknown };
   return typeof code === "string" && /^[A-Z]{1,20}$/.test(code) ? ` (${code})` : "";
 }

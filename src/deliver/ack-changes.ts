@@ -1,4 +1,4 @@
-/** Acknowledgements as people change them: set, withdrawn, noted. Each change is in the audit and the decision log. */
+/** Acknowledgements as people change them: set, withdrawn, noted. Each change is audited and in the decision log. */
 import {
   type AckOutcome,
   type AckRequest,
@@ -7,7 +7,7 @@ import {
   type StoredAcknowledgement,
   withNote,
 } from "../alerting/acknowledgement.ts";
-import { type AuditAction, type AuditEntry, type AuditFacts, type AuditOrigin, personOf } from "../alerting/audit.ts";
+import { type AuditEntry, type AuditFacts, type AuditOrigin, personOf } from "../alerting/audit.ts";
 import { fingerprint } from "../alerting/fingerprint.ts";
 import type { Alert } from "../health/alert.ts";
 import { chunksOf } from "../lib/chunks.ts";
@@ -28,7 +28,7 @@ type RefusedAck = Exclude<AckOutcome["outcome"], "done">;
 
 /** The change as the logs have it. */
 interface LoggedChange {
-  readonly action: Extract<AuditAction, "acknowledged" | "ack_withdrawn" | "ack_noted">;
+  readonly action: Extract<AuditEntry["action"], "acknowledged" | "ack_withdrawn" | "ack_noted">;
   /** Its author and text. */
   readonly author: string;
   readonly text: string;
@@ -104,22 +104,21 @@ async function changeOne(
 ): Promise<AckOutcome> {
   const { now } = logged;
   let outcome: AckOutcome = { outcome: "not_firing" };
-  let stored: AuditEntry | undefined;
+  let entry: AuditEntry | undefined;
   const due = await store.acks.change(alert.id, now, (before) => {
     const after = next(before);
-    stored = undefined;
+    entry = undefined;
     if (typeof after === "string") {
       outcome = { outcome: after };
       return undefined;
     }
     outcome = { outcome: "done", alerts: 1, before: inForce(before, now), after: inForce(after, now) };
     if (after === before) return undefined;
-    const made = ackChange(alert, before, after, logged);
-    stored = made.entry;
-    return made;
+    entry = ackEntry(alert, before, after, logged);
+    return ackChange(alert, before, after, logged);
   });
   if (!due) return { outcome: "not_firing" };
-  if (stored) audit?.stored([stored]);
+  if (entry) audit?.(entry);
   if (due.size > 0) await wake(due);
   return outcome;
 }
@@ -143,14 +142,13 @@ function ackChange(
   after: StoredAcknowledgement,
   logged: LoggedChange,
 ): AckChange {
-  const { action, author, text, now, by } = logged;
+  const { action, author, text, now } = logged;
   const until = action === "acknowledged" ? after.until : undefined;
   const lasts = until === undefined ? "" : ` until ${timesSeenAt(now).at(until, alert.facts.timezone)}`;
   const detail = cut(`${author}${lasts}${text === "" ? "" : `: ${text}`}`, DETAIL_CHARACTERS);
   const { subject, ruleId } = alert;
   return {
     after,
-    entry: { ...by, at: now, action, outcome: "done", target: alert.id, ...auditFacts(alert, before, after, logged) },
     line: { subject, ruleId, at: now, reason: REASONS[action], detail, until },
     isEarlier: before !== undefined && (after.until ?? Infinity) < (before.until ?? Infinity),
   };
@@ -162,17 +160,18 @@ const REASONS: Readonly<Record<LoggedChange["action"], string>> = {
   ack_noted: "ack_noted",
 };
 
-/** With the names that the target of the entry, an id, does not tell. */
-function auditFacts(
-  { labels: { recording, location } }: Alert,
+/** The facts have the names that the target, an id, does not tell. */
+function ackEntry(
+  { id: target, labels: { recording, location } }: Alert,
   before: StoredAcknowledgement | undefined,
   after: StoredAcknowledgement,
-  { action, author, text }: LoggedChange,
-): Pick<AuditEntry, "before" | "after"> {
+  { action, author, text, by }: LoggedChange,
+): AuditEntry {
   const place: AuditFacts = { ...(recording && { recording }), ...(location && { location }) };
-  if (action === "ack_noted") return { after: { ...place, author, note: text } };
-  if (action === "ack_withdrawn") return { before: { ...place, ...(before && ackFacts(before)) } };
-  return { before: before && ackFacts(before), after: { ...place, ...ackFacts(after) } };
+  const entry = { ...by, action, outcome: "done", target } as const;
+  if (action === "ack_noted") return { ...entry, after: { ...place, author, note: text } };
+  if (action === "ack_withdrawn") return { ...entry, before: { ...place, ...(before && ackFacts(before)) } };
+  return { ...entry, before: before && ackFacts(before), after: { ...place, ...ackFacts(after) } };
 }
 
 function ackFacts({ author, comment, until }: StoredAcknowledgement): AuditFacts {

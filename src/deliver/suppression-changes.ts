@@ -1,6 +1,6 @@
 /** Suppressions as people change them: silences set and ended, alerts acknowledged. What they release is due at once. */
 import { randomUUID } from "node:crypto";
-import { type AuditEntry, type AuditOrigin, silenceEntry } from "../alerting/audit.ts";
+import { type Audit, type AuditOrigin, silenceEntry } from "../alerting/audit.ts";
 import {
   changeSilence,
   endSilence,
@@ -20,8 +20,8 @@ export interface SuppressionChangesDeps {
   readonly clock: Clock;
   readonly store: Pick<Store, "silences" | "acks" | "firing">;
   wake(due: ReadonlyMap<string, Instant>): Promise<void>;
-  /** Is handed the entries of the audit log that were stored. */
-  readonly audit?: { stored(entries: readonly AuditEntry[]): void };
+  /** Is handed each change once it is stored. */
+  readonly audit?: Audit;
 }
 
 /** `known`: one with the id it was to have is stored. */
@@ -38,9 +38,6 @@ export function createSuppressionChanges(deps: SuppressionChangesDeps) {
 
   /** False where another change came first. */
   async function write(changes: Changes, now: Instant, by: AuditOrigin): Promise<boolean> {
-    const entries = changes.map(([silence, before]) =>
-      silenceEntry(silence, before, { ...by, isEnded: silenceState(silence, now) === "expired" }),
-    );
     const written = changes.map(([silence]) => silence);
     const before = changes.map(([, one]) => one);
     // What the budget leaves out is brought up to date with its group's interval.
@@ -48,9 +45,10 @@ export function createSuppressionChanges(deps: SuppressionChangesDeps) {
     const touched = await mapYielding(await store.firing(), (alert) => {
       return written.some(({ matchers }) => isMatched(matchers, alert, budget)) ? [alert.id] : [];
     });
-    const due = await store.silences.write(written, now, { before, entries, touched: touched.flat() });
+    const due = await store.silences.write(written, now, { before, touched: touched.flat() });
     if (!due) return false;
-    audit?.stored(entries);
+    for (const [silence, previous] of changes)
+      audit?.(silenceEntry(silence, previous, { ...by, isEnded: silenceState(silence, now) === "expired" }));
     await wake(due);
     return true;
   }

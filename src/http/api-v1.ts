@@ -4,7 +4,6 @@ import type { HttpDeps } from "./deps.ts";
 import { originOf } from "./principal.ts";
 import { parseQuery, parseRequestBody } from "./query.ts";
 import { acknowledge, note, withdraw } from "./v1/acknowledgement.ts";
-import { listAudit } from "./v1/audit.ts";
 import { listClusters } from "./v1/clusters.ts";
 import { listIncidents } from "./v1/incidents.ts";
 import { listLocations } from "./v1/locations.ts";
@@ -12,7 +11,6 @@ import { openApiDocument } from "./v1/openapi.ts";
 import type { Operation } from "./v1/operation.ts";
 import { listRecordings } from "./v1/recordings.ts";
 import { getReport } from "./v1/report.ts";
-import { revokeSessions } from "./v1/sessions.ts";
 import { getTimeline } from "./v1/timeline.ts";
 
 /** Every path of the API except its own description. */
@@ -26,18 +24,16 @@ export const operations: readonly Operation[] = [
   acknowledge,
   withdraw,
   note,
-  listAudit,
-  revokeSessions,
 ];
 
 export function apiV1(app: FastifyInstance, deps: HttpDeps): void {
   const description = openApiDocument(deps.version, operations);
   app.get("/api/v1/openapi.json", () => description);
-  for (const { method, path, query, body, scope = "read", lane, handle } of operations) {
+  for (const { method, path, query, body, scope = "read", handle } of operations) {
     app.route<{ Params: Record<string, string> }>({
       method,
       url: path.replace(/\{(\w+)\}/g, ":$1"),
-      config: lane ? { scope, lane } : { scope },
+      config: { scope },
       handler: async (request) =>
         handle(deps, {
           query: query ? parseQuery(query, request.query) : {},

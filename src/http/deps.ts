@@ -1,10 +1,9 @@
 /** What the HTTP server is given: readers and writers of the state it shows, and its settings. */
 import type { StoredAcknowledgement } from "../alerting/acknowledgement.ts";
-import type { AuditEntry, AuditOrigin, StoredAuditEntry } from "../alerting/audit.ts";
+import type { Audit, AuditOrigin } from "../alerting/audit.ts";
 import type { LogLine } from "../alerting/decision-log.ts";
 import type { SentAlert } from "../alerting/external-alerts.ts";
 import type { Suppression } from "../alerting/model.ts";
-import type { WebConfig } from "../config/web-config-schema.ts";
 import type { createSuppressionChanges } from "../deliver/suppression-changes.ts";
 import type { Alert } from "../health/alert.ts";
 import type { Subject } from "../health/evaluation.ts";
@@ -68,15 +67,10 @@ export interface HttpDeps extends AlertChanges {
   readonly listen: { readonly host: string; readonly port: number };
   /** Of metrics and probes; absent: they are served at `listen`. */
   readonly metricsListen?: HttpDeps["listen"] | undefined;
-  /** TLS, users and headers; the same object until the configuration changes. */
-  readonly web?: WebConfig | undefined;
+  /** Certificate and key as PEM, the same object until the configuration changes; undefined: plain HTTP. */
+  readonly tls?: { readonly cert: string; readonly key: string } | undefined;
   readonly access: Access;
-  /** Stored sessions; what opens and ends them is in the audit log. */
-  readonly sessions: Store["sessions"];
-  /** Writes an entry of the audit log, soon. */
-  audit(entry: Omit<AuditEntry, "at">): void;
-  /** The entries since an instant, the newest first. */
-  auditLog(since: Instant): Promise<readonly StoredAuditEntry[]>;
+  readonly audit: Audit;
   readonly log: Logger;
   readonly clock: Clock;
   readonly version: string;

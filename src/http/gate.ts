@@ -1,14 +1,13 @@
 /** Access control: tokens for programs, sessions for people, and forms only from our own pages. */
 import type { IncomingHttpHeaders } from "node:http";
 import fastifyCookie from "@fastify/cookie";
+import rateLimit from "@fastify/rate-limit";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { HttpDeps } from "./deps.ts";
 import { HttpError } from "./errors.ts";
-import { createGuard, type Guard } from "./guard.ts";
 import { isOwnHost } from "./host.ts";
 import {
   type AccessToken,
-  type Authenticator,
   anonymous,
   bearerOf,
   findToken,
@@ -19,7 +18,7 @@ import {
   scopeSet,
 } from "./principal.ts";
 import { cleanForwardedFor, proxyAuthenticator } from "./proxies.ts";
-import { isFormOf, readSession, SESSION_MS, type Session, storedId, withSessions } from "./session.ts";
+import { isFormOf, readSession, SESSION_MS, type Session } from "./session.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -38,39 +37,43 @@ declare module "fastify" {
   }
 }
 
+/** Wrong tokens of one address; further ones within this time are answered 429. */
+const MOST_FAILURES = 10;
+const FAILURES_MS = 60_000;
+
 /** What requests are authenticated with. */
-export type GateDeps = Pick<
-  HttpDeps,
-  "access" | "externalUrl" | "listen" | "web" | "clock" | "log" | "sessions" | "audit" | "limits"
->;
+export type GateDeps = Pick<HttpDeps, "access" | "externalUrl" | "listen" | "tls" | "clock" | "log" | "audit">;
 
 /** Refuses requests before their handlers run, and sets `principal` and `session` on those that pass. */
-export function gate(app: FastifyInstance, deps: GateDeps, others: readonly Authenticator[] = []): void {
+export function gate(app: FastifyInstance, deps: GateDeps): void {
   app.register(fastifyCookie, { hook: false });
+  app.register(rateLimit, { global: false, max: MOST_FAILURES, timeWindow: FAILURES_MS, ipv6Subnet: 64 });
   app.decorateRequest("session", undefined);
   // Fastify refuses a reference that requests would share.
   app.decorateRequest("principal", null as unknown as Principal);
-  const checkToken = createTokenCheck(createGuard(), deps);
-  const authenticators = [sessionPrincipal, proxyAuthenticator(deps), ...others];
+  const checkToken = createTokenCheck(app, deps);
+  const proxyPrincipal = proxyAuthenticator(deps);
   app.addHook("onRequest", async (request, reply) => {
     cleanForwardedFor(request.raw);
     request.principal = anonymous(deps.access);
     if (request.is404) return;
-    request.session = await sessionOf(app, request, deps);
-    request.principal = (await firstOf(authenticators, request)) ?? request.principal;
-    const { open, form } = request.routeOptions.config;
+    const { open, form, page } = request.routeOptions.config;
+    // Probes wait for nothing.
+    if (open && page === undefined) return;
+    request.session = sessionOf(app, request, deps);
+    request.principal = sessionPrincipal(request) ?? proxyPrincipal(request) ?? request.principal;
     if (open) return;
     checkConfigured(request, deps);
     const { via } = request.principal;
-    // A session's cookie and a login are not sent for the name of another site.
-    const isOurs = via === "session" || via === "basic" || isOwnHost(request.headers.host, deps);
+    // A session's cookie is not sent for the name of another site.
+    const isOurs = via === "session" || isOwnHost(request.headers.host, deps);
     if (form && !isOurs) throw misdirected();
     if (form) return checkSender(request, deps);
     const allowed = isAllowed(request, deps);
     if (allowed && isOurs && isCausedElsewhere(request.headers)) throw causedElsewhere();
     if (allowed && isOurs) return;
     const token = bearerOf(request.headers.authorization);
-    const known = token ? checkToken(token, request, reply) : undefined;
+    const known = token ? await checkToken(token, request, reply) : undefined;
     const isSignedIn = request.principal.via !== "anonymous";
     if (!known && allowed) throw misdirected();
     if (!known && (!isSignedIn || mayUse(request, deps))) throw unauthorized(request, token !== undefined, deps);
@@ -82,14 +85,6 @@ export function gate(app: FastifyInstance, deps: GateDeps, others: readonly Auth
   app.addHook("preHandler", async (request) => {
     if (!request.is404 && request.routeOptions.config.form) checkForm(request, deps);
   });
-}
-
-async function firstOf(authenticators: readonly Authenticator[], request: FastifyRequest) {
-  for (const authenticate of authenticators) {
-    const found = await authenticate(request);
-    if (found) return found;
-  }
-  return undefined;
 }
 
 function sessionPrincipal({ session }: FastifyRequest): Principal | undefined {
@@ -108,9 +103,7 @@ function mayUse(request: FastifyRequest, { access }: GateDeps): boolean {
 /** Without a token: a browser adds cookies and headers by itself, so with them only forms change state. */
 function isAllowed(request: FastifyRequest, deps: GateDeps): boolean {
   const isSafe = request.method === "GET" || request.method === "HEAD";
-  const { via } = request.principal;
-  if (!isSafe && via !== "basic") return false;
-  return mayUse(request, deps) && (isSafe || isSameOrigin(request.headers, deps.externalUrl));
+  return isSafe && mayUse(request, deps);
 }
 
 function misdirected(): HttpError {
@@ -125,7 +118,7 @@ function causedElsewhere(): HttpError {
 
 function checkConfigured(request: FastifyRequest, deps: GateDeps): void {
   const scope = scopeOf(request);
-  if (scope === "read" || mayUse(request, deps) || isScopeGiven(scope, deps)) return;
+  if (scope === "read" || mayUse(request, deps) || isScopeGiven(scope, deps.access)) return;
   const none = `no http.admin_token is configured, and no http.tokens with the scope ${scope}`;
   throw new HttpError("forbidden", `Nothing can be changed: ${none}; set one and reload.`);
 }
@@ -154,18 +147,24 @@ function lacksScope(request: FastifyRequest): HttpError {
   return new HttpError("missing_scope", `${name} ${lacks}; sign in with a token that has it.`);
 }
 
-/** Gives the configured token, undefined for a wrong one. Throws HttpError `too_many_failures` after too many wrong ones. */
-export function createTokenCheck(guard: Guard, deps: GateDeps) {
-  return (token: string, request: FastifyRequest, reply: FastifyReply): AccessToken | undefined => {
+/**
+ * Gives the configured token, undefined for a wrong one. Throws HttpError `too_many_failures` after too many wrong ones;
+ * a right one passes at any time, so that nobody is locked out by others behind the same proxy.
+ */
+export function createTokenCheck(app: FastifyInstance, deps: GateDeps) {
+  let countFailure: ReturnType<FastifyInstance["createRateLimit"]> | undefined;
+  return async (token: string, request: FastifyRequest, reply: FastifyReply): Promise<AccessToken | undefined> => {
     const known = findToken(token, deps.access);
     if (known) return known;
     noteRefusal(deps, request, "wrong_token");
-    const { isLast, blockedMs } = guard.fail(request.ip, deps.clock.now());
-    if (isLast) deps.log.warn({ address: request.ip }, "too many wrong tokens from an address");
-    if (blockedMs === undefined) return undefined;
-    const seconds = Math.ceil(blockedMs / 1000);
-    reply.header("retry-after", seconds);
-    const message = `Too many wrong tokens came from your address; try again in ${seconds} s.`;
+    countFailure ??= app.createRateLimit({});
+    const counted = await countFailure(request);
+    if (counted.isAllowed) return undefined;
+    const { remaining, isExceeded, ttlInSeconds } = counted;
+    if (remaining === 0 && !isExceeded) deps.log.warn({ address: request.ip }, "too many wrong tokens from an address");
+    if (!isExceeded) return undefined;
+    reply.header("retry-after", ttlInSeconds);
+    const message = `Too many wrong tokens came from your address; try again in ${ttlInSeconds} s.`;
     throw new HttpError("too_many_failures", message);
   };
 }
@@ -174,7 +173,7 @@ export function createTokenCheck(guard: Guard, deps: GateDeps) {
 export function sessionCookie(
   app: FastifyInstance,
   value: string | undefined,
-  deps: Pick<GateDeps, "externalUrl" | "web">,
+  deps: Pick<GateDeps, "externalUrl" | "tls">,
 ): string {
   return app.serializeCookie(cookieName(deps), value ?? "", {
     path: "/",
@@ -186,36 +185,20 @@ export function sessionCookie(
 }
 
 /** Whether people reach the page over TLS, according to the configuration. */
-export function isHttps({ externalUrl, web }: Pick<GateDeps, "externalUrl" | "web">): boolean {
-  return web?.tls !== undefined || externalUrl?.startsWith("https:") === true;
+export function isHttps({ externalUrl, tls }: Pick<GateDeps, "externalUrl" | "tls">): boolean {
+  return tls !== undefined || externalUrl?.startsWith("https:") === true;
 }
 
 /** With TLS under the prefix that no other site can write to (RFC 6265bis, 4.1.3.2). */
-function cookieName(deps: Pick<GateDeps, "externalUrl" | "web">): string {
+function cookieName(deps: Pick<GateDeps, "externalUrl" | "tls">): string {
   return isHttps(deps) ? "__Host-lenswatch" : "lenswatch";
 }
 
-/** The session that the cookie is signed for, ended or not. */
-export function signedSession(app: FastifyInstance, { headers }: FastifyRequest, deps: GateDeps): Session | undefined {
+/** The session of the request's cookie. */
+export function sessionOf(app: FastifyInstance, { headers }: FastifyRequest, deps: GateDeps): Session | undefined {
   if (headers.cookie === undefined) return undefined;
   const cookie = app.parseCookie(headers.cookie)[cookieName(deps)];
   return readSession(cookie, deps.access, deps.clock.now());
-}
-
-/** Throws HttpError `unavailable`, unless the route is open. */
-async function sessionOf(app: FastifyInstance, request: FastifyRequest, deps: GateDeps): Promise<Session | undefined> {
-  const { open, page } = request.routeOptions.config;
-  // Probes wait for nothing.
-  const signed = open && page === undefined ? undefined : signedSession(app, request, deps);
-  if (!signed) return undefined;
-  try {
-    if (await withSessions(deps.sessions.find(storedId(signed), deps.clock.now()), deps)) return signed;
-  } catch (thrown) {
-    if (open) return undefined;
-    throw thrown;
-  }
-  noteRefusal(deps, request, "session_ended");
-  return undefined;
 }
 
 function checkSender(request: FastifyRequest, deps: GateDeps): void {

@@ -1,5 +1,6 @@
 /** One address that is listened on: its connections, TLS, headers of every answer, and a close bounded in time. */
-import { createServer, type ServerResponse } from "node:http";
+import { createServer, type RequestListener, type Server, type ServerResponse } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import type { Socket } from "node:net";
 import { normalizeIP } from "@fastify/rate-limit";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
@@ -7,7 +8,6 @@ import { API_V2 } from "./api-v2.ts";
 import type { HttpDeps } from "./deps.ts";
 import { type ErrorAnswer, errorAnswerOf, HttpError } from "./errors.ts";
 import { appOptions, type Limits, refuseClient, SECURITY_HEADERS, serverOptions } from "./limits.ts";
-import { serveTls } from "./tls.ts";
 
 export type Listener = ReturnType<typeof createListener>;
 type Address = HttpDeps["listen"];
@@ -16,50 +16,54 @@ interface ListenerOptions {
   /** Names the address in messages. */
   readonly key: "http.listen" | "http.metrics_listen";
   readonly limits: Limits;
-  /** Whether a client must have a certificate where the web configuration says so; a probe has none. */
-  readonly mayNeedCertificate: boolean;
 }
 
 /**
  * `app` has no routes yet. `start` gives its URL without a trailing slash or throws HttpError `listen`. `close` ends idle
  * connections at once, others when answered or after about a second.
  */
-export function createListener(
-  deps: Pick<HttpDeps, "web" | "access">,
-  { key, limits, mayNeedCertificate }: ListenerOptions,
-) {
-  const trustProxy = (address: string) => deps.access.isTrustedProxy(address);
-  const connections = createConnections(limits, trustProxy);
-  const current = () => deps.web?.tls;
+export function createListener(deps: Pick<HttpDeps, "tls" | "access">, { key, limits }: ListenerOptions) {
+  const sockets = createSockets(limits);
   const app: FastifyInstance = fastify({
     ...appOptions(limits),
     logger: false,
-    trustProxy,
+    trustProxy: (address: string) => deps.access.isTrustedProxy(address),
     forceCloseConnections: "idle",
     // Also called for the second address of `localhost`, which Fastify's own options would not reach.
     serverFactory(handler) {
-      const server = createServer(serverOptions(limits), (request, response) => {
-        if (connections.begin(request.socket, response)) handler(request, response);
+      const server = createHttpOrTls(deps, limits, (request, response) => {
+        if (sockets.begin(request.socket, response)) handler(request, response);
       });
       server.setTimeout(limits.idleMs);
-      server.on("clientError", refuseClient);
-      return serveTls(server, { current, mayNeedCertificate, handshakeMs: limits.requestMs, admit: connections.admit });
+      server.maxConnections = limits.mostConnections;
+      return server.on("clientError", refuseClient).on("connection", sockets.add);
     },
     clientErrorHandler: () => undefined,
     frameworkErrors: (error, request, reply) => {
-      sendError(request, reply.headers({ ...SECURITY_HEADERS, ...deps.web?.headers }), errorAnswerOf(error));
+      sendError(request, reply.headers(SECURITY_HEADERS), errorAnswerOf(error));
     },
   });
   app.addHook("onRequest", async (_request, reply) => {
     reply.headers(SECURITY_HEADERS);
   });
-  app.addHook("onSend", async (_request, reply) => {
-    if (deps.web) reply.headers(deps.web.headers);
+  const scheme = deps.tls ? "https:" : "http:";
+  const start = async (address: Address) => ({ address: (await listen(app, key, address)).replace("http:", scheme) });
+  return { app, start, close: closer(app, limits.closeMs, sockets.cut) };
+}
+
+/** With TLS, each new connection has the certificate of the active configuration. */
+function createHttpOrTls(deps: Pick<HttpDeps, "tls">, limits: Limits, handler: RequestListener): Server {
+  let { tls } = deps;
+  if (!tls) return createServer(serverOptions(limits), handler);
+  const http1 = { ALPNProtocols: ["http/1.1"], handshakeTimeout: limits.requestMs };
+  const server = createTlsServer({ ...serverOptions(limits), ...http1, ...tls }, handler);
+  // A handshake that fails or takes too long.
+  server.on("tlsClientError", (_error, socket) => socket.destroy());
+  return server.prependListener("connection", () => {
+    if (!deps.tls || deps.tls === tls) return;
+    tls = deps.tls;
+    server.setSecureContext(tls);
   });
-  const start = async (address: Address) => ({
-    address: (await listen(app, key, address)).replace(/^http:/, current() ? "https:" : "http:"),
-  });
-  return { app, start, close: closer(app, limits.closeMs, connections.cut) };
 }
 
 async function listen(app: FastifyInstance, key: string, { host, port }: Address): Promise<string> {
@@ -97,48 +101,26 @@ function listenProblem(key: string, address: string, thrown: unknown): string {
   return `${address} cannot be listened on (${code}); check ${key}.`;
 }
 
-type ConnectionLimits = Pick<Limits, "mostConnections" | "mostFromOneAddress" | "mostPipelined">;
-
-/**
- * The open connections by client, which is an address or an IPv6 network of /64; one that is too many ends the oldest of
- * the client that has the most. `isProxy`: many clients share this address, so that each connection is one of its own.
- */
-function createConnections(limits: ConnectionLimits, isProxy: (address: string) => boolean) {
-  const open = new Map<string | Socket, Set<Socket>>();
+/** The open connections of a listener. */
+function createSockets({ mostFromOneAddress, mostPipelined }: Limits) {
+  const open = new Map<string, Set<Socket>>();
   const pending = new WeakMap<Socket, number>();
-  let all = 0;
-
-  function endOldest(): void {
-    let most: ReadonlySet<Socket> | undefined;
-    for (const own of open.values()) if (own.size > (most?.size ?? 0)) most = own;
-    most?.values().next().value?.destroy();
-  }
-
   return {
-    /** Takes a new connection; false where the client is gone already. */
-    admit(socket: Socket): boolean {
-      const { remoteAddress: address } = socket;
-      if (address === undefined) {
-        socket.destroy();
-        return false;
-      }
-      const client = isProxy(address) ? socket : normalizeIP(address, 64);
-      const own = open.get(client) ?? new Set();
-      open.set(client, own.add(socket));
-      all += 1;
+    /** One more than an address may have ends its oldest. */
+    add(socket: Socket): void {
+      const address = normalizeIP(socket.remoteAddress ?? "", 64);
+      const own = open.get(address) ?? new Set();
+      open.set(address, own.add(socket));
       socket.once("close", () => {
-        all -= 1;
         own.delete(socket);
-        if (own.size === 0) open.delete(client);
+        if (own.size === 0) open.delete(address);
       });
-      if (own.size > limits.mostFromOneAddress) own.values().next().value?.destroy();
-      else if (all > limits.mostConnections) endOldest();
-      return true;
+      if (own.size > mostFromOneAddress) own.values().next().value?.destroy();
     },
     /** Takes a new request; false, and the connection ends, where too many before it were not answered yet. */
     begin(socket: Socket, response: ServerResponse): boolean {
       const before = pending.get(socket) ?? 0;
-      if (before >= limits.mostPipelined) {
+      if (before >= mostPipelined) {
         socket.destroy();
         return false;
       }
@@ -147,7 +129,7 @@ function createConnections(limits: ConnectionLimits, isProxy: (address: string) 
       return true;
     },
     /** Ends all, also those that have not finished their handshake. */
-    cut() {
+    cut(): void {
       for (const own of open.values()) for (const socket of own) socket.destroy();
     },
   };

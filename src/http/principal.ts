@@ -9,16 +9,13 @@ export const scopes = ["read", "alerts", "silence", "admin"] as const;
 export type Scope = (typeof scopes)[number];
 
 export interface Principal {
-  readonly via: "anonymous" | "token" | "session" | "proxy" | "basic" | "certificate";
-  /** Of the token, the basic user or the proxy's user; empty for anonymous. */
+  readonly via: "anonymous" | "token" | "session" | "proxy";
+  /** Of the token or the proxy's user; empty for anonymous. */
   readonly name: string;
   /** The signed-in name: the author of acknowledgements and silences. */
   readonly person?: string;
   readonly scopes: ReadonlySet<Scope>;
 }
-
-/** The principal that a request proves to have, undefined where it proves none. */
-export type Authenticator = (request: FastifyRequest) => Principal | undefined | Promise<Principal | undefined>;
 
 export interface AccessToken {
   /** Unique. */
@@ -60,23 +57,21 @@ export function authorOf({ person, name }: Principal): string {
   return person ?? name;
 }
 
-/** For the audit log. */
+/** The principal as the audit trail has it. */
 export function originOf({ principal, ip }: Pick<FastifyRequest, "principal" | "ip">): AuditOrigin {
   const { via, name, person } = principal;
   return { actor: { via, name, person }, address: ip };
 }
 
-/** Notes in the audit log that a request was refused. */
+/** Audits that a request was refused. */
 export function noteRefusal(deps: Pick<HttpDeps, "audit">, request: FastifyRequest, reason: RefusalReason): void {
   const target = `${request.method} ${request.routeOptions.url ?? ""}`;
   deps.audit({ ...originOf(request), action: "refused", outcome: "refused", target, reason });
 }
 
-/** Whether anything gives the scope: a token, a group of the proxy's users, or users of the web configuration. */
-export function isScopeGiven(scope: Scope, { access, web }: Pick<HttpDeps, "access" | "web">): boolean {
-  const { tokens, authProxy } = access;
+/** Whether anything gives the scope: a token, or a group of the proxy's users. */
+export function isScopeGiven(scope: Scope, { tokens, authProxy }: Access): boolean {
   if (authProxy && authProxy.adminGroups.length > 0) return true;
-  if (scope !== "admin" && Object.keys(web?.users ?? {}).length > 0) return true;
   return tokens.some((one) => scopeSet(one.scopes).has(scope));
 }
 

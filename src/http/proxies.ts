@@ -5,7 +5,7 @@ import { BlockList, isIP } from "node:net";
 import type { FastifyRequest } from "fastify";
 import { stripControls } from "../lib/text.ts";
 import type { HttpDeps } from "./deps.ts";
-import { type Authenticator, noteRefusal, scopeSet } from "./principal.ts";
+import { noteRefusal, type Principal, scopeSet } from "./principal.ts";
 
 const LONGEST_USER = 200;
 
@@ -43,8 +43,8 @@ function withoutPort(text: string): string {
 }
 
 /** The user that a proxy has signed in; nobody where the connection is not from a trusted one. */
-export function proxyAuthenticator(deps: Pick<HttpDeps, "access" | "audit">): Authenticator {
-  return (request) => {
+export function proxyAuthenticator(deps: Pick<HttpDeps, "access" | "audit">) {
+  return (request: FastifyRequest): Principal | undefined => {
     const { authProxy, isTrustedProxy } = deps.access;
     if (!authProxy || request.headers[authProxy.userHeader.toLowerCase()] === undefined) return undefined;
     if (!isTrustedProxy(request.socket.remoteAddress ?? "")) {

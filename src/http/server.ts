@@ -15,9 +15,8 @@ import { createListener, type Listener, sendError } from "./listener.ts";
 import { createLayout, type Layout } from "./page/layout.ts";
 import { pageRoutes, versionNow } from "./page/routes.ts";
 import { notFoundPage, problemPage } from "./page/sign-in.ts";
-import { type Authenticator, isScopeGiven, type Scope } from "./principal.ts";
+import { isScopeGiven } from "./principal.ts";
 import { metricsRoute } from "./stream.ts";
-import { basicAuthenticator, certificateAuthenticator } from "./web-users.ts";
 
 /** Of every 503. */
 const RETRY_AFTER_S = 5;
@@ -31,11 +30,10 @@ export type HttpServer = ReturnType<typeof createHttpServer>;
 export function createHttpServer(deps: HttpDeps) {
   const limits = limitsOf(deps);
   const { metricsListen } = deps;
-  const main = createListener(deps, { key: "http.listen", limits, mayNeedCertificate: true });
+  const main = createListener(deps, { key: "http.listen", limits });
   const { app } = main;
-  const authenticators = [basicAuthenticator(deps), certificateAuthenticator(deps)];
   const layout = createLayout(app, deps);
-  hooks(app, deps, { limits, authenticators, layout });
+  hooks(app, deps, limits, layout);
   acceptEmptyJson(app);
   lifecycleRoutes(app, deps);
   if (metricsListen) metricsElsewhere(app);
@@ -44,7 +42,7 @@ export function createHttpServer(deps: HttpDeps) {
   apiV2(app, deps);
   pageRoutes(app, deps, layout);
   eventRoutes(app, { log: deps.log, version: () => versionNow(deps) });
-  const metrics = metricsListen && createMetricsListener(deps, limits, authenticators);
+  const metrics = metricsListen && createMetricsListener(deps, limits);
   return {
     /** `metricsAddress` where metrics and probes have a listener of their own. */
     async start() {
@@ -55,11 +53,11 @@ export function createHttpServer(deps: HttpDeps) {
   };
 }
 
-/** Metrics and probes alone, whatever happens to the other listener; probes need no certificate there. */
-function createMetricsListener(deps: HttpDeps, limits: Limits, authenticators: Authenticator[]): Listener {
+/** Metrics and probes alone, whatever happens to the other listener. */
+function createMetricsListener(deps: HttpDeps, limits: Limits): Listener {
   const own = { ...limits, mostConnections: 256, mostFromOneAddress: 128 };
-  const listener = createListener(deps, { key: "http.metrics_listen", limits: own, mayNeedCertificate: false });
-  hooks(listener.app, deps, { limits, authenticators });
+  const listener = createListener(deps, { key: "http.metrics_listen", limits: own });
+  hooks(listener.app, deps, limits);
   probeRoutes(listener.app, deps);
   metricsRoute(listener.app, deps.metrics, limits);
   return listener;
@@ -71,15 +69,9 @@ function metricsElsewhere(app: FastifyInstance): void {
   });
 }
 
-interface Hooks {
-  readonly limits: Limits;
-  readonly authenticators: Authenticator[];
-  /** Of a listener with pages. */
-  readonly layout?: Layout;
-}
-
-function hooks(app: FastifyInstance, deps: HttpDeps, { limits, authenticators, layout }: Hooks): void {
-  gate(app, deps, authenticators);
+/** `layout`: of a listener with pages. */
+function hooks(app: FastifyInstance, deps: HttpDeps, limits: Limits, layout?: Layout): void {
+  gate(app, deps);
   admission(app, limits);
   app.addHook("onResponse", async ({ method, routeOptions: { url } }, reply) => {
     const { statusCode: status, elapsedTime: ms } = reply;
@@ -88,18 +80,20 @@ function hooks(app: FastifyInstance, deps: HttpDeps, { limits, authenticators, l
   app.setErrorHandler((thrown, request, reply) => {
     const answer = errorAnswerOf(thrown);
     const { url: route, config } = request.routeOptions;
-    if (answer.status >= 500 && answer.code !== "busy")
+    // The client may have left, or Fastify have answered for the deadline.
+    if (answer.status >= 500 && answer.code !== "busy" && !request.signal.aborted)
       deps.log.warn({ err: toError(thrown), route }, "request failed");
     if (answer.status === 503 && !reply.hasHeader("retry-after")) reply.header("retry-after", RETRY_AFTER_S);
     const root = request.is404 ? undefined : config.page;
     const scope = config.scope ?? "read";
-    if (answer.status === 401) reply.header("www-authenticate", challenge(deps, { scope, isPage: root !== undefined }));
+    // As in RFC 6750, section 3.
+    if (answer.status === 401) reply.header("www-authenticate", `Bearer scope="${scope}"`);
     if (answer.code === "missing_scope")
       reply.header("www-authenticate", `Bearer error="insufficient_scope", scope="${scope}"`);
     if (root === undefined || !layout) return sendError(request, reply, answer);
     const path = request.method === "GET" ? request.url.slice(1) : "";
     const canSignIn = deps.access.tokens.length > 0;
-    const page = problemPage(answer, { root, path, canSignIn, isReadOnly: !isScopeGiven("silence", deps) });
+    const page = problemPage(answer, { root, path, canSignIn, isReadOnly: !isScopeGiven("silence", deps.access) });
     return layout.send(request, reply.code(answer.status), page);
   });
   app.setNotFoundHandler((request, reply) => {
@@ -109,13 +103,6 @@ function hooks(app: FastifyInstance, deps: HttpDeps, { limits, authenticators, l
       return layout.send(request, reply.code(404), notFoundPage(path));
     return sendError(request, reply, { status: 404, code: "not_found", message: "There is nothing at this path." });
   });
-}
-
-/** As in RFC 6750, section 3. On a page a browser asks for a login of its own only where there is no token to sign in with. */
-function challenge({ web, access }: HttpDeps, { scope, isPage }: { scope: Scope; isPage: boolean }): string {
-  const hasUsers = Object.keys(web?.users ?? {}).length > 0;
-  const bearer = `Bearer scope="${scope}"`;
-  return hasUsers && !(isPage && access.tokens.length > 0) ? `${bearer}, Basic realm="lenswatch"` : bearer;
 }
 
 /** A parsed body may take ten times its text, and longer to check. An alert of Prometheus has 40 to 80 values. */

@@ -1,20 +1,13 @@
-/**
- * Sessions, and the tokens of forms. A cookie is signed with a key derived from its token (RFC 5869), which a changed
- * token ends, and good as long as the session is stored, under a hash of its id.
- */
-import { createHash, createHmac, hkdfSync, randomBytes } from "node:crypto";
+/** Sessions, and the tokens of forms. A cookie is signed with a key derived from its token (RFC 5869): a changed token ends it. */
+import { createHmac, hkdfSync, randomBytes } from "node:crypto";
 import fastifyCookie from "@fastify/cookie";
 import type { FastifyRequest } from "fastify";
 import { z } from "zod";
 import type { Instant } from "../lib/clock.ts";
-import { withDeadline } from "../lib/closer.ts";
-import type { HttpDeps } from "./deps.ts";
-import { HttpError } from "./errors.ts";
-import { limitsOf } from "./limits.ts";
 import { type Access, type AccessToken, isSameText } from "./principal.ts";
 
-/** A week on call. */
-export const SESSION_MS = 7 * 86_400_000;
+/** A shift. */
+export const SESSION_MS = 12 * 3_600_000;
 
 const LONGEST_COOKIE = 1_024;
 
@@ -48,21 +41,6 @@ export function readSession(cookie: string | undefined, { tokens }: Access, now:
   }
   return undefined;
 }
-
-/** What a session is stored under; reveals nothing of its id. */
-export function storedId({ id }: Pick<Session, "id">): string {
-  return createHash("sha256").update(id).digest("hex").slice(0, 16);
-}
-
-/** The work with stored sessions. Throws HttpError `unavailable` where it fails or takes too long. */
-export function withSessions<T>(work: Promise<T>, deps: Pick<HttpDeps, "limits">): Promise<T> {
-  return withDeadline(work, limitsOf(deps).readMs).catch((thrown: unknown) => {
-    throw new HttpError("unavailable", LATE, thrown);
-  });
-}
-
-const LATE =
-  "Sessions cannot be read or changed now, Redis may be slow or unreachable: nobody is signed in or out. /readyz says more.";
 
 type Sender = Pick<FastifyRequest, "session" | "principal">;
 

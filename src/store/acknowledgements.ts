@@ -1,32 +1,24 @@
 /** Acknowledgements, each of one episode. */
 import type { Redis } from "ioredis";
 import type { StoredAcknowledgement } from "../alerting/acknowledgement.ts";
-import type { AuditEntry } from "../alerting/audit.ts";
 import type { LogLine } from "../alerting/decision-log.ts";
 import type { Instant } from "../lib/clock.ts";
-import type { EncodeAudit } from "./audit.ts";
 import type { EncodeLog } from "./decision-log.ts";
 import { toWakes } from "./groups.ts";
 import { createJsonHash } from "./hash.ts";
 import type { Keys } from "./keys.ts";
 import { loadScript } from "./redis.ts";
 
-/** What becomes of an acknowledgement, with the entry of the audit log and the line of the decision log about it. */
+/** What becomes of an acknowledgement, with the line of the decision log about it. */
 export interface AckChange {
   readonly after: StoredAcknowledgement;
-  readonly entry: AuditEntry;
   readonly line: LogLine;
   /** It ends earlier than the one stored would have. */
   readonly isEarlier: boolean;
 }
 
-interface AckEncoders {
-  readonly audit: EncodeAudit;
-  readonly log: EncodeLog;
-}
-
-export function createAckStore(redis: Redis, keys: Keys, encode: AckEncoders) {
-  const script = loadScript(redis, keys, "acknowledge", "groups", "log", "audit");
+export function createAckStore(redis: Redis, keys: Keys, encodeLog: EncodeLog) {
+  const script = loadScript(redis, keys, "acknowledge", "groups", "log");
   return {
     /** By episode id, those that ran out too. The end of the episode deletes it (`scripts/commit.lua`). */
     read: createJsonHash<StoredAcknowledgement>(redis, keys.acks).readAll,
@@ -44,10 +36,10 @@ export function createAckStore(redis: Redis, keys: Keys, encode: AckEncoders) {
         const before = (await redis.hget(keys.acks, episode)) ?? "";
         const change = changeOf(before === "" ? undefined : (JSON.parse(before) as StoredAcknowledgement));
         if (!change) return new Map();
-        const { after, entry, line, isEarlier } = change;
+        const { after, line, isEarlier } = change;
         const texts = { acknowledgement: JSON.stringify(after), before };
-        const logs = { audit: encode.audit([entry], now), log: encode.log([line], now) };
-        const reply = await script(keys.acks, { episode, now, isEarlier, ...texts, ...logs });
+        const log = encodeLog([line], now);
+        const reply = await script(keys.acks, { episode, now, isEarlier, ...texts, log });
         if (reply !== -1) return reply === 0 ? undefined : toWakes(reply);
       }
     },

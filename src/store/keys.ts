@@ -22,10 +22,6 @@ export function keysUnder(prefix: string) {
 
 export type Keys = ReturnType<typeof keysUnder>;
 
-/** Of the audit log, each with an end of its own; `visits`: sign-ins and sign-outs. */
-export const auditStreams = ["done", "refused", "visits"] as const;
-export type AuditStream = (typeof auditStreams)[number];
-
 function fleetKeys(p: string) {
   return {
     /** Hash: location id → shard number; a field until `forget_after` or a change of the configuration. */
@@ -85,12 +81,6 @@ function alertKeys(p: string) {
     log: (subject: string) => `${p}log:${subject}`,
     /** Sorted set: subject → when its newest line was written; a member as long as its list. */
     logs: `${p}logs`,
-    /** Stream of JSON: entries of the audit log; for `watch.history`, 10,000, 2,000 and 2,000 at most. */
-    audit: (stream: AuditStream) => `${p}audit:${stream}`,
-    /** Sorted set: session → when it expires; a member until another session is opened after that, 500 at most. */
-    sessions: `${p}sessions`,
-    /** String: JSON of the session whose id has this hash; until it ends, or expires. */
-    session: (hash: string) => `${p}session:${hash}`,
   };
 }
 

@@ -47,12 +47,7 @@ export type Script = (key: string, args: object, ...texts: readonly string[]) =>
 const PRELUDE = "local args = cjson.decode(ARGV[1])\nlocal p = args.prefix\n";
 
 /** A script of `scripts/` after the shared parts it needs, sent by its hash once Redis knows it. */
-export function loadScript(
-  redis: Redis,
-  { prefix }: Keys,
-  name: string,
-  ...shared: ("groups" | "log" | "audit")[]
-): Script {
+export function loadScript(redis: Redis, { prefix }: Keys, name: string, ...shared: ("groups" | "log")[]): Script {
   const read = (file: string) => readFileSync(new URL(`./scripts/${file}.lua`, import.meta.url), "utf8");
   const command = `lenswatch_${name}`;
   redis.defineCommand(command, { numberOfKeys: 1, lua: PRELUDE + [...shared, name].map(read).join("\n") });

@@ -1,6 +1,5 @@
 /** Silences, whose matchers are compiled once. */
 import type { Redis } from "ioredis";
-import type { AuditEntry } from "../alerting/audit.ts";
 import { type MatchOperator, matchersCost, storedMatcher } from "../alerting/matcher.ts";
 import { requestBudget } from "../alerting/pattern.ts";
 import {
@@ -13,7 +12,6 @@ import {
 import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { Logger } from "../lib/log.ts";
-import type { EncodeAudit } from "./audit.ts";
 import { toWakes } from "./groups.ts";
 import { createParsedHash } from "./hash.ts";
 import type { Keys } from "./keys.ts";
@@ -26,7 +24,6 @@ interface Row extends Omit<Silence, "matchers"> {
 /** Written only where the silences are stored as `before` has them, in their order; undefined for not at all. */
 interface SilenceChange {
   readonly before: readonly (Silence | undefined)[];
-  readonly entries: readonly AuditEntry[];
   /** Episodes that the silences match. */
   readonly touched?: readonly string[];
 }
@@ -34,8 +31,8 @@ interface SilenceChange {
 /** Redis answers nothing else during a call: the most episodes that one touches. */
 const TOUCHED = 500;
 
-export function createSilenceStore(redis: Redis, keys: Keys, encodeAudit: EncodeAudit, log?: Logger) {
-  const write = loadScript(redis, keys, "silence", "groups", "audit");
+export function createSilenceStore(redis: Redis, keys: Keys, log?: Logger) {
+  const write = loadScript(redis, keys, "silence", "groups");
   const readAll = createParsedHash(redis, keys.silences, (text) => decode(text, log));
   return {
     /** All silences but those that expired longer ago than they are kept, in any order. */
@@ -59,9 +56,8 @@ export function createSilenceStore(redis: Redis, keys: Keys, encodeAudit: Encode
         isOver: silenceState(silence, now) === "expired",
         before: change && stored(change.before[i]),
       }));
-      const audit = encodeAudit(change?.entries, now);
       const [touched = [], ...others] = chunksOf(change?.touched ?? [], TOUCHED);
-      const reply = await write(keys.silences, { now, silences: rows, forget, touched, audit });
+      const reply = await write(keys.silences, { now, silences: rows, forget, touched });
       if (reply === 0) return undefined;
       const wakes = toWakes(reply);
       for (const page of others) {

@@ -3,7 +3,6 @@ import type { Redis } from "ioredis";
 import type { Logger } from "../lib/log.ts";
 import { createAckStore } from "./acknowledgements.ts";
 import { createAssignmentStore } from "./assignments.ts";
-import { createAuditStore, createEncodeAudit } from "./audit.ts";
 import { createColdStartStore } from "./cold-start.ts";
 import { confirmed, createConfirm } from "./confirm.ts";
 import { createConversationStore } from "./conversations.ts";
@@ -20,7 +19,6 @@ import { type Keys, keysUnder } from "./keys.ts";
 import { createUsualEntriesStore, createZoneStore } from "./location-details.ts";
 import { createLease, createReplicaStore } from "./replicas.ts";
 import { createFollowClock } from "./rewind.ts";
-import { createSessionStore } from "./sessions.ts";
 import { createShardStore } from "./shards.ts";
 import { createSilenceStore } from "./silences.ts";
 import { createUptimeStore } from "./uptime.ts";
@@ -32,7 +30,7 @@ interface StoreOptions {
   readonly failoverLog?: Logger | undefined;
   /** For rows that are left out. */
   readonly log?: Logger;
-  /** How long the decision log keeps a line, and the audit log an entry. */
+  /** How long the decision log keeps a line. */
   readonly historyMs?: number;
 }
 
@@ -41,7 +39,7 @@ export function createStore(redis: Redis, prefix: string, options: StoreOptions 
   const store = createParts(redis, keysUnder(prefix), { historyMs, log });
   if (!failoverLog) return store;
   const confirm = createConfirm(redis, store.keys.replicas, failoverLog);
-  const { groups, silences, acks, sessions } = store;
+  const { groups, silences, acks } = store;
   return {
     ...store,
     groups: {
@@ -53,7 +51,6 @@ export function createStore(redis: Redis, prefix: string, options: StoreOptions 
     },
     silences: { ...silences, write: confirmed(silences.write, confirm) },
     acks: { ...acks, change: confirmed(acks.change, confirm) },
-    sessions: { ...sessions, end: confirmed(sessions.end, confirm) },
   };
 }
 
@@ -63,7 +60,6 @@ function createParts(
   { historyMs, log }: { readonly historyMs: number; readonly log: Logger | undefined },
 ) {
   const encodeLog = createEncodeLog(historyMs);
-  const encodeAudit = createEncodeAudit(historyMs);
   return {
     keys,
     shards: createShardStore(redis, keys, encodeLog),
@@ -71,8 +67,8 @@ function createParts(
     conversations: createConversationStore(redis, keys),
     /** All alerts that fire. */
     firing: createFiringStore(redis, keys),
-    silences: createSilenceStore(redis, keys, encodeAudit, log),
-    acks: createAckStore(redis, keys, { audit: encodeAudit, log: encodeLog }),
+    silences: createSilenceStore(redis, keys, log),
+    acks: createAckStore(redis, keys, encodeLog),
     externalAlerts: createExternalAlertStore(redis, keys),
     selfAlerts: createSelfAlertStore(redis, keys),
     assignments: createAssignmentStore(redis, keys),
@@ -82,8 +78,6 @@ function createParts(
     incidents: createIncidentStore(redis, keys),
     identities: createIdentityStore(redis, keys),
     log: createDecisionLog(redis, keys, encodeLog),
-    audit: createAuditStore(redis, keys, encodeAudit),
-    sessions: createSessionStore(redis, keys, encodeAudit),
     uptime: createUptimeStore(redis, keys),
     digests: createDigestStore(redis, keys),
     coldStart: createColdStartStore(redis, keys),

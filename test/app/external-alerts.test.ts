@@ -3,7 +3,6 @@ import { writeFile } from "node:fs/promises";
 import { request } from "node:https";
 import { join } from "node:path";
 import { text as readText } from "node:stream/consumers";
-import { hashSync } from "bcryptjs";
 import { expect, it } from "vitest";
 import type { App } from "../../src/app/app.ts";
 import { prepareWatch, startWatch } from "../support/app.ts";
@@ -65,24 +64,19 @@ async function silence({ address }: Pick<App, "address">, name: string, value: s
   expect(response.status).toBe(200);
 }
 
-/** A web configuration in `dir` that a login and a certificate open, and what Prometheus and a test ask with. */
-async function writeWebConfig(dir: string) {
-  const { ca, server, client } = makePki();
+/** A certificate in `dir`: the keys of `http` for it, what Prometheus asks with, and what a test reads. */
+async function writeCertificate(dir: string) {
+  const { ca, server } = makePki();
   const at = (name: string) => join(dir, name);
   const files = { "ca.pem": ca, "server.pem": server.cert, "server.key": server.key };
   for (const [name, text] of Object.entries(files)) await writeFile(at(name), text);
-  const clients = "client_auth_type: VerifyClientCertIfGiven, client_ca_file: ca.pem";
-  const text = `tls_server_config: { cert_file: server.pem, key_file: server.key, ${clients} }
-basic_auth_users: { prometheus: ${hashSync("hunter2", 4)} }
-`;
-  await writeFile(at("web.yml"), text);
-  const scheme = "https";
-  const tls_config = { ca_file: at("ca.pem") };
+  const authorization = { credentials: TOKEN };
   return {
-    withToken: { scheme, tls_config, authorization: { credentials: TOKEN } },
-    withLogin: { scheme, tls_config, basic_auth: { username: "prometheus", password: "hunter2" } },
+    tls: `tls: { cert_file: ${at("server.pem")}, key_file: ${at("server.key")} }`,
+    client: { scheme: "https", tls_config: { ca_file: at("ca.pem") }, authorization },
     async get(url: string) {
-      const [answer] = await once(request(url, { ca, ...client, agent: false }).end(), "response");
+      const headers = { authorization: `Bearer ${TOKEN}` };
+      const [answer] = await once(request(url, { ca, headers, agent: false }).end(), "response");
       return readText(answer);
     },
   };
@@ -185,9 +179,9 @@ describeWithRedis("external alerts", () => {
     async () => {
       const port = await lastingPort();
       const dir = await temporaryDirectory();
-      const scraper = await writeWebConfig(dir);
-      const tokens = `tokens: [{ name: prometheus, token: ${TOKEN}, scopes: [alerts] }]`;
-      const http = `http: { listen: "127.0.0.1:${port}", ${tokens}, web_config_file: ${join(dir, "web.yml")} }`;
+      const { tls, client, get } = await writeCertificate(dir);
+      const tokens = `tokens: [{ name: prometheus, token: ${TOKEN}, scopes: [alerts, read] }]`;
+      const http = `http: { listen: "127.0.0.1:${port}", ${tokens}, ${tls} }`;
       await using stage = await prepareWatch({ http });
       const ruleFile = join(dir, "rules.yml");
       const writeRule = (expression: string) =>
@@ -207,7 +201,7 @@ describeWithRedis("external alerts", () => {
         job: "lenswatch",
         ruleFiles: [ruleFile],
         alertsTo: { hosts: [`127.0.0.1:${port}`], token: "" },
-        http: { scrapes: scraper.withLogin, alerts: scraper.withToken },
+        http: { scrapes: client, alerts: client },
       });
       const notified = await stage.slack.next();
       expect(notified.text).toContain("🔴 page: TargetDown");
@@ -219,11 +213,11 @@ describeWithRedis("external alerts", () => {
       await second.logged("started");
       const restarted = Date.now();
       await until("Prometheus has sent it again", async () => {
-        const text = await scraper.get(`https://127.0.0.1:${port}/api/v2/alerts`);
+        const text = await get(`https://127.0.0.1:${port}/api/v2/alerts`);
         const alerts = JSON.parse(text) as { updatedAt: string }[];
         return alerts.some(({ updatedAt }) => Date.parse(updatedAt) > restarted);
       });
-      await until("it has scraped with its login", async () => {
+      await until("it has scraped with its token", async () => {
         const [up] = await prometheus.instant('up{job="lenswatch"}');
         return up?.values[0] === 1;
       });

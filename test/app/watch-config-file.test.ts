@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from "vitest";
-import type { AuditDraft } from "../../src/app/audit-trail.ts";
+import type { AuditEntry } from "../../src/alerting/audit.ts";
 import { watchConfigFile } from "../../src/app/watch-config-file.ts";
 import type { Config } from "../../src/config/config.ts";
 import { ConfigError } from "../../src/config/problem.ts";
@@ -14,7 +14,7 @@ function stage() {
   onTestFinished(() => void vi.useRealTimers());
   const state = { content: "one", loaded: "one" as string | undefined };
   const taken: string[] = [];
-  const audited: AuditDraft[] = [];
+  const audited: AuditEntry[] = [];
   const following = watchConfigFile({
     source: {
       contentHash: async () => state.content,
@@ -73,7 +73,7 @@ test("a requested reload happens at once, changed or not, and never after the st
   expect(taken).toEqual(["one"]);
 });
 
-test("each reload is in the audit log with its cause and the keys that changed, an invalid one as refused", async () => {
+test("each reload is audited with its cause and the keys that changed, an invalid one as refused", async () => {
   const { state, audited, reload, looks } = stage();
   state.content = "two";
   await looks(3);

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { receivers, service } from "../config/text.ts";
-import { demanding, hasOpenssl, makePki } from "../support/pki.ts";
+import { hasOpenssl, makePki } from "../support/pki.ts";
 import { lenswatch } from "./run-command.ts";
 
 test("is exit code 0 with a healthy daemon, whatever its external URL", async () => {
@@ -69,13 +69,13 @@ describe("finds the daemon, which runs with what it loaded before, where the fil
   });
 });
 
-describe.skipIf(!hasOpenssl)("with a web_config_file (skipped without openssl)", () => {
+describe.skipIf(!hasOpenssl)("with http.tls (skipped without openssl)", () => {
   const pki = hasOpenssl ? makePki() : undefined;
-  const withTls = (port: number) => configFile(`http: { listen: "127.0.0.1:${port}", web_config_file: web.yaml }\n`);
+  const withTls = (port: number) =>
+    configFile(`http: { listen: "127.0.0.1:${port}", tls: { cert_file: cert.pem, key_file: key.pem } }\n`);
 
   test.each([
     ["asks by TLS, whatever the certificate's name", () => pki?.elsewhere],
-    ["takes a listener that asks for a client certificate for alive", () => pki && demanding(pki)],
     ["asks without TLS where there is none", () => undefined],
   ])("%s", async (_, options) => {
     const file = await withTls(await serve(200, [], options()));

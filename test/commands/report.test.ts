@@ -137,7 +137,7 @@ Times are added up over recordings. Nothing is known of 16 h, which is in no fig
     [() => new Promise<never>(() => {}), /takes longer: ask again in a few seconds/],
     [() => undefined, /Other reports are being made/],
   ])("a report that is not made in time is answered with what to do", async (report, message) => {
-    const { get } = await serve({ clock, report, limits: { answerMs: 200 } });
+    const { get } = await serve({ clock, report, limits: { answerMs: 1_000 } });
     const answer = await get("/api/v1/report");
     expect([answer.status, answer.headers.get("retry-after"), await answer.text()]).toEqual([
       503,

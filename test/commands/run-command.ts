@@ -3,12 +3,10 @@ import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
 import { ackCommand } from "../../src/commands/ack.ts";
 import { alertsCommand } from "../../src/commands/alerts.ts";
-import { auditCommand } from "../../src/commands/audit.ts";
 import type { CommandIo, ExitCode } from "../../src/commands/cli/command.ts";
 import { type CommandEntry, runCli } from "../../src/commands/cli/program.ts";
 import { healthzCommand } from "../../src/commands/healthz.ts";
 import { reportCommand } from "../../src/commands/report.ts";
-import { sessionsCommand } from "../../src/commands/sessions.ts";
 import { silenceCommand } from "../../src/commands/silence.ts";
 import { statusCommand } from "../../src/commands/status.ts";
 import { whyCommand } from "../../src/commands/why.ts";
@@ -21,8 +19,6 @@ const table: readonly CommandEntry[] = [
   { name: "ack", summary: "acknowledgement", load: async (io) => ackCommand(io, clock) },
   { name: "alerts", summary: "the alerts", load: async (io) => alertsCommand(io, clock) },
   { name: "healthz", summary: "alive", load: async (io) => healthzCommand(io) },
-  { name: "audit", summary: "the audit log", load: async (io) => auditCommand(io, clock) },
-  { name: "sessions", summary: "sessions", load: async (io) => sessionsCommand(io) },
   { name: "report", summary: "lost time", load: async (io) => reportCommand(io, clock) },
   { name: "why", summary: "one recording", load: async (io) => whyCommand(io, clock) },
 ];

@@ -54,7 +54,7 @@ describe("the full example", () => {
     const known = new Set(keys.map(({ path }) => path));
     const instead = keys.filter(({ path }) => !written.has(path)).map(({ path }) => path);
     const isInstead =
-      /^redis\.(?!url$|prefix$)|^(?:service|smtp)\.tls|_configs\[\]\.http_config\.|^http\.web_config_file$|\.when\.(?:last_seen|counts)/;
+      /^redis\.(?!url$|prefix$)|^(?:service|smtp|http)\.tls|_configs\[\]\.http_config\.|\.when\.(?:last_seen|counts)/;
     expect(instead.filter((path) => !isInstead.test(path))).toEqual([]);
     const names = instead.map((path) => path.split(".").at(-1));
     expect(names.filter((name) => !new RegExp(`^ +(?:# )?${name}(_file)?:`, "m").test(text))).toEqual([]);

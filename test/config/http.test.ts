@@ -77,16 +77,6 @@ test("reading stays closed where a reload names loopback, as the listener stays 
   expect(isReadingOpen({ ...httpOf(""), host: "0.0.0.0" })).toBe(false);
 });
 
-test("users of a web configuration are a way to sign in", () => {
-  const web = `basic_auth_users: { dana: "$2y$10$EixZaYVK1fsbw1ZfbX3OXePaWxn96p36WQoeG6Lruj3vjPGga31lW" }`;
-  const { http } = configOf(text(`${listening}, web_config_file: web.yaml`), {}, () => web);
-  expect(isReadingOpen(http)).toBe(false);
-  const without = text(`${listening}, web_config_file: web.yaml`);
-  expect(problemsOf(without, {}, () => "http_server_config: { http2: false }")).toEqual([
-    expect.stringContaining("http.listen: found an address that others reach"),
-  ]);
-});
-
 describe("tokens", () => {
   test("are named, the short forms by their keys", () => {
     const http = `admin_token: ${A}, ${tokens(entry("amtool", B, "[read, silence]"))}`;

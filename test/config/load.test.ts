@@ -49,7 +49,7 @@ describe("the smallest configuration", () => {
     expect(config.http).toEqual({
       host: "127.0.0.1",
       port: 9595,
-      isTls: false,
+      tls: undefined,
       externalUrl: undefined,
       tokens: [],
       allowAnonymous: undefined,

@@ -117,7 +117,11 @@ describe.skipIf(missing)(`the chart${missing ? ` (${missing})` : ""}`, () => {
   });
 
   test("probes and scrapes with TLS, and on a port of their own, where the configuration has them", async () => {
-    const tls = ["tls.enabled=true", "config.http.web_config_file=/etc/lenswatch-secrets/web/web.yml"];
+    const tls = [
+      "tls.enabled=true",
+      "config.http.tls.cert_file=/etc/lenswatch-secrets/tls/tls.crt",
+      "config.http.tls.key_file=/etc/lenswatch-secrets/tls/tls.key",
+    ];
     const manifests = await render(
       "small",
       ...tls,

@@ -1,10 +1,8 @@
 import { request } from "node:http";
 import { PassThrough } from "node:stream";
-import { describe, expect, test } from "vitest";
-import { createGuard } from "../../src/http/guard.ts";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { proxyCheck } from "../../src/http/proxies.ts";
 import { createLogger } from "../../src/lib/log.ts";
-import { NOW } from "../metrics/fleets.ts";
 import { anAccess, serve } from "./serve.ts";
 
 const tokens = { readToken: "read-me", adminToken: "boss-token" };
@@ -24,10 +22,11 @@ function statusFrom(localAddress: string, url: string, headers: Record<string, s
 }
 
 test("after ten wrong tokens further ones wait until the minute is over, and the right one never does", async () => {
-  let now = NOW;
+  vi.useFakeTimers({ toFake: ["Date"] });
+  onTestFinished(() => void vi.useRealTimers());
   const destination = new PassThrough();
   const log = createLogger({ level: "info", destination });
-  const { get } = await serve({ ...tokens, clock: { now: () => now }, log });
+  const { get } = await serve({ ...tokens, log });
   const statuses: number[] = [];
   for (const guess of guesses(12)) {
     const headers = { ...bearer(guess), "x-forwarded-for": `10.0.0.${statuses.length}` };
@@ -35,11 +34,11 @@ test("after ten wrong tokens further ones wait until the minute is over, and the
     expect((await get("/api/v2/alerts", bearer("boss-token"))).status).toBe(200);
   }
   expect(statuses).toEqual([...Array(10).fill(401), 429, 429]);
-  now += 20_000;
+  vi.advanceTimersByTime(20_000);
   const late = await get("/api/v2/alerts", bearer("another"));
   expect([late.status, late.headers.get("retry-after")]).toEqual([429, "40"]);
   expect(await late.json()).toBe("Too many wrong tokens came from your address; try again in 40 s.");
-  now += 40_000;
+  vi.advanceTimersByTime(40_000);
   expect((await get("/api/v1/recordings", bearer("another"))).status).toBe(401);
   const logged = String(destination.read());
   expect(logged.match(/too many wrong tokens from an address/g)).toHaveLength(1);
@@ -137,22 +136,4 @@ test("who gives no token, or one that opens less, is refused and not counted", a
     expect(change.status).toBe(403);
   }
   expect((await get("/metrics", bearer("read-me"))).status).toBe(200);
-});
-
-test("guesses from all of an IPv6 network are one guesser's", () => {
-  const guard = createGuard();
-  const isBlocked = (address: string) => guard.fail(address, NOW).blockedMs !== undefined;
-  for (let i = 0; i < 10; i++) expect(isBlocked(`2001:db8::${i}`)).toBe(false);
-  expect(isBlocked("2001:db8::ffff")).toBe(true);
-  expect(isBlocked("2001:db8:0:1::1")).toBe(false);
-  expect(isBlocked("::ffff:10.0.0.1")).toBe(false);
-});
-
-test("what is remembered is bounded: an address is forgotten for newer ones", () => {
-  const guard = createGuard();
-  const isBlocked = (address: string) => guard.fail(address, NOW).blockedMs !== undefined;
-  for (let i = 0; i < 10; i++) isBlocked("10.9.9.9");
-  expect(isBlocked("10.9.9.9")).toBe(true);
-  for (let i = 0; i < 5_000; i++) isBlocked(`10.0.${i >> 8}.${i & 255}`);
-  expect(isBlocked("10.9.9.9")).toBe(false);
 });

@@ -9,7 +9,7 @@ import { noLoss } from "../../src/report/tally.ts";
 import { StoreError } from "../../src/store/errors.ts";
 import type { Incident } from "../../src/store/incidents.ts";
 import { alertState, fleetOf, INTERVAL, NOW, recordingState } from "../metrics/fleets.ts";
-import { ackDone, firingAlert, serve, sessionsInMemory } from "./serve.ts";
+import { ackDone, firingAlert, serve } from "./serve.ts";
 
 const incident: Incident = {
   id: "RecordingOffline/recording/rec-1@1",
@@ -34,10 +34,6 @@ const fleet = fleetOf({
 });
 
 const line = { subject: incident.subject, at: NOW - 1_000, ruleId: "RecordingOffline", reason: "fired" } as const;
-const actor = { via: "session", name: "admin_token", person: "dana" } as const;
-const signIn = { at: NOW, actor, action: "sign_in", outcome: "done" } as const;
-const times = { createdAt: NOW, seenAt: NOW, expiresAt: NOW + 1 };
-const session = { id: "a".repeat(16), token: "admin_token", person: "dana", address: "127.0.0.1", ...times };
 const admin = { authorization: "Bearer admin-token-of-the-test" };
 
 const document = openApiDocument("1.2.3", operations);
@@ -61,8 +57,6 @@ const start = () =>
       { alert: firingAlert("LowQuality"), receivers: [] },
     ],
     timeline: async () => [line],
-    auditLog: async () => [{ ...signIn, id: "1-0e" }],
-    sessions: { ...sessionsInMemory, list: async () => [session] },
     acknowledge: async (fingerprint) => (fingerprint === "0".repeat(16) ? { outcome: "not_firing" } : ackDone),
     withdraw: async (fingerprint) => (fingerprint === "0".repeat(16) ? { outcome: "not_acknowledged" } : ackDone),
     note: async () => ({ outcome: "too_many_notes" }),
@@ -94,9 +88,6 @@ const asked = [
   ["delete", "/api/v1/alerts/{fingerprint}/ack", `/api/v1/alerts/${print}/ack?author=dana`, 200],
   ["delete", "/api/v1/alerts/{fingerprint}/ack", `/api/v1/alerts/${"0".repeat(16)}/ack`, 404],
   ["post", "/api/v1/alerts/{fingerprint}/ack/notes", `/api/v1/alerts/${print}/ack/notes`, 400],
-  ["get", "/api/v1/audit", "/api/v1/audit?person=dana", 200],
-  ["get", "/api/v1/audit", "/api/v1/audit?action=nothing", 400],
-  ["post", "/api/v1/sessions/revoke", "/api/v1/sessions/revoke", 400],
 ] as const;
 
 describe("what is answered", () => {

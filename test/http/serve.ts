@@ -10,7 +10,6 @@ import { createHttpServer, type HttpServer } from "../../src/http/server.ts";
 import type { ShownConfig } from "../../src/http/v2/config-original.ts";
 import { silentLogger } from "../../src/lib/log.ts";
 import { noLoss } from "../../src/report/tally.ts";
-import type { StoredSession } from "../../src/store/sessions.ts";
 import { fleetOf, NOW } from "../metrics/fleets.ts";
 import { anAlert } from "../support/fixtures.ts";
 
@@ -75,16 +74,6 @@ function accessOf({ adminToken = "", readToken = "" }: Differing): Access {
   return anAccess({ tokens: short.filter(({ token }) => token !== ""), isReadingOpen: readToken === "" });
 }
 
-const opened = new Map<string, StoredSession>();
-
-/** The same for every server, as replicas share them. */
-export const sessionsInMemory: HttpDeps["sessions"] = {
-  open: async (session) => void opened.set(session.id, session),
-  find: async (id) => opened.get(id),
-  list: async () => [...opened.values()],
-  end: async (ids) => ids.filter((id) => opened.delete(id)),
-};
-
 /** A server that knows nothing and lets everybody read. */
 export function usualDeps(differing: Differing = {}): HttpDeps {
   return {
@@ -92,9 +81,7 @@ export function usualDeps(differing: Differing = {}): HttpDeps {
     get access() {
       return accessOf(differing);
     },
-    sessions: sessionsInMemory,
     audit: () => {},
-    auditLog: async () => [],
     listen: { host: "127.0.0.1", port: 0 },
     log: silentLogger,
     clock: { now: () => NOW },

@@ -80,7 +80,6 @@ describe("a form's token", () => {
       sender("session", "boss", opened(boss).session),
       sender("proxy", "dana"),
       sender("proxy", "rita"),
-      sender("basic", "dana"),
     ];
     for (const one of all) {
       const token = formTokenOf(one, both);

@@ -3,7 +3,6 @@ import { expect, it } from "vitest";
 import { createMatcher } from "../../src/alerting/matcher.ts";
 import { SILENCE_KEPT_MS, type Silence } from "../../src/alerting/silence.ts";
 import { type Logger, silentLogger } from "../../src/lib/log.ts";
-import { createEncodeAudit } from "../../src/store/audit.ts";
 import { keysUnder } from "../../src/store/keys.ts";
 import { createSilenceStore } from "../../src/store/silences.ts";
 import { aSilence } from "../support/fixtures.ts";
@@ -28,7 +27,7 @@ describeWithRedis("stored silences", () => {
   const open = () => {
     const { redis, prefix } = testStore();
     const { silences } = keysUnder(prefix);
-    return { redis, silences, store: createSilenceStore(redis, keysUnder(prefix), createEncodeAudit(HOUR)) };
+    return { redis, silences, store: createSilenceStore(redis, keysUnder(prefix)) };
   };
 
   it("are not forgotten because others are set and read in the same moment", async () => {
@@ -78,7 +77,7 @@ describeWithRedis("stored silences", () => {
     const matchers = [["x", "=~", "(a?){1000}".repeat(360)]];
     const hostile = { ...silence(), matchers };
     await redis.hset(silences, hostile.id, JSON.stringify(hostile));
-    const store = createSilenceStore(redis, keysUnder(prefix), createEncodeAudit(HOUR), log);
+    const store = createSilenceStore(redis, keysUnder(prefix), log);
     const began = process.cpuUsage();
     const [read] = await store.read(NOW);
     expect(read?.matchers.map(({ matches }) => matches("aaa"))).toEqual([false]);

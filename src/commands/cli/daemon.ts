@@ -183,12 +183,12 @@ async function readHttpConfig({ url, config }: DaemonOptions, env: CommandIo["en
   }
 }
 
-type LocalAddress = Pick<HttpConfig, "host" | "port"> & { readonly isTls?: boolean };
+type LocalAddress = Pick<HttpConfig, "host" | "port"> & Partial<Pick<HttpConfig, "tls">>;
 
 /** The daemon's own URL on this machine, without a trailing slash; wildcard addresses become loopback. */
-export function localUrl({ host, port, isTls = false }: LocalAddress): string {
+export function localUrl({ host, port, tls }: LocalAddress): string {
   const reached = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
-  return `http${isTls ? "s" : ""}://${reached.includes(":") ? `[${reached}]` : reached}:${port}`;
+  return `http${tls ? "s" : ""}://${reached.includes(":") ? `[${reached}]` : reached}:${port}`;
 }
 
 /** Requests to this machine never use a proxy. */

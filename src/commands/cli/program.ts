@@ -41,10 +41,6 @@ export const commandTable: readonly CommandEntry[] = [
     (await import("../ack.ts")).ackCommand(io),
   ),
   entry("why", "print the decision log of a recording", async (io) => (await import("../why.ts")).whyCommand(io)),
-  entry("audit", "print changes and refused attempts", async (io) => (await import("../audit.ts")).auditCommand(io)),
-  entry("sessions", "revoke sessions of the status page", async (io) =>
-    (await import("../sessions.ts")).sessionsCommand(io),
-  ),
   entry("digest", "render a digest to a file, or send it now", async (io) =>
     (await import("../digest.ts")).digestCommand(io),
   ),

@@ -22,7 +22,7 @@ export interface HtmlPage {
   /** `unknown` by default. */
   readonly mood?: Mood;
   /** The link of the header that is this page. */
-  readonly here?: "overview" | "locations" | "alerts" | "incidents" | "silences" | "search" | "audit" | "session";
+  readonly here?: "overview" | "locations" | "alerts" | "incidents" | "silences" | "search" | "session";
   readonly body: Markup;
   /** Undefined for a page that shows no state. */
   readonly madeAt?: Instant;
@@ -49,7 +49,7 @@ export type Layout = ReturnType<typeof createLayout>;
 const gzip = promisify(gzipOf);
 
 /** Sends pages within the document; serves their script as well. */
-export function createLayout(app: FastifyInstance, deps: Pick<HttpDeps, "access" | "web">) {
+export function createLayout(app: FastifyInstance, deps: Pick<HttpDeps, "access">) {
   const files = {
     script: fileRoute(app, "live.js", "text/javascript"),
     style: fileRoute(app, "style.css", "text/css"),
@@ -92,7 +92,7 @@ function documentOf(page: Page, visitor: Visitor, files: { script: string; style
   const mood = page.oldSince === undefined ? (page.mood ?? "unknown") : "bad";
   const classes = [...(page.isWall ? ["wall"] : []), ...(page.oldSince === undefined ? [] : ["old"])];
   const navigation = html`<a class="skip" href="#main">To the content</a>
-<header><nav aria-label="Pages">${links(page, visitor)}</nav>${account(page, visitor)}</header>`;
+<header><nav aria-label="Pages">${links(page)}</nav>${account(page, visitor)}</header>`;
   const announcements = html`<p id="lost" role="alert" hidden></p>
 <p id="news" class="hidden" role="status"></p>`;
   return html`<!doctype html>
@@ -119,7 +119,7 @@ ${live ? announcements : nothing}
 const READ_ONLY = html`<p>Read-only: no <code>http.admin_token</code> is configured, so nothing can be acknowledged or
 silenced here.</p>`;
 
-function links({ root, here }: Page, { isAdmin }: Visitor): Markup[] {
+function links({ root, here }: Page): Markup[] {
   const show = (name: string) => homeLink(root, { show: name });
   const all = [
     ["overview", "lenswatch", homeLink(root)],
@@ -128,7 +128,6 @@ function links({ root, here }: Page, { isAdmin }: Visitor): Markup[] {
     ["incidents", "Incidents", incidentsLink(root)],
     ["silences", "Silences", show("silences")],
     ["search", "Search", show("search")],
-    ...(isAdmin ? [["audit", "Audit log", `${root}audit`] as const] : []),
   ] as const;
   return all.map(([name, words, href]) => {
     const current = name === here ? html` aria-current="page"` : nothing;

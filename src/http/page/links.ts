@@ -1,6 +1,5 @@
 /** The parameters of the pages, and links between them: always relative, so that they work below any path of a proxy. */
 import { z } from "zod";
-import { auditActions } from "../../alerting/audit.ts";
 import { pageParameters } from "../paging.ts";
 
 /** From a page to `/`: `./` on `/` itself, `../` below `/recordings/`. */
@@ -88,17 +87,6 @@ export type HomeQuery = z.infer<typeof HomeQuery>;
 export const periods = { 1: "24 hours", 7: "7 days", 30: "30 days", 90: "90 days" } as const;
 const days = z.enum(["1", "7", "30", "90"], { error: "expected 1, 7, 30 or 90" });
 
-export const AuditQuery = z.object({
-  person: text("expected one name"),
-  action: z
-    .enum(["", ...auditActions], { error: "expected an action" })
-    .transform((given) => given || undefined)
-    .optional(),
-  days: days.default("1"),
-  cursor: pageParameters.cursor,
-});
-export type AuditQuery = z.infer<typeof AuditQuery>;
-
 export const IncidentsQuery = z.object({
   q: text("expected one text of at most 256 characters"),
   rule: text("expected one name"),
@@ -111,11 +99,6 @@ export type IncidentsQuery = z.infer<typeof IncidentsQuery>;
 /** The page of incidents, or its rows as CSV. */
 export function incidentsLink(root: Root, parameters: LinkParameters = {}, name = "incidents"): string {
   return `${root}${name}${queryOf(parameters)}`;
-}
-
-/** From `/` or the page itself. */
-export function auditLink(parameters: LinkParameters): string {
-  return `audit${queryOf(parameters)}`;
 }
 
 export const AlertQuery = HomeQuery.pick({ refresh: true });

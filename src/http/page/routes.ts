@@ -10,13 +10,12 @@ import type { HttpDeps } from "../deps.ts";
 import { parseQuery } from "../query.ts";
 import { reportInTime } from "../v1/report.ts";
 import { alertPage, alertsOf, endedAlert, endedAlertPage } from "./alert-page.ts";
-import { auditPage } from "./audit-page.ts";
 import { changeRoutes } from "./change-routes.ts";
 import { fullLocationId } from "./fleet-map.ts";
 import { PERIOD_DAYS } from "./history.ts";
 import { incidentsCsv, incidentsPage } from "./incidents-page.ts";
 import type { HtmlPage, Layout } from "./layout.ts";
-import { AlertQuery, AuditQuery, HomeQuery, IncidentsQuery, RecordingQuery, type Root } from "./links.ts";
+import { AlertQuery, HomeQuery, IncidentsQuery, RecordingQuery, type Root } from "./links.ts";
 import { locationDetails, locationPage } from "./location-page.ts";
 import { allAlertsPage, allLocationsPage, overviewPage, wallPage } from "./overview.ts";
 import {
@@ -55,15 +54,9 @@ export function pageRoutes(app: FastifyInstance, deps: HttpDeps, layout: Layout)
     send(request, reply, await alert(request, deps)),
   );
   incidentRoutes(app, deps, layout);
-  app.get("/report", { config: { page: "./", lane: "reports" } }, async (request, reply) => {
+  app.get("/report", { config: { page: "./" } }, async (request, reply) => {
     const query = parseQuery(ReportPageQuery, request.query);
     return layout.send(request, reply, reportPage(await reportInTime(deps, query), query));
-  });
-  app.get("/audit", { config: { page: "./", scope: "admin" } }, async (request, reply) => {
-    const query = parseQuery(AuditQuery, request.query);
-    const now = deps.clock.now();
-    const entries = await inTime(deps.auditLog(now - Number(query.days) * DAY_MS), deps);
-    return layout.send(request, reply, await runYielding(auditPage(entries, query, now), request.signal));
   });
   changeRoutes(app, deps, layout);
 

@@ -1,7 +1,6 @@
 /** Signing in and out: `GET` and `POST /session`, `POST /session/end`; and errors as pages, 401 with the form. */
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { z } from "zod";
-import type { AuditEntry } from "../../alerting/audit.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { stripControls } from "../../lib/text.ts";
 import { type ErrorAnswer, HttpError } from "../errors.ts";
@@ -12,12 +11,11 @@ import {
   isRemotePlainHttp,
   isSameOrigin,
   sessionCookie,
-  signedSession,
+  sessionOf,
 } from "../gate.ts";
-import { createGuard } from "../guard.ts";
-import { type AccessToken, isScopeGiven, noteRefusal, scopeSet } from "../principal.ts";
+import { isScopeGiven, noteRefusal, scopeSet } from "../principal.ts";
 import { parseQuery } from "../query.ts";
-import { openSession, type Session, storedId, withSessions } from "../session.ts";
+import { openSession, type Session } from "../session.ts";
 import { type FieldProblem, inputField, readFields } from "./field.ts";
 import type { HtmlPage, Layout } from "./layout.ts";
 import { homeLink, type Root, rootOf } from "./links.ts";
@@ -83,9 +81,9 @@ const SessionQuery = z.object({ to: z.string().max(2_048).catch("") });
 const ROOT = "./";
 
 export function sessionRoutes(app: FastifyInstance, deps: GateDeps, layout: Layout): void {
-  const checkToken = createTokenCheck(createGuard(), deps);
+  const checkToken = createTokenCheck(app, deps);
   const formOf = (to: string): SignInForm => {
-    return { root: ROOT, to: pathWithin(to), isReadOnly: !isScopeGiven("silence", deps) };
+    return { root: ROOT, to: pathWithin(to), isReadOnly: !isScopeGiven("silence", deps.access) };
   };
   app.get("/session", { config: { page: ROOT, open: true } }, async (request, reply) => {
     const { to } = parseQuery(SessionQuery, request.query);
@@ -102,41 +100,30 @@ export function sessionRoutes(app: FastifyInstance, deps: GateDeps, layout: Layo
       return layout.send(request, reply.code(status), signInPage({ ...formOf(to), name, problem }));
     };
     if ("problem" in read) return again(400, read.problem);
-    const token = checkToken(read.fields.token, request, reply);
+    const token = await checkToken(read.fields.token, request, reply);
     if (!token) {
       deps.log.warn({ address: request.ip }, "sign-in with a wrong token");
       return again(401, { field: "token", message: "this token is not known" });
     }
     if (!deps.access.isReadingOpen && !scopeSet(token.scopes).has("read"))
       return again(403, { field: "token", message: "this token lacks the scope read, which the pages need" });
-    const cookie = await signIn(token, read.fields.name, request.ip, deps);
+    const { session, cookie } = openSession(token, read.fields.name, deps.clock.now());
+    note("sign_in", session, request);
     reply.header("set-cookie", sessionCookie(app, cookie, deps));
     return reply.redirect(`${ROOT}${pathWithin(read.fields.to)}`, 303);
   });
 
   app.post("/session/end", { config: { page: "../", open: true } }, async (request, reply) => {
     checkSender(request, deps);
-    const signed = signedSession(app, request, deps);
-    if (signed)
-      await withSessions(deps.sessions.end([storedId(signed)], entryOf(signed, "sign_out", request.ip, deps)), deps);
+    const session = sessionOf(app, request, deps);
+    if (session) note("sign_out", session, request);
     reply.header("set-cookie", sessionCookie(app, undefined, deps));
     return reply.redirect("../", 303);
   });
-}
 
-/** Stores a new session; gives its cookie's value. */
-async function signIn(token: AccessToken, person: string, address: string, deps: GateDeps): Promise<string> {
-  const now = deps.clock.now();
-  const { session, cookie } = openSession(token, person, now);
-  const record = { id: storedId(session), token: token.name, person, address, expiresAt: session.expiresAt };
-  const entry = entryOf(session, "sign_in", address, deps);
-  await withSessions(deps.sessions.open({ ...record, createdAt: now }, entry), deps);
-  return cookie;
-}
-
-function entryOf(session: Session, action: "sign_in" | "sign_out", address: string, { clock }: GateDeps): AuditEntry {
-  const actor = { via: "session", name: session.token.name, person: session.name } as const;
-  return { at: clock.now(), actor, address, action, outcome: "done", target: storedId(session) };
+  function note(action: "sign_in" | "sign_out", { token, name }: Session, { ip: address }: FastifyRequest): void {
+    deps.audit({ actor: { via: "session", name: token.name, person: name }, address, action, outcome: "done" });
+  }
 }
 
 function refuseWithoutTokens({ access }: GateDeps): void {

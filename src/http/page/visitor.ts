@@ -10,8 +10,6 @@ export interface Visitor {
   readonly name: string | undefined;
   /** Hidden field of their forms; undefined for visitors who may change nothing. */
   readonly formToken: string | undefined;
-  /** Has the scope admin. */
-  readonly isAdmin: boolean;
   /** Their session is ours to end. */
   readonly canSignOut: boolean;
   /** Whether a token is configured to sign in with. */
@@ -22,16 +20,15 @@ export interface Visitor {
 
 export function visitorOf(
   sender: Pick<FastifyRequest, "session" | "principal">,
-  deps: Pick<HttpDeps, "access" | "web">,
+  { access }: Pick<HttpDeps, "access">,
 ): Visitor {
   const { principal } = sender;
   return {
     name: principal.via === "anonymous" ? undefined : authorOf(principal),
-    formToken: principal.scopes.has("silence") ? formTokenOf(sender, deps.access) : undefined,
+    formToken: principal.scopes.has("silence") ? formTokenOf(sender, access) : undefined,
     canSignOut: principal.via === "session",
-    isAdmin: principal.scopes.has("admin"),
-    canSignIn: deps.access.tokens.length > 0,
-    isReadOnly: !isScopeGiven("silence", deps),
+    canSignIn: access.tokens.length > 0,
+    isReadOnly: !isScopeGiven("silence", access),
   };
 }
 

@@ -81,7 +81,6 @@ export const getReport = operation({
   summary: "Lost time of a period by cause, most first; of the last month without parameters.",
   query: z.strictObject({ ...ReportQuery.shape, ...pageParameters }),
   answer: ReportPage,
-  lane: "reports",
   async handle(deps, { query, signal }) {
     const report = await reportInTime(deps, query);
     const rowKey = ({ id, loss }: ReportRow) => {

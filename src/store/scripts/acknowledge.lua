@@ -1,13 +1,12 @@
 -- Changes the acknowledgement of an episode while it fires: that of a resolved one would never be deleted.
--- KEYS[1] acknowledgements; args episode, acknowledgement (JSON), before (the one stored, or ''), now, audit (audit.lua),
---         log (log.lua), isEarlier (it ends earlier than `before` would have)
+-- KEYS[1] acknowledgements; args episode, acknowledgement (JSON), before (the one stored, or ''), now, log (log.lua),
+--         isEarlier (it ends earlier than `before` would have)
 -- Returns JSON {integration: due}, 0 where it does not fire, -1 where another acknowledgement than `before` is stored.
 if not is_firing(args.episode) then return 0 end
 local stored = redis.call('HGET', KEYS[1], args.episode) or ''
 if stored ~= args.acknowledgement then
   if stored ~= args.before then return -1 end
   redis.call('HSET', KEYS[1], args.episode, args.acknowledgement)
-  write_audit(args.audit)
   write_log(args.log)
 end
 -- What was never notified is late from now on; the others have a reminder, an update or nothing to send. A decision

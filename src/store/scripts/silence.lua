@@ -1,8 +1,8 @@
 -- Writes silences; the groups that one of them suppressed something in are due at once, and the roots that name one of
 -- the `touched` episodes are brought up to date.
--- KEYS[1] silences; args now, silences [{id, text (JSON), isOver, before}], forget [id], touched [episode], audit (audit.lua).
+-- KEYS[1] silences; args now, silences [{id, text (JSON), isOver, before}], forget [id], touched [episode].
 -- `before`: as it has to be stored, '' for not at all; nil: as it may be. Returns JSON {integration: due}, or 0 where one
--- is stored otherwise, and nothing is written. All being stored already, as by a call sent twice, is no second entry.
+-- is stored otherwise, and nothing is written. All being stored already, as by a call sent twice, is no conflict.
 local is_change, is_other = false, false
 for _, silence in ipairs(args.silences) do
   local stored = redis.call('HGET', KEYS[1], silence.id) or ''
@@ -19,5 +19,4 @@ for _, silence in ipairs(args.silences) do
   end_suppression(silence.id, args.now)
 end
 for _, episode in ipairs(args.touched) do touch_episode(episode, args.now) end
-if is_change then write_audit(args.audit) end
 return cjson.encode(wakes)

@@ -32,7 +32,6 @@ const paths = [
   '/silences/new?matchers=alertname="RecordingOffline",recording_id="till-3"',
   "/silences/new?matchers=wrong",
   "/session",
-  "/audit",
   "/alerts/00112233445566aa",
   "/nothing/here",
 ];

@@ -17,7 +17,7 @@ describe("signing in", () => {
     expect(response.status).toBe(303);
     expect(response.headers.get("location")).toBe("./");
     expect(response.headers.get("set-cookie")).toMatch(
-      /^lenswatch=[\w.%+/-]+; Max-Age=604800; Path=\/; HttpOnly; SameSite=Strict$/,
+      /^lenswatch=[\w.%+/-]+; Max-Age=43200; Path=\/; HttpOnly; SameSite=Strict$/,
     );
   });
 
@@ -176,11 +176,11 @@ describe("a session", () => {
     expect((await keeper.get("/")).status).toBe(401);
   });
 
-  test("is over after a week", async () => {
+  test("is over after twelve hours", async () => {
     let now = NOW;
     const { address } = await serve({ ...tokens, fleet, clock: { now: () => now } });
     const keeper = await signedIn(address, "boss-token");
-    now += 7 * 86_400_000 - 1;
+    now += 12 * 3_600_000 - 1;
     expect((await keeper.get("/")).status).toBe(200);
     now += 1;
     expect((await keeper.get("/")).status).toBe(401);
