@@ -1,8 +1,9 @@
 /** What reading visitor counts asks of the service, counted on the wire, an hour of a clock of its own at a time. */
+
 import { Redis } from "ioredis";
 import { createAssigned } from "../src/cluster/shard-assignment.ts";
 import { judgeShard } from "../src/health/judge.ts";
-import type { Rule } from "../src/health/rule.ts";
+import type { Rule } from "../src/health/model.ts";
 import { HOUR_MS, type Instant } from "../src/lib/clock.ts";
 import { silentLogger } from "../src/lib/log.ts";
 import { HOURS_KEPT, localDays } from "../src/poll/counts-plan.ts";

@@ -1,6 +1,7 @@
 /** Convergence: what fires is what an empty store reaches on the same world and configuration. */
+
 import { type Alert, groupOfSubject } from "../../src/health/alert.ts";
-import type { Rule } from "../../src/health/rule.ts";
+import type { Rule } from "../../src/health/model.ts";
 import type { RecordingState } from "../../src/health/shard-state.ts";
 import { windowUptime } from "../../src/health/uptime.ts";
 import type { Instant } from "../../src/lib/clock.ts";

@@ -2,7 +2,7 @@
  * Which incidents somebody has to be notified of, and why the others need not be: from the ledger, the schedules and
  * the rules' durations alone.
  */
-import type { Rule } from "../../src/health/rule.ts";
+import type { Rule } from "../../src/health/model.ts";
 import type { Failing } from "./failing.ts";
 import { type Fleet, MINUTE, type Site, type YearRecording } from "./fleet.ts";
 import { type Effect, type Incident, SILENCE_MARGIN } from "./ledger.ts";

@@ -3,7 +3,7 @@
 import type { Integration, Route } from "../../src/alerting/route.ts";
 import { routesFor } from "../../src/alerting/route.ts";
 import { muteOf } from "../../src/alerting/time-interval.ts";
-import type { Rule } from "../../src/health/rule.ts";
+import type { Rule } from "../../src/health/model.ts";
 import type { Instant } from "../../src/lib/clock.ts";
 import type { Excuse, Expectation } from "./expect.ts";
 import { type Fleet, HOUR, MINUTE, type Site, type YearRecording } from "./fleet.ts";

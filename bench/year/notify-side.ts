@@ -1,4 +1,5 @@
 /** From a commit to the messages: the store on a real Redis, routing, suppression and delivery, all of them the real ones. */
+
 import { Redis } from "ioredis";
 import type { Notification, NotifiedAlert, Suppressions } from "../../src/alerting/model.ts";
 import { type Integration, isProgram } from "../../src/alerting/route.ts";
@@ -9,7 +10,7 @@ import type { Sender } from "../../src/deliver/model.ts";
 import { createStaleness } from "../../src/deliver/stale.ts";
 import { createSuppression } from "../../src/deliver/suppression.ts";
 import { createSuppressionChanges } from "../../src/deliver/suppression-changes.ts";
-import type { Attempt } from "../../src/health/evidence.ts";
+import type { Attempt } from "../../src/health/model.ts";
 import type { Clock, Instant } from "../../src/lib/clock.ts";
 import { silentLogger } from "../../src/lib/log.ts";
 import { createCommit } from "../../src/poll/commit.ts";

@@ -2,14 +2,15 @@
  * Plays a ledger through the real evaluation, routing and delivery. A site is swept at every interval only around
  * changes and while something of it is pending, clearing or recently changed; otherwise sweeps would change nothing.
  */
+
 import type { Redis } from "ioredis";
 import { parseMatchers } from "../../src/alerting/matcher.ts";
 import type { Config } from "../../src/config/config.ts";
 import { clearingSince } from "../../src/health/alert-machine.ts";
 import { evaluateSelf, type SelfAlertState } from "../../src/health/evaluate-self.ts";
 import type { EvaluationContext, Transition } from "../../src/health/evaluation.ts";
-import type { Attempt } from "../../src/health/evidence.ts";
 import { judgeShard } from "../../src/health/judge.ts";
+import type { Attempt } from "../../src/health/model.ts";
 import type { AlertStates, ShardState } from "../../src/health/shard-state.ts";
 import type { Instant } from "../../src/lib/clock.ts";
 import { Agenda } from "./agenda.ts";

@@ -1,6 +1,6 @@
 /** What a site's sweeps see, asked in order of time. */
+import type { Rule } from "../../src/health/model.ts";
 import type { Reading, StatusSnapshot } from "../../src/health/recording.ts";
-import type { Rule } from "../../src/health/rule.ts";
 import type { Inventory } from "../../src/health/shard-state.ts";
 import type { Instant } from "../../src/lib/clock.ts";
 import type { Failing } from "./failing.ts";

@@ -4,8 +4,8 @@
  * where it is notified. Pure.
  */
 import { isDeepStrictEqual } from "node:util";
-import type { Alert, Labels } from "../health/alert.ts";
-import type { Subject, Transition } from "../health/evaluation.ts";
+import type { Alert, Labels, Subject } from "../health/alert.ts";
+import type { Transition } from "../health/evaluation.ts";
 import type { Instant } from "../lib/clock.ts";
 import { cut, stripControls } from "../lib/text.ts";
 import type { LogLine } from "./decision-log.ts";

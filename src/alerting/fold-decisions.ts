@@ -1,5 +1,5 @@
 /** Decision log lines of one episode as one entry: `05:58 offline → Slack, e-mail → 05:59 recovered`. Pure. */
-import type { Subject } from "../health/evaluation.ts";
+import type { Subject } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
 import { counted } from "../lib/format.ts";
 import { type LogLine, sentenceOf } from "./decision-log.ts";

@@ -1,5 +1,5 @@
 /** Lines of the decision log that no write makes: acknowledgements that ran out, silences that began and ended. Pure. */
-import type { Subject } from "../health/evaluation.ts";
+import type { Subject } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
 import { cut } from "../lib/text.ts";
 import { timesSeenAt } from "../lib/when.ts";

@@ -2,8 +2,9 @@
  * Ids are what alerts, groups and the notification log are stored under. Each stays with the rule or the integration it
  * was first given to, whatever its position and the name of its receiver become.
  */
+
 import type { Integration } from "../alerting/route.ts";
-import type { Rule } from "../health/rule.ts";
+import type { Rule } from "../health/model.ts";
 import type { Identities } from "../store/identities.ts";
 import type { Store } from "../store/store.ts";
 import type { Senders } from "./integrations.ts";

@@ -2,6 +2,7 @@
  * Replays rules about counts: each hour of a span is evaluated as the daemon evaluates every few minutes, with what was
  * known at that time.
  */
+
 import {
   assessCounts,
   countsOf,
@@ -15,11 +16,12 @@ import { judgeTogether } from "../counts/together.ts";
 import { LATE } from "../counts/track.ts";
 import { evidenceBySubject, subjectKey } from "../counts/verdict.ts";
 import { applyRules, type Evaluator } from "../health/apply-rules.ts";
-import { type CountsCondition, type CountsEvidence, type CountsLookup, countsKey } from "../health/counts.ts";
+import { type CountsEvidence, type CountsLookup, countsKey } from "../health/counts.ts";
 import { withCounts } from "../health/counts-evaluator.ts";
 import { evaluateGroups } from "../health/evaluate-groups.ts";
 import type { Outcomes, Transition } from "../health/evaluation.ts";
 import { locationEvaluator } from "../health/location-evaluator.ts";
+import type { CountsCondition } from "../health/model.ts";
 import { GAP_INTERVALS } from "../health/rhythm.ts";
 import { compileRules } from "../health/rule.ts";
 import type { AlertStates } from "../health/shard-state.ts";

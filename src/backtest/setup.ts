@@ -1,6 +1,6 @@
 /** The input of a backtest: the rules of a configuration, and a time span. */
+import type { Condition, Rule } from "../health/model.ts";
 import { kindOf, watchesRecordings } from "../health/recording-conditions.ts";
-import type { Condition, Rule } from "../health/rule.ts";
 import type { Inventory } from "../health/shard-state.ts";
 import type { Instant } from "../lib/clock.ts";
 

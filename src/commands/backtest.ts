@@ -1,4 +1,5 @@
 /** `backtest`: replays past uptime through the rules, to choose thresholds on evidence. */
+
 import { setImmediate } from "node:timers/promises";
 import { Command, InvalidArgumentError } from "commander";
 import { createBacktest, leadMs } from "../backtest/backtest.ts";
@@ -6,8 +7,8 @@ import { replayCounts } from "../backtest/counts.ts";
 import { planOf, type TimeSpan } from "../backtest/setup.ts";
 import type { Config } from "../config/config.ts";
 import { configFile, loadConfig } from "../config/load.ts";
+import type { Rule } from "../health/model.ts";
 import type { Location, Recording, RecordingUptime } from "../health/recording.ts";
-import type { Rule } from "../health/rule.ts";
 import { unrecordedIn } from "../health/uptime.ts";
 import { type Clock, DAY_MS, HOUR_MS, type Instant, systemClock } from "../lib/clock.ts";
 import { count } from "../lib/format.ts";

@@ -1,7 +1,8 @@
 /** `when` of a rule: one key for each condition. */
+
 import type { z } from "zod";
 import { groupLabels } from "../health/alert.ts";
-import type { Condition } from "../health/rule.ts";
+import type { Condition } from "../health/model.ts";
 import { type ConfigSection, optional, type Parsed, refuse, required, section, withDefault } from "./key.ts";
 import { duration, enumerate, integer, oneOf, ratio } from "./scalars.ts";
 

@@ -1,11 +1,12 @@
 /** The configuration as loaded: defaults filled in, durations in ms, ratios 0–1, secrets resolved. */
+
 import { scryptSync } from "node:crypto";
 import type { InhibitRule } from "../alerting/inhibit.ts";
 import type { Maintenance } from "../alerting/maintenance.ts";
 import { formatMatcher } from "../alerting/matcher.ts";
 import type { EscalationStep, Route } from "../alerting/route.ts";
 import type { NamedInterval } from "../alerting/time-interval.ts";
-import type { Rule } from "../health/rule.ts";
+import type { Rule } from "../health/model.ts";
 import { buildChannels } from "./channel-schema.ts";
 import { buildCondition } from "./condition-schema.ts";
 import { buildHttp } from "./http-schema.ts";

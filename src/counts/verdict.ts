@@ -1,12 +1,7 @@
 /** What is said about the counts of a location or of a recording, and why nothing is. */
 
-import type {
-  CountsCondition,
-  CountsEvidence,
-  CountsSince,
-  CountsTogether,
-  CountsWitnessed,
-} from "../health/counts.ts";
+import type { CountsEvidence, CountsSince, CountsTogether, CountsWitnessed } from "../health/counts.ts";
+import type { CountsCondition } from "../health/model.ts";
 import type { Instant } from "../lib/clock.ts";
 
 export type Implausible = CountsCondition["implausible"];

@@ -1,8 +1,9 @@
 /** Gathers what fires after a cold start, then lets one script make a summary for each integration. */
+
 import { coldStartReadiness, countUnsettled } from "../alerting/cold-start.ts";
 import type { Assigned } from "../cluster/shard-assignment.ts";
+import type { Rule } from "../health/model.ts";
 import { GAP_INTERVALS } from "../health/rhythm.ts";
-import type { Rule } from "../health/rule.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import type { Logger } from "../lib/log.ts";
 import type { Attempt } from "../store/shards.ts";

@@ -1,4 +1,5 @@
 /** A digest's figures from the store, page by page: the histories of a large fleet are never in memory together. */
+
 import { DateTime } from "luxon";
 import { isInForce } from "../alerting/acknowledgement.ts";
 import { windowsIn } from "../alerting/maintenance.ts";
@@ -7,8 +8,8 @@ import type { Config, DigestConfig } from "../config/config.ts";
 import type { VisitsLost } from "../counts/visits-lost.ts";
 import type { Alert } from "../health/alert.ts";
 import { type FleetRow, locationsOf, rowsAt, statusOf } from "../health/fleet-locations.ts";
+import type { Rule } from "../health/model.ts";
 import type { UptimeBucket } from "../health/recording.ts";
-import type { Rule } from "../health/rule.ts";
 import { knownHours } from "../health/schedule.ts";
 import { type FleetSnapshot, ROWS_PER_STEP } from "../health/shard-state.ts";
 import { chunksOf } from "../lib/chunks.ts";

@@ -1,6 +1,7 @@
 /** Whether answers that lack known recordings are believed: as a location list that shrinks too much is not. */
+
 import { HOUR_MS } from "../lib/clock.ts";
-import type { Attempt } from "./evidence.ts";
+import type { Attempt } from "./model.ts";
 import { SETTLING_MS } from "./uptime.ts";
 
 /** Of some shards: recordings that are known, and those of them that complete answers lack. */

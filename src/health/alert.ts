@@ -125,6 +125,8 @@ export interface Alert {
   readonly facts: AlertFacts;
 }
 
+export type Subject = Alert["subject"];
+
 /** The identity of an alert: its rule and its subject. */
 export function alertKey(ruleId: string, kind: SubjectKind, subjectId: string): string {
   return `${ruleId}/${kind}/${subjectId}`;

@@ -1,10 +1,20 @@
 /** Applies rules to one subject: its alerts move, and what moved is collected. */
+
 import type { Instant } from "../lib/clock.ts";
 import { humanDuration } from "../lib/duration.ts";
-import { type Alert, type AlertFacts, alertKey, type EndReason, type Labels, type ProblemKind } from "./alert.ts";
+import {
+  type Alert,
+  type AlertFacts,
+  alertKey,
+  type EndReason,
+  type Labels,
+  type ProblemKind,
+  type Subject,
+} from "./alert.ts";
 import { clearingSince, type Progress, type StepResult, step, type Timing } from "./alert-machine.ts";
-import type { DecisionReason, Outcomes, Subject } from "./evaluation.ts";
-import { problemKindOf, type Rule } from "./rule.ts";
+import type { DecisionReason, Outcomes } from "./evaluation.ts";
+import type { Rule } from "./model.ts";
+import { conditionText, problemKindOf } from "./rule.ts";
 import type { AlertState, AlertStates } from "./shard-state.ts";
 
 /** What is known of a subject now; asked only for what is needed. */
@@ -112,7 +122,7 @@ function applyRule(at: Application, state: AlertState | undefined, timing: Timin
   if (stepped.outcome === "inactive") return undefined;
   if (stepped.outcome === "unchanged") return state && withoutEvidence(at, state);
   if (state?.facts.paused) decide(at, "within_schedule");
-  const hasChanged = state?.met !== undefined && state.met !== JSON.stringify(rule.when);
+  const hasChanged = state?.met !== undefined && state.met !== conditionText(rule);
   const otherwise =
     stepped.outcome === "resolved" ? (hasChanged ? "rule_changed" : evaluator.endReason?.(rule)) : undefined;
   if (stepped.outcome !== "holding") decide(at, otherwise ?? stepped.outcome, waitOf(stepped.outcome, timing));
@@ -154,7 +164,7 @@ function advance(
   const { evaluator, rule } = at;
   const isClearing = progress.state === "firing" && progress.elapsedMs > 0;
   const facts = { ...factsOf(at, state), ...(isClearing ? { clearing: true } : {}) };
-  const met = isClearing ? state?.met : JSON.stringify(rule.when);
+  const met = isClearing ? state?.met : conditionText(rule);
   const isNews = state && isNewsTo(state.facts, facts);
   if (state && state === progress && !isNews && state.met === met && state.unknownMs === undefined) return state;
   const startsAt = state?.startsAt ?? evaluator.startsAt(rule);

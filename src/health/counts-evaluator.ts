@@ -1,9 +1,11 @@
 /** Evaluates rules about the counts of a location or a group; those about its recordings are left to another evaluator. */
+
 import type { Instant } from "../lib/clock.ts";
 import type { Evaluator } from "./apply-rules.ts";
 import { type CountsTogether, countsEndReason, countsText, describeCounts, togetherText } from "./counts.ts";
 import type { EvaluationContext } from "./evaluation.ts";
-import { alertAnnotations, generatedOf, type Rule } from "./rule.ts";
+import type { Rule } from "./model.ts";
+import { alertAnnotations, generatedOf } from "./rule.ts";
 
 export function withCounts(
   evaluator: Evaluator,

@@ -4,14 +4,7 @@ import { count, isoMinute } from "../lib/format.ts";
 import { cut, stripControls } from "../lib/text.ts";
 import { inZone } from "../lib/when.ts";
 import type { SubjectKind } from "./alert.ts";
-
-/** `low`: hardly anything is counted where people are; `high`: people are counted where nobody is. */
-export interface CountsCondition {
-  readonly kind: "counts";
-  readonly implausible: "low" | "high";
-  /** Visits missing, or too many, before the condition is met. */
-  readonly sensitivity: number;
-}
+import type { CountsCondition } from "./model.ts";
 
 /** What is usual and what was counted, since then and until now. */
 export interface CountsSince {

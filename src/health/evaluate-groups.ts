@@ -1,4 +1,5 @@
 /** Evaluates rules about recordings that share a label, over all shards, by what the last sweep of each counted. */
+
 import type { Instant } from "../lib/clock.ts";
 import { capital, cut } from "../lib/text.ts";
 import { type Alert, type AlertFacts, type GroupLabel, groupLabels, groupNouns, groupOfSubject } from "./alert.ts";
@@ -8,9 +9,9 @@ import { withTogether } from "./counts-evaluator.ts";
 import type { Outcomes } from "./evaluation.ts";
 import { mergedCount, type ShardGroups } from "./group-counts.ts";
 import type { GroupCount } from "./members.ts";
+import type { GroupRule, Rule } from "./model.ts";
 import { outageEvaluator } from "./outage-evaluator.ts";
 import { GAP_INTERVALS } from "./rhythm.ts";
-import type { GroupRule, Rule } from "./rule.ts";
 import type { AlertStates, Inventory } from "./shard-state.ts";
 
 export interface GroupEvidence {

@@ -1,12 +1,14 @@
 /** Evaluates the self alerts. While lenswatch is down, nothing is asked and nothing proved. */
+
 import type { Instant } from "../lib/clock.ts";
-import type { SubjectKind } from "./alert.ts";
+import type { Subject, SubjectKind } from "./alert.ts";
 import { applyRules, type Evaluator, endAlerts } from "./apply-rules.ts";
 import { evaluateGroups, type GroupEvidence, type GroupMoment } from "./evaluate-groups.ts";
-import type { Outcomes, Subject } from "./evaluation.ts";
-import { type Attempt, type Attempts, ageOf, type EvidenceMoment, evidenceOf } from "./evidence.ts";
+import type { Outcomes } from "./evaluation.ts";
+import { type Attempts, ageOf, type EvidenceMoment, evidenceOf } from "./evidence.ts";
+import type { Attempt, Rule } from "./model.ts";
 import { GAP_INTERVALS } from "./rhythm.ts";
-import { alertAnnotations, alertLabels, generatedOf, type Rule } from "./rule.ts";
+import { alertAnnotations, alertLabels, generatedOf } from "./rule.ts";
 import { serviceEvaluator } from "./service-evaluator.ts";
 import type { AlertStates } from "./shard-state.ts";
 

@@ -2,11 +2,11 @@
 import type { Instant } from "../lib/clock.ts";
 import type { Interval } from "../lib/intervals.ts";
 import type { Presence } from "./absence.ts";
-import type { Alert } from "./alert.ts";
+import type { Alert, Subject } from "./alert.ts";
 import type { CountsLookup } from "./counts.ts";
 import type { ShardGroups } from "./group-counts.ts";
 import type { Members } from "./members.ts";
-import type { Rule } from "./rule.ts";
+import type { Rule } from "./model.ts";
 import type { ScheduleState } from "./schedule.ts";
 import type { Inventory, RecordingState, ShardState } from "./shard-state.ts";
 import type { Figure } from "./uptime.ts";
@@ -104,8 +104,6 @@ export const decisionReasons = [
   "expired",
 ] as const;
 export type DecisionReason = (typeof decisionReasons)[number];
-
-export type Subject = Alert["subject"];
 
 /** Something changed, and why: one line of the decision log. */
 export interface Decision {

@@ -4,33 +4,8 @@
  */
 import type { Instant } from "../lib/clock.ts";
 import { areSegmentsBelieved, isAbsenceBelieved, presenceOf, segmentsOf } from "./absence.ts";
+import type { Attempt } from "./model.ts";
 import { GAP_INTERVALS } from "./rhythm.ts";
-
-/**
- * How requests for one thing go. 0 where there was none; `error`: why the last one failed, or with an equally new
- * `goodAt` why a part of it was not understood, without secrets.
- */
-export interface Attempt {
-  readonly goodAt: Instant;
-  readonly attemptedAt: Instant;
-  readonly error?: string | undefined;
-  /** A failure that is not the service's: what is stored cannot be read, or lenswatch failed with the answer. */
-  readonly fault?: "unreadable" | "internal" | undefined;
-  /** Since when the fleet is watched without a pause, or a shard is known here. */
-  readonly since?: Instant | undefined;
-  /** How far apart the good readings of a shard are, ms, where more than one of the last was too late. */
-  readonly lateMs?: number | undefined;
-  /** Recordings of a shard; of its uptime those online of which segments were expected. */
-  readonly known?: number | undefined;
-  /** Those of them that the answer lacks; of uptime those of which hardly any segments came. */
-  readonly absent?: number | undefined;
-  /** Those of them without a good reading in time, for another reason than that the answer lacks them. */
-  readonly stale?: number | undefined;
-  /** Locations without an answer in the last good sweep, by id, and when each was read. */
-  readonly unread?: Readonly<Record<string, Instant>> | undefined;
-  /** When a good sweep last counted other groups than the one before, and wrote them. */
-  readonly groupsAt?: Instant | undefined;
-}
 
 export interface Attempts {
   /** A value for each assigned shard. */

@@ -1,10 +1,9 @@
 /** Which recordings of a shard share a location or a label. That changes with the fleet, not with what is wrong in it. */
 import type { Instant } from "../lib/clock.ts";
-import { type GroupLabel, groupLabels } from "./alert.ts";
-import type { Subject } from "./evaluation.ts";
+import { type GroupLabel, groupLabels, type Subject } from "./alert.ts";
 import type { Recording } from "./recording.ts";
-import type { Rows } from "./rows.ts";
 import type { Inventory, RecordingState } from "./shard-state.ts";
+import type { StateColumns } from "./state-columns.ts";
 
 export interface StatusCount {
   /** All that are watched. */
@@ -76,7 +75,7 @@ export function areGrouped(members: Members, { revision }: Inventory, labels: Re
 
 /** Groups these recordings by location and by the labels. */
 export function membersOf(
-  { states }: Pick<Rows, "states">,
+  { states }: { readonly states: StateColumns },
   inventory: Inventory,
   labels: ReadonlySet<GroupLabel>,
 ): Members {

@@ -1,12 +1,13 @@
 /** Evaluates rules for recordings taken together, by how many of them are offline. */
+
 import type { Instant } from "../lib/clock.ts";
 import { isoMinute } from "../lib/format.ts";
-import { type AlertFacts, placesPhrase } from "./alert.ts";
+import { type AlertFacts, placesPhrase, type Subject } from "./alert.ts";
 import type { Evaluator } from "./apply-rules.ts";
-import type { Subject } from "./evaluation.ts";
 import { addStatusCounts } from "./group-counts.ts";
 import { labelOf, type ScheduledCount, type StatusCount } from "./members.ts";
-import { alertAnnotations, alertLabels, generatedOf, type Rule } from "./rule.ts";
+import type { Rule } from "./model.ts";
+import { alertAnnotations, alertLabels, generatedOf } from "./rule.ts";
 import type { Inventory } from "./shard-state.ts";
 
 /** Recordings taken together; `count` is undefined when none of them is watched. */

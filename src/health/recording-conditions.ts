@@ -6,28 +6,12 @@ import type { Instant } from "../lib/clock.ts";
 import { formatDuration } from "../lib/duration.ts";
 import { decimalsOf, exactPercent, isBelow, isoMinute, nameWithin, percent } from "../lib/format.ts";
 import type { AlertFacts, recordingProblems } from "./alert.ts";
-import { type CountsCondition, countsText, describeCounts } from "./counts.ts";
+import { countsText, describeCounts } from "./counts.ts";
 import type { EvaluationContext } from "./evaluation.ts";
 import { changesOf, isFlapping, recentChanges } from "./flapping.ts";
-import type { Condition } from "./rule.ts";
+import type { Condition, RecordingCondition, Threshold } from "./model.ts";
 import type { RecordingState } from "./shard-state.ts";
 import { guiltyFactor, SETTLING_MS } from "./uptime.ts";
-
-type Threshold = { readonly below: number; readonly clearAbove: number };
-
-/** Ratios 0–1, durations in ms. */
-export type RecordingCondition =
-  /** Weighted shares of the last states that changed: begins at `high`, ends at `low`, which is less. */
-  | { readonly kind: "flapping"; readonly high: number; readonly low: number }
-  | { readonly kind: "status"; readonly status: "offline" | "degraded" }
-  | ({ readonly kind: "average_quality" } & Threshold)
-  | ({ readonly kind: "overall_uptime"; readonly overMs: number } & Threshold)
-  /** Online, and of the segments expected in the last full buckets hardly any arrived. */
-  | ({ readonly kind: "segments_received"; readonly overMs: number } & Threshold)
-  /** Online, and `last_seen_utc` is older. */
-  | { readonly kind: "last_seen"; readonly olderThanMs: number }
-  | CountsCondition
-  | { readonly kind: "missing" };
 
 /** A recording in this sweep. */
 export interface Sample {

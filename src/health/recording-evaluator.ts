@@ -1,10 +1,12 @@
 /** Evaluates rules for one recording. */
+
 import { isoMinute } from "../lib/format.ts";
 import type { AlertFacts, GeneratedAnnotation } from "./alert.ts";
 import { EVIDENCE_WAIT_MS, type Evaluator } from "./apply-rules.ts";
 import { countsEndReason } from "./counts.ts";
+import type { Rule } from "./model.ts";
 import { kindOf, type RecordingContext, type Sample, watchesRecordings } from "./recording-conditions.ts";
-import { alertAnnotations, alertLabels, generatedOf, type Rule } from "./rule.ts";
+import { alertAnnotations, alertLabels, generatedOf } from "./rule.ts";
 import type { ScheduleState } from "./schedule.ts";
 import type { Inventory } from "./shard-state.ts";
 

@@ -1,6 +1,5 @@
-/** What the service answers about the fleet, in our own shapes; only `src/service` knows the wire format. */
+/** The answers of the service about the fleet, in our own shapes; only `src/service` knows the wire format. */
 import type { Instant } from "../lib/clock.ts";
-import type { ReportedRecording } from "./reported-recording.ts";
 
 /** Status values of a live status entry (contract: "States"; `degraded` is served too). */
 export const recordingStatuses = ["online", "offline", "degraded", "unknown"] as const;
@@ -58,6 +57,11 @@ export interface UptimeBucket {
 
 /** Uptime history of one recording, buckets in order of time. */
 export type RecordingUptime = { readonly recording: Recording; readonly buckets: readonly UptimeBucket[] };
+
+/** A recording as one answer has it; a field is undefined where it is missing, null or cannot be read. */
+export type ReportedRecording = Pick<Recording, "id"> & {
+  readonly [Field in Exclude<keyof Recording, "id">]: Recording[Field] | undefined;
+};
 
 /** The same as one answer has it. */
 export type ReportedUptime = { readonly recording: ReportedRecording; readonly buckets: readonly UptimeBucket[] };

@@ -3,12 +3,7 @@
  * one that many recordings of an answer change at once is believed when a later answer says so again.
  */
 import { areChangesBelieved } from "./absence.ts";
-import type { Recording } from "./recording.ts";
-
-/** A recording as one answer has it; a field is undefined where it is missing, null or cannot be read. */
-export type ReportedRecording = Pick<Recording, "id"> & {
-  readonly [Field in Exclude<keyof Recording, "id">]: Recording[Field] | undefined;
-};
+import type { Recording, ReportedRecording } from "./recording.ts";
 
 /** Fields that change for one recording, or for a few: names are texts for people, and change at will. */
 const DOUBTED = ["organisation", "cameraServer", "locationId", "useUploadingSchedule", "timezone"] as const;

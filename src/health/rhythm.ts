@@ -3,7 +3,6 @@
  * decides for how long the time between two readings counts, and whether they come too rarely.
  */
 import type { Instant } from "../lib/clock.ts";
-import type { ShardState } from "./shard-state.ts";
 
 /** Two good readings further apart than this many intervals say nothing about the time between. */
 export const GAP_INTERVALS = 3;
@@ -13,7 +12,12 @@ const FEWEST_GAPS = 3;
 const MAX_GAP_INTERVALS = 6;
 const MAX_GAP_MS = 600_000;
 
-type Rhythm = Pick<ShardState, "sweptAt" | "gaps">;
+interface Rhythm {
+  /** The last good sweep. */
+  readonly sweptAt: Instant;
+  /** The last gaps between good sweeps, ms, oldest first. */
+  readonly gaps?: readonly number[] | undefined;
+}
 
 interface Moment {
   readonly now: Instant;
@@ -32,13 +36,13 @@ export function gapsAfter({ sweptAt, gaps = [] }: Rhythm, now: Instant, isMeasur
 }
 
 /** The longest time between two good readings that counts, ms: three intervals, or three times the middle gap. */
-export function allowedGapMs(gaps: ShardState["gaps"] = [], intervalMs: number): number {
+export function allowedGapMs(gaps: Rhythm["gaps"] = [], intervalMs: number): number {
   const middleMs = gaps.length < FEWEST_GAPS ? 0 : (ascending(gaps)[Math.floor(gaps.length / 2)] ?? 0);
   return GAP_INTERVALS * Math.max(intervalMs, Math.min(longestGapMs(intervalMs) / GAP_INTERVALS, middleMs));
 }
 
 /** How far apart good readings are, ms, where more than one of the last gaps was too long: a single one is over. */
-export function lateMs(gaps: ShardState["gaps"] = [], intervalMs: number): number | undefined {
+export function lateMs(gaps: Rhythm["gaps"] = [], intervalMs: number): number | undefined {
   const second = ascending(gaps).at(-2) ?? 0;
   return second > GAP_INTERVALS * intervalMs ? second : undefined;
 }

@@ -1,47 +1,19 @@
-/** Alerting rules as the configuration's `rules:` has them; ratios 0–1, durations in ms. */
-import type { GeneratedAnnotation, GroupLabel, Labels, ProblemKind } from "./alert.ts";
-import { kindOf, type RecordingCondition, recordingKinds, watchesRecordings } from "./recording-conditions.ts";
+/** Rules by subject, and the problems, labels and annotations of their alerts. */
+import type { GeneratedAnnotation, Labels, ProblemKind } from "./alert.ts";
+import type { Condition, RecordingCondition, Rule } from "./model.ts";
+import { kindOf, recordingKinds, watchesRecordings } from "./recording-conditions.ts";
 import type { Figure } from "./uptime.ts";
 
-export type Condition =
-  | RecordingCondition
-  | {
-      readonly kind: "location_offline";
-      readonly atLeast: number;
-      readonly clearBelow: number;
-      readonly minRecordings: number;
-    }
-  | GroupCondition
-  | { readonly kind: "counts_together" }
-  | { readonly kind: "service"; readonly state: "unreachable" | "partly_unreachable" }
-  | { readonly kind: "notifications"; readonly state: "failing" };
+const conditionTexts = new WeakMap<Condition, string>();
 
-/** Recordings of any location that share a label. */
-interface GroupCondition {
-  readonly kind: "group_offline";
-  readonly by: GroupLabel;
-  readonly atLeast: number;
-  readonly clearBelow: number;
-  readonly minRecordings: number;
+/** The condition as it is stored with an alert, to see later whether the rule was changed; written once for each rule. */
+export function conditionText({ when }: Rule): string {
+  const text = conditionTexts.get(when) ?? JSON.stringify(when);
+  conditionTexts.set(when, text);
+  return text;
 }
 
-export type GroupRule = Rule & { readonly when: GroupCondition };
-
-export interface Rule {
-  /** What an alert's identity is made of: the alert's name, with `#2` … where that was given to another rule. */
-  readonly id: string;
-  /** The value of the label `alertname`. */
-  readonly alert: string;
-  readonly when: Condition;
-  readonly forMs: number;
-  readonly keepFiringForMs: number;
-  /** Outside a recording's uploading schedule its alerts neither begin nor end, and no time adds up. */
-  readonly respectSchedule: boolean;
-  readonly labels: Labels;
-  readonly annotations: Labels;
-}
-
-/** What an alert of a rule with this condition says is wrong. */
+/** The problem that an alert of a rule with this condition is about. */
 export function problemKindOf(when: Condition): ProblemKind {
   if (watchesRecordings(when)) return kindOf(when).problem(when);
   if (when.kind === "service") return `service_${when.state}`;

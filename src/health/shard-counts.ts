@@ -4,8 +4,8 @@ import { type GroupLabel, groupLabels } from "./alert.ts";
 import { labelOf } from "./members.ts";
 import type { RecordingStatus } from "./recording.ts";
 import { GAP_INTERVALS } from "./rhythm.ts";
-import type { Rows } from "./rows.ts";
 import { currentStatus, type Inventory } from "./shard-state.ts";
+import type { StateColumns } from "./state-columns.ts";
 
 export type StatusCounts = Readonly<Record<RecordingStatus, number>>;
 
@@ -36,7 +36,14 @@ export function totalOf({ online, offline, degraded, unknown }: StatusCounts): n
   return online + offline + degraded + unknown;
 }
 
-export function countRows(rows: Rows, now: Instant, statusIntervalMs: number): ShardCounts {
+/** The rows of a shard, by place. */
+interface CountedRows {
+  readonly states: StateColumns;
+  readAt(place: number): Instant;
+  isAbsent(place: number): boolean;
+}
+
+export function countRows(rows: CountedRows, now: Instant, statusIntervalMs: number): ShardCounts {
   const locations = new Map<string, { counts: Record<RecordingStatus, number>; places: number[] }>();
   const absent: number[] = [];
   let [readAt, mark, until] = [0, 0, Number.POSITIVE_INFINITY];
@@ -61,7 +68,7 @@ export function countRows(rows: Rows, now: Instant, statusIntervalMs: number): S
 /** How many recordings have each value of the labels of groups. */
 export type LabelCounts = Readonly<Record<GroupLabel, ReadonlyMap<string, number>>>;
 
-export function countLabels({ states }: Rows, inventory: Inventory): LabelCounts {
+export function countLabels({ states }: Pick<CountedRows, "states">, inventory: Inventory): LabelCounts {
   const counts = { camera_server: new Map(), organisation: new Map(), timezone: new Map() } as const;
   for (const id of states.ids) {
     const recording = inventory.recording(id);

@@ -1,8 +1,9 @@
 /** Arithmetic on uptime buckets. A bucket without data is never 0, one outside the schedule never counts. */
+
 import { DAY_MS, HOUR_MS, type Instant } from "../lib/clock.ts";
 import type { Interval } from "../lib/intervals.ts";
+import type { Rule } from "./model.ts";
 import type { UptimeBucket } from "./recording.ts";
-import type { Rule } from "./rule.ts";
 
 /** The service refreshes its figures every 10 minutes: younger ones are not finished. */
 export const SETTLING_MS = 15 * 60_000;

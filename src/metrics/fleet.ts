@@ -1,7 +1,8 @@
 /** The fleet's series, rendered from a snapshot in slices: it yields at least every ROWS_PER_STEP rows. */
+
 import type { Labels } from "../health/alert.ts";
+import type { Rule } from "../health/model.ts";
 import type { RecordingStatus } from "../health/recording.ts";
-import type { Rule } from "../health/rule.ts";
 import {
   type AlertState,
   currentStatus,

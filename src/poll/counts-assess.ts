@@ -1,4 +1,5 @@
 /** What the counts of a shard's locations show: gathers what `src/counts/` needs, and stores what it concludes. */
+
 import { usualEntries } from "../alerting/impact.ts";
 import { matchesAll } from "../alerting/matcher.ts";
 import type { Config } from "../config/config.ts";
@@ -6,8 +7,8 @@ import { closedOn } from "../counts/closed.ts";
 import { assessCounts, countsOf, type LearnedSite, learnSite, type SiteAssessment } from "../counts/evaluate.ts";
 import type { CountedRecording, CountedSite, CountSeries } from "../counts/series.ts";
 import type { Labels } from "../health/alert.ts";
-import { type CountsCondition, countsKey } from "../health/counts.ts";
-import type { Rule } from "../health/rule.ts";
+import { countsKey } from "../health/counts.ts";
+import type { CountsCondition, Rule } from "../health/model.ts";
 import type { RecordingState, ShardState } from "../health/shard-state.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { Interval } from "../lib/intervals.ts";

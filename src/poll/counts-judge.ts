@@ -1,13 +1,9 @@
 /** What the counts of the whole fleet come to: where most locations dropped together, none of them is at fault. */
+
 import { createJudgement } from "../counts/together.ts";
 import { evidenceBySubject } from "../counts/verdict.ts";
-import {
-  type CountsCondition,
-  type CountsEvidence,
-  type CountsLookup,
-  type CountsTogether,
-  countsKey,
-} from "../health/counts.ts";
+import { type CountsEvidence, type CountsLookup, type CountsTogether, countsKey } from "../health/counts.ts";
+import type { CountsCondition } from "../health/model.ts";
 import type { Instant } from "../lib/clock.ts";
 import { mapYielding } from "../lib/yield.ts";
 import type { JudgedCounts } from "../store/count-verdicts.ts";

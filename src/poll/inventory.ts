@@ -3,8 +3,7 @@
  * that shrinks by more than a fifth, or to nothing, is rejected: the previous one stays, and an alert is raised.
  */
 import type { Config } from "../config/config.ts";
-import type { Location } from "../health/recording.ts";
-import type { ReportedRecording } from "../health/reported-recording.ts";
+import type { Location, ReportedRecording } from "../health/recording.ts";
 import { unlessAborted } from "../lib/abort.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";

@@ -1,6 +1,7 @@
 /** The counts of one shard: read, stored, assessed; then those of the fleet are judged. */
+
 import type { Config } from "../config/config.ts";
-import type { Rule } from "../health/rule.ts";
+import type { Rule } from "../health/model.ts";
 import type { Service } from "../service/service.ts";
 import type { Store } from "../store/store.ts";
 import type { PollContext } from "./commit.ts";

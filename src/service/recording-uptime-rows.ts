@@ -1,7 +1,6 @@
 /** Recording uptime results (contract: "Recording uptime result"), single and in bulk. */
 import { z } from "zod";
-import type { Recording, ReportedUptime, UptimeBucket } from "../health/recording.ts";
-import type { ReportedRecording } from "../health/reported-recording.ts";
+import type { Recording, ReportedRecording, ReportedUptime, UptimeBucket } from "../health/recording.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import { createIndexZone } from "./index-zone.ts";
 import type { ReportDeviation } from "./reporter.ts";

@@ -2,10 +2,11 @@
  * The decision log: per subject the newest decisions whose reason changed, kept for `watch.history` within bounded
  * memory. Lines are encoded and read here, and written by the script that does what they record (`scripts/log.lua`).
  */
+
 import type { Redis } from "ioredis";
 import type { LogLine } from "../alerting/decision-log.ts";
 import { suppressionReasons } from "../alerting/model.ts";
-import type { Subject } from "../health/evaluation.ts";
+import type { Subject } from "../health/alert.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { Keys } from "./keys.ts";

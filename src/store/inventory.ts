@@ -3,8 +3,8 @@
  * are logged, so that other replicas read only what changed.
  */
 import type { ChainableCommander, Redis } from "ioredis";
-import type { Location, Recording } from "../health/recording.ts";
-import { believe, type Claims, type DoubtedField, type ReportedRecording } from "../health/reported-recording.ts";
+import type { Location, Recording, ReportedRecording } from "../health/recording.ts";
+import { believe, type Claims, type DoubtedField } from "../health/reported-recording.ts";
 import { Rows } from "../health/rows.ts";
 import type { ShardState } from "../health/shard-state.ts";
 import { chunksOf } from "../lib/chunks.ts";

@@ -2,9 +2,10 @@
  * The clock all replicas share may go back (an NTP step, another master of Redis): everything due would be late by as
  * much. Where it goes forward, everything is due early once and nothing is put right.
  */
+
 import type { Redis } from "ioredis";
 import type { NotificationLogEntry } from "../alerting/model.ts";
-import type { Attempt } from "../health/evidence.ts";
+import type { Attempt } from "../health/model.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";
 import { createJsonHash, scanHash } from "./hash.ts";

@@ -1,12 +1,13 @@
 /** Shards, and the one atomic write of an evaluation, guarded by a random nonce read before the service is asked. */
+
 import { randomUUID } from "node:crypto";
 import type { Redis } from "ioredis";
 import type { LogLine } from "../alerting/decision-log.ts";
 import type { Destination } from "../alerting/route.ts";
 import { watchedSince } from "../alerting/stale.ts";
 import type { Alert } from "../health/alert.ts";
-import type { Attempt } from "../health/evidence.ts";
 import type { ShardGroups } from "../health/group-counts.ts";
+import type { Attempt } from "../health/model.ts";
 import type { ShardState } from "../health/shard-state.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";

@@ -1,11 +1,12 @@
 /** A fleet of recordings at locations and on camera servers, whose outages are evaluated as in the daemon. */
+
 import fc from "fast-check";
 import { createInhibitor } from "../../src/alerting/inhibit.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import { evaluateGroups } from "../../src/health/evaluate-groups.ts";
 import type { Outcomes } from "../../src/health/evaluation.ts";
 import type { ShardGroups } from "../../src/health/group-counts.ts";
-import type { Rule } from "../../src/health/rule.ts";
+import type { Rule } from "../../src/health/model.ts";
 import type { AlertStates } from "../../src/health/shard-state.ts";
 import { configOf, receivers, service } from "../config/text.ts";
 import { INTERVAL, reading, recording, START, Story } from "../health/shard-history.ts";

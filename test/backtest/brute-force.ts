@@ -1,7 +1,8 @@
 /** A slow reference implementation of the backtest: sweep by sweep, reading every bucket each time. */
+
 import type { ReplaySetup, TimeSpan } from "../../src/backtest/setup.ts";
+import type { Rule } from "../../src/health/model.ts";
 import type { RecordingUptime } from "../../src/health/recording.ts";
-import type { Rule } from "../../src/health/rule.ts";
 import { windowUptime } from "../../src/health/uptime.ts";
 import { isBelow } from "../../src/lib/format.ts";
 import { HOUR } from "./histories.ts";

@@ -1,4 +1,5 @@
 /** What rules about counts would have said of a simulated world, from the requests to the findings. */
+
 import { beforeAll, describe, expect, test } from "vitest";
 import { makeVisitsWorld, type Place, type VisitsWorld } from "../../bench/detect/visits-world.ts";
 import { createBacktest } from "../../src/backtest/backtest.ts";
@@ -7,9 +8,9 @@ import { planOf } from "../../src/backtest/setup.ts";
 import { type CountedFleet, leastRequests, planCountsHistory } from "../../src/commands/backtest/counts.ts";
 import { renderBacktest } from "../../src/commands/backtest/print.ts";
 import type { CountedSite } from "../../src/counts/series.ts";
-import { type CountsCondition, countsText, type ImplausibleCounts } from "../../src/health/counts.ts";
+import { countsText, type ImplausibleCounts } from "../../src/health/counts.ts";
+import type { Condition, CountsCondition, Rule } from "../../src/health/model.ts";
 import type { Recording } from "../../src/health/recording.ts";
-import type { Condition, Rule } from "../../src/health/rule.ts";
 import { nameWithin } from "../../src/lib/format.ts";
 import { createAssessCounts } from "../../src/poll/counts-assess.ts";
 import { localDays } from "../../src/poll/counts-plan.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createAssigned } from "../../src/cluster/shard-assignment.ts";
 import { createStaleness } from "../../src/deliver/stale.ts";
-import type { Attempt } from "../../src/health/evidence.ts";
+import type { Attempt } from "../../src/health/model.ts";
 import { firing, HOUR, over, T0 } from "../store/fixtures.ts";
 
 const I = 10_000;

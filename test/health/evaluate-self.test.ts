@@ -5,8 +5,7 @@ import {
   type SelfAlertState,
   type SelfEvidence,
 } from "../../src/health/evaluate-self.ts";
-import type { Attempt } from "../../src/health/evidence.ts";
-import type { Rule } from "../../src/health/rule.ts";
+import type { Attempt, Rule } from "../../src/health/model.ts";
 import { deepFreeze, INTERVAL, MINUTE, rule, START } from "./shard-history.ts";
 
 const unreachable = (more: Partial<Rule> = {}) =>

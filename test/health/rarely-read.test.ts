@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { evaluateSelf, type SelfAlertState } from "../../src/health/evaluate-self.ts";
-import type { Attempt } from "../../src/health/evidence.ts";
+import type { Attempt } from "../../src/health/model.ts";
 import { lateMs } from "../../src/health/rhythm.ts";
 import { HOUR, INTERVAL, MINUTE, offlineRule, rule, START, Story } from "./shard-history.ts";
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { Recording } from "../../src/health/recording.ts";
-import { believe, type Claims, type ReportedRecording } from "../../src/health/reported-recording.ts";
+import type { Recording, ReportedRecording } from "../../src/health/recording.ts";
+import { believe, type Claims } from "../../src/health/reported-recording.ts";
 import { recording } from "./shard-history.ts";
 
 const FLEET = 40;

@@ -2,9 +2,9 @@
 
 import type { Evaluation, EvaluationContext } from "../../src/health/evaluation.ts";
 import { judgeShard } from "../../src/health/judge.ts";
+import type { Condition, Rule } from "../../src/health/model.ts";
 import type { Location, Reading, Recording, StatusSnapshot } from "../../src/health/recording.ts";
 import { Rows } from "../../src/health/rows.ts";
-import type { Condition, Rule } from "../../src/health/rule.ts";
 import type { ScheduleState } from "../../src/health/schedule.ts";
 import type { RecordingState, ShardState } from "../../src/health/shard-state.ts";
 

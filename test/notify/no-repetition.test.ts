@@ -1,10 +1,12 @@
 /** A note never repeats the title or the line above it. */
+
 import { describe, expect, test } from "vitest";
 import type { Notification, NotifiedAlert } from "../../src/alerting/model.ts";
 import { evaluateSelf } from "../../src/health/evaluate-self.ts";
 import { locationEvaluator } from "../../src/health/location-evaluator.ts";
+import type { Condition, Rule } from "../../src/health/model.ts";
 import { recordingEvaluator } from "../../src/health/recording-evaluator.ts";
-import { type Condition, problemKindOf, type Rule } from "../../src/health/rule.ts";
+import { problemKindOf } from "../../src/health/rule.ts";
 import type { Inventory } from "../../src/health/shard-state.ts";
 import { renderEmail } from "../../src/notify/email/render.ts";
 import { messageOf } from "../../src/notify/message.ts";

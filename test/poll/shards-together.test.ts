@@ -1,9 +1,10 @@
 /** Several shards swept in any order: recordings listed twice, moved, or missing everywhere. */
+
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { createAssigned } from "../../src/cluster/shard-assignment.ts";
+import type { Rule } from "../../src/health/model.ts";
 import type { Reading, Recording } from "../../src/health/recording.ts";
-import type { Rule } from "../../src/health/rule.ts";
 import type { ShardState } from "../../src/health/shard-state.ts";
 import { silentLogger } from "../../src/lib/log.ts";
 import { createSweep } from "../../src/poll/sweep.ts";

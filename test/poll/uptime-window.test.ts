@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
+import type { Rule } from "../../src/health/model.ts";
 import type { RecordingUptime } from "../../src/health/recording.ts";
-import type { Rule } from "../../src/health/rule.ts";
 import type { RecordingState } from "../../src/health/shard-state.ts";
 import { figuresOf, uptimeRetentionMs } from "../../src/health/uptime.ts";
 import { silentLogger } from "../../src/lib/log.ts";

@@ -1,8 +1,10 @@
 /** Alerts as a digest counts and ranks them: downtime of recordings and locations, and other alerts. */
+
 import { matchesAll } from "../../alerting/matcher.ts";
 import { type Alert, defaultAlertNames, groupOfSubject } from "../../health/alert.ts";
+import type { Rule } from "../../health/model.ts";
 import type { Recording } from "../../health/recording.ts";
-import { problemKindOf, type Rule } from "../../health/rule.ts";
+import { problemKindOf } from "../../health/rule.ts";
 import { lengthIn, subtract } from "../../lib/intervals.ts";
 import { compareText } from "../../lib/text.ts";
 import type { LossEvidence } from "../../report/attribute.ts";

@@ -1,6 +1,7 @@
 /** Uptime as a strip of bars and quality as a line, with every figure in words as well. */
+import type { Rule } from "../../health/model.ts";
 import { type QualityHistory, type QualityHour, qualityHours } from "../../health/quality.ts";
-import { highestThreshold, type Rule } from "../../health/rule.ts";
+import { highestThreshold } from "../../health/rule.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { humanDuration } from "../../lib/duration.ts";
 import { counted, exactPercent, percent } from "../../lib/format.ts";

@@ -2,8 +2,7 @@
 import { type LogLine, sentenceOf } from "../../alerting/decision-log.ts";
 import { type FoldedDecisions, foldDecisions } from "../../alerting/fold-decisions.ts";
 import { visitsRange } from "../../alerting/uncounted.ts";
-import type { EndReason } from "../../health/alert.ts";
-import type { Subject } from "../../health/evaluation.ts";
+import type { EndReason, Subject } from "../../health/alert.ts";
 import { DAY_MS, type Instant } from "../../lib/clock.ts";
 import { counted, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";

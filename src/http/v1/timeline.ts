@@ -1,8 +1,7 @@
 /** `GET /api/v1/recordings/{id}/timeline`: the decision log of one recording, its location, groups and the service; or of one location. */
 import { z } from "zod";
 import { type LogLine, sentenceOf } from "../../alerting/decision-log.ts";
-import { subjectKinds } from "../../health/alert.ts";
-import type { Subject } from "../../health/evaluation.ts";
+import { type Subject, subjectKinds } from "../../health/alert.ts";
 import { groupSubjects } from "../../health/members.ts";
 import type { Recording } from "../../health/recording.ts";
 import { serviceSubject } from "../../health/service-evaluator.ts";

@@ -1,4 +1,5 @@
 /** The active configuration as Alertmanager's YAML for its strict loader, with secrets as `<secret>`. */
+
 import { stringify } from "yaml";
 import type { InhibitRule } from "../../alerting/inhibit.ts";
 import type { Maintenance } from "../../alerting/maintenance.ts";
@@ -7,7 +8,7 @@ import type { Route } from "../../alerting/route.ts";
 import type { NamedInterval, Range, TimeInterval } from "../../alerting/time-interval.ts";
 import type { VisitWorth } from "../../alerting/uncounted.ts";
 import type { Config, ReceiverConfig } from "../../config/config.ts";
-import type { Rule } from "../../health/rule.ts";
+import type { Rule } from "../../health/model.ts";
 import { formatDuration } from "../../lib/duration.ts";
 
 const SECRET = "<secret>";
