@@ -66,7 +66,7 @@ beforeAll(async () => {
   };
   await service.checkStatus();
   for (const [route, options] of queries) {
-    const answer = await runQuery(toAsk(route, options, now), { ...deps, directory: serviceDirectory(deps) });
+    const answer = await runQuery(toAsk(route, options, now), { ...deps, directory: serviceDirectory(deps, now) });
     answers.get(route)?.push(answer);
   }
   await service.uptimes({ start: "2026-11-19", end: "2026-11-19" });

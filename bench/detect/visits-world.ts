@@ -3,13 +3,12 @@ import { EventEmitter } from "node:events";
 import type { Instant } from "../../src/lib/clock.ts";
 import type { Interval } from "../../src/lib/intervals.ts";
 import { findLocation, findRecording } from "../../src/simulator/change.ts";
-import type { SimLocation } from "../../src/simulator/fleet.ts";
+import type { Impairments, SimLocation } from "../../src/simulator/fleet.ts";
 import { createHourCalendar } from "../../src/simulator/local-time.ts";
 import type { Scenario } from "../../src/simulator/scenario.ts";
 import { Traits } from "../../src/simulator/traits.ts";
 import { VisitCounts } from "../../src/simulator/visits/counts.ts";
 import { Visits } from "../../src/simulator/visits/parameters.ts";
-import type { Impairments } from "../../src/simulator/visits/sight.ts";
 import { World } from "../../src/simulator/world.ts";
 import { createIdeal } from "./ideal.ts";
 

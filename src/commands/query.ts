@@ -53,7 +53,7 @@ async function askService(ask: Ask, file: string | undefined, io: CommandIo, clo
   const bar = createBar(io, "{value} requests answered");
   try {
     const attempt = <T>(request: () => Promise<T>) => withRetries({ signal }, request);
-    const directory = serviceDirectory({ ...deps, attempt });
+    const directory = serviceDirectory({ ...deps, attempt }, deps.now);
     return await runQuery(ask, { ...deps, attempt, directory, mostRows: MOST_ROWS, onProgress: (n) => bar?.update(n) });
   } catch (thrown) {
     signal.throwIfAborted();

@@ -1,6 +1,6 @@
 /** Runs a query: the requests of its route, one after another, and their replies as rows. Command line and API share it. */
 import { DateTime } from "luxon";
-import type { Location, Recording } from "../health/recording.ts";
+import type { Recording } from "../health/recording.ts";
 import { completed } from "../health/reported-recording.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import { DAY_MS, type Instant } from "../lib/clock.ts";
@@ -21,27 +21,12 @@ import {
   traitCells,
   uptimeCells,
 } from "./columns.ts";
-import { recordingIds } from "./service-directory.ts";
+import { type Directory, type Requests, recordingIds } from "./service-directory.ts";
 
-/** Names of the fleet: from the service itself, or as a daemon stores them. */
-export interface Directory {
-  locations(): Promise<readonly Location[]>;
-  /** Of these locations, or those with these ids. */
-  recordings(of: {
-    readonly locations: readonly string[];
-    readonly ids: readonly string[];
-  }): Promise<readonly Recording[]>;
-}
-
-export interface QueryDeps {
-  readonly service: Omit<Service, "close" | "checkStatus">;
+export interface QueryDeps extends Requests<Exclude<keyof Service, "close" | "checkStatus">> {
   readonly directory: Directory;
-  readonly locationsPerRequest: number;
   readonly now: Instant;
-  readonly signal: AbortSignal;
   readonly mostRows: number;
-  /** Sends a request, again where that can help. */
-  attempt<T>(request: () => Promise<T>): Promise<T>;
   /** Requests that were answered. */
   onProgress?(answered: number): void;
 }
@@ -55,7 +40,7 @@ export interface QueryAnswer {
   readonly dropped: number;
 }
 
-/** What one request gave. */
+/** The rows of one answered request. */
 type Part = {
   readonly rows: readonly QueryRow[];
   readonly dropped: number;
@@ -164,7 +149,7 @@ function placesById(places: readonly QueryPlace[]) {
   return (id: string | undefined) => (id ? (byId.get(id) ?? { id, name: id, timezone: undefined }) : undefined);
 }
 
-/** As everywhere, a location without a time zone of its own has that of one of its recordings. */
+/** The places with a time zone: one without its own has that of one of its recordings. */
 function zonedBy(recordings: readonly Recording[], places: readonly QueryPlace[]): readonly QueryPlace[] {
   const zones = new Map(recordings.map(({ locationId, timezone }) => [locationId, timezone]));
   return places.map((place) => ({ ...place, timezone: place.timezone ?? zones.get(place.id) }));

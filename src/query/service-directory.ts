@@ -1,18 +1,33 @@
 /** Names of the fleet, read from the service where no daemon stores them. */
-import type { Recording } from "../health/recording.ts";
+import type { Location, Recording } from "../health/recording.ts";
 import { completed } from "../health/reported-recording.ts";
 import { chunksOf } from "../lib/chunks.ts";
+import type { Instant } from "../lib/clock.ts";
 import { dayOf } from "../lib/when.ts";
-import type { Directory, QueryDeps } from "./query.ts";
+import type { Service } from "../service/service.ts";
 
 const RECORDINGS_PER_REQUEST = 50;
 
-type Deps = Pick<QueryDeps, "signal" | "attempt" | "locationsPerRequest"> & {
-  readonly service: Pick<QueryDeps["service"], "statusUptime">;
-};
+/** Names of the fleet. */
+export interface Directory {
+  locations(): Promise<readonly Location[]>;
+  /** The recordings of these locations, or those with these ids. */
+  recordings(of: {
+    readonly locations: readonly string[];
+    readonly ids: readonly string[];
+  }): Promise<readonly Recording[]>;
+}
+
+/** Requests to the service; `attempt` sends one again where that can help. */
+export interface Requests<Routes extends keyof Service> {
+  readonly service: Pick<Service, Routes>;
+  readonly locationsPerRequest: number;
+  readonly signal: AbortSignal;
+  attempt<T>(request: () => Promise<T>): Promise<T>;
+}
 
 /** The recordings of these locations now. Throws ServiceError. */
-export async function recordingIds(locations: Iterable<string>, deps: Deps): Promise<string[]> {
+export async function recordingIds(locations: Iterable<string>, deps: Requests<"statusUptime">): Promise<string[]> {
   const { service, signal, attempt, locationsPerRequest } = deps;
   const found = new Set<string>();
   for (const entities of chunksOf([...locations], locationsPerRequest)) {
@@ -25,8 +40,8 @@ export async function recordingIds(locations: Iterable<string>, deps: Deps): Pro
 }
 
 /** A recording's name is served with its uptime only, so that of today is requested. */
-export function serviceDirectory(deps: Omit<QueryDeps, "directory" | "mostRows">): Directory {
-  const { service, signal, attempt, now } = deps;
+export function serviceDirectory(deps: Requests<"statusUptime" | "locations" | "uptimes">, now: Instant): Directory {
+  const { service, signal, attempt } = deps;
   const today = dayOf(now, "utc");
   return {
     locations: async () => (await attempt(() => service.locations(signal))).locations,

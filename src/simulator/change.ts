@@ -5,8 +5,7 @@ import { z } from "zod";
 import type { Instant } from "../lib/clock.ts";
 import { parseDuration } from "../lib/duration.ts";
 import { parsed, SimulatorError } from "./errors.ts";
-import type { SimLocation, SimRecording } from "./fleet.ts";
-import { type ImpairmentKind, unimpaired } from "./visits/sight.ts";
+import { type ImpairmentKind, type SimLocation, type SimRecording, unimpaired } from "./fleet.ts";
 import type { Target, World } from "./world.ts";
 
 export const NO_DURATION = "must be a duration such as 10s, 5m or 1h30m";

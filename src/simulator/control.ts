@@ -17,9 +17,9 @@ import type { FastifyInstance } from "fastify";
 import { z } from "zod";
 import { DAY_MS, type Instant } from "../lib/clock.ts";
 import { applyChange, findLocation, findRecording, parseChange, scenarioTime } from "./change.ts";
+import type { SimulatorContext } from "./context.ts";
 import { parsed, SimulatorError } from "./errors.ts";
 import type { SimLocation, SimRecording } from "./fleet.ts";
-import type { SimulatorContext } from "./simulator.ts";
 import type { VisitCounts } from "./visits/counts.ts";
 
 const FaultRequest = z.looseObject({ name: z.string() });

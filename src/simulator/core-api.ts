@@ -1,13 +1,13 @@
-/** The Core API (contract: "Core API"): health, locations, uptime of one recording and of many. */
+/** The HTTP routes: tokens (contract: "Authentication"), and the Core API: health, locations, uptime of recordings. */
 import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { z } from "zod";
 import { inChunks, jsonList } from "../lib/yield.ts";
+import type { SimulatorContext } from "./context.ts";
 import { issuesText } from "./errors.ts";
 import { type Faults, type HttpEndpoint, uptimeFigures } from "./faults.ts";
 import type { SimLocation, SimRecording } from "./fleet.ts";
 import { type CalendarHour, datesBetween, daysBetween, type HourCalendar, localHourOf } from "./local-time.ts";
-import type { SimulatorContext } from "./simulator.ts";
 import { errorBody } from "./traits.ts";
 import { uptimeOf } from "./uptime.ts";
 
@@ -95,4 +95,37 @@ function utcHoursOf(date: string, timezone: string, calendar: HourCalendar): Cal
   return calendar
     .hoursOf(date, "UTC")
     .map(({ startAt, index }) => ({ ...localHourOf(startAt, timezone), startAt, index }));
+}
+
+const TokenRequest = z.object({
+  client_id: z.string(),
+  client_secret: z.string(),
+  audience: z.string(),
+  grant_type: z.string(),
+});
+
+/** `POST /oauth/token`. */
+export function registerTokenEndpoint(app: FastifyInstance, context: SimulatorContext): void {
+  const { faults, tokens, credentials, traits } = context;
+  app.post("/oauth/token", { config: { endpoint: "token" } }, async (request, reply) => {
+    const body = TokenRequest.safeParse(request.body).data;
+    if (!body) {
+      const missing = "client_id, client_secret, audience and grant_type are required strings";
+      return reply.code(400).send({ error: "invalid_request", error_description: missing });
+    }
+    const refused = faults.take("token_refused");
+    if (refused) return reply.code(refused.status).send({ error: "access_denied" });
+    if (body.client_id !== credentials.clientId || body.client_secret !== credentials.clientSecret)
+      return reply.code(401).send({ error: "invalid_client" });
+    if (body.audience !== credentials.audience) return reply.code(401).send({ error: "access_denied" });
+    if (body.grant_type !== "client_credentials") return reply.code(400).send({ error: "unsupported_grant_type" });
+    const lifetimeMs = faults.take("short_tokens")?.lifetime_ms ?? traits.token_lifetime;
+    return reply
+      .header("cache-control", "no-store")
+      .send({
+        access_token: tokens.issue(lifetimeMs, !faults.take("no_exp")),
+        token_type: "Bearer",
+        ...(faults.take("no_expires_in") ? {} : { expires_in: lifetimeMs / 1000 }),
+      });
+  });
 }

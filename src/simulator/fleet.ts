@@ -3,7 +3,6 @@ import { hash } from "node:crypto";
 import type { Instant } from "../lib/clock.ts";
 import type { Traits } from "./traits.ts";
 import type { Visits } from "./visits/parameters.ts";
-import type { Impairment } from "./visits/sight.ts";
 
 export interface SimLocation {
   readonly id: string;
@@ -39,6 +38,31 @@ export interface SimRecording {
   readonly history: readonly { readonly at: Instant; readonly status: string }[];
   /** By their beginning; of one kind, the one that began last counts. */
   readonly impairments: readonly Readonly<Impairment>[];
+}
+
+/** Impairments of a recording whose status stays online; the value holds from then on. */
+export interface Impairments {
+  /** Share of the people that it still sees. */
+  readonly sees: number;
+  /** The picture stands still: nobody moves. */
+  readonly freeze: boolean;
+  /** People an hour that are not there, by day and by night. */
+  readonly ghosts: number;
+  /** Aside: it sees a part of another zone, or of the street. */
+  readonly turned: boolean;
+}
+
+/** The values of a recording without any impairment. */
+export const unimpaired: Impairments = { sees: 1, freeze: false, ghosts: 0, turned: false };
+
+export type ImpairmentKind = keyof Impairments;
+
+export interface Impairment {
+  readonly kind: ImpairmentKind;
+  readonly value: number | boolean;
+  readonly from: Instant;
+  /** Not yet over: infinity. */
+  until: Instant;
 }
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };

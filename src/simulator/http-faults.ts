@@ -1,8 +1,8 @@
 /** The faults of an HTTP endpoint, in the order in which a request would meet them. */
 import { setTimeout as delay } from "node:timers/promises";
 import type { FastifyInstance, FastifyReply } from "fastify";
+import type { SimulatorContext } from "./context.ts";
 import type { FaultParams, HttpEndpoint, SocketRoute } from "./faults.ts";
-import type { SimulatorContext } from "./simulator.ts";
 import { errorBody, type Traits } from "./traits.ts";
 
 declare module "fastify" {

@@ -1,11 +1,11 @@
 /** The four metric routes: which measures, which rules of the contract, which units. */
 
 import { DAY_MS } from "../lib/clock.ts";
+import type { SimulatorContext } from "./context.ts";
 import type { SocketRoute } from "./faults.ts";
 import type { SimLocation } from "./fleet.ts";
 import { type CountQuery, type CountRow, countPeople } from "./people-count.ts";
 import { type MetricBody, RequestError } from "./requests.ts";
-import type { SimulatorContext } from "./simulator.ts";
 
 type MetricRoute = Exclude<SocketRoute, "status/uptime" | "detail/list">;
 type Facet = MetricBody["facets"][number];

@@ -3,10 +3,10 @@ import { HOUR_MS } from "../lib/clock.ts";
 import { compareText } from "../lib/text.ts";
 import { dayOf } from "../lib/when.ts";
 import { createYielder } from "../lib/yield.ts";
+import type { SimulatorContext } from "./context.ts";
 import { mix, type SimLocation } from "./fleet.ts";
 import { datesBetween } from "./local-time.ts";
 import type { MetricBody } from "./requests.ts";
-import type { SimulatorContext } from "./simulator.ts";
 import type { CountSpan } from "./visits/counts.ts";
 import { isStaff, personNumberOf, type Visit, zoneIn } from "./visits/people.ts";
 

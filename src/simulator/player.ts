@@ -1,12 +1,11 @@
 /** Plays a scenario: each step happens at its own instant, so the ledger's times are exact to the millisecond. */
 import type { Instant } from "../lib/clock.ts";
 import { applyChange, findLocation, findRecording, impairmentOf, type Named, targetOf } from "./change.ts";
+import type { SimulatorContext } from "./context.ts";
 import { SimulatorError } from "./errors.ts";
 import type { Faults } from "./faults.ts";
-import { type SimRecording, usualQuality } from "./fleet.ts";
+import { type Impairment, type SimRecording, usualQuality } from "./fleet.ts";
 import { faultParams, type Scenario, type ScenarioEvent } from "./scenario.ts";
-import type { SimulatorContext } from "./simulator.ts";
-import type { Impairment } from "./visits/sight.ts";
 import type { World } from "./world.ts";
 
 interface ScenarioStep {

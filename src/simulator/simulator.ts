@@ -6,41 +6,22 @@ import type { z } from "zod";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import { Closer } from "../lib/closer.ts";
 import { type Logger, silentLogger } from "../lib/log.ts";
+import type { SimulatorContext } from "./context.ts";
 import { registerControl } from "./control.ts";
-import { registerCoreApi } from "./core-api.ts";
+import { registerCoreApi, registerTokenEndpoint } from "./core-api.ts";
 import { parsed, SimulatorError } from "./errors.ts";
 import { Faults } from "./faults.ts";
 import { hexId } from "./fleet.ts";
 import { registerHttpFaults } from "./http-faults.ts";
-import { createHourCalendar, type HourCalendar } from "./local-time.ts";
+import { createHourCalendar } from "./local-time.ts";
 import { playScenario } from "./player.ts";
 import type { Scenario } from "./scenario.ts";
 import { serveSocket } from "./socket.ts";
-import { createTokenIssuer, registerTokenEndpoint, type TokenIssuer } from "./token-endpoint.ts";
+import { createTokenIssuer } from "./tokens.ts";
 import { Traits } from "./traits.ts";
 import { VisitCounts } from "./visits/counts.ts";
 import { Visits } from "./visits/parameters.ts";
 import { type SimulatorEvents, World, type WorldOptions } from "./world.ts";
-
-type Credentials = { readonly clientId: string; readonly clientSecret: string; readonly audience: string };
-
-/** What every part of one simulator shares. */
-export interface SimulatorContext {
-  readonly world: World;
-  readonly faults: Faults;
-  readonly tokens: TokenIssuer;
-  readonly calendar: HourCalendar;
-  readonly visits: VisitCounts;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly events: SimulatorEvents;
-  readonly credentials: Credentials;
-  readonly traits: Traits;
-  /** Aborted at the end: nothing waits any longer. */
-  readonly signal: AbortSignal;
-  /** Plays what is due by now; called before each request and message. */
-  catchUp(): void;
-}
 
 /** A running service: its addresses, credentials, world and faults. */
 export type Simulator = Readonly<Awaited<ReturnType<typeof startSimulator>>>;

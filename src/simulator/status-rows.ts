@@ -1,8 +1,8 @@
 /** The live snapshot: one row per recording, changed by the faults that are on. */
 import type { Instant } from "../lib/clock.ts";
+import type { SimulatorContext } from "./context.ts";
 import type { FaultParams } from "./faults.ts";
 import { keyOf, type SimRecording } from "./fleet.ts";
-import type { SimulatorContext } from "./simulator.ts";
 
 /** An online recording was last heard of up to so many whole seconds ago. */
 const CONTACT_SECONDS = 10;

@@ -3,6 +3,8 @@ import type { EventEmitter } from "node:events";
 import type { Clock, Instant } from "../lib/clock.ts";
 import { SimulatorError } from "./errors.ts";
 import {
+  type Impairment,
+  type ImpairmentKind,
   type MutableLocation,
   type MutableRecording,
   makeFleet,
@@ -10,10 +12,10 @@ import {
   makeRecording,
   type SimLocation,
   type SimRecording,
+  unimpaired,
 } from "./fleet.ts";
 import { Traits } from "./traits.ts";
 import { Visits } from "./visits/parameters.ts";
-import { type Impairment, type ImpairmentKind, unimpaired } from "./visits/sight.ts";
 
 /** One change of one recording; `status` is what it was from then on. */
 export interface LedgerEntry {

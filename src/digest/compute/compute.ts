@@ -3,6 +3,7 @@
  * the other, and where there is nothing there is no figure. Recordings are added one by one, and of each only its
  * results are stored: a large fleet's buckets are never in memory together.
  */
+import { visitsInAll } from "../../counts/location-outage.ts";
 import { clip, subtract, total, union } from "../../lib/intervals.ts";
 import { createLocalHours } from "../../lib/local-hours.ts";
 import { addLoss, noLoss } from "../../report/tally.ts";
@@ -13,6 +14,7 @@ import {
   type DigestScope,
   type DigestTotals,
   digestParts,
+  type LocatedVisits,
   type LocationGroup,
   type RecordingDigest,
   type RecordingFigures,
@@ -31,7 +33,6 @@ import {
 } from "./locations.ts";
 import { createFacts, isChosen, judgeRecording } from "./recording.ts";
 import { addTally, meanRecovery, meanUptime, newTally } from "./tally.ts";
-import { uncountedVisits } from "./visits.ts";
 
 export type Digester = ReturnType<typeof createDigester>;
 
@@ -174,4 +175,22 @@ function totalsBefore(locations: readonly LocationRecords[], wasWatched: boolean
     outages: isWatched ? tally.outages : undefined,
     recoveryMs: isWatched ? meanRecovery(tally) : undefined,
   };
+}
+
+/** Visits that outages kept from being counted, of each location and each visit once, most first. `incidents` have what each cost; those that fire cost until now. */
+function uncountedVisits(
+  { incidents, period, now }: DigestScope,
+  locations: ReadonlyMap<string, LocationRecords>,
+  locationOf: ReadonlyMap<string, string>,
+): LocatedVisits[] {
+  const costly = incidents.filter(({ uncounted }) => uncounted).map((one) => ({ ...one, endsAt: one.endsAt ?? now }));
+  const byLocation = Map.groupBy(
+    costly,
+    ({ recordingId = "", locationId }) => locationId ?? locationOf.get(recordingId),
+  );
+  const found = [...locations.values()].flatMap(({ id: locationId, name: locationName }): LocatedVisits[] => {
+    const visits = visitsInAll(byLocation.get(locationId) ?? [], period);
+    return visits && visits.estimate > 0 ? [{ locationId, locationName, visits }] : [];
+  });
+  return found.sort((a, b) => b.visits.estimate - a.visits.estimate);
 }

@@ -1,8 +1,9 @@
 /** The digest for mail clients: tables, nothing to load, readable at 320 px and in dark mode (`digest.css`). */
 import { percent } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
-import { type SlotState, type TimelineRun, UP_ALL_THE_TIME } from "../digest.ts";
-import type { DigestSection, DigestView, SectionRow } from "./view.ts";
+import { type SlotState, UP_ALL_THE_TIME } from "../digest.ts";
+import type { DigestSection, SectionRow } from "./section.ts";
+import type { DigestView } from "./view.ts";
 import { dayName } from "./words.ts";
 
 /** Placeholder of the recipient's own link; escaped text cannot contain it. */
@@ -57,18 +58,17 @@ function figure(value: string | number): string | number | Markup {
 const MOST_WITH_FIGURES = 7;
 
 function section({ title, count = "", part, rows, explanation }: DigestSection, view: DigestView): Markup {
-  const kind = rows[0]?.kind;
+  const [first] = rows;
   const withFigures = view.days.length <= MOST_WITH_FIGURES;
-  const heads = kind === "days" && withFigures ? view.days.map(dayHead) : [];
-  const columns = Math.max(2, heads.length + 1);
+  const hasDays = first?.heat !== undefined;
+  const heads = hasDays && withFigures ? html`<tr><td></td>${view.days.map(dayHead)}</tr>` : nothing;
   const dot = part === undefined ? nothing : html`<span class="dot-${part}">&#9632;</span> `;
-  const beside = kind === "days" && withFigures ? "uptime in %" : count;
-  const table = kind === "days" ? DAYS_TABLE : LAYOUT;
-  const legend = kind === "days" && !withFigures ? html`<div class="m xs gap">${HEATS.map(legendKey)}</div>` : nothing;
+  const beside = hasDays && withFigures ? "uptime in %" : count;
+  const legend = hasDays && !withFigures ? html`<div class="m xs gap">${HEATS.map(legendKey)}</div>` : nothing;
   return html`<tr><td class="pad part">
-<h2 class="${kind === "location" ? "t" : "t below"}">${dot}${title}${small(beside, "m s plain nw")}</h2>
-<table ${table}>${heads.length === 0 ? nothing : html`<tr><td></td>${heads}</tr>`}
-${rows.map((row) => rowMarkup(row, view, columns))}</table>
+<h2 class="${first?.level === "location" ? "t" : "t below"}">${dot}${title}${small(beside, "m s plain nw")}</h2>
+<table ${hasDays ? DAYS_TABLE : LAYOUT}>${heads}
+${rows.map((row) => rowMarkup(row, view, hasDays && withFigures ? view.days.length + 1 : 2))}</table>
 ${legend}${explanation === undefined ? nothing : html`<div class="m xs gap">${explanation}</div>`}</td></tr>`;
 }
 
@@ -82,42 +82,34 @@ function dayHead(date: string): Markup {
 }
 
 function rowMarkup(row: SectionRow, view: DigestView, columns: number): Markup {
-  switch (row.kind) {
-    case "location":
-      return html`<tr>
-<td width="100%" class="t line location">${name(row.name)}${small(row.note, "m s plain")}</td>
-<td class="m line s nw side">${row.uptime}</td></tr>`;
-    case "recording":
-      return html`<tr><td class="t name">${name(row.name)}</td><td class="t downtime nw">${row.value}</td></tr>
-<tr><td class="m s note">${row.times}</td><td class="m s under nw">${row.uptime}</td></tr>
-<tr><td colspan="2" class="end">${bar(row.timeline, `${row.name}: ${row.times}`)}</td></tr>`;
-    case "together":
-      return html`<tr><td colspan="2" class="m s note">${row.text}</td></tr>
-<tr><td colspan="2" class="end">${bar(row.timeline, row.label)}</td></tr>`;
-    case "names":
-      return namesRow(row);
-    case "entry":
-      return html`<tr><td class="t line row">${name(row.name)}${small(row.note, "m s chunk")}</td>
-<td class="t line cell nw">${row.value}</td></tr>`;
-    case "days":
-      return view.days.length <= MOST_WITH_FIGURES ? dayFigures(row, view) : dayStrip(row);
-    case "more":
-      return html`<tr><td colspan="${columns}" class="m s ${row.within ? "end" : "more"}">${row.text}</td></tr>`;
+  const { level, name: label = "", value = "", note = "", uptime = "", heat } = row;
+  if (heat) return view.days.length <= MOST_WITH_FIGURES ? dayFigures(row, heat, view) : dayStrip(row, heat);
+  if (label === "") {
+    const space = row.bar ? "note" : level === "inside" ? "end" : "more";
+    return html`<tr><td colspan="${columns}" dir="auto" class="m s ${space}">${note}</td></tr>${barRow(row)}`;
   }
+  if (level === "inside")
+    return html`<tr><td class="t name">${name(label)}</td><td class="t downtime nw">${value}</td></tr>
+<tr><td class="m s note">${note}</td><td class="m s under nw">${uptime}</td></tr>${barRow(row)}`;
+  const [left, after, right] = level === "location" ? ["location", "plain", "m side s"] : ["row", "chunk", "t cell"];
+  return html`<tr><td width="100%" class="t line ${left}">${name(label)}${small(note, `m s ${after}`)}</td>
+<td class="line nw ${right}">${value}</td></tr>`;
 }
 
-type Row<Kind extends SectionRow["kind"]> = Extract<SectionRow, { kind: Kind }>;
+function barRow({ bar }: SectionRow): Markup {
+  return bar ? html`\n<tr><td colspan="2" class="end">${timelineBar(bar)}</td></tr>` : nothing;
+}
 
 /** A name may be written in either direction. */
 function name(text: string): Markup {
   return html`<span dir="auto">${text}</span>`;
 }
 
-/** Uptime as a row of coloured table cells; `description` is for screen readers. */
-function bar(runs: readonly TimelineRun[], description: string): Markup {
-  if (runs.length === 0) return nothing;
-  const cells = runs.map(({ state, slots }) => ({ name: state, length: slots, title: SLOT_WORDS[state] }));
-  return html`<table role="img" aria-label="${description}" ${PLAIN} class="bar"><tr>${strip(cells, 8)}</tr></table>`;
+/** Uptime as a row of coloured table cells; the label is for screen readers. */
+function timelineBar({ label, timeline }: NonNullable<SectionRow["bar"]>): Markup {
+  if (timeline.length === 0) return nothing;
+  const cells = timeline.map(({ state, slots }) => ({ name: state, length: slots, title: SLOT_WORDS[state] }));
+  return html`<table role="img" aria-label="${label}" ${PLAIN} class="bar"><tr>${strip(cells, 8)}</tr></table>`;
 }
 
 /** Cells as wide as their share of the whole. */
@@ -141,7 +133,7 @@ const SLOT_WORDS: Readonly<Record<SlotState, string>> = {
 
 /** The span of the bars and the colours that occur in them. */
 function legend({ troubled, barSpan }: DigestView): Markup {
-  const timelines = troubled.flatMap(({ rows }) => rows.flatMap((row) => ("timeline" in row ? row.timeline : [])));
+  const timelines = troubled.flatMap(({ rows }) => rows.flatMap(({ bar }) => bar?.timeline ?? []));
   const states = new Set(timelines.map(({ state }) => state));
   if (states.size === 0) return nothing;
   const keys = Object.entries(SLOT_WORDS)
@@ -152,12 +144,6 @@ function legend({ troubled, barSpan }: DigestView): Markup {
 
 function legendKey({ name: className, words }: { name: string; words: string }): Markup {
   return html`<span class="nw"><span class="${className}">&nbsp;&nbsp;</span> ${words}</span> &nbsp; `;
-}
-
-/** Recordings without trouble share a paragraph. */
-function namesRow({ names, more }: Row<"names">): Markup {
-  const all = names.map((one, i) => html`${i === 0 ? "" : "\u00a0· "}${name(one.name)} ${one.value}`);
-  return html`<tr><td colspan="2" class="m s end">${all}${more === "" ? "" : ` · ${more}`}</td></tr>`;
 }
 
 /** Steps of a day's uptime, best first; -1 is no figure. */
@@ -174,8 +160,10 @@ function heatOf(ratio = -1): (typeof HEATS)[number]["name"] {
   return HEATS.find(({ from }) => ratio >= from)?.name ?? "h0";
 }
 
-function dayFigures(row: Row<"days">, { days }: DigestView): Markup {
-  const cells = row.days.map((uptime, i) => {
+type Heat = NonNullable<SectionRow["heat"]>;
+
+function dayFigures(row: SectionRow, heat: Heat, { days }: DigestView): Markup {
+  const cells = heat.days.map((uptime, i) => {
     const percentage = uptime === undefined ? "" : Math.floor(uptime * 100 + 1e-6);
     return html`<td class="${heatOf(uptime)}" title="${dayName(days[i] ?? "")}">${figure(percentage)}</td>`;
   });
@@ -183,20 +171,20 @@ function dayFigures(row: Row<"days">, { days }: DigestView): Markup {
 }
 
 /** Equal neighbours are one cell. */
-function dayStrip(row: Row<"days">): Markup {
+function dayStrip(row: SectionRow, { days, low }: Heat): Markup {
   const runs: { name: string; length: number; title: string }[] = [];
-  const label = row.low ?? `no day below ${percent(UP_ALL_THE_TIME)}`;
-  for (const heat of row.days.map(heatOf)) {
+  const label = low || `no day below ${percent(UP_ALL_THE_TIME)}`;
+  for (const heat of days.map(heatOf)) {
     const last = runs.at(-1);
     if (last?.name === heat) last.length += 1;
     else runs.push({ name: heat, length: 1, title: label });
   }
   return html`<tr>${dayLocation(row, "36%")}<td>
-<table role="img" aria-label="${row.name}: ${label}" ${PLAIN} class="strip"><tr>
+<table role="img" aria-label="${row.name ?? ""}: ${label}" ${PLAIN} class="strip"><tr>
 ${strip(runs, 18)}</tr></table></td></tr>`;
 }
 
-function dayLocation(row: Row<"days">, width: string): Markup {
-  const uptime = row.uptime === "" ? nothing : html`<br><span class="m xs">${row.uptime}</span>`;
-  return html`<th scope="row" width="${width}" class="t at">${name(row.name)}${uptime}</th>`;
+function dayLocation({ name: label = "", value = "" }: SectionRow, width: string): Markup {
+  const uptime = value === "" ? nothing : html`<br><span class="m xs">${value}</span>`;
+  return html`<th scope="row" width="${width}" class="t at">${name(label)}${uptime}</th>`;
 }

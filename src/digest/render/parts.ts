@@ -3,8 +3,8 @@ import { humanDuration } from "../../lib/duration.ts";
 import { count, counted, nameOf, percent } from "../../lib/format.ts";
 import { isLocationWide } from "../compute/incident.ts";
 import type { Digest, DigestPart, LocationGroup, RecordingDigest } from "../digest.ts";
-import type { DigestSection, NamedFigure, SectionRow } from "./view.ts";
-import { listed, locationLabel, moreRow, nameAt, namedFigure, outageTimes, upShare } from "./words.ts";
+import type { DigestSection, SectionRow } from "./section.ts";
+import { listed, locationLabel, nameAt, outageTimes, upShare } from "./words.ts";
 
 /** So many recordings of one location at most, so that others are shown too. */
 const MOST_AT_ONE_LOCATION = 12;
@@ -66,12 +66,12 @@ const MOST_UP_NAMED = 60;
 export function partSection(part: DigestPart, digest: Digest, limit: number): DigestSection {
   const { total, groups, moreRecordings, moreLocations } = excerptOf(part, digest, limit);
   if (part === "up" && total > MOST_UP_NAMED) {
-    const text = `In ${counted(digest.parts.up.length, "location")}; the status page lists them`;
-    return { title: TITLES[part], count: counted(total, "recording"), part, rows: [moreRow(text)] };
+    const note = `In ${counted(digest.parts.up.length, "location")}; the status page lists them`;
+    return { title: TITLES[part], count: counted(total, "recording"), part, rows: [{ note }] };
   }
   const rows = groups.flatMap((one) => (isTroubled(part) ? troubledRows(one, digest) : quietRows(one)));
   if (moreRecordings > 0)
-    rows.push(moreRow(`and ${count(moreRecordings)} more in ${counted(moreLocations, "location")}`));
+    rows.push({ note: `and ${count(moreRecordings)} more in ${counted(moreLocations, "location")}` });
   const explanation = part === "planned" ? { explanation: windowsPhrase(digest) } : {};
   return { title: TITLES[part], count: counted(total, "recording"), part, rows, ...explanation };
 }
@@ -91,7 +91,7 @@ function windowsPhrase(digest: Digest): string {
 }
 
 function moreHere(left: number): string {
-  return left > 0 ? `and ${count(left)} more here` : "";
+  return `and ${count(left)} more here`;
 }
 
 function troubledRows(excerpt: GroupExcerpt, digest: Digest): SectionRow[] {
@@ -100,48 +100,45 @@ function troubledRows(excerpt: GroupExcerpt, digest: Digest): SectionRow[] {
   const offline = locationWide.slice(0, MOST_OUTAGES).map((outage) => outageTimes(outage, digest));
   const times = offline.length === 0 ? [] : [`all offline ${listed(offline, locationWide.length - offline.length)}`];
   return [
-    { kind: "location", name: locationLabel(group), note: listed([size, ...times]), uptime: upShare(group.uptime) },
+    { level: "location", name: locationLabel(group), value: upShare(group.uptime), note: listed([size, ...times]) },
     ...togetherRows(group, together),
-    ...shown.map(
-      (recording): SectionRow => ({
-        kind: "recording",
-        name: nameAt(recording, group),
-        value: downtimeOf(recording, digest),
-        times: outageList(recording, digest),
-        uptime: upShare(recording.uptime),
-        timeline: recording.timeline,
-      }),
-    ),
-    ...(more > 0 ? [moreRow(moreHere(more), true)] : []),
+    ...shown.map((recording): SectionRow => {
+      const [name, note] = [nameAt(recording, group), outageList(recording, digest)];
+      const bar = { label: `${name}: ${note}`, timeline: recording.timeline };
+      const value = downtimeOf(recording, digest);
+      return { level: "inside", name, value, note, uptime: upShare(recording.uptime), bar };
+    }),
+    ...(more > 0 ? [{ level: "inside" as const, note: moreHere(more) }] : []),
   ];
 }
 
 function togetherRows(group: LocationGroup, recordings: readonly RecordingDigest[]): SectionRow[] {
   const [first] = recordings;
   if (!first) return [];
-  const named = recordings.slice(0, MOST_TOGETHER).map((one) => namedFigure(namedUptime(one, group)));
+  const named = recordings.slice(0, MOST_TOGETHER).map((one) => namedUptime(one, group));
   const left = recordings.length - named.length;
   if (left > 0) named.push(`and ${count(left)} more`);
   const longest = Math.max(...recordings.map(({ lostMs }) => lostMs));
   const each = recordings.length === 1 ? "" : " each";
   const downtime = longest > 0 ? `, downtime up to ${humanDuration(longest)}${each}` : "";
   const size = counted(recordings.length, "recording");
-  const text = `${size} with it${downtime}: ${named.join(" · ")}`;
-  return [{ kind: "together", text, label: `${locationLabel(group)}: ${size} together`, timeline: first.timeline }];
+  const bar = { label: `${locationLabel(group)}: ${size} together`, timeline: first.timeline };
+  return [{ level: "inside", note: `${size} with it${downtime}: ${named.join(" · ")}`, bar }];
 }
 
-function namedUptime(recording: RecordingDigest, group: LocationGroup): NamedFigure {
-  if (recording.part === "planned")
-    return { name: nameAt(recording, group), value: humanDuration(recording.plannedMs).replaceAll(" ", "\u00a0") };
-  return { name: nameAt(recording, group), value: percent(recording.uptime).replace(" ", "\u00a0") };
+function namedUptime(recording: RecordingDigest, group: LocationGroup): string {
+  const { part, plannedMs, uptime } = recording;
+  const figure = part === "planned" ? humanDuration(plannedMs) : percent(uptime);
+  return `${nameAt(recording, group)} ${figure.replaceAll(" ", "\u00a0")}`.trimEnd();
 }
 
 /** Recordings without trouble share a paragraph. A location's uptime would mislead beside some of its recordings. */
 function quietRows({ group, shown, more: left }: GroupExcerpt): SectionRow[] {
-  const uptime = group.count === group.size ? upShare(group.uptime) : "";
+  const value = group.count === group.size ? upShare(group.uptime) : "";
+  const names = [...shown.map((one) => namedUptime(one, group)), ...(left > 0 ? [moreHere(left)] : [])];
   return [
-    { kind: "location", name: locationLabel(group), note: "", uptime },
-    { kind: "names", names: shown.map((one) => namedUptime(one, group)), more: moreHere(left) },
+    { level: "location", name: locationLabel(group), value },
+    { level: "inside", note: names.join("\u00a0· ") },
   ];
 }
 

@@ -6,8 +6,8 @@ import { count, counted, isBelow, nameOf, percent } from "../../lib/format.ts";
 import { type LossCause, lossCauses } from "../../report/attribute.ts";
 import { availability, lostMs } from "../../report/tally.ts";
 import { type Digest, type LocationDigest, UP_ALL_THE_TIME } from "../digest.ts";
-import type { DigestSection, SectionRow } from "./view.ts";
-import { dayName, listed, locationLabel, moment, moreRow, nameAt, outageTimes, upShare } from "./words.ts";
+import { type DigestSection, firstRows } from "./section.ts";
+import { dayName, listed, locationLabel, moment, nameAt, outageTimes, upShare } from "./words.ts";
 
 /** Fewer outages are all in the parts above. */
 const FEW_OUTAGES = 3;
@@ -18,35 +18,22 @@ export function rankingSections(digest: Digest): DigestSection[] {
   const outages = longest.map((long) => {
     const where = locationLabel(long);
     const name = long.recording ? `${nameAt(long.recording, long)} · ${where}` : `All of ${where}`;
-    return entry(name, humanDuration(long.outage.lostMs), outageTimes(long.outage, digest));
+    return { name, value: humanDuration(long.outage.lostMs), note: outageTimes(long.outage, digest) };
   });
   const repeated = firstRows(flappers, MOST_FLAPPERS, "recording", (one) => {
     const { flapping, outages: times } = one.recording;
     const often = flapping && flapping.count > 1 ? ` ${flapping.count} ×,` : "";
     const note = flapping ? `flapping${often} ${humanDuration(flapping.lengthMs)} in all` : "";
-    return entry(`${nameAt(one.recording, one)} · ${locationLabel(one)}`, counted(times.length, "outage"), note);
+    return {
+      name: `${nameAt(one.recording, one)} · ${locationLabel(one)}`,
+      value: counted(times.length, "outage"),
+      note,
+    };
   });
   return [
     { title: "Longest outages", rows: totals.outages > FEW_OUTAGES ? outages : [] },
     { title: "Repeatedly down", rows: repeated },
   ];
-}
-
-function entry(name: string, value: string, note = ""): SectionRow {
-  return { kind: "entry", name, value, note };
-}
-
-/** `most` rows, then how many more there are. */
-function firstRows<T>(
-  all: readonly T[],
-  most: number,
-  noun: string,
-  row: (one: T, i: number) => SectionRow,
-  among = "",
-): SectionRow[] {
-  const left = all.length - most;
-  const more = left > 0 ? [moreRow(`and ${counted(left, `more ${noun}`)}${among}`)] : [];
-  return [...all.slice(0, most).map(row), ...more];
 }
 
 /** A location's days take as much room as so many recordings. */
@@ -61,31 +48,24 @@ export function daysSection(digest: Digest, limit: number): DigestSection {
   const rows = firstRows(known, most, "location", (location) => {
     const { uptime, uptimeBefore } = location;
     const was = uptime === undefined || uptimeBefore === undefined ? "" : `, was ${percent(uptimeBefore)}`;
-    return {
-      kind: "days",
-      name: locationLabel(location),
-      uptime: upShare(uptime) + was,
-      days: location.days,
-      ...lowDays(location, digest),
-    };
+    const heat = { days: location.days, low: lowDays(location, digest) };
+    return { name: locationLabel(location), value: upShare(uptime) + was, heat };
   });
   return { title: `Locations by day, ${dayName(days[0] ?? "")} to ${dayName(days.at(-1) ?? "")}`, rows };
 }
 
 /** The days that were not up throughout, the worst ones where there are many. */
-function lowDays({ days }: LocationDigest, digest: Digest): { low?: string } {
+function lowDays({ days }: LocationDigest, digest: Digest): string {
   const low = days
     .map((uptime, i) => ({ date: digest.days[i] ?? "", uptime }))
     .filter(({ uptime }) => uptime !== undefined && isBelow(uptime, UP_ALL_THE_TIME));
-  if (low.length === 0) return {};
   const worst = low.toSorted((a, b) => (a.uptime ?? 0) - (b.uptime ?? 0)).slice(0, MOST_LOW_DAYS);
   const named = low.filter((day) => worst.includes(day));
   const list = named.map(({ date, uptime }) => `${dayName(date)} ${percent(uptime)}`);
   const left = low.length - named.length;
-  return { low: listed(list) + (left > 0 ? ` and ${counted(left, "more day")}` : "") };
+  return listed(list) + (left > 0 ? ` and ${counted(left, "more day")}` : "");
 }
 
-/** Of what follows. */
 const MOST_LISTED = 20;
 
 /** Each location, and all of them together, also those whose own figure says too little to be shown. */
@@ -93,7 +73,7 @@ export function visitsSection({ visits, visitWorth }: Digest): DigestSection {
   const shown = visits.filter((one) => visitsRange(one.visits) !== "");
   const rows = firstRows(shown, MOST_LISTED, "location", (one) => {
     const worth = worthOf(one.visits, visitWorth);
-    return entry(locationLabel(one), visitsRange(one.visits), worth && `about ${worth}`);
+    return { name: locationLabel(one), value: visitsRange(one.visits), note: worth && `about ${worth}` };
   });
   return {
     title: "Visits not counted",
@@ -110,7 +90,8 @@ export function acknowledgedSection(digest: Digest): DigestSection {
     const name = names.map((one) => nameOf(one, "", 40)).join(" · ") || nameOf(alertname, "alert");
     const said = comment === "" ? "" : `: ${nameOf(comment, "", 120)}`;
     const since = `${nameOf(alertname, "alert", 40)} since ${moment(startsAt, digest)}`;
-    return entry(name, `by ${nameOf(author, "somebody", 40)}`, `${since}, acknowledged ${moment(at, digest)}${said}`);
+    const note = `${since}, acknowledged ${moment(at, digest)}${said}`;
+    return { name, value: `by ${nameOf(author, "somebody", 40)}`, note };
   });
   return { title: "Acknowledged and still firing", rows };
 }
@@ -121,7 +102,11 @@ export function lossSection({ totals: { loss } }: Digest): DigestSection {
   if (seen === 0 && !isBelow(availability(loss) ?? 1, UP_ALL_THE_TIME)) return { title: "", rows: [] };
   const known = lossCauses.filter((cause) => loss[cause] > 0).sort((a, b) => loss[b] - loss[a]);
   const share = (ms: number) => `${percent(ms / lostMs(loss))} of it`;
-  const rows = known.map((cause) => entry(causeNames[cause], humanDuration(loss[cause]), share(loss[cause])));
+  const rows = known.map((cause) => ({
+    name: causeNames[cause],
+    value: humanDuration(loss[cause]),
+    note: share(loss[cause]),
+  }));
   const explanation = "What outages do not explain is what the service's figures lack. Each second has one cause.";
   return { title: "Lost time by cause", count: humanDuration(lostMs(loss)), rows, explanation };
 }
@@ -137,8 +122,8 @@ const causeNames: Readonly<Record<LossCause, string>> = {
 };
 
 export function otherSection({ other }: Digest): DigestSection {
-  const rows = firstRows(other, MOST_LISTED, "alert", ({ alertname, count: times, lengthMs }) =>
-    entry(nameOf(alertname, "alert"), `${count(times)} ×, ${humanDuration(lengthMs)} in all`),
-  );
+  const rows = firstRows(other, MOST_LISTED, "alert", ({ alertname, count: times, lengthMs }) => {
+    return { name: nameOf(alertname, "alert"), value: `${count(times)} ×, ${humanDuration(lengthMs)} in all` };
+  });
   return { title: "Other alerts", rows };
 }

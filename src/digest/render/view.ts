@@ -1,8 +1,8 @@
-/** A digest as shown: sections and rows of ready words and figures, which HTML and plain text both render. */
+/** A digest as shown: its headline, key figures, sections and notes in ready words. */
 import { humanDuration } from "../../lib/duration.ts";
 import { count, nameOf, percent } from "../../lib/format.ts";
 import { type Interval, total } from "../../lib/intervals.ts";
-import { type Digest, type DigestPart, digestParts, type TimelineRun } from "../digest.ts";
+import { type Digest, type DigestPart, digestParts } from "../digest.ts";
 import { headline } from "./headline.ts";
 import { isTroubled, partSection } from "./parts.ts";
 import {
@@ -15,40 +15,10 @@ import {
 } from "./standings.ts";
 import { fullMoment, listed, moment, outageTimes, periodNoun } from "./words.ts";
 
-type Timeline = readonly TimelineRun[];
-
-/**
- * A row of a section; a figure is an empty string where there is none.
- * - `together`: recordings with the same outages; `label` describes their common timeline.
- * - `days`: a location's uptime by day; plain text lists only one with a `low` day.
- * - `more`: what is left out, `within` the location above or of the whole section.
- */
-export type SectionRow = Readonly<
-  | { kind: "location"; name: string; note: string; uptime: string }
-  | { kind: "recording"; name: string; value: string; times: string; uptime: string; timeline: Timeline }
-  | { kind: "together"; text: string; label: string; timeline: Timeline }
-  | { kind: "names"; names: readonly NamedFigure[]; more: string }
-  | { kind: "entry"; name: string; value: string; note: string }
-  | { kind: "days"; name: string; uptime: string; days: Digest["locations"][number]["days"]; low?: string }
-  | { kind: "more"; text: string; within: boolean }
->;
-
-export type NamedFigure = Readonly<Record<"name" | "value", string>>;
-
-export interface DigestSection {
-  readonly title: string;
-  /** Beside the title: `3 recordings`. */
-  readonly count?: string;
-  readonly part?: DigestPart;
-  readonly rows: readonly SectionRow[];
-  /** Below the rows. */
-  readonly explanation?: string;
-}
-
 export type DigestView = ReturnType<typeof viewOf>;
 
 export interface DigestFrame {
-  /** Of the digest in the configuration. */
+  /** The name of the digest in the configuration. */
   readonly name: string;
   /** Base of links; undefined, or anything but http(s): no links. */
   readonly externalUrl: string | undefined;
@@ -130,7 +100,7 @@ function during(what: string, intervals: readonly Interval[], meaning: string, d
   return [`${what} ${listed(shown, intervals.length - shown.length)}: ${meaning}.`];
 }
 
-/** What qualifies the figures. */
+/** The sentences below a digest that qualify its figures. */
 export function notes(digest: Digest): string[] {
   const { unreachable, unwatched } = digest;
   return [

@@ -3,7 +3,6 @@ import { DateTime } from "luxon";
 import type { Instant } from "../../lib/clock.ts";
 import { count, nameOf, nameWithin, percent } from "../../lib/format.ts";
 import type { Digest, Located, Outage } from "../digest.ts";
-import type { NamedFigure, SectionRow } from "./view.ts";
 
 const HOUR = 3_600_000;
 /** A shorter outage is given with seconds. */
@@ -57,15 +56,6 @@ export function dayName(date: string, format: "ccc" | "ccc d LLL" = "ccc d LLL")
 /** `a, b and 3 more`. */
 export function listed(items: readonly string[], more = 0): string {
   return items.join(", ") + (more > 0 ? ` and ${count(more)} more` : "");
-}
-
-export function namedFigure({ name, value }: NamedFigure): string {
-  return value === "" ? name : `${name} ${value}`;
-}
-
-/** What is left out, `within` the location above or of the whole section. */
-export function moreRow(text: string, within = false): SectionRow {
-  return { kind: "more", text, within };
 }
 
 /** `85 % up`, or an empty string. */

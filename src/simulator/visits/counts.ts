@@ -1,13 +1,13 @@
 /** What the service knows of a world's visits, in any span of time and as of any instant; nothing depends on the order of asking. */
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from "../../lib/clock.ts";
-import { fraction, keyOf, type SimLocation, type SimRecording } from "../fleet.ts";
+import { fraction, type Impairment, keyOf, type SimLocation, type SimRecording } from "../fleet.ts";
 import type { CalendarHour, HourCalendar } from "../local-time.ts";
 import type { Traits } from "../traits.ts";
 import { outagesOf } from "../uptime.ts";
 import type { Visits } from "./parameters.ts";
 import { type DayOfVisits, drawDay, firstVisitAt, minuteOf, personNumberOf, type Visit, zoneIn } from "./people.ts";
 import { type DayPlan, dayPlanOf, type Shop, shopOf } from "./shops.ts";
-import { type DayOfSight, falseVisits, type Impairment, seersOf, sightOf } from "./sight.ts";
+import { type DayOfSight, falseVisits, seersOf, sightOf } from "./sight.ts";
 
 /** From its beginning until before its end; whole minutes count. `asOf`: when it is asked; never asked again: infinity. */
 export interface CountSpan {

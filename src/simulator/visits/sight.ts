@@ -1,36 +1,11 @@
 /** What a recording makes of the people in its zones: those it counts, and those it counts that are not there. */
 import { type Instant, MINUTE_MS } from "../../lib/clock.ts";
-import { fraction, keyOf, type SimRecording } from "../fleet.ts";
+import { fraction, type Impairment, type Impairments, keyOf, type SimRecording, unimpaired } from "../fleet.ts";
 import type { CalendarHour } from "../local-time.ts";
 import { deliveryIn, outagesOf } from "../uptime.ts";
 import { chanceOf, poisson } from "./chance.ts";
 import type { Visits } from "./parameters.ts";
 import { minuteOf, personNumberOf, type Visit, visitAt, zoneIn } from "./people.ts";
-
-/** What a recording may suffer while its status stays online; the value is what it is from then on. */
-export interface Impairments {
-  /** Share of the people that it still sees. */
-  readonly sees: number;
-  /** The picture stands still: nobody moves. */
-  readonly freeze: boolean;
-  /** People an hour that are not there, by day and by night. */
-  readonly ghosts: number;
-  /** Aside: it sees a part of another zone, or of the street. */
-  readonly turned: boolean;
-}
-
-/** What one is without any. */
-export const unimpaired: Impairments = { sees: 1, freeze: false, ghosts: 0, turned: false };
-
-export type ImpairmentKind = keyof Impairments;
-
-export interface Impairment {
-  readonly kind: ImpairmentKind;
-  readonly value: number | boolean;
-  readonly from: Instant;
-  /** Not yet over: infinity. */
-  until: Instant;
-}
 
 const DRAW = { order: 91, overlap: 92, detected: 93, sees: 94, turned: 95, aside: 96, ghosts: 97, ghost: 98 };
 /** Of a recording turned aside: what it still sees of its zone, and at most of another. */

@@ -12,13 +12,11 @@ const up = new Map(ids.map((id) => [id, day(1)]));
 const unreachable = [{ from: at("10:00"), to: at("10:40") }];
 const unseen = (id: string) => subject(id, { status: "unknown", since: 0 });
 
-test.each<[string, Partial<DigestInput>, string, string]>([
-  ["a good day", { uptime: up }, "Yesterday all 212 recordings were up throughout", ""],
+test.each<[string, Partial<DigestInput>]>([
+  ["a good day", { uptime: up }],
   [
     "almost no data",
     { recordings: [subject("r0", { status: "offline", since: NOW - 60_000 }), unseen("x"), unseen("y")] },
-    "1 of 3 recordings is down now: Camera r0, Leeds Briggate, since Fri 20 Nov 07:59; no data for 2 recordings",
-    "",
   ],
   [
     "an offline location",
@@ -29,8 +27,6 @@ test.each<[string, Partial<DigestInput>, string, string]>([
         locationOffline("leeds-briggate", at("14:05"), at("17:40")),
       ],
     },
-    "Yesterday 1 of 2 locations lost visitor counts for 9 h 20 m in all (4 recordings); Leeds Briggate was offline from 14:05 to 17:40",
-    "",
   ],
   [
     "two offline locations, one of them still",
@@ -43,14 +39,10 @@ test.each<[string, Partial<DigestInput>, string, string]>([
         locationOffline("york-coney-street", at("15:05"), at("15:06")),
       ],
     },
-    "Yesterday 1 of 2 locations lost visitor counts for 20 m; Leeds Briggate has been offline since 23:00 (and 1 more location)",
-    "",
   ],
   [
     "an offline location whose recordings have no outage of their own",
     { uptime: up, incidents: [locationOffline("leeds-briggate", at("14:05"), at("17:40"))] },
-    "Yesterday Leeds Briggate was offline from 14:05 to 17:40",
-    "",
   ],
   [
     "a single camera, still down, and caveats",
@@ -60,8 +52,6 @@ test.each<[string, Partial<DigestInput>, string, string]>([
       incidents: [offline("r0", at("22:40"))],
       unreachable,
     },
-    "Yesterday 1 of 2 locations lost visitor counts for at least 1 h 20 m; 1 recording is still down: Camera r0, Leeds Briggate, since 22:40",
-    "1 recording had less than 99 % uptime without a recorded outage; no data for 1 recording; the service was unreachable for 40 m",
   ],
   [
     "trouble only since the morning",
@@ -69,33 +59,11 @@ test.each<[string, Partial<DigestInput>, string, string]>([
       uptime: up,
       recordings: [subject("r0", { status: "offline", since: at("2026-11-20T07:00:00Z") }), ...fleet.slice(1)],
     },
-    "Yesterday 211 of 212 recordings were up throughout; 1 recording is down now: Camera r0, Leeds Briggate, since Fri 20 Nov 07:00",
-    "",
   ],
-  [
-    "a good day with caveats",
-    { uptime: up, recordings: [...fleet.slice(0, 210), unseen("x"), unseen("y")] },
-    "Yesterday 210 of 212 recordings were up throughout; no data for 2 recordings",
-    "",
-  ],
-  [
-    "a day watched in part",
-    { uptime: up, unreachable },
-    "Yesterday all 212 recordings were up whenever they were watched; the service was unreachable for 40 m",
-    "",
-  ],
-  [
-    "a day in which it was installed",
-    { uptime: up, unwatched: [{ from: at("00:00"), to: at("09:13") }] },
-    "Yesterday all 212 recordings were up by the service's uptime history; lenswatch did not watch before 09:13",
-    "",
-  ],
-  [
-    "a day before it was",
-    { uptime: up, unwatched: [{ from: 0, to: NOW }] },
-    "Yesterday all 212 recordings were up by the service's uptime history; lenswatch did not watch at all",
-    "",
-  ],
+  ["a good day with caveats", { uptime: up, recordings: [...fleet.slice(0, 210), unseen("x"), unseen("y")] }],
+  ["a day watched in part", { uptime: up, unreachable }],
+  ["a day in which it was installed", { uptime: up, unwatched: [{ from: at("00:00"), to: at("09:13") }] }],
+  ["a day before it was", { uptime: up, unwatched: [{ from: 0, to: NOW }] }],
   [
     "a day before it was, with one down now",
     {
@@ -103,8 +71,6 @@ test.each<[string, Partial<DigestInput>, string, string]>([
       recordings: [subject("r0", { status: "offline", since: at("2026-11-20T07:00:00Z") }), ...fleet.slice(1)],
       unwatched: [{ from: 0, to: NOW }],
     },
-    "Yesterday 211 of 212 recordings were up by the service's uptime history; 1 recording is down now: Camera r0, Leeds Briggate, since Fri 20 Nov 07:00",
-    "lenswatch did not watch at all",
   ],
   [
     "a day watched in part, with an outage and low figures",
@@ -113,8 +79,6 @@ test.each<[string, Partial<DigestInput>, string, string]>([
       incidents: [offline("r9", at("14:00"), at("14:20"))],
       unwatched: [{ from: at("00:00"), to: at("09:13") }],
     },
-    "Yesterday 1 of 2 locations lost visitor counts for at least 20 m; Camera r9, York Coney Street, was down from 14:00 to 14:20",
-    "1 recording had less than 99 % uptime by the service's uptime history; lenswatch did not watch before 09:13",
   ],
   [
     "several still down, and one location alone",
@@ -123,8 +87,6 @@ test.each<[string, Partial<DigestInput>, string, string]>([
       uptime: up,
       incidents: [offline("r0", at("22:00")), offline("r1", at("21:00"))],
     },
-    "Yesterday Leeds Briggate lost visitor counts for 5 h in all (2 recordings); 2 recordings are still down, longest Camera r1, Leeds Briggate, since 21:00",
-    "",
   ],
   [
     "one still down and one since the morning",
@@ -133,27 +95,18 @@ test.each<[string, Partial<DigestInput>, string, string]>([
       uptime: up,
       incidents: [offline("r0", at("22:00")), offline("r1", at("2026-11-20T07:00:00Z"))],
     },
-    "Yesterday Leeds Briggate lost visitor counts for 2 h; 2 recordings are down now, longest Camera r0, Leeds Briggate, since 22:00",
-    "",
   ],
-  ["no data", { recordings: ids.map(unseen) }, "Yesterday there was no data for any of 212 recordings", ""],
+  ["no data", { recordings: ids.map(unseen) }],
   [
     "a day with the service unreachable",
     { recordings: ids.map(unseen), unreachable: [{ from: at("00:00"), to: NOW }] },
-    "Yesterday there was no data for any of 212 recordings; the service was unreachable all day",
-    "",
   ],
-  [
-    "a closed day",
-    { uptime: new Map(ids.map((id) => [id, day(0, { withinSchedule: false })])) },
-    "Yesterday all 212 recordings were outside the uploading schedule throughout",
-    "",
-  ],
-  ["one recording", { recordings: fleet.slice(0, 1), uptime: up }, "Yesterday the one recording was up throughout", ""],
-  ["no recording", { recordings: [] }, "There are no recordings to report on", ""],
-])("of %s begins with the worst news", (_, over, sentence, aside) => {
-  const { sentence: actual, aside: caveats } = headline(computeDigest(input({ recordings: fleet, ...over })));
-  expect([actual, caveats]).toEqual([sentence, aside]);
+  ["a closed day", { uptime: new Map(ids.map((id) => [id, day(0, { withinSchedule: false })])) }],
+  ["one recording", { recordings: fleet.slice(0, 1), uptime: up }],
+  ["no recording", { recordings: [] }],
+])("of %s begins with the worst news", (_, over) => {
+  const { sentence, aside } = headline(computeDigest(input({ recordings: fleet, ...over })));
+  expect([sentence, aside]).toMatchSnapshot();
 });
 
 test.each([

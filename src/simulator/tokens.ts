@@ -1,0 +1,30 @@
+/** The signed JWTs (HS256) that the token endpoint issues. */
+import { createHmac, randomBytes } from "node:crypto";
+import type { Clock, Instant } from "../lib/clock.ts";
+
+export type TokenIssuer = ReturnType<typeof createTokenIssuer>;
+
+const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
+
+export function createTokenIssuer(clock: Clock, given: { iss: string; aud: string; sub: string }) {
+  const key = randomBytes(32);
+  const sign = (text: string) => createHmac("sha256", key).update(text).digest("base64url");
+  return {
+    /** A token good for `lifetimeMs`; without `exp` where asked. */
+    issue(lifetimeMs: number, withExp: boolean): string {
+      const now = clock.now();
+      const exp = withExp ? { exp: (now + lifetimeMs) / 1000 } : {};
+      const claims = { ...given, iat: Math.floor(now / 1000), jti: randomBytes(8).toString("hex"), ...exp };
+      const text = `${encode({ alg: "HS256", typ: "JWT" })}.${encode(claims)}`;
+      return `${text}.${sign(text)}`;
+    },
+    /** When a token of ours ends (infinity without `exp`), or undefined where it is not ours, not for us or over. */
+    check(token: string): Instant | undefined {
+      const [header, claims = "", signature, ...rest] = token.split(".");
+      if (rest.length > 0 || signature !== sign(`${header}.${claims}`)) return undefined;
+      const { exp } = JSON.parse(Buffer.from(claims, "base64url").toString()) as { exp?: number };
+      const endsAt = exp === undefined ? Number.POSITIVE_INFINITY : exp * 1000;
+      return endsAt > clock.now() ? endsAt : undefined;
+    },
+  };
+}
