@@ -29,7 +29,7 @@ import {
 import { type FleetToReplay, findFleet, type HistoryDeps, readHistories } from "./backtest/history.ts";
 import { type BacktestReport, renderBacktest } from "./backtest/print.ts";
 import { type CommandIo, configOption, fail, gather, outputOption, withExample } from "./cli/command.ts";
-import { createBar } from "./cli/progress.ts";
+import { createProgress } from "./cli/progress.ts";
 import { tableTarget } from "./cli/table.ts";
 
 interface BacktestOptions {
@@ -181,7 +181,7 @@ async function replay(io: CommandIo, deps: HistoryDeps, { setup, fleet, span, no
   const stopping = new AbortController();
   const signal = AbortSignal.any([deps.signal, stopping.signal]);
   const total = fleet.recordingIds.length;
-  const bar = total > 0 ? createBar(io, "{bar} {value} of {total} recordings, {eta_formatted} left", total) : undefined;
+  const bar = total > 0 ? createProgress(io, "recordings", total) : undefined;
   let withHistory = 0;
   const take = (results: readonly RecordingUptime[], asked: number) => {
     for (const uptime of results) {
@@ -211,7 +211,7 @@ async function addCounts(
 ): Promise<BacktestReport["counts"]> {
   const { cost: requests, sites, read } = await planCountsHistory(deps, fleet);
   io.stderr.write(`Reading counts in ${count(requests)} requests.\n`);
-  const bar = createBar(io, "{bar} {value} of {total} requests, {eta_formatted} left", requests);
+  const bar = createProgress(io, "requests", requests);
   const refused = await read((cost) => bar?.increment(cost)).finally(() => bar?.stop());
   const watched = sites.map((site) => ({
     ...site,

@@ -12,7 +12,7 @@ import { serviceDirectory } from "../query/service-directory.ts";
 import { createService } from "../service/service.ts";
 import { withRetries } from "./backtest/history.ts";
 import { type CommandIo, configOption, gather, outputOption, withExample } from "./cli/command.ts";
-import { createBar } from "./cli/progress.ts";
+import { createProgress } from "./cli/progress.ts";
 import { printList, type TableColumn } from "./cli/table.ts";
 
 /** Rows of one answer, about 300 B each. */
@@ -50,7 +50,7 @@ async function askService(ask: Ask, file: string | undefined, io: CommandIo, clo
   const service = createService({ config: config.service, log: silentLogger, clock });
   const { signal } = io;
   const deps = { service, signal, now: clock.now(), locationsPerRequest: config.watch.locationsPerRequest };
-  const bar = createBar(io, "{value} requests answered");
+  const bar = createProgress(io, "requests answered");
   try {
     const attempt = <T>(request: () => Promise<T>) => withRetries({ signal }, request);
     const directory = serviceDirectory({ ...deps, attempt }, deps.now);

@@ -1,11 +1,8 @@
 /** CSV without formulas that a spreadsheet would run (OWASP: CSV injection). */
-import { stringify } from "csv-stringify/sync";
 import { chunksOf } from "./chunks.ts";
 
 /** Text is neutralised and quoted; undefined is an empty cell. */
 export type CsvCell = string | number | undefined;
-
-const OPTIONS = { record_delimiter: "\n", quoted_string: true, quoted_empty: false };
 
 /** Invisible characters except line feeds: terminals interpret them, spreadsheets do not show them. */
 const INVISIBLE = /(?!\n)\p{Cc}|[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
@@ -13,8 +10,7 @@ const FORMULA = /^[\s\p{Cf}"]*[=+\-@＝＋－＠]|^\n/u;
 
 /** Lines end in `\n`; every row has as many cells as the first. */
 export function csvLines(rows: readonly (readonly CsvCell[])[]): string {
-  const cells = rows.map((row) => row.map(cell));
-  return stringify(cells, OPTIONS);
+  return rows.map((row) => `${row.map(cell).join()}\n`).join("");
 }
 
 /** The cell of each column, by its head. */
@@ -30,12 +26,13 @@ export function* csvTable<Row>(columns: CsvColumns<Row>, rows: readonly Row[]): 
 }
 
 /**
- * What begins like a formula gets an apostrophe, which marks it as text in spreadsheets: also after what one that
- * separates by semicolons, or ignores quotes, takes for the end of a cell.
+ * A cell of a line (RFC 4180). What begins like a formula gets an apostrophe, which marks it as text in spreadsheets: also
+ * after what one that separates by semicolons, or ignores quotes, takes for the end of a cell.
  */
-function cell(value: CsvCell): string | number | undefined {
-  if (typeof value !== "string") return value;
+function cell(value: CsvCell): string {
+  if (typeof value !== "string" || value === "") return String(value ?? "");
   const seen = value.toWellFormed().replace(/\r\n?/g, "\n").replaceAll("\t", " ").replace(INVISIBLE, "");
   const pieces = seen.split(/(?<=[,;\n])/);
-  return pieces.map((piece, i) => (FORMULA.test(piece) && (i === 0 || piece !== "\n") ? `'${piece}` : piece)).join("");
+  const safe = pieces.map((piece, i) => (FORMULA.test(piece) && (i === 0 || piece !== "\n") ? `'${piece}` : piece));
+  return `"${safe.join("").replaceAll('"', '""')}"`;
 }

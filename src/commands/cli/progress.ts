@@ -1,11 +1,26 @@
 /** Progress on a terminal's stderr. */
-import { SingleBar } from "cli-progress";
 import type { CommandIo } from "./command.ts";
 
-/** Undefined where stderr is no terminal. It disappears once it is stopped. */
-export function createBar({ stderr }: Pick<CommandIo, "stderr">, format: string, total = 1): SingleBar | undefined {
+const REDRAW_MS = 100;
+const CLEAR = "\r\x1b[K";
+
+/** A line such as `3 of 40 recordings`, without `total` `3 recordings`. Undefined where stderr is no terminal. */
+export function createProgress({ stderr }: Pick<CommandIo, "stderr">, what: string, total?: number) {
   if ((stderr as Partial<NodeJS.WriteStream>).isTTY !== true) return undefined;
-  const bar = new SingleBar({ stream: stderr, format, clearOnComplete: true });
-  bar.start(total, 0);
-  return bar;
+  let done = 0;
+  let drawnAt = Number.NEGATIVE_INFINITY;
+  return {
+    update(value: number): void {
+      done = value;
+      const now = performance.now();
+      if (now < drawnAt + REDRAW_MS && done !== total) return;
+      drawnAt = now;
+      stderr.write(`${CLEAR}${total === undefined ? done : `${done} of ${total}`} ${what}`);
+    },
+    increment(by: number): void {
+      this.update(done + by);
+    },
+    /** Removes the line. */
+    stop: () => void stderr.write(CLEAR),
+  };
 }

@@ -1,5 +1,5 @@
 /** Changes from the page: setting and ending silences, acknowledging alerts, signing in and out. */
-import formbody from "@fastify/formbody";
+import { parse } from "node:querystring";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { z } from "zod";
 import { type AckOutcome, NOTE_CHARACTERS } from "../../alerting/acknowledgement.ts";
@@ -36,7 +36,11 @@ const Back = z.object({ back: z.string().max(2_048).catch("") });
 export function changeRoutes(root: FastifyInstance, deps: HttpDeps, layout: Layout): void {
   // Forms are parsed only here: the API accepts none.
   root.register(async (app) => {
-    await app.register(formbody);
+    app.addContentTypeParser(
+      "application/x-www-form-urlencoded",
+      { parseAs: "string" },
+      async (_: unknown, body: string) => parse(body),
+    );
     sessionRoutes(app, deps, layout);
     clusterRoutes(app, deps);
 

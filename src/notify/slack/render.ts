@@ -4,7 +4,6 @@
  * Limits (docs.slack.dev, Block Kit): 50 blocks, 3,000 characters a section; about 13,200 in all before Slack answers
  * `msg_blocks_too_long`; a `text` of 4,000 is advised.
  */
-import type { IncomingWebhookSendArguments } from "@slack/webhook";
 import type { Notification } from "../../alerting/model.ts";
 import type { MessageEntry } from "../entry.ts";
 import type { Link } from "../link.ts";
@@ -38,8 +37,21 @@ export interface SlackExtras {
   readonly actions?: ActionsBlock | undefined;
 }
 
-/** The payload for an incoming webhook. */
-export function renderSlack(notification: Notification, extras: SlackExtras = {}): IncomingWebhookSendArguments {
+/** The payload for an incoming webhook (docs.slack.dev: incoming webhooks). */
+interface SlackPayload {
+  readonly text: string;
+  readonly link_names: false;
+  readonly unfurl_links: false;
+  readonly unfurl_media: false;
+  readonly blocks?: readonly object[];
+  readonly attachments?: readonly {
+    readonly color: string;
+    readonly fallback: string;
+    readonly blocks: readonly object[];
+  }[];
+}
+
+export function renderSlack(notification: Notification, extras: SlackExtras = {}): SlackPayload {
   return payloadOf(slackMessageOf(notification), extras);
 }
 
@@ -49,14 +61,11 @@ export function slackMessageOf(notification: Notification): AlertMessage {
   return messageOf(notification, isSummary ? MOST_LOCATIONS : MOST_ENTRIES);
 }
 
-export function payloadOf(
-  message: AlertMessage,
-  { plain = false, mention = "", actions }: SlackExtras,
-): IncomingWebhookSendArguments {
+export function payloadOf(message: AlertMessage, { plain = false, mention = "", actions }: SlackExtras): SlackPayload {
   const withMention = (text: string) => (mention === "" ? text : `${text} ${mention}`);
   const [title = "", ...lines] = textOf(message, plain ? oneLine : bareLine).split("\n");
   const text = [withMention(title), ...lines].join("\n");
-  const noPreviews = { link_names: false, unfurl_links: false, unfurl_media: false };
+  const noPreviews = { link_names: false, unfurl_links: false, unfurl_media: false } as const;
   if (plain) return { text, ...noPreviews };
   const blocks = listBlocks(message).map(sectionBlock);
   return {
