@@ -192,7 +192,7 @@ async function logs(daemon: Daemon, msg: string, cause: () => unknown): Promise<
 
 const PATHS = [
   "/",
-  "/?show=alerts",
+  "/?show=locations",
   "/metrics",
   "/healthz",
   "/readyz",

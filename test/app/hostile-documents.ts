@@ -109,6 +109,7 @@ export function served(fleet: HostileFleet) {
       })),
     incidents: async () => incidents,
     timeline: async () => fleet.lines.slice(0, 300),
+    zones: async (ids) => new Map(ids.map((id) => [id, new Map(idsOf(fleet).map((one) => [one, fleet.texts]))])),
   });
 }
 
@@ -119,16 +120,7 @@ export interface Document {
   readonly html: string;
 }
 
-const PATHS = [
-  "/",
-  "/incidents",
-  "/?show=locations",
-  "/?show=alerts",
-  "/?show=silences",
-  "/?q=e",
-  "/silences/new",
-  "/session",
-];
+const PATHS = ["/", "/incidents", "/?show=locations", "/?show=silences", "/?q=e", "/silences/new", "/session"];
 
 /** Every page there is, of some of its recordings and alerts, to who only looks and to who has signed in. */
 async function pagesOf(fleet: HostileFleet): Promise<Document[]> {

@@ -18,9 +18,10 @@ import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { own } from "../../lib/own.ts";
 import { span } from "../../lib/when.ts";
 import type { ActiveAlert } from "../deps.ts";
-import { eachRow } from "../paging.ts";
+import { eachRow, listingOf } from "../paging.ts";
 import { alertSortKey, alertTitle, subjectOf, suppressionPhrase } from "./alert-table.ts";
-import { alertPageLink, homeLink, signInLink } from "./links.ts";
+import { alertPageLink, homeLink, incidentsLink, signInLink } from "./links.ts";
+import { pager, section } from "./listing.ts";
 import type { PageData } from "./page-data.ts";
 import type { FleetSummary } from "./summary.ts";
 import { formToken, type Visitor } from "./visitor.ts";
@@ -35,7 +36,7 @@ export type BoardEntry = {
 
 export interface Board {
   readonly needed: readonly Alert[];
-  /** Clusters, and alerts by themselves: the worst first. */
+  /** Clusters, and alerts by themselves; `entrySortKey` is of the worst first. */
   readonly entries: readonly BoardEntry[];
   /** The largest cluster. */
   readonly lead: Cluster<Alert> | undefined;
@@ -56,12 +57,9 @@ export function* boardOf(data: PageData): Generator<void, Omit<Board, "locations
   const needed = by.get("needed") ?? [];
   by.delete("needed");
   const { clusters, single } = yield* readClusters(needed, fleet);
-  const keyed: (readonly [string, BoardEntry])[] = [];
   const alone = single.map((alert) => ({ alerts: [alert], since: alert.startsAt }));
-  yield* eachRow([...clusters, ...alone], (entry) => keyed.push([entrySortKey(entry), entry]));
-  keyed.sort(([a], [b]) => (a < b ? -1 : 1));
   const [lead] = clusters.toSorted((a, b) => b.alerts.length - a.alerts.length);
-  return { needed, entries: keyed.map(([, entry]) => entry), lead, handled: by };
+  return { needed, entries: [...clusters, ...alone], lead, handled: by };
 }
 
 /** Trouble of lenswatch itself first; then by the worst alert in it. */
@@ -85,24 +83,30 @@ export function alertsMeant(key: string, seenAt: Instant, data: PageData): reado
     .slice(0, MOST_AT_ONCE);
 }
 
-const ENTRIES_SHOWN = 8;
-const ROWS_OF_LARGEST = 5;
-const ROWS_OF_OTHERS = 2;
-const HANDLED_SHOWN = 3;
+const ENTRIES_A_PAGE = 8;
+const ROWS_OF_LARGEST = 20;
+const ROWS_OF_OTHERS = 5;
+const HANDLED_SHOWN = 5;
 
-/** Nothing where nothing fires. */
-export function boardSection(board: Board, data: PageData, visitor: Visitor): Markup {
+/** What needs somebody, page by page, and what is handled; nothing where nothing fires. */
+export function* boardSection(
+  board: Board,
+  data: PageData,
+  cursor: string | undefined,
+  visitor: Visitor,
+): Generator<void, Markup> {
   if (data.alerts.length === 0) return nothing;
-  const { entries, needed } = board;
-  const shown = entries.slice(0, ENTRIES_SHOWN);
-  const left = needed.length - shown.reduce((sum, { alerts }) => sum + alerts.length, 0);
-  const more = html`<p class="pager"><a href="${homeLink("./", { show: "alerts" })}">${count(left)} more</a></p>`;
-  const items = shown.map((entry) => entryItem(entry, board, data, visitor.formToken));
-  const list = html`<ul class="board">${items}</ul>${left === 0 ? nothing : more}`;
-  const top = html`<section aria-labelledby="board"><h2 id="board">Needs attention</h2>
-${withButtons(list, data, visitor)}</section>`;
-  return html`${needed.length === 0 ? nothing : top}${handledSection(board, data)}`;
+  const listing = yield* listingOf(board.entries, { limit: ENTRIES_A_PAGE, cursor }, entrySortKey);
+  const items = listing.items.map((entry) => entryItem(entry, board, data, visitor.formToken));
+  const list = html`<ul class="board">${items}</ul>`;
+  const link = (next: string | undefined) => homeLink("./", { cursor: next });
+  const body = html`${withButtons(list, data, visitor)}${pager(listing, "entries", link)}`;
+  const top = board.needed.length === 0 ? nothing : section("board", "Needs attention", body);
+  return html`${top}${handledSection(board, data)}`;
 }
+
+/** The list of everything that fires, and of what ended since yesterday. */
+const ALL = incidentsLink("./", { days: "1" });
 
 /** One form for all buttons, each with its own address: they work without the script. */
 function withButtons(list: Markup, { moment }: PageData, visitor: Visitor): Markup {
@@ -120,7 +124,7 @@ function entryItem(entry: BoardEntry, board: Board, data: PageData, token: strin
   if (key === undefined) return only ? alertRow(only, data, buttonsOf(only, token)) : nothing;
   const shown = alerts.slice(0, key === board.lead?.key ? ROWS_OF_LARGEST : ROWS_OF_OTHERS);
   const left = alerts.length - shown.length;
-  const all = html`<li><a href="${homeLink("./", { show: "alerts" })}">${count(left)} more</a></li>`;
+  const all = html`<li><a href="${ALL}">${count(left)} more</a></li>`;
   return html`<li class="cluster ${toneOf(worstSeverity(alerts))}" id="${key.slice(0, 80)}">
 ${severityWord(worstSeverity(alerts))}<div><h3>${phraseOf(alerts)}</h3>
 <p>${sinceOf(entry, data)}${entry.cause ? html` · <bdi>${causePhrase(entry.cause)}</bdi>` : nothing}${placesOf(entry, board)}</p>
@@ -150,16 +154,6 @@ function alertRow(alert: Alert, data: PageData, buttons: Markup, state = nothing
 
 function sinceOf({ alerts: [first], since }: BoardEntry, { moment }: PageData): Markup {
   return html`since ${timeAt(since, first?.facts.timezone ?? "UTC", moment)} (${span(since, moment.now)})`;
-}
-
-const WALL_ENTRIES = 4;
-
-/** For a display: no buttons, and no more than fits. */
-export function wallBoard(board: Board, data: PageData): Markup {
-  const shown = board.entries.slice(0, WALL_ENTRIES);
-  const left = board.needed.length - shown.reduce((sum, { alerts }) => sum + alerts.length, 0);
-  return html`<ul class="board">${shown.map((entry) => entryItem(entry, board, data, undefined))}</ul>
-${left === 0 ? nothing : html`<p>and ${count(left)} more</p>`}`;
 }
 
 const LOCATIONS_NAMED = 2;
@@ -199,7 +193,7 @@ function handledSection(board: Board, data: PageData): Markup {
   });
   const all = counted(data.alerts.length, "active alert");
   return html`<details id="handled" class="handled"><summary>${phrase}</summary><ul class="board">${rows}</ul>
-<p><a href="${homeLink("./", { show: "alerts" })}">All ${all}</a></p></details>`;
+<p><a href="${ALL}">All ${all}</a></p></details>`;
 }
 
 /** What suppresses it, with a link to the alert that explains it. */

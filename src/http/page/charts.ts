@@ -8,6 +8,7 @@ import { counted, exactPercent, percent } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { inZone } from "../../lib/when.ts";
 import { PERIOD_DAYS } from "./history.ts";
+import { section } from "./listing.ts";
 import { type UptimeDay, uptimeOver } from "./uptime-days.ts";
 
 /** Least ratios of a good and a fair day. */
@@ -35,10 +36,9 @@ export function thresholdsOf(rules: readonly Rule[] = []): Thresholds {
 
 /** A bar per day; by day and, where hours are stored, by hour on request. `timezone` is an IANA name. */
 export function uptimeSection(days: readonly UptimeDay[], timezone: string, threshold?: number): Markup {
-  const heading = html`<h2 id="uptime">Uptime of the last ${PERIOD_DAYS} days</h2>`;
+  const heading = `Uptime of the last ${PERIOD_DAYS} days`;
   const first = days.findIndex(({ ratio }) => ratio !== undefined);
-  if (first < 0)
-    return html`<section aria-labelledby="uptime">${heading}<p class="soft">No day is known yet.</p></section>`;
+  if (first < 0) return section("uptime", heading, html`<p class="soft">No day is known yet.</p>`);
   const chart = chartOf("uptime", uptimeSummary(days, timezone), {
     width: days.length * (BAR + GAP) - GAP,
     threshold,
@@ -46,10 +46,13 @@ export function uptimeSection(days: readonly UptimeDay[], timezone: string, thre
     ends: [dayName(days[0]?.from ?? 0, timezone), "today"],
   });
   const rows = days.slice(first).toReversed();
-  return html`<section aria-labelledby="uptime">${heading}<div class="panel">
-${chart}
-<details id="days"><summary>Day by day</summary>
-<div class="days">${rows.map((day) => dayRow(day, timezone))}</div></details></div></section>`;
+  const each = rows.map((day) => dayRow(day, timezone));
+  return section(
+    "uptime",
+    heading,
+    html`<div class="panel">${chart}
+<details id="days"><summary>Day by day</summary><div class="days">${each}</div></details></div>`,
+  );
 }
 
 /** The last week, a point per hour; nothing where no quality was read. */
@@ -67,8 +70,7 @@ export function qualitySection(
     drawn: linesOf(hours),
     ends: [dayName(hours[0]?.at ?? now, timezone), "now"],
   });
-  return html`<section aria-labelledby="quality"><h2 id="quality">Quality of the last 7 days</h2><div class="panel">
-${drawing}</div></section>`;
+  return section("quality", "Quality of the last 7 days", html`<div class="panel">${drawing}</div>`);
 }
 
 interface Drawing {

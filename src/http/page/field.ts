@@ -45,6 +45,32 @@ ${hint === undefined ? nothing : html`<p class="soft" id="${name}-hint">${hint}<
 ${wrong === undefined ? nothing : html`<p class="wrong" id="${name}-wrong">${label}: ${wrong}.</p>`}</div>`;
 }
 
+/** A form that shows the same list otherwise: labels with their inputs, and `hidden` parameters. */
+export function filterForm(
+  action: string,
+  inputs: readonly (readonly [label: string, input: Markup])[],
+  hidden: Readonly<Record<string, string>> = {},
+): Markup {
+  return html`<form class="search" method="get" action="${action}">${hiddenFields(hidden)}
+${inputs.map(([label, input]) => html`<label>${label} ${input}</label>\n`)}<button>Show</button></form>`;
+}
+
+/** An input for a short text. */
+export function textInput(name: string, value = "", placeholder = "", maxlength = 256): Markup {
+  const hint = placeholder === "" ? nothing : html` placeholder="${placeholder}"`;
+  return html`<input name="${name}" value="${value}"${hint} maxlength="${maxlength}" autocomplete="off">`;
+}
+
+/** A select with the chosen option marked. */
+export function selectOf(name: string, ...options: Parameters<typeof optionsOf>): Markup {
+  return html`<select name="${name}">${optionsOf(...options)}</select>`;
+}
+
+/** Fields that are sent along. */
+export function hiddenFields(values: Readonly<Record<string, string>>): Markup[] {
+  return Object.entries(values).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`);
+}
+
 /** The options of a select, the chosen one marked. */
 export function optionsOf(all: readonly (readonly [value: string, words: string])[], chosen = ""): Markup[] {
   return all.map(

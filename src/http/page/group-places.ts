@@ -8,7 +8,7 @@ import { count, counted, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { cut } from "../../lib/text.ts";
 import { homeLink, type Root } from "./links.ts";
-import { type ListingColumn, tableOf } from "./listing.ts";
+import { type ListingColumn, section, tableOf } from "./listing.ts";
 import type { PageData } from "./page-data.ts";
 import { agoAt } from "./when.ts";
 
@@ -42,9 +42,9 @@ export function* groupPlaces({ subject }: Alert, data: PageData, root: Root): Ge
   const left = places.length - rows.length;
   const all = homeLink(root, { q: group.value.slice(0, 256) });
   const more = left > 0 ? html`<p><a href="${all}">${counted(left, "more location")}</a></p>` : nothing;
-  return html`<section aria-labelledby="places"><h2 id="places">${counted(places.length, "location")} of
-${groupNouns[group.label]} <bdi>${cut(group.value, 100)}</bdi></h2>
-${tableOf("Locations, most recordings offline first", COLUMNS, rows)}${more}</section>`;
+  const heading = html`${counted(places.length, "location")} of ${groupNouns[group.label]} <bdi>${cut(group.value, 100)}</bdi>`;
+  const table = tableOf("Locations, most recordings offline first", COLUMNS, rows);
+  return section("places", heading, html`${table}${more}`);
 }
 
 function* placesOf({ label, value }: Group, { fleet }: PageData): Generator<void, Place[]> {

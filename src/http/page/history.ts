@@ -11,7 +11,7 @@ import { span } from "../../lib/when.ts";
 import type { Listing } from "../paging.ts";
 import type { ApiIncident } from "../v1/incidents.ts";
 import { alertPageLink, homeLink, type Root, recordingLink } from "./links.ts";
-import { type ListingColumn, tableOf } from "./listing.ts";
+import { type ListingColumn, section, tableOf } from "./listing.ts";
 import { BRIEF_MS, type Moment, timeAt } from "./when.ts";
 
 /** How far back incidents and uptime are shown. */
@@ -116,8 +116,8 @@ export function incidentSection(
   const table = items.length === 0 ? none : incidentTable(items, { ...rest, caption, timezoneOf: () => timezone });
   const first = html`<a href="${link(undefined)}" rel="first">Back to the newest</a>`;
   const next = html`<a href="${link(nextCursor ?? undefined)}" rel="next">Older incidents</a>`;
-  return html`<section aria-labelledby="incidents"><h2 id="incidents">Incidents of the last ${PERIOD_DAYS} days</h2>
-${table}<p class="pager">${isFirst ? nothing : first}${nextCursor === null ? nothing : next}</p></section>`;
+  const pages = html`<p class="pager">${isFirst ? nothing : first}${nextCursor === null ? nothing : next}</p>`;
+  return section("incidents", `Incidents of the last ${PERIOD_DAYS} days`, html`${table}${pages}`);
 }
 
 /** `lenswatch why` shows older ones. */
@@ -139,8 +139,7 @@ export function decisionLogSection(lines: readonly LogLine[], options: DecisionL
   const items = shown.map((entry) => decisionEntry(entry, options));
   const list = items.length === 0 ? html`<p class="soft">No decisions.</p>` : html`<ol class="decisions">${items}</ol>`;
   const more = html`<p class="soft">${counted(left, "older entry", "older entries")}: see <code>lenswatch why</code>.</p>`;
-  return html`<section aria-labelledby="decisions"><h2 id="decisions">${options.title}</h2>${list}
-${left === 0 ? nothing : more}</section>`;
+  return section("decisions", options.title, html`${list}${left === 0 ? nothing : more}`);
 }
 
 function decisionEntry({ subject, ruleId, steps, lines }: FoldedDecisions, options: DecisionLogOptions): Markup {

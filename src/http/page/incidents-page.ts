@@ -10,11 +10,11 @@ import type { Incident } from "../../store/incidents.ts";
 import { eachRow } from "../paging.ts";
 import { textMatcher } from "../search.ts";
 import { type ApiIncident, incidentListing } from "../v1/incidents.ts";
-import { optionsOf } from "./field.ts";
+import { filterForm, selectOf, textInput } from "./field.ts";
 import { incidentTable } from "./history.ts";
 import type { HtmlPage } from "./layout.ts";
 import { type IncidentsQuery, incidentsLink, periods, type Root } from "./links.ts";
-import { pager } from "./listing.ts";
+import { listed, section } from "./listing.ts";
 import { type PageData, unreachableNotice } from "./page-data.ts";
 import { knownZone } from "./when.ts";
 
@@ -37,7 +37,6 @@ export function* incidentsPage(
   const table = fleetTable(listing.items, data, ROOT, "Incidents");
   const parameters = { q, rule, days, sort };
   const link = (cursor: string | undefined) => incidentsLink(ROOT, { ...parameters, cursor });
-  const more = pager(listing, "incidents", link, `the ${sort} first`);
   const csv = html`<p><a href="${incidentsLink(ROOT, parameters, "incidents.csv")}" download>All of them as CSV</a></p>`;
   const rules = [...new Set(incidents.map(({ alertname }) => alertname))].sort().slice(0, RULES_LISTED);
   const costs = (yield* areNotEstimated(incidents))
@@ -49,10 +48,12 @@ export function* incidentsPage(
     path: incidentsLink(ROOT, parameters).slice(ROOT.length),
     refresh: "never",
     madeAt: moment.now,
-    body: html`<h1>${counted(listing.total, "incident")}</h1>${unreachableNotice(data)}<p><a href="./report">Lost time by cause</a></p>${filterForm(query, rules)}
-${listing.total === 0 ? html`<p class="soft">No incidents in that time.</p>` : html`${costs}${more}${table}${more}${csv}`}`,
+    body: html`<h1>${counted(listing.total, "incident")}</h1>${unreachableNotice(data)}<p><a href="./report">Lost time by cause</a></p>${filters(query, rules)}
+${listing.total === 0 ? NONE : html`${costs}${listed(listing, "incidents", link, table, `the ${sort} first`)}${csv}`}`,
   };
 }
+
+const NONE = html`<p class="soft">No incidents in that time.</p>`;
 
 /** Whether estimates are made, but of none that lasts, as outages are at too many locations. */
 function* areNotEstimated(incidents: readonly Incident[]): Generator<void, boolean> {
@@ -70,7 +71,7 @@ function fleetTable(rows: readonly ApiIncident[], { fleet, moment }: PageData, r
   return incidentTable(rows, { moment, timezoneOf, root, caption, withPlace: true });
 }
 
-function wantedBy({ q, rule, sort }: IncidentsQuery, inventory: Inventory) {
+function wantedBy({ q, rule, sort }: Pick<IncidentsQuery, "q" | "rule" | "sort">, inventory: Inventory) {
   const matches = q === undefined ? undefined : textMatcher(q);
   return {
     alertname: rule,
@@ -79,9 +80,28 @@ function wantedBy({ q, rule, sort }: IncidentsQuery, inventory: Inventory) {
   };
 }
 
-function namesOf({ subject, locationId = "" }: Incident, inventory: Inventory): string[] {
+function namesOf({ subject, locationId = "", alertname }: Incident, inventory: Inventory): string[] {
   const recording = subject.kind === "recording" ? inventory.recording(subject.id)?.name : undefined;
-  return [recording ?? "", subject.id, inventory.location(locationId)?.name ?? "", locationId];
+  return [recording ?? "", subject.id, inventory.location(locationId)?.name ?? "", locationId, alertname];
+}
+
+/** The newest incidents with the words of `q` in their names, as a section; `only` where it is one. */
+export function* incidentsFound(
+  incidents: readonly Incident[],
+  q: string,
+  limit: number,
+  data: PageData,
+): Generator<void, { readonly total: number; readonly only: ApiIncident | undefined; readonly found: Markup }> {
+  const { inventory } = data.fleet;
+  const wanted = { ...wantedBy({ q, sort: "newest" }, inventory), limit };
+  const { items, total } = yield* incidentListing(incidents, wanted, inventory, data.moment.now);
+  const all = html`<p class="pager"><a href="${incidentsLink(ROOT, { q })}">All of them</a></p>`;
+  const found = section(
+    "incidents",
+    counted(total, "incident"),
+    html`${fleetTable(items, data, ROOT, "Incidents")}${all}`,
+  );
+  return { total, only: total === 1 ? items[0] : undefined, found: total === 0 ? nothing : found };
 }
 
 function zoneOf({ subject, locationId }: ApiIncident, inventory: Inventory): string {
@@ -89,18 +109,18 @@ function zoneOf({ subject, locationId }: ApiIncident, inventory: Inventory): str
   return knownZone(own, inventory.location(locationId ?? "")?.timezone);
 }
 
-function filterForm({ q = "", rule = "", days, sort }: IncidentsQuery, rules: readonly string[]): Markup {
+function filters({ q, rule = "", days, sort }: IncidentsQuery, rules: readonly string[]): Markup {
   const names = [
     ["", "all"] as const,
     ...[...new Set([...rules, rule])].filter(Boolean).map((one) => [one, one] as const),
   ];
   const sorts = [["newest", "the newest first"] as const, ["longest", "the longest first"] as const];
-  return html`<form class="search" role="search" action="${incidentsLink(ROOT)}" method="get">
-<label>Location or recording <input type="search" name="q" value="${q}" maxlength="256" autocomplete="off"></label>
-<label>Rule <select name="rule">${optionsOf(names, rule)}</select></label>
-<label>Last <select name="days">${optionsOf(Object.entries(periods), days)}</select></label>
-<label>Order <select name="sort">${optionsOf(sorts, sort)}</select></label>
-<button>Show</button></form>`;
+  return filterForm(incidentsLink(ROOT), [
+    ["Location or recording", textInput("q", q)],
+    ["Rule", selectOf("rule", names, rule)],
+    ["Last", selectOf("days", Object.entries(periods), days)],
+    ["Order", selectOf("sort", sorts, sort)],
+  ]);
 }
 
 const CSV_COLUMNS: CsvColumns<ApiIncident> = {
@@ -152,6 +172,6 @@ export function* recentIncidents(incidents: readonly Incident[], data: PageData,
   const { items } = yield* incidentListing(ended, wanted, fleet.inventory, moment.now);
   if (items.length === 0) return nothing;
   const table = fleetTable(items, data, root, "What ended in the last 24 hours");
-  return html`<section aria-labelledby="recent"><h2 id="recent">What happened in the last 24 hours</h2>${table}
-<p class="pager"><a href="${incidentsLink(root, { days: "1" })}">${count(ended.length)} ended, all incidents</a></p></section>`;
+  const all = html`<p class="pager"><a href="${incidentsLink(root, { days: "1" })}">${count(ended.length)} ended, all incidents</a></p>`;
+  return section("recent", "What happened in the last 24 hours", html`${table}${all}`);
 }

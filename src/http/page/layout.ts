@@ -22,14 +22,14 @@ export interface HtmlPage {
   /** `unknown` by default. */
   readonly mood?: Mood;
   /** The link of the header that is this page. */
-  readonly here?: "overview" | "locations" | "alerts" | "incidents" | "silences" | "search" | "session";
+  readonly here?: "overview" | "locations" | "incidents" | "silences" | "session";
   readonly body: Markup;
   /** Undefined for a page that shows no state. */
   readonly madeAt?: Instant;
   /** When the shown state was last read, where that is too long ago to be true now. */
   readonly oldSince?: Instant | undefined;
-  /** For a display that nobody touches: without navigation, dark. */
-  readonly isWall?: boolean;
+  /** The text that was searched for. */
+  readonly sought?: string;
   /** `never` while the reader searches or pages on; undefined where there is no choice. */
   readonly refresh?: "on" | "off" | "never";
   /** Of the shown state: an open page with another version is outdated. */
@@ -90,13 +90,12 @@ function documentOf(page: Page, visitor: Visitor, files: { script: string; style
   const scriptTag = html`<script src="${root}${files.script}" data-events="${root}events" defer></script>`;
   const title = page.oldSince === undefined ? page.title : `! Old data · ${page.title}`;
   const mood = page.oldSince === undefined ? (page.mood ?? "unknown") : "bad";
-  const classes = [...(page.isWall ? ["wall"] : []), ...(page.oldSince === undefined ? [] : ["old"])];
   const navigation = html`<a class="skip" href="#main">To the content</a>
-<header><nav aria-label="Pages">${links(page)}</nav>${account(page, visitor)}</header>`;
+<header><nav aria-label="Pages">${links(page)}</nav>${searchForm(page)}${account(page, visitor)}</header>`;
   const announcements = html`<p id="lost" role="alert" hidden></p>
 <p id="news" class="hidden" role="status"></p>`;
   return html`<!doctype html>
-<html lang="en"${classes.length === 0 ? nothing : html` class="${classes.join(" ")}"`}>
+<html lang="en"${page.oldSince === undefined ? nothing : html` class="old"`}>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width,initial-scale=1">
@@ -107,10 +106,10 @@ function documentOf(page: Page, visitor: Visitor, files: { script: string; style
 <link rel="stylesheet" href="${root}${files.style}">${live ? scriptTag : nothing}
 </head>
 <body>
-${page.isWall ? nothing : navigation}
+${navigation}
 ${live ? announcements : nothing}
 <main id="main" tabindex="-1"${live ? html` data-version="${version}"` : nothing}>${page.body}</main>
-<footer>${made(page)}${visitor.isReadOnly && !page.isWall ? READ_ONLY : nothing}</footer>
+<footer>${made(page)}${visitor.isReadOnly ? READ_ONLY : nothing}</footer>
 </body>
 </html>
 `.html;
@@ -124,16 +123,21 @@ function links({ root, here }: Page): Markup[] {
   const all = [
     ["overview", "lenswatch", homeLink(root)],
     ["locations", "Locations", show("locations")],
-    ["alerts", "Alerts", show("alerts")],
     ["incidents", "Incidents", incidentsLink(root)],
     ["silences", "Silences", show("silences")],
-    ["search", "Search", show("search")],
   ] as const;
   return all.map(([name, words, href]) => {
     const current = name === here ? html` aria-current="page"` : nothing;
     const brand = name === "overview" ? html` class="brand" aria-label="lenswatch, overview"` : nothing;
     return html` <a href="${href}"${brand}${current}>${words}</a>`;
   });
+}
+
+function searchForm({ root, sought = "" }: Page): Markup {
+  return html`<form class="find" role="search" action="${root}" method="get">
+<label class="hidden" for="find">Part of a name: recording, location, camera server or incident</label>
+<input id="find" type="search" name="q" value="${sought}" placeholder="Find" maxlength="256" autocomplete="off" required>
+<button>Find</button></form>`;
 }
 
 function account({ root, here, path }: Page, { name, canSignIn, canSignOut }: Visitor): Markup {
@@ -145,9 +149,9 @@ function account({ root, here, path }: Page, { name, canSignIn, canSignOut }: Vi
   return html`<p class="who"><a href="${signInLink(root, path ?? "")}">Sign in</a></p>`;
 }
 
-function made({ madeAt, oldSince, refresh, parameters, isWall }: HtmlPage): Markup {
+function made({ madeAt, oldSince, refresh, parameters }: HtmlPage): Markup {
   if (madeAt === undefined) return nothing;
-  const choice = isWall ? nothing : refreshing(refresh, parameters);
+  const choice = refreshing(refresh, parameters);
   if (oldSince === undefined) return html`<p>State at ${secondOf(madeAt)}. ${choice}</p>`;
   return html`<p>Last good reading at ${secondOf(oldSince)}; asked at ${secondOf(madeAt)}. ${choice}</p>`;
 }

@@ -68,16 +68,13 @@ export const locationOrders = ["worst", "name", "alerts", "organisation"] as con
 
 /** Unknown parameters are ignored, as mail programs add some to links. */
 export const HomeQuery = z.object({
-  show: z
-    .enum(["locations", "alerts", "silences", "search"], { error: "expected locations, alerts, silences or search" })
-    .optional(),
+  show: z.enum(["locations", "silences"], { error: "expected locations or silences" }).optional(),
   location: text("expected one id"),
   /** The same, short: an ending of the id is enough. */
   l: text("expected one id"),
   q: text("expected one text of at most 256 characters"),
   only: oneOf(locationFilters),
   sort: oneOf(locationOrders),
-  view: z.literal("board", { error: "expected board" }).optional(),
   cursor: pageParameters.cursor,
   refresh: z.literal("off", { error: "expected off" }).optional(),
 });

@@ -1,4 +1,4 @@
-/** Long lists: their order, their navigation, and tables. */
+/** Long lists: their order, their navigation, their sections, and tables. */
 import { count } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import type { Listing } from "../paging.ts";
@@ -29,6 +29,25 @@ export function pager(
   return html`<nav class="pager" aria-label="More ${noun}"><span>${shown}</span>
 ${before > 0 ? first : nothing}
 ${nextCursor === null ? nothing : next}</nav>`;
+}
+
+/** The section of a page with this heading. */
+export function section(id: string, heading: Markup | string, body: Markup | readonly Markup[]): Markup {
+  return html`<section aria-labelledby="${id}"><h2 id="${id}">${heading}</h2>
+${body}</section>`;
+}
+
+/** One page of a list between the links to the others; `No recordings.` where there is none. */
+export function listed(
+  listing: Listing<unknown>,
+  noun: string,
+  link: (cursor: string | undefined) => string,
+  table: Markup,
+  order?: string,
+): Markup {
+  if (listing.total === 0) return html`<p class="soft">No ${noun}.</p>`;
+  const more = pager(listing, noun, link, order);
+  return html`${more}${table}${more}`;
 }
 
 /** `label` is shown before the cell on a narrow screen. `n` is a number, `t` is never broken into lines. */

@@ -8,16 +8,15 @@ import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { runYielding } from "../../lib/yield.ts";
 import type { HttpDeps } from "../deps.ts";
 import { HttpError } from "../errors.ts";
-import { textMatcher } from "../search.ts";
 import { incidentListing } from "../v1/incidents.ts";
 import { alertCard } from "./alert-card.ts";
 import { thresholdsOf, uptimeSection } from "./charts.ts";
 import { decisionLogSection, historySince, incidentSection, PERIOD_DAYS } from "./history.ts";
 import type { HtmlPage } from "./layout.ts";
-import type { HomeQuery } from "./links.ts";
+import { type HomeQuery, homeLink } from "./links.ts";
+import { listed, section } from "./listing.ts";
 import { inTime, knowSubjects, type PageData, unreachableNotice } from "./page-data.ts";
-import { recordingNameOf, zonesInWords } from "./recording-table.ts";
-import { recordingListingOf, recordingsSection } from "./search-page.ts";
+import { recordingListing, recordingTable, zonesInWords } from "./recording-table.ts";
 import { countBadges, type LocationSummary, moodOf, standingOf, summarize } from "./summary.ts";
 import { uptimeDays, uptimeOfAll, withPlanned } from "./uptime-days.ts";
 import type { Visitor } from "./visitor.ts";
@@ -69,14 +68,8 @@ export function* locationPage(
   const summary = yield* summarize(fleet, data.alerts);
   const location = summary.locations.get(id);
   if (!location) throw new HttpError("not_found", GONE);
-  const matches = query.q === undefined ? undefined : textMatcher(query.q);
-  const listing = yield* recordingListingOf(
-    [location],
-    data,
-    query,
-    ({ id: recording }) => matches?.([recordingNameOf(recording, fleet), recording]) ?? true,
-  );
-  const found = html`<p>${counted(listing.total, "recording")} found here: “${query.q ?? ""}”.</p>`;
+  const listing = yield* recordingListing([location], data, query);
+  const link = (cursor: string | undefined) => homeLink(ROOT, { location: id, cursor });
   const name = nameOf(location.name, id);
   return {
     title: `${titleOf(location)} · ${name}`,
@@ -85,8 +78,7 @@ export function* locationPage(
     path: pathOf(id),
     body: html`${lead(location, name, details.zones)}${unreachableNotice(data)}
 ${alertSection(data, id, details)}
-<section aria-labelledby="recordings"><h2 id="recordings">Recordings</h2>
-${query.q === undefined ? nothing : found}${recordingsSection(listing, data, query, false)}</section>
+${section("recordings", "Recordings", listed(listing, "recordings", link, recordingTable(listing.items, data, false)))}
 ${yield* history(data, id, timezoneOf(location, fleet), details)}`,
   };
 }
@@ -131,8 +123,8 @@ function alertSection(data: PageData, id: string, { visitor, lines }: LocationDe
   if (own.length === 0) return nothing;
   const context = { data, root: ROOT, visitor, path: pathOf(id), lines } as const;
   const active = own.slice(0, ALERTS_SHOWN).flatMap(({ key }) => data.suppressed.get(key) ?? []);
-  return html`<section aria-labelledby="alerts"><h2 id="alerts">Alerts of the whole location</h2>
-<ul class="cards">${active.map((one) => alertCard(one, context))}</ul></section>`;
+  const cards = html`<ul class="cards">${active.map((one) => alertCard(one, context))}</ul>`;
+  return section("alerts", "Alerts of the whole location", cards);
 }
 
 function timezoneOf(location: LocationSummary, { inventory }: FleetSnapshot): string {

@@ -3,10 +3,10 @@ import { count, counted } from "../../lib/format.ts";
 import { html, type Markup } from "../../lib/markup.ts";
 import { listingOf } from "../paging.ts";
 import { textMatcher } from "../search.ts";
-import { optionsOf } from "./field.ts";
+import { filterForm, selectOf, textInput } from "./field.ts";
 import type { HtmlPage } from "./layout.ts";
 import { type HomeQuery, homeLink, locationFilters, type locationOrders } from "./links.ts";
-import { pager, sortKey } from "./listing.ts";
+import { listed, sortKey } from "./listing.ts";
 import { type PageData, unreachableNotice } from "./page-data.ts";
 import {
   type FleetSummary,
@@ -31,7 +31,7 @@ export function* locationsPage(data: PageData, query: HomeQuery, summary: FleetS
   const listing = yield* listingOf(summary.locations.values(), { limit: LOCATIONS_A_PAGE, cursor }, keyOf);
   const parameters = { show: "locations", q, only, sort };
   const order = ORDER_WORDS[sort ?? "worst"];
-  const more = pager(listing, "locations", (next) => homeLink("./", { ...parameters, cursor: next }), order);
+  const link = (next: string | undefined) => homeLink("./", { ...parameters, cursor: next });
   const total = listing.total === summary.locations.size ? "" : ` of ${count(summary.locations.size)}`;
   return {
     here: "locations",
@@ -39,8 +39,8 @@ export function* locationsPage(data: PageData, query: HomeQuery, summary: FleetS
     mood: moodOf[worstStanding(listing.items)],
     parameters,
     path: homeLink("./", parameters).slice(2),
-    body: html`<h1>${counted(listing.total, "location")}${total}</h1>${unreachableNotice(data)}${filterForm(query)}
-${more}${locationTable(listing.items, `Locations, ${order}`)}${more}`,
+    body: html`<h1>${counted(listing.total, "location")}${total}</h1>${unreachableNotice(data)}${filters(query)}
+${listed(listing, "locations", link, locationTable(listing.items, `Locations, ${order}`), order)}`,
   };
 }
 
@@ -73,11 +73,11 @@ const ORDER_WORDS: Readonly<Record<(typeof locationOrders)[number], string>> = {
 
 const FILTERS = [["", "any status"] as const, ...locationFilters.map((one) => [one, one] as const)];
 
-function filterForm({ q = "", only, sort }: HomeQuery): Markup {
-  return html`<form class="search few" method="get" action="./" role="search">
-<input type="hidden" name="show" value="locations">
-<label>Name <input name="q" value="${q}" maxlength="256" autocomplete="off"></label>
-<label>With <select name="only">${optionsOf(FILTERS, only)}</select></label>
-<label>Order <select name="sort">${optionsOf(Object.entries(ORDER_WORDS), sort)}</select></label>
-<button>Show</button></form>`;
+function filters({ q, only, sort }: HomeQuery): Markup {
+  const inputs = [
+    ["Name", textInput("q", q)],
+    ["With", selectOf("only", FILTERS, only)],
+    ["Order", selectOf("sort", Object.entries(ORDER_WORDS), sort)],
+  ] as const;
+  return filterForm("./", inputs, { show: "locations" });
 }

@@ -17,6 +17,7 @@ import { qualitySection, thresholdsOf, uptimeSection } from "./charts.ts";
 import { DECISION_LOG_DAYS, decisionLogSection, historySince, incidentSection, PERIOD_DAYS } from "./history.ts";
 import type { HtmlPage } from "./layout.ts";
 import { homeLink, type RecordingQuery, recordingLink, sameLink } from "./links.ts";
+import { section } from "./listing.ts";
 import { inTime, type PageData, unreachableNotice } from "./page-data.ts";
 import { locationNameOf, presentRecording, recordingNameOf, sinceText, zonesInWords } from "./recording-table.ts";
 import { badge, moodOf } from "./summary.ts";
@@ -164,8 +165,7 @@ function alertSection(state: RecordingState, data: PageData, details: RecordingD
     ...cardsOf("location", locationId, shard?.locations.get(locationId)?.alerts, ofLocation),
   ];
   const none = html`<p class="soft">No active alerts.</p>`;
-  return html`<section aria-labelledby="alerts"><h2 id="alerts">Alerts</h2>
-${cards.length === 0 ? none : html`<ul class="cards">${cards}</ul>`}</section>`;
+  return section("alerts", "Alerts", cards.length === 0 ? none : html`<ul class="cards">${cards}</ul>`);
 }
 
 /** Firing alerts first. A firing one that is not stored as an alert yet has a card without buttons. */

@@ -1,11 +1,12 @@
-/** Recordings: their names, their current figures, and as a table. */
-
+/** Recordings: their names, their current figures, and as a table, page by page. */
+import { type FleetLocation, type FleetRow, rowsAt, wholeOf } from "../../health/fleet-locations.ts";
 import { worstFirst } from "../../health/recording.ts";
 import { currentStatus, type FleetSnapshot, type RecordingState } from "../../health/shard-state.ts";
 import { columnPercent, counted, nameOf, zonePath } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { span } from "../../lib/when.ts";
-import { homeLink, recordingLink } from "./links.ts";
+import { type Listing, listingOf } from "../paging.ts";
+import { type HomeQuery, homeLink, recordingLink } from "./links.ts";
 import { firstOf, type ListingColumn, sortKey, tableOf } from "./listing.ts";
 import type { PageData } from "./page-data.ts";
 import { badge } from "./summary.ts";
@@ -70,6 +71,20 @@ export function recordingTable(
     ];
   });
   return tableOf("Recordings, the worst first", COLUMNS, rows);
+}
+
+const RECORDINGS_A_PAGE = 100;
+
+/** One page of the recordings at these locations that match, the worst first; yields every so many. */
+export function* recordingListing(
+  locations: Iterable<FleetLocation>,
+  { fleet }: PageData,
+  { cursor }: Pick<HomeQuery, "cursor">,
+  matches: (row: FleetRow) => boolean = () => true,
+): Generator<void, Listing<RecordingState>> {
+  const keyOf = (row: FleetRow) => (matches(row) ? recordingSortKey(wholeOf(row), fleet) : undefined);
+  const listing = yield* listingOf(rowsAt(locations), { limit: RECORDINGS_A_PAGE, cursor }, keyOf);
+  return { ...listing, items: listing.items.map(wholeOf) };
 }
 
 /** `since 14:05 GMT (12 m)`; for `unknown`, the last known status. */

@@ -8,7 +8,7 @@ import { capital } from "../../lib/text.ts";
 import { causeWords, lossCauses } from "../../report/attribute.ts";
 import { type Report, reportGroups, reportPeriods } from "../../report/report.ts";
 import { answerOf, type ReportGroupRow, type ReportPage, ReportQuery, rowOf } from "../v1/report.ts";
-import { optionsOf } from "./field.ts";
+import { filterForm, selectOf, textInput } from "./field.ts";
 import type { HtmlPage } from "./layout.ts";
 import { sameLink } from "./links.ts";
 
@@ -37,17 +37,17 @@ export function reportPage(report: Report, query: ReportPageQuery): HtmlPage {
   return { title, here: "incidents", path, refresh: "never", madeAt: report.now, body };
 }
 
-function form({ period, from = "", to = "", by, timezone, matchers }: ReportPageQuery): Markup {
+function form({ period, from, to, by, timezone, matchers }: ReportPageQuery): Markup {
   const periods = reportPeriods.map((name) => [name, PERIODS[name]] as const);
   const groups = reportGroups.map((name) => [name, GROUPS[name]] as const);
-  return html`<form class="search" action="./report" method="get">
-<label>Period <select name="period">${optionsOf(periods, period)}</select></label>
-<label>or from <input name="from" value="${from}" placeholder="24h or 2026-01-31" maxlength="64"></label>
-<label>to <input name="to" value="${to}" placeholder="now" maxlength="64"></label>
-<label>By <select name="by">${optionsOf(groups, by)}</select></label>
-<label>Time zone <input name="timezone" value="${timezone}" maxlength="64"></label>
-<label>Recordings <input name="matchers" value="${matchersText(matchers)}" placeholder='location="Leeds"' maxlength="2000"></label>
-<button>Show</button></form>`;
+  return filterForm("./report", [
+    ["Period", selectOf("period", periods, period)],
+    ["or from", textInput("from", from, "24h or 2026-01-31", 64)],
+    ["to", textInput("to", to, "now", 64)],
+    ["By", selectOf("by", groups, by)],
+    ["Time zone", textInput("timezone", timezone, "", 64)],
+    ["Recordings", textInput("matchers", matchersText(matchers), 'location="Leeds"', 2_000)],
+  ]);
 }
 
 const matchersText = (matchers: ReportPageQuery["matchers"]) => matchers.map(formatMatcher).join(",");

@@ -17,7 +17,7 @@ import { incidentsCsv, incidentsPage } from "./incidents-page.ts";
 import type { HtmlPage, Layout } from "./layout.ts";
 import { AlertQuery, HomeQuery, IncidentsQuery, RecordingQuery, type Root } from "./links.ts";
 import { locationDetails, locationPage } from "./location-page.ts";
-import { allAlertsPage, allLocationsPage, overviewPage, wallPage } from "./overview.ts";
+import { allLocationsPage, overviewPage } from "./overview.ts";
 import {
   inTime,
   knowSubjects,
@@ -30,7 +30,7 @@ import {
 import { recordingDetails, recordingOf, recordingPage } from "./recording-page.ts";
 import { presentRecording } from "./recording-table.ts";
 import { ReportPageQuery, reportPage } from "./report-page.ts";
-import { searchPage } from "./search-page.ts";
+import { DAYS_SEARCHED, searchPage } from "./search-page.ts";
 import { silencesPage } from "./silence-list.ts";
 import { type Visitor, visitorOf } from "./visitor.ts";
 
@@ -62,7 +62,8 @@ export function pageRoutes(app: FastifyInstance, deps: HttpDeps, layout: Layout)
 
   async function send(request: FastifyRequest, reply: FastifyReply, { page: made, data, query }: Shown) {
     const page = await runYielding(made, request.signal);
-    // A page refreshes itself unless its reader pages on, searches, or paused updates.
+    if (typeof page === "string") return reply.redirect(page);
+    // A page refreshes itself unless its reader pages on, or paused updates.
     const refresh = query.cursor !== undefined || query.q !== undefined ? "never" : (query.refresh ?? "on");
     const version = await runYielding(versionOf(data), request.signal);
     const state = { madeAt: data.moment.now, oldSince: oldSince(data), version };
@@ -71,7 +72,8 @@ export function pageRoutes(app: FastifyInstance, deps: HttpDeps, layout: Layout)
 }
 
 interface Shown {
-  readonly page: Generator<void, HtmlPage>;
+  /** Or the link to go to instead. */
+  readonly page: Generator<void, HtmlPage | string>;
   readonly data: PageData;
   readonly query: Partial<HomeQuery>;
 }
@@ -84,17 +86,16 @@ async function home(request: FastifyRequest, deps: HttpDeps): Promise<Shown> {
   const visitor = visitorOf(request, deps);
   const location =
     query.location ?? (query.l && fullLocationId(await runYielding(locationsOf(data.fleet), request.signal), query.l));
-  const incidents = isOverview(query) ? await incidentsSince(data, DAY_MS, deps) : [];
   const page =
     location === undefined
-      ? homePage(data, query, visitor, incidents)
+      ? await homePage(data, query, visitor, deps)
       : locationPage(data, query, location, { ...(await locationDetails(location, data, deps)), visitor });
   return { page, data, query };
 }
 
 /** Recordings that are listed have figures; clusters of alerts are made from names of all. */
 async function readHome({ location, l, q, show }: HomeQuery, deps: HttpDeps): Promise<PageData> {
-  if (q !== undefined) return readPageData(deps);
+  if (q !== undefined && show === undefined) return readPageData(deps);
   if (location !== undefined || l !== undefined) return readPageData(deps, { names: "one" });
   const data = await readPageData(deps, STATES);
   const silenced = data.silences.values().flatMap(({ matchers }) => matchers);
@@ -165,19 +166,9 @@ export async function versionNow(deps: PageDataDeps): Promise<string> {
   return runYielding(versionOf(await readPageData(deps, STATES)));
 }
 
-function isOverview({ show, location, l, q, view }: HomeQuery): boolean {
-  return show === undefined && location === undefined && l === undefined && q === undefined && view === undefined;
-}
-
-function homePage(
-  data: PageData,
-  query: HomeQuery,
-  visitor: Visitor,
-  incidents: readonly Incident[],
-): Generator<void, HtmlPage> {
-  if (query.view === "board") return wallPage(data);
+async function homePage(data: PageData, query: HomeQuery, visitor: Visitor, deps: HttpDeps): Promise<Shown["page"]> {
   if (query.show === "locations") return allLocationsPage(data, query);
-  if (query.q !== undefined || query.show === "search") return searchPage(data, query);
   if (query.show === "silences") return silencesPage(data, query, visitor);
-  return query.show === "alerts" ? allAlertsPage(data, query) : overviewPage(data, visitor, incidents);
+  if (query.q !== undefined) return searchPage(data, query, await incidentsSince(data, DAYS_SEARCHED * DAY_MS, deps));
+  return overviewPage(data, query, visitor, await incidentsSince(data, DAY_MS, deps));
 }

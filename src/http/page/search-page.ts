@@ -1,91 +1,81 @@
-/** `GET /?q=`: alerts found by their labels, locations and recordings found by name, and how recordings are listed. */
-import type { Alert } from "../../health/alert.ts";
-import { type FleetLocation, type FleetRow, rowsAt, wholeOf } from "../../health/fleet-locations.ts";
-import type { RecordingState } from "../../health/shard-state.ts";
-import { count, counted } from "../../lib/format.ts";
+/** `GET /?q=`: recordings, locations, camera servers and incidents with the words in their names. */
+import type { FleetRow } from "../../health/fleet-locations.ts";
+import { count, counted, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
-import { type Listing, listingOf } from "../paging.ts";
+import type { Incident } from "../../store/incidents.ts";
+import { listingOf } from "../paging.ts";
 import { recordingMatcher, textMatcher } from "../search.ts";
-import { alertSortKey, alertTable } from "./alert-table.ts";
+import { incidentsFound } from "./incidents-page.ts";
 import type { HtmlPage } from "./layout.ts";
-import { type HomeQuery, homeLink, type Root } from "./links.ts";
-import { pager } from "./listing.ts";
+import { alertPageLink, type HomeQuery, homeLink, recordingLink } from "./links.ts";
+import { listed, section, tableOf } from "./listing.ts";
 import { type PageData, unreachableNotice } from "./page-data.ts";
-import { recordingSortKey, recordingTable } from "./recording-table.ts";
+import { recordingListing, recordingTable } from "./recording-table.ts";
 import { locationSortKey, locationTable, summarize } from "./summary.ts";
 
-const RECORDINGS_A_PAGE = 100;
-const LOCATIONS_FOUND = 12;
-const ALERTS_FOUND = 12;
+/** Of locations, camera servers and incidents each. */
+const MOST_LISTED = 12;
+/** Incidents of so many days are found. */
+export const DAYS_SEARCHED = 7;
 
 const ROOT = "./";
 
-/** The search results, or the empty form. */
-export function* searchPage(data: PageData, query: HomeQuery): Generator<void, HtmlPage> {
-  const { q } = query;
-  const top = html`<h1>Search</h1>${unreachableNotice(data)}${searchForm(ROOT, q)}`;
-  const page = { here: "search", refresh: "never" } as const;
-  if (q === undefined) return { ...page, title: "Search", body: top };
+/** A page that lists what was found; the link to it where it is one thing: a location with its recordings is one. */
+export function* searchPage(
+  data: PageData,
+  { q = "", cursor }: Pick<HomeQuery, "q" | "cursor">,
+  incidents: readonly Incident[],
+): Generator<void, HtmlPage | string> {
   const { fleet } = data;
-  const summary = yield* summarize(fleet, data.alerts);
   const matches = textMatcher(q);
-  const alerts = yield* listingOf(data.alerts, { limit: ALERTS_FOUND }, (alert) =>
-    matches(Object.values(alert.labels)) ? alertSortKey(alert) : undefined,
-  );
-  const locations = yield* listingOf(summary.locations.values(), { limit: LOCATIONS_FOUND }, (location) =>
+  const { locations: all } = yield* summarize(fleet, data.alerts);
+  const locations = yield* listingOf(all.values(), { limit: MOST_LISTED }, (location) =>
     matches([location.name, location.id]) ? locationSortKey(location) : undefined,
   );
-  const listing = yield* recordingListingOf(summary.locations.values(), data, query, recordingMatcher(q, fleet));
-  const left = locations.total - locations.items.length;
-  const more = html`<p class="soft">and ${counted(left, "more location")}: add a word to narrow the search.</p>`;
-  const found = html`<section aria-labelledby="locations"><h2 id="locations">${counted(locations.total, "location")}</h2>
-${locationTable(locations.items)}${left === 0 ? nothing : more}</section>`;
+  const [location] = locations.items;
+  const isFound = recordingMatcher(q, fleet);
+  const servers = new Map<string, number>();
+  let elsewhere = 0;
+  const recordings = yield* recordingListing(all.values(), data, { cursor }, (row: FleetRow) => {
+    if (!isFound(row)) return false;
+    const { cameraServer = "" } = fleet.inventory.recording(row.id) ?? {};
+    if (cameraServer !== "" && matches([cameraServer])) servers.set(cameraServer, (servers.get(cameraServer) ?? 0) + 1);
+    if (row.locationId !== location?.id) elsewhere += 1;
+    return true;
+  });
+  const ended = yield* incidentsFound(incidents, q, MOST_LISTED, data);
+  const [recording] = recordings.items;
+  if (locations.total === 1 && location && elsewhere === 0) return homeLink(ROOT, { location: location.id });
+  if (locations.total === 0 && recordings.total === 1 && recording) return recordingLink(ROOT, recording.id);
+  if (locations.total + recordings.total === 0 && ended.only?.fingerprint)
+    return alertPageLink(ROOT, ended.only.fingerprint);
+  const link = (next: string | undefined) => homeLink(ROOT, { q, cursor: next });
+  const table = listed(recordings, "recordings", link, recordingTable(recordings.items, data, true));
+  const others = html`${locationSection(locations.total, locationTable(locations.items), q)}${serverSection(servers)}`;
   return {
-    ...page,
-    title: `${count(listing.total)} found`,
-    body: html`${top}${query.cursor === undefined ? html`${alertsFound(alerts, data)}${locations.total > 0 ? found : nothing}` : nothing}
-<section aria-labelledby="recordings"><h2 id="recordings">${counted(listing.total, "recording")}</h2>
-${recordingsSection(listing, data, query, true)}</section>`,
+    title: `${count(recordings.total)} found`,
+    refresh: "never",
+    sought: q,
+    path: link(undefined).slice(ROOT.length),
+    body: html`<h1>Found: <bdi>${q}</bdi></h1>${unreachableNotice(data)}${cursor === undefined ? others : nothing}
+${section("recordings", counted(recordings.total, "recording"), table)}${cursor === undefined ? ended.found : nothing}`,
   };
 }
 
-/** Active alerts that have the words in their labels. */
-function alertsFound({ items, total }: Listing<Alert>, data: PageData): Markup {
-  if (total === 0) return nothing;
-  const left = total - items.length;
-  const all = html`<p class="soft">and <a href="${homeLink(ROOT, { show: "alerts" })}">${counted(left, "more alert")}</a></p>`;
-  return html`<section aria-labelledby="alerts"><h2 id="alerts">${counted(total, "active alert")}</h2>
-${alertTable(items, data, { root: ROOT, caption: "Active alerts found" })}${left === 0 ? nothing : all}</section>`;
+function locationSection(total: number, table: Markup, q: string): Markup {
+  const all = html`<p class="pager"><a href="${homeLink(ROOT, { show: "locations", q })}">All of them</a></p>`;
+  const body = html`${table}${total > MOST_LISTED ? all : nothing}`;
+  return total === 0 ? nothing : section("locations", counted(total, "location"), body);
 }
 
-export function searchForm(root: Root, q = ""): Markup {
-  return html`<form class="search" role="search" action="${root}" method="get">
-<label>Part of a name, of a recording, a location or a camera server
-<input type="search" name="q" value="${q}" maxlength="256" autofocus autocomplete="off" required></label>
-<button>Search</button></form>`;
-}
-
-/** The recordings of one page of a list, with links to the others. */
-export function recordingsSection(
-  listing: Listing<RecordingState>,
-  data: PageData,
-  { location, q }: HomeQuery,
-  withLocation: boolean,
-): Markup {
-  if (listing.total === 0) return html`<p class="soft">No recordings.</p>`;
-  const link = (cursor: string | undefined) => homeLink(ROOT, { location, q, cursor });
-  const more = pager(listing, "recordings", link);
-  return html`${more}${recordingTable(listing.items, data, withLocation)}${more}`;
-}
-
-/** One page of the recordings that match, the worst first; yields every so many. */
-export function* recordingListingOf(
-  locations: Iterable<FleetLocation>,
-  { fleet }: PageData,
-  { cursor }: HomeQuery,
-  matches: ReturnType<typeof recordingMatcher>,
-): Generator<void, Listing<RecordingState>> {
-  const keyOf = (row: FleetRow) => (matches(row) ? recordingSortKey(wholeOf(row), fleet) : undefined);
-  const listing = yield* listingOf(rowsAt(locations), { limit: RECORDINGS_A_PAGE, cursor }, keyOf);
-  return { ...listing, items: listing.items.map(wholeOf) };
+/** The camera servers found, the one with the most recordings first; each leads to its recordings. */
+function serverSection(servers: ReadonlyMap<string, number>): Markup {
+  if (servers.size === 0) return nothing;
+  const sorted = [...servers].sort(([, a], [, b]) => b - a).slice(0, MOST_LISTED);
+  const rows = sorted.map(([name, recordings]) => [
+    html`<a href="${homeLink(ROOT, { q: name.slice(0, 256) })}"><bdi>${nameOf(name, "")}</bdi></a>`,
+    html`${count(recordings)}`,
+  ]);
+  const table = tableOf("Camera servers", [["Camera server"], ["Recordings", "recordings", "n"]], rows);
+  return section("servers", counted(servers.size, "camera server"), table);
 }

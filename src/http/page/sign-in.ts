@@ -19,7 +19,6 @@ import { openSession, type Session } from "../session.ts";
 import { type FieldProblem, inputField, readFields } from "./field.ts";
 import type { HtmlPage, Layout } from "./layout.ts";
 import { homeLink, type Root, rootOf } from "./links.ts";
-import { searchForm } from "./search-page.ts";
 
 const LONGEST_NAME = 80;
 
@@ -173,7 +172,7 @@ export function notFoundPage(path: string): HtmlPage {
     here: "session",
     root,
     body: html`<div class="lead unknown"><h1>There is nothing at this address</h1>
-<p>The link may be cut off, or the recording or alert may be known under another one.</p></div>${searchForm(root)}
+<p>The link may be cut off, or the recording or alert may be known under another one.</p></div>
 <p><a href="${homeLink(root)}">To the status page</a></p>`,
   };
 }
@@ -183,8 +182,7 @@ export function problemPage({ status, message }: ErrorAnswer, request: FailedReq
   const { root, path: to, isReadOnly, canSignIn } = request;
   if (status === 401 && canSignIn) {
     const body = html`<h1>Sign in</h1><p>${message}</p>${signInForm({ root, to, isReadOnly })}
-<p class="soft">From a terminal, <code>lenswatch status</code> and <code>lenswatch alerts</code> send the token in
-<code>LENSWATCH_READ_TOKEN</code>.</p>`;
+<p class="soft">From a terminal, <code>lenswatch status</code> sends the token in <code>LENSWATCH_READ_TOKEN</code>.</p>`;
     return { title: "Sign in", here: "session", body };
   }
   const title = TITLES[status] ?? (status >= 500 ? "Cannot be shown now" : "Not understood");
@@ -192,7 +190,7 @@ export function problemPage({ status, message }: ErrorAnswer, request: FailedReq
     title,
     // The dependency may recover while the page is open.
     ...(status === 503 ? { refresh: "on" } : {}),
-    body: html`<div class="lead unknown"><h1>${title}</h1><p>${message}</p></div>${status === 404 ? searchForm(root) : nothing}
+    body: html`<div class="lead unknown"><h1>${title}</h1><p>${message}</p></div>
 <p><a href="${homeLink(root)}">To the status page</a></p>`,
   };
 }

@@ -1,15 +1,11 @@
 import { createRequire } from "node:module";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { fingerprint } from "../../../src/alerting/fingerprint.ts";
-import { createMatcher } from "../../../src/alerting/matcher.ts";
 import type { WantedSilence } from "../../../src/alerting/silence.ts";
-import type { HttpDeps } from "../../../src/http/deps.ts";
 import { largeFleet } from "../../metrics/fleets.ts";
 import { chromiumPath, noChromium, openPage, startBrowser } from "../../support/browser.ts";
-import { aSilence } from "../../support/fixtures.ts";
 import { ackDone, serve } from "../serve.ts";
-import { active, alertOf, aReport, keptUptime, smallFleet, unreachable } from "./fleet.ts";
+import { active, alertOf, dark, everything, pages, smallFleet } from "./fleet.ts";
 import { signedIn } from "./visitor.ts";
 
 const title = chromiumPath === undefined ? `in a browser (skipped: ${noChromium})` : "in a browser";
@@ -17,25 +13,7 @@ const title = chromiumPath === undefined ? `in a browser (skipped: ${noChromium}
 const phone = { width: 320, height: 640 };
 const wide = { width: 1280, height: 800 };
 
-const paths = [
-  "/",
-  "/?show=locations",
-  "/?show=alerts",
-  "/?show=silences",
-  "/?q=e",
-  "/incidents",
-  "/report",
-  "/?view=board",
-  "/?location=leeds",
-  "/recordings/till-3",
-  `/alerts/${fingerprint(alertOf("RecordingOffline").labels)}`,
-  '/silences/new?matchers=alertname="RecordingOffline",recording_id="till-3"',
-  "/silences/new?matchers=wrong",
-  "/session",
-  "/alerts/00112233445566aa",
-  "/nothing/here",
-];
-const refused = ["/silences/new?matchers=wrong", "/nothing/here"];
+const refused: readonly string[] = [pages["wrong-silence"], pages.nothing];
 
 /** axe's findings by WCAG 2.2, levels A and AA: the rule, and the element. At night nothing but the colours differs. */
 const axeFor = (colorScheme: "light" | "dark") => {
@@ -53,68 +31,18 @@ describe.skipIf(chromiumPath === undefined)(title, () => {
   afterAll(() => browser?.close());
 
   const long = "Wednesbury-Great-Western-Street-Extension".repeat(3);
-  const alerts = active(
-    unreachable,
-    alertOf("RecordingOffline"),
-    alertOf("LowQuality", { labels: { alertname: long, recording: long, location: long, location_id: "york" } }),
-  );
-
-  /** All that a page can have, with names that do not break by themselves. */
-  const everything: Partial<HttpDeps> = {
-    fleet: async () => smallFleet,
-    zones: async () => new Map([["leeds", new Map([["till-3", Array.from({ length: 30 }, (_, i) => `${long}${i}`)]])]]),
-    uptimes: async () => new Map([["till-3", keptUptime()]]),
-    report: async () => aReport(long),
-    timeline: async () => [
-      { subject: { kind: "location", id: "leeds" }, at: smallFleet.now, ruleId: long, integration: long, reason: long },
-    ],
-    incidents: async () => [
-      {
-        id: "i1",
-        ruleId: long,
-        alertname: long,
-        subject: { kind: "recording", id: "till-3" },
-        locationId: "leeds",
-        startsAt: smallFleet.now - 60_000,
-        endsAt: undefined,
-        endReason: undefined,
-      },
-      {
-        id: "i2",
-        ruleId: long,
-        alertname: long,
-        fingerprint: "00112233445566aa",
-        problem: "offline",
-        subject: { kind: "recording", id: "till-3" },
-        locationId: "leeds",
-        startsAt: smallFleet.now - 60_000,
-        endsAt: smallFleet.now - 30_000,
-        endReason: "recovered",
-      },
-    ],
-    silences: async () => [
-      aSilence({
-        matchers: [createMatcher(long, "=~", long)],
-        startsAt: smallFleet.now,
-        endsAt: smallFleet.now + 60_000,
-        createdBy: long,
-        comment: long,
-      }),
-    ],
-  };
-
   test.each([
     ["a phone", phone],
     ["a wide screen", wide],
   ] as const)("every page fits and can be read on %s, by day and at night", async (_, viewport) => {
-    const { address } = await serve({ ...everything, alerts, adminToken: "boss-token" });
+    const { address } = await serve({ ...everything(long), adminToken: "boss-token" });
     const { page, complaints } = await openPage(browser, { viewport });
     await page.addInitScript({ path: createRequire(import.meta.url).resolve("axe-core/axe.min.js") });
     const { cookie } = await signedIn(address, "boss-token", "W".repeat(80));
     const [name = "", value = ""] = cookie.split(/=(.*)/s);
     await page.context().addCookies([{ name, value, url: address }]);
     const findings: string[] = [];
-    for (const path of paths) {
+    for (const path of Object.values(pages)) {
       const answer = await page.goto(address + path);
       if (refused.includes(path)) complaints.splice(0);
       else expect(answer?.status(), path).toBe(200);
@@ -143,7 +71,7 @@ describe.skipIf(chromiumPath === undefined)(title, () => {
   });
 
   test("its tables are still tables to a screen reader on a phone", async () => {
-    const { address } = await serve({ fleet: async () => smallFleet, alerts });
+    const { address } = await serve({ fleet: async () => smallFleet, alerts: active(dark) });
     const { page } = await openPage(browser, { viewport: phone });
     await page.goto(`${address}/?location=leeds`);
     const table = page.getByRole("table", { name: "Recordings, the worst first" });
@@ -155,7 +83,7 @@ describe.skipIf(chromiumPath === undefined)(title, () => {
   });
 
   test("everything is found with the keyboard alone", async () => {
-    const { address } = await serve({ fleet: async () => smallFleet, alerts });
+    const { address } = await serve({ fleet: async () => smallFleet, alerts: active(dark) });
     const { page } = await openPage(browser, { viewport: wide });
     await page.goto(address);
     const focused = () => page.evaluate<string>("document.activeElement.textContent.trim()");
@@ -171,7 +99,6 @@ describe.skipIf(chromiumPath === undefined)(title, () => {
 
   test("an alert is acknowledged and silenced with the keyboard alone, from signing in on", async () => {
     const changes: unknown[] = [];
-    const dark = { ...alertOf("RecordingOffline"), key: "RecordingOffline/recording/till-3" };
     let acknowledgement: { author: string; comment: string; at: number } | undefined;
     const { address } = await serve({
       adminToken: "boss-token",
@@ -232,10 +159,10 @@ describe.skipIf(chromiumPath === undefined)(title, () => {
 
   test("10,000 recordings at 1,000 locations are few bytes, soon there and soon drawn", async () => {
     const fleet = largeFleet(10_000, 10);
-    const dark = fleet.shards.flatMap(({ recordings }) =>
+    const offline = fleet.shards.flatMap(({ recordings }) =>
       [...recordings.values()].filter(({ status }) => status === "offline"),
     );
-    const alerts = dark.map(({ id, locationId }, i) =>
+    const alerts = offline.map(({ id, locationId }, i) =>
       alertOf("RecordingOffline", {
         id: `a${i}`,
         key: `RecordingOffline/recording/${id}`,
@@ -245,8 +172,8 @@ describe.skipIf(chromiumPath === undefined)(title, () => {
     );
     const { address } = await serve({ fleet: async () => fleet, alerts: active(...alerts) });
     const { page, complaints } = await openPage(browser, { viewport: phone });
-    const [first] = dark;
-    for (const path of ["/", "/?show=locations", "/?show=alerts", "/?q=camera", `/?location=${first?.locationId}`]) {
+    const [first] = offline;
+    for (const path of ["/", "/?show=locations", "/?q=camera", `/?location=${first?.locationId}`]) {
       const began = performance.now();
       const response = await fetch(address + path, { headers: { "accept-encoding": "gzip" } });
       const bytes = Number(response.headers.get("content-length"));
@@ -265,16 +192,13 @@ describe.skipIf(chromiumPath === undefined)(title, () => {
     expect(complaints).toEqual([]);
   });
 
-  test("a search begins with its first letter", async () => {
+  test("a search leads to what it finds", async () => {
     const { address } = await serve({ fleet: async () => smallFleet });
     const { page, complaints } = await openPage(browser, { viewport: phone });
-    await page.goto(`${address}/?show=search`);
-    // The browser gives the field its focus some time after the page has loaded.
-    await page.locator("input[name=q]:focus").waitFor();
-    await page.keyboard.type("till");
+    await page.goto(address);
+    await page.getByRole("searchbox").fill("till");
     await page.keyboard.press("Enter");
-    await page.waitForURL(`${address}/?q=till`);
-    await page.getByRole("link", { name: "Till 3" }).click();
+    await page.waitForURL(`${address}/recordings/till-3`);
     await page.getByRole("link", { name: "Leeds Briggate" }).click();
     await page.waitForURL(`${address}/?location=leeds`);
     expect(complaints).toEqual([]);

@@ -1,14 +1,18 @@
-/** A small fleet with some trouble, and its alerts. */
-
+/** A small fleet with some trouble, its alerts and its pages. */
+import type { LogLine } from "../../../src/alerting/decision-log.ts";
+import { fingerprint } from "../../../src/alerting/fingerprint.ts";
+import { createMatcher } from "../../../src/alerting/matcher.ts";
 import type { Alert } from "../../../src/health/alert.ts";
 import { noteQuality, type QualityHistory } from "../../../src/health/quality.ts";
 import type { FleetSnapshot } from "../../../src/health/shard-state.ts";
-import type { ActiveAlert } from "../../../src/http/deps.ts";
+import type { ActiveAlert, HttpDeps } from "../../../src/http/deps.ts";
 import type { UptimeKept } from "../../../src/poll/uptime-reader.ts";
 import type { Report } from "../../../src/report/report.ts";
 import { noLoss } from "../../../src/report/tally.ts";
 import { alertState, fleetOf, INTERVAL, NOW, recordingState } from "../../metrics/fleets.ts";
-import { anAlert, anUptimeBucket } from "../../support/fixtures.ts";
+import { anAlert, anUptimeBucket, aSilence } from "../../support/fixtures.ts";
+import { serve } from "../serve.ts";
+import { elementOf, linksOf, shownText } from "./read-page.ts";
 
 const MINUTE = 60_000;
 
@@ -120,4 +124,107 @@ export function keptUptime(): UptimeKept {
   );
   const days = { "2026-01-20": { ratio: 0.5, segmentsExpected: 60 }, "2026-01-21": { ratio: 1, segmentsExpected: 60 } };
   return { buckets, days, timezone: "Europe/London", quality };
+}
+
+/** An outage of a whole location. */
+export function locationOffline(id: string, differing: Partial<Alert> = {}): Alert {
+  return alertOf("LocationOffline", {
+    subject: { kind: "location", id },
+    labels: { alertname: "LocationOffline", severity: "critical", location_id: id, location: id },
+    facts: { timezone: "Europe/London", problem: "location_offline", offline: 2, of: 2 },
+    ...differing,
+  });
+}
+
+/** The alert under the key that the recording's own state gives it. */
+export const dark: Alert = { ...alertOf("RecordingOffline"), key: "RecordingOffline/recording/till-3" };
+export const print = fingerprint(dark.labels);
+/** Of an alert that is over. */
+export const endedPrint = "00112233445566aa";
+
+/** All that pages can show: alerts in every state, their histories, silences; free text is `words`. */
+export function everything(words: string): Partial<HttpDeps> {
+  const subject = { kind: "recording", id: "till-3" } as const;
+  const line = (minutesAgo: number, reason: string, more: Partial<LogLine> = {}): LogLine => ({
+    ...{ subject, ruleId: "RecordingOffline", at: NOW - minutesAgo * MINUTE, reason },
+    ...more,
+  });
+  const past = { alertname: words, ruleId: words, subject, locationId: "leeds" };
+  const handled = (alertname: string, by: Partial<ActiveAlert>): ActiveAlert => ({
+    alert: alertOf(alertname, { labels: { ...dark.labels, alertname, recording: words, location: words } }),
+    receivers: ["ops"],
+    ...by,
+  });
+  return {
+    fleet: async () => smallFleet,
+    alerts: async () => [
+      ...[unreachable, dark, ...["bath", "york"].map((id) => locationOffline(id))].map((alert) => ({
+        alert,
+        receivers: ["ops"],
+      })),
+      handled("A", { acknowledgement: { author: words, comment: words, at: NOW, until: NOW + 60 * MINUTE } }),
+      handled("B", { silencedBy: ["s1"] }),
+      handled("C", { inhibitedBy: [print] }),
+      handled("D", { maintenance: { reason: "maintenance", by: words, until: NOW + 60 * MINUTE, comment: words } }),
+      handled("E", { mutedBy: [words] }),
+    ],
+    zones: async () =>
+      new Map([["leeds", new Map([["till-3", Array.from({ length: 30 }, (_, i) => `${words}${i}`)]])]]),
+    uptimes: async () => new Map([["till-3", keptUptime()]]),
+    report: async () => aReport(words),
+    timeline: async () => [
+      line(12, "observed_offline", { ruleId: undefined }),
+      line(10, "firing"),
+      line(9, "notified", { integration: "ops/slack/0" }),
+      line(8, words, { subject: { kind: "location", id: "leeds" }, ruleId: words, integration: words }),
+    ],
+    incidents: async () => [
+      { ...past, id: "i1", startsAt: NOW - MINUTE, endsAt: undefined, endReason: undefined },
+      { ...past, id: "i2", fingerprint: endedPrint, problem: "offline", startsAt: NOW - MINUTE, ...END },
+      { ...past, id: "i3", fingerprint: print, startsAt: NOW - 300 * MINUTE, ...END },
+    ],
+    silences: async () => [
+      aSilence({
+        matchers: [createMatcher(words, "=~", words)],
+        ...{ id: "s1", startsAt: NOW, endsAt: NOW + MINUTE, createdBy: words, comment: words },
+      }),
+    ],
+  };
+}
+
+const END = {
+  endsAt: NOW - MINUTE / 2,
+  endReason: "recovered",
+  uncounted: { estimate: 43, low: 30, high: 61 },
+} as const;
+
+/** The paths of all pages, by name. */
+export const pages = {
+  overview: "/",
+  locations: "/?show=locations",
+  silences: "/?show=silences",
+  search: "/?q=e",
+  incidents: "/incidents",
+  report: "/report",
+  location: "/?location=leeds",
+  recording: "/recordings/till-3",
+  alert: `/alerts/${print}`,
+  "ended-alert": `/alerts/${endedPrint}`,
+  silence: '/silences/new?matchers=alertname="RecordingOffline",recording_id="till-3"',
+  "wrong-silence": "/silences/new?matchers=wrong",
+  session: "/session",
+  nothing: "/nothing/here",
+} as const;
+
+/** A page of a server with the small fleet and what differs, as its reader sees it. */
+export async function pageOf(path: string, deps: Parameters<typeof serve>[0] = {}) {
+  const { get } = await serve({ fleet: async () => smallFleet, ...deps });
+  return shownPage(await get(path, { accept: "text/html" }));
+}
+
+async function shownPage(response: Response) {
+  const html = await response.text();
+  const { status, headers } = response;
+  const [title, heading] = [elementOf(html, "title"), elementOf(html, "h1")];
+  return { status, headers, html, shown: shownText(html), links: linksOf(html), title, heading };
 }

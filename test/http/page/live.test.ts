@@ -7,7 +7,7 @@ import { createHttpServer } from "../../../src/http/server.ts";
 import { fleetOf, NOW, recordingState } from "../../metrics/fleets.ts";
 import { chromiumPath, noChromium, openPage, startBrowser } from "../../support/browser.ts";
 import { serve, usualDeps } from "../serve.ts";
-import { active, alertOf, smallFleet, unreachable } from "./fleet.ts";
+import { active, dark as darkAlert, smallFleet, unreachable } from "./fleet.ts";
 
 const title = chromiumPath === undefined ? `a page that follows (skipped: ${noChromium})` : "a page that follows";
 
@@ -18,10 +18,7 @@ function world() {
   return { now, deps };
 }
 
-const dark: ActiveAlert = {
-  alert: { ...alertOf("RecordingOffline"), key: "RecordingOffline/recording/till-3" },
-  receivers: ["ops"],
-};
+const dark: ActiveAlert = { alert: darkAlert, receivers: ["ops"] };
 const allWell = fleetOf({
   recordings: ["entrance", "till-3", "shoes"].map((id) => recordingState(id, { locationId: "leeds" })),
 });
@@ -89,13 +86,13 @@ describe.skipIf(chromiumPath === undefined)(title, () => {
     now.alerts = [dark];
     const { address } = await serve(deps);
     const { page } = await openPage(browser, {});
-    await page.goto(`${address}/?show=alerts`);
+    await page.goto(address);
     await page.getByText("Live.").waitFor();
     const link = await page.getByRole("link", { name: "Till 3" }).elementHandle();
     await link?.focus();
     now.alerts = [...(await active(unreachable)()), dark];
     await page.getByRole("link", { name: "Service unreachable" }).waitFor();
-    expect(await page.locator("tbody tr").first().textContent()).toContain("Service unreachable");
+    expect(await page.locator(".board li").first().textContent()).toContain("Service unreachable");
     expect(await link?.textContent()).toBe("Till 3");
     expect(
       await link?.evaluate((element) => element.isConnected && element === element.ownerDocument.activeElement),

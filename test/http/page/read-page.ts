@@ -21,6 +21,24 @@ export function shownText(document: string): string[] {
     .filter((line) => line !== "");
 }
 
+/** The same as one text, with where its links, buttons and forms lead and what is in its fields. */
+export function linesOf(document: string): string {
+  const body = document
+    .replace(/<svg\b.*?<\/svg>/gs, "")
+    .replace(/<a\b[^>]*?href="([^"]*)"[^>]*>(.*?)<\/a>/gs, "$2 ‹$1›")
+    .replace(/<form\b[^>]*?action="([^"]*)"/g, "\n‹form $1›$&")
+    .replace(/<button\b([^>]*)>(.*?)<\/button>/gs, (_, of: string, words: string) => {
+      const [, to = ""] = /formaction="([^"]*)"/.exec(of) ?? [];
+      return ` [${words}${to && ` ‹${to}›`}]`;
+    })
+    .replace(/<input\b([^>]*)>/g, (_, of: string) => {
+      const [name = "", value = ""] = ["name", "value"].map((key) => new RegExp(` ${key}="([^"]*)"`).exec(of)?.[1]);
+      return ` {${name}${name === "form" || value === "" ? "" : `=${value}`}}`;
+    })
+    .replace(/(live|style)-[0-9a-f]{16}/g, "$1");
+  return `${shownText(body).join("\n")}\n`;
+}
+
 /** Where the links lead whose words these are. */
 export function linksOf(document: string): Map<string, string> {
   const links = document.matchAll(/<a [^>]*?href="([^"]*)"[^>]*>(.*?)<\/a>/gs);
