@@ -1,15 +1,6 @@
 /** Which active alerts need somebody. The status page, the API, the command line and messages count with it. */
-import {
-  type Alert,
-  groupNouns,
-  groupOfSubject,
-  type Labels,
-  problems,
-  recordingProblems,
-  sharedOutages,
-} from "../health/alert.ts";
-import { count, counted, nameOf } from "../lib/format.ts";
-import { areMixed, extentOf, extentPhrase, isOfflineNow, isSharedOutage } from "./extent.ts";
+import type { Alert } from "../health/alert.ts";
+import { count } from "../lib/format.ts";
 
 /** What is done about an alert already, or why nobody is needed; in the order they are named where several apply. */
 export const attentions = [
@@ -83,52 +74,4 @@ export function handledPhrase(handled: ReadonlyMap<Attention, number>): string {
 /** Alerts about lenswatch itself are the loudest, and never part of a cluster. */
 export function isOfLenswatch({ subject }: Pick<Alert, "subject">): boolean {
   return subject.kind === "service" || subject.kind === "integration";
-}
-
-const SEVERITIES: readonly string[] = ["critical", "error", "warning", "info"];
-
-/** 0 for critical; the highest for a severity that is none of the usual ones. */
-export function severityRank({ severity = "" }: Labels): number {
-  const rank = SEVERITIES.indexOf(severity);
-  return rank < 0 ? SEVERITIES.length : rank;
-}
-
-type Described = Pick<Alert, "subject" | "labels" | "facts">;
-
-/** `20 locations offline, 2 recordings degraded`: what alerts report, each subject once, the most severe first. */
-export function phraseOf(alerts: readonly Described[]): string {
-  if (!areMixed(alerts)) return kindsPhrase(alerts);
-  const others = alerts.filter((alert) => !isSharedOutage(alert) && !isOfflineNow(alert));
-  return [extentPhrase(extentOf(alerts)), ...(others.length > 0 ? [kindsPhrase(others)] : [])].join(", ");
-}
-
-function kindsPhrase(alerts: readonly Described[]): string {
-  const kinds = [...Map.groupBy(alerts, (alert) => wordsOf(alert).join("\n"))].map(([words, of]) => {
-    const [noun = "", rest = ""] = words.split("\n");
-    const rank = of.reduce((least, { labels }) => Math.min(least, severityRank(labels)), SEVERITIES.length);
-    return { noun, rest, rank, subjects: new Set(of.map(({ subject }) => subject.id)).size };
-  });
-  kinds.sort((a, b) => a.rank - b.rank || b.subjects - a.subjects);
-  const phrases = kinds.slice(0, KINDS_NAMED).map(({ noun, rest, subjects }) => `${counted(subjects, noun)}${rest}`);
-  const others = kinds.slice(KINDS_NAMED).reduce((sum, { subjects }) => sum + subjects, 0);
-  return [...phrases, ...(others > 0 ? [`${count(others)} more`] : [])].join(", ");
-}
-
-const KINDS_NAMED = 3;
-
-/** What is counted, and what is said of it. */
-function wordsOf({ labels, facts: { problem, offline, clearing }, subject }: Described): readonly [string, string] {
-  const { kind } = subject;
-  if (sharedOutages.has(problem)) {
-    const group = groupOfSubject(subject);
-    return [group ? groupNouns[group.label] : "location", offline === 0 ? " recovering" : " offline"];
-  }
-  if (problem !== undefined && problem in recordingProblems)
-    return clearing
-      ? ["recording", " recovering"]
-      : ["recording", ` ${recordingProblems[problem as keyof typeof recordingProblems].adjective}`];
-  if (kind === "integration") return [kind, " failing"];
-  const name = (problem && problems[problem]?.name.toLowerCase()) ?? nameOf(labels.alertname ?? "", "unnamed", 40);
-  if (kind === "service" && name.startsWith(kind)) return [kind, name.slice(kind.length)];
-  return [kind === "recording" || kind === "location" ? kind : "alert", ` (${name})`];
 }

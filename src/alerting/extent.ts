@@ -21,9 +21,13 @@ export function isSharedOutage({ facts }: Countable): boolean {
   return sharedOutages.has(facts.problem) && !!facts.offline;
 }
 
-/** Whether it is the alert of a recording that is offline now. */
-export function isOfflineNow({ facts }: Countable): boolean {
+function isOfflineNow({ facts }: Countable): boolean {
   return facts.problem === "offline" && !facts.clearing;
+}
+
+/** Whether the alert says that recordings are offline now: its own, or some of a location or a group. */
+export function isOutage(alert: Countable): boolean {
+  return isSharedOutage(alert) || isOfflineNow(alert);
 }
 
 const offlineOf = ({ facts }: Countable) => facts.offline ?? 0;
@@ -113,7 +117,7 @@ function locationsOf(alerts: readonly Countable[], outages: readonly Countable[]
 
 /** Whether outages of several kinds are among them, which may be the same: their recordings are counted instead. */
 export function areMixed(alerts: readonly Countable[]): boolean {
-  const outages = alerts.filter((alert) => isSharedOutage(alert) || isOfflineNow(alert));
+  const outages = alerts.filter(isOutage);
   return outages.some(isSharedOutage) && new Set(outages.map(({ facts }) => facts.problem)).size > 1;
 }
 

@@ -1,31 +1,21 @@
-/** One alert, or all alerts of one location, as an entry of a message's list. */
+/** One alert, or all alerts of one location, as a row of a message's list. */
 import type { NotifiedAlert } from "../alerting/model.ts";
 import { visitsWords } from "../alerting/uncounted.ts";
+import { phraseOf, stateOf, wordsOf } from "../alerting/words.ts";
 import { type Alert, type ProblemKind, sharedOutages } from "../health/alert.ts";
 import { guiltyFactor } from "../health/uptime.ts";
 import type { Instant } from "../lib/clock.ts";
 import { count, counted, percent } from "../lib/format.ts";
 import { capital } from "../lib/text.ts";
 import { span, type Times } from "../lib/when.ts";
+import type { Link, Row } from "./document.ts";
 import { endCounts, endFacts } from "./ending.ts";
-import { alertLink, type Link, printableUrl, silenceLink, statusLink } from "./link.ts";
+import { alertLink, printableUrl, silenceLink, statusLink } from "./link.ts";
 import { clean, locationKey, locationName, plainName, shortName } from "./name.ts";
 import { notesOf } from "./notes.ts";
-import { countPhrase } from "./title.ts";
-import { wordingOf } from "./wording.ts";
+import { outageExtent } from "./title.ts";
 
-export interface MessageEntry {
-  /** Empty where the title names it. */
-  readonly name: string;
-  readonly isFiring: boolean;
-  /** What is or was wrong, since when, how long: the line after the name. */
-  readonly facts: string;
-  /** Further lines: annotations, zones, causes. */
-  readonly notes: readonly string[];
-  readonly links: readonly Link[];
-}
-
-interface EntryContext {
+interface RowContext {
   readonly now: Instant;
   readonly times: Times;
   readonly externalUrl: string | undefined;
@@ -41,43 +31,42 @@ interface EntryContext {
 const LINK_LENGTH = 600;
 
 /** `Till 3`: `offline since 14:05 GMT (12 m)`, or `recovered, was offline 14:05–14:14 GMT (9 m)`. */
-export function entryOf(alert: NotifiedAlert, context: EntryContext): MessageEntry {
-  const { isTitled = false, isDearest = isTitled, times, now } = context;
+export function rowOf(alert: NotifiedAlert, context: RowContext): Row {
+  const { isTitled = false, isDearest = isTitled, withLocation, times, now } = context;
   const isFiring = alert.state === "firing";
   const facts = isFiring
     ? [
-        alert.facts.clearing ? backSince(alert, context) : `${stateOf(alert, isTitled)}${since(alert, context)}`,
+        alert.facts.clearing
+          ? backSince(alert, context)
+          : `${isTitled ? "" : `${lineState(alert)} `}${since(alert, context)}`,
         ...figures(alert),
         ...(isTitled ? impactWords([alert]) : []),
         ...suppressedWords(alert, times),
       ]
     : [...endFacts(alert, times, now, isTitled), stillOffline(alert), isDearest ? visitsOf([alert]) : ""];
-  const line = [...facts, location(alert, context)].filter((part) => part !== "").join(" · ");
+  const place = withLocation && alert.subject.kind === "recording" ? locationName(alert) : "";
+  const line = [...facts, place].filter((part) => part !== "").join(" · ");
   return {
     name: isTitled ? "" : shortName(alert),
-    isFiring,
-    facts: isTitled ? capital(line) : line,
+    text: isTitled ? capital(line) : line,
     notes: isFiring ? notesOf(alert) : [],
     links: links(alert, context).filter(({ label }) => isFiring || label === "Status"),
   };
 }
 
-function since({ startsAt, facts }: NotifiedAlert, { now, times }: EntryContext): string {
+function lineState(alert: NotifiedAlert): string {
+  return sharedOutages.has(alert.facts.problem) ? outageExtent(alert) : stateOf(alert);
+}
+
+function since({ startsAt, facts }: NotifiedAlert, { now, times }: RowContext): string {
   return `since ${times.at(startsAt, facts.timezone)} (${span(startsAt, now)})`;
 }
 
 /** `back since 14:15 GMT (2 m), was offline since 14:05`: it resolves unless it fails again soon. */
-function backSince(alert: NotifiedAlert, { now, times }: EntryContext): string {
+function backSince(alert: NotifiedAlert, { now, times }: RowContext): string {
   const { startsAt, updatedAt, facts } = alert;
-  const was = `${wordingOf(alert).was} since ${times.at(startsAt, facts.timezone)}`;
+  const was = `${wordsOf(alert).was} since ${times.at(startsAt, facts.timezone)}`;
   return `back since ${times.at(updatedAt, facts.timezone)} (${span(updatedAt, now)}), ${was}`;
-}
-
-/** `offline `; `firing ` for an external alert that has no name but its alertname; what the title leaves out. */
-function stateOf(alert: NotifiedAlert, isTitled: boolean): string {
-  const is = wordingOf(alert).is(alert);
-  if (isTitled) return /^(?:flapping: |recovering, )(.+)/.exec(is)?.[1]?.concat(" ") ?? "";
-  return alert.subject.kind === "external" && is === plainName(alert) ? "firing " : `${is} `;
 }
 
 /** `acknowledged by Ana until 15:00 GMT: on my way`; of both where it is acknowledged and silenced. */
@@ -143,74 +132,33 @@ export function byLocation(alerts: readonly NotifiedAlert[]): NotifiedAlert[][] 
   return [...Map.groupBy(alerts, keyOf).values()].sort((a, b) => affected(b) - affected(a));
 }
 
-/** Of a location's line what is its own, and what others may share: `12 recordings`, `offline since 14:05 GMT (12 m)`. */
-interface LocationLine {
-  readonly name: string;
-  readonly isFiring: boolean;
-  readonly what: string;
-  readonly clause: string;
-}
-
-/**
- * A line for all alerts of each location. A clause that most of them share is given apart (`shared`), and is in none of
- * their lines.
- */
-export function locationEntries(
-  locations: readonly (readonly NotifiedAlert[])[],
-  context: EntryContext,
-): { readonly entries: MessageEntry[]; readonly shared: string | undefined } {
-  const lines = locations.map((here) => locationLine(here, context));
-  const [most = []] = [...Map.groupBy(lines, ({ clause }) => withoutSpan(clause)).values()].sort(
-    (a, b) => b.length - a.length,
-  );
-  const [{ clause: shared } = { clause: "" }] = most;
-  const times = most.length;
-  const isShared = times > 1 && times > lines.length / 2;
-  const entries = lines.map(({ name, isFiring, what, clause }) => {
-    const facts = [what, ...(isShared && withoutSpan(clause) === withoutSpan(shared) ? [] : [clause])].join(" ");
-    return { name, isFiring, facts, notes: [], links: [] };
-  });
-  return { entries, shared: isShared ? `${shared}${times < lines.length ? " unless noted" : ""}` : undefined };
-}
-
-/** What began in the same minute is shared, though it lasts some seconds more or less. */
-const withoutSpan = (clause: string) => clause.replace(/ \([^()]*\)$/, "");
-
-function locationLine(here: readonly NotifiedAlert[], context: EntryContext): LocationLine {
+/** A row for all alerts of one location; a single recording is named. */
+export function locationRow(here: readonly NotifiedAlert[], context: RowContext): Row {
   const [first] = here;
-  const isFiring = first?.state === "firing";
-  const [what, clause] = isFiring ? firingHere(here, context) : endedHere(here, context);
-  const group = first?.subject.kind === "group" ? plainName(first) : undefined;
-  return { name: group || (first && locationName(first)) || "No location", isFiring, what, clause };
+  const name = (first?.subject.kind === "group" && plainName(first)) || (first && locationName(first)) || "No location";
+  return {
+    name,
+    text: first?.state === "firing" ? firingHere(here, context) : endedHere(here, context),
+    notes: [],
+    links: [],
+  };
 }
 
-/** An offline location counts for its recordings; a single recording is named. */
-function firingHere(alerts: readonly NotifiedAlert[], context: EntryContext): [what: string, clause: string] {
-  const first = alerts.reduce((a, b) => (b.startsAt < a.startsAt ? b : a));
-  const oldest = since(first, context);
-  if (first.subject.kind === "recording" && alerts.length === 1)
-    return [shortName(first), `${wordingOf(first).is(first)} ${oldest}`];
+function firingHere(alerts: readonly NotifiedAlert[], context: RowContext): string {
+  const oldest = alerts.reduce((a, b) => (b.startsAt < a.startsAt ? b : a));
+  if (oldest.subject.kind === "recording" && alerts.length === 1)
+    return `${shortName(oldest)} ${stateOf(oldest)} ${since(oldest, context)}`;
   const whole = alerts.find(({ facts }) => sharedOutages.has(facts.problem));
   const others = alerts.filter((alert) => alert !== whole && !(whole && alert.facts.problem === "offline"));
-  const phrases = [whole && wordingOf(whole).is(whole), others.length > 0 && countPhrase(others, false)];
-  const phrase = phrases.filter((part) => part).join(", ");
-  const recovering = others.filter(({ facts }) => facts.clearing).length;
-  const ofThem = recovering > 0 ? ` (${recovering === others.length ? "all" : count(recovering)} recovering)` : "";
-  if (!whole && others.every(({ facts }) => facts.problem === "offline"))
-    return [`${counted(others.length, "recording")}${ofThem}`, `offline ${oldest}`];
-  const [, what] = /^([^,]+) offline$/.exec(phrase) ?? [];
-  return what === undefined ? [`${phrase}${ofThem}`, oldest] : [what, `offline ${oldest}`];
+  const phrases = [whole && outageExtent(whole), others.length > 0 && phraseOf(others, { isWide: false })];
+  return `${phrases.filter((part) => part).join(", ")} ${since(oldest, context)}`;
 }
 
-function endedHere(alerts: readonly NotifiedAlert[], context: EntryContext): [what: string, clause: string] {
-  const [only] = alerts;
-  const counts = endCounts(alerts);
-  const [, many, word] = /^([\d,]+) (\D+)$/.exec(counts.join(", ")) ?? [];
-  if (only && alerts.length === 1) {
-    const { facts } = entryOf(only, { ...context, withLocation: false });
-    return only.subject.kind === "recording" ? [shortName(only), facts] : ["", facts];
-  }
-  return many && word ? [many === "1" ? "1 recording" : `${many} recordings`, word] : [counts.join(", "), ""];
+function endedHere(alerts: readonly NotifiedAlert[], context: RowContext): string {
+  const [only, ...others] = alerts;
+  if (!only || others.length > 0) return endCounts(alerts).join(", ");
+  const { text } = rowOf(only, { ...context, withLocation: false });
+  return only.subject.kind === "recording" ? `${shortName(only)} ${text}` : text;
 }
 
 /** With these problems there is no quality worth showing. */
@@ -221,14 +169,15 @@ const WITHOUT_QUALITY: ReadonlySet<ProblemKind | undefined> = new Set([
   "not_uploading",
 ]);
 
-function figures({ facts }: NotifiedAlert): string[] {
-  const { problem, averageQuality, overallUptime, arrived, decimals } = facts;
+function figures({ facts, updatedAt }: NotifiedAlert): string[] {
+  const { problem, averageQuality, overallUptime, arrived, decimals, changes, changesSince } = facts;
   const hasQuality = averageQuality !== undefined && !WITHOUT_QUALITY.has(problem);
   const hasUptime = overallUptime !== undefined && problem === "low_uptime";
   const cause = hasUptime ? guiltyFactor(overallUptime, arrived) : undefined;
   return [
     hasQuality ? `quality ${percent(averageQuality, decimals)}` : "",
     hasUptime ? `uptime ${percent(overallUptime, decimals)}${cause ? ` (${cause})` : ""}` : "",
+    changes && changesSince !== undefined ? `${changes} changes in ${span(changesSince, updatedAt)}` : "",
     problem === "not_uploading" && arrived !== undefined ? `${percent(arrived, decimals)} of segments arrived` : "",
   ];
 }
@@ -239,11 +188,7 @@ function stillOffline({ facts: { problem, offline = 0, of } }: NotifiedAlert): s
   return `${count(offline)} of ${counted(of, "recording")} still offline`;
 }
 
-function location(alert: NotifiedAlert, { withLocation = false }: EntryContext): string {
-  return withLocation && alert.subject.kind === "recording" ? locationName(alert) : "";
-}
-
-function links(alert: NotifiedAlert, { externalUrl }: EntryContext): Link[] {
+function links(alert: NotifiedAlert, { externalUrl }: RowContext): Link[] {
   const outside = { Runbook: alert.annotations.runbook_url, Source: alert.facts.generatorUrl };
   const ours = [alertLink, silenceLink, statusLink];
   const all = [

@@ -1,42 +1,19 @@
-/** A notification as plain lines, the same for all channels, not escaped: that depends on the channel's markup. */
+/** The document of a notification, the same for all channels. */
 import { causePhrase } from "../alerting/clusters.ts";
 import { MOST_NAMED, namedOnce } from "../alerting/extent.ts";
 import type { ColdStartFacts, Notification, NotifiedAlert } from "../alerting/model.ts";
+import { wordsOf } from "../alerting/words.ts";
 import { humanDuration } from "../lib/duration.ts";
 import { count, counted } from "../lib/format.ts";
 import { capital, cut } from "../lib/text.ts";
 import { timesSeenAt } from "../lib/when.ts";
+import type { Document, Section, Tone } from "./document.ts";
 import { isBack, isSteady } from "./ending.ts";
-import { byLocation, dearestOf, entryOf, impactWords, locationEntries, type MessageEntry } from "./entry.ts";
-import { type Link, overviewLink } from "./link.ts";
+import { byLocation, dearestOf, impactWords, locationRow, rowOf } from "./entry.ts";
+import { overviewLink } from "./link.ts";
 import { clean, locationName, shortName } from "./name.ts";
+import { notesOf } from "./notes.ts";
 import { titleOf } from "./title.ts";
-import { wordingOf } from "./wording.ts";
-
-/** What the colour stands for. `recovered`: everything has recovered; alerts that ended otherwise are `info`. */
-export type Tone = "critical" | "warning" | "info" | "recovered";
-
-export interface AlertMessage {
-  /** How bad, what and where: subject, first line, lock screen. */
-  readonly title: string;
-  readonly tone: Tone;
-  /** Whole sentences before the list. */
-  readonly lead: readonly string[];
-  readonly sections: readonly MessageSection[];
-  /** Notes that all firing entries share, after the sections instead of with each entry. */
-  readonly common: readonly string[];
-  /** The status page; undefined where no address of it is configured. */
-  readonly overview: Link | undefined;
-}
-
-export interface MessageSection {
-  /** With the number of alerts, and what most entries have in common; undefined where the title suffices. */
-  readonly heading: string | undefined;
-  /** The first ones, up to the limit. */
-  readonly entries: readonly MessageEntry[];
-  readonly total: number;
-  readonly unit: "alert" | "location";
-}
 
 /** Slack's limit of a header, in characters; subjects of mails are no longer either. */
 const TITLE_LENGTH = 150;
@@ -44,28 +21,24 @@ const TITLE_LENGTH = 150;
 /** More alerts than this, at more than one location, are listed by location. */
 const BY_LOCATION_ABOVE = 20;
 
-/** The message; each section holds at most `limit` entries, counts are always of all. */
-export function messageOf(notification: Notification, limit: number): AlertMessage {
-  const sections = sectionsOf(notification, limit);
-  const common = commonNotes(sections, notification);
-  const isOwn = (note: string) => !common.includes(note);
+/** Each section holds at most `limit` rows; counts are always of all. */
+export function messageOf(notification: Notification, limit: number): Document {
+  const { externalUrl } = notification;
+  const notes = sharedNotes(notification, limit);
+  const isOwn = (note: string) => !notes.includes(note);
   const tone = toneOf(notification);
+  const overview = externalUrl === undefined ? [] : [overviewLink(externalUrl)];
   return {
     title: cut(`${signOf(tone, notification)} ${titleOf(notification)}`, TITLE_LENGTH),
     tone,
     lead: leadOf(notification),
-    sections: sections.map((section) => ({
+    sections: sectionsOf(notification, limit).map((section) => ({
       ...section,
-      entries: section.entries.map((entry) => ({ ...entry, notes: entry.notes.filter(isOwn) })),
+      rows: section.rows.map((row) => ({ ...row, notes: row.notes.filter(isOwn) })),
     })),
-    common,
-    overview: overviewOf(notification),
+    notes,
+    actions: overview.filter(({ url }) => url.length <= 300),
   };
-}
-
-function overviewOf({ externalUrl }: Notification): Link | undefined {
-  const link = externalUrl === undefined ? undefined : overviewLink(externalUrl);
-  return link && link.url.length <= 300 ? link : undefined;
 }
 
 /** A reader without colours, or of another severity's name, reads a word: `🔵 sev2:`. */
@@ -92,7 +65,7 @@ function toneOf({ reason, firing, resolved }: Notification): Tone {
 
 function leadOf({ reason, receiver, firing, start, escalatedAfterMs, causes = [] }: Notification): string[] {
   if (reason === "test") return [`This is a test of the receiver ${clean(receiver)}. No action is needed.`];
-  const meanings = new Set(firing.flatMap((alert) => wordingOf(alert).meaning ?? []));
+  const meanings = new Set(firing.flatMap((alert) => wordsOf(alert).meaning ?? []));
   const escalated = escalatedAfterMs
     ? [`Escalated to ${clean(receiver)}: not acknowledged for ${humanDuration(escalatedAfterMs)}.`]
     : [];
@@ -101,14 +74,14 @@ function leadOf({ reason, receiver, firing, start, escalatedAfterMs, causes = []
 }
 
 /** Notes that several firing alerts of one location share. */
-function commonNotes(sections: readonly MessageSection[], { firing }: Notification): string[] {
-  const [first, ...others] = sections.flatMap(({ entries }) => entries).filter(({ isFiring }) => isFiring);
-  if (!first || others.length === 0 || new Set(firing.map((alert) => locationName(alert))).size > 1) return [];
-  const shared = first.notes.filter((note) => others.every(({ notes }) => notes.includes(note)));
+function sharedNotes({ firing }: Notification, limit: number): string[] {
+  const [first, ...others] = firing.slice(0, limit).map(notesOf);
+  if (!first || others.length === 0 || isSpread(firing)) return [];
+  const shared = first.filter((note) => others.every((notes) => notes.includes(note)));
   return [impactWords(firing).join(" · "), ...shared].filter((note) => note !== "");
 }
 
-/** What a cold start means for earlier notifications. */
+/** Sentences on what a cold start means for earlier notifications. */
 function coldStartLead(start: ColdStartFacts | undefined): string[] {
   if (!start) return [];
   const { complete, unsettled, suppressed } = start;
@@ -123,7 +96,7 @@ function coldStartLead(start: ColdStartFacts | undefined): string[] {
   ];
 }
 
-function sectionsOf(notification: Notification, limit: number): MessageSection[] {
+function sectionsOf(notification: Notification, limit: number): Section[] {
   const { reason, firing, resolved } = notification;
   const [added, known] = [firing.filter(({ isNew }) => isNew), firing.filter(({ isNew }) => !isNew)];
   const isHeaded = resolved.length > 0 || (added.length > 0 && known.length > 0);
@@ -147,42 +120,31 @@ function sectionOf(
   alerts: readonly NotifiedAlert[],
   notification: Notification,
   limit: number,
-): MessageSection {
+): Section {
   const { reason, now, externalUrl: base, firing, resolved } = notification;
   const context = { now, times: timesSeenAt(now), externalUrl: reason === "test" ? undefined : base };
-  const isSpread = (some: readonly NotifiedAlert[]) => new Set(some.map((alert) => locationName(alert))).size > 1;
-  // The title says of what is at one place where it is, unless something else in the message is elsewhere.
-  const withLocation = isSpread([...firing, ...resolved]);
   if (isSpread(alerts) && alerts.length > BY_LOCATION_ABOVE) {
     const locations = byLocation(namedOnce(alerts));
-    const { entries, shared } = locationEntries(locations.slice(0, Math.min(limit, MOST_NAMED)), context);
-    return {
-      heading: headingOf(heading, locations.length, shared),
-      entries,
-      total: locations.length,
-      unit: "location",
-    };
+    const rows = locations.slice(0, Math.min(limit, MOST_NAMED)).map((here) => locationRow(here, context));
+    return { heading: headingOf(heading, locations.length), rows, total: locations.length, unit: "location" };
   }
   const isAlone = firing.length + resolved.length === 1 && reason !== "test";
   const title = isAlone ? titleOf(notification) : "";
   const dearest = dearestOf(alerts);
-  const entries = alerts.slice(0, limit).map((alert) => {
+  // The title says of what is at one place where it is, unless something else in the message is elsewhere.
+  const withLocation = isSpread([...firing, ...resolved]);
+  const rows = alerts.slice(0, limit).map((alert) => {
     const isTitled = isAlone && title.includes(shortName(alert));
-    return entryOf(alert, { ...context, withLocation, isTitled, isDearest: dearest.has(alert) });
+    return rowOf(alert, { ...context, withLocation, isTitled, isDearest: dearest.has(alert) });
   });
-  return { heading: headingOf(heading, alerts.length), entries, total: alerts.length, unit: "alert" };
+  return { heading: headingOf(heading, alerts.length), rows, total: alerts.length, unit: "alert" };
 }
 
-/** `New (20)`, `New (20) · offline since 14:05 GMT (12 m)`, `Offline since 14:05 GMT (12 m) unless noted`. */
-function headingOf(heading: string | undefined, total: number, shared?: string): string | undefined {
-  const common = shared === "recovered" ? undefined : shared;
-  if (heading === undefined) return common && capital(common);
-  return [`${heading} (${total})`, ...(common ? [common] : [])].join(" · ");
+function isSpread(alerts: readonly NotifiedAlert[]): boolean {
+  return new Set(alerts.map((alert) => locationName(alert))).size > 1;
 }
 
-/** `and 37 more`: those beyond the first `shown`. */
-export function restOf({ total, unit }: MessageSection, shown: number): string {
-  const left = count(total - shown);
-  const noun = unit === "alert" ? "" : total - shown === 1 ? " location" : " locations";
-  return shown === 0 ? `${left}${noun}, too many to list here` : `and ${left} more${noun}`;
+/** `New (20)`. */
+function headingOf(heading: string | undefined, total: number): string | undefined {
+  return heading && `${heading} (${count(total)})`;
 }

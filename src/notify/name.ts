@@ -64,13 +64,14 @@ function groupName({ subject }: NamedAlert, max: number): string {
   return group ? `${capital(groupNouns[group.label])} ${clean(group.value, max)}` : other();
 }
 
-/** The recording or location it names, else its instance, else its alertname. */
+/** `DiskFull: nas-1`: its alertname, and the recording, location or instance it names. */
 function externalName({ labels }: NamedAlert, max: number): string {
   const { recording, location, instance, alertname } = labels;
-  return [recording, location, instance, alertname].map((text) => clean(text, max)).find((text) => text) ?? "alert";
+  const name = [recording, location, instance].map((text) => clean(text, max)).find((text) => text);
+  return [clean(alertname, max), name].filter((part) => part).join(": ") || "alert";
 }
 
-/** What alerts of one location have in common; empty for an alert without a location. */
+/** The key that alerts of one location share; empty for an alert without a location. */
 export function locationKey(alert: NamedAlert): string {
   return alert.labels.location_id ?? locationName(alert);
 }

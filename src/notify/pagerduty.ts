@@ -6,8 +6,9 @@
 import type { Notification, NotifiedAlert, PageChange } from "../alerting/model.ts";
 import { own } from "../lib/own.ts";
 import { cut } from "../lib/text.ts";
+import { type Document, plainText, type Row } from "./document.ts";
 import { overviewLink } from "./link.ts";
-import { messageOf, restOf } from "./message.ts";
+import { messageOf } from "./message.ts";
 import { clean, locationName, plainName } from "./name.ts";
 import type { ChannelOptions, Notifier } from "./notifier.ts";
 import { createWebEndpoint, type HttpClientSettings, httpVerdict, type Verdict } from "./web-endpoint.ts";
@@ -18,7 +19,6 @@ const SUMMARY_LENGTH = 1_024;
 const DETAILS_LENGTH = 100_000;
 const MOST_ENTRIES = 100;
 const MOST_LINKS = 10;
-const LINE_LENGTH = 1_000;
 
 type Severity = "critical" | "error" | "warning" | "info";
 
@@ -53,7 +53,7 @@ function triggerOf(notification: Notification, { plain = false }: { plain?: bool
   const { firing, now, externalUrl } = notification;
   const message = messageOf(notification, MOST_ENTRIES);
   const [oldest] = firing;
-  const links = [...message.sections.flatMap(({ entries }) => entries.flatMap((entry) => entry.links))];
+  const links = message.sections.flatMap(({ rows }) => rows.flatMap((row) => row.links));
   return {
     client: "lenswatch",
     ...(externalUrl !== undefined && { client_url: overviewLink(externalUrl).url }),
@@ -84,13 +84,10 @@ function shared(field: string, firing: readonly NotifiedAlert[], read: (alert: N
   return value && others.length === 0 ? { [field]: value } : {};
 }
 
-function detailsOf({ lead, sections, common }: ReturnType<typeof messageOf>, { firing, receiver }: Notification) {
-  const lines = sections.flatMap((section) => [
-    ...(section.heading === undefined ? [] : [`${section.heading}:`]),
-    ...section.entries.flatMap(({ name, facts, notes }) => [name === "" ? facts : `${name}: ${facts}`, ...notes]),
-    ...(section.entries.length < section.total ? [restOf(section, section.entries.length)] : []),
-  ]);
-  const text = [...lead, ...lines, ...common].map((line) => cut(line, LINE_LENGTH)).join("\n");
+function detailsOf(message: Document, { firing, receiver }: Notification) {
+  const bare = (row: Row) => ({ ...row, links: [] });
+  const sections = message.sections.map((section) => ({ ...section, rows: section.rows.map(bare) }));
+  const text = plainText({ ...message, sections, actions: [] });
   return { firing: firing.length, receiver: clean(receiver), alerts: cut(text, DETAILS_LENGTH) };
 }
 

@@ -1,6 +1,6 @@
 /** What a button of a message silences: its words, and the silences that match just that. Pure. */
-import { phraseOf } from "../alerting/attention.ts";
 import { matchersFor, silencesFor } from "../alerting/prepared-silence.ts";
+import { phraseOf } from "../alerting/words.ts";
 import { type Alert, defaultAlertNames, groupNouns, groupOfSubject, problems, sharedOutages } from "../health/alert.ts";
 import { counted } from "../lib/format.ts";
 import { capital } from "../lib/text.ts";
@@ -77,11 +77,11 @@ function placesScope(alerts: readonly Alert[]): SilenceScope | undefined {
 
 /** `All of Leeds Briggate`, `Camera server edge-7 (counts dropped together)`, `Service unreachable`. */
 function ownName(alert: Alert, max?: number): string {
-  const { subject, labels, facts } = alert;
+  const { subject, facts } = alert;
   if (sharedOutages.has(facts.problem)) return allOf(alert, max);
   if (subject.kind === "service") return capital(wordOf(alert)) || plainName(alert, max);
   const name = nameOf(alert, max);
-  return name === clean(labels.alertname, max) ? name : problemOf(alert, name);
+  return subject.kind === "external" ? name : problemOf(alert, name);
 }
 
 function allOf(alert: Alert, max?: number): string {

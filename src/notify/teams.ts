@@ -4,9 +4,8 @@
  */
 import type { Notification } from "../alerting/model.ts";
 import { cut } from "../lib/text.ts";
-import type { MessageEntry } from "./entry.ts";
-import type { Link } from "./link.ts";
-import { type AlertMessage, messageOf, restOf, type Tone } from "./message.ts";
+import { type Document, type Link, type Part, partsOf, type Tone } from "./document.ts";
+import { messageOf } from "./message.ts";
 import type { ChannelOptions, Notifier } from "./notifier.ts";
 import { createWebEndpoint, type HttpClientSettings, httpVerdict, type Verdict } from "./web-endpoint.ts";
 
@@ -25,18 +24,17 @@ const COLOURS: Readonly<Record<Tone, string>> = {
 /** `plain`: the title and whole sentences alone. */
 export function renderTeams(notification: Notification, { plain = false }: { readonly plain?: boolean } = {}) {
   for (let limit = plain ? 0 : MOST_ENTRIES; limit > 0; limit = Math.floor(limit / 2)) {
-    const message = messageOf(notification, limit);
-    const card = cardOf(message, [...sectionLines(message), ...message.common.map((note) => line(note))]);
+    const card = cardOf(messageOf(notification, limit));
     if (Buffer.byteLength(JSON.stringify(card)) <= MOST_BYTES) return card;
   }
-  return cardOf(messageOf(notification, 0), []);
+  return cardOf({ ...messageOf(notification, 0), sections: [], notes: [] });
 }
 
-function cardOf(message: AlertMessage, lines: readonly object[]) {
-  const { title, tone, lead, overview } = message;
-  const entries = message.sections.flatMap((section) => section.entries);
-  const own = entries.length === 1 ? (entries[0]?.links ?? []) : [];
-  const actions = [...own, ...(overview ? [overview] : [])].slice(0, MOST_ACTIONS).map(opening);
+function cardOf(message: Document) {
+  const { title, tone, sections } = message;
+  const rows = sections.flatMap((section) => section.rows);
+  const own = rows.length === 1 ? (rows[0]?.links ?? []) : [];
+  const actions = [...own, ...message.actions].slice(0, MOST_ACTIONS).map(opening);
   const head = {
     type: "TextRun",
     text: cut(title, LINE_LENGTH),
@@ -55,7 +53,7 @@ function cardOf(message: AlertMessage, lines: readonly object[]) {
           type: "AdaptiveCard",
           version: "1.4",
           msteams: { width: "Full" },
-          body: [{ type: "RichTextBlock", inlines: [head] }, ...lead.map((text) => line(text)), ...lines],
+          body: [{ type: "RichTextBlock", inlines: [head] }, ...partsOf(message).flatMap(partLines)],
           ...(actions.length > 0 && { actions }),
         },
       },
@@ -63,19 +61,13 @@ function cardOf(message: AlertMessage, lines: readonly object[]) {
   };
 }
 
-function sectionLines({ sections }: AlertMessage): object[] {
-  return sections.flatMap((section) => {
-    const { heading, total, entries } = section;
-    const rest = entries.length < total ? [line(restOf(section, entries.length))] : [];
-    const head = heading === undefined ? [] : [line("", { bold: heading })];
-    return [...head, ...entries.flatMap(entryLines), ...rest];
-  });
-}
-
-function entryLines({ name, facts, notes, links }: MessageEntry): object[] {
+function partLines(part: Part): object[] {
+  if (part.kind === "action") return [];
+  if (part.kind !== "row") return [part.kind === "heading" ? line("", { bold: part.text }) : line(part.text)];
+  const { name, text, notes, links } = part.row;
   const link = links.find(({ label }) => label === "Status");
   return [
-    name === "" ? line(facts) : line(` · ${facts}`, { bold: name, link }),
+    name === "" ? line(text) : line(` · ${text}`, { bold: name, link }),
     ...notes.map((note) => line(note, { isSubtle: true })),
   ];
 }

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { attentionOf, phraseOf } from "../../src/alerting/attention.ts";
+import { attentionOf } from "../../src/alerting/attention.ts";
 import { alertsOfCluster, causePhrase, causesIn, clustersOf } from "../../src/alerting/clusters.ts";
 import { readClusters } from "../../src/alerting/group-sizes.ts";
+import { phraseOf } from "../../src/alerting/words.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import { NOW as FLEET_NOW, fleetOf, recordingState } from "../metrics/fleets.ts";
 import { anAlert, aRecording } from "../support/fixtures.ts";

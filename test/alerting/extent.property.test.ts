@@ -1,8 +1,8 @@
 /** The number in a title: recordings at several locations and on several camera servers, each counted once. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { phraseOf } from "../../src/alerting/attention.ts";
 import { extentOf, isSharedOutage, namedOnce } from "../../src/alerting/extent.ts";
+import { phraseOf } from "../../src/alerting/words.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import { messageOf } from "../../src/notify/message.ts";
 import { notificationOf } from "../notify/fixtures.ts";

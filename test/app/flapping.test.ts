@@ -59,7 +59,7 @@ describeWithRedis("a flapping recording", () => {
     const darkAt = story.clock.now();
     while (watch.slack.messages.length < 2 && story.clock.now() < darkAt + 30 * MINUTE) await minute("offline");
     const steady = await watch.slack.next();
-    expect(steady.text).toMatch(/^⚪ Till \d+ steady again, offline · /);
+    expect(steady.text).toMatch(/^⚪ Till \d+ steady again · .* — after .*, offline$/m);
     expect(steady.shown).toMatch(/offline since \d\d:\d\d/i);
     expect(steady.shown).not.toMatch(/recovered/i);
     expect(watch.slack.messages).toHaveLength(2);

@@ -76,10 +76,10 @@ describeWithRedis("each rule, from the service to Slack", () => {
       },
     });
     const { id, name } = camera(watch);
-    const isLow = ({ text }: { text: string }) => text.includes("uptime low");
+    const isLow = ({ text }: { text: string }) => text.includes("with low uptime");
     const { slack } = watch;
     const notified = await Promise.any([slack.waitFor(isLow), slack.starts.waitFor(isLow)]);
-    expect(notified.text).toMatch(/Till \d+ uptime low/);
+    expect(notified.text).toMatch(/Till \d+ with low uptime/);
     expect(notified.shown).toContain(name);
     const metrics = await (await fetch(`${watch.app.address}/metrics`)).text();
     const line = metrics
@@ -105,7 +105,7 @@ describeWithRedis("each rule, from the service to Slack", () => {
       (await (await fetch(`${watch.app.address}/metrics`)).text()).includes("overall_uptime_ratio{"),
     );
     await watch.reload((config) => config.replace("over: 24h", "over: 168h"));
-    expect((await watch.slack.next()).text).toMatch(/Till \d+ uptime low/);
+    expect((await watch.slack.next()).text).toMatch(/Till \d+ with low uptime/);
   });
 
   it.concurrent("missing: absent from answers, without those that rows with no id may be", async () => {

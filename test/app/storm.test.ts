@@ -77,7 +77,7 @@ describeWithRedis("a storm", () => {
     watch.slack.respond(({ text }) => ({ status: text === "" ? 400 : 200, body: "ok" }));
     await watch.slack.waitFor((message) => watch.slack.messages.indexOf(message) >= refused);
     const [title = ""] = slackTitles(watch).slice(refused);
-    expect(title).toBe("🔴 30 recordings offline at 15 locations — 30 recovered at 15 locations");
+    expect(title).toBe("🔴 30 recordings offline at 15 locations — 30 recovered");
     expect(watch.slack.messages[refused]?.shown).toMatch(/\* 2 recordings/);
     expect(watch.slack.messages[refused]?.shown).toContain(
       `All 30 recordings of organisation ${first?.organisation}, no other.`,

@@ -88,7 +88,7 @@ describe("what a button silences", () => {
       ["ops / slack (notifications failing)"],
       "ops / slack (notifications failing)",
     ],
-    ["an alert from outside", [external({ instance: "nas" })], ["nas (DiskFull)"], "nas (DiskFull)"],
+    ["an alert from outside", [external({ instance: "nas" })], ["DiskFull: nas"], "DiskFull: nas"],
     [
       "two camera servers",
       [server("edge-7"), server("edge-8")],

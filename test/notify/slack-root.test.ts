@@ -29,7 +29,7 @@ test("what is back is neither counted as offline nor said to be, acknowledged or
       firing: [alertOf("Tills")],
       standing: [back("Entrance", { suppressedBy })],
     });
-    expect(lines[0]).toBe("🔴 1 recording offline · Leeds Briggate");
+    expect(lines[0]).toBe("🔴 1 recording offline, 1 recording recovering · Leeds Briggate");
     expect(lines.join("\n")).toContain("Entrance: back since 14:15 GMT (2 m), was offline since 14:05");
     expect(lines.join("\n")).not.toMatch(/2 recordings|clearing/);
   }

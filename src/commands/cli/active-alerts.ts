@@ -1,6 +1,7 @@
 /** Active alerts as the daemon lists them, which of them need somebody, and the headline of the status page. */
 import { z } from "zod";
-import { type Attention, attentionOf, neededPhrase, severityRank } from "../../alerting/attention.ts";
+import { type Attention, attentionOf, neededPhrase } from "../../alerting/attention.ts";
+import { severityRank } from "../../alerting/words.ts";
 import { groupLabels, groupNouns } from "../../health/alert.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { count, counted, nameOf } from "../../lib/format.ts";

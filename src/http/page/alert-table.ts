@@ -1,6 +1,7 @@
 /** Alerts by their short names, and as a table. */
-import { severityRank } from "../../alerting/attention.ts";
+
 import { fingerprint } from "../../alerting/fingerprint.ts";
+import { severityRank } from "../../alerting/words.ts";
 import {
   type Alert,
   type AlertFacts,

@@ -1,16 +1,9 @@
 /** The incident board: what needs somebody, in clusters and rows with their buttons; everything else folded away. */
-import {
-  type Attention,
-  attentions,
-  attentionTo,
-  handledPhrase,
-  isOfLenswatch,
-  phraseOf,
-  severityRank,
-} from "../../alerting/attention.ts";
+import { type Attention, attentions, attentionTo, handledPhrase, isOfLenswatch } from "../../alerting/attention.ts";
 import { alertsOfCluster, type Cluster, causePhrase, type SharedCause } from "../../alerting/clusters.ts";
 import { fingerprint } from "../../alerting/fingerprint.ts";
 import { groupSizesNow, readClusters } from "../../alerting/group-sizes.ts";
+import { phraseOf, severityRank } from "../../alerting/words.ts";
 import type { Alert } from "../../health/alert.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { count, counted, nameOf } from "../../lib/format.ts";

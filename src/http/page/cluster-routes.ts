@@ -1,9 +1,9 @@
 /** Buttons for all alerts of a cluster: the present state decides which ones they mean, not the form. */
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { z } from "zod";
-import { phraseOf } from "../../alerting/attention.ts";
 import { parseMatchers } from "../../alerting/matcher.ts";
 import { silencesFor } from "../../alerting/prepared-silence.ts";
+import { phraseOf } from "../../alerting/words.ts";
 import type { Alert } from "../../health/alert.ts";
 import type { HttpDeps } from "../deps.ts";
 import { HttpError } from "../errors.ts";

@@ -1,6 +1,7 @@
 /** The first sentence of the front page: what needs somebody; an unknown status never counts as good. */
-import { neededPhrase, phraseOf } from "../../alerting/attention.ts";
+import { neededPhrase } from "../../alerting/attention.ts";
 import { namedOnce } from "../../alerting/extent.ts";
+import { phraseOf } from "../../alerting/words.ts";
 import type { Alert } from "../../health/alert.ts";
 import type { Evidence } from "../../health/evidence.ts";
 import { GAP_INTERVALS } from "../../health/rhythm.ts";

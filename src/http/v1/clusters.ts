@@ -1,8 +1,8 @@
 /** `GET /api/v1/clusters`: what needs somebody, as the front page has it. */
 import { z } from "zod";
-import { phraseOf } from "../../alerting/attention.ts";
 import { causePhrase } from "../../alerting/clusters.ts";
 import { fingerprint } from "../../alerting/fingerprint.ts";
+import { phraseOf } from "../../alerting/words.ts";
 import { countsIn, locationsOf } from "../../health/fleet-locations.ts";
 import { runYielding } from "../../lib/yield.ts";
 import { type BoardEntry, boardOf, entrySortKey } from "../page/board.ts";

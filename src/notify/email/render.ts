@@ -3,9 +3,8 @@ import { createHash } from "node:crypto";
 import type { Notification } from "../../alerting/model.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { cut } from "../../lib/text.ts";
-import type { MessageEntry } from "../entry.ts";
-import type { Link } from "../link.ts";
-import { type AlertMessage, type MessageSection, messageOf, restOf, type Tone } from "../message.ts";
+import { type Document, type Link, type Part, partsOf, plainText, type Row, type Tone } from "../document.ts";
+import { messageOf } from "../message.ts";
 import { clean } from "../name.ts";
 import type { OutgoingMail } from "./transport.ts";
 
@@ -32,7 +31,7 @@ export function renderEmail(
     to: [...to],
     envelope: { from: sender, to: recipient },
     subject: message.title,
-    text: renderText(message),
+    text: `${message.title}\n\n${plainText(message)}\n`,
     html: plain ? undefined : html,
     headers: { "Auto-Submitted": "auto-generated", "X-Auto-Response-Suppress": "All" },
     messageId: `<${idPart(notification.messageId)}@${domain}>`,
@@ -40,28 +39,13 @@ export function renderEmail(
   };
 }
 
-function fitting(notification: Notification): { message: AlertMessage; html: string } {
+function fitting(notification: Notification): { message: Document; html: string } {
   const formOf = (limit: number) => {
     const message = messageOf(notification, limit);
     return { message, html: renderHtml(message, notification.receiver) };
   };
   const forms = LIST_LENGTHS.values().map(formOf);
   return forms.find(({ html }) => Buffer.byteLength(html) <= HTML_BYTES) ?? formOf(1);
-}
-
-function renderText({ title, lead, sections, common, overview }: AlertMessage): string {
-  const parts = [title, ...lead, ...sections.flatMap(sectionText), ...common];
-  return `${[...parts, ...(overview ? [`${overview.label}: ${overview.url}`] : [])].join("\n\n")}\n`;
-}
-
-function sectionText(section: MessageSection): string[] {
-  const { heading, entries, total } = section;
-  const texts = entries.map(({ name, facts, notes, links }) => {
-    const lines = [facts, ...notes, ...links.map(({ label, url }) => `${label}: ${url}`)];
-    return (name === "" ? lines : [name, ...lines.map((line) => `  ${line}`)]).join("\n");
-  });
-  const head = heading === undefined ? [] : [heading];
-  return [...head, ...texts, ...(total > entries.length ? [restOf(section, entries.length)] : [])];
 }
 
 /** The left part of a Message-ID (RFC 5322 dot-atom): as it is where it may be, else a hash of it. */
@@ -78,7 +62,6 @@ function domainOf(address: string): string {
   return /^[a-z0-9]+(?:[.-][a-z0-9]+)*$/.test(domain) && domain.length <= 100 ? domain : "lenswatch.invalid";
 }
 
-/** HTML for mail clients: layout tables, inlined styles, nothing loaded; a few rules for dark mode. */
 const COLOURS: Readonly<Record<Tone, string>> = {
   critical: "#d32f2f",
   warning: "#e08a00",
@@ -88,7 +71,7 @@ const COLOURS: Readonly<Record<Tone, string>> = {
 
 const FONT = "font-family:-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif;overflow-wrap:anywhere";
 const TABLE = html`role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0"`;
-/** Of a row below a line. */
+/** The line above a row. */
 const LINE = "border-top:1px solid #e8eaee";
 const TEXT = "font-size:15px;line-height:22px";
 const SMALL = "font-size:14px;line-height:20px";
@@ -112,27 +95,24 @@ const HIDDEN = "display:none;max-height:0;overflow:hidden;mso-hide:all";
 const PADDING = "&#847;&zwnj;&nbsp;".repeat(60);
 
 /** Shown after the subject in a list of mails, which has the title: what is known beyond it. */
-function preheaderOf({ lead, sections, common }: AlertMessage): string {
-  const lines = sections.flatMap(({ heading = "", entries }) => [
+function preheaderOf({ lead, sections, notes: common }: Document): string {
+  const lines = sections.flatMap(({ heading = "", rows }) => [
     heading,
-    ...entries.slice(0, 3).flatMap(({ name, facts, notes }) => (name === "" ? [facts, ...notes] : `${name}: ${facts}`)),
+    ...rows.slice(0, 3).flatMap(({ name, text, notes }) => (name === "" ? [text, ...notes] : `${name}: ${text}`)),
   ]);
   const all = [...common, ...lines, ...lead].filter((line) => line !== "");
   return cut(all.join(" · "), 200);
 }
 
-/** A whole document. */
-function renderHtml(message: AlertMessage, receiver: string): string {
-  const { title, tone, lead, sections, common, overview } = message;
+/** HTML for mail clients: layout tables, inlined styles, nothing loaded; a few rules for dark mode. */
+function renderHtml(message: Document, receiver: string): string {
+  const { title, tone } = message;
   const rows = [
     html`<tr>
 <td height="5" style="height:5px;line-height:5px;font-size:1px;background:${COLOURS[tone]}">&nbsp;</td>
 </tr>`,
     titleRow(title),
-    ...lead.map((sentence) => row("lw-ink", `padding:0 20px 14px;${TEXT};${INK}`, sentence)),
-    ...sections.flatMap(sectionRows),
-    ...common.map(noteRow),
-    ...(overview ? [row("lw-line", `padding:13px 20px 15px;${LINE};${TEXT}`, anchor(overview))] : []),
+    ...partsOf(message).map(partRow),
     row(
       "lw-soft lw-line",
       `padding:12px 20px 14px;${LINE};font-size:12px;line-height:18px;${SOFT}`,
@@ -176,24 +156,30 @@ function titleRow(title: string): Markup {
   return row("", "padding:18px 20px 14px", html`<h1 class="lw-ink" style="${style}">${title}</h1>`);
 }
 
-function noteRow(text: string): Markup {
-  return row("lw-soft lw-line", `padding:11px 20px 12px;${LINE};${TEXT};${SOFT}`, text);
+function partRow(part: Part): Markup {
+  switch (part.kind) {
+    case "lead":
+      return row("lw-ink", `padding:0 20px 14px;${TEXT};${INK}`, part.text);
+    case "heading":
+      return row(
+        "lw-soft lw-line",
+        `padding:14px 20px 8px;${LINE};font-size:13px;line-height:18px;font-weight:600;${SOFT}`,
+        part.text,
+      );
+    case "row":
+      return entryRow(part.row);
+    case "rest":
+    case "note":
+      return row("lw-soft lw-line", `padding:11px 20px 12px;${LINE};${TEXT};${SOFT}`, part.text);
+    case "action":
+      return row("lw-line", `padding:13px 20px 15px;${LINE};${TEXT}`, anchor(part.link));
+  }
 }
 
-function sectionRows(section: MessageSection): Markup[] {
-  const { heading, entries, total } = section;
-  const style = `padding:14px 20px 8px;${LINE};font-size:13px;line-height:18px;font-weight:600;${SOFT}`;
-  return [
-    ...(heading === undefined ? [] : [row("lw-soft lw-line", style, heading)]),
-    ...entries.map(entryRow),
-    ...(total > entries.length ? [noteRow(restOf(section, entries.length))] : []),
-  ];
-}
-
-function entryRow({ name, facts, notes, links }: MessageEntry): Markup {
+function entryRow({ name, text, notes, links }: Row): Markup {
   const lines = [
     name === "" ? nothing : html`<div><strong>${name}</strong></div>`,
-    html`<div>${facts}</div>`,
+    html`<div>${text}</div>`,
     ...notes.map((note) => html`<div class="lw-soft" style="padding-top:3px;${SMALL};${SOFT}">${note}</div>`),
     links.length === 0
       ? nothing

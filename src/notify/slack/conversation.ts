@@ -4,8 +4,8 @@ import type { Notification, NotifiedAlert } from "../../alerting/model.ts";
 import { counted } from "../../lib/format.ts";
 import { cut } from "../../lib/text.ts";
 import { span, timesSeenAt } from "../../lib/when.ts";
+import type { Document } from "../document.ts";
 import { endCounts } from "../ending.ts";
-import type { AlertMessage } from "../message.ts";
 import { nameOf } from "../silence-scope.ts";
 import { titleOf } from "../title.ts";
 import { actionsOf } from "./actions.ts";
@@ -40,7 +40,7 @@ export function namedIn({ firing }: Notification, before?: Named): Named {
 }
 
 /** Once all is over: how it ended. A summary says what it was about; others, of how many alerts these are the last. */
-function overMessage(notification: Notification, named: Named | undefined): AlertMessage {
+function overMessage(notification: Notification, named: Named | undefined): Document {
   const { conversation, resolved, now } = notification;
   const ended = { ...notification, reason: "resolved", firing: [] } as const;
   const message = slackMessageOf(ended);
@@ -107,13 +107,13 @@ function meanwhile({ conversation, resolved, firing, groups, now, start }: Notif
 }
 
 /** Buttons take the place of these links: of a single alert all of them. */
-function withoutButtons(message: AlertMessage, hasButtons: boolean): AlertMessage {
+function withoutButtons(message: Document, hasButtons: boolean): Document {
   if (!hasButtons) return message;
   const total = message.sections.reduce((sum, section) => sum + section.total, 0);
   const isLeft = ({ label }: { label: string }) => total > 1 && label !== "Acknowledge" && label !== "Silence";
   const sections = message.sections.map((section) => ({
     ...section,
-    entries: section.entries.map((entry) => ({ ...entry, links: entry.links.filter(isLeft) })),
+    rows: section.rows.map((row) => ({ ...row, links: row.links.filter(isLeft) })),
   }));
-  return { ...message, sections, overview: total > 1 ? message.overview : undefined };
+  return { ...message, sections, actions: total > 1 ? message.actions : [] };
 }

@@ -5,9 +5,8 @@
  * `msg_blocks_too_long`; a `text` of 4,000 is advised.
  */
 import type { Notification } from "../../alerting/model.ts";
-import type { MessageEntry } from "../entry.ts";
-import type { Link } from "../link.ts";
-import { type AlertMessage, type MessageSection, messageOf, restOf, type Tone } from "../message.ts";
+import { type Document, type Link, type Row, restOf, type Section, type Tone } from "../document.ts";
+import { messageOf } from "../message.ts";
 import type { ActionsBlock } from "./actions.ts";
 import { bold, link, mrkdwn } from "./mrkdwn.ts";
 
@@ -56,12 +55,12 @@ export function renderSlack(notification: Notification, extras: SlackExtras = {}
 }
 
 /** The message, with as many entries as may be read. */
-export function slackMessageOf(notification: Notification): AlertMessage {
+export function slackMessageOf(notification: Notification): Document {
   const isSummary = notification.groups !== undefined || notification.start !== undefined;
   return messageOf(notification, isSummary ? MOST_LOCATIONS : MOST_ENTRIES);
 }
 
-export function payloadOf(message: AlertMessage, { plain = false, mention = "", actions }: SlackExtras): SlackPayload {
+export function payloadOf(message: Document, { plain = false, mention = "", actions }: SlackExtras): SlackPayload {
   const withMention = (text: string) => (mention === "" ? text : `${text} ${mention}`);
   const [title = "", ...lines] = textOf(message, plain ? oneLine : bareLine).split("\n");
   const text = [withMention(title), ...lines].join("\n");
@@ -85,9 +84,9 @@ export function sectionBlock(text: string): {
   return { type: "section", text: { type: "mrkdwn", text, verbatim: true } };
 }
 
-function listBlocks(message: AlertMessage): string[] {
-  const { overview } = message;
-  const common = fitting(message.common.map(mrkdwn), COMMON_LENGTH);
+function listBlocks(message: Document): string[] {
+  const [overview] = message.actions;
+  const common = fitting(message.notes.map(mrkdwn), COMMON_LENGTH);
   if (message.sections.reduce((sum, { total }) => sum + total, 0) > DETAILED_ENTRIES) {
     const lines = [...listed(message, LIST_LENGTH, oneLine), ...common];
     const isLinked = overview === undefined || lines.some((line) => line.endsWith(link(overview)));
@@ -98,24 +97,27 @@ function listBlocks(message: AlertMessage): string[] {
 }
 
 /** The whole message as one text; on a lock screen (`bareLine`) without markup and links. */
-function textOf(message: AlertMessage, render: (entry: MessageEntry) => string): string {
+function textOf(message: Document, render: (entry: Row) => string): string {
   const title = mrkdwn(message.title);
   return [title, ...listed(message, TEXT_LENGTH - title.length, render)].join("\n");
 }
 
-function bareLine({ name, facts, notes }: MessageEntry): string {
-  return name === "" ? [facts, ...notes].map(mrkdwn).join("\n") : `${mrkdwn(name)}: ${mrkdwn(facts)}`;
+function bareLine({ name, text, notes }: Row): string {
+  return name === "" ? [text, ...notes].map(mrkdwn).join("\n") : `${mrkdwn(name)}: ${mrkdwn(text)}`;
 }
 
 /** All lines that fit into `limit` characters; each section counts those that do not. */
-function listed(message: AlertMessage, limit: number, render: (entry: MessageEntry) => string): string[] {
-  const { sections, overview } = message;
+function listed(message: Document, limit: number, render: (entry: Row) => string): string[] {
+  const {
+    sections,
+    actions: [overview],
+  } = message;
   const lead = message.lead.map(mrkdwn);
   const frames = sections.map((section) => [headOf(section), restLine(section, 0, overview)]);
   let left = limit - [...lead, ...frames.flat()].join("\n").length;
   const lists = sections.map((section, i) => {
     // The first section leaves a quarter to the next: resolved alerts matter too.
-    const lines = fitting(section.entries.map(render), i < sections.length - 1 ? left * 0.75 : left);
+    const lines = fitting(section.rows.map(render), i < sections.length - 1 ? left * 0.75 : left);
     left -= lines.join("\n").length + 1;
     const rest = lines.length < section.total ? [restLine(section, lines.length, overview)] : [];
     return [headOf(section), ...lines, ...rest].filter((line) => line !== "");
@@ -132,23 +134,23 @@ function fitting(lines: readonly string[], limit: number): string[] {
   return over < 0 ? [...lines] : lines.slice(0, over);
 }
 
-function headOf({ heading = "" }: MessageSection): string {
+function headOf({ heading = "" }: Section): string {
   return bold(heading);
 }
 
 /** `and 37 more`, with the link to them. */
-function restLine(section: MessageSection, shown: number, overview: Link | undefined): string {
+function restLine(section: Section, shown: number, overview: Link | undefined): string {
   return [restOf(section, shown), ...(overview ? [link(overview)] : [])].join(" · ");
 }
 
-function oneLine({ name, facts, links }: MessageEntry): string {
+function oneLine({ name, text, links }: Row): string {
   const shown = links.filter(({ label }) => label === "Status" || label === "Runbook").map(link);
-  return `${name === "" ? "" : "• "}${[[bold(name), mrkdwn(facts)].filter((part) => part !== "").join(" "), ...shown].join(" · ")}`;
+  return `${name === "" ? "" : "• "}${[[bold(name), mrkdwn(text)].filter((part) => part !== "").join(" "), ...shown].join(" · ")}`;
 }
 
-function detailed({ name, facts, notes, links }: MessageEntry): string {
+function detailed({ name, text, notes, links }: Row): string {
   const last = links.map(link).join(" · ");
-  const lines = [[bold(name), mrkdwn(facts)].filter((part) => part !== "").join(" · ")];
+  const lines = [[bold(name), mrkdwn(text)].filter((part) => part !== "").join(" · ")];
   let left = SECTION_LENGTH - last.length - (lines[0]?.length ?? 0) - 2;
   for (const note of notes.map(mrkdwn)) {
     if (note.length + 1 > left) break;
