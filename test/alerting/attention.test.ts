@@ -236,6 +236,6 @@ test("a phrase counts each subject once, the most severe problem first, then the
     labels: { alertname: "DiskFull", severity: "critical" },
   });
   expect(phraseOf([offline("a", 1), offline("a", 2), location("l1"), location("l2"), disk])).toBe(
-    "1 alert (DiskFull), 2 locations offline, 1 recording offline",
+    "1 DiskFull alert firing, 2 locations offline, 1 recording offline",
   );
 });

@@ -95,7 +95,7 @@ describeWithRedis("a power cut of 30 sites", () => {
       }
       await daemon.until(80);
       const [, ...ends] = daemon.sent;
-      for (const title of daemon.titles()) expect(title).toMatch(/\d+ recordings .* at \d+ locations/);
+      for (const title of daemon.titles()) expect(title).toMatch(/\d+ recordings .*(?: at|·) \d+ locations/);
       expect(ends.length, daemon.titles().join("\n")).toBeLessThanOrEqual(Math.ceil(minutes / 5) + 1);
       const ended = ends.flatMap(({ n }) => n.resolved.map(({ id }) => id));
       expect(ended.sort()).toEqual(daemon.sent[0]?.n.firing.map(({ id }) => id).sort());
