@@ -243,9 +243,9 @@ const written = (changes: Partial<Notification>) => {
 };
 const message = (changes: Partial<Notification>) => messageOf(notificationOf(changes), 50);
 
-it("reads as in messages.txt", async () => {
+it("reads as in renders/messages.txt", async () => {
   const all = Object.entries(SCENES).map(([name, changes]) => `=== ${name}\n${written(changes)}\n`);
-  await expect(all.join("\n")).toMatchFileSnapshot("messages.txt");
+  await expect(all.join("\n")).toMatchFileSnapshot("renders/messages.txt");
 });
 
 describe("a message", () => {

@@ -44,11 +44,11 @@ const GROUP = {
 } as const;
 
 it.each<[string, (of: Notification) => unknown]>([
-  ["mail.html", (of) => renderEmail(of, ADDRESSES).html],
+  ["mail.html.txt", (of) => renderEmail(of, ADDRESSES).html],
   ["mail.txt", (of) => renderEmail(of, ADDRESSES).text],
-  ["slack.json", (of) => renderSlack(of)],
-  ["teams.json", (of) => renderTeams(of)],
-  ["pagerduty.json", (of) => renderPagerDuty(of, { sendResolved: true })],
+  ["slack.txt", (of) => renderSlack(of)],
+  ["teams.txt", (of) => renderTeams(of)],
+  ["pagerduty.txt", (of) => renderPagerDuty(of, { sendResolved: true })],
 ])("a group reads as in %s", async (file, render) => {
   const rendered = render(notificationOf(GROUP));
   const text = typeof rendered === "string" ? rendered : JSON.stringify(rendered, null, 2);

@@ -373,7 +373,7 @@ describe("a group as Alertmanager's webhook payload", () => {
   it("is version 4, field by field", async () => {
     const door = endedOf("Door", { annotations: { summary: "dark" }, fingerprint: "fedcba9876543210" });
     const payload = render({ firing: [annotated("Till 3")], resolved: [door] });
-    await expect(JSON.stringify(payload, null, 2)).toMatchFileSnapshot("webhook.json");
+    await expect(JSON.stringify(payload, null, 2)).toMatchFileSnapshot("renders/webhook.txt");
   });
 
   it("is resolved once nothing fires, with the end reason of each alert", () => {
