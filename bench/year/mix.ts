@@ -1,7 +1,8 @@
 /** What happens to the fleet in a year: a YAML file, validated as a configuration is. Durations in ms, ratios 0–1. */
 import { readFileSync } from "node:fs";
+import type { z } from "zod";
 import { readYaml } from "../../src/config/document.ts";
-import { camelKeys, type Parsed, section, withDefault } from "../../src/config/key.ts";
+import { section, withDefault } from "../../src/config/key.ts";
 import { ConfigError, toProblems } from "../../src/config/problem.ts";
 import { integer, leaf, oneOrMore, ratio, textThat } from "../../src/config/scalars.ts";
 import { validate } from "../../src/config/validate.ts";
@@ -142,17 +143,13 @@ const keys = {
 /** Every key, with its description and default. */
 export const mixSection = section(keys);
 
-export type Mix = ReturnType<typeof buildMix>;
-
-function buildMix({ fleet, ...rest }: Parsed<typeof keys>) {
-  return { ...camelKeys(rest), fleet: camelKeys(fleet) };
-}
+export type Mix = z.output<typeof mixSection.schema>;
 
 /** The mix of a text. Throws ConfigError with every problem and its line. */
 export function parseMix(text: string, file: string): Mix {
   const document = readYaml(text, {});
   const checked = document.findings.length > 0 ? { findings: [] } : validate(document, mixSection);
-  if ("value" in checked) return buildMix(checked.value);
+  if ("value" in checked) return checked.value;
   const findings = [...document.findings, ...checked.findings];
   throw new ConfigError("invalid", `${file} is not a valid mix`, {
     problems: toProblems(findings, document, { file, secrets: [] }),

@@ -9,17 +9,15 @@ import type { Environment } from "./document.ts";
 import { type Finding, type Path, quoted, warning } from "./problem.ts";
 import { reservedLabels } from "./rule-schema.ts";
 import { enumerate } from "./scalars.ts";
-import type { ConfigInput } from "./schema.ts";
 
 /** `fromEnvironment` is whether anything at or below a path was read from a variable: that is not shown. */
 export function advise(
   config: Config,
-  input: ConfigInput,
   { env, fromEnvironment }: { readonly env: Environment; readonly fromEnvironment: (path: Path) => boolean },
 ): Finding[] {
   const routes = routesIn(config.route, ["route"]);
   return [
-    ...clearText(input, env),
+    ...clearText(config, env),
     ...slowRequests(config),
     ...routes.flatMap(([route, path]) => reminders(route, path)),
     ...unreached(config.route, ["route"], []),
@@ -27,7 +25,7 @@ export function advise(
     ...unknownLabels(config, routes).map((finding) =>
       fromEnvironment(finding.path) ? { ...finding, found: "an unknown label", suggestion: undefined } : finding,
     ),
-    ...(input.rules.length === 0 ? [noRules] : []),
+    ...(config.rules.length === 0 ? [noRules] : []),
     ...countsRules(config),
     ...groupRules(config, routes),
     ...idleReceivers(config, routes),

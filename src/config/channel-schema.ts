@@ -1,7 +1,7 @@
 /** `receivers`: integrations by kind of channel, their keys and their loaded form. */
 import { z } from "zod";
-import { buildHttpClient, httpConfig } from "./http-client-schema.ts";
-import { camelKeys, listOf, optional, type Parsed, required, section, withDefault } from "./key.ts";
+import { httpConfig, withHttp } from "./http-client-schema.ts";
+import { type Loaded, listOf, optional, required, section, withDefault } from "./key.ts";
 import { duration, email, integer, line, name, resourceUrl, token, trueOrFalse, webUrl } from "./scalars.ts";
 import { buildSlack, slackSection } from "./slack-schema.ts";
 
@@ -74,22 +74,18 @@ const channelKeys = {
 
 export const receiverSection = section({ name: required("The receiver's name, for routes.", name), ...channelKeys });
 
-/** A receiver's entries that passed the schema; URLs without a trailing slash. */
-export function buildChannels(written: Parsed<typeof channelKeys>, slackApiUrl: string) {
+/** The entries of a receiver by channel. */
+export function buildChannels(entries: Loaded<typeof channelKeys>, slackApiUrl: string) {
   return {
-    slack: written.slack_configs.map((entry) => buildSlack(entry, slackApiUrl)),
-    email: written.email_configs.map((entry) => camelKeys(entry)),
-    webhook: written.webhook_configs.map(withHttp),
-    pagerduty: written.pagerduty_configs.map(withHttp),
-    msteamsv2: written.msteamsv2_configs.map(withHttp),
-    alertmanager: written.alertmanager_configs.map(({ url, resend_interval: resendMs, http_config }) => {
-      return { url, resendMs, http: buildHttpClient(http_config) };
+    slack: entries.slackConfigs.map((entry) => buildSlack(entry, slackApiUrl)),
+    email: entries.emailConfigs,
+    webhook: entries.webhookConfigs.map(withHttp),
+    pagerduty: entries.pagerdutyConfigs.map(withHttp),
+    msteamsv2: entries.msteamsv2Configs.map(withHttp),
+    alertmanager: entries.alertmanagerConfigs.map(({ resendIntervalMs: resendMs, ...entry }) => {
+      return { ...withHttp(entry), resendMs };
     }),
   };
-}
-
-function withHttp<T extends { http_config: Parameters<typeof buildHttpClient>[0] }>({ http_config, ...entry }: T) {
-  return { ...camelKeys(entry), http: buildHttpClient(http_config) };
 }
 
 type Channels = ReturnType<typeof buildChannels>;

@@ -1,18 +1,19 @@
 /** Warnings: credentials that would cross a network in clear text. No text in them contains a URL. */
+import type { Config } from "./config.ts";
 import type { Environment } from "./document.ts";
 import { type Finding, type Path, warning } from "./problem.ts";
-import type { ConfigInput } from "./schema.ts";
 
 /** One finding per URL or server of another host that is sent credentials without TLS. */
-export function clearText(input: ConfigInput, env: Environment): Finding[] {
-  const { service, receivers, heartbeat } = input;
+export function clearText({ service, receivers, heartbeat, redis, smtp }: Config, env: Environment): Finding[] {
+  const urls = { base_url: service.baseUrl, ws_url: service.wsUrl, auth_url: service.authUrl };
+  const slackApp = receivers.flatMap(({ slack }) => slack).find(({ app }) => app)?.app;
   return [
-    ...(["base_url", "ws_url", "auth_url"] as const).flatMap((key) => checkUrl(["service", key], service[key])),
+    ...Object.entries(urls).flatMap(([key, url]) => checkUrl(["service", key], url)),
     ...receivers.flatMap(toReceiver),
-    ...(receivers.some(hasSlackApp) ? checkUrl(["slack_api_url"], input.slack_api_url) : []),
+    ...(slackApp ? checkUrl(["slack_api_url"], slackApp.apiBase) : []),
     ...(heartbeat ? checkUrl(["heartbeat", "url"], heartbeat.url) : []),
-    ...toRedis(input.redis),
-    ...toMailServer(input.smtp),
+    ...toRedis(redis),
+    ...toMailServer(smtp),
     ...["HTTP_PROXY", "HTTPS_PROXY"].flatMap((name) => toProxy(name, env[name.toLowerCase()] ?? env[name] ?? "")),
   ];
 }
@@ -37,30 +38,35 @@ function checkUrl(path: Path, url: string): Finding[] {
   return [warning(path, `${protocol}//`, `${encrypted}:// so that credentials are encrypted in transit`)];
 }
 
-function toReceiver({ alertmanager_configs, ...others }: Receiver, index: number): Finding[] {
-  const { slack_configs, webhook_configs, pagerduty_configs, msteamsv2_configs } = others;
-  const at = (...path: Path) => ["receivers", index, ...path];
-  const withLogin = ({ http_config: http }: Receiver["alertmanager_configs"][number]) =>
-    http?.authorization !== undefined || http?.basic_auth !== undefined;
+function toReceiver(receiver: Config["receivers"][number], index: number): Finding[] {
+  const { slack, webhook, pagerduty, msteamsv2, alertmanager } = receiver;
+  const check = (type: string, key: string, urls: readonly (string | undefined)[]) =>
+    urls.flatMap((url, i) => (url ? checkUrl(["receivers", index, `${type}_configs`, i, key], url) : []));
+  const urlsOf = (entries: readonly { readonly url: string }[]) => entries.map(({ url }) => url);
   return [
-    ...slack_configs.flatMap(({ api_url: url }, i) => (url ? checkUrl(at("slack_configs", i, "api_url"), url) : [])),
-    ...webhook_configs.flatMap(({ url }, i) => checkUrl(at("webhook_configs", i, "url"), url)),
-    ...pagerduty_configs.flatMap(({ url }, i) => checkUrl(at("pagerduty_configs", i, "url"), url)),
-    ...msteamsv2_configs.flatMap((entry, i) => checkUrl(at("msteamsv2_configs", i, "webhook_url"), entry.webhook_url)),
-    ...alertmanager_configs.flatMap((entry, i) =>
-      withLogin(entry) ? checkUrl(at("alertmanager_configs", i, "url"), entry.url) : [],
+    ...check(
+      "slack",
+      "api_url",
+      slack.map(({ apiUrl }) => apiUrl),
+    ),
+    ...check("webhook", "url", urlsOf(webhook)),
+    ...check("pagerduty", "url", urlsOf(pagerduty)),
+    ...check(
+      "msteamsv2",
+      "webhook_url",
+      msteamsv2.map(({ webhookUrl }) => webhookUrl),
+    ),
+    // Without a login an Alertmanager is sent no credentials.
+    ...check(
+      "alertmanager",
+      "url",
+      alertmanager.map(({ url, http }) => (http.authorization || http.basicAuth ? url : undefined)),
     ),
   ];
 }
 
-type Receiver = ConfigInput["receivers"][number];
-
-function hasSlackApp({ slack_configs }: Receiver): boolean {
-  return slack_configs.some(({ bot_token }) => bot_token !== undefined);
-}
-
 /** With or without a password: what Redis stores is believed. */
-function toRedis({ url, sentinels, cluster, tls }: ConfigInput["redis"]): Finding[] {
+function toRedis({ url, sentinels, cluster, tls }: Config["redis"]): Finding[] {
   if (url !== undefined) return checkUrl(["redis", "url"], url);
   if (tls !== undefined || [...(sentinels ?? []), ...(cluster ?? [])].every(({ host }) => isNear(host))) return [];
   return [warning(["redis"], "servers without tls", "`tls: {}` so that credentials are encrypted in transit")];
@@ -68,8 +74,8 @@ function toRedis({ url, sentinels, cluster, tls }: ConfigInput["redis"]): Findin
 
 const IMPLICIT_TLS_PORT = 465;
 
-function toMailServer(smtp: ConfigInput["smtp"]): Finding[] {
-  if (!smtp || smtp.username === undefined || smtp.require_tls || smtp.port === IMPLICIT_TLS_PORT) return [];
+function toMailServer(smtp: Config["smtp"]): Finding[] {
+  if (!smtp || smtp.username === undefined || smtp.requireTls || smtp.port === IMPLICIT_TLS_PORT) return [];
   if (isNear(smtp.host)) return [];
   return [warning(["smtp", "require_tls"], "false", "true so that the login is encrypted in transit")];
 }

@@ -3,7 +3,7 @@
 import type { z } from "zod";
 import { groupLabels } from "../health/alert.ts";
 import type { Condition } from "../health/model.ts";
-import { type ConfigSection, optional, type Parsed, refuse, required, section, withDefault } from "./key.ts";
+import { type Loaded, mapped, optional, refuse, required, section, withDefault } from "./key.ts";
 import { duration, enumerate, integer, oneOf, ratio } from "./scalars.ts";
 
 /** A figure that is too low; `ratioName` stands for it in the second sentence. */
@@ -116,40 +116,36 @@ const keys = {
   notifications: optional("Notifications that an integration fails to send.", oneOf("failing")),
 };
 
-type ConditionInput = Parsed<typeof keys>;
+/** `when`: exactly one condition. Each key is the kind of a condition. */
+export const conditionSection = mapped(
+  section(keys, (value, context) => {
+    const given = Object.entries(value).flatMap(([name, condition]) => (condition === undefined ? [] : [name]));
+    if (given.length === 1) return;
+    const message = `one condition: ${enumerate(Object.keys(keys))}`;
+    const found = given.length === 0 ? "no condition" : given.join(" and ");
+    context.addIssue({ code: "custom", message, params: { found } });
+  }),
+  conditionOf,
+);
 
-/** The one condition of a `when` that passed the schema. */
-export function buildCondition(when: ConditionInput): Condition {
-  const { status, service, average_quality, overall_uptime, segments_received, last_seen, flapping } = when;
+function conditionOf(when: Loaded<typeof keys>): Condition {
+  const { status, service, averageQuality, overallUptime, segmentsReceived, lastSeen, flapping, counts } = when;
   if (status) return { kind: "status", status };
   if (service) return { kind: "service", state: service };
-  if (average_quality) return { kind: "average_quality", ...clearing(average_quality) };
-  if (overall_uptime) return { kind: "overall_uptime", ...clearing(overall_uptime), overMs: overall_uptime.over };
-  if (segments_received)
-    return { kind: "segments_received", ...clearing(segments_received), overMs: segments_received.over };
-  if (last_seen) return { kind: "last_seen", olderThanMs: last_seen.older_than };
-  if (when.counts) return { kind: "counts", ...when.counts };
-  if (when.counts_together) return { kind: "counts_together" };
+  if (averageQuality) return { kind: "average_quality", ...clearing(averageQuality) };
+  if (overallUptime) return { kind: "overall_uptime", ...clearing(overallUptime) };
+  if (segmentsReceived) return { kind: "segments_received", ...clearing(segmentsReceived) };
+  if (lastSeen) return { kind: "last_seen", ...lastSeen };
+  if (counts) return { kind: "counts", ...counts };
+  if (when.countsTogether) return { kind: "counts_together" };
   if (flapping) return { kind: "flapping", ...flapping };
-  const outage =
-    when.group_offline ?? (when.location_offline && { ...when.location_offline, by: "location_id" as const });
-  if (outage) {
-    const { by, at_least, clear_below = at_least, min_recordings } = outage;
-    const share = { atLeast: at_least, clearBelow: clear_below, minRecordings: min_recordings };
-    return by === "location_id" ? { kind: "location_offline", ...share } : { kind: "group_offline", by, ...share };
-  }
-  return when.missing ? { kind: "missing" } : { kind: "notifications", state: "failing" };
+  const outage = when.groupOffline ?? (when.locationOffline && { ...when.locationOffline, by: "location_id" as const });
+  if (!outage) return when.missing ? { kind: "missing" } : { kind: "notifications", state: "failing" };
+  const { by, atLeast, clearBelow = atLeast, minRecordings } = outage;
+  const share = { atLeast, clearBelow, minRecordings };
+  return by === "location_id" ? { kind: "location_offline", ...share } : { kind: "group_offline", by, ...share };
 }
 
-function clearing({ below, clear_above: clearAbove = below }: Parsed<ReturnType<typeof tooLow>>) {
-  return { below, clearAbove };
+function clearing<T extends { readonly below: number; readonly clearAbove: number | undefined }>(value: T) {
+  return { ...value, clearAbove: value.clearAbove ?? value.below };
 }
-
-/** `when`: exactly one condition. */
-export const conditionSection: ConfigSection<ConditionInput> = section(keys, (value, context) => {
-  const given = Object.entries(value).flatMap(([name, condition]) => (condition === undefined ? [] : [name]));
-  if (given.length === 1) return;
-  const message = `one condition: ${enumerate(Object.keys(keys))}`;
-  const found = given.length === 0 ? "no condition" : given.join(" and ");
-  context.addIssue({ code: "custom", message, params: { found } });
-});

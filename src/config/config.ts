@@ -1,18 +1,13 @@
 /** The configuration as loaded: defaults filled in, durations in ms, ratios 0–1, secrets resolved. */
 
 import { scryptSync } from "node:crypto";
-import type { InhibitRule } from "../alerting/inhibit.ts";
 import type { Maintenance } from "../alerting/maintenance.ts";
 import { formatMatcher } from "../alerting/matcher.ts";
 import type { EscalationStep, Route } from "../alerting/route.ts";
 import type { NamedInterval } from "../alerting/time-interval.ts";
 import type { Rule } from "../health/model.ts";
 import { buildChannels } from "./channel-schema.ts";
-import { buildCondition } from "./condition-schema.ts";
-import { buildHttp } from "./http-schema.ts";
-import { camelKeys } from "./key.ts";
 import { type RouteInput, routeDefaults } from "./route-schema.ts";
-import type { RuleInput } from "./rule-schema.ts";
 import type { ConfigInput } from "./schema.ts";
 
 export type Config = Readonly<ReturnType<typeof buildConfig>>;
@@ -31,100 +26,69 @@ export function configHash(config: Config, integrationIds: readonly string[] = [
 }
 
 /** The configuration of a validated file; `Config` is its type. */
-export function buildConfig(input: ConfigInput) {
-  const { request_timeout: requestTimeoutMs, ...service } = input.service;
-  const { interval: intervalMs, ...rest } = input.counts;
-  const intervals: Intervals = new Map(input.time_intervals.map((interval) => [interval.name, interval]));
+export function buildConfig({ slackApiUrl, timeIntervals, ...input }: ConfigInput) {
+  const intervals: Intervals = new Map(timeIntervals.map((interval) => [interval.name, interval]));
   return {
-    service: { ...camelKeys(service), requestTimeoutMs },
-    /** At most one of `url`, `sentinels` and `cluster`; none: an embedded redis-server is started. */
-    redis: camelKeys(input.redis),
-    watch: buildWatch(input.watch),
-    counts: { ...camelKeys(rest), intervalMs },
-    rules: buildRules(input.rules),
+    ...input,
+    rules: withIds(input.rules),
     route: buildRoot(input, intervals),
-    receivers: input.receivers.map(({ name, ...written }) => ({
-      name,
-      ...buildChannels(written, input.slack_api_url),
-    })),
-    inhibitRules: input.inhibit_rules.map((rule): InhibitRule => camelKeys(rule)),
-    maintenance: input.maintenance.map(({ time_intervals: names, comment = "", ...rest }): Maintenance => {
-      return { ...rest, comment, timeIntervals: names.flatMap((name) => intervals.get(name) ?? []) };
+    receivers: input.receivers.map(({ name, ...entries }) => ({ name, ...buildChannels(entries, slackApiUrl) })),
+    maintenance: input.maintenance.map(({ timeIntervals: names, comment = "", ...rest }): Maintenance => {
+      return { ...rest, comment, timeIntervals: named(names, intervals) };
     }),
-    smtp: input.smtp && camelKeys(input.smtp),
-    digests: input.digests.map((digest) => camelKeys(digest)),
-    http: buildHttp(input.http),
-    metrics: camelKeys(input.metrics),
-    heartbeat: input.heartbeat && { url: input.heartbeat.url, intervalMs: input.heartbeat.interval },
-    log: input.log,
-  };
-}
-
-function buildWatch(watch: ConfigInput["watch"]) {
-  return {
-    locations: watch.locations,
-    exclude: watch.exclude,
-    forgetAfterMs: watch.forget_after,
-    statusIntervalMs: watch.status_interval,
-    uptimeIntervalMs: watch.uptime_interval,
-    inventoryIntervalMs: watch.inventory_interval,
-    locationsPerRequest: watch.locations_per_request,
-    historyMs: watch.history,
   };
 }
 
 /** Ids by name and order; `identify` gives rules at work those that are stored. */
-function buildRules(rules: readonly RuleInput[]): Rule[] {
+function withIds(rules: ConfigInput["rules"]): Rule[] {
   const seen = new Map<string, number>();
   return rules.map((rule) => {
     const count = (seen.get(rule.alert) ?? 0) + 1;
     seen.set(rule.alert, count);
-    return {
-      id: count === 1 ? rule.alert : `${rule.alert}#${count}`,
-      alert: rule.alert,
-      when: buildCondition(rule.when),
-      forMs: rule.for,
-      keepFiringForMs: rule.keep_firing_for,
-      respectSchedule: rule.respect_schedule,
-      labels: rule.labels,
-      annotations: rule.annotations,
-    };
+    return { id: count === 1 ? rule.alert : `${rule.alert}#${count}`, ...rule };
   });
 }
 
 type RouteBase = Omit<Route, "routes" | "escalate">;
-type Steps = readonly EscalationStep[];
 type Intervals = ReadonlyMap<string, NamedInterval>;
 
+function named(names: readonly string[], intervals: Intervals): NamedInterval[] {
+  return names.flatMap((name) => intervals.get(name) ?? []);
+}
+
 /** The routing tree; without one, a root with the first receiver. */
-function buildRoot(input: ConfigInput, intervals: Intervals): Route {
-  const { route, receivers } = input;
+function buildRoot({ route, receivers }: Pick<ConfigInput, "route" | "receivers">, intervals: Intervals): Route {
   const receiver = receivers[0]?.name ?? "";
   const base: RouteBase = { key: "{}", receiver, matchers: [], continue: false, ...routeDefaults };
   return route ? inherit(base, route, "{}", intervals) : { ...base, routes: [] };
 }
 
 /** Mute and active time intervals are not inherited, as in Alertmanager. A step to the route's own receiver is none. */
-function inherit(parent: RouteBase, input: RouteInput, key: string, intervals: Intervals, above: Steps = []): Route {
-  const named = (names: readonly string[]) => names.flatMap((name) => intervals.get(name) ?? []);
-  const [muteTimes, activeTimes] = [named(input.mute_time_intervals), named(input.active_time_intervals)];
+function inherit(
+  { muteTimes: _, activeTimes: __, ...parent }: RouteBase,
+  { routes, storm, escalate, muteTimeIntervals, activeTimeIntervals, ...own }: RouteInput,
+  key: string,
+  intervals: Intervals,
+  above: readonly EscalationStep[] = [],
+): Route {
+  const [muteTimes, activeTimes] = [named(muteTimeIntervals, intervals), named(activeTimeIntervals, intervals)];
   const here: RouteBase = {
+    ...parent,
+    ...given({ ...own, stormGroups: storm?.groups }),
     key,
-    receiver: input.receiver ?? parent.receiver,
-    matchers: input.matchers,
-    continue: input.continue,
-    groupBy: input.group_by ?? parent.groupBy,
-    groupWaitMs: input.group_wait ?? parent.groupWaitMs,
-    groupIntervalMs: input.group_interval ?? parent.groupIntervalMs,
-    repeatIntervalMs: input.repeat_interval ?? parent.repeatIntervalMs,
-    stormGroups: input.storm?.groups ?? parent.stormGroups,
     ...(muteTimes.length > 0 ? { muteTimes } : {}),
     ...(activeTimes.length > 0 ? { activeTimes } : {}),
   };
-  const steps = input.escalate?.map(({ after, receiver }) => ({ afterMs: after, receiver })) ?? above;
-  const escalate = steps.filter(({ receiver }) => receiver !== here.receiver);
-  const routes = input.routes.map((child, i) => inherit(here, child, childKey(key, child, i), intervals, steps));
-  return { ...here, ...(escalate.length > 0 ? { escalate } : {}), routes };
+  const steps = escalate ?? above;
+  const others = steps.filter(({ receiver }) => receiver !== here.receiver);
+  const below = routes.map((child, i) => inherit(here, child, childKey(key, child, i), intervals, steps));
+  return { ...here, ...(others.length > 0 ? { escalate: others } : {}), routes: below };
+}
+
+/** The values that are given: the others are inherited. */
+function given<T extends object>(values: T): { readonly [K in keyof T]: NonNullable<T[K]> } {
+  const entries = Object.entries(values).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as { readonly [K in keyof T]: NonNullable<T[K]> };
 }
 
 /** Alertmanager's route id: `{}/{severity="warning"}/0`. */

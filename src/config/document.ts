@@ -14,29 +14,17 @@ import {
   type YAMLError,
   type YAMLMap,
 } from "yaml";
-import { type Finding, type Path, pathKey } from "./problem.ts";
+import { type Finding, type Path, type Position, type Positions, pathKey } from "./problem.ts";
 
 export type Raw = string | null | Raw[] | RawMap;
 export interface RawMap {
   [key: string]: Raw;
 }
 
-interface Position {
-  readonly keyOffset: number | undefined;
-  readonly offset: number;
-  readonly isNothing: boolean;
-  /** Environment variables the text was read from: then it is never shown. */
-  readonly variables: readonly string[];
-}
-
-export interface ConfigDocument {
+export interface ConfigDocument extends Positions {
   /** Mappings without the keys that have no value. */
   readonly tree: Raw;
-  /** By `pathKey`. */
-  readonly positions: Map<string, Position>;
   readonly findings: readonly Finding[];
-  /** Line and column of an offset, from 1. */
-  position(offset: number): { line: number; column: number };
 }
 
 const MAX_CHARACTERS = 1_048_576;
@@ -67,7 +55,7 @@ export function readYaml(text: string, env: Environment | undefined, isPartial =
   return { tree: read(reader, document.contents, []), positions, findings: reader.findings, position };
 }
 
-/** Whether a value is a mapping. */
+/** The value is a mapping. */
 export function isMapping(value: unknown): value is RawMap {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -12,7 +12,7 @@ const gone: ReadonlyMap<string, string> = new Map([
   ["digests.untrusted_below", "digests do not list days of counts; the page of a location shows its uptime by day"],
 ]);
 
-/** What takes the place of a key that is gone; undefined for any other. */
+/** The replacement of a key that is gone; undefined for any other. */
 export function insteadOf(path: Path): string | undefined {
   return gone.get(path.filter((step) => typeof step === "string").join("."));
 }

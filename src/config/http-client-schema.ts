@@ -2,7 +2,7 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import type { z } from "zod";
 import { unlessThrown } from "../lib/errors.ts";
-import { type ConfigSection, type Key, optional, type Parsed, refuse, required, section, withDefault } from "./key.ts";
+import { type ConfigSection, mapped, optional, type Parsed, refuse, required, section, withDefault } from "./key.ts";
 import { host, line, pem, token } from "./scalars.ts";
 
 /** The keys `ca`, `cert` and `key` for connections to a server, named in the middle of a sentence. */
@@ -75,24 +75,30 @@ const keys = {
   tls_config: optional("TLS with your own certificates.", tlsConfig),
 };
 
-const httpClient = section(keys, (value: Parsed<typeof keys>, context) => {
-  if (value.authorization === undefined || value.basic_auth === undefined) return;
-  refuse(context, "basic_auth", "only one of authorization and basic_auth");
-});
+const httpClient = mapped(
+  section(keys, (value, context) => {
+    if (value.authorization === undefined || value.basic_auth === undefined) return;
+    refuse(context, "basic_auth", "only one of authorization and basic_auth");
+  }),
+  ({ authorization, basicAuth, tlsConfig }) => {
+    const { serverName: servername, ...material } = tlsConfig ?? {};
+    return { authorization, basicAuth, tls: tlsConfig && { ...material, servername } };
+  },
+);
 
-type HttpClientInput = z.output<typeof httpClient.schema>;
+const NO_SETTINGS: z.output<typeof httpClient.schema> = {
+  authorization: undefined,
+  basicAuth: undefined,
+  tls: undefined,
+};
 
 /** The key `http_config` for a server, named in the middle of a sentence. */
-export function httpConfig(server: string): Key<HttpClientInput | undefined> {
+export function httpConfig(server: string) {
   return optional(`Authentication and TLS of requests to ${server}.`, httpClient);
 }
 
-/** At most one of `authorization` and `basicAuth`; certificates as PEM. */
-export function buildHttpClient(input: HttpClientInput | undefined) {
-  const { authorization, basic_auth: basicAuth, tls_config: tls } = input ?? {};
-  return {
-    authorization,
-    basicAuth,
-    tls: tls && { ca: tls.ca, cert: tls.cert, key: tls.key, servername: tls.server_name },
-  };
+/** An entry with `http` instead of `httpConfig`: at most one of `authorization` and `basicAuth`, certificates as PEM. */
+export function withHttp<T extends { readonly httpConfig: typeof NO_SETTINGS | undefined }>(entry: T) {
+  const { httpConfig: http = NO_SETTINGS, ...rest } = entry;
+  return { ...rest, http };
 }

@@ -2,7 +2,7 @@
 import { isIP } from "node:net";
 import type { z } from "zod";
 import { serverTls } from "./http-client-schema.ts";
-import { camelKeys, listOf, optional, type Parsed, refuse, required, section, withDefault } from "./key.ts";
+import { listOf, mapped, optional, type Parsed, refuse, required, section, withDefault } from "./key.ts";
 import type { Finding } from "./problem.ts";
 import { line, listen, name, oneOf, oneOrMore, textMatching, textThat, trueOrFalse, webUrl } from "./scalars.ts";
 
@@ -42,7 +42,7 @@ const proxyKeys = {
   ),
 };
 
-const authProxy = section(proxyKeys, ({ admin_groups, groups_header }: Parsed<typeof proxyKeys>, context) => {
+const authProxy = section(proxyKeys, ({ admin_groups, groups_header }, context) => {
   if (admin_groups.length > 0 && groups_header === undefined)
     refuse(context, "groups_header", "a groups_header beside the admin_groups");
 });
@@ -67,16 +67,26 @@ const httpKeys = {
   auth_proxy: optional("Sign-on by a proxy of `trusted_proxies`, which sends the user's name.", authProxy),
 };
 
-type HttpInput = Parsed<typeof httpKeys>;
+/** Who may do what at which address; short forms of tokens are entries like the others. */
+export const httpSection = mapped(
+  section(httpKeys, (http, context) => {
+    checkTokens(http, context);
+    if (http.auth_proxy && http.trusted_proxies.length === 0)
+      refuse(context, "auth_proxy", "`trusted_proxies` beside it, with the proxy's address");
+  }),
+  ({ listen, adminToken, readToken, tokens, ...rest }) => {
+    const short = [
+      { name: "admin_token", token: adminToken ?? "", scopes: ["admin" as const] },
+      { name: "read_token", token: readToken ?? "", scopes: ["read" as const] },
+    ].filter(({ token }) => token !== "");
+    return { ...listen, ...rest, tokens: [...short, ...tokens] };
+  },
+);
 
-export const httpSection = section(httpKeys, (http, context) => {
-  checkTokens(http, context);
-  if (http.auth_proxy && http.trusted_proxies.length === 0)
-    refuse(context, "auth_proxy", "`trusted_proxies` beside it, with the proxy's address");
-});
+export type HttpConfig = z.output<typeof httpSection.schema>;
 
 /** The tokens with their places in the file. */
-function tokensOf({ tokens, admin_token, read_token }: HttpInput) {
+function tokensOf({ tokens, admin_token, read_token }: Parsed<typeof httpKeys>) {
   const short = { admin_token, read_token };
   return [
     ...Object.entries(short).map(([name, token]) => ({ name, token, at: [name], nameAt: [name] })),
@@ -84,7 +94,7 @@ function tokensOf({ tokens, admin_token, read_token }: HttpInput) {
   ].filter(({ token }) => token !== undefined);
 }
 
-function checkTokens(http: HttpInput, context: z.RefinementCtx): void {
+function checkTokens(http: Parsed<typeof httpKeys>, context: z.RefinementCtx): void {
   const all = tokensOf(http);
   for (const [i, { name, token, at, nameAt }] of all.entries()) {
     const before = all.slice(0, i);
@@ -96,40 +106,23 @@ function checkTokens(http: HttpInput, context: z.RefinementCtx): void {
 }
 
 /** Readers from elsewhere need a way to sign in, unless it is said that they need none. */
-export function checkReading(http: HttpInput): Finding[] {
-  const { listen, metrics_listen, tokens, admin_token, read_token, auth_proxy, allow_anonymous, trusted_proxies } =
-    http;
+export function checkReading(http: HttpConfig): Finding[] {
+  const { host, metricsListen, tokens, authProxy, allowAnonymous, trustedProxies } = http;
   const mayRead = tokens.some(({ scopes }) => scopes.includes("read") || scopes.includes("admin"));
-  if (allow_anonymous || admin_token || read_token || mayRead || auth_proxy) return [];
+  if (allowAnonymous || mayRead || authProxy) return [];
   const closed =
     "`read_token` or `admin_token` beside it (`openssl rand -hex 32` makes one), or `allow_anonymous: true`";
   const refused = (key: string, found: string, expected = closed): Finding[] => [
     { kind: "conflict", path: ["http", key], found, expected },
   ];
-  for (const [key, address] of Object.entries({ listen, metrics_listen }))
+  for (const [key, address] of Object.entries({ listen: { host }, metrics_listen: metricsListen }))
     if (address && !isLoopback(address.host))
       return refused(key, "an address that others reach", `a loopback address, or ${closed}`);
-  if (trusted_proxies.length > 0) return refused("trusted_proxies", "proxies that others come through");
-  return allow_anonymous === false ? refused("allow_anonymous", "false") : [];
+  if (trustedProxies.length > 0) return refused("trusted_proxies", "proxies that others come through");
+  return allowAnonymous === false ? refused("allow_anonymous", "false") : [];
 }
 
-export type HttpConfig = ReturnType<typeof buildHttp>;
-
-/** The HTTP server's address, and who may do what there; short forms of tokens are entries like the others. */
-export function buildHttp({ listen, admin_token, read_token, tokens, auth_proxy, ...rest }: HttpInput) {
-  const short = [
-    { name: "admin_token", token: admin_token ?? "", scopes: ["admin" as const] },
-    { name: "read_token", token: read_token ?? "", scopes: ["read" as const] },
-  ].filter(({ token }) => token !== "");
-  return {
-    ...listen,
-    ...camelKeys(rest),
-    tokens: [...short, ...tokens],
-    authProxy: auth_proxy && camelKeys(auth_proxy),
-  };
-}
-
-/** Whether everybody who reaches the port may read. */
+/** Reading is open to everybody who reaches the port. */
 export function isReadingOpen(http: HttpConfig): boolean {
   const { host, metricsListen, tokens, allowAnonymous, trustedProxies, authProxy } = http;
   if (allowAnonymous !== undefined) return allowAnonymous;

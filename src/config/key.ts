@@ -14,12 +14,34 @@ export interface Key<T = unknown> {
   /** The keys below, also where it is a list of such mappings. */
   readonly section: (() => ConfigSection) | undefined;
   readonly list: boolean;
+  /** A duration: the name as loaded ends in `Ms`. */
+  readonly isDuration: boolean;
 }
 
 type ConfigKeys = Readonly<Record<string, Key>>;
 
-/** The values of a mapping of keys, as validated. */
-export type Parsed<K extends ConfigKeys> = { readonly [Name in keyof K]: z.output<K[Name]["schema"]> };
+/** The values of a mapping of keys under their names in the file. */
+export type Parsed<K extends ConfigKeys> = { readonly [Name in keyof K]: Plain<z.output<K[Name]["schema"]>> };
+
+/** The values under their names as loaded: `status_interval: 30s` is `statusIntervalMs: 30_000`. */
+export type Loaded<K extends ConfigKeys> = {
+  readonly [Name in keyof K as LoadedName<Name, z.output<K[Name]["schema"]>>]: Plain<z.output<K[Name]["schema"]>>;
+};
+type LoadedName<Name, T> = NonNullable<T> extends Ms ? `${Camel<Name> & string}Ms` : Camel<Name>;
+type Camel<Name> = Name extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<Camel<Tail>>}` : Name;
+type Plain<T> = T extends Ms ? number : T;
+
+declare const unit: unique symbol;
+/** A duration while it is parsed. */
+type Ms = number & { readonly [unit]: "ms" };
+
+const durations = new WeakSet<z.ZodType>();
+
+/** Marks a schema of numbers as one of durations. */
+export function inMs(schema: z.ZodType<number>): z.ZodType<Ms> {
+  durations.add(schema);
+  return schema as z.ZodType<Ms>;
+}
 
 /** A mapping of known keys. */
 export type ConfigSection<T = object> = { readonly keys: ConfigKeys; readonly schema: z.ZodType<T> };
@@ -35,7 +57,8 @@ function key<T, Out>(
   wrap: (schema: z.ZodType<T>) => z.ZodType<Out>,
   { required = false, fallback, secret = false }: Partial<Key>,
 ): Key<Out> {
-  const own = { doc, required, fallback, secret };
+  const isDuration = value instanceof z.ZodType && durations.has(value);
+  const own = { doc, required, fallback, secret, isDuration };
   if (value instanceof z.ZodType) return { ...own, schema: wrap(value), section: undefined, list: false };
   const list = "section" in value;
   return { ...own, schema: wrap(value.schema), section: list ? value.section : () => value as ConfigSection, list };
@@ -59,17 +82,29 @@ export function withDefault<T>(doc: string, value: ValueOf<T>, fallback: Raw): K
   return key(doc, value, (schema) => schema.prefault(fallback), { fallback });
 }
 
-/** A mapping of exactly these keys; `check` adds constraints between them once each is valid. */
+/** A mapping of exactly these keys, with its values as loaded; `check` adds constraints once each is valid. */
 export function section<K extends ConfigKeys>(
   keys: K,
   check?: (value: Parsed<K>, context: z.RefinementCtx) => void,
   expected = "a mapping",
-): ConfigSection<Parsed<K>> {
+): ConfigSection<Loaded<K>> {
   const shape = Object.fromEntries(Object.entries(keys).map(([name, { schema }]) => [name, schema]));
   const object = z.strictObject(shape, {
     error: (issue) => (issue.code === "invalid_type" ? expected : undefined),
   }) as unknown as z.ZodType<Parsed<K>>;
-  return { keys, schema: check ? object.superRefine(check) : object };
+  const checked = check ? object.superRefine(check) : object;
+  const toLoaded = (value: Parsed<K>) =>
+    Object.fromEntries(Object.entries(value).map(([name, one]) => [loadedName(name, keys[name]), one])) as Loaded<K>;
+  return { keys, schema: checked.transform(toLoaded) };
+}
+
+function loadedName(name: string, key: Key | undefined): string {
+  return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()) + (key?.isDuration ? "Ms" : "");
+}
+
+/** The section with its values in another shape. */
+export function mapped<T, Out>({ keys, schema }: ConfigSection<T>, map: (value: T) => Out): ConfigSection<Out> {
+  return { keys, schema: schema.transform(map) };
 }
 
 /** A list of mappings, not empty where `atLeastOne` describes its one required item. */
@@ -100,14 +135,4 @@ export function keyAt(root: ConfigSection, path: readonly (string | number)[]): 
 export function knownKeys(root: ConfigSection, path: readonly (string | number)[]): string[] {
   const here = path.some((step) => typeof step === "string") ? keyAt(root, path)?.section?.() : root;
   return Object.entries(here?.keys ?? {}).flatMap(([name, { secret }]) => (secret ? [name, `${name}_file`] : [name]));
-}
-
-type Camel<Name> = Name extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<Camel<Tail>>}` : Name;
-type CamelKeys<T> = { readonly [Name in keyof T as Camel<Name>]: T[Name] };
-
-/** `request_timeout` becomes `requestTimeout`; values stay as they are. */
-export function camelKeys<T extends object>(value: T): CamelKeys<T> {
-  const camel = (name: string) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-  const entries = Object.entries(value).map(([name, one]) => [camel(name), one]);
-  return Object.fromEntries(entries) as CamelKeys<T>;
 }

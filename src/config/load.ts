@@ -8,7 +8,7 @@ import { advise } from "./advise.ts";
 import { buildConfig, type Config } from "./config.ts";
 import { crossCheck } from "./cross-check.ts";
 import { type ConfigDocument, type Environment, isMapping, readYaml } from "./document.ts";
-import { buildHttp, checkReading, type HttpConfig, httpSection } from "./http-schema.ts";
+import { checkReading, type HttpConfig, httpSection } from "./http-schema.ts";
 import { ConfigError, type ConfigProblem, type Finding, type Path, pathKey, toProblems } from "./problem.ts";
 import { listen } from "./scalars.ts";
 import { rootSection } from "./schema.ts";
@@ -34,7 +34,7 @@ export function parseConfig(
   if (open.length > 0) return { problems: report(open) };
   const config = buildConfig(checked.value);
   const fromEnvironment = (path: Path) => readsEnvironment(document, path);
-  return { config, warnings: report(advise(config, checked.value, { env, fromEnvironment })) };
+  return { config, warnings: report(advise(config, { env, fromEnvironment })) };
 }
 
 /** LENSWATCH_LISTEN where the file has no `http.listen`: inside a container, the loopback default is unreachable. */
@@ -47,7 +47,7 @@ function readConfig(text: string, env: Environment): ConfigDocument {
   return { ...document, tree: { ...tree, http: { listen: env.LENSWATCH_LISTEN, ...http } } };
 }
 
-/** Whether anything at or below the path was read from the environment. */
+/** Something at or below the path was read from the environment. */
 function readsEnvironment({ positions }: ConfigDocument, path: Path): boolean {
   const start = pathKey(path).slice(0, -1);
   return positions.entries().some(([key, { variables }]) => variables.length > 0 && key.startsWith(start));
@@ -78,12 +78,12 @@ export async function loadHttp(file: string, env: Environment): Promise<HttpConf
   const { tree } = document;
   const checked = validate({ ...document, tree: (isMapping(tree) && tree.http) || {} }, httpSection);
   const isIts = ({ path }: ConfigProblem) => path === "" || /^http(?:\.|$)/.test(path);
-  if (!parsed.problems.some(isIts) && "value" in checked) return buildHttp(checked.value);
+  if (!parsed.problems.some(isIts) && "value" in checked) return checked.value;
   throw invalid(file, parsed.problems);
 }
 
 /**
- * Where the daemon of a file may listen, the likeliest first, as far as the file can be read: the daemon may run with an
+ * Addresses at which the daemon of a file may listen, the likeliest first, as far as the file can be read: the daemon may run with an
  * earlier version of it, and with other variables. `mayUseTls`: it may expect TLS there. Never throws.
  */
 export async function likelyListeners(file: string, env: Environment) {
@@ -98,7 +98,7 @@ export async function likelyListeners(file: string, env: Environment) {
 }
 
 /**
- * As `loadConfig`, with warnings. `onSecretFile` is called with the path of every secret file before it is read, also
+ * The configuration in a file with its warnings. `onSecretFile` is called with the path of every secret file before it is read, also
  * where the configuration is invalid. Throws ConfigError.
  */
 export async function loadWithWarnings(

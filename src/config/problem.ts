@@ -1,6 +1,5 @@
 /** Problems of a configuration: position in the file, key path, what was found and what is expected. */
 import { CodedError } from "../lib/errors.ts";
-import type { ConfigDocument } from "./document.ts";
 
 type ConfigProblemKind = "syntax" | "unknown_key" | "environment" | "secret" | "value" | "conflict";
 
@@ -10,7 +9,7 @@ export interface ConfigProblem {
   readonly file: string;
   readonly line: number;
   readonly column: number;
-  /** Of the key, as in `rules[2].for`; empty for the file as a whole. */
+  /** The key, as in `rules[2].for`; empty for the file as a whole. */
   readonly path: string;
   readonly found: string;
   readonly expected: string;
@@ -37,6 +36,22 @@ export class ConfigError extends CodedError<ConfigErrorCode> {
   }
 }
 
+/** The place of a value in the file. */
+export interface Position {
+  readonly keyOffset: number | undefined;
+  readonly offset: number;
+  readonly isNothing: boolean;
+  /** Environment variables the text was read from: then it is never shown. */
+  readonly variables: readonly string[];
+}
+
+export interface Positions {
+  /** By `pathKey`. */
+  readonly positions: Map<string, Position>;
+  /** Line and column of an offset, from 1. */
+  position(offset: number): { line: number; column: number };
+}
+
 export type Path = readonly (string | number)[];
 
 /** A problem before its position in the file is known. */
@@ -57,7 +72,7 @@ export function warning(path: Path, found: string, expected: string): Finding {
 /** Problems in the order of the file. `secrets` are the values of secret keys: they are masked in every text. */
 export function toProblems(
   findings: readonly Finding[],
-  document: Pick<ConfigDocument, "positions" | "position">,
+  document: Positions,
   { file, secrets }: { file: string; secrets: readonly string[] },
 ): ConfigProblem[] {
   const masked = (text: string) =>
@@ -77,7 +92,7 @@ export function toProblems(
 }
 
 /** The offset of the value at a path, or of its key; where the file lacks it, of the nearest parent's key. */
-export function offsetOf({ positions }: Pick<ConfigDocument, "positions">, path: Path, atKey = false): number {
+export function offsetOf({ positions }: Pick<Positions, "positions">, path: Path, atKey = false): number {
   const at = positions.get(pathKey(path));
   if (at) return atKey || at.isNothing ? (at.keyOffset ?? at.offset) : at.offset;
   for (let length = path.length - 1; length >= 0; length -= 1) {
@@ -118,7 +133,7 @@ function pathText(path: Path): string {
 const LOOKS_SECRET = /secret|token|passw|credential|api_?key|hooks\.slack|xox[a-z]-|xapp-|\w:\/\/[^/]*@|[?&]\w+=/i;
 const LONG_RANDOM = /[A-Za-z0-9+_-]{20}/;
 
-/** Whether a message may quote a text: it is short, on one line, and cannot be a misplaced secret. */
+/** A message may quote a text: it is short, on one line, and cannot be a misplaced secret. */
 export function showable(text: string): boolean {
   const long = text.length > 60 || LONG_RANDOM.test(text);
   return !long && !/\p{C}/u.test(text) && !LOOKS_SECRET.test(text);
@@ -131,7 +146,7 @@ export function quoted(text: string, variables: readonly string[] = []): string 
   return text === "" ? `nothing in ${names}` : `an invalid value in ${names}`;
 }
 
-/** Whether a message may quote a key: something that does not look like a key could be a value. */
+/** A message may quote a key: something that does not look like a key could be a value. */
 export function showableKey(key: string): boolean {
   return /^[A-Za-z_][\w.-]{0,39}$/.test(key) && (/^[a-z_]+$/.test(key) || showable(key));
 }

@@ -5,7 +5,7 @@ import type { Route } from "../alerting/route.ts";
 import { defaultAlertNames as names } from "../health/alert.ts";
 import { formatDuration } from "../lib/duration.ts";
 import type { RawMap } from "./document.ts";
-import { type ConfigSection, inherited, listOf, optional, type Parsed, required, section, withDefault } from "./key.ts";
+import { type ConfigSection, inherited, type Loaded, listOf, optional, required, section, withDefault } from "./key.ts";
 import { duration, integer, LABEL_NAME, name, oneOrMore, textMatching, textThat, trueOrFalse } from "./scalars.ts";
 
 const aMatcher = 'a matcher such as severity="warning"';
@@ -58,9 +58,10 @@ const escalate = listOf(
 );
 const steps = {
   ...escalate,
-  schema: escalate.schema.refine((all) => all.every(({ after }, i) => i === 0 || after > (all[i - 1]?.after ?? 0)), {
-    error: "steps with a later `after` each",
-  }),
+  schema: escalate.schema.refine(
+    (all) => all.every(({ afterMs }, i) => i === 0 || afterMs > (all[i - 1]?.afterMs ?? 0)),
+    { error: "steps with a later `after` each" },
+  ),
 };
 
 const keys = {
@@ -106,7 +107,7 @@ const keys = {
 };
 
 /** A route as validated; what is undefined is inherited. */
-export interface RouteInput extends Parsed<typeof keys> {
+export interface RouteInput extends Loaded<typeof keys> {
   readonly routes: readonly RouteInput[];
 }
 

@@ -49,15 +49,13 @@ export const ruleSection = section({
   annotations: withDefault("Annotations of the alert, for its readers.", mappingOf(labelName, prose), {}),
 });
 
-export type RuleInput = z.output<typeof ruleSection.schema>;
-
 function withSeverity(severity: string) {
   return (alert: string, when: RawMap, times: RawMap = {}): RawMap => ({ alert, when, ...times, labels: { severity } });
 }
 const [critical, warning] = [withSeverity("critical"), withSeverity("warning")];
 const together = { for: "1m", keep_firing_for: "5m" };
 
-/** Of some recordings, at least this many, all are offline. */
+/** All recordings are offline, of this many at least. */
 function allOf(leastRecordings: string): RawMap {
   return { at_least: "100%", clear_below: "80%", min_recordings: leastRecordings };
 }

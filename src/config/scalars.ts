@@ -6,6 +6,7 @@ import { z } from "zod";
 import { formatDuration, parseDuration } from "../lib/duration.ts";
 import { unlessThrown } from "../lib/errors.ts";
 import { closestWord } from "../lib/suggest.ts";
+import { inMs } from "./key.ts";
 
 type Reading<T extends {}> =
   | { readonly value: T; readonly suggestion?: never }
@@ -38,13 +39,14 @@ export function oneOrMore<T>(each: z.ZodType<T>, expected: string): z.ZodType<T[
 }
 
 /** A duration in ms between two others, all as Prometheus writes them. */
-export function duration(min: string, max: string): z.ZodType<number> {
+export function duration(min: string, max: string) {
   const [least, most] = [parseDuration(min) ?? 0, parseDuration(max) ?? 0];
-  return leaf(`a duration such as 30s or 1h30m, from ${min} to ${max}`, (text) => {
+  const schema = leaf<number>(`a duration such as 30s or 1h30m, from ${min} to ${max}`, (text) => {
     const value = parseDuration(text);
     if (value === undefined) return { suggestion: text.length < 20 ? likelyDuration(text) : undefined };
     return value >= least && value <= most ? { value } : {};
   });
+  return inMs(schema);
 }
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1e3, m: 6e4, h: 36e5, d: 864e5, w: 6048e5 };

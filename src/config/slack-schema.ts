@@ -1,6 +1,6 @@
 /** `slack_configs`: an incoming webhook, or the Slack app with a bot token. */
 import { z } from "zod";
-import { camelKeys, listOf, optional, type Parsed, refuse, required, section, withDefault } from "./key.ts";
+import { type Loaded, listOf, optional, type Parsed, refuse, required, section, withDefault } from "./key.ts";
 import { line, resourceUrl, textMatching, trueOrFalse } from "./scalars.ts";
 
 const token = (kind: string, prefix: string) =>
@@ -53,10 +53,8 @@ const keys = {
 
 export const slackSection = section(keys, checkWay);
 
-type SlackInput = Parsed<typeof keys>;
-
 /** Exactly one way, and no key that has no effect there. */
-function checkWay(value: SlackInput, context: z.RefinementCtx): void {
+function checkWay(value: Parsed<typeof keys>, context: z.RefinementCtx): void {
   const { api_url, bot_token, channel, app_token, mention: mentions, actions } = value;
   if (api_url === undefined && bot_token === undefined)
     refuse(context, "api_url", "an api_url, or a bot_token with a channel");
@@ -73,10 +71,10 @@ function checkWay(value: SlackInput, context: z.RefinementCtx): void {
 }
 
 /** Exactly one of an incoming webhook's URL and the Slack app; `apiBase`: the Web API, without a trailing slash. */
-export function buildSlack(input: SlackInput, apiBase: string) {
-  const { apiUrl = "", botToken, channel = "", appToken, mention: mentions, actions, sendResolved } = camelKeys(input);
+export function buildSlack(entry: Loaded<typeof keys>, apiBase: string) {
+  const { apiUrl = "", botToken, channel = "", appToken, mention: mentions, actions, sendResolved } = entry;
   if (botToken === undefined) return { sendResolved, apiUrl };
-  /** Those who may press buttons; undefined: there are none. */
+  /** The people who may press buttons; undefined: there are none. */
   const allowed = appToken === undefined ? undefined : (actions ?? { allow: "channel" as const });
   return { sendResolved, app: { apiBase, botToken, appToken, channel, mention: mentions, actions: allowed } };
 }

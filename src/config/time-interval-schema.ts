@@ -1,7 +1,7 @@
 /** `time_intervals`: times of the day, days and months, as in Alertmanager. */
 import type { z } from "zod";
-import type { NamedInterval, Range, TimeInterval } from "../alerting/time-interval.ts";
-import { type ConfigSection, camelKeys, listOf, optional, refuse, required, section, withDefault } from "./key.ts";
+import type { NamedInterval, Range } from "../alerting/time-interval.ts";
+import { listOf, mapped, optional, refuse, required, section, withDefault } from "./key.ts";
 import { leaf, name, oneOrMore, zone } from "./scalars.ts";
 
 const clockTime = leaf("a time of the day from 00:00 to 24:00", (text) => {
@@ -10,16 +10,19 @@ const clockTime = leaf("a time of the day from 00:00 to 24:00", (text) => {
   return value <= 1_440 ? { value } : {};
 });
 
-const timeRange = section(
-  {
-    start_time: required("The start, included.", clockTime),
-    end_time: required("The end, excluded; 24:00 is midnight.", clockTime),
-  },
-  ({ start_time, end_time }, context) => {
-    if (start_time < end_time) return;
-    const expected = "a time after `start_time`; over midnight, write two ranges: to 24:00 and from 00:00";
-    refuse(context, "end_time", expected);
-  },
+const timeRange = mapped(
+  section(
+    {
+      start_time: required("The start, included.", clockTime),
+      end_time: required("The end, excluded; 24:00 is midnight.", clockTime),
+    },
+    ({ start_time, end_time }, context) => {
+      if (start_time < end_time) return;
+      const expected = "a time after `start_time`; over midnight, write two ranges: to 24:00 and from 00:00";
+      refuse(context, "end_time", expected);
+    },
+  ),
+  ({ startTime, endTime }): Range => ({ from: startTime, to: endTime }),
 );
 
 /** `monday`, `monday:friday`, `-3:-1`: both ends included. */
@@ -67,24 +70,17 @@ const interval = section({
   location: withDefault("The time zone of the interval.", zone, "UTC"),
 });
 
-const named = section({
-  name: required("The name, for routes.", name),
-  time_intervals: required(
-    "Alternatives; within one, all given fields must match.",
-    listOf(interval, "a list", "at least one"),
-  ),
-});
-
 /** Parsed into the intervals that routes use. */
-export const timeIntervalSection: ConfigSection<NamedInterval> = {
-  keys: named.keys,
-  schema: named.schema.transform(
-    ({ name, time_intervals }): NamedInterval => ({ name, intervals: time_intervals.map(buildInterval) }),
-  ),
-};
-
-function buildInterval(input: z.output<typeof interval.schema>): TimeInterval {
-  const { times = [], ...rest } = input;
-  const clockTimes = times.map(({ start_time, end_time }) => ({ from: start_time, to: end_time }));
-  return { times: clockTimes.length > 0 ? clockTimes : undefined, ...camelKeys(rest) };
-}
+export const timeIntervalSection = mapped(
+  section({
+    name: required("The name, for routes.", name),
+    time_intervals: required(
+      "Alternatives; within one, all given fields must match.",
+      listOf(interval, "a list", "at least one"),
+    ),
+  }),
+  ({ name, timeIntervals }): NamedInterval => ({
+    name,
+    intervals: timeIntervals.map(({ times, ...rest }) => ({ ...rest, times: times?.length ? times : undefined })),
+  }),
+);

@@ -71,7 +71,7 @@ function badValue(document: Tree, root: ConfigSection, path: Path, issue: z.core
   return { kind: "value", path, found, expected, suggestion: shown ? text("suggestion") : undefined };
 }
 
-/** Whether a message may quote the value: no secret, not from the environment, and similar to neither. */
+/** A message may quote the value: it is no secret, not from the environment, and similar to neither. */
 function isShown(document: Tree, root: ConfigSection, path: Path): boolean {
   const { value, variables } = textAt(document, path);
   return typeof value === "string" && !keyAt(root, path)?.secret && variables.length === 0 && showable(value);
