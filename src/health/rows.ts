@@ -162,12 +162,6 @@ export class Rows implements ReadonlyMap<string, RecordingState> {
     return from;
   }
 
-  /** The places of those with a greater id, by id. */
-  placesAfter(id: string): Uint32Array {
-    const first = this.#firstFrom(id);
-    return this.#parts.order.sorted.subarray(this.has(id) ? first + 1 : first);
-  }
-
   has(id: string): boolean {
     return this.#find(id) >= 0;
   }

@@ -71,7 +71,15 @@ export function* listingOf<T>(
   keyOf: (row: T) => string | undefined,
   rowsPerStep = ROWS_PER_STEP,
 ): Generator<void, Listing<T>> {
-  const page = createPage<T>(limit);
+  const picked: { readonly key: string; readonly item: T }[] = [];
+  /** Keys from here on cannot be on the page. */
+  let bound: string | undefined;
+  /** Keeps one row more than the page, which shows whether there is a next one. */
+  const trim = () => {
+    picked.sort((a, b) => (a.key < b.key ? -1 : 1));
+    picked.length = Math.min(picked.length, limit + 1);
+    bound = picked[limit]?.key;
+  };
   let before = 0;
   let total = 0;
   const visit = (item: T) => {
@@ -79,57 +87,12 @@ export function* listingOf<T>(
     if (key === undefined) return;
     total += 1;
     if (cursor !== undefined && key <= cursor) before += 1;
-    else page.offer(key, item);
+    else if ((bound === undefined || key < bound) && picked.push({ key, item }) >= 3 * limit + 64) trim();
   };
   yield* eachRow(rows, visit, rowsPerStep);
-  return { ...page.end(), before, total };
-}
-
-/**
- * One page of rows that come in runs, each in the order of the keys and beginning behind the cursor: no more of a run is
- * read than can be on the page. Of rows with the same key the newer one counts. Yields after each run.
- */
-export function* pageOfRuns<T>(
-  runs: Iterable<Iterable<T>>,
-  { limit }: PageQuery,
-  keyOf: (row: T) => string,
-  isNewer: (row: T, other: T) => boolean,
-): Generator<void, Pick<Listing<T>, "items" | "nextCursor">> {
-  const page = createPage(limit, isNewer);
-  for (const run of runs) {
-    for (const row of run) if (!page.offer(keyOf(row), row)) break;
-    yield;
-  }
-  return page.end();
-}
-
-/** Collects the rows with the lowest keys. */
-function createPage<T>(limit: number, isNewer?: (row: T, other: T) => boolean) {
-  let picked: { readonly key: string; readonly item: T }[] = [];
-  /** Keys from here on cannot be on the page. */
-  let bound: string | undefined;
-  /** Keeps one row more than the page, which shows whether there is a next one. */
-  const trim = () => {
-    picked.sort((a, b) => (a.key < b.key || (a.key === b.key && isNewer?.(a.item, b.item)) ? -1 : 1));
-    if (isNewer) picked = picked.filter(({ key }, i) => key !== picked[i - 1]?.key);
-    if (picked.length <= limit) return;
-    picked.length = limit + 1;
-    bound = picked.at(-1)?.key;
-  };
-  return {
-    /** False where no row with this key or a greater one can be on the page. */
-    offer(key: string, item: T): boolean {
-      if (bound !== undefined && key >= bound) return false;
-      picked.push({ key, item });
-      if (picked.length >= 3 * limit + 64) trim();
-      return true;
-    },
-    end() {
-      trim();
-      const page = picked.slice(0, limit);
-      const last = picked.length > limit ? page.at(-1) : undefined;
-      const nextCursor = last ? Buffer.from(PREFIX + last.key).toString("base64url") : null;
-      return { items: page.map(({ item }) => item), nextCursor };
-    },
-  };
+  trim();
+  const page = picked.slice(0, limit);
+  const last = picked.length > limit ? page.at(-1) : undefined;
+  const nextCursor = last ? Buffer.from(PREFIX + last.key).toString("base64url") : null;
+  return { items: page.map(({ item }) => item), nextCursor, before, total };
 }

@@ -91,15 +91,3 @@ test("the mark of a shard changes with a status, its start and pending alerts, n
   const others = [markOf({ status: "offline" }), markOf({ since: 5e12 + 1 }), markOf({ alerts: { R: pending } })];
   expect(new Set([mark, ...others]).size).toBe(4);
 });
-
-test("places after an id are in the order of ids, whatever the order of the rows", () => {
-  const some = rows(
-    100,
-    ["c", "a", "d", "b"].map((id) => aRecordingState(id)),
-  );
-  const after = (id: string) => [...some.placesAfter(id)].map((place) => some.states.ids[place]);
-  expect(after("")).toEqual(["a", "b", "c", "d"]);
-  expect(after("b")).toEqual(["c", "d"]);
-  expect(after("bb")).toEqual(["c", "d"]);
-  expect(after("d")).toEqual([]);
-});

@@ -5,7 +5,6 @@ import {
   type FleetLocation,
   type FleetRow,
   locationsOf,
-  rowAt,
   rowsAt,
   statusOf,
   wholeOf,
@@ -15,7 +14,7 @@ import { Rows } from "../../health/rows.ts";
 import { currentStatus, type FleetSnapshot, type RecordingState } from "../../health/shard-state.ts";
 import { DAY_MS } from "../../lib/clock.ts";
 import { runYielding } from "../../lib/yield.ts";
-import { type Listing, listingOf, type PageQuery, pageOfRuns, pageParameters } from "../paging.ts";
+import { type Listing, listingOf, pageParameters } from "../paging.ts";
 import { booleanFlag, isoTime, repeated } from "../query.ts";
 import { recordingMatcher } from "../search.ts";
 import { namedIn } from "./locations.ts";
@@ -86,8 +85,6 @@ type RecordingsPage = Pick<Listing<RecordingState>, "items" | "nextCursor">;
 
 function* recordingListing(fleet: FleetSnapshot, query: RecordingsQuery): Generator<void, RecordingsPage> {
   const { q, recording, location, status, trouble, cursor = "" } = query;
-  if (!q && !trouble && recording.length + location.length + status.length === 0)
-    return yield* allListing(fleet, query);
   const { inventory } = fleet;
   const isWanted = namedIn(recording);
   const isWantedLocation = namedIn(location);
@@ -116,19 +113,6 @@ function alertingAt(shard: FleetSnapshot["shards"][number]): (string | undefined
 
 function hasTrouble(row: FleetRow, fleet: FleetSnapshot): boolean {
   return statusOf(row, fleet) !== "online" || row.rows.states.more(row.place).alerts !== undefined;
-}
-
-/** Of each shard only the next ids are looked at: a page of a large fleet costs little more than one of a small fleet. */
-function* allListing({ shards }: FleetSnapshot, query: PageQuery): Generator<void, RecordingsPage> {
-  const { cursor = "" } = query;
-  const runs = shards.values().map((shard, i) => rowsAfter(i, Rows.of(shard), cursor));
-  const isNewer = (one: FleetRow, other: FleetRow) => one.rows.readAt(one.place) > other.rows.readAt(other.place);
-  const { items, nextCursor } = yield* pageOfRuns(runs, query, ({ id }) => id, isNewer);
-  return { items: items.map(wholeOf), nextCursor };
-}
-
-function* rowsAfter(shard: number, rows: Rows, id: string): Generator<FleetRow> {
-  for (const place of rows.placesAfter(id)) yield rowAt(shard, rows, place);
 }
 
 function rowOf(state: RecordingState, fleet: FleetSnapshot, handled: HandledAlerts): ApiRecording {
