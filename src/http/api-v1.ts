@@ -29,11 +29,11 @@ export const operations: readonly Operation[] = [
 export function apiV1(app: FastifyInstance, deps: HttpDeps): void {
   const description = openApiDocument(deps.version, operations);
   app.get("/api/v1/openapi.json", () => description);
-  for (const { method, path, query, body, scope = "read", handle } of operations) {
+  for (const { method, path, query, body, scope = "read", lane, handle } of operations) {
     app.route<{ Params: Record<string, string> }>({
       method,
       url: path.replace(/\{(\w+)\}/g, ":$1"),
-      config: { scope },
+      config: lane ? { scope, lane } : { scope },
       handler: async (request) =>
         handle(deps, {
           query: query ? parseQuery(query, request.query) : {},

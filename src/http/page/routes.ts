@@ -54,7 +54,7 @@ export function pageRoutes(app: FastifyInstance, deps: HttpDeps, layout: Layout)
     send(request, reply, await alert(request, deps)),
   );
   incidentRoutes(app, deps, layout);
-  app.get("/report", { config: { page: "./" } }, async (request, reply) => {
+  app.get("/report", { config: { page: "./", lane: "reports" } }, async (request, reply) => {
     const query = parseQuery(ReportPageQuery, request.query);
     return layout.send(request, reply, reportPage(await reportInTime(deps, query), query));
   });

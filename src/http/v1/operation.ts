@@ -20,6 +20,8 @@ export interface Operation<Q extends z.ZodObject = z.ZodObject, B extends z.ZodT
   readonly answer: z.ZodType;
   /** `read` by default. */
   readonly scope?: Scope;
+  /** Of admission; by its method by default. */
+  readonly lane?: "reports";
   /** Answers a request whose query and body were parsed. */
   handle(deps: HttpDeps, request: ParsedRequest<Q, B>): Promise<unknown>;
 }

@@ -78,6 +78,7 @@ export const getReport = operation({
   id: "getReport",
   method: "get",
   path: "/api/v1/report",
+  lane: "reports",
   summary: "Lost time of a period by cause, most first; of the last month without parameters.",
   query: z.strictObject({ ...ReportQuery.shape, ...pageParameters }),
   answer: ReportPage,
