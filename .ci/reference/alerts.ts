@@ -13,7 +13,7 @@ export const builtIn: Readonly<Record<string, Explained>> = {
     when: "status is offline",
     means: "The service has no contact with one camera, others at its location may work. Visits there are not counted.",
     action:
-      "See the message: are others there online, and how often was it out lately? Have power, cable and switch port checked on site. It ends 5 minutes after the camera is back.",
+      "Are others there online? Have power, cable and switch port checked on site. It ends 5 minutes after the camera is back.",
   },
   RecordingDegraded: {
     when: "status is degraded",
@@ -33,8 +33,7 @@ export const builtIn: Readonly<Record<string, Explained>> = {
   },
   RecordingNotUploading: {
     when: "online, and below 5 % of its segments arrive, until 50 %",
-    means:
-      "The camera answers, and no video arrives: usually the upload or the recorder. It takes 1 h 35 to 2 h 45 to be noticed.",
+    means: "The camera answers, and no video arrives: usually the upload or the recorder.",
     action: "Restart the camera or its recorder; check the upload bandwidth of the location.",
   },
   RecordingMissing: {
@@ -104,5 +103,5 @@ export const prometheusNotes: Readonly<Record<string, string>> = {
   LenswatchNotificationsFailing: "As for [NotificationsFailing](#notificationsfailing).",
   LenswatchNotificationsRefused: "[NotifyError](errors.md#notifyerror) lists the reasons.",
   LenswatchAnswersNotUnderstood:
-    "KIND: frames `bad_frame`, `bad_part`, `too_large`, `unknown_id`; replies `bad_json`, `bad_payload`, `error_payload`; rows and fields `bad_row`, `duplicate_row`, `bad_bucket`, `bad_value`, `bad_product`, `unknown_status`, `bad_timezone`, `utc_index`; the token `bad_token_expiry`. `too_large` is beyond 1 MiB and 128 KiB per location asked for, a sixteenth of the heap, or 256 MiB.",
+    "KIND: frames `bad_frame`, `bad_part`, `too_large`, `unknown_id`; replies `bad_json`, `bad_payload`, `error_payload`; rows and fields `bad_row`, `duplicate_row`, `bad_bucket`, `bad_value`, `bad_product`, `unknown_status`, `bad_timezone`, `utc_index`; the token `bad_token_expiry`.",
 };

@@ -35,7 +35,7 @@ const ServiceError: ErrorClass<ServiceErrorCode> = {
     ],
     unavailable: [
       "not reachable, or failing (5xx, a closed socket)",
-      "Nothing at first. If it lasts, check the three URLs, the proxy and the status of the service.",
+      "Nothing at first. If it lasts, check the three URLs and the proxy.",
     ],
     bad_request: ["refused permanently", "Check `base_url` and `ws_url`; the message names the request."],
     closed: ["cancelled because lenswatch stops", "Nothing."],
@@ -50,10 +50,7 @@ const NotifyError: ErrorClass<NotifyErrorCode> = {
     timeout: ["no answer within 10 s", "Check the receiver."],
     rate_limited: ["too many messages (429)", "Nothing. If it is frequent, group more."],
     server_error: ["the receiver fails (5xx, or mail refused for now)", "Nothing at first."],
-    auth: [
-      "the webhook, the login or the sender was refused",
-      "Create a new webhook; check the login in `smtp` or `http_config`.",
-    ],
+    auth: ["the webhook, the login or the sender was refused", "Create a new webhook; check the login."],
     not_found: [
       "the webhook or its channel does not exist",
       "Create a new webhook and set `api_url`, or correct `url`.",
