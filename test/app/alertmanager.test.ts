@@ -185,59 +185,6 @@ describeWithAlertmanager("forwarding to an Alertmanager", () => {
     await until("it was posted as resolved", () => statusesOf(alertmanager, first).includes("resolved"));
   });
 
-  it("an Alertmanager stopped before it sent a resolved notification sends it after its restart", async () => {
-    await using alertmanager = await startAlertmanager({ groupInterval: "30s" });
-    await using watch = await startWatch(forwarding(alertmanager));
-    const { id } = camera(watch);
-    watch.simulator.world.setStatus(id, "offline");
-    await until("it was notified as firing", () => statusesOf(alertmanager, id).includes("firing"));
-    watch.simulator.world.setStatus(id, "online");
-    await until("it has heard of the end", async () => !(await isKnown(alertmanager, id)));
-    await alertmanager.end("SIGTERM");
-    expect(statusesOf(alertmanager, id)).toEqual(["firing"]);
-    await alertmanager.start();
-    await until("it was notified as resolved", () => statusesOf(alertmanager, id).includes("resolved"));
-    expect(statusesOf(alertmanager, id)).toEqual(["firing", "resolved"]);
-  });
-
-  it("firing alerts stay posted over a restart and while suppressed", async () => {
-    await using alertmanager = await startAlertmanager();
-    await using watch = await startWatch({
-      ...forwarding(alertmanager),
-      http: 'http: { listen: "127.0.0.1:0", admin_token: s3cret-of-the-admin }',
-    });
-    const [first, second] = [camera(watch).id, camera(watch, 1).id];
-    watch.simulator.world.setStatus(first, "offline");
-    await until("it is active there", () => isKnown(alertmanager, first));
-    await watch.app.stop();
-    await watch.start();
-    const silence = {
-      matchers: [{ name: "alertname", value: "RecordingOffline", isRegex: false, isEqual: true }],
-      startsAt: new Date().toISOString(),
-      endsAt: new Date(Date.now() + 3_600_000).toISOString(),
-      createdBy: "dana",
-      comment: "rewiring",
-    };
-    const made = await fetch(`${watch.app.address}/api/v2/silences`, {
-      method: "POST",
-      headers: { authorization: "Bearer s3cret-of-the-admin", "content-type": "application/json" },
-      body: JSON.stringify(silence),
-    });
-    expect(made.status).toBe(200);
-    const before = (await alertmanager.active())[0]?.endsAt;
-    watch.simulator.world.setStatus(second, "offline");
-    await until("it was sent again", async () => (await alertmanager.active())[0]?.endsAt !== before);
-    expect(await isKnown(alertmanager, second)).toBe(false);
-    watch.simulator.world.setStatus(first, "online");
-    await until("it was posted as resolved", () => statusesOf(alertmanager, first).includes("resolved"));
-    const { silenceID } = (await made.json()) as { silenceID: string };
-    await fetch(`${watch.app.address}/api/v2/silence/${silenceID}`, {
-      method: "DELETE",
-      headers: { authorization: "Bearer s3cret-of-the-admin" },
-    });
-    await until("the silenced alert is active there", () => isKnown(alertmanager, second));
-  });
-
   it("after kill -9 of lenswatch it gets no false alert and every missed change", async () => {
     await using alertmanager = await startAlertmanager();
     await using stage = await prepareWatch(forwarding(alertmanager));
@@ -263,25 +210,6 @@ describeWithAlertmanager("forwarding to an Alertmanager", () => {
     await next.end("SIGKILL");
     expect(statusesOf(alertmanager, first)).toEqual(["firing", "resolved"]);
     expect(statusesOf(alertmanager, second)).toEqual(["firing"]);
-  });
-
-  it("an Alertmanager that does not answer raises NotificationsFailing at the other receivers", async () => {
-    await using alertmanager = await startAlertmanager();
-    await alertmanager.end("SIGKILL");
-    await using watch = await startWatch({ rules: RULES });
-    await watch.reload((config) =>
-      config.replace(
-        /email_configs:.*/,
-        `alertmanager_configs: [ { url: "${alertmanager.url}", resend_interval: 1s } ]`,
-      ),
-    );
-    const { id, name } = camera(watch);
-    watch.simulator.world.setStatus(id, "offline");
-    expect((await watch.slack.waitFor(({ shown }) => shown.includes(name))).shown).toContain("offline");
-    const notice = await watch.slack.waitFor(({ shown }) => shown.includes("ops / alertmanager"));
-    expect(notice.shown).toContain("Alertmanager could not be reached");
-    await alertmanager.start();
-    await until("it is active there", () => isKnown(alertmanager, id));
   });
 
   it("an Alertmanager removed from the configuration gets the resolved notifications it is owed", async () => {

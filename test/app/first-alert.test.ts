@@ -1,64 +1,117 @@
+/** One outage from the service to every kind of receiver, and what is exposed of it. */
 import { spawnSync } from "node:child_process";
-import { expect, it } from "vitest";
-import { startWatch } from "../support/app.ts";
+import { createHmac } from "node:crypto";
+import { Redis } from "ioredis";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { WebhookPayload } from "../../src/notify/webhook.ts";
+import { keysUnder } from "../../src/store/keys.ts";
+import { createUsualEntriesStore } from "../../src/store/location-details.ts";
+import { startWatch, type Watch } from "../support/app.ts";
+import { type HttpPost, type HttpSink, startHttpSink } from "../support/http-sink.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
 
 const hasPromtool = spawnSync("promtool", ["--version"]).status === 0;
+const SECRET = "a shared secret";
+const IMPACT = /the location usually counts [\d,]+ entries on a (?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day/;
+
+/** The check documented in docs/messages.md. */
+function isOurs({ headers, text }: HttpPost): boolean {
+  const at = String(headers["x-lenswatch-timestamp"]);
+  const expected = `sha256=${createHmac("sha256", SECRET).update(`${at}.${text}`).digest("hex")}`;
+  return headers["x-lenswatch-signature"] === expected && Math.abs(Date.now() / 1_000 - Number(at)) < 300;
+}
+
+const payload = ({ text }: HttpPost) => JSON.parse(text) as WebhookPayload;
+
+/** Once the zones of all locations were read: as after some days of reading counts. */
+async function countedFor({ redis: { url }, simulator }: Watch): Promise<void> {
+  const redis = new Redis(url);
+  try {
+    const keys = keysUnder("lenswatch");
+    const places = simulator.world.locations.map(({ id }) => id);
+    await until("all zones are known", async () => (await redis.hlen(keys.zones)) === places.length);
+    await until("all counts were read", async () => (await redis.hlen(keys.usualEntries)) === places.length);
+    const usual = new Map(places.map((id) => [id, Array.from({ length: 7 }, () => 1_240)]));
+    await createUsualEntriesStore(redis, keys).save(usual);
+  } finally {
+    redis.disconnect();
+  }
+}
 
 describeWithRedis("an alert, end to end", () => {
-  it.concurrent("notifies of a recording going offline and of its recovery, once on Slack and once by e-mail each", async () => {
-    await using watch = await startWatch({ placeNames: true });
+  let hook: HttpSink;
+  let watch: Watch;
+  beforeAll(async () => {
+    hook = await startHttpSink();
+    watch = await startWatch({
+      placeNames: true,
+      receivers: ({ slack }) => `
+  - name: ops
+    slack_configs: [ { api_url: "${slack.url}" } ]
+    email_configs: [ { to: [ ops@example.com ] } ]
+    webhook_configs: [ { url: "${hook.url}/hook?key=k3y", secret: "${SECRET}" } ]`,
+      before: (world) => world.rename(world.recordings[1]?.id ?? "", 'a "b"\\\nc <!channel>'),
+    });
+  });
+  afterAll(async () => {
+    await watch.close();
+    await hook.close();
+  });
+  const metrics = async () => (await fetch(`${watch.app.address}/metrics`)).text();
+
+  it("notifies of a recording going offline and of its recovery, once on Slack and once by e-mail each", async () => {
     const { simulator, slack, mail } = watch;
     const [camera] = simulator.world.recordings;
     if (!camera) throw new Error("no camera");
+    await countedFor(watch);
     simulator.world.setStatus(camera.id, "offline");
     const title = `🔴 ${camera.name.slice(camera.location.name.length + 1)} offline · ${camera.location.name}`;
-    expect((await slack.next()).text.split("\n")[0]).toBe(title);
-    expect((await mail.next()).subject).toBe(title);
+    const [said, mailed, posted] = await Promise.all([slack.next(), mail.next(), hook.next()]);
+    expect([said.text.split("\n")[0], mailed.subject]).toEqual([title, title]);
+    for (const text of [said.shown, mailed.text, mailed.html ?? ""]) {
+      // The character that keeps `:Entrance:` from becoming an emoji is invisible.
+      expect(text.replaceAll("\u200b", "")).toContain(`Zone ${camera.taxonomies[0]?.replaceAll(":", " › ")}`);
+      expect(text).toMatch(IMPACT);
+    }
+    expect([isOurs(posted), posted.path]).toEqual([true, "/hook?key=k3y"]);
+    expect(payload(posted)).toMatchObject({
+      version: "4",
+      status: "firing",
+      groupLabels: { location_id: camera.location.id },
+      alerts: [{ status: "firing", labels: { alertname: "RecordingOffline", recording_id: camera.id } }],
+    });
+
+    const series = `recording_id="${camera.id}",recording="${camera.name}",location_id="${camera.location.id}",location="${camera.location.name}"`;
+    await until("it is exposed", async () => (await metrics()).includes(`lenswatch_recording_online{${series}} 0`));
+    const exposed = await metrics();
+    expect(exposed).toContain('lenswatch_recordings{status="offline"} 1');
+    expect(exposed).toContain('lenswatch_recordings{status="online"} 7');
+    expect(exposed).toContain('lenswatch_alerts{alertname="RecordingOffline",severity="critical",state="firing"} 1');
+    await until("the summary of the cold start and the message are counted", async () =>
+      (await metrics()).includes('lenswatch_notifications_total{receiver="ops",integration="slack"} 2'),
+    );
+    expect((await fetch(`${watch.app.address}/readyz`)).status).toBe(200);
+
     simulator.world.setStatus(camera.id, "online");
     expect((await slack.next()).text).toContain("✅");
     expect((await mail.next()).subject).toContain("✅");
-    expect(slack.messages).toHaveLength(2);
-    expect(mail.messages).toHaveLength(2);
+    const end = payload(await hook.waitFor((post) => payload(post).status === "resolved"));
+    expect(end).toMatchObject({
+      groupKey: payload(posted).groupKey,
+      alerts: [{ annotations: { end_reason: "recovered" }, startsAt: payload(posted).alerts[0]?.startsAt }],
+    });
+    expect([slack.messages.length, mail.messages.length, hook.messages.length]).toEqual([2, 2, 2]);
     expect(mail.messages[0]?.rcpts).toEqual(["ops@example.com"]);
     expect(mail.messages[1]?.headers.references).toBe(mail.messages[0]?.headers["message-id"]);
-  });
-
-  it.concurrent("exposes the recording on /metrics by name, and reports ready", async () => {
-    await using watch = await startWatch();
-    const [camera] = watch.simulator.world.recordings;
-    if (!camera) throw new Error("no camera");
-    watch.simulator.world.setStatus(camera.id, "offline");
-    await watch.slack.next();
-    let metrics = "";
-    const labels = `recording_id="${camera.id}",recording="${camera.name}",location_id="${camera.location.id}",location="${camera.location.name}"`;
-    await until("it is exposed", async () => {
-      metrics = await (await fetch(`${watch.app.address}/metrics`)).text();
-      return metrics.includes(`lenswatch_recording_online{${labels}} 0`);
-    });
-    expect(metrics).toContain('lenswatch_recordings{status="offline"} 1');
-    expect(metrics).toContain('lenswatch_recordings{status="online"} 7');
-    expect(metrics).toContain('lenswatch_alerts{alertname="RecordingOffline",severity="critical",state="firing"} 1');
-    await until("the summary of the cold start and the message are counted", async () =>
-      (await (await fetch(`${watch.app.address}/metrics`)).text()).includes(
-        'lenswatch_notifications_total{receiver="ops",integration="slack"} 2',
-      ),
-    );
-    expect((await fetch(`${watch.app.address}/readyz`)).status).toBe(200);
   });
 
   it.skipIf(!hasPromtool)(
     `promtool accepts /metrics${hasPromtool ? "" : " (skipped: promtool is not installed)"}`,
     async () => {
-      await using watch = await startWatch();
-      const [camera] = watch.simulator.world.recordings;
-      watch.simulator.world.rename(camera?.id ?? "", 'a "b"\\\nc <!channel>');
-      watch.simulator.world.setStatus(camera?.id ?? "", "offline");
-      await watch.slack.next();
-      const metrics = await (await fetch(`${watch.app.address}/metrics`)).text();
+      await until("it is exposed", async () => (await metrics()).includes("c <!channel>"));
       const { status, stdout, stderr } = spawnSync("promtool", ["check", "metrics"], {
-        input: metrics,
+        input: await metrics(),
         encoding: "utf8",
       });
       expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: "", stderr: "" });

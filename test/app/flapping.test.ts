@@ -40,31 +40,6 @@ async function stage(rules: string) {
 }
 
 describeWithRedis("a flapping recording", () => {
-  it("is notified once as flapping and once as steady, with its current state", async () => {
-    await using story = await stage(FLAPPING);
-    const { watch, recording, minute } = story;
-    for (let i = 0; i < 3; i++) {
-      await minute("offline");
-      await minute("online");
-    }
-    const begun = await watch.slack.next();
-    expect(begun.text).toMatch(/^🔵 Till \d+ flapping · /);
-    expect(begun.shown).toContain(recording.name);
-    expect(begun.shown).toContain("6 changes in 5 m");
-    for (let i = 0; i < 4; i++) {
-      await minute("offline");
-      await minute("online");
-    }
-    await minute("offline");
-    const darkAt = story.clock.now();
-    while (watch.slack.messages.length < 2 && story.clock.now() < darkAt + 30 * MINUTE) await minute("offline");
-    const steady = await watch.slack.next();
-    expect(steady.text).toMatch(/^⚪ Till \d+ steady again · .* — after .*, offline$/m);
-    expect(steady.shown).toMatch(/offline since \d\d:\d\d/i);
-    expect(steady.shown).not.toMatch(/recovered/i);
-    expect(watch.slack.messages).toHaveLength(2);
-  });
-
   it("suppresses single outages meanwhile, and the end of an earlier one comes with its own", async () => {
     await using story = await stage(`${OFFLINE}${FLAPPING}`);
     const { watch, recording, minute } = story;
@@ -90,22 +65,5 @@ describeWithRedis("a flapping recording", () => {
     for (let i = 0; i < 3; i++) await minute("online");
     expect(watch.slack.messages.map(({ text }) => text)).toHaveLength(3);
     expect(watch.slack.messages.every(({ shown }) => shown.includes(recording.name))).toBe(true);
-  });
-
-  it("offline when steady: the outage that began meanwhile is notified then, not as recovered", async () => {
-    await using story = await stage(`${OFFLINE}${FLAPPING}`);
-    const { watch, minute } = story;
-    await minute("degraded");
-    for (let i = 0; i < 3; i++) {
-      await minute("online");
-      await minute("degraded");
-    }
-    expect((await watch.slack.next()).text).toMatch(/^🔵 Till \d+ flapping · /);
-    const darkAt = story.clock.now();
-    while (watch.slack.messages.length < 2 && story.clock.now() < darkAt + 30 * MINUTE) await minute("offline");
-    const ended = await watch.slack.next();
-    expect(ended.text).toMatch(/^🔵 Till \d+ offline · .* — 1 steady again$/m);
-    expect(ended.shown).toMatch(/offline since \d\d:\d\d/i);
-    expect(watch.slack.messages).toHaveLength(2);
   });
 });

@@ -54,59 +54,8 @@ const outcome = async (address: string, name: string): Promise<number> => {
 };
 
 describeWithRedis("the heartbeat", () => {
-  it.concurrent("is called while all works, not while the service is unreachable, and again after", async () => {
+  it("is called while all works, and not while the service, Redis or deliveries do not; a refusal is logged once", async () => {
     await using deadMan = await startSwitch();
-    await using watch = await startWatch({ more: deadMan.heartbeat });
-    await deadMan.more(2);
-    expect(new Set(deadMan.calls)).toEqual(new Set([`GET /${SECRET}`]));
-    watch.simulator.faults.set("error_payload", { endpoint: "status/uptime" });
-    await deadMan.quiet();
-    expect(await outcome(watch.app.address, "skipped")).toBeGreaterThan(0);
-    watch.simulator.faults.clearAll();
-    await deadMan.more();
-  });
-
-  it.concurrent("is not called while Redis is down, and again after", async () => {
-    await using deadMan = await startSwitch();
-    await using watch = await startWatch({ more: deadMan.heartbeat });
-    await deadMan.more();
-    await watch.redis.kill();
-    await deadMan.quiet();
-    await watch.redis.restart();
-    await deadMan.more();
-  });
-
-  it.concurrent("is not called while no replica delivers, and again after", async () => {
-    await using deadMan = await startSwitch();
-    await using watch = await startWatch({ more: deadMan.heartbeat });
-    await deadMan.more();
-    const connection = new Redis(watch.redis.url, { maxRetriesPerRequest: null });
-    const deliveries = new Queue("deliver", { connection, prefix: "{lenswatch}" });
-    await deliveries.pause();
-    await deadMan.quiet();
-    expect((await fetch(`${watch.app.address}/readyz`)).status).toBe(200);
-    await deliveries.resume();
-    await deadMan.more();
-    await deliveries.close();
-    connection.disconnect();
-  });
-
-  it.concurrent("is called once an interval by two replicas", async () => {
-    await using deadMan = await startSwitch();
-    await using watch = await startWatch({ more: deadMan.heartbeat.replace("1s", "2s") });
-    const first = watch.app;
-    await watch.start();
-    await deadMan.more();
-    const [began, before] = [performance.now(), deadMan.calls.length];
-    await deadMan.more(3);
-    const intervals = (performance.now() - began) / 2_000;
-    expect(deadMan.calls.length - before).toBeLessThanOrEqual(Math.ceil(intervals) + 1);
-    await first.stop();
-  });
-
-  it.concurrent("a refusal is notified once and counted, without the URL, and no redirect is followed", async () => {
-    await using deadMan = await startSwitch();
-    deadMan.answer(302);
     let logged = "";
     const destination = new Writable({
       write(chunk, _, done) {
@@ -114,19 +63,41 @@ describeWithRedis("the heartbeat", () => {
         done();
       },
     });
-    await using watch = await startWatch({
-      more: deadMan.heartbeat,
-      log: createLogger({ level: "trace", destination }),
-    });
+    const log = createLogger({ level: "trace", destination });
+    await using watch = await startWatch({ more: deadMan.heartbeat, log });
+    const { address } = watch.app;
+    await deadMan.more(2);
+    expect(new Set(deadMan.calls)).toEqual(new Set([`GET /${SECRET}`]));
+
+    deadMan.answer(302);
     await deadMan.more(3);
-    await until("counted", async () => (await outcome(watch.app.address, "failed")) >= 2);
+    await until("counted", async () => (await outcome(address, "failed")) >= 2);
     expect(logged.match(/heartbeat not accepted/g)).toHaveLength(1);
     expect(logged).toContain("it answered 302, and redirects are not followed");
-    expect(deadMan.calls).not.toContain("GET /elsewhere");
     deadMan.answer(200);
     await until("said to be back", () => logged.includes("heartbeat accepted again"));
-    expect(await outcome(watch.app.address, "ok")).toBeGreaterThan(0);
-    const shown = logged + (await (await fetch(`${watch.app.address}/metrics`)).text());
-    expect(shown).not.toContain("2f1c8e6a");
+
+    watch.simulator.faults.set("error_payload", { endpoint: "status/uptime" });
+    await deadMan.quiet();
+    expect(await outcome(address, "skipped")).toBeGreaterThan(0);
+    watch.simulator.faults.clearAll();
+    await deadMan.more();
+
+    const connection = new Redis(watch.redis.url, { maxRetriesPerRequest: null });
+    const deliveries = new Queue("deliver", { connection, prefix: "{lenswatch}" });
+    await deliveries.pause();
+    await deadMan.quiet();
+    expect((await fetch(`${address}/readyz`)).status).toBe(200);
+    await deliveries.resume();
+    await deadMan.more();
+    await deliveries.close();
+    connection.disconnect();
+
+    await watch.redis.kill();
+    await deadMan.quiet();
+    await watch.redis.restart();
+    await deadMan.more();
+    expect(deadMan.calls).not.toContain("GET /elsewhere");
+    expect(logged + (await (await fetch(`${address}/metrics`)).text())).not.toContain("2f1c8e6a");
   });
 });

@@ -26,7 +26,7 @@ import { type SmtpSink, startSmtpSink } from "../support/smtp-sink.ts";
 import { addresses, digestOf, documentsOf, idsOf, notificationsOf, served } from "./hostile-documents.ts";
 
 const SEED = Number(process.env.LENSWATCH_SEED ?? 20_261_122);
-const fleets = Array.from({ length: 2 }, (_, i) => hostileFleet(SEED + i));
+const fleets = [hostileFleet(SEED)];
 
 /** The same fleets with harmless text: everything else in their documents is ours. */
 const tame = fleets.map((_, nth) =>

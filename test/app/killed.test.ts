@@ -6,7 +6,7 @@ import { seededRandom } from "../support/random.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
 
-const ROUNDS = 3;
+const ROUNDS = 1;
 const CAMERAS = 6;
 const KILLS_WITHIN_MS = 1_500;
 

@@ -1,262 +1,111 @@
-import { on } from "node:events";
 import { expect, it } from "vitest";
 import { startWatch, type Watch } from "../support/app.ts";
 import { describeWithRedis } from "../support/redis.ts";
+import type { SlackMessage } from "../support/slack-sink.ts";
 import { until } from "../support/until.ts";
 
-const offline = (more = "") => `
+const HOUR = 3_600_000;
+/** Every kind of condition; uptime alone is read each second. */
+const RULES = `
   - alert: RecordingOffline
     when: { status: offline }
-    for: 0s${more}`;
-
-const place = (watch: Watch, index = 0) => {
-  const location = watch.simulator.world.locations[index];
-  if (!location) throw new Error("no such location");
-  return location;
-};
-const camera = (watch: Watch, index = 0) => {
-  const recording = place(watch).recordings[index];
-  if (!recording) throw new Error("no such recording");
-  return recording;
-};
-
-describeWithRedis("each rule, from the service to Slack", () => {
-  it.concurrent("status: degraded fires by itself, and its end says so when the recording goes offline instead", async () => {
-    await using watch = await startWatch({
-      rules: `${offline()}
+    for: 0s
   - alert: RecordingDegraded
     when: { status: degraded }
-    for: 1s`,
-    });
-    const { world } = watch.simulator;
-    const { id, name } = camera(watch);
-    world.setStatus(id, "degraded");
-    expect((await watch.slack.next()).text).toMatch(/Till \d+ degraded/);
-    world.setStatus(id, "offline");
-    const dark = await watch.slack.next();
-    expect(dark.shown).not.toMatch(/recovered/i);
-    world.setStatus(id, "online");
-    const back = await watch.slack.waitFor(({ text }) => text.startsWith("✅"));
-    expect(back.shown).toContain(name);
-    expect(back.shown).toContain("was degraded");
-    expect(back.shown).toContain("was offline");
-  });
-
-  it.concurrent("average_quality: fires below, holds in between, ends at clear_above", async () => {
-    await using watch = await startWatch({
-      rules: `
+    for: 1s
   - alert: LowQuality
     when: { average_quality: { below: 0.7, clear_above: 0.8 } }
-    for: 0s`,
-    });
-    const { world } = watch.simulator;
-    const { id } = camera(watch);
-    world.setQuality(id, 0.6);
-    expect((await watch.slack.next()).shown).toContain("quality 60 %");
-    world.setQuality(id, 0.75);
-    await until("it was read again", async () =>
-      (await (await fetch(`${watch.app.address}/metrics`)).text()).includes("} 0.75"),
-    );
-    world.setQuality(id, 0.9);
-    expect((await watch.slack.next()).text).toMatch(/^✅/);
-    expect(watch.slack.messages).toHaveLength(2);
-  });
-
-  it.concurrent("overall_uptime: an outage in the history fires, from figures the service counts", async () => {
-    await using watch = await startWatch({
-      watch: "{ status_interval: 1s, uptime_interval: 1s, inventory_interval: 1h }",
-      rules: `
+    for: 0s
   - alert: LowUptime
-    when: { overall_uptime: { below: 0.9, clear_above: 0.95, over: 24h } }`,
-      before(world) {
-        const id = world.recordings[0]?.id ?? "";
-        const now = Date.now();
-        world.setStatus(id, "offline", now - 12 * 3_600_000);
-        world.setStatus(id, "online", now - 6 * 3_600_000);
-      },
-    });
-    const { id, name } = camera(watch);
-    const isLow = ({ text }: { text: string }) => text.includes("with low uptime");
-    const { slack } = watch;
-    const notified = await Promise.any([slack.waitFor(isLow), slack.starts.waitFor(isLow)]);
-    expect(notified.text).toMatch(/Till \d+ with low uptime/);
-    expect(notified.shown).toContain(name);
-    const metrics = await (await fetch(`${watch.app.address}/metrics`)).text();
-    const line = metrics
-      .split("\n")
-      .find((one) => one.startsWith("lenswatch_recording_overall_uptime_ratio") && one.includes(id));
-    expect(Number(line?.split(" ").at(-1))).toBeGreaterThan(0.6);
-    expect(Number(line?.split(" ").at(-1))).toBeLessThan(0.85);
-  });
-
-  it.concurrent("overall_uptime: a longer window is read at the reload, not at the next refresh", async () => {
-    await using watch = await startWatch({
-      watch: "{ status_interval: 1s, uptime_interval: 1h, inventory_interval: 1h }",
-      rules: `
-  - alert: LowUptime
-    when: { overall_uptime: { below: 0.9, over: 24h } }`,
-      before(world) {
-        const [id, now] = [world.recordings[0]?.id ?? "", Date.now()];
-        world.setStatus(id, "offline", now - 144 * 3_600_000);
-        world.setStatus(id, "online", now - 72 * 3_600_000);
-      },
-    });
-    await until("there are figures", async () =>
-      (await (await fetch(`${watch.app.address}/metrics`)).text()).includes("overall_uptime_ratio{"),
-    );
-    await watch.reload((config) => config.replace("over: 24h", "over: 168h"));
-    expect((await watch.slack.next()).text).toMatch(/Till \d+ with low uptime/);
-  });
-
-  it.concurrent("missing: absent from answers, without those that rows with no id may be", async () => {
-    await using watch = await startWatch({
-      rules: `
+    when: { overall_uptime: { below: 0.9, clear_above: 0.95, over: 24h } }
   - alert: RecordingMissing
     when: { missing: true }
-    for: 1s`,
-    });
-    const { world, faults } = watch.simulator;
-    const [first, second] = [camera(watch, 0), camera(watch, 1)];
-    await until("all are known", async () => (await known(watch)) === 8);
-    faults.set("wrong_types", { recordings: [second.id], field: "recording_id" });
-    await sweeps(watch, 4);
-    expect(watch.slack.messages).toHaveLength(0);
-    world.remove(first.id);
-    expect((await watch.slack.next()).shown).toContain(first.name);
-    expect(watch.slack.messages[0]?.shown).not.toContain(second.name);
-  });
-
-  it.concurrent("location_offline: fires for an offline location, and ends when enough of it is online", async () => {
-    await using watch = await startWatch({
-      simulator: { locations: 2, recordingsPerLocation: 3 },
-      rules: `
+    for: 1s
   - alert: LocationOffline
     when: { location_offline: { at_least: 100%, clear_below: 80%, min_recordings: 2 } }
-    for: 0s`,
-    });
-    const { world } = watch.simulator;
-    const shop = place(watch);
-    world.setStatus({ locationId: shop.id }, "offline");
-    expect((await watch.slack.next()).text).toContain(`${shop.name}: all 3 recordings offline`);
-    world.setStatus(shop.recordings[0]?.id ?? "", "online");
-    expect((await watch.slack.next()).text).toMatch(/^⚪ 1 of 3 recordings recovered · .* 2 still offline/);
-  });
-
-  it.concurrent("service: partly_unreachable when uptime figures go stale, while statuses go on", async () => {
-    await using watch = await startWatch({
-      watch: "{ status_interval: 1s, uptime_interval: 1s, inventory_interval: 1h }",
-      rules: `${offline()}
+    for: 0s
   - alert: ServicePartlyUnreachable
     when: { service: partly_unreachable }
     for: 1s
   - alert: ServiceUnreachable
     when: { service: unreachable }
-    for: 1s`,
+    for: 1s`;
+
+const metrics = async (watch: Watch) => (await fetch(`${watch.app.address}/metrics`)).text();
+
+describeWithRedis("each rule, from the service to Slack", () => {
+  it("fires from what the service answers, and ends with it", async () => {
+    await using watch = await startWatch({
+      simulator: { locations: 6, recordingsPerLocation: 3 },
+      watch: "{ status_interval: 1s, uptime_interval: 1s, inventory_interval: 1h }",
+      rules: RULES,
+      before(world) {
+        const [{ id } = { id: "" }] = world.locations[3]?.recordings ?? [];
+        world.setStatus(id, "offline", Date.now() - 12 * HOUR);
+        world.setStatus(id, "online", Date.now() - 6 * HOUR);
+      },
     });
+    const { slack } = watch;
     const { world, faults } = watch.simulator;
-    await until("figures are there", async () =>
-      (await (await fetch(`${watch.app.address}/metrics`)).text()).includes("overall_uptime_ratio{"),
-    );
+    const [graded, blurred, shop, low, missing] = world.locations;
+    const camera = (of: typeof graded, at = 0) => of?.recordings[at] ?? { id: "", name: "none" };
+    /** The first message about it that matches, wherever it is among those of the others. */
+    const told = (name: string, pattern: RegExp) => {
+      const isMeant = ({ text, shown }: SlackMessage) => pattern.test(text) && `${text}${shown}`.includes(name);
+      return Promise.any([slack.waitFor(isMeant), slack.starts.waitFor(isMeant)]);
+    };
+
+    world.setStatus(camera(graded).id, "degraded");
+    world.setQuality(camera(blurred).id, 0.6);
+    world.setStatus({ locationId: shop?.id ?? "" }, "offline");
+    const gone = camera(missing);
+    world.remove(gone.id);
+    await told(camera(graded).name, /degraded/);
+    expect((await told(camera(blurred).name, /quality/)).shown).toContain("quality 60 %");
+    await told(shop?.name ?? "", /all 3 recordings offline/);
+    await told(camera(low).name, /with low uptime/);
+    await told(gone.name, /missing/);
+
+    world.setStatus(camera(graded).id, "offline");
+    world.setQuality(camera(blurred).id, 0.75);
+    await told(camera(graded).name, /degraded, offline/);
+    await until("the quality was read again", async () => (await metrics(watch)).includes("} 0.75"));
+    world.setStatus(camera(graded).id, "online");
+    world.setStatus(camera(shop).id, "online");
+    world.setQuality(camera(blurred).id, 0.9);
+    const back = await told(camera(graded).name, /^✅/);
+    for (const words of ["was degraded", "was offline"]) expect(back.shown).toContain(words);
+    await told(shop?.name ?? "", /2 recordings still offline · .* — 1 of 3 recovered/);
+    await told(camera(blurred).name, /^✅/);
+    expect(slack.messages.filter(({ shown }) => shown.includes(camera(blurred).name))).toHaveLength(2);
+
+    // Statuses go on meanwhile.
     faults.set("http_error", { status: 503, endpoint: "uptimes" });
-    expect((await watch.slack.next()).text).toContain("Analytics service partly unreachable");
-    world.setStatus(camera(watch).id, "offline");
-    expect((await watch.slack.next()).text).toMatch(/Till \d+ offline/);
+    await told("", /Analytics service partly unreachable/);
+    world.setStatus(camera(graded, 1).id, "offline");
+    await told(camera(graded, 1).name, /Till \d+ offline/);
     faults.clearAll();
-    await watch.slack.waitFor(({ text }) => text.startsWith("✅ Analytics service recovered"));
-    expect(watch.slack.messages.some(({ text }) => text.includes("service unreachable"))).toBe(false);
+    await told("", /^✅ Analytics service recovered/);
+    expect(slack.messages.some(({ text }) => text.includes("Analytics service unreachable"))).toBe(false);
   });
 
-  it.concurrent("service: a location list that is suddenly empty is reported and not applied", async () => {
+  it("service: a location list that is suddenly empty is reported and not applied", async () => {
     await using watch = await startWatch({
       watch: "{ status_interval: 1s, uptime_interval: 1h, inventory_interval: 1s }",
-      rules: `${offline()}
-  - alert: ServicePartlyUnreachable
-    when: { service: partly_unreachable }
-    for: 1s`,
+      rules: RULES,
     });
     const { world, faults } = watch.simulator;
-    await until("all are known", async () => (await known(watch)) === 8);
+    await until("all are known", async () =>
+      (await metrics(watch)).includes('lenswatch_recordings{status="online"} 8'),
+    );
     faults.set("empty_list", {});
     const notified = await watch.slack.next();
     expect(notified.text).toContain("Analytics service partly unreachable");
     expect(notified.shown).toContain("watch.exclude");
-    world.setStatus(camera(watch).id, "offline");
+    world.setStatus(world.recordings[0]?.id ?? "", "offline");
     expect((await watch.slack.next()).text).toMatch(/Till \d+ offline/);
     faults.clearAll();
     expect((await watch.slack.next()).text).toMatch(/^✅ Analytics service recovered/);
     expect(watch.slack.messages).toHaveLength(3);
   });
-
-  it.concurrent("for: a shorter flip sends nothing", async () => {
-    await using watch = await startWatch({ rules: offline().replace("for: 0s", "for: 8s") });
-    const { world } = watch.simulator;
-    const [short, long] = [camera(watch, 0), camera(watch, 1)];
-    world.setStatus(short.id, "offline");
-    world.setStatus(long.id, "offline");
-    await until("pending", async () => (await pending(watch)) === 2);
-    world.setStatus(short.id, "online");
-    const notified = await watch.slack.next();
-    expect(notified.shown).toContain(long.name);
-    expect(notified.shown).not.toContain(short.name);
-    expect(await pending(watch)).toBe(0);
-  });
-
-  it.concurrent("a recording that is no longer watched gets its resolved notification", async () => {
-    await using watch = await startWatch();
-    const { id, name } = camera(watch);
-    watch.simulator.world.setStatus(id, "offline");
-    await watch.slack.next();
-    await watch.mail.next();
-    await watch.app.stop();
-    watch.config = watch.config.replace("status_interval: 1s,", `status_interval: 1s, exclude: [ "${id}" ],`);
-    await watch.start();
-    const ended = await watch.slack.next();
-    expect(ended.text).toMatch(/^⚪ .* no longer watched/);
-    expect(ended.shown).toContain(name);
-    expect(ended.shown).not.toMatch(/recovered|back/i);
-  });
-
-  it.concurrent("a removed rule resolves its alerts, with the reason", async () => {
-    await using watch = await startWatch();
-    watch.simulator.world.setStatus(camera(watch).id, "offline");
-    await watch.slack.next();
-    await watch.mail.next();
-    await watch.app.stop();
-    watch.config = watch.config.replace("alert: RecordingOffline", "alert: CameraDark");
-    await watch.start();
-    const ended = await watch.slack.waitFor(({ shown }) => /rule removed/i.test(shown));
-    expect(ended.shown).not.toMatch(/recovered/i);
-    expect(watch.slack.messages.some(({ text }) => /Till \d+ offline/.test(text))).toBe(true);
-  });
-
-  it.concurrent("a firing alert is sent again after repeat_interval, as a reminder", async () => {
-    await using watch = await startWatch({
-      route: "{ receiver: ops, group_by: [location_id], group_wait: 0s, group_interval: 1s, repeat_interval: 2s }",
-    });
-    watch.simulator.world.setStatus(camera(watch).id, "offline");
-    const first = await watch.slack.next();
-    const second = await watch.slack.next();
-    expect(second.text).toMatch(/^🔴 Reminder: Till \d+ still offline/);
-    expect(second.receivedAt - first.receivedAt).toBeGreaterThanOrEqual(1_900);
-  });
 });
-
-/** Waits until the service has answered this many more status requests. */
-async function sweeps({ simulator }: Watch, count: number): Promise<void> {
-  let left = count;
-  for await (const [request] of on(simulator.events, "request")) {
-    if (request.endpoint === "status/uptime" && --left === 0) return;
-  }
-}
-
-async function pending(watch: Watch): Promise<number> {
-  const text = await (await fetch(`${watch.app.address}/metrics`)).text();
-  return Number(
-    /^lenswatch_alerts\{alertname="RecordingOffline",severity="[^"]*",state="pending"\} (\d+)$/m.exec(text)?.[1] ?? 0,
-  );
-}
-
-async function known(watch: Watch): Promise<number> {
-  const text = await (await fetch(`${watch.app.address}/metrics`)).text();
-  return Number(/^lenswatch_recordings\{status="online"\} (\d+)$/m.exec(text)?.[1] ?? 0);
-}

@@ -129,27 +129,4 @@ describeWithRedis("a recording with an uploading schedule", () => {
     await untilHour(9);
     expect(watch.slack.messages).toHaveLength(5);
   });
-
-  it("is notified outside its schedule by a rule that does not respect schedules", async () => {
-    await using story = await stage(offline("\n    respect_schedule: false"));
-    await story.untilHour(21);
-    const notified = await story.watch.slack.next();
-    expect(notified.shown).toContain(story.scheduled.name);
-    expect(notified.shown).toContain("Outside its uploading schedule, which this rule ignores.");
-  });
-
-  it("is notified at any hour while its schedule is unknown, with a note on that", async () => {
-    await using watch = await startWatch();
-    const { world } = watch.simulator;
-    const [location] = world.locations;
-    const camera = world.addRecording(location?.id ?? "", "The new one");
-    world.setSchedule(camera.id, true);
-    await until("it is watched", async () =>
-      (await (await fetch(`${watch.app.address}/api/v1/recordings`)).text()).includes("The new one"),
-    );
-    world.setStatus(camera.id, "offline");
-    const notified = await watch.slack.next();
-    expect(notified.shown).toContain("The new one");
-    expect(notified.shown).toContain("Uploading schedule: not known yet for this hour.");
-  });
 });

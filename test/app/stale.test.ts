@@ -54,23 +54,4 @@ describeWithRedis("after a pause", () => {
     const after = slack.messages.slice(before).map(({ shown }) => shown);
     expect(after.filter((shown) => shown.includes(back.name) && /still offline/.test(shown))).toEqual([]);
   });
-
-  it.concurrent("what a retry had pending is not sent as if it were so still", async () => {
-    const { clock, forward } = shiftedClock();
-    await using watch = await startWatch({ clock, route: APART });
-    const { simulator, slack } = watch;
-    const [camera] = cameras(watch);
-    slack.respond(() => ({ status: 503, body: "no" }));
-    simulator.world.setStatus(camera.id, "offline");
-    await slack.next();
-    await watch.app.stop();
-    const before = slack.messages.length;
-    forward(14 * HOUR);
-    simulator.world.setStatus(camera.id, "online");
-    slack.respond(() => ({ status: 200, body: "ok" }));
-    await watch.start();
-    const late = await slack.waitFor(({ shown }) => shown.includes(camera.name) && /recovered/.test(shown));
-    expect(late.shown).toMatch(/was offline/i);
-    expect(slack.messages.slice(before).filter(({ shown }) => /since \d\d:/i.test(shown))).toEqual([]);
-  });
 });

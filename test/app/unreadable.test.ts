@@ -8,10 +8,8 @@ import { describeWithRedis } from "../support/redis.ts";
 const STORED = "{lenswatch}:shard:0";
 
 describeWithRedis("a shard that this version cannot read", () => {
-  it.concurrent.each([
-    ["of a later format", JSON.stringify({ v: 99 }), "A stored document has format 99"],
-    ["damaged", "{", "What is stored of shard 0 is damaged"],
-  ])("is left as it is and reported, %s, and read again once it can be", async (_, document, wanted) => {
+  it("is left as it is and reported, and read again once it can be", async () => {
+    const wanted = "A stored document has format 99";
     const lines: string[] = [];
     const destination = new Writable({
       write: (chunk, _encoding, done) => {
@@ -26,7 +24,7 @@ describeWithRedis("a shard that this version cannot read", () => {
     await watch.app.stop();
     const redis = new Redis(watch.redis.url);
     const before = await redis.hgetall(STORED);
-    await redis.hset(STORED, "d", document, "n", "later");
+    await redis.hset(STORED, "d", JSON.stringify({ v: 99 }), "n", "later");
     await watch.start();
 
     const { text, shown } = await slack.next();
@@ -39,7 +37,7 @@ describeWithRedis("a shard that this version cannot read", () => {
       { error: { code: "unreadable", message: expect.stringContaining(wanted) } },
     ]);
     expect(lines.filter((line) => line.includes("sweep failed"))).toHaveLength(1);
-    expect(await redis.hgetall(STORED)).toEqual({ ...before, d: document, n: "later" });
+    expect(await redis.hgetall(STORED)).toEqual({ ...before, d: JSON.stringify({ v: 99 }), n: "later" });
 
     await redis.hset(STORED, before);
     expect((await slack.next()).shown).toMatch(/recovered|again/i);

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { lenswatch } from "../commands/run-command.ts";
-import { pictured, prepareWatch, startWatch } from "../support/app.ts";
+import { pictured, prepareWatch } from "../support/app.ts";
 import { type Daemon, type LogLine, startDaemon } from "../support/daemon.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
@@ -88,60 +88,6 @@ describeWithRedis("why", () => {
     ]) {
       expect(said.stdout).toContain(words);
     }
-    await daemon.end("SIGTERM");
-  });
-
-  it.concurrent("names what suppressed a message, once, and when it was sent afterwards", async () => {
-    await using watch = await startWatch({
-      simulator: { locations: 1, recordingsPerLocation: 2 },
-      rules: `
-  - alert: RecordingOffline
-    when: { status: offline }
-    for: 0s
-  - alert: LocationOffline
-    when: { location_offline: { at_least: 100%, clear_below: 80%, min_recordings: 2 } }
-    for: 0s`,
-      route:
-        "{ receiver: ops, group_by: [alertname, recording_id], group_wait: 0s, group_interval: 1s, repeat_interval: 4h }",
-    });
-    const [first, second] = watch.simulator.world.recordings;
-    if (!first || !second) throw new Error("no cameras");
-    for (const { id } of [first, second]) watch.simulator.world.setStatus(id, "offline");
-    const notified = () => timeline(watch.app.address, first.id);
-    await until("held", async () => along(await notified(), "RecordingOffline", SLACK).length > 0);
-    watch.simulator.world.setStatus(second.id, "online");
-    await until("told", async () => along(await notified(), "RecordingOffline", SLACK).length > 1);
-    const items = await notified();
-    expect(along(items, "RecordingOffline", SLACK)).toEqual([
-      expect.stringMatching(/^inhibited LocationOffline\/location\//),
-      "notified first",
-    ]);
-    expect(along(items, "LocationOffline", SLACK)[0]).toBe("notified first");
-  });
-
-  it.concurrent("shows when the service was unreachable, and resolved notifications owed to removed integrations", async () => {
-    await using stage = await prepareWatch({ rules: RULES });
-    const { simulator, slack } = stage;
-    const [camera] = simulator.world.recordings;
-    if (!camera) throw new Error("no camera");
-    let daemon = await startDaemon(stage.config);
-    await pictured(stage);
-    simulator.world.setStatus(camera.id, "offline");
-    await until("both were told", () => daemon.log.filter(isFirst).length === 2);
-    await daemon.end("SIGTERM");
-    stage.config = stage.config.replace(/\n {4}slack_configs.*/, "");
-    daemon = await startDaemon(stage.config);
-    const address = await addressOf(daemon);
-    await daemon.logged("started");
-    simulator.faults.set("error_payload", { endpoint: "status/uptime" });
-    await until("the service fires", async () =>
-      along(await timeline(address, camera.id), "ServiceUnreachable").includes("firing"),
-    );
-    const items = await timeline(address, camera.id);
-    expect(along(items, "RecordingOffline", SLACK)).toEqual(["notified first", "owed_nowhere"]);
-    const metrics = await (await fetch(`${address}/metrics`)).text();
-    expect(metrics).toContain('lenswatch_notifications_owed{receiver="ops",integration="slack"} 1');
-    expect(slack.messages).toHaveLength(1);
     await daemon.end("SIGTERM");
   });
 });

@@ -42,7 +42,7 @@ export interface WatchOptions {
   readonly watch?: string;
   readonly rules?: string;
   readonly route?: string;
-  readonly receivers?: string;
+  readonly receivers?: string | ((stage: Pick<Stage, "slack">) => string);
   readonly requestTimeout?: string;
   /** The whole section `http`. */
   readonly http?: string;
@@ -200,7 +200,7 @@ watch: ${options.watch ?? "{ status_interval: 1s, uptime_interval: 1h, inventory
 rules: ${options.rules ?? QUICK_RULES}
 route: ${options.route ?? "{ receiver: ops, group_by: [location_id], group_wait: 0s, group_interval: 1s, repeat_interval: 4h }"}
 receivers: ${
-    options.receivers ??
+    (typeof options.receivers === "function" ? options.receivers(parts) : options.receivers) ??
     `
   - name: ops
     slack_configs: [ { api_url: "${slack.url}" } ]
