@@ -4,7 +4,6 @@ import type { Alert, Labels, ProblemKind } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
 import { count } from "../lib/format.ts";
 import type { LocalHours } from "../lib/local-hours.ts";
-import { median } from "../lib/median.ts";
 import type { AlertImpact } from "./model.ts";
 import type { VisitWorth } from "./uncounted.ts";
 
@@ -97,21 +96,5 @@ function rounded(entries: number): number {
 /** By recording id: taxonomies of the zones it covers (contract: `<Group>:<Subgroup>:<Name>`). */
 export type LocationZones = ReadonlyMap<string, readonly string[]>;
 
-/** Median entries of a whole day by weekday, Monday first; undefined where too few days are known. */
+/** Usual entries of a whole day by weekday, Monday first; undefined where too little is known. */
 export type UsualEntries = readonly (number | undefined)[];
-
-/** People counted in on one local day; 0 Monday to 6 Sunday. */
-type DayEntries = { readonly weekday: number; readonly entries: number };
-
-const FEWEST_DAYS = 3;
-
-/**
- * Each weekday's median of these days; half counts are rounded up. Where all medians are 0 nothing is counted at this
- * location, and nothing is known.
- */
-export function usualEntries(days: readonly DayEntries[]): UsualEntries {
-  const counts: number[][] = WEEKDAYS.map(() => []);
-  for (const { weekday, entries } of days) counts[weekday]?.push(entries);
-  const usual = counts.map((all) => (all.length < FEWEST_DAYS ? undefined : Math.round(median(all))));
-  return usual.some((entries) => entries) ? usual : usual.map(() => undefined);
-}

@@ -81,9 +81,20 @@ export function learnBaseline(series: CountSeries, now: Instant, past: PastOptio
     lull: secondMost(known, lacking),
     surge: secondMost(known, ({ expected, counted }) => counted - expected * FAR_MORE),
     ownLull: secondEpisode(known.map((hours) => lullOf(hours, past.busyDays))),
-    ofDay: Math.max(...WEEKDAYS.map((day) => sumOf(usual.slice(day * 24, day * 24 + 24)))),
+    ofDay: Math.max(...byWeekday(usual).map(sumOf)),
     usualDays: usualDaysOf(known, usual),
   };
+}
+
+/** Usual visits of a whole day by weekday, Monday first; undefined where no hour of it is known, or nobody ever comes. */
+export function usualOfDays({ usual, ofDay }: Pick<Baseline, "usual" | "ofDay">): (number | undefined)[] {
+  return byWeekday(usual).map((hours) => {
+    return ofDay === 0 || hours.every((visits) => visits === undefined) ? undefined : Math.round(sumOf(hours));
+  });
+}
+
+function byWeekday(usual: Baseline["usual"]): Baseline["usual"][] {
+  return WEEKDAYS.map((day) => usual.slice(day * 24, day * 24 + 24));
 }
 
 /** The baseline of several series added up, where all of them are known. */

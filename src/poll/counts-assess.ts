@@ -1,8 +1,8 @@
 /** What the counts of a shard's locations show: gathers what `src/counts/` needs, and stores what it concludes. */
 
-import { usualEntries } from "../alerting/impact.ts";
 import { matchesAll } from "../alerting/matcher.ts";
 import type { Config } from "../config/config.ts";
+import { usualOfDays } from "../counts/baseline.ts";
 import { closedOn } from "../counts/closed.ts";
 import { assessCounts, countsOf, type LearnedSite, learnSite, type SiteAssessment } from "../counts/evaluate.ts";
 import type { CountedRecording, CountedSite, CountSeries } from "../counts/series.ts";
@@ -12,16 +12,13 @@ import type { CountsCondition, Rule } from "../health/model.ts";
 import type { RecordingState, ShardState } from "../health/shard-state.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { Interval } from "../lib/intervals.ts";
-import { createLocalHours, type LocalHours, localDay } from "../lib/local-hours.ts";
+import { createLocalHours, type LocalHours } from "../lib/local-hours.ts";
 import type { CountedHour } from "../store/count-verdicts.ts";
 import type { KeptSeries } from "../store/counts.ts";
 import type { Store } from "../store/store.ts";
 import type { PollContext } from "./commit.ts";
 import type { CountedLocation } from "./counts.ts";
 import type { PastOutages } from "./past-outages.ts";
-
-/** Fewer hours of a day are not the whole day, which has 23 where clocks go forward. */
-const HOURS_OF_DAY = 23;
 
 interface AssessDeps extends Pick<PollContext, "clock"> {
   readonly store: Pick<Store, "inventory" | "countVerdicts" | "usualEntries">;
@@ -49,8 +46,8 @@ export function createAssessCounts(deps: AssessDeps) {
     if (known?.at === days.lastHour) return known.site;
     const fresh = learnSite(site, clock.now(), options);
     learned.set(id, { at: days.lastHour, site: fresh });
-    const usual = usualEntries(wholeDays(site.entries, days.today, hours));
-    await store.usualEntries.save(new Map([[id, usual]]));
+    const usual = fresh.entries && usualOfDays(fresh.entries);
+    await store.usualEntries.save(new Map([[id, usual ?? []]]));
     return fresh;
   }
 
@@ -148,18 +145,6 @@ function lastHour(
     expected: learned.entries?.usual[hourAt(hour).ofWeek],
     counted: entries.hours.get(hour) ?? undefined,
   };
-}
-
-/** Entries of the days of which every hour was asked for, and one at least was counted. */
-function wholeDays({ hours: counted, timezone }: CountSeries, before: Instant, hours: LocalHours) {
-  const past = [...counted].flatMap(([hour, entries]) =>
-    hour < before ? [{ ...hours.at(hour, timezone), entries }] : [],
-  );
-  return [...Map.groupBy(past, ({ slot }) => localDay(slot)).values()].flatMap((day) => {
-    const known = day.flatMap(({ entries }) => entries ?? []);
-    if (day.length < HOURS_OF_DAY || known.length === 0) return [];
-    return [{ weekday: Math.floor((day[0]?.ofWeek ?? 0) / 24), entries: known.reduce((sum, one) => sum + one) }];
-  });
 }
 
 /** Subjects with an alert of a rule with this condition. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { learnBaseline } from "../../src/counts/baseline.ts";
+import { learnBaseline, usualOfDays } from "../../src/counts/baseline.ts";
 import { closedOn } from "../../src/counts/closed.ts";
 import { createSpread, learnDispersion, surprise } from "../../src/counts/dispersion.ts";
 import { createLocalHours } from "../../src/lib/local-hours.ts";
@@ -59,6 +59,13 @@ describe("what is usual", () => {
     const nights = learn(NOW, "Europe/Berlin", ({ hour }) => (hour < 8 ? null : 10));
     expect([...(nights?.usual ?? [])].filter((mean) => mean === undefined)).toHaveLength(7 * 8);
   });
+});
+
+test("the usual visits of a day are those of its known hours, and unknown where nobody ever comes", () => {
+  const open = learn(NOW, "Europe/Berlin", ({ hour }) => (hour < 8 ? null : 10));
+  expect(open && usualOfDays(open)).toEqual(Array(7).fill(160));
+  const never = learn(NOW, "Europe/Berlin", () => 0);
+  expect(never && usualOfDays(never)).toEqual(Array(7).fill(undefined));
 });
 
 describe("chance", () => {
