@@ -15,7 +15,7 @@ export interface Ephemeral {
   readonly body: SlackPost;
 }
 
-interface MethodContext {
+export interface MethodContext {
   readonly workspace: Workspace;
   posted(message: StandInMessage): void;
   edited(message: StandInMessage): void;
@@ -24,7 +24,7 @@ interface MethodContext {
   openSocket(): string;
 }
 
-type Method = (args: Arguments, context: MethodContext) => Readonly<Record<string, unknown>>;
+export type Method = (args: Arguments, context: MethodContext) => Readonly<Record<string, unknown>>;
 
 export const slackIds = { team: "T000000001", bot: "B000000001", botUser: "U000000001", app: "A000000001" } as const;
 
@@ -43,7 +43,11 @@ export const methods: Readonly<Record<string, Method>> = {
     const at = { ...(threadTs !== undefined && { threadTs: String(threadTs) }), isBroadcast: isTrue(broadcast) };
     const message = context.workspace.post(channel, bodyOf(args), at);
     context.posted(message);
-    return { channel: channel.id, ts: message.ts, message: shownAs(message, true) };
+    return {
+      channel: channel.id,
+      ts: message.ts,
+      message: { ts: message.ts, text: message.text, thread_ts: message.threadTs },
+    };
   },
   "chat.update"(args, context) {
     const channel = channelOf(args, context);
@@ -61,17 +65,6 @@ export const methods: Readonly<Record<string, Method>> = {
     context.ephemeral({ channel, user: String(args.user), threadTs, text: body.text ?? "", body });
     return { message_ts: `${Date.now() / 1_000}` };
   },
-  "conversations.history"(args, context) {
-    const { messages } = channelOf(args, context);
-    const shown = messages.flatMap((root) => [root, ...root.replies.filter((one) => one.isBroadcast)]);
-    shown.sort((a, b) => b.ts.localeCompare(a.ts));
-    return page(args, shown, 999);
-  },
-  "conversations.replies"(args, context) {
-    const root = channelOf(args, context).messages.find(({ ts }) => ts === args.ts);
-    if (!root) throw new SlackRefusal("thread_not_found");
-    return page(args, [root, ...root.replies], 1_000, [root]);
-  },
   "conversations.members"(args, context) {
     const { members } = channelOf(args, context);
     const at = cursorOf(args);
@@ -79,13 +72,9 @@ export const methods: Readonly<Record<string, Method>> = {
     const next_cursor = at + limit < members.length + 1 ? Buffer.from(String(at + limit)).toString("base64") : "";
     return { members: [slackIds.botUser, ...members].slice(at, at + limit), response_metadata: { next_cursor } };
   },
-  "users.conversations": (_, { workspace }) => ({
-    channels: workspace.channels.map(({ id, name }) => ({ id, name, is_private: false, is_channel: true })),
-    response_metadata: { next_cursor: "" },
-  }),
 };
 
-function channelOf({ channel }: Arguments, { workspace }: MethodContext): StandInChannel {
+export function channelOf({ channel }: Arguments, { workspace }: MethodContext): StandInChannel {
   const found = workspace.channel(String(channel ?? ""));
   if (!found) throw new SlackRefusal("channel_not_found");
   return found;
@@ -100,50 +89,12 @@ function bodyOf({ text, blocks, attachments, metadata }: Arguments): SlackPost {
   } as SlackPost;
 }
 
-function isTrue(value: unknown): boolean {
+export function isTrue(value: unknown): boolean {
   return value === true || value === "true" || value === 1;
 }
 
-/** One page; `first` comes with each page of a thread, whatever the time range. */
-function page(args: Arguments, all: readonly StandInMessage[], most: number, first: readonly StandInMessage[] = []) {
-  const { oldest = "0", latest = "9999999999.999999" } = args as Record<string, string>;
-  const inclusive = isTrue(args.inclusive);
-  const within = ({ ts }: StandInMessage) =>
-    (ts > oldest && ts < latest) || (inclusive && (ts === oldest || ts === latest));
-  const wanted = all.filter((one) => within(one) && !first.includes(one));
-  const at = cursorOf(args);
-  const limit = Math.min(Number(args.limit ?? 100), most);
-  const next = at + limit < wanted.length ? Buffer.from(String(at + limit)).toString("base64") : "";
-  const messages = [...first, ...wanted.slice(at, at + limit)].map((one) =>
-    shownAs(one, isTrue(args.include_all_metadata)),
-  );
-  return { messages, has_more: next !== "", response_metadata: { next_cursor: next } };
-}
-
-function cursorOf({ cursor = "" }: Arguments): number {
+export function cursorOf({ cursor = "" }: Arguments): number {
   const at = cursor === "" ? 0 : Number(Buffer.from(String(cursor), "base64").toString());
   if (!Number.isInteger(at)) throw new SlackRefusal("invalid_cursor");
   return at;
-}
-
-/** A message as the API shows it. */
-function shownAs(message: StandInMessage, withMetadata: boolean): Record<string, unknown> {
-  const { ts, text, blocks, attachments, metadata, threadTs, isBroadcast, isDeleted, by, replies, versions } = message;
-  const thread = threadTs ?? (replies.length > 0 ? ts : undefined);
-  return {
-    type: "message",
-    ts,
-    text,
-    ...(by === "bot"
-      ? { bot_id: slackIds.bot, app_id: slackIds.app, user: slackIds.botUser }
-      : { [by.startsWith("B") ? "bot_id" : "user"]: by }),
-    ...(blocks && { blocks }),
-    ...(attachments && { attachments }),
-    ...(withMetadata && metadata && { metadata }),
-    ...(thread !== undefined && { thread_ts: thread }),
-    ...(replies.length > 0 && { reply_count: replies.length }),
-    ...(isBroadcast && { subtype: "thread_broadcast" }),
-    ...(isDeleted && { subtype: "tombstone" }),
-    ...(versions.length > 1 && { edited: { user: slackIds.botUser, ts } }),
-  };
 }

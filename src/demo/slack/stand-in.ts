@@ -7,7 +7,7 @@ import { parse } from "node:querystring";
 import { type FastifyRequest, fastify } from "fastify";
 import type { Clock } from "../../lib/clock.ts";
 import { tryJson } from "../../lib/json-values.ts";
-import { type Arguments, type Ephemeral, methods, SlackRefusal } from "./methods.ts";
+import { type Arguments, type Ephemeral, type Method, methods, SlackRefusal } from "./methods.ts";
 import { createSlackSocket, pressOf, type SlackPerson } from "./socket.ts";
 import { createWorkspace, type StandInMessage } from "./workspace.ts";
 
@@ -16,6 +16,8 @@ interface SlackOptions {
   readonly clock?: Clock;
   /** The most of anything that is remembered; default: all. */
   readonly keeps?: number;
+  /** Methods beside those of the demo. */
+  readonly more?: Readonly<Record<string, Method>>;
 }
 
 interface SlackEvents {
@@ -30,7 +32,7 @@ const tokens = { bot: "xoxb-stand-in-bot-token-1234567890", app: "xapp-stand-in-
 const MAX_BODY_BYTES = 1024 * 1024;
 
 /** A workspace; `app`, its server, has no routes yet and does not listen. */
-export function createSlack({ channels = ["ops"], clock, keeps }: SlackOptions = {}) {
+export function createSlack({ channels = ["ops"], clock, keeps, more = {} }: SlackOptions = {}) {
   const workspace = createWorkspace(channels, clock, keeps);
   const events = new EventEmitter<SlackEvents>().setMaxListeners(0);
   const app = fastify({ bodyLimit: MAX_BODY_BYTES, forceCloseConnections: true });
@@ -55,7 +57,7 @@ export function createSlack({ channels = ["ops"], clock, keeps }: SlackOptions =
     /** Does what the app asks. */
     call({ method, token, args }: SlackCall): SlackAnswer {
       try {
-        const known = methods[method];
+        const known = methods[method] ?? more[method];
         if (!known) throw new SlackRefusal("unknown_method");
         if (token !== tokens[tokenKind(method)]) throw new SlackRefusal("invalid_auth");
         return { ok: true, ...known(args, context) };
@@ -100,7 +102,7 @@ export function tokenKind(method: string): keyof typeof tokens {
   return method === "apps.connections.open" ? "app" : "bot";
 }
 
-/** Of a form, lists and mappings are JSON, as @slack/web-api sends them. */
+/** A request as the app sends it; in a form, lists and mappings are JSON. */
 export function readCall({ headers, params, body }: FastifyRequest): SlackCall {
   const { method } = params as { method: string };
   const token = /^Bearer (.+)$/.exec(headers.authorization ?? "")?.[1];

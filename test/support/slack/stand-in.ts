@@ -6,6 +6,7 @@ import { createSlack, readCall, type SlackCall, tokenKind } from "../../../src/d
 import type { StandInChannel, StandInMessage } from "../../../src/demo/slack/workspace.ts";
 import { type Clock, systemClock } from "../../../src/lib/clock.ts";
 import { limitError, metadataError } from "./limits.ts";
+import { readingMethods } from "./reading.ts";
 import { watchSocket } from "./socket.ts";
 
 /** `hang`: never answered; `hangAfter`, `resetAfter`: done, and then not answered, or the connection cut. */
@@ -35,7 +36,7 @@ export type SlackStandIn = Awaited<ReturnType<typeof startSlackStandIn>>;
 
 /** Starts on a free port of loopback with one bot token and one app token. */
 export async function startSlackStandIn(options: StandInOptions = {}) {
-  const slack = createSlack(options);
+  const slack = createSlack({ ...options, more: readingMethods });
   const { workspace, events, app, tokens } = slack;
   const state = {
     /** Of each token; may be changed. */
