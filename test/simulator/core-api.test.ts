@@ -84,27 +84,20 @@ describe("the uptime of one recording", () => {
   });
 });
 
-const wrongRanges: [string, Record<string, unknown>][] = [
-  ["a timestamp for a start", { start: "2026-11-18T00:00:00.000Z", end: "2026-11-18" }],
-  ["a timestamp for an end", { start: "2026-11-18", end: "2026-11-18T00:00:00Z" }],
-  ["no start", { end: "2026-11-18" }],
-  ["no end", { start: "2026-11-18" }],
-  ["a day that does not exist", { start: "2026-02-30", end: "2026-03-02" }],
-  ["a leap day of another year", { start: "2026-02-29", end: "2026-03-02" }],
-  ["a date written otherwise", { start: "18-11-2026", end: "18-11-2026" }],
-  ["a date without zeros", { start: "2026-1-1", end: "2026-01-02" }],
-  ["an empty start", { start: "", end: "2026-11-18" }],
-  ["an end before the start", { start: "2026-11-19", end: "2026-11-18" }],
-];
-
-describe.each(wrongRanges)("%s", (_, range) => {
-  test("is refused with 400 for one recording", async () => {
-    const query = new URLSearchParams(range as Record<string, string>);
-    expect((await one(first().id, `?${query}`)).status).toBe(400);
-  });
-  test("is refused with 400 for many", async () => {
-    expect((await many(range)).status).toBe(400);
-  });
+test.each([
+  { start: "2026-11-18T00:00:00.000Z", end: "2026-11-18" },
+  { start: "2026-11-18", end: "2026-11-18T00:00:00Z" },
+  { end: "2026-11-18" },
+  { start: "2026-11-18" },
+  { start: "2026-02-30", end: "2026-03-02" },
+  { start: "2026-02-29", end: "2026-03-02" },
+  { start: "18-11-2026", end: "18-11-2026" },
+  { start: "2026-1-1", end: "2026-01-02" },
+  { start: "", end: "2026-11-18" },
+  { start: "2026-11-19", end: "2026-11-18" },
+])("the range %j is refused with 400, of one recording and of many", async (range) => {
+  const query = new URLSearchParams(range as Record<string, string>);
+  expect([(await one(first().id, `?${query}`)).status, (await many(range)).status]).toEqual([400, 400]);
 });
 
 describe("the uptimes of many recordings", () => {

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import type { FaultInput } from "../../src/simulator/faults.ts";
+import type { FaultName } from "../../src/simulator/faults.ts";
 import type { Simulator } from "../../src/simulator/simulator.ts";
 import { credentialsOf, getJson, handClock, postJson, refusedUpgrade, startSmall, tokenOf } from "./client.ts";
 
@@ -8,135 +8,86 @@ const clock = handClock();
 let sim: Simulator;
 let token: string;
 beforeAll(async () => {
-  sim = await startSmall({ clock });
-  token = await tokenOf(sim);
+  sim = await startSmall({ clock, traits: { token_lifetime: "10m" } });
 });
 afterEach(() => sim.faults.clearAll());
 afterAll(() => sim.close());
 
-const askToken = () => postJson(`${sim.authUrl}/oauth/token`, credentialsOf(sim));
-const status = () => fetch(`${sim.baseUrl}/v1/status`);
-const list = () => fetch(`${sim.baseUrl}/v1/location/list`, { headers: { authorization: `Bearer ${token}` } });
-const uptimes = () =>
-  postJson(`${sim.baseUrl}/v1/recording/uptimes`, { start: "2026-10-25", end: "2026-10-25" }, token);
+const askToken = (change = {}) => postJson(`${sim.authUrl}/oauth/token`, { ...credentialsOf(sim), ...change });
+const list = (authorization?: string) =>
+  fetch(`${sim.baseUrl}/v1/location/list`, { headers: authorization === undefined ? {} : { authorization } });
+const ENDPOINTS = {
+  token: () => askToken(),
+  status: () => fetch(`${sim.baseUrl}/v1/status`),
+  location_list: () => list(`Bearer ${token}`),
+  uptimes: () => postJson(`${sim.baseUrl}/v1/recording/uptimes`, { start: "2026-10-25", end: "2026-10-25" }, token),
+  upgrade: async () => ({ status: (await refusedUpgrade(sim, `?token=${token}`).catch(() => 101)) ?? 0 }),
+};
+const statuses = async (...endpoints: (keyof typeof ENDPOINTS)[]) => {
+  const found = [];
+  for (const endpoint of endpoints) found.push((await ENDPOINTS[endpoint]()).status);
+  return found.join(" ");
+};
+const claimsOf = (jwt = "") => JSON.parse(Buffer.from(jwt.split(".")[1] ?? "", "base64url").toString());
 
-describe("http_error", () => {
-  test("answers everything with its status, the upgrade too, until it is cleared", async () => {
-    sim.faults.set("http_error", { status: 502 });
-    const statuses = [await askToken(), await status(), await list(), await uptimes()].map((r) => r.status);
-    expect(statuses).toEqual([502, 502, 502, 502]);
-    expect(await refusedUpgrade(sim, `?token=${token}`)).toBe(502);
-    sim.faults.clear("http_error");
-    expect((await list()).status).toBe(200);
+describe("a fault of HTTP", () => {
+  beforeAll(async () => {
+    token = await tokenOf(sim);
   });
 
-  test("can be of some endpoints only", async () => {
-    sim.faults.set("http_error", { endpoint: ["uptimes", "token"] });
-    expect([(await uptimes()).status, (await askToken()).status, (await list()).status]).toEqual([503, 503, 200]);
-  });
-
-  test("ends by itself after so many hits", async () => {
-    sim.faults.set("http_error", { endpoint: "status", times: 2 });
-    expect([(await status()).status, (await status()).status, (await status()).status]).toEqual([503, 503, 200]);
+  test.each<[FaultName, object, (keyof typeof ENDPOINTS)[], string]>([
+    ["http_error", { status: 502 }, ["token", "status", "location_list", "uptimes", "upgrade"], "502 502 502 502 502"],
+    ["http_error", { endpoint: ["uptimes", "token"] }, ["uptimes", "token", "location_list"], "503 503 200"],
+    ["http_error", { endpoint: "status", times: 2 }, ["status", "status", "status"], "503 503 200"],
+    ["rate_limited", { retry_after: 17 }, ["location_list"], "429"],
+    ["token_refused", { status: 403 }, ["token", "status"], "403 200"],
+    ["unauthorized", {}, ["location_list", "upgrade", "status"], "401 401 200"],
+  ])("%s with %j: %j answer %s, and 200 once it is cleared", async (name, params, endpoints, expected) => {
+    sim.faults.set(name, params);
+    expect(await statuses(...endpoints)).toBe(expected);
+    sim.faults.clear(name);
     expect(sim.faults.active()).toEqual({});
-  });
-});
-
-test("rate_limited is 429 with Retry-After", async () => {
-  sim.faults.set("rate_limited", { retry_after: 17 });
-  const response = await list();
-  expect([response.status, response.headers.get("retry-after")]).toEqual([429, "17"]);
-});
-
-test("http_garbage is 200 and no JSON", async () => {
-  sim.faults.set("http_garbage", { endpoint: "location_list" });
-  const response = await list();
-  expect(response.status).toBe(200);
-  await expect(response.json()).rejects.toThrow(SyntaxError);
-});
-
-test("connection_reset cuts the connection instead of an answer", async () => {
-  sim.faults.set("connection_reset", {});
-  await expect(list()).rejects.toThrow();
-});
-
-test("error_payload is 200 with an error in place of the payload", async () => {
-  sim.faults.set("error_payload", { key: "errors", endpoint: "location_list" });
-  expect(await (await list()).json()).toEqual({ errors: { message: "internal error" } });
-});
-
-test("slow answers later than asked", async () => {
-  sim.faults.set("slow", { ms: 60, endpoint: "location_list" });
-  const before = performance.now();
-  await list();
-  expect(performance.now() - before).toBeGreaterThan(55);
-});
-
-describe("of the issuer", () => {
-  test("token_refused refuses the right credentials", async () => {
-    sim.faults.set("token_refused", { status: 403 });
-    expect((await askToken()).status).toBe(403);
+    expect((await ENDPOINTS.location_list()).status).toBe(200);
   });
 
-  test("short_tokens end soon", async () => {
-    sim.faults.set("short_tokens", { lifetime_ms: 1500 });
-    const short = await tokenOf(sim);
-    const open = () => fetch(`${sim.baseUrl}/v1/location/list`, { headers: { authorization: `Bearer ${short}` } });
-    clock.advance(1499);
-    expect((await open()).status).toBe(200);
-    clock.advance(1);
-    expect((await open()).status).toBe(401);
+  test("is a status with Retry-After, text that is no JSON, a cut, an error in place of the payload, or a wait", async () => {
+    sim.faults.set("rate_limited", { retry_after: 17, times: 1 });
+    expect((await ENDPOINTS.location_list()).headers.get("retry-after")).toBe("17");
+    sim.faults.set("http_garbage", { endpoint: "location_list", times: 1 });
+    const garbage = await ENDPOINTS.location_list();
+    expect(garbage.status).toBe(200);
+    await expect(garbage.json()).rejects.toThrow(SyntaxError);
+    sim.faults.set("connection_reset", { times: 1 });
+    await expect(ENDPOINTS.location_list()).rejects.toThrow();
+    sim.faults.set("error_payload", { key: "errors", endpoint: "location_list", times: 1 });
+    expect(await (await ENDPOINTS.location_list()).json()).toEqual({ errors: { message: "internal error" } });
+    sim.faults.set("slow", { ms: 60, endpoint: "location_list" });
+    const before = performance.now();
+    await ENDPOINTS.location_list();
+    expect(performance.now() - before).toBeGreaterThan(55);
   });
 
-  test("no_expires_in and no_exp leave out what tells the lifetime", async () => {
-    sim.faults.set("no_expires_in");
-    sim.faults.set("no_exp");
-    const reply = (await (await askToken()).json()) as { access_token: string };
-    expect(Object.keys(reply)).toEqual(["access_token", "token_type"]);
-    const claims = Buffer.from(reply.access_token.split(".")[1] ?? "", "base64url").toString();
-    expect(JSON.parse(claims)).not.toHaveProperty("exp");
-  });
-
-  test("unauthorized refuses good tokens, at the Core API and at the upgrade", async () => {
-    sim.faults.set("unauthorized", {});
-    expect((await list()).status).toBe(401);
-    expect(await refusedUpgrade(sim, `?token=${token}`)).toBe(401);
-    expect((await status()).status).toBe(200);
-  });
-});
-
-describe("of the location list", () => {
-  type Shape = FaultInput<"location_list_shape">["shape"];
-  test.each<[Shape, (rows: { id: string; name: string; timezone: string }[]) => unknown]>([
-    ["ids", (rows) => rows.map(({ id }) => id)],
-    ["_id", (rows) => rows.map(({ id, ...rest }) => ({ _id: id, ...rest }))],
-    ["locations", (rows) => ({ locations: rows })],
-    ["data", (rows) => ({ data: rows })],
-    ["items", (rows) => ({ items: rows })],
-    ["results", (rows) => ({ results: rows })],
-  ])("location_list_shape gives it as %s", async (shape, expected) => {
+  type Rows = { id: string; name: string; timezone: string }[];
+  test.each<[FaultName, object, (rows: Rows) => unknown]>([
+    ["location_list_shape", { shape: "ids" }, (rows) => rows.map(({ id }) => id)],
+    ["location_list_shape", { shape: "_id" }, (rows) => rows.map(({ id, ...rest }) => ({ _id: id, ...rest }))],
+    ["location_list_shape", { shape: "locations" }, (rows) => ({ locations: rows })],
+    ["location_list_shape", { shape: "data" }, (rows) => ({ data: rows })],
+    ["location_list_shape", { shape: "items" }, (rows) => ({ items: rows })],
+    ["location_list_shape", { shape: "results" }, (rows) => ({ results: rows })],
+    ["empty_list", {}, () => []],
+  ])("%s with %j changes the location list", async (name, params, expected) => {
     const rows = sim.world.locations.map(({ id, name, timezone }) => ({ id, name, timezone }));
-    sim.faults.set("location_list_shape", { shape });
-    expect(await (await list()).json()).toEqual(expected(rows));
+    sim.faults.set(name, params);
+    expect(await (await ENDPOINTS.location_list()).json()).toEqual(expected(rows));
   });
-
-  test("empty_list gives no rows", async () => {
-    sim.faults.set("empty_list");
-    expect(await (await list()).json()).toEqual([]);
-  });
-});
-
-describe("of uptime", () => {
-  type Result = { recording: { timezone: string }; uptime: Record<string, unknown>[] }[];
 
   test("odd_uptime without a field leaves every nth bucket without figures", async () => {
     sim.faults.set("odd_uptime", { every: 2 });
-    const [result] = (await (await uptimes()).json()) as Result;
+    const [result] = (await (await ENDPOINTS.uptimes()).json()) as { uptime: Record<string, unknown>[] }[];
     expect(result?.uptime.slice(0, 2).map(({ overallUptime }) => overallUptime)).toEqual([null, expect.any(Number)]);
   });
-});
 
-describe("a fault that cannot be", () => {
   test.each([
     ["of a name nobody knows", "http_eror", {}, "http_error"],
     ["with a parameter missing", "slow", {}, "ms"],
@@ -147,12 +98,73 @@ describe("a fault that cannot be", () => {
       expect.objectContaining({ code: "bad_fault", message: expect.stringContaining(about) }),
     );
   });
+
+  test("does not keep requests from being reported, without secrets", async () => {
+    const told = once(sim.events, "request");
+    await askToken();
+    const event = { transport: "http", endpoint: "token", outcome: 200, body: undefined, at: clock.now() };
+    expect((await told)[0]).toEqual(event);
+    expect(await getJson(`${sim.controlUrl}/faults`, "")).toEqual({});
+  });
 });
 
-test("requests are told as events, without secrets", async () => {
-  const told = once(sim.events, "request");
-  await askToken();
-  const [event] = await told;
-  expect(event).toEqual({ transport: "http", endpoint: "token", outcome: 200, body: undefined, at: clock.now() });
-  expect(await getJson(`${sim.controlUrl}/faults`, "")).toEqual({});
+describe("a token", () => {
+  test("is a JWT with its kind and lifetime for the right credentials", async () => {
+    const response = await askToken();
+    const body = (await response.json()) as Record<string, string>;
+    expect(body).toEqual({ access_token: expect.any(String), token_type: "Bearer", expires_in: 600 });
+    expect(claimsOf(body.access_token)).toMatchObject({ aud: sim.audience, exp: clock.now() / 1000 + 600 });
+    sim.faults.set("no_expires_in");
+    sim.faults.set("no_exp");
+    const bare = (await (await askToken()).json()) as { access_token: string };
+    expect(Object.keys(bare)).toEqual(["access_token", "token_type"]);
+    expect(claimsOf(bare.access_token)).not.toHaveProperty("exp");
+  });
+
+  test.each([
+    [{ client_id: "nobody" }, 401],
+    [{ client_secret: "guess" }, 401],
+    [{ audience: "https://elsewhere.example" }, 401],
+    [{ grant_type: "password" }, 400],
+    [{ audience: undefined }, 400],
+    [{ client_secret: 5 }, 400],
+  ])("is refused to %j with %i", async (change, status) => {
+    expect((await askToken(change)).status).toBe(status);
+  });
+
+  test("is given for JSON only", async () => {
+    const body = new URLSearchParams(credentialsOf(sim));
+    expect((await fetch(`${sim.authUrl}/oauth/token`, { method: "POST", body })).status).toBe(415);
+  });
+
+  test("opens the Core API and the socket until it ends, sooner where a fault says so", async () => {
+    const opens = async (one: string) => (await list(`Bearer ${one}`)).status;
+    sim.faults.set("short_tokens", { lifetime_ms: 1500, times: 1 });
+    const [short, own] = [await tokenOf(sim), await tokenOf(sim)];
+    clock.advance(1499);
+    expect([await opens(short), await opens(own)]).toEqual([200, 200]);
+    clock.advance(1);
+    expect([await opens(short), await opens(own)]).toEqual([401, 200]);
+    clock.advance(598_500);
+    expect(await opens(own)).toBe(401);
+    expect(await refusedUpgrade(sim, `?token=${own}`)).toBe(401);
+  });
+
+  test("that is missing, forged or of another simulator opens nothing", async () => {
+    const [head, claims = "", signature] = (await tokenOf(sim)).split(".");
+    const longer = { ...JSON.parse(Buffer.from(claims, "base64url").toString()), exp: 9_999_999_999 };
+    const forged = Buffer.from(JSON.stringify(longer)).toString("base64url");
+    const other = await startSmall({ clock });
+    const foreign = await tokenOf(other);
+    await other.close();
+    const wrong = [
+      undefined,
+      "Basic abc",
+      "Bearer ",
+      "Bearer a.b.c",
+      `Bearer ${head}.${forged}.${signature}`,
+      `Bearer ${foreign}`,
+    ];
+    for (const header of wrong) expect((await list(header)).status).toBe(401);
+  });
 });

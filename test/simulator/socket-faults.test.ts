@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { FaultInput } from "../../src/simulator/faults.ts";
+import type { FaultInput, FaultName } from "../../src/simulator/faults.ts";
 import type { Simulator } from "../../src/simulator/simulator.ts";
-import { type Client, connect, handClock, locationIds, snapshot, startSmall } from "./client.ts";
+import { type Client, connect, handClock, locationIds, type StatusRow, snapshot, startSmall } from "./client.ts";
 
 let sim: Simulator;
 let client: Client;
@@ -152,64 +152,42 @@ describe("frames", () => {
 });
 
 describe("status rows", () => {
-  test("missing_rows leaves out every nth", async () => {
-    sim.faults.set("missing_rows", { every: 3 });
-    expect((await all()).map((row) => row.recording_id)).toEqual(ids().filter((_, i) => i % 3 !== 0));
+  const places = (rows: StatusRow[]) => rows.map((row) => ids().indexOf(row.recording_id));
+  const wrong = (rows: StatusRow[]) =>
+    rows.slice(0, 5).map((row) => Object.values(row).find((one) => typeof one !== "string" && !(one > 0 && one < 1)));
+  test.each<[FaultName, object, unknown, (rows: StatusRow[]) => unknown]>([
+    ["missing_rows", { every: 3 }, [1, 2, 4, 5, 7, 8, 10, 11], places],
+    ["missing_rows", { every: 1, times: 1 }, [], places],
+    ["empty_snapshot", {}, [], places],
+    ["wrong_types", {}, [42, ["not", "an", "id"], 1, 1_700_000_000, undefined], wrong],
+    ["wrong_types", {}, "0.9", (rows) => rows[4]?.average_quality],
+    ["wrong_types", { field: "row", every: 12 }, "not a row", (rows) => rows[0]],
+    [
+      "unknown_status",
+      { status: "rebooting", every: 12 },
+      ["rebooting", "online"],
+      (rows) => rows.slice(0, 2).map(({ status }) => status),
+    ],
+    ["extra_fields", {}, [1, null], (rows) => (rows[0] as unknown as { nested: { deep: unknown } }).nested.deep],
+    ["null_quality", {}, [null], (rows) => [...new Set(rows.map((row) => row.average_quality))]],
+    ["no_location_id", {}, false, (rows) => rows.some((row) => "location_id" in row)],
+    [
+      "no_zone_suffix",
+      { every: 2 },
+      [false, true, false],
+      (rows) => rows.slice(0, 3).map((row) => row.last_seen_utc.endsWith("Z")),
+    ],
+  ])("%s with %j gives %j, and all is as it was once it is cleared", async (name, params, expected, shown) => {
+    const before = await all();
+    sim.faults.set(name, params);
+    expect(shown(await all())).toEqual(expected);
+    sim.faults.clearAll();
+    expect(await all()).toEqual(before);
   });
 
-  test("missing_rows can be of recordings by id", async () => {
+  test("faults can be of recordings by id", async () => {
     sim.faults.set("missing_rows", { recordings: ids().slice(1, 3) });
-    expect(await all()).toHaveLength(10);
-  });
-
-  test("wrong_types takes each field in turn", async () => {
-    sim.faults.set("wrong_types", {});
-    const rows = await all();
-    expect(
-      rows
-        .slice(0, 5)
-        .map((row) => Object.values(row).find((value) => typeof value !== "string" && !(value > 0 && value < 1))),
-    ).toEqual([42, ["not", "an", "id"], 1, 1_700_000_000, undefined]);
-    expect(rows[4]?.average_quality).toBe("0.9");
-  });
-
-  test("wrong_types can make the row itself no object", async () => {
-    sim.faults.set("wrong_types", { field: "row", every: 12 });
-    const rows: unknown[] = await all();
-    expect(rows.filter((row) => typeof row !== "object")).toEqual(["not a row"]);
-  });
-
-  test("unknown_status says a word nobody knows", async () => {
-    sim.faults.set("unknown_status", { status: "rebooting", recordings: [ids()[2] ?? ""] });
-    expect((await all()).filter(({ status }) => status === "rebooting").map((row) => row.recording_id)).toEqual([
-      ids()[2],
-    ]);
-  });
-
-  test("extra_fields adds what nobody asked for", async () => {
-    sim.faults.set("extra_fields", {});
-    expect((await all())[0]).toHaveProperty("nested.deep", [1, null]);
-  });
-
-  test("null_quality has no figure", async () => {
-    sim.faults.set("null_quality", {});
-    expect(new Set((await all()).map((row) => row.average_quality))).toEqual(new Set([null]));
-  });
-
-  test("no_location_id leaves the field out", async () => {
-    sim.faults.set("no_location_id", {});
-    expect((await all()).some((row) => "location_id" in row)).toBe(false);
-  });
-
-  test("no_zone_suffix gives a mix of times with and without Z", async () => {
-    expect((await all()).every((row) => row.last_seen_utc.endsWith("Z"))).toBe(true);
-    sim.faults.set("no_zone_suffix", { every: 2 });
-    expect((await all()).slice(0, 4).map((row) => row.last_seen_utc.endsWith("Z"))).toEqual([false, true, false, true]);
-  });
-
-  test("empty_snapshot has no rows", async () => {
-    sim.faults.set("empty_snapshot");
-    expect(await all()).toEqual([]);
+    expect(places(await all())).toEqual([0, ...Array.from({ length: 9 }, (_, i) => i + 3)]);
   });
 
   test("several at once each do their part", async () => {
@@ -218,12 +196,5 @@ describe("status rows", () => {
     const rows = await all();
     expect(rows).toHaveLength(9);
     expect(rows.filter((row) => row.average_quality === null)).toHaveLength(3);
-  });
-
-  test("once cleared everything is as it was", async () => {
-    const before = await all();
-    sim.faults.set("missing_rows", { every: 1, times: 1 });
-    expect(await all()).toEqual([]);
-    expect(await all()).toEqual(before);
   });
 });
