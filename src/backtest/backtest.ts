@@ -10,7 +10,7 @@ import { type BacktestCounts, countEpisodes } from "./tally.ts";
 
 const MOST_TRANSITIONS = 1_000_000;
 
-/** How much history before the span its first uptime ratio needs, ms. */
+/** The history that the first uptime ratio of the span needs, ms. */
 export function leadMs(rules: ReplaySetup["rules"]): number {
   return Math.max(0, ...planOf(rules).windows.map(({ overMs }) => overMs));
 }
@@ -42,7 +42,7 @@ export function createBacktest(options: Omit<ReplayContext, "plan">, { mostTrans
       return true;
     },
 
-    /** Of rules about counts. */
+    /** Adds transitions of rules about counts. */
     keep,
 
     result(): BacktestCounts {
@@ -80,7 +80,7 @@ export function replayLocation(
   return replayRules(spans, plan.location, intervalMs);
 }
 
-/** As a sweep counts: recordings with a known status, and whether some are outside their schedule. */
+/** The count of a sweep: recordings with a known status, and those outside their schedule. */
 function countOf(latest: ReadonlyMap<string, SeenStatus>): LocationCount {
   const fresh = [...latest].filter(([, { status }]) => status !== undefined);
   const outside = latest.values().reduce((sum, one) => sum + (one.outside ? 1 : 0), 0);

@@ -48,7 +48,7 @@ export function* replayCounts(replay: CountsReplay): Generator<void, readonly Tr
   const sites = replay.sites.map((past) => ({ past, options: { hours, isClosed: isClosed(past, hours) } }));
   let learned: readonly LearnedSite[] = [];
   for (let now = span.from + LATE.most; now < span.to; now += HOUR_MS) {
-    // What is usual moves slowly, and learning it is most of the work.
+    // Usual counts change slowly, and learning them is most of the work.
     if ((now - span.from) % DAY_MS < HOUR_MS)
       learned = sites.map(({ past, options }) => learnSite(past, now - LATE.most, options));
     const known = sites.map(({ past, options }, i) =>
@@ -79,7 +79,7 @@ export function* replayCounts(replay: CountsReplay): Generator<void, readonly Tr
 
 type Judge = (when: CountsCondition) => ReturnType<typeof judgeTogether>;
 
-/** What drops together is known by the most sensitive condition on low counts. */
+/** The evidence by condition; drops of many locations together are those of the most sensitive condition on low counts. */
 function judgeAll(conditions: readonly CountsCondition[], judge: Judge) {
   const each = [...new Map(conditions.map((when) => [countsKey(when), when]))];
   const judged = each.map(([key, when]) => ({ key, when, ...judge(when) }));
@@ -107,7 +107,7 @@ class HoursUntil extends Map<Instant, number | null> {
   }
 }
 
-/** As it was known then. */
+/** The site as it was known then. */
 function siteAt(past: CountedSite, now: Instant): CountedSite {
   const last = now - LATE.most - HOUR_MS;
   const known = (series: CountSeries): CountSeries => ({ ...series, hours: new HoursUntil(series.hours, last) });
@@ -140,7 +140,7 @@ function firingIn(
     });
 }
 
-/** Of each location and its recordings; nothing is offline but what the counts' own outages say. */
+/** The evaluators of each location and its recordings; nothing is offline but for the counts' own outages. */
 function* evaluatorsOf(
   { setup, inventory, sites }: CountsReplay,
   byCondition: ReadonlyMap<string, ReadonlyMap<string, CountsEvidence>>,

@@ -6,9 +6,9 @@ import type { Instant } from "../lib/clock.ts";
 
 export interface ReplaySetup {
   readonly rules: readonly Rule[];
-  /** How often statuses are read, ms; sweeps are at whole multiples of it. */
+  /** The interval of statuses, ms; sweeps are at whole multiples of it. */
   readonly statusIntervalMs: number;
-  /** How often uptime ratios are computed, ms; at whole multiples of it. */
+  /** The interval of uptime ratios, ms; they are computed at whole multiples of it. */
   readonly uptimeIntervalMs: number;
   isWatched(recordingId: string, locationId: string): boolean;
 }
@@ -16,7 +16,7 @@ export interface ReplaySetup {
 /** From the first instant up to, not including, the last. */
 export type TimeSpan = { readonly from: Instant; readonly to: Instant };
 
-/** What recordings and locations are replayed with. */
+/** The parts that recordings and locations are replayed with. */
 export interface ReplayContext {
   readonly setup: ReplaySetup;
   readonly plan: Plan;

@@ -35,7 +35,7 @@ export function countEpisodes(
     rules,
     /** Summed over locations and weeks. */
     totals: summedBy(({ rule }) => rule, rules),
-    /** Of alerts that name figures: what they said when they began to fire, in order of time. */
+    /** Texts of alerts that name figures, as they began to fire, in order of time. */
     said: episodes.flatMap(saidBy).sort((a, b) => a.firedAt - b.firedAt),
     /** Most time firing first. */
     recordings: summedBy(recordingKey, episodes.flatMap(recordingCountOf)).sort(
@@ -44,7 +44,7 @@ export function countEpisodes(
   };
 }
 
-/** What makes two rows one. */
+/** The key of a row: equal ones are added up. */
 const ruleKey = ({ rule, locationId, week }: RuleRow) => JSON.stringify([rule, locationId, week]);
 const recordingKey = ({ recordingId }: RecordingCount) => recordingId;
 

@@ -1,4 +1,4 @@
-/** What a daemon would have stored in eight weeks: counts of the demo's locations, read from the service as it does. */
+/** Counts of the demo's locations as a daemon would have stored them in eight weeks, read from the service. */
 import { chunksOf } from "../lib/chunks.ts";
 import { HOUR_MS, type Instant } from "../lib/clock.ts";
 import { askCounts, type CountsService, type ServedCounts } from "../poll/counts-ask.ts";

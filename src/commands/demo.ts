@@ -169,7 +169,7 @@ function welcome(
   );
 }
 
-/** What to type here: npm sets `npm_command` for what it starts, by `npm run` in a checkout and by npx. */
+/** The command to type here: npm sets `npm_command` for what it starts, by `npm run` in a checkout and by npx. */
 function commandIn({ env }: CommandIo): string {
   if (env.npm_command === "run-script") return "npm run --silent lenswatch --";
   return env.npm_command === "exec" ? "npx lenswatch" : "lenswatch";

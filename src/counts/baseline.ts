@@ -1,5 +1,5 @@
 /**
- * How many visits are usual in each local hour of the week, learned from a series' own past.
+ * Usual visits in each local hour of the week, learned from a series' own past.
  *
  * Assumed: a week resembles the eight before it, up to one factor for all of it (trend, season), which the last three
  * weeks give. Odd days (holidays, promotions, a failure that nobody noticed) are few on each weekday and do not count;
@@ -19,7 +19,7 @@ export interface Baseline extends Dispersion {
   /** The second worst day of the past: most visits that it seemed to lack within some hours, and to have too many. */
   readonly lull: number;
   readonly surge: number;
-  /** As `lull`, of days on which people were there as usual; days in a row are one. */
+  /** The same as `lull`, of days on which people were there as usual; days in a row are one. */
   readonly ownLull: number;
   /** Usual count of the busiest day of the week. */
   readonly ofDay: number;
@@ -35,7 +35,7 @@ export interface PastOptions {
   readonly hourAt: HourAt;
   /** Hours that overlap one and lack visits do not count. */
   readonly outages: readonly Interval[];
-  /** Whether the location is configured to be closed at that time. */
+  /** True where the location is configured to be closed at that time. */
   readonly isClosed?: ((at: Instant) => boolean) | undefined;
   /** Local days on which something else shows that people were there as usual; undefined: there is nothing else. */
   readonly busyDays?: ReadonlySet<number> | undefined;
@@ -48,7 +48,7 @@ interface Cell {
   readonly counted: number;
 }
 
-/** What has fewer weeks is too thin. */
+/** Fewer weeks are too thin. */
 const MIN_WEEKS = 4;
 const PAST_MS = 57 * DAY_MS;
 /** The days that give the factor for all of it. */
@@ -209,7 +209,7 @@ function sumOf(counts: readonly (number | undefined)[]): number {
   return counts.reduce<number>((total, count) => total + (count ?? 0), 0);
 }
 
-/** Of each day the span in which `of` adds up to most; of the days the second, since one odd day is no habit. */
+/** The second most of all days, since one odd day is no habit: of each day the span in which `of` adds up to most. */
 function secondMost(days: readonly (readonly ExpectedHour[])[], of: (hour: ExpectedHour) => number): number {
   return days.map((hours) => mostIn(hours, of)).sort((a, b) => b - a)[1] ?? 0;
 }

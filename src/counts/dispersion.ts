@@ -1,5 +1,5 @@
 /**
- * How far counts stray from what is usual. Assumed: a count has chance (Poisson) noise, more of it as people come in
+ * The spread of counts around what is usual. Assumed: a count has chance (Poisson) noise, more of it as people come in
  * groups, times a factor of its day (weather, promotions) and one of its hour, both around 1. What groups add to the
  * variance grows with the visits, what factors add with their square; both are learned from the series' own past. Factors
  * of different days are independent. Counts are overdispersed: what Poisson calls impossible happens every month.
@@ -21,7 +21,7 @@ export interface ExpectedHour {
 
 /** No past makes a series more regular than this. */
 const LEAST = { day: 0.01, visit: 0.2 } as const;
-/** What is assumed before anything is known, with the weight of so many days. */
+/** The assumption before anything is known, with the weight of so many days. */
 const PRIOR = { day: 0.04, visit: 1.2 } as const;
 const PRIOR_DAYS = 5;
 /** The usual counts are means of the same eight weeks: the past strays from them by 7/8 of the variance, the future by 9/8. */
@@ -125,7 +125,7 @@ export function createSpread({ day, hour, visit }: Dispersion) {
 }
 
 /**
- * How surprising a count is, in nats: no count as far on that side of `expected` is more probable than e to the minus of
+ * The surprise of a count, in nats: no count as far on that side of `expected` is more probable than e to the minus of
  * it (Chernoff's bound of the negative binomial; of Poisson without variance). Never too large, so it errs to silence.
  */
 export function surprise(counted: number, expected: number, variance: number): number {

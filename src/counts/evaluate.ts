@@ -23,12 +23,12 @@ export interface SiteOptions {
   readonly isClosed?: ((at: Instant) => boolean) | undefined;
 }
 
-/** What a site shows by itself: plain data, kept until the fleet is judged. */
+/** The verdicts on a site by itself: plain data, stored until the fleet is judged. */
 export interface SiteAssessment {
   readonly locationId: string;
   readonly groups: Readonly<Record<string, string>>;
   readonly verdicts: readonly SubjectVerdict[];
-  /** Of its entries, and of all of its zones. */
+  /** Profiles of its entries, and of all of its zones. */
   readonly profiles: { readonly entries: Profile; readonly zones: Profile };
 }
 
@@ -134,11 +134,11 @@ export function countsOf(site: CountedSite, learned: LearnedSite, now: Instant, 
   };
 }
 
-/** Whether it counted on in an outage that lasts: then it does not need what is out. Visits before it are served late. */
+/** True where it counted on in an outage that lasts: then it does not need what is out. Visits before it are served late. */
 function hasCountedIn(outage: Interval, counted: Counted): boolean {
   if (outage.to < counted.now - HOUR_MS) return false;
   const sum = countedSince(counted, Math.max(outage.from + HOUR_MS, counted.now - LASTING_MS));
-  // What came once it was over is no part of it.
+  // Visits once it was over are no part of it.
   const after = countedSince(counted, outage.to - LATE.most);
   const [expected, came] = [sum.expected - after.expected, sum.counted - after.counted];
   return expected >= ENOUGH && came >= expected / 2;

@@ -1,5 +1,5 @@
 /**
- * Whether counts can be true, by themselves and by what else is counted at the location.
+ * The judgement whether counts can be true, by themselves and by what else is counted at the location.
  *
  * Assumed: a location where nobody is has no sales and nothing in its other zones either. So where something else shows
  * people, only chance is left to explain the counts; where nothing else is there to ask, a closed day is as likely as a
@@ -25,7 +25,7 @@ interface Stretch extends CountsSince {
   readonly wholeSince: Instant;
 }
 
-/** Of which hardly anything was counted, or far too much. */
+/** The span of which hardly anything was counted, or far too much. */
 interface Candidate extends Stretch, SpreadParts {}
 
 interface Question {
@@ -47,7 +47,7 @@ const ALONE = 3;
 const MORE_THAN_A_DAY = 1.25;
 /** This share of the variance of a day's factor is the subject's own: no witness tells of it. */
 const OWN_DAY = 0.25;
-/** What is known of the day without a witness. */
+/** The knowledge of the day without a witness. */
 const ANY_DAY: DayFactor = { factor: 1, variance: Number.POSITIVE_INFINITY };
 /** Counts that fell are as usual again from this share of what is usual, and have not fallen above the other. */
 const USUAL = { again: 0.5, least: 0.33, most: 1.5 } as const;
@@ -67,7 +67,7 @@ export function judgeCounts(counted: Counted, question: Question): Judged {
   const { baseline, pieces } = counted;
   if (!baseline) return undecided("history_too_thin");
   const { now, firingSince } = question;
-  // Where nobody ever was, the first visits are an opening.
+  // The first visits ever are an opening.
   if (baseline.ofDay < 1 && firingSince === undefined) return undecided("nothing_expected");
   const walked = walk(pieces, baseline, question);
   if (walked.until < now - FRESH_MS) return undecided("no_data");
@@ -77,7 +77,7 @@ export function judgeCounts(counted: Counted, question: Question): Judged {
 }
 
 interface Walked {
-  /** When the newest piece ends. */
+  /** The end of the newest piece. */
   readonly until: Instant;
   /** Nothing is recorded at its end. */
   readonly isOut: boolean;
@@ -87,7 +87,7 @@ interface Walked {
   /** Visits are missing in the last hours, or were too many. */
   readonly isRecent: boolean;
   readonly all: Stretch | undefined;
-  /** Of the newest local day. */
+  /** The pieces of the newest local day. */
   readonly today: Stretch | undefined;
   readonly sinceFiring: Stretch | undefined;
 }
@@ -133,7 +133,7 @@ function walk(pieces: Iterable<Piece>, dispersion: Baseline, question: Question)
   return { until, isOut: isOut ?? false, candidates, isUsual: false, isRecent, all, today, sinceFiring };
 }
 
-/** Of hours that are added newest first. */
+/** Ghosts in hours that are added newest first. */
 function createGhosts() {
   let [hours, high] = [0, 0];
   let [last, lastHigh] = [Number.NaN, Number.NaN];
@@ -243,7 +243,7 @@ interface Found {
   readonly nats: number;
 }
 
-/** Of two that are about as clear the later one, for its `since`. */
+/** True where it is clearer; of two that are about as clear the later one is, for its `since`. */
 function isClearer(nats: number, than: Found | undefined): boolean {
   return !than || nats > than.nats + 0.5;
 }
@@ -278,7 +278,7 @@ function objection(
   return isEnough && lacking >= rule.sensitivity * ALONE ? undefined : "too_early";
 }
 
-/** Where nothing is expected, one still may come. */
+/** The surprise of a stretch: one visit may come even where nothing is expected. */
 function surpriseOf(stretch: Candidate, rule: CountsRule, day = ANY_DAY): number {
   const { expected, counted, ofDays, ofHours, visit } = stretch;
   const mean = rule.implausible === "low" ? expected * day.factor : Math.max(1, expected * day.factor);

@@ -1,4 +1,4 @@
-/** When a location's recordings did not record, by the alerts about them. */
+/** Outages of a location's recordings, by the alerts about them. */
 import type { ProblemKind, SubjectKind } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
 import { clip, type Interval, subtract, total } from "../lib/intervals.ts";
@@ -16,12 +16,12 @@ export interface OutageAlert {
 const SILENT: ReadonlySet<string | undefined> = new Set<ProblemKind>(["offline", "missing", "not_uploading"]);
 const COSTLY = new Set([...SILENT, ...(["location_offline", "counts_low"] satisfies ProblemKind[])]);
 
-/** Whether visits may not be counted while it fires. */
+/** True where visits may not be counted while it fires. */
 export function costsVisits({ problem, subject: { kind } }: OutageAlert): boolean {
   return COSTLY.has(problem) && (kind === "recording" || kind === "location");
 }
 
-/** What is missing for longer is what became usual. */
+/** A longer outage has become usual. */
 const BRIEF_MS = 3 * 86_400_000;
 
 /**
@@ -43,7 +43,7 @@ export function visitsLostDuring(
     ({ subject }) => subject.id,
   );
   const up = [...own.values()].flatMap((rows) => subtract([bounds], rows.map(spanOf)));
-  // What a short outage of all cost is a part only of what an alert on counts is about.
+  // The cost of a short outage of all is only a part of what an alert on counts is about.
   const isWhole = alert.problem !== "counts_low" && own.size > 0 && own.size >= recordings;
   const all = isWhole ? subtract([bounds], up) : [];
   const spans = costly.map(spanOf);
@@ -78,7 +78,7 @@ function timesShare({ estimate, low, high }: VisitsLost, share: number): VisitsL
   return { estimate: estimate * share, low: low * share, high: high * share };
 }
 
-/** Of the errors of two outages: weather, season and holidays are shared. On the safe side of what `bench/detect` shows. */
+/** The correlation of the errors of two outages: weather, season and holidays are shared. On the safe side of what `bench/detect` shows. */
 const CORRELATION = 0.1;
 
 /** Their errors add up as those of estimates that are a little alike. Undefined of none. */

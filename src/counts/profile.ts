@@ -1,4 +1,4 @@
-/** What a site counted in the last hours, coarsely, so that sites can be compared over the same time. */
+/** A coarse profile of a site's last hours, so that sites can be compared over the same time. */
 
 import { HOUR_MS, type Instant } from "../lib/clock.ts";
 import type { Counted, Piece, Sum } from "./track.ts";
@@ -15,7 +15,7 @@ export const LONGEST_MS = 60 * HOUR_MS;
 /** The time before `since` with which it is compared, hours. */
 const BEFORE = 24;
 
-/** Of several series together: what is known of each. */
+/** The profile of several series together: the known hours of each. */
 export function profileOf(all: readonly Pick<Counted, "pieces" | "now">[]): Profile {
   const sums = HORIZONS.map((): [number, number] => [0, 0]);
   for (const { pieces, now } of all) addTo(sums, pieces, now);

@@ -1,4 +1,4 @@
-/** What is known of the counts of a location: of its entries, of its zones, and of its tills. */
+/** The known counts of a location: of its entries, of its zones, and of its tills. */
 import type { Instant } from "../lib/clock.ts";
 import type { Interval } from "../lib/intervals.ts";
 
@@ -29,7 +29,7 @@ export interface CountedSite {
   /** Sales at the tills, as `rate × entries`; undefined where they are not read. */
   readonly sales?: CountSeries | undefined;
   readonly recordings: readonly CountedRecording[];
-  /** What it shares with other locations, by label: `organisation`, `timezone`, … */
+  /** Labels that it shares with other locations: `organisation`, `timezone`, … */
   readonly groups: Readonly<Record<string, string>>;
 }
 
@@ -37,6 +37,6 @@ export interface CountedRecording {
   readonly recordingId: string;
   /** Taxonomies of the zones that it covers. */
   readonly zones: readonly string[];
-  /** When it is known not to have recorded: offline, or segments missing; the last eight weeks and now. */
+  /** Times at which it did not record: offline, or segments missing; the last eight weeks and now. */
   readonly outages: readonly Interval[];
 }

@@ -1,5 +1,5 @@
 /**
- * What locations share. Assumed: most locations of an organisation, a time zone or a country do not fail at once; they
+ * Causes that locations share. Assumed: most locations of an organisation, a time zone or a country do not fail at once; they
  * close, or the service counts nothing. So a drop that most of them share is about none of them, and one that some share
  * may be a regional holiday: then a location has to be contradicted by a witness of its own.
  */
@@ -9,7 +9,7 @@ import { LONGEST_MS, type ProfileSpan, profileSpan, readProfile } from "./profil
 import type { Sum } from "./track.ts";
 import type { CountsVerdict, DroppedTogether, Implausible, SubjectVerdict } from "./verdict.ts";
 
-/** Of the locations that can be compared, and so many at least. */
+/** The share of the locations that can be compared, and so many at least. */
 const MOST = { share: 0.5, least: 3 } as const;
 const SOME = { share: 0.1, least: 3 } as const;
 /** Less is expected where nothing can be compared. */
@@ -26,7 +26,7 @@ interface Crowd {
   readonly value: string;
   readonly since: Instant;
   readonly changed: readonly { readonly locationId: string; readonly sum: Sum }[];
-  /** Those that changed and those whose counts are as usual. */
+  /** Locations that changed, and those whose counts are as usual. */
   readonly judged: number;
 }
 
@@ -52,7 +52,7 @@ export function createJudgement(assessments: readonly SiteAssessment[], kind: Im
   return {
     judge: (site: SiteAssessment): SubjectVerdict[] =>
       site.verdicts.map((own) => {
-        // What has been firing for longer than can be compared does not end with a holiday.
+        // An alert that fires for longer than can be compared does not end with a holiday.
         const isOlder = own.firingSince !== undefined && own.firingSince < now - LONGEST_MS;
         const crowds = own.fall && !isOlder ? crowdsOf(site, own) : [];
         const most = crowds.filter((crowd) => isShared(crowd, MOST));
@@ -109,7 +109,7 @@ function crowdOf(
   let usual = 0;
   for (const { locationId, profiles } of members) {
     const { since, before } = readProfile(profiles[what], span);
-    // What had changed long before has nothing to do with it.
+    // A change long before has nothing to do with it.
     const state = stateOf(before, kind) === "changed" ? "unknown" : stateOf(since, kind);
     if (state === "changed") changed.push({ locationId, sum: since });
     if (state === "usual") usual++;

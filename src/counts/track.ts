@@ -1,5 +1,5 @@
 /**
- * What was usual and what was counted, piece by piece, newest first: today between readings, before that whole hours.
+ * Usual and counted visits, piece by piece, newest first: today between readings, before that whole hours.
  * Assumed: what is served is behind by 10 to 20 minutes, and of one reading by about as much as of the next, or else the
  * witnesses' is too. So a piece between two readings is as long as the time between them, and lies 15 minutes before.
  * Visits spread evenly over an hour; but the first hour of a day may open, and the last may close, in the midst of it. Of
@@ -12,7 +12,7 @@ import { localDay } from "../lib/local-hours.ts";
 import type { Baseline, PastOptions } from "./baseline.ts";
 import type { CountSeries } from "./series.ts";
 
-/** How late counts are served, ms. */
+/** The delay with which counts are served, ms. */
 export const LATE = { mean: 900_000, most: 1_200_000 } as const;
 const QUARTER_MS = 900_000;
 
@@ -136,7 +136,7 @@ export function countedSince({ pieces }: Counted, since: Instant): Sum & { reado
   return sum;
 }
 
-/** Where they have been read together. */
+/** Pieces that have been read together. */
 export function addSources(sources: readonly CountSource[]): CountSource {
   const counts = sources.map(({ readings }) => new Map(readings.map(({ at, count }) => [at, count])));
   return {

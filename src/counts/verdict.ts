@@ -1,4 +1,4 @@
-/** What is said about the counts of a location or of a recording, and why nothing is. */
+/** The verdict on the counts of a location or of a recording, or the reason for none. */
 
 import type { CountsEvidence, CountsSince, CountsTogether, CountsWitnessed } from "../health/counts.ts";
 import type { CountsCondition } from "../health/model.ts";
@@ -53,7 +53,7 @@ export type CountsVerdict =
 export interface SubjectVerdict {
   readonly subject: CountsSubject;
   readonly verdict: CountsVerdict;
-  /** Where the counts fell away or rose beyond chance, whatever may explain it. */
+  /** The moment at which counts fell away or rose beyond chance, whatever may explain it. */
   readonly fall?: CountsSince | undefined;
   /** Since when an alert about it fires. */
   readonly firingSince?: Instant | undefined;
@@ -65,7 +65,7 @@ export interface DroppedTogether extends Omit<CountsTogether, "dropped"> {
   readonly dropped: readonly string[];
 }
 
-/** What the verdicts show of each subject, as `location/<id>` or `recording/<id>`. */
+/** The evidence of each subject, by `location/<id>` or `recording/<id>`. */
 export function evidenceBySubject(
   verdicts: readonly Pick<SubjectVerdict, "subject" | "verdict">[],
 ): ReadonlyMap<string, CountsEvidence> {

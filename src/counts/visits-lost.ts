@@ -17,7 +17,7 @@ import type { HourAt } from "./baseline.ts";
 import { closedDay } from "./closed.ts";
 import type { CountSeries } from "./series.ts";
 
-/** When recordings of a location did not record. */
+/** Times at which recordings of a location did not record. */
 export interface LocationOutage {
   /** None of them did: nothing can have been counted. */
   readonly all: readonly Interval[];
@@ -44,7 +44,7 @@ const LONGEST_MS = 14 * DAY * HOUR_MS;
 const FEWEST_WEEKS = 3;
 /** Fewer days on which the same hours were counted tell nothing of the spread. */
 const FEWEST_DAYS = 12;
-/** Of the hours of the outage, so many must be known on such a day, and be busy enough. */
+/** The share of the outage's hours that must be known on such a day, and be busy enough. */
 const ENOUGH_HOURS = 0.7;
 const ENOUGH_VISITS = 0.3;
 /** So many times its weekday's median, or its inverse, is an unusual day. */
@@ -62,7 +62,7 @@ const GROUP = 1.7;
 /** Standard errors by which counts fall that are less for a reason. */
 const BEYOND_CHANCE = 3;
 
-/** What was counted in whole local hours: those of the last eight weeks, and of the outage as far as they are known. */
+/** Counts of whole local hours: those of the last eight weeks, and of the outage as far as they are known. */
 export interface CountedHours extends Pick<CountSeries, "hours" | "timezone"> {
   /** Weekdays and dates as configured, on which nobody is expected. */
   readonly closedDays?: readonly string[] | undefined;
@@ -91,7 +91,7 @@ export function visitsLost(
   return found === "chance_explains_it" && certain.length > 0 ? lostIn(certain.map(certainPart), counts) : found;
 }
 
-/** What cannot have been counted. */
+/** Time in which nothing can have been counted. */
 function certainPart({ slot, all }: { readonly slot: number; readonly all: number }): Part {
   return { slot, weight: all, counted: 0, most: all };
 }
@@ -113,10 +113,10 @@ function withEvidence({ all, some }: LocationOutage, counts: Counts, hourAt: Hou
 /** An hour of the outage. */
 interface Part {
   readonly slot: number;
-  /** Of its usual visits, how many are compared with `counted`; in an hour of a partial outage all. */
+  /** The part of its usual visits that is compared with `counted`; in an hour of a partial outage all. */
   readonly weight: number;
   readonly counted: number;
-  /** Of its usual visits, how many can be lost. */
+  /** The part of its usual visits that can be lost. */
   readonly most: number;
 }
 
@@ -148,7 +148,7 @@ function lostIn(parts: readonly Part[], counts: Counts): VisitsLost | NothingLos
   return { estimate, low: Math.min(estimate, lost(low)), high: Math.max(estimate, lost(high)) };
 }
 
-/** Of visits in parts of hours, whose share is due to chance: of a logarithm, the 90th percentile. */
+/** The error of visits in parts of hours, whose share is due to chance: of a logarithm, the 90th percentile. */
 function samplingError(parts: readonly Part[], expected: number, counts: Counts): number {
   const variance = parts.reduce((sum, { slot, weight }) => {
     return sum + GROUP * weight * Math.max(0, 1 - weight) * (counts.usual(slot) ?? 0);
@@ -208,7 +208,7 @@ function slopeOf(past: readonly (readonly [own: number, context: number])[]): nu
   return Math.max(0, Math.min(1, both / square));
 }
 
-/** Of a sorted list that is not empty; between two of its values in proportion. */
+/** A quantile of a sorted list that is not empty; between two of its values in proportion. */
 function quantile(sorted: readonly number[], share: number): number {
   const at = share * (sorted.length - 1);
   const [low = 0, high = low] = [sorted[Math.floor(at)], sorted[Math.ceil(at)]];
@@ -244,7 +244,7 @@ function createCounts({ hours, closedDays = [] }: CountedHours, outages: readonl
     served: (slot: number) => served.get(slot),
     /** Undefined during outages, and where the service had no data. */
     counted: (slot: number) => (out.has(slot) ? undefined : (served.get(slot) ?? undefined)),
-    /** Of the same hour in the weeks before; undefined where too few are known. */
+    /** The usual visits of the same hour in the weeks before; undefined where too few are known. */
     usual(slot: number): number | undefined {
       if (!known.has(slot)) known.set(slot, usualOf(slot));
       return known.get(slot);

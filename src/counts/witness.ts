@@ -1,5 +1,5 @@
 /**
- * What else at a location shows whether people are there: its tills, its other zones, its entries. Assumed: a witness
+ * Witnesses at a location of whether people are there: its tills, its other zones, its entries. Assumed: a witness
  * that counts half of what is usual for it, also in time of which it has no data, sees people; one that should have
  * counted some and did not, sees none; one that counts far more than usual, or at night, sees ghosts.
  * Tills err least: where they should have sold and did not, no zone outweighs them. Where witnesses disagree, one that
@@ -12,7 +12,7 @@ import type { CountsWitness, Implausible } from "./verdict.ts";
 
 export interface Witness extends Counted, Pick<CountsWitness, "kind" | "zone" | "recordingId"> {}
 
-/** How busy the day is: a factor of what is usual, and the variance of this estimate. */
+/** The factor of the day on what is usual, and the variance of this estimate. */
 export interface DayFactor {
   readonly factor: number;
   readonly variance: number;
@@ -26,7 +26,7 @@ export type Testimony =
 /** `usual`: of the whole time, also where the witness has no data; `chance`: variance of the count, due to it and to groups. */
 type Said = CountsWitness & { readonly expected: number; readonly usual: number; readonly chance: number };
 
-/** As share of what is usual. */
+/** Counts as a share of what is usual. */
 const STILL_COUNTS = 0.5;
 const IS_SILENT = 0.3;
 const NO_MORE_THAN = 1.5;
@@ -64,7 +64,7 @@ function whileLow(said: readonly Said[]): Testimony {
   const isOutnumbered = named?.kind !== "tills" && sourcesOf(silent) > sourcesOf(counting);
   if (!named || isOutnumbered || silent.some(({ kind }) => kind === "tills"))
     return { is: silent.length > 0 ? "silent" : "none" };
-  // Of all together that see anything: the one that counts most errs most.
+  // The witnesses that see anything are taken together: the one that counts most errs most.
   const seeing = said.filter(
     ({ counted, expected, usual }) => counted >= expected * HARDLY && isSane(counted, usual, most),
   );
@@ -96,7 +96,7 @@ function seesGhosts({ pieces, now }: Witness): boolean {
   for (const piece of pieces) {
     if (piece.from < now - NIGHT.ms) break;
     if (piece.expected * HOUR_MS >= NIGHT.perHour * (piece.to - piece.from)) opens = piece.from;
-    // Those of the first minutes after it opens may be in the piece before.
+    // Visits of the first minutes after it opens may be in the piece before.
     else if (piece.to <= opens - HOUR_MS) counted += piece.counted;
   }
   known.set(pieces, counted >= NIGHT.counted);

@@ -14,7 +14,7 @@ import type { Ephemeral } from "./slack/methods.ts";
 import { type SlackStandIn, startSlack } from "./slack/stand-in.ts";
 import type { StandInMessage } from "./slack/workspace.ts";
 
-/** Of mails, of conversations, and of the replies and edits of each. */
+/** The most mails, conversations, and replies and edits of each. */
 const MAX_MESSAGES = 300;
 const MAX_BODY_BYTES = 16 * 1024;
 const CHANNEL = "ops-cameras";
@@ -24,7 +24,7 @@ const PAGE_POLICY =
   "default-src 'none'; script-src 'nonce-NONCE'; style-src 'nonce-NONCE'; connect-src 'self'; frame-src 'self'; " +
   "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** What arrived. An edit that only follows a reply is none of its own; an answer is for the person who asked. */
+/** A message that arrived. An edit that only follows a reply is none of its own; an answer is for the person who asked. */
 export type InboxEvent = { readonly at: Instant } & (
   | { readonly kind: "email"; readonly mail: CaughtMail }
   | { readonly kind: "post" | "edit"; readonly message: StandInMessage }
@@ -32,7 +32,7 @@ export type InboxEvent = { readonly at: Instant } & (
 );
 
 interface InboxOptions {
-  /** Of the page; 0 (the default) is any free one. */
+  /** The port of the page; 0 (the default) is any free one. */
   readonly port?: number;
   readonly clock?: Clock;
   readonly onEvent?: (event: InboxEvent) => void;
@@ -71,7 +71,7 @@ type State = ReturnType<typeof createState>;
 function createState(slack: SlackStandIn, { clock, onEvent }: { clock: Clock; onEvent(event: InboxEvent): void }) {
   const mails: StoredMail[] = [];
   const watchers = new Set<PassThrough>();
-  /** What only the person who asked sees, by the root it was asked at. */
+  /** Answers that only the person who asked sees, by the root it was asked at. */
   const answers = new Map<string, Ephemeral>();
   let askedAt = "";
   let lastMail = 0;

@@ -6,7 +6,7 @@ export interface NarratedChange {
   readonly name: string;
   /** `offline`, `online`, `at 40 % quality` … */
   readonly became: string;
-  /** How many recordings the location has. */
+  /** The number of recordings of the location. */
   readonly size?: number;
 }
 

@@ -1,4 +1,4 @@
-/** Where shops have been open for some hours: the demo's camera that is online and counts nobody is there. */
+/** A location where shops have been open for some hours: the demo's camera that is online and counts nobody is there. */
 import { HOUR_MS, type Instant } from "../lib/clock.ts";
 import { inZone } from "../lib/when.ts";
 

@@ -20,7 +20,7 @@ export function paintFor(stream: NodeJS.WritableStream, env: Readonly<Record<str
   return (style, text) => (colours ? styleText(style, text, { validateStream: false }) : text);
 }
 
-/** What a person would see of it, with a newline at the end: news in full, everything else in a line. */
+/** The event as a person would see it, with a newline at the end: news in full, everything else in a line. */
 export function printEvent(event: InboxEvent, paint: Paint): string {
   const time = paint("dim", localTime(event.at));
   if (event.kind === "email") {

@@ -1,5 +1,5 @@
 /**
- * What a digest is computed from, and its figures. Lengths are ms, ratios 0–1; undefined means that there is no
+ * The input of a digest, and its figures. Lengths are ms, ratios 0–1; undefined means that there is no
  * figure, and is shown as a blank: never as 0 %, never as 100 %.
  */
 import type { Maintenance } from "../alerting/maintenance.ts";
@@ -32,7 +32,7 @@ export interface DigestIncident {
   readonly locationId?: string | undefined;
   /** Labels of an alert about recordings that share one: it belongs to the digests whose matchers they match. */
   readonly group?: Labels | undefined;
-  /** Of an alert about all recordings of a camera server. */
+  /** The camera server of an alert about all of its recordings. */
   readonly cameraServer?: string | undefined;
   readonly startsAt: Instant;
   readonly endsAt?: Instant | undefined;
@@ -82,7 +82,7 @@ export interface DigestScope {
   readonly unwatched?: readonly Interval[] | undefined;
   /** Downtime inside them is planned, of recordings that all matchers match. */
   readonly maintenance?: readonly PlannedWindows[] | undefined;
-  /** How many recordings a location or camera server has, by `groupKey`: of two alerts the larger group's explains. */
+  /** The number of recordings of a location or camera server, by `groupKey`: of two alerts the larger group's explains. */
   readonly groupSizes?: ReadonlyMap<string, number> | undefined;
 }
 
@@ -101,7 +101,7 @@ export interface Outage {
   readonly startsAt: Instant;
   readonly endsAt: Instant | undefined;
   readonly lostMs: number;
-  /** Of its true length, what is inside maintenance windows. */
+  /** The part of its true length that is inside maintenance windows. */
   readonly plannedMs?: number | undefined;
   /** It ended with the recording or location online, not by leaving the fleet. */
   readonly recovered: boolean;
@@ -117,14 +117,14 @@ export interface RecordingDigest {
   readonly id: string;
   readonly name: string;
   readonly part: DigestPart;
-  /** Of a recording that is down now: since when. */
+  /** The beginning of the downtime of a recording that is down now. */
   readonly downSince: Instant | undefined;
   readonly uptime: number | undefined;
-  /** Of the period before; undefined where figures do not go back so far. */
+  /** Uptime of the period before; undefined where figures do not go back so far. */
   readonly uptimeBefore: number | undefined;
   /** Downtime inside the period, except while the service was unreachable and outside the schedule. */
   readonly lostMs: number;
-  /** As `lostMs`, inside maintenance windows: not part of it. */
+  /** Downtime inside maintenance windows: not part of `lostMs`. */
   readonly plannedMs: number;
   /** By cause, with what only the service's figures lack. */
   readonly loss: LossTally;
@@ -144,9 +144,9 @@ export type Located = { readonly locationId: string; readonly locationName: stri
 export interface LocationGroup extends Located {
   /** Over all recordings of the location, whatever part they are in. */
   readonly uptime: number | undefined;
-  /** How many recordings the location has in all parts together. */
+  /** The number of recordings of the location in all parts together. */
   readonly size: number;
-  /** How many of them are in this part, and their downtime, added up. */
+  /** The number of them in this part, and their downtime, added up. */
   readonly count: number;
   readonly lostMs: number;
   /** Most downtime first; of a large fleet fewer than `count`, those with trouble (`createListed`). */
@@ -156,7 +156,7 @@ export interface LocationGroup extends Located {
 /** A location as a whole, in the figures of its recordings. */
 export interface LocationDigest extends Located {
   readonly uptime: number | undefined;
-  /** Of the period before; undefined where figures do not go back so far. */
+  /** Uptime of the period before; undefined where figures do not go back so far. */
   readonly uptimeBefore: number | undefined;
   /** Uptime by day, in the order of `Digest.days`; undefined: no figure, or outside the schedule. */
   readonly days: readonly (number | undefined)[];
@@ -174,7 +174,7 @@ export type Flapper = Located & { readonly recording: RecordingDigest };
 /** An alert that fires when the digest is made, and is acknowledged. */
 export interface AcknowledgedAlert {
   readonly alertname: string;
-  /** Of its recording, if any, and its location. */
+  /** The names of its recording, if any, and its location. */
   readonly names: readonly string[];
   readonly startsAt: Instant;
   readonly author: string;
@@ -185,11 +185,11 @@ export interface AcknowledgedAlert {
 /** Alerts of other kinds inside the period, by name. `lengthMs` is their time inside it, added up. */
 export type OtherAlerts = { readonly alertname: string; readonly count: number; readonly lengthMs: number };
 
-/** Of all recordings, and how many of them are in each part. */
+/** Totals of all recordings, and the number of them in each part. */
 export interface DigestTotals extends Readonly<Record<DigestPart, number>> {
   readonly recordings: number;
   readonly affected: number;
-  /** Of `down_some`: low uptime without a recorded outage. */
+  /** The recordings of `down_some` with low uptime and without a recorded outage. */
   readonly low: number;
   readonly outages: number;
   readonly lostMs: number;

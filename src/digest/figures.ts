@@ -27,7 +27,7 @@ import { digestPeriod } from "./period.ts";
 /** The fleet, and which shard each recording's history is in. */
 export type DigestFleet = FleetSnapshot & { readonly shardNumbers: readonly number[] };
 
-/** Where a digest's figures come from. */
+/** The sources of a digest's figures. */
 export interface FiguresSource {
   readonly config: Pick<Config, "rules" | "service"> & Partial<Pick<Config, "maintenance" | "counts">>;
   readonly store: Pick<Store, "incidents" | "shards" | "uptime" | "coverage" | "acks">;
@@ -76,7 +76,7 @@ async function acknowledgedOf({ store }: FiguresSource, { matchers }: DigestConf
   return found.sort((a, b) => a.startsAt - b.startsAt);
 }
 
-/** What a digest or a report is about. */
+/** The subject of a digest or a report. */
 export interface Wanted extends Pick<DigestConfig, "timezone" | "matchers"> {
   readonly period: DigestPeriod;
   /** To compare with. */
@@ -152,7 +152,7 @@ function unreachableTime(
     .map(({ startsAt, endsAt }) => ({ from: startsAt, to: endsAt ?? now }));
 }
 
-/** Whether nearly all of a period was watched, and its incidents are still stored. */
+/** True where nearly all of a period was watched, and its incidents are still stored. */
 function isWatched(period: Interval, unwatched: readonly Interval[], completeSince: Instant) {
   const { from, to } = period;
   return completeSince <= from && lengthIn([period], period, unwatched) >= (to - from) * WATCHED_SHARE;
@@ -200,7 +200,7 @@ function subjectOf(fleet: DigestFleet, row: FleetRow): DigestRecording {
   };
 }
 
-/** Of a recording that is in a snapshot but not in the inventory yet. */
+/** The traits of a recording that is in a snapshot but not in the inventory yet. */
 const UNKNOWN = { organisation: "", cameraServer: "", useUploadingSchedule: false, timezone: "UTC" };
 
 /** Days and zones are few and recordings many: the bounds of a day are computed once. */

@@ -21,7 +21,7 @@ export interface MadeDigest extends RenderedDigest {
 export const MAX_BYTES = 90_000;
 export const MAX_SUBJECT = 180;
 const MOST_SHOWN = 60;
-/** As in digest.css, for the link that is added after the styles. */
+/** The colour of links in digest.css, for the link that is added after the styles. */
 const LINK_COLOUR = "#1a66b8";
 
 /**

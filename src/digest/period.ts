@@ -1,4 +1,4 @@
-/** When a digest is due and which days it covers, by the calendar of its own time zone. */
+/** The times at which a digest is due and the days it covers, by the calendar of its own time zone. */
 import { CronExpressionParser } from "cron-parser";
 import { DateTime, type DateTimeUnit } from "luxon";
 import type { Instant } from "../lib/clock.ts";

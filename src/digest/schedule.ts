@@ -1,4 +1,4 @@
-/** When each digest is due: missed runs are made up for by the latest; failed ones are retried for about a day. */
+/** The times at which each digest is due: missed runs are made up for by the latest; failed ones are retried for about a day. */
 import type { Handler, Queues } from "../cluster/queues.ts";
 import type { DigestConfig } from "../config/config.ts";
 import { backoffMs } from "../lib/backoff.ts";

@@ -1,4 +1,4 @@
-/** What the counts of a shard's locations show: gathers what `src/counts/` needs, and stores what it concludes. */
+/** Assessment of the counts of a shard's locations: gathers what `src/counts/` needs, and stores its conclusions. */
 
 import { matchesAll } from "../alerting/matcher.ts";
 import type { Config } from "../config/config.ts";
@@ -116,7 +116,7 @@ function optionsOf(site: CountedSite, { closedDays, store }: AssessDeps, hours: 
   return { hours, isClosed: closedAt(site, name, closedDays, hours) };
 }
 
-/** Whether the configuration has a location closed at a time. */
+/** True where the configuration has a location closed at a time. */
 export function closedAt(
   { locationId, groups, entries }: Pick<CountedSite, "locationId" | "groups" | "entries">,
   name: string | undefined,

@@ -1,4 +1,4 @@
-/** What the counts of the whole fleet come to: where most locations dropped together, none of them is at fault. */
+/** Judgement of the counts of the whole fleet: where most locations dropped together, none of them is at fault. */
 
 import { createJudgement } from "../counts/together.ts";
 import { evidenceBySubject } from "../counts/verdict.ts";

@@ -32,12 +32,12 @@ const PER_LOCATION_MS = 10 * MINUTE_MS;
 const MOST_AT_ONCE = 12;
 export const ZONES_PER_REQUEST = 200;
 
-/** Of all shards after an interval, unless each has its LEAST_AT_ONCE: no round lasts longer than its readings count. */
+/** The most requests of all shards after an interval, unless each has its LEAST_AT_ONCE: no round lasts longer than its readings count. */
 const FLEET_MOST = 1_200;
 /** Readings of today, of entries, zones and sales. */
 const LEAST_AT_ONCE = 4;
 
-/** How many requests one of so many shards may take after each interval. */
+/** The requests that one of so many shards may take after each interval. */
 export function allowanceOf(locations: number, intervalMs: number, shards: number): number {
   const most = Math.max(LEAST_AT_ONCE, Math.min(MOST_AT_ONCE, Math.floor(FLEET_MOST / shards)));
   return Math.min(most, Math.floor((locations * intervalMs) / PER_LOCATION_MS));
@@ -46,7 +46,7 @@ export function allowanceOf(locations: number, intervalMs: number, shards: numbe
 /** Days and hours of a time zone at an instant. */
 export interface LocalDays {
   readonly timezone: string;
-  /** When today and yesterday began. */
+  /** The beginnings of today and yesterday. */
   readonly today: Instant;
   readonly yesterday: Instant;
   /** The last hour that is over, and that the service has all of. */
@@ -67,7 +67,7 @@ export function localDays(timezone: string, now: Instant): LocalDays {
   return { timezone, today, yesterday: startOf(today - HOUR_MS), lastHour };
 }
 
-/** Whether the service corrects no count of an hour that was read at `now`. */
+/** True where the service corrects no count of an hour that was read at `now`. */
 export function isFinal(hour: Instant, { today, yesterday }: LocalDays, now: Instant): boolean {
   return hour < yesterday || (hour < today && now >= today + CORRECTED_BY_MS);
 }
@@ -114,9 +114,9 @@ export interface PlannedLocation {
 
 interface PlanOptions {
   readonly now: Instant;
-  /** How many requests may be made. */
+  /** The most requests. */
   readonly allowance: number;
-  /** How many times the shard was read: where not all can be asked for at once, all have their turn. */
+  /** The number of times the shard was read: where not all can be asked for at once, all have their turn. */
   readonly turn: number;
   readonly locationsPerRequest: number;
 }

@@ -41,12 +41,12 @@ interface ReadCountsDeps extends Pick<PollContext, "clock" | "log"> {
   readonly assigned: Pick<PollContext["assigned"], "locations" | "shards">;
   readonly watch: Pick<Config["watch"], "locationsPerRequest">;
   readonly intervalMs: number;
-  /** Whether zones and sales are read beside entries: a rule needs them. */
+  /** True where zones and sales are read beside entries: a rule needs them. */
   readonly all: boolean;
   timezoneOf(locationId: string): string | undefined;
 }
 
-/** What was read of one location, and what is now stored. */
+/** The counts read of one location, and those now stored. */
 export interface CountedLocation {
   readonly id: string;
   readonly counts: KeptCounts;
@@ -197,7 +197,7 @@ interface Answered {
   readonly all: boolean;
 }
 
-/** What is stored with the answers in it; of zones that no recording covers for long, and of what is too old, nothing. */
+/** The stored counts with the answers in them; of zones that no recording covers for long, and of what is too old, nothing. */
 function withAnswers(
   kept: KeptCounts | undefined,
   id: string,

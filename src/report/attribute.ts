@@ -34,10 +34,10 @@ export const causeWords: Readonly<Record<LossCause, string>> = {
 
 type Spans = readonly Interval[];
 
-/** What is known of one recording, also of the time around the bounds. */
+/** The evidence on one recording, also of the time around the bounds. */
 export interface LossEvidence
   extends Readonly<Record<"down" | "closed" | "unreachable" | "unwatched" | "planned", Spans>> {
-  /** Of the service, whole and apart: the ratio 0–1 of their time within the schedule that was recorded. */
+  /** Buckets of the service, whole and apart: the ratio 0–1 of their time within the schedule that was recorded. */
   readonly buckets: readonly (Interval & { readonly recorded: number })[];
   /** Alerts about all recordings of a location or a camera server; the first that covers an outage is its cause. */
   readonly wider: readonly { readonly cause: "location" | "camera_server"; readonly spans: Spans }[];
@@ -84,7 +84,7 @@ export function attribute(evidence: LossEvidence, bounds: Interval): Attribution
   return { lost, seen, expected, known };
 }
 
-/** What buckets lack beyond the outages seen: while the service was unreachable, without a watch, and otherwise. */
+/** Missing segments beyond the outages seen: while the service was unreachable, without a watch, and otherwise. */
 function lackingTime({ buckets, closed, unreachable, unwatched }: LossEvidence, seen: Spans): [Spans, Spans, Spans] {
   const found: [Interval[], Interval[], Interval[]] = [[], [], []];
   for (const bucket of buckets) {

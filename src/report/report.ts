@@ -10,7 +10,7 @@ export type ReportGroup = (typeof reportGroups)[number];
 
 export const reportPeriods = ["1d", "1w", "1mo"] as const;
 
-/** What is asked for: the last whole period of this name, or the time between two instants. */
+/** The period asked for: the last whole period of this name, or the time between two instants. */
 export interface ReportRequest {
   readonly period: (typeof reportPeriods)[number] | Interval;
   readonly timezone: string;

@@ -10,7 +10,7 @@ export function noLoss(): LossTally {
   return { recordings: 0, expectedMs: 0, knownMs: 0, ...causes };
 }
 
-/** Of one recording. */
+/** The tally of one recording. */
 export function lossTally({ lost, expected, known }: Attribution): LossTally {
   const tally = { ...noLoss(), recordings: 1, expectedMs: total(expected), knownMs: total(known) };
   for (const cause of lossCauses) tally[cause] = total(lost[cause]);

@@ -47,7 +47,7 @@ type WorldChange = {
   [K in ChangeKind]: { readonly kind: K } & Readonly<z.output<(typeof changeShapes)[K]>>;
 }[ChangeKind];
 
-/** What a change or event is about: a location or one recording. */
+/** The subject of a change or event: a location or one recording. */
 export type Named = { readonly location?: string | undefined; readonly recording?: string | undefined };
 
 /** Which change an object describes, by the key it holds. */
@@ -55,7 +55,7 @@ export function changeKindOf(value: object): ChangeKind | undefined {
   return (Object.keys(changeShapes) as ChangeKind[]).find((kind) => Object.hasOwn(value, kind));
 }
 
-/** What an event or change that impairs a recording says of it. */
+/** The impairment that an event or change states. */
 export function impairmentOf(change: object): [kind: ImpairmentKind, value: number | boolean] {
   const [found] = Object.entries(change).filter(([key]) => Object.hasOwn(unimpaired, key));
   return found as [ImpairmentKind, number | boolean];
@@ -85,7 +85,7 @@ export function applyChange(world: World, change: WorldChange, at?: Instant): vo
   }
 }
 
-/** What is named. Throws SimulatorError `not_found` with the nearest name. */
+/** The location or recording that is named. Throws SimulatorError `not_found` with the nearest name. */
 export function targetOf(world: World, { location, recording = "" }: Named): Target {
   return location === undefined ? findRecording(world, recording).id : { locationId: findLocation(world, location).id };
 }

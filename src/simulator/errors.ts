@@ -10,7 +10,7 @@ export type SimulatorErrorCode =
   | "cannot_read"
   | "cannot_listen";
 
-/** What was asked of the simulator cannot be done as asked; the message says what to write instead. */
+/** A request to the simulator that cannot be done; the message says what to write instead. */
 export class SimulatorError extends CodedError<SimulatorErrorCode> {
   constructor(code: SimulatorErrorCode, message: string, cause?: unknown) {
     super(code, message, { retryable: false, cause });

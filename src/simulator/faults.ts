@@ -27,7 +27,7 @@ export class Faults {
     for (const name of [...this.#on.keys()]) this.clear(name);
   }
 
-  /** What is on, with parameters. */
+  /** The faults that are on, with parameters. */
   active(): Readonly<Partial<Record<FaultName, unknown>>> {
     return Object.fromEntries([...this.#on].map(([name, { params }]) => [name, params]));
   }

@@ -32,7 +32,7 @@ export interface SimRecording {
   readonly status: string;
   /** Fraction 0–1; null: the service has none. */
   readonly quality: number | null;
-  /** When it was last heard of; only meaningful while offline. */
+  /** The time it was last heard of; only meaningful while offline. */
   readonly lastSeenAt: Instant;
   /** Changes of status since the simulator started, oldest first; before the first it was online. */
   readonly history: readonly { readonly at: Instant; readonly status: string }[];
@@ -142,7 +142,7 @@ export function makeRecording(
   };
 }
 
-/** What a fleet is made like. */
+/** The shape of a fleet. */
 type FleetShape = { readonly traits: Traits; readonly visits: Pick<Visits, "zones"> };
 
 /** The whole fleet. The last recording of every fourth location (the fourth first) has an uploading schedule. */

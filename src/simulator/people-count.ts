@@ -17,12 +17,12 @@ export interface CountQuery extends Pick<MetricBody, "start" | "taxonomy" | "age
   /** Roles that visitors have. */
   readonly allRoles: readonly string[];
   readonly by: MetricBody["breakdownByDimensions"];
-  /** Whether dwell times are asked for; without them, and unsplit, people need not be looked at one by one. */
+  /** True where dwell times are asked for; without them, and unsplit, people need not be looked at one by one. */
   readonly withDwell: boolean;
   readonly withSales: boolean;
   /** Absent: one row for the whole range. */
   readonly period?: MetricBody["aggregationPeriod"];
-  /** As if every segment had arrived. */
+  /** Counts as if every segment had arrived. */
   readonly estimated?: boolean;
 }
 
@@ -63,7 +63,7 @@ export async function countPeople(query: CountQuery, context: SimulatorContext):
   return query.period ? rows.sort((a, b) => compareText(a.labels.index, b.labels.index)) : rows;
 }
 
-/** Those asked for; where none is, entrances, or for dwell (and by a trait) the first zone of each recording. One by one if split. */
+/** The zones asked for; where none is, entrances, or for dwell (and by a trait) the first zone of each recording. One by one if split. */
 function zonesOf(location: SimLocation, query: CountQuery, { traits, visits }: SimulatorContext): number[][] {
   const { taxonomy, withDwell, by } = query;
   const firsts = new Set(location.recordings.map(({ taxonomies }) => taxonomies[0]));
@@ -163,7 +163,7 @@ const ageBands = ["0_15", "16_24", "25_34", "35_44", "45_54", "55_64", "65_100"]
 const genderValues = ["female", "male"] as const;
 
 const AGE_SHARES = [0.06, 0.22, 0.5, 0.68, 0.81, 0.92, 1];
-/** Of each role among customers but the first. */
+/** The share of each role among customers but the first. */
 const ROLE_SHARE = 0.08;
 
 function personIn(visit: Visit, roles: readonly string[]) {

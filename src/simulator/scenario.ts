@@ -54,7 +54,7 @@ export type ScenarioEvent = {
 }[Kind];
 
 export interface Scenario {
-  /** How the service is. */
+  /** The traits of the service. */
   readonly traits?: Traits | undefined;
   /** The people who come. */
   readonly visits?: Visits | undefined;

@@ -111,9 +111,9 @@ export interface SimulatorOptions extends Pick<WorldOptions, "locations" | "reco
   readonly port?: number;
   /** 127.0.0.1 unless given. */
   readonly host?: string;
-  /** How the service is; they go before the scenario's. */
+  /** The traits of the service; they go before the scenario's. */
   readonly traits?: z.input<typeof Traits>;
-  /** What happens when; see `parseScenario`. */
+  /** The events and their times; see `parseScenario`. */
   readonly scenario?: Scenario;
   readonly clock?: Clock;
   readonly log?: Logger;

@@ -48,7 +48,7 @@ const WRONG: Record<string, unknown> = {
 
 type Row = Record<string, unknown>;
 
-/** What each fault makes of a row, in the order in which they apply; undefined: the row is missing. `nth`: of its rows. */
+/** The change of a row by each fault, in the order in which they apply; undefined: the row is missing. `nth`: of its rows. */
 const rowFaults = {
   extra_fields: (row: Row) => ({ ...row, firmware: "4.2.1", nested: { deep: [1, null] } }),
   null_quality: (row: Row) => ({ ...row, average_quality: null }),

@@ -18,7 +18,7 @@ export function createTokenIssuer(clock: Clock, given: { iss: string; aud: strin
       const text = `${encode({ alg: "HS256", typ: "JWT" })}.${encode(claims)}`;
       return `${text}.${sign(text)}`;
     },
-    /** When a token of ours ends (infinity without `exp`), or undefined where it is not ours, not for us or over. */
+    /** The end of a token of ours (infinity without `exp`), or undefined where it is not ours, not for us or over. */
     check(token: string): Instant | undefined {
       const [header, claims = "", signature, ...rest] = token.split(".");
       if (rest.length > 0 || signature !== sign(`${header}.${claims}`)) return undefined;

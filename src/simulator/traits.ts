@@ -1,4 +1,4 @@
-/** How the simulated service is where its contract leaves room: the section `traits` of a scenario file. */
+/** Traits of the simulated service where its contract leaves room: the section `traits` of a scenario file. */
 import { z } from "zod";
 import { parseDuration } from "../lib/duration.ts";
 
@@ -16,7 +16,7 @@ export const Traits = z.strictObject({
   uptime_index: z.enum(["local", "utc"]).default("local"),
   /** Time zone in which a metric segment's `index` writes its beginning. */
   segment_index: z.enum(["local", "utc"]).default("local"),
-  /** Of visitors; most are of the first. The contract names `customer` and `staff`, and has three more. */
+  /** Roles of visitors; most are of the first. The contract names `customer` and `staff`, and has three more. */
   roles: z.array(z.string().min(1)).min(1).max(10).default(ROLES),
   /** Locations take turns. */
   organisations: count,
@@ -40,7 +40,7 @@ export const Traits = z.strictObject({
 });
 export type Traits = z.output<typeof Traits>;
 
-/** Whether a location is closed on a local day; `weekday` is 1 for Monday. */
+/** True where a location is closed on a local day; `weekday` is 1 for Monday. */
 export function isClosed(closedDays: readonly string[], { weekday, date }: { weekday: number; date: string }): boolean {
   return closedDays.length > 0 && (closedDays.includes(WEEKDAYS[weekday - 1] ?? "") || closedDays.includes(date));
 }

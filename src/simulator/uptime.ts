@@ -1,10 +1,10 @@
-/** What each recording delivered in an hour, in segments of one minute, and the uptime history made of it. */
+/** The segments of one minute that each recording delivered in an hour, and the uptime history made of it. */
 import { DAY_MS, HOUR_MS, type Instant } from "../lib/clock.ts";
 import { fraction, keyOf, mix, type SimRecording } from "./fleet.ts";
 import type { CalendarHour } from "./local-time.ts";
 import { isClosed } from "./traits.ts";
 
-/** How much of a degraded segment is usable. */
+/** The usable share of a degraded segment. */
 const DEGRADED_SHARE = 0.5;
 
 export type UptimeEntry = ReturnType<typeof uptimeOf>[number];
@@ -54,7 +54,7 @@ const QUIET_MS = DAY_MS;
 const UPLOAD_FROM_HOUR = 8;
 const UPLOAD_UNTIL_HOUR = 20;
 
-/** Whether the recording uploads in this local hour: always, or from 08:00 to 20:00 of open days under a schedule. */
+/** True where the recording uploads in this local hour: always, or from 08:00 to 20:00 of open days under a schedule. */
 export function isWithinSchedule(recording: SimRecording, hour: Omit<CalendarHour, "index">): boolean {
   if (!recording.useUploadingSchedule) return true;
   if (isClosed(recording.location.closedDays, hour)) return false;
@@ -106,7 +106,7 @@ export function deliveryIn(recording: SimRecording, hour: CalendarHour, outages:
   return { withinSchedule: true, expected, received };
 }
 
-/** How many of the first `segments` of the hour are touched. The stretches must be in order of their start. */
+/** The number of the first `segments` of the hour that are touched. The stretches must be in order of their start. */
 function segmentsTouched(startAt: Instant, segments: number, stretches: readonly StatusSpan[]): number {
   let touched = 0;
   let next = 0;

@@ -24,7 +24,7 @@ export interface LedgerEntry {
   readonly recordingId: string;
   readonly locationId: string;
   readonly status: string;
-  /** Of an impairment, from then on. */
+  /** The value of an impairment, from then on. */
   readonly value?: number | boolean;
 }
 
@@ -48,7 +48,7 @@ export interface WorldOptions {
 
 export class World {
   readonly #given: WorldOptions & { readonly traits: Traits; readonly visits: Visits };
-  /** When the world began to be watched; the seeded past lies before. */
+  /** The time from which the world is watched; the seeded past lies before. */
   readonly startedAt: Instant;
   readonly #locations = new Map<string, MutableLocation>();
   readonly #recordings = new Map<string, MutableRecording>();
@@ -76,7 +76,7 @@ export class World {
     return [...this.#recordings.values()];
   }
 
-  /** What truly happened since the start, in order of time as applied. */
+  /** The true changes since the start, in order of time as applied. */
   get ledger(): readonly LedgerEntry[] {
     return this.#ledger;
   }
@@ -110,7 +110,7 @@ export class World {
     this.#change("schedule", target, at, (recording) => set(recording, "useUploadingSchedule", useUploadingSchedule));
   }
 
-  /** What impairs a recording from `at` on; the usual value ends what is not yet over. Returns what began. */
+  /** Impairs a recording from `at` on; the usual value ends what is not yet over. Returns what began. */
   impair(target: Target, kind: ImpairmentKind, value: number | boolean, at = this.#given.clock.now()): Impairment[] {
     const begun: Impairment[] = [];
     const isLasting = (one: Impairment) => one.kind === kind && one.until > at;
@@ -242,7 +242,7 @@ export interface RequestEvent {
   readonly at: Instant;
 }
 
-/** What happens inside, for tests to wait on: `once(simulator.events, "change")`. */
+/** Events inside, for tests to wait on: `once(simulator.events, "change")`. */
 export type SimulatorEvents = EventEmitter<{
   request: [RequestEvent];
   /** `connection`: its number from 1, 0 for one that was refused. `open`: connections open after this event. */

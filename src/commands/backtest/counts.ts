@@ -33,7 +33,7 @@ export const MOST_REQUESTS = 20_000;
 /** Entries, zones, and sales as a share of entries. */
 const REQUESTS_AN_HOUR = 4;
 
-/** Of locations in one time zone, with few zones. */
+/** The fewest requests: for locations in one time zone, with few zones. */
 export function leastRequests(locations: number, span: TimeSpan, locationsPerRequest: number): number {
   const hours = HOURS_KEPT + (span.to - span.from) / HOUR_MS;
   return Math.ceil(locations / locationsPerRequest) * Math.ceil(hours) * REQUESTS_AN_HOUR;

@@ -20,7 +20,7 @@ export interface BacktestReport {
   readonly file: string;
   readonly plan: Plan;
   readonly counted: BacktestCounts;
-  /** What was read for rules about counts, and routes that the service refused; undefined where nothing was. */
+  /** The requests for rules about counts, and routes that the service refused; undefined where there were none. */
   readonly counts: { readonly requests: number; readonly refused: readonly string[] } | undefined;
 }
 
@@ -77,7 +77,7 @@ function leftOut({ plan, counts }: BacktestReport): Plan["notShown"] {
   return [...plan.notShown, ...(counts ? [] : plan.counts.map((rule) => ({ rule, why: "--no-counts leaves it out" })))];
 }
 
-/** How often rules about counts fire, true and false; of less than a camera-month no rate, as it would say nothing. */
+/** Rates at which rules about counts fire, true and false; none of less than a camera-month. */
 function ratesOf(report: BacktestReport): string[] {
   const months = (report.recordings * (report.span.to - report.span.from)) / MONTH_MS;
   if (!report.counts || months <= 0) return [];

@@ -48,7 +48,7 @@ export function allBlocks(body: SlackBody): SlackBlock[] {
 export type Part = readonly MrkdwnSpan[];
 
 export interface SlackMessage {
-  /** What a lock screen shows. */
+  /** The line that a lock screen shows. */
   readonly title: string;
   readonly parts: readonly Part[];
   /** Buttons and menus, below the parts. */
@@ -60,7 +60,7 @@ export interface SlackMessage {
 
 export function readSlackMessage({ text = "", blocks = [], attachments = [] }: SlackBody): SlackMessage {
   const attached = attachments.flatMap((one) => partsOf(one.blocks ?? []));
-  // As in Slack, `text` is only the notification's line when there are blocks.
+  // In Slack too, `text` is only the notification's line when there are blocks.
   const isBare = blocks.length === 0 && attached.length === 0;
   const parts = isBare ? [parseMrkdwn(text)] : partsOf(blocks);
   return {

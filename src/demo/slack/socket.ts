@@ -25,7 +25,7 @@ export function createSlackSocket(server: Server) {
     connections: connections as readonly WebSocket[],
     /** `change`: a connection opened or closed. */
     events,
-    /** How many addresses were given out. */
+    /** The number of addresses given out. */
     opened: 0,
     /** The answer of `apps.connections.open`: an address for one connection. */
     open() {

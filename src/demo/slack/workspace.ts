@@ -1,4 +1,4 @@
-/** What a workspace remembers: channels, their messages, threads and every edit. */
+/** A workspace: channels, their messages, threads and every edit. */
 import { type Clock, systemClock } from "../../lib/clock.ts";
 import type { SlackBody, SlackMetadata } from "./message.ts";
 
@@ -17,7 +17,7 @@ export interface StandInMessage extends SlackPost {
   /** `bot`, the id of a person, or that of another bot, which begins with B. */
   readonly by: string;
   readonly isDeleted: boolean;
-  /** As posted, then as each edit left it. */
+  /** The message as posted, then as each edit left it. */
   readonly versions: SlackPost[];
   /** Oldest first. */
   replies: StandInMessage[];

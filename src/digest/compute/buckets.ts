@@ -70,7 +70,7 @@ interface TimelineInput extends Record<"down" | "plannedDown" | "unreachable", r
   readonly buckets: readonly TimedBucket[];
   /** Up without a break since then; undefined: not up now. */
   readonly upSince: Instant | undefined;
-  /** Where the bar ends: after `bounds` for what is down now, with slots of the same length. */
+  /** The end of the bar: after `bounds` for what is down now, with slots of the same length. */
   readonly until: Instant;
 }
 

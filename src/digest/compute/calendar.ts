@@ -32,7 +32,7 @@ export function digestCalendar({ period, timezone }: DigestScope, localHours: Lo
     shownFrom: Math.min(periodFrom, DAYS_BACK - WEEK),
     /** Index in `dates` of the local day of an instant; undefined: not among them. */
     indexAt: (at: Instant, zone: string) => indexes.get(numberOf(at, zone)),
-    /** Whether that local day is over at an instant. */
+    /** True where that local day is over at an instant. */
     isOver: (index: number, at: Instant, zone: string) => Number(numbers[index]) < numberOf(at, zone),
   };
 }
@@ -44,7 +44,7 @@ export function emptyDays({ dates: { length } }: DigestCalendar) {
   return { weighted: new Float64Array(length), weight: new Float64Array(length), expected: new Uint32Array(length) };
 }
 
-/** Where no segment was expected anywhere, days count alike; beside a real weight it is nothing. */
+/** The weight of a day where no segment was expected anywhere; beside a real weight it is nothing. */
 const TINY_WEIGHT = 1e-9;
 
 /** Adds one recording's buckets; `zone` decides its days. */
@@ -105,7 +105,7 @@ export function createScheduleTimes(localHours: LocalHours) {
       known.set(key, found);
       return found;
     },
-    /** Whether all of that weekday (1 Monday) is known to be outside the schedule. */
+    /** True where all of that weekday (1 Monday) is known to be outside the schedule. */
     isClosedOn(hours: string | undefined, weekday: number): boolean {
       const day = hours?.slice((weekday - 1) * HOURS_OF_DAY, weekday * HOURS_OF_DAY);
       return day !== undefined && day.length === HOURS_OF_DAY && !/[^0]/.test(day);

@@ -50,7 +50,7 @@ export function createDigester(scope: DigestScope, mostListed?: number) {
   const wants = (subject: DigestRecording): boolean => isChosen(scope.matchers, subject);
 
   return {
-    /** Whether the digest is about this recording. */
+    /** True where the digest is about this recording. */
     wants,
 
     /** Adds a recording, each once; one that the digest does not want is left out. */
@@ -82,7 +82,7 @@ export function createDigester(scope: DigestScope, mostListed?: number) {
 interface Added {
   readonly sums: Sums;
   readonly listed: Generator<void, Listed>;
-  /** Of recordings that had an alert. */
+  /** The locations of recordings that had an alert. */
   readonly locationOf: ReadonlyMap<string, string>;
 }
 
@@ -134,7 +134,7 @@ function* figuresOf(
 
 type Sums = ReturnType<typeof newSums>;
 
-/** Of all recordings, listed or not. */
+/** Sums of all recordings, listed or not. */
 function newSums() {
   return { affected: 0, low: 0, plannedMs: 0, loss: noLoss() };
 }

@@ -50,7 +50,7 @@ export function incidentOf(alert: RecordedAlert, rules: readonly Rule[]): Digest
   };
 }
 
-/** Of a location or a camera server. */
+/** The key of a location or a camera server. */
 export function groupKey(cause: "location" | "camera_server", id: string): string {
   return `${cause}/${id}`;
 }
@@ -129,7 +129,7 @@ export function otherAlerts(
 type Parts = Readonly<Record<DigestPart, readonly LocationGroup[]>>;
 
 const MOST_LONG = 5;
-/** Whether a recording's outage is one of its whole location's. */
+/** True where a recording's outage is one of its whole location's. */
 export function isLocationWide(outage: Outage, wholeLocation: readonly Outage[]): boolean {
   const close = (a = 0, b = 0) => Math.abs(a - b) <= TOGETHER_WITHIN_MS;
   return wholeLocation.some(({ startsAt, endsAt }) => close(outage.startsAt, startsAt) && close(outage.endsAt, endsAt));

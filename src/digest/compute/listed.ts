@@ -10,7 +10,7 @@ export const partsByNeed: readonly DigestPart[] = ["down_now", "down_some", "unk
 const A_YEAR_MS = 366 * 86_400_000;
 const PER_STEP = 1_000;
 
-/** Of the recordings that are added, keeps `most`: no memory is used for the others. */
+/** A list that keeps `most` of the recordings that are added: no memory is used for the others. */
 export function createListed(most = MOST_LISTED) {
   let kept: { readonly recording: RecordingDigest; readonly locationId: string; readonly need: number }[] = [];
   let least = -1;
@@ -28,7 +28,7 @@ export function createListed(most = MOST_LISTED) {
       if (kept.length >= 2 * most) least = cut().at(-1)?.need ?? least;
     },
 
-    /** Those kept, by location and part, in steps. */
+    /** The recordings kept, by location and part, in steps. */
     *grouped(): Generator<void, Listed> {
       const groups = new Map<string, Record<DigestPart, RecordingDigest[]>>();
       for (const [i, { recording, locationId }] of cut().entries()) {

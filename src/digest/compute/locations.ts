@@ -32,7 +32,7 @@ export function newLocation({ recording, locationName }: DigestRecording, calend
     /** The period before, of `comparable` recordings: those with figures that go back so far. */
     before: newTally(),
     comparable: 0,
-    /** When at least one of its recordings was inside its schedule, and in no maintenance. */
+    /** Time in which at least one of its recordings was inside its schedule, and in no maintenance. */
     open: [] as readonly Interval[],
     days: emptyDays(calendar),
   };

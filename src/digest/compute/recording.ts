@@ -111,7 +111,7 @@ export function judgeRecording(facts: Facts) {
 /** Buckets are needed whole: of days at both ends of a period, what is around it counts too. */
 export const AROUND_MS = 26 * 3_600_000;
 
-/** What is known of the recording in and around both periods; the causes of its downtime are found from it. */
+/** The evidence on the recording in and around both periods; the causes of its downtime are found from it. */
 function evidenceOf({ scope, subject, figures, incidents, schedules, wider, planned }: Facts) {
   const { now, period, before, unreachable, unwatched = [] } = scope;
   const downtimes = downtimesOf(subject, incidents, now);

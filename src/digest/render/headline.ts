@@ -65,7 +65,7 @@ function lostCounts(digest: Digest): string {
   return `${who} lost visitor counts for ${least}${humanDuration(lostMs)}${inAll}`;
 }
 
-/** What is known of time that was not watched is the service's. */
+/** Words for the whole period; figures of time that was not watched are the service's. */
 function howLong({ unreachable, unwatched, totals }: Digest): string {
   if (unwatched.length > 0 && totals.uptime !== undefined) return "by the service's uptime history";
   return unreachable.length + unwatched.length > 0 ? "whenever they were watched" : "throughout";

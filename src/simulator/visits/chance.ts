@@ -57,7 +57,7 @@ export function wave(key: number, at: number, kind: number): number {
 }
 
 /**
- * What lasts some days and comes so many times a year, at times of its own: where day `n` lies in one, a fraction that
+ * A spell lasts some days and comes so many times a year, at times of its own: where day `n` lies in one, a fraction that
  * says how large it is.
  */
 export function spell(

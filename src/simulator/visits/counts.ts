@@ -1,4 +1,4 @@
-/** What the service knows of a world's visits, in any span of time and as of any instant; nothing depends on the order of asking. */
+/** Counts that the service has of a world's visits, in any span of time and as of any instant; nothing depends on the order of asking. */
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from "../../lib/clock.ts";
 import { fraction, type Impairment, keyOf, type SimLocation, type SimRecording } from "../fleet.ts";
 import type { CalendarHour, HourCalendar } from "../local-time.ts";
@@ -19,10 +19,10 @@ export interface CountSpan {
 /** `estimated`: as if every segment had arrived; `visible`: as if moreover nothing impaired a recording; `false`: what was none. */
 type View = "served" | "estimated" | "visible" | "false";
 
-/** What was wrong with a recording, and when. */
+/** A failure of a recording, and its times. */
 type Fault = Readonly<Omit<Impairment, "kind">> & { readonly kind: Impairment["kind"] | "offline" };
 
-/** What is counted: in a zone, in a view, by all of its recordings or only one. */
+/** The selection of visits: in a zone, in a view, by all of its recordings or only one. */
 interface Asked {
   readonly location: SimLocation;
   readonly zone: number;
@@ -55,7 +55,7 @@ interface VisitCountsOptions {
   readonly world: Visits;
   readonly traits: Traits;
   readonly calendar: HourCalendar;
-  /** Of the simulator; the seeded outages lie before. */
+  /** The start of the simulator; the seeded outages lie before. */
   readonly startedAt: Instant;
 }
 
@@ -104,7 +104,7 @@ export class VisitCounts {
     return counted;
   }
 
-  /** Whether a segment of a recording of these zones arrived in the part of the span that is served by then. */
+  /** True where a segment of a recording of these zones arrived in the part of the span that is served by then. */
   isKnown(location: SimLocation, zones: readonly number[], span: CountSpan, view: View = "served"): boolean {
     const until = Math.min(span.to, this.servedUntil(span.asOf));
     const cover = new Set(zones.flatMap((zone) => this.#cover(location, zone)));
@@ -147,7 +147,7 @@ export class VisitCounts {
     return sold;
   }
 
-  /** When a recording was offline or impaired: the spans that touch this one, in order of their beginning. */
+  /** Failures of a recording, offline or impaired: the spans that touch this one, in order of their beginning. */
   faultsOf(recording: SimRecording, { from, to }: Omit<CountSpan, "asOf">): Fault[] {
     const { calendar, startedAt } = this.#given;
     const hours = calendar.hoursBetween(from - HOUR_MS, to, recording.location.timezone);
@@ -159,7 +159,7 @@ export class VisitCounts {
       .sort((a, b) => a.from - b.from);
   }
 
-  /** How the location's local day that holds an instant is planned. */
+  /** The plan of the location's local day that holds an instant. */
   planAt(location: SimLocation, at: Instant): DayPlan {
     return this.#dayAt(location, at).plan;
   }

@@ -12,7 +12,7 @@ const WINTER = "12-24 5 80; 12-25 97 30; 12-31 5 70; 01-01 80 45";
 const BLACK_FRIDAY = "11/thu/4+1 0 160";
 
 /**
- * When, the share of locations closed and of visits to the others, in %. `MM-DD`; `easter+1`: days from Easter Sunday;
+ * The date, the share of locations closed and of visits to the others, in %. `MM-DD`; `easter+1`: days from Easter Sunday;
  * `11/thu/4+1`: the day after the fourth Thursday of November; -1: the last.
  */
 const RULES: Readonly<Record<string, string>> = {

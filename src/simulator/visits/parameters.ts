@@ -1,4 +1,4 @@
-/** What the world's visits are like: the section `visits` of a scenario file. Every parameter has a default. */
+/** Parameters of the world's visits: the section `visits` of a scenario file. Every parameter has a default. */
 import { z } from "zod";
 
 const share = z.number().min(0).max(1);
@@ -30,7 +30,7 @@ const Profile = z.strictObject({
   open: z.array(opening).length(7),
   /** Share of the locations that stay closed on Sundays. */
   sunday_closed: share.default(0),
-  /** How much bad weather takes away, relative to `weather.strength`; below 0 it brings people. */
+  /** The share that bad weather takes away, relative to `weather.strength`; below 0 it brings people. */
   weather: z.number().min(-3).max(3).default(1),
 });
 export type ShopProfile = z.output<typeof Profile>;
@@ -40,7 +40,7 @@ const Zone = z.strictObject({
   taxonomy: z.string().min(1),
   /** An entrance: share of the arrivals, relative to the other entrances'. */
   entrance: z.number().positive().optional(),
-  /** Where people come from; not given: an entrance. */
+  /** The zone that people come from; not given: an entrance. */
   from: z.string().optional(),
   /** Share of those at `from` who come here. */
   reach: share.default(0.3),

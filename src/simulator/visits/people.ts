@@ -104,7 +104,7 @@ type Stop = ZoneShape & { readonly fromZone: number | undefined };
 interface Route {
   readonly stops: readonly Stop[];
   readonly entrances: readonly number[];
-  /** When the household under way was where. */
+  /** The times of the household under way at each place. */
   readonly reached: Float64Array;
 }
 

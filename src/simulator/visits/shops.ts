@@ -1,4 +1,4 @@
-/** What each location is like, and how each of its days is: opening times, and visits as a share of the usual. */
+/** Locations and their days: opening times, and visits as a share of the usual. */
 
 import { DAY_MS, HOUR_MS } from "../../lib/clock.ts";
 import { fraction, keyOf, type SimLocation } from "../fleet.ts";

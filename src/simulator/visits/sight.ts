@@ -1,4 +1,4 @@
-/** What a recording makes of the people in its zones: those it counts, and those it counts that are not there. */
+/** Sight of a recording in its zones: the people it counts, and those it counts that are not there. */
 import { type Instant, MINUTE_MS } from "../../lib/clock.ts";
 import { fraction, type Impairment, type Impairments, keyOf, type SimRecording, unimpaired } from "../fleet.ts";
 import type { CalendarHour } from "../local-time.ts";
@@ -8,11 +8,11 @@ import type { Visits } from "./parameters.ts";
 import { minuteOf, personNumberOf, type Visit, visitAt, zoneIn } from "./people.ts";
 
 const DRAW = { order: 91, overlap: 92, detected: 93, sees: 94, turned: 95, aside: 96, ghosts: 97, ghost: 98 };
-/** Of a recording turned aside: what it still sees of its zone, and at most of another. */
+/** The share that a recording turned aside still sees of its zone, and at most of another. */
 const STILL_SEEN = 0.1;
 const MOST_ASIDE = 0.4;
 
-/** Those of a zone's recordings that count a visit to it: each its part, and some what another counts too. */
+/** The recordings of a zone that count a visit to it: each its part, and some what another counts too. */
 export function seersOf<T extends { readonly key: number }>(
   cover: readonly T[],
   visit: Visit,
@@ -29,10 +29,10 @@ export function seersOf<T extends { readonly key: number }>(
   return byChance.slice(0, fraction(person, zone, DRAW.overlap) < overlap ? 2 : 1).filter(detects);
 }
 
-/** How a recording does in each minute of a day. */
+/** The state of a recording in each minute of a day. */
 export interface DayOfSight {
   readonly delivers: (minute: number) => boolean;
-  /** Whether it counts somebody in its part of a zone. */
+  /** True where it counts somebody in its part of a zone. */
   readonly sees: (visit: Visit) => boolean;
   readonly impairmentsAt: (minute: number) => Impairments;
   /** Nothing is out of the ordinary all day. */
@@ -68,7 +68,7 @@ export function sightOf(
   return { delivers, sees, impairmentsAt, isUsual };
 }
 
-/** Of one kind, the one that began last counts. */
+/** The impairments at a time: of one kind, the one that began last counts. */
 function impairmentsOf(spans: readonly Impairment[], at: Instant): Impairments {
   const now = spans.filter(({ from, until }) => from <= at && at < until);
   return now.length === 0
