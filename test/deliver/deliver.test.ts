@@ -1,807 +1,600 @@
-import { describe, expect, it, vi } from "vitest";
-import type {
-  Notification,
-  NotificationLogEntry,
-  NotifyErrorCode,
-  NotifyErrorScope,
-} from "../../src/alerting/model.ts";
-import type { Annotate } from "../../src/deliver/annotate.ts";
-import { createDeliver, LEASE_MS } from "../../src/deliver/deliver.ts";
-import type { NotifyRefusal } from "../../src/deliver/retry-policy.ts";
+/** Delivery over the store's scripts: what is sent when, what is stored of it, and what becomes of refusals. */
+import { describe, expect, it, test } from "vitest";
+import type { Notification, NotificationLogEntry, NotifyErrorCode } from "../../src/alerting/model.ts";
+import { LEASE_MS } from "../../src/deliver/deliver.ts";
+import { retryAt } from "../../src/deliver/retry-policy.ts";
 import { SEND_DEADLINE_MS } from "../../src/deliver/send.ts";
 import { toNotification } from "../../src/deliver/to-notification.ts";
 import type { Alert } from "../../src/health/alert.ts";
-import type { Logger } from "../../src/lib/log.ts";
-import type { Claim, Claimed, ClaimedStorm, GroupOutcome } from "../../src/store/groups.ts";
-import type { Store } from "../../src/store/store.ts";
+import type { Claim, Claimed } from "../../src/store/groups.ts";
 import { firing, HOUR, integration, MINUTE, over, SECOND, T0 } from "../store/fixtures.ts";
+import { describeWithRedis } from "../support/redis.ts";
+import { down, inTurn, type Lab, lost, refusal, useLab } from "./lab.ts";
 
 const slack = integration("ops/slack/0");
+const program = integration("ops/alertmanager/0", { type: "alertmanager", resendMs: MINUTE });
+const chat = integration("ops/chat/0", { conversation: "edits" });
 const camera = firing("cam");
+const sites = (count: number) => Array.from({ length: count }, (_, i) => `s${i}`);
+const badMessage = refusal("bad_request", { scope: "message" });
 
-const notified = (alert: Alert, notifiedAt: number): NotificationLogEntry => ({
-  alert,
-  notifiedAt,
-  firstNotifiedAt: notifiedAt,
-  groupId: "g",
-});
-
-function claimOf(more: Partial<Claimed> = {}): Claimed {
-  return {
-    kind: "group",
-    group: "g",
-    labels: {},
-    repeatIntervalMs: 4 * HOUR,
-    groupIntervalMs: 5 * MINUTE,
-    dueSince: T0,
-    groupFailures: 0,
-    failures: 0,
-    alerts: [camera],
-    notified: new Map(),
-    lost: [],
-    suppressedBefore: new Map(),
-    maybeNotified: [],
-    stormGroups: undefined,
-    ...more,
+/** Runs `then` after each claim that is not idle; gives the claims, and for how long each was to last. */
+function claimsOf(lab: Lab, then: (claim: Claim) => unknown = () => {}) {
+  const made: { readonly claim: Claim; readonly leaseMs: number }[] = [];
+  lab.groups.claim = async (...args) => {
+    const claim = await lab.store.groups.claim(...args);
+    const isIdle = claim.kind === "idle";
+    if (!isIdle) made.push({ claim, leaseMs: args[3] });
+    return isIdle ? claim : (((await then(claim)) as Claim | undefined) ?? claim);
   };
+  return made;
 }
 
-const idle: Claim = { kind: "idle", until: undefined };
-
-interface Script {
-  readonly claims: readonly Claim[];
-  readonly who?: typeof slack;
-  /** What each send in turn does; accepted where there is none. */
-  readonly sends?: readonly ((n: Notification, options: { plain?: boolean }) => void | Promise<void>)[];
-  /** Of the first message, ms. */
-  readonly paceWait?: number;
-  /** Of the messages in turn, ms. */
-  readonly paceWaits?: readonly number[];
-  readonly annotate?: Annotate;
-  /** Ids of recordings whose alerts are routed elsewhere now. */
-  readonly routedElsewhere?: readonly string[];
-  /** How long Redis keeps a claim waiting. */
-  readonly claimTakesMs?: number;
-  /** How often in a row something ended while a message was prepared. */
-  readonly endings?: number;
-  readonly settle?: Store["groups"]["settle"];
+/** How long the next storm is gathered after each settlement of many groups. */
+function gatheredBy(lab: Lab): number[] {
+  const gathered: number[] = [];
+  lab.groups.settleAll = async (...args) => {
+    gathered.push(args[3].gatherMs);
+    return lab.store.groups.settleAll(...args);
+  };
+  return gathered;
 }
 
-/** A delivery with a scripted store: what it did, call by call. */
-function stage(script: Script) {
-  const { who = slack } = script;
-  let now = T0;
-  const claims = [...script.claims];
-  const sends = [...(script.sends ?? [])];
-  const paceWaits = [...(script.paceWaits ?? [script.paceWait ?? 0])];
-  let endings = script.endings ?? 0;
-  const calls: unknown[][] = [];
-  const leases: number[] = [];
-  const sent: { notification: Notification; plain: boolean; signal: AbortSignal }[] = [];
-  const logged: { level: string; msg: string; fields: object }[] = [];
-  const line = (level: string) => (fields: object, msg: string) => void logged.push({ level, msg, fields });
-  const log = Object.assign(
-    {},
-    ...["debug", "info", "warn", "error"].map((level) => ({ [level]: line(level) })),
-  ) as Logger;
-  const groups = {
-    async claim(_who, _token, _now, leaseMs) {
-      leases.push(leaseMs);
-      now += script.claimTakesMs ?? 0;
-      return claims.shift() ?? idle;
-    },
-    settle:
-      script.settle ??
-      (async (_who, group, _token, outcome) => {
-        calls.push(["settle", group, outcome]);
-        return outcome.nextAt;
-      }),
-    async postpone(_who, group, _token, input) {
-      calls.push(["postpone", group, input]);
-    },
-    async settleAll(_who, _token, endings, after) {
-      calls.push(["settleAll", endings, after]);
-      return undefined;
-    },
-    pace: async () => paceWaits.shift() ?? 0,
-    hasEnded: async () => endings-- > 0,
-    paged: async () => [],
-  } satisfies Parameters<typeof createDeliver>[0]["groups"];
-  const { deliver, stop } = createDeliver({
-    clock: { now: () => now },
-    log,
-    groups,
-    senders: new Map([
-      [
-        who.id,
-        {
-          integration: who,
-          async send(notification, { signal, plain = false }) {
-            sent.push({ notification, plain, signal });
-            await sends.shift()?.(notification, { plain });
-          },
-        },
-      ],
-    ]),
-    externalUrl: "https://watch.example.com",
-    stormMs: 30 * SECOND,
-    ...(script.annotate ? { annotate: script.annotate } : {}),
-    isRouted: ({ labels: { recording_id } }) => !script.routedElsewhere?.includes(recording_id ?? ""),
-    toRefusal: (thrown) => thrown as NotifyRefusal,
-    wake: async (due) => void calls.push(["wake", Object.fromEntries(due)]),
-    notified: (_who, reason, latency) => void calls.push(["notified", reason, latency]),
-    failed: (_who, code) => void calls.push(["failed", code]),
-    suppressed: (_who, why) => void calls.push(["suppressed", why]),
-  });
-  return {
-    deliver: () => deliver(who.id),
-    deliverOther: () => deliver("nobody/slack/0"),
-    stop,
-    calls,
-    leases,
-    sent,
-    logged,
-    pass: (ms: number) => {
-      now += ms;
-    },
-  };
-}
+const decided = async (lab: Lab, name: string) =>
+  (await lab.store.log.read([{ kind: "recording", id: name }], 0)).map(
+    ({ reason, detail }) => `${reason} ${detail ?? ""}`,
+  );
 
-const refuse =
-  (code: NotifyErrorCode, more: Partial<NotifyRefusal> = {}) =>
-  (): never => {
-    throw {
-      code,
-      retryAfterMs: undefined,
-      scope: "endpoint" satisfies NotifyErrorScope,
-      message: "No.",
-      ...more,
-    } satisfies NotifyRefusal;
-  };
+describeWithRedis("a message", () => {
+  const labOf = useLab(slack);
 
-const only = (calls: readonly unknown[][], name: string) =>
-  calls.filter(([called]) => called === name).map(([, ...drain]) => drain);
-
-const lineOf = ({ subject, ruleId }: Alert, at: number, reason: string, detail: string) => ({
-  subject,
-  at,
-  ruleId,
-  integration: slack.id,
-  reason,
-  detail,
-});
-
-/** How long the first group given back rests, ms. */
-function restOf(calls: readonly unknown[][]): number {
-  const [, input] = (only(calls, "postpone")[0] ?? []) as [string?, { at: number }?];
-  return (input?.at ?? Number.NaN) - T0;
-}
-
-it("sends what is new, settles it and schedules the reminder", async () => {
-  const run = stage({ claims: [claimOf({ lost: ["gone@1"] })] });
-  run.pass(MINUTE);
-  await run.deliver();
-  expect(run.sent).toHaveLength(1);
-  expect(run.sent[0]?.notification).toMatchObject({
-    reason: "first",
-    receiver: "ops",
-    integrationId: slack.id,
-    externalUrl: "https://watch.example.com",
-    now: T0 + MINUTE,
-  });
-  const now = T0 + MINUTE;
-  expect(run.calls).toEqual([
-    ["notified", "first", 60],
-    [
-      "settle",
-      "g",
-      {
-        now,
-        sent: true,
-        notified: [notified(camera, now)],
-        over: ["gone@1"],
-        unnotified: [],
-        nextAt: now + 4 * HOUR,
-        lines: [lineOf(camera, now, "notified", "first")],
-      },
-    ],
-    ["wake", { [slack.id]: now + 4 * HOUR }],
-  ]);
-});
-
-it("serves one group after the other until nothing is due", async () => {
-  const run = stage({ claims: [claimOf(), claimOf({ group: "h" }), { kind: "idle", until: T0 + HOUR }] });
-  await run.deliver();
-  expect(run.sent.map(({ notification }) => notification.group.id)).toEqual(["g", "h"]);
-  expect(run.calls.at(-1)).toEqual(["wake", { [slack.id]: T0 + HOUR }]);
-});
-
-it.for(["busy", "backoff", "gather"] as const)(
-  "is %s: looks again when that is over, and sends nothing",
-  async (kind) => {
-    const run = stage({ claims: [{ kind, until: T0 + 500 }] });
-    await run.deliver();
-    expect(run.calls).toEqual([["wake", { [slack.id]: T0 + 500 }]]);
-    expect(run.sent).toEqual([]);
-  },
-);
-
-it("nothing new: settles without a message, is due again for the reminder, and gives the reason", async () => {
-  const known = claimOf({ notified: new Map([[camera.id, notified(camera, T0 - MINUTE)]]) });
-  const run = stage({ claims: [known] });
-  await run.deliver();
-  expect(run.sent).toEqual([]);
-  expect(run.calls).toEqual([
-    ["suppressed", "nothing_new"],
-    [
-      "settle",
-      "g",
-      { now: T0, sent: false, notified: [], over: [], unnotified: [], nextAt: T0 - MINUTE + 4 * HOUR, lines: [] },
-    ],
-    ["wake", { [slack.id]: T0 - MINUTE + 4 * HOUR }],
-  ]);
-});
-
-it("a reminder leaves out what is routed elsewhere now; with nothing else it is not sent", async () => {
-  const till = firing("till");
-  const repeats = new Map([camera, till].map((alert) => [alert.id, notified(alert, T0 - 4 * HOUR)]));
-  const known = claimOf({ alerts: [camera, till], notified: repeats });
-  const some = stage({ claims: [known], routedElsewhere: [till.labels.recording_id ?? "?"] });
-  await some.deliver();
-  expect(some.sent.map(({ notification }) => notification.reason)).toEqual(["reminder"]);
-  expect(some.sent[0]?.notification.firing.map(({ id }) => id)).toEqual([camera.id]);
-  const none = stage({
-    claims: [known],
-    routedElsewhere: [camera, till].map(({ labels }) => labels.recording_id ?? "?"),
-  });
-  await none.deliver();
-  expect(none.sent).toEqual([]);
-  expect(only(none.calls, "suppressed")).toEqual([["routed_elsewhere"]]);
-  expect(only(none.calls, "settle")[0]?.[1]).toMatchObject({ sent: false, over: [], nextAt: T0 + 4 * HOUR });
-});
-
-it("over before it was due: leaves this group silently, and stays owed in others", async () => {
-  const brief = over(camera, T0 - SECOND);
-  const run = stage({ claims: [claimOf({ alerts: [brief] })] });
-  await run.deliver();
-  expect(run.sent).toEqual([]);
-  expect(only(run.calls, "suppressed")).toEqual([["resolved_before_notified"]]);
-  expect(only(run.calls, "settle")[0]?.[1]).toMatchObject({ sent: false, over: [], unnotified: [camera.id] });
-});
-
-it("fired and resolved while only the receiver failed: notified once, late, and leaves every group", async () => {
-  const run = stage({ claims: [claimOf({ alerts: [over(camera, T0 + MINUTE)], dueSince: T0 })] });
-  run.pass(10 * MINUTE);
-  await run.deliver();
-  expect(run.sent[0]?.notification.resolved).toMatchObject([{ id: camera.id, isNew: true }]);
-  expect(only(run.calls, "settle")[0]?.[1]).toMatchObject({
-    sent: true,
-    notified: [],
-    over: [camera.id],
-    unnotified: [],
-  });
-});
-
-it("where ends are not sent, they leave without a message", async () => {
-  const quiet = { ...slack, sendResolved: false };
-  const ended = claimOf({ alerts: [over(camera, T0)], notified: new Map([[camera.id, notified(camera, T0 - HOUR)]]) });
-  const run = stage({ who: quiet, claims: [ended] });
-  await run.deliver();
-  expect(run.sent).toEqual([]);
-  expect(only(run.calls, "suppressed")).toEqual([["send_resolved_off"]]);
-  expect(only(run.calls, "settle")[0]?.[1]).toMatchObject({ over: [camera.id], unnotified: [] });
-});
-
-it("without a pace token the group is postponed until there is one, and decided again then", async () => {
-  const late = claimOf({ alerts: [camera, firing("other")] });
-  const run = stage({ claims: [claimOf(), { kind: "pace", until: T0 + 20 }, late], paceWait: 20 });
-  const began = performance.now();
-  await run.deliver();
-  expect(performance.now() - began).toBeGreaterThanOrEqual(35);
-  expect(only(run.calls, "postpone")).toEqual([["g", { now: T0, at: T0 + 20 }]]);
-  expect(run.sent.map(({ notification }) => notification.firing.length)).toEqual([2]);
-});
-
-it("waits no longer for a pace token once it is stopped", async () => {
-  const run = stage({ claims: [{ kind: "pace", until: T0 + HOUR }] });
-  const delivered = run.deliver();
-  run.stop();
-  await delivered;
-  expect(run.sent).toEqual([]);
-});
-
-describe("a storm", () => {
-  const shops = (count: number, more: Partial<Claimed> = {}) =>
-    Array.from({ length: count }, (_, i) =>
-      claimOf({ group: `g${i}`, alerts: [firing(`cam${i}`)], stormGroups: 10, ...more }),
-    );
-  const storm = (groups: readonly Claimed[], more: Partial<ClaimedStorm> = {}): ClaimedStorm => ({
-    kind: "storm",
-    groups,
-    due: groups.length,
-    isAll: true,
-    leaseMs: 20_000,
-    ...more,
-  });
-  const endings = (calls: readonly unknown[][]) => (only(calls, "settleAll")[0] ?? []) as [GroupOutcome[], object];
-
-  it("is one message; every group of it is settled on its own, all in one call", async () => {
-    const run = stage({ claims: [storm(shops(11))] });
-    await run.deliver();
-    expect(run.sent).toHaveLength(1);
-    expect(run.sent[0]?.notification).toMatchObject({ reason: "first", groups: 11, group: { labels: {} } });
-    expect(run.sent[0]?.notification.firing).toHaveLength(11);
-    const [ended, after] = endings(run.calls);
-    expect(after).toEqual({ now: T0, gatherMs: 30 * SECOND });
-    expect(ended).toHaveLength(11);
-    expect(ended[3]).toMatchObject({
-      group: "g3",
-      settle: {
-        sent: true,
-        notified: [{ alert: { id: firing("cam3").id }, notifiedAt: T0, firstNotifiedAt: T0, groupId: "g3" }],
-      },
-    });
-    expect(only(run.calls, "notified")).toEqual([["first", 0]]);
-  });
-
-  it("of groups with almost nothing to send is none: the others are settled, the first is sent alone", async () => {
-    const quiet = shops(10).map((claim) => ({ ...claim, alerts: [] }));
-    const speaking = shops(12).slice(10);
-    const run = stage({ claims: [storm([...quiet, ...speaking])] });
-    await run.deliver();
-    expect(run.sent.map(({ notification }) => notification.group.id)).toEqual(["g10"]);
-    expect(run.sent[0]?.notification.groups).toBeUndefined();
-    const [ended, after] = endings(run.calls);
-    expect(after).toMatchObject({ gatherMs: 0 });
-    expect(ended.filter((one) => "settle" in one && !one.settle.sent)).toHaveLength(10);
-    expect(ended.filter((one) => "postpone" in one)).toEqual([{ group: "g11", postpone: { now: T0, at: T0 } }]);
-  });
-
-  it("that is refused is given back whole, and counts as one failure of the endpoint", async () => {
-    const run = stage({ claims: [storm(shops(11))], sends: [refuse("server_error")] });
-    await run.deliver();
-    const [ended, after] = endings(run.calls);
-    expect(after).toMatchObject({ gatherMs: 0 });
-    const postponed = ended.flatMap((one) => ("postpone" in one ? [one.postpone] : []));
-    expect(postponed).toHaveLength(11);
-    expect(postponed.filter(({ failure }) => failure !== undefined)).toHaveLength(1);
-    expect(new Set(postponed.map(({ at }) => at)).size).toBe(1);
-  });
-
-  it("of which more is left to claim is followed by that at once", async () => {
-    const run = stage({ claims: [storm(shops(11), { isAll: false })] });
-    await run.deliver();
-    expect(endings(run.calls)[1]).toMatchObject({ gatherMs: 0 });
-  });
-
-  it("and its end are one thread, whatever the receiver heard between", () => {
-    const groupAt = (alerts: Alert[], resolved: Alert[]) =>
-      toNotification(
-        slack,
-        shops(2).map((claim) => ({ claim })),
-        {
-          notify: "first",
-          firing: alerts.map((alert) => ({ ...alert, fingerprint: "f", isNew: true })),
-          resolved: resolved.map((alert) => ({ ...alert, fingerprint: "f", isNew: false })),
-        },
-        { now: T0, externalUrl: undefined },
-      ).group.id;
-    expect(groupAt([camera, firing("b", T0 + HOUR)], [])).toBe(groupAt([], [over(camera, T0 + HOUR)]));
-    expect(groupAt([camera], [])).not.toBe(groupAt([firing("a", T0 + 48 * HOUR)], []));
-  });
-});
-
-it("a claim that grew old on its way is given back, not sent under a lease that may be over; the next one is longer", async () => {
-  expect(SEND_DEADLINE_MS).toBeLessThan(LEASE_MS);
-  const run = stage({ claims: [claimOf(), claimOf(), idle], claimTakesMs: 2_600 });
-  await run.deliver();
-  expect(only(run.calls, "postpone")).toEqual([["g", { now: T0 + 2_600, at: T0 + 2_600 }]]);
-  expect(run.leases.slice(0, 2)).toEqual([LEASE_MS, 2 * LEASE_MS]);
-  expect(run.sent).toHaveLength(1);
-  expect(only(run.calls, "notified")).toHaveLength(1);
-});
-
-it("a message that took 5 s to prepare is prepared again where an alert has ended since, and is sent at last", async () => {
-  const claims = [1, 2, 3, 4, 5].map((i) => ({
-    kind: "storm" as const,
-    groups: [claimOf({ alerts: [firing(`cam${i}`)] }), claimOf({ group: "h" })],
-    due: 2,
-    isAll: true,
-    leaseMs: 20 * SECOND,
-  }));
-  const sentAfter = async (endings: number, claimTakesMs: number) => {
-    const run = stage({ claims, endings, claimTakesMs });
-    await run.deliver();
-    return run.sent[0]?.notification.firing[0]?.subject.id;
-  };
-  expect(await sentAfter(0, 6 * SECOND)).toBe("cam1");
-  expect(await sentAfter(1, 6 * SECOND)).toBe("cam2");
-  expect(await sentAfter(1, 4 * SECOND)).toBe("cam1");
-  expect(await sentAfter(9, 6 * SECOND)).toBe("cam5");
-});
-
-it("a wait for the pace leaves the lease as long as it had to be", async () => {
-  const claims = [1, 2, 3].map((i) => claimOf({ alerts: [firing(`cam${i}`)] }));
-  const run = stage({ claims, endings: 1, claimTakesMs: 6 * SECOND, paceWaits: [0, 5, 0] });
-  await run.deliver();
-  expect(run.leases.slice(0, 3)).toEqual([LEASE_MS, 2 * LEASE_MS, 2 * LEASE_MS]);
-});
-
-const RESTS: readonly [NotifyErrorCode, least: number, most: number][] = [
-  ["network", 500, 1_000],
-  ["timeout", 500, 1_000],
-  ["server_error", 500, 1_000],
-  ["rate_limited", 500, 1_000],
-  ["other", 500, 1_000],
-  ["auth", 5_000, 10_000],
-  ["not_found", 5_000, 10_000],
-  ["recipient_refused", 5_000, 10_000],
-];
-
-it.for(RESTS)(
-  "%s: rests at first between %i and %i ms, is counted, and nothing is written down as told",
-  async ([code, least, most]) => {
-    const run = stage({ claims: [claimOf()], sends: [refuse(code)] });
-    await run.deliver();
-    expect(only(run.calls, "failed")).toEqual([[code]]);
-    expect(only(run.calls, "settle")).toEqual([]);
-    expect(restOf(run.calls)).toBeGreaterThanOrEqual(least);
-    expect(restOf(run.calls)).toBeLessThanOrEqual(most);
-    const failure = { code, detail: "No.", scope: "endpoint" };
-    expect(only(run.calls, "postpone")).toMatchObject([["g", { failure }]]);
-  },
-);
-
-it("Retry-After is the shortest wait, however often it failed; the backoff has a cap of minutes", async () => {
-  const asked = stage({ claims: [claimOf()], sends: [refuse("rate_limited", { retryAfterMs: 30_000 })] });
-  await asked.deliver();
-  expect(only(asked.calls, "postpone")[0]?.[1]).toMatchObject({ at: T0 + 30_000 });
-  const often = stage({ claims: [claimOf({ failures: 50 })], sends: [refuse("not_found")] });
-  await often.deliver();
-  expect(restOf(often.calls)).toBeLessThanOrEqual(5 * MINUTE);
-  expect(restOf(often.calls)).toBeGreaterThanOrEqual(2.5 * MINUTE);
-});
-
-it("the failures of one message count by its group, those of the endpoint by the endpoint", async () => {
-  const claim = claimOf({ failures: 0, groupFailures: 8 });
-  const one = stage({ claims: [claim], sends: [refuse("server_error", { scope: "message" })] });
-  await one.deliver();
-  expect(restOf(one.calls)).toBeGreaterThan(30 * SECOND);
-  const all = stage({ claims: [claim], sends: [refuse("server_error")] });
-  await all.deliver();
-  expect(restOf(all.calls)).toBeLessThanOrEqual(SECOND);
-});
-
-it("an invalid message is sent once more as plain text within the same deadline", async () => {
-  const run = stage({ claims: [claimOf()], sends: [refuse("bad_request", { scope: "message" })] });
-  await run.deliver();
-  expect(run.sent.map(({ plain }) => plain)).toEqual([false, true]);
-  expect(run.sent[0]?.signal).toBe(run.sent[1]?.signal);
-  expect(run.sent[0]?.notification.messageId).toBe(run.sent[1]?.notification.messageId);
-  expect(only(run.calls, "notified")).toHaveLength(1);
-  expect(only(run.calls, "failed")).toEqual([]);
-});
-
-it("invalid as plain text too: that group alone backs off, the next one is served", async () => {
-  const bad = refuse("bad_request", { scope: "message" });
-  const run = stage({ claims: [claimOf(), claimOf({ group: "h" })], sends: [bad, bad] });
-  await run.deliver();
-  expect(only(run.calls, "postpone")).toMatchObject([["g", { failure: { scope: "message" } }]]);
-  expect(only(run.calls, "settle")).toMatchObject([["h", { sent: true }]]);
-});
-
-it("a repeated failure is logged once, and its end once", async () => {
-  const down = refuse("network");
-  const run = stage({ claims: [claimOf(), claimOf(), claimOf()], sends: [down, down] });
-  await run.deliver();
-  const sent = run.logged.map(({ level, msg }) => `${level}: ${msg}`);
-  expect(sent).toEqual([
-    "warn: notification failed, retrying",
-    "debug: notification failed, retrying",
-    "info: notified",
-    "info: notifications are accepted again",
-  ]);
-});
-
-it("one message refused for good is logged once, however many others are accepted", async () => {
-  const bad = refuse("bad_request", { scope: "message" });
-  const ok = () => {};
-  const run = stage({
-    claims: [claimOf(), claimOf({ group: "h" }), claimOf(), claimOf({ group: "h" })],
-    sends: [bad, bad, ok, bad, bad, ok],
-  });
-  await run.deliver();
-  expect(run.logged.filter(({ level }) => level === "warn")).toHaveLength(1);
-  expect(run.logged.filter(({ msg }) => msg === "notifications are accepted again")).toEqual([]);
-});
-
-it("an accepted message is settled as soon as Redis takes it, before anything else is claimed", async () => {
-  const outcomes: unknown[] = [];
-  const settle = vi
-    .fn<Store["groups"]["settle"]>()
-    .mockRejectedValueOnce(new Error("READONLY You can't write against a read only replica."))
-    .mockImplementation(async (_who, group, _token, outcome) => {
-      outcomes.push([group, outcome.now]);
-      return undefined;
-    });
-  const run = stage({ claims: [claimOf(), claimOf({ group: "h" })], settle });
-  await run.deliver();
-  expect(outcomes).toEqual([
-    ["g", T0],
-    ["h", T0],
-  ]);
-  expect(run.sent).toHaveLength(2);
-  expect(run.logged.filter(({ level }) => level === "error")).toHaveLength(1);
-});
-
-it("a group of everything there is does not break what comes after its message", async () => {
-  const fleet = Array.from({ length: 150_000 }, (_, i) => firing(`cam-${i}`));
-  const run = stage({ claims: [claimOf({ alerts: fleet, notified: new Map([["x@1", notified(camera, T0)]]) })] });
-  await run.deliver();
-  expect(only(run.calls, "settle")).toHaveLength(1);
-  expect(run.logged.filter(({ level }) => level === "error")).toEqual([]);
-});
-
-it("a wake-up during a delivery makes it check once more; two at once never send twice", async () => {
-  const { promise: sending, resolve: begun } = Promise.withResolvers<void>();
-  const { promise: gate, resolve: open } = Promise.withResolvers<void>();
-  const run = stage({
-    claims: [claimOf(), idle, claimOf({ group: "h" })],
-    sends: [
-      () => {
-        begun();
-        return gate;
-      },
-    ],
-  });
-  const first = run.deliver();
-  await sending;
-  await run.deliver();
-  expect(run.sent).toHaveLength(1);
-  open();
-  await first;
-  expect(run.sent.map(({ notification }) => notification.group.id)).toEqual(["g", "h"]);
-});
-
-it("stopped, it takes no new group; an integration that is not configured is nobody's", async () => {
-  const stopped = stage({ claims: [claimOf()] });
-  stopped.stop();
-  await stopped.deliver();
-  await stopped.deliverOther();
-  expect([stopped.sent, stopped.calls]).toEqual([[], []]);
-});
-
-it("a store that throws ends the run with one line; the lease brings the group back", async () => {
-  const run = stage({
-    claims: [claimOf({ notified: new Map([[camera.id, notified(camera, T0)]]) })],
-    settle: () => Promise.reject(new Error("OOM")),
-  });
-  await run.deliver();
-  expect(run.logged.map(({ level, msg }) => [level, msg])).toEqual([["error", "delivery failed, retrying"]]);
-});
-
-it("the summary of a start is a thread of its own, and another message after each start", () => {
-  const summary = (dueSince: number) =>
-    toNotification(
-      slack,
-      [{ claim: { group: "started", labels: { complete: "true" }, notified: new Map(), dueSince } }],
-      { notify: "started", firing: [], resolved: [], start: { complete: true, unsettled: 0, suppressed: 0 } },
-      { now: T0 + HOUR, externalUrl: undefined },
-    );
-  expect(summary(T0)).toMatchObject({ group: { id: "started", labels: {} }, start: { complete: true } });
-  expect(summary(T0).messageId).toBe(summary(T0).messageId);
-  expect(summary(T0).messageId).not.toBe(summary(T0 + HOUR).messageId);
-});
-
-it("a message's id stays while it is tried again and changes with anything new", () => {
-  const isNew = (alert: Alert) => ({ ...alert, fingerprint: "f", isNew: true });
-  const idOf = (
-    claim: Partial<Pick<Claimed, "group" | "notified">>,
-    notify: "first" | "reminder",
-    names: string[],
-    now: number,
-  ) =>
-    toNotification(
-      slack,
-      [{ claim: { group: "g", labels: {}, notified: new Map(), dueSince: undefined, ...claim } }],
-      { notify, firing: names.map((name) => isNew(firing(name))), resolved: [] },
-      { now, externalUrl: undefined },
-    ).messageId;
-  const first = idOf({}, "first", ["a", "b"], T0);
-  expect(first).toMatch(/^[0-9a-f]{32}$/);
-  expect(idOf({}, "first", ["b", "a"], T0 + HOUR)).toBe(first);
-  const others = [
-    idOf({}, "first", ["a"], T0),
-    idOf({ group: "h" }, "first", ["a", "b"], T0),
-    idOf({ notified: new Map([["a", notified(camera, T0)]]) }, "reminder", ["a", "b"], T0),
-    idOf({ notified: new Map([["a", notified(camera, T0 + HOUR)]]) }, "reminder", ["a", "b"], T0),
-  ];
-  expect(new Set([first, ...others]).size).toBe(5);
-});
-
-describe("what is known of locations", () => {
-  const annotate: Annotate = async (alerts) =>
-    alerts.map((alert) => ({ ...alert, annotations: { zones: `zones of ${alert.key}` } }));
-  const both = [firing("a"), over(firing("b"), T0)];
-
-  it("is sent with firing and resolved alerts, and stored nowhere", async () => {
-    const run = stage({ claims: [claimOf({ alerts: both })], annotate });
-    await run.deliver();
-    const { firing: fires, resolved } = run.sent[0]?.notification ?? {};
-    expect(fires?.map(({ annotations }) => annotations.zones)).toEqual(["zones of a"]);
-    expect(resolved?.map(({ annotations }) => annotations.zones)).toEqual(["zones of b"]);
-    expect(JSON.stringify(run.calls)).not.toContain("zones of");
-  });
-
-  const storm = (more: Partial<Claimed>): ClaimedStorm => ({
-    kind: "storm",
-    groups: ["g", "h"].map((group) => claimOf({ group, alerts: [firing(group)], stormGroups: 1, ...more })),
-    due: 2,
-    isAll: true,
-    leaseMs: 20 * SECOND,
-  });
-  const zonesIn = async (who: typeof slack) => {
-    const run = stage({ claims: [storm({})], annotate, who });
-    await run.deliver();
-    expect(run.sent).toHaveLength(1);
-    return run.sent[0]?.notification.firing.map(({ annotations }) => annotations.zones);
-  };
-
-  it("is left out of a summary for people, but not of what a program is sent", async () => {
-    expect(await zonesIn(slack)).toEqual([undefined, undefined]);
-    expect(await zonesIn(forwarding)).toEqual(["zones of g", "zones of h"]);
-  });
-});
-
-const forwarding = integration("ops/alertmanager/0", { type: "alertmanager", resendMs: MINUTE });
-
-describe("an integration that forgets", () => {
-  const claim = (more: Partial<Claimed> = {}) =>
-    claimOf({ repeatIntervalMs: MINUTE, groupIntervalMs: SECOND, ...more });
-
-  it("is sent everything again at its interval, without a line in the decision log and without a latency", async () => {
-    const other = firing("other");
-    const run = stage({
-      who: forwarding,
-      claims: [
-        claim({ alerts: [camera, other], notified: new Map([camera, other].map((a) => [a.id, notified(a, T0)])) }),
-      ],
-    });
-    run.pass(MINUTE);
-    await run.deliver();
-    const now = T0 + MINUTE;
-    expect(run.sent[0]?.notification).toMatchObject({ reason: "resend" });
-    expect(run.sent[0]?.notification.firing).toHaveLength(2);
-    expect(only(run.calls, "notified")).toEqual([["resend", undefined]]);
-    expect(only(run.calls, "settle")).toMatchObject([
-      [
-        "g",
-        { notified: [{ ...notified(camera, now), firstNotifiedAt: T0 }], over: [], lines: [], nextAt: now + MINUTE },
-      ],
+  it("is sent when its group is due, settled, and due again for the reminder", async () => {
+    const lab = labOf();
+    const { id } = await lab.fires("cam");
+    await lab.until(1);
+    const now = T0 + 30 * SECOND;
+    expect(lab.log.map(({ n }) => n)).toMatchObject([
+      { reason: "first", receiver: "ops", integrationId: slack.id, externalUrl: "https://lw.test", now },
     ]);
-    expect(run.logged.map(({ level }) => level)).toEqual(["debug"]);
-  });
-
-  it("is sent an end, which stays in the group with its time", async () => {
-    const ended = over(camera, T0 + SECOND);
-    const before = notified(camera, T0);
-    const run = stage({
-      who: forwarding,
-      claims: [claim({ alerts: [ended], notified: new Map([[camera.id, before]]) })],
-    });
-    run.pass(2 * SECOND);
-    await run.deliver();
-    const endNotifiedAt = T0 + 2 * SECOND;
-    expect(only(run.calls, "notified")).toEqual([["resolved", 1]]);
-    expect(only(run.calls, "settle")).toMatchObject([
-      ["g", { notified: [{ ...before, endNotifiedAt }], over: [], unnotified: [], nextAt: T0 + MINUTE }],
+    expect(await lab.store.groups.notified(slack.id)).toMatchObject([
+      { alert: { id }, notifiedAt: now, firstNotifiedAt: now },
     ]);
+    expect(lab.reports).toEqual(["notified first 30", "wake 240.5", "wake 240.5"]);
+    expect(await decided(lab, "cam")).toEqual(["notified first"]);
+    expect(lab.logged).toEqual(["info: notified"]);
+    await lab.until(241);
+    expect(lab.lines().at(-1)).toBe("240.5 ops/slack reminder =cam");
+    expect(await decided(lab, "cam")).toEqual(["notified first", "reminded 1"]);
   });
 
-  it("backs off no longer than its interval, however often it failed", async () => {
-    const run = stage({ who: forwarding, claims: [claim({ failures: 20 })], sends: [refuse("auth")] });
-    await run.deliver();
-    expect(restOf(run.calls)).toBeLessThanOrEqual(MINUTE);
+  it("is not sent where there is nothing new, or all was over before it was due: the reason is counted", async () => {
+    const lab = labOf();
+    await lab.fires("a", "1");
+    await lab.ends(await lab.fires("b", "2"));
+    await lab.until(1);
+    await lab.store.groups.hasten(slack.id, lab.now);
+    await lab.until(2);
+    expect(lab.lines()).toEqual(["0.5 ops/slack first +a"]);
+    expect(lab.reports.filter((one) => !one.startsWith("wake")).sort()).toEqual([
+      "notified first 30",
+      "suppressed nothing_new",
+      "suppressed resolved_before_notified",
+    ]);
+    expect(await decided(lab, "b")).toEqual(["resolved_before_notified "]);
+    expect(await lab.store.groups.nextDue([slack.id])).toEqual(new Map([[slack.id, T0 + 240.5 * MINUTE]]));
   });
 
-  it("is sent many groups at once, and waits for no more of them", async () => {
-    const groups = ["g", "h"].map((group) => claim({ group, alerts: [firing(group)], stormGroups: 1 }));
-    const run = stage({
-      who: forwarding,
-      claims: [{ kind: "storm", groups, due: 2, isAll: true, leaseMs: 20 * SECOND }],
-    });
-    await run.deliver();
-    expect(run.sent).toHaveLength(1);
-    const [[, after] = []] = only(run.calls, "settleAll") as [GroupOutcome[], { gatherMs: number }][];
-    expect(after?.gatherMs).toBe(0);
+  it("reminds of nothing that is routed elsewhere now", async () => {
+    const lab = labOf();
+    await lab.fires("a");
+    await lab.fires("b");
+    await lab.until(1);
+    const routed = new Set(["a"]);
+    lab.deps.isRouted = ({ key }) => routed.has(key);
+    await lab.reroute();
+    await lab.until(241);
+    expect(lab.lines().at(-1)).toBe("240.5 ops/slack reminder =a");
+    routed.clear();
+    await lab.until(500);
+    expect([lab.lines().length, lab.reports.includes("suppressed routed_elsewhere")]).toEqual([2, true]);
+    expect(await lab.store.groups.notified(slack.id)).toHaveLength(2);
   });
-});
 
-describe("a conversation whose root is edited", () => {
-  const chat = integration("ops/chat/0", { conversation: "edits" });
-  const conversation = { id: "c0", openedAt: T0, handle: "root" };
-  const open = (more: Partial<Claimed> = {}) =>
-    claimOf({
-      conversation,
-      shown: `other ${T0 - HOUR}`,
-      notified: new Map([[camera.id, notified(camera, T0)]]),
-      ...more,
-    });
-  const settlement = (run: ReturnType<typeof stage>) => only(run.calls, "settle")[0]?.[1] as object;
+  it("of what fired and resolved while only the receiver failed is late, and the last", async () => {
+    const lab = labOf();
+    lab.how = () => (lab.minute() < 9 ? down : "ok");
+    const alert = await lab.fires("a");
+    await lab.until(2);
+    await lab.ends(alert);
+    await lab.until(20);
+    expect(lab.lines()).toEqual([expect.stringMatching(/^\S+ ops\/slack resolved ±a$/)]);
+    expect(await lab.store.shards.alerts()).toEqual([]);
+  });
 
-  it("is brought up to date by a message that counts as none", async () => {
-    const run = stage({ who: chat, claims: [open()] });
-    await run.deliver();
-    expect(run.sent[0]?.notification).toMatchObject({
-      reason: "update",
-      trace: [],
-      firing: [{ id: camera.id }],
-      conversation: { ...conversation, isOver: false },
-    });
-    expect(settlement(run)).toMatchObject({ sent: false, notified: [], over: [], unnotified: [] });
-    expect(settlement(run)).toMatchObject({ shown: expect.stringMatching(/^[0-9a-f]{16} \d+$/) as string });
-    expect([...only(run.calls, "notified"), ...only(run.calls, "suppressed")]).toEqual([]);
+  it.for(["busy", "backoff", "gather"] as const)("is looked for again when %s is over", async (kind) => {
+    const lab = labOf();
+    lab.groups.claim = async () => ({ kind, until: T0 + 3 * MINUTE });
+    await lab.deliver(slack.id);
+    expect(lab.reports).toEqual(["wake 3"]);
+  });
+
+  it("waits for none once delivery is stopped, which takes no new group", async () => {
+    const lab = labOf();
+    lab.groups.claim = async () => ({ kind: "pace", until: T0 + HOUR });
+    const delivery = lab.replica();
+    const delivered = delivery.deliver(slack.id);
+    delivery.stop();
+    await delivered;
+    const stopped = lab.anotherReplica();
+    stopped.drain();
+    await stopped.deliver(slack.id);
+    await lab.anotherReplica().deliver("nobody/slack/0");
+    expect([lab.log, lab.reports]).toEqual([[], []]);
+  });
+
+  it("that a wake-up is about is sent, though the wake-up came while nothing more was found", async () => {
+    const lab = labOf();
+    await lab.fires("a", "1");
+    let isWoken = false;
+    lab.groups.claim = async (...args) => {
+      const claim = await lab.store.groups.claim(...args);
+      if (claim.kind !== "idle" || isWoken) return claim;
+      isWoken = true;
+      await lab.fires("b", "2");
+      lab.now += 30 * SECOND;
+      await lab.deliver(slack.id);
+      expect(lab.log).toHaveLength(1);
+      return claim;
+    };
+    lab.now += 30 * SECOND;
+    await lab.deliver(slack.id);
+    expect(lab.lines()).toEqual(["0.5 ops/slack first +a", "1 ops/slack first +b"]);
+  });
+
+  it("is not sent under a claim that grew old on its way; the next claim is longer", async () => {
+    expect(SEND_DEADLINE_MS).toBeLessThan(LEASE_MS);
+    const lab = labOf();
+    const claims = claimsOf(lab, () => lab.pass(2_600));
+    await lab.fires("a");
+    await lab.until(1);
+    expect(claims.map(({ leaseMs }) => leaseMs)).toEqual([LEASE_MS, 2 * LEASE_MS]);
+    expect(lab.lines()).toHaveLength(1);
   });
 
   it.each([
-    ["rate_limited", { rootAt: T0 + 30 * SECOND }],
-    ["auth", { rootAt: T0 + 2 * MINUTE }],
-    ["bad_request", { shown: expect.stringMatching(/^[0-9a-f]{16} /) as string }],
-    ["conversation_gone", { conversation: JSON.stringify({ id: "c0", openedAt: T0 }) }],
-  ] as const)("is no trouble where its edit is refused with %s", async (code, expected) => {
-    const run = stage({ who: chat, claims: [open()], sends: [refuse(code), refuse(code)] });
-    await run.deliver();
-    expect(settlement(run)).toMatchObject({ sent: false, ...expected });
-    expect([...only(run.calls, "postpone"), ...only(run.calls, "failed")]).toEqual([]);
-    expect(run.logged.every(({ level }) => level === "debug")).toBe(true);
+    [4, "once", [9, 1, 2]],
+    [6, "anew where an alert has ended since, and sent at last", [6, 1, 2, 4, 4, 8]],
+  ])("that took %i s to prepare is prepared %s", async (seconds, _, expected) => {
+    const lab = labOf();
+    const claims = claimsOf(lab);
+    const waits = seconds === 6 ? [0, 0, 2] : [];
+    // The clock moves while delivery waits for the pace.
+    lab.deps.clock = {
+      now() {
+        lab.now += 5;
+        return lab.now;
+      },
+    };
+    lab.groups.pace = async () => waits.shift() ?? 0;
+    const all: Alert[] = [];
+    for (const name of sites(10)) all.push(await lab.fires(name));
+    lab.deps.annotate = async (alerts) => {
+      lab.now += seconds * SECOND;
+      await lab.ends(all.pop() as Alert);
+      return alerts;
+    };
+    lab.now += 30 * SECOND;
+    await lab.deliver(slack.id);
+    const sent = lab.log[0]?.n.firing.length;
+    expect([sent, ...claims.map(({ leaseMs }) => leaseMs / LEASE_MS)].slice(0, expected.length)).toEqual(expected);
   });
 
-  it("is edited every five seconds at most, and waits with the news that is due later", async () => {
-    const run = stage({ who: chat, claims: [open({ shown: `other ${T0 - SECOND}` }), open({ newsAt: T0 + MINUTE })] });
-    await run.deliver();
-    const settled = only(run.calls, "settle").map(([, outcome]) => outcome);
-    expect(settled).toMatchObject([{ rootAt: T0 + 4 * SECOND }, { newsAt: T0 + MINUTE, sent: false }]);
-    expect(run.sent.map(({ notification }) => notification.reason)).toEqual(["update"]);
+  it("is settled as soon as Redis takes it, before anything else is claimed", async () => {
+    const lab = labOf();
+    let refused = 0;
+    lab.groups.settle = async (...args) => {
+      if (refused++ === 0) throw new Error("READONLY You can't write against a read only replica.");
+      return lab.store.groups.settle(...args);
+    };
+    await lab.fireAll(["a", "b"]);
+    await lab.until(1);
+    expect(lab.lines()).toEqual(["0.5 ops/slack first +a", "0.5 ops/slack first +b"]);
+    expect(lab.logged.filter((one) => one.startsWith("error"))).toHaveLength(1);
   });
 
-  it("is edited alone among groups that were claimed together, which are due again at once", async () => {
-    const groups = [open(), claimOf({ group: "h" }), claimOf({ group: "quiet", alerts: [] })];
-    const run = stage({ who: chat, claims: [{ kind: "storm", groups, due: 3, isAll: true, leaseMs: 20 * SECOND }] });
-    await run.deliver();
-    expect(run.sent.map(({ notification }) => notification.reason)).toEqual(["update"]);
-    expect(only(run.calls, "settleAll")[0]?.[0]).toMatchObject([
-      { group: "g", settle: { sent: false } },
-      { group: "quiet", settle: { sent: false } },
-      { group: "h", postpone: { at: T0 } },
+  it("of everything there is does not break what comes after it", async () => {
+    const lab = labOf();
+    const alerts = Array.from({ length: 150_000 }, (_, i) => firing(`cam-${i}`));
+    claimsOf(lab, (claim) => ({ ...claim, alerts }));
+    let settled = 0;
+    lab.groups.settle = async (_, __, ___, { notified }) => {
+      settled = notified.length;
+      return undefined;
+    };
+    await lab.fires("a");
+    lab.now += 30 * SECOND;
+    await lab.deliver(slack.id);
+    expect([settled, lab.logged]).toEqual([150_000, ["info: notified"]]);
+  });
+
+  it("is ended by a store that throws, with one line; the lease brings the group back", async () => {
+    const lab = labOf();
+    await lab.ends(await lab.fires("a"));
+    lab.groups.settle = () => Promise.reject(new Error("OOM"));
+    lab.now += 30 * SECOND;
+    await lab.deliver(slack.id);
+    expect(lab.logged).toEqual(["error: delivery failed, retrying"]);
+  });
+});
+
+describeWithRedis("a message of a paced integration", () => {
+  const labOf = useLab({ ...slack, paceMs: 20 });
+  it("waits for a token, and is decided again then", async () => {
+    const lab = labOf();
+    const began = performance.now();
+    lab.deps.clock = { now: () => lab.now + Math.round(performance.now() - began) };
+    await lab.fireAll(["a", "b"]);
+    const sentAt: number[] = [];
+    lab.during = async () => {
+      sentAt.push(performance.now());
+      if (sentAt.length === 1) await lab.fires("c", "2");
+    };
+    lab.now += 30 * SECOND;
+    await lab.deliver(slack.id);
+    expect(lab.lines()).toEqual(["0.5 ops/slack first +a", "0.5 ops/slack first +b +c"]);
+    expect((sentAt[1] ?? 0) - (sentAt[0] ?? 0)).toBeGreaterThanOrEqual(15);
+  });
+});
+
+describeWithRedis("an integration that is sent no ends", () => {
+  const labOf = useLab({ ...slack, sendResolved: false });
+  it("forgets them without a message", async () => {
+    const lab = labOf();
+    const alert = await lab.fires("a");
+    await lab.until(1);
+    await lab.ends(alert);
+    await lab.until(10);
+    expect(lab.lines()).toEqual(["0.5 ops/slack first +a"]);
+    expect(lab.reports).toContain("suppressed send_resolved_off");
+    expect(await decided(lab, "a")).toContain("send_resolved_off ");
+    expect(await lab.store.shards.alerts()).toEqual([]);
+  });
+});
+
+describeWithRedis("a refused message", () => {
+  const labOf = useLab(slack);
+
+  it("is sent again, and nothing is stored as notified; a repeated failure is logged once, and its end once", async () => {
+    const lab = labOf();
+    const claims = claimsOf(lab);
+    lab.how = inTurn(down, down);
+    await lab.fires("a");
+    lab.now += 30 * SECOND;
+    await lab.deliver(slack.id);
+    expect(await lab.store.groups.notified(slack.id)).toEqual([]);
+    expect(await lab.store.groups.trouble(slack, lab.now)).toMatchObject({ code: "network", detail: "No." });
+    await lab.until(1);
+    expect(claims.map(({ claim }) => (claim as Claimed).failures)).toEqual([0, 1, 2]);
+    expect(lab.reports.filter((one) => one.startsWith("failed"))).toEqual(["failed network", "failed network"]);
+    expect(lab.logged).toEqual([
+      "warn: notification failed, retrying",
+      "debug: notification failed, retrying",
+      "info: notified",
+      "info: notifications are accepted again",
+    ]);
+    expect(await decided(lab, "a")).toEqual(["failed network", "notified first"]);
+  });
+
+  it("is sent once more as plain text where it is invalid, within the same deadline", async () => {
+    const lab = labOf();
+    const sent: { readonly plain: boolean; readonly signal: AbortSignal; readonly id: string }[] = [];
+    const send = async (
+      { messageId }: Notification,
+      { plain = false, signal }: { plain?: boolean; signal: AbortSignal },
+    ) => {
+      sent.push({ plain, signal, id: messageId });
+      if (!plain) throw badMessage;
+      return undefined;
+    };
+    lab.deps.senders = new Map([[slack.id, { integration: slack, send }]]);
+    await lab.fires("a");
+    await lab.until(1);
+    expect(sent.map(({ plain }) => plain)).toEqual([false, true]);
+    expect([new Set(sent.map(({ signal }) => signal)).size, new Set(sent.map(({ id }) => id)).size]).toEqual([1, 1]);
+    expect(lab.reports.filter((one) => !one.startsWith("wake"))).toEqual(["notified first 30"]);
+  });
+
+  it("that is invalid as plain text too backs off alone, is logged once, and keeps no other waiting", async () => {
+    const lab = labOf();
+    lab.how = (_, { firing: [first] }) => (first?.key === "a" ? badMessage : "ok");
+    await lab.fireAll(["a", "b"]);
+    await lab.until(4);
+    await lab.fires("c", "2");
+    await lab.until(8);
+    expect(lab.lines()).toEqual(["0.5 ops/slack first +b", "5.5 ops/slack more =b +c"]);
+    expect(await lab.store.groups.trouble(slack, lab.now)).toMatchObject({ code: "bad_request" });
+    expect(lab.logged.filter((one) => one.startsWith("warn"))).toHaveLength(1);
+    expect(lab.logged).not.toContain("info: notifications are accepted again");
+  });
+
+  const WAITS: readonly [NotifyErrorCode, least: number, most: number][] = [
+    ["network", 500, 1_000],
+    ["timeout", 500, 1_000],
+    ["server_error", 500, 1_000],
+    ["rate_limited", 500, 1_000],
+    ["other", 500, 1_000],
+    ["auth", 5_000, 10_000],
+    ["not_found", 5_000, 10_000],
+    ["recipient_refused", 5_000, 10_000],
+  ];
+  const waits = (code: NotifyErrorCode, more = {}, counts = {}, who = slack) =>
+    retryAt(who, refusal(code, more), [{ failures: 0, groupFailures: 0, ...counts }], T0) - T0;
+
+  it.for(WAITS)("waits after %s at first between %i and %i ms", ([code, least, most]) => {
+    expect(waits(code)).toBeGreaterThanOrEqual(least);
+    expect(waits(code)).toBeLessThanOrEqual(most);
+  });
+
+  it("waits for minutes at most, and as long as it is asked to; a message counts by its group", () => {
+    expect(waits("rate_limited", { retryAfterMs: 30_000 })).toBe(30_000);
+    expect(waits("not_found", {}, { failures: 50 })).toBeLessThanOrEqual(5 * MINUTE);
+    expect(waits("not_found", {}, { failures: 50 })).toBeGreaterThanOrEqual(2.5 * MINUTE);
+    expect(waits("server_error", { scope: "message" }, { groupFailures: 8 })).toBeGreaterThan(30 * SECOND);
+    expect(waits("server_error", {}, { groupFailures: 8 })).toBeLessThanOrEqual(SECOND);
+    expect(waits("auth", {}, { failures: 20 }, program), "an alert that is resent is never late").toBe(MINUTE);
+  });
+});
+
+describeWithRedis("a storm", () => {
+  const labOf = useLab(slack);
+  const storm = () => labOf({ stormGroups: 10 });
+
+  it.each([true, false])(
+    "is one message; each of its groups is settled on its own, all are claimed: %s",
+    async (isAll) => {
+      const lab = storm();
+      claimsOf(lab, (claim) => ({ ...claim, isAll }));
+      const gathered = gatheredBy(lab);
+      await lab.fireAll(sites(12));
+      await lab.until(1);
+      expect(lab.log.map(({ n }) => [n.reason, n.groups, n.group.labels, n.firing.length])).toEqual([
+        ["first", 12, {}, 12],
+      ]);
+      expect(lab.reports.filter((one) => one.startsWith("notified"))).toEqual(["notified first 30"]);
+      const known = await lab.store.groups.notified(slack.id);
+      expect(new Set(known.map(({ groupId }) => groupId)).size).toBe(12);
+      expect(gathered).toEqual([isAll ? 30 * SECOND : 0]);
+    },
+  );
+
+  it("of groups with almost nothing to send is none: each is sent alone", async () => {
+    const lab = storm();
+    const all = await lab.fireAll(sites(12));
+    for (const one of all.slice(0, 10)) await lab.ends(one);
+    await lab.until(1);
+    expect(lab.lines().sort()).toEqual(["0.5 ops/slack first +s10", "0.5 ops/slack first +s11"]);
+  });
+
+  it("that is refused is given back whole, and counts as one failure of the endpoint", async () => {
+    const lab = storm();
+    const claims = claimsOf(lab);
+    lab.how = inTurn(down);
+    await lab.fireAll(sites(12));
+    await lab.until(1);
+    const failures = claims.map(({ claim }) => (claim.kind === "storm" ? claim.groups.map((one) => one.failures) : []));
+    expect(failures).toEqual([Array(12).fill(0), Array(12).fill(1)]);
+    expect(lab.log.map(({ n }) => n.groups)).toEqual([12]);
+  });
+});
+
+describeWithRedis("annotations of locations", () => {
+  const labOf = useLab(slack, program);
+  const annotated = (lab: Lab) => {
+    lab.deps.annotate = async (alerts) =>
+      alerts.map((one) => ({ ...one, annotations: { zones: `zones of ${one.key}` } }));
+    return lab;
+  };
+  const zonesOf = (alerts: readonly Alert[] = []) => alerts.map(({ annotations }) => annotations.zones);
+
+  it("are sent with firing and resolved alerts, and stored nowhere", async () => {
+    const lab = annotated(labOf());
+    const a = await lab.fires("a");
+    await lab.until(1);
+    await lab.ends(a);
+    await lab.fires("b");
+    await lab.until(6);
+    const [first, last] = [lab.log[0], lab.log.filter(({ id }) => id === slack.id).at(-1)];
+    expect([zonesOf(first?.n.firing), zonesOf(last?.n.firing), zonesOf(last?.n.resolved)]).toEqual([
+      ["zones of a"],
+      ["zones of b"],
+      ["zones of a"],
+    ]);
+    const stored = [await lab.store.groups.notified(slack.id), await lab.store.shards.alerts()];
+    expect(JSON.stringify(stored)).not.toContain("zones of");
+  });
+
+  it("are left out of a summary for people, but not of what a program is sent", async () => {
+    const lab = annotated(labOf({ stormGroups: 1 }));
+    await lab.fireAll(["a", "b"]);
+    await lab.until(0.6);
+    const zones = new Map(lab.log.map(({ id, n }) => [id, [n.groups, ...zonesOf(n.firing)]]));
+    expect(zones.get(program.id)).toEqual([2, "zones of a", "zones of b"]);
+    expect(zones.get(slack.id)).toEqual([2, undefined, undefined]);
+  });
+});
+
+describeWithRedis("an integration that forgets", () => {
+  const labOf = useLab(program);
+
+  it("is sent everything at its interval, without a latency or a line in the decision log, and ends for a while", async () => {
+    const lab = labOf();
+    const gathered = gatheredBy(lab);
+    const [a] = await lab.fireAll(["a", "b"]);
+    await lab.until(2.5);
+    expect(lab.log.at(-1)?.n).toMatchObject({ reason: "resend", groups: 2, firing: [{ key: "a" }, { key: "b" }] });
+    expect(lab.reports.filter((one) => one.startsWith("notified")).at(-1)).toBe("notified resend");
+    expect(await decided(lab, "a")).toEqual(["notified first"]);
+    expect([lab.logged.at(-1), new Set(gathered)]).toEqual(["debug: notified", new Set([0])]);
+    await lab.ends(a as Alert);
+    await lab.until(2.6);
+    const [known] = (await lab.store.groups.notified(program.id)).filter(({ alert }) => alert.key === "a");
+    expect(known).toMatchObject({ firstNotifiedAt: T0, endNotifiedAt: T0 + 2.5 * MINUTE });
+    await lab.until(10);
+    expect(lab.lines().at(-1)).toMatch(/resend \[2 groups\] =b -a$/);
+    await lab.until(30);
+    expect(lab.lines().at(-1)).toMatch(/resend =b$/);
+  });
+});
+
+describeWithRedis("a conversation whose root is edited", () => {
+  const labOf = useLab(chat);
+  const quiet = useLab({ ...chat, sendResolved: false });
+
+  /** One whose alert was acknowledged a minute after it fired: the root is to be edited. */
+  async function acknowledged(lab = labOf()) {
+    const alert = await lab.fires("a");
+    await lab.until(1);
+    lab.reports.length = 0;
+    lab.logged.length = 0;
+    await lab.ack(alert);
+    return { lab, alert };
+  }
+
+  it("is brought up to date by a message that counts as none", async () => {
+    const { lab } = await acknowledged();
+    await lab.until(2);
+    expect(lab.lines()).toEqual(["0.5 ops/chat first +a", "1 ops/chat update ~a(acknowledged)"]);
+    const [first, update] = lab.log.map(({ n }) => n);
+    const { id, openedAt } = first?.conversation ?? {};
+    expect(update).toMatchObject({ trace: [], conversation: { id, openedAt, handle: `root-${id}`, isOver: false } });
+    expect(lab.reports.filter((one) => !one.startsWith("wake"))).toEqual([]);
+    expect(await lab.store.groups.notified(chat.id)).toMatchObject([{ notifiedAt: T0 + 30 * SECOND }]);
+  });
+
+  it.each([
+    ["rate_limited", 1.5],
+    ["auth", 3],
+    ["bad_request", 6],
+    ["conversation_gone", 6],
+  ] as const)("is no trouble where its edit is refused with %s: it is due again at %d", async (code, minute) => {
+    const { lab } = await acknowledged();
+    lab.how = inTurn(refusal(code), ...(code === "bad_request" ? [refusal(code)] : []));
+    await lab.until(1.01);
+    const due = await lab.store.groups.nextDue([chat.id]);
+    expect((Number(due.get(chat.id)) - T0) / MINUTE).toBe(minute);
+    expect(lab.reports.filter((one) => /failed|notified/.test(one))).toEqual([]);
+    expect(lab.logged.every((one) => one.startsWith("debug"))).toBe(true);
+    await lab.fires("b");
+    await lab.until(6);
+    const { id, handle } = lab.log.at(-1)?.n.conversation ?? {};
+    expect([id === lab.log[0]?.n.conversation?.id, handle]).toEqual([
+      true,
+      code === "conversation_gone" ? undefined : `root-${id}`,
     ]);
   });
 
+  it("is edited every five seconds at most", async () => {
+    const { lab, alert } = await acknowledged();
+    await lab.until(1.01);
+    await lab.silence("recording_id=a", 60);
+    await lab.withdraw(alert);
+    await lab.until(2);
+    const at = lab.log.flatMap((one) => (one.n.reason === "update" ? [one.at] : []));
+    expect(at.map((one) => one - T0)).toEqual([60_000, 65_000]);
+  });
+
+  it("is edited alone among groups that were claimed together, which are due again at once", async () => {
+    const lab = labOf({ stormGroups: 1 });
+    await acknowledged(lab);
+    lab.now += 1;
+    await lab.fires("b", "2");
+    await lab.ends(await lab.fires("c", "3"));
+    lab.now += 30 * SECOND;
+    await lab.deliver(chat.id);
+    expect(lab.lines().slice(1)).toEqual(["1.5 ops/chat first +b", "1.5 ops/chat update ~a(acknowledged)"]);
+  });
+
   it("is continued by the repetition of a summary that may have been accepted", async () => {
-    const unsure = { stormGroups: 1, unsureSince: T0 - MINUTE, joint: "dead" };
-    const groups = [claimOf({ group: "g", stormGroups: 1 }), claimOf({ group: "h", alerts: [firing("h")], ...unsure })];
-    const run = stage({ who: chat, claims: [{ kind: "storm", groups, due: 2, isAll: true, leaseMs: 20 * SECOND }] });
-    await run.deliver();
-    expect(run.sent[0]?.notification.conversation?.id).toBe("dead");
+    const lab = labOf({ stormGroups: 1 });
+    lab.how = inTurn(lost);
+    await lab.fireAll(["a", "b"]);
+    await lab.until(1);
+    expect(lab.log.map(({ n }) => n.groups)).toEqual([2, 2]);
+    expect(new Set(lab.log.map(({ n }) => n.conversation?.id)).size).toBe(1);
   });
 
   it("shows ends that are not sent, and is closed with the last of them", async () => {
-    const ended = open({ alerts: [over(camera, T0)] });
-    const run = stage({ who: { ...chat, sendResolved: false }, claims: [ended] });
-    await run.deliver();
-    expect(run.sent[0]?.notification).toMatchObject({
-      reason: "update",
-      resolved: [{ id: camera.id }],
-      conversation: { isOver: true },
-    });
-    expect(settlement(run)).toMatchObject({ over: [camera.id], conversation: "" });
+    const lab = quiet();
+    const alert = await lab.fires("a");
+    await lab.until(1);
+    await lab.ends(alert);
+    await lab.until(10);
+    expect(lab.lines().at(-1)).toMatch(/ops\/chat update -a$/);
+    expect(lab.log.at(-1)?.n.conversation).toMatchObject({ isOver: true });
+    expect(await lab.store.shards.alerts()).toEqual([]);
   });
 
   it("begins again with the same news where its root is gone", async () => {
-    const more = open({ alerts: [camera, firing("other")] });
-    const run = stage({ who: chat, claims: [more], sends: [refuse("conversation_gone")] });
-    await run.deliver();
-    expect(run.sent.map(({ notification }) => notification.conversation?.handle)).toEqual(["root", undefined]);
-    expect(run.sent[1]?.notification).toMatchObject({ reason: "more", firing: [{}, {}], conversation: { id: "c0" } });
-    expect(only(run.calls, "failed")).toEqual([]);
+    const lab = labOf();
+    const handles: (string | undefined)[] = [];
+    const hows = inTurn("ok", refusal("conversation_gone"));
+    lab.how = (_, { conversation }) => {
+      handles.push(conversation?.handle);
+      return hows();
+    };
+    await lab.fires("a");
+    await lab.until(1);
+    await lab.fires("b");
+    await lab.until(6);
+    expect(handles).toEqual([undefined, expect.any(String), undefined]);
+    expect(lab.lines().at(-1)).toMatch(/more =a \+b$/);
+    expect(lab.reports.some((one) => one.startsWith("failed"))).toBe(false);
+  });
+});
+
+describe("a notification", () => {
+  const at = (now: number) => ({ now, externalUrl: undefined });
+  const shareOf = (more: Partial<Pick<Claimed, "group" | "labels" | "notified" | "dueSince">> = {}) => [
+    { claim: { group: "g", labels: {}, notified: new Map(), dueSince: undefined, ...more } },
+  ];
+  const isNew = (alert: Alert) => ({ ...alert, fingerprint: "f", isNew: true });
+
+  test("of a storm and of its end are one thread, whatever the receiver heard between", () => {
+    const groupAt = (alerts: Alert[], ended: Alert[]) => {
+      const words = { notify: "first" as const, firing: alerts.map(isNew), resolved: ended.map(isNew) };
+      return toNotification(slack, [...shareOf(), ...shareOf()], words, at(T0)).group.id;
+    };
+    expect(groupAt([camera, firing("b", T0 + HOUR)], [])).toBe(groupAt([], [over(camera, T0 + HOUR)]));
+    expect(groupAt([camera], [])).not.toBe(groupAt([firing("a", T0 + 48 * HOUR)], []));
+  });
+
+  test("of a start is a thread of its own, and another message after each start", () => {
+    const start = { complete: true, unsettled: 0, suppressed: 0 };
+    const summary = (dueSince: number) =>
+      toNotification(
+        slack,
+        shareOf({ group: "started", labels: { complete: "true" }, dueSince }),
+        { notify: "started", firing: [], resolved: [], start },
+        at(T0 + HOUR),
+      );
+    expect(summary(T0)).toMatchObject({ group: { id: "started", labels: {} }, start: { complete: true } });
+    expect(summary(T0).messageId).toBe(summary(T0).messageId);
+    expect(summary(T0).messageId).not.toBe(summary(T0 + HOUR).messageId);
+  });
+
+  test("has an id that stays while it is tried again, and changes with anything new", () => {
+    const idOf = (names: string[], now = T0, notify: "first" | "reminder" = "first", more = {}) => {
+      const words = { notify, firing: names.map((name) => isNew(firing(name))), resolved: [] };
+      return toNotification(slack, shareOf(more), words, at(now)).messageId;
+    };
+    const remindedAt = (notifiedAt: number) => {
+      const entry: NotificationLogEntry = { alert: camera, notifiedAt, groupId: "g" };
+      return idOf(["a", "b"], T0, "reminder", { notified: new Map([["a", entry]]) });
+    };
+    const first = idOf(["a", "b"]);
+    expect(first).toMatch(/^[0-9a-f]{32}$/);
+    expect(idOf(["b", "a"], T0 + HOUR)).toBe(first);
+    const others = [idOf(["a"]), idOf(["a", "b"], T0, "first", { group: "h" }), remindedAt(T0), remindedAt(T0 + HOUR)];
+    expect(new Set([first, ...others]).size).toBe(5);
   });
 });

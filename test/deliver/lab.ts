@@ -3,19 +3,25 @@ import { fingerprint } from "../../src/alerting/fingerprint.ts";
 import type { InhibitRule } from "../../src/alerting/inhibit.ts";
 import type { Maintenance } from "../../src/alerting/maintenance.ts";
 import { parseMatchers } from "../../src/alerting/matcher.ts";
-import type { FoundPost, Notification, Posted } from "../../src/alerting/model.ts";
-import { destinationsOf, type Integration, isRoutedTo, type Route } from "../../src/alerting/route.ts";
+import type { FoundPost, Notification, NotifyErrorCode, Posted } from "../../src/alerting/model.ts";
+import {
+  type Destination,
+  destinationsOf,
+  type Integration,
+  isRoutedTo,
+  type Route,
+} from "../../src/alerting/route.ts";
 import { createDeliver } from "../../src/deliver/deliver.ts";
-import type { Sender } from "../../src/deliver/model.ts";
+import type { DeliverDeps, Sender } from "../../src/deliver/model.ts";
 import type { NotifyRefusal } from "../../src/deliver/retry-policy.ts";
 import { createSuppression } from "../../src/deliver/suppression.ts";
 import { createSuppressionChanges } from "../../src/deliver/suppression-changes.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import type { Instant } from "../../src/lib/clock.ts";
-import { silentLogger } from "../../src/lib/log.ts";
+import type { Logger } from "../../src/lib/log.ts";
 import { titleOf } from "../../src/notify/title.ts";
 import { rootRoute } from "../http/serve.ts";
-import { committer, fires, firing, LEASE, MINUTE, over, T0, type TestStore } from "../store/fixtures.ts";
+import { committer, fires, firing, LEASE, MINUTE, over, T0, type TestStore, useTestStore } from "../store/fixtures.ts";
 
 export const by = { actor: { via: "token", name: "ana" } } as const;
 
@@ -24,15 +30,17 @@ type Refusal = NotifyRefusal & { readonly lost?: true };
 /** The outcome of a send: accepted, the replica killed after or before the channel accepted it, or refused. */
 export type How = "ok" | "killed_after" | "killed_before" | Refusal;
 
-/** The answer to a message that was accepted does not arrive in time. */
-export const lost: Refusal = {
-  code: "timeout",
-  retryAfterMs: undefined,
-  scope: "endpoint",
-  message: "no answer in time",
-  lost: true,
+export const refusal = (code: NotifyErrorCode, more: Partial<Refusal> = {}): Refusal => {
+  return { code, retryAfterMs: undefined, scope: "endpoint", message: "No.", ...more };
 };
-export const down: Refusal = { code: "network", retryAfterMs: undefined, scope: "endpoint", message: "no" };
+/** The answer to a message that was accepted does not arrive in time. */
+export const lost = refusal("timeout", { lost: true });
+export const down = refusal("network");
+/** What becomes of the messages, in their order; later ones are accepted. */
+export const inTurn = (...all: readonly How[]) => {
+  const hows = [...all];
+  return () => hows.shift() ?? "ok";
+};
 
 type More = Partial<Omit<Alert, "labels">> & { readonly labels?: Record<string, string> };
 interface Accepted {
@@ -40,6 +48,7 @@ interface Accepted {
   /** Of the integration. */
   readonly id: string;
   readonly n: Notification;
+  readonly isPlain: boolean;
 }
 
 const MOST_ROUNDS = 20_000;
@@ -52,7 +61,7 @@ export class Lab {
   integrations: readonly Integration[];
   /** What was accepted, in order. */
   readonly log: Accepted[] = [];
-  how: (id: string, n: Notification) => How = () => "ok";
+  how: (id: string, n: Notification, isPlain: boolean) => How = () => "ok";
   /** The answer of a channel to a message that it accepted. */
   answer: (id: string, n: Notification) => Posted | undefined = (_, { conversation }) =>
     conversation && { handle: conversation.handle ?? `root-${conversation.id}` };
@@ -60,15 +69,34 @@ export class Lab {
   find?: (id: string, asked: Parameters<NonNullable<Sender["find"]>>[0]) => FoundPost[] | undefined;
   /** Runs while a message is under way. */
   during: (id: string, n: Notification) => Promise<void> = async () => {};
+  /** Where an alert that fires belongs. */
+  placesOf: (alert: Alert) => readonly Destination[] = (alert) => destinationsOf(alert, this.route, this.integrations);
+  /** In place of what delivery is given. */
+  deps: { -readonly [Key in keyof Omit<DeliverDeps, "groups">]?: DeliverDeps[Key] } = {};
+  groups: Partial<DeliverDeps["groups"]> = {};
+  /** What delivery reported: `notified first 30`, `failed timeout`, `suppressed silenced`, `wake 5`. */
+  readonly reports: string[] = [];
+  readonly logged: string[] = [];
+  /** Leases of a killed delivery are over when time passes; otherwise at once. */
+  keepsLeases = false;
+  /** What fires, by the name that it was flipped with. */
+  readonly current = new Map<string, Alert>();
+  readonly #leases = new Map<string, Instant>();
+  #delivery: ReturnType<typeof createDeliver> | undefined;
 
   readonly #testStore: TestStore;
   readonly #commit: ReturnType<typeof committer>;
   readonly #clock = { now: () => this.now };
   #stuckMs = 0;
 
-  constructor(testStore: TestStore, integrations: readonly Integration[]) {
+  /** `commits`: the store that alerts are committed to, where it is not the same. */
+  constructor(
+    testStore: TestStore,
+    integrations: readonly Integration[],
+    commits: Pick<TestStore, "store"> = testStore,
+  ) {
     this.#testStore = testStore;
-    this.#commit = committer(testStore);
+    this.#commit = committer(commits);
     this.integrations = integrations;
   }
 
@@ -76,13 +104,29 @@ export class Lab {
     return this.#testStore.store;
   }
 
-  minute = () => Math.round((this.now - T0) / 600) / 100;
+  #minuteOf = (at: Instant) => Math.round((at - T0) / 600) / 100;
+  minute = () => this.#minuteOf(this.now);
 
   /** An alert fires: of a recording, unless `more` says otherwise. */
   async fires(name: string, location = "1", { labels, ...more }: More = {}): Promise<Alert> {
     const alert = { ...firing(name, this.now, { location_id: location, ...labels }), ...more };
-    await this.#commit(this.now, fires(alert, ...destinationsOf(alert, this.route, this.integrations)));
+    await this.#commit(this.now, fires(alert, ...this.placesOf(alert)));
     return alert;
+  }
+
+  /** An alert fires, each at a location of its own. */
+  async fireAll(names: readonly string[]): Promise<Alert[]> {
+    const all: Alert[] = [];
+    for (const [i, name] of names.entries()) all.push(await this.fires(name, `${i + 1}`));
+    return all;
+  }
+
+  /** The alert of that name fires, or ends. */
+  async flip(name: string, location?: string): Promise<void> {
+    const alert = this.current.get(name);
+    if (alert) this.current.delete(name);
+    else this.current.set(name, await this.fires(name, location));
+    if (alert) await this.ends(alert);
   }
 
   /** The alert of a whole location fires. */
@@ -96,7 +140,7 @@ export class Lab {
       subject: { kind: "location", id: location },
       facts: { timezone: "UTC", problem: "location_offline", offline: 2, of: 2 },
     };
-    await this.#commit(this.now, fires(alert, ...destinationsOf(alert, this.route, this.integrations)));
+    await this.#commit(this.now, fires(alert, ...this.placesOf(alert)));
     return alert;
   }
 
@@ -131,9 +175,10 @@ export class Lab {
   async reroute(route = this.route, integrations = this.integrations): Promise<void> {
     this.route = route;
     this.integrations = integrations;
+    this.#delivery = undefined;
     const alerts = (await this.store.shards.alerts()).map((alert) => ({
       id: alert.id,
-      to: alert.state === "firing" ? destinationsOf(alert, route, integrations) : [],
+      to: alert.state === "firing" ? this.placesOf(alert) : [],
     }));
     await this.store.groups.reroute(alerts, this.#ids(), this.now);
   }
@@ -169,44 +214,73 @@ export class Lab {
     }
   }
 
-  /** One wake-up of an integration. */
-  async deliver(id: string): Promise<void> {
-    const integration = this.integrations.find((one) => one.id === id);
-    if (!integration) throw new Error(`due at ${id}`);
-    const { promise: killed, resolve: kill } = Promise.withResolvers<"killed">();
-    const find = this.find;
-    const sender: Omit<Sender, "close"> = {
-      integration,
-      send: (n) => this.#send(id, n, () => kill("killed")),
-      ...(find && { find: async (asked) => find(id, asked) }),
-    };
-    const { deliver } = createDeliver({
-      clock: this.#clock,
-      log: silentLogger,
-      groups: this.store.groups,
-      senders: new Map([[id, sender]]),
-      externalUrl: "https://lw.test",
-      stormMs: 30_000,
-      suppressions: this.suppression().ofGroups,
-      isRouted: (alert, { receiver }, group) => isRoutedTo(alert, this.route, receiver, group),
-      toRefusal: (thrown) => thrown as NotifyRefusal,
-      wake: async () => {},
-      notified() {},
-      failed() {},
-      suppressed() {},
-    });
-    if ((await Promise.race([deliver(id), killed])) !== "killed") return;
-    this.now += LEASE;
-    await this.#testStore.endLease(id);
+  /** Lets time pass, and delivers nothing. */
+  async pass(ms: number): Promise<void> {
+    this.now += ms;
+    for (const [id, until] of this.#leases) {
+      if (until > this.now) continue;
+      this.#leases.delete(id);
+      await this.#testStore.endLease(id);
+    }
   }
 
-  async #send(id: string, n: Notification, kill: () => void): Promise<Posted | undefined> {
-    const how = this.how(id, n);
+  /** One wake-up of an integration; `by`: the replica, the one of the last time unless that was killed. */
+  async deliver(id: string, by = this.replica()): Promise<void> {
+    const { promise: killed, resolve: kill } = Promise.withResolvers<"killed">();
+    this.#kills.set(id, () => kill("killed"));
+    if ((await Promise.race([by.deliver(id), killed])) !== "killed") return;
+    this.#delivery = undefined;
+    this.#leases.set(id, this.now + LEASE);
+    if (!this.keepsLeases) await this.pass(LEASE);
+  }
+
+  readonly #kills = new Map<string, () => void>();
+
+  /** The replica that delivers. */
+  replica(): ReturnType<typeof createDeliver> {
+    this.#delivery ??= this.anotherReplica();
+    return this.#delivery;
+  }
+
+  anotherReplica(): ReturnType<typeof createDeliver> {
+    const find = this.find;
+    const senders = this.integrations.map((integration): [string, Omit<Sender, "close">] => [
+      integration.id,
+      {
+        integration,
+        send: (n, { plain }) => this.#send(integration.id, n, plain ?? false),
+        ...(find && { find: async (asked) => find(integration.id, asked) }),
+      },
+    ]);
+    const report = (...words: readonly unknown[]) => void this.reports.push(words.join(" "));
+    const line = (level: string) => (_: object, text: string) => void this.logged.push(`${level}: ${text}`);
+    const log = { debug: line("debug"), info: line("info"), warn: line("warn"), error: line("error") };
+    return createDeliver({
+      clock: this.#clock,
+      log: log as unknown as Logger,
+      groups: { ...this.store.groups, ...this.groups },
+      senders: new Map(senders),
+      externalUrl: "https://lw.test",
+      stormMs: 30_000,
+      suppressions: (...asked) => this.suppression().ofGroups(...asked),
+      isRouted: (alert, { receiver }, group) => isRoutedTo(alert, this.route, receiver, group),
+      toRefusal: (thrown) => thrown as NotifyRefusal,
+      wake: async (due) => report("wake", ...due.values().map(this.#minuteOf)),
+      notified: (_, reason, latency) => report("notified", reason, ...(latency === undefined ? [] : [latency])),
+      failed: (_, code) => report("failed", code),
+      suppressed: (_, why) => report("suppressed", why),
+      ...this.deps,
+    });
+  }
+
+  async #send(id: string, n: Notification, isPlain: boolean): Promise<Posted | undefined> {
+    const kill = this.#kills.get(id) ?? (() => {});
+    const how = this.how(id, n, isPlain);
     if (typeof how === "object" && !how.lost) throw how;
     await this.during(id, n);
     if (how === "killed_before") return this.#kill(kill);
-    this.log.push({ at: this.now, id, n });
     const posted = this.answer(id, n);
+    this.log.push({ at: this.now, id, n, isPlain });
     if (typeof how === "object") throw how;
     return how === "ok" ? posted : this.#kill(kill);
   }
@@ -225,8 +299,13 @@ export class Lab {
       ...n.resolved.map(({ key, isNew }) => `${isNew ? "±" : "-"}${key}`),
       ...n.standing.map(({ key, suppressedBy }) => `~${key}(${suppressedBy?.reason})`),
     ];
-    const [minute, who] = [Math.round((at - T0) / 600) / 100, id.split("/").slice(0, 2).join("/")];
-    return [minute, who, n.reason, ...(n.groups ? [`[${n.groups} groups]`] : []), ...names].join(" ");
+    return [
+      this.#minuteOf(at),
+      id.split("/").slice(0, 2).join("/"),
+      n.reason,
+      ...(n.groups ? [`[${n.groups} groups]`] : []),
+      ...names,
+    ].join(" ");
   }
   lines = (id?: string) => this.#logOf(id).map((one) => this.line(one));
   /** As `lines`, without edits of roots. */
@@ -234,4 +313,14 @@ export class Lab {
   titles = (id?: string) => this.#logOf(id).map(({ n }) => titleOf(n));
 
   #logOf = (id: string | undefined) => this.log.filter((one) => id === undefined || one.id === id);
+}
+
+/** Call in a `describeWithRedis`; gives a lab of the test that is running, with a route that differs so. */
+export function useLab(...integrations: readonly Integration[]): (route?: Partial<Route>) => Lab {
+  const testStore = useTestStore();
+  return (route) => {
+    const lab = new Lab(testStore(), integrations);
+    lab.route = { ...lab.route, ...route };
+    return lab;
+  };
 }
