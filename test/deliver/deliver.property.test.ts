@@ -3,40 +3,35 @@
  * calls or sent to Redis twice, each integration hears beginnings and ends in turn, each once per crash at most.
  */
 import fc from "fast-check";
-import { Redis } from "ioredis";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import type { Redis } from "ioredis";
+import { expect, it } from "vitest";
 import type { Notification } from "../../src/alerting/model.ts";
 import type { Destination } from "../../src/alerting/route.ts";
-import { createDeliver, LEASE_MS } from "../../src/deliver/deliver.ts";
-import type { NotifyRefusal } from "../../src/deliver/retry-policy.ts";
 import type { Alert } from "../../src/health/alert.ts";
-import { silentLogger } from "../../src/lib/log.ts";
 import {
-  committer,
-  ends,
-  fires,
-  firing,
   HOUR,
   integration,
+  LEASE,
   MINUTE,
   markStarted,
   openTestStore,
   SECOND,
-  T0,
-  type TestStore,
   to,
+  useTestStore,
 } from "../store/fixtures.ts";
-import { describeWithRedis, startTestRedis, type TestRedis } from "../support/redis.ts";
+import { describeWithRedis } from "../support/redis.ts";
+import { down, Lab, refusal } from "./lab.ts";
 
 const WAIT = 30 * SECOND;
 const INTERVAL = 5 * MINUTE;
 const NAMES = ["a", "b", "c"] as const;
+type Name = (typeof NAMES)[number];
 
 const HOW = ["accepted", "endpoint_down", "message_refused", "killed_before", "killed_after", "lease_lost"] as const;
 type How = (typeof HOW)[number];
 
 type Event =
-  | { readonly kind: "flip"; readonly name: (typeof NAMES)[number] }
+  | { readonly kind: "flip"; readonly name: Name }
   | { readonly kind: "pass"; readonly seconds: number }
   /** The summary of a start without memory is made, where it was not made before. */
   | { readonly kind: "sum" }
@@ -45,9 +40,9 @@ type Event =
       readonly who: 0 | 1;
       readonly how: How;
       /** Flips while the message is under way. */
-      readonly during: (typeof NAMES)[number] | undefined;
+      readonly during: Name | undefined;
       /** A script of this delivery is sent twice, with this flip between the two. */
-      readonly twice: (typeof NAMES)[number] | undefined;
+      readonly twice: Name | undefined;
       /** Which of them: the first is the claim. */
       readonly nth: number;
     };
@@ -80,7 +75,7 @@ const [slack, mail] = integrations;
 const STORMY = { stormGroups: 1 };
 
 /** Each alert goes to its own group and to one of all; at Slack both, by mail the first two to the one alone. */
-const PLACES: Readonly<Record<(typeof NAMES)[number], readonly Destination[]>> = {
+const PLACES: Readonly<Record<Name, readonly Destination[]>> = {
   a: [to(slack.id, "all", STORMY), to(slack.id, "a", { ...STORMY, groupWaitMs: MINUTE }), to(mail.id, "all")],
   b: [to(slack.id, "all", STORMY), to(mail.id, "all")],
   c: [to(slack.id, "c", STORMY), to(mail.id, "c", { groupWaitMs: 0 })],
@@ -94,21 +89,21 @@ interface Heard {
 }
 
 class World {
-  readonly testStore: TestStore;
-  readonly commit: ReturnType<typeof committer>;
-  now = T0;
-  readonly current = new Map<string, Alert>();
+  readonly lab: Lab;
   /** Every episode that ever was, with its end. */
   readonly episodes = new Map<string, { alert: Alert; endsAt: number | undefined }>();
   readonly heard: Heard[] = [];
   readonly mayRepeat = new Map<string, number>();
-  readonly leases = new Map<string, number>();
+  readonly keys: () => Promise<string[]>;
   /** After so many scripts one loses its reply and is sent again, with a flip between the two. */
-  #lost: { after: number; readonly flips: (typeof NAMES)[number] } | undefined;
+  #lost: { after: number; readonly flips: Name } | undefined;
 
   constructor(redis: Redis) {
-    this.testStore = openTestStore(this.#doubling(redis));
-    this.commit = committer(openRoomLike(this.testStore, redis));
+    const testStore = openTestStore(this.#doubling(redis));
+    this.keys = testStore.keys;
+    this.lab = new Lab(testStore, integrations, openTestStore(redis, testStore.prefix));
+    this.lab.placesOf = ({ key }) => PLACES[key as Name];
+    this.lab.keepsLeases = true;
   }
 
   /** A connection that loses a reply: ioredis sends such a command again. */
@@ -130,95 +125,54 @@ class World {
     });
   }
 
-  async flip(name: (typeof NAMES)[number]): Promise<void> {
-    this.now += 1;
-    const alert = this.current.get(name);
-    if (alert) {
-      this.current.delete(name);
-      this.episodes.set(alert.id, { alert, endsAt: this.now });
-      await this.commit(this.now, ends(alert, this.now));
-    } else {
-      const begun = firing(name, this.now);
-      this.current.set(name, begun);
-      this.episodes.set(begun.id, { alert: begun, endsAt: undefined });
-      await this.commit(this.now, fires(begun, ...PLACES[name]));
-    }
+  async flip(name: Name): Promise<void> {
+    const { lab, episodes } = this;
+    lab.now += 1;
+    const alert = lab.current.get(name);
+    if (alert) episodes.set(alert.id, { alert, endsAt: lab.now });
+    await lab.flip(name);
+    const begun = lab.current.get(name);
+    if (begun) episodes.set(begun.id, { alert: begun, endsAt: undefined });
   }
 
-  async pass(ms: number): Promise<void> {
-    this.now += ms;
-    for (const [id, until] of this.leases) {
-      if (until > this.now) continue;
-      await this.testStore.endLease(id);
-      this.leases.delete(id);
-    }
-  }
-
-  /** One delivery run of a process, which may be killed in it; nothing of it lives on. */
-  async deliver(who: 0 | 1, how: How, during?: (typeof NAMES)[number]): Promise<void> {
-    const target = integrations[who];
-    const { groups } = this.testStore.store;
-    const { promise: killed, resolve: kill } = Promise.withResolvers<void>();
-    const never = new Promise<never>(() => {});
-    const refusal: NotifyRefusal = {
-      code: how === "message_refused" ? "server_error" : "network",
-      retryAfterMs: undefined,
-      scope: how === "message_refused" ? "message" : "endpoint",
-      message: "No.",
+  /** One delivery run of a replica, which may be killed in it. */
+  async deliver(who: 0 | 1, how: How, during?: Name): Promise<void> {
+    const { lab, mayRepeat } = this;
+    const { id } = integrations[who];
+    let flips = during;
+    let isLeaseLost = how === "lease_lost";
+    lab.how = (_, n) => {
+      if (how === "endpoint_down") return down;
+      if (how === "message_refused") return refusal("server_error", { scope: "message" });
+      if (how !== "killed_before") this.#hear(id, n);
+      return how === "killed_before" || how === "killed_after" ? how : "ok";
     };
-    let flipped = during;
-    const send = async (notification: Notification): Promise<undefined> => {
-      if (flipped) await this.flip(flipped);
-      flipped = undefined;
-      if (how === "killed_before") return this.#killIn(target.id, kill, never);
-      if (how === "endpoint_down" || how === "message_refused") throw new Error("refused");
-      this.#hear(target.id, notification);
-      if (how === "accepted") return;
-      this.mayRepeat.set(target.id, (this.mayRepeat.get(target.id) ?? 0) + 1);
-      if (how === "killed_after") return this.#killIn(target.id, kill, never);
-      // The process hangs until its lease is over; another one serves the group meanwhile.
-      how = "accepted";
-      this.now += LEASE_MS;
-      await this.testStore.endLease(target.id);
-      await this.deliver(who, "accepted");
+    lab.during = async () => {
+      const name = flips;
+      flips = undefined;
+      if (name) await this.flip(name);
     };
-    const { deliver } = createDeliver({
-      clock: { now: () => this.now },
-      log: silentLogger,
-      groups,
-      senders: new Map([[target.id, { integration: target, send }]]),
-      externalUrl: undefined,
-      stormMs: 30 * SECOND,
-      toRefusal: () => refusal,
-      wake: async () => {},
-      notified() {},
-      failed() {},
-      suppressed() {},
-    });
-    await Promise.race([deliver(target.id), killed]);
+    lab.accepted = async () => {
+      if (how === "killed_after" || isLeaseLost) mayRepeat.set(id, (mayRepeat.get(id) ?? 0) + 1);
+      if (!isLeaseLost) return;
+      // The replica hangs until its lease is over; another one serves the group meanwhile.
+      isLeaseLost = false;
+      lab.now += LEASE;
+      await lab.endLease(id);
+      await lab.deliver(id, lab.anotherReplica());
+    };
+    await lab.deliver(id);
   }
 
-  #killIn(id: string, kill: () => void, never: Promise<never>): Promise<never> {
-    this.leases.set(id, this.now + LEASE_MS);
-    kill();
-    return never;
-  }
-
-  #hear(who: string, { reason, firing, resolved }: Notification): void {
-    for (const { id, key, isNew } of firing) {
-      if (isNew || reason !== "reminder") this.#note({ who, key, id, says: "firing" }, isNew);
-    }
-    for (const { id, key } of resolved) this.#note({ who, key, id, says: "resolved" }, true);
-  }
-
-  /** A member already told is named again beside news: that is no second telling. */
-  #note(heard: Heard, isNews: boolean): void {
-    if (isNews) this.heard.push(heard);
+  #hear(who: string, { firing, resolved }: Notification): void {
+    // A member that is named again beside news is not notified a second time.
+    for (const { id, key, isNew } of firing) if (isNew) this.heard.push({ who, key, id, says: "firing" });
+    for (const { id, key } of resolved) this.heard.push({ who, key, id, says: "resolved" });
   }
 
   async apply(event: Event): Promise<void> {
     if (event.kind === "flip") return this.flip(event.name);
-    if (event.kind === "pass") return this.pass(event.seconds * SECOND);
+    if (event.kind === "pass") return this.lab.pass(event.seconds * SECOND);
     if (event.kind === "sum") return this.sum();
     const { twice, nth } = event;
     if (twice !== undefined) this.#lost = { after: nth, flips: twice };
@@ -227,36 +181,29 @@ class World {
   }
 
   async sum(): Promise<void> {
-    const ids = [...this.current.values()].map((alert) => alert.id);
-    const picture = { complete: true, unsettled: 0 };
-    await this.testStore.store.coldStart.sum([slack.id, mail.id], ids, picture, this.now);
+    const ids = [...this.lab.current.values()].map((alert) => alert.id);
+    await this.lab.store.coldStart.sum([slack.id, mail.id], ids, { complete: true, unsettled: 0 }, this.lab.now);
   }
 
-  /** Lets everything due be told until only reminders are left. */
+  /** Delivers until only reminders are left. */
   async settle(): Promise<void> {
+    const { lab } = this;
     await this.sum();
-    await this.pass(LEASE_MS);
+    await lab.pass(LEASE);
     for (let round = 0; round < 40; round++) {
-      const due = await this.testStore.store.groups.nextDue(integrations.map(({ id }) => id));
-      const next = Math.min(...due.values());
-      if (next > this.now + HOUR) return;
-      await this.pass(Math.max(0, next - this.now) + 5 * MINUTE);
+      const next = Math.min(...(await lab.store.groups.nextDue(integrations.map(({ id }) => id))).values());
+      if (next > lab.now + HOUR) return;
+      await lab.pass(Math.max(0, next - lab.now) + 5 * MINUTE);
       for (const who of [0, 1] as const) await this.deliver(who, "accepted");
     }
     throw new Error("it never comes to rest");
   }
 }
 
-/** The same room without lost replies, for the sweeps. */
-function openRoomLike(testStore: TestStore, redis: Redis): Pick<TestStore, "store"> {
-  const { store } = openTestStore(redis, testStore.prefix);
-  return { store };
-}
-
 async function startOf(redis: Redis, memory: "remembers" | "remembers nothing"): Promise<World> {
   const world = new World(redis);
-  if (memory === "remembers") await markStarted(world.testStore);
-  else await world.testStore.store.coldStart.begin(world.now);
+  if (memory === "remembers") await markStarted({ redis, store: world.lab.store });
+  else await world.lab.store.coldStart.begin(world.lab.now);
   return world;
 }
 
@@ -294,24 +241,14 @@ function checkNothingMissed(world: World, heard: readonly Heard[]): void {
 }
 
 describeWithRedis("delivery over the real Redis", () => {
-  let server: TestRedis;
-  let redis: Redis;
-  beforeAll(async () => {
-    server = await startTestRedis();
-    redis = new Redis(server.url);
-  });
-  afterAll(async () => {
-    redis.disconnect();
-    await server.stop();
-  });
-
+  const testStore = useTestStore();
   const stories = fc.array(event, { minLength: 5, maxLength: 45 });
   const memories = fc.constantFrom("remembers" as const, "remembers nothing" as const);
 
   it("sends beginnings and ends in order, misses nothing, repeats at most one message per crash, and keeps nothing", async () => {
     await fc.assert(
       fc.asyncProperty(stories, memories, async (events, memory) => {
-        const world = await startOf(redis, memory);
+        const world = await startOf(testStore().redis, memory);
         for (const one of events) await world.apply(one);
         await world.settle();
         for (const { id } of integrations) {
@@ -332,11 +269,11 @@ describeWithRedis("delivery over the real Redis", () => {
 
 /** Everything but the groups' timers is deleted once all is resolved and notified. */
 async function checkNothingKept(world: World): Promise<void> {
-  for (const { key } of [...world.current.values()]) await world.flip(key as (typeof NAMES)[number]);
+  for (const name of [...world.lab.current.keys()]) await world.flip(name as Name);
   await world.settle();
-  for (const { id } of integrations) expect(await world.testStore.store.groups.notified(id)).toEqual([]);
-  expect(await world.testStore.store.shards.alerts()).toEqual([]);
+  for (const { id } of integrations) expect(await world.lab.store.groups.notified(id)).toEqual([]);
+  expect(await world.lab.store.shards.alerts()).toEqual([]);
   // These go by themselves, after a while that no clock of a test moves.
-  const left = (await world.testStore.keys()).filter((key) => !/^(?:grp:|storm:|logs?\b)/.test(key));
+  const left = (await world.keys()).filter((key) => !/^(?:grp:|storm:|logs?\b)/.test(key));
   expect(left.filter((key) => !["incidents", "integrations", "shard:0"].includes(key))).toEqual([]);
 }

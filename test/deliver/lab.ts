@@ -69,6 +69,8 @@ export class Lab {
   find?: (id: string, asked: Parameters<NonNullable<Sender["find"]>>[0]) => FoundPost[] | undefined;
   /** Runs while a message is under way. */
   during: (id: string, n: Notification) => Promise<void> = async () => {};
+  /** Runs once it was accepted, before delivery learns that. */
+  accepted: (id: string, n: Notification) => Promise<void> = async () => {};
   /** Where an alert that fires belongs. */
   placesOf: (alert: Alert) => readonly Destination[] = (alert) => destinationsOf(alert, this.route, this.integrations);
   /** In place of what delivery is given. */
@@ -214,6 +216,8 @@ export class Lab {
     }
   }
 
+  endLease = (id: string) => this.#testStore.endLease(id);
+
   /** Lets time pass, and delivers nothing. */
   async pass(ms: number): Promise<void> {
     this.now += ms;
@@ -281,6 +285,7 @@ export class Lab {
     if (how === "killed_before") return this.#kill(kill);
     const posted = this.answer(id, n);
     this.log.push({ at: this.now, id, n, isPlain });
+    await this.accepted(id, n);
     if (typeof how === "object") throw how;
     return how === "ok" ? posted : this.#kill(kill);
   }
