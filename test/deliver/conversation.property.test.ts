@@ -3,25 +3,13 @@
  * silenced, refused, deleted or killed, news is posted once and each root shows the present in the end.
  */
 import fc from "fast-check";
-import { Redis } from "ioredis";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import { fingerprint } from "../../src/alerting/fingerprint.ts";
-import { parseMatchers } from "../../src/alerting/matcher.ts";
-import type { FoundPost, Notification, NotifyErrorCode } from "../../src/alerting/model.ts";
+import { expect, it, vi } from "vitest";
+import type { FoundPost, Notification } from "../../src/alerting/model.ts";
 import type { Destination } from "../../src/alerting/route.ts";
-import { createDeliver, LEASE_MS } from "../../src/deliver/deliver.ts";
-import { createSuppression } from "../../src/deliver/suppression.ts";
-import { createSuppressionChanges } from "../../src/deliver/suppression-changes.ts";
-import type { Alert } from "../../src/health/alert.ts";
-import { silentLogger } from "../../src/lib/log.ts";
-import { rootRoute } from "../http/serve.ts";
 import {
-  committer,
-  ends,
-  fires,
-  firing,
   HOUR,
   integration,
+  LEASE,
   MINUTE,
   markStarted,
   openTestStore,
@@ -29,8 +17,10 @@ import {
   T0,
   type TestStore,
   to,
+  useTestStore,
 } from "../store/fixtures.ts";
-import { describeWithRedis, startTestRedis, type TestRedis } from "../support/redis.ts";
+import { describeWithRedis } from "../support/redis.ts";
+import { down, Lab, type How as LabHow, lost, refusal } from "./lab.ts";
 
 const NAMES = ["a", "b", "c"] as const;
 type Name = (typeof NAMES)[number];
@@ -74,14 +64,6 @@ interface Root {
   shows: string[];
 }
 
-class ChannelError extends Error {
-  readonly code: NotifyErrorCode;
-  constructor(code: NotifyErrorCode) {
-    super(code);
-    this.code = code;
-  }
-}
-
 /** A channel, which is asked for what it has where `canFind`. */
 class Channel {
   readonly roots = new Map<string, Root>();
@@ -103,7 +85,7 @@ class Channel {
     ];
     const { id = "", handle = `root ${this.roots.size}`, isOver = false, groups } = conversation ?? {};
     const root = conversation?.handle === undefined ? undefined : this.roots.get(handle);
-    if (conversation?.handle !== undefined && (root?.isDeleted ?? true)) throw new ChannelError("conversation_gone");
+    if (conversation?.handle !== undefined && (root?.isDeleted ?? true)) throw refusal("conversation_gone");
     const isPlainReply = root !== undefined && reason === "resolved";
     const post = { conversation: id, handle, notificationId: messageId, alerts: [...trace], news, isPlainReply };
     if (reason !== "update") this.posts.push(post);
@@ -134,84 +116,78 @@ function shownOf(reason: string | undefined): string {
   return reason === "acknowledged" || reason === "silenced" ? reason : "";
 }
 
+const HOWS: Readonly<Record<How, LabHow>> = {
+  accepted: "ok",
+  stale: "ok",
+  down,
+  timeout: lost,
+  killed_before: "killed_before",
+  killed_after: "killed_after",
+};
+
 class World {
-  readonly testStore: TestStore;
   readonly channel = new Channel();
-  readonly plainPosts: string[] = [];
-  now = T0;
-  readonly #commit: ReturnType<typeof committer>;
-  readonly #current = new Map<Name, Alert>();
+  readonly lab: Lab;
+  readonly keys: () => Promise<string[]>;
   readonly #silences = new Map<Name, { readonly id: string; readonly until: number }>();
-  readonly #stormGroups: number | undefined;
   crashes = 0;
+  #how: How = "accepted";
 
-  constructor(redis: Redis, stormGroups: number | undefined) {
-    this.testStore = openTestStore(redis);
-    this.#commit = committer(this.testStore);
-    this.#stormGroups = stormGroups;
+  constructor(testStore: TestStore, stormGroups: number | undefined) {
+    const { lab, channel } = { lab: new Lab(testStore, [chat, plain]), channel: this.channel };
+    this.lab = lab;
+    this.keys = testStore.keys;
+    const more = stormGroups === undefined ? {} : { stormGroups };
+    lab.placesOf = ({ key }) => [chat, plain].map(({ id }) => to(id, groupOfName[key as Name], more));
+    lab.answer = (id, n) => (id === chat.id ? channel.take(n, this.#how === "stale") : undefined);
+    lab.deps.isRouted = () => true;
+    lab.find = (_, asked) => channel.find(asked);
+    lab.how = (id, { reason }) => {
+      if (id !== chat.id) return "ok";
+      const isUnknown = ["timeout", "killed_after"].includes(this.#how);
+      if (reason !== "update" && isUnknown) this.crashes++;
+      return HOWS[this.#how];
+    };
   }
 
-  get #changes() {
-    return createSuppressionChanges({
-      clock: { now: () => this.now },
-      store: this.testStore.store,
-      wake: async () => {},
-    });
+  get plainPosts() {
+    return this.lab.log.filter(({ id }) => id === plain.id);
   }
 
-  async flip(name: Name): Promise<void> {
-    const alert = this.#current.get(name);
-    if (alert) {
-      this.#current.delete(name);
-      await this.#commit(this.now, ends(alert, this.now));
-      return;
-    }
-    const begun = firing(name, this.now);
-    this.#current.set(name, begun);
-    const more = this.#stormGroups === undefined ? {} : { stormGroups: this.#stormGroups };
-    const group = groupOfName[name];
-    await this.#commit(this.now, fires(begun, to(chat.id, group, more), to(plain.id, group)));
-  }
+  flip = (name: Name) => this.lab.flip(name);
 
-  /** As a reload with other routes does. */
+  /** A reload with other routes. */
   async regroup(groups: Partial<Record<Name, string>>, more: Partial<Destination> = {}): Promise<void> {
-    const alerts = [...this.#current].map(([name, { id }]) => {
-      const group = groups[name] ?? groupOfName[name];
-      return { id, to: [to(chat.id, group, more), to(plain.id, group, more)] };
-    });
-    await this.testStore.store.groups.reroute(alerts, [chat.id, plain.id], this.now);
+    const groupOf = (name: Name) => groups[name] ?? groupOfName[name];
+    this.lab.placesOf = ({ key }) => [chat, plain].map(({ id }) => to(id, groupOf(key as Name), more));
+    await this.lab.reroute();
   }
 
   async #suppress({ kind, name }: Extract<Event, { name: Name }>): Promise<void> {
-    const by = { actor: { via: "token", name: "ana" } } as const;
-    const alert = this.#current.get(name);
+    const { lab } = this;
+    const alert = lab.current.get(name);
     const silenced = this.#silenced(name);
-    const print = fingerprint(alert?.labels ?? {});
-    if (kind === "acknowledge" && alert) await this.#changes.acknowledge(print, { author: "ana", comment: "" }, by);
-    if (kind === "withdraw" && alert) await this.#changes.withdraw(print, by);
+    if (kind === "acknowledge" && alert) await lab.ack(alert);
+    if (kind === "withdraw" && alert) await lab.withdraw(alert);
     if (kind === "unsilence" && silenced) {
-      await this.#changes.endSilence(silenced.id, by);
+      await lab.unsilence(silenced.id);
       this.#silences.delete(name);
     }
     if (kind !== "silence" || silenced) return;
-    const matchers = parseMatchers(`recording_id=${name}`);
-    const until = this.now + 2 * HOUR;
-    const texts = { createdBy: "ana", comment: "x", annotations: {} };
-    const wanted = { id: undefined, matchers, startsAt: undefined, endsAt: until, ...texts };
-    const set = await this.#changes.setSilence(wanted, by);
-    if (set.outcome === "set") this.#silences.set(name, { id: set.id, until });
+    const until = lab.now + 2 * HOUR;
+    this.#silences.set(name, { id: await lab.silence(`recording_id=${name}`, (until - T0) / MINUTE), until });
   }
 
   #silenced(name: Name) {
     const silence = this.#silences.get(name);
-    return silence && silence.until > this.now ? silence : undefined;
+    return silence && silence.until > this.lab.now ? silence : undefined;
   }
 
   async apply(event: Event): Promise<void> {
-    this.now += 1;
+    this.lab.now += 1;
     if (event.kind === "deliver") return this.deliver(event.how);
     if (event.kind === "pass") {
-      this.now += event.seconds * SECOND;
+      this.lab.now += event.seconds * SECOND;
     } else if (event.kind === "delete") {
       const root = [...this.channel.roots.values()].findLast(({ isOver, isDeleted }) => !isOver && !isDeleted);
       if (root) root.isDeleted = true;
@@ -219,68 +195,22 @@ class World {
     else await this.#suppress(event);
   }
 
-  /** One delivery run at each integration by a process that may be killed in it. */
+  /** One delivery run at each integration, by a replica that may be killed in it. */
   async deliver(how: How): Promise<void> {
-    const { store } = this.testStore;
-    const { promise: killed, resolve: kill } = Promise.withResolvers<void>();
-    const never = new Promise<never>(() => {});
-    const clock = { now: () => this.now };
-    const send = async (notification: Notification) => {
-      if (how === "down") throw new ChannelError("network");
-      const isKilled = how === "killed_before" || how === "killed_after";
-      const posted = how === "killed_before" ? undefined : this.channel.take(notification, how === "stale");
-      if (!isKilled && how !== "timeout") return posted;
-      if (notification.reason !== "update" && how !== "killed_before") this.crashes++;
-      if (how === "timeout") throw new ChannelError("timeout");
-      kill();
-      return never;
-    };
-    const keep = async (notification: Notification) => {
-      this.plainPosts.push(notification.reason);
-      return undefined;
-    };
-    const find = async (asked: { readonly id: string; readonly handle?: string | undefined }) =>
-      this.channel.find(asked);
-    const { ofGroups } = createSuppression({ clock, store, route: rootRoute, inhibitRules: [] });
-    const delivery = createDeliver({
-      clock,
-      log: silentLogger,
-      groups: store.groups,
-      senders: new Map([
-        [chat.id, { integration: chat, send, find }],
-        [plain.id, { integration: plain, send: keep }],
-      ]),
-      externalUrl: undefined,
-      stormMs: 30 * SECOND,
-      suppressions: ofGroups,
-      toRefusal: (thrown) => ({
-        code: thrown instanceof ChannelError ? thrown.code : "other",
-        retryAfterMs: undefined,
-        scope: "endpoint",
-        message: String(thrown),
-      }),
-      wake: async () => {},
-      notified() {},
-      failed() {},
-      suppressed() {},
-    });
-    await Promise.race([delivery.deliver(chat.id), killed]);
-    if (how === "killed_before" || how === "killed_after") {
-      this.now += LEASE_MS;
-      await this.testStore.endLease(chat.id);
-    }
-    await delivery.deliver(plain.id);
+    this.#how = how;
+    await this.lab.deliver(chat.id);
+    await this.lab.deliver(plain.id);
   }
 
   /** Delivers until nothing but reminders is due. */
   async settle(): Promise<void> {
-    this.now += LEASE_MS;
+    const { lab } = this;
+    lab.now += LEASE;
     for (let round = 0; round < 60; round++) {
       await this.deliver("accepted");
-      const due = await this.testStore.store.groups.nextDue([chat.id, plain.id]);
-      const next = Math.min(...due.values());
-      if (next > this.now + 10 * MINUTE) return;
-      this.now = Math.max(this.now, next);
+      const next = Math.min(...(await lab.store.groups.nextDue([chat.id, plain.id])).values());
+      if (next > lab.now + 10 * MINUTE) return;
+      lab.now = Math.max(lab.now, next);
       if (round > 20 && (await this.#isAtRest())) return;
     }
   }
@@ -288,21 +218,21 @@ class World {
   /** Rechecks alone are due. */
   async #isAtRest(): Promise<boolean> {
     const before = JSON.stringify([this.channel.posts.length, [...this.channel.roots]]);
-    this.now += 6 * MINUTE;
+    this.lab.now += 6 * MINUTE;
     await this.deliver("accepted");
     return before === JSON.stringify([this.channel.posts.length, [...this.channel.roots]]);
   }
 
   /** What each open root has to show: what was notified and fires, by group. */
   async truth(): Promise<Map<string, string[]>> {
-    const { store } = this.testStore;
+    const { store, now, current } = this.lab;
     const entries = await store.groups.notified(chat.id);
     const acks = await store.acks.read();
     const shown = entries.flatMap(({ alert }) => {
       const name = alert.key as Name;
-      if (this.#current.get(name)?.id !== alert.id) return [];
+      if (current.get(name)?.id !== alert.id) return [];
       const ack = acks.get(alert.id);
-      const isAcknowledged = ack && (ack.until ?? Number.POSITIVE_INFINITY) > this.now;
+      const isAcknowledged = ack && (ack.until ?? Number.POSITIVE_INFINITY) > now;
       const shows = this.#silenced(name) ? "silenced" : isAcknowledged ? "acknowledged" : "";
       return { group: groupOfName[name], text: `${alert.id} ${shows}` };
     });
@@ -328,24 +258,20 @@ async function checkRoots(world: World): Promise<void> {
 }
 
 describeWithRedis("conversations over the real Redis", () => {
-  let server: TestRedis;
-  let redis: Redis;
-  beforeAll(async () => {
-    server = await startTestRedis();
-    redis = new Redis(server.url);
-  });
-  afterAll(async () => {
-    redis.disconnect();
-    await server.stop();
-  });
+  const testStore = useTestStore();
+
+  async function begun(stormGroups?: number): Promise<World> {
+    const opened = openTestStore(testStore().redis);
+    await markStarted(opened);
+    return new World(opened, stormGroups);
+  }
 
   async function story(
     events: readonly Event[],
     { canFind = true, stormGroups }: { canFind?: boolean; stormGroups?: number } = {},
   ) {
-    const world = new World(redis, stormGroups);
+    const world = await begun(stormGroups);
     world.channel.canFind = canFind;
-    await markStarted(world.testStore);
     for (const event of events) await world.apply(event);
     await world.settle();
     return world;
@@ -388,13 +314,8 @@ describeWithRedis("conversations over the real Redis", () => {
     );
   });
 
-  async function begun(stormGroups?: number): Promise<World> {
-    const world = new World(redis, stormGroups);
-    await markStarted(world.testStore);
-    return world;
-  }
   const served = async (world: World, seconds: number, how: How = "accepted") => {
-    world.now += seconds * SECOND;
+    world.lab.now += seconds * SECOND;
     await world.deliver(how);
     return world.channel;
   };
@@ -425,12 +346,13 @@ describeWithRedis("conversations over the real Redis", () => {
     const { posts, roots } = await served(world, 31);
     await world.flip("a");
     await served(world, 301);
+    await served(world, 301);
     const ended = () => [roots.size, posts.length, [...roots.values()][0]?.isOver];
     expect(ended()).toEqual([1, 2, false]);
     await world.flip("c");
     await served(world, 301);
     expect(ended()).toEqual([1, 3, true]);
-    expect((await world.testStore.keys()).filter((key) => key.startsWith("talk:"))).toEqual([]);
+    expect((await world.keys()).filter((key) => key.startsWith("talk:"))).toEqual([]);
   });
 
   it("are brought up to date after the news of others", async () => {
@@ -465,7 +387,7 @@ describeWithRedis("conversations over the real Redis", () => {
     await served(world, 1);
     await served(world, 301);
     expect([posts.length, roots.size, root?.isOver]).toEqual([1, 1, false]);
-    const talk = await world.testStore.store.conversations.open(chat.id, {
+    const talk = await world.lab.store.conversations.open(chat.id, {
       group: "all",
       conversation: root?.conversation ?? "",
       seen: 0,
@@ -477,7 +399,7 @@ describeWithRedis("conversations over the real Redis", () => {
     await world.flip("b");
     await served(world, 301);
     expect([posts.length, roots.size, root?.isOver]).toEqual([3, 1, true]);
-    expect((await world.testStore.keys()).filter((key) => key.startsWith("talk:"))).toEqual([]);
+    expect((await world.keys()).filter((key) => key.startsWith("talk:"))).toEqual([]);
   });
 
   it("are closed later, with their ends, where the root could not be edited", async () => {
@@ -492,7 +414,7 @@ describeWithRedis("conversations over the real Redis", () => {
     expect(root).toMatchObject({ isOver: true });
     expect(shown.at(-1)).toHaveLength(1);
     expect(posts).toHaveLength(2);
-    expect(await world.testStore.store.groups.nextDue([chat.id])).toEqual(new Map());
+    expect(await world.lab.store.groups.nextDue([chat.id])).toEqual(new Map());
   });
 
   it("find a reply whose root was never settled", async () => {

@@ -1,22 +1,10 @@
 /** Escalation over the real scripts, on a virtual clock: when a group is sent to which receiver, and that it ends there. */
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { fingerprint } from "../../src/alerting/fingerprint.ts";
-import { parseMatchers } from "../../src/alerting/matcher.ts";
 import type { Notification } from "../../src/alerting/model.ts";
-import { destinationsOf, type EscalationStep, isRoutedTo, type Route } from "../../src/alerting/route.ts";
-import { createDeliver } from "../../src/deliver/deliver.ts";
-import { createSuppression } from "../../src/deliver/suppression.ts";
-import { createSuppressionChanges } from "../../src/deliver/suppression-changes.ts";
+import type { EscalationStep } from "../../src/alerting/route.ts";
 import type { Alert } from "../../src/health/alert.ts";
-import { silentLogger } from "../../src/lib/log.ts";
-import { renderPagerDuty } from "../../src/notify/pagerduty.ts";
-import { rootRoute } from "../http/serve.ts";
 import {
-  committer,
-  ends,
-  fires,
-  firing,
   integration,
   MINUTE,
   markStarted,
@@ -25,135 +13,45 @@ import {
   type TestStore,
   useTestStore,
 } from "../store/fixtures.ts";
+import { PagerDuty } from "../support/pagerduty.ts";
 import { describeWithRedis } from "../support/redis.ts";
+import { down, Lab } from "./lab.ts";
 
 const [ops, managers] = [integration("ops/slack/0"), integration("managers/slack/0")];
 const phone = integration("phone/pagerduty/0", { type: "pagerduty", conversation: "edits", isIncident: true });
-const integrations = [ops, phone, managers];
 const steps: EscalationStep[] = [
   { afterMs: 15 * MINUTE, receiver: "phone" },
   { afterMs: 45 * MINUTE, receiver: "managers" },
 ];
-const by = { at: T0, actor: "ana", via: "cli", from: "" } as never;
 
-const wanted = { id: undefined, createdBy: "ana", comment: "c", annotations: {} };
-
-class World {
-  readonly store: TestStore["store"];
-  readonly #commit: ReturnType<typeof committer>;
-  now = T0;
-  route: Route = { ...rootRoute, groupBy: ["location_id"], escalate: steps };
-  refuses = new Set<string>();
-  rounds = 0;
-  /** How many of the next messages are accepted, and kill the process. */
+class World extends Lab {
+  readonly refuses = new Set<string>();
+  /** How many of the next messages are accepted, and kill the replica. */
   kills = 0;
-  readonly #endLease: (id: string) => Promise<void>;
   /** What a first message says. */
   readonly after: Record<string, number | undefined> = { phone: 15 * MINUTE, managers: 45 * MINUTE };
   readonly heard: string[] = [];
-  /** What PagerDuty got: minute, action and incident. */
-  readonly events: string[] = [];
-  readonly clock = { now: () => this.now };
+  readonly #pagerDuty = new PagerDuty();
 
   constructor(testStore: TestStore) {
-    this.store = testStore.store;
-    this.#endLease = testStore.endLease;
-    this.#commit = committer(testStore);
+    super(testStore, [ops, phone, managers]);
+    this.route = { ...this.route, escalate: steps };
+    this.how = (_, { receiver }) => (this.refuses.has(receiver) ? down : this.kills-- > 0 ? "killed_after" : "ok");
+    this.during = async (_, n) => void (n.reason !== "update" && this.note(n));
+    this.answer = (id, n) => (id === phone.id ? this.#pagerDuty.take(n, this.now) : undefined);
   }
 
-  fires(name: string, location = "1"): Promise<Alert> {
-    const alert = firing(name, this.now, { location_id: location });
-    return this.#commit(this.now, fires(alert, ...destinationsOf(alert, this.route, integrations))).then(() => alert);
-  }
-
-  async ends(alert: Alert): Promise<void> {
-    await this.#commit(this.now, ends(alert, this.now));
-  }
-
-  changes() {
-    return createSuppressionChanges({ ...this, wake: async () => {} });
-  }
-
-  ack = (alert: Alert, forMs?: number) =>
-    this.changes().acknowledge(fingerprint(alert.labels), { author: "ana", comment: "", forMs }, by);
-
-  async silence(matcher: string, from: number, until: number): Promise<void> {
-    const matchers = parseMatchers(matcher);
-    const [startsAt, endsAt] = [T0 + from * MINUTE, T0 + until * MINUTE];
-    const { outcome } = await this.changes().setSilence({ ...wanted, matchers, startsAt, endsAt }, by);
-    expect(outcome).toBe("set");
-  }
-
-  withdraw = (alert: Alert) => this.changes().withdraw(fingerprint(alert.labels), by);
-
-  async reroute(route: Route): Promise<void> {
-    this.route = route;
-    const all = await this.store.shards.alerts();
-    const alerts = all.map((alert) => ({
-      id: alert.id,
-      to: alert.state === "firing" ? destinationsOf(alert, route, integrations) : [],
-    }));
-    await this.store.groups.reroute(
-      alerts,
-      integrations.map(({ id }) => id),
-      this.now,
-    );
-  }
-
-  /** Delivers everything that is due until this many minutes after T0. */
-  async until(minutes: number): Promise<void> {
-    for (;;) {
-      const due = await this.store.groups.nextDue(integrations.map(({ id }) => id));
-      const [next] = [...due].sort(([, a], [, b]) => a - b);
-      if (!next || next[1] > T0 + minutes * MINUTE) break;
-      this.now = Math.max(this.now, next[1]);
-      if (++this.rounds > 500)
-        throw new Error(`never at rest at ${this.now - T0} ${JSON.stringify([...due])} ${this.heard.join("; ")}`);
-      await this.#deliver(next[0]);
-    }
-    this.now = T0 + minutes * MINUTE;
-  }
-
-  async #deliver(id: string): Promise<void> {
-    const who = integrations.find((one) => one.id === id);
-    if (!who) throw new Error(`due at ${id}`);
-    const { ofGroups } = createSuppression({ ...this, inhibitRules: [], integrations, groups: this.store.groups });
-    const { promise: killed, resolve: kill } = Promise.withResolvers<void>();
-    const send = async (notification: Notification) => {
-      if (this.refuses.has(who.receiver)) throw new Error("no");
-      const isKilled = this.kills-- > 0;
-      if (notification.reason !== "update") this.note(notification);
-      const events = who === phone ? renderPagerDuty(notification, { sendResolved: true }) : [];
-      for (const { event_action: action, dedup_key: key } of events)
-        this.events.push(`${this.#minute()} ${action} ${key}`);
-      if (!isKilled) return { handle: notification.conversation?.id };
-      kill();
-      return new Promise<never>(() => {});
-    };
-    const { deliver } = createDeliver({
-      clock: this.clock,
-      log: silentLogger,
-      groups: this.store.groups,
-      senders: new Map([[who.id, { integration: who, send }]]),
-      externalUrl: undefined,
-      stormMs: 30_000,
-      suppressions: ofGroups,
-      isRouted: (alert, { receiver }, group) => isRoutedTo(alert, this.route, receiver, group),
-      toRefusal: () => ({ code: "network", retryAfterMs: undefined, scope: "endpoint", message: "no" }),
-      wake: async () => {},
-      notified() {},
-      failed() {},
-      suppressed() {},
-    });
-    await Promise.race([deliver(who.id), killed.then(() => this.#endLease(id))]);
-  }
-
-  #minute = () => Math.round((this.now - T0) / 6_000) / 10;
+  #tenth = (at = this.now) => Math.round((at - T0) / 6_000) / 10;
 
   note({ receiver, reason, firing, resolved, groups, escalatedAfterMs }: Notification): void {
     expect(escalatedAfterMs, receiver).toBe(reason === "first" ? this.after[receiver] : undefined);
     const names = [...firing.map(({ key }) => `+${key}`), ...resolved.map(({ key }) => `-${key}`)].join(" ");
-    this.heard.push(`${this.#minute()} ${receiver} ${reason} ${groups ? `${groups} groups` : names}`);
+    this.heard.push(`${this.#tenth()} ${receiver} ${reason} ${groups ? `${groups} groups` : names}`);
+  }
+
+  /** What PagerDuty got: minute, action and incident. */
+  get events(): string[] {
+    return this.#pagerDuty.events.map(({ at, action, key }) => `${this.#tenth(at)} ${action} ${key}`);
   }
 
   /** Alerts that this receiver was notified of last as firing. */
@@ -211,7 +109,7 @@ describeWithRedis("escalation", () => {
     await world.until(7);
     await world.withdraw(a);
     await world.until(10);
-    await world.silence("location_id=1", 10, 40);
+    await world.silence("location_id=1", 40, 10);
     await world.until(41);
     await world.ack(a, 59 * MINUTE);
     await world.until(140);
@@ -403,7 +301,7 @@ describeWithRedis("escalation", () => {
             await world.ack(alert, one.minutes && one.minutes * MINUTE);
             model.ackedUntil.set(alert.id, one.minutes ? world.now + one.minutes * MINUTE : Number.POSITIVE_INFINITY);
           } else if ((model.silencedUntil.get(alert.id) ?? 0) <= world.now) {
-            await world.silence(`recording_id=${alert.subject.id}`, minute, minute + one.minutes);
+            await world.silence(`recording_id=${alert.subject.id}`, minute + one.minutes, minute);
             model.silencedUntil.set(alert.id, world.now + one.minutes * MINUTE);
           }
         };
@@ -417,7 +315,7 @@ describeWithRedis("escalation", () => {
         for (const alert of model.firing.values()) await world.ends(alert);
         model.firing.clear();
         await to(minute + 40);
-        for (const { id } of integrations) expect(await world.owed(id)).toEqual([]);
+        for (const { id } of world.integrations) expect(await world.owed(id)).toEqual([]);
       }),
       { seed: 20_261_122, numRuns: Number(process.env.ESCALATION_RUNS ?? 24) },
     );

@@ -1,9 +1,10 @@
 /** A pager over the real scripts: who is paged when, what acknowledges an incident, and that each one ends. */
 import { expect, it } from "vitest";
-import { HOUR, integration, T0, useTestStore } from "../store/fixtures.ts";
+import type { Alert } from "../../src/health/alert.ts";
+import { HOUR, integration, MINUTE, T0, useTestStore } from "../store/fixtures.ts";
 import { PagerDuty } from "../support/pagerduty.ts";
 import { describeWithRedis } from "../support/redis.ts";
-import { down, Lab, lost } from "./lab.ts";
+import { down, inTurn, Lab, lost, useLab } from "./lab.ts";
 
 const pager = integration("ops/pagerduty/0", { type: "pagerduty", conversation: "edits", isIncident: true });
 
@@ -280,5 +281,94 @@ describeWithRedis("a pager", () => {
     await lab.ends(b);
     await lab.until(120);
     expect(pagerDuty.states()).toEqual([]);
+  });
+});
+
+describeWithRedis("the incident of a summary of unknown outcome", () => {
+  const labOf = useLab(pager);
+
+  /** A summary of three groups whose answer is lost. */
+  async function begun() {
+    const lab = labOf({ groupWaitMs: 0, stormGroups: 1 });
+    const pagerDuty = new PagerDuty();
+    lab.answer = (_, n) => pagerDuty.take(n, lab.now);
+    lab.how = inTurn(lost);
+    const [a, b, c] = (await lab.fireAll(["a", "b", "c"])) as [Alert, Alert, Alert];
+    await lab.deliver(pager.id);
+    let silences: string[] = [];
+    return {
+      ...{ a, b, c },
+      open: pagerDuty.incidents,
+      events: () => pagerDuty.events.map(({ action }) => action),
+      async silence(...alerts: Alert[]) {
+        for (const id of silences) await lab.unsilence(id);
+        silences = [await lab.silence(`recording_id=~"${alerts.map(({ key }) => key).join("|")}"`, 600)];
+      },
+      async end(...alerts: Alert[]) {
+        for (const alert of alerts) await lab.ends(alert);
+      },
+      pass: () => lab.pass(10 * MINUTE),
+      async deliver() {
+        await lab.pass(10 * MINUTE);
+        await lab.deliver(pager.id);
+      },
+      split: () => lab.reroute({ ...lab.route, stormGroups: undefined }),
+    };
+  }
+
+  it("is resolved with the last of its groups where they are not a summary any more", async () => {
+    const { a, b, c, open, events, end, deliver, split } = await begun();
+    await split();
+    await deliver();
+    expect([events(), open.size]).toEqual([["trigger", "trigger", "trigger", "trigger"], 1]);
+    await end(a, b);
+    await deliver();
+    expect(open.size).toBe(1);
+    await end(c);
+    await deliver();
+    expect([events().at(-1), open.size]).toEqual(["resolve", 0]);
+  });
+
+  it("stays open while a group of it fires, though others ended before it was sent again", async () => {
+    const { a, b, c, open, events, end, pass, deliver, split } = await begun();
+    await split();
+    await pass();
+    await end(b, c);
+    await deliver();
+    expect([events(), open.size]).toEqual([["trigger", "trigger"], 1]);
+    await end(a);
+    await deliver();
+    expect([events().at(-1), open.size]).toEqual(["resolve", 0]);
+  });
+
+  it("is resolved with the last of its groups where all were suppressed before it was sent again", async () => {
+    const { a, b, c, open, events, silence, end, deliver } = await begun();
+    await silence(a, b, c);
+    await deliver();
+    await deliver();
+    expect([events(), open.size]).toEqual([["trigger"], 1]);
+    await end(a);
+    await deliver();
+    await end(b);
+    await deliver();
+    expect(open.size, "c still fires").toBe(1);
+    await end(c);
+    await deliver();
+    expect([events(), open.size]).toEqual([["trigger", "resolve"], 0]);
+  });
+
+  it("is continued, and resolved, by a group whose suppression ended", async () => {
+    const { a, b, c, open, events, silence, end, deliver } = await begun();
+    await silence(a, b, c);
+    await deliver();
+    await silence(b, c);
+    await deliver();
+    expect([events(), open.size]).toEqual([["trigger", "trigger"], 1]);
+    await end(a, b);
+    await deliver();
+    expect(open.size, "c still fires").toBe(1);
+    await end(c);
+    await deliver();
+    expect([events().at(-1), open.size]).toEqual(["resolve", 0]);
   });
 });
