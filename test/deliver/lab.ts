@@ -21,7 +21,18 @@ import type { Instant } from "../../src/lib/clock.ts";
 import type { Logger } from "../../src/lib/log.ts";
 import { titleOf } from "../../src/notify/title.ts";
 import { rootRoute } from "../http/serve.ts";
-import { committer, fires, firing, LEASE, MINUTE, over, T0, type TestStore, useTestStore } from "../store/fixtures.ts";
+import {
+  committer,
+  ends,
+  fires,
+  firing,
+  LEASE,
+  MINUTE,
+  over,
+  T0,
+  type TestStore,
+  useTestStore,
+} from "../store/fixtures.ts";
 
 export const by = { actor: { via: "token", name: "ana" } } as const;
 
@@ -156,6 +167,11 @@ export class Lab {
   async ends(alert: Alert, endsAt = this.now, more: Partial<Alert> = {}): Promise<void> {
     const ended = { ...over(alert, this.now), endsAt, ...more };
     await this.#commit(this.now, { kind: "resolved", alert: ended, to: [] });
+  }
+
+  /** These resolve in one commit. */
+  async endAll(alerts: readonly Alert[], endsAt = this.now): Promise<void> {
+    await this.#commit(this.now, ...alerts.map((alert) => ends(alert, endsAt)));
   }
 
   changes = () => createSuppressionChanges({ clock: this.#clock, store: this.store, wake: async () => {} });
