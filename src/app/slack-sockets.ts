@@ -69,7 +69,7 @@ export class SlackSockets {
     const socket = new SlackSocket({
       log,
       async open(signal) {
-        const answer = await api.call(signal, (client) => client.apiCall("apps.connections.open"));
+        const answer = await api.call(signal, "apps.connections.open");
         return slackSocketAddress(answer, app.apiBase);
       },
       act: (envelope, appId) => this.#act(key, envelope, appId),
@@ -120,7 +120,7 @@ export class SlackSockets {
   async #teamOf(app: SlackAppSettings): Promise<string> {
     const known = this.#apiOf(app);
     known.team ??= known.api
-      .call(new AbortController().signal, (client) => client.apiCall("auth.test"))
+      .call(new AbortController().signal, "auth.test")
       .then((answer) => Team.parse(answer).team_id);
     return known.team.catch((thrown: unknown) => {
       known.team = undefined;
@@ -132,7 +132,7 @@ export class SlackSockets {
     const { signal } = new AbortController();
     const method = "user" in to ? "chat.postEphemeral" : "chat.postMessage";
     const body = { ...to, text, ...(actions && { blocks: [sectionBlock(text), actions] }) };
-    await this.#apiOf(app).api.call(signal, (client) => client.apiCall(method, body));
+    await this.#apiOf(app).api.call(signal, method, body);
   }
 }
 

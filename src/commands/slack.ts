@@ -1,10 +1,9 @@
 /** `slack manifest`: what creates the Slack app, at https://api.slack.com/apps. */
-import type { AppsManifestCreateArguments } from "@slack/web-api";
 import { Command } from "commander";
 import { asJson, type CommandIo, withExample } from "./cli/command.ts";
 
 /** Scopes: to post; to find what was posted; to find a channel by its name, and its members. */
-const slackManifest: AppsManifestCreateArguments["manifest"] = {
+const slackManifest = {
   display_information: {
     name: "lenswatch",
     description: "Notifies when a camera recording goes offline, and when it is back.",

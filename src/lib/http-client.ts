@@ -12,8 +12,6 @@ export interface HttpRequest {
 export interface HttpAnswer {
   readonly status: number;
   readonly retryAfter?: string | undefined;
-  /** Slack's `X-OAuth-Scopes`: what the token may do. */
-  readonly scopes?: string | undefined;
   /** To be read once, or discarded. */
   readonly body: AsyncIterable<Uint8Array>;
   discard(): void;
@@ -52,7 +50,6 @@ export function createHttpClient(options: { readonly proxy?: ProxySettings; read
       return {
         status: answer.statusCode,
         retryAfter: header("retry-after"),
-        scopes: header("x-oauth-scopes"),
         body: answer.body,
         discard: () => void answer.body.dump({ limit: 64 * 1024, signal }).catch(() => {}),
       };

@@ -32,11 +32,9 @@ export function createSlackAppNotifier(options: ChannelOptions & { readonly app:
     // Found after an unknown outcome: what it was about is not known.
     const named = root && !root.named ? undefined : namedIn(notification, root?.named);
     const message = { channel: app.channel, ...thread, ...body, metadata };
-    const answer = await api
-      .call(signal, (client) => client.apiCall("chat.postMessage", message))
-      .catch((thrown: unknown) => {
-        throw root && isOf(thrown, "not_found") ? gone(thrown) : thrown;
-      });
+    const answer = await api.call(signal, "chat.postMessage", message).catch((thrown: unknown) => {
+      throw root && isOf(thrown, "not_found") ? gone(thrown) : thrown;
+    });
     // Slack posts a reply to a deleted message as a message of its own, which is the root from now on.
     const handle = handleOf(answer);
     if (handle) history.learn(handle.channel);
@@ -48,7 +46,7 @@ export function createSlackAppNotifier(options: ChannelOptions & { readonly app:
     const present = renderRoot(notification, { plain, actions, named });
     // Without `parse`, an edit would read names in plain text as mentions, which a post does not.
     const body = { blocks: [], attachments: [], ...present, parse: "none", channel, ts };
-    await api.call(signal, (client) => client.apiCall("chat.update", body));
+    await api.call(signal, "chat.update", body);
   }
 
   /** An edit goes first: news below a root that was deleted would be below what is left of it. None delays the news. */
@@ -120,7 +118,7 @@ export async function diagnose(settings: SlackAppSettings, tools: Tools): Promis
   const problems = [await problemOf("A notification may be repeated", () => history.probe(signal))];
   if (appToken !== undefined) {
     const app = createSlackApi({ apiBase, token: appToken, key: "app_token", timeoutMs });
-    const open = () => app.call(signal, (client) => client.apps.connections.open());
+    const open = () => app.call(signal, "apps.connections.open");
     problems.push(await problemOf("Buttons do not work", open));
     problems.push(await problemOf(WITHOUT_MEMBERS, () => readMembers(settings, tools)));
     await app.close();
@@ -133,7 +131,7 @@ const WITHOUT_MEMBERS = "Buttons refuse everybody but the people listed in actio
 async function readMembers({ channel: name }: SlackAppSettings, { api, history, signal }: Tools): Promise<void> {
   const channel = await history.channelId(signal);
   if (channel === undefined) throw new Error(`invite the app in ${name}: /invite @lenswatch.`);
-  await api.call(signal, (client) => client.apiCall("conversations.members", { channel, limit: 1 }));
+  await api.call(signal, "conversations.members", { channel, limit: 1 });
 }
 
 async function problemOf(loss: string, probe: () => Promise<unknown>): Promise<string[]> {

@@ -96,7 +96,7 @@ async function channelNamed(api: SlackApi, channel: string, signal: AbortSignal)
 }
 
 async function windowOf(api: SlackApi, args: object, signal: AbortSignal) {
-  const { bot_id: bot } = await api.call(signal, (client) => client.auth.test());
+  const { bot_id: bot } = await api.call(signal, "auth.test");
   return { bot, args, shown: await allPages(api, signal, "conversations.history", args) };
 }
 

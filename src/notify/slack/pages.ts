@@ -22,7 +22,7 @@ export async function* pages(
   let cursor: string | undefined = "";
   for (let read = 0; cursor !== undefined && read < most; read++) {
     const asked = { ...args, limit, ...(cursor && { cursor }) };
-    const page: Page = await api.call(signal, (client) => client.apiCall(method, asked));
+    const page: Page = await api.call(signal, method, asked);
     yield page;
     cursor = page.response_metadata?.next_cursor || undefined;
   }
