@@ -1,0 +1,306 @@
+/** A conversation at Slack: its root, which shows the present, the replies, which are the news, and the buttons. */
+import { describe, expect, it, test } from "vitest";
+import { matchesAll, parseMatchers } from "../../src/alerting/matcher.ts";
+import type { Notification, NotifiedAlert } from "../../src/alerting/model.ts";
+import type { ProblemKind } from "../../src/health/alert.ts";
+import { silenceLink } from "../../src/notify/link.ts";
+import { silenceScopes } from "../../src/notify/silence-scope.ts";
+import { makeBlockId, parseBlockId, slackIntegrationHash } from "../../src/notify/slack/action-id.ts";
+import { actionsOf } from "../../src/notify/slack/actions.ts";
+import { namedIn, renderReply, renderRoot } from "../../src/notify/slack/conversation.ts";
+import { anAlert } from "../support/fixtures.ts";
+import { slackProblems } from "../support/harmless.ts";
+import { limitsBroken, type SlackBody } from "../support/slack-sink.ts";
+import { alertOf, endedOf, HOUR, MINUTE, NOW, notificationOf, otherAlert } from "./fixtures.ts";
+
+const ID = "0123456789abcdef";
+const conversation = { id: ID, openedAt: NOW - 11 * MINUTE, isOver: false };
+const group = { id: "3f2a00c1d2e3f405", labels: {} };
+const of = (changes: Partial<Notification>) => notificationOf({ conversation, group, ...changes });
+const known = (name: string, suppressedBy?: NotifiedAlert["suppressedBy"], more: Partial<NotifiedAlert> = {}) =>
+  alertOf(name, { isNew: false, suppressedBy, ...more });
+
+const acknowledged = { reason: "acknowledged", by: "Ana", until: NOW + 43 * MINUTE, comment: "on *my* way" } as const;
+const silenced = { reason: "silenced", by: "6f1e", author: "Ben", until: NOW + HOUR } as const;
+const planned = { reason: "maintenance", by: "stock-take", until: NOW + HOUR, comment: "off" } as const;
+const back = (suppressedBy: NotifiedAlert["suppressedBy"] = { reason: "clearing", by: "Entrance" }) =>
+  known("Entrance", suppressedBy, {
+    updatedAt: NOW - 2 * MINUTE,
+    facts: { timezone: "Europe/London", problem: "offline", clearing: true },
+  });
+const offline = otherAlert("location", "l", { alertname: "LocationOffline", location: "Leeds Briggate" });
+const inhibited = { reason: "inhibited", by: offline.id, source: offline } as const;
+const sites = Array.from({ length: 24 }, (_, i) =>
+  alertOf(`Till ${i}`, { labels: { location_id: `l${i % 12}`, location: `Site ${i % 12}` } as never }),
+);
+const more = { reason: "more", firing: [known("Till 3"), alertOf("Till 4")] } as const;
+
+const ROOTS: Readonly<Record<string, Partial<Notification>>> = {
+  "all that fires, and not what was new in a message": more,
+  "the same of a reminder": { ...more, reason: "reminder" },
+  "who handles it": {
+    reason: "update",
+    standing: [known("Till 3", acknowledged), known("Till 4", silenced), known("Till 5", planned)],
+  },
+  "all acknowledged": { reason: "update", standing: [known("Till 3", acknowledged)] },
+  "all in maintenance": { reason: "update", standing: [known("Till 5", planned)] },
+  "acknowledged and silenced": { standing: [known("Till 3", { ...silenced, acknowledged })] },
+  "one that is back": { ...more, firing: [alertOf("Tills")], standing: [back()] },
+  "one that is back and acknowledged": { ...more, firing: [alertOf("Tills")], standing: [back(acknowledged)] },
+  "only one that is back": { reason: "update", standing: [back()] },
+  "one that is inhibited": { ...more, firing: [alertOf("Entrance")], standing: [known("Till 3", inhibited)] },
+  "what recovered meanwhile": { reason: "resolved", firing: [alertOf("A")], resolved: [endedOf("B")] },
+  "a summary": { firing: [alertOf("A"), alertOf("B")], groups: 12 },
+};
+const over = (changes: Partial<Notification>) =>
+  of({ reason: "resolved", ...changes, conversation: { ...conversation, groups: changes.groups, isOver: true } });
+const namedSites = namedIn(notificationOf({ firing: sites }));
+const namedOne = namedIn(notificationOf({ firing: [alertOf("Entrance")] }));
+const namedTwo = namedIn(notificationOf({ firing: [known("Entrance"), alertOf("Till 3")] }), namedOne);
+const ENDS: Readonly<Record<string, [Partial<Notification>, ReturnType<typeof namedIn>?]>> = {
+  "the end": [{ resolved: [endedOf("Till 3")] }],
+  "the end of one": [{ resolved: [endedOf("Till 3")] }, namedOne],
+  "the end of the last of several": [{ resolved: [endedOf("Till 3")] }, namedTwo],
+  "the end of a summary": [{ groups: 12, resolved: [endedOf("Till 3")] }, namedSites],
+  "the end of a summary of which nothing is known": [{ groups: 12, resolved: [endedOf("Till 3")] }],
+};
+const REPLIES: Readonly<Record<string, Partial<Notification>>> = {
+  "a new one": more,
+  "a reminder": { reason: "reminder", firing: [known("A"), known("B")] },
+  "an end": {
+    reason: "resolved",
+    resolved: [endedOf("B")],
+    firing: [known("A")],
+    standing: [known("C", acknowledged)],
+  },
+  "an end while many fire": {
+    reason: "resolved",
+    resolved: [endedOf("B")],
+    firing: ["A", "C", "D", "<!channel>"].map((name) => known(name)),
+  },
+  "a name like a mention": { reason: "resolved", resolved: [endedOf("B")], firing: [known("<!channel>")] },
+};
+
+function linesOf(body: unknown): string[] {
+  const { blocks = [], attachments = [] } = body as SlackBody;
+  const all = [...blocks, ...attachments.flatMap((one) => one.blocks ?? [])];
+  expect(limitsBroken(body as SlackBody)).toEqual([]);
+  return all.flatMap(({ text }) => text?.text.split("\n") ?? []).filter((line) => !/^<https.*>$/.test(line));
+}
+
+it("reads as in renders/slack-conversations.txt", async () => {
+  const written = (what: string, all: object, render: (one: never) => unknown) =>
+    Object.entries(all).map(([name, one]) => `=== ${what}: ${name}\n${linesOf(render(one as never)).join("\n")}\n`);
+  const texts = [
+    ...written("root", ROOTS, (changes: Partial<Notification>) => renderRoot(of(changes))),
+    ...written("root", ENDS, ([changes, named]: [Partial<Notification>, never]) =>
+      renderRoot(over(changes), { named }),
+    ),
+    ...written("reply", REPLIES, (changes: Partial<Notification>) => renderReply(of(changes), { mention: "<!here>" })),
+  ];
+  await expect(texts.join("\n").replaceAll("\u200b", "")).toMatchFileSnapshot("renders/slack-conversations.txt");
+});
+
+it.each([undefined, 12])("what is over without having recovered is not green (groups: %s)", (groups) => {
+  for (const endReason of ["rule_removed", "no_longer_watched", "expired", "rule_changed"] as const) {
+    const resolved = [endedOf("Entrance", { endReason }), endedOf("Tills", { endReason })];
+    expect(linesOf(renderRoot(over({ groups, resolved }), { named: namedSites }))[0]).toMatch(/^\*⚪/);
+  }
+  expect(renderRoot(over({ groups, resolved: [] }), { named: namedSites }).text).toMatch(/^⚪ All over/);
+  expect(renderRoot(over({ groups, resolved: [endedOf("A")] })).attachments?.[0]?.color).toBe("#2e9e5b");
+});
+
+describe("the buttons of a root", () => {
+  interface Element {
+    readonly action_id: string;
+    readonly url?: string;
+    readonly options?: readonly { text: { text: string }; value: string }[];
+  }
+  const buttonsOf = (changes: Partial<Notification>, actions = true) => {
+    const row = (renderRoot(of(changes), { actions }) as SlackBody).blocks?.find(({ type }) => type === "actions");
+    return { id: row?.block_id, elements: (row?.elements ?? []) as unknown as Element[] };
+  };
+  const actionsIn = (changes: Partial<Notification>, actions?: boolean) =>
+    buttonsOf(changes, actions).elements.map(({ action_id }) => action_id);
+
+  test("name its integration, group and conversation, and take the place of links", () => {
+    const runbook = { annotations: { runbook_url: "https://wiki.example.com/a" } };
+    const firing = [alertOf("Till 3", runbook)];
+    const { id = "", elements } = buttonsOf({ firing });
+    const integration = slackIntegrationHash("ops/slack/0");
+    expect(parseBlockId(id)).toEqual({ integration, group: group.id, conversation: ID, seen: NOW });
+    expect(parseBlockId(buttonsOf({ firing, groups: 40 }).id ?? "")?.group).toBe("storm");
+    expect(actionsIn({ firing })).toEqual(["acknowledge", "silence", "why", "runbook", "open"]);
+    expect(elements[1]?.options?.map(({ text, value }) => [text.text, value])).toEqual([
+      ["This camera (offline), 1 h", "alerts.1h"],
+      ["This camera (offline), 4 h", "alerts.4h"],
+      ["This camera (offline), until 08:00 there", "alerts.morning"],
+      ["All of Leeds Briggate, 1 h", "places.1h"],
+      ["All of Leeds Briggate, 4 h", "places.4h"],
+      ["All of Leeds Briggate, until 08:00 there", "places.morning"],
+    ]);
+    expect(elements.flatMap(({ url }) => url ?? [])).toEqual([
+      "https://wiki.example.com/a",
+      "https://lenswatch.example.com/recordings/54696c6c2033000000000000",
+    ]);
+    const root = JSON.stringify(renderRoot(of({ firing }), { actions: true }));
+    expect(root).not.toMatch(/\|(Acknowledge|Status|Runbook|Open status page)>/);
+  });
+
+  test("are none where all is over or without actions, and none to acknowledge what is acknowledged", () => {
+    expect(actionsIn({ standing: [known("A", acknowledged)] })).toEqual(["silence", "why", "open"]);
+    expect(actionsIn({ standing: [known("A", { ...silenced, acknowledged })] })).toEqual(["silence", "why", "open"]);
+    expect(actionsIn({ standing: [known("A", silenced)] })).toContain("acknowledge");
+    expect(actionsIn({ firing: [alertOf("A")] }, false)).toEqual([]);
+    expect(JSON.stringify(renderRoot(over({ resolved: [endedOf("A")] }), { actions: true }))).not.toContain("actions");
+  });
+
+  test("have an id for each edit, not earlier than an alert that it shows, and none that Slack would refuse", () => {
+    const ids = [1, 2].map((now) => makeBlockId("ops/slack/0", "g", ID, now));
+    expect(new Set(ids).size).toBe(2);
+    expect(parseBlockId(makeBlockId("ops/slack/0", "g", ID, 1_790_000_000_000.4) ?? "")?.seen).toBe(1_790_000_000_001);
+    expect(makeBlockId("ops/slack/0", "g".repeat(250), ID, 0)).toBeUndefined();
+  });
+
+  test.each([
+    "",
+    "lw:0123456789ab:storm",
+    `lw:0123456789ab:a:b:${ID}`,
+    `xx:0123456789ab:storm:${ID}`,
+    `lw:0123456789ab:storm:${ID}0`,
+    `lw:0123456789ab:<!channel>:${ID}`,
+    `lw:0123456789ab:storm:${ID}`,
+    `lw:0123456789ab:${"a".repeat(250)}:${ID}:1`,
+  ])("have ids of which %j is none", (text) => {
+    expect(parseBlockId(text)).toBeUndefined();
+  });
+});
+
+describe("what a button silences", () => {
+  const at = (id: string, location = `Site ${id}`) => ({ location_id: id, location });
+  const external = (own: Record<string, string>): NotifiedAlert => ({
+    ...anAlert({ subject: { kind: "external", id: "f" }, labels: { alertname: "DiskFull", ...own } }),
+    ...{ fingerprint: ID, isNew: true },
+  });
+  const problem = (kind: ProblemKind) => ({ facts: { timezone: "Europe/London", problem: kind } });
+  const server = (name: string) =>
+    otherAlert("group", `camera_server/${name}`, { alertname: "CameraServerOffline", camera_server: name });
+  const atYork = (alertname: string, kind: ProblemKind) =>
+    otherAlert("location", "1", { alertname, ...at("1", "York") }, problem(kind));
+  const ofGroup = (id: string, alertname: string, kind: ProblemKind) =>
+    otherAlert("group", id, { alertname, [id.split("/")[0] ?? ""]: id.split("/").slice(1).join("/") }, problem(kind));
+  const failing = { alertname: "NotificationsFailing", receiver: "ops", integration: "slack" };
+  const integration = otherAlert("integration", "ops/slack/0", failing, { facts: { timezone: "UTC" } });
+  const service = otherAlert("service", "a", { alertname: "ServiceUnreachable" }, { facts: { timezone: "UTC" } });
+  const LEEDS = "All of Leeds Briggate";
+
+  test.each<[NotifiedAlert[], labels: string[], name?: string]>([
+    [[alertOf("Till 3")], ["This camera (offline)", LEEDS], "Till 3 · Leeds Briggate (offline)"],
+    [
+      [alertOf("Till 3", { ...problem("offline"), labels: { alertname: "TillOut" } })],
+      ["This camera (TillOut)", LEEDS],
+      "Till 3 · Leeds Briggate (TillOut)",
+    ],
+    [[atYork("LocationOffline", "location_offline")], ["All of York"]],
+    [[atYork("CountsImplausible", "counts_low")], ["York (counts too low)", "All of York"]],
+    [[server("edge-7")], ["All of camera server edge-7"]],
+    [[ofGroup("organisation/acme", "OrganisationOffline", "organisation_offline")], ["All of organisation acme"]],
+    [
+      [ofGroup("timezone/Europe/London", "CountsDroppedTogether", "counts_together")],
+      ["Time zone Europe/London (counts dropped together)"],
+    ],
+    [[service], ["Service unreachable"]],
+    [[integration], ["ops / slack (notifications failing)"]],
+    [[external({ instance: "nas" })], ["DiskFull: nas"]],
+    [
+      [server("edge-7"), server("edge-8")],
+      ["These 2 alerts"],
+      "2 camera servers offline: Camera server edge-7, Camera server edge-8",
+    ],
+    [
+      ["A", "B"].map((name) => alertOf(name)),
+      ["These 2 alerts", LEEDS],
+      "2 recordings offline: A · Leeds Briggate, B · Leeds Briggate",
+    ],
+    [
+      ["1", "2", "3", "4", "5"].map((id) => alertOf(`C${id}`, { labels: at(id) })),
+      ["These 5 alerts", "All of these 5 locations"],
+      "5 recordings offline: C1 · Site 1, C2 · Site 2, C3 · Site 3 and 2 more",
+    ],
+    [
+      [alertOf("A"), server("edge-7")],
+      ["These 2 alerts"],
+      "1 recording offline, 1 camera server offline: A · Leeds Briggate, Camera server edge-7",
+    ],
+  ])("is named, and is what the links of its alerts prepare (%#: $1)", (alerts, labels, name = labels[0]) => {
+    const scopes = silenceScopes(alerts);
+    expect(scopes.map(({ label }) => label)).toEqual(labels);
+    expect(scopes[0]?.name).toBe(name);
+    const silences = (scopes[0]?.silences ?? []).map((text) => parseMatchers(text));
+    for (const { labels } of alerts) expect(silences.some((matchers) => matchesAll(matchers, labels))).toBe(true);
+    const [only, ...others] = alerts;
+    const url = only && others.length === 0 ? silenceLink("https://lw.test", only)?.url : undefined;
+    if (url) expect([new URL(url).searchParams.get("matchers")]).toEqual(scopes[0]?.silences);
+  });
+
+  test("is nothing where that would take too many silences", () => {
+    expect(silenceScopes(Array.from({ length: 30 }, (_, i) => external({ [`label_${i}`]: "x" })))).toEqual([]);
+  });
+
+  const optionsOf = (firing: NotifiedAlert[]) => {
+    const menu = actionsOf(of({}), firing)?.elements.find(({ type }) => type === "static_select");
+    return menu && "options" in menu ? menu.options : [];
+  };
+
+  // docs.slack.dev, Block Kit: option object, static select.
+  test.each([
+    "x".repeat(300),
+    "🎥".repeat(300),
+    "שלום ".repeat(80),
+    "<!channel> *x* :fire: \u202e",
+    "\n\u0000",
+    "a".repeat(30),
+  ])("is a menu within Slack's limits, of plain text, for the name %j", (name) => {
+    const labels = { location: name, recording: name, camera_server: name, alertname: name };
+    const all = [
+      [alertOf(name, { labels })],
+      [otherAlert("location", "1", { ...labels, location_id: "1" })],
+      [otherAlert("group", `camera_server/${name}`, labels, problem("camera_server_offline"))],
+      [external(labels)],
+      Array.from({ length: 2_000 }, (_, i) => alertOf(`${i}`, { labels: { ...labels, location_id: `${i}` } })),
+    ];
+    for (const options of all.map(optionsOf)) {
+      expect(options.length).toBeGreaterThan(2);
+      expect(options.length).toBeLessThanOrEqual(100);
+      for (const { text, value } of options) {
+        expect(text).toMatchObject({ type: "plain_text", emoji: false });
+        expect(text.text).toMatch(/^(?!.*(?:\p{Cc}|\u202e|\p{Surrogate})).*, (?:1 h|4 h|until 08:00 there)$/u);
+        expect([text.text.length <= 75, value.length <= 150]).toEqual([true, true]);
+      }
+    }
+  });
+
+  test("names the zone of an alert that is at no place, and offers no morning in several zones", () => {
+    const textsOf = (firing: NotifiedAlert[]) => optionsOf(firing).map(({ text }) => text.text);
+    expect(textsOf([service])).toContain("Service unreachable, until 08:00 UTC");
+    expect(textsOf([integration])).toContain("ops / slack (notifications failing), until 08:00 UTC");
+    const zones = ["Europe/London", "America/New_York"].map((timezone, i) =>
+      alertOf(`${i}`, { facts: { timezone, problem: "offline" } }),
+    );
+    const spans = ["These 2 alerts", LEEDS].flatMap((label) => [`${label}, 1 h`, `${label}, 4 h`]);
+    expect(textsOf(zones)).toEqual(spans);
+  });
+});
+
+test("hostile words of people and of the service stay text, within the limits", () => {
+  const nasty = "<!channel> *b* _i_ `c` <https://evil.example|x> \u202e & ".repeat(60);
+  const labels = { recording: nasty, location: nasty, severity: nasty };
+  const firing = Array.from({ length: 60 }, (_, i) => alertOf(`${i}`, { labels, annotations: { runbook_url: nasty } }));
+  const suppressedBy = { reason: "acknowledged", by: nasty, comment: nasty } as const;
+  for (const many of [1, 5, 60]) {
+    const some = firing.slice(0, many);
+    const changes = { firing: some, standing: some.map((alert) => ({ ...alert, suppressedBy })) };
+    for (const body of [renderRoot(of(changes), { actions: true }), renderReply(of({ reason: "more", ...changes }))])
+      expect(slackProblems(body as SlackBody)).toEqual([]);
+  }
+});
