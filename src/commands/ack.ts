@@ -26,7 +26,7 @@ export function ackCommand(io: CommandIo, clock: Clock = systemClock): Command {
   const noted = new Option("--note <text>", "add a note to the acknowledgement");
   const ack = new Command("ack")
     .description("Stop reminders of an alert, until it resolves or for a while. Its end is still sent.")
-    .argument("<alert>", "its fingerprint as printed by `lenswatch alerts`, or its recording or location")
+    .argument("<alert>", "its fingerprint as printed by `lenswatch status --alerts`, or its recording or location")
     .addOption(lasting.argParser(durationParser(1_000, "30m, 2h or 1d12h")))
     .option("--comment <text>", "the reason")
     .addOption(withdrawn.conflicts(["for", "comment", "note"]))
@@ -74,7 +74,7 @@ async function change(daemon: Daemon, found: Found, author: string, options: Ack
   return { ...answer, ...found };
 }
 
-const IF_MISSING = "`lenswatch alerts --silenced --inhibited` lists those that fire";
+const IF_MISSING = "`lenswatch status --alerts --all` lists those that fire";
 
 function sentence({ title, until, replaced }: Changed, options: AckOptions, at: Written): string {
   if (options.withdraw) return `Withdrew the acknowledgement of ${title}: reminders resume.`;

@@ -1,40 +1,44 @@
-/** `status`: the fleet as a running daemon sees it. */
+/** `status`: the fleet, or its alerts, as a running daemon sees them. */
 import { Command, InvalidArgumentError, Option } from "commander";
 import { z } from "zod";
+import { groupNouns } from "../health/alert.ts";
 import { recordingStatuses, worstFirst } from "../health/recording.ts";
 import { AlertRow } from "../http/v1/operation.ts";
+import { ApiPlace } from "../http/v1/overview.ts";
 import { ApiRecording } from "../http/v1/recordings.ts";
 import { type Clock, type Instant, systemClock } from "../lib/clock.ts";
 import { csvLines } from "../lib/csv.ts";
 import { humanDuration } from "../lib/duration.ts";
-import { counted, isoMinute, nameWithin, percent } from "../lib/format.ts";
+import { count, counted, isoMinute, nameOf, nameWithin, percent } from "../lib/format.ts";
 import { capital } from "../lib/text.ts";
-import {
-  ageText,
-  attentionAt,
-  handledText,
-  type ListedAlert,
-  outageText,
-  rankOf,
-  readActiveAlerts,
-  readBoard,
-} from "./cli/active-alerts.ts";
-import { ackText, type CommandIo, fail, localTimes, print, unknownMessage, type Written } from "./cli/command.ts";
-import { asksDaemon, type Daemon, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
+import { ageText, alertsTable, handledText, isNeeded, readActiveAlerts } from "./cli/active-alerts.ts";
+import { type CommandIo, fail, localTimes, print, unknownMessage, type Written } from "./cli/command.ts";
+import { asksDaemon, type Daemon, DaemonError, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
 import { renderGroups, type TableColumn, tableTarget } from "./cli/table.ts";
 import { watch } from "./cli/watch.ts";
+
+type StatusOptions = DaemonOptions &
+  Readonly<{ location?: string; only?: string; all?: true; alerts?: true; watch?: number | true }> & {
+    readonly output: "table" | "json" | "csv";
+  };
 
 /** Without fields that a later daemon adds. */
 const RecordingRow = z.object({ ...ApiRecording.unwrap().shape, alerts: z.array(AlertRow.unwrap().strip()) });
 type RecordingRow = z.infer<typeof RecordingRow>;
-
-type StatusOptions = DaemonOptions &
-  Readonly<{ location?: string; only?: string; all?: true; watch?: number | true; output: "table" | "json" | "csv" }>;
-
-const Counts = z.record(z.enum(recordingStatuses), z.number());
-const LocationRow = z.object({ locationId: z.string(), location: z.string(), recordings: Counts });
-const LocationPage = z.object({ recordings: Counts, items: z.array(LocationRow) });
-type LocationRow = z.infer<typeof LocationRow>;
+const PlaceRow = z.object({
+  ...ApiPlace.unwrap().shape,
+  alerts: z.array(ApiPlace.unwrap().shape.alerts.unwrap().element.unwrap().strip()),
+  rows: z.array(RecordingRow),
+});
+type PlaceRow = z.infer<typeof PlaceRow>;
+const Overview = z.object({
+  headline: z.string(),
+  recordings: z.record(z.enum(recordingStatuses), z.number()),
+  clusters: z.array(z.object({ text: z.string(), cause: z.object({ text: z.string() }).nullable() })),
+  items: z.array(PlaceRow),
+  nextCursor: z.string().nullable(),
+});
+type Overview = z.infer<typeof Overview>;
 
 /** Exit code 0, also with recordings offline; 1 for an unknown location. Throws DaemonError or ConfigError. */
 export function statusCommand(io: CommandIo, clock: Clock = systemClock): Command {
@@ -42,13 +46,15 @@ export function statusCommand(io: CommandIo, clock: Clock = systemClock): Comman
     .description("List recordings by location, the worst first, with their alerts. An alert in brackets is pending.")
     .option("--location <id or name>", "only recordings of this location, each of them")
     .addOption(new Option("--only <status>", "only recordings with this status").choices(recordingStatuses))
-    .option("--all", "each recording, also those that are online without alerts")
+    .option("--all", "also recordings that are online without alerts; of alerts, also those that need nobody")
+    .addOption(new Option("--alerts", "list active alerts instead").conflicts(["location", "only", "watch"]))
     .addOption(
       new Option("--watch [seconds]", "again every so many seconds").argParser(parseSeconds).conflicts("output"),
     );
   const example = "lenswatch status --only offline --url http://127.0.0.1:9595";
   return asksDaemon(command, example, "table", "csv").action((options: StatusOptions) =>
     withDaemon(options, io, async (daemon) => {
+      if (options.alerts) return await listAlerts(daemon, options, io, clock);
       if (options.watch === undefined) return await once(daemon, options, io, clock);
       const everyMs = options.watch === true ? WATCH_MS : options.watch;
       return await watch(io, clock, everyMs, async () => {
@@ -61,7 +67,7 @@ export function statusCommand(io: CommandIo, clock: Clock = systemClock): Comman
 
 const WATCH_MS = 5_000;
 
-/** Of an option, as ms. */
+/** An option as ms. */
 function parseSeconds(text: string): number {
   if (/^\d+(\.\d+)?s?$/.test(text) && Number.parseFloat(text) >= 0.1) return Number.parseFloat(text) * 1_000;
   throw new InvalidArgumentError("It must be a number of seconds, 0.1 or more.");
@@ -80,81 +86,70 @@ async function once(daemon: Daemon, options: StatusOptions, io: CommandIo, clock
   print(io, options.output, rows, () => "");
 }
 
-async function tableText(daemon: Daemon, options: StatusOptions, io: CommandIo, now: Instant) {
+/** Alerts as amtool lists them; those that need nobody only on request. */
+async function listAlerts(daemon: Daemon, options: StatusOptions, io: CommandIo, clock: Clock): Promise<void> {
+  const { output, all } = options;
+  if (output === "csv") throw new DaemonError("bad_option", "--alerts is a table or JSON: leave --output csv out");
   const active = await readActiveAlerts(daemon);
-  const isWhole = options.location === undefined && options.only === undefined;
-  const { rows, places, counts } = await (isWhole && !options.all
-    ? readTrouble(daemon, active)
-    : readRows(daemon, options));
+  const alerts = active.filter((one) => all || isNeeded(one));
+  if (output === "json") return print(io, output, alerts, () => "");
+  if (active.length === 0) return void io.stdout.write("No active alerts.\n");
+  const [now, target] = [clock.now(), tableTarget(io)];
+  const table = alertsTable(alerts, now, localTimes(now, io.env), target);
+  const left = active.length - alerts.length;
+  const more = left > 0 ? `\n${counted(left, "alert")} not listed (--all)\n` : "";
+  io.stdout.write(
+    `${boardText(await daemon.get("/api/v1/overview", { limit: "1" }, Overview))}${table && `\n${table}`}${more}`,
+  );
+}
+
+async function tableText(daemon: Daemon, options: StatusOptions, io: CommandIo, now: Instant) {
+  const asked = { ...parametersOf(options), ...(options.all && { all: "true" }) };
+  const pages = await Array.fromAsync(daemon.pages("/api/v1/overview", asked, Overview));
+  const places = pages.flatMap(({ items }) => items);
+  const counts = pages[0]?.recordings ?? {};
   const total = sizeOf(counts);
   const unknown = total === 0 ? await unknownLocation(daemon, options) : undefined;
   const note = await unknownRecordings(daemon, options);
   const at = localTimes(now, io.env);
-  const groups = groupsOf(rows, places, active, { isWhole, all: options.all || !isWhole, now, at });
-  const table = renderGroups(columnsAt(now, activeBy(active), at), groups, tableTarget(io));
-  const shown = groups.reduce((sum, { rows }) => sum + rows.length, 0);
-  const body = total === 0 ? "No matching recordings.\n" : `${table}${table && "\n"}${summary(rows, counts, shown)}\n`;
-  const { headline, causes } = isWhole ? await readBoard(daemon, active) : { headline: "", causes: "" };
-  return { text: `${isWhole ? `${headline}.\n${causes}\n` : ""}${body}${note}`, unknown };
+  const groups = places.map((place) => ({ heading: headingOf(place, now, at), rows: place.rows }));
+  const table = renderGroups(columnsAt(now, at), groups, tableTarget(io));
+  const rows = places.flatMap((place) => place.rows);
+  const body = total === 0 ? "No matching recordings.\n" : `${table}${table && "\n"}${summary(rows, counts)}\n`;
+  const isWhole = options.location === undefined && options.only === undefined;
+  return { text: `${isWhole && pages[0] ? `${boardText(pages[0])}\n` : ""}${body}${note}`, unknown };
 }
 
-/** Recordings, the locations that have lines, and how many recordings have each status, also those not among the rows. */
-interface Fleet {
-  readonly rows: readonly RecordingRow[];
-  readonly places: readonly LocationRow[];
-  readonly counts: LocationRow["recordings"];
+const MOST_CAUSES = 3;
+
+/** The headline of the status page, and what explains the worst clusters, a line each. */
+function boardText({ headline, clusters }: Overview): string {
+  const explained = clusters.flatMap(({ text, cause }) => (cause ? [`${text}: ${cause.text}.`] : []));
+  return [`${headline}.`, ...explained.slice(0, MOST_CAUSES)].map((line) => `${nameOf(line, "", 300)}\n`).join("");
 }
 
-async function readRows(daemon: Daemon, options: StatusOptions): Promise<Fleet> {
-  const rows = await daemon.all("/api/v1/recordings", parametersOf(options), RecordingRow);
-  const places = [...Map.groupBy(rows, ({ locationId }) => locationId)].map(([locationId, here]) => {
-    return { locationId, location: here[0]?.location ?? "", recordings: countsOf(here) };
+/** `Leeds · 3 offline · LocationOffline for 3 m`; of an alert about no location, `ServiceUnreachable for 3 m`. */
+function headingOf({ location, recordings, alerts }: PlaceRow, now: Instant, at: Written): string {
+  const named = alerts.map(({ outage, ...alert }) => {
+    const { label, value, offline, locations } = outage ?? {};
+    const where = locations ? ` at ${counted(locations, "location")}` : "";
+    const group =
+      label && `${capital(groupNouns[label])} ${nameOf(value ?? "", "", 100)} · ${count(offline ?? 0)} offline${where}`;
+    return [group, `${alertText(alert, at)} for ${ageText(alert.since, now)}`].filter(Boolean).join(" · ");
   });
-  return { rows, places, counts: countsOf(rows) };
-}
-
-/** Of the ids in one URL; each has at least 11, so that a page has room for all. */
-const QUERY_CHARACTERS = 8_000;
-
-/** Without recordings that are well, of which a large fleet has many. */
-async function readTrouble(daemon: Daemon, active: readonly ListedAlert[]): Promise<Fleet> {
-  const rows = await daemon.all("/api/v1/recordings", { trouble: "true" }, RecordingRow);
-  const { recordings: counts } = await daemon.get("/api/v1/locations", { limit: "1" }, LocationPage);
-  const named = [...rows.map(({ locationId }) => locationId), ...active.map(({ labels }) => labels.location_id)];
-  const ids = new Set(named.filter((id): id is string => id !== undefined && id !== ""));
-  const places: LocationRow[] = [];
-  for (const parameters of queriesOf(ids))
-    places.push(...(await daemon.get("/api/v1/locations", parameters, LocationPage)).items);
-  return { rows, places: places.filter(({ recordings }) => sizeOf(recordings) > 0), counts };
-}
-
-/** Queries that ask for all of these locations: ids, also those in labels of posted alerts, can be long. */
-function* queriesOf(ids: Iterable<string>): Generator<string[][], undefined> {
-  let asked: string[][] = [];
-  let length = 0;
-  for (const location of ids) {
-    const more = new URLSearchParams({ location }).toString().length + 1;
-    if (asked.length > 0 && length + more > QUERY_CHARACTERS) {
-      yield [["limit", "1000"], ...asked];
-      [asked, length] = [[], 0];
-    }
-    asked.push(["location", location]);
-    length += more;
-  }
-  if (asked.length > 0) yield [["limit", "1000"], ...asked];
+  return [...(location === null ? [] : [location, countsText(recordings)]), ...named].join(" · ");
 }
 
 /** The message for a location that does not exist: an empty list would look like good news. */
 async function unknownLocation(daemon: Daemon, { location }: StatusOptions): Promise<string | undefined> {
   if (location === undefined) return undefined;
-  const path = "/api/v1/locations";
-  if ((await daemon.all(path, { location }, LocationRow)).length > 0) return undefined;
-  const rows = await daemon.all(path, {}, LocationRow);
-  const named = rows.map((row) => ({ id: row.locationId, name: row.location }));
+  const [path, row] = ["/api/v1/locations", z.object({ locationId: z.string(), location: z.string() })];
+  if ((await daemon.all(path, { location }, row)).length > 0) return undefined;
+  const named = (await daemon.all(path, {}, row)).map((one) => ({ id: one.locationId, name: one.location }));
   return unknownMessage("location", location, named);
 }
 
-/** Of a recording that cannot be read, nobody knows whether it has the status that is asked for. */
+/** The note on recordings that cannot be read: nobody knows whether they have the status that is asked for. */
 async function unknownRecordings(daemon: Daemon, { only, location, output }: StatusOptions): Promise<string> {
   if (only === undefined || only === "unknown" || output !== "table") return "";
   const rows = await daemon.all("/api/v1/recordings", parametersOf({ location, only: "unknown" }), z.unknown());
@@ -181,109 +176,24 @@ function asCsv(rows: readonly RecordingRow[]): string {
   return csvLines([Object.keys(RecordingRow.shape), ...cells]);
 }
 
-/** Firing alerts of recordings. */
-function activeBy(active: readonly ListedAlert[]): ReadonlyMap<string, ListedAlert> {
-  return new Map(active.map((one) => [`${one.labels.recording_id} ${one.labels.alertname}`, one]));
-}
-
-interface Shown {
-  /** Not of some recordings only: alerts of locations and of lenswatch are part of it. */
-  readonly isWhole: boolean;
-  readonly all: boolean;
-  readonly now: Instant;
-  readonly at: Written;
-}
-
-/**
- * By location, the worst first. Left out are recordings that are online without an alert, and those whose alerts are
- * explained by the alert of their location or of a group, in its heading.
- */
-function groupsOf(
-  rows: readonly RecordingRow[],
-  places: readonly LocationRow[],
-  active: readonly ListedAlert[],
-  { isWhole, all, now, at }: Shown,
-) {
-  const rowsAt = Map.groupBy(rows, ({ locationId }) => locationId);
-  const firing = activeBy(active);
-  const ofPlaces = active.filter(({ labels }) => isWhole && labels.recording_id === undefined);
-  const placed = Map.groupBy(ofPlaces, ({ labels }) => labels.location_id ?? "");
-  const groups = new Set(active.flatMap((one) => (one.status.outage ? one.fingerprint : [])));
-  const isExplained = (one: ListedAlert | undefined) =>
-    one !== undefined && attentionAt(one) === "inhibited" && one.status.inhibitedBy.some((print) => groups.has(print));
-  const textOf = (alert: ListedAlert) =>
-    [outageText(alert), `${placeAlertText(alert, at)} for ${ageText(alert.startsAt, now)}`].filter(Boolean).join(" · ");
-  const lines = places.map(({ locationId: id, location, recordings }) => {
-    const here = rowsAt.get(id) ?? [];
-    const own = (placed.get(id) ?? []).toSorted((a, b) => rankOf(a) - rankOf(b));
-    placed.delete(id);
-    const ranked = here.map((row) => ({ row, rank: rowRank(row, firing) }));
-    const isFolded = ({ recordingId, alerts }: RecordingRow) =>
-      own.length > 0 || alerts.some(({ alertname }) => isExplained(firing.get(`${recordingId} ${alertname}`)));
-    const needsLine = (row: RecordingRow) =>
-      all || (isFolded(row) ? hasOwnAlert(row, firing) : row.status !== "online" || row.alerts.length > 0);
-    const shown = ranked.filter(({ row }) => needsLine(row)).sort((a, b) => a.rank - b.rank || byName(a.row, b.row));
-    const named = own.filter((one) => all || !isExplained(one));
-    const heading = [location, countsText(recordings), ...named.map(textOf)].join(" · ");
-    const rank = Math.min(...own.map((one) => rankOf(one) * 10), ...ranked.map((one) => one.rank));
-    return { heading, rows: shown.map(({ row }) => row), rank, isShown: shown.length + named.length > 0, location };
-  });
-  const sorted = lines
-    .filter(({ isShown }) => isShown)
-    .sort((a, b) => a.rank - b.rank || collator.compare(a.location, b.location));
-  const elsewhere = [...placed.values()].flat().map((alert) => ({ heading: textOf(alert), rows: [] }));
-  return [...elsewhere, ...sorted];
-}
-
-function hasOwnAlert({ recordingId, alerts }: RecordingRow, firing: ReadonlyMap<string, ListedAlert>): boolean {
-  return alerts.some(({ alertname }) => {
-    const alert = firing.get(`${recordingId} ${alertname}`);
-    return alert !== undefined && attentionAt(alert) !== "inhibited";
-  });
-}
-
-/** Lower is worse: firing and unhandled, handled, pending; then by severity and status. */
-function rowRank({ recordingId, alerts, status }: RecordingRow, firing: ReadonlyMap<string, ListedAlert>): number {
-  const ranks = alerts.map(({ alertname, state }) => {
-    const alert = firing.get(`${recordingId} ${alertname}`);
-    return state === "firing" && alert ? rankOf(alert) : 20;
-  });
-  return Math.min(30, ...ranks) * 10 + worstFirst.indexOf(status);
-}
-
-const columnsAt = (
-  now: Instant,
-  firing: ReadonlyMap<string, ListedAlert>,
-  at: Written,
-): readonly TableColumn<RecordingRow>[] => [
+const columnsAt = (now: Instant, at: Written): readonly TableColumn<RecordingRow>[] => [
   { head: "RECORDING", cell: ({ recording, location }) => nameWithin(recording, location), wraps: true },
   { head: "STATUS", cell: ({ status }) => status, style: ({ status }) => STYLES[status] },
   { head: "FOR", cell: ({ since }) => ageText(since, now) },
   { head: "QUALITY", cell: ({ averageQuality }) => ratio(averageQuality), align: "right", canDrop: true },
   { head: "UPTIME 24 H", cell: ({ overallUptime24h }) => ratio(overallUptime24h), align: "right", canDrop: true },
-  { head: "ALERTS", cell: (row) => row.alerts.map((one) => alertText(one, row, firing, at)).join(" "), wraps: true },
+  { head: "ALERTS", cell: ({ alerts }) => alerts.map((one) => alertText(one, at)).join(" "), wraps: true },
 ];
 
 const ratio = (value: number | null) => percent(value ?? undefined) || "–";
 
 const STYLES = { online: "green", degraded: "yellow", offline: "red", unknown: "magenta" } as const;
 
-function alertText(
-  { alertname, state, acknowledgement, maintenance }: RecordingRow["alerts"][number],
-  { recordingId }: RecordingRow,
-  firing: ReadonlyMap<string, ListedAlert>,
-  at: Written,
-): string {
-  if (acknowledgement) return `${alertname} [${ackText(acknowledgement, at)}]`;
-  if (maintenance) return `${alertname} [in maintenance]`;
-  if (state !== "firing") return `(${alertname})`;
-  const alert = firing.get(`${recordingId} ${alertname}`);
-  return alert ? placeAlertText(alert, at) : alertname;
-}
-
-function placeAlertText(alert: ListedAlert, at: Written): string {
-  const handled = handledText(alert, at);
-  return `${alert.labels.alertname ?? ""}${handled === undefined ? "" : ` [${handled}]`}`;
+/** `RecordingOffline [silenced]`; in brackets where it is pending. */
+function alertText({ alertname, attention, acknowledgement }: RecordingRow["alerts"][number], at: Written): string {
+  if (attention === null) return `(${alertname})`;
+  const handled = handledText(attention, acknowledgement, at);
+  return handled === undefined ? alertname : `${alertname} [${handled}]`;
 }
 
 /** `2026-01-31 11:00 UTC (1 h)`. */
@@ -293,26 +203,21 @@ export function sinceUtc(since: string | null, now: Instant): string {
   return `${isoMinute(at)} (${humanDuration(now - at)})`;
 }
 
-function countsOf(rows: readonly RecordingRow[]): LocationRow["recordings"] {
-  const counts = { online: 0, degraded: 0, offline: 0, unknown: 0 };
-  for (const { status } of rows) counts[status] += 1;
-  return counts;
-}
+type Counts = Readonly<Partial<Record<(typeof recordingStatuses)[number], number>>>;
 
-function sizeOf(counts: LocationRow["recordings"]): number {
+function sizeOf(counts: Counts): number {
   return Object.values(counts).reduce((sum, n) => sum + n, 0);
 }
 
 /** `1 offline, 2 degraded`. */
-function countsText(counts: LocationRow["recordings"]): string {
-  return worstFirst.flatMap((status) => (counts[status] > 0 ? [`${counts[status]} ${status}`] : [])).join(", ");
+function countsText(counts: Counts): string {
+  return worstFirst.flatMap((status) => (counts[status] ? [`${counts[status]} ${status}`] : [])).join(", ");
 }
 
-function summary(rows: Fleet["rows"], counts: Fleet["counts"], shown: number): string {
-  const total = sizeOf(counts);
-  const hidden = total - shown;
+function summary(rows: readonly RecordingRow[], counts: Counts): string {
+  const hidden = sizeOf(counts) - rows.length;
   const all = hidden > 0 ? `; ${hidden} not listed (--all)` : "";
   const hasPending = rows.some(({ alerts }) => alerts.some(({ state }) => state !== "firing"));
   const legend = hasPending ? "\nAn alert in brackets is pending." : "";
-  return `${counted(total, "recording")}: ${countsText(counts)}${all}${legend}`;
+  return `${counted(sizeOf(counts), "recording")}: ${countsText(counts)}${all}${legend}`;
 }

@@ -4,11 +4,11 @@ import type { HttpDeps } from "./deps.ts";
 import { originOf } from "./principal.ts";
 import { parseQuery, parseRequestBody } from "./query.ts";
 import { acknowledge, note, withdraw } from "./v1/acknowledgement.ts";
-import { listClusters } from "./v1/clusters.ts";
 import { listIncidents } from "./v1/incidents.ts";
 import { listLocations } from "./v1/locations.ts";
 import { openApiDocument } from "./v1/openapi.ts";
 import type { Operation } from "./v1/operation.ts";
+import { getOverview } from "./v1/overview.ts";
 import { listRecordings } from "./v1/recordings.ts";
 import { getReport } from "./v1/report.ts";
 import { getTimeline } from "./v1/timeline.ts";
@@ -18,7 +18,7 @@ export const operations: readonly Operation[] = [
   listRecordings,
   getTimeline,
   listLocations,
-  listClusters,
+  getOverview,
   listIncidents,
   getReport,
   acknowledge,

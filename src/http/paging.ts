@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import { ROWS_PER_STEP } from "../health/shard-state.ts";
+import { eachRow } from "../lib/yield.ts";
 
 /** One page, and where it is in the whole. */
 export interface Listing<T> {
@@ -47,19 +48,6 @@ export const pageParameters = {
 };
 
 export type PageQuery = { readonly limit: number; readonly cursor?: string | undefined };
-
-/** Visits every row; yields every so many. */
-export function* eachRow<T>(
-  rows: Iterable<T>,
-  visit: (row: T) => void,
-  rowsPerStep = ROWS_PER_STEP,
-): Generator<void, void> {
-  let seen = 0;
-  for (const row of rows) {
-    visit(row);
-    if (++seen % rowsPerStep === 0) yield;
-  }
-}
 
 /**
  * One page of the rows that have a key, and the number of all; keys must be different. Yields every so many rows, and

@@ -24,6 +24,15 @@ export function createYielder(elapsed = () => performance.now()): () => Promise<
   return () => (elapsed() < sliceEndsAt ? undefined : pause());
 }
 
+/** Visits every row; yields every so many. */
+export function* eachRow<T>(rows: Iterable<T>, visit: (row: T) => void, rowsPerStep = 256): Generator<void, void> {
+  let seen = 0;
+  for (const row of rows) {
+    visit(row);
+    if (++seen % rowsPerStep === 0) yield;
+  }
+}
+
 /**
  * Runs `steps` to its result; each of its yields may yield to the event loop. Throws the reason of `signal` where it is
  * aborted after a slice.

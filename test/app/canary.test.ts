@@ -244,7 +244,7 @@ async function commands(address: string, file: string, shown: Shown, when: strin
     [["status", ...url], tokens],
     [["status", ...url], { LENSWATCH_READ_TOKEN: CANARIES.wrongToken }],
     [["status", "--url", address.replace("://", `://canary:${CANARIES.proxyPassword}@`)], tokens],
-    [["alerts", ...url, "--output", "json"], tokens],
+    [["status", "--alerts", ...url, "--output", "json"], tokens],
     [["why", "nobody", ...url], tokens],
     [["silence", "add", "alertname=X", "--duration", "1m", "--comment", "c", "--author", "a", ...url], tokens],
     [

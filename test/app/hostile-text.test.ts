@@ -113,8 +113,8 @@ describe.each(fleets.map((fleet, i) => [SEED + i, fleet] as const))(
       const lines = [
         ["status"],
         ["status", "--output", "json"],
-        ["alerts"],
-        ["alerts", "--output", "json"],
+        ["status", "--alerts"],
+        ["status", "--alerts", "--output", "json"],
         ["why", id, "--since", "10d"],
         ["why", id, "--since", "10d", "--output", "json"],
         ...POISONS.filter((text) => text !== "")

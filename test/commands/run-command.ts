@@ -2,7 +2,6 @@
 import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
 import { ackCommand } from "../../src/commands/ack.ts";
-import { alertsCommand } from "../../src/commands/alerts.ts";
 import type { CommandIo, ExitCode } from "../../src/commands/cli/command.ts";
 import { type CommandEntry, runCli } from "../../src/commands/cli/program.ts";
 import { healthzCommand } from "../../src/commands/healthz.ts";
@@ -17,7 +16,6 @@ const table: readonly CommandEntry[] = [
   { name: "status", summary: "the fleet", load: async (io) => statusCommand(io, clock) },
   { name: "silence", summary: "silences", load: async (io) => silenceCommand(io, clock) },
   { name: "ack", summary: "acknowledgement", load: async (io) => ackCommand(io, clock) },
-  { name: "alerts", summary: "the alerts", load: async (io) => alertsCommand(io, clock) },
   { name: "healthz", summary: "alive", load: async (io) => healthzCommand(io) },
   { name: "report", summary: "lost time", load: async (io) => reportCommand(io, clock) },
   { name: "why", summary: "one recording", load: async (io) => whyCommand(io, clock) },

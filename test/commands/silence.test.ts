@@ -243,7 +243,9 @@ describe("lenswatch ack", () => {
     const { run } = await open();
     expect(await run("ack", "0000000000000000")).toMatchObject({
       exitCode: 1,
-      stderr: expect.stringMatching(/^lenswatch: No firing alert has this fingerprint; .*: `lenswatch alerts /),
+      stderr: expect.stringMatching(
+        /^lenswatch: No firing alert has this fingerprint; .*: `lenswatch status --alerts /,
+      ),
     });
     expect((await run("ack", "../silences")).exitCode).toBe(1);
   });
@@ -264,7 +266,7 @@ describe("lenswatch ack", () => {
     const { run, acks } = await open();
     expect(await run("ack", print, "--withdraw")).toMatchObject({
       exitCode: 1,
-      stderr: expect.stringMatching(/^lenswatch: The alert is not acknowledged: `lenswatch alerts /),
+      stderr: expect.stringMatching(/^lenswatch: The alert is not acknowledged: `lenswatch status --alerts /),
     });
     await run("ack", print);
     expect((await run("ack", print, "--note", "the fuse?", "--author", "sam")).stdout).toBe(
@@ -333,7 +335,7 @@ describe("lenswatch ack", () => {
     const { address } = await serve({
       alerts: async () => [{ alert: firingAlert("RecordingOffline"), receivers: ["ops"], acknowledgement }],
     });
-    const { stdout } = await lenswatch(["alerts", "--url", address], { TZ: "America/New_York" });
+    const { stdout } = await lenswatch(["status", "--alerts", "--all", "--url", address], { TZ: "America/New_York" });
     expect(stdout).toMatch(/ RecordingOffline .* acknowledged by dana until 09:00 EST /m);
   });
 });

@@ -180,6 +180,7 @@ describe("GET /api/v1/locations", () => {
                   until: "2026-01-31T13:00:00.000Z",
                   notes: [{ author: "sam", text: "x", at: "2026-01-31T12:00:00.000Z" }],
                 },
+                attention: "acknowledged",
                 maintenance: "stock-take",
               },
             ],

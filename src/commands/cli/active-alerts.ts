@@ -1,14 +1,14 @@
-/** Active alerts as the daemon lists them, which of them need somebody, and the headline of the status page. */
+/** Active alerts as the daemon lists them by Alertmanager's API, and as a table. */
 import { z } from "zod";
-import { type Attention, attentionOf, neededPhrase } from "../../alerting/attention.ts";
+import { type Attention, attentionOf } from "../../alerting/attention.ts";
 import { severityRank } from "../../alerting/words.ts";
-import { groupLabels, groupNouns } from "../../health/alert.ts";
+import { groupNouns } from "../../health/alert.ts";
 import type { Instant } from "../../lib/clock.ts";
-import { count, counted, nameOf } from "../../lib/format.ts";
-import { capital } from "../../lib/text.ts";
+import { nameWithin } from "../../lib/format.ts";
 import { span } from "../../lib/when.ts";
 import { ackText, type Written } from "./command.ts";
-import { type Daemon, DaemonError } from "./daemon.ts";
+import type { Daemon } from "./daemon.ts";
+import { renderGroups, type TableColumn, type TableTarget } from "./table.ts";
 
 /** As in Alertmanager's API; fields that are not shown are kept for JSON. */
 const Active = z.looseObject({
@@ -23,14 +23,6 @@ const Active = z.looseObject({
     inhibitedBy: z.array(z.string()),
     mutedBy: z.array(z.string()),
     maintenance: z.looseObject({ name: z.string(), until: z.string().optional() }).optional(),
-    outage: z
-      .looseObject({
-        label: z.enum(groupLabels),
-        value: z.string(),
-        offline: z.number(),
-        locations: z.number().optional(),
-      })
-      .optional(),
     acknowledgement: z.looseObject({ author: z.string(), until: z.string().optional() }).optional(),
   }),
 });
@@ -41,58 +33,68 @@ export function readActiveAlerts(daemon: Daemon): Promise<ListedAlert[]> {
   return daemon.get("/api/v2/alerts", { active: "true", silenced: "true", inhibited: "true" }, z.array(Active));
 }
 
-/** Without fields that a later daemon adds. */
-const ClusterRow = z.object({ text: z.string(), cause: z.object({ text: z.string() }).nullable() });
-const MOST_CAUSES = 3;
-
-const WorstClusters = z.object({ headline: z.string(), items: z.array(ClusterRow) });
-
-/** The headline of the status page, and what explains the worst clusters, a line each; a count where they cannot be read. */
-export async function readBoard(
-  daemon: Daemon,
-  active: readonly ListedAlert[],
-): Promise<{ readonly headline: string; readonly causes: string }> {
-  // Without the next pages: each takes as long as the first one.
-  const board = daemon.get("/api/v1/clusters", { limit: "1000" }, WorstClusters);
-  const { headline, items } = await board.catch((thrown: unknown) => {
-    if (!(thrown instanceof DaemonError)) throw thrown;
-    const needed = active.filter((alert) => attentionAt(alert) === "needed");
-    return { headline: neededPhrase(needed.length), items: [] };
-  });
-  const explained = items.flatMap(({ text, cause }) => (cause ? [`${text}: ${cause.text}.`] : []));
-  const causes = explained
-    .slice(0, MOST_CAUSES)
-    .map((line) => `${nameOf(line, "", 300)}\n`)
-    .join("");
-  return { headline: nameOf(headline, "", 300), causes };
-}
-
-/** Without anything else that suppresses it, an alert is outside its recording's schedule. */
-export function attentionAt({ status }: ListedAlert): Attention {
+/** What is done about an alert, by its status in that API: one that nothing else suppresses is outside its schedule. */
+function attentionAt({ status }: ListedAlert): Attention {
   return attentionOf({ ...status, isPaused: status.state === "suppressed" });
 }
 
-/** What suppresses it; undefined where somebody is needed. */
-export function handledText(alert: ListedAlert, at: Written): string | undefined {
-  const attention = attentionAt(alert);
-  const { acknowledgement } = alert.status;
+export function isNeeded(alert: ListedAlert): boolean {
+  return attentionAt(alert) === "needed";
+}
+
+/** `acknowledged by Ana until 15:00 GMT`; undefined where somebody is needed. */
+export function handledText(
+  attention: Attention,
+  acknowledgement: Parameters<typeof ackText>[0] | null | undefined,
+  at: Written,
+): string | undefined {
   if (attention === "acknowledged" && acknowledgement) return ackText(acknowledgement, at);
   if (attention === "maintenance") return "in maintenance";
   return attention === "needed" ? undefined : attention;
 }
 
-/** Lower is worse: what needs somebody first, then by severity, at no location first: such as those of lenswatch. */
-export function rankOf(alert: ListedAlert): number {
-  const placed = alert.labels.location_id || alert.labels.location ? 0.5 : 0;
-  return (attentionAt(alert) === "needed" ? 0 : 10) + severityRank(alert.labels) + placed;
+/** The alerts by location, that of the worst alert first; the oldest first among equals. */
+export function alertsTable(alerts: readonly ListedAlert[], now: Instant, at: Written, target: TableTarget): string {
+  const sorted = alerts.toSorted((a, b) => rankOf(a) - rankOf(b) || Date.parse(a.startsAt) - Date.parse(b.startsAt));
+  const groups = Map.groupBy(sorted, ({ labels }) => labels.location_id ?? labels.location ?? "");
+  const named = [...groups.values()].map((rows) => ({ heading: (rows[0] && placeOf(rows[0])) || "No location", rows }));
+  return renderGroups(columnsAt(now, at), named, target);
 }
 
-/** `Camera server edge-7 · 20 offline at 5 locations`; undefined for an alert that is not about a group. */
-export function outageText({ status: { outage } }: ListedAlert): string | undefined {
-  if (!outage) return undefined;
-  const { label, value, offline, locations = 0 } = outage;
-  const where = locations === 0 ? "" : ` at ${counted(locations, "location")}`;
-  return `${capital(groupNouns[label])} ${nameOf(value, "", 100)} · ${count(offline)} offline${where}`;
+/** Lower is worse: an alert that needs somebody first, then by severity. */
+function rankOf(alert: ListedAlert): number {
+  return (isNeeded(alert) ? 0 : 10) + severityRank(alert.labels);
+}
+
+function placeOf({ labels }: ListedAlert): string {
+  return labels.location ?? labels.location_id ?? "";
+}
+
+const columnsAt = (now: Instant, at: Written): readonly TableColumn<ListedAlert>[] => [
+  { head: "RECORDING", cell: recordingText, wraps: true },
+  { head: "ALERT", cell: ({ labels }) => labels.alertname ?? "", wraps: true },
+  { head: "SEVERITY", cell: ({ labels }) => labels.severity ?? "–", style: severityStyle },
+  { head: "FOR", cell: ({ startsAt }) => ageText(startsAt, now) },
+  {
+    head: "STATE",
+    cell: (alert) => handledText(attentionAt(alert), alert.status.acknowledgement, at) ?? alert.status.state,
+    wraps: true,
+  },
+  { head: "RECEIVERS", cell: ({ receivers }) => receivers.map(({ name }) => name).join(" "), canDrop: true },
+  { head: "FINGERPRINT", cell: ({ fingerprint }) => fingerprint },
+];
+
+function recordingText(alert: ListedAlert): string {
+  const { recording, recording_id: id, camera_server: server, organisation, timezone } = alert.labels;
+  const place = placeOf(alert);
+  const group = server && `${groupNouns.camera_server} ${server}`;
+  const wider = place === "" ? (organisation ?? timezone) : undefined;
+  return nameWithin(recording ?? id ?? group ?? wider ?? "–", place);
+}
+
+function severityStyle(alert: ListedAlert) {
+  if (!isNeeded(alert)) return "dim";
+  return alert.labels.severity === "critical" ? "red" : undefined;
 }
 
 /** How long: `12 m`. */

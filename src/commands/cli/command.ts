@@ -56,7 +56,7 @@ export function unknownMessage(
   const near = closestRows(wanted, rows);
   const hint =
     near.length === 0
-      ? `; \`lenswatch ${kind === "alert" ? "alerts" : "status"}\` lists them`
+      ? `; \`lenswatch ${kind === "alert" ? "status --alerts" : "status"}\` lists them`
       : `; similar:${listRows(near)}`;
   return `no ${kind} has the id or name "${stripControls(wanted)}"${hint}`;
 }

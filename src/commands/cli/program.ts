@@ -33,7 +33,6 @@ export const commandTable: readonly CommandEntry[] = [
   entry("status", "list recordings with their status and alerts", async (io) =>
     (await import("../status.ts")).statusCommand(io),
   ),
-  entry("alerts", "list active alerts", async (io) => (await import("../alerts.ts")).alertsCommand(io)),
   entry("silence", "add, list, extend and expire silences", async (io) =>
     (await import("../silence.ts")).silenceCommand(io),
   ),

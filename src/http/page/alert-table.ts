@@ -1,7 +1,5 @@
 /** Alerts by their short names, and as a table. */
-
 import { fingerprint } from "../../alerting/fingerprint.ts";
-import { severityRank } from "../../alerting/words.ts";
 import {
   type Alert,
   type AlertFacts,
@@ -23,17 +21,9 @@ import { cut } from "../../lib/text.ts";
 import { span } from "../../lib/when.ts";
 import type { ActiveAlert } from "../deps.ts";
 import { alertPageLink, homeLink, type Root, recordingLink } from "./links.ts";
-import { type ListingColumn, sortKey, tableOf } from "./listing.ts";
+import { type ListingColumn, tableOf } from "./listing.ts";
 import type { PageData } from "./page-data.ts";
 import { timeAt } from "./when.ts";
-
-/** The worst first: by severity, then alerts of more recordings before alerts of fewer, then the newest. */
-export function alertSortKey({ labels, subject, startsAt, id }: Alert): string {
-  const newest = String(Number.MAX_SAFE_INTEGER - startsAt).padStart(16, "0");
-  return sortKey(`${severityRank(labels)}${BREADTH[subject.kind]}${newest}`, [], id);
-}
-
-const BREADTH = { service: 0, integration: 1, group: 2, location: 3, recording: 4, external: 5 } as const;
 
 const COLUMNS: readonly ListingColumn[] = [["Alert"], ["Where"], ["Since", "since"], ["For", "for", "t"], ["State"]];
 

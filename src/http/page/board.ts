@@ -1,80 +1,23 @@
 /** The incident board: what needs somebody, in clusters and rows with their buttons; everything else folded away. */
-import { type Attention, attentions, attentionTo, handledPhrase, isOfLenswatch } from "../../alerting/attention.ts";
-import { alertsOfCluster, type Cluster, causePhrase, type SharedCause } from "../../alerting/clusters.ts";
+
+import { causePhrase } from "../../alerting/clusters.ts";
 import { fingerprint } from "../../alerting/fingerprint.ts";
-import { groupSizesNow, readClusters } from "../../alerting/group-sizes.ts";
+import { handledOf } from "../../alerting/headline.ts";
+import { entrySortKey, MOST_AT_ONCE, type Overview, type OverviewEntry } from "../../alerting/overview.ts";
 import { phraseOf, severityRank } from "../../alerting/words.ts";
 import type { Alert } from "../../health/alert.ts";
-import type { Instant } from "../../lib/clock.ts";
 import { count, counted, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { own } from "../../lib/own.ts";
 import { span } from "../../lib/when.ts";
 import type { ActiveAlert } from "../deps.ts";
-import { eachRow, listingOf } from "../paging.ts";
-import { alertSortKey, alertTitle, subjectOf, suppressionPhrase } from "./alert-table.ts";
+import { listingOf } from "../paging.ts";
+import { alertTitle, subjectOf, suppressionPhrase } from "./alert-table.ts";
 import { alertPageLink, homeLink, incidentsLink, signInLink } from "./links.ts";
 import { pager, section } from "./listing.ts";
 import type { PageData } from "./page-data.ts";
-import type { FleetSummary } from "./summary.ts";
 import { formToken, type Visitor } from "./visitor.ts";
 import { timeAt } from "./when.ts";
-
-export type BoardEntry = {
-  readonly key?: string;
-  readonly cause?: SharedCause | undefined;
-  readonly alerts: readonly Alert[];
-  readonly since: Instant;
-};
-
-export interface Board {
-  readonly needed: readonly Alert[];
-  /** Clusters, and alerts by themselves; `entrySortKey` is of the worst first. */
-  readonly entries: readonly BoardEntry[];
-  /** The largest cluster. */
-  readonly lead: Cluster<Alert> | undefined;
-  readonly handled: ReadonlyMap<Attention, readonly Alert[]>;
-  readonly locations: FleetSummary["locations"];
-}
-
-/** Attention for what is shown; one that waits for its first evaluation counts as well. */
-function attentionFor(alert: Alert, active: ActiveAlert | undefined): Attention {
-  return attentionTo({ ...active, alert });
-}
-
-/** Yields every so many alerts. */
-export function* boardOf(data: PageData): Generator<void, Omit<Board, "locations">> {
-  const { alerts, suppressed, fleet } = data;
-  const by = new Map<Attention, Alert[]>(attentions.map((attention) => [attention, []]));
-  yield* eachRow(alerts, (alert) => by.get(attentionFor(alert, suppressed.get(alert.key)))?.push(alert));
-  const needed = by.get("needed") ?? [];
-  by.delete("needed");
-  const { clusters, single } = yield* readClusters(needed, fleet);
-  const alone = single.map((alert) => ({ alerts: [alert], since: alert.startsAt }));
-  const [lead] = clusters.toSorted((a, b) => b.alerts.length - a.alerts.length);
-  return { needed, entries: [...clusters, ...alone], lead, handled: by };
-}
-
-/** Trouble of lenswatch itself first; then by the worst alert in it. */
-export function entrySortKey({ alerts }: BoardEntry): string {
-  let worst = "";
-  for (const alert of alerts) {
-    const key = `${isOfLenswatch(alert) ? 0 : 1}${alertSortKey(alert)}`;
-    if (worst === "" || key < worst) worst = key;
-  }
-  return worst;
-}
-
-/** Alerts of a cluster that are acknowledged or silenced in one request. */
-const MOST_AT_ONCE = 2_000;
-
-/** What a button of a cluster is about: its alerts that need somebody now and fired when the page was made. */
-export function alertsMeant(key: string, seenAt: Instant, data: PageData): readonly Alert[] {
-  const needed = data.alerts.filter((one) => attentionFor(one, data.suppressed.get(one.key)) === "needed");
-  return alertsOfCluster(key, needed, () => groupSizesNow(data.fleet, needed))
-    .filter(({ firedAt }) => firedAt <= seenAt)
-    .slice(0, MOST_AT_ONCE);
-}
 
 const ENTRIES_A_PAGE = 8;
 const ROWS_OF_LARGEST = 20;
@@ -83,7 +26,7 @@ const HANDLED_SHOWN = 5;
 
 /** What needs somebody, page by page, and what is handled; nothing where nothing fires. */
 export function* boardSection(
-  board: Board,
+  board: Overview,
   data: PageData,
   cursor: string | undefined,
   visitor: Visitor,
@@ -111,7 +54,7 @@ function withButtons(list: Markup, { moment }: PageData, visitor: Visitor): Mark
 <input type="hidden" name="seen" value="${moment.now}">${list}</form>`;
 }
 
-function entryItem(entry: BoardEntry, board: Board, data: PageData, token: string | undefined): Markup {
+function entryItem(entry: OverviewEntry, board: Overview, data: PageData, token: string | undefined): Markup {
   const { alerts, key } = entry;
   const [only] = alerts;
   if (key === undefined) return only ? alertRow(only, data, buttonsOf(only, token)) : nothing;
@@ -145,14 +88,14 @@ function alertRow(alert: Alert, data: PageData, buttons: Markup, state = nothing
 <p>${since}${state}</p></div>${buttons}</li>`;
 }
 
-function sinceOf({ alerts: [first], since }: BoardEntry, { moment }: PageData): Markup {
+function sinceOf({ alerts: [first], since }: OverviewEntry, { moment }: PageData): Markup {
   return html`since ${timeAt(since, first?.facts.timezone ?? "UTC", moment)} (${span(since, moment.now)})`;
 }
 
 const LOCATIONS_NAMED = 2;
 
 /** `camera server cs-1 · Leeds Briggate, York and 3 more locations`: what a cluster shares, and where it is. */
-function placesOf({ alerts, cause }: BoardEntry, { locations }: Board): Markup {
+function placesOf({ alerts, cause }: OverviewEntry, { locations }: Overview): Markup {
   const places = [...Map.groupBy(alerts, ({ labels }) => labels.location_id ?? "").entries()].filter(
     ([id]) => id !== "",
   );
@@ -172,12 +115,7 @@ function onlyOf(what: string, [only = "", ...others]: ReadonlySet<string>): Mark
   return only === "" || others.length > 0 ? nothing : html` · ${what} <bdi>${nameOf(only, "")}</bdi>`;
 }
 
-/** `3 acknowledged, 12 explained by another alert`; empty where nothing is. */
-export function handledOf({ handled }: Pick<Board, "handled">): string {
-  return handledPhrase(new Map([...handled].map(([attention, alerts]) => [attention, alerts.length])));
-}
-
-function handledSection(board: Board, data: PageData): Markup {
+function handledSection(board: Overview, data: PageData): Markup {
   const phrase = handledOf(board);
   if (phrase === "") return nothing;
   const rows = [...board.handled.values()].flatMap((alerts) => {

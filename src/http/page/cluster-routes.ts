@@ -2,13 +2,13 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { z } from "zod";
 import { parseMatchers } from "../../alerting/matcher.ts";
+import { alertsMeant } from "../../alerting/overview.ts";
 import { silencesFor } from "../../alerting/prepared-silence.ts";
 import { phraseOf } from "../../alerting/words.ts";
 import type { Alert } from "../../health/alert.ts";
 import type { HttpDeps } from "../deps.ts";
 import { HttpError } from "../errors.ts";
 import { authorOf, originOf } from "../principal.ts";
-import { alertsMeant } from "./board.ts";
 import { readFields } from "./field.ts";
 import { readPageData } from "./page-data.ts";
 

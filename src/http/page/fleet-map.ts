@@ -1,10 +1,17 @@
 /** All locations of the fleet as small tiles, the worst first, by organisation; and the short ids in their links. */
+import {
+  type FleetCounts,
+  type LocationSummary,
+  locationSortKey,
+  type Standing,
+  standingOf,
+} from "../../alerting/overview.ts";
 import type { FleetLocations } from "../../health/fleet-locations.ts";
 import { count, counted, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
-import { eachRow, listingOf } from "../paging.ts";
+import { eachRow } from "../../lib/yield.ts";
+import { listingOf } from "../paging.ts";
 import { homeLink } from "./links.ts";
-import { type FleetSummary, type LocationSummary, locationSortKey, type Standing, standingOf } from "./summary.ts";
 
 /** More are on the page of locations: a thousand fit on a screen, and a page is to stay below 60 kB. */
 const TILES = 1_000;
@@ -23,7 +30,7 @@ const WORDS: Readonly<Record<Standing, string>> = {
   online: "all online",
 };
 
-export function* fleetMap({ locations }: FleetSummary): Generator<void, Markup> {
+export function* fleetMap(locations: FleetCounts["locations"]): Generator<void, Markup> {
   if (locations.size === 0) return nothing;
   const shown = yield* listingOf(locations.values(), { limit: TILES }, locationSortKey);
   const ids = yield* shortIds(

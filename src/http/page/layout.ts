@@ -4,15 +4,13 @@ import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { gzip as gzipOf } from "node:zlib";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Mood } from "../../alerting/headline.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import type { HttpDeps } from "../deps.ts";
 import { acceptsGzip } from "../stream.ts";
 import { homeLink, incidentsLink, type LinkParameters, type Root, sameLink, signInLink } from "./links.ts";
 import { type Visitor, visitorOf } from "./visitor.ts";
-
-/** Summary of the shown state; `unknown` is not good. */
-export type Mood = "bad" | "unknown" | "warn" | "good";
 
 const REFRESH_SECONDS = 30;
 

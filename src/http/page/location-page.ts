@@ -1,4 +1,5 @@
 /** `GET /?location=`: one location, its recordings and its history. */
+import { countFleet, type LocationSummary, standingOf } from "../../alerting/overview.ts";
 import { locationsOf, statesAt } from "../../health/fleet-locations.ts";
 import { recordingLabels } from "../../health/recording-evaluator.ts";
 import { totalOf } from "../../health/shard-counts.ts";
@@ -17,7 +18,7 @@ import { type HomeQuery, homeLink } from "./links.ts";
 import { listed, section } from "./listing.ts";
 import { inTime, knowSubjects, type PageData, unreachableNotice } from "./page-data.ts";
 import { recordingListing, recordingTable, zonesInWords } from "./recording-table.ts";
-import { countBadges, type LocationSummary, moodOf, standingOf, summarize } from "./summary.ts";
+import { countBadges, moodOf } from "./summary.ts";
 import { uptimeDays, uptimeOfAll, withPlanned } from "./uptime-days.ts";
 import type { Visitor } from "./visitor.ts";
 import { knownZone } from "./when.ts";
@@ -65,7 +66,7 @@ export function* locationPage(
   details: LocationDetails,
 ): Generator<void, HtmlPage> {
   const { fleet } = data;
-  const summary = yield* summarize(fleet, data.alerts);
+  const summary = yield* countFleet(fleet, data.alerts);
   const location = summary.locations.get(id);
   if (!location) throw new HttpError("not_found", GONE);
   const listing = yield* recordingListing([location], data, query);

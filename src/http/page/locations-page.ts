@@ -1,38 +1,34 @@
 /** `GET /?show=locations`: all locations as a table, filtered and sorted. */
+import { type LocationSummary, locationSortKey, overviewOf, standingOf, standings } from "../../alerting/overview.ts";
 import { count, counted } from "../../lib/format.ts";
 import { html, type Markup } from "../../lib/markup.ts";
+import { sortKey } from "../../lib/sort-key.ts";
 import { listingOf } from "../paging.ts";
 import { textMatcher } from "../search.ts";
 import { filterForm, selectOf, textInput } from "./field.ts";
 import type { HtmlPage } from "./layout.ts";
 import { type HomeQuery, homeLink, locationFilters, type locationOrders } from "./links.ts";
-import { listed, sortKey } from "./listing.ts";
+import { listed } from "./listing.ts";
 import { type PageData, unreachableNotice } from "./page-data.ts";
-import {
-  type FleetSummary,
-  type LocationSummary,
-  locationSortKey,
-  locationTable,
-  moodOf,
-  standingOf,
-} from "./summary.ts";
+import { locationTable, moodOf } from "./summary.ts";
 
 /** Four screens of a phone. */
 const LOCATIONS_A_PAGE = 40;
 
-export function* locationsPage(data: PageData, query: HomeQuery, summary: FleetSummary): Generator<void, HtmlPage> {
+export function* locationsPage(data: PageData, query: HomeQuery): Generator<void, HtmlPage> {
   const { q, only, sort, cursor } = query;
+  const { locations } = yield* overviewOf(data);
   const matches = q === undefined ? undefined : textMatcher(q);
   const keyOf = (location: LocationSummary) => {
     if (only !== undefined && !isIn(location, only)) return undefined;
     if (matches && !matches([location.name, location.id, location.organisation])) return undefined;
     return ORDERS[sort ?? "worst"](location);
   };
-  const listing = yield* listingOf(summary.locations.values(), { limit: LOCATIONS_A_PAGE, cursor }, keyOf);
+  const listing = yield* listingOf(locations.values(), { limit: LOCATIONS_A_PAGE, cursor }, keyOf);
   const parameters = { show: "locations", q, only, sort };
   const order = ORDER_WORDS[sort ?? "worst"];
   const link = (next: string | undefined) => homeLink("./", { ...parameters, cursor: next });
-  const total = listing.total === summary.locations.size ? "" : ` of ${count(summary.locations.size)}`;
+  const total = listing.total === locations.size ? "" : ` of ${count(locations.size)}`;
   return {
     here: "locations",
     title: "Locations",
@@ -45,8 +41,8 @@ ${listed(listing, "locations", link, locationTable(listing.items, `Locations, ${
 }
 
 function worstStanding(locations: readonly LocationSummary[]) {
-  const standings = locations.map(standingOf);
-  return (Object.keys(moodOf) as (keyof typeof moodOf)[]).find((one) => standings.includes(one)) ?? "online";
+  const shown = new Set(locations.map(standingOf));
+  return standings.find((one) => shown.has(one)) ?? "online";
 }
 
 /** By standing; of alerts, those with any. */

@@ -10,10 +10,10 @@ import { withDeadline } from "../../lib/closer.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { cut } from "../../lib/text.ts";
 import { span, timesSeenAt } from "../../lib/when.ts";
+import { eachRow } from "../../lib/yield.ts";
 import type { ActiveAlert, HttpDeps } from "../deps.ts";
 import { HttpError } from "../errors.ts";
 import { limitsOf } from "../limits.ts";
-import { eachRow } from "../paging.ts";
 import { type Moment, timeAt } from "./when.ts";
 
 export interface PageData {

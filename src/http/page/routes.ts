@@ -17,7 +17,8 @@ import { incidentsCsv, incidentsPage } from "./incidents-page.ts";
 import type { HtmlPage, Layout } from "./layout.ts";
 import { AlertQuery, HomeQuery, IncidentsQuery, RecordingQuery, type Root } from "./links.ts";
 import { locationDetails, locationPage } from "./location-page.ts";
-import { allLocationsPage, overviewPage } from "./overview.ts";
+import { locationsPage } from "./locations-page.ts";
+import { overviewPage } from "./overview.ts";
 import {
   inTime,
   knowSubjects,
@@ -167,7 +168,7 @@ export async function versionNow(deps: PageDataDeps): Promise<string> {
 }
 
 async function homePage(data: PageData, query: HomeQuery, visitor: Visitor, deps: HttpDeps): Promise<Shown["page"]> {
-  if (query.show === "locations") return allLocationsPage(data, query);
+  if (query.show === "locations") return locationsPage(data, query);
   if (query.show === "silences") return silencesPage(data, query, visitor);
   if (query.q !== undefined) return searchPage(data, query, await incidentsSince(data, DAYS_SEARCHED * DAY_MS, deps));
   return overviewPage(data, query, visitor, await incidentsSince(data, DAY_MS, deps));

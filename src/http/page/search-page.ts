@@ -1,4 +1,5 @@
 /** `GET /?q=`: recordings, locations, camera servers and incidents with the words in their names. */
+import { countFleet, locationSortKey } from "../../alerting/overview.ts";
 import type { FleetRow } from "../../health/fleet-locations.ts";
 import { count, counted, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
@@ -11,7 +12,7 @@ import { alertPageLink, type HomeQuery, homeLink, recordingLink } from "./links.
 import { listed, section, tableOf } from "./listing.ts";
 import { type PageData, unreachableNotice } from "./page-data.ts";
 import { recordingListing, recordingTable } from "./recording-table.ts";
-import { locationSortKey, locationTable, summarize } from "./summary.ts";
+import { locationTable } from "./summary.ts";
 
 /** Of locations, camera servers and incidents each. */
 const MOST_LISTED = 12;
@@ -28,7 +29,7 @@ export function* searchPage(
 ): Generator<void, HtmlPage | string> {
   const { fleet } = data;
   const matches = textMatcher(q);
-  const { locations: all } = yield* summarize(fleet, data.alerts);
+  const { locations: all } = yield* countFleet(fleet, data.alerts);
   const locations = yield* listingOf(all.values(), { limit: MOST_LISTED }, (location) =>
     matches([location.name, location.id]) ? locationSortKey(location) : undefined,
   );

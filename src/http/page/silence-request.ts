@@ -1,6 +1,7 @@
 /** The fields of the form for a silence, and a preview of what it would suppress. */
 import { z } from "zod";
 import { formatMatcher, type Matcher, matchesAll, parseMatchers } from "../../alerting/matcher.ts";
+import { alertSortKey } from "../../alerting/overview.ts";
 import { requestBudget } from "../../alerting/pattern.ts";
 import { RECORDING_LABELS } from "../../alerting/silence.ts";
 import { isMatched, lookBudget } from "../../alerting/silence-verdicts.ts";
@@ -16,9 +17,9 @@ import { MOMENT_EXAMPLES, parseMoment } from "../../lib/moment.ts";
 import { own } from "../../lib/own.ts";
 import { stripControls } from "../../lib/text.ts";
 import { inZone } from "../../lib/when.ts";
-import { eachRow, type Listing, listingOf } from "../paging.ts";
+import { eachRow } from "../../lib/yield.ts";
+import { type Listing, listingOf } from "../paging.ts";
 import { parsedBy } from "../query.ts";
-import { alertSortKey } from "./alert-table.ts";
 import type { FieldProblem } from "./field.ts";
 import type { PageData } from "./page-data.ts";
 import { knownZone } from "./when.ts";

@@ -3,10 +3,10 @@ import { z } from "zod";
 import { endReasons, subjectKinds } from "../../health/alert.ts";
 import { type Inventory, STATES } from "../../health/shard-state.ts";
 import type { Instant } from "../../lib/clock.ts";
-import { runYielding } from "../../lib/yield.ts";
+import { eachRow, runYielding } from "../../lib/yield.ts";
 import type { Incident } from "../../store/incidents.ts";
 import { knowSubjects } from "../page/page-data.ts";
-import { eachRow, type Listing, listingOf, type PageQuery, pageParameters } from "../paging.ts";
+import { type Listing, listingOf, type PageQuery, pageParameters } from "../paging.ts";
 import { instant, isoTime } from "../query.ts";
 import { operation, pageSchema, timeSchema } from "./operation.ts";
 

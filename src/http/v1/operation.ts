@@ -1,10 +1,10 @@
 /** An operation of `/api/v1`: one declaration from which its route and its OpenAPI description are made. */
 import { z } from "zod";
 import type { StoredAcknowledgement } from "../../alerting/acknowledgement.ts";
+import { attentions, attentionTo } from "../../alerting/attention.ts";
 import type { AuditOrigin } from "../../alerting/audit.ts";
 import { fingerprint } from "../../alerting/fingerprint.ts";
-import type { Labels } from "../../health/alert.ts";
-import type { AlertStates } from "../../health/shard-state.ts";
+import type { AlertState, AlertStates } from "../../health/shard-state.ts";
 import type { ActiveAlert, HttpDeps } from "../deps.ts";
 import type { Scope } from "../principal.ts";
 import { isoTime } from "../query.ts";
@@ -76,20 +76,27 @@ export const AlertRow = z
     severity: z.string().nullable(),
     state: z.enum(["pending", "firing"]),
     since: timeSchema,
+    attention: z
+      .enum(attentions)
+      .nullable()
+      .describe("`needed`, or what is done about it or why nobody is needed; null while it is pending."),
     acknowledgement: AckRow.nullable().describe("null: nobody's is in force."),
     maintenance: z.string().nullable().describe("The name of the `maintenance` that suppresses it."),
   })
   .readonly();
 
-type Handled = Pick<ActiveAlert, "acknowledgement" | "maintenance">;
+/** By fingerprint, alerts that fire and are suppressed or acknowledged. */
+export type HandledAlerts = ReadonlyMap<string, ActiveAlert>;
 
-/** By fingerprint, of alerts that are acknowledged or in maintenance. */
-export type HandledAlerts = ReadonlyMap<string, Handled>;
-
-/** Of the alerts that fire. */
-export async function readHandled({ alerts }: Pick<HttpDeps, "alerts">): Promise<HandledAlerts> {
-  const handled = (await alerts()).filter(({ acknowledgement, maintenance }) => acknowledgement || maintenance);
+/** The alerts of these that need nobody. */
+export function handledAmong(active: Iterable<ActiveAlert>): HandledAlerts {
+  const handled = [...active].filter((one) => attentionTo(one) !== "needed");
   return new Map(handled.map((one) => [fingerprint(one.alert.labels), one]));
+}
+
+/** The same of all alerts. */
+export async function readHandled({ alerts }: Pick<HttpDeps, "alerts">): Promise<HandledAlerts> {
+  return handledAmong(await alerts());
 }
 
 function ackRow({ author, comment, at, until, notes = [] }: StoredAcknowledgement): z.infer<typeof AckRow> {
@@ -97,19 +104,27 @@ function ackRow({ author, comment, at, until, notes = [] }: StoredAcknowledgemen
   return { author, comment, at: isoTime(at), until: isoTime(until), notes: shown };
 }
 
-/** Firing alerts first, then pending ones. */
-export function alertRows(alerts: AlertStates | undefined, handled: HandledAlerts): z.infer<typeof AlertRow>[] {
-  const handledBy = (labels: Labels) => {
-    const found = handled.size === 0 ? undefined : handled.get(fingerprint(labels));
-    const { acknowledgement: ack, maintenance } = found ?? {};
-    return { acknowledgement: ack ? ackRow(ack) : null, maintenance: maintenance?.by ?? null };
-  };
-  const rows = Object.values(alerts ?? {}).map(({ labels, state, startsAt }) => ({
+/** An alert with what is done about it. */
+export function alertRow(
+  { labels, state, startsAt }: Pick<AlertState, "labels" | "startsAt"> & { readonly state: string },
+  handled: ActiveAlert | undefined,
+): z.infer<typeof AlertRow> {
+  const { acknowledgement, maintenance } = handled ?? {};
+  return {
     alertname: labels.alertname ?? "",
     severity: labels.severity ?? null,
-    state,
+    state: state === "firing" ? "firing" : "pending",
     since: isoTime(startsAt),
-    ...handledBy(labels),
-  }));
+    attention: state !== "firing" ? null : handled ? attentionTo(handled) : "needed",
+    acknowledgement: acknowledgement ? ackRow(acknowledgement) : null,
+    maintenance: maintenance?.by ?? null,
+  };
+}
+
+/** Firing alerts first, then pending ones. */
+export function alertRows(alerts: AlertStates | undefined, handled: HandledAlerts): z.infer<typeof AlertRow>[] {
+  const rows = Object.values(alerts ?? {}).map((one) =>
+    alertRow(one, handled.size === 0 ? undefined : handled.get(fingerprint(one.labels))),
+  );
   return rows.sort((a, b) => a.state.localeCompare(b.state) || a.alertname.localeCompare(b.alertname));
 }

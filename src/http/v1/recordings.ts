@@ -77,7 +77,7 @@ export const listRecordings = operation({
     const handled = await readHandled(deps);
     const { items, nextCursor } = await runYielding(recordingListing(fleet, query), signal);
     await fleet.inventory.know?.(items.map(({ id }) => id));
-    return { items: items.map((state) => rowOf(state, fleet, handled)), nextCursor };
+    return { items: items.map((state) => recordingRow(state, fleet, handled)), nextCursor };
   },
 });
 
@@ -115,7 +115,8 @@ function hasTrouble(row: FleetRow, fleet: FleetSnapshot): boolean {
   return statusOf(row, fleet) !== "online" || row.rows.states.more(row.place).alerts !== undefined;
 }
 
-function rowOf(state: RecordingState, fleet: FleetSnapshot, handled: HandledAlerts): ApiRecording {
+/** The row of a recording as it is now. */
+export function recordingRow(state: RecordingState, fleet: FleetSnapshot, handled: HandledAlerts): ApiRecording {
   const status = currentStatus(state, fleet.now, fleet.statusIntervalMs);
   const known = status !== "unknown";
   return {

@@ -15,8 +15,8 @@ import { groupOfSubject, type Labels } from "../../health/alert.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { own } from "../../lib/own.ts";
 import { compareText } from "../../lib/text.ts";
+import { eachRow } from "../../lib/yield.ts";
 import type { ActiveAlert } from "../deps.ts";
-import { eachRow } from "../paging.ts";
 import { booleanFlag, type Context, isoTime, parsedBy, repeated } from "../query.ts";
 
 type GettableAlert = ReturnType<typeof gettableAlert>;

@@ -4,7 +4,7 @@ import { RESOLVE_TIMEOUT_MS, type SentAlert } from "../../alerting/external-aler
 import { fingerprint } from "../../alerting/fingerprint.ts";
 import type { Labels } from "../../health/alert.ts";
 import type { Instant } from "../../lib/clock.ts";
-import { eachRow } from "../paging.ts";
+import { eachRow } from "../../lib/yield.ts";
 import { issueText } from "../query.ts";
 import { goTime } from "./silences.ts";
 

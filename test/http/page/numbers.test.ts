@@ -86,12 +86,12 @@ test("page, API, command line and message count the same", async () => {
       api.filter(({ status }) => status.state === "active"),
       "API v2",
     ).toHaveLength(needed);
-    const alerts = await lenswatch(["alerts", "--url", address]);
+    const alerts = await lenswatch(["status", "--alerts", "--url", address]);
     if (now.alerts.length > 0) expect(alerts.stdout).toMatch(new RegExp(`^${needed} needs? attention[;.:]`, "m"));
     const handled = shown.find((line) => /^\d+ (?:acknowledged|silenced|outside|explained)/.test(line)) ?? "";
     const apart = [...handled.matchAll(/\d+/g)].reduce((sum, [n]) => sum + Number(n), 0);
     expect(needed + apart, "nothing is left out").toBe(now.alerts.length);
-    expect(alerts.stdout.replace(/ \(--\w+\)/g, "")).toContain(handled);
+    expect(alerts.stdout).toContain(handled);
 
     if (needed < 2) continue;
     const isNeeded = (_: ActiveAlert, i: number) => api[i]?.status.state === "active";
@@ -138,10 +138,10 @@ test("page, API, command line and every message say the same of what alerts shar
     const page = clausesIn(shownText(await (await fetch(address)).text()).join("\n"));
     for (const clause of page) said.add(clause.replace(/\d+(?= of| rec)/g, "n"));
 
-    const rows = ((await json("/api/v1/clusters")).body as { items: { cause: { text: string } | null }[] }).items;
+    const rows = ((await json("/api/v1/overview")).body as { clusters: { cause: { text: string } | null }[] }).clusters;
     expect(clausesIn(rows.map(({ cause }) => cause?.text).join()), "API").toEqual(page);
-    for (const command of ["alerts", "status"])
-      expect(clausesIn((await lenswatch([command, "--url", address])).stdout), command).toEqual(page);
+    for (const what of [[], ["--alerts"]])
+      expect(clausesIn((await lenswatch(["status", ...what, "--url", address])).stdout), what.join()).toEqual(page);
 
     const known = { log: silentLogger, fleet: async () => now.fleet, suppressed: async () => now.alerts };
     const firing = now.alerts.map(({ alert }) => ({ ...alert, fingerprint: "00", isNew: true }));

@@ -1,21 +1,22 @@
-/** The first sentence of the front page: what needs somebody; an unknown status never counts as good. */
-import { neededPhrase } from "../../alerting/attention.ts";
-import { namedOnce } from "../../alerting/extent.ts";
-import { phraseOf } from "../../alerting/words.ts";
-import type { Alert } from "../../health/alert.ts";
-import type { Evidence } from "../../health/evidence.ts";
-import { GAP_INTERVALS } from "../../health/rhythm.ts";
-import { summariesOf } from "../../health/service-evaluator.ts";
-import { type StatusCounts, totalOf } from "../../health/shard-counts.ts";
-import type { Instant } from "../../lib/clock.ts";
-import { humanDuration } from "../../lib/duration.ts";
-import { count, counted } from "../../lib/format.ts";
-import { capital } from "../../lib/text.ts";
-import { span } from "../../lib/when.ts";
-import { type Board, handledOf } from "./board.ts";
-import type { Mood } from "./layout.ts";
-import type { PageData } from "./page-data.ts";
-import { type FleetSummary, occurring } from "./summary.ts";
+/** The sentences of the overview: what needs somebody; an unknown status never counts as good. Pure. */
+import type { Alert } from "../health/alert.ts";
+import type { Evidence } from "../health/evidence.ts";
+import { GAP_INTERVALS } from "../health/rhythm.ts";
+import { summariesOf } from "../health/service-evaluator.ts";
+import { type StatusCounts, totalOf } from "../health/shard-counts.ts";
+import type { FleetSnapshot } from "../health/shard-state.ts";
+import type { Instant } from "../lib/clock.ts";
+import { humanDuration } from "../lib/duration.ts";
+import { count, counted } from "../lib/format.ts";
+import { capital } from "../lib/text.ts";
+import { span, type Times } from "../lib/when.ts";
+import { handledPhrase, neededPhrase } from "./attention.ts";
+import { namedOnce } from "./extent.ts";
+import { type Overview, occurring } from "./overview.ts";
+import { phraseOf } from "./words.ts";
+
+/** Summary of the shown state; `unknown` is not good. */
+export type Mood = "bad" | "unknown" | "warn" | "good";
 
 export interface FleetHeadline {
   readonly mood: Mood;
@@ -27,9 +28,11 @@ export interface FleetHeadline {
   readonly title: string;
 }
 
-export function headlineOf({ counts, readAt }: FleetSummary, board: Board, data: PageData): FleetHeadline {
+/** The headline of a fleet at a moment, whose times are in the zones of its alerts. */
+export function headlineOf(board: Overview, fleet: FleetSnapshot, times: Times): FleetHeadline {
+  const { counts, readAt } = board;
   const total = totalOf(counts);
-  const needed = neededSentence(board, data);
+  const needed = neededSentence(board, times);
   const handled = handledOf(board);
   const also = handled === "" ? [] : [`${capital(handled)}.`];
   const sentence = [unknownPhrase(counts), needed].filter((phrase) => phrase !== "").join("; ");
@@ -38,12 +41,12 @@ export function headlineOf({ counts, readAt }: FleetSummary, board: Board, data:
     return { mood: "unknown", sentence, asides: [aside], title: "? No recording known" };
   }
   if (counts.unknown === total) {
-    const asides = [lastReading(readAt, data.moment.now)];
+    const asides = [lastReading(readAt, fleet.now)];
     return { mood: "bad", sentence, asides, title: `? All unknown, ${counted(total, "recording")}` };
   }
-  const period = humanDuration(GAP_INTERVALS * data.fleet.statusIntervalMs);
+  const period = humanDuration(GAP_INTERVALS * fleet.statusIntervalMs);
   const unknown = `Unknown: no good reading for ${period} or longer. They may be offline.`;
-  const { evidence } = data.fleet;
+  const { evidence } = fleet;
   const short = board.needed.length === 0 ? statusPhrase(counts) : shortPhrase(board);
   return {
     mood: moodOfAll(counts, board, evidence),
@@ -61,14 +64,14 @@ function unknownPhrase(counts: StatusCounts): string {
 }
 
 /** `26 need attention: 20 locations offline since 06:06 GMT, 6 older`; empty where nothing does. */
-function neededSentence(board: Board, { moment }: PageData): string {
+function neededSentence(board: Overview, times: Times): string {
   const { needed, lead } = board;
   const [only] = needed;
   if (!only) return "";
   const subject = subjectOf(board);
   if (!lead && needed.length > 1) return `${subject}: ${phraseOf(needed)}`;
   const { alerts, since } = lead ?? { alerts: needed, since: only.startsAt };
-  const at = moment.times.at(since, alerts[0]?.facts.timezone ?? "UTC");
+  const at = times.at(since, alerts[0]?.facts.timezone ?? "UTC");
   const others = othersThan(alerts, needed);
   if (others.length === 0) return `${subject}: ${phraseOf(alerts)} since ${at}`;
   const isEach = (is: (startsAt: Instant) => boolean) => others.every(({ startsAt }) => is(startsAt));
@@ -78,20 +81,22 @@ function neededSentence(board: Board, { moment }: PageData): string {
 }
 
 /** `2 need attention: 1 location offline, 1 recording degraded; 1 silenced`, for the command line. */
-export function boardPhrase(
-  board: Omit<Board, "locations">,
-  { counts, evidence }: { readonly counts: StatusCounts; readonly evidence: Evidence | undefined },
-): string {
-  const { needed } = board;
+export function overviewPhrase(overview: Overview, evidence: Evidence | undefined): string {
+  const { needed, counts } = overview;
   const unknown = unknownPhrase(counts);
   const none = unknown === "" ? neededPhrase(0) : "";
-  const first = needed.length === 0 ? none : `${subjectOf(board)}: ${phraseOf(needed)}`;
+  const first = needed.length === 0 ? none : `${subjectOf(overview)}: ${phraseOf(needed)}`;
   const unread = isWhole(evidence) || unknown !== "" ? "" : "not everything was read in time";
-  return [unknown, first, handledOf(board), unread].filter((phrase) => phrase !== "").join("; ");
+  return [unknown, first, handledOf(overview), unread].filter((phrase) => phrase !== "").join("; ");
+}
+
+/** `3 acknowledged, 12 explained by another alert`; empty where nothing is. */
+export function handledOf({ handled }: Pick<Overview, "handled">): string {
+  return handledPhrase(new Map([...handled].map(([attention, alerts]) => [attention, alerts.length])));
 }
 
 /** Each outage is counted once, by its locations or by its camera servers. */
-function subjectOf({ needed, lead }: Pick<Board, "needed" | "lead">): string {
+function subjectOf({ needed, lead }: Pick<Overview, "needed" | "lead">): string {
   const alerts = lead?.alerts ?? needed;
   return neededPhrase(namedOnce(alerts).length + othersThan(alerts, needed).length);
 }
@@ -101,7 +106,7 @@ function othersThan(alerts: readonly Alert[], needed: readonly Alert[]): readonl
   return namedOnce(needed.filter((alert) => !members.has(alert)));
 }
 
-function shortPhrase(board: Board): string {
+function shortPhrase(board: Overview): string {
   return `${subjectOf(board)}: ${phraseOf(board.lead?.alerts ?? board.needed)}`;
 }
 
@@ -122,7 +127,7 @@ function statusPhrase(counts: StatusCounts): string {
   return statuses.map((status) => `${count(counts[status])} ${status}`).join(", ");
 }
 
-function moodOfAll(counts: StatusCounts, { needed }: Board, evidence: Evidence | undefined): Mood {
+function moodOfAll(counts: StatusCounts, { needed }: Overview, evidence: Evidence | undefined): Mood {
   const isSevere = needed.some(({ labels: { severity } }) => severity === "critical" || severity === "error");
   if (isSevere) return "bad";
   if (needed.length > 0 || counts.offline > 0 || counts.degraded > 0) return "warn";
@@ -134,7 +139,7 @@ function isWhole(evidence: Evidence | undefined): boolean {
   return evidence === undefined || evidence.state === "in_time";
 }
 
-/** What the counts do not show: recordings that are in none of them, and why readings are old. */
+/** Sentences on what the counts do not show: recordings that are in none of them, and why readings are old. */
 function unreadAsides(evidence: Evidence | undefined): string[] {
   if (!evidence || isWhole(evidence)) return [];
   const { unstored, neverRead } = evidence;

@@ -1,0 +1,149 @@
+/** What needs somebody, and the fleet counted: computed once for pages, the API and the command line. Pure. */
+import type { Alert } from "../health/alert.ts";
+import { countsIn, type FleetLocation, locationsOf, rowsAt } from "../health/fleet-locations.ts";
+import { type RecordingStatus, worstFirst } from "../health/recording.ts";
+import { Rows } from "../health/rows.ts";
+import { type StatusCounts, totalOf } from "../health/shard-counts.ts";
+import type { FleetSnapshot } from "../health/shard-state.ts";
+import type { Instant } from "../lib/clock.ts";
+import { sortKey } from "../lib/sort-key.ts";
+import { eachRow } from "../lib/yield.ts";
+import { type Attention, attentions, attentionTo, isOfLenswatch, type Suppressors } from "./attention.ts";
+import { alertsOfCluster, type Cluster, type SharedCause } from "./clusters.ts";
+import { groupSizesNow, readClusters } from "./group-sizes.ts";
+import { severityRank } from "./words.ts";
+
+/** The fleet, its firing alerts, and by their `key` what suppresses them. */
+export interface Seen {
+  readonly fleet: FleetSnapshot;
+  readonly alerts: readonly Alert[];
+  readonly suppressed: ReadonlyMap<string, Omit<Suppressors, "isPaused"> & { readonly alert: Alert }>;
+}
+
+/** A cluster of alerts, or one by itself. */
+export interface OverviewEntry {
+  readonly key?: string;
+  readonly cause?: SharedCause | undefined;
+  readonly alerts: readonly Alert[];
+  readonly since: Instant;
+}
+
+export interface Overview extends FleetCounts {
+  readonly needed: readonly Alert[];
+  /** What is needed, as clusters and alone; `entrySortKey` puts the worst first. */
+  readonly entries: readonly OverviewEntry[];
+  /** The largest cluster. */
+  readonly lead: Cluster<Alert> | undefined;
+  readonly handled: ReadonlyMap<Attention, readonly Alert[]>;
+}
+
+/** The whole overview; yields every so many rows. Locations count the alerts that need somebody. */
+export function* overviewOf(seen: Seen): Generator<void, Overview> {
+  const { fleet, alerts } = seen;
+  const by = new Map<Attention, Alert[]>(attentions.map((attention) => [attention, []]));
+  yield* eachRow(alerts, (alert) => by.get(attentionIn(seen, alert))?.push(alert));
+  const needed = by.get("needed") ?? [];
+  by.delete("needed");
+  const { clusters, single } = yield* readClusters(needed, fleet);
+  const alone = single.map((alert) => ({ alerts: [alert], since: alert.startsAt }));
+  const [lead] = clusters.toSorted((a, b) => b.alerts.length - a.alerts.length);
+  return { needed, entries: [...clusters, ...alone], lead, handled: by, ...(yield* countFleet(fleet, needed)) };
+}
+
+/** What is done about an alert; nothing is about one that waits for its first evaluation. */
+export function attentionIn({ suppressed }: Pick<Seen, "suppressed">, alert: Alert): Attention {
+  return attentionTo({ ...suppressed.get(alert.key), alert });
+}
+
+/** The key of an entry: trouble of lenswatch itself first; then by the worst alert in it. */
+export function entrySortKey({ alerts }: OverviewEntry): string {
+  let worst = "";
+  for (const alert of alerts) {
+    const key = `${isOfLenswatch(alert) ? 0 : 1}${alertSortKey(alert)}`;
+    if (worst === "" || key < worst) worst = key;
+  }
+  return worst;
+}
+
+/** The key of an alert: by severity, then alerts of more recordings before alerts of fewer, then the newest. */
+export function alertSortKey({ labels, subject, startsAt, id }: Alert): string {
+  const newest = String(Number.MAX_SAFE_INTEGER - startsAt).padStart(16, "0");
+  return sortKey(`${severityRank(labels)}${BREADTH[subject.kind]}${newest}`, [], id);
+}
+
+const BREADTH = { service: 0, integration: 1, group: 2, location: 3, recording: 4, external: 5 } as const;
+
+/** Alerts of a cluster that are acknowledged or silenced in one request. */
+export const MOST_AT_ONCE = 2_000;
+
+/** The alerts that a button of a cluster means: those that need somebody now and fired when the page was made. */
+export function alertsMeant(key: string, seenAt: Instant, seen: Seen): readonly Alert[] {
+  const needed = seen.alerts.filter((one) => attentionIn(seen, one) === "needed");
+  return alertsOfCluster(key, needed, () => groupSizesNow(seen.fleet, needed))
+    .filter(({ firedAt }) => firedAt <= seenAt)
+    .slice(0, MOST_AT_ONCE);
+}
+
+export interface LocationSummary extends FleetLocation {
+  readonly name: string;
+  /** The organisation of one of its recordings; empty where it is not known, and where the whole fleet is of one. */
+  readonly organisation: string;
+  /** The given alerts that are of the location and its recordings. */
+  readonly firing: number;
+}
+
+export interface FleetCounts {
+  readonly counts: StatusCounts;
+  /** The latest good reading of any recording; undefined where there was none. */
+  readonly readAt: Instant | undefined;
+  readonly locations: ReadonlyMap<string, LocationSummary>;
+}
+
+/** Counts the fleet by location, with the given alerts; yields every so many rows. */
+export function* countFleet(fleet: FleetSnapshot, alerts: readonly Alert[]): Generator<void, FleetCounts> {
+  const byLocation = yield* locationsOf(fleet);
+  const firing = new Map<string, number>();
+  yield* eachRow(alerts, ({ labels: { location_id: id = "" } }) => firing.set(id, (firing.get(id) ?? 0) + 1));
+  const organisations = new Map<string, string>();
+  yield* eachRow(byLocation.values(), (location) => {
+    const known = rowsAt([location]).map(({ id }) => fleet.inventory.recording(id)?.organisation);
+    if (location.parts.length > 0) organisations.set(location.id, known.find(Boolean) ?? "");
+  });
+  const isOfOne = new Set(organisations.values()).size < 2;
+  const locations = new Map<string, LocationSummary>();
+  yield* eachRow(byLocation.values(), (location) => {
+    const { id } = location;
+    const name = fleet.inventory.location(id)?.name || id;
+    const organisation = isOfOne ? "" : (organisations.get(id) ?? "");
+    locations.set(id, { ...location, name, organisation, firing: firing.get(id) ?? 0 });
+  });
+  const readAt = Math.max(
+    0,
+    ...fleet.shards.map((shard) => Rows.of(shard).counts(fleet.now, fleet.statusIntervalMs).readAt),
+  );
+  return { counts: countsIn(byLocation.values()), readAt: readAt || undefined, locations };
+}
+
+/** The standings of a location, the worst first: its worst status; `alerts` where all are online and yet something fires. */
+export const standings = ["offline", "unknown", "degraded", "alerts", "empty", "online"] as const;
+export type Standing = (typeof standings)[number];
+
+export function standingOf({ counts, firing }: LocationSummary): Standing {
+  const [worst] = occurring(counts);
+  if (worst !== "online" && worst !== undefined) return worst;
+  return firing > 0 ? "alerts" : (worst ?? "empty");
+}
+
+/** The key of a location: by standing, then by the share of its recordings with that status. */
+export function locationSortKey(location: LocationSummary): string {
+  const standing = standingOf(location);
+  const worst = standing === "alerts" || standing === "empty" ? "online" : standing;
+  const share = location.counts[worst] / Math.max(1, totalOf(location.counts));
+  const better = String(Math.round((1 - share) * 1000)).padStart(4, "0");
+  return sortKey(`${standings.indexOf(standing)}${better}`, [location.name], location.id);
+}
+
+/** The statuses that occur, the worst first. */
+export function occurring(counts: StatusCounts): RecordingStatus[] {
+  return worstFirst.filter((status) => counts[status] > 0);
+}
