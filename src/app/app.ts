@@ -26,11 +26,11 @@ const HEAP_GROWTH_PERCENT = 20;
 interface AppOptions {
   readonly config: Config;
   readonly log: Logger;
-  /** What this replica does; `all` unless given. */
+  /** The work of this replica; `all` unless given. */
   readonly role?: RoleOption;
   /** Reads the configuration's file again and reloads; undefined where there is none. */
   readonly loadAnew?: HttpDeps["reload"];
-  /** Where a test owns the time: taken as it is, whatever Redis says. */
+  /** The clock of a test: taken as it is, whatever Redis says. */
   readonly clock?: Clock;
 }
 
@@ -66,7 +66,7 @@ async function build(options: AppOptions, closer: Closer) {
   const { address, metricsAddress } = await http.start();
   log.info({ address, metricsAddress, externalUrl: config.http.externalUrl }, "listening");
   return {
-    /** Where HTTP is served, a URL without a trailing slash. */
+    /** The URL at which HTTP is served, without a trailing slash. */
     address,
     /** Resolves once Redis answered and the work has begun; it waits for Redis as long as it takes. */
     working: begin(runtime, reloader, closer),
@@ -146,7 +146,7 @@ async function reload({ log, metrics }: Runtime, reloader: Reloader, asked: Conf
   return changedKeys(withoutIds(before), withoutIds(asked));
 }
 
-/** Those at work have ids that are stored. */
+/** The configuration without ids of rules: those in force are stored ones. */
 function withoutIds(config: Config): Config {
   return { ...config, rules: config.rules.map((rule) => ({ ...rule, id: "" })) };
 }

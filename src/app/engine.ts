@@ -1,29 +1,21 @@
 /** The work of one setup: its jobs are started for the roles of this replica, reconciled every second, and drained. */
 
 import type { Role } from "../cluster/active-config.ts";
-import { createReconcile, createWake, startReconciling } from "../cluster/reconcile.ts";
-import { createAssigned } from "../cluster/shard-assignment.ts";
+import { createReconcile, startReconciling } from "../cluster/reconcile.ts";
 import { createSuppressionChanges } from "../deliver/suppression-changes.ts";
 import { createReports } from "../digest/report.ts";
 import { createDigestSchedule } from "../digest/schedule.ts";
-import type { FleetParts } from "../health/shard-state.ts";
 import { keptFor } from "../lib/kept.ts";
-import { createCommit } from "../poll/commit.ts";
-import { createUncounted, type Uncounted } from "../poll/uncounted.ts";
+import type { Uncounted } from "../poll/uncounted.ts";
 import { createUptimeReader, type UptimeReader } from "../poll/uptime-reader.ts";
 import { readEvidence } from "../store/read-evidence.ts";
-import { readFleet } from "../store/read-fleet.ts";
-import { intervalsOf } from "./intervals.ts";
+import { type Configured, contextOf, type JobContext } from "./job-context.ts";
 import { createNotifyJobs, type NotifyJobs } from "./notify-jobs.ts";
 import { PollJobs } from "./poll-jobs.ts";
 import type { Runtime } from "./runtime.ts";
-import type { Configured } from "./setup.ts";
 
 /** Jobs in queues are counted this often. */
 const COUNT_MS = 30_000;
-
-/** What all jobs of one engine share; the stores by their names, as most jobs need a few of them. */
-export type JobContext = ReturnType<typeof contextOf>;
 
 export class Engine {
   readonly poll: PollJobs;
@@ -85,7 +77,7 @@ export class Engine {
     await Promise.all([this.poll.stop(), this.#stopReconciling(), this.#context.queues.drainAll()]);
   }
 
-  /** As `drain`, and gives up what Redis does not take. */
+  /** Drains, and gives up what Redis does not take. */
   stop(): void {
     void this.#stopReconciling();
     this.notify.stop();
@@ -116,27 +108,4 @@ export class Engine {
       await this.poll.rerouting.repeatWhenDue();
     };
   }
-}
-
-function contextOf(parts: Runtime & Configured, isDraining: () => boolean) {
-  const { config, log, clock, store, queues, replicas, senders, metrics } = parts;
-  const { rules, route, watch, maintenance } = config;
-  const integrations = senders.list;
-  const wake = createWake(queues, clock);
-  const { read, restore, count } = store.assignments;
-  const assigned = createAssigned(read, restore, count);
-  // What was read before is not called old before it could be read again.
-  const intervals = { ...intervalsOf(config), startedAt: clock.now() };
-  return {
-    ...store,
-    ...parts,
-    ...{ assigned, integrations, wake, rules, watch, intervals },
-    uncounted: createUncounted({ ...store, assigned, clock, metrics, closedDays: config.counts.closedDays }),
-    /** The one way an evaluation is stored. */
-    commit: createCommit({ log, route, integrations, maintenance, wake }),
-    statusIntervalMs: watch.statusIntervalMs,
-    fleet: (parts?: FleetParts) => readFleet({ intervals, store, clock, shardNumbers: assigned.shards() }, parts),
-    /** False once draining, and where another configuration is active: two never write evaluations at the same time. */
-    mayCommit: async () => !isDraining() && (await replicas.isActive("poll")),
-  };
 }

@@ -1,4 +1,4 @@
-/** What the HTTP server is handed. */
+/** The dependencies of the HTTP server. */
 import { hkdfSync } from "node:crypto";
 import { toAlert } from "../alerting/external-alerts.ts";
 import { fingerprint } from "../alerting/fingerprint.ts";
@@ -31,7 +31,7 @@ const PING_DEADLINE_MS = 500;
 const VISITS_DEADLINE_MS = 1_000;
 const WATCHED_ENDPOINTS = ["status_uptime", "uptimes", "locations"] as const;
 
-/** What the HTTP server asks for; the setup at work is looked up at each request. */
+/** The dependencies of the HTTP server; the setup in force is looked up at each request. */
 export function httpDeps(runtime: Runtime, reloader: Reloader, reload: HttpDeps["reload"]): HttpDeps {
   const { log, clock, store, registry, metrics } = runtime;
   const annotate = createAnnotate({ ...store, log });
@@ -73,7 +73,7 @@ export function httpDeps(runtime: Runtime, reloader: Reloader, reload: HttpDeps[
   };
 }
 
-/** Those that ended, and those that last with what is known of them now. */
+/** The incidents that ended, and those that last with what is known of them now. */
 export async function incidentsSince(
   { store, clock }: Pick<Runtime, "store" | "clock">,
   { engine, config }: Pick<Setup, "engine" | "config">,
@@ -187,7 +187,7 @@ async function fleetView(runtime: Runtime, { engine, config }: Setup): Promise<F
   return { snapshot, rules, otherAlerts, hours: isRead ? hours : undefined, readAt, perRecording };
 }
 
-/** When this was last read of one of these shards, of the one where that is longest ago; undefined where it never was. */
+/** The last reading of the shard that was read longest ago; undefined where none ever was. */
 export async function readSince(
   { shards }: Pick<Runtime["store"], "shards">,
   what: "uptime" | "counts",
@@ -198,7 +198,7 @@ export async function readSince(
   return read.length > 0 ? Math.min(...read) : undefined;
 }
 
-/** What readiness is judged by, read now. */
+/** The facts that readiness is judged by, read now. */
 export async function readinessFacts(runtime: Runtime, reloader: Reloader): Promise<ReadinessFacts> {
   const { redis, replicas, lastAttemptAt } = runtime;
   const { watch } = reloader.current().config;

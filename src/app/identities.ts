@@ -8,12 +8,12 @@ import type { Rule } from "../health/model.ts";
 import type { Identities } from "../store/identities.ts";
 import type { Store } from "../store/store.ts";
 import type { Senders } from "./integrations.ts";
-import type { Configured } from "./setup.ts";
+import type { Configured } from "./job-context.ts";
 
 interface Identified {
   /** The id, unless another one has it. */
   readonly name: string;
-  /** What an earlier configuration is compared with, the most telling first. */
+  /** The features that an earlier configuration is compared by, the most telling first. */
   readonly traits: readonly string[];
 }
 

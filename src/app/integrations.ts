@@ -123,7 +123,7 @@ export function createSenders(config: Config, log: Logger) {
     /** Undefined without `smtp`. */
     digestMail: mail && createDigestMail(mail.transport, mail.from),
     toRefusal,
-    /** Whether a later try may succeed. */
+    /** Says whether a later try may succeed. */
     isPassing: (thrown: unknown) => !(thrown instanceof NotifyError) || thrown.retryable,
     async close(): Promise<void> {
       await Promise.all([...made.map(({ notifier }) => notifier.close()), transport?.close()]);

@@ -10,9 +10,8 @@ import { createStaleness } from "../deliver/stale.ts";
 import { createSuppression } from "../deliver/suppression.ts";
 import { createDigestWork } from "../digest/schedule.ts";
 import { createDigestJob } from "../digest/send.ts";
-import type { JobContext } from "./engine.ts";
+import type { Configured, JobContext } from "./job-context.ts";
 import type { Runtime } from "./runtime.ts";
-import type { Configured } from "./setup.ts";
 
 export type NotifyJobs = ReturnType<typeof createNotifyJobs>;
 

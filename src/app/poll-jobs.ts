@@ -20,7 +20,7 @@ import { createRefreshUptime } from "../poll/uptime.ts";
 import { pacedUptimes } from "../poll/uptime-ask.ts";
 import { createBackfillUptime } from "../poll/uptime-backfill.ts";
 import { createUptimeRound } from "../poll/uptime-round.ts";
-import type { JobContext } from "./engine.ts";
+import type { JobContext } from "./job-context.ts";
 
 const SWEEPS_AT_ONCE = 8;
 const UPKEEP_AT_ONCE = 2;
@@ -159,7 +159,7 @@ function sweepRound(context: JobContext, nameThem: PollJobs["inventory"]["nameTh
   };
 }
 
-/** What is done for shards beside sweeping them. */
+/** The work for shards beside sweeping them. */
 function slotJobsOf(context: JobContext, refreshCounts: ReturnType<typeof createRefreshCounts>["refresh"]): SlotJob[] {
   const { watch, config, uptime, rules } = context;
   const inTurn = createTurns(SLOW_AT_ONCE);

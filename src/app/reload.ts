@@ -27,7 +27,7 @@ export class Reloader {
   #current: Setup;
   #roles: ReadonlySet<Role> = new Set();
   readonly #inSequence = inSequence();
-  /** Of the setup at work, where this replica notifies. */
+  /** The Slack sockets of the setup in force, where this replica notifies. */
   readonly slack: SlackSockets;
 
   /** A model builds setups without a network. */
@@ -106,7 +106,7 @@ export class Reloader {
     });
   }
 
-  /** What `work` gives, tried until it works; undefined where stopped meanwhile. */
+  /** The result of `work`, tried until it works; undefined where stopped meanwhile. */
   async #untilDone<T>(work: () => Promise<T>): Promise<T | undefined> {
     for (let attempt = 1; !this.#stopping.signal.aborted; attempt++) {
       try {

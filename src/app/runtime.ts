@@ -1,4 +1,4 @@
-/** What outlives every configuration: Redis, queues, metrics, and this replica's membership. */
+/** The parts that outlive every configuration: Redis, queues, metrics, and this replica's membership. */
 import type { Redis } from "ioredis";
 import { Registry } from "prom-client";
 import { skipReasons } from "../alerting/model.ts";
@@ -19,7 +19,7 @@ import { canFailOver } from "../store/redis-client.ts";
 import { createStore } from "../store/store.ts";
 import { createAuditTrail } from "./audit-trail.ts";
 
-/** Where an embedded Redis keeps its data, below the working directory. */
+/** The directory of an embedded Redis, below the working directory. */
 const DATA_DIR = "data";
 
 export type Runtime = Awaited<ReturnType<typeof openRuntime>>;

@@ -1,20 +1,11 @@
-/** What one configuration builds: the service's client, the integrations and the engine. */
+/** The parts that one configuration builds: the service's client, the integrations and the engine. */
 import type { Config } from "../config/config.ts";
-import { createHeartbeatCall, type HeartbeatCall } from "../notify/heartbeat.ts";
+import { createHeartbeatCall } from "../notify/heartbeat.ts";
 import { createService, type Service } from "../service/service.ts";
 import { Engine } from "./engine.ts";
-import { createSenders, type Senders } from "./integrations.ts";
+import { createSenders } from "./integrations.ts";
+import type { Configured } from "./job-context.ts";
 import type { Runtime } from "./runtime.ts";
-
-/** Everything of a configuration but the work itself. */
-export interface Configured {
-  readonly config: Config;
-  /** The integrations opened, ready to send. */
-  readonly senders: Senders;
-  readonly service: Service;
-  /** Undefined without `heartbeat`. */
-  readonly heartbeat: HeartbeatCall | undefined;
-}
 
 export type Setup = Configured & { readonly engine: Engine };
 
@@ -56,7 +47,7 @@ function openService({ clock, log, metrics, serviceUp }: Runtime, { service }: C
   return createService({ config: service, clock, log, observer });
 }
 
-/** Whether two parts of configurations have the same content. */
+/** Compares the content of two parts of configurations. */
 export function isSame(a: unknown, b: unknown): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }

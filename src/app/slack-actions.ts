@@ -30,7 +30,7 @@ interface SlackActionsDeps extends SlackVerbsDeps {
   readonly audit: Audit;
   /** The id of the workspace that the bot token is of. */
   teamOf(app: SlackAppSettings): Promise<string>;
-  /** Whether somebody is in a channel. Throws NotifyError, with what to do where that may not be asked. */
+  /** Says whether somebody is in a channel. Throws NotifyError, with what to do where that may not be asked. */
   isMember(app: SlackAppSettings, channel: string, user: string): Promise<boolean>;
   /** Shows a text to one person or, without a user, to everybody, in a thread. */
   tell(app: SlackAppSettings, to: Addressee, text: string, actions?: ActionsBlock): Promise<void>;

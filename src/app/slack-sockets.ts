@@ -17,7 +17,7 @@ const Team = z.object({ team_id: z.string().min(1).max(64) });
 
 type App = SlackAppSettings & { readonly appToken: string };
 
-/** What is known by one bot token. */
+/** The workspace as one bot token knows it. */
 interface Bot {
   readonly api: SlackApi;
   readonly members: ReturnType<typeof createMembers>;
@@ -46,7 +46,7 @@ export class SlackSockets {
     this.#runtime.metrics.slackSocket(wanted.size === 0 ? undefined : !this.isDown());
   }
 
-  /** Whether buttons do not work now, though they are configured. */
+  /** True while buttons do not work though they are configured. */
   isDown(): boolean {
     return [...this.#connected.values()].includes(false);
   }
@@ -140,7 +140,7 @@ function keyOf({ apiBase }: SlackAppSettings, appToken: string): string {
   return `${apiBase}\n${appToken}`;
 }
 
-/** Those with an app token, by the ids they are stored under. */
+/** The integrations with an app token, by the ids they are stored under. */
 function integrationsOf({ config, senders }: Setup): (SlackIntegration & { readonly app: App })[] {
   return config.receivers.flatMap((receiver) =>
     receiver.slack.flatMap(({ app }, i) => {

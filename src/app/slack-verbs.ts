@@ -1,5 +1,5 @@
 /**
- * What people do from Slack, made once however often they ask and at how many replicas: an acknowledgement is the first
+ * Changes that people make from Slack, made once however often they ask and at how many replicas: an acknowledgement is the first
  * person's, and the id of a silence follows from what it silences.
  */
 import { createHash } from "node:crypto";
@@ -32,16 +32,16 @@ export interface SlackVerbsDeps {
   active(): Promise<readonly SuppressibleAlert[]>;
 }
 
-/** As Slack has them: the user's id and display name. */
+/** A user of Slack: id and display name. */
 export interface Person {
   readonly id: string;
   readonly name: string;
 }
 
-/** What a person is answered. */
+/** The answer to a person. */
 export interface Answer {
   readonly text: string;
-  /** What was done, for others to read. */
+  /** The change, for others to read. */
   readonly done?: string | undefined;
   /** The silences that were set, which can be undone. */
   readonly silences?: readonly string[];
@@ -62,7 +62,7 @@ export class SlackVerbs {
     this.#deps = deps;
   }
 
-  /** Of alerts that nobody has acknowledged; no text where that changed something, as the message shows it. */
+  /** Acknowledges alerts that nobody has acknowledged; no text where that changed something, as the message shows it. */
   async acknowledge(firing: readonly SuppressibleAlert[], person: Person): Promise<Answer> {
     const alerts = firing.map(({ alert }) => alert);
     const request = { author: person.name, comment: "", isFirst: true };
@@ -162,7 +162,7 @@ export class SlackVerbs {
   }
 }
 
-/** Whether the alerts that ended silences matched are notified again, or what else keeps them from it. */
+/** Says whether the alerts that ended silences matched are notified again, or what else keeps them from it. */
 function undoneText(alerts: readonly SuppressibleAlert[], now: Instant): string {
   const held = alerts.map((one) => stillWords(one, now)).filter((words) => words.length > 0);
   const words = [...new Set(held.flat())];

@@ -12,7 +12,7 @@ const QUEUE = 16;
 const HUNG_MS = 300_000;
 const HUNG_INTERVALS = 10;
 
-/** What `systemctl status` shows, and whether only a restart helps. */
+/** The text of `systemctl status`, and whether only a restart helps. */
 export type Health = { readonly status: string; readonly hung: boolean };
 
 /**

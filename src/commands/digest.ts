@@ -6,7 +6,7 @@ import { pathToFileURL } from "node:url";
 import { Command } from "commander";
 import { identifyRules } from "../app/identities.ts";
 import { createSenders } from "../app/integrations.ts";
-import { intervalsOf } from "../app/intervals.ts";
+import { intervalsOf } from "../app/job-context.ts";
 import { connectToDaemons } from "../app/runtime.ts";
 import type { Config, DigestConfig } from "../config/config.ts";
 import { configFile, loadConfig } from "../config/load.ts";

@@ -47,7 +47,7 @@ export function notifyTestCommand(io: CommandIo): Command {
 
 type TestResult = Awaited<ReturnType<typeof attempt>> & {
   readonly integration: string;
-  /** What does not work beyond sending. */
+  /** The problems beyond sending. */
   readonly warnings: readonly string[];
 };
 

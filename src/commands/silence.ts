@@ -28,7 +28,7 @@ type OutputOptions = DaemonOptions & { readonly output: "table" | "json" };
 type AddOptions = OutputOptions &
   Readonly<{ duration: number; start?: string; until?: string; comment: string; author?: string }>;
 
-/** As in Alertmanager's API; fields that are not shown are kept for JSON. */
+/** A silence of Alertmanager's API; fields that are not shown are kept for JSON. */
 const Silence = z.looseObject({
   id: z.string(),
   status: z.object({ state: z.enum(["active", "pending", "expired"]) }),

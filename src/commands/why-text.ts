@@ -24,12 +24,12 @@ export const Timeline = z.object({
 });
 export type Timeline = z.infer<typeof Timeline>;
 
-/** What is printed; times in ISO 8601. */
+/** The facts that are printed; times in ISO 8601. */
 export interface Explained {
   readonly timeline: Timeline;
-  /** Of a recording in the fleet. */
+  /** The state of a recording in the fleet. */
   readonly row?: Pick<ApiRecording, "status" | "since"> | undefined;
-  /** Of a location: its recordings by status. */
+  /** The recordings of a location by status. */
   readonly recordings?: z.infer<typeof ApiLocation>["recordings"] | undefined;
   /** Visits that were not counted while alerts fired, newest first. */
   readonly uncounted: readonly (NonNullable<ApiIncident["uncounted"]> &

@@ -100,7 +100,7 @@ async function read(daemon: Daemon, id: string, since: string): Promise<Timeline
   }
 }
 
-/** What its alerts and those of its location cost in visits, newest first. */
+/** The visits that its alerts and those of its location cost, newest first. */
 async function costs(daemon: Daemon, { recordingId, locationId }: Timeline, since: string) {
   if (locationId === null) return [];
   const rows = await daemon.all("/api/v1/incidents", { since, location: locationId }, IncidentRow);

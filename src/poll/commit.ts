@@ -1,4 +1,4 @@
-/** What the jobs of the role `poll` share, and the one way an evaluation takes effect. */
+/** The context that jobs of the role `poll` share, and the one way an evaluation takes effect. */
 import { type Maintenance, plannedBy } from "../alerting/maintenance.ts";
 import { destinationsOf, type Integration, type Route } from "../alerting/route.ts";
 import type { Queues } from "../cluster/queues.ts";

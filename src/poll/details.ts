@@ -26,7 +26,7 @@ interface RefreshDetailsDeps extends Pick<PollContext, "clock" | "log"> {
  */
 export function createRefreshDetails(deps: RefreshDetailsDeps) {
   const { store, log, clock } = deps;
-  /** How often in a row, of shards that are worked on here. */
+  /** The failures in a row of shards that are worked on here. */
   const failing = new Map<number, number>();
 
   function note(shard: number, err: Error | undefined, signal: AbortSignal): void {

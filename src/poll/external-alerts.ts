@@ -34,7 +34,7 @@ interface ExternalAlertsDeps extends Pick<PollContext, "clock" | "log" | "commit
   requestEvaluation(): Promise<void>;
 }
 
-/** What became of alerts that were sent. `busy`: too many others send at this moment; nothing was accepted. */
+/** The outcome for alerts that were sent. `busy`: too many others send at this moment; nothing was accepted. */
 export type AcceptedAlerts =
   | { readonly outcome: "taken"; readonly refused: number; readonly most: number }
   | { readonly outcome: "busy" };

@@ -30,7 +30,7 @@ interface InventoryDeps
     Pick<Store, "assignments" | "inventory"> {
   readonly service: Pick<Service, "locations" | "uptimes">;
   readonly store: Pick<Store["shards"], "noteAttempt">;
-  /** What else is stored of locations, deleted when they are no longer watched. */
+  /** Other data of locations, deleted when they are no longer watched. */
   readonly locationDetails: readonly { forget(locationIds: readonly string[]): Promise<void> }[];
   readonly watch: Pick<Config["watch"], "locations" | "exclude" | "forgetAfterMs" | "locationsPerRequest">;
   /** Aborted once this replica drains: a list under way is left to the next job. */
@@ -131,7 +131,7 @@ function createNameThem({ clock, log, service, inventory }: InventoryDeps) {
 }
 
 /**
- * What a new location list means. `present` are watched and listed now; `seen` also those possibly in a row that could
+ * The meaning of a new location list. `present` are watched and listed now; `seen` also those possibly in a row that could
  * not be read; `removed` lose their shard: not to be watched, or absent for `forget_after` from every accepted list;
  * `rejected` says why the list is rejected, undefined when it is accepted. Pure.
  */

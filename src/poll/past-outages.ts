@@ -1,4 +1,4 @@
-/** When recordings are known not to have recorded in the last eight weeks, by incidents and by uptime. */
+/** The times when recordings are known not to have recorded in the last eight weeks, by incidents and by uptime. */
 import type { ProblemKind } from "../health/alert.ts";
 import type { RecordingState } from "../health/shard-state.ts";
 import { unrecordedIn } from "../health/uptime.ts";

@@ -1,4 +1,4 @@
-/** What sweeps ask about uploading schedules, answered from memory. */
+/** Uploading schedules as sweeps ask for them, answered from memory. */
 import type { EvaluationContext } from "../health/evaluation.ts";
 import { scheduleBegan, scheduledMs, scheduleState } from "../health/schedule.ts";
 import type { Inventory } from "../health/shard-state.ts";

@@ -87,7 +87,7 @@ async function gather(
   };
 }
 
-/** Those that alerts on groups may name. */
+/** The groups that alerts may name. */
 function offlineIn(shard: ShardGroups | undefined): string[] {
   const groups = shard?.offline ? Object.values(shard.counts).flatMap((byValue) => Object.values(byValue)) : [];
   return groups.flatMap(({ offline, outside }) =>

@@ -11,7 +11,7 @@ import type { Service } from "../service/service.ts";
 const REQUESTS_AT_ONCE = 4;
 /** Failures in a row after which a request is halved that was not refused. */
 const FAILS_BEFORE_HALVING = 3;
-/** Where nothing of a sweep is answered, requests are halved to this part of their size at most. */
+/** Requests are halved to this part of their size at most where nothing of a sweep is answered. */
 const FEWEST_UNANSWERED = 1 / 8;
 /** Answers in a row after which a halved request is doubled again. */
 const ANSWERS_BEFORE_DOUBLING = 20;

@@ -28,20 +28,20 @@ interface UncountedDeps extends Pick<Store, "firing"> {
   readonly clock: Clock;
 }
 
-/** As far back as counts are stored. */
+/** The age of the oldest counts that are stored. */
 const HISTORY_MS = 57 * 24 * HOUR_MS;
 const READ_FOR_MS = 60_000;
 const SETTLE_EVERY_MS = 10 * 60_000;
 /** The last hour of an outage is over, and was read. */
 const READ_AFTER_MS = 1.5 * HOUR_MS;
-/** What was not corrected in this time will not be. */
+/** Counts that were not corrected in this time will not be. */
 const SETTLED_AFTER_MS = 72 * HOUR_MS;
 const LOCATIONS_AT_ONCE = 50;
 /** An estimate of what still lasts is used for so long. */
 const ESTIMATE_FOR_MS = 60_000;
 const MOST_ESTIMATES = 2_000;
 
-/** What is known of the outages of the fleet. */
+/** The outages of the fleet, as far as known. */
 interface Outages {
   readonly at: Instant;
   readonly alerts: ReadonlyMap<string | undefined, readonly Incident[]>;
@@ -171,7 +171,7 @@ function estimate(row: Incident, { at, alerts, places }: Placed, kept: KeptCount
   return visitsLostDuring(row, alerts.get(id) ?? [], recordings, counts, at);
 }
 
-/** Whether its estimate is missing, or not the last one. */
+/** True where its estimate is missing, or not the last one. */
 function isOpen({ endsAt, isSettled }: Incident, now: Instant): boolean {
   return endsAt !== undefined && !isSettled && now - endsAt >= READ_AFTER_MS && now - endsAt < 2 * SETTLED_AFTER_MS;
 }

@@ -18,12 +18,12 @@ export interface AskUptimeDeps extends Pick<PollContext, "log"> {
 
 interface Asking {
   readonly ids: readonly string[];
-  /** Those who learn a schedule: their weeks are asked for, where the service gives them. */
+  /** Recordings that learn a schedule: their weeks are asked for, where the service gives them. */
   readonly learners: ReadonlySet<string>;
   /** The days that are asked for of a recording. */
   daysOf(id: string): Days;
   weeksOf(id: string): Days;
-  /** Whether weeks that fail now are not asked for again. */
+  /** True where weeks that fail now are not asked for again. */
   readonly isLastTry: boolean;
   /** Ends the answers between two requests. */
   readonly signal: AbortSignal;
@@ -69,7 +69,7 @@ function* requestsOf(ids: readonly string[], daysOf: (id: string) => Days) {
 
 const textOf = ({ start, end }: Days) => `${start} ${end}`;
 
-/** Where weeks are refused, a schedule is learned day by day. */
+/** Weeks of recordings; where they are refused, a schedule is learned day by day. */
 async function askForWeeks(
   { service, log }: AskUptimeDeps,
   query: Days & { readonly recids: readonly string[] },

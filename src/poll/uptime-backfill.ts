@@ -44,7 +44,7 @@ export function createBackfillUptime(
   };
 }
 
-/** Where a day is refused too, the past is not known. */
+/** Reads the days of the past; where a day is refused too, it is not known. */
 async function pastOf(
   { service, log }: Pick<RefreshUptimeDeps, "service" | "log">,
   query: { start: string; end: string; recids: readonly string[] },

@@ -26,7 +26,7 @@ export function firstDay(history: DaysRead = {}, calendar: Omit<Calendar, "days"
   return later(wanted < today ? wanted : today, oldest);
 }
 
-/** Whether the day after the last finished one was read already, and is not finished yet. */
+/** True where the day after the last finished one was read already, and is not finished yet. */
 function hasSettled(history: DaysRead | undefined, { finishedDay }: Pick<Calendar, "finishedDay">): boolean {
   return history?.isNextSettled === true && history.finishedDay === finishedDay;
 }

@@ -20,7 +20,7 @@ const DAYS = 30;
 const PAGE_WAIT_MS = 700;
 /** Days that are over change once more, overnight. */
 const KEPT_MS = 6 * 3_600_000;
-/** What failed is not asked for again within this time; where the service fails in general, nothing is. */
+/** Requests that failed are not made again within this time; where the service fails in general, nothing is. */
 const BACKOFF_MS = 60_000;
 /** A month of hours is about 90 kB. */
 const MAX_KEPT = 64;
@@ -73,7 +73,7 @@ export function createRecallUptime({ clock, log, service }: RecallUptimeDeps) {
   /** Until when requests at one a second would have lasted. */
   let spentUntil: Instant = Number.NEGATIVE_INFINITY;
 
-  /** Whether one more request may be made now; counts it. */
+  /** Says whether one more request may be made now, and counts it. */
   function spend(now: Instant): boolean {
     const mostUntil = now + MAX_AT_ONCE * EVERY_MS;
     // At most that, also after the clock went back.

@@ -45,7 +45,7 @@ export interface RefreshUptimeDeps
   readonly store: Pick<Store["shards"], "read" | "noteAttempt">;
   readonly watch: ReadEvery;
   readonly figures: readonly KeptFigure[];
-  /** How long buckets are kept, ms. */
+  /** The time for which buckets are kept, ms. */
   readonly retainMs: number;
   /** `utc`: days and bucket indexes are UTC's, not the recording's. */
   readonly indexTimezone: "recording" | "utc";
@@ -111,7 +111,7 @@ interface Gathered extends Pick<ShardState, "recordings"> {
   readonly signal: AbortSignal;
 }
 
-/** What all refreshes of a process share. */
+/** The parts that all refreshes of a process share. */
 type Shared = ReturnType<typeof createShared>;
 
 function createShared(deps: RefreshUptimeDeps) {
@@ -129,7 +129,7 @@ async function segmentsStored({ uptime, clock }: RefreshUptimeDeps, shard: numbe
   return counts;
 }
 
-/** Whether weeks failed that are to be asked for again. */
+/** Refreshes a page; true where weeks failed that are to be asked for again. */
 async function refreshPage(
   deps: RefreshUptimeDeps,
   shard: number,

@@ -25,9 +25,9 @@ interface EmbeddedRedisOptions {
   /** Made where it is missing, closed to others where it is open. */
   readonly dir: string;
   readonly log: Logger;
-  /** Where PATH is read from; the process' own by default. */
+  /** The environment that PATH is read from; the process' own by default. */
   readonly env?: Env;
-  /** How long to wait for the server of a killed lenswatch. */
+  /** The time to wait for the server of a killed lenswatch. */
   readonly leavingMs?: number;
 }
 

@@ -8,7 +8,7 @@ import { unlessThrown } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
 import { StoreError } from "../store/errors.ts";
 
-/** What fits into `sun_path`: 108 bytes on Linux, 104 on macOS, with a closing zero. */
+/** The bytes that fit into `sun_path`: 108 bytes on Linux, 104 on macOS, with a closing zero. */
 const SOCKET_PATH_BYTES = 103;
 const LOCK = "lock-";
 /** An owner answers in this time, unless it hangs. */
@@ -81,7 +81,7 @@ export async function takeLock(base: string): Promise<{ lock: Server } | { owner
   return { owner: others.map(Number).find((pid) => pid > 0) };
 }
 
-/** What the owner of a lock says; undefined where no process has it open: it is removed. */
+/** The answer of a lock's owner; undefined where no process has it open: it is removed. */
 async function ask(path: string): Promise<string | undefined> {
   const socket = connect(path);
   socket.setTimeout(ANSWER_MS, () => socket.destroy());
@@ -102,7 +102,7 @@ export async function serverIn(dir: string): Promise<number | undefined> {
   return cwd === dir && !isGone(pid) ? pid : undefined;
 }
 
-/** Whether the process has ended; a zombie has. */
+/** Says whether the process has ended; a zombie has. */
 export function isGone(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { destinationsOf } from "../../src/alerting/route.ts";
 import { identify } from "../../src/app/identities.ts";
 import { createSenders } from "../../src/app/integrations.ts";
-import type { Configured } from "../../src/app/setup.ts";
+import type { Configured } from "../../src/app/job-context.ts";
 import type { Config } from "../../src/config/config.ts";
 import { parseConfig } from "../../src/config/load.ts";
 import { createDeliver } from "../../src/deliver/deliver.ts";

@@ -85,7 +85,7 @@ export function withExample(command: Command, line: string): Command {
   return command.addHelpText("after", `\nExample:\n  ${line}`);
 }
 
-/** Of a command that works with the configuration itself. */
+/** The options of a command that works with the configuration itself. */
 export type ConfigOptions = { readonly config?: string; readonly output: "text" | "json" };
 
 /** Adds these, and an example. */

@@ -10,7 +10,7 @@ import { CodedError, toError } from "../../lib/errors.ts";
 import { readProxyEnv } from "../../lib/http-client.ts";
 import { type CommandIo, configOption, outputOption, withExample } from "./command.ts";
 
-/** Of a whole answer, its body included. */
+/** The deadline of a whole answer, its body included. */
 const REQUEST_TIMEOUT_MS = 30_000;
 
 const PAGE_LIMIT = "1000";
@@ -159,7 +159,7 @@ async function findDaemon(options: DaemonOptions, env: CommandIo["env"]) {
   return { url: options.url ?? configured ?? "", token: fromEnv ?? (http && tokenOf(http)), tokenFrom };
 }
 
-/** That with the most scopes among those that commands need. */
+/** The token with the most scopes among those that commands need. */
 function tokenOf({ tokens }: HttpConfig): string | undefined {
   const withAll = (...all: HttpConfig["tokens"][number]["scopes"]) =>
     tokens.find(({ scopes }) => all.every((one) => scopes.includes(one)))?.token;

@@ -34,7 +34,7 @@ const LEAST_WIDTH = 8;
 /** A column is left out before one that wraps has less. */
 const COMFORTABLE_WIDTH = 20;
 
-/** How wide a command's output may be: its terminal's columns, and colours unless `NO_COLOR` is set. */
+/** The target of a command's output: its terminal's columns, and colours unless `NO_COLOR` is set. */
 export function tableTarget({ stdout, env }: Pick<CommandIo, "stdout" | "env">): TableTarget {
   const { isTTY, columns } = stdout as Partial<NodeJS.WriteStream>;
   const colour = !env.NO_COLOR && env.TERM !== "dumb";

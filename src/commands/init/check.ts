@@ -13,7 +13,7 @@ import { RECEIVER } from "./draft.ts";
 export type CheckResult = { readonly passed: boolean; readonly text: string; readonly isPassing?: boolean };
 
 const REQUEST_TIMEOUT_MS = 10_000;
-/** As many as one request of the daemon has by default. */
+/** The number of locations in one request of the daemon, by default. */
 const SAMPLE = 50;
 
 /** A token, the list of locations, and the status of some over the socket. Never throws, unless the signal aborts. */

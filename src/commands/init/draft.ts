@@ -53,7 +53,7 @@ function pathOf({ name }: Field): string {
   return `${SECRETS_DIRECTORY}/${name}`;
 }
 
-/** What the daemon would make of it. */
+/** The configuration as the daemon would read it. */
 export function loadDraft({ text, secrets }: Draft): Config | readonly ConfigProblem[] {
   const readSecret = (path: string) => secrets.get(path) ?? "";
   const parsed = parseConfig(text, { file: "lenswatch.yaml", env: {}, readSecret });

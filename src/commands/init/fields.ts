@@ -67,7 +67,7 @@ function variableOf({ name }: Field): string {
   return `LENSWATCH_${name.toUpperCase()}`;
 }
 
-/** What the options and the environment give; `readSecret` gives the text of a file. */
+/** The answers that options and the environment give; `readSecret` gives the text of a file. */
 export async function givenAnswers(
   options: Readonly<Record<string, unknown>>,
   env: Environment,

@@ -1,0 +1,62 @@
+/** The parts of one configuration, and what all jobs of an engine share. */
+import { createWake } from "../cluster/reconcile.ts";
+import { createAssigned } from "../cluster/shard-assignment.ts";
+import type { Config } from "../config/config.ts";
+import type { EvidenceMoment } from "../health/evidence.ts";
+import type { FleetParts } from "../health/shard-state.ts";
+import type { HeartbeatCall } from "../notify/heartbeat.ts";
+import { createCommit } from "../poll/commit.ts";
+import { countsConditions } from "../poll/counts-assess.ts";
+import { createUncounted } from "../poll/uncounted.ts";
+import type { Service } from "../service/service.ts";
+import { readFleet } from "../store/read-fleet.ts";
+import type { Senders } from "./integrations.ts";
+import type { Runtime } from "./runtime.ts";
+
+/** Everything of a configuration but the work itself. */
+export interface Configured {
+  readonly config: Config;
+  /** The integrations opened, ready to send. */
+  readonly senders: Senders;
+  readonly service: Service;
+  /** Undefined without `heartbeat`. */
+  readonly heartbeat: HeartbeatCall | undefined;
+}
+
+/** The parts that all jobs of one engine share; the stores by their names, as most jobs need a few of them. */
+export type JobContext = ReturnType<typeof contextOf>;
+
+export function contextOf(parts: Runtime & Configured, isDraining: () => boolean) {
+  const { config, log, clock, store, queues, replicas, senders, metrics } = parts;
+  const { rules, route, watch, maintenance } = config;
+  const integrations = senders.list;
+  const wake = createWake(queues, clock);
+  const { read, restore, count } = store.assignments;
+  const assigned = createAssigned(read, restore, count);
+  // What was read before is not called old before it could be read again.
+  const intervals = { ...intervalsOf(config), startedAt: clock.now() };
+  return {
+    ...store,
+    ...parts,
+    ...{ assigned, integrations, wake, rules, watch, intervals },
+    uncounted: createUncounted({ ...store, assigned, clock, metrics, closedDays: config.counts.closedDays }),
+    /** The one way an evaluation is stored. */
+    commit: createCommit({ log, route, integrations, maintenance, wake }),
+    statusIntervalMs: watch.statusIntervalMs,
+    fleet: (parts?: FleetParts) => readFleet({ intervals, store, clock, shardNumbers: assigned.shards() }, parts),
+    /** False once draining, and where another configuration is active: two never write evaluations at the same time. */
+    mayCommit: async () => !isDraining() && (await replicas.isActive("poll")),
+  };
+}
+
+/** The intervals at which a configuration has things read: the age of evidence is measured by them. */
+export function intervalsOf({ watch, service, counts, rules }: Config): Omit<EvidenceMoment, "now" | "startedAt"> {
+  const areCountsNeeded = counts.read && countsConditions(rules).length > 0;
+  return {
+    intervalMs: watch.statusIntervalMs,
+    requestTimeoutMs: service.requestTimeoutMs,
+    uptimeIntervalMs: watch.uptimeIntervalMs,
+    inventoryIntervalMs: watch.inventoryIntervalMs,
+    countsIntervalMs: areCountsNeeded ? counts.intervalMs : undefined,
+  };
+}
