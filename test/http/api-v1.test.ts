@@ -32,34 +32,8 @@ describe("GET /api/v1/recordings", () => {
   test("gives a row per recording, by id", async () => {
     const { json } = await serve({ fleet: async () => fleet });
     const { status, body } = await json("/api/v1/recordings");
-    expect(status).toBe(200);
-    expect(ids(body)).toEqual(["rec-1", "rec-2", "rec-3", "rec-4"]);
-    const [first, second, stale, never] = (body as Listing<ApiRecording>).items;
-    expect(first).toEqual({
-      recordingId: "rec-1",
-      recording: "Till <1>",
-      locationId: "loc-1",
-      location: "Leeds",
-      status: "online",
-      since: "2026-01-31T11:00:00.000Z",
-      lastSeen: "2026-01-31T11:59:47.500Z",
-      averageQuality: 0.92,
-      overallUptime24h: 0.99,
-      alerts: [],
-    });
-    expect(second).toMatchObject({
-      recording: "rec-2",
-      status: "offline",
-      since: "2026-01-31T11:58:30.000Z",
-      averageQuality: null,
-      overallUptime24h: null,
-      alerts: [
-        { alertname: "RecordingOffline", severity: "critical", state: "firing", since: "2026-01-31T11:50:00.000Z" },
-        { alertname: "LowUptime", severity: null, state: "pending", since: "2026-01-31T11:50:00.000Z" },
-      ],
-    });
-    expect(stale).toMatchObject({ status: "unknown", since: "2026-01-31T11:58:00.000Z", averageQuality: null });
-    expect(never).toMatchObject({ status: "unknown", since: null, lastSeen: null });
+    expect([status, ids(body)]).toEqual([200, ["rec-1", "rec-2", "rec-3", "rec-4"]]);
+    expect((body as Listing<ApiRecording>).items).toMatchSnapshot();
   });
 
   test.each([
@@ -147,55 +121,13 @@ describe("GET /api/v1/recordings", () => {
 
 describe("GET /api/v1/locations", () => {
   test("counts each location's recordings by status", async () => {
-    const said = { author: "dana", comment: "on my way" };
-    const acknowledgement = {
-      ...said,
-      at: NOW,
-      until: NOW + 3_600_000,
-      notes: [{ author: "sam", text: "x", at: NOW }],
-    };
+    const notes = [{ author: "sam", text: "x", at: NOW }];
+    const acknowledgement = { author: "dana", comment: "on my way", at: NOW, until: NOW + 3_600_000, notes };
     const maintenance = { reason: "maintenance", by: "stock-take" } as const;
     const alert = firingAlert("LocationOffline", { severity: "critical" });
     const alerts = async () => [{ alert, receivers: ["ops"], acknowledgement, maintenance }];
     const { json } = await serve({ fleet: async () => fleet, alerts });
-    expect(await json("/api/v1/locations")).toEqual({
-      status: 200,
-      body: {
-        recordings: { online: 1, offline: 1, degraded: 0, unknown: 2 },
-        items: [
-          {
-            locationId: "loc-1",
-            location: "Leeds",
-            timezone: "Europe/London",
-            recordings: { online: 1, offline: 1, degraded: 0, unknown: 0 },
-            alerts: [
-              {
-                alertname: "LocationOffline",
-                severity: "critical",
-                state: "firing",
-                since: "2026-01-31T11:50:00.000Z",
-                acknowledgement: {
-                  ...said,
-                  at: "2026-01-31T12:00:00.000Z",
-                  until: "2026-01-31T13:00:00.000Z",
-                  notes: [{ author: "sam", text: "x", at: "2026-01-31T12:00:00.000Z" }],
-                },
-                attention: "acknowledged",
-                maintenance: "stock-take",
-              },
-            ],
-          },
-          {
-            locationId: "loc-2",
-            location: "loc-2",
-            timezone: null,
-            recordings: { online: 0, offline: 0, degraded: 0, unknown: 2 },
-            alerts: [],
-          },
-        ],
-        nextCursor: null,
-      },
-    });
+    expect(await json("/api/v1/locations")).toMatchSnapshot();
   });
 
   test("is paged", async () => {

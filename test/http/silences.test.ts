@@ -170,16 +170,6 @@ describe("what changes state", () => {
       expect(await response.text()).toContain("no http.admin_token is configured");
     }
   });
-
-  test.each(changes)("%s %s takes the admin token, neither another nor the read token", async (method, path) => {
-    const { address } = await serve({ ...admin, readToken: "read" });
-    for (const authorization of ["", "Bearer read", "Bearer s3cre", "Bearer s3cret2", "Basic s3cret"]) {
-      expect((await fetch(address + path, { method, headers: { authorization } })).status).toBe(
-        authorization === "Bearer read" ? 403 : 401,
-      );
-    }
-    expect([400, 404]).toContain((await fetch(address + path, { method, headers: bearer })).status);
-  });
 });
 
 describe("POST /api/v1/alerts/{fingerprint}/ack", () => {
@@ -193,12 +183,9 @@ describe("POST /api/v1/alerts/{fingerprint}/ack", () => {
       body: { fingerprint: print, alerts: 1, ...body, until: null, replaced: null },
     });
     expect([...acks.values()]).toEqual([{ ...body, at: NOW }]);
-  });
-
-  test("needs no body", async () => {
-    const { send, acks } = await open();
-    expect((await send("POST", `/api/v1/alerts/${print}/ack`)).status).toBe(200);
-    expect([...acks.values()]).toMatchObject([{ author: "admin_token", comment: "" }]);
+    expect(await send("POST", `/api/v1/alerts/${print}/ack`)).toMatchObject({
+      body: { author: "admin_token", comment: "" },
+    });
   });
 
   test("knows nothing that does not fire, and no other field", async () => {

@@ -154,13 +154,6 @@ describe("GET /api/v2/alerts/groups", () => {
     expect(group?.alerts.map(({ labels }) => labels.n)).toEqual(["2", "1"]);
   });
 
-  test("a storm of alerts is all there", async () => {
-    const storm = Array.from({ length: 3_000 }, (_, i) => dark(`rec-${i}`, `place-${i % 100}`));
-    const body = (await groups("", storm)).body as AlertGroup[];
-    expect(body).toHaveLength(100);
-    expect(body.reduce((sum, { alerts: members }) => sum + members.length, 0)).toBe(3_000);
-  });
-
   test("labels named as what every object has are ordinary labels", async () => {
     const hostile: ActiveAlert[] = [
       { alert: firingAlert("A", { constructor: "x", location_id: "l" }), receivers: ["ops"] },
