@@ -28,12 +28,12 @@ export interface AuditOrigin {
   readonly actor: {
     /** The way an actor was authenticated; `signal` and `file` are changes made on the machine. */
     readonly via: "anonymous" | "token" | "session" | "proxy" | "slack" | "signal" | "file";
-    /** Of a token or a user; the signal or the file. */
+    /** The name of a token or a user; the signal or the file. */
     readonly name: string;
-    /** As signed in. */
+    /** The name given at sign-in. */
     readonly person?: string | undefined;
   };
-  /** Of the connection, or as a trusted proxy names it. */
+  /** The address of the connection, or the one that a trusted proxy names. */
   readonly address?: string | undefined;
 }
 
@@ -42,7 +42,7 @@ export function personOf({ actor: { via, name, person } }: Pick<AuditOrigin, "ac
   return person || name || via;
 }
 
-/** What something was, or became: texts by name, times in ISO 8601. */
+/** The facts of a thing before or after a change: texts by name, times in ISO 8601. */
 export type AuditFacts = Readonly<Record<string, string>>;
 
 export interface AuditEntry extends AuditOrigin {

@@ -5,7 +5,7 @@ import type { RoleOption } from "../cluster/active-config.ts";
 import { changedKeys } from "../config/changed-keys.ts";
 import type { Config } from "../config/config.ts";
 import type { HttpDeps } from "../http/deps.ts";
-import { judgeReadiness } from "../http/lifecycle-routes.ts";
+import { judgeReadiness } from "../http/readiness.ts";
 import { createHttpServer } from "../http/server.ts";
 import type { Clock } from "../lib/clock.ts";
 import { Closer } from "../lib/closer.ts";

@@ -4,7 +4,7 @@ import type { Clock } from "../lib/clock.ts";
 import { type Logger, scrub } from "../lib/log.ts";
 import { cut, stripControls } from "../lib/text.ts";
 
-/** Of a text in an entry. */
+/** The most characters of a text in an entry. */
 const MOST_CHARACTERS = 300;
 const WINDOW_MS = 600_000;
 /** Kinds of refused attempts that are logged within the window. */

@@ -1,6 +1,6 @@
 /** Reports to systemd, where it started the daemon with `Type=notify`: readiness, reloads, the end, and a watchdog. */
 import { execFile } from "node:child_process";
-import type { ReadinessFacts } from "../http/lifecycle-routes.ts";
+import type { ReadinessFacts } from "../http/readiness.ts";
 import type { Instant } from "../lib/clock.ts";
 import { withDeadline } from "../lib/closer.ts";
 import { toError } from "../lib/errors.ts";

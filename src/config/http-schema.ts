@@ -67,7 +67,7 @@ const httpKeys = {
   auth_proxy: optional("Sign-on by a proxy of `trusted_proxies`, which sends the user's name.", authProxy),
 };
 
-/** Who may do what at which address; short forms of tokens are entries like the others. */
+/** The address of the HTTP server, and its access; short forms of tokens are entries like the others. */
 export const httpSection = mapped(
   section(httpKeys, (http, context) => {
     checkTokens(http, context);

@@ -1,4 +1,4 @@
-/** What the HTTP server is given: readers and writers of the state it shows, and its settings. */
+/** The HTTP server's dependencies: readers and writers of the state it shows, and its settings. */
 import type { StoredAcknowledgement } from "../alerting/acknowledgement.ts";
 import type { Audit, AuditOrigin } from "../alerting/audit.ts";
 import type { LogLine } from "../alerting/decision-log.ts";
@@ -14,9 +14,9 @@ import type { UptimeReader } from "../poll/uptime-reader.ts";
 import type { Report, ReportRequest } from "../report/report.ts";
 import type { Incident } from "../store/incidents.ts";
 import type { Store } from "../store/store.ts";
-import type { Readiness } from "./lifecycle-routes.ts";
 import type { Limits } from "./limits.ts";
 import type { Access } from "./principal.ts";
+import type { Readiness } from "./readiness.ts";
 import type { ShownConfig } from "./v2/config-original.ts";
 
 /** A stored alert with its receivers and what suppresses it. */
@@ -64,7 +64,7 @@ type AlertChanges = Pick<
 
 export interface HttpDeps extends AlertChanges {
   readonly listen: { readonly host: string; readonly port: number };
-  /** Of metrics and probes; absent: they are served at `listen`. */
+  /** The address of metrics and probes; absent: they are served at `listen`. */
   readonly metricsListen?: HttpDeps["listen"] | undefined;
   /** Certificate and key as PEM, the same object until the configuration changes; undefined: plain HTTP. */
   readonly tls?: { readonly cert: string; readonly key: string } | undefined;
@@ -92,7 +92,7 @@ export interface HttpDeps extends AlertChanges {
   report(request: ReportRequest): Promise<Report> | undefined;
   /** The decision log of these subjects since an instant, oldest first. */
   timeline(subjects: readonly Subject[], since: Instant): Promise<readonly LogLine[]>;
-  /** What the counts of the fleet last came to. */
+  /** The last verdicts on the counts of the fleet. */
   readonly countsJudged: Store["countVerdicts"]["refreshJudged"];
   /** Zones covered, by location id and recording id. */
   readonly zones: Store["zones"]["read"];

@@ -24,7 +24,7 @@ declare module "fastify" {
   interface FastifyContextConfig {
     /** Needs no principal. */
     open?: boolean;
-    /** What the principal needs; `read` by default. */
+    /** The scope that the principal needs; `read` by default. */
     scope?: Scope;
     /** Changes state from a page: needs a form made for its sender. */
     form?: boolean;
@@ -41,7 +41,7 @@ declare module "fastify" {
 const MOST_FAILURES = 10;
 const FAILURES_MS = 60_000;
 
-/** What requests are authenticated with. */
+/** The dependencies of authentication. */
 export type GateDeps = Pick<HttpDeps, "access" | "externalUrl" | "listen" | "tls" | "clock" | "log" | "audit">;
 
 /** Refuses requests before their handlers run, and sets `principal` and `session` on those that pass. */
@@ -184,7 +184,7 @@ export function sessionCookie(
   });
 }
 
-/** Whether people reach the page over TLS, according to the configuration. */
+/** True where people reach the page over TLS, according to the configuration. */
 export function isHttps({ externalUrl, tls }: Pick<GateDeps, "externalUrl" | "tls">): boolean {
   return tls !== undefined || externalUrl?.startsWith("https:") === true;
 }
@@ -241,14 +241,14 @@ export function isSameOrigin(headers: IncomingHttpHeaders, externalUrl: string |
   return ours.some((one) => one !== undefined && one !== "" && one.toLowerCase() === host);
 }
 
-/** Whether a page of another site had its browser ask for this, other than by leading there (w3.org/TR/fetch-metadata). */
+/** True where a page of another site had its browser ask for this, other than by leading there (w3.org/TR/fetch-metadata). */
 function isCausedElsewhere(headers: IncomingHttpHeaders): boolean {
   const { "sec-fetch-site": site = "none", "sec-fetch-mode": mode, "sec-fetch-dest": dest } = headers;
   const isLed = mode === "navigate" && dest === "document";
   return !isLed && site !== "same-origin" && site !== "none";
 }
 
-/** Whether the page was loaded over plain HTTP from another machine, where a `Secure` cookie is not sent back. */
+/** True where the page was loaded over plain HTTP from another machine, where a `Secure` cookie is not sent back. */
 export function isRemotePlainHttp({ origin }: IncomingHttpHeaders): boolean {
   if (origin === undefined || !URL.canParse(origin)) return false;
   const { protocol, hostname } = new URL(origin);

@@ -10,7 +10,7 @@ interface Names {
 }
 
 /**
- * Whether a Host header is an address, a name that leads nowhere else, or one that is configured. A client that sends none is
+ * True for a Host header that is an address, a name that leads nowhere else, or one that is configured. A client that sends none is
  * no browser.
  */
 export function isOwnHost(header: string | undefined, { externalUrl, listen }: Names): boolean {

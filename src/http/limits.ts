@@ -11,7 +11,7 @@ const KEEP_ALIVE_MS = 65_000;
 /** Limits that tests lower; `Ms` are deadlines. */
 const DEFAULTS = {
   requestMs: 10_000,
-  /** Of a connection on which nothing moves. */
+  /** A connection on which nothing moves. */
   idleMs: 30_000,
   /** Interval of the check for slow requests, which bounds how long they can live beyond their limit. */
   checkMs: 2_000,
@@ -20,17 +20,17 @@ const DEFAULTS = {
   mostFromOneAddress: 512,
   /** Answers that a connection may have to wait for. No client pipelines, but one may ask again a moment early. */
   mostPipelined: 4,
-  /** Of an answer, until it is read. */
+  /** An answer, until it is read. */
   takenMs: 60_000,
-  /** Of requests in flight once the server closes; their connections are cut then. */
+  /** Requests in flight once the server closes; their connections are cut then. */
   closeMs: 1_000,
-  /** Of `ready`, shorter than a probe's timeout. Later is not ready. */
+  /** `ready`, shorter than a probe's timeout. Later is not ready. */
   readyMs: 800,
-  /** Of `acceptAlerts`. */
+  /** `acceptAlerts`. */
   acceptMs: 5_000,
-  /** Of reading what a page shows. */
+  /** Reading what a page shows. */
   readMs: 6_000,
-  /** Of every answer except the metrics, 503 afterwards: longer than those of single reads, whose message is better. */
+  /** Every answer except the metrics, 503 afterwards: longer than those of single reads, whose message is better. */
   answerMs: 8_000,
 } as const;
 

@@ -1,8 +1,7 @@
 /** A request's principal and its scopes, and the tokens that give them. */
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { FastifyRequest } from "fastify";
-import type { AuditOrigin, RefusalReason } from "../alerting/audit.ts";
-import type { HttpDeps } from "./deps.ts";
+import type { Audit, AuditOrigin, RefusalReason } from "../alerting/audit.ts";
 
 /** `admin` includes all others; `alerts` (posting) and `silence` (and acknowledging) do not include `read`. */
 export const scopes = ["read", "alerts", "silence", "admin"] as const;
@@ -10,7 +9,7 @@ export type Scope = (typeof scopes)[number];
 
 export interface Principal {
   readonly via: "anonymous" | "token" | "session" | "proxy";
-  /** Of the token or the proxy's user; empty for anonymous. */
+  /** The name of the token or of the proxy's user; empty for anonymous. */
   readonly name: string;
   /** The signed-in name: the author of acknowledgements and silences. */
   readonly person?: string;
@@ -28,7 +27,7 @@ export interface Access {
   readonly tokens: readonly AccessToken[];
   /** Everybody who reaches the port may read. */
   readonly isReadingOpen: boolean;
-  /** Whether an address is one of `http.trusted_proxies`. */
+  /** True for an address of `http.trusted_proxies`. */
   isTrustedProxy(address: string): boolean;
   /** `http.auth_proxy` */
   readonly authProxy?: AuthProxy | undefined;
@@ -64,12 +63,12 @@ export function originOf({ principal, ip }: Pick<FastifyRequest, "principal" | "
 }
 
 /** Audits that a request was refused. */
-export function noteRefusal(deps: Pick<HttpDeps, "audit">, request: FastifyRequest, reason: RefusalReason): void {
+export function noteRefusal(deps: { readonly audit: Audit }, request: FastifyRequest, reason: RefusalReason): void {
   const target = `${request.method} ${request.routeOptions.url ?? ""}`;
   deps.audit({ ...originOf(request), action: "refused", outcome: "refused", target, reason });
 }
 
-/** Whether anything gives the scope: a token, or a group of the proxy's users. */
+/** True where a token, or a group of the proxy's users, gives the scope. */
 export function isScopeGiven(scope: Scope, { tokens, authProxy }: Access): boolean {
   if (authProxy && authProxy.adminGroups.length > 0) return true;
   return tokens.some((one) => scopeSet(one.scopes).has(scope));

@@ -33,7 +33,7 @@ export function repeated<T>(each: z.ZodType<T>) {
   return z.preprocess(asList, z.array(each)).meta({ type: "array", items });
 }
 
-/** Of a transform. */
+/** The context of a transform. */
 export interface Context {
   addIssue(issue: { code: "custom"; message: string; path?: string[] }): void;
 }

@@ -7,7 +7,7 @@ const NAME_LENGTH = 256;
 /** Names of locations, organisations and camera servers that are compared with one form of theirs. */
 const MOST_KEPT = 1_000;
 
-/** Whether all words of `text` are in the given names together, whatever their case and accents. */
+/** True where all words of `text` are in the given names together, whatever their case and accents. */
 export function textMatcher(text: string): (names: readonly string[]) => boolean {
   const words = folded(text).split(/\s+/);
   return (names) => {
@@ -23,7 +23,7 @@ function folded(name: string): string {
   return (ASCII.test(text) ? text : text.normalize("NFKD").replace(/\p{M}/gu, "")).toLowerCase();
 }
 
-/** Whether a recording is found: by its names and ids, and by what alerts of groups are about. */
+/** True for a recording that is found: by its names and ids, and by what alerts of groups are about. */
 export function recordingMatcher(
   text: string,
   { inventory }: FleetSnapshot,

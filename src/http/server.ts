@@ -18,7 +18,7 @@ import { notFoundPage, problemPage } from "./page/sign-in.ts";
 import { isScopeGiven } from "./principal.ts";
 import { metricsRoute } from "./stream.ts";
 
-/** Of every 503. */
+/** The header Retry-After of every 503, s. */
 const RETRY_AFTER_S = 5;
 
 export type HttpServer = ReturnType<typeof createHttpServer>;
@@ -86,7 +86,7 @@ function hooks(app: FastifyInstance, deps: HttpDeps, limits: Limits, layout?: La
     if (answer.status === 503 && !reply.hasHeader("retry-after")) reply.header("retry-after", RETRY_AFTER_S);
     const root = request.is404 ? undefined : config.page;
     const scope = config.scope ?? "read";
-    // As in RFC 6750, section 3.
+    // RFC 6750, section 3.
     if (answer.status === 401) reply.header("www-authenticate", `Bearer scope="${scope}"`);
     if (answer.code === "missing_scope")
       reply.header("www-authenticate", `Bearer error="insufficient_scope", scope="${scope}"`);

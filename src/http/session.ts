@@ -14,7 +14,7 @@ const LONGEST_COOKIE = 1_024;
 export interface Session {
   /** The token it was opened with. */
   readonly token: AccessToken;
-  /** As given at sign-in: the author of acknowledgements and silences. */
+  /** The name given at sign-in: the author of acknowledgements and silences. */
   readonly name: string;
   readonly expiresAt: Instant;
   /** Random; forms are bound to it. */
@@ -51,7 +51,7 @@ export function formTokenOf({ session, principal: { via, name } }: Sender, { for
     .digest("base64url");
 }
 
-/** Whether a form was made for this sender. */
+/** True for a form that was made for this sender. */
 export function isFormOf(sender: Sender, given: string, access: Access): boolean {
   return isSameText(given, formTokenOf(sender, access));
 }

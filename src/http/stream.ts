@@ -17,7 +17,7 @@ export function bodyOf(chunks: AsyncIterable<string | Uint8Array>, isGzipped = f
   return pipeline(text, gzip, () => undefined);
 }
 
-/** Whether an Accept-Encoding header accepts gzip. */
+/** True for an Accept-Encoding header that accepts gzip. */
 export function acceptsGzip(header: string | undefined): boolean {
   const headers = { "accept-encoding": header?.toLowerCase() };
   return new Negotiator({ headers }).encodings().includes("gzip");

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { ReloadResult } from "../../src/http/deps.ts";
-import { judgeReadiness, type ReadinessFacts } from "../../src/http/lifecycle-routes.ts";
+import { judgeReadiness, type ReadinessFacts } from "../../src/http/readiness.ts";
 import { serve } from "./serve.ts";
 
 const admin = { authorization: "Bearer s3cret" };

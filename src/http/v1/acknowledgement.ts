@@ -11,7 +11,7 @@ const LONGEST_MS = 365 * 86_400_000;
 
 const author = boundedText(200).min(1, "expected a name").optional().describe("By default, the name of the token.");
 
-/** How long an acknowledgement lasts, as text. */
+/** The duration of an acknowledgement, as text. */
 export const ackLasting = boundedText(40)
   .refine((text) => {
     const ms = parseDuration(text);

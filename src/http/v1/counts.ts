@@ -1,4 +1,4 @@
-/** What rules on counts last came to, and why they found nothing. */
+/** The last results of rules on counts, and why they found nothing. */
 import { z } from "zod";
 import type { CountsSubject, CountsVerdict } from "../../counts/verdict.ts";
 import type { JudgedCounts } from "../../store/count-verdicts.ts";
@@ -37,7 +37,7 @@ export const ApiCounts = z
   })
   .readonly();
 
-/** Of a recording and its location, or the location alone, for each condition; empty without a rule on counts. */
+/** The rows of a recording and its location, or the location alone, for each condition; empty without a rule on counts. */
 export function countsRows(
   { at, rules }: JudgedCounts,
   id: string | undefined,

@@ -50,7 +50,7 @@ function* locationListing(fleet: FleetSnapshot, query: PageQuery & { readonly lo
   return { ...(yield* listingOf((yield* locationsOf(fleet)).values(), query, keyOf)), recordings };
 }
 
-/** Whether a row is among the ids and names asked for, in any case; all are where none is asked for. */
+/** True for a row that is among the ids and names asked for, in any case; all are where none is asked for. */
 export function namedIn(asked: readonly string[]): (id: string, name: string | undefined) => boolean {
   const wanted = new Set(asked.map((text) => text.toLowerCase()));
   return (id, name = "") => wanted.size === 0 || wanted.has(id.toLowerCase()) || wanted.has(name.toLowerCase());

@@ -12,7 +12,7 @@ import { isoTime } from "../query.ts";
 export interface Operation<Q extends z.ZodObject = z.ZodObject, B extends z.ZodType = z.ZodType> {
   readonly id: string;
   readonly method: "get" | "post" | "delete";
-  /** As OpenAPI writes it: `/api/v1/recordings/{id}/timeline`. */
+  /** The path as OpenAPI writes it: `/api/v1/recordings/{id}/timeline`. */
   readonly path: string;
   readonly summary: string;
   readonly query?: Q;
@@ -20,7 +20,7 @@ export interface Operation<Q extends z.ZodObject = z.ZodObject, B extends z.ZodT
   readonly answer: z.ZodType;
   /** `read` by default. */
   readonly scope?: Scope;
-  /** Of admission; by its method by default. */
+  /** The lane of admission; by its method by default. */
   readonly lane?: "reports";
   /** Answers a request whose query and body were parsed. */
   handle(deps: HttpDeps, request: ParsedRequest<Q, B>): Promise<unknown>;
@@ -32,7 +32,7 @@ interface ParsedRequest<Q extends z.ZodObject, B extends z.ZodType> {
   /** The parameter of the path, where it has one. */
   readonly param: string;
   readonly by: AuditOrigin;
-  /** Of reads: aborted once the client has left or the deadline is over. */
+  /** For reads: aborted once the client has left or the deadline is over. */
   readonly signal: AbortSignal;
 }
 

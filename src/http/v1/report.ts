@@ -101,7 +101,7 @@ export async function reportInTime(deps: Pick<HttpDeps, "report" | "clock" | "li
   return await withDeadline(report, mostMs, () => refused("The report of so many recordings takes longer"));
 }
 
-/** What is asked for, until the last full minute at most, so that its pages are of one report. Throws HttpError `bad_query`. */
+/** The report that is asked for, until the last full minute at most, so that its pages are of one report. Throws HttpError `bad_query`. */
 function requestOf({ period, from, to, timezone, by, matchers }: ReportQuery, now: number): ReportRequest {
   if (!from && !to) return { period, timezone, by, matchers };
   if (!from) throw new HttpError("bad_query", "from: expected a time beside `to`.");

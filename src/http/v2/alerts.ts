@@ -74,7 +74,7 @@ function gettableAlert(
   };
 }
 
-/** Of recordings that share a label: which, how many are offline now, and at how many locations. */
+/** Recordings that share a label: which, how many are offline now, and at how many locations. */
 function outageOf({ subject, facts: { offline, of, locations } }: ActiveAlert["alert"]) {
   const group = groupOfSubject(subject);
   return group && offline !== undefined ? { outage: { ...group, offline, of, locations } } : {};
@@ -131,7 +131,7 @@ export type AlertsQuery = z.infer<typeof AlertsQuery>;
 export const GroupsQuery = parameters.omit({ unprocessed: true }).transform(readMatchers);
 export type GroupsQuery = z.infer<typeof GroupsQuery>;
 
-/** Of `GET /api/v2/receivers`. */
+/** The query of `GET /api/v2/receivers`. */
 export const ReceiversQuery = parameters.pick({ filter: true, receiver_matchers: true }).transform(readMatchers);
 
 /** The alert's state now; in a group, `mutedBy` is that of the group's route. */
@@ -142,7 +142,7 @@ export function statusOf(active: ActiveAlert, mutedBy: readonly string[] = activ
   return external?.unprocessed ? "unprocessed" : "active";
 }
 
-/** Whether an alert fires and passes the filters, whatever its receivers; `mutedBy` as for `statusOf`. */
+/** True for an alert that fires and passes the filters, whatever its receivers; `mutedBy` as for `statusOf`. */
 function isAlertWanted(
   active: ActiveAlert,
   query: Pick<AlertsQuery, "active" | "silenced" | "inhibited" | "filter">,

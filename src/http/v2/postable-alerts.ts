@@ -16,7 +16,7 @@ const MOST_SENT = 256;
 const LONGEST_NAME = 200;
 /** Regular expressions of 500 parts match one in about 20 ms. */
 const LONGEST_LABEL = 1_024;
-/** Of all labels and annotations of an alert together. */
+/** Characters of all labels and annotations of an alert together. */
 const LARGEST_ALERT = 16_384;
 const LONGEST_URL = 2_000;
 /** Problems that are named; the others are counted. */
