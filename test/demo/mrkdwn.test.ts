@@ -16,7 +16,7 @@ describe("mrkdwn", () => {
     ["a *bold* word", [["a "], ["bold", "b"], [" word"]]],
     ["*2 of 3* since _14:05_", [["2 of 3", "b"], [" since _14:05_"]]],
     ["&lt;!channel&gt; &amp;amp;", [["<!channel> &amp;"]]],
-    ["type `/lenswatch why`, <!here>", [["type "], ["/lenswatch why", "code"], [", "], ["@here", "b"]]],
+    ["type `lenswatch why`, <!here>", [["type "], ["lenswatch why", "code"], [", "], ["@here", "b"]]],
     ["<https://a.example/?a=1&amp;b=2|there>", [["there", "https://a.example/?a=1&b=2"]]],
   ])("%s", (text, expected) => {
     expect(styled(text)).toEqual(expected);

@@ -70,6 +70,11 @@ describe("the bad day", () => {
     ).toEqual(figures(text));
   });
 
+  test("has a figure for each day of a location, and a dash where there is none", () => {
+    const days = visible(/<table[^>]*class="days".*?<\/table>/s.exec(mail.html)?.[0] ?? "").replaceAll("&ndash;", "–");
+    expect(days).toMatch(/Leeds Briggate\s+85 % up\s+(–\s+){6}85\s+York Coney Street\s+86.6 % up\s+(–\s+){6}86/);
+  });
+
   test("has a bar for each recording in trouble, with its words beside it", () => {
     const bars = [...mail.html.matchAll(/<table role="img" aria-label="([^"]*)".*?<\/table>/gs)];
     expect(bars.map(([, label]) => label)).toEqual([
