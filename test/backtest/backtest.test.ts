@@ -11,8 +11,6 @@ import {
   HOUR,
   inventoryOf,
   type Kind,
-  locationOffline,
-  lowUptime,
   MINUTE,
   MONDAY,
   offline,
@@ -69,22 +67,6 @@ describe("what fires", () => {
     expect(rules[0]?.longestMs).toBe(15 * HOUR);
   });
 
-  test("what is dark on the first day begins on it, and what is dark on the last goes on to its end", () => {
-    const uptimes = [history("a", dark(2)), history("b", [...fine(46), ...dark(10)])];
-    const { recordings } = tallyOf(uptimes, setupOf([offline()]), days(2));
-    expect(recordings.map(({ recordingId, firingMs }) => [recordingId, hours(firingMs)])).toEqual([
-      ["a", 2],
-      ["b", 2],
-    ]);
-  });
-
-  test("an uptime figure counts from the refresh after its bucket has settled", () => {
-    const span = { from: MONDAY, to: MONDAY + 12 * HOUR };
-    const { recordings } = tallyOf([history("a", [...fine(10), ...dark(1)])], setupOf([lowUptime()]), span);
-    // One of 23 finished hours is more than 5 %: so at 11:20, the first refresh after 11:15.
-    expect(recordings).toMatchObject([{ episodes: 1, firingMs: 40 * MINUTE }]);
-  });
-
   test("of a bucket that is not finished nothing is known", () => {
     const uptimes = [history("a", [...fine(10), ...dark(1)])];
     const episodes = (now: number) => {
@@ -96,24 +78,6 @@ describe("what fires", () => {
     };
     expect(episodes(MONDAY + 11 * HOUR + 14 * MINUTE)).toBe(0);
     expect(episodes(MONDAY + 11 * HOUR + 15 * MINUTE)).toBe(1);
-  });
-
-  test("outside its schedule a recording is not dark, and an alert waits there", () => {
-    const nights: Kind[] = [...fine(18), ...dark(2), ...Array<Kind>(12).fill("outside"), ...dark(1)];
-    const { recordings } = tallyOf([history("a", nights)], setupOf([offline()]));
-    expect(recordings).toMatchObject([{ episodes: 1, firingMs: 15 * HOUR }]);
-    const always = history("b", nights, "l1", { useUploadingSchedule: false });
-    expect(tallyOf([always], setupOf([offline()])).recordings).toMatchObject([{ episodes: 1, firingMs: 15 * HOUR }]);
-  });
-
-  test("a location is offline when all of its recordings are, wherever else others are", () => {
-    const uptimes = [
-      history("a", [...fine(5), ...dark(4)]),
-      history("b", [...fine(6), ...dark(2)]),
-      history("c", dark(20), "l2"),
-    ];
-    const { rules } = tallyOf(uptimes, setupOf([locationOffline()]));
-    expect(rules).toMatchObject([{ rule: "LocationOffline", locationId: "l1", episodes: 1, firingMs: 2 * HOUR }]);
   });
 
   test("who is not watched is not judged", () => {

@@ -138,29 +138,6 @@ describe("attribute", () => {
     expect(tally).toMatchObject(lost);
     expect(lostMs(tally)).toBe(Object.values(lost).reduce((sum, ms) => sum + ms, 0));
   });
-
-  test("what figures lack beyond the outages seen is the service's, then nobody's watch, then unknown", () => {
-    const buckets = [{ from: 0, to: 100, recorded: 0.2 }];
-    const given = {
-      buckets,
-      down: [{ from: 0, to: 20 }],
-      unreachable: [{ from: 30, to: 60 }],
-      unwatched: [{ from: 60, to: 80 }],
-    };
-    expect(lossTally(attribute(evidence(given), { from: 0, to: 100 }))).toMatchObject({
-      recording: 20,
-      service: 30,
-      not_watched: 20,
-      unknown: 10,
-      knownMs: 100,
-    });
-  });
-
-  test("time without a watch and without figures is neither lost nor known", () => {
-    const tally = lossTally(attribute(evidence({ unwatched: [{ from: 0, to: 100 }] }), whole));
-    expect([lostMs(tally), tally.expectedMs, tally.knownMs]).toEqual([0, 240, 140]);
-    expect(lossTally(attribute(evidence({ knownFrom: 200 }), whole)).knownMs).toBe(40);
-  });
 });
 
 describe("ratios", () => {

@@ -12,6 +12,9 @@ function one(over: Partial<DigestInput>, camera = subject("a")): RecordingDigest
   return found;
 }
 
+const runsOf = (timeline: RecordingDigest["timeline"]) =>
+  timeline.map(({ state, slots }) => `${state} ${slots}`).join(", ");
+
 describe("downtime", () => {
   test.each([
     ["lies inside the day", "14:05", "17:40", 215],
@@ -145,13 +148,7 @@ describe("the timeline", () => {
   test("covers the period and shows the worst of each half hour", () => {
     const uptime = new Map([["a", hours(at("00:00"), [...Array(20).fill(1), 0.5, 1, 1, 1])]]);
     const { timeline } = one({ uptime, incidents: [offline("a", at("14:05"), at("17:40"))] });
-    expect(timeline).toEqual([
-      { state: "up", slots: 28 },
-      { state: "down", slots: 8 },
-      { state: "up", slots: 4 },
-      { state: "low", slots: 2 },
-      { state: "up", slots: 6 },
-    ]);
+    expect(runsOf(timeline)).toBe("up 28, down 8, up 4, low 2, up 6");
   });
 
   test("of a day given as one figure is not low where its outage explains the figure", () => {
@@ -169,41 +166,20 @@ describe("the timeline", () => {
     const uptime = new Map([["a", hours(at("12:00"), Array(12).fill(1))]]);
     const camera = subject("a", { since: at("16:00") });
     const { timeline } = one({ uptime, incidents: [offline("a", at("15:00"), at("16:00"))] }, camera);
-    expect(timeline[0]).toEqual({ state: "none", slots: 24 });
+    expect(runsOf(timeline)).toMatch(/^none 24, /);
     expect(timeline.reduce((sum, { slots }) => sum + slots, 0)).toBe(48);
   });
 });
 
 test.each([
-  [
-    "1d",
-    "22:40",
-    [
-      { state: "none", slots: 45 },
-      { state: "down", slots: 19 },
-    ],
-  ],
-  [
-    "1d",
-    "2026-11-20T07:12:00Z",
-    [
-      { state: "none", slots: 62 },
-      { state: "down", slots: 2 },
-    ],
-  ],
-  [
-    "1w",
-    "2026-11-20T07:12:00Z",
-    [
-      { state: "none", slots: 135 },
-      { state: "down", slots: 1 },
-    ],
-  ],
+  ["1d", "22:40", "none 45, down 19"],
+  ["1d", "2026-11-20T07:12:00Z", "none 62, down 2"],
+  ["1w", "2026-11-20T07:12:00Z", "none 135, down 1"],
 ] as const)("the bar of what is down now reaches the present: %s, since %s", (name, since, expected) => {
   const incidents = [offline("a", at(since))];
   const period = digestPeriod(name, NOW, "Europe/London");
   const { timeline } = one({ incidents, period }, subject("a", { status: "offline", since: at(since) }));
-  expect(timeline).toEqual(expected);
+  expect(runsOf(timeline)).toBe(expected);
 });
 
 describe("a fleet", () => {
