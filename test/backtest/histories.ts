@@ -51,12 +51,6 @@ export function inventoryOf(uptimes: readonly RecordingUptime[]): Inventory {
 export const offline = (more: Partial<Rule> = {}) =>
   rule("RecordingOffline", { kind: "status", status: "offline" }, more);
 
-export const lowUptime = (more: Partial<Rule> = {}, overMs = DAY) =>
-  rule("LowUptime", { kind: "overall_uptime", below: 0.95, clearAbove: 0.97, overMs }, more);
-
-export const locationOffline = (more: Partial<Rule> = {}) =>
-  rule("LocationOffline", { kind: "location_offline", atLeast: 1, clearBelow: 0.8, minRecordings: 2 }, more);
-
 export function setupOf(rules: readonly Rule[], more: Partial<ReplaySetup> = {}): ReplaySetup {
   return { rules, statusIntervalMs: 30_000, uptimeIntervalMs: 10 * MINUTE, isWatched: () => true, ...more };
 }
