@@ -24,7 +24,7 @@ export interface Suppressors {
   readonly isPaused?: boolean | undefined;
 }
 
-/** An alert that is inhibited is explained by another one, and is not counted with those that need somebody. */
+/** An alert that is inhibited is suppressed by another one, and is not counted with those that need somebody. */
 export function attentionOf(of: Suppressors): Attention {
   if (of.silencedBy?.length) return "silenced";
   if (of.inhibitedBy?.length) return "inhibited";
@@ -48,14 +48,14 @@ export function neededOf<A extends Pick<Alert, "facts">>(
   return active.filter((one) => attentionTo(one) === "needed").map(({ alert }) => alert);
 }
 
-/** As headlines and lists count them; one that is inhibited is explained by another alert. */
+/** As headlines and lists count them; one that is inhibited is suppressed by another. */
 const HANDLED_WORDS: Readonly<Record<Exclude<Attention, "needed">, string>> = {
   acknowledged: "acknowledged",
   silenced: "silenced",
   maintenance: "in maintenance",
   muted: "muted",
   paused: "outside the schedule",
-  inhibited: "explained by another alert",
+  inhibited: "suppressed by another alert",
 };
 
 /** `26 need attention`. */
@@ -63,7 +63,7 @@ export function neededPhrase(n: number): string {
   return `${count(n)} ${n === 1 ? "needs" : "need"} attention`;
 }
 
-/** `3 acknowledged, 12 explained by another alert`; empty where nothing is. */
+/** `3 acknowledged, 12 suppressed by another alert`; empty where nothing is. */
 export function handledPhrase(handled: ReadonlyMap<Attention, number>): string {
   const all = Object.entries(HANDLED_WORDS).map(
     ([kind, words]) => [handled.get(kind as Attention) ?? 0, words] as const,

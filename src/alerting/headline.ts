@@ -90,7 +90,7 @@ export function overviewPhrase(overview: Overview, evidence: Evidence | undefine
   return [unknown, first, handledOf(overview), unread].filter((phrase) => phrase !== "").join("; ");
 }
 
-/** `3 acknowledged, 12 explained by another alert`; empty where nothing is. */
+/** `3 acknowledged, 12 suppressed by another alert`; empty where nothing is. */
 export function handledOf({ handled }: Pick<Overview, "handled">): string {
   return handledPhrase(new Map([...handled].map(([attention, alerts]) => [attention, alerts.length])));
 }

@@ -182,7 +182,7 @@ An alert in brackets is pending.
       const { stdout } = await lenswatch(["status", "--url", address]);
       const lines = stdout.split("\n").map((line) => line.replace(/^( {2}.*?) {2,}.*$/, "$1"));
       expect(lines).toEqual([
-        "2 need attention: 1 recording: service unreachable, 1 recording: location offline; 1 silenced, 3 explained by another alert.",
+        "2 need attention: 1 recording: service unreachable, 1 recording: location offline; 1 silenced, 3 suppressed by another alert.",
         "",
         "  RECORDING",
         "ServiceUnreachable for 3 m",
@@ -393,7 +393,7 @@ describe("lenswatch status --alerts", () => {
   test("prints those that need somebody by location, the worst first", async () => {
     expect(await listed([offline, longer, ...handled])).toEqual({
       stdout: `\
-2 need attention: 1 recording: recording offline, 1 recording: service unreachable; 1 silenced, 1 explained by another alert.
+2 need attention: 1 recording: recording offline, 1 recording: service unreachable; 1 silenced, 1 suppressed by another alert.
 
   RECORDING  ALERT               SEVERITY  FOR  STATE   RECEIVERS  FINGERPRINT
 Leeds
@@ -430,7 +430,7 @@ No location
 
   test("says what is not listed where nothing needs somebody, and that nothing is active", async () => {
     const { stdout } = await listed(handled);
-    expect(stdout).toBe("0 need attention; 1 silenced, 1 explained by another alert.\n\n2 alerts not listed (--all)\n");
+    expect(stdout).toBe("0 need attention; 1 silenced, 1 suppressed by another alert.\n\n2 alerts not listed (--all)\n");
     expect((await listed([])).stdout).toBe("No active alerts.\n");
     for (const flags of [["--output", "csv"], ["--only", "offline"], ["--watch"]])
       expect((await listed([], ...flags)).exitCode, flags.join()).toBe(2);

@@ -169,7 +169,7 @@ describe("the board", () => {
     expect((await pageOf("/", { alerts: active(external) })).shown).toContain("DiskFull · nas 2 % left");
   });
 
-  test("folds away what is handled or explained by another alert, and counts it apart", async () => {
+  test("folds away what is handled or suppressed by another alert, and counts it apart", async () => {
     const own = ["a", "b"].map((id) => alertOf("RecordingOffline", { subject: { kind: "recording", id } }));
     const alerts = async () => [
       { alert: locationOffline("leeds"), receivers: ["ops"] },
@@ -179,7 +179,7 @@ describe("the board", () => {
     ];
     const { heading, shown, html, links } = await pageOf("/", { alerts });
     expect(heading).toBe("1 needs attention: 1 location offline since 11:48 GMT.");
-    const handled = shown.indexOf("1 acknowledged, 1 silenced, 2 explained by another alert");
+    const handled = shown.indexOf("1 acknowledged, 1 silenced, 2 suppressed by another alert");
     expect(shown.indexOf("Location offline, 2 of 2 · leeds")).toBeLessThan(handled);
     expect(html).toMatch(/<details id="handled" class="handled"><summary>/);
     expect([links.get("the other alert"), links.get("All 5 active alerts")]).toEqual([

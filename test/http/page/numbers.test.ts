@@ -21,7 +21,7 @@ import { elementOf, shownText } from "./read-page.ts";
 
 const STATUSES = ["online", "online", "offline", "degraded"] as const;
 
-/** A fleet with alerts of which some are handled or explained by another one. */
+/** A fleet with alerts of which some are handled or suppressed by another one. */
 function worldOf(seed: number) {
   const random = seededRandom(seed);
   const pick = <T>(all: readonly T[]) => all[Math.floor(random() * all.length)] as T;
@@ -88,7 +88,7 @@ test("page, API, command line and message count the same", async () => {
     ).toHaveLength(needed);
     const alerts = await lenswatch(["status", "--alerts", "--url", address]);
     if (now.alerts.length > 0) expect(alerts.stdout).toMatch(new RegExp(`^${needed} needs? attention[;.:]`, "m"));
-    const handled = shown.find((line) => /^\d+ (?:acknowledged|silenced|outside|explained)/.test(line)) ?? "";
+    const handled = shown.find((line) => /^\d+ (?:acknowledged|silenced|outside|suppressed)/.test(line)) ?? "";
     const apart = [...handled.matchAll(/\d+/g)].reduce((sum, [n]) => sum + Number(n), 0);
     expect(needed + apart, "nothing is left out").toBe(now.alerts.length);
     expect(alerts.stdout).toContain(handled);
