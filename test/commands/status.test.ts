@@ -430,7 +430,9 @@ No location
 
   test("says what is not listed where nothing needs somebody, and that nothing is active", async () => {
     const { stdout } = await listed(handled);
-    expect(stdout).toBe("0 need attention; 1 silenced, 1 suppressed by another alert.\n\n2 alerts not listed (--all)\n");
+    expect(stdout).toBe(
+      "0 need attention; 1 silenced, 1 suppressed by another alert.\n\n2 alerts not listed (--all)\n",
+    );
     expect((await listed([])).stdout).toBe("No active alerts.\n");
     for (const flags of [["--output", "csv"], ["--only", "offline"], ["--watch"]])
       expect((await listed([], ...flags)).exitCode, flags.join()).toBe(2);
