@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { describeWithRedis } from "../support/redis.ts";
-import { HOUR, T0, useTestStore } from "./fixtures.ts";
+import { assignments, HOUR, T0, useTestStore } from "./fixtures.ts";
 
 const ids = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => `loc-${from + i}`);
 
@@ -20,12 +20,11 @@ describeWithRedis("which shard asks for a location", () => {
   const testStore = useTestStore();
 
   it("fills shards one after the other, each to its limit", async () => {
-    const assigned = await testStore().store.assignments.update(ids(1, 5), [], 2);
+    const assigned = await assignments.update(ids(1, 5), [], 2);
     expect(byShard(assigned)).toEqual({ 0: ["loc-1", "loc-2"], 1: ["loc-3", "loc-4"], 2: ["loc-5"] });
   });
 
   it("keeps every assignment, whatever the order of the list, and assigns no location twice", async () => {
-    const { assignments } = testStore().store;
     const before = await assignments.update(ids(1, 5), [], 2);
     const after = await assignments.update([...ids(1, 5).reverse(), "loc-3", "loc-3"], [], 2);
     expect(new Map([...after].sort())).toEqual(new Map([...before].sort()));
@@ -33,7 +32,6 @@ describeWithRedis("which shard asks for a location", () => {
   });
 
   it("puts new locations into gaps first", async () => {
-    const { assignments } = testStore().store;
     await assignments.update(ids(1, 6), [], 2);
     const after = await assignments.update(["new-1", "new-2", "new-3"], ["loc-1", "loc-4"], 2);
     expect(after.get("new-1")).toBe(0);
@@ -43,7 +41,6 @@ describeWithRedis("which shard asks for a location", () => {
   });
 
   it("a lower limit moves nobody and fills nothing up that is over it", async () => {
-    const { assignments } = testStore().store;
     await assignments.update(ids(1, 4), [], 4);
     const after = await assignments.update(["new"], [], 2);
     expect(byShard(after)).toEqual({ 0: ids(1, 4), 1: ["new"] });
@@ -57,14 +54,12 @@ describeWithRedis("which shard asks for a location", () => {
   });
 
   it("an update sent twice changes nothing more", async () => {
-    const { assignments } = testStore().store;
     await assignments.update(ids(1, 3), [], 2);
     const once = await assignments.update(["new"], ["loc-1"], 2);
     expect(await assignments.update(["new"], ["loc-1"], 2)).toEqual(once);
   });
 
   it("the time a location was last listed is deleted with its assignment", async () => {
-    const { assignments } = testStore().store;
     await assignments.noteSeen(["loc-1", "loc-2"], T0);
     await assignments.noteSeen(["loc-2"], T0 + HOUR);
     expect(await assignments.lastSeen()).toEqual(
@@ -79,7 +74,6 @@ describeWithRedis("which shard asks for a location", () => {
   });
 
   it("restores the assignment of a location that lost it, and of none that left or was assigned again", async () => {
-    const { assignments } = testStore().store;
     const before = await assignments.update(ids(1, 4), [], 2);
     await assignments.noteSeen(ids(1, 4), T0);
     await assignments.update([], ["loc-2"], 2);

@@ -7,14 +7,18 @@ import { describeWithRedis } from "../support/redis.ts";
 import {
   camera,
   claimed,
+  commit,
   committer,
   ends,
   fires,
   firing,
+  groups,
   HOUR,
   LEASE,
   MINUTE,
   SECOND,
+  sentOf,
+  shards,
   slack,
   T0,
   type TestStore,
@@ -33,10 +37,8 @@ interface Scene {
 }
 
 async function notify({ testStore }: Scene, now: Instant, alerts: readonly Alert[]): Promise<void> {
-  await claimed(testStore, now, "told");
-  const notified = alerts.map((alert) => ({ alert, notifiedAt: now, groupId: "g" }));
-  const settlement = { now, sent: true, notified, over: [], unnotified: [], nextAt: now + 4 * HOUR };
-  await testStore.store.groups.settle(slack, "g", "told", settlement);
+  await claimed(now, "told");
+  await testStore.store.groups.settle(slack, "g", "told", sentOf(now, alerts));
 }
 
 /** Why a message is sent then, and how many alerts it names; undefined where nothing is due or nothing is sent. */
@@ -97,7 +99,7 @@ const cases: Case[] = [
     async prepare({ testStore, commit }) {
       await commit(T - MINUTE, fires(camera, at));
       const now = T - 10 * SECOND;
-      await claimed(testStore, now, "refused");
+      await claimed(now, "refused");
       await testStore.store.groups.postpone(slack, "g", "refused", { now, at: T + 110 * SECOND, failure });
     },
     inMs: 110 * SECOND,
@@ -108,7 +110,7 @@ const cases: Case[] = [
     async prepare({ testStore, commit }) {
       await commit(T - 40 * MINUTE, fires(camera, at));
       const now = T - 30 * MINUTE;
-      await claimed(testStore, now, "refused");
+      await claimed(now, "refused");
       await commit(T - 5 * MINUTE, ends(camera, T - 5 * MINUTE));
       await testStore.store.groups.postpone(slack, "g", "refused", { now, at: T + MINUTE });
     },
@@ -151,22 +153,22 @@ describeWithRedis("when the clock goes back", () => {
     });
 
     it("a claim whose replica died is over when it would have been", async () => {
-      await committer(testStore())(T - MINUTE, fires(camera, at));
-      await claimed(testStore(), T, "died");
-      const { groups, keys } = testStore().store;
+      await commit(T - MINUTE, fires(camera, at));
+      await claimed(T, "died");
+      const { keys } = testStore().store;
       await testStore().redis.pexpire(keys.claim(slack.id), LEASE + ms);
       const now = await goBack(ms);
       const { kind, until } = (await groups.claim(slack, "next", now, LEASE)) as { kind: string; until: Instant };
       expect(kind).toBe("busy");
       expect(until).toBeLessThanOrEqual(now + LEASE);
       await testStore().endLease(slack.id);
-      expect((await claimed(testStore(), now + LEASE, "next")).alerts).toEqual([camera]);
+      expect((await claimed(now + LEASE, "next")).alerts).toEqual([camera]);
     });
 
     it("no attempt lies ahead, where it would pass for a new one", async () => {
-      await testStore().store.shards.noteAttempt("shard:0", T - SECOND);
+      await shards.noteAttempt("shard:0", T - SECOND);
       const now = await goBack(ms);
-      const attempts = await testStore().store.shards.attempts();
+      const attempts = await shards.attempts();
       expect(attempts.get("shard:0")).toMatchObject({ goodAt: now, attemptedAt: now });
     });
 

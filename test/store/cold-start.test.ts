@@ -4,10 +4,11 @@ import type { Claim } from "../../src/store/groups.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import {
   camera,
-  committer,
+  commit,
   ends,
   fires,
   firing,
+  groups,
   HOUR,
   integration,
   LEASE,
@@ -25,11 +26,11 @@ describeWithRedis("a cold start", () => {
   const begin = (now = T0) => testStore().store.coldStart.begin(now);
   const sum = (now: number, ...ids: string[]) =>
     testStore().store.coldStart.sum([slack.id], ids, { complete: true, unsettled: 2 }, now);
-  const claim = (now: number) => testStore().store.groups.claim(slack, "t", now, LEASE);
+  const claim = (now: number) => groups.claim(slack, "t", now, LEASE);
   const whatOf = (found: Claim) =>
     found.kind === "group" ? [found.group, found.alerts.map(({ id }) => id)] : found.kind;
   const settle = (group: string, now: number, unnotified: string[]) =>
-    testStore().store.groups.settle(slack, group, "t", {
+    groups.settle(slack, group, "t", {
       now,
       sent: true,
       notified: unnotified.map(() => ({ alert: camera, notifiedAt: now, groupId: group })),
@@ -42,14 +43,14 @@ describeWithRedis("a cold start", () => {
     await begin();
     const own = firing("own");
     const escalated = to(slack.id, "g", { escalateAfterMs: 15 * MINUTE });
-    await committer(testStore())(T0, fires(camera, escalated), fires(own, to(slack.id, "h")));
+    await commit(T0, fires(camera, escalated), fires(own, to(slack.id, "h")));
     await sum(T0 + MINUTE, camera.id, own.id);
     expect(whatOf(await claim(T0 + MINUTE))).toEqual(["started", [own.id]]);
   });
 
   it("suppresses everything until there is a summary, then sends that first", async () => {
     expect(await begin()).toEqual({ gathering: true, since: T0 });
-    await committer(testStore())(T0, fires(camera, to(slack.id, "g", { groupWaitMs: 0 })));
+    await commit(T0, fires(camera, to(slack.id, "g", { groupWaitMs: 0 })));
     expect(await claim(T0 + HOUR)).toEqual({ kind: "idle", until: undefined });
     await sum(T0 + MINUTE, camera.id);
     const found = await claim(T0 + MINUTE);
@@ -87,7 +88,6 @@ describeWithRedis("a cold start", () => {
   });
 
   it("does not repeat its summary when a member resolves during the send; that end is sent by its group", async () => {
-    const commit = committer(testStore());
     await begin();
     await commit(T0, fires(camera, to(slack.id, "g", { groupWaitMs: 0, groupIntervalMs: SECOND })));
     await sum(T0, camera.id);
@@ -101,16 +101,16 @@ describeWithRedis("a cold start", () => {
 
   it("keeps nobody waiting where it is refused as a message", async () => {
     await begin();
-    await committer(testStore())(T0, fires(camera, to(slack.id, "g", { groupWaitMs: 0 })));
+    await commit(T0, fires(camera, to(slack.id, "g", { groupWaitMs: 0 })));
     await sum(T0);
     await claim(T0);
     const failure = { code: "bad_request", detail: "no", scope: "message" } as const;
-    await testStore().store.groups.postpone(slack, "started", "t", { now: T0, at: T0 + HOUR, failure });
+    await groups.postpone(slack, "started", "t", { now: T0, at: T0 + HOUR, failure });
     expect(whatOf(await claim(T0 + SECOND))).toEqual(["g", [camera.id]]);
   });
 
   it("lets nobody speak in a Redis emptied a moment ago, before anybody has noticed", async () => {
-    await committer(testStore())(T0, fires(camera, to(slack.id, "g", { groupWaitMs: 0 })));
+    await commit(T0, fires(camera, to(slack.id, "g", { groupWaitMs: 0 })));
     expect(await claim(T0 + HOUR)).toEqual({ kind: "idle", until: undefined });
     await begin(T0 + HOUR);
     expect(await claim(T0 + HOUR)).toEqual({ kind: "idle", until: undefined });
@@ -119,7 +119,7 @@ describeWithRedis("a cold start", () => {
   it("is made once, though several replicas make it at the same time", async () => {
     const other = integration("ops/email/0/x");
     await begin();
-    await committer(testStore())(T0, fires(camera, to(slack.id)));
+    await commit(T0, fires(camera, to(slack.id)));
     const all = [slack.id, other.id];
     const facts = { complete: true, unsettled: 0 };
     const made = await Promise.all(
@@ -127,16 +127,16 @@ describeWithRedis("a cold start", () => {
     );
     expect(made.sort()).toEqual([false, true]);
     expect(whatOf(await claim(T0))).toEqual(["started", [camera.id]]);
-    expect(whatOf(await testStore().store.groups.claim(other, "t", T0, LEASE))).toEqual(["started", []]);
+    expect(whatOf(await groups.claim(other, "t", T0, LEASE))).toEqual(["started", []]);
   });
 
   it("deletes the summary of an integration that is removed before it was sent", async () => {
     const other = integration("ops/email/0/x");
     await begin();
-    await committer(testStore())(T0, fires(camera, to(other.id)));
+    await commit(T0, fires(camera, to(other.id)));
     await sum(T0);
     const reroute = (ids: string[], ...places: Destination[]) =>
-      testStore().store.groups.reroute([{ id: camera.id, to: places }], ids, T0 + SECOND);
+      groups.reroute([{ id: camera.id, to: places }], ids, T0 + SECOND);
     await reroute([other.id], to(other.id));
     expect((await testStore().keys()).filter((key) => key.includes("slack"))).toEqual([]);
     await reroute([other.id, slack.id], to(other.id), to(slack.id, "g", { groupWaitMs: 0 }));
@@ -146,7 +146,7 @@ describeWithRedis("a cold start", () => {
   it("gathers more alerts than one call takes, and the same ones twice", async () => {
     const many = Array.from({ length: 1_100 }, (_, i) => firing(`cam-${i}`));
     await begin();
-    await committer(testStore())(T0, ...many.map((alert) => fires(alert, to(slack.id))));
+    await commit(T0, ...many.map((alert) => fires(alert, to(slack.id))));
     const ids = many.map(({ id }) => id);
     await sum(T0, ...ids);
     await sum(T0, ...ids);
@@ -156,9 +156,9 @@ describeWithRedis("a cold start", () => {
 
   it("keeps its members over a restart, with another configuration too", async () => {
     await begin();
-    await committer(testStore())(T0, fires(camera, to(slack.id)));
+    await commit(T0, fires(camera, to(slack.id)));
     await sum(T0, camera.id);
-    await testStore().store.groups.reroute([{ id: camera.id, to: [to(slack.id, "h")] }], [slack.id], T0 + SECOND);
+    await groups.reroute([{ id: camera.id, to: [to(slack.id, "h")] }], [slack.id], T0 + SECOND);
     expect(whatOf(await claim(T0 + SECOND))).toEqual(["started", [camera.id]]);
   });
 });

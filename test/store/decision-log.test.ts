@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import type { LogLine } from "../../src/alerting/decision-log.ts";
 import { createStore } from "../../src/store/store.ts";
 import { describeWithRedis } from "../support/redis.ts";
-import { committer, fires, firing, HOUR, integration, MINUTE, SECOND, T0, to, useTestStore } from "./fixtures.ts";
+import { commit, fires, firing, HOUR, integration, MINUTE, SECOND, T0, to, useTestStore } from "./fixtures.ts";
 
 const DAY = 24 * HOUR;
 const camera = { kind: "recording", id: "cam" } as const;
@@ -96,7 +96,7 @@ describeWithRedis("the incident log", () => {
     const { store } = testStore();
     const slackHere = integration(slack);
     const alert = firing("cam");
-    await committer(testStore())(T0, fires(alert, to(slack)));
+    await commit(T0, fires(alert, to(slack)));
     const now = T0 + MINUTE;
     await store.groups.claim(slackHere, "t", now, 13 * SECOND);
     const notified = [{ alert, notifiedAt: now, groupId: "g" }];

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { describeWithRedis } from "../support/redis.ts";
-import { HOUR, T0, useTestStore } from "./fixtures.ts";
+import { digests, HOUR, T0, useTestStore } from "./fixtures.ts";
 
 describeWithRedis("digests", () => {
   const testStore = useTestStore();
@@ -9,7 +9,7 @@ describeWithRedis("digests", () => {
   const week = { from: T0 - 168 * HOUR, to: T0 };
 
   it("the recipients of a digest are stored for as long as asked, for that period alone", async () => {
-    const { digests, keys } = testStore().store;
+    const { keys } = testStore().store;
     await digests.accept("daily", day, "a@example.com", T0 + HOUR, 3_600);
     expect(await digests.accepted("daily", day)).toEqual(new Set(["a@example.com"]));
     expect(await digests.accepted("daily", { from: T0, to: T0 + 24 * HOUR })).toEqual(new Set());
@@ -19,7 +19,7 @@ describeWithRedis("digests", () => {
   });
 
   it("is sent to one recipient by one replica at a time, and by another when that one has stopped", async () => {
-    const { digests, keys } = testStore().store;
+    const { keys } = testStore().store;
     const claim = (to: string) => digests.claim("daily", day, to, 60_000);
     const both = await Promise.all([claim("a@example.com"), claim("a@example.com")]);
     expect(both.sort()).toEqual([false, true]);
@@ -31,7 +31,6 @@ describeWithRedis("digests", () => {
   });
 
   it("when each is due is kept until it is configured no more", async () => {
-    const { digests } = testStore().store;
     await digests.reschedule("daily", { spec: "0 8 * * * UTC", dueAt: T0 });
     await digests.reschedule("daily", { spec: "0 8 * * * UTC", dueAt: T0 + HOUR });
     expect(await digests.schedule()).toEqual(new Map([["daily", { spec: "0 8 * * * UTC", dueAt: T0 + HOUR }]]));

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach } from "vitest";
 import type { Destination, Integration } from "../../src/alerting/route.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import type { Instant } from "../../src/lib/clock.ts";
-import type { Claimed } from "../../src/store/groups.ts";
+import type { Claimed, Settlement } from "../../src/store/groups.ts";
 import type { AlertChange } from "../../src/store/shards.ts";
 import { createStore, type Store } from "../../src/store/store.ts";
 import { anAlert, resolvedAlert as over } from "../support/fixtures.ts";
@@ -32,6 +32,26 @@ export interface TestStore {
   endLease(integration: string): Promise<void>;
 }
 
+/** That of the test that is running, and what commits to it. */
+let current: (TestStore & { readonly commit: ReturnType<typeof committer> }) | undefined;
+
+function running() {
+  if (!current) throw new Error("useTestStore was not called");
+  return current;
+}
+
+/** A part of the store of the test that is running. */
+function part<K extends keyof Store>(name: K): Store[K] & object {
+  return new Proxy({} as Store[K] & object, { get: (_, key) => Reflect.get(running().store[name] as object, key) });
+}
+
+export const [groups, shards, silences, acks] = [part("groups"), part("shards"), part("silences"), part("acks")];
+export const [uptime, inventory, zones] = [part("uptime"), part("inventory"), part("zones")];
+export const [assignments, coverage, digests] = [part("assignments"), part("coverage"), part("digests")];
+
+/** Commits changes as sweeps of one shard would, one after the other; gives what was woken. */
+export const commit: ReturnType<typeof committer> = (...args) => running().commit(...args);
+
 /** Call in a `describeWithRedis`; gives the store of the test that is running. */
 export function useTestStore(): () => TestStore {
   let server: TestRedis;
@@ -47,6 +67,7 @@ export function useTestStore(): () => TestStore {
   });
   beforeEach(async () => {
     testStore = openTestStore(redis);
+    current = { ...testStore, commit: committer(testStore) };
     await markStarted(testStore);
   });
   return () => testStore;
@@ -128,13 +149,23 @@ export const slack = integration("ops/slack/0");
 export const camera = firing("cam");
 
 /** Claims the group due at an integration; fails where there is none. */
-export async function claimed(
-  { store }: Pick<TestStore, "store">,
-  now: Instant,
-  token = "t1",
-  who = slack,
-): Promise<Claimed> {
-  const claim = await store.groups.claim(who, token, now, LEASE);
+export async function claimed(now: Instant, token = "t1", who = slack): Promise<Claimed> {
+  const claim = await groups.claim(who, token, now, LEASE);
   if (claim.kind !== "group") throw new Error(`not claimed: ${JSON.stringify(claim)}`);
   return claim;
 }
+
+/** What delivery stores after a message that named these as firing, and these as over. */
+export const sentOf = (
+  now: Instant,
+  alerts: readonly Alert[],
+  gone: readonly Alert[] = [],
+  group = "g",
+): Settlement => ({
+  now,
+  sent: true,
+  notified: alerts.map((alert) => ({ alert, notifiedAt: now, groupId: group })),
+  over: gone.map(({ id }) => id),
+  unnotified: [],
+  nextAt: alerts.length > 0 ? now + 4 * HOUR : undefined,
+});

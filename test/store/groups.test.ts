@@ -6,16 +6,19 @@ import { describeWithRedis } from "../support/redis.ts";
 import {
   camera,
   claimed,
-  committer,
+  commit,
   ends,
   fires,
   firing,
+  groups,
   HOUR,
   integration,
   LEASE,
   MINUTE,
   over,
   SECOND,
+  sentOf,
+  shards,
   slack,
   T0,
   to,
@@ -30,29 +33,17 @@ const record = (alert: Alert, notifiedAt: Instant): NotificationLogEntry => ({ a
 
 const nothing = { notified: [], over: [], unnotified: [], nextAt: undefined };
 
-/** Settles as delivery does after a message that named these. */
-const sent = (now: Instant, alerts: readonly Alert[], gone: readonly Alert[] = []) => ({
-  ...nothing,
-  now,
-  sent: true,
-  notified: alerts.map((alert) => record(alert, now)),
-  over: gone.map(({ id }) => id),
-  nextAt: alerts.length > 0 ? now + 4 * HOUR : undefined,
-});
-
 describeWithRedis("groups that are due", () => {
   const testStore = useTestStore();
 
   it("a group is due after group_wait, each integration for itself", async () => {
-    const commit = committer(testStore());
     const wake = await commit(T0, fires(camera, to(slack.id), to(mail.id, "g", { groupWaitMs: 0 })));
     expect([...wake].sort()).toEqual([
       [mail.id, T0],
       [slack.id, T0 + WAIT],
     ]);
-    const { groups } = testStore().store;
     expect(await groups.claim(slack, "t", T0 + WAIT - 1, LEASE)).toEqual({ kind: "idle", until: T0 + WAIT });
-    const claim = await claimed(testStore(), T0 + WAIT);
+    const claim = await claimed(T0 + WAIT);
     expect(claim).toMatchObject({
       group: "g",
       labels: { location_id: "g" },
@@ -64,75 +55,65 @@ describeWithRedis("groups that are due", () => {
   });
 
   it("a later alert never pushes the due time back", async () => {
-    const commit = committer(testStore());
     await commit(T0, fires(camera, to(slack.id)));
     const wake = await commit(T0 + 20 * SECOND, fires(firing("other", T0 + 20 * SECOND), to(slack.id)));
     expect(wake.get(slack.id)).toBe(T0 + WAIT);
-    expect((await claimed(testStore(), T0 + WAIT)).alerts).toHaveLength(2);
+    expect((await claimed(T0 + WAIT)).alerts).toHaveLength(2);
   });
 
   it("one claim at a time: a second one, of whatever group, is busy until the lease is over", async () => {
-    const commit = committer(testStore());
     await commit(T0, fires(camera, to(slack.id, "a")), fires(firing("b"), to(slack.id, "b")));
-    const { groups } = testStore().store;
     const claims = await Promise.all(["x", "y", "z"].map((token) => groups.claim(slack, token, T0 + MINUTE, LEASE)));
     expect(claims.map(({ kind }) => kind).sort()).toEqual(["busy", "busy", "group"]);
     const busy = claims.find(({ kind }) => kind === "busy");
     expect(busy).toMatchObject({ until: expect.any(Number) });
     expect(Number((busy as { until: number }).until)).toBeGreaterThan(T0 + MINUTE + LEASE - 2 * SECOND);
     expect(
-      (await claimed(testStore(), T0 + MINUTE, "m", { ...mail, id: slack.id, endpoint: "e" }).catch(String)) as unknown,
+      (await claimed(T0 + MINUTE, "m", { ...mail, id: slack.id, endpoint: "e" }).catch(String)) as unknown,
     ).toContain("busy");
   });
 
   it("a claim asked again because its reply was lost gives the same group", async () => {
-    const commit = committer(testStore());
     await commit(T0, fires(camera, to(slack.id, "a")));
     await commit(T0 + SECOND, fires(firing("b"), to(slack.id, "b")));
-    const first = await claimed(testStore(), T0 + MINUTE, "t1");
-    expect(await claimed(testStore(), T0 + MINUTE, "t1")).toEqual(first);
+    const first = await claimed(T0 + MINUTE, "t1");
+    expect(await claimed(T0 + MINUTE, "t1")).toEqual(first);
     expect(first.group).toBe("a");
   });
 
   it("a crash under a claim leaves the group due when the lease is over, and still waiting since then", async () => {
-    const commit = committer(testStore());
     await commit(T0, fires(camera, to(slack.id)));
-    await claimed(testStore(), T0 + WAIT, "dead");
+    await claimed(T0 + WAIT, "dead");
     await testStore().endLease(slack.id);
-    const { groups } = testStore().store;
     const next = T0 + WAIT + LEASE;
     expect(await groups.claim(slack, "t2", next - 1, LEASE)).toEqual({ kind: "idle", until: next });
-    expect((await claimed(testStore(), next, "t2")).dueSince).toBe(T0 + WAIT);
+    expect((await claimed(next, "t2")).dueSince).toBe(T0 + WAIT);
   });
 
   it("stores what was notified and makes the group due for its reminder", async () => {
-    const commit = committer(testStore());
     await commit(T0, fires(camera, to(slack.id)));
     const now = T0 + WAIT;
-    await claimed(testStore(), now);
-    const { groups } = testStore().store;
-    expect(await groups.settle(slack, "g", "t1", sent(now, [camera]))).toBe(now + 4 * HOUR);
+    await claimed(now);
+    expect(await groups.settle(slack, "g", "t1", sentOf(now, [camera]))).toBe(now + 4 * HOUR);
     expect(await groups.notified(slack.id)).toEqual([record(camera, now)]);
-    const reminder = await claimed(testStore(), now + 4 * HOUR, "t2");
+    const reminder = await claimed(now + 4 * HOUR, "t2");
     expect(reminder.dueSince).toBeUndefined();
     expect(reminder.notified.get(camera.id)).toEqual(record(camera, now));
   });
 
   it("the notification log entry and the alert stay until the end is notified, then both are deleted", async () => {
-    const commit = committer(testStore());
     await commit(T0, fires(camera, to(slack.id)));
-    await claimed(testStore(), T0 + WAIT);
-    const { groups, shards } = testStore().store;
-    await groups.settle(slack, "g", "t1", sent(T0 + WAIT, [camera]));
+    await claimed(T0 + WAIT);
+    await groups.settle(slack, "g", "t1", sentOf(T0 + WAIT, [camera]));
     const end = T0 + 2 * MINUTE;
     const wake = await commit(end, ends(camera, end));
     expect(wake.get(slack.id)).toBe(T0 + WAIT + INTERVAL);
     expect(await shards.alerts()).toEqual([over(camera, end)]);
     const at = T0 + WAIT + INTERVAL;
-    const claim = await claimed(testStore(), at, "t2");
+    const claim = await claimed(at, "t2");
     expect(claim.alerts).toEqual([over(camera, end)]);
     expect(claim.notified.get(camera.id)).toBeDefined();
-    expect(await groups.settle(slack, "g", "t2", sent(at, [], [camera]))).toBeUndefined();
+    expect(await groups.settle(slack, "g", "t2", sentOf(at, [], [camera]))).toBeUndefined();
     expect(await groups.notified(slack.id)).toEqual([]);
     expect(await shards.alerts()).toEqual([]);
     expect(await testStore().keys()).toEqual([`grp:${slack.id}:g`, "incidents", "integrations", "shard:0"]);
@@ -140,14 +121,12 @@ describeWithRedis("groups that are due", () => {
   });
 
   it("group_interval counts from the last message, also over a time in which the group was empty", async () => {
-    const commit = committer(testStore());
-    const { groups } = testStore().store;
     await commit(T0, fires(camera, to(slack.id, "g", { groupWaitMs: 0 })));
-    await claimed(testStore(), T0);
-    await groups.settle(slack, "g", "t1", sent(T0, [camera]));
+    await claimed(T0);
+    await groups.settle(slack, "g", "t1", sentOf(T0, [camera]));
     await commit(T0 + MINUTE, ends(camera, T0 + MINUTE));
-    await claimed(testStore(), T0 + INTERVAL, "t2");
-    await groups.settle(slack, "g", "t2", sent(T0 + INTERVAL, [], [camera]));
+    await claimed(T0 + INTERVAL, "t2");
+    await groups.settle(slack, "g", "t2", sentOf(T0 + INTERVAL, [], [camera]));
     const again = firing("cam", T0 + INTERVAL + SECOND);
     const wake = await commit(again.firedAt, fires(again, to(slack.id, "g", { groupWaitMs: 0 })));
     expect(wake.get(slack.id)).toBe(T0 + 2 * INTERVAL);
@@ -155,43 +134,37 @@ describeWithRedis("groups that are due", () => {
   });
 
   it("what becomes due during a send is due group_interval after it, not lost in the reminder", async () => {
-    const commit = committer(testStore());
-    const { groups } = testStore().store;
     await commit(T0, fires(camera, to(slack.id)));
-    await claimed(testStore(), T0 + WAIT);
+    await claimed(T0 + WAIT);
     await commit(T0 + WAIT + SECOND, ends(camera, T0 + WAIT + SECOND));
     const now = T0 + WAIT + 2 * SECOND;
-    expect(await groups.settle(slack, "g", "t1", sent(now, [camera]))).toBe(now + INTERVAL);
-    expect((await claimed(testStore(), now + INTERVAL, "t2")).dueSince).toBe(now + INTERVAL);
+    expect(await groups.settle(slack, "g", "t1", sentOf(now, [camera]))).toBe(now + INTERVAL);
+    expect((await claimed(now + INTERVAL, "t2")).dueSince).toBe(now + INTERVAL);
   });
 
   it("a settle sent twice pushes nothing back that became due between, and brings nothing back", async () => {
-    const commit = committer(testStore());
-    const { groups } = testStore().store;
     await commit(T0, fires(camera, to(slack.id, "g", { groupIntervalMs: 0 })));
-    await claimed(testStore(), T0 + WAIT);
-    const outcome = sent(T0 + WAIT, [camera]);
+    await claimed(T0 + WAIT);
+    const outcome = sentOf(T0 + WAIT, [camera]);
     await groups.settle(slack, "g", "t1", outcome);
     const end = T0 + MINUTE;
     await commit(end, ends(camera, end));
     expect(await groups.settle(slack, "g", "t1", outcome)).toBeUndefined();
     expect(await groups.nextDue([slack.id])).toEqual(new Map([[slack.id, end]]));
-    expect((await claimed(testStore(), end, "t2")).dueSince).toBe(end);
-    await groups.settle(slack, "g", "t2", sent(end, [], [camera]));
+    expect((await claimed(end, "t2")).dueSince).toBe(end);
+    await groups.settle(slack, "g", "t2", sentOf(end, [], [camera]));
     await groups.settle(slack, "g", "t1", outcome);
     expect(await groups.notified(slack.id)).toEqual([]);
     expect(await groups.nextDue([slack.id])).toEqual(new Map());
   });
 
   it("a settle after its lease was taken over stores what was notified and leaves the timers alone", async () => {
-    const commit = committer(testStore());
-    const { groups } = testStore().store;
     await commit(T0, fires(camera, to(slack.id)));
-    await claimed(testStore(), T0 + WAIT, "slow");
+    await claimed(T0 + WAIT, "slow");
     await testStore().endLease(slack.id);
     const later = T0 + WAIT + LEASE;
-    await claimed(testStore(), later, "quick");
-    expect(await groups.settle(slack, "g", "slow", sent(later, [camera]))).toBeUndefined();
+    await claimed(later, "quick");
+    expect(await groups.settle(slack, "g", "slow", sentOf(later, [camera]))).toBeUndefined();
     expect(await groups.notified(slack.id)).toHaveLength(1);
     expect(await groups.claim(slack, "third", later, LEASE)).toMatchObject({ kind: "busy" });
     await groups.postpone(slack, "g", "slow", { now: later, at: later + HOUR });
@@ -199,19 +172,17 @@ describeWithRedis("groups that are due", () => {
   });
 
   it("an alert in two groups of one integration is notified in one and leaves both with its end", async () => {
-    const commit = committer(testStore());
-    const { groups } = testStore().store;
     const places = [to(slack.id, "a"), to(slack.id, "b", { groupWaitMs: MINUTE })];
     await commit(T0, fires(camera, ...places));
-    await claimed(testStore(), T0 + WAIT);
-    await groups.settle(slack, "a", "t1", sent(T0 + WAIT, [camera]));
-    const other = await claimed(testStore(), T0 + MINUTE, "t2");
+    await claimed(T0 + WAIT);
+    await groups.settle(slack, "a", "t1", sentOf(T0 + WAIT, [camera]));
+    const other = await claimed(T0 + MINUTE, "t2");
     expect([other.group, other.notified.has(camera.id)]).toEqual(["b", true]);
     await groups.settle(slack, "b", "t2", { ...nothing, now: T0 + MINUTE, sent: false, nextAt: T0 + HOUR });
     await commit(T0 + 10 * MINUTE, ends(camera, T0 + 10 * MINUTE));
-    const end = await claimed(testStore(), T0 + 10 * MINUTE, "t3");
-    await groups.settle(slack, end.group, "t3", sent(T0 + 10 * MINUTE, [], [camera]));
-    const rest = await claimed(testStore(), T0 + 11 * MINUTE, "t4");
+    const end = await claimed(T0 + 10 * MINUTE, "t3");
+    await groups.settle(slack, end.group, "t3", sentOf(T0 + 10 * MINUTE, [], [camera]));
+    const rest = await claimed(T0 + 11 * MINUTE, "t4");
     expect([rest.group === end.group, rest.alerts, rest.lost]).toEqual([false, [], []]);
     await groups.settle(slack, rest.group, "t4", { ...nothing, now: T0 + 11 * MINUTE, sent: false });
     expect(await testStore().keys()).toEqual([
@@ -224,30 +195,26 @@ describeWithRedis("groups that are due", () => {
   });
 
   it("an alert that leaves one group without a message stays a member of the other", async () => {
-    const commit = committer(testStore());
-    const { groups } = testStore().store;
     await commit(T0, fires(camera, to(slack.id, "a"), to(slack.id, "b")));
     await commit(T0 + SECOND, ends(camera, T0 + SECOND));
-    const first = await claimed(testStore(), T0 + WAIT);
+    const first = await claimed(T0 + WAIT);
     const quiet = { ...nothing, now: T0 + WAIT, sent: false, unnotified: [camera.id] };
     await groups.settle(slack, first.group, "t1", quiet);
-    const second = await claimed(testStore(), T0 + WAIT, "t2");
+    const second = await claimed(T0 + WAIT, "t2");
     expect(second.alerts).toHaveLength(1);
     await groups.settle(slack, second.group, "t2", quiet);
-    expect(await testStore().store.shards.alerts()).toEqual([]);
+    expect(await shards.alerts()).toEqual([]);
   });
 });
 
 describeWithRedis("a receiver that is dead for good", () => {
-  const testStore = useTestStore();
+  useTestStore();
   const WEEK = 7 * 24 * HOUR;
 
   it("is sent what fired and resolved within a week, and every end it is owed", async () => {
-    const commit = committer(testStore());
-    const { groups, shards } = testStore().store;
     await commit(T0, fires(firing("told"), to(slack.id, "g", { groupWaitMs: 0 })));
-    await claimed(testStore(), T0);
-    await groups.settle(slack, "g", "t1", sent(T0, [firing("told")]));
+    await claimed(T0);
+    await groups.settle(slack, "g", "t1", sentOf(T0, [firing("told")]));
     const flap = async (at: Instant) => {
       const brief = firing("brief", at);
       await commit(at, fires(brief, to(slack.id)));
@@ -260,7 +227,7 @@ describeWithRedis("a receiver that is dead for good", () => {
     await flap(due + WEEK + SECOND);
     expect(await shards.alerts()).toHaveLength(3);
     await commit(due + 2 * WEEK, ends(firing("told"), due + 2 * WEEK));
-    const { alerts } = await claimed(testStore(), due + 2 * WEEK, "t2");
+    const { alerts } = await claimed(due + 2 * WEEK, "t2");
     expect(alerts.map(({ key, state }) => `${key} ${state}`).sort()).toEqual([
       "brief resolved",
       "brief resolved",
@@ -270,13 +237,13 @@ describeWithRedis("a receiver that is dead for good", () => {
 });
 
 describeWithRedis("an endpoint in trouble", () => {
-  const testStore = useTestStore();
+  useTestStore();
   const shared = { endpoint: "hook" };
   const first = integration("ops/slack/0", shared);
   const second = integration("dev/slack/0", shared);
 
   async function due(...who: string[]) {
-    await committer(testStore())(
+    await commit(
       T0,
       fires(camera, ...who.flatMap((id) => [to(id, "a", { groupWaitMs: 0 }), to(id, "b", { groupWaitMs: 0 })])),
     );
@@ -290,105 +257,98 @@ describeWithRedis("an endpoint in trouble", () => {
 
   it("backs off for every integration that uses it, until the first message is accepted", async () => {
     await due(first.id, second.id);
-    const { groups } = testStore().store;
-    const { group } = await claimed(testStore(), T0, "t1", first);
+    const { group } = await claimed(T0, "t1", first);
     await groups.postpone(first, group, "t1", { now: T0, at: T0 + MINUTE, failure: failure("endpoint") });
     for (const who of [first, second]) {
       expect(await groups.claim(who, "t2", T0 + 1, LEASE)).toEqual({ kind: "backoff", until: T0 + MINUTE });
       const trouble = { since: T0, code: "server_error", detail: "It is down.", endpoint: "hook" };
       expect(await groups.trouble(who, T0 + 1)).toEqual(trouble);
     }
-    const again = await claimed(testStore(), T0 + MINUTE, "t3", second);
+    const again = await claimed(T0 + MINUTE, "t3", second);
     expect(again.failures).toBe(1);
-    await groups.settle(second, again.group, "t3", sent(T0 + MINUTE, [camera]));
+    await groups.settle(second, again.group, "t3", sentOf(T0 + MINUTE, [camera]));
     expect(await groups.trouble(first, T0 + MINUTE)).toBeUndefined();
-    expect((await claimed(testStore(), T0 + MINUTE, "t4", first)).failures).toBe(0);
+    expect((await claimed(T0 + MINUTE, "t4", first)).failures).toBe(0);
   });
 
   it("counts failures side by side as one, and backs off for the longest of them", async () => {
     await due(first.id, second.id);
-    const { groups } = testStore().store;
     const fail = (who: typeof first, group: string, token: string, now: Instant, at: Instant) =>
       groups.postpone(who, group, token, { now, at, failure: failure("endpoint") });
-    const one = await claimed(testStore(), T0, "t1", first);
-    const other = await claimed(testStore(), T0 + 10, "t2", second);
+    const one = await claimed(T0, "t1", first);
+    const other = await claimed(T0 + 10, "t2", second);
     await fail(first, one.group, "t1", T0 + 20, T0 + MINUTE);
     await fail(second, other.group, "t2", T0 + 30, T0 + SECOND);
     const resting = await groups.claim(first, "t3", T0 + 2 * SECOND, LEASE);
     expect(resting).toEqual({ kind: "backoff", until: T0 + MINUTE });
-    const next = await claimed(testStore(), T0 + MINUTE, "t4", second);
+    const next = await claimed(T0 + MINUTE, "t4", second);
     expect(next.failures).toBe(1);
     await fail(second, next.group, "t4", T0 + MINUTE + 1, T0 + 2 * MINUTE);
-    expect((await claimed(testStore(), T0 + 2 * MINUTE, "t5", first)).failures).toBe(2);
+    expect((await claimed(T0 + 2 * MINUTE, "t5", first)).failures).toBe(2);
   });
 
   it("one refused recipient backs off alone", async () => {
     await due(first.id, second.id);
-    const { groups } = testStore().store;
-    const { group } = await claimed(testStore(), T0, "t1", first);
+    const { group } = await claimed(T0, "t1", first);
     await groups.postpone(first, group, "t1", { now: T0, at: T0 + MINUTE, failure: failure("integration") });
     expect(await groups.claim(first, "t2", T0 + 1, LEASE)).toMatchObject({ kind: "backoff" });
-    await claimed(testStore(), T0 + 1, "t3", second);
+    await claimed(T0 + 1, "t3", second);
     expect(await groups.trouble(second, T0 + 1)).toBeUndefined();
     expect(await groups.trouble(first, T0 + 1)).not.toHaveProperty("endpoint");
   });
 
   it("one refused message backs off alone, keeps since when, and is counted by its group", async () => {
     await due(first.id);
-    const { groups } = testStore().store;
-    const { group } = await claimed(testStore(), T0, "t1", first);
+    const { group } = await claimed(T0, "t1", first);
     await groups.postpone(first, group, "t1", { now: T0, at: T0 + MINUTE, failure: failure("message") });
-    const other = await claimed(testStore(), T0 + 1, "t2", first);
+    const other = await claimed(T0 + 1, "t2", first);
     expect([other.group === group, other.failures, other.groupFailures]).toEqual([false, 0, 0]);
-    await groups.settle(first, other.group, "t2", sent(T0 + 1, [camera]));
-    expect((await claimed(testStore(), T0 + MINUTE, "t3", first)).groupFailures).toBe(1);
+    await groups.settle(first, other.group, "t2", sentOf(T0 + 1, [camera]));
+    expect((await claimed(T0 + MINUTE, "t3", first)).groupFailures).toBe(1);
     const later = { now: T0 + MINUTE, at: T0 + 2 * MINUTE, failure: failure("message") };
     await groups.postpone(first, group, "t3", later);
     expect(await groups.trouble(first, T0 + MINUTE)).toMatchObject({ since: T0 });
     await groups.postpone(first, group, "t3", later);
-    expect((await claimed(testStore(), T0 + 2 * MINUTE, "t4", first)).groupFailures).toBe(2);
-    await groups.settle(first, group, "t4", sent(T0 + 2 * MINUTE, [camera]));
+    expect((await claimed(T0 + 2 * MINUTE, "t4", first)).groupFailures).toBe(2);
+    await groups.settle(first, group, "t4", sentOf(T0 + 2 * MINUTE, [camera]));
     expect(await groups.trouble(first, T0 + 2 * MINUTE)).toBeUndefined();
   });
 
   it("is over once its backoff is and nothing is due, not while something is; the next failure is another", async () => {
     await due(first.id);
-    const { groups } = testStore().store;
     const fail = async (token: string, now: Instant) => {
-      const { group } = await claimed(testStore(), now, token, first);
+      const { group } = await claimed(now, token, first);
       await groups.postpone(first, group, token, { now, at: now + MINUTE, failure: failure("endpoint") });
     };
     await fail("t1", T0);
     const isOver = async (now: Instant) => (await groups.trouble(first, now))?.isOver === true;
     expect(await isOver(T0 + HOUR)).toBe(false);
     for (const token of ["t2", "t3"]) {
-      const { group } = await claimed(testStore(), T0 + MINUTE, token, first);
-      await groups.settle(first, group, token, { ...sent(T0 + MINUTE, []), sent: false, nextAt: T0 + 4 * HOUR });
+      const { group } = await claimed(T0 + MINUTE, token, first);
+      await groups.settle(first, group, token, { ...sentOf(T0 + MINUTE, []), sent: false, nextAt: T0 + 4 * HOUR });
     }
     expect([await isOver(T0 + 2 * MINUTE), await isOver(T0 + HOUR)]).toEqual([false, true]);
     await fail("t4", T0 + 4 * HOUR);
     expect(await groups.trouble(second, T0 + 4 * HOUR)).toMatchObject({ since: T0 + 4 * HOUR });
-    expect((await claimed(testStore(), T0 + 5 * HOUR, "t5", first)).failures).toBe(1);
+    expect((await claimed(T0 + 5 * HOUR, "t5", first)).failures).toBe(1);
   });
 
   it("a backoff set meanwhile by another message outlasts an acceptance", async () => {
     await due(first.id, second.id);
-    const { groups } = testStore().store;
-    const slow = await claimed(testStore(), T0, "slow", first);
-    const { group } = await claimed(testStore(), T0, "t1", second);
+    const slow = await claimed(T0, "slow", first);
+    const { group } = await claimed(T0, "t1", second);
     await groups.postpone(second, group, "t1", { now: T0, at: T0 + MINUTE, failure: failure("endpoint") });
-    await groups.settle(first, slow.group, "slow", sent(T0 + SECOND, [camera]));
+    await groups.settle(first, slow.group, "slow", sentOf(T0 + SECOND, [camera]));
     expect(await groups.claim(second, "t2", T0 + 2 * SECOND, LEASE)).toEqual({ kind: "backoff", until: T0 + MINUTE });
   });
 
   it("a pace token is one message per interval at the endpoint, and a group that waits for it stays first", async () => {
     const paced = { ...first, paceMs: SECOND };
     await due(first.id);
-    const { groups } = testStore().store;
     expect(await groups.pace(paced, T0)).toBe(0);
     expect(await groups.pace(paced, T0 + 400)).toBe(600);
     expect(await groups.claim(paced, "t1", T0 + 400, LEASE)).toEqual({ kind: "pace", until: T0 + SECOND });
-    expect((await claimed(testStore(), T0 + SECOND, "t2", paced)).group).toBe("a");
+    expect((await claimed(T0 + SECOND, "t2", paced)).group).toBe("a");
     expect(await groups.pace(paced, T0 + SECOND)).toBe(0);
     expect(await groups.pace({ ...second, paceMs: SECOND }, T0 + SECOND)).toBe(SECOND);
     expect(await groups.pace(slack, T0)).toBe(0);
@@ -396,7 +356,6 @@ describeWithRedis("an endpoint in trouble", () => {
 
   it("a channel of an endpoint has a pace of its own", async () => {
     await due(first.id, second.id);
-    const { groups } = testStore().store;
     const [one, two] = [
       { ...first, paceMs: SECOND, channel: "#one" },
       { ...second, paceMs: SECOND, channel: "#two" },
@@ -408,47 +367,41 @@ describeWithRedis("an endpoint in trouble", () => {
   });
 
   it("a root that was brought up to date leaves what is due later as it was", async () => {
-    await committer(testStore())(T0, fires(camera, to(slack.id, "a")));
-    const { groups } = testStore().store;
-    await claimed(testStore(), T0 + WAIT, "t1");
+    await commit(T0, fires(camera, to(slack.id, "a")));
+    await claimed(T0 + WAIT, "t1");
     const newsAt = T0 + HOUR;
     const outcome = { now: T0 + WAIT, sent: true, notified: [], over: [], unnotified: [], nextAt: undefined, newsAt };
     expect(await groups.settle(slack, "a", "t1", outcome)).toBe(newsAt);
-    expect((await claimed(testStore(), newsAt, "t2")).dueSince).toBe(T0 + WAIT);
+    expect((await claimed(newsAt, "t2")).dueSince).toBe(T0 + WAIT);
   });
 
   it("a group with a root is due for it before its news, and has its news then as planned", async () => {
-    await committer(testStore())(T0, fires(camera, to(slack.id, "a")));
-    const { groups } = testStore().store;
-    await claimed(testStore(), T0 + WAIT, "t1");
+    await commit(T0, fires(camera, to(slack.id, "a")));
+    await claimed(T0 + WAIT, "t1");
     const [soon, nextAt] = [T0 + MINUTE, T0 + HOUR];
     const outcome = { now: T0 + WAIT, sent: true, notified: [], over: [], unnotified: [], nextAt };
     expect(await groups.settle(slack, "a", "t1", { ...outcome, rootAt: soon })).toBe(nextAt);
-    await claimed(testStore(), nextAt, "t2");
+    await claimed(nextAt, "t2");
     const root = { ...outcome, conversation: '{"id":"c"}', shown: "x" };
     expect(await groups.settle(slack, "a", "t2", { ...root, rootAt: nextAt + 1 })).toBe(nextAt);
-    await claimed(testStore(), nextAt, "t3");
+    await claimed(nextAt, "t3");
     expect(await groups.settle(slack, "a", "t3", { ...root, rootAt: soon })).toBe(soon);
-    expect(await claimed(testStore(), soon, "t4")).toMatchObject({ newsAt: nextAt });
+    expect(await claimed(soon, "t4")).toMatchObject({ newsAt: nextAt });
   });
 
   it("an episode that leaves the integration brings the roots of its other groups up to date", async () => {
-    const commit = committer(testStore());
     await commit(T0, fires(camera, to(slack.id, "a", { groupWaitMs: 0 }), to(slack.id, "b")));
-    const { groups } = testStore().store;
     const quiet = { sent: true, notified: [], over: [], unnotified: [], nextAt: T0 + 4 * HOUR };
-    await claimed(testStore(), T0, "t1");
+    await claimed(T0, "t1");
     await groups.settle(slack, "a", "t1", { ...quiet, now: T0, conversation: '{"id":"c"}', shown: "x" });
-    await claimed(testStore(), T0 + WAIT, "t2");
+    await claimed(T0 + WAIT, "t2");
     await groups.settle(slack, "b", "t2", { ...quiet, now: T0 + WAIT, over: [camera.id] });
     expect(await groups.nextDue([slack.id])).toEqual(new Map([[slack.id, T0 + WAIT]]));
-    expect((await claimed(testStore(), T0 + WAIT, "t3")).group).toBe("a");
+    expect((await claimed(T0 + WAIT, "t3")).group).toBe("a");
   });
 
   it("an episode has ended once it is stored as resolved, or not at all", async () => {
-    const commit = committer(testStore());
     await commit(T0, fires(camera, to(slack.id, "a")));
-    const { groups } = testStore().store;
     const ongoing = Array.from({ length: 300 }, () => camera.id);
     expect(await groups.hasEnded(ongoing)).toBe(false);
     expect(await groups.hasEnded([...ongoing, "gone@1"])).toBe(true);
@@ -458,7 +411,6 @@ describeWithRedis("an endpoint in trouble", () => {
 
   it("a pace token from a clock far ahead does not block the endpoint", async () => {
     const paced = { ...first, paceMs: SECOND };
-    const { groups } = testStore().store;
     expect(await groups.pace(paced, T0 + HOUR)).toBe(0);
     expect(await groups.pace(paced, T0)).toBe(0);
   });

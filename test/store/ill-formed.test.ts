@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { describeWithRedis } from "../support/redis.ts";
-import { committer, fires, firing, T0, useTestStore } from "./fixtures.ts";
+import { commit, fires, firing, T0, useTestStore } from "./fixtures.ts";
 
 describeWithRedis("a text with half of an emoji in it", () => {
   const testStore = useTestStore();
@@ -14,7 +14,7 @@ describeWithRedis("a text with half of an emoji in it", () => {
   ])("%j is stored as %j with its alert, and fails no commit", async (text, stored) => {
     const { store } = testStore();
     const alert = { ...firing("a", T0, { location: text }), key: `RecordingOffline/recording/${text}` };
-    await committer(testStore())(T0, fires({ ...alert, annotations: { summary: text } }));
+    await commit(T0, fires({ ...alert, annotations: { summary: text } }));
     const [read] = await store.shards.alerts();
     expect([read?.labels.location, read?.annotations.summary, read?.key]).toEqual([
       stored,

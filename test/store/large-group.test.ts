@@ -6,10 +6,12 @@ import { createStore } from "../../src/store/store.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import {
   claimed,
+  commit,
   committer,
   ends,
   fires,
   firing,
+  groups,
   HOUR,
   LEASE,
   MINUTE,
@@ -46,7 +48,6 @@ describeWithRedis("a group of more than a thousand members", () => {
   const testStore = useTestStore();
 
   async function fireAll(): Promise<void> {
-    const commit = committer(testStore());
     for (let from = 0; from < MEMBERS; from += 250)
       await commit(T0, ...alerts.slice(from, from + 250).map((alert) => fires(alert, to(slack.id))));
   }
@@ -67,16 +68,15 @@ describeWithRedis("a group of more than a thousand members", () => {
 
   it("is claimed with all of them and settled, no call about more than 500", async () => {
     await fireAll();
-    const { groups } = testStore().store;
     const most = await mostRows(async () => {
-      const claim = await claimed(testStore(), now);
+      const claim = await claimed(now);
       expect(new Set(claim.alerts.map(({ id }) => id)).size).toBe(MEMBERS);
       expect(await groups.settle(slack, "g", "t1", told(claim.alerts))).toBe(now + 4 * HOUR);
     });
     expect(most).toBeGreaterThan(100);
     expect(most).toBeLessThanOrEqual(500);
     expect(await groups.notified(slack.id)).toHaveLength(MEMBERS);
-    expect((await claimed(testStore(), now + 4 * HOUR, "t2")).notified.size).toBe(MEMBERS);
+    expect((await claimed(now + 4 * HOUR, "t2")).notified.size).toBe(MEMBERS);
   });
 
   it.each([
@@ -101,29 +101,28 @@ describeWithRedis("a group of more than a thousand members", () => {
     };
     if (failAt === 0) client.pexpire = () => Promise.reject(new Error("killed"));
     const { groups } = createStore(client, testStore().prefix);
-    const { alerts: members } = await claimed(testStore(), now);
+    const { alerts: members } = await claimed(now);
     await expect(groups.settle(slack, "g", "t1", told(members))).rejects.toThrow("killed");
     client.disconnect();
     await testStore().endLease(slack.id);
-    const next = await testStore().store.groups.claim(slack, "t2", now + SECOND, LEASE);
+    const next = await groups.claim(slack, "t2", now + SECOND, LEASE);
     expect(next).toEqual({ kind: "idle", until: now + (expected ? 4 * HOUR : LEASE) });
-    expect(await testStore().store.groups.notified(slack.id)).toHaveLength(expected);
+    expect(await groups.notified(slack.id)).toHaveLength(expected);
   });
 
   it("keeps what changed while it was sent for the next message", async () => {
     await fireAll();
-    const { groups } = testStore().store;
-    const claim = await claimed(testStore(), now);
+    const claim = await claimed(now);
     await committer(testStore(), 1)(now + SECOND, ends(alerts[0] as Alert, now + SECOND));
     await groups.settle(slack, "g", "t1", told(claim.alerts));
-    const next = await claimed(testStore(), now + 5 * MINUTE, "t2");
+    const next = await claimed(now + 5 * MINUTE, "t2");
     expect(next.alerts.filter(({ state }) => state === "resolved")).toHaveLength(1);
   });
 
   it("that a message is refused for is given back with every line", async () => {
     await fireAll();
-    const { groups, log } = testStore().store;
-    const { alerts: members } = await claimed(testStore(), now);
+    const { log } = testStore().store;
+    const { alerts: members } = await claimed(now);
     const failure = { code: "server_error", detail: "503", scope: "endpoint" } as const;
     const lines = told(members).lines?.map((line) => ({ ...line, reason: "failed" }));
     const outcome: GroupOutcome = { group: "g", postpone: { now, at: now + MINUTE, failure, lines } };
@@ -151,7 +150,6 @@ describeWithRedis("what fires", () => {
   const testStore = useTestStore();
 
   it("is read again only where it changed, by any process", async () => {
-    const commit = committer(testStore());
     await commit(T0, ...alerts.map((alert) => fires(alert, to(slack.id))));
     const { firing: read } = testStore().replica();
     const before = await read();
@@ -173,7 +171,6 @@ describeWithRedis("what fires", () => {
   });
 
   it("is read whole where this process is far behind, and where Redis was emptied", async () => {
-    const commit = committer(testStore());
     await commit(T0, fires(firing("first"), to(slack.id)));
     const { firing: read } = testStore().replica();
     expect(await read()).toHaveLength(1);

@@ -4,15 +4,17 @@ import type { Destination } from "../../src/alerting/route.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import {
   camera,
-  committer,
+  commit,
   ends,
   fires,
   firing,
+  groups,
   HOUR,
   integration,
   LEASE,
   MINUTE,
   SECOND,
+  sentOf,
   T0,
   type TestStore,
   to,
@@ -27,9 +29,7 @@ async function tell(testStore: TestStore, now: number, who = old, group = "g"): 
   const { groups } = testStore.store;
   const claim = await groups.claim(who, "t", now, LEASE);
   if (claim.kind !== "group" || claim.group !== group) throw new Error(JSON.stringify(claim));
-  const notified: NotificationLogEntry[] = claim.alerts.map((alert) => ({ alert, notifiedAt: now, groupId: group }));
-  const outcome = { now, sent: true, notified, over: [], unnotified: [], nextAt: now + 4 * HOUR };
-  await groups.settle(who, group, "t", outcome);
+  await groups.settle(who, group, "t", sentOf(now, claim.alerts, [], group));
 }
 
 const dueAt = async (testStore: TestStore, id: string) => (await testStore.store.groups.nextDue([id])).get(id);
@@ -40,25 +40,25 @@ describeWithRedis("another configuration after a restart", () => {
   const testStore = useTestStore();
 
   const reroute = (now: number, here: readonly { id: string }[], ...wanted: Destination[]) =>
-    testStore().store.groups.reroute(
+    groups.reroute(
       [{ id: camera.id, to: wanted }],
       here.map(({ id }) => id),
       now,
     );
 
   it("a new integration is notified of what fires already, after its group_wait; the others get nothing again", async () => {
-    await committer(testStore())(T0, fires(camera, to(old.id)));
+    await commit(T0, fires(camera, to(old.id)));
     await tell(testStore(), T0 + WAIT);
     const now = T0 + HOUR;
     const wake = await reroute(now, [old, added], to(old.id), to(added.id));
     expect(wake).toEqual(new Map([[added.id, now + WAIT]]));
     expect(await dueAt(testStore(), old.id)).toBe(T0 + WAIT + 4 * HOUR);
-    const claim = await testStore().store.groups.claim(added, "t", now + WAIT, LEASE);
+    const claim = await groups.claim(added, "t", now + WAIT, LEASE);
     expect(claim).toMatchObject({ kind: "group", alerts: [camera], dueSince: now + WAIT });
   });
 
   it("is harmless when repeated", async () => {
-    await committer(testStore())(T0, fires(camera, to(old.id)));
+    await commit(T0, fires(camera, to(old.id)));
     await tell(testStore(), T0 + WAIT);
     await reroute(T0 + HOUR, [old, added], to(old.id), to(added.id));
     const keys = await testStore().keys();
@@ -68,13 +68,12 @@ describeWithRedis("another configuration after a restart", () => {
   });
 
   it("an alert leaves a group it is not routed to any more where nothing was notified", async () => {
-    await committer(testStore())(T0, fires(camera, to(old.id), to(added.id)));
+    await commit(T0, fires(camera, to(old.id), to(added.id)));
     await reroute(T0 + SECOND, [old, added], to(old.id));
     expect(await places(testStore())).toEqual([`${old.id} g`]);
   });
 
   it("an integration that was notified keeps the alert, and gets its end", async () => {
-    const commit = committer(testStore());
     await commit(T0, fires(camera, to(old.id)));
     await tell(testStore(), T0 + WAIT);
     await reroute(T0 + HOUR, [old, added], to(added.id));
@@ -84,11 +83,10 @@ describeWithRedis("another configuration after a restart", () => {
   });
 
   it("another group_by moves the alert to its new group and repeats nothing", async () => {
-    await committer(testStore())(T0, fires(camera, to(old.id)));
+    await commit(T0, fires(camera, to(old.id)));
     await tell(testStore(), T0 + WAIT);
     await reroute(T0 + HOUR, [old], to(old.id, "other"));
     expect(await places(testStore())).toEqual([`${old.id} other`]);
-    const { groups } = testStore().store;
     const claim = await groups.claim(old, "t", T0 + HOUR + WAIT, LEASE);
     if (claim.kind !== "group") throw new Error(claim.kind);
     expect([claim.group, [...claim.notified.keys()]]).toEqual(["other", [camera.id]]);
@@ -98,7 +96,6 @@ describeWithRedis("another configuration after a restart", () => {
     const now = T0 + WAIT;
     /** Claims, lets `meanwhile` happen, and writes down that the message was accepted. */
     async function sending(meanwhile: () => Promise<unknown>): Promise<void> {
-      const { groups } = testStore().store;
       await groups.claim(old, "t", now, LEASE);
       await meanwhile();
       const notified: NotificationLogEntry[] = [{ alert: camera, notifiedAt: now, groupId: "g" }];
@@ -108,13 +105,13 @@ describeWithRedis("another configuration after a restart", () => {
       await groups.settle(old, "g", "t", outcome);
     }
     const claimed = async (at: number) => {
-      const claim = await testStore().store.groups.claim(old, "t2", at, LEASE);
+      const claim = await groups.claim(old, "t2", at, LEASE);
       if (claim.kind !== "group") throw new Error(JSON.stringify(claim));
       return claim;
     };
 
     it("and another group_by moves its alert, the notification log keeps its entry", async () => {
-      await committer(testStore())(T0, fires(camera, to(old.id)));
+      await commit(T0, fires(camera, to(old.id)));
       await sending(() => reroute(now, [old], to(old.id, "other")));
       expect(await places(testStore())).toEqual([`${old.id} other`]);
       const claim = await claimed(now + WAIT);
@@ -122,7 +119,6 @@ describeWithRedis("another configuration after a restart", () => {
     });
 
     it("and no route leads there any more, its end is owed there", async () => {
-      const commit = committer(testStore());
       await commit(T0, fires(camera, to(old.id)));
       await sending(() => reroute(now, [old, added], to(added.id)));
       expect(await places(testStore())).toEqual([`${added.id} g`, `${old.id} g`]);
@@ -132,7 +128,6 @@ describeWithRedis("another configuration after a restart", () => {
     });
 
     it("and no route leads there any more, an end that comes meanwhile is owed at once", async () => {
-      const commit = committer(testStore());
       await commit(T0, fires(camera, to(old.id)));
       await sending(async () => {
         await reroute(now, [old]);
@@ -144,9 +139,8 @@ describeWithRedis("another configuration after a restart", () => {
     });
 
     it("and its integration goes, its end is owed there", async () => {
-      await committer(testStore())(T0, fires(camera, to(old.id)));
+      await commit(T0, fires(camera, to(old.id)));
       await sending(() => reroute(now, [added], to(added.id)));
-      const { groups } = testStore().store;
       expect(await groups.notified(old.id)).toHaveLength(1);
       expect((await groups.knownIntegrations()).sort()).toEqual([added.id, old.id].sort());
       expect(await places(testStore())).toEqual([`${added.id} g`, `${old.id} g`]);
@@ -155,10 +149,8 @@ describeWithRedis("another configuration after a restart", () => {
     });
 
     it("and no route leads there any more, an end among hundreds of alerts is owed at once", async () => {
-      const commit = committer(testStore());
       const others = Array.from({ length: 250 }, (_, i) => firing(`cam${i}`));
       await commit(T0, ...[camera, ...others].map((alert) => fires(alert, to(old.id))));
-      const { groups } = testStore().store;
       await groups.claim(old, "t", now, LEASE);
       await reroute(now, [old]);
       await commit(now, ends(camera, now));
@@ -168,8 +160,7 @@ describeWithRedis("another configuration after a restart", () => {
     });
 
     it("and no route leads there any more, a claim that is over brings nothing back", async () => {
-      await committer(testStore())(T0, fires(camera, to(old.id)));
-      const { groups } = testStore().store;
+      await commit(T0, fires(camera, to(old.id)));
       await groups.claim(old, "t", now, LEASE);
       await testStore().endLease(old.id);
       await groups.claim(old, "t2", now + LEASE, LEASE);
@@ -180,8 +171,8 @@ describeWithRedis("another configuration after a restart", () => {
     });
 
     it("and its integration is removed and its sender dies, nothing of it is kept for ever", async () => {
-      await committer(testStore())(T0, fires(camera, to(old.id)));
-      await testStore().store.groups.claim(old, "t", now, LEASE);
+      await commit(T0, fires(camera, to(old.id)));
+      await groups.claim(old, "t", now, LEASE);
       await reroute(now, [added]);
       const { redis, prefix } = testStore();
       expect(await redis.pttl(`{${prefix}}:grp:${old.id}:g`)).toBeGreaterThan(0);
@@ -190,23 +181,22 @@ describeWithRedis("another configuration after a restart", () => {
   });
 
   it("a shorter repeat_interval checks at once whether a reminder is due", async () => {
-    await committer(testStore())(T0, fires(camera, to(old.id)));
+    await commit(T0, fires(camera, to(old.id)));
     await tell(testStore(), T0 + WAIT);
     const hourly = to(old.id, "g", { repeatIntervalMs: HOUR });
     expect(await reroute(T0 + 2 * HOUR, [old], hourly)).toEqual(new Map([[old.id, T0 + 2 * HOUR]]));
-    const claim = await testStore().store.groups.claim(old, "t", T0 + 2 * HOUR, LEASE);
+    const claim = await groups.claim(old, "t", T0 + 2 * HOUR, LEASE);
     expect(claim).toMatchObject({ repeatIntervalMs: HOUR, dueSince: undefined });
   });
 
   it("a group that lost its due time gets one again", async () => {
-    await committer(testStore())(T0, fires(camera, to(old.id)));
+    await commit(T0, fires(camera, to(old.id)));
     await testStore().redis.del(`{${testStore().prefix}}:due:${old.id}`);
     await reroute(T0 + MINUTE, [old], to(old.id));
     expect(await dueAt(testStore(), old.id)).toBe(T0 + MINUTE + WAIT);
   });
 
   it("an alert that ended meanwhile goes nowhere new", async () => {
-    const commit = committer(testStore());
     await commit(T0, fires(camera, to(old.id)));
     await commit(T0 + MINUTE, ends(camera, T0 + MINUTE));
     expect(await reroute(T0 + HOUR, [old, added], to(old.id), to(added.id))).toEqual(new Map());
@@ -214,9 +204,7 @@ describeWithRedis("another configuration after a restart", () => {
   });
 
   it("nothing is kept of a removed integration that was never notified", async () => {
-    const commit = committer(testStore());
     await commit(T0, fires(camera, to(old.id)));
-    const { groups } = testStore().store;
     const failure = { code: "not_found", detail: "Gone.", scope: "integration" } as const;
     await groups.claim(old, "t", T0 + WAIT, LEASE);
     await groups.postpone(old, "g", "t", { now: T0 + WAIT, at: T0 + HOUR, failure });
@@ -227,13 +215,11 @@ describeWithRedis("another configuration after a restart", () => {
   });
 
   it("an end owed to a removed integration is kept for its return", async () => {
-    const commit = committer(testStore());
     await commit(T0, fires(camera, to(old.id)));
     await tell(testStore(), T0 + WAIT);
     await reroute(T0 + HOUR, [added]);
     await commit(T0 + 2 * HOUR, ends(camera, T0 + 2 * HOUR));
     await reroute(T0 + 3 * HOUR, [added]);
-    const { groups } = testStore().store;
     expect(await groups.knownIntegrations()).toEqual([old.id]);
     expect(await groups.notified(old.id)).toHaveLength(1);
     const claim = await groups.claim(old, "t", T0 + 4 * HOUR, LEASE);

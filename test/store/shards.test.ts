@@ -5,7 +5,7 @@ import { StoreError } from "../../src/store/errors.ts";
 import { toIncident } from "../../src/store/incidents.ts";
 import { emptyShard } from "../../src/store/shard-document.ts";
 import { describeWithRedis } from "../support/redis.ts";
-import { committer, ends, fires, firing, HOUR, MINUTE, over, T0, to, useTestStore } from "./fixtures.ts";
+import { commit, ends, fires, firing, groups, HOUR, MINUTE, over, shards, T0, to, useTestStore } from "./fixtures.ts";
 
 const DAY = 24 * HOUR;
 const camera = firing("cam");
@@ -16,10 +16,9 @@ describeWithRedis("the one atomic write", () => {
   const testStore = useTestStore();
 
   const write = (expected: string, sweptAt = T0, shard = 3) =>
-    testStore().store.shards.commitShard(shard, { expected, state: shardOf(sweptAt), now: sweptAt, changes: [] });
+    shards.commitShard(shard, { expected, state: shardOf(sweptAt), now: sweptAt, changes: [] });
 
   it("stores on what was read, and is refused on anything else, changes and all", async () => {
-    const { shards } = testStore().store;
     const first = await write("");
     if (first.outcome !== "stored") throw new Error("lost");
     const lost = await shards.commitShard(3, {
@@ -38,12 +37,11 @@ describeWithRedis("the one atomic write", () => {
   it("writes every location of a shard that has more of them than a call takes", async () => {
     const locations = new Map(Array.from({ length: 1_203 }, (_, i) => [`L${i}`, { id: `L${i}`, alerts: undefined }]));
     const state = { ...shardOf(T0), locations };
-    await testStore().store.shards.commitShard(3, { expected: "", state, now: T0, changes: [] });
+    await shards.commitShard(3, { expected: "", state, now: T0, changes: [] });
     expect((await testStore().replica().shards.read(3)).state.locations).toEqual(locations);
   });
 
   it("has what a sweep counts of groups: nothing of one that is refused, of an older version or of a forgotten shard", async () => {
-    const { shards } = testStore().store;
     const countsAt = (at: number) => ({ at, offline: 1, counts: { camera_server: {} } });
     const sweep = async (expected: string, at: number, groups?: ShardGroups) => {
       const changes = { expected, state: shardOf(at), now: at, changes: [], groups };
@@ -104,7 +102,7 @@ describeWithRedis("the one atomic write", () => {
 
   it("of two replicas that sweep the same shard one wins", async () => {
     const other = testStore().replica();
-    const [a, b] = await Promise.all([testStore().store.shards.read(0), other.shards.read(0)]);
+    const [a, b] = await Promise.all([shards.read(0), other.shards.read(0)]);
     const outcomes = await Promise.all(
       [testStore().store, other].map(({ shards }, i) =>
         shards.commitShard(0, {
@@ -116,7 +114,7 @@ describeWithRedis("the one atomic write", () => {
       ),
     );
     expect(outcomes.map(({ outcome }) => outcome).sort()).toEqual(["lost", "stored"]);
-    expect(await testStore().store.shards.alerts()).toHaveLength(1);
+    expect(await shards.alerts()).toHaveLength(1);
   });
 
   it("sent again because its reply was lost it answers `already`: nothing twice, and a message to wake for", async () => {
@@ -143,7 +141,6 @@ describeWithRedis("the one atomic write", () => {
   });
 
   it("keeps its own last write in memory and reads another replica's", async () => {
-    const { shards } = testStore().store;
     const first = await write("");
     if (first.outcome !== "stored") throw new Error("lost");
     const mine = await shards.read(3);
@@ -164,7 +161,7 @@ describeWithRedis("the one atomic write", () => {
   it("an emptied Redis is an empty shard, also for a replica that had it in memory", async () => {
     await write("");
     await testStore().redis.del(testStore().store.keys.shard(3));
-    expect(await testStore().store.shards.read(3)).toMatchObject({ nonce: "", state: emptyShard });
+    expect(await shards.read(3)).toMatchObject({ nonce: "", state: emptyShard });
   });
 
   it("forgets a shard only as it was left", async () => {
@@ -184,16 +181,13 @@ describeWithRedis("alerts and incidents", () => {
   const testStore = useTestStore();
 
   it("an alert that goes nowhere is kept while it fires and forgotten when it is over", async () => {
-    const commit = committer(testStore());
     await commit(T0, fires(camera));
-    expect(await testStore().store.shards.alerts()).toEqual([camera]);
+    expect(await shards.alerts()).toEqual([camera]);
     await commit(T0 + MINUTE, ends(camera, T0 + MINUTE));
-    expect(await testStore().store.shards.alerts()).toEqual([]);
+    expect(await shards.alerts()).toEqual([]);
   });
 
   it("new facts of a firing alert are kept and make nothing due; those of one that is over are no news", async () => {
-    const commit = committer(testStore());
-    const { shards, groups } = testStore().store;
     const more = { ...camera, facts: { timezone: "UTC", offline: 3, of: 4 } };
     await commit(T0, { kind: "updated", alert: more, to: [] });
     expect(await shards.alerts()).toEqual([]);
@@ -206,7 +200,6 @@ describeWithRedis("alerts and incidents", () => {
   });
 
   it("an end is due wherever its beginning was sent, whatever the routes are by then", async () => {
-    const commit = committer(testStore());
     const places = [to("a/slack/0"), to("b/slack/0", "other")];
     await commit(T0, fires(camera, ...places));
     const wake = await commit(T0 + HOUR, ends(camera, T0 + HOUR));
@@ -214,7 +207,6 @@ describeWithRedis("alerts and incidents", () => {
   });
 
   it("an ended incident is one row, found by its end", async () => {
-    const commit = committer(testStore());
     const { incidents } = testStore().store;
     await commit(T0, fires(camera), fires(firing("b")));
     await commit(T0 + HOUR, ends(camera, T0 + HOUR));
@@ -225,7 +217,6 @@ describeWithRedis("alerts and incidents", () => {
   });
 
   it("an incident is replaced by one replica, once, as it was committed, and in its place", async () => {
-    const commit = committer(testStore());
     const { incidents } = testStore().store;
     await commit(T0, ends(camera, T0), ends(firing("b"), T0));
     const [before, other] = await incidents.endedSince(T0);
@@ -252,7 +243,6 @@ describeWithRedis("alerts and incidents", () => {
   });
 
   it("incidents are kept for 90 days", async () => {
-    const commit = committer(testStore());
     await commit(T0, ends(camera, T0));
     await commit(T0 + 90 * DAY, ends(firing("b"), T0 + 90 * DAY));
     expect(await testStore().store.incidents.endedSince(0)).toHaveLength(2);
@@ -266,7 +256,7 @@ describeWithRedis("alerts and incidents", () => {
     for (let from = 0; from < rows.length; from += 20_000) {
       await redis.call("zadd", store.keys.incidents, ...rows.slice(from, from + 20_000));
     }
-    await committer(testStore())(T0 + DAY, ends(camera, T0 + DAY));
+    await commit(T0 + DAY, ends(camera, T0 + DAY));
     expect(await redis.zcard(store.keys.incidents)).toBe(50_000);
     expect(await redis.zrange(store.keys.incidents, 0, "0")).toEqual(['{"id":"old-1"}']);
   });
@@ -274,8 +264,7 @@ describeWithRedis("alerts and incidents", () => {
   it("a group of 10,000 alerts is stored, claimed and settled without reaching a limit", async () => {
     const many = Array.from({ length: 10_000 }, (_, i) => firing(`cam-${i}`));
     const slack = to("ops/slack/0", "all", { groupWaitMs: 0 });
-    await committer(testStore())(T0, ...many.map((alert) => fires(alert, slack)));
-    const { groups } = testStore().store;
+    await commit(T0, ...many.map((alert) => fires(alert, slack)));
     const who = {
       id: "ops/slack/0",
       name: "ops/slack/0",
@@ -296,10 +285,9 @@ describeWithRedis("alerts and incidents", () => {
 });
 
 describeWithRedis("attempts", () => {
-  const testStore = useTestStore();
+  useTestStore();
 
   it("a failure keeps when it last went well; a success forgets the failure", async () => {
-    const { shards } = testStore().store;
     await shards.noteAttempt("inventory", T0, "No answer.");
     await shards.noteAttempt("inventory", T0 + 1);
     await shards.noteAttempt("inventory", T0 + 2, "No answer.");
@@ -313,7 +301,6 @@ describeWithRedis("attempts", () => {
   });
 
   it("a stored shard is a good attempt, written in the same step", async () => {
-    const { shards } = testStore().store;
     await shards.commitShard(2, { expected: "", state: shardOf(T0), now: T0, changes: [] });
     expect((await shards.attempts()).get("shard:2")).toEqual({ goodAt: T0, attemptedAt: T0 });
   });

@@ -6,10 +6,12 @@ import {
   ends,
   fires,
   firing,
+  groups,
   HOUR,
   LEASE,
   MINUTE,
   SECOND,
+  sentOf,
   slack,
   T0,
   type TestStore,
@@ -42,27 +44,17 @@ describeWithRedis("many groups that are due at once", () => {
   }
 
   const tell = (groups: readonly Claimed[], now: number): GroupOutcome[] =>
-    groups.map(({ group, alerts }) => ({
-      group,
-      settle: {
-        now,
-        sent: true,
-        notified: alerts.map((alert) => ({ alert, notifiedAt: now, groupId: group })),
-        over: [],
-        unnotified: [],
-        nextAt: now + 4 * HOUR,
-      },
-    }));
+    groups.map(({ group, alerts }) => ({ group, settle: sentOf(now, alerts, [], group) }));
 
   it("ten are claimed one by one, eleven together, each with its members", async () => {
     await wind(10);
     expect(await claim()).toMatchObject({ kind: "group", group: "g00", stormGroups: 10 });
     await testStore().endLease(slack.id);
-    await testStore().store.groups.postpone(slack, "g00", "t", { now: T0, at: T0 });
+    await groups.postpone(slack, "g00", "t", { now: T0, at: T0 });
     await wind(1, T0, stormy, 10);
-    const { groups, due, isAll, leaseMs } = await storm();
-    expect([groups.length, due, isAll, leaseMs]).toEqual([11, 11, true, 20 * SECOND]);
-    expect(groups[4]).toMatchObject({ group: "g04", alerts: [{ key: "g04" }], notified: new Map() });
+    const { groups: all, due, isAll, leaseMs } = await storm();
+    expect([all.length, due, isAll, leaseMs]).toEqual([11, 11, true, 20 * SECOND]);
+    expect(all[4]).toMatchObject({ group: "g04", alerts: [{ key: "g04" }], notified: new Map() });
   });
 
   it("one lease covers them all, and the claim asked again gives them all again", async () => {
@@ -85,7 +77,6 @@ describeWithRedis("many groups that are due at once", () => {
 
   it("a group in backoff, or notified a moment ago, does not join early", async () => {
     await wind(12);
-    const { groups } = testStore().store;
     const { groups: claimed } = await storm();
     const [refused, spoken, ...others] = tell(claimed, T0);
     if (!refused || !spoken) throw new Error("no groups");
@@ -104,7 +95,6 @@ describeWithRedis("many groups that are due at once", () => {
   it("where ends are gathered, groups that wait with something to send join, and any two are one", async () => {
     await wind(3);
     await wind(1, T0, { ...stormy, groupWaitMs: 4 * MINUTE }, 20);
-    const { groups } = testStore().store;
     const take = (gathersEnds: boolean, token: string) =>
       groups.claim(slack, token, T0 + MINUTE, LEASE, AHEAD, gathersEnds);
     const first = await take(false, "t1");
@@ -125,7 +115,6 @@ describeWithRedis("many groups that are due at once", () => {
 
   it("one that is refused is halved, so that one group does not block the others", async () => {
     await wind(32, T0, { stormGroups: 1, groupWaitMs: 0 });
-    const { groups } = testStore().store;
     const notified = new Set<string>();
     const sizes: number[] = [];
     let now = T0;
@@ -156,7 +145,6 @@ describeWithRedis("many groups that are due at once", () => {
   it("all of it is settled or none, and the same again changes nothing", async () => {
     await wind(12);
     const { groups: claimed } = await storm();
-    const { groups } = testStore().store;
     const endings = tell(claimed, T0);
     expect(await groups.settleAll(slack, "t", endings, { now: T0, gatherMs: AHEAD })).toBe(T0 + 4 * HOUR);
     expect(await groups.notified(slack.id)).toHaveLength(12);
@@ -168,7 +156,6 @@ describeWithRedis("many groups that are due at once", () => {
   it("is settled also where Redis has forgotten its scripts", async () => {
     await wind(12);
     const { groups: claimed } = await storm();
-    const { groups } = testStore().store;
     await groups.settleAll(slack, "nobody", tell(claimed, T0).slice(0, 1), { now: T0, gatherMs: 0 });
     await testStore().redis.script("FLUSH");
     await groups.settleAll(slack, "t", tell(claimed, T0), { now: T0, gatherMs: 0 });
@@ -178,7 +165,6 @@ describeWithRedis("many groups that are due at once", () => {
   it("what follows a storm is gathered, and a single alert is claimed at once meanwhile", async () => {
     await wind(12);
     const { groups: claimed } = await storm();
-    const { groups } = testStore().store;
     await groups.settleAll(slack, "t", tell(claimed, T0), { now: T0, gatherMs: AHEAD });
     await wind(1, T0 + SECOND, stormy, 20);
     expect(await claim(T0 + SECOND, "t2")).toMatchObject({ kind: "group", group: "g20" });
@@ -191,7 +177,6 @@ describeWithRedis("many groups that are due at once", () => {
   it("a storm that was sent when the clock was far ahead delays nothing", async () => {
     await wind(12);
     const { groups: claimed } = await storm();
-    const { groups } = testStore().store;
     await groups.settleAll(slack, "t", tell(claimed, T0), { now: T0 + HOUR, gatherMs: AHEAD });
     await wind(12, T0 + SECOND, stormy, 20);
     expect((await storm(T0 + SECOND, "t2")).groups).toHaveLength(12);

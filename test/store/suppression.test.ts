@@ -10,13 +10,17 @@ import type { Claimed } from "../../src/store/groups.ts";
 import { aSilence } from "../support/fixtures.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import {
+  commit,
   committer,
   ends,
   fires,
   firing,
+  groups,
   HOUR,
   MINUTE,
   SECOND,
+  shards,
+  silences,
   slack,
   T0,
   type TestStore,
@@ -100,7 +104,6 @@ describeWithRedis("a suppressed alert", () => {
   it("that is stale is due once its shard is read, also before that it is stale was stored, and stays late", async () => {
     const stale = suppressedState({ by: [{ reason: "stale", by: "shard:7", goodAt: 0 }], lateFrom: T0 - HOUR });
     await suppressed(testStore(), stale);
-    const { groups, shards } = testStore().store;
     const state = { sweptAt: T0 + MINUTE, recordings: new Map(), locations: new Map() };
     const read = { expected: "", state, now: T0 + MINUTE, changes: [] };
     expect(await shards.commitShard(7, read)).toMatchObject({ wake: new Map([[slack.id, T0 + MINUTE]]) });
@@ -114,8 +117,7 @@ describeWithRedis("a suppressed alert", () => {
   });
 
   it("an acknowledgement during a send brings the group's root up to date right after it", async () => {
-    await committer(testStore())(T0, fires(camera, to(slack.id)));
-    const { groups } = testStore().store;
+    await commit(T0, fires(camera, to(slack.id)));
     const rooted = { ...quiet, nextAt: T0 + HOUR, conversation: '{"id":"c"}', shown: "x" };
     await claim(testStore(), T0 + WAIT);
     expect(await groups.settle(slack, "g", "t", { now: T0 + WAIT, ...rooted })).toBe(T0 + HOUR);
@@ -130,21 +132,20 @@ describeWithRedis("a suppressed alert", () => {
     const { commit } = await suppressed(testStore());
     const other = firing("other");
     await commit(T0 + MINUTE, fires(other), ends(other, T0 + MINUTE));
-    expect(await testStore().store.groups.nextDue([slack.id])).toEqual(new Map([[slack.id, T0 + WAIT + 5 * MINUTE]]));
+    expect(await groups.nextDue([slack.id])).toEqual(new Map([[slack.id, T0 + WAIT + 5 * MINUTE]]));
     await commit(T0 + MINUTE, ends(shop, T0 + MINUTE));
     await claim(testStore(), T0 + MINUTE);
-    await testStore().store.groups.settle(slack, "g", "t", { now: T0 + MINUTE, ...quiet, nextAt: T0 + HOUR });
+    await groups.settle(slack, "g", "t", { now: T0 + MINUTE, ...quiet, nextAt: T0 + HOUR });
     expect(await commit(T0 + 2 * MINUTE, ends(shop, T0 + 2 * MINUTE))).toEqual(new Map());
   });
 
   it("is due at once when its suppression ended between the decision and the settle", async () => {
-    const commit = committer(testStore());
     await commit(T0, fires(shop), fires(camera, to(slack.id)));
     await claim(testStore(), T0 + WAIT);
     await commit(T0 + WAIT + 1, ends(shop, T0 + WAIT + 1));
     const now = T0 + WAIT + 2;
     expect(
-      await testStore().store.groups.settle(slack, "g", "t", {
+      await groups.settle(slack, "g", "t", {
         now,
         ...quiet,
         nextAt: now + 5 * MINUTE,
@@ -172,7 +173,6 @@ describeWithRedis("a suppressed alert", () => {
   });
 
   it("is due at once when its silence is ended or changed, also between the decision and its record", async () => {
-    const { silences, groups } = testStore().store;
     await silences.write([silence()], T0);
     await suppressed(testStore(), bySilence);
     const at = T0 + MINUTE;
@@ -184,7 +184,6 @@ describeWithRedis("a suppressed alert", () => {
   });
 
   it("stays due as before where its silence was made longer and still suppresses it", async () => {
-    const { silences, groups } = testStore().store;
     await silences.write([silence()], T0);
     await suppressed(testStore(), bySilence);
     const at = T0 + MINUTE;
@@ -197,7 +196,6 @@ describeWithRedis("a suppressed alert", () => {
   });
 
   it("is not due again and again where its silence was ended by one and kept on by another at once", async () => {
-    const { silences, groups } = testStore().store;
     await silences.write([silence()], T0);
     await suppressed(testStore(), bySilence);
     const at = T0 + MINUTE;
@@ -211,7 +209,6 @@ describeWithRedis("a suppressed alert", () => {
   });
 
   it("may have been notified by a claim that died: known until the group is served, and kept while it is suppressed", async () => {
-    const commit = committer(testStore());
     await commit(T0, fires(camera, to(slack.id)));
     const of = { ...slack, conversation: "edits" } as const;
     await claim(testStore(), T0 + WAIT, "dead", of);
@@ -219,19 +216,14 @@ describeWithRedis("a suppressed alert", () => {
     const at = T0 + WAIT + 13 * SECOND;
     expect(await claim(testStore(), at, "next", of)).toMatchObject({ maybeNotified: [camera.id], opens: "dead" });
     const more = suppressedState({ maybeNotified: [camera.id] });
-    await testStore().store.groups.settle(slack, "g", "next", {
-      now: at,
-      ...quiet,
-      nextAt: at + 1,
-      suppressedState: more,
-    });
+    await groups.settle(slack, "g", "next", { now: at, ...quiet, nextAt: at + 1, suppressedState: more });
     expect(await claim(testStore(), at + 1, "t", of)).toMatchObject({
       maybeNotified: [camera.id],
       suppressedBefore: new Map([[camera.id, true]]),
       // What it sends belongs to what may have been accepted.
       opens: "dead",
     });
-    await testStore().store.groups.settle(slack, "g", "t", { now: at + 1, ...quiet, nextAt: at + 2 });
+    await groups.settle(slack, "g", "t", { now: at + 1, ...quiet, nextAt: at + 2 });
     const last = { maybeNotified: [], suppressedBefore: new Map(), opens: "last" };
     expect(await claim(testStore(), at + 2, "last", of)).toMatchObject(last);
   });
@@ -242,12 +234,7 @@ describeWithRedis("a suppressed alert", () => {
     const at = T0 + MINUTE;
     await commit(at, ends(camera, at), ends(shop, at));
     await claim(testStore(), at);
-    await testStore().store.groups.settle(slack, "g", "t", {
-      now: at,
-      ...quiet,
-      unnotified: [camera.id],
-      nextAt: undefined,
-    });
+    await groups.settle(slack, "g", "t", { now: at, ...quiet, unnotified: [camera.id], nextAt: undefined });
     const left = (await testStore().keys()).filter((key) => !/^(log|audit)/.test(key));
     expect(left).toEqual([`grp:${slack.id}:g`, "incidents", "integrations", "shard:0"]);
   });
@@ -257,7 +244,6 @@ describeWithRedis("what fires", () => {
   const testStore = useTestStore();
 
   it("is read again only when something began, changed or ended, by every replica", async () => {
-    const commit = committer(testStore());
     const { firing: read } = testStore().store;
     const { firing: elsewhere } = testStore().replica();
     await commit(T0, fires(shop, to(slack.id)), fires(camera, to(slack.id)));
@@ -274,7 +260,6 @@ describeWithRedis("what fires", () => {
   });
 
   it("is nothing after Redis was emptied", async () => {
-    const commit = committer(testStore());
     await commit(T0, fires(camera, to(slack.id)));
     expect(await testStore().store.firing()).toHaveLength(1);
     await testStore().redis.del(...(await testStore().redis.keys(`${testStore().store.keys.prefix}*`)));
@@ -286,7 +271,6 @@ describeWithRedis("what fires", () => {
     ["a huge number", "9".repeat(400)],
   ])("is read again after somebody else wrote %s for its revision", async (_, rubbish) => {
     const { redis, store } = testStore();
-    const commit = committer(testStore());
     await commit(T0, fires(camera, to(slack.id)));
     await redis.set(store.keys.alertsRevision, rubbish);
     await store.firing();
@@ -299,7 +283,6 @@ describeWithRedis("what fires", () => {
 describeWithRedis("an acknowledgement", () => {
   const testStore = useTestStore();
   it("is of an episode that fires, and goes with its end", async () => {
-    const commit = committer(testStore());
     await commit(T0, fires(camera, to(slack.id)));
     const { store } = testStore();
     expect(await acknowledge(store)).toEqual(new Map());
@@ -330,19 +313,19 @@ describeWithRedis("an acknowledgement that ends", () => {
   });
 
   it("does not shorten group_wait", async () => {
-    await committer(testStore())(T0, fires(camera, to(slack.id)));
+    await commit(T0, fires(camera, to(slack.id)));
     await acknowledge(testStore().store);
     expect(await withdrawn(T0 + 1)).toEqual(new Map());
-    expect(await testStore().store.groups.nextDue([slack.id])).toEqual(new Map([[slack.id, T0 + WAIT]]));
+    expect(await groups.nextDue([slack.id])).toEqual(new Map([[slack.id, T0 + WAIT]]));
   });
 
   it("is known to a decision that was taken before", async () => {
-    await committer(testStore())(T0, fires(camera, to(slack.id)));
+    await commit(T0, fires(camera, to(slack.id)));
     await acknowledge(testStore().store);
     await claim(testStore(), T0 + WAIT);
     await withdrawn(T0 + WAIT + 1);
     const settle = { now: T0 + WAIT + 2, ...quiet, nextAt: T0 + HOUR, suppressedState: acknowledged(camera.id) };
-    expect(await testStore().store.groups.settle(slack, "g", "t", settle)).toBe(T0 + WAIT + 1);
+    expect(await groups.settle(slack, "g", "t", settle)).toBe(T0 + WAIT + 1);
   });
 });
 
@@ -350,16 +333,15 @@ describeWithRedis("silences", () => {
   const testStore = useTestStore();
 
   it("are read as they were written, by every replica, with matchers that match", async () => {
-    await testStore().store.silences.write([silence()], T0);
+    await silences.write([silence()], T0);
     const [one] = await testStore().replica().silences.read(T0);
     expect(JSON.stringify(one)).toBe(JSON.stringify(silence()));
     expect(one?.matchers.map((matcher) => matcher.matches("critical"))).toEqual([false, true]);
-    const [again] = await testStore().store.silences.read(T0);
-    expect((await testStore().store.silences.read(T0))[0]).toBe(again);
+    const [again] = await silences.read(T0);
+    expect((await silences.read(T0))[0]).toBe(again);
   });
 
   it("are kept five days after their end, and dropped when another is written", async () => {
-    const { silences } = testStore().store;
     await silences.write([silence()], T0);
     const gone = silence().endsAt + SILENCE_KEPT_MS;
     expect(await silences.read(gone - 1)).toHaveLength(1);

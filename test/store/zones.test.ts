@@ -1,12 +1,11 @@
 import { expect, it } from "vitest";
 import { describeWithRedis } from "../support/redis.ts";
-import { useTestStore } from "./fixtures.ts";
+import { useTestStore, zones } from "./fixtures.ts";
 
 describeWithRedis("zones and usual entries", () => {
   const testStore = useTestStore();
 
   it("are stored for every replica; what is read again replaces what was known", async () => {
-    const { zones } = testStore().store;
     await zones.save(
       new Map([
         [
@@ -38,7 +37,7 @@ describeWithRedis("zones and usual entries", () => {
   });
 
   it("go with the location, and leave nothing", async () => {
-    const { zones, usualEntries } = testStore().store;
+    const { usualEntries } = testStore().store;
     await zones.save(new Map([["leeds", new Map()]]));
     await usualEntries.save(new Map([["leeds", []]]));
     for (const store of [zones, usualEntries]) await store.forget(["leeds"]);
@@ -47,7 +46,7 @@ describeWithRedis("zones and usual entries", () => {
   });
 
   it("of no locations are nothing", async () => {
-    const { zones, usualEntries } = testStore().store;
+    const { usualEntries } = testStore().store;
     expect((await zones.read([])).size + (await usualEntries.read([])).size).toBe(0);
     await zones.save(new Map());
     await usualEntries.save(new Map());
