@@ -1,6 +1,6 @@
 import { Queue } from "bullmq";
 import type { Redis } from "ioredis";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { Replicas } from "../../src/cluster/active-config.ts";
 import { Queues, slotQueue } from "../../src/cluster/queues.ts";
 import { Schedulers } from "../../src/cluster/schedulers.ts";
@@ -11,7 +11,7 @@ import { silentLogger } from "../../src/lib/log.ts";
 import { createRound, createTurns } from "../../src/poll/rounds.ts";
 import { connectRedis } from "../../src/store/redis.ts";
 import { createStore } from "../../src/store/store.ts";
-import { describeWithRedis, startTestRedis, type TestRedis } from "../support/redis.ts";
+import { describeWithRedis, startTestRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
 
 const SHARDS = 12;
@@ -137,33 +137,19 @@ it("a slot that became another's while those before were taken is not taken", as
   await slots.stop();
 });
 
-describeWithRedis("replicas that share the shards", () => {
-  let redis: TestRedis;
-  let swept: Done["swept"];
-  let uptimes: Done["uptimes"];
-  let members: Member[];
-  /** So long that no shard is taken for one that nobody sweeps. */
-  let requestTimeoutMs: number;
-  let revives: boolean;
-  beforeEach(async () => {
-    redis = await startTestRedis();
-    swept = [];
-    uptimes = [];
-    members = [];
-    requestTimeoutMs = 600_000;
-    revives = true;
-  });
-  afterEach(async () => {
-    await Promise.all(members.map((member) => member.end()));
-    await redis.stop();
-  });
+/** Replicas over a Redis of their own; they end with it. */
+async function sharing({ requestTimeoutMs = 600_000, revives = true }: Partial<Habits> = {}) {
+  const redis = await startTestRedis();
+  const swept: Done["swept"] = [];
+  const uptimes: Done["uptimes"] = [];
+  const members: Member[] = [];
 
-  async function joined(...names: string[]): Promise<Member[]> {
-    const more = await Promise.all(
-      names.map((name) => join(name, redis.url, { swept, uptimes }, { requestTimeoutMs, revives })),
-    );
-    members.push(...more);
-    return more;
+  /** As the others, where its habits do not differ. By default no shard is taken for one that nobody sweeps. */
+  async function joined(names: readonly string[], more: Partial<Habits> = {}): Promise<Member[]> {
+    const habits = { requestTimeoutMs, revives, ...more };
+    const joining = await Promise.all(names.map((name) => join(name, redis.url, { swept, uptimes }, habits)));
+    members.push(...joining);
+    return joining;
   }
 
   /** Who swept each shard last. */
@@ -186,8 +172,20 @@ describeWithRedis("replicas that share the shards", () => {
     sharesOf().size === names.length &&
     names.every((name) => sharesOf().get(name)?.length === SHARDS / names.length);
 
-  it("each shard stays with the same one, and each has its share; a newcomer gets one", async () => {
-    await joined("a", "b");
+  return {
+    ...{ url: redis.url, swept, uptimes, joined, owners, nextRounds, areShared },
+    async [Symbol.asyncDispose]() {
+      await Promise.all(members.map((member) => member.end()));
+      await redis.stop();
+    },
+  };
+}
+
+describeWithRedis("replicas that share the shards", () => {
+  it.concurrent("each shard stays with the same one, and each has its share; a newcomer gets one", async () => {
+    await using shared = await sharing();
+    const { joined, owners, nextRounds, areShared } = shared;
+    await joined(["a", "b"]);
     await until("both have a share", areShared(["a", "b"]));
     let stays = false;
     // A replica that a busy machine holds up loses slots for a while; time out if they never stay.
@@ -197,12 +195,14 @@ describeWithRedis("replicas that share the shards", () => {
       const rounds = await nextRounds();
       stays = rounds.entries().every(([shard, by]) => by.every((one) => one === before.get(shard)));
     }
-    await joined("c");
+    await joined(["c"]);
     await until("all three have a share", areShared(["a", "b", "c"]));
   });
 
-  it("the shards of one that dies are swept by the others, and of one that leaves", async () => {
-    const [a, b] = await joined("a", "b", "c");
+  it.concurrent("the shards of one that dies are swept by the others, and of one that leaves", async () => {
+    await using shared = await sharing();
+    const { joined, owners, uptimes, nextRounds, areShared } = shared;
+    const [a, b] = await joined(["a", "b", "c"]);
     await until("all have a share", areShared(["a", "b", "c"]));
     const before = uptimes.length;
     await a?.end();
@@ -221,9 +221,10 @@ describeWithRedis("replicas that share the shards", () => {
     for (const by of (await nextRounds()).values()) expect(new Set(by)).toEqual(new Set(["c"]));
   });
 
-  it("the shards of one that reports itself and sweeps nothing are swept by the others", async () => {
-    requestTimeoutMs = INTERVAL_MS;
-    const [a] = await joined("a", "b");
+  it.concurrent("the shards of one that reports itself and sweeps nothing are swept by the others", async () => {
+    await using shared = await sharing({ requestTimeoutMs: INTERVAL_MS });
+    const { joined, swept, nextRounds, areShared } = shared;
+    const [a] = await joined(["a", "b"]);
     await until("both have a share", areShared(["a", "b"]));
     await a?.halt();
     const from = swept.length;
@@ -231,17 +232,20 @@ describeWithRedis("replicas that share the shards", () => {
     for (const by of (await nextRounds()).values()) expect(new Set(by)).toEqual(new Set(["b"]));
   });
 
-  it("the shards of one that cannot read them are swept by another that can", async () => {
-    requestTimeoutMs = 0;
-    members.push(await join("a", redis.url, { swept, uptimes }, { requestTimeoutMs, revives, cannotRead: true }));
-    await joined("b");
+  it.concurrent("the shards of one that cannot read them are swept by another that can", async () => {
+    await using shared = await sharing({ requestTimeoutMs: 0 });
+    const { joined, swept, owners } = shared;
+    await joined(["a"], { cannotRead: true });
+    await joined(["b"]);
     await until("all are swept", () => owners().size === SHARDS);
-    await nextRounds();
+    const from = swept.length;
+    await until("all are swept again", () => new Set(swept.slice(from).map(({ shard }) => shard)).size === SHARDS);
   });
 
-  it("a slot that is taken goes by the clock here, however far ahead the one of its last replica was", async () => {
-    revives = false;
-    const connection = connectRedis({ url: redis.url }, silentLogger, "ahead");
+  it.concurrent("a slot that is taken goes by the clock here, however far ahead the one of its last replica was", async () => {
+    await using shared = await sharing({ revives: false });
+    const { joined, owners, url } = shared;
+    const connection = connectRedis({ url }, silentLogger, "ahead");
     const { keys, shards: store } = createStore(connection, PREFIX);
     const startDate = Date.now() + 3_600_000;
     for (let shard = 0; shard < SHARDS; shard++) {
@@ -250,7 +254,7 @@ describeWithRedis("replicas that share the shards", () => {
       // Nothing is overdue.
       await store.noteAttempt(`shard:${shard}`, startDate);
     }
-    await joined("a");
+    await joined(["a"]);
     await until("all are swept", () => owners().size === SHARDS);
     connection.disconnect();
   });

@@ -20,7 +20,7 @@ import {
   useTestStore,
 } from "../store/fixtures.ts";
 import { describeWithRedis } from "../support/redis.ts";
-import { down, Lab, type How as LabHow, lost, refusal } from "./lab.ts";
+import { down, Lab, type How as LabHow, lost, refusal, runsOf } from "./lab.ts";
 
 const NAMES = ["a", "b", "c"] as const;
 type Name = (typeof NAMES)[number];
@@ -285,7 +285,7 @@ describeWithRedis("conversations over the real Redis", () => {
         expect(repeated(world.channel)).toEqual([]);
         await checkRoots(world);
       }),
-      { seed: 12, numRuns: 30 },
+      { seed: 12, numRuns: runsOf(20) },
     );
   });
 
@@ -298,7 +298,7 @@ describeWithRedis("conversations over the real Redis", () => {
           expect(repeated(world.channel)).toEqual([]);
           await checkRoots(world);
         }),
-        { seed: 13, numRuns: 45 },
+        { seed: 13, numRuns: runsOf(25) },
       );
     },
   );
@@ -310,7 +310,7 @@ describeWithRedis("conversations over the real Redis", () => {
         expect(repeated(world.channel).length).toBeLessThanOrEqual(world.crashes * NAMES.length * 2);
         if (world.crashes === 0) await checkRoots(world);
       }),
-      { seed: 14, numRuns: 15 },
+      { seed: 14, numRuns: runsOf(10) },
     );
   });
 

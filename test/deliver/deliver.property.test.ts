@@ -20,7 +20,7 @@ import {
   useTestStore,
 } from "../store/fixtures.ts";
 import { describeWithRedis } from "../support/redis.ts";
-import { down, Lab, refusal } from "./lab.ts";
+import { down, Lab, refusal, runsOf } from "./lab.ts";
 
 const WAIT = 30 * SECOND;
 const INTERVAL = 5 * MINUTE;
@@ -263,7 +263,7 @@ describeWithRedis("delivery over the real Redis", () => {
         }
         await checkNothingKept(world);
       }),
-      { seed: 20_261_120, numRuns: 200 },
+      { seed: 20_261_120, numRuns: runsOf(70) },
     );
   });
 });

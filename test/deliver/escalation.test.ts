@@ -15,7 +15,7 @@ import {
 } from "../store/fixtures.ts";
 import { PagerDuty } from "../support/pagerduty.ts";
 import { describeWithRedis } from "../support/redis.ts";
-import { down, Lab } from "./lab.ts";
+import { down, Lab, runsOf } from "./lab.ts";
 
 const [ops, managers] = [integration("ops/slack/0"), integration("managers/slack/0")];
 const phone = integration("phone/pagerduty/0", { type: "pagerduty", conversation: "edits", isIncident: true });
@@ -317,7 +317,7 @@ describeWithRedis("escalation", () => {
         await to(minute + 40);
         for (const { id } of world.integrations) expect(await world.owed(id)).toEqual([]);
       }),
-      { seed: 20_261_122, numRuns: Number(process.env.ESCALATION_RUNS ?? 24) },
+      { seed: 20_261_122, numRuns: runsOf(14) },
     );
   });
 });

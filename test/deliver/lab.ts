@@ -62,6 +62,9 @@ interface Accepted {
   readonly isPlain: boolean;
 }
 
+/** How often a property is tried: `TEST_RUNS=10` takes ten times as many; `npm run soak` runs for as long as it is let. */
+export const runsOf = (few: number) => few * Number(process.env.TEST_RUNS ?? 1);
+
 const MOST_ROUNDS = 20_000;
 
 export class Lab {

@@ -10,7 +10,7 @@ import type { Alert } from "../../src/health/alert.ts";
 import { integration, MINUTE, markStarted, openTestStore, T0, type TestStore } from "../store/fixtures.ts";
 import { PagerDuty } from "../support/pagerduty.ts";
 import { describeWithRedis, startTestRedis, type TestRedis } from "../support/redis.ts";
-import { down, Lab } from "./lab.ts";
+import { down, Lab, runsOf } from "./lab.ts";
 
 const pager = integration("ops/pagerduty/0", { type: "pagerduty", conversation: "edits", isIncident: true });
 const PLACES = { a: "1", b: "1", c: "1", d: "2", e: "3" } as const;
@@ -177,7 +177,7 @@ describeWithRedis("a pager, whatever happens", () => {
         await world.settle();
         expect([...world.pagerDuty.incidents.keys()]).toEqual([]);
       }),
-      { seed: 28, numRuns: 12 },
+      { seed: 28, numRuns: runsOf(8) },
     );
   });
 });

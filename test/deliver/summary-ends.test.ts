@@ -13,7 +13,7 @@ import {
   useTestStore,
 } from "../store/fixtures.ts";
 import { describeWithRedis } from "../support/redis.ts";
-import { down, Lab, lost } from "./lab.ts";
+import { down, Lab, lost, runsOf } from "./lab.ts";
 
 const webhook = integration("ops/slack/0");
 const chat = integration("ops/chat/0", { conversation: "edits" });
@@ -133,7 +133,7 @@ describeWithRedis("whatever happens between", () => {
         await markStarted(store);
         await checkStory(labOf(store), steps);
       }),
-      { numRuns: 20, interruptAfterTimeLimit: 30_000 },
+      { numRuns: runsOf(10) },
     );
   });
 });
