@@ -17,12 +17,12 @@ import { timesSeenAt } from "../lib/when.ts";
 import type { AckChange } from "../store/acknowledgements.ts";
 import type { SuppressionChangesDeps } from "./suppression-changes.ts";
 
-/** Of a line of the decision log. */
+/** The most characters of a line of the decision log. */
 const DETAIL_CHARACTERS = 600;
-/** Of many acknowledgements: each takes two calls of Redis, and a request has seconds. */
+/** The most acknowledgements changed at once: each takes two calls of Redis, and a request has seconds. */
 const AT_ONCE = 50;
 
-/** What becomes of the acknowledgement of one alert: the new one (the stored one itself: no change), or why not. */
+/** The next acknowledgement of an alert: the new one (the stored one itself: no change), or why not. */
 type NextAck = (stored: StoredAcknowledgement | undefined) => StoredAcknowledgement | RefusedAck;
 type RefusedAck = Exclude<AckOutcome["outcome"], "done">;
 
@@ -65,7 +65,7 @@ export function createAckChanges(deps: SuppressionChangesDeps) {
     acknowledge: (print: string, request: AckRequest, by: AuditOrigin): Promise<AckOutcome> =>
       change(print, ...acknowledging(request, by)),
 
-    /** As `acknowledge`, of these alerts; gives the outcome of each. */
+    /** Acknowledges these alerts; gives the outcome of each. */
     async acknowledgeEach(alerts: readonly Alert[], request: AckRequest, by: AuditOrigin): Promise<AckOutcome[]> {
       const asked = acknowledging(request, by);
       const outcomes: AckOutcome[] = [];

@@ -18,7 +18,7 @@ import { createStaleLocations } from "./stale.ts";
 
 /** A message is not delayed any longer. */
 const DEADLINE_MS = 250;
-/** What takes longer is in the next message. */
+/** Visits that take longer are in the next message. */
 const VISITS_DEADLINE_MS = 150;
 /** A message about more locations lists them, and has no room for what is known of each. */
 const FEW_LOCATIONS = 5;
@@ -28,7 +28,7 @@ const INCIDENTS_FOR_MS = 10_000;
 
 type AnnotateDeps = { log: Logger } & { [Key in "zones" | "usualEntries"]: Pick<Store[Key], "read"> };
 
-/** What a message tells beyond annotations. */
+/** The sources of what a message says beyond annotations. */
 interface ContextDeps {
   readonly shards: Pick<Store["shards"], "readAll" | "attemptsOf">;
   readonly incidents: Pick<Store["incidents"], "latest">;
@@ -90,7 +90,7 @@ function createContext(deps: ContextDeps) {
       const key = alertKey(ruleId, subject.kind, subject.id);
       if (wanted.has(locationId)) outages.set(key, (outages.get(key) ?? 0) + 1);
     }
-    // Where a location was not read lately, its recordings are unknown.
+    // Recordings of a location that was not read lately are unknown.
     const read = new Set(ids.filter((id) => staleOf(id) === undefined));
     return { here: onlineHere(states, read, now, deps), outages };
   };

@@ -1,4 +1,4 @@
-/** What explains the alerts of a message, by the clusters of all that need somebody, as on the status page. */
+/** The causes that explain the alerts of a message, by the clusters of all that need somebody, as on the status page. */
 import { neededOf } from "../alerting/attention.ts";
 import { causesIn, FEWEST_TOGETHER, type SharedCause } from "../alerting/clusters.ts";
 import { readClusters } from "../alerting/group-sizes.ts";

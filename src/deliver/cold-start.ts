@@ -31,10 +31,10 @@ interface ColdStartDeps {
 export function createColdStart(deps: ColdStartDeps) {
   const { clock, integrations, waiting, statusIntervalMs } = deps;
   let gathering = false;
-  /** When this replica began to gather: the service had no time to answer before. */
+  /** The time at which this replica began to gather: the service had no time to answer before. */
   let sweepingSince: Instant | undefined;
 
-  /** When gathering began; undefined once the summary is made. */
+  /** Gives the time at which gathering began; undefined once the summary is made. */
   async function begin(): Promise<Instant | undefined> {
     const now = clock.now();
     const started = await deps.start.begin(now);
@@ -91,7 +91,7 @@ function gatheringMessage(isNew: boolean): string {
   return "Redis was empty some time ago, still gathering active alerts for one summary";
 }
 
-/** Whether the location list was read and every shard swept since then; with success: lately, as a replica may stop. */
+/** Tells whether the location list was read and every shard swept since then; with success: lately. */
 function sweepsSince(
   assigned: ColdStartDeps["assigned"],
   attempts: ReadonlyMap<string, Attempt>,

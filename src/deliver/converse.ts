@@ -43,13 +43,13 @@ export function conversationOf(
   return { id, openedAt: now, ...(isOne ? {} : { groups: shares.length }), isOver };
 }
 
-/** Of a summary that may have been accepted: another one continues it. */
+/** The conversation of a summary that may have been accepted: another one continues it. */
 function jointOf(shares: readonly Share[], now: Instant): Conversation | undefined {
   const id = shares.find(({ claim }) => claim.joint !== undefined)?.claim.joint;
   return id === undefined ? undefined : { id, openedAt: now, groups: shares.length };
 }
 
-/** Of the conversation that a group has, or would open. */
+/** The id of the conversation that a group has, or would open. */
 export function ownId({ id }: Integration, { conversation, group, opens = "" }: Claimed, token = ""): string {
   return conversation?.id ?? conversationId(id, group, opens || token);
 }
@@ -61,7 +61,7 @@ function sharedBy(shares: readonly Share[]): Conversation | undefined {
   return open.every(({ id }) => id === shared?.id) ? shared : undefined;
 }
 
-/** What the group keeps after a decision; `posted`: of the message that was accepted, if one was. */
+/** The conversation that the group keeps after a decision; `posted`: that of the accepted message, if one was. */
 export function keptOf(
   { claim, decision }: Share,
   { conversation: kind }: Integration,

@@ -35,7 +35,7 @@ import { update } from "./update.ts";
 /** Longer than any send, so that two never send at once. */
 export const LEASE_MS = 13_000;
 const LONGEST_LEASE_MS = 120_000;
-/** What a send needs of its lease; a claim that is older by then is made again, for longer. */
+/** The time that a send needs of its lease; a claim that is older by then is made again, for longer. */
 const NEEDED_MS = SEND_DEADLINE_MS + 500;
 /** A message that took longer to prepare is prepared again where an alert that it names as firing has ended since. */
 const OUTDATED_MS = 5_000;
@@ -97,7 +97,7 @@ export function createDeliver(deps: DeliverDeps) {
       draining = true;
     },
 
-    /** As `drain`, and gives up what Redis does not take. */
+    /** Drains, and gives up what Redis does not take. */
     stop: () => stopping.abort(),
   };
 }
@@ -144,7 +144,7 @@ async function pause({ stopping }: DeliveryRun, ms: number): Promise<Served> {
   return "paced";
 }
 
-/** Whether the message would only end what summaries began: ends that wait for others are sent with it. */
+/** True where the message would only end what summaries began: ends that wait for others are sent with it. */
 function endSummary({ integration }: DeliveryRun, { now }: Batch): boolean {
   if (integration.resendMs !== undefined || now.length === 0) return false;
   return now.every(({ claim: { notified, stormGroups }, decision: { notify, resolved } }) => {
@@ -160,7 +160,7 @@ async function decide({ deps, integration }: DeliveryRun, claims: readonly Recov
   const decideOne = deps.decide ?? (integration.resendMs === undefined ? decideByGroup : needsResend);
   const decided = await mapYielding(claims, (group, i) => {
     const claimed: ClaimedGroup = { ...group, suppressions: suppressions?.[i] };
-    // What nobody attends any more does not wait, and takes the news along.
+    // An alert that nobody attends any more does not wait, and takes the news along.
     const claim = hasUnattended(claimed, unsuppressed(claimed)) ? { ...claimed, newsAt: undefined } : claimed;
     const view = { ...claim, now, sendResolved: integration.sendResolved };
     const decided = view.newsAt === undefined ? decideOne(view) : waitForNews(view.newsAt);
@@ -218,12 +218,12 @@ async function notify(run: DeliveryRun, batch: Batch, lease: Lease): Promise<Ser
   return "one";
 }
 
-/** Whether an alert of the message had ended when it was decided. */
+/** True where an alert of the message had ended when it was decided. */
 function isOverAlready({ now }: Batch, { outdatedFrom }: Lease): boolean {
   return outdatedFrom < Number.POSITIVE_INFINITY && now.some(({ claim }) => claim.suppressions?.isOutdated);
 }
 
-/** Whether an alert that the message would name as firing has ended since it was read. */
+/** True where an alert that the message would name as firing has ended since it was read. */
 async function isOver({ deps }: DeliveryRun, { firing }: Content, { outdatedFrom }: Lease): Promise<boolean> {
   return deps.clock.now() > outdatedFrom && deps.groups.hasEnded(firing.map(({ id }) => id));
 }
@@ -251,7 +251,7 @@ function isFound({ recovered }: RecoveredClaim): boolean {
   return recovered?.isKnown === true;
 }
 
-/** What was sent is stored before anything is decided: whether a conversation is over depends on all of its groups. */
+/** Stores what was sent before anything is decided: whether a conversation is over depends on all of its groups. */
 async function settleFound(run: DeliveryRun, token: string, claims: readonly RecoveredClaim[]) {
   const now = run.deps.clock.now();
   const [found, others] = [claims.filter(isFound), claims.filter((claim) => !isFound(claim))];

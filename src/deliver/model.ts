@@ -33,7 +33,7 @@ export interface DeliverDeps {
   readonly externalUrl: string | undefined;
   /** The time in which the next storm is gathered after one was sent; groups due this soon join it. */
   readonly stormMs: number;
-  /** Gives what suppresses the alerts of each of these groups; by default nothing does. `waitAt`: the integration, if ends may wait. */
+  /** Gives the suppressions of each group; by default there are none. `waitAt`: the integration, if ends may wait. */
   suppressions?(claims: readonly Claimed[], waitAt: string | undefined): Promise<readonly Suppressions[]>;
   /** Adds what is known of locations; by default nothing is. */
   readonly annotate?: Annotate;

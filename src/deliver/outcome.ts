@@ -19,7 +19,7 @@ import type { ClaimedGroup, PostedConversation, RecoveredClaim } from "./model.t
 import { keptOfPages } from "./paging.ts";
 import { firstNotifiedAtOf } from "./summary-ends.ts";
 
-/** When a message was accepted, and whether it was a summary. */
+/** The time at which a message was accepted, and whether it was a summary. */
 type Accepted = { readonly now: Instant } & Pick<NotificationLogEntry, "inSummary">;
 
 /** Groups as decided, after the message was accepted where there is one: `posted` is its conversation. */
@@ -217,7 +217,7 @@ function suppressedLines({ suppressions, alerts, notified, escalateAfterMs }: Cl
 
 const BY: ReadonlySet<SuppressionReason> = new Set(["muted", "inhibited", "silenced", "maintenance", "acknowledged"]);
 
-/** Of a stale alert when it was last read, of one that is not escalated yet when it is, as far as that is known. */
+/** The detail of a suppression: of a stale alert when it was last read, of one not escalated yet when it is to be. */
 function detailOf({ reason, by, readAt, until }: Suppression): string | undefined {
   if (reason === "escalation") return until ? isoMinute(until) : undefined;
   if (reason !== "stale") return by;

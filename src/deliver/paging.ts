@@ -75,7 +75,7 @@ function unsureKeys({ id }: Integration, shares: readonly Share[]): string[] {
   });
 }
 
-/** Whether other groups may be in an incident, by a message of unknown outcome. */
+/** True where other groups may be in an incident, by a message of unknown outcome. */
 function isShared(shares: readonly Share[], key: string): boolean {
   const isUnsure = ({ claim: { conversation, joint } }: Share) =>
     conversation ? conversation.id === key && conversation.handle === undefined : joint === key;
@@ -84,7 +84,7 @@ function isShared(shares: readonly Share[], key: string): boolean {
   return Math.max(0, ...sharing.map(({ claim }) => claim.sharing ?? 0)) > mine.length;
 }
 
-/** What a group keeps: the incident that it shares, until none of its alerts is in that; and that it has any at all. */
+/** The incident that a group keeps: the one that it shares, until none of its alerts is in that; and that it has any. */
 export function keptOfPages(
   { claim, decision }: Share,
   now: Instant,
@@ -95,7 +95,7 @@ export function keptOfPages(
   const isOver = isOverAfter(claim, decision);
   if (!posted?.paging) {
     if (isUnsure && !known && joint !== undefined)
-      // Of two groups at least; the store knows the others.
+      // It is about two groups at least; the store knows the others.
       return { conversation: JSON.stringify({ id: joint, openedAt: now, groups: 2 }) };
     return isOver && !isUnsure && (known ?? shown) ? { conversation: "" } : {};
   }

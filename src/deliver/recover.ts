@@ -15,7 +15,7 @@ import type { DeliveryRun, RecoveredClaim } from "./model.ts";
 /** Longer than clocks differ. */
 const MARGIN_MS = 60_000;
 const DEADLINE_MS = 5_000;
-/** Of one claim. */
+/** The most conversations asked for in one claim. */
 const MOST_ASKED = 20;
 /** A channel that posts and cannot be asked delays a message no longer. */
 const PATIENCE_MS = 300_000;
@@ -57,7 +57,7 @@ export async function recover(run: DeliveryRun, claims: readonly Claimed[], now:
   return { claims: claims.map((claim) => withPosts(integration, claim, { posts, groupsOf, now })), accepted };
 }
 
-/** When to ask again; undefined: the message is sent, at the risk of a repetition. */
+/** The time to ask again; undefined: the message is sent, at the risk of a repetition. */
 function notFound({ deps, integration, failing }: DeliveryRun, thrown: unknown, since: Instant, now: Instant) {
   const { code, message: detail, retryAfterMs = 0 } = deps.toRefusal(thrown);
   if (PASSING.has(code) && now - since < PATIENCE_MS) return now + Math.max(RETRY_MS, retryAfterMs);
@@ -68,7 +68,7 @@ function notFound({ deps, integration, failing }: DeliveryRun, thrown: unknown, 
   return undefined;
 }
 
-/** Those of summaries first: they are few. */
+/** The conversations to ask for, those of summaries first: they are few. */
 function conversationsOf(integration: Integration, claims: readonly Claimed[]) {
   const unsure = claims.filter(({ unsureSince }) => unsureSince !== undefined);
   const joint = unsure.flatMap(({ joint: id }) => (id === undefined ? [] : { id, handle: undefined }));
@@ -141,7 +141,7 @@ function isIn(trace: readonly string[], id: string): boolean {
   return trace.includes(traceOf("+", id)) || trace.includes(traceOf("-", id));
 }
 
-/** As it fired: an end that it has by now is owed. */
+/** The entry of an alert as it fired: an end that it has by now is owed. */
 function entryOf(alert: Alert, groupId: string, notifiedAt: Instant): NotificationLogEntry {
   const { endsAt: _, endReason: __, ...rest } = alert;
   return { alert: { ...rest, state: "firing" }, notifiedAt, groupId };

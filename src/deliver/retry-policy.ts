@@ -1,4 +1,4 @@
-/** When a refused message is retried, by the kind of refusal. */
+/** The time at which a refused message is retried, by the kind of refusal. */
 import type { NotifyErrorCode, NotifyErrorScope } from "../alerting/model.ts";
 import type { Integration } from "../alerting/route.ts";
 import { type BackoffPolicy, backoffMs } from "../lib/backoff.ts";
@@ -19,7 +19,7 @@ const LASTING: BackoffPolicy = { baseMs: 10_000, capMs: 300_000 };
 const UNSURE: readonly NotifyErrorCode[] = ["network", "timeout", "server_error", "other"];
 const MAY_PASS: readonly NotifyErrorCode[] = [...UNSURE, "rate_limited"];
 
-/** Whether the message may have been accepted all the same. */
+/** True where the message may have been accepted all the same. */
 export function isUnsure(code: NotifyErrorCode): boolean {
   return UNSURE.includes(code);
 }

@@ -11,7 +11,7 @@ import type { GroupOutcome } from "../store/groups.ts";
 import type { ClaimedGroup, Content, DeliveryRun, Lease, PostedConversation } from "./model.ts";
 import type { NotifyRefusal } from "./retry-policy.ts";
 
-/** What was notified is stored as soon as Redis takes it. */
+/** The backoff of storing what was notified, which is done as soon as Redis takes it. */
 const RETRY: BackoffPolicy = { baseMs: 200, capMs: 5_000 };
 /** No send takes longer; the lease of a claim is longer still, so that two never send at once. */
 export const SEND_DEADLINE_MS = 10_000;
@@ -77,7 +77,7 @@ export async function settle(
   if (next !== undefined) await wake(new Map([[integration.id, next]]));
 }
 
-/** As `settle`, after a message was accepted: retries until Redis takes it. Throws once delivery stops. */
+/** Settles after a message was accepted: retries until Redis takes it. Throws once delivery stops. */
 export async function settleAccepted(
   run: DeliveryRun,
   ...args: [Pick<Lease, "token" | "gatherMs">, Instant, readonly GroupOutcome[]]

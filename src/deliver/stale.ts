@@ -1,4 +1,4 @@
-/** What is not known because its shard was not read lately, from the attempts that all replicas share. */
+/** Alerts of which nothing is known because their shard was not read lately, from the attempts that all replicas share. */
 import { locationIdOf } from "../alerting/impact.ts";
 import type { Suppression } from "../alerting/model.ts";
 import { isStale, lastReadAt, watchedSince } from "../alerting/stale.ts";
@@ -30,7 +30,7 @@ export function createStaleness(deps: StaleDeps): Staleness {
 
 /** Gives a look-up for these locations: undefined for one that was read lately. */
 export function createStaleLocations({ shards, assigned, statusIntervalMs: intervalMs }: StaleDeps) {
-  /** Where the location is not assigned any more, any shard may have it. */
+  /** The shards that may have a location: any, where it is not assigned any more. */
   function subjectsOf(location: string): string[] {
     const shard = assigned.shardOf(location);
     return (shard === undefined ? assigned.shards() : [shard]).map((one) => `shard:${one}`);

@@ -7,7 +7,7 @@ import type { Claimed } from "../store/groups.ts";
 /** The most alerts of which it is read when they were notified: those that fired last before the summary. */
 const MOST_READ = 500;
 
-/** When each of these episodes was first notified at the integration. */
+/** The time at which each of these episodes was first notified at the integration. */
 type FirstNotified = (episodes: readonly string[]) => Promise<ReadonlyMap<string, Instant>>;
 
 export async function groupsWithOthers(
@@ -25,7 +25,7 @@ export async function groupsWithOthers(
   return new Set(claims.filter(hasOthers));
 }
 
-/** When the summaries were accepted that were the first to name alerts of the group which ended since. */
+/** The times of the summaries that were the first to name alerts of the group which ended since. */
 function summariesOf({ alerts, notified, stormGroups }: Claimed): Instant[] {
   if (stormGroups === undefined) return [];
   return alerts.flatMap(({ id, state }) => {
@@ -40,7 +40,7 @@ async function stillFiring(at: Instant, firing: readonly Alert[], firstNotified:
   return [...first].flatMap(([id, notifiedAt]) => (notifiedAt === at ? id : []));
 }
 
-/** When the integration was first notified of the episode. */
+/** The time at which the integration was first notified of the episode. */
 export function firstNotifiedAtOf({ notifiedAt, firstNotifiedAt = notifiedAt }: NotificationLogEntry): Instant {
   return firstNotifiedAt;
 }

@@ -40,7 +40,7 @@ export function createSuppressionChanges(deps: SuppressionChangesDeps) {
   async function write(changes: Changes, now: Instant, by: AuditOrigin): Promise<boolean> {
     const written = changes.map(([silence]) => silence);
     const before = changes.map(([, one]) => one);
-    // What the budget leaves out is brought up to date with its group's interval.
+    // An alert that the budget leaves out is brought up to date with its group's interval.
     const budget = lookBudget();
     const touched = await mapYielding(await store.firing(), (alert) => {
       return written.some(({ matchers }) => isMatched(matchers, alert, budget)) ? [alert.id] : [];

@@ -1,4 +1,4 @@
-/** What suppresses alerts now; what did not change since the last time is neither read nor indexed again. */
+/** The suppressions of alerts now; what did not change since the last time is neither read nor indexed again. */
 import { isInForce, type StoredAcknowledgement, suppressionBy } from "../alerting/acknowledgement.ts";
 import { coldStartGroup } from "../alerting/cold-start.ts";
 import { escalationOf } from "../alerting/escalation.ts";
@@ -26,9 +26,9 @@ interface SuppressionDeps {
   readonly maintenance?: readonly Maintenance[];
   /** By default nothing is stale. */
   readonly staleness?: Staleness;
-  /** Of escalations: the integrations of the routes' own receivers. */
+  /** For escalations: the integrations of the routes' own receivers. */
   readonly integrations?: readonly Pick<Integration, "id" | "receiver">[];
-  /** When each alert was first notified. */
+  /** Gives the time at which each alert was first notified. */
   readonly groups?: Pick<Store["groups"], "firstNotified">;
 }
 
@@ -53,7 +53,7 @@ interface Facts {
   readonly silences: readonly Silence[];
   readonly acks: ReadonlyMap<string, StoredAcknowledgement>;
   readonly maintenance: readonly Maintenance[];
-  /** Of matching external alerts. */
+  /** The budget of matching external alerts. */
   readonly budget: MatchingBudget;
   stale?(alert: Alert): Suppression | undefined;
 }
@@ -137,7 +137,7 @@ function* suppressionsOf(claim: Claimed, root: Route, facts: Facts): Generator<v
 
 type StartOf = (claim: Claimed, alert: Alert) => Instant;
 
-/** When alerts of groups that are escalated here were first notified at their route's own receiver, or due there. */
+/** Gives when alerts of groups that are escalated here were first notified at their route's own receiver, or due there. */
 async function escalationStarts(claims: readonly Claimed[], deps: SuppressionDeps): Promise<StartOf> {
   const escalated = claims.filter(({ escalateAfterMs }) => escalateAfterMs !== undefined);
   const routes = new Map(
@@ -204,7 +204,7 @@ function* otherSuppressionOf(
   return maintenanceOf(maintenance, alert.labels, now) ?? (isComplete ? undefined : "unmatched");
 }
 
-/** What mutes an alert outside of a group: an alert is muted where every route that takes it is. */
+/** The mute times of an alert outside of a group: an alert is muted where every route that takes it is. */
 function mutesOf({ labels }: Alert, root: Route, now: Instant): Suppression[] {
   const mutes = routesFor(root, labels).map((route) => muteOf(route, now));
   return mutes.every((mute) => mute !== undefined) ? mutes : [];

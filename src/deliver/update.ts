@@ -15,9 +15,9 @@ import { toNotification } from "./to-notification.ts";
 type Share = { readonly claim: ClaimedGroup; readonly decision: SendDecision; readonly rest: readonly GroupOutcome[] };
 
 const RETRY_MS = 30_000;
-/** Of what a person has to mend, such as a revoked token. */
+/** The wait after a refusal that a person has to mend, such as a revoked token. */
 const RETRY_AUTH_MS = 120_000;
-/** What is retried: of the others, a change makes the next update. */
+/** The refusals that are retried; after the others, a change makes the next update. */
 const PASSING: readonly NotifyErrorCode[] = ["network", "timeout", "rate_limited", "server_error", "auth", "other"];
 
 export async function update(run: DeliveryRun, share: Share, lease: Lease): Promise<"one"> {

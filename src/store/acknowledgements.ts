@@ -9,7 +9,7 @@ import { createJsonHash } from "./hash.ts";
 import type { Keys } from "./keys.ts";
 import { loadScript } from "./redis.ts";
 
-/** What becomes of an acknowledgement, with the line of the decision log about it. */
+/** A changed acknowledgement, with the line of the decision log about it. */
 export interface AckChange {
   readonly after: StoredAcknowledgement;
   readonly line: LogLine;

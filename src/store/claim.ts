@@ -12,9 +12,9 @@ import type { Keys } from "./keys.ts";
 export interface Claimed extends Omit<ConversationView, "now" | "sendResolved" | "suppressions"> {
   readonly kind: "group";
   readonly labels: Labels;
-  /** How often in a row this group alone was refused. */
+  /** The failures in a row of this group alone. */
   readonly groupFailures: number;
-  /** How often in a row the endpoint or the integration failed. */
+  /** The failures in a row of the endpoint or the integration. */
   readonly failures: number;
   /** Members of which nothing is stored any more. */
   readonly lost: readonly string[];
@@ -27,10 +27,10 @@ export interface Claimed extends Omit<ConversationView, "now" | "sendResolved" |
   readonly maybeNotified: readonly string[];
   /** It joins a summary when more groups than this are due; undefined: never. */
   readonly stormGroups: number | undefined;
-  /** Of a group that is escalated to this integration: after how many ms. */
+  /** The ms after which a group is escalated to this integration. */
   readonly escalateAfterMs?: number | undefined;
   readonly clocks?: EscalationClocks | undefined;
-  /** Those of `maybeNotified` that only the last claim which died may have notified of. */
+  /** The members of `maybeNotified` that only the last claim which died may have notified of. */
   readonly inFlight?: readonly string[] | undefined;
   /** The conversation of a summary that may be about it: the outcome of that message is unknown. */
   readonly joint?: string | undefined;
@@ -42,9 +42,9 @@ export interface Claimed extends Omit<ConversationView, "now" | "sendResolved" |
 export interface ClaimedStorm {
   readonly kind: "storm";
   readonly groups: readonly Claimed[];
-  /** How many groups are due, including those that join no summary. */
+  /** The number of groups that are due, including those that join no summary. */
   readonly due: number;
-  /** Whether no group that would join was left for another claim. */
+  /** True where no group that would join was left for another claim. */
   readonly isAll: boolean;
   /** The length of this lease, ms: a storm takes longer to prepare than one group. */
   readonly leaseMs: number;

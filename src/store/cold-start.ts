@@ -1,4 +1,4 @@
-/** Whether this is a cold start, and the summary that is sent after one. */
+/** The state of a cold start, and the summary that is sent after one. */
 import type { Redis } from "ioredis";
 import { type ColdStartLabels, coldStartLabels } from "../alerting/cold-start.ts";
 import type { Instant } from "../lib/clock.ts";

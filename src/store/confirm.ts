@@ -1,6 +1,6 @@
 /**
- * Where a replica of Redis may replace its master, writes that could not be reconstructed are confirmed by a replica:
- * the notification log, silences, acknowledgements. A replica that does not answer is not waited for each time.
+ * Writes that could not be reconstructed are confirmed by a replica of Redis where it may replace its master: the
+ * notification log, silences, acknowledgements. A replica that does not answer is not waited for each time.
  */
 import type { Redis } from "ioredis";
 import type { Logger } from "../lib/log.ts";

@@ -6,7 +6,7 @@ import type { Instant } from "../lib/clock.ts";
 import type { Keys } from "./keys.ts";
 import { pipelined } from "./redis.ts";
 
-/** As a message names it. */
+/** The conversation that a message names. */
 interface Asked {
   readonly group: string;
   readonly conversation: string;
@@ -16,7 +16,7 @@ interface Asked {
 interface OpenConversation {
   /** Undefined where that is not known. */
   readonly handle: string | undefined;
-  /** Whether its root is not edited while something in it fires: several groups share it. */
+  /** True where its root is not edited while something in it fires: several groups share it. */
   readonly isShared: boolean;
   /** Notified there and not notified as resolved. */
   readonly episodes: ReadonlySet<string>;
@@ -33,7 +33,7 @@ export function createConversationStore(redis: Redis, { prefix, notificationLog,
     return entries.filter(({ endNotifiedAt }) => endNotifiedAt === undefined);
   }
 
-  /** What an integration was notified of first, after a cold start. Undefined for the summary of an earlier one. */
+  /** The entries that an integration was notified of first, after a cold start. Undefined for the summary of an earlier one. */
   async function summary(integration: string, seen: Instant): Promise<OpenConversation | undefined> {
     const start = await redis.hget(started, "since");
     if (start === null || Number(start) > seen) return undefined;
@@ -46,7 +46,7 @@ export function createConversationStore(redis: Redis, { prefix, notificationLog,
 
   return {
     /**
-     * Of the group, or of all groups that share it; of the summary after a cold start, which was written at `seen`.
+     * The conversation of the group, or of all groups that share it; of the summary after a cold start, which was written at `seen`.
      * Undefined where it is closed, or not known.
      */
     async open(integration: string, { group, conversation: id, seen }: Asked): Promise<OpenConversation | undefined> {

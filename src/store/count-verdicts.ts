@@ -1,4 +1,4 @@
-/** What the counts of each shard show, and what those of the whole fleet come to, for sweeps and the exposition. */
+/** The verdicts on the counts of each shard, and on those of the whole fleet, for sweeps and the exposition. */
 import { randomUUID } from "node:crypto";
 import type { Redis } from "ioredis";
 import type { SiteAssessment } from "../counts/evaluate.ts";
@@ -10,7 +10,7 @@ import type { Keys } from "./keys.ts";
 
 const READ_EVERY_MS = 15_000;
 
-/** Of a location in the last local hour that is over; undefined: not known. */
+/** The count of a location in the last local hour that is over; undefined: not known. */
 export interface CountedHour {
   readonly locationId: string;
   readonly hour: Instant;
@@ -48,7 +48,7 @@ export function createCountVerdictStore(redis: Redis, keys: Keys) {
     /** By shard. */
     async assessed(): Promise<Map<number, AssessedShard>> {
       const rows = Object.entries(await redis.hgetall(keys.countsAssessed));
-      // Of a large fleet tens of megabytes.
+      // For a large fleet tens of megabytes.
       return new Map(
         await mapYielding(rows, ([shard, text]) => [Number(shard), JSON.parse(text) as AssessedShard] as const),
       );
@@ -73,7 +73,7 @@ export function createCountVerdictStore(redis: Redis, keys: Keys) {
       readAt = Number.NEGATIVE_INFINITY;
     },
 
-    /** As last read. */
+    /** The verdicts as last read. */
     judged: (): JudgedCounts => known.state,
   };
 }

@@ -1,5 +1,5 @@
 /**
- * What was counted at each location: whole hours of eight weeks and the readings of a day and a half, of its entries, its
+ * The counts of each location: whole hours of eight weeks and the readings of a day and a half, of its entries, its
  * zones and its tills; and what the counts of the fleet come to.
  */
 import type { Redis } from "ioredis";
@@ -25,7 +25,7 @@ export interface KeptCounts {
   readonly sales: KeptSeries | undefined;
 }
 
-/** Of the fields of a hash: `z` time zone; `h` hours and `r` readings, of entries, `$` of sales, `:<taxonomy>` of a zone. */
+/** The fields of a hash: `z` time zone; `h` hours and `r` readings, of entries, `$` of sales, `:<taxonomy>` of a zone. */
 const SALES = "$";
 
 export function createCountsStore(redis: Redis, keys: Keys) {

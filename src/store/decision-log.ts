@@ -42,7 +42,7 @@ function decode(text: string, subject: Subject): LogLine {
 }
 
 /**
- * How a line is written that may repeat: `spell`, once until its rule and integration have another reason; `count`, the
+ * The way in which a line is written that may repeat: `spell`, once until its rule and integration have another reason; `count`, the
  * newest replaces the one before and counts it. Others of delivery are written once (`same`), however often sent.
  */
 const REPEATS: Readonly<Record<string, "spell" | "count">> = {

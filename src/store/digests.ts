@@ -1,4 +1,4 @@
-/** When each digest is due, which recipients have it already, and the spans of time in which sweeps were made. */
+/** The time at which each digest is due, which recipients have it already, and the spans of time in which sweeps were made. */
 import type { Redis } from "ioredis";
 import type { Instant } from "../lib/clock.ts";
 import { createJsonHash } from "./hash.ts";
@@ -8,13 +8,13 @@ import type { Keys } from "./keys.ts";
 const COVERAGE_KEPT_MS = 70 * 86_400_000;
 const MOST_SPANS = 2_000;
 
-/** When a digest is due next; `spec` is what that was computed from. */
+/** The time at which a digest is due next; `spec` is what that was computed from. */
 export interface DigestDue {
   readonly spec: string;
   readonly dueAt: Instant;
 }
 
-/** What a digest is about; or a span of time in which sweeps followed one another. */
+/** The span that a digest is about; or one of time in which sweeps followed one another. */
 export interface TimeRange {
   readonly from: Instant;
   readonly to: Instant;

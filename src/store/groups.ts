@@ -48,7 +48,7 @@ const PAGE = 200;
 /** The result of a decision about a group, stored after its message was accepted, where there is one. */
 export interface Settlement {
   readonly now: Instant;
-  /** Whether a message was accepted. */
+  /** True where a message was accepted. */
   readonly sent: boolean;
   readonly notified: readonly NotificationLogEntry[];
   /** Episodes that leave the integration: their end was notified, or none is owed. */
@@ -58,24 +58,24 @@ export interface Settlement {
   readonly nextAt: Instant | undefined;
   /** By default nothing is suppressed. */
   readonly suppressedState?: SuppressedState;
-  /** Of a group that is escalated to the integration. */
+  /** The clocks of a group that is escalated to the integration. */
   readonly clocks?: EscalationClocks | undefined;
   /** JSON of the conversation, '' once it is closed; undefined: as it is. */
   readonly conversation?: string | undefined;
   /** A hash of what its own root shows, and since when. */
   readonly shown?: string | undefined;
-  /** As it was claimed: what is due then stays as it is. */
+  /** The time of the news as it was claimed: what is due then stays as it is. */
   readonly newsAt?: Instant | undefined;
-  /** When to compare the root with the present, and do nothing else. */
+  /** The time to compare the root with the present, and do nothing else. */
   readonly rootAt?: Instant | undefined;
   readonly lines?: Parameters<EncodeLog>[0];
 }
 
-/** When a group is retried, and after which failure. */
+/** The time at which a group is retried, and after which failure. */
 export interface Postponement {
   readonly now: Instant;
   readonly at: Instant;
-  /** Whether a message may have been accepted all the same. */
+  /** True where a message may have been accepted all the same. */
   readonly isUnsure?: boolean | undefined;
   /** The conversation that the message began, where it summed up several groups. */
   readonly joint?: string | undefined;
@@ -100,7 +100,7 @@ export function createGroupStore(redis: Redis, keys: Keys, encodeLog: EncodeLog)
     ...createClaims(redis, keys, journal),
     ...createOutcomes(timers, scripts, journal, { keys, encodeLog }),
 
-    /** What the integration keeps failing with, if anything; `isOver` once nothing is due there to try it with. */
+    /** The trouble that the integration keeps failing with, if any; `isOver` once nothing is due there to try it with. */
     async trouble({ id, endpoint }: Integration, now: Instant): Promise<NotifyTrouble | undefined> {
       const [shared, own, messages, next] = await pipelined<(string | null)[]>(redis, (batch) => {
         for (const scope of [endpoint, id]) batch.hmget(keys.backoff(scope), "since", "code", "detail", "until");
@@ -123,7 +123,7 @@ export function createGroupStore(redis: Redis, keys: Keys, encodeLog: EncodeLog)
     /** Every integration that was ever owed or notified of something. */
     knownIntegrations: () => redis.smembers(keys.integrations),
 
-    /** When each episode was first notified at any of these integrations; one that never was is left out. */
+    /** Gives when each episode was first notified at any of these integrations; one that never was is left out. */
     async firstNotified(integrations: readonly string[], episodes: readonly string[]): Promise<Map<string, Instant>> {
       const first = new Map<string, Instant>();
       for (const page of chunksOf(episodes, PAGE)) {
@@ -145,7 +145,7 @@ export function createGroupStore(redis: Redis, keys: Keys, encodeLog: EncodeLog)
       return entries.map((text) => JSON.parse(text) as NotificationLogEntry);
     },
 
-    /** Those of `notified` that are in one of these incidents. */
+    /** The entries of `notified` that are in one of these incidents. */
     async paged(integration: string, pages: ReadonlySet<string>): Promise<NotificationLogEntry[]> {
       const texts = await redis.hvals(keys.notificationLog(integration));
       const some = texts.filter((text) => [...pages].some((key) => text.includes(key)));
@@ -183,7 +183,7 @@ function createClaims(redis: Redis, keys: Keys, { finish }: Journal) {
       return toClaim(of, first.head, groups, await readMembers(redis, keys, id, groups));
     },
 
-    /** Whether any of these episodes fires no longer, as stored. */
+    /** Tells whether any of these episodes fires no longer, as stored. */
     async hasEnded(episodes: readonly string[]): Promise<boolean> {
       for (const page of chunksOf(episodes, PAGE)) {
         const alerts = await redis.hmget(keys.alerts, ...page);
@@ -247,7 +247,7 @@ function createOutcomes(
   };
 }
 
-/** How many calls an outcome takes, each about no more than PAGE of everything in it. */
+/** The number of calls that an outcome takes, each about no more than PAGE of everything in it. */
 function pagesOf(outcome: GroupOutcome): number {
   if ("postpone" in outcome) return Math.max(1, Math.ceil((outcome.postpone.lines?.length ?? 0) / PAGE));
   const { notified, over, unnotified, lines = [] } = outcome.settle;
@@ -273,7 +273,7 @@ function* callsOf(outcomes: Outcomes, count: number, common: object, encodeLog: 
   }
 }
 
-/** What a settlement has of a page. Lists that are only stored are passed as text. */
+/** The part of a settlement that is on a page. Lists that are only stored are passed as text. */
 function pageOf(settlement: Settlement, part: <T>(all: readonly T[]) => T[], hasMore: boolean) {
   const { suppressedState, notified, over, unnotified, clocks = {}, ...rest } = settlement;
   return {
@@ -298,7 +298,7 @@ type RoutedAlert = { readonly id: string; readonly to: readonly Destination[] };
 function createGroupTimers(redis: Redis, keys: Keys) {
   const reroute = loadScript(redis, keys, "reroute", "groups");
   return {
-    /** When each integration has something due next; those with nothing due are left out. */
+    /** Gives when each integration has something due next; those with nothing due are left out. */
     async nextDue(integrations: readonly string[]): Promise<Map<string, Instant>> {
       const replies = await pipelined<string[]>(redis, (batch) => {
         for (const id of integrations) batch.zrange(keys.due(id), 0, "0", "WITHSCORES");

@@ -9,7 +9,7 @@ export function createJsonHash<T>(redis: Redis, key: string, { encode, decode }:
     return decode ? decode(row) : row;
   };
   return {
-    /** Those of the ids that are stored, in one round trip. */
+    /** Gives the ids, of these, that are stored, in one round trip. */
     async read(ids: readonly string[]): Promise<Map<string, T>> {
       const texts = ids.length === 0 ? [] : await redis.hmget(key, ...ids);
       return new Map(

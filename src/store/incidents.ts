@@ -11,9 +11,9 @@ import type { Keys } from "./keys.ts";
 import { loadScript } from "./redis.ts";
 
 const PAGE = 500;
-/** As in `commit.lua`. */
+/** The same number is in `commit.lua`. */
 const WRITES_LOGGED = 200;
-/** What is written while this reads shifts the log by as much. */
+/** An incident that is written while this reads shifts the log by as much. */
 const SLACK = 16;
 
 /**
@@ -69,7 +69,7 @@ export interface Incident {
   readonly id: string;
   readonly ruleId: string;
   readonly alertname: string;
-  /** Of its labels; older versions stored neither it nor the problem. */
+  /** The alertname of its labels; older versions stored neither it nor the problem. */
   readonly fingerprint?: string | undefined;
   readonly problem?: ProblemKind | undefined;
   readonly subject: { readonly kind: SubjectKind; readonly id: string };
@@ -110,7 +110,7 @@ export const INCIDENTS_KEPT = 50_000;
 export function createIncidentStore(redis: Redis, keys: Keys) {
   const replaceMember = loadScript(redis, keys, "replace_member");
   return {
-    /** Whether it was still stored as `before`, and is now `after`, which ended at the same time. */
+    /** True where it was still stored as `before`, and is now `after`, which ended at the same time. */
     async replace(before: Incident, after: Incident): Promise<boolean> {
       const [old, text] = [before, after].map((row) => JSON.stringify(row));
       return (await replaceMember(keys.incidents, { before: old, after: text })) === 1;

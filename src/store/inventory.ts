@@ -58,7 +58,7 @@ export function createInventoryStore(redis: Redis, keys: Keys) {
   }
 
   return {
-    /** Of one that was made known in the last minutes. */
+    /** Gives a recording that was made known in the last minutes. */
     recording: names.recording,
     location: (id: string) => names.locations.get(id),
     revision: names.revision,
@@ -128,7 +128,7 @@ function fewOf(rows: Rows): string[] {
   return ids.filter((_, i) => seen.size < seen.add(locationIds[i] ?? "").size || rows.isAbsent(i));
 }
 
-/** Of a recording, stored under its id. */
+/** The row of a recording, stored under its id. */
 type Row = readonly [
   ...[name: string, organisation: string, cameraServer: string, locationId: string],
   boolean,
@@ -154,7 +154,7 @@ function isChanged<Row extends object>(known: Row | undefined, row: Row): boolea
   return !known || (Object.keys(row) as (keyof Row)[]).some((field) => known[field] !== row[field]);
 }
 
-/** What recordings of one camera server at a location share. */
+/** The facts that recordings of one camera server at a location share. */
 type Place = Omit<Recording, "id" | "name">;
 
 /** Names in memory: what the recordings of a location share is kept once. */
@@ -190,7 +190,7 @@ function createNames() {
     return ++turns;
   }
 
-  /** Those not in memory; the others stay there. */
+  /** The ids that are not in memory; the others stay there. */
   function lacking(ids: Iterable<string>): string[] {
     turn();
     const unknown: string[] = [];
@@ -257,7 +257,7 @@ function createNamesReader(redis: Redis, keys: Keys, names: ReturnType<typeof cr
     const behind = now - (revision ?? now);
     if (behind === 0) return;
     if (behind < 0 || behind > WRITES_LOGGED) {
-      // Of an emptied Redis, names stay as they were.
+      // Names stay as they were after Redis was emptied.
       await read("recordings", names.asked(), true);
       await loadLocations();
     } else {

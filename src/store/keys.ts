@@ -42,7 +42,7 @@ function fleetKeys(p: string) {
     countsAssessed: `${p}counts-assessed`,
     /** Hash `n` nonce, `d` document: what the counts of the fleet come to; while counts are read. */
     countsJudged: `${p}counts-judged`,
-    /** How often names were written, and the last of those writes, newest first, for other replicas to read. */
+    /** The number of times names were written, and the last of those writes, newest first, for other replicas to read. */
     namesRevision: `${p}names:rev`,
     namesLog: `${p}names:log`,
     /** Hash `n` nonce, `d` document, and `l:` with a location id its rows; until it has no locations and no alerts. */
@@ -68,7 +68,7 @@ function alertKeys(p: string) {
     externalAlerts: `${p}external`,
     /** Hash: episode id → `F` or `R` and JSON of the alert; a field until it is resolved and its end not owed anywhere. */
     alerts: `${p}alerts`,
-    /** How often alerts were written, and the last of those writes, newest first: JSON [count, [episode id]]. */
+    /** The number of times alerts were written, and the last of those writes, newest first: JSON [count, [episode id]]. */
     alertsRevision: `${p}alerts:rev`,
     alertsLog: `${p}alerts:log`,
     /** Hash: id → JSON of the silence; a field until five days after its end, when another one is written. */

@@ -1,4 +1,4 @@
-/** What is read about each location now and then: zones of its recordings, and usual entries. */
+/** Details that are read of each location now and then: zones of its recordings, and usual entries. */
 import type { Redis } from "ioredis";
 import type { LocationZones, UsualEntries } from "../alerting/impact.ts";
 import { createJsonHash } from "./hash.ts";

@@ -13,7 +13,7 @@ export function packHours(hours: CountSeries["hours"], early: ReadonlySet<Instan
   });
 }
 
-/** What `packHours` was given. */
+/** Gives what `packHours` was given. */
 export function unpackHours(text = ""): { hours: Map<Instant, number | null>; early: Set<Instant> } {
   const [hours, early] = [new Map<Instant, number | null>(), new Set<Instant>()];
   unpackSeries(text, (at, count, isEarly) => {
@@ -23,7 +23,7 @@ export function unpackHours(text = ""): { hours: Map<Instant, number | null>; ea
   return { hours, early };
 }
 
-/** Of whole minutes, oldest first: minutes since the one before, minutes it covers where they begin elsewhere, and its count. */
+/** A reading, in whole minutes, oldest first: minutes since the one before, minutes it covers where they begin elsewhere, and its count. */
 export function packReadings(readings: CountSeries["readings"]): string {
   let [lastAt, lastSince] = [0, -1];
   const rows = readings.map(({ at, since, count }) => {
@@ -35,7 +35,7 @@ export function packReadings(readings: CountSeries["readings"]): string {
   return rows.join(";");
 }
 
-/** What `packReadings` was given. */
+/** Gives what `packReadings` was given. */
 export function unpackReadings(text = ""): CountSeries["readings"] {
   let [at, since] = [0, 0];
   if (text === "") return [];

@@ -21,9 +21,9 @@ const TOKENS = Array.from({ length: TWO_DIGITS }, (_, value) => {
 });
 
 interface Series {
-  /** Of whole minutes, oldest first, none less than a step after the one before. */
+  /** Starts of whole minutes, oldest first, none less than a step after the one before. */
   readonly starts: readonly Instant[];
-  /** Of each start a number from 0, which is rounded; undefined where it is not known. */
+  /** For each start a number from 0, which is rounded; undefined where it is not known. */
   readonly values: readonly (number | undefined)[];
   readonly marks?: readonly boolean[];
   readonly stepMs?: number;
@@ -66,7 +66,7 @@ function asRun(token: string, times: number): string {
   return times < SHORTEST_RUN ? token.repeat(times) : `${token}*${DIGITS.charAt(times - SHORTEST_RUN)}`;
 }
 
-/** When the first point is, without reading the others; undefined where there is none. */
+/** Gives when the first point is, without reading the others; undefined where there is none. */
 export function seriesStart(text: string): Instant | undefined {
   const body = text.indexOf(";") + 1;
   const at = Number.parseInt(text, 36) * MINUTE_MS;

@@ -26,7 +26,7 @@ export function packBuckets(buckets: readonly UptimeBucket[]): HourColumns {
   ];
 }
 
-/** What `packBuckets` was given, with the figures that are kept. */
+/** Gives what `packBuckets` was given, with the figures that are kept. */
 export function unpackBuckets([expected, received, lost]: HourColumns): UptimeBucket[] {
   const [came, lacks] = [valuesOf(received), valuesOf(lost)];
   const buckets: UptimeBucket[] = [];
@@ -55,7 +55,7 @@ export function packDays(days: Readonly<Record<string, DayUptime>>): DayColumns 
   ];
 }
 
-/** What `packDays` was given. */
+/** Gives what `packDays` was given. */
 export function unpackDays([expected, lost]: DayColumns): Record<string, DayUptime> {
   const lacks = valuesOf(lost);
   const days: Record<string, DayUptime> = {};

@@ -1,4 +1,4 @@
-/** How old the evidence of the fleet is, by the attempts that all replicas share. */
+/** The age of the evidence of the fleet, by the attempts that all replicas share. */
 import { ageOf, attemptsOf, type Evidence, type EvidenceMoment, evidenceOf } from "../health/evidence.ts";
 import { GAP_INTERVALS } from "../health/rhythm.ts";
 import type { Clock } from "../lib/clock.ts";

@@ -8,11 +8,11 @@ const CONNECT_TIMEOUT_MS = 5_000;
 
 type RedisAddress = { readonly host: string; readonly port: number };
 
-/** Where Redis is: one of `url`, `sentinels` and `cluster`. */
+/** The place of Redis: one of `url`, `sentinels` and `cluster`. */
 export interface RedisPlace {
   readonly url?: string | undefined;
   readonly sentinels?: readonly RedisAddress[] | undefined;
-  /** What Sentinels call the master. */
+  /** The name that Sentinels give the master. */
   readonly name?: string | undefined;
   readonly cluster?: readonly RedisAddress[] | undefined;
   readonly username?: string | undefined;
@@ -100,7 +100,7 @@ export function createClient(place: RedisPlace, name: string): Redis {
   return new Redis((url ?? "").replace(/^rediss:/i, "redis:"), { ...common, ...(tls ? { tls } : {}) });
 }
 
-/** Whether a replica may replace the master: then a write may be lost unless the replica has it too. */
+/** True where a replica may replace the master: then a write may be lost unless the replica has it too. */
 export function canFailOver({ sentinels, cluster }: RedisPlace): boolean {
   return sentinels !== undefined || cluster !== undefined;
 }

@@ -5,19 +5,19 @@ import type { Instant } from "../lib/clock.ts";
 import type { Keys } from "./keys.ts";
 import { loadScript } from "./redis.ts";
 
-/** What a replica reports of itself. */
+/** The report of a replica about itself. */
 export interface ReplicaReport {
   readonly replica: string;
   /** The hash of its configuration. */
   readonly hash: string;
   readonly roles: readonly string[];
-  /** When its configuration was loaded, in the order of all loads; undefined for one loaded now. */
+  /** The time at which its configuration was loaded, in the order of all loads; undefined for one loaded now. */
   readonly generation: number | undefined;
-  /** Whether it may expose the fleet. */
+  /** True where it may expose the fleet. */
   readonly mayExpose: boolean;
   /** Another replica may expose the fleet when the one that did is silent for this long. */
   readonly leaseMs: number;
-  /** Whether it works on shards, and takes its share of them; another one silent for longer has none. */
+  /** True where it works on shards, and takes its share of them; another one silent for longer has none. */
   readonly sweeps: boolean;
   readonly awayAfterMs: number;
   /** A replica silent for longer is removed. */

@@ -29,7 +29,7 @@ type Row = [
   (readonly [from: number, until: Maybe])?,
 ];
 type Maybe = number | null;
-/** When the newest state was taken; then status, from and count of each stretch. */
+/** The time at which the newest state was taken; then status, from and count of each stretch. */
 type HistoryRow = readonly number[];
 
 interface LocationDocument {
@@ -39,7 +39,7 @@ interface LocationDocument {
   readonly r: readonly Row[];
 }
 
-/** What a sweep moved: ms before it, or null, false and true for the other values of `Rows.moves`. */
+/** The moves of a sweep: ms before it, or null, false and true for the other values of `Rows.moves`. */
 type Move = number | boolean | null;
 
 interface Heartbeat {
@@ -58,14 +58,14 @@ export interface StoredShard {
   /** "" where nothing is stored. */
   readonly nonce: string;
   readonly state: ShardState;
-  /** Of the last write of a location. */
+  /** The mark of the last write of a location. */
   readonly written: string;
 }
 
 /** The shard state before the first sweep. */
 export const emptyShard: ShardState = { sweptAt: 0, recordings: new Map(), locations: new Map() };
 
-/** What to write so that the hash has this state. `isWhole`: it has nothing else. */
+/** The fields to write so that the hash has this state. `isWhole`: it has nothing else. */
 export interface ShardFields {
   readonly document: string;
   readonly isWhole: boolean;

@@ -44,7 +44,7 @@ export interface AlertChange {
   readonly planned?: string | undefined;
 }
 
-/** Whether the commit was stored; `wake` is when something is due, by integration. */
+/** The outcome of a commit; `wake` is when something is due, by integration. */
 export type CommitResult =
   | { readonly outcome: "stored"; readonly nonce: string; readonly wake: ReadonlyMap<string, Instant> }
   | { readonly outcome: "lost" };
@@ -65,7 +65,7 @@ interface CommitInput {
 
 export type ShardCommit = Pick<CommitInput, "expected" | "now" | "changes" | "lines"> & {
   readonly state: ShardState;
-  /** What the attempt says of the sweep beside its time. */
+  /** The facts of an attempt beside its time. */
   readonly sweep?: Omit<Attempt, "goodAt" | "attemptedAt"> | undefined;
   readonly groups?: ShardGroups | undefined;
 };
@@ -158,7 +158,7 @@ function createShardReader(redis: Redis, keys: Keys) {
 
   async function readMoves(shard: number, known: StoredShard): Promise<StoredShard | undefined> {
     const [nonce, document] = await redis.hmget(keys.shard(shard), "n", "d");
-    // What cannot be decoded is read whole, and refused there.
+    // A shard that cannot be decoded is read whole, and refused there.
     return nonce && document ? unlessThrown(() => decodeMoves(nonce, document, known)) : undefined;
   }
 
@@ -226,7 +226,7 @@ function encodeChanges(changes: readonly AlertChange[]) {
   return { changes: encoded, destinations: [...destinations.values()].map(({ to }) => encodeDestination(to)) };
 }
 
-/** What is stored of a change as it is: the alert, and its incident where it ended. */
+/** The parts of a change that are stored as they are: the alert, and its incident where it ended. */
 function textsOf({ kind, alert, planned }: AlertChange): string[] {
   const incident = kind === "resolved" ? [JSON.stringify({ ...toIncident(alert), planned })] : [];
   return [JSON.stringify(alert), ...incident];
@@ -265,7 +265,7 @@ function createAttemptStore(redis: Redis, keys: Keys) {
     attempts: createParsedHash(redis, keys.attempts, (text) => JSON.parse(text) as Attempt),
     attemptsOf: hash.read,
 
-    /** What the last good sweep of each of these shards counted by label; those written since the last time are read. */
+    /** Gives what the last good sweep of each of these shards counted by label; those written since the last time are read. */
     async groups(
       shards: readonly number[],
       attempts: ReadonlyMap<string, Attempt>,

@@ -26,11 +26,11 @@ import { createUptimeStore } from "./uptime.ts";
 const HISTORY_MS = 90 * 86_400_000;
 
 interface StoreOptions {
-  /** Where a failover could lose a write: waits until a replica of Redis has it too, and logs here when none does. */
+  /** The log where a failover could lose a write: waits until a replica of Redis has it too, and logs here when none does. */
   readonly failoverLog?: Logger | undefined;
   /** For rows that are left out. */
   readonly log?: Logger;
-  /** How long the decision log keeps a line. */
+  /** The time for which the decision log keeps a line. */
   readonly historyMs?: number;
 }
 

@@ -20,7 +20,7 @@ import {
 
 export interface UptimeHistory {
   readonly buckets: readonly UptimeBucket[];
-  /** When the first of them begins, of a history that was read: known without unpacking them. */
+  /** The beginning of the first of them, of a history that was read: known without unpacking them. */
   readonly hoursFrom?: Instant | undefined;
   /** `YYYY-MM-DD` in the recording's zone → that day. */
   readonly days: Readonly<Record<string, DayUptime>>;
@@ -34,7 +34,7 @@ export interface UptimeHistory {
   readonly readFrom?: string | undefined;
   /** The days from before it was known were asked for: there is no more of them to read. */
   readonly hasPast?: boolean | undefined;
-  /** Of a recording with an uploading schedule. */
+  /** The schedule of a recording that has one. */
   readonly schedule?: LearnedSchedule | undefined;
   /** Every refresh of these saw it online, and none in between saw a change. */
   readonly online?: OnlineSpan | undefined;
@@ -65,7 +65,7 @@ export function createHistoryStore(redis: Redis, keys: Keys) {
 
 /** A document without `c` is of another version: its hours and days are read again, what only we know is kept. */
 interface HistoryDocument {
-  /** What is read of the service, and the days up to which and since which it is. */
+  /** The buckets read of the service, and the days up to which and since which it is. */
   c?:
     | readonly [hours: HourColumns, days: DayColumns, finishedDay: string | null, readFrom: string | null, settled?: 1]
     | undefined;
