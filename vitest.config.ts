@@ -17,8 +17,11 @@ const alone = [
  */
 const long = [
   "test/app/*.test.ts",
+  "test/cluster/slot-jobs.test.ts",
   "test/deliver/restart.test.ts",
+  "test/http/page/browser.test.ts",
   "test/model/convergence.test.ts",
+  "test/notify/hostile-answers.test.ts",
   "test/year/year.test.ts",
 ];
 

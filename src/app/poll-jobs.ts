@@ -12,14 +12,13 @@ import { createExternalAlerts } from "../poll/external-alerts.ts";
 import { createInventoryJob } from "../poll/inventory.ts";
 import { createRefreshCounts } from "../poll/refresh-counts.ts";
 import { createRerouting } from "../poll/reroute.ts";
-import { createRound, createTurns } from "../poll/rounds.ts";
+import { createRound, createTurns, createUptimeRound } from "../poll/rounds.ts";
 import { createScheduleLookup } from "../poll/schedule-lookup.ts";
 import { createSelfAlerts } from "../poll/self-alerts.ts";
 import { createSweep } from "../poll/sweep.ts";
 import { createRefreshUptime } from "../poll/uptime.ts";
 import { pacedUptimes } from "../poll/uptime-ask.ts";
 import { createBackfillUptime } from "../poll/uptime-backfill.ts";
-import { createUptimeRound } from "../poll/uptime-round.ts";
 import type { JobContext } from "./job-context.ts";
 
 const SWEEPS_AT_ONCE = 8;

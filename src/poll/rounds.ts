@@ -1,5 +1,7 @@
 /** Work on many shards, a few at a time. */
 import type { Round } from "../cluster/schedulers.ts";
+import type { createRefreshUptime } from "./uptime.ts";
+import type { createBackfillUptime } from "./uptime-backfill.ts";
 
 /**
  * Gives `inTurn(work, isLater)`: so many are under way at once, the others begin in the order in which they came; what
@@ -41,5 +43,35 @@ export function createRound(
     );
     const failed = (await Promise.allSettled(all)).find(({ status }) => status === "rejected");
     if (failed) await Promise.reject((failed as PromiseRejectedResult).reason);
+  };
+}
+
+const UPTIME_AT_ONCE = 3;
+
+/** Rounds of uptime; days of the past come after the figures that wait, of other slots and of later rounds as well. */
+export function createUptimeRound(
+  refresh: ReturnType<typeof createRefreshUptime>,
+  backfill: ReturnType<typeof createBackfillUptime>,
+): Round {
+  const inTurn = createTurns(UPTIME_AT_ONCE);
+  const withoutPast = new Map<number, readonly string[]>();
+  const figures = createRound(async (shard, signal) => {
+    const ids = await refresh(shard, signal);
+    if (ids.length > 0) withoutPast.set(shard, ids);
+  }, inTurn);
+  const past = createRound(
+    async (shard, signal) => {
+      const ids = withoutPast.get(shard) ?? [];
+      withoutPast.delete(shard);
+      await backfill(shard, ids, signal);
+    },
+    (work) => inTurn(work, true),
+  );
+  return async (shards, signal) => {
+    await figures(shards, signal);
+    await past(
+      shards.filter((shard) => withoutPast.has(shard)),
+      signal,
+    );
   };
 }

@@ -1,9 +1,10 @@
 /** Requests for days of uptime, at a bounded rate: those of the same days together, as many as an answer may be long. */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ReportedUptime } from "../health/recording.ts";
+import type { ReportedUptime, UptimeBucket } from "../health/recording.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import { DAY_MS } from "../lib/clock.ts";
 import { CodedError, toError } from "../lib/errors.ts";
+import { utcDay } from "../lib/when.ts";
 import type { Days, Service } from "../service/service.ts";
 import type { Store } from "../store/store.ts";
 import type { PollContext } from "./commit.ts";
@@ -62,8 +63,8 @@ export function createAskUptime({ service, log }: AskUptimeDeps) {
 function* requestsOf(ids: readonly string[], daysOf: (id: string) => Days) {
   for (const [period, same] of Map.groupBy(ids, (id) => textOf(daysOf(id)))) {
     const [start = "", end = ""] = period.split(" ");
-    const days = (Date.parse(end) - Date.parse(start)) / DAY_MS + 1;
-    for (const recids of chunksOf(same, Math.ceil(DAYS_PER_REQUEST / days))) yield { start, end, recids };
+    for (const recids of chunksOf(same, Math.ceil(DAYS_PER_REQUEST / lengthOf({ start, end }))))
+      yield { start, end, recids };
   }
 }
 
@@ -82,14 +83,6 @@ async function askForWeeks(
   }
 }
 
-/** Rows are read by what is known of their recordings. */
-export function readAsKnown(
-  service: AskUptimeDeps["service"],
-  { recording: known }: Pick<Store["inventory"], "recording">,
-): AskUptimeDeps["service"] {
-  return { uptimes: (query) => service.uptimes({ ...query, known }) };
-}
-
 /** Each request waits for its turn; those of a second may be made at once. */
 export function pacedUptimes(
   service: AskUptimeDeps["service"],
@@ -106,3 +99,76 @@ export function pacedUptimes(
     },
   };
 }
+
+/** The longest period is not documented: a request that is refused is made again of so many days at a time. */
+const SHORTER = [7, 1];
+
+type Uptimes = Awaited<ReturnType<Service["uptimes"]>>;
+
+/** Gives `inPeriods(days, ask)`, which resolves to the answers of all periods, oldest first. */
+export function createPeriods() {
+  /** Days of a request: the most to ask for, and the most that were accepted. */
+  let most = Number.POSITIVE_INFINITY;
+  let accepted = 0;
+
+  return async function inPeriods<T>(days: Days, ask: (days: Days) => Promise<T>): Promise<T[]> {
+    const answers: T[] = [];
+    const before = most;
+    for (let start = days.start; start <= days.end; ) {
+      const wanted = Math.min(most, lengthOf({ start, end: days.end }));
+      try {
+        answers.push(await ask({ start, end: plusDays(start, wanted - 1) }));
+        accepted = Math.max(accepted, wanted);
+        start = plusDays(start, wanted);
+      } catch (thrown) {
+        const fewer = SHORTER.find((length) => length < wanted);
+        if (thrown instanceof CodedError && thrown.code === "bad_request" && wanted > accepted && fewer !== undefined)
+          most = fewer;
+        else {
+          // A day that is refused too is not refused for its length.
+          if (answers.length === 0) most = before;
+          throw thrown;
+        }
+      }
+    }
+    return answers;
+  };
+}
+
+/** The service with requests of any period, whose rows are read by what is known of their recordings. */
+export function inShorterPeriods(
+  service: AskUptimeDeps["service"],
+  { recording: known }: Pick<Store["inventory"], "recording">,
+): AskUptimeDeps["service"] {
+  const inPeriods = createPeriods();
+  return {
+    async uptimes(query, signal) {
+      return joined(await inPeriods(query, (days) => service.uptimes({ ...query, ...days, known }, signal)));
+    },
+  };
+}
+
+/** One result for each recording, with the buckets of all answers. */
+function joined(answers: readonly Uptimes[]): Uptimes {
+  const [only] = answers;
+  if (only && answers.length === 1) return only;
+  const byId = Map.groupBy(
+    answers.flatMap(({ results }) => results),
+    ({ recording }) => recording.id,
+  );
+  const results = [...byId.values()].flatMap((parts) => {
+    const last = parts.at(-1);
+    return last ? [{ recording: last.recording, buckets: bucketsOf(parts) }] : [];
+  });
+  return { results, dropped: answers.reduce((sum, { dropped }) => sum + dropped, 0) };
+}
+
+/** The buckets of all parts, oldest first; of two with the same beginning the later part's. */
+export function bucketsOf(parts: readonly Pick<ReportedUptime, "buckets">[]): UptimeBucket[] {
+  const byStart = new Map(parts.flatMap(({ buckets }) => buckets.map((bucket) => [bucket.startAt, bucket] as const)));
+  return [...byStart.values()].sort((a, b) => a.startAt - b.startAt);
+}
+
+const lengthOf = ({ start, end }: Days) => (Date.parse(end) - Date.parse(start)) / DAY_MS + 1;
+
+const plusDays = (day: string, days: number) => utcDay(Date.parse(day) + days * DAY_MS);

@@ -6,9 +6,8 @@ import { chunksOf } from "../lib/chunks.ts";
 import { CodedError, toError } from "../lib/errors.ts";
 import type { UptimeHistory } from "../store/uptime-history.ts";
 import type { RefreshUptimeDeps } from "./uptime.ts";
-import { pacedUptimes, readAsKnown } from "./uptime-ask.ts";
+import { inShorterPeriods, pacedUptimes } from "./uptime-ask.ts";
 import { calendarOf, withPast } from "./uptime-days.ts";
-import { inShorterPeriods } from "./uptime-periods.ts";
 
 const PAST_MS = 30 * 86_400_000;
 /** A month of hours of a recording is about 90 kB. */
@@ -21,7 +20,7 @@ export function createBackfillUptime(
   deps: RefreshUptimeDeps,
 ): (shard: number, ids: readonly string[], signal: AbortSignal) => Promise<void> {
   const { clock, log, inventory, uptime, indexTimezone } = deps;
-  const service = inShorterPeriods(pacedUptimes(readAsKnown(deps.service, inventory), REQUESTS_PER_SECOND));
+  const service = inShorterPeriods(pacedUptimes(deps.service, REQUESTS_PER_SECOND), inventory);
   const zoneOf = (id: string) => (indexTimezone === "utc" ? "UTC" : (inventory.recording(id)?.timezone ?? "UTC"));
 
   return async (shard, ids, signal) => {

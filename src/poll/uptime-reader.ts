@@ -13,7 +13,7 @@ import type { Service } from "../service/service.ts";
 import type { Store } from "../store/store.ts";
 import type { UptimeHistory } from "../store/uptime-history.ts";
 import type { PollContext } from "./commit.ts";
-import { bucketsOf, createPeriods } from "./uptime-periods.ts";
+import { bucketsOf, createPeriods } from "./uptime-ask.ts";
 
 const DAYS = 30;
 /** A page waits no longer; what comes later is there the next time. */

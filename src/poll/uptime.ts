@@ -25,9 +25,8 @@ import { createYielder } from "../lib/yield.ts";
 import type { Store } from "../store/store.ts";
 import type { UptimeHistory } from "../store/uptime-history.ts";
 import type { PollContext } from "./commit.ts";
-import { type AskUptimeDeps, createAskUptime, readAsKnown, type UptimeAnswer } from "./uptime-ask.ts";
+import { type AskUptimeDeps, createAskUptime, inShorterPeriods, type UptimeAnswer } from "./uptime-ask.ts";
 import { advance, calendarOf, firstDay } from "./uptime-days.ts";
-import { inShorterPeriods } from "./uptime-periods.ts";
 
 /** Histories that are read at once. */
 const PAGE = 200;
@@ -115,7 +114,7 @@ interface Gathered extends Pick<ShardState, "recordings"> {
 type Shared = ReturnType<typeof createShared>;
 
 function createShared(deps: RefreshUptimeDeps) {
-  const ask = createAskUptime({ ...deps, service: inShorterPeriods(readAsKnown(deps.service, deps.inventory)) });
+  const ask = createAskUptime({ ...deps, service: inShorterPeriods(deps.service, deps.inventory) });
   return { ask, localHours: createLocalHours(), daysAt: createDays(deps), segments: createSegmentTally() };
 }
 

@@ -5,7 +5,7 @@ import { figuresOf } from "../../src/health/uptime.ts";
 import { createLocalHours } from "../../src/lib/local-hours.ts";
 import { silentLogger } from "../../src/lib/log.ts";
 import { createRefreshUptime } from "../../src/poll/uptime.ts";
-import { createPeriods } from "../../src/poll/uptime-periods.ts";
+import { createPeriods } from "../../src/poll/uptime-ask.ts";
 import { ServiceError } from "../../src/service/errors.ts";
 import type { Days } from "../../src/service/service.ts";
 import { HOUR, useTestStore } from "../store/fixtures.ts";

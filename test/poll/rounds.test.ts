@@ -1,6 +1,5 @@
 import { expect, it } from "vitest";
-import { createRound, createTurns } from "../../src/poll/rounds.ts";
-import { createUptimeRound } from "../../src/poll/uptime-round.ts";
+import { createRound, createTurns, createUptimeRound } from "../../src/poll/rounds.ts";
 
 /** All that follows is promises. */
 const settled = () => new Promise((resolve) => setImmediate(resolve));
