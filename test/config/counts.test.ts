@@ -1,18 +1,7 @@
 import { expect, test } from "vitest";
-import { parseConfig } from "../../src/config/load.ts";
 import { configOf, listProblems, receivers, service } from "./text.ts";
 
 const smallest = service + receivers;
-
-test("counts are read every 10 minutes, and nothing is closed or worth anything, unless configured", () => {
-  expect(configOf(smallest).counts).toEqual({
-    read: true,
-    intervalMs: 600_000,
-    closedDays: [],
-    valuePerVisit: undefined,
-    currency: undefined,
-  });
-});
 
 test("closed days are weekdays and dates, a visit is worth an amount of a currency", () => {
   const text = `${smallest}counts:
@@ -41,18 +30,4 @@ test.each([
 ])("counts with %s is refused", (text, problem) => {
   const problems = listProblems(`${smallest}counts: ${text.startsWith("{") ? text : `{ ${text} }`}\n`);
   expect(JSON.stringify(problems)).toContain(problem);
-});
-
-test.each([
-  ["when: { counts: { implausible: low, sensitivity: 9 } }", "", "9, which chance often explains"],
-  ["when: { counts: { implausible: low } }", "counts: { read: false }\n", "without counts the rule is never evaluated"],
-  ["when: { counts_together: true }", "", "no rule on counts"],
-  ["when: { counts: { implausible: low, sensitivity: 10 } }", "", undefined],
-  ["when: { counts: { implausible: high, sensitivity: 30 } }", "", "high, which is often wrong"],
-])("check-config says of %s what is probably not intended", (when, more, words) => {
-  const text = `${smallest}${more}rules:\n  - alert: A\n    ${when}\n    labels: { severity: info }\n`;
-  const parsed = parseConfig(text, { file: "x.yaml", env: {} });
-  const warnings = "problems" in parsed ? parsed.problems : parsed.warnings;
-  if (words === undefined) expect(warnings).toEqual([]);
-  else expect(JSON.stringify(warnings)).toContain(words);
 });
