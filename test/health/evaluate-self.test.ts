@@ -278,74 +278,66 @@ describe("service: unreachable", () => {
 describe("service: partly_unreachable", () => {
   const KEY = `ServicePartlyUnreachable/${DOWN}`;
 
-  test("fires when some shards are blind and others are not", () => {
-    const story = new FleetStory(partly());
-    expect(story.tick(() => ({ shards: [story.bad(), story.good()] }))).toEqual([`firing ${KEY}`]);
-    expect(story.tick(() => ({ shards: [story.good(), story.good()] }))).toEqual([`resolved ${KEY} recovered`]);
-  });
+  type Now = (story: FleetStory) => Partial<SelfEvidence>;
+  const shard = (story: FleetStory, more: Partial<Attempt>): Attempt => ({ ...story.good(), ...more });
+  const figures =
+    (of: "uptimes" | "counts", ageMs: number, isAsked: boolean): Now =>
+    (story) => {
+      const goodAt = story.now - ageMs;
+      return { [of]: [isAsked ? story.bad(goodAt) : { goodAt, attemptedAt: goodAt }] };
+    };
+  const absent =
+    (of: "shards" | "uptimes", ...each: [known: number, absent: number][]): Now =>
+    (story) => ({ [of]: each.map(([known, absent]) => shard(story, { known, absent })) });
+  const [TWICE, LATER] = [20 * MINUTE, 20 * MINUTE + 1];
+  const well: Now = () => ({});
+  const tooLarge = "The reply was too large.";
+  const causes: readonly (readonly [name: string, fine: readonly Now[], old: Now])[] = [
+    ["some shards fail", [well], (story) => ({ shards: [story.bad(), story.good()] })],
+    ["uptime figures fail", [figures("uptimes", TWICE, true)], figures("uptimes", LATER, true)],
+    ["nobody asks for uptime figures", [figures("uptimes", TWICE, false)], figures("uptimes", LATER, false)],
+    ["counts fail that rules depend on", [figures("counts", TWICE, true)], figures("counts", LATER, true)],
+    ["the location list is not believed", [well], (story) => ({ inventory: { ...story.bad(), error: "3 of 50" } })],
+    ["sweeps are late", [well], (story) => ({ shards: [shard(story, { lateMs: 4 * INTERVAL }), story.good()] })],
+    [
+      "recordings are not understood",
+      [(story) => ({ shards: [shard(story, { error: tooLarge })] })],
+      (story) => ({ shards: [shard(story, { known: 50, stale: 1, error: tooLarge })] }),
+    ],
+    [
+      "a location is refused of which no recording is known",
+      [well],
+      (story) => ({ shards: [shard(story, { known: 50, unread: { L9: 0 }, error: tooLarge })] }),
+    ],
+    [
+      "most recordings lack their segments though they are online",
+      [absent("uptimes", [3, 2]), absent("uptimes", [100, 100], [100, 0])],
+      absent("uptimes", [100, 100], [100, 1]),
+    ],
+    [
+      "answers lack so many recordings that they are not believed",
+      [absent("shards", [50, 10], [50, 10]), absent("shards", [50, 50], [450, 0])],
+      absent("shards", [50, 50], [50, 50]),
+    ],
+  ];
 
-  test("is not what a service that is wholly gone is called, and does not recover by that", () => {
-    const story = new FleetStory(partly());
-    expect(story.tick(() => ({ shards: [story.bad(), story.bad()] }))).toEqual([]);
-    story.tick(() => ({ shards: [story.bad(), story.good()] }));
-    expect(story.tick(() => ({ shards: [story.bad(), story.bad()] }))).toEqual([]);
-    expect(story.state).not.toEqual({});
-  });
-
-  test.each<[string, (at: number, now: number) => Attempt]>([
-    ["their requests fail", (goodAt, now) => ({ goodAt, attemptedAt: now, error: "No answer." })],
-    ["a round is slow, or nobody asks", (goodAt) => ({ goodAt, attemptedAt: goodAt })],
-  ])("fires when uptime figures are older than twice their interval where %s, not before", (_, attemptOf) => {
-    const story = new FleetStory(partly());
-    const uptimes = (ageMs: number) => () => ({
-      shards: [story.good()],
-      uptimes: [attemptOf(story.now - ageMs, story.now)],
+  test("fires for each cause, not before, says so, and recovers", async () => {
+    const told = causes.map(([name, fine, old]) => {
+      const story = new FleetStory(partly());
+      const tick = (now: Now) => story.tick(() => ({ shards: [story.good()], ...now(story) }));
+      for (const one of fine) expect(tick(one), name).toEqual([]);
+      expect(tick(old), name).toEqual([`firing ${KEY}`]);
+      const { annotations, facts } = story.alert;
+      expect(tick(well), name).toEqual([`resolved ${KEY} recovered`]);
+      return `${name}\n  ${annotations.summary}\n  ${annotations.description}\n  ${facts.detail}\n`;
     });
-    expect(story.tick(uptimes(20 * MINUTE))).toEqual([]);
-    expect(story.tick(uptimes(20 * MINUTE + 1))).toEqual([`firing ${KEY}`]);
-    expect(story.alert.annotations.summary).toContain("Uptime figures");
-    expect(story.tick(() => ({ shards: [story.good()], uptimes: [story.good()] }))).toEqual([
-      `resolved ${KEY} recovered`,
-    ]);
+    await expect(told.join("")).toMatchFileSnapshot("self-alerts.txt");
   });
 
-  test("fires when counts are stale that rules depend on", () => {
+  test("does not fire for counts that no rule depends on", () => {
     const story = new FleetStory(partly());
-    const counts = (ageMs: number) => () => ({ shards: [story.good()], counts: [story.bad(story.now - ageMs)] });
-    expect(story.tick(counts(20 * MINUTE))).toEqual([]);
     story.countsIntervalMs = undefined;
-    expect(story.tick(counts(DAY))).toEqual([]);
-    story.countsIntervalMs = 10 * MINUTE;
-    expect(story.tick(counts(20 * MINUTE + 1))).toEqual([`firing ${KEY}`]);
-    expect(story.alert.annotations.summary).toBe("Visitor counts of the analytics service are stale");
-    expect(story.tick(() => ({ shards: [story.good()], counts: [story.good()] }))).toEqual([
-      `resolved ${KEY} recovered`,
-    ]);
-    story.tick(() => ({ shards: [story.good(), story.bad()], counts: [story.bad(story.now - DAY)] }));
-    expect(story.alert.annotations.summary).toContain("partly unreachable");
-  });
-
-  test("fires when the location list is missing or not believed, and says so", () => {
-    const story = new FleetStory(partly());
-    const inventory = () => ({ ...story.bad(), error: "the list went from 50 to 3" });
-    expect(story.tick(() => ({ shards: [story.good()], inventory: inventory() }))).toEqual([`firing ${KEY}`]);
-    expect(story.alert.annotations.summary).toContain("location list");
-    expect(story.alert.facts.detail).toBe("the list went from 50 to 3");
-    expect(story.tick(() => ({ shards: [story.good()], inventory: story.good() }))).toEqual([
-      `resolved ${KEY} recovered`,
-    ]);
-  });
-
-  test("fires while sweeps are answered and cannot keep their interval, says how far apart they are, and recovers", () => {
-    const story = new FleetStory(partly({ forMs: MINUTE }));
-    const slow = () => ({ ...story.good(), lateMs: 4 * INTERVAL });
-    const notified = Array.from({ length: 3 }, () => story.tick(() => ({ shards: [slow(), story.good()] })));
-    expect(notified.flat()).toEqual([`firing ${KEY}`]);
-    expect(story.alert.annotations.description).toMatch(
-      /^Good readings of 1 shard are up to 2 m apart instead of 30 s/,
-    );
-    expect(story.alert.annotations.description).toContain("watch.status_interval");
-    expect(story.tick(() => ({ shards: [story.good(), story.good()] }))).toEqual([`resolved ${KEY} recovered`]);
+    expect(story.tick(() => ({ shards: [story.good()], ...figures("counts", DAY, true)(story) }))).toEqual([]);
   });
 
   test("fires while a sweep is overdue that never failed, but not for what was due before the start", () => {
@@ -356,41 +348,6 @@ describe("service: partly_unreachable", () => {
     expect(story.tick(() => ({ shards: [old, story.good()] }))).toEqual([`firing ${KEY}`]);
     expect(story.alert.annotations.summary).toBe("Some recordings are not swept");
     expect(story.tick(() => ({ shards: [story.good()] }))).toEqual([`resolved ${KEY} recovered`]);
-  });
-
-  test.each<[string, Partial<Attempt>]>([
-    ["recordings of it are not understood", { known: 50, stale: 1 }],
-    ["a location of it is refused, of which no recording is known", { known: 50, unread: { L9: 0 } }],
-  ])("fires while %s, with the cause, though every shard was read", (_, part) => {
-    const story = new FleetStory(partly(), unreachable());
-    const inPart = () => ({ ...story.good(), ...part, error: "The reply was too large." });
-    expect(story.tick(() => ({ shards: [{ ...story.good(), error: "The reply was too large." }] }))).toEqual([]);
-    expect(story.tick(() => ({ shards: [inPart()] }))).toEqual([`firing ${KEY}`]);
-    expect(story.alert.facts.detail).toBe("The reply was too large.");
-    expect(story.tick(() => ({ shards: [story.good()] }))).toEqual([`resolved ${KEY} recovered`]);
-  });
-
-  test("fires while most recordings lack their segments though they are online, over all shards", () => {
-    const story = new FleetStory(partly());
-    const shard = (known: number, absent: number) => ({ ...story.good(), known, absent });
-    const of = (...uptimes: Attempt[]) => story.tick(() => ({ shards: [story.good()], uptimes }));
-    expect(of(shard(3, 2)), "too few to tell").toEqual([]);
-    expect(of(shard(100, 100), shard(100, 0))).toEqual([]);
-    expect(of(shard(100, 100), shard(100, 1))).toEqual([`firing ServicePartlyUnreachable/${DOWN}`]);
-    expect(story.alert.annotations.summary).toContain("Hardly any segments of most recordings arrive");
-    expect(story.alert.facts.detail).toBe("uptime figures lack the segments of 101 of 200 recordings that are online");
-    expect(of(shard(100, 100), shard(100, 0))).toEqual([`resolved ServicePartlyUnreachable/${DOWN} recovered`]);
-  });
-
-  test("fires while answers lack so many recordings that they are not believed, over all shards", () => {
-    const story = new FleetStory(partly());
-    const shard = (known: number, absent: number) => ({ ...story.good(), known, absent });
-    expect(story.tick(() => ({ shards: [shard(50, 10), shard(50, 10)] }))).toEqual([]);
-    expect(story.tick(() => ({ shards: [shard(50, 50), shard(450, 0)] }))).toEqual([]);
-    expect(story.tick(() => ({ shards: [shard(50, 50), shard(50, 50)] }))).toEqual([`firing ${KEY}`]);
-    expect(story.alert.annotations.summary).toContain("lack too many recordings");
-    expect(story.alert.facts.detail).toMatch(/^status answers lack 100 of 100 known recordings; .* watch.exclude$/);
-    expect(story.tick(() => ({ shards: [shard(50, 0), shard(50, 0)] }))).toEqual([`resolved ${KEY} recovered`]);
   });
 
   test("names every cause, the widest first", () => {

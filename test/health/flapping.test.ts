@@ -50,15 +50,6 @@ describe("the weighted share of changes", () => {
     expect(percent(historyOf("oooxdo"))).toBe(18.4);
   });
 
-  test("takes what was before the first state for the same", () => {
-    expect(percent(historyOf("ox"))).toBe(6.3);
-    expect(percent(historyOf("xox"))).toBe(percent(historyOf("xxxxxxxxxxxxxxxxxxxox")));
-  });
-
-  test("skips what nobody saw", () => {
-    expect(percent(historyOf("oo....xo..x"))).toBe(percent(historyOf("ooxox")));
-  });
-
   test("is the same as Nagios' own arithmetic over any 21 states", () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom("o", "x", "d"), { minLength: 21, maxLength: 80 }), (letters) => {
@@ -267,16 +258,6 @@ describe("a recording that flaps, judged", () => {
     });
   });
 
-  test("is told since the minute of its first change", () => {
-    const story = new Story(flappingRule());
-    play(story, "ooo");
-    const changedAt = story.now + INTERVAL;
-    play(story, "xoxoxo");
-    const startsAt = story.state.recordings.get("a")?.alerts?.RecordingFlapping?.startsAt ?? 0;
-    expect(startsAt - changedAt).toBeGreaterThanOrEqual(0);
-    expect(startsAt - changedAt).toBeLessThan(MINUTE);
-  });
-
   test("holds the end of what was offline before, and lets go of it in the same judgement", () => {
     const story = new Story(...both());
     play(story, "ooo");
@@ -321,12 +302,6 @@ describe("a recording that flaps, judged", () => {
     expect(play(story, "x")).toContain("firing RecordingOffline/recording/a");
     expect(play(story, "o")).toContain("resolved RecordingOffline/recording/a recovered");
     expect(story.alertState("a", "RecordingFlapping")?.state).toBe("firing");
-  });
-
-  test("is not kept for fleets whose rules do not ask", () => {
-    const story = new Story(offlineRule());
-    play(story, "oxoxox");
-    expect(story.state.recordings.get("a")?.history).toBeUndefined();
   });
 
   test("is neither steady nor worse for time in which nobody saw it", () => {

@@ -44,14 +44,6 @@ describe("a recording missing from the answer", () => {
     expect(story.sweep({ a: "offline" }), "absence did not count").toEqual(["firing RecordingOffline/recording/a"]);
     expect(story.sweep({}), "nor does absence end it").toEqual([`firing ${MISSING}`]);
   });
-
-  test("keeps what was last read of it", () => {
-    const story = new Story();
-    story.sweep({ a: "offline" });
-    const before = story.state.recordings.get("a");
-    story.sweep({});
-    expect(story.state.recordings.get("a")).toEqual(before);
-  });
 });
 
 describe("leaving the fleet", () => {
@@ -110,14 +102,6 @@ describe("leaving the fleet", () => {
     for (let i = 0; i < 60; i++) expect(story.sweep({ b: "online", c: "online" }, { unidentified: 1 })).toEqual([]);
     const heard = Array.from({ length: 60 }, () => story.sweep({ c: "online" }, { unidentified: 1 }));
     expect(heard.flat()).toEqual(["firing RecordingMissing/recording/b"]);
-  });
-
-  test("an answer with as many rows that name none never makes anybody leave", () => {
-    const story = new Story(offlineRule());
-    story.forgetAfterMs = MINUTE;
-    story.sweep({ a: "offline" });
-    for (let i = 0; i < 10; i++) expect(story.sweep({}, { unidentified: 1 })).toEqual([]);
-    expect(story.state.recordings.has("a")).toBe(true);
   });
 
   test("one that another shard has is not missing; one that the inventory alone has elsewhere is", () => {

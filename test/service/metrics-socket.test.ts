@@ -64,24 +64,6 @@ describe("a connection", () => {
     expect(scripted.handshakes).toEqual(["token-1", "token-2"]);
   });
 
-  it.each([1008, 4401])("closed with %i gets a new token", async (code) => {
-    const scripted = await startScripted({
-      asked: (asked) => (asked.connection === 1 ? asked.socket.close(code) : answer(asked)),
-    });
-    const { service } = startClient(scripted);
-    await service.statusUptime(someStatus);
-    expect(scripted.handshakes).toEqual(["token-1", "token-2"]);
-  });
-
-  it("closed for another reason keeps its token", async () => {
-    const scripted = await startScripted({
-      asked: (asked) => (asked.connection === 1 ? asked.socket.close(1012) : answer(asked)),
-    });
-    const { service } = startClient(scripted);
-    await service.statusUptime(someStatus);
-    expect(scripted.handshakes).toEqual(["token-1", "token-1"]);
-  });
-
   it("on which the token is refused in a reply is left for one with a new token", async () => {
     const scripted = await startScripted({
       asked: (asked) => (asked.connection === 1 ? asked.reply({ error: { code: 401 } }) : answer(asked)),

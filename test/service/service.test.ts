@@ -33,14 +33,6 @@ describe("the service", () => {
     expect(recorder.kinds).toEqual([]);
   });
 
-  it("returns the status of single recordings", async () => {
-    const { service } = await startBoth();
-    const all = await service.statusUptime({ entities: await locationIds(service), entityType: "location" });
-    const id = all.readings[4]?.recordingId ?? "";
-    const { readings } = await service.statusUptime({ entities: [id], entityType: "recording" });
-    expect(readings.map(({ recordingId }) => recordingId)).toEqual([id]);
-  });
-
   it("answers every metric and detail route", async () => {
     const { service, recorder } = await startBoth();
     const locations = await locationIds(service);
@@ -130,30 +122,6 @@ describe("what the service gets wrong", () => {
     expect(recorder.kinds).toEqual(["error_payload", "error_payload", "error_payload"]);
   });
 
-  it("rows of wrong types cost themselves only", async () => {
-    const { simulator, service } = await startBoth({}, { locations: 5 });
-    const query = { entities: await locationIds(service), entityType: "location" } as const;
-    simulator.faults.set("wrong_types", { every: 5, field: "status" });
-    const { readings, unreadable, unidentified } = await service.statusUptime(query);
-    expect([readings.length, unreadable.length, unidentified]).toEqual([12, 3, 0]);
-    simulator.faults.set("wrong_types", { every: 5, field: "recording_id" });
-    expect(await service.statusUptime(query)).toMatchObject({ unidentified: 3, unreadable: [] });
-  });
-
-  it.each([
-    ["pcSegmentsRecieved", 1.0167],
-    ["overallUptime", 1.0000000000000002],
-    ["segmentsReceived", "60"],
-  ] as const)("an odd %s (%s) costs that figure at most, and is counted", async (field, value) => {
-    const { simulator, service, recorder } = await startBoth();
-    const plain = await service.uptimes(days);
-    simulator.faults.set("odd_uptime", { field, value, every: 2 });
-    const odd = await service.uptimes(days);
-    const buckets = ({ results }: typeof odd) => results.map((result) => result.buckets.length);
-    expect(buckets(odd)).toEqual(buckets(plain));
-    expect(recorder.kinds).toContain("bad_value");
-  });
-
   it("HTTP that is no JSON is a bad payload", async () => {
     const { simulator, service, recorder } = await startBoth();
     simulator.faults.set("http_garbage", { endpoint: "location_list" });
@@ -211,27 +179,6 @@ describe("a token", () => {
     expect(recorder.requests.filter((line) => line.startsWith("token"))).toEqual(["token ok"]);
   });
 
-  it.each([
-    ["from expires_in", "no_exp", 3_600_000],
-    ["from the JWT", "no_expires_in", 3_600_000],
-  ] as const)("has its expiry %s", async (_, fault, lifeMs) => {
-    const { simulator, service, recorder } = await startBoth();
-    simulator.faults.set(fault);
-    await service.locations();
-    const [expiry = 0] = recorder.expiries;
-    expect(Math.abs(expiry - Date.now() - lifeMs)).toBeLessThan(5_000);
-  });
-
-  it("without any expiry is used until it is refused", async () => {
-    const { simulator, service, recorder } = await startBoth();
-    simulator.faults.set("no_exp");
-    simulator.faults.set("no_expires_in");
-    await service.locations();
-    simulator.faults.set("unauthorized", { endpoint: "location_list", times: 1 });
-    await service.locations();
-    expect(recorder.expiries).toEqual([undefined, undefined]);
-  });
-
   it("that is refused twice in one request is an auth error naming the keys to check", async () => {
     const { simulator, service, recorder } = await startBoth();
     const entities = await locationIds(service);
@@ -249,17 +196,5 @@ describe("a token", () => {
     simulator.faults.set("token_refused");
     await expect(service.locations()).rejects.toMatchObject({ code: "auth" });
     await expect(service.locations()).rejects.toMatchObject({ code: "auth" });
-  });
-
-  it("that the issuer refuses to give is an auth error, and the issuer is left alone for a moment", async () => {
-    const { simulator, service, recorder } = await startBoth();
-    simulator.faults.set("token_refused");
-    for (let i = 0; i < 3; i += 1) {
-      await expect(service.locations()).rejects.toMatchObject({
-        code: "auth",
-        message: expect.stringContaining("service.client_secret"),
-      });
-    }
-    expect(recorder.requests.filter((line) => line === "token auth")).toHaveLength(1);
   });
 });
