@@ -3,7 +3,7 @@
 import { randomUUID } from "node:crypto";
 import type { Instant } from "../lib/clock.ts";
 import type { Connection } from "../lib/web-socket.ts";
-import type { ProtocolErrorKind } from "./observer.ts";
+import type { ProtocolErrorKind } from "./model.ts";
 import type { SocketRequest } from "./queries.ts";
 import { type ByteBudget, PartCollector } from "./reply-frames.ts";
 import { limitsOfRequest, type ReplyLimits } from "./reply-size.ts";

@@ -4,7 +4,7 @@
  * are accepted, anything else fails that one request.
  */
 import { hasTooManyValues, tryJson } from "../lib/json-values.ts";
-import type { ProtocolErrorKind } from "./observer.ts";
+import type { ProtocolErrorKind } from "./model.ts";
 import type { SocketRequest } from "./queries.ts";
 import type { ReplyLimits } from "./reply-size.ts";
 

@@ -2,14 +2,7 @@
 import type { Clock, Instant } from "../lib/clock.ts";
 import type { Redactor } from "../lib/redact.ts";
 import type { ServiceError, ServiceErrorCode } from "./errors.ts";
-import type { ProtocolErrorKind, ServiceObserver } from "./observer.ts";
-
-/** A pino logger, or what has its methods. */
-export interface ServiceLog {
-  child(fields: object): ServiceLog;
-  info(message: string): void;
-  warn(fields: object, message: string): void;
-}
+import type { ProtocolErrorKind, ServiceLog, ServiceObserver } from "./model.ts";
 
 /** Reports one deviation; `detail` is only called when it is logged, its text is redacted and cut. */
 export type ReportDeviation = (kind: ProtocolErrorKind, detail?: () => unknown) => void;

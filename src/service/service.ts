@@ -4,11 +4,9 @@
  * Only this folder knows the wire formats.
  */
 import type { Location, ReportedUptime, StatusSnapshot } from "../health/recording.ts";
-import type { Clock } from "../lib/clock.ts";
-import type { TlsMaterial } from "../lib/tls.ts";
 import { parseLocations } from "./location-rows.ts";
 import { type AreaContext, type MetricReply, parseAreaContexts, parseMetricReply } from "./metric-rows.ts";
-import type { ServiceEndpoint, ServiceObserver } from "./observer.ts";
+import type { ServiceDeps, ServiceEndpoint } from "./model.ts";
 import {
   type AreaDataQuery,
   type AverageDwellTimeQuery,
@@ -28,7 +26,7 @@ import {
   uptimesRequest,
 } from "./queries.ts";
 import { createUptimeParser, type KnownRecording } from "./recording-uptime-rows.ts";
-import { createOutageLog, type ServiceLog } from "./reporter.ts";
+import { createOutageLog } from "./reporter.ts";
 import { createStatusReplies } from "./status-reply.ts";
 import { parseStatusRows } from "./status-uptime-rows.ts";
 import { createTransport } from "./transport.ts";
@@ -39,12 +37,14 @@ export type { AreaContext } from "./metric-rows.ts";
 export {
   type ProtocolErrorKind,
   protocolErrorKinds,
+  type ServiceDeps,
   type ServiceEndpoint,
+  type ServiceLog,
   type ServiceObserver,
+  type ServiceSettings,
   serviceEndpoints,
-} from "./observer.ts";
+} from "./model.ts";
 export type { Days, EntriesQuery } from "./queries.ts";
-export type { ServiceLog } from "./reporter.ts";
 
 const AREA_MEASURES = ["area_total_entries", "area_total_dwell_time", "area_average_dwell_time"] as const;
 
@@ -86,33 +86,6 @@ export interface Service {
   areaContexts(query: EntitiesQuery, signal?: AbortSignal): Promise<{ contexts: AreaContext[]; dropped: number }>;
   /** Takes about a second at most; calls in flight are rejected with code `closed`. */
   close(): Promise<void>;
-}
-
-/** The configuration's `service` section. URLs without a trailing slash, but for `wsUrl`. */
-export interface ServiceSettings {
-  readonly baseUrl: string;
-  readonly wsUrl: string;
-  readonly authUrl: string;
-  readonly clientId: string;
-  readonly clientSecret: string;
-  readonly audience: string;
-  readonly requestTimeoutMs: number;
-  readonly uptimeIndexTimezone: "recording" | "utc";
-  /** Certificates for all three URLs; undefined: the system's authorities, no client certificate. */
-  readonly tls?: TlsMaterial | undefined;
-}
-
-export interface ServiceDeps {
-  readonly config: ServiceSettings;
-  readonly log: ServiceLog;
-  readonly clock: Clock;
-  readonly observer?: ServiceObserver;
-  /** 0–1, for jitter. */
-  readonly random?: () => number;
-  /** A connection without a byte for two of these is dead; default 10 s. */
-  readonly pingIntervalMs?: number;
-  /** Has `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`; the process's environment by default. */
-  readonly proxyEnv?: Readonly<Record<string, string | undefined>>;
 }
 
 /** Connects with the first call. */

@@ -8,12 +8,11 @@ import { backoffMs } from "../lib/backoff.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import { tryJson } from "../lib/json-values.ts";
 import type { Redactor } from "../lib/redact.ts";
-import { withinDeadline } from "./deadline.ts";
-import { ServiceError } from "./errors.ts";
+import { ServiceError, withinDeadline } from "./errors.ts";
 import { isAccepted, type SendRequest, type ServiceReply } from "./http.ts";
+import type { ServiceSettings } from "./model.ts";
 import { quotedReason, refusalOf, statedIn } from "./refusal.ts";
 import type { ReportDeviation } from "./reporter.ts";
-import type { ServiceSettings } from "./service.ts";
 
 export interface Token {
   readonly value: string;

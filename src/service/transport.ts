@@ -4,16 +4,15 @@ import type { Clock } from "../lib/clock.ts";
 import { createHttpClient, readProxyEnv } from "../lib/http-client.ts";
 import { tryJson } from "../lib/json-values.ts";
 import { createRedactor, type Redactor } from "../lib/redact.ts";
-import { withinDeadline } from "./deadline.ts";
-import { ServiceError, type ServiceErrorCode } from "./errors.ts";
+import { ServiceError, type ServiceErrorCode, withinDeadline } from "./errors.ts";
 import { createSendRequest, isAccepted, type SendRequest, type ServiceReply } from "./http.ts";
 import { MetricsSocket } from "./metrics-socket.ts";
-import type { ServiceEndpoint, ServiceObserver } from "./observer.ts";
+import type { ServiceDeps, ServiceEndpoint, ServiceObserver } from "./model.ts";
 import type { CoreRequest } from "./queries.ts";
 import { errorPayload, refusalOf } from "./refusal.ts";
 import { replyLimits } from "./reply-size.ts";
 import { createOutageLog, createReport, type OutageLog, type ReportDeviation } from "./reporter.ts";
-import type { ServiceDeps } from "./service.ts";
+
 import { createTokenSource, type Renewal, type Token, type TokenSource } from "./token.ts";
 
 const PING_INTERVAL_MS = 10_000;

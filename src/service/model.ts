@@ -1,4 +1,6 @@
-import type { Instant } from "../lib/clock.ts";
+/** The client's settings and dependencies, and what it tells of its work. */
+import type { Clock, Instant } from "../lib/clock.ts";
+import type { TlsMaterial } from "../lib/tls.ts";
 import type { ServiceErrorCode } from "./errors.ts";
 
 /** Endpoints of the service; the metric label `endpoint`. */
@@ -48,4 +50,38 @@ export interface ServiceObserver {
   socketReconnect?(): void;
   /** A token was obtained; undefined where its expiry is not known. */
   tokenExpiry?(at: Instant | undefined): void;
+}
+
+/** A pino logger, or anything with its methods. */
+export interface ServiceLog {
+  child(fields: object): ServiceLog;
+  info(message: string): void;
+  warn(fields: object, message: string): void;
+}
+
+/** The configuration's `service` section. URLs without a trailing slash, but for `wsUrl`. */
+export interface ServiceSettings {
+  readonly baseUrl: string;
+  readonly wsUrl: string;
+  readonly authUrl: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly audience: string;
+  readonly requestTimeoutMs: number;
+  readonly uptimeIndexTimezone: "recording" | "utc";
+  /** Certificates for all three URLs; undefined: the system's authorities, no client certificate. */
+  readonly tls?: TlsMaterial | undefined;
+}
+
+export interface ServiceDeps {
+  readonly config: ServiceSettings;
+  readonly log: ServiceLog;
+  readonly clock: Clock;
+  readonly observer?: ServiceObserver;
+  /** 0–1, for jitter. */
+  readonly random?: () => number;
+  /** A connection without a byte for two of these is dead; default 10 s. */
+  readonly pingIntervalMs?: number;
+  /** Has `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`; the process's environment by default. */
+  readonly proxyEnv?: Readonly<Record<string, string | undefined>>;
 }
