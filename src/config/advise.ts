@@ -65,13 +65,13 @@ const EACH_NOTIFIED = "one; without it each recording of the group is notified a
 const ROUTE_WITHOUT = "a route for that as well, or no inhibit rule with it: it replaces the alerts of its recordings";
 
 /** A group's alert that repeats those of its recordings, or replaces them where a route by location does not match it. */
-function groupRules({ rules, inhibitRules }: Config, routes: readonly (readonly [Route, Path])[]): Finding[] {
+function groupRules({ rules, inhibitRules }: Config, routes: readonly Placed[]): Finding[] {
   const groups = rules.filter(({ when }) => when.kind === "group_offline");
   const inhibits = ({ alert, labels }: (typeof rules)[number]) =>
     inhibitRules.some(({ sourceMatchers }) => matchesAll(sourceMatchers, { ...labels, alertname: alert }));
   const silent = groups.find(inhibits);
   const repeated = inhibitRules.length > 0 ? groups.filter((rule) => !inhibits(rule)) : [];
-  const byLocation = ([{ matchers }]: (typeof routes)[number]) =>
+  const byLocation = ([{ matchers }]: Placed) =>
     matchers.some(({ name, operator, value }) => OF_LOCATIONS.includes(name) && operator === "=" && value !== "");
   return [
     ...repeated.map(({ alert }) => warning(["inhibit_rules"], `no source ${alert}`, EACH_NOTIFIED)),
@@ -86,12 +86,15 @@ function noSeverity(index: number): Finding {
   return warning(["rules", index], "a rule without severity", "one in labels: lists and mentions go by it");
 }
 
-function routesIn(route: Route, path: Path): (readonly [Route, Path])[] {
-  const below = route.routes.flatMap((child, index) => routesIn(child, [...path, "routes", index]));
-  return [[route, path], ...below];
+/** A route with its place and, below the root, the route above it. */
+type Placed = readonly [route: Route, path: Path, above: Route | undefined];
+
+function routesIn(route: Route, path: Path, above?: Route): Placed[] {
+  const below = route.routes.flatMap((child, index) => routesIn(child, [...path, "routes", index], route));
+  return [[route, path, above], ...below];
 }
 
-function idleReceivers({ receivers }: Config, routes: readonly (readonly [Route, Path])[]): Finding[] {
+function idleReceivers({ receivers }: Config, routes: readonly Placed[]): Finding[] {
   const steps = routes.flatMap(([route]) => [route, ...(route.escalate ?? [])]);
   const routed = new Set(steps.map(({ receiver }) => receiver));
   return receivers.flatMap(({ name, ...integrations }, index): Finding[] => {
@@ -154,36 +157,31 @@ function valuesOf(label: string, matchers: readonly Matcher[]): string[] {
  * A label that no alert has is probably misspelt. External alerts may have any: a name in a matcher has to be close to
  * a known one, while by one in `group_by` nothing of lenswatch is grouped.
  */
-function unknownLabels(config: Config, routes: readonly (readonly [Route, Path])[]): Finding[] {
+function unknownLabels(config: Config, routes: readonly Placed[]): Finding[] {
   const ruleLabels = config.rules.flatMap(({ labels }) => Object.keys(labels));
   const ofAlerts = [...new Set([...reservedLabels, "receiver", "integration", "severity", ...ruleLabels])];
   const ofRecordings = reservedLabels.filter((label) => label !== "alertname");
   const ofLocations = ["location_id", "location", "organisation", "timezone"];
-  const { closedDays } = config.counts;
+  const named = (names: readonly string[]) => names.map((name) => ({ name }));
+  const chosen = [
+    [["maintenance"], config.maintenance, ofAlerts],
+    [["digests"], config.digests, ofRecordings],
+    [["counts", "closed_days"], config.counts.closedDays, ofLocations],
+  ] as const;
   return [
     ...routes.flatMap(([{ matchers }, path]) => misspelt(matchers, [...path, "matchers"], ofAlerts)),
-    ...groupings(config.route, ["route"], undefined).flatMap(([names, path]) => unknownIn(names, path, ofAlerts)),
+    ...routes.flatMap(([{ groupBy }, path, above]) => {
+      const isInherited = groupBy === "..." || groupBy === above?.groupBy;
+      return isInherited ? [] : unknownIn(named(groupBy), [...path, "group_by"], ofAlerts);
+    }),
     ...config.inhibitRules.flatMap(({ sourceMatchers, targetMatchers, equal }, index) => {
-      const named = { source_matchers: sourceMatchers, target_matchers: targetMatchers };
-      const all = { ...named, equal: equal.map((name) => ({ name })) };
+      const all = { source_matchers: sourceMatchers, target_matchers: targetMatchers, equal: named(equal) };
       return Object.entries(all).flatMap(([key, some]) => misspelt(some, ["inhibit_rules", index, key], ofAlerts));
     }),
-    ...config.maintenance.flatMap(({ matchers }, at) => unknownIn(matchers, ["maintenance", at, "matchers"], ofAlerts)),
-    ...config.digests.flatMap(({ matchers }, at) => unknownIn(matchers, ["digests", at, "matchers"], ofRecordings)),
-    ...closedDays.flatMap(({ matchers }, at) =>
-      unknownIn(matchers, ["counts", "closed_days", at, "matchers"], ofLocations),
+    ...chosen.flatMap(([path, all, known]) =>
+      all.flatMap(({ matchers }, at) => unknownIn(matchers, [...path, at, "matchers"], known)),
     ),
   ];
-}
-
-type Grouping = readonly [names: readonly { readonly name: string }[], path: Path];
-
-/** Each `group_by` where it is set, not where it is inherited. */
-function groupings({ groupBy, routes }: Route, path: Path, above: Route["groupBy"] | undefined): Grouping[] {
-  const isOwn = groupBy !== "..." && groupBy !== above;
-  const own: Grouping[] = isOwn ? [[groupBy.map((name) => ({ name })), [...path, "group_by"]]] : [];
-  const below = routes.flatMap((child, index) => groupings(child, [...path, "routes", index], groupBy));
-  return [...own, ...below];
 }
 
 function misspelt(matchers: readonly Pick<Matcher, "name">[], path: Path, known: readonly string[]): Finding[] {

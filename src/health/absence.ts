@@ -1,10 +1,10 @@
-/** Whether answers that lack known recordings are believed: as a location list that shrinks too much is not. */
+/** Belief in answers that lack known recordings: as a location list that shrinks too much is not. */
 
 import { HOUR_MS } from "../lib/clock.ts";
 import type { Attempt } from "./model.ts";
 import { SETTLING_MS } from "./uptime.ts";
 
-/** Of some shards: recordings that are known, and those of them that complete answers lack. */
+/** Recordings of some shards that are known, and those of them that complete answers lack. */
 export type Presence = { readonly known: number; readonly absent: number };
 
 /** Up to so many absent recordings are believed in a fleet of any size, unless most of it is absent. */
@@ -16,13 +16,13 @@ export function isAbsenceBelieved({ known, absent }: Presence): boolean {
   return absent <= MOST_RATIO * known && (absent <= FEW || absent <= MAX_ABSENT_RATIO * known);
 }
 
-/** Whether what one answer says otherwise than before is, such as a location; `absent` are those of which it does. */
+/** Belief in values that one answer changes, such as locations; `absent` are those of which it does. */
 export function areChangesBelieved(changed: Presence): boolean {
   return changed.absent <= A_FEW || isAbsenceBelieved(changed);
 }
 
 /**
- * Whether segments that hardly arrive are the recordings' own failure: where most of the fleet that is online lacks them,
+ * Segments that hardly arrive are the recordings' own failure, or not: where most of the fleet that is online lacks them,
  * it is the service's figures that are late. `absent` are those that lack them.
  */
 export function areSegmentsBelieved({ known, absent }: Presence): boolean {

@@ -18,7 +18,7 @@ export interface Timing {
 /** The part of an AlertState the machine moves. */
 export type Progress = Pick<AlertState, "state" | "elapsedMs" | "evidenceAt" | "firedAt">;
 
-/** What a step did. `inactive`: there is no alert. `unchanged`: no evidence. `holding`: goes on as it was. */
+/** The outcome of a step. `inactive`: there is no alert. `unchanged`: no evidence. `holding`: goes on as it was. */
 export type StepResult =
   | { readonly outcome: "inactive" | "pending_ended" }
   | { readonly outcome: "unchanged" }
@@ -40,7 +40,7 @@ export function clearingSince({ state, elapsedMs, evidenceAt }: Progress): Insta
   return state === "firing" && elapsedMs > 0 ? evidenceAt - (elapsedMs - 1) : undefined;
 }
 
-/** When the alert fires or resolves if the evidence stays as it is; undefined while it simply fires. */
+/** The time at which the alert fires or resolves if the evidence stays as it is; undefined while it simply fires. */
 export function settlesAt(
   { state, elapsedMs, evidenceAt }: Progress,
   { forMs, keepFiringForMs }: Pick<Timing, "forMs" | "keepFiringForMs">,

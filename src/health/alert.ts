@@ -19,7 +19,7 @@ export const endReasons = [
 export type EndReason = (typeof endReasons)[number];
 
 /**
- * What an alert is about: one recording, one location, all recordings with the same value of a label (`<label>/<value>`),
+ * The subject of an alert: one recording, one location, all recordings with the same value of a label (`<label>/<value>`),
  * the service itself, one integration, or an external alert, by its fingerprint.
  */
 export const subjectKinds = ["recording", "location", "group", "service", "integration", "external"] as const;
@@ -55,7 +55,7 @@ export function scopeOf(
 /** An annotation that every rule has, its own or a generated one. */
 export type GeneratedAnnotation = "summary" | "description";
 
-/** What was observed when the alert was last evaluated; for display, and `endpoint` for routing. */
+/** Observations of the last evaluation; for display, and `endpoint` for routing. */
 export interface AlertFacts {
   /** IANA zone the times are shown in. */
   readonly timezone: string;
@@ -72,7 +72,7 @@ export interface AlertFacts {
   readonly changesSince?: Instant | undefined;
   readonly status?: Exclude<RecordingStatus, "unknown"> | undefined;
   readonly statusSince?: Instant | undefined;
-  /** Of a recording with an uploading schedule: that it is outside of it now, or that this hour is not known. */
+  /** The schedule of a recording that has one: that it is outside of it now, or that this hour is not known. */
   readonly schedule?: "outside" | "unknown" | undefined;
   /** Outside the schedule, and the rule respects that: it does not end, and is not notified again. */
   readonly paused?: boolean | undefined;
@@ -80,23 +80,23 @@ export interface AlertFacts {
   readonly clearing?: boolean | undefined;
   /** Generated annotations that repeat the subject, the problem and the figures; never text that a rule sets. */
   readonly restated?: readonly GeneratedAnnotation[] | undefined;
-  /** Of a location or a group: how many recordings are offline, of how many known. */
+  /** Offline recordings of a location or a group, and known ones. */
   readonly offline?: number | undefined;
   readonly of?: number | undefined;
-  /** Of a location or a group: its recordings that are not counted, as they are outside their schedule, or their status is unknown. */
+  /** Recordings of a location or a group that are not counted, as they are outside their schedule, or their status is unknown. */
   readonly outside?: number | undefined;
   readonly unread?: number | undefined;
-  /** Of a location or a group: names of those that are, the first few; not cleaned. */
+  /** Names of the first few offline recordings; not cleaned. */
   readonly offlineNames?: readonly string[] | undefined;
-  /** Of a location: how many of its offline recordings are on which camera server. */
+  /** Offline recordings of a location by camera server. */
   readonly servers?: Readonly<Record<string, number>> | undefined;
-  /** Of a group: at how many locations some of its recordings are offline, and names of a few; whether no other recording is. */
+  /** Locations at which recordings of a group are offline, and names of a few; whether no other recording is. */
   readonly locations?: number | undefined;
   readonly locationNames?: readonly string[] | undefined;
   readonly isAlone?: boolean | undefined;
   /** External alerts: the sender's link to its origin, an http or https URL. */
   readonly generatorUrl?: string | undefined;
-  /** Of an integration: its endpoint, where that fails as a whole. No integration that uses it is notified. */
+  /** The endpoint of an integration, where that fails as a whole. No integration that uses it is notified. */
   readonly endpoint?: string | undefined;
   /** One sentence about the cause, already free of secrets (alerts about the service, notifications and counts). */
   readonly detail?: string | undefined;
@@ -117,7 +117,7 @@ export interface Alert {
   readonly state: "firing" | "resolved";
   /** Since when the problem is there, not when the rule's `for` was over. */
   readonly startsAt: Instant;
-  /** When it began to fire: latency is counted from here. */
+  /** The time at which it began to fire: latency is counted from here. */
   readonly firedAt: Instant;
   readonly updatedAt: Instant;
   readonly endsAt?: Instant | undefined;
@@ -132,7 +132,7 @@ export function alertKey(ruleId: string, kind: SubjectKind, subjectId: string): 
   return `${ruleId}/${kind}/${subjectId}`;
 }
 
-/** What can be wrong with a recording, and what it is called in messages and pages. */
+/** The name of a recording's problem in messages and pages. */
 export interface RecordingProblemWords {
   /** By itself: `Low quality`. */
   readonly name: string;
@@ -186,7 +186,7 @@ export const problems = {
   notifications_failing: { name: "Notifications failing" },
 } as const satisfies Record<string, Pick<RecordingProblemWords, "name">>;
 
-/** Those of recordings taken together. */
+/** The problems of recordings taken together. */
 export const sharedOutages: ReadonlySet<ProblemKind | undefined> = new Set([
   "location_offline",
   ...groupLabels.map((label) => `${label}_offline` as const),

@@ -17,7 +17,7 @@ import type { Rule } from "./model.ts";
 import { conditionText, problemKindOf } from "./rule.ts";
 import type { AlertState, AlertStates } from "./shard-state.ts";
 
-/** What is known of a subject now; asked only for what is needed. */
+/** Knowledge of a subject now; asked only for what is needed. */
 export interface Evaluator {
   readonly subject: Subject;
   /** Is the rule's condition met? Undefined: not known. A firing alert has its own threshold. */
@@ -25,11 +25,11 @@ export interface Evaluator {
   /** Since when the problem is there, asked when the condition is first met. */
   startsAt(rule: Rule): Instant;
   facts(rule: Rule): AlertFacts;
-  /** Whether the rule does not apply at this time: its alerts pause. */
+  /** The rule does not apply at this time: its alerts pause. */
   isPaused?(rule: Rule): boolean;
   /** After how long without evidence an alert ends, ms, if not the moment's. 0: nothing is left to evaluate; infinite: never. */
   readonly patienceMs?: number | undefined;
-  /** Whether a firing alert is not resolved yet, though its condition has not been met since then. */
+  /** A firing alert is not resolved yet, though its condition has not been met since then. */
   defersResolve?(rule: Rule, clearingSince: Instant): boolean;
   /** Why an alert ends whose condition is not met, where that does not mean that its problem is over. */
   endReason?(rule: Rule): (EndReason & DecisionReason) | undefined;
@@ -97,7 +97,7 @@ function isSingleOutage({ when }: Rule): boolean {
   return when.kind === "status";
 }
 
-/** Whether the flapping alert fires, and began to after the other one did. */
+/** The flapping alert fires, and began to after the other one did. */
 function firesAfter(flapping: AlertState | undefined, { firedAt } = { firedAt: 0 }): boolean {
   return flapping?.state === "firing" && firedAt > 0 && firedAt < flapping.firedAt;
 }

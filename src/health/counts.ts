@@ -6,9 +6,9 @@ import { inZone } from "../lib/when.ts";
 import type { SubjectKind } from "./alert.ts";
 import type { CountsCondition } from "./model.ts";
 
-/** What is usual and what was counted, since then and until now. */
+/** Usual and counted visits, since then and until now. */
 export interface CountsSince {
-  /** When the counts fell away or rose, as the best estimate: the start of a local hour, or a reading. */
+  /** The best estimate of the time at which counts fell away or rose: the start of a local hour, or a reading. */
   readonly since: Instant;
   readonly expected: number;
   readonly counted: number;
@@ -16,7 +16,7 @@ export interface CountsSince {
 
 /** Counts that cannot be true. */
 export interface ImplausibleCounts extends CountsSince {
-  /** What else at the location shows that people are there: the tills, a zone, or its entries. */
+  /** The witness at the location that people are there: the tills, a zone, or its entries. */
   readonly witness?: CountsWitnessed | undefined;
 }
 
@@ -44,7 +44,7 @@ export interface CountsTogether extends CountsSince {
   readonly judged: number;
 }
 
-/** What the counts of a subject show under a rule; undefined where they were not read, or too long ago. */
+/** Looks up the evidence that counts give of a subject under a rule; undefined where they were not read, or too long ago. */
 export type CountsLookup = (when: CountsCondition, kind: SubjectKind, id: string) => CountsEvidence | undefined;
 
 const NAME_LENGTH = 60;
@@ -54,7 +54,7 @@ export function countsEndReason(evidence: CountsEvidence | undefined): "dropped_
   return evidence?.reason === "dropped_together" ? evidence.reason : undefined;
 }
 
-/** What rules with the same condition share. */
+/** The key that rules with the same condition share. */
 export function countsKey({ implausible, sensitivity }: Pick<CountsCondition, "implausible" | "sensitivity">): string {
   return `${implausible}/${sensitivity}`;
 }

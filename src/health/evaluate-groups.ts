@@ -101,7 +101,7 @@ function readFleet(
     /** Not while a shard was not swept since a start, or since a rule by this label. */
     isCounted: (label: GroupLabel) => counted.has(label),
     offline: shards.reduce((sum, shard) => sum + (shard?.offline ?? 0), 0),
-    /** What each shard counts of a group, and when it was swept where that is not too long ago. */
+    /** The counts of a group by shard, and the time of its sweep where that is not too long ago. */
     partsOf: ({ label, value }: Found) =>
       (partsBy(label).get(value) ?? []).map(({ shard, count }) =>
         isStale(shard) ? { at: now, count: staleCount(count) } : { at: shard.at, count },
@@ -164,7 +164,7 @@ function groupEvaluator(
   return {
     ...evaluator,
     evidence(rule, firing) {
-      // What a sweep has counted is evidence once.
+      // A count of a sweep is evidence once.
       if (parts.length > 0 && readAt <= (before?.[rule.id]?.evidenceAt ?? 0)) return undefined;
       if (!firing && !fleet.isCounted(label)) return undefined;
       if (!firing && count?.isWhole && rules.some((other) => coversWhole(other, rule))) return false;
@@ -181,7 +181,7 @@ function labelsOf(count: GroupCount | undefined, own: Readonly<Record<string, st
 
 const NAMED = 3;
 
-/** Of locations of those offline recordings whose ids are counted. */
+/** The locations of the offline recordings whose ids are counted. */
 function locationNames(count: GroupCount | undefined, inventory: Inventory): Pick<AlertFacts, "locationNames"> {
   const offline = [...(count?.offline ?? []), ...(count?.outside?.offline ?? [])];
   const ids = new Set(offline.flatMap(({ id = "" }) => inventory.recording(id)?.locationId ?? []));
@@ -194,7 +194,7 @@ function nameOf({ label, value }: Found): string {
   return `${capital(groupNouns[label])} ${cut(value, 100)}`;
 }
 
-/** Whether a rule on locations is met whenever a rule on groups is, where the group is the location. */
+/** A rule on locations is met whenever a rule on groups is, where the group is the location. */
 function coversWhole(other: Rule, rule: Rule): boolean {
   if (other.when.kind !== "location_offline" || rule.when.kind !== "group_offline") return false;
   const isAsEarly = other.forMs <= rule.forMs && other.respectSchedule === rule.respectSchedule;

@@ -23,14 +23,14 @@ export interface IntegrationHealth {
 export interface IntegrationTrouble {
   readonly since: Instant;
   readonly detail: string;
-  /** Where every integration that uses the endpoint fails. */
+  /** Set where every integration that uses the endpoint fails. */
   readonly endpoint?: string | undefined;
   /** Nothing is due there any more that would show whether it works. */
   readonly isOver?: boolean;
 }
 
 export interface SelfEvidence extends Attempts {
-  /** Of `GET /v1/status`. */
+  /** The attempts of `GET /v1/status`. */
   readonly health?: Attempt | undefined;
   readonly integrations: readonly IntegrationHealth[];
   /** Undefined: rules on groups are not evaluated, and their alerts stay. Its shards are those of the attempts. */

@@ -11,47 +11,47 @@ import type { ScheduleState } from "./schedule.ts";
 import type { Inventory, RecordingState, ShardState } from "./shard-state.ts";
 import type { Figure } from "./uptime.ts";
 
-/** What a shard is evaluated with: pure data and look-ups. */
+/** The context of a shard's evaluation: pure data and look-ups. */
 export interface EvaluationContext {
   readonly now: Instant;
   readonly intervalMs: number;
-  /** Whether no start of lenswatch lies since the last good sweep. */
+  /** No start of lenswatch lies since the last good sweep. */
   readonly unbroken?: boolean;
   readonly forgetAfterMs: number;
   readonly rules: readonly Rule[];
   readonly inventory: Inventory;
   /** Location ids this shard asked for. */
   readonly locationIds: readonly string[];
-  /** Whether any shard asks for the location. */
+  /** Some shard asks for the location. */
   isAssigned(locationId: string): boolean;
   /** Recordings that another shard evaluates, as their last sweep there left them. */
   readonly elsewhere?: ReadonlyMap<string, RecordingState>;
-  /** Of the other shards: how many absent recordings are believed depends on the whole fleet. Undefined: any number. */
+  /** The other shards: the belief in absent recordings depends on the whole fleet. Undefined: any number. */
   readonly others?: Presence;
-  /** Of the previous state, as its evaluation gave them: otherwise all of it is grouped again. */
+  /** The members that the previous evaluation gave: otherwise all of it is grouped again. */
   readonly members?: Members | undefined;
   /** Recording or location ids never watched. */
   readonly excluded: ReadonlySet<string>;
   /** A figure of uptime or segments, ratio 0–1. */
   uptime(recordingId: string, figure: Figure): number | undefined;
-  /** Those of the shard whose ratio is below `below`; spares asking for each. */
+  /** Recordings of the shard whose ratio is below `below`; spares asking for each. */
   lowUptimes?(figure: Figure, below: number): ReadonlySet<string>;
-  /** What the counts of a subject show; undefined where nobody asks. */
+  /** The evidence of counts; undefined where nobody asks. */
   readonly counts?: CountsLookup | undefined;
   /** False only outside a schedule that is known; asked for every recording at every sweep. */
   inSchedule(recordingId: string): boolean;
-  /** Of a recording with an uploading schedule. */
+  /** The state of an uploading schedule; undefined without one. */
   scheduleOf(recordingId: string): ScheduleState | undefined;
-  /** When the hours within its schedule began that it is in now, as far as that is known. */
+  /** The beginning of the hours within its schedule that it is in now, as far as that is known. */
   scheduleBegan(recordingId: string): Instant | undefined;
-  /** How much of a span is within its schedule, ms; all of it where this is not given. */
+  /** The part of a span within its schedule, ms; all of it where this is not given. */
   scheduledMs?(recordingId: string, span: Interval): number;
 }
 
 /** The state to store, and what changed. */
 export interface Evaluation extends Outcomes {
   readonly next: ShardState;
-  /** What rules on groups are evaluated with, over all shards; undefined where there is no such rule. */
+  /** The counts for rules on groups, over all shards; undefined where there is no such rule. */
   readonly groups?: ShardGroups | undefined;
   /** Undefined where nothing is counted. */
   readonly members?: Members | undefined;
@@ -112,9 +112,9 @@ export interface Decision {
   readonly ruleId: string | undefined;
   readonly reason: DecisionReason;
   readonly at: Instant;
-  /** What the reason leaves open. */
+  /** Words that the reason leaves open. */
   readonly detail?: string | undefined;
 }
 
-/** What an evaluation collects on its way. */
+/** Collected by an evaluation on its way. */
 export type Outcomes = { readonly transitions: Transition[]; readonly decisions: Decision[] };

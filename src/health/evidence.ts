@@ -1,5 +1,5 @@
 /**
- * How old the evidence of the fleet is: of each recording its last good reading, of figures when they were read. Self
+ * The age of the fleet's evidence: of each recording its last good reading, of figures when they were read. Self
  * alerts, the heartbeat, readiness, pages and metrics all go by this one judgement.
  */
 import type { Instant } from "../lib/clock.ts";
@@ -24,7 +24,7 @@ export interface EvidenceMoment {
   /** Undefined: no rule depends on counts. */
   readonly countsIntervalMs?: number | undefined;
   readonly inventoryIntervalMs: number;
-  /** How long a request may be under way: an attempt is known only when it ends. */
+  /** The longest that a request may be under way: an attempt is known only when it ends. */
   readonly requestTimeoutMs: number;
   /** Since when this process sweeps; nothing is late before. */
   readonly startedAt?: Instant;
@@ -57,11 +57,11 @@ export interface Evidence {
   readonly state: "in_time" | "partly" | "unreachable" | "unknown";
   /** All recordings; a shard of which none is known counts as one. */
   readonly known: number;
-  /** Those without a good reading in time. */
+  /** Recordings without a good reading in time. */
   readonly unread: number;
-  /** Those of shards that are read, but too rarely. */
+  /** Recordings of shards that are read too rarely. */
   readonly late: number;
-  /** Whether some shard is still read by its own slow rhythm. */
+  /** Some shard is still read by its own slow rhythm. */
   readonly isRare: boolean;
   /** Recordings that the service listed, and that no sweep could store yet. */
   readonly unstored: number;
@@ -90,7 +90,7 @@ export function ageOf(
   return now - Math.max(goodAt, startedAt, since) > limitMs ? "old" : "unknown";
 }
 
-/** How old the evidence of these attempts is at a moment. Pure. */
+/** The age of these attempts' evidence at a moment. Pure. */
 export function evidenceOf(attempts: Attempts, moment: EvidenceMoment): Evidence {
   const shards = attempts.shards.map((attempt) => shardOf(attempt, moment));
   const sum = (of: (shard: Shard) => number) => shards.reduce((total, shard) => total + of(shard), 0);

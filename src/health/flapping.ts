@@ -86,7 +86,7 @@ export function changesOf(history: StateHistory | undefined, from: Instant = Num
   return { count, share: weights / COMPARISONS, since };
 }
 
-/** Of the comparison of two neighbours, 1 the oldest, 20 the newest. */
+/** The weight of a comparison of two neighbours, 1 the oldest, 20 the newest. */
 function weightOf(comparison: number): number {
   return OLDEST_WEIGHT + ((comparison - 1) * (NEWEST_WEIGHT - OLDEST_WEIGHT)) / (COMPARISONS - 1);
 }

@@ -65,7 +65,7 @@ export function* locationsOf(
   return all;
 }
 
-/** Those not in the last answer of their shard that stand at the location where they are listed now. */
+/** Recordings not in the last answer of their shard that stand at the location where they are listed now. */
 function movedAway(gone: readonly FleetRow[], all: FleetLocations, inventory: FleetSnapshot["inventory"]): FleetRow[] {
   return gone.filter(({ rows, id, locationId }) => {
     const now = inventory.recording(id)?.locationId;

@@ -1,4 +1,4 @@
-/** What a sweep counts of groups: recordings of several locations, and so of several shards, that share a label. */
+/** A sweep's counts of groups: recordings of several locations, and so of several shards, that share a label. */
 import type { Instant } from "../lib/clock.ts";
 import type { GroupLabel } from "./alert.ts";
 import {
@@ -15,7 +15,7 @@ import type { Inventory, RecordingState } from "./shard-state.ts";
 /** The groups of a shard, as its last good sweep left them. */
 export interface ShardGroups {
   readonly at: Instant;
-  /** How long they hold, ms, where the rhythm of sweeps is slow; else three intervals. */
+  /** The time for which they hold, ms, where the rhythm of sweeps is slow; else three intervals. */
   readonly gapMs?: number | undefined;
   /** Recordings of the shard that are offline, in a group or not. */
   readonly offline: number;

@@ -10,11 +10,11 @@ import { settledBefore } from "./uptime.ts";
 
 type Count = { known: number; absent: number };
 
-/** Of one shard, the recordings that were online through a bucket, and of them those that lack its segments. */
+/** The recordings of a shard that were online through a bucket, and of them those that lack its segments. */
 export interface SegmentCounts {
   /** By the beginning of the bucket. */
   readonly buckets: Map<Instant, Count>;
-  /** Of the last bucket of each that is finished. */
+  /** The last finished bucket of each. */
   readonly last: Count;
 }
 

@@ -4,7 +4,7 @@ import type { ScheduledCount, SharedLabels } from "./members.ts";
 import { outageEvaluator } from "./outage-evaluator.ts";
 import type { Inventory } from "./shard-state.ts";
 
-/** Of a location's recordings within their uploading schedule. */
+/** Evaluates a location's recordings within their uploading schedule. */
 export interface LocationCount extends ScheduledCount {
   /** One of its recordings, for what is known only through one. */
   readonly sampleId: string;

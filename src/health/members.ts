@@ -8,17 +8,17 @@ import type { StateColumns } from "./state-columns.ts";
 export interface StatusCount {
   /** All that are watched. */
   readonly known: number;
-  /** Those with a fresh last good reading. */
+  /** Recordings with a fresh last good reading. */
   readonly fresh: number;
-  /** Of a group: those that the last request did not answer for; they may be anything. */
+  /** Recordings of a group that the last request did not answer for; they may be anything. */
   readonly stale?: number | undefined;
-  /** Those of the fresh ones that are offline, since when; of a group only the first few have an id. */
+  /** Fresh recordings that are offline, since when; of a group only the first few have an id. */
   readonly offline: readonly { readonly id?: string | undefined; readonly since: Instant }[];
 }
 
-/** Of recordings within their uploading schedule. */
+/** Counts recordings within their uploading schedule. */
 export interface ScheduledCount extends StatusCount {
-  /** Those outside their uploading schedule; undefined where there are none. */
+  /** Recordings outside their uploading schedule; undefined where there are none. */
   readonly outside?: StatusCount | undefined;
 }
 
@@ -38,7 +38,7 @@ export type GroupCounts = Readonly<Partial<Record<GroupLabel, Readonly<Record<st
 
 /** The members of a shard. */
 export interface Members {
-  /** Of the inventory, by which they were grouped. */
+  /** The revision of the inventory by which they were grouped. */
   readonly revision: number | undefined;
   readonly locations: ReadonlyMap<string, LocationMembers>;
   /** The groups by the labels asked for, while nothing is wrong. Recordings without a label are in none of it. */
@@ -65,7 +65,7 @@ export function groupSubjects(recording: Recording): Subject[] {
   return all.flatMap(([label, value]) => (value ? [{ kind: "group", id: `${label}/${value}` }] : []));
 }
 
-/** Whether `members` of the same recordings at the same locations are grouped by these labels, as they are now. */
+/** The `members` of the same recordings at the same locations are grouped by these labels, as they are now. */
 export function areGrouped(members: Members, { revision }: Inventory, labels: ReadonlySet<GroupLabel>): boolean {
   const isSame = members.revision !== undefined && members.revision === revision?.();
   return (

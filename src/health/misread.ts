@@ -1,4 +1,4 @@
-/** What of an answer is not understood, in a sentence. */
+/** Parts of an answer that are not understood, in a sentence. */
 import { counted } from "../lib/format.ts";
 import { cut } from "../lib/text.ts";
 import type { StatusSnapshot } from "./recording.ts";

@@ -1,17 +1,17 @@
 /**
- * How long a recording has been seen online without a break, as the refreshes of its uptime saw it: what it was between
+ * The time for which a recording has been seen online without a break, as the refreshes of its uptime saw it: what it was between
  * readings too far apart is not known.
  */
 import { type Instant, MINUTE_MS } from "../lib/clock.ts";
 import type { RecordingState } from "./shard-state.ts";
 
-/** How often statuses and uptime are read, ms. */
+/** The intervals of statuses and uptime, ms. */
 export interface ReadEvery {
   readonly statusIntervalMs: number;
   readonly uptimeIntervalMs: number;
 }
 
-/** Whether a reading still says something about now: one of the last three, or of the last ten minutes. */
+/** A reading still says something about now: one of the last three, or of the last ten minutes. */
 export function isReadingFresh(
   { readAt }: Pick<RecordingState, "readAt">,
   now: Instant,

@@ -16,7 +16,7 @@ interface Outage {
   readonly count: ScheduledCount | undefined;
   readonly timezone: string | undefined;
   readonly inventory: Inventory;
-  /** Where `count` is undefined and the last sweeps prove that nothing of it is watched: after how long that is believed. */
+  /** Set where `count` is undefined and the last sweeps prove that nothing of it is watched: after how long that is believed. */
   readonly goneMs: number | undefined;
   /** Asked when an alert begins. */
   labels(): Readonly<Record<string, string | undefined>>;
@@ -80,7 +80,7 @@ function offlineNames(offline: StatusCount["offline"], inventory: Inventory): Pa
   return { offlineNames: ids.map((id) => inventory.recording(id)?.name || id).sort() };
 }
 
-/** How many are on which camera server: an alert of that counts them too. */
+/** Offline recordings by camera server: an alert of that counts them too. */
 function onServers(offline: StatusCount["offline"], inventory: Inventory): AlertFacts["servers"] {
   const names = offline.map(({ id = "" }) => labelOf(inventory.recording(id), "camera_server"));
   const byServer = Map.groupBy(
@@ -104,7 +104,7 @@ function evidenceOf({ when }: Rule, firing: boolean, count: StatusCount): boolea
   return isMet(offline.length) ? true : isMet(offline.length + stale) ? undefined : false;
 }
 
-/** When as many recordings were offline as the rule's share needs. */
+/** The time at which as many recordings were offline as the rule's share needs. */
 function shareReachedAt({ when }: Rule, { fresh, offline }: StatusCount): Instant {
   const sinces = offline.map(({ since }) => since).sort((a, b) => a - b);
   const atLeast = "atLeast" in when ? when.atLeast : 1;

@@ -1,5 +1,5 @@
 /**
- * What a rule about recordings may watch, an entry each: which problem it is, when its condition is met, its facts and
+ * The conditions of rules about recordings, an entry each: which problem it is, when its condition is met, its facts and
  * annotations. A new one goes here; how a configuration spells it goes into config/condition-schema.ts.
  */
 import type { Instant } from "../lib/clock.ts";
@@ -16,13 +16,13 @@ import { guiltyFactor, SETTLING_MS } from "./uptime.ts";
 /** A recording in this sweep. */
 export interface Sample {
   readonly state: RecordingState;
-  /** Whether there was a good reading. */
+  /** There was a good reading. */
   readonly read: boolean;
   /** Absent from the answer, instead of there and not understood. */
   readonly missing: boolean;
 }
 
-/** What conditions are evaluated with. */
+/** The context of conditions. */
 export type RecordingContext = Pick<
   EvaluationContext,
   | "now"
@@ -48,12 +48,12 @@ interface RecordingKind<When extends RecordingCondition> {
   problem(when: When): keyof typeof recordingProblems;
   /** Is the condition met? Undefined: not known. A firing alert has its own threshold. */
   evidence(when: When, firing: boolean, sample: Sample, context: RecordingContext): boolean | undefined;
-  /** Whether it is evaluated without a good reading too. */
+  /** It is evaluated without a good reading too. */
   readonly needsNoReading?: true;
   /** Since when the problem is there; now where that is not known. */
   startsAt?(state: RecordingState, context: RecordingContext, when: When): Instant | undefined;
   facts?(when: When, state: RecordingState, context: RecordingContext): Partial<AlertFacts>;
-  /** What is wrong, in a line and in a sentence. Plain text. */
+  /** The problem in a line and in a sentence. Plain text. */
   describe(
     when: When,
     recording: RecordingAtStart,
@@ -179,7 +179,7 @@ export const recordingKinds: {
   },
 };
 
-/** Whether a rule with this condition is about recordings. */
+/** A rule with this condition is about recordings. */
 export function watchesRecordings(when: Condition): when is RecordingCondition {
   return Object.hasOwn(recordingKinds, when.kind);
 }
@@ -192,7 +192,7 @@ export function kindOf({ kind }: RecordingCondition): RecordingKind<RecordingCon
 const BUCKET_MS = 3_600_000;
 
 /**
- * Whether an outage that was an alert of its own makes for at least half of the loss that the threshold allows. Only time
+ * An outage that was an alert of its own makes for at least half of the loss that the threshold allows. Only time
  * within the schedule is lost.
  */
 function isExplained(

@@ -1,5 +1,5 @@
 /**
- * What answers say about recordings, and what of it is believed: a field that an answer lacks keeps its last value, and
+ * Answers about recordings, and the belief in them: a field that an answer lacks keeps its last value, and
  * one that many recordings of an answer change at once is believed when a later answer says so again.
  */
 import { areChangesBelieved } from "./absence.ts";
@@ -9,7 +9,7 @@ import type { Recording, ReportedRecording } from "./recording.ts";
 const DOUBTED = ["organisation", "cameraServer", "locationId", "useUploadingSchedule", "timezone"] as const;
 export type DoubtedField = (typeof DOUBTED)[number];
 
-/** What the last answer said and was not believed, by recording. */
+/** Values of the last answer that were not believed, by recording. */
 export type Claims = Map<string, Partial<ReportedRecording>>;
 
 /** The recording with what the answer lacks: what was known before, or nothing in particular. */

@@ -41,7 +41,7 @@ export function allowedGapMs(gaps: Rhythm["gaps"] = [], intervalMs: number): num
   return GAP_INTERVALS * Math.max(intervalMs, Math.min(longestGapMs(intervalMs) / GAP_INTERVALS, middleMs));
 }
 
-/** How far apart good readings are, ms, where more than one of the last gaps was too long: a single one is over. */
+/** The time between good readings, ms, where more than one of the last gaps was too long: a single one is over. */
 export function lateMs(gaps: Rhythm["gaps"] = [], intervalMs: number): number | undefined {
   const second = ascending(gaps).at(-2) ?? 0;
   return second > GAP_INTERVALS * intervalMs ? second : undefined;

@@ -35,7 +35,7 @@ export function alertAnnotations(
   return { summary, description, ...rule.annotations };
 }
 
-/** Those of the given annotations that are generated, because the rule sets none of that name. */
+/** The given annotations that are generated, because the rule sets none of that name. */
 export function generatedOf(rule: Rule, names: readonly GeneratedAnnotation[]): GeneratedAnnotation[] {
   return names.filter((name) => !Object.hasOwn(rule.annotations, name));
 }

@@ -1,5 +1,5 @@
 /**
- * When a recording is meant to upload. The service tells it only for past buckets: the hours of the week are learned
+ * The times at which a recording is meant to upload. The service tells it only for past buckets: the hours of the week are learned
  * from those, in the recording's own zone. What is not known counts as within the schedule: a guess suppresses nothing.
  */
 import { HOUR_MS, type Instant } from "../lib/clock.ts";
@@ -18,18 +18,18 @@ const SHARE_WITHIN = 0.4;
 /** `unknown`: there is a schedule, and this hour of it is not known. */
 export type ScheduleState = "within" | "outside" | "unknown";
 
-/** What was learned from the weeks so far. */
+/** Learned from the weeks so far. */
 export interface LearnedSchedule {
   /**
    * A digit to the base of 32 for each hour from Monday 00:00 on: a 1, and behind it a bit for each week that was
    * seen, the newest last.
    */
   readonly hours: string;
-  /** When the last bucket began that was learned from. */
+  /** The start of the last bucket that was learned from. */
   readonly until: Instant;
 }
 
-/** What a sweep looks up. */
+/** The schedule for look-ups by sweeps. */
 export interface KnownSchedule {
   /** IANA zone of the hours. */
   readonly timezone: string;
@@ -81,7 +81,7 @@ function push(digit: string | undefined, within: boolean): string {
   return (weeks >= 2 * most ? (weeks % most) + most : weeks).toString(32);
 }
 
-/** What is known of each hour by now. */
+/** The state of each hour as it is known by now. */
 export function knownHours({ hours }: LearnedSchedule): string {
   return [...hours].map(stateOfHour).join("");
 }
@@ -109,7 +109,7 @@ export function shareWithin({ hours }: Pick<KnownSchedule, "hours">): number | u
   return within + outside > 0 ? within / (within + outside) : undefined;
 }
 
-/** What is known for sweeps until the next refresh: what was learned, and the service's buckets of now and the next. */
+/** The schedule for sweeps until the next refresh: what was learned, and the service's buckets of now and the next. */
 export function toKnown(
   learned: LearnedSchedule,
   buckets: readonly UptimeBucket[],
@@ -126,7 +126,7 @@ export function toKnown(
   return { timezone, hours: knownHours(learned), served };
 }
 
-/** Whether it is meant to upload at `now`. */
+/** The schedule's state at `now`. */
 export function scheduleState({ hours, served }: KnownSchedule, now: Instant, hourAt: HourAt): ScheduleState {
   const own = served.findLast(({ from, to }) => now >= from && now < to);
   if (own) return own.withinSchedule ? "within" : "outside";
@@ -138,7 +138,7 @@ const STATES: Readonly<Record<string, ScheduleState>> = { 1: "within", 0: "outsi
 /** Local hours begin at a quarter of an hour. */
 const QUARTER_MS = 900_000;
 
-/** How much of a span is within the schedule by the hours of the week, ms; hours that are not known are. */
+/** The part of a span within the schedule by the hours of the week, ms; hours that are not known are. */
 export function scheduledMs({ hours }: KnownSchedule, { from, to }: Interval, hourAt: HourAt): number {
   let sum = 0;
   for (let at = from; at < to; ) {
@@ -149,7 +149,7 @@ export function scheduledMs({ hours }: KnownSchedule, { from, to }: Interval, ho
   return sum;
 }
 
-/** When the hours within the schedule around `now` began; undefined where they have no beginning in a week. */
+/** The beginning of the hours within the schedule around `now`; undefined where they have no beginning in a week. */
 export function scheduleBegan({ hours }: KnownSchedule, now: Instant, hourAt: HourAt): Instant | undefined {
   const last = now - (now % QUARTER_MS);
   for (let at = last; at > last - HOURS * 4 * QUARTER_MS; at -= QUARTER_MS) {

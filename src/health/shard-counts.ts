@@ -12,7 +12,7 @@ export type StatusCounts = Readonly<Record<RecordingStatus, number>>;
 /** The recordings of a location in one shard. */
 export interface LocationRows {
   readonly counts: StatusCounts;
-  /** Where they stand in the rows of the shard. */
+  /** Their places in the rows of the shard. */
   readonly places: readonly number[];
 }
 
@@ -20,7 +20,7 @@ export interface ShardCounts {
   readonly locations: ReadonlyMap<string, LocationRows>;
   /** The latest good reading; 0 where there was none. */
   readonly readAt: Instant;
-  /** Of recordings that were not in the last answer: they may be in another shard by now. */
+  /** Places of recordings that were not in the last answer: they may be in another shard by now. */
   readonly absent: readonly number[];
   /** A number of 32 bits that differs where statuses, their starts or the number of pending alerts differ. */
   readonly mark: number;
@@ -65,7 +65,7 @@ export function countRows(rows: CountedRows, now: Instant, statusIntervalMs: num
   return { locations, readAt, absent, mark, until };
 }
 
-/** How many recordings have each value of the labels of groups. */
+/** Numbers of recordings by value of the labels of groups. */
 export type LabelCounts = Readonly<Record<GroupLabel, ReadonlyMap<string, number>>>;
 
 export function countLabels({ states }: Pick<CountedRows, "states">, inventory: Inventory): LabelCounts {

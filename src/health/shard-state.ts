@@ -1,4 +1,4 @@
-/** What one sweep stores and the next starts from. Never mutated: an evaluation gives a new state. */
+/** The state that one sweep stores and the next starts from. Never mutated: an evaluation gives a new state. */
 import type { Instant } from "../lib/clock.ts";
 import type { AlertFacts, Labels } from "./alert.ts";
 import type { Evidence } from "./evidence.ts";
@@ -6,7 +6,7 @@ import type { Location, Reading, Recording, RecordingStatus } from "./recording.
 import { GAP_INTERVALS } from "./rhythm.ts";
 
 export interface ShardState {
-  /** When the last good sweep was evaluated; 0 before the first. */
+  /** The time of the last good sweep's evaluation; 0 before the first. */
   readonly sweptAt: Instant;
   /** The last gaps between good sweeps, ms, oldest first. */
   readonly gaps?: readonly number[] | undefined;
@@ -17,9 +17,9 @@ export interface ShardState {
 export interface RecordingState {
   readonly id: string;
   readonly locationId: string;
-  /** Of the last good reading; undefined while there has been none (then `readAt` is 0). */
+  /** The status of the last good reading; undefined while there has been none (then `readAt` is 0). */
   readonly status: Exclude<RecordingStatus, "unknown"> | undefined;
-  /** When the last good reading was taken. */
+  /** The time of the last good reading. */
   readonly readAt: Instant;
   /** Since when it has that status. */
   readonly since: Instant;
@@ -28,7 +28,7 @@ export interface RecordingState {
   /** `last_seen_utc` of the last online or degraded reading. */
   readonly onlineSeenAt: Instant | undefined;
   readonly averageQuality: number | undefined;
-  /** When a row for it, readable or not, was last in a snapshot; moved on by time without sweeps. */
+  /** The last time that a row for it, readable or not, was in a snapshot; moved on by time without sweeps. */
   readonly presentAt: Instant;
   /** Its last states; undefined where they are all the same, as most recordings' are. */
   readonly history?: StateHistory | undefined;
@@ -46,7 +46,7 @@ export interface ReportedOutage {
 
 /** The last states of a recording whose status changes, at most 21 in all. */
 export interface StateHistory {
-  /** When the newest was taken. */
+  /** The time of the newest. */
   readonly sampledAt: Instant;
   /** Oldest first; each begins with a change. */
   readonly stretches: readonly StatusStretch[];
@@ -55,7 +55,7 @@ export interface StateHistory {
 /** A state, and how often it was taken without a change. */
 export interface StatusStretch {
   readonly status: NonNullable<RecordingState["status"]>;
-  /** When the first of them was taken. */
+  /** The time of the first of them. */
   readonly from: Instant;
   readonly count: number;
 }
@@ -78,11 +78,11 @@ export interface AlertState {
    */
   readonly elapsedMs: number;
   /**
-   * When there was last evidence for or against it: time is added up from here. It does not move while the condition of
+   * The last evidence for or against it: time is added up from here. It does not move while the condition of
    * a firing alert is met.
    */
   readonly evidenceAt: Instant;
-  /** When it began to fire; 0 while pending. */
+  /** The time at which it began to fire; 0 while pending. */
   readonly firedAt: Instant;
   /** For how long sweeps have said nothing for or against it, pauses not counted, ms. */
   readonly unknownMs?: number | undefined;
@@ -111,21 +111,21 @@ export interface FleetSnapshot {
   readonly statusIntervalMs: number;
   readonly shards: readonly ShardState[];
   readonly inventory: Inventory;
-  /** How old all of this is; undefined where that is not known. */
+  /** The age of all this; undefined where that is not known. */
   readonly evidence?: Evidence | undefined;
   /** Ratio 0–1 over the window, undefined where there is no figure. */
   overallUptime(recordingId: string, windowMs: number): number | undefined;
 }
 
-/** What is read of a fleet beside the states of recordings. */
+/** Parts that are read of a fleet beside the states of recordings. */
 export interface FleetParts {
   /** `one`: of one recording of each location, and those not in the last answer; of all unless given. */
   readonly names?: "one" | undefined;
-  /** Of uptime; true unless given. */
+  /** Figures of uptime; true unless given. */
   readonly figures?: boolean;
 }
 
-/** What lists of locations and alerts need. */
+/** The parts for lists of locations and alerts. */
 export const STATES: FleetParts = { names: "one", figures: false };
 
 /** Rows between two yields of a walk over the fleet. */
@@ -160,7 +160,7 @@ export function* recordingsById(
   return byId;
 }
 
-/** How far ahead of ours the service's clock may be. */
+/** The most that the service's clock may be ahead of ours. */
 const CLOCK_TOLERANCE_MS = 60_000;
 
 /** A reading with a known status. */

@@ -8,7 +8,7 @@ import type { UptimeBucket } from "./recording.ts";
 /** The service refreshes its figures every 10 minutes: younger ones are not finished. */
 export const SETTLING_MS = 15 * 60_000;
 
-/** How much longer than the longest window buckets are kept. */
+/** Buckets are kept for the longest window and this. */
 const RETENTION_MARGIN_MS = 48 * HOUR_MS;
 
 /** The window of the metric and the pages, kept whatever the rules ask. */
@@ -41,7 +41,7 @@ export function figuresOf(rules: readonly Rule[]): KeptFigure[] {
   return [...new Map([uptime(DAY_MS), ...kept].map((figure) => [figure.key, figure])).values()];
 }
 
-/** How long buckets are kept, ms: the longest window and 48 h. */
+/** The time for which buckets are kept, ms: the longest window and 48 h. */
 export function uptimeRetentionMs(rules: readonly Rule[]): number {
   return Math.max(...figuresOf(rules).map(({ overMs }) => overMs)) + RETENTION_MARGIN_MS;
 }
@@ -87,11 +87,11 @@ function withFiguresOf(bucket: UptimeBucket, before: UptimeBucket): UptimeBucket
 interface Window {
   readonly now: Instant;
   readonly overMs: number;
-  /** How long a bucket is, ms. */
+  /** The length of a bucket, ms. */
   readonly lengthMs?: number;
   /** The share of the recording's time that is within its schedule, 0–1. */
   readonly scheduled?: number | undefined;
-  /** Where the buckets of the window stand among the others; the last of them is before `end`. */
+  /** The places of the window's buckets among the others; the last of them is before `end`. */
   readonly first?: number | undefined;
   readonly end?: number | undefined;
 }
@@ -109,7 +109,7 @@ export function windowUptime(
   return count * lengthMs * 2 < Math.max(overMs, lengthMs) * scheduled ? undefined : ratio;
 }
 
-/** How long ago the buckets of a window may have begun, ms: one that is finished always fits in. */
+/** The greatest age of a window's buckets, ms: one that is finished always fits in. */
 export function reachMs(overMs: number, lengthMs: number): number {
   return Math.max(overMs, 2 * lengthMs + SETTLING_MS - 1);
 }
@@ -121,7 +121,7 @@ export function scheduledShare(buckets: readonly UptimeBucket[]): number {
   return buckets.length > 0 ? within / buckets.length : 1;
 }
 
-/** Of the segments expected in the buckets that `windowUptime` counts, those received; undefined where one has no number. */
+/** The ratio of expected segments received in the buckets that `windowUptime` counts; undefined where one has no number. */
 export function windowArrived(
   buckets: readonly UptimeBucket[],
   { now, overMs, lengthMs = bucketLengthMs(buckets) }: Window,
@@ -139,7 +139,7 @@ export function windowArrived(
 }
 
 /**
- * Of the segments expected in the last full buckets, those received; undefined unless all of these buckets are known,
+ * The ratio of expected segments received in the last full buckets; undefined unless all of these buckets are known,
  * most of their time is within the schedule, and the recording was online since before the first of them.
  */
 export function onlineArrived(
@@ -173,7 +173,7 @@ function arrivedIn(buckets: readonly UptimeBucket[]): number | undefined {
 }
 
 /**
- * What an uptime is lost to, both ratios 0–1, as it is the product of the segments that arrived and of their own uptime.
+ * The factor that an uptime is lost to, both ratios 0–1, as it is the product of the segments that arrived and of their own uptime.
  * Undefined where nothing is lost or the figures contradict each other.
  */
 export function guiltyFactor(uptime: number | undefined, arrived: number | undefined): string | undefined {
@@ -245,7 +245,7 @@ export function bucketLengthMs(buckets: readonly UptimeBucket[]): number {
 /** With less of what was expected, an hour or a day was not recorded. */
 const RECORDED = 0.5;
 
-/** When hardly any segment arrived: of a bucket that runs, the time whose segments must have come. */
+/** The time in which hardly any segment arrived: of a bucket that runs, the time whose segments must have come. */
 export function unrecordedIn(buckets: readonly UptimeBucket[], now: Instant): Interval[] {
   const lengthMs = bucketLengthMs(buckets);
   return buckets.flatMap(({ startAt, withinSchedule, segmentsExpected = 0, segmentsReceived }) => {

@@ -19,7 +19,7 @@ export function toError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown));
 }
 
-/** What the work gives; undefined where it throws. */
+/** The result of the work; undefined where it throws. */
 export function unlessThrown<T>(work: () => T): T | undefined {
   try {
     return work();

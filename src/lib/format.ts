@@ -5,7 +5,7 @@ import { cut, stripControls } from "./text.ts";
 /** Ratios 0–1 are compared and shown in billionths: a figure reads as below a threshold exactly if it is. */
 const billionths = (ratio: number) => Math.round(ratio * 1e9);
 
-/** Whether a figure is below a threshold, both ratios 0–1. */
+/** A figure is below a threshold, both ratios 0–1. */
 export function isBelow(ratio: number, threshold: number): boolean {
   return billionths(ratio) < billionths(threshold);
 }
@@ -31,7 +31,7 @@ export function exactPercent(ratio: number): string {
   return `${billionths(ratio) / 1e7} %`;
 }
 
-/** How many decimals a configured ratio 0–1 has in per cent: 2 of 95.55 %. */
+/** The number of decimals that a configured ratio 0–1 has in per cent: 2 of 95.55 %. */
 export function decimalsOf(ratio: number): number {
   return exactPercent(ratio).slice(0, -" %".length).split(".")[1]?.length ?? 0;
 }

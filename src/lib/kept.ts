@@ -1,4 +1,4 @@
-/** What was read is used for a while; where reading failed, the next call reads again. */
+/** A value that was read is used for a while; where reading failed, the next call reads again. */
 import type { Instant } from "./clock.ts";
 
 export function keptFor<T>(ms: number, read: (now: Instant) => Promise<T>): (now: Instant) => Promise<T> {

@@ -37,7 +37,7 @@ function hoursIn(zone: string): (instant: Instant) => LocalHour {
   const hours = new Map<number, LocalHour>();
   const offsets = new Map<number, number>();
 
-  /** How far the zone is ahead of UTC, ms; 0 of one that is unknown. */
+  /** The zone's offset from UTC, ms; 0 of one that is unknown. */
   function offsetAt(quarter: number): number {
     const known = offsets.get(quarter);
     if (known !== undefined) return known;

@@ -15,7 +15,7 @@ export function stripControls(text: string): string {
   return text.toWellFormed().replace(SPACING, " ").replace(INVISIBLE, "").replace(CONTROL, "");
 }
 
-/** As `stripControls`, with the line breaks unchanged. */
+/** The same with the line breaks unchanged. */
 export function visibleLines(text: string): string {
   return text.split("\n").map(stripControls).join("\n");
 }

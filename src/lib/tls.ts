@@ -16,7 +16,7 @@ export function tlsOptions(tls: TlsMaterial = {}): Partial<Record<keyof TlsMater
   return Object.fromEntries(Object.entries(tls).filter(([, value]) => value !== undefined));
 }
 
-/** Whether a Node error code stands for a failed TLS handshake. */
+/** A Node error code stands for a failed TLS handshake. */
 export function isTlsFailure(code: string): boolean {
   return /^(?:ERR_TLS|ERR_SSL|ERR_OSSL|CERT_|EPROTO$|UNABLE_TO_|DEPTH_ZERO|SELF_SIGNED|HOSTNAME_MISMATCH)/.test(code);
 }

@@ -52,7 +52,7 @@ export async function runYielding<T>(
   }
 }
 
-/** As `all.map(map)`; may yield after each. */
+/** The same as `all.map(map)`; may yield after each. */
 export async function mapYielding<From, To>(all: readonly From[], map: (one: From, i: number) => To): Promise<To[]> {
   const maybeYield = createYielder();
   const mapped: To[] = [];

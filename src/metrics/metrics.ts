@@ -54,7 +54,7 @@ function methodsOf(own: Registered, known: KnownLabels) {
       own.requestDuration.observe({ endpoint, outcome }, seconds),
     protocolError: (kind: string) => own.protocolErrors.inc({ kind }),
     socketReconnect: () => own.socketReconnects.inc(),
-    /** When the access token in use expires; undefined where that is unknown. */
+    /** The expiry of the access token in use; undefined where that is unknown. */
     tokenExpiry: (at: Instant | undefined) =>
       at === undefined ? own.tokenExpiry.remove() : own.tokenExpiry.set(at / 1000),
     /** A receiver accepted a message. Latency: since its oldest flip; undefined for reminders and tests. */

@@ -24,7 +24,7 @@ export interface ServiceReply {
   discard(): void;
 }
 
-/** Whether the status is a 2xx. */
+/** The status is a 2xx. */
 export function isAccepted({ status }: ServiceReply): boolean {
   return status >= 200 && status <= 299;
 }
@@ -99,7 +99,7 @@ function unreachable(cause: Error & { readonly code?: string }, url: string): Se
   );
 }
 
-/** What to check when a connection failed with this Node error code. */
+/** Advice for a connection that failed with this Node error code. */
 export function networkOrTls(code: string): string {
   return isTlsFailure(code) ? "its certificate, service.tls" : "the network";
 }

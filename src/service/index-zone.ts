@@ -1,5 +1,5 @@
 /**
- * Whether uptime indexes are in UTC, which the contract leaves open. They are read in local time until most recordings
+ * The zone of uptime indexes, local or UTC, which the contract leaves open. They are read in local time until most recordings
  * of the last answers contradict that: one recording proves no more than that its own time zone is wrong.
  */
 import { type Clock, HOUR_MS, type Instant } from "../lib/clock.ts";

@@ -235,7 +235,7 @@ export class MetricsSocket {
     return Math.max(0, this.#notBefore - performance.now());
   }
 
-  /** Whether the next attempt may come in time for the requests that wait now. */
+  /** The next attempt may come in time for the requests that wait now. */
   #worthWaiting(error: ServiceError): boolean {
     const passing = error.code === "unavailable" || error.code === "timeout";
     return passing && this.#pauseMs() < this.#deps.requestTimeoutMs;

@@ -69,7 +69,7 @@ export class PendingRequests {
     return [...this.#pending.values()];
   }
 
-  /** Those without a connection. */
+  /** Requests without a connection. */
   waiting(): PendingRequest[] {
     return this.all().filter(({ lane }) => lane === undefined);
   }
@@ -81,7 +81,7 @@ export class PendingRequests {
     if (oldest !== undefined && this.#settled.size > MAX_SETTLED) this.#settled.delete(oldest);
   }
 
-  /** How a frame is counted that replies to no pending request. */
+  /** The kind by which a frame is counted that replies to no pending request. */
   unmatched(id: string | undefined, bad: boolean): ProtocolErrorKind {
     if (id !== undefined && this.#settled.has(id)) return "late_reply";
     return bad ? "bad_frame" : "unknown_id";

@@ -36,7 +36,7 @@ interface Entry extends Omit<UptimeBucket, "startAt" | "withinSchedule" | "pcSeg
   readonly pcSegmentsRecieved: number | undefined;
 }
 
-/** What is known of a recording beside the answer: it is read by that. */
+/** Knowledge of a recording beside the answer: it is read by that. */
 export type KnownRecording = (id: string) => Partial<Pick<Recording, "timezone" | "useUploadingSchedule">> | undefined;
 
 /** A row whose buckets are not read yet. */
@@ -168,7 +168,7 @@ function toBuckets(
     const time = entry && wall.read(entry.index, zone);
     const startAt = time && freeInstant(time, buckets);
     if (entry && !isProduct(entry)) report("bad_product", () => row);
-    // Whether a schedule was open cannot be guessed: without that, the bucket stays what it was before.
+    // An open schedule cannot be guessed: without that, the bucket stays what it was before.
     const isOpen = entry && (entry.withinSchedule ?? (hasSchedule ? undefined : true));
     if (!entry || startAt === undefined || isOpen === undefined) report("bad_bucket", () => row);
     else if (time?.skipped) skipped.push(toBucket(startAt, isOpen, entry));
@@ -198,7 +198,7 @@ function otherEntry(row: unknown, report: ReportDeviation): Entry | undefined {
 /** Figures may be rounded to two decimals. */
 const PRODUCT_TOLERANCE = 0.01;
 
-/** Whether the figures multiply as documented; they are kept as served in any case. */
+/** The figures multiply as documented; they are kept as served in any case. */
 function isProduct({ overallUptime, avgUptimeOnSegment, pcSegmentsRecieved }: Entry): boolean {
   if (overallUptime === undefined || avgUptimeOnSegment === undefined || pcSegmentsRecieved === undefined) return true;
   return Math.abs(overallUptime - avgUptimeOnSegment * pcSegmentsRecieved) <= PRODUCT_TOLERANCE;
@@ -240,7 +240,7 @@ function toBucket(startAt: Instant, withinSchedule: boolean, entry: Entry): Upti
   };
 }
 
-/** Whether no expected segment came: the mean of their own uptime does not exist, and the product is 0 all the same. */
+/** No expected segment came: the mean of their own uptime does not exist, and the product is 0 all the same. */
 function isNothing({ segmentsExpected = 0, segmentsReceived }: Entry): boolean {
   return segmentsExpected > 0 && segmentsReceived === 0;
 }

@@ -76,7 +76,7 @@ export function statedIn(body: string, redactor: Redactor): { status?: number | 
   return { status: statusIn(holders), reason: reasonIn(holders, redactor) };
 }
 
-/** What `error` or `errors` holds, then the payload around it; empty without either. */
+/** The value of `error` or `errors`, then the payload around it; empty without either. */
 function holdersIn(payload: Record<string, unknown>): unknown[] {
   const error = present(payload.error) ?? present(payload.errors);
   return error === undefined ? [] : [Array.isArray(error) ? error[0] : error, payload];
@@ -127,7 +127,7 @@ function reasonIn(holders: readonly unknown[], redactor: Redactor): string {
   return texts.find((text) => text !== "") ?? "";
 }
 
-/** What these keys of each holder hold, and every holder that is no object. */
+/** The values of these keys of each holder, and every holder that is no object. */
 function valuesIn(holders: readonly unknown[], keys: readonly string[]): unknown[] {
   return holders.flatMap((one) => (isObject(one) ? keys.map((key) => one[key]) : [one]));
 }

@@ -45,7 +45,7 @@ function parseCount(text: string): number | undefined {
 
 type Decoded = { readonly value: unknown } | { readonly kind: ProtocolErrorKind };
 
-/** Of a stored part beside its payload, at least: an empty one takes memory too. */
+/** Memory of a stored part beside its payload, at least: an empty one takes memory too. */
 const BYTES_PER_PART = 256;
 
 /** Bytes of incomplete replies, over all requests. */

@@ -1,5 +1,5 @@
 /**
- * How large an answer may be: as text, and in values, as `[{},{},…]` takes 30 times its text once it is parsed. Both
+ * The largest answers that are read: as text, and in values, as `[{},{},…]` takes 30 times its text once it is parsed. Both
  * follow the memory of this process, that of one request over the socket the number of its locations too.
  */
 import { getHeapStatistics } from "node:v8";
@@ -21,12 +21,12 @@ const VALUES_PER_BYTE = 1 / 8;
 const HEAP_PER_VALUE = 800;
 const HEAP_PER_BYTE = 16;
 
-/** Of any answer; `heapBytes` is the most that this process may use. */
+/** The limits of any answer; `heapBytes` is the most that this process may use. */
 export function replyLimits(heapBytes = getHeapStatistics().heap_size_limit): ReplyLimits {
   return { bytes: Math.min(MOST_BYTES, heapBytes / HEAP_PER_BYTE), values: heapBytes / HEAP_PER_VALUE };
 }
 
-/** Of the answer to a request with this body. */
+/** The limits of the answer to a request with this body. */
 export function limitsOfRequest(any: ReplyLimits, body: unknown): ReplyLimits {
   const { entities } = Object(body) as { readonly entities?: readonly unknown[] };
   const bytes = Math.min(any.bytes, BYTES_PER_REQUEST + BYTES_PER_ENTITY * (entities?.length ?? 1));

@@ -1,4 +1,4 @@
-/** What the readers of rows and replies share. */
+/** Parts that the readers of rows and replies share. */
 import { z } from "zod";
 import { ServiceError } from "./errors.ts";
 import type { ReportDeviation } from "./reporter.ts";

@@ -24,12 +24,12 @@ export class StatusFrame {
     this.#parseTime = parseTime;
   }
 
-  /** Of each row, undefined where it has none; the same list for the next reply. */
+  /** The reading of each row, undefined where it has none; the same list for the next reply. */
   get readings(): readonly (Reading | undefined)[] {
     return this.#readings;
   }
 
-  /** Where a row ends. */
+  /** The place at which a row ends. */
   endOf(row: number): number {
     return this.#places[4 * row + 3] ?? 0;
   }
@@ -60,7 +60,7 @@ export class StatusFrame {
     return row < this.#readings.length && this.#places[4 * row + 1] !== PARSED_ALWAYS;
   }
 
-  /** Whether `text` is this reply but for its times, which the readings have from then on. */
+  /** The bytes of `text` are this reply but for its times, which the readings have from then on. */
   isFollowedBy(text: Buffer): boolean {
     const rows = this.#readings.length;
     if (!this.#isParsed || text.length !== this.#bytes.length) return false;
@@ -69,7 +69,7 @@ export class StatusFrame {
   }
 
   /**
-   * How many rows from this one on, `most` of them, stand in `text` from `at` on but for their times, which the readings
+   * The number of rows from this one on, `most` of them, stand in `text` from `at` on but for their times, which the readings
    * have from then on. They are rows of the next reply then.
    */
   follow(text: Buffer, at: number, row: number, most: number): number {
@@ -94,7 +94,7 @@ export class StatusFrame {
     }
   }
 
-  /** How many of these rows are alike, with the bytes from `from` on before the first. */
+  /** The number of these rows that are alike, with the bytes from `from` on before the first. */
   #alike(text: Buffer, shift: number, from: number, row: number, end: number): number {
     const to = this.#places[4 * end - 1] ?? 0;
     if (to + shift <= text.length && this.#bytes.compare(text, from + shift, to + shift, from, to) === 0)

@@ -34,7 +34,7 @@ export function createStatusReplies(report: ReportDeviation) {
       return snapshot;
     },
 
-    /** Whether it is a snapshot that `read` gave. */
+    /** It is a snapshot that `read` gave. */
     isSnapshot: (value: unknown): value is StatusSnapshot => frames.has(Object(value)),
   };
 }
@@ -85,7 +85,7 @@ class ReplyReader {
     return true;
   }
 
-  /** Where the only time of a row begins and ends, both its end where it has none; undefined where that is not clear. */
+  /** The places at which the only time of a row begins and ends, both its end where it has none; undefined where that is not clear. */
   #placesOfTime(time: unknown, from: number, to: number): [number, number] | undefined {
     if (time === null || time === undefined) return [to, to];
     const seenFrom = this.#placeOfTime(from, to);
@@ -93,7 +93,7 @@ class ReplyReader {
     return this.#text.toString("latin1", seenFrom, seenTo + 1) === `${time}"` ? [seenFrom, seenTo] : undefined;
   }
 
-  /** Where the only time of a row begins; −1 where it is not clear. */
+  /** The place at which the only time of a row begins; −1 where it is not clear. */
   #placeOfTime(from: number, to: number): number {
     const row = this.#text.subarray(from, to);
     const key = row.indexOf(SEEN);
@@ -106,7 +106,7 @@ class ReplyReader {
     return isText ? begin : -1;
   }
 
-  /** Where the value of a list ends that begins there: before the next comma, or the end of the list. */
+  /** The end of the value of a list that begins there: before the next comma, or the end of the list. */
   #endOfValue(from: number): number {
     const text = this.#text;
     let depth = 0;

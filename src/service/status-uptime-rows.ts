@@ -40,7 +40,7 @@ export function createStatusRows(report: ReportDeviation) {
       return undefined;
     },
 
-    /** Of all rows. The list itself is in it where each row has a reading. */
+    /** The snapshot of all rows. The list itself is in it where each row has a reading. */
     snapshot(rows: readonly (Reading | undefined)[]): StatusSnapshot {
       const isWhole = unidentified + unreadable.length === 0;
       const readings = isWhole ? (rows as readonly Reading[]) : rows.filter((reading) => reading !== undefined);
@@ -121,7 +121,7 @@ export function createParseTimes(): (bytes: Buffer, from: number, to: number) =>
     const at = parseUtc(text);
     zone = Buffer.from(ISO.exec(text)?.[1] ?? "");
     const since = Number.isNaN(at) ? undefined : sinceHourMs(bytes, from + HOUR_LENGTH, to - zone.length);
-    // Of the hour 24 only its first instant exists.
+    // The hour 24 has only its first instant.
     const isRepeated = since !== undefined && !text.startsWith("24", 11);
     hour = isRepeated ? Buffer.from(text.slice(0, HOUR_LENGTH)) : NOTHING;
     hourAt = at - (since ?? 0);
@@ -132,7 +132,7 @@ export function createParseTimes(): (bytes: Buffer, from: number, to: number) =>
 const COLON = 0x3a;
 const POINT = 0x2e;
 
-/** Of `34:12` or `34:12.345678` after a colon; undefined where it is anything else. */
+/** The milliseconds of `34:12` or `34:12.345678` after a colon; undefined where it is anything else. */
 function sinceHourMs(bytes: Uint8Array, from: number, end: number): number | undefined {
   const minutes = digitsAt(bytes, from);
   const seconds = digitsAt(bytes, from + 3);

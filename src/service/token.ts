@@ -18,13 +18,13 @@ export interface Token {
   readonly value: string;
   /** Undefined where neither `expires_in` nor the JWT has it: the token is used until refused. */
   readonly expiresAt: Instant | undefined;
-  /** When the next one is to be fetched. */
+  /** The time at which the next one is to be fetched. */
   readonly renewAt: Instant | undefined;
 }
 
 export type TokenSource = ReturnType<typeof createTokenSource>;
 
-/** How a renewal ended. */
+/** The end of a renewal. */
 export type Renewal = { readonly token: Token } | { readonly error: ServiceError };
 
 interface TokenSourceDeps {

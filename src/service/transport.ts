@@ -1,4 +1,4 @@
-/** What every call to the service shares: one token, one socket, deadlines, redaction, counts and outage logs. */
+/** Shared by every call to the service: one token, one socket, deadlines, redaction, counts and outage logs. */
 
 import type { Clock } from "../lib/clock.ts";
 import { createHttpClient, readProxyEnv } from "../lib/http-client.ts";

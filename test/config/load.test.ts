@@ -33,7 +33,7 @@ describe("LENSWATCH_LISTEN", () => {
 test("the smallest configuration has the defaults the documentation promises", async () => {
   const readable = (_: string, value: unknown) =>
     typeof value === "object" && value !== null && "operator" in value ? formatMatcher(value as Matcher) : value;
-  await expect(`${JSON.stringify(configOf(smallest), readable, 2)}\n`).toMatchFileSnapshot("smallest.json");
+  await expect(`${JSON.stringify(configOf(smallest), readable, 2)}\n`).toMatchFileSnapshot("smallest.txt");
 });
 
 describe("rules", () => {
