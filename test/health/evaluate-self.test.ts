@@ -1,12 +1,8 @@
 import { describe, expect, test } from "vitest";
-import {
-  evaluateSelf,
-  type IntegrationHealth,
-  type SelfAlertState,
-  type SelfEvidence,
-} from "../../src/health/evaluate-self.ts";
+import type { IntegrationHealth, SelfEvidence } from "../../src/health/evaluate-self.ts";
 import type { Attempt, Rule } from "../../src/health/model.ts";
-import { deepFreeze, INTERVAL, MINUTE, rule, START } from "./shard-history.ts";
+import { FleetStory } from "./fleet-story.ts";
+import { INTERVAL, MINUTE, rule, START } from "./shard-history.ts";
 
 const unreachable = (more: Partial<Rule> = {}) =>
   rule("ServiceUnreachable", { kind: "service", state: "unreachable" }, more);
@@ -17,56 +13,6 @@ const failingRule = (more: Partial<Rule> = {}) =>
 
 const DAY = 24 * 60 * MINUTE;
 const DOWN = "service/analytics";
-
-/** Ticks of the fleet's judge: each says how asking went just now. */
-class FleetStory {
-  now = START;
-  state: SelfAlertState = {};
-  last: ReturnType<typeof evaluateSelf> = { next: {}, transitions: [], decisions: [] };
-  rules: readonly Rule[];
-
-  constructor(...rules: Rule[]) {
-    this.rules = rules;
-  }
-
-  good = (): Attempt => ({ goodAt: this.now, attemptedAt: this.now });
-  bad = (goodAt = START - 60 * MINUTE): Attempt => ({
-    goodAt,
-    attemptedAt: this.now,
-    error: "The service did not answer.",
-  });
-  bad0 = (): Attempt => this.bad();
-  never = (): Attempt => ({ goodAt: 0, attemptedAt: 0 });
-
-  requestTimeoutMs = 0;
-  countsIntervalMs: number | undefined = 10 * MINUTE;
-  startedAt = 0;
-
-  tick(evidence: () => Partial<SelfEvidence>, afterMs = INTERVAL): string[] {
-    this.now += afterMs;
-    const all: SelfEvidence = { shards: [], inventory: this.never(), uptimes: [], integrations: [], ...evidence() };
-    this.last = evaluateSelf(deepFreeze(this.state), deepFreeze(all), {
-      now: this.now,
-      rules: this.rules,
-      intervalMs: INTERVAL,
-      uptimeIntervalMs: 10 * MINUTE,
-      countsIntervalMs: this.countsIntervalMs,
-      inventoryIntervalMs: 60 * MINUTE,
-      requestTimeoutMs: this.requestTimeoutMs,
-      startedAt: this.startedAt,
-    });
-    this.state = JSON.parse(JSON.stringify(this.last.next)) as SelfAlertState;
-    return this.last.transitions.map(({ kind, alert }) =>
-      kind === "resolved" ? `${kind} ${alert.key} ${alert.endReason}` : `${kind} ${alert.key}`,
-    );
-  }
-
-  get alert() {
-    const alert = this.last.transitions[0]?.alert;
-    if (!alert) throw new Error("the last tick moved no alert");
-    return alert;
-  }
-}
 
 describe("the service's own health check", () => {
   const detailOf = (health: (story: FleetStory) => Attempt | undefined, rule = unreachable()) => {

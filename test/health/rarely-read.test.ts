@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { evaluateSelf, type SelfAlertState } from "../../src/health/evaluate-self.ts";
 import type { Attempt } from "../../src/health/model.ts";
 import { lateMs } from "../../src/health/rhythm.ts";
+import { FleetStory } from "./fleet-story.ts";
 import { HOUR, INTERVAL, MINUTE, offlineRule, rule, START, Story } from "./shard-history.ts";
 
 const rules = [
@@ -19,37 +19,25 @@ function hear(shards: number, isAnswered: (sweep: number) => boolean) {
   story.unbroken = true;
   story.sweep({ a: "online" });
   const began = story.now;
+  const self = new FleetStory(...rules);
+  self.requestTimeoutMs = 20_000;
+  self.startedAt = START - HOUR;
   let own: Attempt = { goodAt: story.now, attemptedAt: story.now };
-  let state: SelfAlertState = {};
   const heard = new Map<string, number>();
-  const note = (keys: string[], now: number) => {
-    for (const key of keys) if (!heard.has(key)) heard.set(key, (now - began) / MINUTE);
-  };
   let now = story.now;
+  const note = (fired: string[]) => {
+    for (const key of fired) if (!heard.has(key)) heard.set(key, (now - began) / MINUTE);
+  };
   for (let i = 1; i <= 6 * 120; i++) {
     now += INTERVAL;
     if (isAnswered(i)) {
       story.now = now - INTERVAL;
-      note(story.sweep({ a: "offline" }), now);
+      note(story.sweep({ a: "offline" }));
       own = { goodAt: now, attemptedAt: now, known: 1, lateMs: lateMs(story.state.gaps, INTERVAL) };
     } else own = { ...own, attemptedAt: now, error: "got no reply within 20 s" };
-    const good = { goodAt: now, attemptedAt: now };
-    const evidence = { shards: [own, ...Array(shards - 1).fill(good)], inventory: good, uptimes: [], integrations: [] };
-    const out = evaluateSelf(state, evidence, {
-      now,
-      rules,
-      intervalMs: INTERVAL,
-      uptimeIntervalMs: 10 * MINUTE,
-      inventoryIntervalMs: HOUR,
-      requestTimeoutMs: 20_000,
-      startedAt: START - HOUR,
-    });
-    state = JSON.parse(JSON.stringify(out.next));
-    const fired = out.transitions.filter(({ kind }) => kind === "firing");
-    note(
-      fired.map(({ alert }) => alert.ruleId),
-      now,
-    );
+    self.now = now;
+    self.tick(() => ({ shards: [own, ...Array(shards - 1).fill(self.good())], inventory: self.good() }), 0);
+    note(self.last.transitions.flatMap(({ kind, alert }) => (kind === "firing" ? alert.ruleId : [])));
   }
   return heard;
 }

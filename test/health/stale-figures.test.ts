@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { evaluateSelf, type SelfAlertState } from "../../src/health/evaluate-self.ts";
 import { noteOnline, type OnlineSpan } from "../../src/health/online-span.ts";
 import { onlineArrived } from "../../src/health/uptime.ts";
 import { anUptimeBucket } from "../support/fixtures.ts";
+import { FleetStory } from "./fleet-story.ts";
 import { HOUR, MINUTE, rule, START } from "./shard-history.ts";
 
 /** A round over all shards takes 45 minutes, since the Core API is slow; each request succeeds. */
@@ -15,7 +15,7 @@ test("uptime that is read every 45 minutes instead of 10 is reported, or does no
     { kind: "service", state: "partly_unreachable" },
     { forMs: 10 * MINUTE },
   );
-  let self: SelfAlertState = {};
+  const story = new FleetStory(partly);
   let online: OnlineSpan | undefined;
   const heard: string[] = [];
   for (let now = START; now < START + 24 * HOUR; now += 30_000) {
@@ -31,34 +31,8 @@ test("uptime that is read every 45 minutes instead of 10 is reported, or does no
       );
       if (arrived === 0) heard.push("no segments arrive");
     }
-    const good = { goodAt: now, attemptedAt: now };
-    const evidence = { shards: [good], inventory: good, uptimes: [{ goodAt, attemptedAt: goodAt }], integrations: [] };
-    const out = evaluateSelf(self, evidence, {
-      now,
-      rules: [partly],
-      intervalMs: 30_000,
-      ...every,
-      inventoryIntervalMs: HOUR,
-      requestTimeoutMs: 20_000,
-    });
-    self = out.next;
-    heard.push(...out.transitions.map(({ alert }) => alert.key));
+    story.now = now;
+    heard.push(...story.tick(() => ({ shards: [story.good()], uptimes: [{ goodAt, attemptedAt: goodAt }] }), 0));
   }
   expect(heard).not.toEqual([]);
-});
-
-test("uptime that nobody has read for two days is reported", () => {
-  const partly = rule("ServicePartlyUnreachable", { kind: "service", state: "partly_unreachable" });
-  const good = { goodAt: START, attemptedAt: START };
-  const old = { goodAt: START - 48 * HOUR, attemptedAt: START - 48 * HOUR };
-  const evidence = { shards: [good], inventory: good, uptimes: [old], integrations: [] };
-  const out = evaluateSelf({}, evidence, {
-    now: START,
-    rules: [partly],
-    intervalMs: 30_000,
-    uptimeIntervalMs: 10 * MINUTE,
-    inventoryIntervalMs: HOUR,
-    requestTimeoutMs: 20_000,
-  });
-  expect(out.transitions).toHaveLength(1);
 });

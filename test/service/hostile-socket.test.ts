@@ -161,20 +161,19 @@ describe(`a hostile service (seed ${SEED})`, () => {
     expect(longest.line.length).toBeLessThan(LOG_LINE_BYTES);
   });
 
-  it("over the metrics socket, 3,000 times, and afterwards an honest answer is read", async () => {
+  it("over the metrics socket, 1,000 times, and afterwards an honest answer is read", async () => {
     let count = 0;
     let hostile = true;
-    const { service, longest } = await startHostile({
-      asked(asked) {
-        if (!hostile) return honest(asked);
-        const dice = diceOf(SEED + ++count);
-        const body = bent(real[dice.pick(answerKinds)], dice, count % 500 === 0);
-        // As binary: text that is no UTF-8 ends the connection, which is another test.
-        for (const message of framed(asked.id, body, dice)) asked.socket.send(message, { binary: true });
-      },
-    });
+    const asked = (one: Asked) => {
+      if (!hostile) return honest(one);
+      const dice = diceOf(SEED + ++count);
+      const body = bent(real[dice.pick(answerKinds)], dice, count % 500 === 0);
+      // As binary: text that is no UTF-8 ends the connection, which is another test.
+      for (const message of framed(one.id, body, dice)) one.socket.send(message, { binary: true });
+    };
+    const { service, longest } = await startHostile({ asked }, PATIENCE_MS);
     const codes = ["read", "bad_payload", "unavailable", "timeout"];
-    const surprises = await askUntil({ calls: 3_000, codes, each: 20 }, (i) =>
+    const surprises = await askUntil({ calls: 1_000, codes, each: 5 }, (i) =>
       overSocket[i % overSocket.length]?.(service),
     );
     expect(surprises).toEqual([]);
@@ -205,32 +204,6 @@ describe(`a hostile service (seed ${SEED})`, () => {
     const after = () => service.statusUptime(someStatus);
     const { readings } = await after().catch(after).catch(after);
     expect(readings).toHaveLength(1);
-  });
-
-  it("whose issuer returns 300 malformed tokens", async () => {
-    let count = 0;
-    const script: Script = {
-      token() {
-        const dice = diceOf(SEED + ++count);
-        return {
-          status: dice.roll(5) === 0 ? dice.pick([201, 400, 401, 429, 500]) : 200,
-          body: bent(real.token, dice, count % 50 === 0),
-        };
-      },
-      http: (_request, response) => void response.end("[]"),
-      asked: honest,
-    };
-    const scripted = await startScripted(script);
-    const outcomes: PromiseSettledResult<unknown>[] = [];
-    const ask = async () => {
-      const { service } = startClient(scripted, { config: { requestTimeoutMs: PATIENCE_MS } });
-      outcomes.push(...(await Promise.allSettled([service.locations(), service.statusUptime(someStatus)])));
-      await service.close();
-    };
-    while (outcomes.length < 600) await Promise.all(Array.from({ length: 50 }, ask));
-    const { counts, surprises } = judge(outcomes);
-    expect(surprises).toEqual([]);
-    for (const code of ["read", "bad_payload", "auth"]) expect(counts.get(code) ?? 0, code).toBeGreaterThan(10);
   });
 
   it("whose error cannot be turned into a number or a text does not end the process", async () => {
