@@ -1,16 +1,9 @@
 /** The fleet's series, rendered from a snapshot in slices: it yields at least every ROWS_PER_STEP rows. */
-
 import type { Labels } from "../health/alert.ts";
 import type { Rule } from "../health/model.ts";
 import type { RecordingStatus } from "../health/recording.ts";
-import {
-  type AlertState,
-  currentStatus,
-  type FleetSnapshot,
-  type RecordingState,
-  ROWS_PER_STEP,
-  recordingsById,
-} from "../health/shard-state.ts";
+import { Rows } from "../health/rows.ts";
+import { type AlertState, currentStatus, type FleetSnapshot, ROWS_PER_STEP } from "../health/shard-state.ts";
 import { DAY_MS, type Instant } from "../lib/clock.ts";
 import { fleetRows, type MetricRow } from "./table.ts";
 import { distinct, type ExpositionFormat, labelText, renderHead, renderSample } from "./text.ts";
@@ -58,18 +51,22 @@ export function* fleetText(view: FleetView, format: ExpositionFormat, labelsOf: 
   const counts = startCounts(view);
   const totals = createTotals(snapshot.inventory);
   yield* countLocations(snapshot, counts.addAlerts);
-  const recordings = yield* emptyPieces(recordingsById(snapshot));
-  const mode = view.perRecording ?? (recordings.size > MOST_BY_DEFAULT ? "off" : "all");
+  const shards = snapshot.shards.map((shard) => Rows.of(shard));
+  const shardOf = yield* shardsById(shards);
+  const mode = view.perRecording ?? (shardOf.size > MOST_BY_DEFAULT ? "off" : "all");
   const slices: Slice[] = [];
-  for (const states of slicesOf(recordings.values())) {
-    const members = states.map((state) => memberOf(state, snapshot));
-    for (const [i, member] of members.entries()) {
-      counts.add(member, states[i]?.alerts);
-      totals.add(member);
+  for (const [shard, rows] of shards.entries()) {
+    const places = rows.states.ids.keys().filter((place) => shardOf.get(rows.states.ids[place] as string) === shard);
+    for (const some of slicesOf(places)) {
+      const members = some.map((place) => memberAt(rows, place, snapshot));
+      for (const member of members) {
+        counts.add(member);
+        totals.add(member);
+      }
+      const known = mode === "all" ? members.filter(({ status }) => status !== "unknown") : [];
+      slices.push({ members: known, labels: known.map((member) => labelsOf(member, snapshot.inventory)) });
+      yield "";
     }
-    const known = mode === "all" ? members.filter(({ status }) => status !== "unknown") : [];
-    slices.push({ members: known, labels: known.map((member) => labelsOf(member, snapshot.inventory)) });
-    yield "";
   }
   for (const family of families) {
     yield renderHead(family.row, format);
@@ -87,13 +84,20 @@ export function* fleetText(view: FleetView, format: ExpositionFormat, labelsOf: 
     [fleetRows.countsRead, readAt.counts] as const,
   ])
     if (at) yield renderHead(row, format) + renderSample(row.name, "", at / 1000);
-  return { perRecording: mode, recordings: recordings.size, omitted };
+  return { perRecording: mode, recordings: shardOf.size, omitted };
 }
 
-function* emptyPieces<T>(walk: Generator<void, T>): Generator<string, T> {
-  let step = walk.next();
-  for (; !step.done; step = walk.next()) yield "";
-  return step.value;
+/** The shard of each recording: of one that stands in two, that of the later reading. */
+function* shardsById(shards: readonly Rows[]): Generator<string, ReadonlyMap<string, number>> {
+  const shardOf = new Map<string, number>();
+  for (const [shard, rows] of shards.entries()) {
+    for (const [place, id] of rows.states.ids.entries()) {
+      const other = shardOf.get(id);
+      if (other === undefined || (shards[other]?.get(id)?.readAt ?? 0) < rows.readAt(place)) shardOf.set(id, shard);
+    }
+    yield "";
+  }
+  return shardOf;
 }
 
 function* slicesOf<T>(all: Iterable<T>): Generator<T[]> {
@@ -107,12 +111,15 @@ function* slicesOf<T>(all: Iterable<T>): Generator<T[]> {
   if (slice.length > 0) yield slice;
 }
 
-function memberOf(state: RecordingState, snapshot: FleetSnapshot): Member {
-  const { id, locationId, lastSeenAt, averageQuality } = state;
-  const status = currentStatus(state, snapshot.now, snapshot.statusIntervalMs);
+function memberAt(rows: Rows, place: number, snapshot: FleetSnapshot): Member {
+  const { readAt, lastSeenAt, averageQuality } = rows.movedAt(place);
+  const { states } = rows;
+  const [id, locationId] = [states.ids[place] as string, states.locationIds[place] as string];
+  const status = currentStatus({ status: states.statuses[place], readAt }, snapshot.now, snapshot.statusIntervalMs);
   const { name, organisation = "", cameraServer = "" } = snapshot.inventory.recording(id) ?? {};
   const uptime = status === "unknown" ? undefined : snapshot.overallUptime(id, DAY_MS);
-  return { id, name, locationId, status, lastSeenAt, averageQuality, uptime, organisation, cameraServer };
+  const { alerts } = states.more(place);
+  return { id, name, locationId, status, lastSeenAt, averageQuality, uptime, organisation, cameraServer, alerts };
 }
 
 interface Family {
@@ -187,7 +194,7 @@ function startCounts({ rules, otherAlerts, snapshot }: FleetView) {
     for (const { labels, state } of listed) alerts.add([labels.alertname ?? "", labels.severity ?? "", state]);
   };
   addAlerts(otherAlerts);
-  const add = ({ status }: Member, own: RecordingState["alerts"]) => {
+  const add = ({ status, alerts: own }: Member) => {
     statuses[status]++;
     if (own) addAlerts(Object.values(own));
   };

@@ -1,6 +1,6 @@
 /** Totals by location, organisation and camera server: right also where recordings have no series of their own. */
 import { type RecordingStatus, recordingStatuses } from "../health/recording.ts";
-import { type Inventory, ROWS_PER_STEP } from "../health/shard-state.ts";
+import { type Inventory, type RecordingState, ROWS_PER_STEP } from "../health/shard-state.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import { fleetRows, type MetricRow } from "./table.ts";
 import { distinct, type ExpositionFormat, labelText, renderHead, renderSample } from "./text.ts";
@@ -17,6 +17,7 @@ export interface Member {
   readonly uptime: number | undefined;
   readonly organisation: string;
   readonly cameraServer: string;
+  readonly alerts: RecordingState["alerts"];
 }
 
 /** The most groups of a kind that have series; those that are online are left out first. */

@@ -91,7 +91,7 @@ test("a large fleet is written in steps, with yields before the first line, and 
   const rows = pieces.map((piece) => piece.match(/^lenswatch_recording_/gm)?.length ?? 0);
   expect(rows.reduce((sum, count) => sum + count, 0)).toBe(4 * 5_000);
   expect(Math.max(...rows)).toBeLessThanOrEqual(ROWS_PER_STEP);
-  expect(pieces.findIndex((piece) => piece !== "")).toBeGreaterThanOrEqual(2 * Math.floor(5_000 / ROWS_PER_STEP));
+  expect(pieces.findIndex((piece) => piece !== "")).toBeGreaterThanOrEqual(2 * 100);
 });
 
 test("labels that are kept between scrapes change with the name, the location and its name", () => {
@@ -209,6 +209,7 @@ test("of too many locations those that are online have no totals, and are counte
       ...{ id: `rec-${i}`, name: undefined, locationId: `loc-${i}` },
       ...{ lastSeenAt: undefined, averageQuality: undefined },
       status,
+      alerts: undefined,
       uptime: undefined,
       organisation: "org",
       cameraServer: `cs-${i}`,

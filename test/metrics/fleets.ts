@@ -84,8 +84,7 @@ export function largeFleet(size: number, perLocation = 5): FleetSnapshot {
 /** `size` recordings that were never read: as fast to make as a large fleet can be. */
 export function unreadFleet(size: number): FleetSnapshot {
   const state = recordingState("rec", { readAt: 0 });
-  const recordings = new Map(Array.from({ length: size }, (_, i) => [`rec-${i}`, state]));
-  return fleetOf({ shards: [{ sweptAt: NOW, recordings, locations: new Map() }] });
+  return fleetOf({ recordings: Array.from({ length: size }, (_, i) => ({ ...state, id: `rec-${i}` })) });
 }
 
 export const NO_LABELS: KnownLabels = {
