@@ -10,7 +10,7 @@ export interface AckNote {
   readonly text: string;
 }
 
-/** As stored. */
+/** An acknowledgement as it is stored. */
 export interface StoredAcknowledgement {
   readonly at: Instant;
   readonly author: string;
@@ -18,7 +18,7 @@ export interface StoredAcknowledgement {
   readonly comment: string;
   /** Exclusive; undefined: until the alert resolves. */
   readonly until?: Instant;
-  /** Of several people, oldest first. */
+  /** Notes of several people, oldest first. */
   readonly notes?: readonly AckNote[];
 }
 
@@ -26,19 +26,19 @@ export interface StoredAcknowledgement {
 export type AckOutcome =
   | {
       readonly outcome: "done";
-      /** How many firing alerts have the fingerprint and were changed. */
+      /** The number of firing alerts with the fingerprint, all of them changed. */
       readonly alerts: number;
       readonly before: StoredAcknowledgement | undefined;
       readonly after: StoredAcknowledgement | undefined;
     }
   | { readonly outcome: "not_firing" | "not_acknowledged" | "too_many_notes" };
 
-/** Whether it keeps reminders from being sent: not once it ran out. */
+/** True if it keeps reminders from being sent: not once it ran out. */
 export function isInForce({ until }: Pick<StoredAcknowledgement, "until">, now: Instant): boolean {
   return until === undefined || now < until;
 }
 
-/** What it suppresses, as a message shows it; undefined once it ran out. */
+/** The suppression that it is, as a message shows it; undefined once it ran out. */
 export function suppressionBy(ack: StoredAcknowledgement | undefined, now: Instant): Suppression | undefined {
   if (!ack || !isInForce(ack, now)) return undefined;
   const { author, at: since, until, comment } = ack;
@@ -53,7 +53,7 @@ export function acknowledgedText(
   return `acknowledged by ${nameOf(author, "somebody", 40)}${until === undefined ? "" : ` until ${at(until)}`}`;
 }
 
-/** Whether somebody has acknowledged it, whatever else suppresses it. */
+/** True if somebody has acknowledged it, whatever else suppresses it. */
 export function isAcknowledged({ suppressedBy: by }: Pick<NotifiedAlert, "suppressedBy">): boolean {
   return by?.reason === "acknowledged" || by?.acknowledged !== undefined;
 }
@@ -61,13 +61,13 @@ export function isAcknowledged({ suppressedBy: by }: Pick<NotifiedAlert, "suppre
 export const MOST_NOTES = 20;
 export const NOTE_CHARACTERS = 500;
 
-/** What somebody says with an acknowledgement. */
+/** An acknowledgement as somebody asks for it. */
 export interface AckRequest {
   readonly author: string;
   readonly comment: string;
-  /** How long it lasts; undefined: until the alert resolves. */
+  /** Its duration, ms; undefined: until the alert resolves. */
   readonly forMs?: number | undefined;
-  /** Of an alert that somebody has acknowledged already, nothing changes. */
+  /** True: an alert that somebody has acknowledged already stays as it is. */
   readonly isFirst?: boolean;
 }
 

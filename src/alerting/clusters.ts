@@ -6,7 +6,7 @@ import { isOfLenswatch } from "./attention.ts";
 
 type Clusterable = Pick<Alert, "id" | "subject" | "labels" | "startsAt" | "facts">;
 
-/** How many recordings have a label, and how many of them are offline. */
+/** The number of recordings with a label, and of those offline among them. */
 interface GroupSize {
   readonly known: number;
   readonly offline: number;
@@ -16,15 +16,15 @@ interface GroupSize {
 export interface GroupSizes {
   readonly fleet: GroupSize & { readonly unknown: number };
   of(label: string, value: string): GroupSize | undefined;
-  /** Whether a recording has the label now: those of its alert are as they were when that began. */
+  /** True if a recording has the label now: those of its alert are as they were when that began. */
   has(recordingId: string, label: string, value: string): boolean;
 }
 
-/** What explains a cluster: a label that its recordings share, with nine in ten of those that have it and not the whole fleet. */
+/** An explanation of a cluster: a label that its recordings share, with nine in ten of those that have it and not the whole fleet. */
 export interface SharedCause {
   readonly label: string;
   readonly value: string;
-  /** Of a location, as its alerts name it. */
+  /** The name of a location, as its alerts have it. */
   readonly name?: string | undefined;
   readonly affected: number;
   readonly known: number;
@@ -48,7 +48,7 @@ const LONGEST_MS = 600_000;
 export const FEWEST_TOGETHER = 3;
 
 /**
- * Of alerts that need somebody: first those that began together, apart by what explains them, then those that share a
+ * Clusters of alerts that need somebody: first those that began together, apart by cause, then those that share a
  * place. Without sizes nothing is explained.
  */
 export function clustersOf<T extends Clusterable>(
@@ -78,9 +78,9 @@ export function clustersOf<T extends Clusterable>(
 
 const SHARED = ["location_id", "camera_server"] as const;
 
-/** Of causes that explain as much, the first one. A time zone fails nothing. */
+/** Labels that may be causes; of those that explain as much, the first one. A time zone fails nothing. */
 const CAUSES = ["camera_server", "location_id", "organisation"] as const;
-/** Of the recordings that have a label, the share that must be affected: a weaker cause would split what is one outage. */
+/** The share of a label's recordings that must be affected: a weaker cause would split one outage. */
 const CAUSE_SHARE = 0.9;
 /** Longer keys are not taken back from a form. */
 const LONGEST_KEY = 500;
@@ -150,7 +150,7 @@ export function causePhrase({ label, value, name = "", affected, known, isAlone 
 const MOST_CAUSES = 3;
 
 /**
- * What explains the alerts of one message, as the same clusters do everywhere: those of which it has several, the
+ * Causes of the alerts of one message, the same as everywhere else: those of which it has several, the
  * widest first. A message about one location names that anyway.
  */
 export function causesIn(clusters: readonly Cluster<Clusterable>[], alerts: readonly Clusterable[]): SharedCause[] {
@@ -165,7 +165,7 @@ export function causesIn(clusters: readonly Cluster<Clusterable>[], alerts: read
   return found.slice(0, MOST_CAUSES).map(({ cause }) => cause);
 }
 
-/** When a burst began and ended, and without what. */
+/** The key of a burst: when it began and ended, and the causes taken out of it. */
 function burstKey(
   burst: readonly Clusterable[],
   without: readonly { readonly cause?: SharedCause | undefined }[],

@@ -11,7 +11,7 @@ import { byStart, toNotifiedAlert } from "./needs-update.ts";
 /** The summary's group at every integration; ids of other groups are hexadecimal. */
 export const coldStartGroup = "started";
 
-/** What is stored with the summary when it is made, as its group's labels. */
+/** The facts that are stored with the summary when it is made, as its group's labels. */
 export type ColdStartLabels = Pick<ColdStartFacts, "complete" | "unsettled">;
 
 export function coldStartLabels({ complete, unsettled }: ColdStartLabels): Labels {
@@ -52,7 +52,7 @@ const MIN_SWEEP_WAIT_MS = 10_000;
 
 export interface ColdStartView {
   readonly now: Instant;
-  /** When lenswatch began to sweep. */
+  /** The time at which lenswatch began to sweep. */
   readonly since: Instant;
   /** Shards swept since then: not all of them yet, all, or all with good answers. */
   readonly swept: "not_yet" | "at_all" | "with_success";
@@ -73,7 +73,7 @@ type ColdStartReason =
   | "still_unreachable";
 
 /**
- * Whether the summary can be made. It waits 3 intervals for shards that cannot be read, 10 s at least, and 5 minutes
+ * Readiness of the summary. It waits 3 intervals for shards that cannot be read, 10 s at least, and 5 minutes
  * more for what was pending when all was first read. News that is due ends the wait: it comes with the summary.
  */
 export function coldStartReadiness(view: ColdStartView): { ready: boolean; reason: ColdStartReason } {

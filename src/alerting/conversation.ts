@@ -17,13 +17,13 @@ export interface ConversationView extends GroupView {
   readonly groupIntervalMs: number;
   /** While it is open. */
   readonly conversation?: Conversation | undefined;
-  /** What its own root shows, where edits keep that the present. */
+  /** The state that its own root shows, where edits keep that current. */
   readonly shown?: string | undefined;
-  /** How many groups share the conversation, where they do. */
+  /** The number of groups that share the conversation, where they do. */
   readonly sharing?: number | undefined;
   /** Its news is not due before then: only the root is to be brought up to date. */
   readonly newsAt?: Instant | undefined;
-  /** What the id of a conversation that it opens is made of. */
+  /** The text from which the id of a conversation that it opens is made. */
   readonly opens?: string | undefined;
 }
 
@@ -31,10 +31,10 @@ export interface ConversationView extends GroupView {
 export const UPDATE_EVERY_MS = 5_000;
 /** Alerts that a message names in its trace: more would not fit beside it. */
 const MOST_TRACED = 300;
-/** What people do, or what explains it: the others change too often, or are the reader's own. */
+/** Reasons that a root shows, by people or other alerts: the others change too often, or are the reader's own. */
 const SHOWN: readonly SuppressionReason[] = ["acknowledged", "silenced", "maintenance", "inhibited", "clearing"];
 
-/** Of a group at an integration, by the claim that could open it first; `storm` instead of a group for a summary. */
+/** The id of a group's conversation at an integration, by the claim that could open it first; `storm` in place of a group for a summary. */
 export function conversationId(integration: string, group: string, opens: string): string {
   return hash("sha256", [integration, group, opens].join("\n")).slice(0, 16);
 }
@@ -44,7 +44,7 @@ export function traceOf(sign: "+" | "-", episode: string): string {
   return hash("sha256", `${sign}${episode}`).slice(0, 10);
 }
 
-/** What a message is news of; a reminder of nothing. */
+/** The traces of what a message is news of; none of a reminder. */
 export function tracesOf(firing: readonly NotifiedAlert[], resolved: readonly NotifiedAlert[]): string[] {
   const news = firing.filter(({ isNew, isCovered }) => isNew || isCovered);
   if (news.length + resolved.length > MOST_TRACED) return ["all"];
@@ -59,19 +59,19 @@ export function standingAlerts(view: Pick<GroupView, "alerts" | "notified" | "su
   });
 }
 
-/** Whether nothing notified fires once this decision is in force, and no end of it waits. */
+/** True if nothing notified fires once this decision is in force, and no end of it waits. */
 export function isOverAfter(view: Pick<GroupView, "alerts" | "notified">, decision: GroupDecision): boolean {
   const fires = decision.notify !== undefined && decision.firing.length > 0;
   const settled = new Set(decision.settled);
   return !fires && !hasFiring(view) && [...view.notified.keys()].every((id) => settled.has(id));
 }
 
-/** Whether something notified fires. */
+/** True if something notified fires. */
 export function hasFiring(view: Pick<GroupView, "alerts" | "notified">): boolean {
   return stillFiring(view).length > 0;
 }
 
-/** What the root shows: what fires, how much it stands for, what suppresses it. */
+/** A hash of what the root shows: what fires, how much it stands for, what suppresses it. */
 export function presentOf(firing: readonly NotifiedAlert[], standing: readonly NotifiedAlert[]): string {
   const facts = [...firing, ...standing].map(({ id, suppressedBy, standsFor, facts }) => {
     const shown = [suppressedBy, suppressedBy?.acknowledged].flatMap((one) =>
@@ -82,7 +82,7 @@ export function presentOf(firing: readonly NotifiedAlert[], standing: readonly N
   return hash("sha256", facts.sort().join("\n")).slice(0, 16);
 }
 
-/** As it is stored: what the root shows, and since when. */
+/** The stored text of what the root shows, and since when. */
 export function shownAt(present: string, now: Instant): string {
   return `${present} ${now}`;
 }
@@ -112,12 +112,12 @@ export function withUpdate(decision: GroupDecision, view: ConversationView, inte
   return { notify: "update", firing, resolved, settled, nextAt, rootAt: rechecked.rootAt, suppressedState };
 }
 
-/** What ended, and is not sent, stays until the root shows it. */
+/** The decision with the update put off; what ended, and is not sent, stays until the root shows it. */
 export function putOffUpdate({ settled, nextAt }: GroupDecision, at: Instant) {
   return settled.length === 0 ? { rootAt: at } : { settled: [], nextAt: earliest([nextAt, at]) };
 }
 
-/** Of a group whose news is not due before `newsAt`. */
+/** The decision about a group whose news is not due before `newsAt`. */
 export function waitForNews(nextAt: Instant): GroupDecision {
   const suppressedState = { by: [], unnotified: [], maybeNotified: [], lateFrom: undefined };
   return { notify: undefined, why: "nothing_new", settled: [], nextAt, suppressedState };
@@ -128,7 +128,7 @@ function isOutOfDate(view: ConversationView, firing: readonly NotifiedAlert[]): 
   return view.shown?.split(" ")[0] !== presentOf(firing, standingAlerts(view));
 }
 
-/** Whether an alert is acknowledged, and a pager does not know. */
+/** True if an alert is acknowledged, and a pager does not know. */
 function hasAcknowledged(view: GroupView): boolean {
   return standingAlerts(view).some((alert) => isAcknowledged(alert) && !alert.page?.isAcknowledged);
 }

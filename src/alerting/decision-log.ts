@@ -7,9 +7,9 @@ export interface LogLine extends Omit<Decision, "reason"> {
   /** Undefined where the decision is not about a notification. */
   readonly integration?: string | undefined;
   readonly reason: string;
-  /** What the reason leaves open: the end reason, the error code of a failed message, how many reminders. */
+  /** The detail that the reason leaves open: the end reason, the error code of a failed message, how many reminders. */
   readonly detail?: string | undefined;
-  /** When what it says ends by the clock. */
+  /** The time at which what it says ends by the clock. */
   readonly until?: Instant | undefined;
 }
 
@@ -45,7 +45,7 @@ const ofSubjects: Readonly<Record<string, string>> = {
   forgotten: "left the fleet, absent for watch.forget_after",
 };
 
-/** What people did, and its end by the clock; the detail names them. */
+/** Actions of people, and their ends by the clock; the detail names them. */
 const ofPeople: Readonly<Record<string, string>> = {
   ack_set: "acknowledged by",
   ack_withdrawn: "acknowledgement withdrawn by",

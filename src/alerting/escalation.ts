@@ -1,5 +1,5 @@
 /**
- * When a group is also sent to a receiver of its route's `escalate`: once one of its alerts was unattended for long
+ * Escalation: a group is also sent to a receiver of its route's `escalate` once one of its alerts was unattended for long
  * enough. Until then its alerts are suppressed there. Time in which something else suppresses an alert does not count.
  */
 import type { Alert } from "../health/alert.ts";
@@ -11,13 +11,13 @@ interface EscalationView {
   readonly group: string;
   readonly afterMs: number;
   readonly alerts: readonly Alert[];
-  /** What this integration was notified of as firing. */
+  /** The entries of this integration for what was notified as firing. */
   readonly notified: ReadonlyMap<string, NotificationLogEntry>;
-  /** As stored, by episode. */
+  /** The stored clocks, by episode. */
   readonly clocks: EscalationClocks;
-  /** When the alert was first notified at the route's own receiver, else when it was due there. */
+  /** The time at which the alert was first notified at the route's own receiver, else when it was due there. */
   startOf(alert: Alert): Instant;
-  /** What else suppresses it. */
+  /** The other suppression of the alert. */
   suppressionOf(alert: Alert): Suppression | undefined;
 }
 

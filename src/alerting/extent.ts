@@ -1,4 +1,4 @@
-/** How many recordings several alerts are about, each counted once, and which of the alerts name all of them. Pure. */
+/** The extent of several alerts: each recording counted once, and the alerts that name all of them. Pure. */
 import { type Alert, groupLabels, scopeOf, sharedOutages } from "../health/alert.ts";
 import { count, counted } from "../lib/format.ts";
 
@@ -16,7 +16,7 @@ export interface Extent {
 /** Names in a list: more are counted. */
 export const MOST_NAMED = 8;
 
-/** Whether it is the alert of a location or a group, of which some recordings are offline. */
+/** True if it is the alert of a location or a group, of which some recordings are offline. */
 export function isSharedOutage({ facts }: Countable): boolean {
   return sharedOutages.has(facts.problem) && !!facts.offline;
 }
@@ -25,7 +25,7 @@ function isOfflineNow({ facts }: Countable): boolean {
   return facts.problem === "offline" && !facts.clearing;
 }
 
-/** Whether the alert says that recordings are offline now: its own, or some of a location or a group. */
+/** True if the alert says that recordings are offline now: its own, or some of a location or a group. */
 export function isOutage(alert: Countable): boolean {
   return isSharedOutage(alert) || isOfflineNow(alert);
 }
@@ -35,7 +35,7 @@ const labelOf = ({ subject }: Countable) => scopeOf(subject)?.label ?? "";
 const keyOf = ({ subject }: Countable) => `${scopeOf(subject)?.label}/${scopeOf(subject)?.value}`;
 const LABELS = ["location_id", ...groupLabels];
 
-/** How many of an outage's recordings are known to be of which other group, by `label/value`. */
+/** The numbers of an outage's recordings known to be of other groups, by `label/value`. */
 function sharesOf(outage: Countable): [key: string, recordings: number][] {
   const { labels, facts } = outage;
   const servers = Object.entries(facts.servers ?? {}).map(([name, n]): [string, number] => [
@@ -50,10 +50,10 @@ function sharesOf(outage: Countable): [key: string, recordings: number][] {
 const knows = ({ labels, facts }: Countable, label: string) =>
   labels[label] !== undefined || (label === "camera_server" && facts.servers !== undefined);
 
-/** What each outage adds to those before it; undefined where that is not known. */
+/** The recordings that each outage adds to those before it; undefined where that is not known. */
 function eachLeft<T extends Countable>(outages: readonly T[]): (readonly [T, number | undefined])[] {
   const apart = new Set<string>();
-  /** Of the outages apart: recordings by `label/value`, and of which labels some do not know the value. */
+  /** Recordings of the outages apart, by `label/value`, and the labels of which some do not know the value. */
   const within = new Map<string, number>();
   const unknown = new Map<string, Set<string>>();
   return outages.map((outage) => {
@@ -71,7 +71,7 @@ function eachLeft<T extends Countable>(outages: readonly T[]): (readonly [T, num
   });
 }
 
-/** Whether a recording, or what else has labels, is of one of the outages. */
+/** True if a recording, or what else has labels, is of one of the outages. */
 function isWithin({ labels }: Countable, outages: ReadonlySet<string>): boolean {
   return LABELS.some((label) => outages.has(`${label}/${labels[label]}`));
 }
@@ -115,7 +115,7 @@ function locationsOf(alerts: readonly Countable[], outages: readonly Countable[]
   return { locations: known.size + Math.max(0, ...added), areLocationsExact: isExact };
 }
 
-/** Whether outages of several kinds are among them, which may be the same: their recordings are counted instead. */
+/** True if outages of several kinds are among them, which may be the same: their recordings are counted instead. */
 export function areMixed(alerts: readonly Countable[]): boolean {
   const outages = alerts.filter(isOutage);
   return outages.some(isSharedOutage) && new Set(outages.map(({ facts }) => facts.problem)).size > 1;
@@ -150,7 +150,7 @@ export function namedOnce<T extends Countable>(alerts: readonly T[]): readonly T
   });
 }
 
-/** Those of the outages that have recordings beyond the ones before. */
+/** The outages that have recordings beyond the ones before. */
 function named<T extends Countable>(outages: readonly T[]): T[] {
   return eachLeft(outages).flatMap(([outage, left]) => (left === 0 ? [] : [outage]));
 }

@@ -26,32 +26,32 @@ export interface SentAlert {
 
 /** One as stored. */
 export interface ExternalAlert extends SentAlert {
-  /** When it was last sent. */
+  /** The time at which it was last sent. */
   readonly updatedAt: Instant;
   /** The sender resolved it. */
   readonly isResolved: boolean;
-  /** When it began to fire; undefined while it is not evaluated. */
+  /** The time at which it began to fire; undefined while it is not evaluated. */
   readonly firedAt?: Instant | undefined;
-  /** What is notified of it changed since it was evaluated. */
+  /** True: something that is notified of it changed since it was evaluated. */
   readonly isNews?: boolean | undefined;
 }
 
 /** By fingerprint. */
 export type ExternalAlertState = ReadonlyMap<string, ExternalAlert>;
 
-/** When an alert without an end expires: Alertmanager's `resolve_timeout`. */
+/** The time after which an alert without an end expires: Alertmanager's `resolve_timeout`. */
 export const RESOLVE_TIMEOUT_MS = 5 * 60_000;
 
 /** An alert that nobody sends again is over at last, whatever end it named. */
 export const LONGEST_MS = 24 * 3_600_000;
 
 /**
- * How far a sender's clock may be ahead of ours: an end no further off than this has come. Firing alerts are sent with a
+ * The time by which a sender's clock may be ahead of ours: an end no further off has come. Firing alerts are sent with a
  * later end (Prometheus: 4 minutes and more).
  */
 const CLOCK_AHEAD_MS = 10_000;
 
-/** How many may fire at once, and how many characters their labels and annotations may have in all. */
+/** The number of alerts that may fire at once, and of characters in all their labels and annotations. */
 export interface Room {
   readonly most: number;
   readonly characters: number;
@@ -64,7 +64,7 @@ function sizeOf({ labels, annotations }: SentAlert): number {
 }
 
 /**
- * What was sent at `now` over what is known: unknown resolved alerts are ignored, new ones beyond the room refused, and
+ * The state after alerts were sent at `now`: unknown resolved alerts are ignored, new ones beyond the room refused, and
  * where there is none for other annotations, the known ones stay. An end is a day away at most.
  */
 export function acceptAlerts(
@@ -126,7 +126,7 @@ interface ExternalMoment {
   readonly deafUntil: Instant;
 }
 
-/** Whether an evaluation would change anything. */
+/** True if an evaluation would change anything. */
 export function isUnevaluated(state: ExternalAlertState, moment: ExternalMoment): boolean {
   for (const alert of state.values()) {
     if (alert.firedAt === undefined || alert.isNews || isOver(alert, moment)) return true;
@@ -139,7 +139,7 @@ function isOver({ endsAt, isResolved }: ExternalAlert, { now, deafUntil }: Exter
 }
 
 /**
- * What begins to fire, what changed, and what is over: `recovered` where the sender resolved it, `expired` where it was
+ * The transitions due `now`: firing, updated, and resolved as `recovered` where the sender said so, `expired` where it was
  * not sent again. One that is over before its first evaluation fires and resolves at once.
  */
 export function evaluateExternal(previous: ExternalAlertState, moment: ExternalMoment) {

@@ -15,7 +15,7 @@ export interface FoldedDecisions {
   readonly ruleId: string | undefined;
   /** Oldest first, at least one. */
   readonly steps: readonly FoldedStep[];
-  /** What was folded, oldest first. */
+  /** The folded lines, oldest first. */
   readonly lines: readonly LogLine[];
 }
 

@@ -1,4 +1,4 @@
-/** How many recordings have the labels of some alerts, and so what their clusters are explained by. */
+/** The numbers of recordings with the labels of some alerts, which explain their clusters. */
 import { type Alert, groupLabels } from "../health/alert.ts";
 import { type FleetRow, locationsOf, rowsAt, statusOf } from "../health/fleet-locations.ts";
 import { labelOf } from "../health/members.ts";

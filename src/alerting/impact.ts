@@ -1,4 +1,4 @@
-/** What an alert means for people counting, as annotations: zones affected, usual entries of that weekday. */
+/** The impact of an alert on people counting, as annotations: zones affected, usual entries of that weekday. */
 import type { VisitsLost } from "../counts/visits-lost.ts";
 import type { Alert, Labels, ProblemKind } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
@@ -7,7 +7,7 @@ import type { LocalHours } from "../lib/local-hours.ts";
 import type { AlertImpact } from "./model.ts";
 import type { VisitWorth } from "./uncounted.ts";
 
-/** What is known of locations, by id. */
+/** The details known of locations, by id. */
 export interface LocationDetails {
   readonly zones: ReadonlyMap<string, LocationZones>;
   readonly usual: ReadonlyMap<string, UsualEntries>;

@@ -24,20 +24,20 @@ export interface InhibitRule {
 
 /** Which firing alert inhibits which. */
 export interface Inhibitions {
-  /** Of the alerts that inhibit this one, which need not fire itself, the one that fires longest. */
+  /** The alert that inhibits this one, which need not fire itself; of several the one that fires longest. */
   inhibitor(alert: Alert): Alert | undefined;
   /** The alerts that a firing alert inhibits; undefined for none. */
   standsFor(alert: Alert): StandsFor | undefined;
 }
 
-/** What an alert is to one rule: the keys of the targets it can inhibit, and its own where it can be a target. */
+/** The sides of an alert in one rule: the keys of the targets it can inhibit, and its own where it can be a target. */
 type Sides = { readonly reach: readonly string[]; readonly target: string | undefined };
 
 /** The sources of a rule with the same `equal` labels, the one firing longest first, and those that are no targets. */
 type Sources = { readonly all: Alert[]; readonly oneSided: Alert[] };
 
 const NAMED = 12;
-/** Of so many sources one inhibits an alert that does not inhibit all of them itself. */
+/** The number of sources tried: one of so many inhibits an alert that does not inhibit all of them itself. */
 const SOURCES_TRIED = 100;
 
 /** Before the key of a target that is an external alert. */
@@ -71,7 +71,7 @@ function index(
   }
   for (const byKey of sources)
     for (const { all, oneSided } of byKey.values()) for (const some of [all, oneSided]) some.sort(byLength);
-  /** Whether a rule before this one has the source inhibited by its target. */
+  /** True if a rule before this one has the source inhibited by its target. */
   const isReversed = (source: Alert, target: Alert, rule: number) => {
     const [above, below] = [sidesOf(target), sidesOf(source)];
     return above.slice(0, rule).some(({ reach }, i) => reach.includes(below[i]?.target ?? NOWHERE));

@@ -19,7 +19,7 @@ export function windowsIn({ timeIntervals }: Maintenance, bounds: Interval): rea
   return union(timeIntervals.flatMap((named) => timesIn(named, bounds)));
 }
 
-/** How far back and ahead the ends of a window are searched. */
+/** The time back and ahead in which the ends of a window are searched. */
 const SEARCHED_MS = 8 * DAY_MS;
 const DAYS_CACHED = 100;
 

@@ -23,7 +23,7 @@ type TokenKind = "open" | "close" | "comma" | "operator" | "text" | "end";
 interface Token {
   readonly kind: TokenKind;
   readonly value: string;
-  /** Of its first character, from 1. */
+  /** The column of its first character, from 1. */
   readonly column: number;
 }
 
@@ -103,7 +103,7 @@ export function operatorOf({ isRegex, isEqual }: { isRegex: boolean; isEqual: bo
   return isEqual ? "=" : "!=";
 }
 
-/** Whether every matcher agrees; true of an empty list. */
+/** True if every matcher agrees; true of an empty list. */
 export function matchesAll(
   matchers: readonly Matcher[],
   labels: Readonly<Record<string, string | undefined>>,

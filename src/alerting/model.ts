@@ -1,4 +1,4 @@
-/** What an integration is asked to send, decided, complete and true at `now`; and what it was notified of before. */
+/** The types of notifications: groups, decisions, suppressions, what an integration is asked to send and was sent before. */
 import type { VisitsLost } from "../counts/visits-lost.ts";
 import type { Alert, Labels } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
@@ -18,11 +18,11 @@ export interface Notification {
   readonly integrationId: string;
   /** `id` is stable for the group at this integration. */
   readonly group: { readonly id: string; readonly labels: Labels };
-  /** How many groups it sums up; undefined: it is about `group` alone. */
+  /** The number of groups that it sums up; undefined: it is about `group` alone. */
   readonly groups?: number | undefined;
-  /** Of the summary of a cold start. */
+  /** The facts of a cold start, in its summary. */
   readonly start?: ColdStartFacts | undefined;
-  /** Of the first message of an escalation: how long something in it was unattended, ms. */
+  /** The time that something was unattended, ms, in the first message of an escalation. */
   readonly escalatedAfterMs?: number | undefined;
   /** Firing now, longest first. */
   readonly firing: readonly NotifiedAlert[];
@@ -30,16 +30,16 @@ export interface Notification {
   readonly resolved: readonly NotifiedAlert[];
   /** Notified in this conversation, firing and suppressed now. */
   readonly standing: readonly NotifiedAlert[];
-  /** What explains those that fire, where that is known: the same as on the status page. */
+  /** The known causes of those that fire, the same as on the status page. */
   readonly causes?: readonly SharedCause[] | undefined;
-  /** Where the integration has conversations; without a handle, this message opens it. */
+  /** The conversation, where the integration has them; without a handle, this message opens it. */
   readonly conversation?: ConversationNow | undefined;
   readonly now: Instant;
   /** Base of links, without a trailing slash; undefined: no links. */
   readonly externalUrl: string | undefined;
   /** Unique to this message and the same when it is retried: Message-ID is made of it. */
   readonly messageId: string;
-  /** What the message is news of: `traceOf` each alert, or `all` where that is too much. */
+  /** The traces of what the message is news of: `traceOf` each alert, or `all` where that is too much. */
   readonly trace: readonly string[];
 }
 
@@ -50,7 +50,7 @@ export interface Conversation {
   readonly openedAt: Instant;
   /** The channel's own text, at most 1,000 characters; undefined: not opened yet, or lost. */
   readonly handle?: string | undefined;
-  /** How many groups the summary that opened it was about: its root is theirs together. Undefined: of one group. */
+  /** The number of groups in the summary that opened it: its root is theirs together. Undefined: it is of one group. */
   readonly groups?: number | undefined;
   /** Ends that its root does not show yet, though it is over. */
   readonly ended?: readonly NotifiedAlert[] | undefined;
@@ -59,9 +59,9 @@ export interface Conversation {
 /** `isOver`: nothing notified in it fires any more, suppressed or not. `paging`: of a pager, whose incidents it changes. */
 export type ConversationNow = Conversation & { readonly isOver: boolean; readonly paging?: Paging };
 
-/** What a channel made of an accepted message. */
+/** The channel's answer to an accepted message. */
 export interface Posted {
-  /** Of its conversation, where it opened one or found another; replaces the one that is stored. */
+  /** The handle of its conversation, where it opened one or found another; replaces the one that is stored. */
   readonly handle?: string | undefined;
   /** The message was accepted, and the root could not be edited: it is to be edited by an `update` soon. */
   readonly isStale?: true | undefined;
@@ -69,16 +69,16 @@ export interface Posted {
 
 /** A post that a channel has already. */
 export interface FoundPost {
-  /** Of its conversation. */
+  /** The handle of its conversation. */
   readonly handle: string;
   /** The `messageId` and the `trace` of its notification. */
   readonly notificationId: string;
   readonly alerts: readonly string[];
 }
 
-/** What the summary of a cold start leaves open. */
+/** The facts that the summary of a cold start leaves open. */
 export interface ColdStartFacts {
-  /** Whether everything had been read when it was made. */
+  /** True if everything had been read when it was made. */
   readonly complete: boolean;
   /** Recordings with a problem that had not lasted for their rule's `for`. */
   readonly unsettled: number;
@@ -95,18 +95,18 @@ export interface NotifiedAlert extends Alert {
   readonly isAgain?: true;
   /** An outage that the alert of its location, which ends with this message, counted when it was notified. */
   readonly isCovered?: true;
-  /** Of the alert of a location that recovered: of those it counted when it was last notified, how many recovered. */
+  /** The recordings that recovered, of those that a location's alert counted when it was last notified. */
   readonly change?: { readonly recovered: number; readonly of: number };
   /** The alerts it inhibits (`inhibit_rules`). */
   readonly standsFor?: StandsFor | undefined;
   readonly impact?: AlertImpact | undefined;
-  /** Of those `standing`. */
+  /** The suppression of an alert that is `standing`. */
   readonly suppressedBy?: Suppression | undefined;
   /** Before this message, at a pager. */
   readonly page?: Page | undefined;
 }
 
-/** What is known of its location, and, while it fires, of earlier outages. */
+/** The impact known of its location, and, while it fires, earlier outages. */
 export interface AlertImpact {
   /** The location's recordings, this one included. */
   readonly here?: { readonly online: number; readonly of: number } | undefined;
@@ -114,11 +114,11 @@ export interface AlertImpact {
   readonly uncounted?: VisitsLost | undefined;
   readonly worth?: VisitWorth | undefined;
   readonly usual?: string | undefined;
-  /** Of this alert, this one included, in seven days; undefined for the first. */
+  /** The number of outages of this alert in seven days, this one included; undefined for the first. */
   readonly outages?: number | undefined;
 }
 
-/** What one alert is sent in place of: each recording and location counted once, however many alerts it has. */
+/** The alerts that one alert is sent in place of: each recording and location counted once, however many alerts it has. */
 export interface StandsFor {
   readonly recordings: number;
   readonly locations: number;
@@ -133,13 +133,13 @@ export interface StandsFor {
 export interface NotificationLogEntry {
   /** The episode as it was notified. */
   readonly alert: Alert;
-  /** When the integration last accepted a message with it as firing. */
+  /** The time at which the integration last accepted a message with it as firing. */
   readonly notifiedAt: Instant;
-  /** When it first did; undefined: at `notifiedAt`. */
+  /** The time at which it first did; undefined: at `notifiedAt`. */
   readonly firstNotifiedAt?: Instant | undefined;
-  /** Whether the message that was first about it was a summary of several groups. */
+  /** True if the message that was first about it was a summary of several groups. */
   readonly inSummary?: boolean | undefined;
-  /** When its end was first accepted, where ends are sent again for a while (`Integration.resendMs`). */
+  /** The time at which its end was first accepted, where ends are sent again for a while (`Integration.resendMs`). */
   readonly endNotifiedAt?: Instant | undefined;
   /** The group it was notified in. */
   readonly groupId: string;
@@ -190,16 +190,16 @@ export interface Suppression {
    * itself that waits for its recording's schedule, or the shard (`shard:<n>`) that was not read.
    */
   readonly by: string;
-  /** Of a stale alert: when its location was last read, and its shard, if only in part; 0 for never. */
+  /** The time at which a stale alert's location was last read, and its shard, if only in part; 0 for never. */
   readonly readAt?: Instant | undefined;
   readonly goodAt?: Instant | undefined;
-  /** Of an inhibiting alert whose message does not cover the outages that it inhibits. */
+  /** True for an inhibiting alert whose message does not cover the outages that it inhibits. */
   readonly coversNothing?: true | undefined;
-  /** When it began, where that is known. */
+  /** The time at which it began, where that is known. */
   readonly since?: Instant | undefined;
-  /** When it ends by the clock; undefined where that is not known beforehand. */
+  /** The time at which it ends by the clock; undefined where that is not known beforehand. */
   readonly until?: Instant | undefined;
-  /** Of a silence, who set it; of a silence, a maintenance or an acknowledgement, why. */
+  /** The person who set a silence; the comment of a silence, a maintenance or an acknowledgement. */
   readonly author?: string | undefined;
   readonly comment?: string | undefined;
   /** The alert that inhibits it. */
@@ -208,9 +208,9 @@ export interface Suppression {
   readonly acknowledged?: Suppression | undefined;
 }
 
-/** What suppresses the alerts of one group now. */
+/** The suppressions of one group's alerts now. */
 export interface Suppressions {
-  /** Of the group's route: suppresses everything, ends as well. */
+  /** The mute time of the group's route: suppresses everything, ends as well. */
   readonly muted: Suppression | undefined;
   /** By episode, firing or resolved. */
   readonly suppressed: ReadonlyMap<string, Suppression>;
@@ -226,13 +226,13 @@ export interface Suppressions {
   readonly othersFire?: boolean | undefined;
   /** An alert that the group had as firing was over when this was found out, and so may be what had suppressed others. */
   readonly isOutdated?: boolean | undefined;
-  /** Of a group of external alerts: not all silences were asked yet, so that nothing of it is sent now. */
+  /** True for external alerts of which not all silences were asked yet, so that nothing of the group is sent now. */
   readonly isUnmatched?: boolean | undefined;
-  /** Of a group that the receiver is escalated to: what has counted for its alerts. */
+  /** The clocks of a group that is escalated to the receiver. */
   readonly clocks?: EscalationClocks | undefined;
 }
 
-/** Of an alert that was suppressed before: since when its time counts, or how much did until it was suppressed. */
+/** The clock of an alert that was suppressed before: since when its time counts, or how much did until it was suppressed. */
 export type EscalationClock = { readonly from: Instant } | { readonly countedMs: number };
 export type EscalationClocks = Readonly<Record<string, EscalationClock>>;
 
@@ -262,11 +262,11 @@ export interface GroupView {
   readonly now: Instant;
   readonly repeatIntervalMs: number;
   readonly sendResolved: boolean;
-  /** When the group first became due and could not be served; undefined if it is not waiting. */
+  /** The time at which the group first became due and could not be served; undefined if it is not waiting. */
   readonly dueSince: Instant | undefined;
   /** Member episodes, as they are now. */
   readonly alerts: readonly Alert[];
-  /** What was notified as firing of these members, by alert id; an entry without a member has lost its alert. */
+  /** The log of what was notified as firing, by alert id; an entry without a member has lost its alert. */
   readonly notified: ReadonlyMap<string, NotificationLogEntry>;
   /** Undefined: nothing is suppressed. */
   readonly suppressions?: Suppressions | undefined;
@@ -278,21 +278,21 @@ export type GroupDecision = (
       /** Longest first. */
       readonly firing: NotifiedAlert[];
       readonly resolved: NotifiedAlert[];
-      /** Of `started` alone. */
+      /** The facts of a cold start, for `started` alone. */
       readonly start?: ColdStartFacts;
     }
   | { readonly notify: undefined; readonly why: SkipReason }
 ) & {
   /** Episodes that leave the group, once the message is sent where there is one. */
   readonly settled: string[];
-  /** When to decide again, for a reminder or what is suppressed; undefined: when something changes. */
+  /** The time of the next decision, for a reminder or what is suppressed; undefined: when something changes. */
   readonly nextAt: Instant | undefined;
-  /** When to compare the root of its conversation with the present, and do nothing else. */
+  /** The time at which the root of its conversation is compared with the present, and nothing else is done. */
   readonly rootAt?: Instant | undefined;
   readonly suppressedState: SuppressedState;
 };
 
-/** What is suppressed in the group. */
+/** The suppressed part of the group. */
 export interface SuppressedState {
   /** Each suppression once: when it ends, the group is decided again at once. */
   readonly by: readonly Suppression[];

@@ -62,7 +62,7 @@ function endsWaitUntil({ suppressions, dueSince, now }: GroupView): Instant | un
 }
 
 /**
- * What the last message to an integration that left the configuration is about: what was notified there and still fires
+ * The alerts of the last message to an integration that left the configuration: what was notified there and still fires
  * ends as `not_sent_here`, never as recovered; the rest is left out.
  */
 export function alertsAtRetirement(
@@ -76,8 +76,8 @@ export function alertsAtRetirement(
 }
 
 /**
- * Of an alert in `keep_firing_for`: no reminder says that it still fires, and none begins because another suppression
- * ended. What was never suppressed is sent: it fired while its group waited. `isKnown`: notified or suppressed before.
+ * The suppression of an alert in `keep_firing_for`: no reminder says that it still fires, and none begins because another
+ * suppression ended. What was never suppressed is sent: it fired while its group waited. `isKnown`: notified or suppressed before.
  */
 export function clearingOf({ id, state, facts }: Alert, isKnown: boolean): Suppression | undefined {
   return isKnown && state === "firing" && facts.clearing ? { reason: "clearing", by: id } : undefined;
@@ -138,7 +138,7 @@ function suppressedStateOf(suppressed: readonly Alert[], { waiting }: Ends, view
 }
 
 /**
- * Whether an outage that ends with what suppresses it, or before, leaves nothing to notify of: that was somebody's
+ * True if an outage that ends with what suppresses it, or before, leaves nothing to notify of: that was somebody's
  * decision, or an alert whose message covers the outage and whose end is its end. Not where it was only not known.
  */
 function isCovered(alert: Alert, view: GroupView): boolean {
@@ -182,7 +182,7 @@ function reminderAt(view: GroupView, firing: readonly Alert[]): Instant | undefi
   return last === undefined ? undefined : last + view.repeatIntervalMs;
 }
 
-/** Whether a pager took an alert for acknowledged, and it is not any more. */
+/** True if a pager took an alert for acknowledged, and it is not any more. */
 export function hasUnattended({ notified }: Pick<GroupView, "notified">, firing: readonly Alert[]): boolean {
   return firing.some(({ id }) => notified.get(id)?.page?.isAcknowledged);
 }
@@ -257,7 +257,7 @@ export function toNotifiedAlert(
   return { ...alert, ...known, ...(standsFor && { standsFor }), ...(page && { page }) };
 }
 
-/** Those that fit, and the others. */
+/** The members that fit, and the others. */
 export function partition<T>(all: readonly T[], fits: (one: T) => boolean): [T[], T[]] {
   const found = Map.groupBy(all, fits);
   return [found.get(true) ?? [], found.get(false) ?? []];

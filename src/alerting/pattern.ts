@@ -5,7 +5,7 @@
 import { RE2JS } from "re2js";
 import { quoteGo } from "./go-string.ts";
 
-/** How large the patterns of one request, or of one text of the configuration, may still be. */
+/** The size that the patterns of one request, or of one text of the configuration, may still have. */
 export type PatternBudget = { left: number };
 
 /** 500 parts over a text of 1,024 characters, the longest label that clients can send, match in about 20 ms. */
@@ -38,7 +38,7 @@ export function patternCost(pattern: string): number {
       last = sum + 2;
       sum = (outer.pop() ?? 0) + last;
     } else if (groups.quoted !== "" && groups.flags === undefined) {
-      // What is empty is passed over by a repetition after it, which is of what is before.
+      // A repetition passes over what is empty before it.
       last = tokenCost(token, groups, last);
       sum += last + (foldsCase ? foldingCost(groups.set) : 0);
     }
@@ -58,7 +58,7 @@ function tokenCost(token: string, groups: Partial<Record<string, string>>, repea
   return "*+?".includes(token) ? 2 : 1;
 }
 
-/** Of reading it once, however often it is repeated. */
+/** The cost of building a set that ignores case, once however often it is repeated. */
 function foldingCost(set = ""): number {
   return /[^ -~]|\\[x0-7]/.test(set) ? (set.split("-").length - 1) * FOLDED_RANGE : 0;
 }

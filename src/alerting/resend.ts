@@ -1,5 +1,5 @@
 /**
- * What to send to a receiver that takes an alert not repeated for resolved (another Alertmanager): everything that
+ * Sending to a receiver that takes an alert not repeated for resolved (another Alertmanager): everything that
  * fires again and again, and every end for a while, so that a restart there loses none. Grouping, silences and
  * reminders are its own; our suppressions apply only to what was never sent.
  */
@@ -14,19 +14,19 @@ import type {
 } from "./model.ts";
 import { earliest, needsUpdate } from "./needs-update.ts";
 
-/** As long as Prometheus does (its rules' `resolvedRetention`). */
+/** The time for which an end is sent, Prometheus' (its rules' `resolvedRetention`). */
 const END_FOR_MS = 15 * 60_000;
 /** Not sent for this many of its intervals, and as long as an end is, an alert has expired there. */
 const EXPIRE_INTERVALS = 5;
 
 /**
- * As `needsUpdate`; the view's `repeatIntervalMs` is how often firing alerts are sent again: at the same ticks for all
+ * The decision of `needsUpdate`; the view's `repeatIntervalMs` is how often firing alerts are sent again: at the same ticks for all
  * groups, so that they are sent together.
  */
 export function needsResend(view: GroupView): GroupDecision {
   const notified = notifiedAtTicks(view);
   const decided = needsUpdate({ ...view, notified, sendResolved: true, suppressions: suppressionsOfUnsent(view) });
-  // What is to be decided again is at the next tick, or before.
+  // The next decision is at the next tick, or before.
   const decision = { ...decided, nextAt: decided.nextAt && Math.min(decided.nextAt, nextTick(view)) };
   if (decision.notify === undefined) return decision;
   const wasSent = ({ id }: NotifiedAlert) => view.notified.get(id)?.endNotifiedAt !== undefined;
@@ -44,7 +44,7 @@ export function needsResend(view: GroupView): GroupDecision {
   };
 }
 
-/** What was sent between two ticks counts as sent at the first of them. */
+/** The log with what was sent between two ticks as sent at the first of them. */
 function notifiedAtTicks({ notified, repeatIntervalMs }: GroupView): Map<string, NotificationLogEntry> {
   const entries = [...notified].map(([id, entry]) => {
     const notifiedAt = entry.notifiedAt - (entry.notifiedAt % repeatIntervalMs);
@@ -58,7 +58,7 @@ function nextTick({ now, repeatIntervalMs }: GroupView): Instant {
 }
 
 /**
- * What was sent goes on being sent: left out, it would look resolved. After a pause that it did not survive there, it
+ * Suppressions of what was never sent: left out, an alert would look resolved. After a pause that it did not survive there, it
  * waits until it was read. An end is sent even while nothing else is.
  */
 function suppressionsOfUnsent({
@@ -80,7 +80,7 @@ function suppressionsOfUnsent({
   return { ...suppressions, muted: undefined, suppressed, recheckEveryMs: repeatIntervalMs, othersFire: false };
 }
 
-/** Whether the end is to be sent again: not where it was never sent. One that has lost its alert never is. */
+/** True if the end is to be sent again: not where it was never sent. One that has lost its alert never is. */
 function isSentAgain({ id }: NotifiedAlert, { notified, now }: GroupView): boolean {
   const entry = notified.get(id);
   if (!entry) return false;

@@ -10,7 +10,7 @@ import type { RouteTimes } from "./time-interval.ts";
 /** The Alertmanager whose routing, matchers and API v2 lenswatch follows; clients read it as a semantic version. */
 export const alertmanagerVersion = "0.34.0";
 
-/** How long a group waits before its first notification, between changes, and before a reminder. */
+/** The waits of a group before its first notification, between changes, and before a reminder. */
 interface Timers {
   readonly groupWaitMs: number;
   readonly groupIntervalMs: number;
@@ -40,11 +40,11 @@ export interface Route extends RouteTimes, Timers {
  * groups, notification log, pace and backoff are its own.
  */
 export interface Integration {
-  /** What is stored under it stays with where it sends: a name that it had at first, often `name`. */
+  /** The name that it had at first, often `name`; what is stored under it stays with where it sends. */
   readonly id: string;
   /** `receiver/type/position`, for e-mail followed by `/recipient`; for people. */
   readonly name: string;
-  /** Of e-mail. */
+  /** The recipient of e-mail. */
   readonly recipient?: string | undefined;
   readonly receiver: string;
   /** `slack`, `email` and so on: a receiver's key without `_configs`. */
@@ -52,7 +52,7 @@ export interface Integration {
   readonly sendResolved: boolean;
   /** Shared by all integrations of one endpoint (a hash of webhook URL or SMTP server): pace and backoff. */
   readonly endpoint: string;
-  /** Of a Slack app, whose endpoint has several: the channel has a pace of its own. */
+  /** The channel of a Slack app, whose endpoint has several: each has a pace of its own. */
   readonly channel?: string | undefined;
   /** At most one message per this many ms at the endpoint, or in the channel. */
   readonly paceMs: number;
@@ -72,12 +72,12 @@ export interface Integration {
   readonly conversation?: "edits" | "threads" | undefined;
 }
 
-/** What the pace is counted by. */
+/** The key by which the pace is counted. */
 export function pacedBy({ endpoint, channel }: Integration): string {
   return channel === undefined ? endpoint : `${endpoint}:${channel}`;
 }
 
-/** Whether a program reads it: it gets every alert as it is, and no summaries. */
+/** True if a program reads it: it gets every alert as it is, and no summaries. */
 export function isProgram({ everyGroup, resendMs }: Integration): boolean {
   return everyGroup === true || resendMs !== undefined;
 }
@@ -130,12 +130,12 @@ function groupBy(route: Grouping, labels: Labels, isOwn: boolean): Group {
   return { id: hash("sha256", `${route.key}:{${text}}`).slice(0, 16), labels: Object.fromEntries(grouped) };
 }
 
-/** Where a firing alert is notified: one group at one integration, with the timers of its route. */
+/** A place where a firing alert is notified: one group at one integration, with the timers of its route. */
 export type Destination = Timers & {
   readonly integration: string;
   readonly group: string;
   readonly labels: Labels;
-  /** Of a group that is escalated there: after how many ms. */
+  /** The time after which the group is escalated there, ms. */
   readonly escalateAfterMs?: number | undefined;
 };
 
@@ -170,13 +170,13 @@ export function destinationsOf(
   return [...destinations.values()];
 }
 
-/** Whether the alert belongs to that group of the receiver. */
+/** True if the alert belongs to that group of the receiver. */
 export function isRoutedTo(alert: Pick<Alert, "labels" | "subject">, root: Route, receiver: string, groupId: string) {
   const isHere = (route: Route) => sendsAfter(route, receiver) !== undefined && groupOf(route, alert).id === groupId;
   return routesFor(root, alert.labels).some(isHere);
 }
 
-/** How long a route's alerts have to be unattended before they are sent to the receiver, ms; undefined: never are. */
+/** The time for which a route's alerts have to be unattended before they are sent to the receiver, ms; undefined: never are. */
 function sendsAfter(route: Route, receiver: string): number | undefined {
   if (route.receiver === receiver) return 0;
   return route.escalate?.find((step) => step.receiver === receiver)?.afterMs;

@@ -1,5 +1,5 @@
 /**
- * Whether matchers match alerts, each pair asked once: both are frozen. Patterns and labels are bounded, but not their
+ * Verdicts of matchers on alerts, each pair asked once: both are frozen. Patterns and labels are bounded, but not their
  * product, so a look at external alerts has a budget; what it leaves is asked by the next look.
  */
 import type { Alert } from "../health/alert.ts";

@@ -31,7 +31,7 @@ export interface WantedSilence extends Omit<Silence, "id" | "updatedAt" | "start
   readonly startsAt: Instant | undefined;
 }
 
-/** How long an expired one is kept: Alertmanager's retention. */
+/** The time for which an expired silence is kept: Alertmanager's retention. */
 export const SILENCE_KEPT_MS = 120 * 3_600_000;
 
 /** By the clock alone. */
@@ -86,7 +86,7 @@ export function roomProblem(others: readonly Silence[], wanted: WantedSilence, n
   return undefined;
 }
 
-/** What is wrong with the request, as a sentence; undefined where nothing is. */
+/** The problem of a request, as a sentence; undefined where there is none. */
 export function silenceProblem(wanted: WantedSilence, now: Instant): string | undefined {
   const { matchers, startsAt = now, endsAt } = wanted;
   if (matchers.length === 0) return "at least one matcher is needed";

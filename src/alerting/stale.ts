@@ -17,12 +17,12 @@ export function watchedSince(fleet: Attempt | undefined, now: Instant, intervalM
   return fleet.since === undefined || fleet.since > now ? 0 : fleet.since;
 }
 
-/** When a location of the shard was last read, 0 for never: a good sweep may have no answer for a part of them. */
+/** The time at which a location of the shard was last read, 0 for never: a good sweep may have no answer for a part of them. */
 export function lastReadAt({ goodAt, unread = {} }: Attempt = NEVER, location = ""): Instant {
   return own(unread, location) ?? goodAt;
 }
 
-/** Whether what is known of a location of the shard may not be sent. A slow request is no failure. */
+/** True if what is known of a location of the shard may not be sent. A slow request is no failure. */
 export function isStale(
   shard: Attempt = NEVER,
   { now, since, intervalMs }: { readonly now: Instant; readonly since: Instant; readonly intervalMs: number },

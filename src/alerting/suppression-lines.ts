@@ -51,7 +51,7 @@ function silenceLines(silence: Silence, subject: Subject, { timezone = "UTC" }: 
   ];
 }
 
-/** Whether the line of an alert leaves nothing of its earlier acknowledgement. */
+/** Reasons of lines that leave nothing of an alert's earlier acknowledgement. */
 const ENDS_ACK: ReadonlySet<string> = new Set(
   "ack_set ack_withdrawn resolved expired rule_removed rule_changed dropped_together no_longer_watched".split(" "),
 );

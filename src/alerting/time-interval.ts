@@ -31,7 +31,7 @@ export interface NamedInterval {
   readonly intervals: readonly TimeInterval[];
 }
 
-/** Whether the instant lies in any interval of that name. */
+/** True if the instant lies in any interval of that name. */
 export function isWithin({ intervals }: NamedInterval, at: Instant): boolean {
   return intervals.some((interval) => contains(interval, at));
 }
@@ -63,20 +63,20 @@ function minutesOf(interval: TimeInterval, { from, to }: Interval): Interval[] {
   return starts.flatMap((at) => (contains(interval, at) ? [{ from: at, to: at + MINUTE_MS }] : []));
 }
 
-/** When a route notifies: never in its mute times, and where it has active times, in those alone. */
+/** The times in which a route notifies: never its mute times, and where it has active times, those alone. */
 export interface RouteTimes {
   readonly muteTimes?: readonly NamedInterval[] | undefined;
   readonly activeTimes?: readonly NamedInterval[] | undefined;
 }
 
 const MINUTES_OF_DAY = 1_440;
-/** How far ahead the end of a mute time is searched: over the longest weekend. */
+/** The time ahead in which the end of a mute time is searched: over the longest weekend. */
 const SEARCHED_MS = 8 * 86_400_000;
 
 /** By route: what mutes it in this minute. Local time in another zone is slow to compute. */
 const answers = new WeakMap<RouteTimes, { readonly minute: Instant; readonly mute: Suppression | undefined }>();
 
-/** What mutes a route now; `until` where that is within the next eight days. Computed once per route and minute. */
+/** The mute time of a route now; `until` where that is within the next eight days. Computed once per route and minute. */
 export function muteOf(times: RouteTimes, now: Instant): Suppression | undefined {
   const minute = now - (now % MINUTE_MS);
   const known = answers.get(times);

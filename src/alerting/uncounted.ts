@@ -2,7 +2,7 @@
 import type { VisitsLost } from "../counts/visits-lost.ts";
 import { count } from "../lib/format.ts";
 
-/** What a visit is worth; the currency as in ISO 4217. */
+/** The worth of a visit; the currency as in ISO 4217. */
 export interface VisitWorth {
   readonly valuePerVisit?: number | undefined;
   readonly currency?: string | undefined;

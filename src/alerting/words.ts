@@ -94,7 +94,7 @@ export function severityRank({ severity = "" }: Labels): number {
 const KINDS_NAMED = 3;
 
 interface PhraseOptions<A> {
-  /** As in `2 recordings still offline`. */
+  /** True: `2 recordings still offline`. */
   readonly still?: boolean;
   /** Counts the recordings that are offline, and their locations, whatever alerts they have. */
   readonly isWide?: boolean;
@@ -130,7 +130,7 @@ function kindsPhrase<A extends Described>(alerts: readonly A[], { still = false,
   return [...phrases, ...(others > 0 ? [`${count(others)} more`] : [])].join(", ");
 }
 
-/** How many subjects the alerts are about. */
+/** The number of subjects of the alerts. */
 export function sizeOf(alerts: readonly Described[]): number {
   return new Set(alerts.map(({ subject }) => subject.id)).size;
 }

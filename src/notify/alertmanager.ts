@@ -40,9 +40,9 @@ function endOf({ endsAt, updatedAt }: NotifiedAlert): number {
   return endsAt ?? updatedAt;
 }
 
-/** As many as Prometheus sends at once (its notifier's batch size). */
+/** The batch size of Prometheus' notifier. */
 const ALERTS_PER_POST = 256;
-/** How long alerts stay active there without us, at least: a restart or a failover here takes less. */
+/** The least time for which alerts stay active there without us: a restart or a failover here takes less. */
 const EXPIRE_LEAST_MS = 15 * 60_000;
 const RESENDS_MISSED = 5;
 /** One after the other, the posts of a large fleet would take longer than a send may. */

@@ -1,4 +1,4 @@
-/** What people read: a message as a document, which each channel renders with its own markup and limits. */
+/** Documents: what people read of a message, which each channel renders with its own markup and limits. */
 import { count } from "../lib/format.ts";
 
 /** The colour of a document. `recovered`: everything has recovered; alerts that ended otherwise are `info`. */
@@ -8,7 +8,7 @@ export type Link = { readonly label: string; readonly url: string };
 
 /** Plain lines, not escaped: that depends on the channel's markup. */
 export interface Document {
-  /** How bad, what and where: subject, first line, lock screen. */
+  /** The subject, first line and lock screen: how bad, what and where. */
   readonly title: string;
   readonly tone: Tone;
   /** Whole sentences before the list. */

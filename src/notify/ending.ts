@@ -23,12 +23,12 @@ export function lastKnown(alerts: readonly NotifiedAlert[]): string {
   return !state || others.length > 0 || alerts[0]?.subject.kind === "external" ? "" : ` — ${state} when last read`;
 }
 
-/** Whether an alert about flapping ended as its recording no longer flaps; its status may be any. */
+/** True if an alert about flapping ended as its recording no longer flaps; its status may be any. */
 export function isSteady({ facts, endReason }: Alert): boolean {
   return facts.problem === "flapping" && endReason === "recovered";
 }
 
-/** Whether the recording is online, or all recordings of the location are, as far as is known. */
+/** True if the recording is online, or all recordings of the location are, as far as is known. */
 export function isBack(alert: Alert): boolean {
   const { offline, status } = alert.facts;
   return alert.endReason === "recovered" && !offline && (!isSteady(alert) || status === "online");
@@ -77,7 +77,7 @@ export function endCounts(alerts: readonly NotifiedAlert[], firing: readonly Not
   ];
 }
 
-/** Whether the end is not counted with that of a location. */
+/** True if the end is not counted with that of a location. */
 export function isOwnEnd({ change, isCovered }: NotifiedAlert): boolean {
   return !change && !isCovered;
 }

@@ -19,11 +19,11 @@ interface RowContext {
   readonly now: Instant;
   readonly times: Times;
   readonly externalUrl: string | undefined;
-  /** Whether each line names the location. */
+  /** True if each line names the location. */
   readonly withLocation?: boolean;
-  /** Whether the title is about this alert alone, and says what and where. */
+  /** True if the title is about this alert alone, and says what and where. */
   readonly isTitled?: boolean;
-  /** Whether its end says which visits were not counted at its location. */
+  /** True if its end says which visits were not counted at its location. */
   readonly isDearest?: boolean;
 }
 
@@ -108,13 +108,13 @@ export function impactWords(alerts: readonly NotifiedAlert[]): string[] {
   ];
 }
 
-/** What the whole location did not count while the costliest of its alerts fired. */
+/** The visits that the whole location did not count while the costliest of its alerts fired. */
 function visitsOf(alerts: readonly NotifiedAlert[]): string {
   const [alert] = dearestOf(alerts);
   return visitsWords(alert?.impact?.uncounted, alert?.impact?.worth, alert?.state === "firing");
 }
 
-/** Of each location the alert while which most visits were not counted: those of the others are among them. */
+/** The alert of each location while which most visits were not counted: those of the others are among them. */
 export function dearestOf(alerts: readonly NotifiedAlert[]): Set<NotifiedAlert> {
   const cost = ({ impact }: NotifiedAlert) => impact?.uncounted?.estimate ?? 0;
   const costly = Map.groupBy(

@@ -52,7 +52,7 @@ function signOf(tone: Tone, { reason, firing, resolved }: Notification): string 
 
 const SIGNS: Readonly<Record<Tone, string>> = { critical: "🔴", warning: "🟠", info: "🔵", recovered: "✅" };
 
-/** How bad: the worst severity that still fires. */
+/** The tone of the worst severity that still fires. */
 function toneOf({ reason, firing, resolved }: Notification): Tone {
   if (reason === "test") return "info";
   if (firing.length > 0) {

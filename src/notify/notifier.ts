@@ -12,7 +12,7 @@ import type { Clock, Instant } from "../lib/clock.ts";
 import { CodedError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
 
-/** What every channel is made with. */
+/** The options of every channel. */
 export interface ChannelOptions {
   /** Longest send, ms. */
   readonly timeoutMs: number;
@@ -39,7 +39,7 @@ export interface Notifier {
     since: Instant,
     options: Pick<SendOptions, "signal">,
   ): Promise<readonly FoundPost[] | undefined>;
-  /** What of its configuration does not work though messages are accepted, as sentences; sends nothing. */
+  /** The parts of its configuration that do not work though messages are accepted, as sentences; sends nothing. */
   diagnose?(options: Pick<SendOptions, "signal">): Promise<readonly string[]>;
   /** Ends what is in flight, after a short grace period at most; may be called again. */
   close(): Promise<void>;

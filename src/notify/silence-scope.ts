@@ -1,4 +1,4 @@
-/** What a button of a message silences: its words, and the silences that match just that. Pure. */
+/** The scope of a silence button: its words, and the silences that match just that. Pure. */
 import { matchersFor, silencesFor } from "../alerting/prepared-silence.ts";
 import { phraseOf } from "../alerting/words.ts";
 import { type Alert, defaultAlertNames, groupNouns, groupOfSubject, problems, sharedOutages } from "../health/alert.ts";
@@ -12,11 +12,11 @@ type SilenceScopeKey = (typeof silenceScopeKeys)[number];
 
 export interface SilenceScope {
   readonly key: SilenceScopeKey;
-  /** Of a button below the message: `This camera (offline)`. */
+  /** The text of a button below the message: `This camera (offline)`. */
   readonly label: string;
   /** By itself: `Entrance · Leeds Briggate (offline)`. */
   readonly name: string;
-  /** What else follows from it, as a sentence. */
+  /** A further consequence, as a sentence. */
   readonly note?: string | undefined;
   /** The matchers of each silence, as text. */
   readonly silences: readonly string[];
@@ -25,10 +25,10 @@ export interface SilenceScope {
 /** More silences than this are set on the page. */
 const MOST_SILENCES = 20;
 const NAMED = 3;
-/** Of a name or a problem in a label, code points. */
+/** The longest name or problem in a label, code points. */
 const LABEL_PART = 30;
 
-/** What may be silenced for these alerts, the narrowest first. */
+/** The scopes that may be silenced for these alerts, the narrowest first. */
 export function silenceScopes(alerts: readonly Alert[]): SilenceScope[] {
   const all = silenceScopeKeys.flatMap((key) => silenceScope(key, alerts) ?? []);
   return all.filter(({ silences }, i) => i === 0 || String(silences) !== String(all[0]?.silences));

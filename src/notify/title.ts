@@ -47,7 +47,7 @@ function firingTitle({ reason, firing, resolved, now }: Notification): string {
   return `${isReminder ? "Reminder: " : ""}${phrase}${changes.length > 0 ? ` — ${changes.join(", ")}` : ""}`;
 }
 
-/** What fires and where. Outages of several kinds, or at many locations, are counted by recordings and locations. */
+/** The part of a title on what fires and where. Outages of several kinds, or at many locations, are counted by recordings and locations. */
 function firingPhrase(firing: Alerts, still = false): string {
   const named = withoutCovered(firing);
   const outages = named.filter(isOutage);

@@ -31,9 +31,9 @@ type PostOptions = { readonly signal: AbortSignal; readonly headers?: Readonly<R
 
 interface WebEndpointOptions extends Omit<ChannelOptions, "log"> {
   readonly url: string;
-  /** As it begins a sentence: `The webhook`. */
+  /** The name that begins a sentence: `The webhook`. */
   readonly name: string;
-  /** What to check when it cannot be reached. */
+  /** The things to check when it cannot be reached. */
   readonly check?: string;
   /** Undefined: the answer accepts the message. Default: any 2xx does. */
   readonly verdict?: (status: number, text: string) => Verdict | undefined;

@@ -28,7 +28,7 @@ export function renderWebhook(
     status: firing.length > 0 ? "firing" : "resolved",
     alerts,
     groupLabels,
-    /** Those that all alerts of the message share. */
+    /** The labels that all alerts of the message share. */
     commonLabels: common(alerts.map(({ labels }) => labels)),
     commonAnnotations: common(alerts.map(({ annotations }) => annotations)),
     /** The status page; empty where none is configured. */
@@ -36,7 +36,7 @@ export function renderWebhook(
     version: "4",
     /** The same for every message about the group. */
     groupKey: `${group.id}:${JSON.stringify(groupLabels)}`,
-    /** How many `max_alerts` left out. */
+    /** The number of alerts that `max_alerts` left out. */
     truncatedAlerts: all.length - alerts.length,
   };
 }

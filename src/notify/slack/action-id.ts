@@ -7,7 +7,7 @@ import { type SilenceScope, silenceScopeKeys } from "../silence-scope.ts";
 const slackActions = ["acknowledge", "silence", "why", "runbook", "open", "undo"] as const;
 export type SlackAction = (typeof slackActions)[number];
 
-/** How long: an hour, four hours, until the next 08:00 at the location. */
+/** The durations: an hour, four hours, until the next 08:00 at the location. */
 export const slackSpans = ["1h", "4h", "morning"] as const;
 type SlackSpan = (typeof slackSpans)[number];
 
@@ -18,7 +18,7 @@ interface BlockTarget {
   readonly group: string;
   /** The conversation's id. */
   readonly conversation: string;
-  /** When the message was written: it shows no alert that fired later. */
+  /** The time at which the message was written: it shows no alert that fired later. */
   readonly seen: Instant;
 }
 

@@ -1,4 +1,4 @@
-/** What a person who pressed a button is answered; nobody else sees it. Pure. */
+/** Answers to a person who pressed a button; nobody else sees them. Pure. */
 import type { LogLine } from "../../alerting/decision-log.ts";
 import { foldDecisions } from "../../alerting/fold-decisions.ts";
 import type { Instant } from "../../lib/clock.ts";
@@ -28,7 +28,7 @@ export function whyText(
   return bounded([bold(clean(name)), ...rows.slice(-MOST_LINES)]);
 }
 
-/** As many lines as a message of Slack's has room for, and how many more there are. */
+/** The lines that a message of Slack's has room for, and how many more there are. */
 function bounded(lines: readonly string[]): string {
   const kept: string[] = [];
   let left = MOST_CHARACTERS;

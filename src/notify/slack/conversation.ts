@@ -17,7 +17,7 @@ type RootExtras = Omit<SlackExtras, "actions"> & { readonly actions?: boolean; r
 const MOST_NAMED = 3;
 const TITLE_LENGTH = 150;
 
-/** What is true now: what fires, and what of it is acknowledged or silenced; once all is over, how it ended. */
+/** The root: what fires now, and what of it is acknowledged or silenced; once all is over, how it ended. */
 export function renderRoot(notification: Notification, { actions = false, named, ...extras }: RootExtras = {}) {
   if (notification.conversation?.isOver) return payloadOf(overMessage(notification, named), extras);
   const present = presentOf(notification);
@@ -31,7 +31,7 @@ export function renderRoot(notification: Notification, { actions = false, named,
   return payloadOf({ ...message, ...words }, { ...extras, actions: buttons });
 }
 
-/** What a root is about, as it is opened, and with what is notified later. */
+/** The subject of a root, as it is opened, and with what is notified later. */
 export function namedIn({ firing }: Notification, before?: Named): Named {
   const added = firing.filter(({ isNew }) => isNew);
   const since = Math.min(before?.since ?? Number.POSITIVE_INFINITY, ...firing.map(({ startsAt }) => startsAt));
@@ -61,7 +61,7 @@ function overMessage(notification: Notification, named: Named | undefined): Docu
   };
 }
 
-/** What is new: alerts that were not notified before, a reminder of all, or ends. */
+/** The news: alerts that were not notified before, a reminder of all, or ends. */
 export function renderReply(notification: Notification, extras: Omit<SlackExtras, "actions"> = {}) {
   const { reason, firing, resolved, standing } = notification;
   const added = firing.filter(({ isNew }) => isNew);
@@ -93,7 +93,7 @@ function handledWords(firing: readonly NotifiedAlert[]): string {
   return reason === "acknowledged" || reason === "silenced" ? ` — ${reason}` : "";
 }
 
-/** What ended while others fire; how long it all lasted; when a summary was true, whose root is not edited before. */
+/** Sentences on what ended while others fire, how long all of it lasted, and when a summary was true, whose root is not edited before. */
 function meanwhile({ conversation, resolved, firing, groups, now, start }: Notification): string[] {
   const [one] = firing;
   if (groups !== undefined && one && !conversation?.isOver)

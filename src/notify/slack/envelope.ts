@@ -1,4 +1,4 @@
-/** What Slack sends over its socket; everything in it is a person's or a stranger's text, bounded and of known shape. */
+/** The messages of Slack's socket; everything in them is a person's or a stranger's text, bounded and of known shape. */
 import { z } from "zod";
 
 const id = z.string().min(1).max(64);
@@ -40,7 +40,7 @@ export const SlackPress = z.object({
     .max(10),
 });
 export type SlackPress = z.infer<typeof SlackPress>;
-/** What is to be acted on. */
+/** An envelope that is to be acted on. */
 export type SlackEnvelope = z.infer<typeof interactive>;
 
 /** The answer where something of ours failed. */

@@ -10,7 +10,7 @@ const schema = z.object({
     .optional(),
   /** The channel as it was configured. */
   of: z.string().max(100).optional(),
-  /** What it was about: alerts, and the extent of those that opened it, which began then. */
+  /** The subject of the root: alerts, and the extent of those that opened it, which began then. */
   named: z
     .object({
       alerts: z.number(),
@@ -25,7 +25,7 @@ const schema = z.object({
 export type Handle = z.infer<typeof schema>;
 export type Named = NonNullable<Handle["named"]>;
 
-/** What chat.postMessage answers. Without `thread_ts` the message is no reply, whatever was asked for. */
+/** The answer of chat.postMessage. Without `thread_ts` the message is no reply, whatever was asked for. */
 const Answer = schema.extend({ message: z.object({ thread_ts: schema.shape.ts }).optional() });
 
 /** The conversation of a message that was accepted; undefined where the answer does not say. */

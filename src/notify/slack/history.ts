@@ -1,4 +1,4 @@
-/** What the channel has already: posts are recognised by the metadata that each carries. */
+/** The history of a channel: posts are recognised by the metadata that each carries. */
 import { z } from "zod";
 import type { Conversation, FoundPost, Notification } from "../../alerting/model.ts";
 import type { Instant } from "../../lib/clock.ts";

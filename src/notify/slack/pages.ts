@@ -2,7 +2,7 @@
 import type { SlackApi } from "./web-api.ts";
 
 const PAGE = 200;
-/** As many posts of others may lie between ours. */
+/** The number of pages read: so many posts of others may lie between ours. */
 const MOST_PAGES = 10;
 
 export type Page = {

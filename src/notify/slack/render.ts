@@ -28,7 +28,7 @@ const MOST_LOCATIONS = 250;
 /** Up to this many alerts are shown in detail; more get one line each. */
 const DETAILED_ENTRIES = 5;
 
-/** What stands beside the message itself: whom it mentions, as markup; a block below the title. */
+/** Additions to the message itself: whom it mentions, as markup; a block below the title. */
 export interface SlackExtras {
   /** Text alone, without blocks and attachments. */
   readonly plain?: boolean;

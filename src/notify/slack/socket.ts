@@ -20,7 +20,7 @@ interface SlackSocketDeps {
   open(signal: AbortSignal): Promise<string>;
   /** Acts on an envelope that Slack sent for this app, maybe twice. */
   act(envelope: SlackEnvelope, appId: string | undefined): Promise<void>;
-  /** Whether there is a connection that Slack has greeted. */
+  /** True if there is a connection that Slack has greeted. */
   connected(isConnected: boolean): void;
   readonly log: Logger;
   readonly random?: () => number;
