@@ -71,53 +71,30 @@ describe("an alert that is sent", () => {
     expect(next.get(print)).toMatchObject({ startsAt: NOW - 1, annotations: { summary: "1 % left" } });
   });
 
+  const end = (minutes: number) => ({ endsAt: NOW + minutes * MINUTE });
+  const other = { summary: "1 % left" };
   const rows: [string, Partial<ExternalAlert>, Partial<SentAlert>, Partial<ExternalAlert>][] = [
     ["keeps the earliest start", { startsAt: NOW - 9 }, { startsAt: NOW + 1 }, { startsAt: NOW - 9 }],
     ["takes an earlier start", { startsAt: NOW }, { startsAt: NOW - 9 }, { startsAt: NOW - 9, isNews: true }],
-    ["takes a later end", {}, { endsAt: NOW + 9 * MINUTE }, { endsAt: NOW + 9 * MINUTE }],
+    ["takes a later end", {}, end(9), end(9)],
+    ["keeps a later end that was named", end(9), { ...end(6), isTimeout: true }, { ...end(9), isTimeout: false }],
+    ["drops a later end that was a time-out", { ...end(9), isTimeout: true }, end(6), { ...end(6), isTimeout: false }],
+    ["ends where the sender says so", {}, end(0), { ...end(0), isResolved: true, firedAt: NOW }],
+    ["is over though its sender's clock is ahead", {}, { endsAt: NOW + 8_000 }, { isResolved: true }],
+    ["fires on where its end is a while off", { isTimeout: true }, { endsAt: NOW + 20_000 }, { isResolved: false }],
     [
-      "keeps a later end that the sender named",
-      { endsAt: NOW + 9 * MINUTE },
-      { endsAt: NOW + 6 * MINUTE, isTimeout: true },
-      { endsAt: NOW + 9 * MINUTE, isTimeout: false },
-    ],
-    [
-      "gives up a later end that was only a time-out",
-      { endsAt: NOW + 9 * MINUTE, isTimeout: true },
-      { endsAt: NOW + 6 * MINUTE },
-      { endsAt: NOW + 6 * MINUTE, isTimeout: false },
-    ],
-    ["ends where the sender says so", {}, { endsAt: NOW }, { endsAt: NOW, isResolved: true, firedAt: NOW }],
-    [
-      "is over though its sender's clock is ahead of ours",
-      {},
-      { endsAt: NOW + 8_000 },
-      { endsAt: NOW + 8_000, isResolved: true },
-    ],
-    [
-      "fires on where its end is a while off",
-      { isTimeout: true },
-      { endsAt: NOW + 20_000 },
-      { endsAt: NOW + 20_000, isResolved: false },
-    ],
-    [
-      "that ended keeps the latest end that was said",
+      "that ended keeps the latest end that was named",
       { endsAt: NOW - 1, isResolved: true },
       { endsAt: NOW - 5, startsAt: NOW - 9 },
       { endsAt: NOW - 1, isResolved: true },
     ],
     [
-      "fires on where it is sent anew before anybody judged its end",
+      "fires on where it is sent anew before its end was evaluated",
       { endsAt: NOW, isResolved: true },
       { startsAt: NOW + 1 },
-      { isResolved: false, startsAt: NOW + 1, endsAt: NOW + 5 * MINUTE, firedAt: NOW },
+      { isResolved: false, startsAt: NOW + 1, ...end(5), firedAt: NOW },
     ],
-    [
-      "has the last annotations, which is news",
-      {},
-      { annotations: { summary: "1 % left" } },
-      { annotations: { summary: "1 % left" }, isNews: true },
-    ],
+    ["has the last annotations, which is news", {}, { annotations: other }, { annotations: other, isNews: true }],
     ["has fewer annotations, which is news", {}, { annotations: {} }, { annotations: {}, isNews: true }],
     [
       "has another source, which is news",
@@ -125,9 +102,9 @@ describe("an alert that is sent", () => {
       { generatorUrl: "https://p" },
       { generatorUrl: "https://p", isNews: true },
     ],
-    ["says the same, which is none", {}, { endsAt: NOW + 6 * MINUTE }, { isNews: false, updatedAt: NOW + 1 }],
-    ["stays news until it is judged", { isNews: true }, {}, { isNews: true }],
-    ["unjudged is no news beside", { firedAt: undefined }, {}, { firedAt: undefined, isNews: false }],
+    ["says the same, which is none", {}, end(6), { isNews: false, updatedAt: NOW + 1 }],
+    ["stays news until it is evaluated", { isNews: true }, {}, { isNews: true }],
+    ["is no news before it was evaluated", { firedAt: undefined }, {}, { firedAt: undefined, isNews: false }],
   ];
   test.each(rows)("again %s", (_, before, again, expected) => {
     expect(take(of(known(before)), sent(again), NOW + 1)).toMatchObject(expected);

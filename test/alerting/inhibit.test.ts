@@ -50,90 +50,32 @@ test("of two rules by which alerts inhibit each other, the first one applies", (
   expect(createInhibitor(rules.toReversed())([server, location]).inhibitor(location)).toBe(server);
 });
 
-describe("an alert is held", () => {
-  const rows: [string, boolean, InhibitRule[], Labels, ...Labels[]][] = [
+describe("an alert is inhibited", () => {
+  const [here, there] = [{ location_id: "1" }, { location_id: "2" }];
+  const [target, source] = [{ alertname: "RecordingOffline" }, { alertname: "LocationOffline" }];
+  const [A, B, S, T] = ["A", "B", "S", "T"].map((alertname) => ({ alertname })) as [Labels, Labels, Labels, Labels];
+  test.each<[string, boolean, InhibitRule[], Labels, Labels?]>([
+    ["by a source with the same label", true, [ofShop], { ...target, ...here }, { ...source, ...here }],
+    ["not by one with another", false, [ofShop], { ...target, ...here }, { ...source, ...there }],
+    ["not by one that lacks it", false, [ofShop], { ...target, ...here }, source],
+    ["by one that lacks it as well", true, [ofShop], target, source],
+    ["by one that has it empty where it is missing", true, [ofShop], target, { ...source, location_id: "" }],
+    ["not where it is no target", false, [ofShop], { alertname: "LowUptime", ...here }, { ...source, ...here }],
+    ["not by itself", false, [rule('alertname="A"', 'alertname="A"')], A],
+    ["not by another that matches both sides as it does", false, [rule('alertname=~"A|B"', 'alertname=~"A|B"')], A, B],
+    ["by one that matches the source alone", true, [rule('alertname=~"A|S"', 'alertname="A"')], A, S],
+    ["by one that matches both, where it is only a target", true, [rule('alertname="B"', 'alertname=~"A|B"')], A, B],
+    ["by any rule of several", true, [ofShop, rule('alertname="S"', 'location_id!=""')], { ...T, ...here }, S],
+    ["by nobody without rules", false, [], target, source],
     [
-      "by a source with the same label",
-      true,
-      [ofShop],
-      { alertname: "RecordingOffline", location_id: "1" },
-      { alertname: "LocationOffline", location_id: "1" },
-    ],
-    [
-      "not by one with another",
-      false,
-      [ofShop],
-      { alertname: "RecordingOffline", location_id: "1" },
-      { alertname: "LocationOffline", location_id: "2" },
-    ],
-    [
-      "not by one that lacks it",
-      false,
-      [ofShop],
-      { alertname: "RecordingOffline", location_id: "1" },
-      { alertname: "LocationOffline" },
-    ],
-    [
-      "by one that lacks it as well",
-      true,
-      [ofShop],
-      { alertname: "RecordingOffline" },
-      { alertname: "LocationOffline" },
-    ],
-    [
-      "by one that has it empty where it is missing",
-      true,
-      [ofShop],
-      { alertname: "RecordingOffline" },
-      { alertname: "LocationOffline", location_id: "" },
-    ],
-    [
-      "not where it is no target",
-      false,
-      [ofShop],
-      { alertname: "LowUptime", location_id: "1" },
-      { alertname: "LocationOffline", location_id: "1" },
-    ],
-    ["not by itself", false, [rule('alertname="A"', 'alertname="A"')], { alertname: "A" }],
-    [
-      "not by another that matches both sides as it does",
-      false,
-      [rule('alertname=~"A|B"', 'alertname=~"A|B"')],
-      { alertname: "A" },
-      { alertname: "B" },
-    ],
-    [
-      "by one that matches the source alone, though it matches both",
-      true,
-      [rule('alertname=~"A|S"', 'alertname="A"')],
-      { alertname: "A" },
-      { alertname: "S" },
-    ],
-    [
-      "by one that matches both, where it is only a target",
-      true,
-      [rule('alertname="B"', 'alertname=~"A|B"')],
-      { alertname: "A" },
-      { alertname: "B" },
-    ],
-    [
-      "by any rule of several",
-      true,
-      [ofShop, rule('alertname="S"', 'location_id!=""')],
-      { alertname: "LowUptime", location_id: "1" },
-      { alertname: "S" },
-    ],
-    ["by nobody without rules", false, [], { alertname: "RecordingOffline" }, { alertname: "LocationOffline" }],
-    [
-      "not by a name that every object has",
+      "not by a name of every object",
       false,
       [rule('alertname="S"', 'alertname="T"', ["toString"])],
-      { alertname: "T", toString: "x" },
-      { alertname: "S" },
+      { ...T, toString: "x" },
+      S,
     ],
-  ];
-  test.each(rows)("%s: %s", (_, expected, rules, target, ...sources) => {
-    expect(suppressed(rules, target, ...sources)).toBe(expected);
+  ])("%s: %s", (_, expected, rules, of, ...sources) => {
+    expect(suppressed(rules, of, ...sources.filter((labels) => labels !== undefined))).toBe(expected);
   });
 
   test("by the one that stands longest, so that the reason given stays the same", () => {

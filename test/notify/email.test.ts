@@ -1,9 +1,11 @@
 import { type AddressInfo, createServer } from "node:net";
-import { afterEach, describe, expect, it } from "vitest";
+import { inspect } from "node:util";
+import { afterEach, describe, expect, it, onTestFinished } from "vitest";
 import { silentLogger } from "../../src/lib/log.ts";
 import { createEmailNotifier, mailboxAddress } from "../../src/notify/email/send.ts";
-import { createMailTransport, type MailTransport } from "../../src/notify/email/transport.ts";
-import type { Notifier } from "../../src/notify/notifier.ts";
+import { createMailTransport, type MailTransport, type SmtpServer } from "../../src/notify/email/transport.ts";
+import type { Notifier, NotifyError } from "../../src/notify/notifier.ts";
+import { demanding, hasOpenssl, makePki, type Pki } from "../support/pki.ts";
 import { type SmtpResponses, type SmtpSink, startSmtpSink } from "../support/smtp-sink.ts";
 import { describeChannel, type Fault, type Rig, type RigOptions } from "./contract.ts";
 import { alertOf, endedOf, notificationOf } from "./fixtures.ts";
@@ -125,14 +127,6 @@ describe("e-mail's sender", () => {
     expect(mail.html).toContain("Since 14:05 GMT (12 m)");
   });
 
-  it("leaves the HTML out when plain", async () => {
-    const server = await sink();
-    await send(channel(transportTo(server)), NOTIFICATION, true);
-    const mail = await server.next();
-    expect(mail.html).toBeUndefined();
-    expect(mail.headers["content-type"]).toMatch(/^text\/plain/);
-  });
-
   it("keeps the Message-ID when a message is tried again, and one thread per conversation", async () => {
     const server = await sink();
     const of = channel(transportTo(server));
@@ -180,25 +174,6 @@ describe("e-mail's sender", () => {
     server.respond({});
     await send(channel(transport));
     expect(server.messages).toHaveLength(1);
-  });
-
-  it("sends nothing in the clear where TLS is required and not to be had", async () => {
-    const server = await sink();
-    await expect(send(channel(transportTo(server, { requireTls: true })))).rejects.toMatchObject({
-      code: "network",
-      message: expect.stringContaining("TLS"),
-    });
-    expect(server.messages).toHaveLength(0);
-  });
-
-  it("refuses an untrusted certificate and names TLS as the cause", async () => {
-    const server = await sink({ tls: {} });
-    await expect(send(channel(transportTo(server, { requireTls: true })))).rejects.toMatchObject({
-      code: "network",
-      retryable: true,
-      message: expect.stringContaining("certificate"),
-    });
-    expect(server.messages).toHaveLength(0);
   });
 
   it("is not blocked by a server that accepts connections and never greets", async () => {
@@ -255,5 +230,61 @@ describe("a mail server whose greeting does not end", () => {
     await transport.close();
     await new Promise((resolve) => server.close(resolve));
     expect(poured).toBeLessThan(32_000_000);
+  });
+});
+
+const login = { username: "lenswatch", password: PASSWORD };
+const title = hasOpenssl ? "smtp.tls" : "smtp.tls (skipped: openssl is not installed)";
+describe.skipIf(!hasOpenssl)(title, () => {
+  const pki = hasOpenssl ? makePki() : undefined;
+  if (!pki) return;
+  const own = { ca: pki.ca, ...pki.client };
+  const strangers = { ca: pki.ca, cert: undefined, key: undefined };
+
+  /** A server that lets in who shows a certificate, and what came of a message to it. */
+  async function send(tls: SmtpServer["tls"], pair: Pki["server"] | undefined, more: Partial<SmtpServer> = {}) {
+    if (!pki) throw new Error("no certificates");
+    const sink = await startSmtpSink({ ...(pair && { tls: demanding(pki, pair) }), login });
+    const { host, port } = sink;
+    const smtp = { host, port, ...login, requireTls: true, tls, ...more };
+    const transport = createMailTransport(smtp, { log: silentLogger, closeTimeoutMs: 100 });
+    const [from, to] = ["lenswatch@example.com", "ops@example.com"];
+    const options = { transport, from, to: [to], recipient: to, timeoutMs: 60_000, log: silentLogger };
+    onTestFinished(async () => {
+      await transport.close();
+      await sink.close();
+    });
+    const sending = createEmailNotifier(options).send(NOTIFICATION, { signal: new AbortController().signal });
+    const error: NotifyError | undefined = await sending.then(
+      () => undefined,
+      (thrown) => thrown,
+    );
+    return { sink, error };
+  }
+
+  it("vouches for the mail server and shows it our certificate", async () => {
+    const { sink, error } = await send(own, pki.server);
+    expect(error).toBeUndefined();
+    expect((await sink.next()).rcpts).toEqual(["ops@example.com"]);
+  });
+
+  const refusals: [string, SmtpServer["tls"], Pki["server"] | undefined, Partial<SmtpServer>?][] = [
+    ["a mail server nobody we know vouches for", undefined, pki.server],
+    ["the same where TLS is not required", undefined, pki.server, { requireTls: false }],
+    ["a mail server another authority vouches for", { ...own, ca: makePki().ca }, pki.server],
+    ["a certificate that is for another host", own, pki.elsewhere],
+    ["a server that wants a certificate, where we have none", strangers, pki.server],
+    ["a server that offers no TLS, where it is required", own, undefined],
+  ];
+
+  it.each(refusals)("%s gets no message, and the login neither", async (_, tls, pair, more) => {
+    const { sink, error } = await send(tls, pair, more);
+    expect(error).toMatchObject({ code: "network", retryable: true, scope: "endpoint" });
+    expect(error?.message).toMatch(/TLS|certificate/);
+    expect(sink.logins).toBe(0);
+    expect(sink.messages).toEqual([]);
+    const said = inspect(error, { depth: 20, showHidden: true });
+    expect(said).not.toContain("PRIVATE KEY");
+    expect(said).not.toContain(PASSWORD);
   });
 });
