@@ -53,7 +53,8 @@ test("of two rules by which alerts inhibit each other, the first one applies", (
 describe("an alert is inhibited", () => {
   const [here, there] = [{ location_id: "1" }, { location_id: "2" }];
   const [target, source] = [{ alertname: "RecordingOffline" }, { alertname: "LocationOffline" }];
-  const [A, B, S, T] = ["A", "B", "S", "T"].map((alertname) => ({ alertname })) as [Labels, Labels, Labels, Labels];
+  const [A, B] = [{ alertname: "A" }, { alertname: "B" }];
+  const [S, T] = [{ alertname: "S" }, { alertname: "T" }];
   test.each<[string, boolean, InhibitRule[], Labels, Labels?]>([
     ["by a source with the same label", true, [ofShop], { ...target, ...here }, { ...source, ...here }],
     ["not by one with another", false, [ofShop], { ...target, ...here }, { ...source, ...there }],
