@@ -28,7 +28,7 @@ describe("a session", () => {
     expect(session).toMatchObject({ token, name: "dana", expiresAt: NOW + SESSION_MS });
   });
 
-  test("is over after a week", () => {
+  test("is over after twelve hours", () => {
     const { cookie } = opened(boss);
     expect(readSession(cookie, both, NOW + SESSION_MS - 1)).toBeDefined();
     expect(readSession(cookie, both, NOW + SESSION_MS)).toBeUndefined();
