@@ -1,11 +1,11 @@
 /** Reports from the store; the last few are kept for a minute, as their pages are read one by one. */
 import { DateTime } from "luxon";
 import type { Clock, Instant } from "../lib/clock.ts";
+import { nameWithin } from "../lib/format.ts";
 import { createLocalHours } from "../lib/local-hours.ts";
-import { createLossRows, type Report, type ReportRequest, type ReportRow } from "../report/report.ts";
+import { createLossRows, type Report, type ReportGroup, type ReportRequest, type ReportRow } from "../report/report.ts";
 import { createScheduleTimes } from "./compute/calendar.ts";
 import { AROUND_MS, createFacts, createLossIn, isChosen } from "./compute/recording.ts";
-import { reportGroupOf } from "./compute/report-group.ts";
 import type { DigestPeriod, DigestRecording } from "./digest.ts";
 import { addFleet, type FiguresSource, readScope, readStates } from "./figures.ts";
 import { digestPeriod } from "./period.ts";
@@ -68,4 +68,13 @@ async function computeReport(
 function labelOf({ from, to }: Pick<DigestPeriod, "from" | "to">, zone: string): string {
   const [first, last] = [from, to].map((at) => DateTime.fromMillis(at, { zone }).toFormat("yyyy-MM-dd HH:mm"));
   return `${first} to ${last}`;
+}
+
+/** The group of a report that a recording is in. */
+function reportGroupOf({ recording, locationName }: DigestRecording, by: ReportGroup): Pick<ReportRow, "id" | "name"> {
+  const { id, name, locationId, organisation, cameraServer } = recording;
+  if (by === "location") return { id: locationId, name: locationName };
+  if (by === "recording") return { id, name: `${locationName} · ${nameWithin(name, locationName)}` };
+  const value = by === "organisation" ? organisation : cameraServer;
+  return { id: value, name: value };
 }
