@@ -141,7 +141,7 @@ function unauthorized(request: FastifyRequest, isTokenUnknown: boolean, { access
 function lacksScope(request: FastifyRequest): HttpError {
   const { via, name } = request.principal;
   const lacks = `lacks the scope ${scopeOf(request)}`;
-  if (via === "token") return new HttpError("missing_scope", `The token ${name} ${lacks}; use one that has it.`);
+  if (via === "token") return new HttpError("missing_scope", `The token ${name} ${lacks}.`);
   if (via === "session")
     return new HttpError("missing_scope", `The token that you signed in with ${lacks}. Sign out, and in with another.`);
   return new HttpError("missing_scope", `${name} ${lacks}; sign in with a token that has it.`);

@@ -99,24 +99,6 @@ describe("GET /api/v1/recordings", () => {
     expect(error.code).toBe("bad_query");
     expect(error.message.startsWith(`${field}: `)).toBe(true);
   });
-
-  test("?trouble=true leaves out recordings that are online without an alert", async () => {
-    const { json } = await serve({
-      fleet: async () =>
-        fleetOf({
-          recordings: [
-            recordingState("alerting", { alerts: { a: alertState("LowQuality") } }),
-            recordingState("offline", { status: "offline" }),
-            recordingState("well"),
-          ],
-        }),
-    });
-    expect(ids((await json("/api/v1/recordings?trouble=true")).body as Listing<ApiRecording>)).toEqual([
-      "alerting",
-      "offline",
-    ]);
-    expect(ids((await json("/api/v1/recordings?trouble=false")).body as Listing<ApiRecording>)).toHaveLength(3);
-  });
 });
 
 describe("GET /api/v1/locations", () => {

@@ -41,7 +41,7 @@ test("a refusal names the token and the scope that it lacks, and not the token i
   const { json } = await serve({ access: anAccess({ tokens: [token] }) });
   expect(await json("/api/v2/alerts", bearer(token))).toEqual({
     status: 403,
-    body: "The token alerts,silence lacks the scope read; use one that has it.",
+    body: "The token alerts,silence lacks the scope read.",
   });
 });
 

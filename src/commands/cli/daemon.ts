@@ -259,7 +259,7 @@ function refusal(given: Refusal, body: unknown): DaemonError {
 }
 
 function unauthorized({ url, status, lacks, tokenFrom }: Refusal, reason: string): DaemonError {
-  const why = reason.replace(/; use one that has it\.$|\.$/, "");
+  const why = reason.replace(/\.$/, "");
   if (status === 403 && lacks === undefined) return new DaemonError("unauthorized", `${url} answered 403: ${why}`);
   const scope = lacks ?? "read";
   const kind = scope === "read" ? "read" : "admin";

@@ -1,21 +1,13 @@
 /** `GET /api/v1/recordings`: the fleet now, a row per recording. */
 
 import { z } from "zod";
-import {
-  type FleetLocation,
-  type FleetRow,
-  locationsOf,
-  rowsAt,
-  statusOf,
-  wholeOf,
-} from "../../health/fleet-locations.ts";
+import { type FleetLocation, locationsOf, rowsAt, statusOf, wholeOf } from "../../health/fleet-locations.ts";
 import { recordingStatuses } from "../../health/recording.ts";
-import { Rows } from "../../health/rows.ts";
 import { currentStatus, type FleetSnapshot, type RecordingState } from "../../health/shard-state.ts";
 import { DAY_MS } from "../../lib/clock.ts";
 import { runYielding } from "../../lib/yield.ts";
 import { type Listing, listingOf, pageParameters } from "../paging.ts";
-import { booleanFlag, isoTime, repeated } from "../query.ts";
+import { isoTime, repeated } from "../query.ts";
 import { recordingMatcher } from "../search.ts";
 import { namedIn } from "./locations.ts";
 import {
@@ -41,7 +33,6 @@ const RecordingsQuery = z.strictObject({
     .optional()
     .meta({ type: "string", description: "Words in the names of it, its location, camera server and organisation." }),
   status: repeated(z.enum(recordingStatuses, { error: `expected one of ${recordingStatuses.join(", ")}` })),
-  trouble: booleanFlag.default(false).meta({ type: "boolean", description: "Only those not online or with an alert." }),
 });
 type RecordingsQuery = z.infer<typeof RecordingsQuery>;
 
@@ -84,35 +75,22 @@ export const listRecordings = operation({
 type RecordingsPage = Pick<Listing<RecordingState>, "items" | "nextCursor">;
 
 function* recordingListing(fleet: FleetSnapshot, query: RecordingsQuery): Generator<void, RecordingsPage> {
-  const { q, recording, location, status, trouble, cursor = "" } = query;
+  const { q, recording, location, status, cursor = "" } = query;
   const { inventory } = fleet;
   const isWanted = namedIn(recording);
   const isWantedLocation = namedIn(location);
   const statuses = new Set(status);
   const matches = q ? recordingMatcher(q, fleet) : () => true;
-  const alerting = new Set(trouble ? fleet.shards.flatMap(alertingAt) : []);
   const hasWanted = ({ id, counts }: FleetLocation) =>
     (statuses.size === 0 || status.some((one) => counts[one] > 0)) &&
-    (!trouble || alerting.has(id) || counts.offline + counts.degraded + counts.unknown > 0) &&
     isWantedLocation(id, inventory.location(id)?.name);
   const locations = [...(yield* locationsOf(fleet)).values()].filter(hasWanted);
   const listing = yield* listingOf(rowsAt(locations), query, (row) => {
     const { id } = row;
     if (id <= cursor || !isWanted(id, inventory.recording(id)?.name) || !matches(row)) return undefined;
-    if (trouble && !hasTrouble(row, fleet)) return undefined;
     return statuses.size === 0 || statuses.has(statusOf(row, fleet)) ? id : undefined;
   });
   return { items: listing.items.map(wholeOf), nextCursor: listing.nextCursor };
-}
-
-/** Locations of recordings with alerts. */
-function alertingAt(shard: FleetSnapshot["shards"][number]): (string | undefined)[] {
-  const { states } = Rows.of(shard);
-  return states.alerting().map((place) => states.locationIds[place]);
-}
-
-function hasTrouble(row: FleetRow, fleet: FleetSnapshot): boolean {
-  return statusOf(row, fleet) !== "online" || row.rows.states.more(row.place).alerts !== undefined;
 }
 
 /** The row of a recording as it is now. */
