@@ -40,7 +40,7 @@ export function alertCard(active: ActiveAlert, context: CardContext): Markup {
   const { severity } = alert.labels;
   return html`<li class="card firing ${severity === "critical" || severity === "error" ? "severe" : "mild"}">
 ${title}${sinceLine(alert, "firing", data.moment)}${noteOf(alert)}
-${stateLines(active, context)}${actions(active, print, context)}</li>`;
+${stateLines(active, context)}${actions(active, context)}</li>`;
 }
 
 /** What suppresses it, who acknowledged it, and who was notified. */
@@ -106,22 +106,32 @@ function notifiedLine(alert: Alert, lines: readonly LogLine[], moment: Moment): 
   return html`Notified ${shown}.`;
 }
 
-/** The button of an inhibited alert does not stand out, as the other alert is the one to handle. */
-function actions(active: ActiveAlert, print: string, { root, visitor, path }: CardContext): Markup {
+/**
+ * What somebody does about an alert, then `more`. The button of an inhibited alert does not stand out, as the other alert
+ * is the one to handle; an acknowledgement is withdrawn on the alert's own page.
+ */
+export function actions(active: ActiveAlert, context: CardContext, own?: { readonly more: readonly Markup[] }): Markup {
   const { alert, acknowledgement, inhibitedBy = [] } = active;
-  const href = silenceFormLink(root, { matchers: matchersOf(alert) });
-  const silence = html`<a class="button" href="${href}">Silence…</a>`;
+  const { root, visitor, path } = context;
+  const { more = [] } = own ?? {};
+  const print = fingerprint(alert.labels);
+  const silence = html`<a class="button" href="${silenceFormLink(root, { matchers: matchersOf(alert) })}">Silence…</a>`;
+  const row = (all: readonly Markup[]) => html`<div class="actions${own ? " row" : ""}">${all}</div>`;
   if (visitor.formToken === undefined) {
-    if (visitor.isReadOnly || !visitor.canSignIn) return nothing;
-    return html`<p class="actions">${signInButton(root, path, visitor)} ${silence}</p>`;
+    const signIn = visitor.isReadOnly || !visitor.canSignIn ? [] : [signInButton(root, path, visitor), silence];
+    return signIn.length + more.length === 0 ? nothing : row([...signIn, ...more]);
   }
-  if (acknowledgement) return html`<div class="actions">${silence}</div>`;
   const main = inhibitedBy.length > 0 ? nothing : html` class="main"`;
-  return html`<div class="actions">${alertForm("ack", print, { root, visitor, path }, html`<button${main}>Acknowledge</button>`)}
-${silence}</div>`;
+  const withdraw = own
+    ? alertForm("withdraw", print, context, html`<button>Withdraw acknowledgement</button>`)
+    : nothing;
+  const first = acknowledgement
+    ? withdraw
+    : alertForm("ack", print, context, html`<button${main}>Acknowledge</button>`, own && "ack");
+  return row([first, silence, ...more]);
 }
 
-export function signInButton(root: Root, path: string, { name }: Visitor): Markup {
+function signInButton(root: Root, path: string, { name }: Visitor): Markup {
   const other = name === undefined ? "" : "with another token ";
   return html`<a class="button" href="${signInLink(root, path)}">Sign in ${other}to acknowledge</a>`;
 }

@@ -3,7 +3,6 @@
 import { NOTE_CHARACTERS } from "../../alerting/acknowledgement.ts";
 import type { LogLine } from "../../alerting/decision-log.ts";
 import { fingerprint } from "../../alerting/fingerprint.ts";
-import { matchersOf } from "../../alerting/prepared-silence.ts";
 import { type VisitWorth, visitsWords } from "../../alerting/uncounted.ts";
 import type { Alert } from "../../health/alert.ts";
 import { locationsOf, statesAt } from "../../health/fleet-locations.ts";
@@ -17,13 +16,13 @@ import type { Incident } from "../../store/incidents.ts";
 import type { ActiveAlert } from "../deps.ts";
 import { HttpError } from "../errors.ts";
 import { incidentListing } from "../v1/incidents.ts";
-import { alertCard, alertForm, type CardContext, noteOf, signInButton, stateLines } from "./alert-card.ts";
+import { actions, alertCard, alertForm, type CardContext, noteOf, stateLines } from "./alert-card.ts";
 import { alertHeading, alertTitle, classOf, headingOf, subjectOf } from "./alert-table.ts";
 import { inputField, optionsOf } from "./field.ts";
 import { groupPlaces } from "./group-places.ts";
 import { decisionLogSection, endWords, incidentTable, PERIOD_DAYS } from "./history.ts";
 import type { HtmlPage } from "./layout.ts";
-import { alertPageLink, homeLink, recordingLink, silenceFormLink } from "./links.ts";
+import { alertPageLink, homeLink, recordingLink } from "./links.ts";
 import { firstOf } from "./listing.ts";
 import { type PageData, unreachableNotice } from "./page-data.ts";
 import { presentRecording, recordingNameOf, recordingSortKey, sinceText } from "./recording-table.ts";
@@ -148,20 +147,10 @@ function costLine(words: string): Markup {
 
 /** What somebody does about it, the first thing on the page; then what they say with it. */
 function actionRow(active: ActiveAlert, print: string, context: CardContext): Markup {
-  const { alert, acknowledgement, inhibitedBy = [] } = active;
-  const { visitor, path } = context;
-  const silence = html`<a class="button" href="${silenceFormLink(ROOT, { matchers: matchersOf(alert) })}">Silence…</a>`;
-  const links = linksOf(alert);
-  if (visitor.formToken === undefined) {
-    const signIn = visitor.isReadOnly || !visitor.canSignIn ? [] : [signInButton(ROOT, path, visitor), silence];
-    return signIn.length + links.length === 0 ? nothing : html`<p class="actions row">${[...signIn, ...links]}</p>`;
-  }
-  const main = inhibitedBy.length > 0 ? nothing : html` class="main"`;
-  const first = acknowledgement
-    ? alertForm("withdraw", print, context, html`<button>Withdraw acknowledgement</button>`)
-    : alertForm("ack", print, context, html`<button${main}>Acknowledge</button>`, "ack");
-  return html`<div class="actions row">${first}${silence}${links}</div>
-${acknowledgement ? noteForm(print, context) : acknowledgementFields()}`;
+  const buttons = actions(active, context, { more: linksOf(active.alert) });
+  if (context.visitor.formToken === undefined) return buttons;
+  return html`${buttons}
+${active.acknowledgement ? noteForm(print, context) : acknowledgementFields()}`;
 }
 
 const DURATIONS = [

@@ -11,7 +11,7 @@ import { span } from "../../lib/when.ts";
 import type { Listing } from "../paging.ts";
 import type { ApiIncident } from "../v1/incidents.ts";
 import { alertPageLink, homeLink, type Root, recordingLink } from "./links.ts";
-import { type ListingColumn, section, tableOf } from "./listing.ts";
+import { type ListingColumn, listed, section, tableOf } from "./listing.ts";
 import { BRIEF_MS, type Moment, timeAt } from "./when.ts";
 
 /** How far back incidents and uptime are shown. */
@@ -99,25 +99,20 @@ function placeOf({ recording, location, locationId, subject }: ApiIncident, root
 }
 
 interface IncidentSectionOptions extends Section {
-  /** The newest are among these. */
-  readonly isFirst: boolean;
   link(cursor: string | undefined): string;
   readonly root: Root;
   readonly withPlace: boolean;
 }
 
-/** One page of them, the newest first. */
+/** One page of the incidents, the newest first. */
 export function incidentSection(
-  { items, nextCursor }: Pick<Listing<ApiIncident>, "items" | "nextCursor">,
-  { timezone, isFirst, link, ...rest }: IncidentSectionOptions,
+  listing: Listing<ApiIncident>,
+  { timezone, link, ...rest }: IncidentSectionOptions,
 ): Markup {
-  const none = html`<p class="soft">No incidents${isFirst ? "" : " from here on"}.</p>`;
   const caption = "Incidents, the newest first";
-  const table = items.length === 0 ? none : incidentTable(items, { ...rest, caption, timezoneOf: () => timezone });
-  const first = html`<a href="${link(undefined)}" rel="first">Back to the newest</a>`;
-  const next = html`<a href="${link(nextCursor ?? undefined)}" rel="next">Older incidents</a>`;
-  const pages = html`<p class="pager">${isFirst ? nothing : first}${nextCursor === null ? nothing : next}</p>`;
-  return section("incidents", `Incidents of the last ${PERIOD_DAYS} days`, html`${table}${pages}`);
+  const table = incidentTable(listing.items, { ...rest, caption, timezoneOf: () => timezone });
+  const body = listed(listing, "incidents", link, table, "the newest first");
+  return section("incidents", `Incidents of the last ${PERIOD_DAYS} days`, body);
 }
 
 /** `lenswatch why` shows older ones. */

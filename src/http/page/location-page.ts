@@ -14,7 +14,7 @@ import { alertCard } from "./alert-card.ts";
 import { thresholdsOf, uptimeSection } from "./charts.ts";
 import { decisionLogSection, historySince, incidentSection, PERIOD_DAYS } from "./history.ts";
 import type { HtmlPage } from "./layout.ts";
-import { type HomeQuery, homeLink } from "./links.ts";
+import { type HomeQuery, homeLink, incidentsLink } from "./links.ts";
 import { listed, section } from "./listing.ts";
 import { inTime, knowSubjects, type PageData, unreachableNotice } from "./page-data.ts";
 import { recordingListing, recordingTable, zonesInWords } from "./recording-table.ts";
@@ -99,12 +99,12 @@ function* history(data: PageData, id: string, timezone: string, details: Locatio
   const labels = [...uptimes.keys()].map((one) => recordingLabels(one, id, fleet.inventory));
   const days = withPlanned(uptimeOfAll(all), moment.now, labels, details.maintenance);
   const incidentQuery = { limit: INCIDENTS_SHOWN, location: id };
-  const { items } = yield* incidentListing(incidents, incidentQuery, fleet.inventory, moment.now);
-  const table = { moment, timezone, isFirst: true, link: () => pathOf(id), root: ROOT, withPlace: true } as const;
+  const listing = yield* incidentListing(incidents, incidentQuery, fleet.inventory, moment.now);
+  const link = () => incidentsLink(ROOT, { q: id, days: "30" });
   const log = { moment, timezone, title: "Decision log of the location", of: "location" } as const;
   return html`
 ${uptimeSection(days, timezone, thresholds.uptime)}
-${incidentSection({ items, nextCursor: null }, table)}
+${incidentSection(listing, { moment, timezone, link, root: ROOT, withPlace: true })}
 ${decisionLogSection(lines, log)}`;
 }
 

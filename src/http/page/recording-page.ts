@@ -99,7 +99,7 @@ ${status === "unknown" ? html`<p>${whyUnknown(state, data)}</p>` : nothing}</div
 ${alertSection(state, data, details)}
 ${uptimeSection(days, timezone, thresholds.uptime)}
 ${qualitySection(uptime.quality, moment.now, timezone, thresholds.quality)}${facts(state, data, zones)}
-${incidentSection(listing, { moment, timezone, isFirst: query.cursor === undefined, link, root: ROOT, withPlace: false })}
+${incidentSection(listing, { moment, timezone, link, root: ROOT, withPlace: false })}
 ${decisionLogSection(lines, { moment, timezone, title, of: "recording" })}`,
   };
 }
