@@ -2,7 +2,7 @@
 import type { Alert } from "../health/alert.ts";
 import { count } from "../lib/format.ts";
 
-/** What is done about an alert already, or why nobody is needed; in the order they are named where several apply. */
+/** The ways in which an alert is handled, or needs nobody; in the order they are named where several apply. */
 export const attentions = [
   "silenced",
   "inhibited",
@@ -14,7 +14,7 @@ export const attentions = [
 ] as const;
 export type Attention = (typeof attentions)[number];
 
-/** What is known of an active alert's suppression; empty lists count as absent. */
+/** The suppressions of an active alert; empty lists count as absent. */
 export interface Suppressors {
   readonly silencedBy?: readonly unknown[] | undefined;
   readonly inhibitedBy?: readonly unknown[] | undefined;
@@ -34,7 +34,7 @@ export function attentionOf(of: Suppressors): Attention {
   return of.isPaused ? "paused" : "needed";
 }
 
-/** Of an alert with what suppresses it. */
+/** The attention that an alert needs, with its suppressions. */
 export function attentionTo(
   active: Omit<Suppressors, "isPaused"> & { readonly alert: Pick<Alert, "facts"> },
 ): Attention {
@@ -48,7 +48,7 @@ export function neededOf<A extends Pick<Alert, "facts">>(
   return active.filter((one) => attentionTo(one) === "needed").map(({ alert }) => alert);
 }
 
-/** As headlines and lists count them; one that is inhibited is suppressed by another. */
+/** The words of headlines and lists; an alert that is inhibited is suppressed by another one. */
 const HANDLED_WORDS: Readonly<Record<Exclude<Attention, "needed">, string>> = {
   acknowledged: "acknowledged",
   silenced: "silenced",
