@@ -134,7 +134,7 @@ function moodOfAll(counts: StatusCounts, { needed }: Overview, evidence: Evidenc
   return counts.unknown > 0 || !isWhole(evidence) ? "unknown" : "good";
 }
 
-/** Whether everything was read in time: only then is all well. */
+/** True where everything was read in time: only then is all well. */
 function isWhole(evidence: Evidence | undefined): boolean {
   return evidence === undefined || evidence.state === "in_time";
 }

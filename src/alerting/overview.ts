@@ -1,4 +1,4 @@
-/** What needs somebody, and the fleet counted: computed once for pages, the API and the command line. Pure. */
+/** The overview: what needs somebody, and the fleet counted; computed once for pages, the API and the command line. Pure. */
 import type { Alert } from "../health/alert.ts";
 import { countsIn, type FleetLocation, locationsOf, rowsAt } from "../health/fleet-locations.ts";
 import { type RecordingStatus, worstFirst } from "../health/recording.ts";
@@ -30,7 +30,7 @@ export interface OverviewEntry {
 
 export interface Overview extends FleetCounts {
   readonly needed: readonly Alert[];
-  /** What is needed, as clusters and alone; `entrySortKey` puts the worst first. */
+  /** The needed alerts, as clusters and alone; `entrySortKey` puts the worst first. */
   readonly entries: readonly OverviewEntry[];
   /** The largest cluster. */
   readonly lead: Cluster<Alert> | undefined;
@@ -50,7 +50,7 @@ export function* overviewOf(seen: Seen): Generator<void, Overview> {
   return { needed, entries: [...clusters, ...alone], lead, handled: by, ...(yield* countFleet(fleet, needed)) };
 }
 
-/** What is done about an alert; nothing is about one that waits for its first evaluation. */
+/** The attention for an alert; one that waits for its first evaluation counts as well. */
 export function attentionIn({ suppressed }: Pick<Seen, "suppressed">, alert: Alert): Attention {
   return attentionTo({ ...suppressed.get(alert.key), alert });
 }

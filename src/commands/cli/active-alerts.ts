@@ -10,7 +10,7 @@ import { ackText, type Written } from "./command.ts";
 import type { Daemon } from "./daemon.ts";
 import { renderGroups, type TableColumn, type TableTarget } from "./table.ts";
 
-/** As in Alertmanager's API; fields that are not shown are kept for JSON. */
+/** An alert in Alertmanager's API; fields that are not shown are kept for JSON. */
 const Active = z.looseObject({
   labels: z.record(z.string(), z.string()),
   annotations: z.record(z.string(), z.string()),
@@ -33,7 +33,7 @@ export function readActiveAlerts(daemon: Daemon): Promise<ListedAlert[]> {
   return daemon.get("/api/v2/alerts", { active: "true", silenced: "true", inhibited: "true" }, z.array(Active));
 }
 
-/** What is done about an alert, by its status in that API: one that nothing else suppresses is outside its schedule. */
+/** The attention for an alert, by its status in that API: one that nothing else suppresses is outside its schedule. */
 function attentionAt({ status }: ListedAlert): Attention {
   return attentionOf({ ...status, isPaused: status.state === "suppressed" });
 }
@@ -97,7 +97,7 @@ function severityStyle(alert: ListedAlert) {
   return alert.labels.severity === "critical" ? "red" : undefined;
 }
 
-/** How long: `12 m`. */
+/** The time since then: `12 m`. */
 export function ageText(since: string | null, now: Instant): string {
   return since === null ? "–" : span(Date.parse(since), now);
 }

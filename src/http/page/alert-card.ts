@@ -43,7 +43,7 @@ ${title}${sinceLine(alert, "firing", data.moment)}${noteOf(alert)}
 ${stateLines(active, context)}${actions(active, context)}</li>`;
 }
 
-/** What suppresses it, who acknowledged it, and who was notified. */
+/** Lines on what suppresses it, who acknowledged it, and who was notified. */
 export function stateLines(active: ActiveAlert, { data, root, lines }: CardContext): Markup {
   const notified = notifiedLine(active.alert, lines, data.moment);
   const state = [...suppressionLines(active, data, root), ...(notified ? [notified] : [])];
@@ -107,7 +107,7 @@ function notifiedLine(alert: Alert, lines: readonly LogLine[], moment: Moment): 
 }
 
 /**
- * What somebody does about an alert, then `more`. The button of an inhibited alert does not stand out, as the other alert
+ * The buttons of an alert, then `more`. The button of an inhibited alert does not stand out, as the other alert
  * is the one to handle; an acknowledgement is withdrawn on the alert's own page.
  */
 export function actions(active: ActiveAlert, context: CardContext, own?: { readonly more: readonly Markup[] }): Markup {

@@ -145,7 +145,7 @@ function costLine(words: string): Markup {
   return words === "" ? nothing : html`<p class="soft">${capital(words)}</p>`;
 }
 
-/** What somebody does about it, the first thing on the page; then what they say with it. */
+/** The buttons of the alert, the first thing on the page; then the fields of what is said with them. */
 function actionRow(active: ActiveAlert, print: string, context: CardContext): Markup {
   const buttons = actions(active, context, { more: linksOf(active.alert) });
   if (context.visitor.formToken === undefined) return buttons;

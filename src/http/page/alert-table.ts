@@ -86,7 +86,7 @@ export function alertTitle({ labels, facts }: Pick<ShownAlert, "labels" | "facts
   return `${words ?? nameOf(labels.alertname ?? "", "alert", 80)}${figure(facts)}`;
 }
 
-/** What an alert or an incident is about, by names that may be empty. */
+/** The subject of an alert or an incident, by names that may be empty. */
 interface About {
   readonly kind: SubjectKind;
   readonly recording?: string | undefined;

@@ -1,31 +1,62 @@
-/** The incident board: what needs somebody, in clusters and rows with their buttons; everything else folded away. */
+/** `GET /`: what needs somebody, in clusters and rows with their buttons, everything else folded away; the fleet at a glance. */
 
 import { causePhrase } from "../../alerting/clusters.ts";
 import { fingerprint } from "../../alerting/fingerprint.ts";
-import { handledOf } from "../../alerting/headline.ts";
-import { entrySortKey, MOST_AT_ONCE, type Overview, type OverviewEntry } from "../../alerting/overview.ts";
+import { type FleetHeadline, handledOf, headlineOf } from "../../alerting/headline.ts";
+import { entrySortKey, MOST_AT_ONCE, type Overview, type OverviewEntry, overviewOf } from "../../alerting/overview.ts";
 import { phraseOf, severityRank } from "../../alerting/words.ts";
 import type { Alert } from "../../health/alert.ts";
+import { totalOf } from "../../health/shard-counts.ts";
 import { count, counted, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { own } from "../../lib/own.ts";
 import { span } from "../../lib/when.ts";
+import type { Incident } from "../../store/incidents.ts";
 import type { ActiveAlert } from "../deps.ts";
 import { listingOf } from "../paging.ts";
 import { alertTitle, subjectOf, suppressionPhrase } from "./alert-table.ts";
-import { alertPageLink, homeLink, incidentsLink, signInLink } from "./links.ts";
+import { fleetMap } from "./fleet-map.ts";
+import { recentIncidents } from "./incidents-page.ts";
+import type { HtmlPage } from "./layout.ts";
+import { alertPageLink, type HomeQuery, homeLink, incidentsLink, signInLink } from "./links.ts";
 import { pager, section } from "./listing.ts";
-import type { PageData } from "./page-data.ts";
+import { type PageData, unreachableNotice } from "./page-data.ts";
+import { countBadges, shareBar } from "./summary.ts";
 import { formToken, type Visitor } from "./visitor.ts";
 import { timeAt } from "./when.ts";
+
+/** The first page: what needs somebody, with its buttons, every location as a tile, and the incidents of a day or more. */
+export function* overviewPage(
+  data: PageData,
+  { cursor }: Pick<HomeQuery, "cursor">,
+  visitor: Visitor,
+  incidents: readonly Incident[],
+): Generator<void, HtmlPage> {
+  const overview = yield* overviewOf(data);
+  const headline = headlineOf(overview, data.fleet, data.moment.times);
+  return {
+    here: "overview",
+    mood: headline.mood,
+    title: headline.title,
+    body: html`${unreachableNotice(data)}${lead(headline, overview.counts)}${yield* boardSection(overview, data, cursor, visitor)}
+${yield* fleetMap(overview.locations)}${yield* recentIncidents(incidents, data, "./")}`,
+  };
+}
+
+function lead({ mood, sentence, asides }: FleetHeadline, counts: Overview["counts"]): Markup {
+  const total = totalOf(counts);
+  const badges = html`<p>${countBadges(counts)} <span class="soft">of ${counted(total, "recording")}</span></p>`;
+  return html`<div class="lead ${mood}">
+<h1>${sentence}.</h1>${shareBar(counts)}${total === 0 ? nothing : badges}${asides.map((aside) => html`<p>${aside}</p>`)}</div>`;
+}
 
 const ENTRIES_A_PAGE = 8;
 const ROWS_OF_LARGEST = 20;
 const ROWS_OF_OTHERS = 5;
 const HANDLED_SHOWN = 5;
 
-/** What needs somebody, page by page, and what is handled; nothing where nothing fires. */
-export function* boardSection(
+/** The alerts that need somebody, page by page, and those that are handled; nothing where nothing fires. */
+function* boardSection(
   board: Overview,
   data: PageData,
   cursor: string | undefined,
@@ -127,7 +158,7 @@ function handledSection(board: Overview, data: PageData): Markup {
 <p><a href="${ALL}">All ${all}</a></p></details>`;
 }
 
-/** What suppresses it, with a link to the alert that explains it. */
+/** The state of a handled alert, with a link to the alert that explains it. */
 function stateOf(alert: Alert, active: ActiveAlert | undefined): Markup {
   const phrase = suppressionPhrase(alert, active);
   const [print] = active?.inhibitedBy ?? [];

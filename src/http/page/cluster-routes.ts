@@ -14,7 +14,7 @@ import { readPageData } from "./page-data.ts";
 
 const ClusterFields = z.object({
   cluster: z.string().max(600),
-  /** When the page was made: what fired later was not on it. */
+  /** The instant that the page was made: what fired later was not on it. */
   seen: z.coerce.number().int().min(0),
 });
 
@@ -26,7 +26,7 @@ export function clusterRoutes(app: FastifyInstance, deps: HttpDeps): void {
 
   app.post("/clusters/ack", button, async (request, reply) => {
     const alerts = await meantBy(request, deps);
-    // Who was first meanwhile stays in charge.
+    // An acknowledgement that came first stays.
     const first = { author: authorOf(request.principal), comment: "", isFirst: true };
     await deps.acknowledgeEach(alerts, first, originOf(request));
     return reply.redirect("../", 303);

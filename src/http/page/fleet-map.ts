@@ -20,7 +20,7 @@ const NAMED = 30;
 const MOST_GROUPS = 12;
 const NAME_LENGTH = 24;
 
-/** What the tiles of a standing have in common, in the order of `Standing`. */
+/** The words for the locations of a standing. */
 const WORDS: Readonly<Record<Standing, string>> = {
   offline: "with an offline recording",
   unknown: "with an unknown recording",

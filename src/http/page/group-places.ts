@@ -20,7 +20,7 @@ interface Place {
   readonly name: string;
   readonly offline: number;
   readonly of: number;
-  /** Of those that are offline, the last. */
+  /** The latest of its recordings that are offline. */
   readonly lastSeenAt: Instant | undefined;
 }
 

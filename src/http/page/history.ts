@@ -14,7 +14,7 @@ import { alertPageLink, homeLink, type Root, recordingLink } from "./links.ts";
 import { type ListingColumn, listed, section, tableOf } from "./listing.ts";
 import { BRIEF_MS, type Moment, timeAt } from "./when.ts";
 
-/** How far back incidents and uptime are shown. */
+/** The days for which incidents and uptime are shown. */
 export const PERIOD_DAYS = 30;
 
 export const DECISION_LOG_DAYS = 7;

@@ -55,7 +55,7 @@ ${listing.total === 0 ? NONE : html`${costs}${listed(listing, "incidents", link,
 
 const NONE = html`<p class="soft">No incidents in that time.</p>`;
 
-/** Whether estimates are made, but of none that lasts, as outages are at too many locations. */
+/** True where estimates are made, but of none that lasts, as outages are at too many locations. */
 function* areNotEstimated(incidents: readonly Incident[]): Generator<void, boolean> {
   const lasting = new Set<string>();
   let estimated = 0;
@@ -156,7 +156,7 @@ export function* incidentsCsv(
 }
 
 /**
- * What ended in the last 24 hours, for the overview: the newest, without outages of recordings within one of their
+ * The incidents that ended in the last 24 hours, for the overview: the newest, without outages of recordings within one of their
  * location; nothing where nothing ended. `incidents` are at least those of that time.
  */
 export function* recentIncidents(incidents: readonly Incident[], data: PageData, root: Root): Generator<void, Markup> {

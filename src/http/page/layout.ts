@@ -15,7 +15,7 @@ import { type Visitor, visitorOf } from "./visitor.ts";
 const REFRESH_SECONDS = 30;
 
 export interface HtmlPage {
-  /** Of the browser's tab, before the product's name. */
+  /** The title of the browser's tab, before the product's name. */
   readonly title: string;
   /** `unknown` by default. */
   readonly mood?: Mood;
@@ -24,19 +24,19 @@ export interface HtmlPage {
   readonly body: Markup;
   /** Undefined for a page that shows no state. */
   readonly madeAt?: Instant;
-  /** When the shown state was last read, where that is too long ago to be true now. */
+  /** The instant of the last good reading, where that is too long ago to be true now. */
   readonly oldSince?: Instant | undefined;
   /** The text that was searched for. */
   readonly sought?: string;
   /** `never` while the reader searches or pages on; undefined where there is no choice. */
   readonly refresh?: "on" | "off" | "never";
-  /** Of the shown state: an open page with another version is outdated. */
+  /** The version of the shown state: an open page with another one is outdated. */
   readonly version?: string;
   /** Parameters that stay when only the refreshing changes. */
   readonly parameters?: LinkParameters;
   /** The page's address from `/` on, where signing in leads back to. */
   readonly path?: string;
-  /** Of a page without a route, whose visitor is not known. */
+  /** The root of a page without a route, whose visitor is not known. */
   readonly root?: Root;
 }
 

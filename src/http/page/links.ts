@@ -80,7 +80,7 @@ export const HomeQuery = z.object({
 });
 export type HomeQuery = z.infer<typeof HomeQuery>;
 
-/** Of the periods that a page of the past may show. */
+/** The periods that a page of the past may show, by days. */
 export const periods = { 1: "24 hours", 7: "7 days", 30: "30 days", 90: "90 days" } as const;
 const days = z.enum(["1", "7", "30", "90"], { error: "expected 1, 7, 30 or 90" });
 

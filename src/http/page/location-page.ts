@@ -30,7 +30,7 @@ const MOST_HISTORIES = 300;
 
 const ROOT = "./";
 
-/** What is shown in addition to the fleet. Throws HttpError `unavailable` where it cannot be read in time. */
+/** The histories shown in addition to the fleet. Throws HttpError `unavailable` where it cannot be read in time. */
 export async function locationDetails(id: string, { fleet, moment: { now } }: PageData, deps: HttpDeps) {
   const here = statesAt((await runYielding(locationsOf(fleet))).get(id)).map((state) => state.id);
   const since = historySince(now);

@@ -59,7 +59,7 @@ const LATE =
   "The stored state cannot be read in time, Redis may be slow or unreachable: " +
   "the current status of recordings is not known. /readyz says more.";
 
-/** What was read, or HttpError `unavailable` once it takes too long. */
+/** The result of `reading`, or HttpError `unavailable` once it takes too long. */
 export function inTime<T>(reading: Promise<T>, deps: Pick<HttpDeps, "limits">): Promise<T> {
   return withDeadline(reading, limitsOf(deps).readMs, () => new HttpError("unavailable", LATE));
 }

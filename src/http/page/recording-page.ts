@@ -40,7 +40,7 @@ export function recordingOf(fleet: FleetSnapshot, id: string): RecordingState {
   throw new HttpError("not_found", GONE);
 }
 
-/** What is shown in addition to the fleet. Throws HttpError `unavailable` where it cannot be read in time. */
+/** The histories shown in addition to the fleet. Throws HttpError `unavailable` where it cannot be read in time. */
 export async function recordingDetails(
   { id, locationId }: RecordingState,
   timezone: string,
@@ -104,7 +104,7 @@ ${decisionLogSection(lines, { moment, timezone, title, of: "recording" })}`,
   };
 }
 
-/** What keeps its status from being known, and what to look at. */
+/** The reason why its status is not known, and what to look at. */
 function whyUnknown(state: RecordingState, { fleet, alerts, moment }: PageData): string {
   const shard = fleet.shards.find(({ recordings }) => recordings.get(state.id) === state);
   const oldest = fleet.now - GAP_INTERVALS * fleet.statusIntervalMs;

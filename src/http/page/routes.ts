@@ -10,6 +10,7 @@ import type { HttpDeps } from "../deps.ts";
 import { parseQuery } from "../query.ts";
 import { reportInTime } from "../v1/report.ts";
 import { alertPage, alertsOf, endedAlert, endedAlertPage } from "./alert-page.ts";
+import { overviewPage } from "./board.ts";
 import { changeRoutes } from "./change-routes.ts";
 import { fullLocationId } from "./fleet-map.ts";
 import { PERIOD_DAYS } from "./history.ts";
@@ -18,7 +19,6 @@ import type { HtmlPage, Layout } from "./layout.ts";
 import { AlertQuery, HomeQuery, IncidentsQuery, RecordingQuery, type Root } from "./links.ts";
 import { locationDetails, locationPage } from "./location-page.ts";
 import { locationsPage } from "./locations-page.ts";
-import { overviewPage } from "./overview.ts";
 import {
   inTime,
   knowSubjects,
@@ -42,7 +42,7 @@ declare module "fastify" {
   }
 }
 
-/** How far back the address of an alert that is over is good: as long as incidents are stored. */
+/** The days for which the address of an alert that is over is good: as long as incidents are stored. */
 const INCIDENT_DAYS = 90;
 
 export function pageRoutes(app: FastifyInstance, deps: HttpDeps, layout: Layout): void {

@@ -14,7 +14,7 @@ import { type PageData, unreachableNotice } from "./page-data.ts";
 import { recordingListing, recordingTable } from "./recording-table.ts";
 import { locationTable } from "./summary.ts";
 
-/** Of locations, camera servers and incidents each. */
+/** Rows of locations, camera servers and incidents each. */
 const MOST_LISTED = 12;
 /** Incidents of so many days are found. */
 export const DAYS_SEARCHED = 7;

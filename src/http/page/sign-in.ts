@@ -151,7 +151,7 @@ interface FailedRequest {
   /** The requested path from `/` on, where signing in leads. */
   readonly path: string;
   readonly isReadOnly: boolean;
-  /** Whether a token is configured to sign in with. */
+  /** A token is configured to sign in with. */
   readonly canSignIn: boolean;
 }
 

@@ -26,13 +26,13 @@ const ROOT = "../";
 
 export interface SilenceForm extends z.infer<typeof PreviewQuery> {
   readonly problem: FieldProblem | undefined;
-  /** Of matchers that can be read. */
+  /** Undefined for matchers that cannot be read. */
   readonly preview: (Preview & { readonly parsed: readonly Matcher[] }) | undefined;
-  /** Of a time that can be read. */
+  /** Undefined for a time that cannot be read. */
   readonly span: SilenceSpan | undefined;
 }
 
-/** What to silence, for how long, what that would suppress, why; and one button, which says what it does. */
+/** The form: what to silence, for how long, what that would suppress, why; and one button, which says what it does. */
 export function silenceFormPage(form: SilenceForm, data: PageData, visitor: Visitor): HtmlPage {
   const { preview } = form;
   return {

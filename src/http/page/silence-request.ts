@@ -83,7 +83,7 @@ export interface SilenceSpan {
   readonly endsAt: Instant;
 }
 
-/** When the silence begins and ends; times are in the zone unless they name another. */
+/** The beginning and the end of the silence; times are in the zone unless they name another. */
 export function spanOf(
   { lasting, custom, starts, ends }: Pick<SilenceFields, "lasting" | "custom" | "starts" | "ends">,
   now: Instant,
@@ -177,10 +177,10 @@ export function* previewOf(
   return { alerts, covered, recordings, warnings };
 }
 
-/** Of one recording each; the others are shared by many, and compared once. */
+/** Labels of one recording each; the others are shared by many, and compared once. */
 const OWN_LABELS = ["recording_id", "recording"];
 
-/** Whether later alerts of a recording could match. */
+/** A test whether later alerts of a recording could match. */
 function coverage(matchers: readonly Matcher[], inventory: Inventory): (row: FleetRow) => boolean {
   const ofRecordings = matchers.filter(({ name }) => RECORDING_LABELS.has(name));
   const byLabel = [...Map.groupBy(ofRecordings, ({ name }) => name)].map(([name, all]) => {
@@ -211,7 +211,7 @@ const outages: readonly ProblemKind[] = [
 ];
 const noOutages: readonly ProblemKind[] = ["degraded", "low_quality", "low_uptime", "not_seen"];
 
-/** What the matchers may suppress, by the names of the default rules; alerts of any other name may be outages. */
+/** The alerts that the matchers may suppress, by the names of the default rules; alerts of any other name may be outages. */
 function scopeOf(matchers: readonly Matcher[]): "outages" | "recordings" | "no recording" {
   const named = matchers.filter(({ name }) => name === "alertname");
   const all = Object.keys(defaultAlertNames) as ProblemKind[];

@@ -6,13 +6,13 @@ import { authorOf, isScopeGiven } from "../principal.ts";
 import { formTokenOf } from "../session.ts";
 
 export interface Visitor {
-  /** As given at sign-in, or by what else has signed them in; undefined for visitors who have not signed in. */
+  /** The name given at sign-in, or by what else has signed them in; undefined for visitors who have not signed in. */
   readonly name: string | undefined;
   /** Hidden field of their forms; undefined for visitors who may change nothing. */
   readonly formToken: string | undefined;
   /** Their session is ours to end. */
   readonly canSignOut: boolean;
-  /** Whether a token is configured to sign in with. */
+  /** A token is configured to sign in with. */
   readonly canSignIn: boolean;
   /** Nothing gives the scope that it needs: nobody can change anything. */
   readonly isReadOnly: boolean;
