@@ -7,15 +7,23 @@ import {
   type StoredAcknowledgement,
   withNote,
 } from "../alerting/acknowledgement.ts";
-import { type AuditEntry, type AuditFacts, type AuditOrigin, personOf } from "../alerting/audit.ts";
+import { type Audit, type AuditEntry, type AuditFacts, type AuditOrigin, personOf } from "../alerting/audit.ts";
 import { fingerprint } from "../alerting/fingerprint.ts";
 import type { Alert } from "../health/alert.ts";
 import { chunksOf } from "../lib/chunks.ts";
-import type { Instant } from "../lib/clock.ts";
+import type { Clock, Instant } from "../lib/clock.ts";
 import { cut } from "../lib/text.ts";
 import { timesSeenAt } from "../lib/when.ts";
 import type { AckChange } from "../store/acknowledgements.ts";
-import type { SuppressionChangesDeps } from "./suppression-changes.ts";
+import type { Store } from "../store/store.ts";
+
+export interface SuppressionChangesDeps {
+  readonly clock: Clock;
+  readonly store: Pick<Store, "silences" | "acks" | "firing">;
+  wake(due: ReadonlyMap<string, Instant>): Promise<void>;
+  /** Is handed each change once it is stored. */
+  readonly audit?: Audit;
+}
 
 /** The most characters of a line of the decision log. */
 const DETAIL_CHARACTERS = 600;

@@ -1,6 +1,6 @@
 /** Suppressions as people change them: silences set and ended, alerts acknowledged. What they release is due at once. */
 import { randomUUID } from "node:crypto";
-import { type Audit, type AuditOrigin, silenceEntry } from "../alerting/audit.ts";
+import { type AuditOrigin, silenceEntry } from "../alerting/audit.ts";
 import {
   changeSilence,
   endSilence,
@@ -11,18 +11,9 @@ import {
   type WantedSilence,
 } from "../alerting/silence.ts";
 import { isMatched, lookBudget } from "../alerting/silence-verdicts.ts";
-import type { Clock, Instant } from "../lib/clock.ts";
+import type { Instant } from "../lib/clock.ts";
 import { mapYielding } from "../lib/yield.ts";
-import type { Store } from "../store/store.ts";
-import { createAckChanges } from "./ack-changes.ts";
-
-export interface SuppressionChangesDeps {
-  readonly clock: Clock;
-  readonly store: Pick<Store, "silences" | "acks" | "firing">;
-  wake(due: ReadonlyMap<string, Instant>): Promise<void>;
-  /** Is handed each change once it is stored. */
-  readonly audit?: Audit;
-}
+import { createAckChanges, type SuppressionChangesDeps } from "./ack-changes.ts";
 
 /** `known`: one with the id it was to have is stored. */
 type SilenceOutcome =

@@ -151,3 +151,43 @@ test("a sweep writes the locations where something changed, and no other", () =>
   expect(isWhole).toBe(false);
   expect(more.filter((_, i) => i % 2 === 0).toSorted()).toEqual(["l:south", "l:west"]);
 });
+
+const NOW = Date.UTC(2026, 10, 20, 14, 17);
+const recordingAt = (more: Partial<RecordingState> = {}): RecordingState =>
+  aRecordingState("a", {
+    readAt: NOW,
+    averageQuality: 0.9,
+    since: NOW - 1,
+    lastSeenAt: NOW - 2,
+    onlineSeenAt: NOW - 2,
+    ...more,
+  });
+const shardOf = (one: RecordingState): ShardState => ({
+  sweptAt: NOW,
+  recordings: new Map([[one.id, one]]),
+  locations: new Map(),
+});
+
+const ALERTS = { RecordingFlapping: anAlertState({ startsAt: NOW, evidenceAt: NOW, firedAt: NOW }) };
+const HISTORY = {
+  sampledAt: NOW - 5_000,
+  stretches: [
+    { status: "online", from: NOW - 900_000, count: 9 },
+    { status: "degraded", from: NOW - 300_000, count: 3 },
+    { status: "offline", from: NOW - 65_000, count: 2 },
+  ],
+} as const;
+
+test.each([
+  ["alone", undefined],
+  ["beside alerts", ALERTS],
+] as const)("a recording's last states are stored and read again, %s", (_, alerts) => {
+  const one = recordingAt({ history: HISTORY, alerts });
+  expect(storedAgain(shardOf(one)).recordings.get("a")).toEqual(one);
+});
+
+test("a recording that always was the same takes no room for them", () => {
+  const [, location = ""] = encodeShard(shardOf(recordingAt()), "token").more;
+  expect(JSON.parse(location).r[0]).toHaveLength(9);
+  expect(storedAgain(shardOf(recordingAt())).recordings.get("a")).toEqual(recordingAt());
+});

@@ -6,7 +6,7 @@ import type { Clock } from "../../src/lib/clock.ts";
 import { keysUnder } from "../../src/store/keys.ts";
 import type { Stage } from "./app.ts";
 
-export interface LeapingClock extends Clock {
+interface LeapingClock extends Clock {
   leap(ms: number): void;
 }
 

@@ -21,7 +21,7 @@ export interface HttpReply {
 type HttpAnswer = HttpReply | "hang";
 
 /** One answer for all, `hang` to never answer, or a function of the post and its position (from 0). */
-export type HttpResponder = HttpAnswer | ((post: HttpPost, position: number) => HttpAnswer | Promise<HttpAnswer>);
+type HttpResponder = HttpAnswer | ((post: HttpPost, position: number) => HttpAnswer | Promise<HttpAnswer>);
 
 export interface HttpSink extends Inbox<HttpPost> {
   /** Without a trailing slash. */

@@ -30,7 +30,7 @@ export interface Prometheus extends AsyncDisposable {
   reload(): Promise<void>;
 }
 
-export interface PrometheusOptions {
+interface PrometheusOptions {
   /** `http://host:port` of each target, and the job they are scraped as. */
   readonly targets: readonly string[];
   readonly job: string;

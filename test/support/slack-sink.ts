@@ -28,7 +28,7 @@ export interface SlackAnswer {
 }
 
 /** One answer for all, `hang` to never answer, or a function of the message and its position (from 0). */
-export type SlackResponder =
+type SlackResponder =
   | SlackAnswer
   | "hang"
   | ((message: SlackMessage, position: number) => SlackAnswer | "hang" | Promise<SlackAnswer | "hang">);

@@ -7,7 +7,7 @@ import { SMTPServer, type SMTPServerDataStream, type SMTPServerError } from "smt
 import { createInbox, type Inbox } from "./inbox.ts";
 import { START_TITLE } from "./slack-sink.ts";
 
-export interface MailMessage {
+interface MailMessage {
   /** The envelope's sender. */
   readonly from: string;
   /** The envelope's recipients. */
@@ -26,7 +26,7 @@ export interface MailMessage {
 }
 
 /** A reply by its code, or `hang` to never reply. */
-export type SmtpReply = { readonly code: number; readonly message?: string } | "hang";
+type SmtpReply = { readonly code: number; readonly message?: string } | "hang";
 
 export interface SmtpResponses {
   /** By recipient; `*` for all others. */
