@@ -1,7 +1,7 @@
 /** Compares the documents with the code: names, codes, keys, paths, commands and files exist as the documents list them. */
 import { existsSync, globSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { parse } from "yaml";
+import { parse, stringify } from "yaml";
 import { generatedPages } from "../.ci/reference/pages.ts";
 import { commandTable } from "../src/commands/cli/program.ts";
 import { parseConfig } from "../src/config/load.ts";
@@ -167,7 +167,10 @@ describe("configurations", () => {
     ),
     LENSWATCH_WS_URL: "wss://a.example",
   };
-  const readSecret = (path: string) => (path.endsWith("_url") ? "https://hooks.example/x" : `the-secret-of${path}`);
+  const readSecret = (path: string) => {
+    if (/\.(?:crt|key)$/.test(path)) return "-----BEGIN CERTIFICATE-----";
+    return path.endsWith("_url") ? "https://hooks.example/x" : `the-secret-of${path}`;
+  };
   const shown = [readme, guide("configuration"), guide("simulator")].flatMap((page) =>
     blocks(page, "yaml")
       .filter((text) => !isScenario(text))
@@ -185,6 +188,15 @@ describe("configurations", () => {
   test.each(shown)("of %s loads without a warning", (file, text) => {
     const loaded = parseConfig(text, { file, env, readSecret });
     expect("problems" in loaded ? loaded.problems.map(formatProblem) : loaded.warnings).toEqual([]);
+  });
+
+  test.each(blocks(guide("how-to"), "yaml"))("of a recipe can be used beside others: %s", (text) => {
+    const { receivers = [], ...recipe } = parse(text) as { receivers?: { name: string }[] };
+    const others = ["ops", "mail"].filter((name) => !receivers.some((one) => one.name === name));
+    const all = [...receivers, ...others.map((name) => ({ name, webhook_configs: [{ url: "https://a.example" }] }))];
+    const whole = { ...parse(blocks(readme, "yaml")[0] ?? ""), route: { receiver: "ops" }, ...recipe, receivers: all };
+    const loaded = parseConfig(stringify(whole), { file: "recipe.yaml", env, readSecret });
+    expect("problems" in loaded ? loaded.problems.map(formatProblem) : []).toEqual([]);
   });
 
   test("with mistakes give the problems that docs/configuration.md shows", () => {
