@@ -168,7 +168,7 @@ describe("configurations", () => {
     LENSWATCH_WS_URL: "wss://a.example",
   };
   const readSecret = (path: string) => {
-    if (/\.(?:crt|key)$/.test(path)) return "-----BEGIN CERTIFICATE-----";
+    if (/\.(?:crt|key)$/.test(path)) return "-----BEGIN X-----\n-----END X-----";
     return path.endsWith("_url") ? "https://hooks.example/x" : `the-secret-of${path}`;
   };
   const shown = [readme, guide("configuration"), guide("simulator")].flatMap((page) =>
