@@ -214,6 +214,17 @@ describe("the board", () => {
   });
 });
 
+test("every location is a tile, grouped by its standing, the worst first", async () => {
+  const alert = alertOf("LowUptime", { labels: { alertname: "LowUptime", location_id: "bath" } });
+  const { html } = await pageOf("/", { alerts: active(alert) });
+  const groups = html.matchAll(/<div class="(\w+)" role="group" aria-label="([^"]*)">\s*<a href="\?l=(\w+)">/g);
+  expect([...groups].map(([, ...group]) => group.join(": "))).toEqual([
+    "offline: 1 location with an offline recording: leeds",
+    "unknown: 1 location with an unknown recording: york",
+    "alerts: 1 location online with an alert: bath",
+  ]);
+});
+
 describe("the list of locations", () => {
   test.each([
     ["q=&only=&sort=worst", "leeds york bath"],
