@@ -4,6 +4,7 @@
  * Limits (docs.slack.dev, Block Kit): 50 blocks, 3,000 characters a section; about 13,200 in all before Slack answers
  * `msg_blocks_too_long`; a `text` of 4,000 is advised.
  */
+import type { IncomingWebhookSendArguments } from "@slack/webhook";
 import type { Notification } from "../../alerting/model.ts";
 import { type Document, type Link, type Row, restOf, type Section, type Tone } from "../document.ts";
 import { messageOf } from "../message.ts";
@@ -36,21 +37,8 @@ export interface SlackExtras {
   readonly actions?: ActionsBlock | undefined;
 }
 
-/** The payload for an incoming webhook (docs.slack.dev: incoming webhooks). */
-interface SlackPayload {
-  readonly text: string;
-  readonly link_names: false;
-  readonly unfurl_links: false;
-  readonly unfurl_media: false;
-  readonly blocks?: readonly object[];
-  readonly attachments?: readonly {
-    readonly color: string;
-    readonly fallback: string;
-    readonly blocks: readonly object[];
-  }[];
-}
-
-export function renderSlack(notification: Notification, extras: SlackExtras = {}): SlackPayload {
+/** The payload for an incoming webhook. */
+export function renderSlack(notification: Notification, extras: SlackExtras = {}): IncomingWebhookSendArguments {
   return payloadOf(slackMessageOf(notification), extras);
 }
 
@@ -60,7 +48,10 @@ export function slackMessageOf(notification: Notification): Document {
   return messageOf(notification, isSummary ? MOST_LOCATIONS : MOST_ENTRIES);
 }
 
-export function payloadOf(message: Document, { plain = false, mention = "", actions }: SlackExtras): SlackPayload {
+export function payloadOf(
+  message: Document,
+  { plain = false, mention = "", actions }: SlackExtras,
+): IncomingWebhookSendArguments {
   const withMention = (text: string) => (mention === "" ? text : `${text} ${mention}`);
   const [title = "", ...lines] = textOf(message, plain ? oneLine : bareLine).split("\n");
   const text = [withMention(title), ...lines].join("\n");
