@@ -197,7 +197,7 @@ describe("every command's help", () => {
     }
   });
 
-  test.each(["check-config", "status", "alerts", "ack", "why", "healthz", "notify-test", "simulate"])(
+  test.each(["check-config", "status", "ack", "why", "healthz", "notify-test", "simulate"])(
     "of %s offers JSON",
     async (name) => {
       const command = await commandTable.find((one) => one.name === name)?.load(io);
