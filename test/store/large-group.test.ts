@@ -100,9 +100,9 @@ describeWithRedis("a group of more than a thousand members", () => {
       Object.assign(client, { [name]: killed });
     };
     if (failAt === 0) client.pexpire = () => Promise.reject(new Error("killed"));
-    const { groups } = createStore(client, testStore().prefix);
+    const { groups: dying } = createStore(client, testStore().prefix);
     const { alerts: members } = await claimed(now);
-    await expect(groups.settle(slack, "g", "t1", told(members))).rejects.toThrow("killed");
+    await expect(dying.settle(slack, "g", "t1", told(members))).rejects.toThrow("killed");
     client.disconnect();
     await testStore().endLease(slack.id);
     const next = await groups.claim(slack, "t2", now + SECOND, LEASE);
