@@ -2,16 +2,14 @@ import { expect, it } from "vitest";
 import { createHeartbeat } from "../../src/cluster/heartbeat.ts";
 import { createAssigned } from "../../src/cluster/shard-assignment.ts";
 import { silentLogger } from "../../src/lib/log.ts";
-import { createCommit } from "../../src/poll/commit.ts";
 import { createSelfAlerts } from "../../src/poll/self-alerts.ts";
 import { createSweep } from "../../src/poll/sweep.ts";
 import { parseStatusRows } from "../../src/service/status-uptime-rows.ts";
 import { missingRule, offlineRule, rule } from "../health/shard-history.ts";
-import { rootRoute } from "../http/serve.ts";
-import { HOUR, integration, MINUTE, SECOND, T0, useTestStore } from "../store/fixtures.ts";
+import { HOUR, MINUTE, T0, useTestStore } from "../store/fixtures.ts";
 import { describeWithRedis } from "../support/redis.ts";
+import { clockOf, commitOf, plainSweep, STEP, storedSweep } from "./rig.ts";
 
-const STEP = 30 * SECOND;
 const id = (n: number) => n.toString(16).padStart(24, "0");
 const row = (n: number, more: object) => ({
   recording_id: id(n),
@@ -37,35 +35,14 @@ describeWithRedis("20 cameras of which rows cannot be read any more", () => {
     const clock = { at: T0 };
     const shards = { ...store.shards };
     let answer: unknown[] = fleet.map((n) => row(n, {}));
-    const commit = createCommit({
-      log: silentLogger,
-      route: { ...rootRoute, groupWaitMs: 0, groupIntervalMs: 0, repeatIntervalMs: HOUR },
-      integrations: [integration("ops/slack/0")],
-      wake: async () => {},
-    });
-    const common = { clock: { now: () => clock.at }, log: silentLogger, store: shards, assigned, commit };
+    const common = { clock: clockOf(clock), log: silentLogger, store: shards, assigned, commit: commitOf() };
     const intervals = { intervalMs: STEP, uptimeIntervalMs: HOUR, inventoryIntervalMs: HOUR, requestTimeoutMs: 20_000 };
     const sweep = createSweep({
+      ...plainSweep(clock),
+      ...storedSweep(store),
       ...common,
-      inventory: store.inventory,
-      uptime: store.uptime,
       service: { statusUptime: async () => parseStatusRows(answer, () => {}) },
-      nameThem: (ids) => store.inventory.know(ids),
-      schedules: () => ({
-        scheduleOf: () => undefined,
-        scheduleBegan: () => undefined,
-        inSchedule: () => true,
-        scheduledOver: () => undefined,
-      }),
       rules: [offlineRule({ forMs: 2 * MINUTE }), missingRule({ forMs: 10 * MINUTE })],
-      watch: {
-        exclude: [],
-        forgetAfterMs: 24 * HOUR,
-        statusIntervalMs: STEP,
-        uptimeIntervalMs: HOUR,
-        locationsPerRequest: 50,
-      },
-      swept: () => {},
     });
     const evaluateSelf = createSelfAlerts({
       ...{ ...common, ...intervals, inventory: store.inventory, selfAlerts: store.selfAlerts, groups: store.groups },

@@ -1,17 +1,15 @@
 import fc from "fast-check";
 import { DateTime } from "luxon";
 import { expect, it } from "vitest";
-import { figuresOf } from "../../src/health/uptime.ts";
-import { silentLogger } from "../../src/lib/log.ts";
+import type { Recording } from "../../src/health/recording.ts";
 import { createScheduleLookup } from "../../src/poll/schedule-lookup.ts";
 import { createRefreshUptime } from "../../src/poll/uptime.ts";
 import { createUptimeParser } from "../../src/service/recording-uptime-rows.ts";
 import { createWallClock } from "../../src/service/zoned-time.ts";
-import { HOUR, useTestStore } from "../store/fixtures.ts";
+import { HOUR, MINUTE, useTestStore } from "../store/fixtures.ts";
 import { describeWithRedis } from "../support/redis.ts";
+import { clockOf, DAY, UNBROKEN, uptimeOver } from "./rig.ts";
 
-const DAY = 24 * HOUR;
-const MINUTE = 60_000;
 /** Friday 2026-07-17, 02:05 in Tokyo: shops are closed. */
 const NOW = Date.UTC(2026, 6, 16, 17, 5);
 const ROUNDS = 5;
@@ -64,32 +62,21 @@ describeWithRedis("one odd answer", () => {
     const shard = shards++;
     const ids = IDS.map((id) => `${shard}${id}`);
     const clock = { at: NOW };
-    const given = { report: () => {}, wall: createWallClock(), clock: { now: () => clock.at } };
+    const given = { report: () => {}, wall: createWallClock(), clock: clockOf(clock) };
     const parser = createUptimeParser({ ...given, indexTimezone: "recording" });
     let round = 0;
     const rowsOf = (recids: readonly string[], start: string) =>
       recids.map((id) => resultOf(id, start, clock.at, odd.get(round)?.get(id.slice(-1))));
-    const recordings = new Map(ids.map((id) => [id, { id, locationId: "north" } as never]));
+    const fleet = ids.map((id) => ({ id }) as Recording);
     const refresh = createRefreshUptime({
-      clock: given.clock,
-      watch: { statusIntervalMs: 30_000, uptimeIntervalMs: 10 * MINUTE },
-      log: silentLogger,
+      ...uptimeOver(store, clock, { fleet, bucketsOf: () => [] }),
       service: { uptimes: async ({ start, recids = [], known }) => parser.many(rowsOf(recids, start), recids, known) },
-      store: {
-        ...store.shards,
-        read: async () => ({ nonce: "", state: { sweptAt: clock.at, locations: new Map(), recordings } }),
-      },
-      uptime: store.uptime,
-      inventory: store.inventory,
-      figures: figuresOf([]),
-      retainMs: 3 * DAY,
-      indexTimezone: "recording",
     });
     await store.inventory.takeRecordings(parser.many(rowsOf(ids, "2026-07-16")).results.map((one) => one.recording));
     const lookup = createScheduleLookup(store.uptime, store.inventory);
     const all: unknown[] = [];
     for (; round < ROUNDS; round++) {
-      await refresh(shard, new AbortController().signal);
+      await refresh(shard, UNBROKEN);
       all.push(
         ids.map((id) => {
           const { inSchedule } = lookup(clock.at + MINUTE);

@@ -3,15 +3,11 @@ import { expect, test } from "vitest";
 import { createAssigned } from "../../src/cluster/shard-assignment.ts";
 import { evaluateSelf, type SelfAlertState } from "../../src/health/evaluate-self.ts";
 import { attemptsOf, evidenceOf } from "../../src/health/evidence.ts";
-import type { Attempt } from "../../src/health/model.ts";
-import type { ShardState } from "../../src/health/shard-state.ts";
-import { silentLogger } from "../../src/lib/log.ts";
-import { createCommit } from "../../src/poll/commit.ts";
 import { createSweep } from "../../src/poll/sweep.ts";
 import { parseStatusRows } from "../../src/service/status-uptime-rows.ts";
-import type { ShardCommit } from "../../src/store/shards.ts";
-import { emptyShard, HOUR, INTERVAL, MINUTE, missingRule, offlineRule, rule, START } from "../health/shard-history.ts";
+import { HOUR, INTERVAL, MINUTE, missingRule, offlineRule, rule, START } from "../health/shard-history.ts";
 import { rootRoute } from "../http/serve.ts";
+import { commitOf, memoryStores, plainSweep } from "./rig.ts";
 
 /** How a shard is answered for as long as the run lasts. */
 const shard = fc.record({
@@ -46,35 +42,6 @@ const moment = {
   requestTimeoutMs: 20_000,
 };
 const idOf = (location: number, n: number) => `${location}`.padStart(12, "a") + `${n}`.padStart(12, "0");
-const nowhere = { recording: () => undefined, location: () => undefined };
-
-/** A store in memory, of which a share of the commits fails. */
-function memory(fails: (shard: number) => boolean) {
-  const states = new Map<number, { nonce: string; state: ShardState }>();
-  const attempts = new Map<string, Attempt>();
-  let nonces = 0;
-  return {
-    states,
-    attempts,
-    store: {
-      read: async (shard: number) => states.get(shard) ?? { nonce: "", state: emptyShard },
-      attempts: async () => attempts,
-      forgetShard: async () => {},
-      async noteAttempt(subject: string, now: number, error?: string, _askedAt?: number, more: Partial<Attempt> = {}) {
-        const before = attempts.get(subject) ?? { goodAt: 0, attemptedAt: 0 };
-        attempts.set(subject, { ...before, fault: undefined, attemptedAt: now, error, ...more });
-      },
-      async commitShard(shard: number, { state, sweep, now }: ShardCommit) {
-        if (fails(shard)) throw new Error("the commit failed");
-        const nonce = `${nonces++}`;
-        states.set(shard, { nonce, state });
-        attempts.set(`shard:${shard}`, { goodAt: now, attemptedAt: now, ...sweep });
-        return { outcome: "stored" as const, nonce, wake: new Map() };
-      },
-    },
-  };
-}
-
 async function run(all: readonly Answering[], seed: number): Promise<string[]> {
   let at = seed;
   const chance = (share: number) => {
@@ -83,13 +50,12 @@ async function run(all: readonly Answering[], seed: number): Promise<string[]> {
   };
   const clock = { at: START };
   let isWell = true;
-  const { states, attempts, store } = memory((i) => !isWell && chance(all[i]?.lost ?? 0));
+  const { states, attempts, ...stored } = memoryStores((i) => !isWell && chance(all[i]?.lost ?? 0));
   const assigned = createAssigned();
   assigned.set(new Map(all.map((_, i) => [`${i}`.padStart(24, "b"), i])));
   const sweep = createSweep({
-    ...{ clock: { now: () => clock.at }, log: silentLogger, store, assigned },
-    inventory: { ...nowhere, revision: () => 0, forget: async () => {}, saveRecordings: async () => {} },
-    uptime: { figure: () => undefined, below: () => new Set(), refreshFigures: async () => {} },
+    ...plainSweep(clock, { statusIntervalMs: INTERVAL }),
+    ...{ store: stored.store, inventory: stored.inventory, uptime: stored.uptime, assigned },
     service: {
       async statusUptime({ entities: [location = ""] }) {
         const i = assigned.shardOf(location) ?? 0;
@@ -99,29 +65,13 @@ async function run(all: readonly Answering[], seed: number): Promise<string[]> {
           const row = { recording_id: idOf(i, n), location_id: location, status: "online", average_quality: 1 };
           return isWell ? row : rows[n] && { ...row, ...rows[n] };
         });
-        return parseStatusRows(
-          listed.filter((row) => row !== undefined),
-          () => {},
-        );
+        const present = listed.filter((row) => row !== undefined);
+        return parseStatusRows(present, () => {});
       },
     },
     nameThem: async () => {},
-    schedules: () => ({
-      scheduleOf: () => undefined,
-      scheduleBegan: () => undefined,
-      inSchedule: () => true,
-      scheduledOver: () => undefined,
-    }),
     rules: [offlineRule({ forMs: 2 * MINUTE }), missingRule({ forMs: 10 * MINUTE })],
-    watch: {
-      exclude: [],
-      forgetAfterMs: 24 * HOUR,
-      statusIntervalMs: INTERVAL,
-      uptimeIntervalMs: HOUR,
-      locationsPerRequest: 50,
-    },
-    commit: createCommit({ log: silentLogger, route: rootRoute, integrations: [], wake: async () => {} }),
-    swept: () => {},
+    commit: commitOf({ route: rootRoute, integrations: [] }),
   });
   let self: SelfAlertState = {};
   const unheard: string[] = [];

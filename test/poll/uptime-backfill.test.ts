@@ -1,13 +1,11 @@
 import { expect, it } from "vitest";
-import { figuresOf } from "../../src/health/uptime.ts";
-import { silentLogger } from "../../src/lib/log.ts";
 import { createBackfillUptime } from "../../src/poll/uptime-backfill.ts";
 import { ServiceError } from "../../src/service/errors.ts";
 import { HOUR, useTestStore } from "../store/fixtures.ts";
 import { anUptimeBucket, aRecording } from "../support/fixtures.ts";
 import { describeWithRedis } from "../support/redis.ts";
+import { DAY, UNBROKEN, uptimeOver } from "./rig.ts";
 
-const DAY = 24 * HOUR;
 const NOW = Date.UTC(2026, 10, 20, 14, 5);
 const YESTERDAY = { ratio: 0.25, segmentsExpected: 7 };
 
@@ -27,43 +25,31 @@ describeWithRedis("days from before a recording was known", () => {
       readFrom: "2026-11-17",
     };
     await store.uptime.saveHistories(0, new Map(fleet.map(({ id }) => [id, history])));
-    const asked: { start: string | undefined; recids: readonly string[]; at: number }[] = [];
-    const deps = {
-      clock: { now: () => NOW },
-      watch: { statusIntervalMs: 30_000, uptimeIntervalMs: 600_000 },
-      log: silentLogger,
-      service: {
-        async uptimes({ start, recids = [] }: { start?: string; recids?: readonly string[] }) {
+    const asked: { start: string; recids: readonly string[]; at: number }[] = [];
+    const buckets = Array.from({ length: 20 * 24 }, (_, i) =>
+      anUptimeBucket(NOW - (NOW % DAY) - (i + 1) * HOUR, 0.5, { segmentsExpected: 2 }),
+    );
+    const deps = uptimeOver(
+      store,
+      { at: NOW },
+      {
+        fleet,
+        asked({ start, recids }) {
           asked.push({ start, recids, at: performance.now() });
           const failure = failures.shift();
           if (failure) throw failure;
-          const buckets = Array.from({ length: 20 * 24 }, (_, i) =>
-            anUptimeBucket(NOW - (NOW % DAY) - (i + 1) * HOUR, 0.5, { segmentsExpected: 2 }),
-          );
-          const results = fleet.filter(({ id }) => recids.includes(id)).map((recording) => ({ recording, buckets }));
-          return { results, dropped: 0 };
         },
+        bucketsOf: () => buckets,
       },
-      store: store.shards,
-      uptime: store.uptime,
-      inventory: store.inventory,
-      figures: figuresOf([]),
-      retainMs: 3 * DAY,
-      indexTimezone: "recording",
-    } as const;
+    );
     const days = async (id: string) => (await store.uptime.histories(0, [id])).get(id)?.days ?? {};
-    const backfill = createBackfillUptime(deps);
-    return {
-      backfill: (count: number) =>
-        backfill(
-          0,
-          fleet.slice(0, count).map(({ id }) => id),
-          new AbortController().signal,
-        ),
-      asked,
-      days,
-      store,
+    const backfillAll = createBackfillUptime(deps);
+    const backfill = (count: number) => {
+      const ids = fleet.slice(0, count).map(({ id }) => id);
+      return backfillAll(0, ids, UNBROKEN);
     };
+    const hasPast = async () => (await store.uptime.histories(0, ["r0"])).get("r0")?.hasPast;
+    return { backfill, asked, days, hasPast };
   }
 
   it("are asked for five times a second after the first of them", async () => {
@@ -74,14 +60,14 @@ describeWithRedis("days from before a recording was known", () => {
   });
 
   it("are read as far as the service has them, and what was known stays", async () => {
-    const { backfill, asked, days, store } = await watching(1);
+    const { backfill, asked, days, hasPast } = await watching(1);
     await backfill(1);
     const known = await days("r0");
     expect(Object.keys(known).toSorted()).toEqual(Array.from({ length: 20 }, (_, i) => `2026-${dayName(i)}`));
     expect(known["2026-11-01"]).toEqual({ ratio: 0.5, segmentsExpected: 48 });
     expect(known["2026-11-19"]).toEqual(YESTERDAY);
     expect(asked).toMatchObject([{ start: "2026-10-21", recids: ["r0"] }]);
-    expect((await store.uptime.histories(0, ["r0"])).get("r0")?.hasPast).toBe(true);
+    expect(await hasPast()).toBe(true);
   });
 
   it("are read of a few at a time", async () => {
@@ -94,11 +80,10 @@ describeWithRedis("days from before a recording was known", () => {
   });
 
   it("are marked as read once a day was refused too, and not after a failure in passing", async () => {
-    const { backfill, days, store } = await watching(1, [
+    const { backfill, days, hasPast } = await watching(1, [
       new ServiceError("timeout", "too slow"),
       ...[30, 7, 1].map((days) => new ServiceError("bad_request", `no ${days} days`)),
     ]);
-    const hasPast = async () => (await store.uptime.histories(0, ["r0"])).get("r0")?.hasPast;
     await backfill(1);
     expect(await hasPast()).toBeUndefined();
     await backfill(1);
