@@ -1,67 +1,28 @@
-import { once } from "node:events";
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { PassThrough } from "node:stream";
-import { text } from "node:stream/consumers";
 import { Redis } from "ioredis";
 import { afterAll, expect, test, vi } from "vitest";
 import { startApp } from "../../src/app/app.ts";
+import type { CommandIo } from "../../src/commands/cli/command.ts";
 import { demoCommand, type StartDaemon } from "../../src/commands/demo.ts";
 import type { Config } from "../../src/config/config.ts";
-import { toError } from "../../src/lib/errors.ts";
 import { describeWithRedis } from "../support/redis.ts";
+import { configuration, start } from "./run-command.ts";
 
-const nothing: StartDaemon = async () => ({ stop: async () => {} });
-
-/** Runs the demo with another daemon; `ended` gives what it printed, or rejects with what it threw. */
-function demo(startDaemon: StartDaemon, args: string[] = []) {
-  const controller = new AbortController();
-  const stdout = new PassThrough();
-  const stderr = new PassThrough();
-  stderr.resume();
-  const io = { stdout, stderr, env: process.env, signal: controller.signal, setExitCode: () => {} };
-  const printed = text(stdout);
-  let soFar = "";
-  stdout.on("data", (chunk) => {
-    soFar += chunk;
-  });
-  const heard = async (words: RegExp) => {
-    for (;;) {
-      const found = words.exec(soFar);
-      if (found) return found;
-      await once(stdout, "data");
-    }
-  };
-  const run = demoCommand(io, startDaemon).parseAsync(args, { from: "user" });
-  const ended = run.finally(() => stdout.end()).then(() => printed);
-  return { ended, printed, heard, interrupt: () => controller.abort() };
+/** Runs the demo with another daemon. */
+function demo(startDaemon: StartDaemon, ...args: string[]) {
+  const entry = { name: "demo", summary: "", load: async (io: CommandIo) => demoCommand(io, startDaemon) };
+  return start(["demo", ...args], process.env, { table: [entry] });
 }
 
-async function answers(url: string): Promise<boolean> {
-  return fetch(url, { method: "HEAD" }).then(
-    () => true,
-    () => false,
-  );
-}
-
-async function redisAnswers(url: string): Promise<boolean> {
-  const redis = new Redis(url, { lazyConnect: true, retryStrategy: () => null, maxRetriesPerRequest: 0 });
+/** How many locations have counts; undefined where no Redis answers. */
+async function storedCounts(url: string | undefined): Promise<number | undefined> {
+  const redis = new Redis(url ?? "", { lazyConnect: true, retryStrategy: () => null, maxRetriesPerRequest: 0 });
   redis.on("error", () => {});
-  const connected = await redis.connect().then(
-    () => true,
-    () => false,
-  );
+  const keys = await redis.keys("*:counts:*").catch(() => undefined);
   redis.disconnect();
-  return connected;
-}
-
-/** How many locations have counts. */
-async function storedCounts(url: string): Promise<number> {
-  const redis = new Redis(url);
-  const keys = await redis.keys("*:counts:*");
-  redis.disconnect();
-  return keys.length;
+  return keys?.length;
 }
 
 /** Of these tests alone: another demo may be running on this machine. */
@@ -71,71 +32,59 @@ afterAll(() => rmSync(temporary, { recursive: true }));
 
 /** Everything the demo had started, as its daemon saw it, is gone. */
 async function expectAllGone(config: Config | undefined): Promise<void> {
-  expect(await answers(config?.service.baseUrl ?? "")).toBe(false);
-  expect(await answers(config?.receivers[0]?.slack[0]?.app?.apiBase ?? "")).toBe(false);
-  expect(await redisAnswers(config?.redis.url ?? "")).toBe(false);
-  expect(readdirSync(temporary)).toEqual([]);
+  const slack = config?.receivers[0]?.slack[0]?.app?.apiBase;
+  for (const url of [config?.service.baseUrl, slack]) await expect(fetch(url ?? "")).rejects.toThrow();
+  expect(await storedCounts(config?.redis.url)).toBeUndefined();
+  expect(readdirSync(temporary).filter((name) => name.startsWith("lenswatch-demo-"))).toEqual([]);
 }
 
 describeWithRedis("the demo", () => {
-  test("gives the daemon a service, a Redis and an inbox, prints what arrives, and ends all of it on Ctrl-C", async () => {
+  test("gives the daemon a service, a Redis with counts and an inbox, and ends them where it does not start", async () => {
     let config: Config | undefined;
-    const stopped: string[] = [];
-    const { ended, interrupt } = demo(async (deps) => {
+    const seen: unknown[] = [];
+    const { ended } = demo(async (deps) => {
       config = deps.config;
-      expect(await storedCounts(config.redis.url ?? "")).toBe(6);
-      expect((await fetch(`${config.service.baseUrl}/v1/status`)).status).toBe(200);
-      const { apiBase = "", botToken = "", channel = "" } = config.receivers[0]?.slack[0]?.app ?? {};
-      const headers = { authorization: `Bearer ${botToken}`, "content-type": "application/json" };
-      const body = JSON.stringify({ channel, text: "1 recording offline · Leeds" });
-      await fetch(`${apiBase}/chat.postMessage`, { method: "POST", headers, body });
-      interrupt();
-      return { stop: async () => void stopped.push("daemon") };
+      seen.push(await storedCounts(config.redis.url), (await fetch(`${config.service.baseUrl}/v1/status`)).status);
+      throw new Error("no daemon today");
     });
-    const printed = await ended;
-    expect(printed).toMatch(/event: .+: Entrance is online and has counted nobody since noon there/);
-    expect(printed).toMatch(/inbox +http:\/\/127\.0\.0\.1:\d+/);
-    expect(printed).toMatch(/metrics +http:\/\/127\.0\.0\.1:\d+\/metrics/);
-    expect(printed).toContain("Slack   1 recording offline · Leeds");
-    expect(printed).toContain("Nothing is left running.");
-    expect(stopped).toEqual(["daemon"]);
+    const { stdout, stderr, exitCode } = await ended;
+    expect({ stderr, exitCode, seen }).toEqual({
+      stderr: "lenswatch: unexpected Error: no daemon today\n",
+      exitCode: 3,
+      seen: [6, 200],
+    });
+    expect(stdout).toMatch(/event: .+: Entrance is online and has counted nobody since noon there/);
+    expect(stdout).toMatch(/inbox +http:\/\/127\.0\.0\.1:\d+.*metrics +http:\/\/127\.0\.0\.1:\d+\/metrics/s);
+    expect(stdout).toContain("Nothing is left running.");
     await expectAllGone(config);
   });
 
+  const none: StartDaemon = async () => expect.unreachable();
+
   test("starts nothing when Ctrl-C came first", async () => {
-    let started = false;
-    const { ended, interrupt } = demo(async (deps) => {
-      started = true;
-      return nothing(deps);
-    });
-    interrupt();
-    await expect(ended).rejects.toMatchObject({ name: "AbortError" });
-    expect(started).toBe(false);
+    const { ended, stop } = demo(none);
+    stop();
+    expect(await ended).toMatchObject({ exitCode: 0, stderr: "" });
     expect(readdirSync(temporary)).toEqual([]);
   });
 
-  test("ends what it had started when the daemon does not start", async () => {
-    let config: Config | undefined;
-    const { ended, printed } = demo(
-      async (deps) => {
-        config = deps.config;
-        throw new Error("no daemon today");
-      },
-      ["--scenario", "src/demo/scenario.yaml"],
-    );
-    const failure = await ended.catch(toError);
-    expect(failure).toMatchObject({ message: "no daemon today" });
-    expect(await printed).toContain("Stopped.");
-    await expectAllGone(config);
+  test("refuses a scenario that is none before it starts anything", async () => {
+    expect(await demo(none, "--scenario", "package.json").ended).toMatchObject({ exitCode: 1, stdout: "" });
   });
 
   test("an outage is handled from the inbox: why, acknowledge, withdraw, silence", async () => {
-    const day = join(temporary, "day.yaml");
-    writeFileSync(
-      day,
+    const day = await configuration(
       "events: [{ at: 3s, recording: L1/1, status: offline }, { at: 3s, recording: L3/1, status: offline }]",
     );
-    const { ended, heard, interrupt } = demo(startApp, ["--scenario", day]);
+    let config: Config | undefined;
+    const { ended, heard, stop } = demo(
+      (deps) => {
+        config = deps.config;
+        return startApp(deps);
+      },
+      "--scenario",
+      day,
+    );
     await heard(/Slack .*lenswatch started with an empty store: no active alerts/);
     const [, inbox = ""] = await heard(/inbox +(http:\S+)/);
     const [, page = ""] = await heard(/page +(http:\S+)\//);
@@ -168,15 +117,8 @@ describeWithRedis("the demo", () => {
     await send(`${control}/world`, { recording: "L1/1", status: "online" });
     await heard(/Slack .*↳ ✅ Entrance recovered · Leeds Briggate/);
     await heard(/e-mail .*✅ Entrance recovered · Leeds Briggate/);
-    interrupt();
-    await ended;
-    rmSync(day);
-    expect(readdirSync(temporary)).toEqual([]);
-  });
-
-  test("refuses a scenario that is none before it starts anything", async () => {
-    const { ended, printed } = demo(nothing, ["--scenario", "package.json"]);
-    await expect(ended).rejects.toMatchObject({ code: "bad_scenario" });
-    expect(await printed).toBe("");
+    stop();
+    expect(await ended).toMatchObject({ exitCode: 0 });
+    await expectAllGone(config);
   });
 });

@@ -1,57 +1,94 @@
-/** Runs a command line of `status` or `alerts` as `lenswatch` would, and gives what it said. */
+/** Runs a command line as `lenswatch` would, and gives what it said. */
+import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
+import type { Command } from "commander";
+import { onTestFinished } from "vitest";
 import { ackCommand } from "../../src/commands/ack.ts";
+import { backtestCommand } from "../../src/commands/backtest.ts";
 import type { CommandIo, ExitCode } from "../../src/commands/cli/command.ts";
-import { type CommandEntry, runCli } from "../../src/commands/cli/program.ts";
-import { healthzCommand } from "../../src/commands/healthz.ts";
+import { type CommandEntry, commandTable, runCli } from "../../src/commands/cli/program.ts";
+import { queryCommand } from "../../src/commands/query.ts";
 import { reportCommand } from "../../src/commands/report.ts";
 import { silenceCommand } from "../../src/commands/silence.ts";
 import { statusCommand } from "../../src/commands/status.ts";
 import { whyCommand } from "../../src/commands/why.ts";
+import type { Clock } from "../../src/lib/clock.ts";
 import { NOW } from "../metrics/fleets.ts";
 
-const clock = { now: () => NOW };
-const table: readonly CommandEntry[] = [
-  { name: "status", summary: "the fleet", load: async (io) => statusCommand(io, clock) },
-  { name: "silence", summary: "silences", load: async (io) => silenceCommand(io, clock) },
-  { name: "ack", summary: "acknowledgement", load: async (io) => ackCommand(io, clock) },
-  { name: "healthz", summary: "alive", load: async (io) => healthzCommand(io) },
-  { name: "report", summary: "lost time", load: async (io) => reportCommand(io, clock) },
-  { name: "why", summary: "one recording", load: async (io) => whyCommand(io, clock) },
-];
+const clocked: Readonly<Record<string, (io: CommandIo, clock: Clock) => Command>> = {
+  ...{ status: statusCommand, silence: silenceCommand, ack: ackCommand, why: whyCommand },
+  ...{ report: reportCommand, backtest: backtestCommand, query: queryCommand },
+};
 
-/** Properties of the output where it is a terminal; `onFrame` gets each piece that is written. */
-interface Terminal {
+/** The command table with the clock of the test. */
+function tableAt(now: number): readonly CommandEntry[] {
+  return commandTable.map((entry) => {
+    const command = clocked[entry.name];
+    return command ? { ...entry, load: async (io) => command(io, { now: () => now }) } : entry;
+  });
+}
+
+interface Around extends Partial<Pick<CommandIo, "stdin" | "signal">> {
+  /** The output is a terminal. */
   readonly isTTY?: boolean;
   readonly columns?: number;
   readonly rows?: number;
-  readonly signal?: AbortSignal;
+  readonly stderr?: PassThrough;
+  readonly now?: number;
+  readonly table?: readonly CommandEntry[];
+  /** Gets each piece that is written. */
   onFrame?(text: string): unknown;
 }
 
-export async function lenswatch(
-  argv: readonly string[],
-  env: Record<string, string> = {},
-  { signal = new AbortController().signal, onFrame, ...terminal }: Terminal = {},
-) {
+/** A command that runs until `stop`, and may be heard meanwhile. */
+export function start(argv: readonly string[], env: CommandIo["env"] = {}, around: Around = {}) {
+  const { signal, stdin, now = NOW, table = tableAt(now), stderr = new PassThrough(), onFrame, ...terminal } = around;
+  const stopping = new AbortController();
   const stdout = Object.assign(new PassThrough(), terminal);
-  if (onFrame) stdout.on("data", (chunk) => void onFrame(String(chunk)));
-  const stderr = new PassThrough();
+  let soFar = "";
+  stdout.on("data", (chunk) => {
+    soFar += chunk;
+    onFrame?.(String(chunk));
+  });
   let exitCode: ExitCode = 0;
   const io: CommandIo = {
-    stdout,
-    stderr,
-    env,
-    signal,
+    ...{ stdout, stderr, env, signal: signal ?? stopping.signal, ...(stdin && { stdin }) },
     setExitCode(code) {
       exitCode = code;
     },
   };
   const said = Promise.all([text(stdout), text(stderr)]);
-  await runCli(argv, io, table);
-  stdout.end();
-  stderr.end();
-  const [out, err] = await said;
-  return { stdout: out, stderr: err, exitCode };
+  const ended = runCli(argv, io, table).then(async () => {
+    stdout.end();
+    stderr.end();
+    const [out, err] = await said;
+    return { stdout: out, stderr: err, exitCode };
+  });
+  /** Resolves once these words were written. */
+  async function heard(words: RegExp): Promise<RegExpExecArray> {
+    for (;;) {
+      const found = words.exec(soFar);
+      if (found) return found;
+      await Promise.race([
+        once(stdout, "data"),
+        ended.then(({ stderr }) => Promise.reject(new Error(`ended without ${words}: ${stderr}`))),
+      ]);
+    }
+  }
+  return { ended, heard, stop: () => stopping.abort() };
+}
+
+export const lenswatch = (...given: Parameters<typeof start>) => start(...given).ended;
+
+/** A configuration, removed after the test. */
+export async function configuration(yaml: string): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), "lenswatch-"));
+  onTestFinished(() => rm(directory, { recursive: true }));
+  const file = join(directory, "lenswatch.yaml");
+  await writeFile(file, yaml);
+  return file;
 }

@@ -1,28 +1,14 @@
 import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { PassThrough } from "node:stream";
-import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { ExitCode } from "../../src/commands/cli/command.ts";
-import { runCli } from "../../src/commands/cli/program.ts";
 import { service } from "../config/text.ts";
 import { type SlackAnswer, type SlackStandIn, standInScopes, startSlackStandIn } from "../support/slack/stand-in.ts";
-
-async function run(...argv: string[]) {
-  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
-  let exitCode: ExitCode = 0;
-  const setExitCode = (code: ExitCode) => {
-    exitCode = code;
-  };
-  await runCli(argv, { stdout, stderr, env: {}, signal: new AbortController().signal, setExitCode });
-  stdout.end();
-  stderr.end();
-  return { stdout: await text(stdout), stderr: await text(stderr), exitCode };
-}
+import { lenswatch } from "./run-command.ts";
 
 it("prints a manifest that Slack takes, with every scope that is used", async () => {
-  const manifest = JSON.parse((await run("slack", "manifest")).stdout);
+  const manifest = JSON.parse((await lenswatch(["slack", "manifest"])).stdout);
   expect(manifest.oauth_config.scopes.bot).toEqual(standInScopes);
   expect(manifest.settings).toMatchObject({ socket_mode_enabled: true, interactivity: { is_enabled: true } });
   // docs.slack.dev, app manifest reference: the longest of each.
@@ -56,7 +42,7 @@ describe("notify-test of the Slack app", () => {
   });
 
   it("posts one message, marked as a test", async () => {
-    expect(await run("notify-test", "ops", "--config", file)).toMatchObject({
+    expect(await lenswatch(["notify-test", "ops", "--config", file])).toMatchObject({
       stdout: expect.stringMatching(/^ops\/slack\/0: accepted\n/),
       exitCode: 0,
     });
@@ -86,9 +72,7 @@ describe("notify-test of the Slack app", () => {
     ],
     [
       "membership",
-      () => {
-        slack.left.add("ops");
-      },
+      () => void slack.left.add("ops"),
       "not accepted: Slack answered not_in_channel: invite the app in that channel: /invite @lenswatch.",
       1,
     ],
@@ -106,7 +90,7 @@ describe("notify-test of the Slack app", () => {
     ],
   ])("names what is missing: %s", async (_, arrange, expected, exitCode) => {
     arrange();
-    const told = await run("notify-test", "ops", "--config", file);
+    const told = await lenswatch(["notify-test", "ops", "--config", file]);
     expect(told.stdout).toContain(`ops/slack/0: ${expected}`);
     expect(told.exitCode).toBe(exitCode);
     expect(told.stdout + told.stderr).not.toContain(slack.tokens.bot);
