@@ -7,11 +7,11 @@ import { alertState } from "../metrics/fleets.ts";
 import { HOUR, MINUTE, useTestStore } from "../store/fixtures.ts";
 import { aRecordingState } from "../support/fixtures.ts";
 import { describeWithRedis } from "../support/redis.ts";
+import { clockOf, UNBROKEN } from "./rig.ts";
 
 /** A Friday, 17:00 in UTC. */
 const NOW = Date.UTC(2026, 10, 20, 17);
 const TODAY = Date.UTC(2026, 10, 20);
-const UNBROKEN = new AbortController().signal;
 const INTERVAL = 10 * MINUTE;
 const when = { kind: "counts", implausible: "low", sensitivity: 30 } as const;
 
@@ -21,11 +21,13 @@ const usualIn = (at: number) => {
   return hour >= 9 && hour < 20 ? 40 + ((at / HOUR) % 7) : 0;
 };
 
+const ids = ["leeds", "york", "bath", "derby", "hull", "stoke"];
+
 describeWithRedis("what counts come to", () => {
   const testStore = useTestStore();
 
   /** Locations of one time zone; those in `fell` count nothing since 10:00. */
-  async function watching(ids: readonly string[], fell: ReadonlySet<string>, shardOf = (_id: string) => 0) {
+  async function watching(fell: ReadonlySet<string>, shardOf = (_id: string) => 0) {
     const { store } = testStore();
     const clock = { at: NOW };
     const countIn = (id: string, from: number, to: number) => {
@@ -58,7 +60,7 @@ describeWithRedis("what counts come to", () => {
     };
     const { refresh, judge } = createRefreshCounts({
       ...store,
-      clock: { now: () => clock.at },
+      clock: clockOf(clock),
       log: silentLogger,
       shards: { ...store.shards, read: async () => ({ nonce: "", state }) },
       assigned: {
@@ -79,26 +81,26 @@ describeWithRedis("what counts come to", () => {
     await Promise.all([0, 1, 2].map((shard) => store.shards.noteAttempt(`details:${shard}`, NOW)));
     const follow = createCountsLookup(store.countVerdicts, INTERVAL);
     const together = createFollowTogether(store.countVerdicts, [when], INTERVAL);
-    return { refresh: (shard: number) => refresh(shard, UNBROKEN), judge, clock, follow, together, store, recordings };
+    clock.at += INTERVAL;
+    const round = async (shard: number) => {
+      await refresh(shard, UNBROKEN);
+      await judge();
+    };
+    return { round, clock, follow, together, store, recordings };
   }
 
   it("a location whose only recording is missing does not record", async () => {
-    const { refresh, judge, clock, follow, recordings } = await watching(["leeds", "york", "bath"], new Set(["york"]));
+    const { round, clock, follow, recordings } = await watching(new Set(["york"]));
     const facts = { timezone: "UTC", problem: "missing" } as const;
     const missing = alertState("RecordingMissing", { state: "firing", startsAt: TODAY + 10 * HOUR, facts });
     recordings.set("r-york", aRecordingState("r-york", { locationId: "york", alerts: { RecordingMissing: missing } }));
-    clock.at += INTERVAL;
-    await refresh(0);
-    await judge();
+    await round(0);
     expect((await follow(clock.at))?.(when, "location", "york")).toMatchObject({ reason: "not_recording" });
   });
 
   it("one location that counts nothing is found, with what is usual; the others are as usual, and old verdicts show nothing", async () => {
-    const ids = ["leeds", "york", "bath", "derby", "hull", "stoke"];
-    const { refresh, judge, clock, follow, together, store } = await watching(ids, new Set(["york"]));
-    clock.at += INTERVAL;
-    await refresh(0);
-    await judge();
+    const { round, clock, follow, together, store } = await watching(new Set(["york"]));
+    await round(0);
     const found = await follow(clock.at);
     expect(found?.(when, "location", "york")).toMatchObject({
       met: true,
@@ -123,30 +125,22 @@ describeWithRedis("what counts come to", () => {
   });
 
   it("most locations at once are one finding about their time zone", async () => {
-    const ids = ["leeds", "york", "bath", "derby", "hull", "stoke"];
-    const { refresh, judge, clock, follow, together } = await watching(ids, new Set(ids.slice(0, 5)));
-    clock.at += INTERVAL;
-    await refresh(0);
-    await judge();
+    const { round, clock, follow, together } = await watching(new Set(ids.slice(0, 5)));
+    await round(0);
     expect((await follow(clock.at))?.(when, "location", "york")?.met).not.toBe(true);
     expect(await together(clock.at)).toMatchObject([{ label: "timezone", value: "UTC", dropped: 5 }]);
   });
 
   it("nothing is judged before most of the fleet was read, and a location by its own shard only", async () => {
-    const ids = ["leeds", "york", "bath", "derby", "hull", "stoke"];
     const moved = { york: 0 };
     const shardOf = (id: string) => (id === "york" ? moved.york : ids.indexOf(id) % 3);
-    const { refresh, judge, clock, follow, together, store } = await watching(ids, new Set(["york"]), shardOf);
-    clock.at += INTERVAL;
-    await refresh(0);
-    await judge();
+    const { round, clock, follow, together, store } = await watching(new Set(["york"]), shardOf);
+    await round(0);
     expect(await together(clock.at), "after a pause").toBeUndefined();
-    await refresh(1);
-    await judge();
+    await round(1);
     expect((await follow(clock.at))?.(when, "location", "york")?.met).toBe(true);
     moved.york = 1;
-    await refresh(1);
-    await judge();
+    await round(1);
     const { hours } = await store.countVerdicts.refreshJudged();
     expect(hours.filter(({ locationId }) => locationId === "york")).toHaveLength(1);
   });

@@ -18,29 +18,24 @@ const PLACED = new Map([
   ["b", { locationId: "york" }],
 ]);
 
-it("zones go to the location of their recording; what belongs nowhere is left out", () => {
+it("zones go to the location of their recording, bounded in number and length; what belongs nowhere is left out", () => {
   const rows = [
-    context("a", "Tills"),
-    context("a", "Door"),
-    context("a", "Tills"),
+    ...["Tills", "Door", "Tills"].map((zone) => context("a", zone)),
+    ...Array.from({ length: 100 }, (_, i) => context("c", `${i} ${"x".repeat(9_000)}`)),
     context("b", " \u202e\n "),
     context("stranger", "Vault"),
     context(undefined, "Vault"),
     context("a", undefined),
   ];
-  const zones = zonesByLocation(["leeds", "york"], rows, PLACED);
-  expect([...zones].map(([id, byRecording]) => [id, [...byRecording]])).toEqual([
-    ["leeds", [["a", ["Tills", "Door"]]]],
-    ["york", []],
-  ]);
+  const placed = new Map([...PLACED, ["c", { locationId: "leeds" }]]);
+  const zones = zonesByLocation(["leeds", "york"], rows, placed);
+  expect([zones.get("leeds")?.get("a"), zones.get("york")]).toEqual([["Tills", "Door"], new Map()]);
+  const bounded = zones.get("leeds")?.get("c") ?? [];
+  expect(bounded).toHaveLength(20);
+  expect(Math.max(...bounded.map((zone) => zone.length))).toBe(200);
 });
 
-it("zones are bounded, in number and in length", () => {
-  const rows = Array.from({ length: 100 }, (_, i) => context("a", `${i} ${"x".repeat(9_000)}`));
-  const known = zonesByLocation(["leeds"], rows, PLACED).get("leeds")?.get("a") ?? [];
-  expect(known).toHaveLength(20);
-  expect(Math.max(...known.map((zone) => zone.length))).toBe(200);
-});
+const TWELVE = Array.from({ length: 12 }, (_, i) => (i === 0 ? "leeds" : `loc-${i}`));
 
 describeWithRedis("reading zones", () => {
   const testStore = useTestStore();
@@ -54,7 +49,7 @@ describeWithRedis("reading zones", () => {
     const state = {
       sweptAt: NOW,
       locations: new Map(),
-      recordings: new Map([...PLACED].map(([id, { locationId }]) => [id, { id, locationId } as never])),
+      recordings: new Map([...PLACED].map(([id, at]) => [id, { id, ...at } as never])),
     };
     const { refresh, retryMs } = createRefreshDetails({
       clock: { now: () => NOW },
@@ -70,53 +65,40 @@ describeWithRedis("reading zones", () => {
       assigned: { locations: () => locations },
       locationsPerRequest: 5,
     });
-    return {
-      refresh: (shard: number, signal = stopping.signal) => refresh(shard, signal),
-      retryMs,
-      warned,
-      asked,
-      service,
-      state,
-      stopping,
-      store,
-    };
+    const attempt = async () => (await store.shards.attempts()).get("details:0");
+    const zonesOfA = async () => (await store.zones.read(["leeds"])).get("leeds")?.get("a");
+    const refreshOne = (shard = 0, signal = stopping.signal) => refresh(shard, signal);
+    return { refresh: refreshOne, retryMs, warned, asked, service, state, stopping, attempt, zonesOfA };
   }
 
-  it("zones are read every time", async () => {
-    const { refresh, service, store } = watching();
-    await refresh(0);
-    expect((await store.zones.read(["leeds"])).get("leeds")?.get("a")).toEqual(["Tills"]);
+  it("a few locations are one question, every time", async () => {
+    const { refresh, service, asked, zonesOfA } = watching(TWELVE);
+    await refresh();
+    expect([asked, await zonesOfA()]).toEqual([[5, 5, 2], ["Tills"]]);
     service.zone = "Door";
-    await refresh(0);
-    expect((await store.zones.read(["leeds"])).get("leeds")?.get("a")).toEqual(["Door"]);
-  });
-
-  it("a few locations are one question", async () => {
-    const { refresh, asked } = watching(Array.from({ length: 12 }, (_, i) => `loc-${i}`));
-    await refresh(0);
-    expect(asked).toEqual([5, 5, 2]);
+    await refresh();
+    expect(await zonesOfA()).toEqual(["Door"]);
   });
 
   it("a failure keeps what was known and is noted", async () => {
-    const { refresh, retryMs, service, store } = watching();
-    await refresh(0);
+    const { refresh, retryMs, service, attempt, zonesOfA } = watching();
+    await refresh();
     service.broken = new Error("No answer.");
-    await refresh(0);
-    expect((await store.zones.read(["leeds"])).get("leeds")?.get("a")).toEqual(["Tills"]);
-    expect((await store.shards.attempts()).get("details:0")).toMatchObject({ error: "No answer." });
+    await refresh();
+    expect([await zonesOfA(), (await attempt())?.error]).toEqual([["Tills"], "No answer."]);
     const first = retryMs(0);
-    await refresh(0);
+    await refresh();
     expect(retryMs(0)).toBe(2 * first);
     service.broken = undefined;
-    await refresh(0);
-    expect((await store.shards.attempts()).get("details:0")?.error).toBeUndefined();
+    await refresh();
+    expect((await attempt())?.error).toBeUndefined();
     expect(retryMs(0)).toBe(first);
   });
 
   it("a failing shard that another replica takes is forgotten, and the next failure is logged as the first", async () => {
     const { refresh, service, stopping, retryMs, warned } = watching();
     service.broken = new Error("No answer.");
-    for (const _ of [1, 2]) await refresh(0);
+    for (const _ of [1, 2]) await refresh();
     expect([retryMs(0), warned.length]).toEqual([2 * retryMs(1), 1]);
     stopping.abort();
     expect(retryMs(0)).toBe(retryMs(1));
@@ -125,22 +107,20 @@ describeWithRedis("reading zones", () => {
   });
 
   it("a shard that was not swept yet is not asked for, and one without locations needs nothing", async () => {
-    const { refresh, state, asked, store } = watching();
+    const { refresh, state, asked, attempt } = watching();
     state.sweptAt = 0;
-    const attempts = () => store.shards.attempts();
-    await refresh(0);
-    expect((await attempts()).size).toBe(0);
+    await refresh();
+    expect(await attempt()).toBeUndefined();
     const empty = watching([]);
-    await empty.refresh(0);
-    expect((await attempts()).get("details:0")?.error).toBeUndefined();
+    await empty.refresh();
+    expect(await attempt()).toMatchObject({ goodAt: NOW });
     expect(asked.length + empty.asked.length).toBe(0);
   });
 
   it("is broken off between two questions, and is due as before", async () => {
-    const { refresh, asked, service, stopping, store } = watching(Array.from({ length: 12 }, (_, i) => `loc-${i}`));
+    const { refresh, asked, service, stopping, attempt } = watching(TWELVE);
     Object.defineProperty(service, "zone", { get: () => void (asked.length === 2 && stopping.abort()) });
-    await refresh(0);
-    expect(asked).toEqual([5, 5]);
-    expect((await store.shards.attempts()).size).toBe(0);
+    await refresh();
+    expect([asked, await attempt()]).toEqual([[5, 5], undefined]);
   });
 });

@@ -1,15 +1,13 @@
 import { expect, it, vi } from "vitest";
 import { createAssigned } from "../../src/cluster/shard-assignment.ts";
-import { silentLogger } from "../../src/lib/log.ts";
-import { createCommit } from "../../src/poll/commit.ts";
 import { createSelfAlerts } from "../../src/poll/self-alerts.ts";
 import { ServiceError } from "../../src/service/service.ts";
 import { rule } from "../health/shard-history.ts";
 import { rootRoute } from "../http/serve.ts";
-import { committer, fires, firing, HOUR, integration, SECOND, T0, to, useTestStore } from "../store/fixtures.ts";
+import { committer, fires, firing, HOUR, integration, SECOND, slack, T0, to, useTestStore } from "../store/fixtures.ts";
 import { describeWithRedis } from "../support/redis.ts";
+import { clockOf, commitOf, STEP } from "./rig.ts";
 
-const STEP = 30 * SECOND;
 const INTERVALS = {
   intervalMs: STEP,
   uptimeIntervalMs: HOUR,
@@ -17,7 +15,6 @@ const INTERVALS = {
   countsIntervalMs: HOUR / 6,
   requestTimeoutMs: 20 * SECOND,
 };
-const slack = integration("ops/slack/0");
 const mail = integration("ops/email/0/a@example.com", { type: "email" });
 const rules = [
   rule("ServiceUnreachable", { kind: "service", state: "unreachable" }),
@@ -35,7 +32,7 @@ describeWithRedis("judging the service and the notifications", () => {
     assigned.set(new Map([["north", 0]]));
     const woken: string[] = [];
     const judge = createSelfAlerts({
-      clock: { now: () => clock.at },
+      clock: clockOf(clock),
       store: store.shards,
       selfAlerts: store.selfAlerts,
       inventory: store.inventory,
@@ -45,33 +42,29 @@ describeWithRedis("judging the service and the notifications", () => {
       rules,
       ...INTERVALS,
       integrations,
-      commit: createCommit({
-        log: silentLogger,
-        route: { ...rootRoute, groupBy: [], groupWaitMs: 0, groupIntervalMs: 0, repeatIntervalMs: HOUR },
-        integrations,
-        wake: async (due) => void woken.push(...due.keys()),
-      }),
+      commit: commitOf({ route: { ...rootRoute, groupBy: [], groupWaitMs: 0 }, integrations }, woken),
     });
-    return { judge, clock, woken, store };
+    const { noteAttempt } = store.shards;
+    /** So many rounds, an interval after one another, before each of which these attempts are noted. */
+    const rounds = async (count: number, attempts: Readonly<Record<string, string | undefined>>) => {
+      for (let i = 0; i < count; i++, clock.at += STEP) {
+        for (const [subject, error] of Object.entries(attempts)) await noteAttempt(subject, clock.at, error);
+        await judge();
+      }
+    };
+    return { judge, rounds, clock, woken, store };
   }
 
   const alerts = async () => (await testStore().store.shards.alerts()).map(({ key, state }) => `${key} ${state}`);
 
   it("no shard with a good last sweep is blindness, told to everybody, and over with the next good one", async () => {
-    const { judge, store, clock, woken } = judgeOf();
-    await store.shards.noteAttempt("shard:0", T0, "No answer.");
-    await judge();
+    const { rounds, woken } = judgeOf();
+    await rounds(1, { "shard:0": "No answer." });
     expect(await alerts(), "not for long enough").toEqual([]);
-    for (let i = 0; i < 4; i++) {
-      clock.at += STEP;
-      await store.shards.noteAttempt("shard:0", clock.at, "No answer.");
-      await judge();
-    }
+    await rounds(4, { "shard:0": "No answer." });
     expect(await alerts()).toEqual(["ServiceUnreachable/service/analytics firing"]);
     expect(woken.sort()).toEqual([mail.id, slack.id]);
-    clock.at += STEP;
-    await store.shards.noteAttempt("shard:0", clock.at);
-    await judge();
+    await rounds(1, { "shard:0": undefined });
     expect(await alerts()).toEqual(["ServiceUnreachable/service/analytics resolved"]);
   });
 
@@ -104,22 +97,15 @@ describeWithRedis("judging the service and the notifications", () => {
   });
 
   it("counts of a shard that cannot be read make the service partly unreachable", async () => {
-    const { judge, store, clock } = judgeOf();
-    for (; clock.at <= T0 + HOUR / 2; clock.at += STEP) {
-      await store.shards.noteAttempt("shard:0", clock.at);
-      await store.shards.noteAttempt("uptime:0", clock.at);
-      await store.shards.noteAttempt("counts:0", clock.at, "You may not read counts.");
-      await judge();
-    }
+    const { rounds } = judgeOf();
+    const good = { "shard:0": undefined, "uptime:0": undefined };
+    await rounds(61, { ...good, "counts:0": "You may not read counts." });
     expect(await alerts()).toEqual(["ServicePartlyUnreachable/service/analytics firing"]);
-    clock.at += STEP;
-    await store.shards.noteAttempt("counts:0", clock.at);
-    await store.shards.noteAttempt("shard:0", clock.at);
-    await judge();
+    await rounds(1, { ...good, "counts:0": undefined });
     expect(await alerts()).not.toContain("ServicePartlyUnreachable/service/analytics firing");
   });
 
-  it("a failing integration is told by the others alone", async () => {
+  it("a failing integration is told by the others alone, and configured no more it fails no more", async () => {
     const { judge, store, woken } = judgeOf();
     await committer(testStore())(T0, fires(firing("cam"), to(slack.id, "g", { groupWaitMs: 0 })));
     await store.groups.claim(slack, "t", T0, 1_000);
@@ -128,17 +114,7 @@ describeWithRedis("judging the service and the notifications", () => {
     await judge();
     expect(woken).toEqual([mail.id]);
     const failing = (await store.shards.alerts()).find(({ ruleId }) => ruleId === "NotificationsFailing");
-    expect(failing?.subject).toEqual({ kind: "integration", id: slack.id });
-    expect(failing?.facts.detail).toBe("It is gone.");
-  });
-
-  it("an integration that is configured no more fails no more", async () => {
-    const { judge, store } = judgeOf();
-    await committer(testStore())(T0, fires(firing("cam"), to(slack.id, "g", { groupWaitMs: 0 })));
-    await store.groups.claim(slack, "t", T0, 1_000);
-    const failure = { code: "not_found", detail: "It is gone.", scope: "integration" } as const;
-    await store.groups.postpone(slack, "g", "t", { now: T0, at: T0 + HOUR, failure });
-    await judge();
+    expect(failing).toMatchObject({ subject: { kind: "integration", id: slack.id }, facts: { detail: "It is gone." } });
     const later = judgeOf([mail]);
     later.clock.at += STEP;
     await later.judge();

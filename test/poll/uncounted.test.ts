@@ -5,9 +5,9 @@ import type { Alert } from "../../src/health/alert.ts";
 import { createUncounted } from "../../src/poll/uncounted.ts";
 import type { KeptCounts } from "../../src/store/counts.ts";
 import { type Incident, toIncident } from "../../src/store/incidents.ts";
-import { firing } from "../store/fixtures.ts";
+import { firing, HOUR } from "../store/fixtures.ts";
+import { resolvedAlert } from "../support/fixtures.ts";
 
-const HOUR = 3_600_000;
 const NOON = Date.UTC(2026, 10, 18, 12);
 
 /** 40 an hour, and nothing in the two hours from noon on; `early` as long as `now` is the same day. */
@@ -24,20 +24,15 @@ function kept(now: number): KeptCounts {
 function offline(recording: string, from: number, to: number): Alert {
   const alert = firing(recording, from, { location_id: "leeds" });
   const facts = { ...alert.facts, problem: "offline" as const };
-  return {
-    ...alert,
-    id: `${recording}@${from}`,
-    facts,
-    state: "resolved",
-    startsAt: from,
-    endsAt: to,
-    endReason: "recovered",
-  };
+  return resolvedAlert({ ...alert, id: `${recording}@${from}`, facts }, to);
 }
+
+const doorOut = offline("door", NOON, NOON + 2 * HOUR);
+const open = (({ state: _, endsAt: __, ...rest }: Alert): Alert => ({ ...rest, state: "firing" }))(doorOut);
 
 function uncounted(
   alerts: readonly Alert[],
-  open: readonly Alert[] = [],
+  now: readonly Alert[] = [],
   recordings = ["door", "till"],
   closedDays: Config["counts"]["closedDays"] = [],
 ) {
@@ -62,7 +57,7 @@ function uncounted(
         return at >= 0;
       },
     },
-    firing: async () => open,
+    firing: async () => now,
     assigned: { shardOf: () => 0 },
     shards: {
       async read() {
@@ -83,7 +78,7 @@ function uncounted(
 }
 
 it("an ended incident gets an estimate once its hours are read, and a last one the next day; each visit counts once", async () => {
-  const all = [offline("door", NOON, NOON + 2 * HOUR), offline("till", NOON + HOUR, NOON + 2 * HOUR)];
+  const all = [doorOut, offline("till", NOON + HOUR, NOON + 2 * HOUR)];
   const { world, settle } = uncounted(all);
   world.now = NOON + 3 * HOUR;
   await settle();
@@ -121,13 +116,12 @@ it("what was estimated a moment ago is known among the estimates of thousands", 
 
 it("what two ask for at a time is estimated once", async () => {
   const { world, of } = uncounted([], [], ["door"]);
-  const alert = offline("door", NOON, NOON + 2 * HOUR);
-  const both = await Promise.all([of([alert], world.now), of([alert], world.now)]);
+  const both = await Promise.all([of([doorOut], world.now), of([doorOut], world.now)]);
   expect([both.map(({ size }) => size), world.estimated]).toEqual([[1, 1], 1]);
 });
 
 it("an incident that another replica replaced meanwhile is not counted", async () => {
-  const { world, settle } = uncounted([offline("door", NOON, NOON + 2 * HOUR)], [], ["door"]);
+  const { world, settle } = uncounted([doorOut], [], ["door"]);
   world.now = NOON + 26 * HOUR;
   const stale = [...world.rows];
   world.rows = [];
@@ -138,8 +132,6 @@ it("an incident that another replica replaced meanwhile is not counted", async (
 });
 
 it("on a day on which the configuration has the location closed nothing is lost", async () => {
-  const { state: _, endsAt: __, ...rest } = offline("door", NOON, NOON + 2 * HOUR);
-  const open: Alert = { ...rest, state: "firing" };
   const lostWith = async (matchers: string) => {
     const closed = [{ days: ["2026-11-18"], matchers: parseMatchers(matchers) }];
     return (await uncounted([], [open], ["door"], closed).of([open], NOON + 1.5 * HOUR)).size;
@@ -149,8 +141,6 @@ it("on a day on which the configuration has the location closed nothing is lost"
 });
 
 it("what fires is estimated until now, and of what no recording of the location shares nothing is said", async () => {
-  const { state: _, endsAt: __, ...rest } = offline("door", NOON, NOON + 2 * HOUR);
-  const open: Alert = { ...rest, state: "firing" };
   const elsewhere = { ...open, id: "x", labels: { ...open.labels, location_id: "york" } };
   const { world, of } = uncounted([], [open], ["door"]);
   const estimates = await of([open, elsewhere], NOON + 1.5 * HOUR);

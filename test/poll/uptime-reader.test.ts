@@ -44,14 +44,15 @@ describe("a recording's last month", () => {
     expect(asked).toHaveLength(2);
   });
 
-  test("of any recording is not asked for within a minute after the service was in trouble", async () => {
-    const trouble = new ServiceError("rate_limited", "Too many.");
-    const { recall, asked, pass } = stage(() => Promise.reject(trouble));
-    await recall("a", "UTC");
-    expect(await recall("b", "UTC")).toEqual([]);
+  test.each<[string, Error, string]>([
+    ["of any recording", new ServiceError("rate_limited", "Too many."), "b"],
+    ["of this recording", new Error("503"), "a"],
+  ])("%s is not asked for within a minute after a failure: %s", async (_, failure, next) => {
+    const { recall, asked, pass } = stage(() => Promise.reject(failure));
+    for (const id of ["a", next]) expect(await recall(id, "UTC")).toEqual([]);
     expect(asked).toHaveLength(1);
     pass(60_000);
-    await recall("b", "UTC");
+    await recall(next, "UTC");
     expect(asked).toHaveLength(2);
   });
 
@@ -61,16 +62,6 @@ describe("a recording's last month", () => {
     await recall("a", "UTC");
     expect(await recall("b", "UTC")).toHaveLength(1);
     expect(asked.map((one) => (one as unknown[])[0])).toEqual(["a", "a", "a", "b"]);
-  });
-
-  test("is left out where the service refuses, which is then left alone for a minute", async () => {
-    const { recall, asked, pass } = stage(() => Promise.reject(new Error("503")));
-    expect(await recall("a", "UTC")).toEqual([]);
-    expect(await recall("a", "UTC")).toEqual([]);
-    expect(asked).toHaveLength(1);
-    pass(60_000);
-    await recall("a", "UTC");
-    expect(asked).toHaveLength(2);
   });
 
   test("is not waited for long, and is there for the next look", async () => {
