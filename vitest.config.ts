@@ -17,7 +17,6 @@ const alone = [
  */
 const long = [
   "test/app/*.test.ts",
-  "test/cluster/slot-jobs.test.ts",
   "test/deliver/restart.test.ts",
   "test/http/page/browser.test.ts",
   "test/model/convergence.test.ts",

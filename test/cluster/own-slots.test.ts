@@ -76,13 +76,6 @@ it("a slot that is taken is swept at once where a shard was not for half an inte
   ]);
 });
 
-it("a slot whose schedulers cannot be begun is swept all the same", async () => {
-  const { jobs, deps, took } = replicaOf([1]);
-  deps.schedules.takeOver = () => Promise.reject(new Error("OOM command not allowed"));
-  await expect(jobs.follow(new Map(attemptsAt(T0 - STATUS, "shard:1")))).rejects.toThrow("OOM");
-  expect(await took()).toContainEqual(["sweep", 1]);
-});
-
 it("shards have a job as soon as they were swept, and where a slot is taken if half its interval is over", async () => {
   const { follow, workers, took, clock } = replicaOf([1, 33, 65]);
   const swept = attemptsAt(T0, "shard:1", "shard:33", "shard:65");
@@ -100,13 +93,6 @@ it("shards have a job as soon as they were swept, and where a slot is taken if h
   expect(await follow(...swept, ...young, ...old, ...attemptsAt(T0, "uptime:65")), "its scheduler does that").toEqual(
     [],
   );
-});
-
-it("shards that lack something are done when their slot is taken, however lately they were", async () => {
-  const { follow } = replicaOf([1, 33], { lacking: async () => [33] });
-  const attempts = attemptsAt(T0, "shard:1", "shard:33", "uptime:1", "uptime:33");
-  expect(await follow(...attempts)).toContainEqual(["uptime", 33]);
-  expect(await follow(...attempts)).toEqual([]);
 });
 
 it("a round that hangs keeps no sweep waiting", async () => {
@@ -143,41 +129,19 @@ it("a slot that is left takes no jobs, and its rounds end; those of the others g
   await stopped;
 });
 
+const swept = attemptsAt(T0, "shard:1");
+const uptimeFailed = (ago: number): [string, Attempt] => ["uptime:1", failed(T0 - ago)];
+const retried = { retryMs: () => MINUTE };
 it.each<[string, Partial<SlotJob>, [string, Attempt][], string]>([
   ["not swept yet", {}, [["shard:1", failed(T0)]], "none"],
   ["unreadable since it was swept", {}, [["shard:1", { ...failed(T0), goodAt: T0 - 1, fault: "unreadable" }]], "none"],
-  ["swept, never attempted", {}, attemptsAt(T0, "shard:1"), "at_once"],
-  ["after another job", { after: "details" }, attemptsAt(T0, "shard:1"), "none"],
-  [
-    "after another job that failed",
-    { after: "details" },
-    [...attemptsAt(T0, "shard:1"), ["details:1", failed(T0)]],
-    "at_once",
-  ],
-  [
-    "failed just now",
-    { retryMs: () => MINUTE },
-    [...attemptsAt(T0, "shard:1"), ["uptime:1", failed(T0 - MINUTE + 1)]],
-    "none",
-  ],
-  [
-    "failed a while ago",
-    { retryMs: () => MINUTE },
-    [...attemptsAt(T0, "shard:1"), ["uptime:1", failed(T0 - MINUTE)]],
-    "at_once",
-  ],
-  [
-    "failed, and not to be tried again before its time",
-    {},
-    [...attemptsAt(T0, "shard:1"), ["uptime:1", failed(T0 - MINUTE)]],
-    "none",
-  ],
-  [
-    "good a while ago",
-    { retryMs: () => MINUTE },
-    [...attemptsAt(T0, "shard:1"), ...attemptsAt(T0 - MINUTE, "uptime:1")],
-    "none",
-  ],
+  ["swept, never attempted", {}, swept, "at_once"],
+  ["after another job", { after: "details" }, swept, "none"],
+  ["after another job that failed", { after: "details" }, [...swept, ["details:1", failed(T0)]], "at_once"],
+  ["failed just now", retried, [...swept, uptimeFailed(MINUTE - 1)], "none"],
+  ["failed a while ago", retried, [...swept, uptimeFailed(MINUTE)], "at_once"],
+  ["failed, and not to be tried again before its time", {}, [...swept, uptimeFailed(MINUTE)], "none"],
+  ["good a while ago", retried, [...swept, ...attemptsAt(T0 - MINUTE, "uptime:1")], "none"],
 ])("a shard that was %s", (_, more, attempts, need) => {
   const job: SlotJob = { name: "uptime", everyMs: EVERY, round: async () => {}, ...more };
   expect(needOf(job, 1, new Map(attempts), T0)).toBe(need);

@@ -16,16 +16,16 @@ const good = (at: number): Attempt => ({ goodAt: at, attemptedAt: at });
 function notebook() {
   const calls: unknown[][] = [];
   const schedulers: Record<string, string[]> = { sweep: [], upkeep: [] };
+  const waiting: Record<string, ReadonlySet<string>> = {};
   return {
-    calls,
-    schedulers,
+    ...{ calls, schedulers, waiting },
     took: () => calls.splice(0),
     queues: {
       every: async (queue: string, id: string, everyMs: number, _: object, offsetMs?: number) =>
         void calls.push(["every", queue, id, everyMs, ...(offsetMs ? [offsetMs] : [])]),
       stop: async (queue: string, id: string) => void calls.push(["stop", queue, id]),
       schedulers: async (queue: string) => schedulers[queue] ?? [],
-      waiting: async () => new Set<string>(),
+      waiting: async (queue: string) => waiting[queue] ?? new Set<string>(),
       add: async (queue: string, data: object, options: object = {}) => void calls.push(["add", queue, data, options]),
     },
   };
@@ -78,36 +78,6 @@ it("there is a scheduler for the inventory, the service, and each job of each sl
   ]);
 });
 
-it("uptime that no shard of the slot had for two intervals is begun again, and done at once", async () => {
-  const assignments: [string, number][] = [
-    ["north", 1],
-    ["south", 33],
-  ];
-  const { revive, took, clock } = schedulesOf(assignments, [{ name: "uptime", everyMs: 10 * MINUTE }]);
-  const others = () => ["inventory", "fleet", "shard:1", "shard:33"].map((one) => [one, good(clock.at)] as const);
-  await revive(new Map(others()));
-  clock.at += 20 * MINUTE + SECOND + 1;
-  await revive(new Map([...others(), ["uptime:33", good(clock.at)]]));
-  expect(took()).toEqual([]);
-  await revive(new Map(others()));
-  expect(took()).toEqual([
-    ["stop", "sweep-1", "uptime-1"],
-    ["every", "sweep-1", "uptime-1", 10 * MINUTE, Math.floor((10 * MINUTE) / 32)],
-    ["add", "sweep-1", { job: "uptime" }, { id: "now-uptime-1" }],
-  ]);
-});
-
-it("a slot that is taken begins the schedulers of all its jobs again", async () => {
-  const { takeOver, took } = schedulesOf([["north", 0]], [{ name: "uptime", everyMs: 10 * MINUTE }]);
-  await takeOver(0);
-  expect(took().toSorted()).toEqual([
-    ["every", "sweep-0", "slot-0", STATUS],
-    ["every", "sweep-0", "uptime-0", 10 * MINUTE],
-    ["stop", "sweep-0", "slot-0"],
-    ["stop", "sweep-0", "uptime-0"],
-  ]);
-});
-
 it("a shard that lost all its locations is swept a last time; before they are known none is stopped", async () => {
   const known = schedulesOf([["north", 0]]);
   known.schedulers["sweep-0"] = ["slot-0"];
@@ -125,17 +95,21 @@ it("a shard that lost all its locations is swept a last time; before they are kn
   expect(unknown.took().filter(([what]) => what !== "every")).toEqual([]);
 });
 
-it("a slot is begun again with all its jobs once none of its shards was swept, and swept at once", async () => {
+it("a slot is begun again with all its jobs once none of its shards was swept, unless it waits for a worker", async () => {
   const assignments: [string, number][] = [
     ["north", 1],
     ["south", 33],
   ];
-  const { revive, took, clock } = schedulesOf(assignments, [{ name: "uptime", everyMs: HOUR }]);
+  const { revive, took, clock, waiting } = schedulesOf(assignments, [{ name: "uptime", everyMs: HOUR }]);
   await revive(new Map());
   clock.at += 2 * STATUS + SECOND + 1;
   const others = ["inventory", "fleet"].map((one): [string, Attempt] => [one, good(clock.at)]);
   await revive(new Map([...others, ["shard:33", good(clock.at)]]));
-  expect(took()).toEqual([]);
+  waiting["sweep-1"] = new Set(["slot-1"]);
+  await revive(new Map(others));
+  expect(took().filter(([what]) => what === "every")).toEqual([]);
+  delete waiting["sweep-1"];
+  await revive(new Map(others));
   await revive(new Map(others));
   expect(took().toSorted(([a], [b]) => String(b).localeCompare(String(a)))).toEqual([
     ["stop", "sweep-1", "slot-1"],
@@ -146,13 +120,19 @@ it("a slot is begun again with all its jobs once none of its shards was swept, a
   ]);
 });
 
-it("a shard that its replica leaves for longer than an answer takes is swept by any other", async () => {
+it.each<[string, Attempt[]]>([
+  ["does not sweep", []],
+  ["cannot read", [{ goodAt: T0, attemptedAt: T0 + HOUR, fault: "unreadable", error: "x" }]],
+])("a shard that its replica %s for longer than an answer takes is swept by any other", async (_, tried) => {
   const { revive, took, clock } = schedulesOf([
     ["north", 1],
     ["south", 33],
   ]);
   const swept = () =>
-    new Map(["inventory", "fleet", "shard:33"].map((one): [string, Attempt] => [one, good(clock.at)]));
+    new Map([
+      ...["inventory", "fleet", "shard:33"].map((one): [string, Attempt] => [one, good(clock.at)]),
+      ...tried.map((attempt): [string, Attempt] => ["shard:1", attempt]),
+    ]);
   await revive(swept());
   clock.at += 2 * STATUS + SECOND + 8 * SECOND;
   await revive(swept());
@@ -161,31 +141,6 @@ it("a shard that its replica leaves for longer than an answer takes is swept by 
   await revive(swept());
   await revive(swept());
   expect(took()).toEqual([["add", "sweep", { shard: 1 }, { id: "shard-1" }]]);
-});
-
-it("a job without an attempt for two intervals is begun again, once in that time", async () => {
-  const { assert, revive, took, clock } = schedulesOf([["north", 0]]);
-  await assert();
-  took();
-  const attempts = new Map([
-    ["inventory", good(T0)],
-    ["uptime:0", good(T0)],
-    ["shard:0", good(T0)],
-  ]);
-  clock.at = T0 + 2 * STATUS + SECOND;
-  await revive(attempts);
-  expect(took()).toEqual([]);
-  clock.at += 1;
-  await revive(attempts);
-  await revive(attempts);
-  expect(took()).toEqual([
-    ["stop", "upkeep", "fleet"],
-    ["every", "upkeep", "fleet", STATUS],
-    ["stop", "sweep-0", "slot-0"],
-    ["every", "sweep-0", "slot-0", STATUS],
-  ]);
-  await revive(attempts.set("shard:0", good(clock.at)).set("fleet", good(clock.at)));
-  expect(took()).toEqual([]);
 });
 
 it("a job that is silent after the clock went back is begun again as soon as any other", async () => {
@@ -197,15 +152,6 @@ it("a job that is silent after the clock went back is begun again as soon as any
   clock.at += 2 * STATUS + SECOND + 1;
   await revive(new Map());
   expect(took().filter(([what, queue]) => what === "every" && queue === "sweep-0")).toHaveLength(1);
-});
-
-it("a shard without locations is swept until it has no attempts", async () => {
-  const { revive, took, clock } = schedulesOf([["north", 0]]);
-  const attempts = new Map([["shard:7", good(T0 - HOUR)]]);
-  await revive(attempts);
-  clock.at += 2 * STATUS + SECOND + 1;
-  await revive(new Map([...attempts, ...["shard:0", "fleet"].map((one) => [one, good(clock.at)] as const)]));
-  expect(took()).toEqual([["add", "sweep", { shard: 7 }, { id: "shard-7" }]]);
 });
 
 function upkeepOf(stored: [string, number][], attempt: Attempt | undefined, known = true) {

@@ -3,60 +3,37 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
-import { text } from "node:stream/consumers";
 import { stripVTControlCharacters } from "node:util";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { startApp } from "../../src/app/app.ts";
-import type { CommandIo, ExitCode } from "../../src/commands/cli/command.ts";
-import { commandTable, runCli } from "../../src/commands/cli/program.ts";
+import type { ExitCode } from "../../src/commands/cli/command.ts";
 import { settingsOf } from "../../src/commands/simulate.ts";
 import { loadWithWarnings } from "../../src/config/load.ts";
-import { silentLogger } from "../../src/lib/log.ts";
 import { type Simulator, startSimulator } from "../../src/simulator/simulator.ts";
 import { temporaryDirectory } from "../support/directory.ts";
 import { type HttpSink, startHttpSink } from "../support/http-sink.ts";
-import { describeWithRedis, startTestRedis } from "../support/redis.ts";
 import { startSlackSink } from "../support/slack-sink.ts";
 import { startSmtpSink } from "../support/smtp-sink.ts";
 import { until } from "../support/until.ts";
+import { type Around, lenswatch } from "./run-command.ts";
 
 const CLIENT_SECRET = "s3cret-of-the-client";
 let simulator: Simulator;
+let empty: Simulator;
 let hook: HttpSink;
 
 beforeAll(async () => {
   simulator = await startSimulator({ locations: 2, recordingsPerLocation: 3, seed: 1, clientSecret: CLIENT_SECRET });
+  empty = await startSimulator({ locations: 0, recordingsPerLocation: 0, seed: 1 });
   hook = await startHttpSink();
 });
 
 afterAll(async () => {
-  await simulator.close();
-  await hook.close();
+  await Promise.all([simulator.close(), empty.close(), hook.close()]);
 });
 
-/** Runs `init`; without `stdin` and `stdout` there is no terminal. */
-async function run(
-  argv: readonly string[],
-  { env = {}, ...more }: Partial<Pick<CommandIo, "stdin" | "stdout" | "env" | "signal">> = {},
-) {
-  const stdout = new PassThrough();
-  const stderr = new PassThrough();
-  let exitCode: ExitCode = 0;
-  const io: CommandIo = {
-    stdout,
-    stderr,
-    env,
-    signal: new AbortController().signal,
-    setExitCode(code) {
-      exitCode = code;
-    },
-    ...more,
-  };
-  await runCli(["init", ...argv], io, commandTable);
-  stdout.end();
-  stderr.end();
-  return { stdout: await text(stdout), stderr: await text(stderr), exitCode };
-}
+/** Runs `init`; without `isTTY` there is no terminal. */
+const run = (argv: readonly string[], { env = {}, ...around }: Around & { env?: Record<string, string> } = {}) =>
+  lenswatch(["init", ...argv], env, around);
 
 /** Variables for the simulator and a webhook. */
 function variables(url = `${hook.url}/alerts`, of = simulator): Record<string, string> {
@@ -132,16 +109,8 @@ describe("lenswatch init --yes", () => {
     const file = await newFile();
     const secret = join(await temporaryDirectory(), "webhook");
     await writeFile(secret, `${hook.url}/from-a-file\r\n`);
-    const argv = [
-      "--yes",
-      "--config",
-      file,
-      "--client-secret-file",
-      "-",
-      "--webhook-url-file",
-      secret,
-      "--skip-checks",
-    ];
+    const secrets = ["--client-secret-file", "-", "--webhook-url-file", secret];
+    const argv = ["--yes", "--config", file, ...secrets, "--skip-checks"];
     const clientId = `0x1f $\{HOME}: # 'x'`;
     const env = { ...variables(""), LENSWATCH_CLIENT_SECRET: "", LENSWATCH_CLIENT_ID: clientId };
     expect(await run(argv, { env, stdin: Readable.from(["from stdin\n"]) })).toMatchObject({ stderr: "", exitCode: 0 });
@@ -150,45 +119,44 @@ describe("lenswatch init --yes", () => {
     expect(config.receivers[0]?.webhook[0]?.url).toBe(`${hook.url}/from-a-file`);
   });
 
-  test.each([
-    ["a wrong client secret", { LENSWATCH_CLIENT_SECRET: "wr0ng" }, 1, /token issuer answered 401 .*client_secret/],
+  const username = { LENSWATCH_SMTP_USERNAME: "u" };
+  const mail = { LENSWATCH_EMAIL_TO: "a@b", LENSWATCH_SMTP_HOST: "h", LENSWATCH_SMTP_FROM: "a@b", ...username };
+  test.each<[string, () => Record<string, string>, ExitCode, RegExp, ExitCode]>([
+    [
+      "a wrong client secret",
+      () => ({ LENSWATCH_CLIENT_SECRET: "wr0ng" }),
+      1,
+      /token issuer answered 401 .*client_secret/,
+      0,
+    ],
     [
       "a host that is not there",
-      { LENSWATCH_AUTH_URL: "http://127.0.0.1:9" },
+      () => ({ LENSWATCH_AUTH_URL: "http://127.0.0.1:9" }),
       3,
       /could not be reached .*ECONNREFUSED/,
+      0,
     ],
-    ["a webhook that answers 404", { LENSWATCH_WEBHOOK_URL: "/404" }, 1, /answered 404: check the path/],
     [
-      "a username without a password",
-      { LENSWATCH_EMAIL_TO: "a@b", LENSWATCH_SMTP_HOST: "h", LENSWATCH_SMTP_FROM: "a@b", LENSWATCH_SMTP_USERNAME: "u" },
+      "a webhook that answers 404",
+      () => ({ LENSWATCH_WEBHOOK_URL: `${hook.url}/404` }),
       1,
-      /smtp\.password: .*beside the username/,
+      /answered 404: check the path/,
+      0,
     ],
-  ] as const)("writes nothing with %s, unless checks are skipped on purpose", async (_, wrong, exitCode, why) => {
+    ["a service without locations", () => variables(undefined, empty), 1, /lists no locations.*account manager/, 0],
+    ["a username without a password", () => mail, 1, /smtp\.password: .*beside the username/, 1],
+  ])("writes nothing with %s, unless checks are skipped on purpose", async (_, wrong, exitCode, why, unchecked) => {
     hook.respond(({ path }) => ({ status: path === "/404" ? 404 : 200 }));
     const file = await newFile();
-    const env: Record<string, string> = { ...variables(), ...wrong };
-    if (env.LENSWATCH_WEBHOOK_URL === "/404") env.LENSWATCH_WEBHOOK_URL = `${hook.url}/404`;
+    const env = { ...variables(), ...wrong() };
     const result = await run(["--yes", "--config", file], { env });
     expect(result).toMatchObject({ exitCode, stderr: expect.stringMatching(/^lenswatch: .*; nothing was written\n$/) });
     expect(result.stderr).toMatch(why);
     expect(result.stderr).not.toContain("wr0ng");
     expect(await written(file)).toEqual([]);
     const count = hook.messages.length;
-    const skipped = await run(["--yes", "--config", file, "--skip-checks"], { env });
-    expect(skipped.exitCode).toBe("LENSWATCH_SMTP_USERNAME" in wrong ? 1 : 0);
+    expect((await run(["--yes", "--config", file, "--skip-checks"], { env })).exitCode).toBe(unchecked);
     expect(hook.messages).toHaveLength(count);
-  });
-
-  test("writes nothing where the service lists no locations", async () => {
-    const empty = await startSimulator({ locations: 0, recordingsPerLocation: 0, seed: 1 });
-    onTestFinished(() => empty.close());
-    const file = await newFile();
-    const { stderr, exitCode } = await run(["--yes", "--config", file], { env: variables(undefined, empty) });
-    expect(stderr).toMatch(/lists no locations.*account manager/);
-    expect(exitCode).toBe(1);
-    expect(await written(file)).toEqual([]);
   });
 
   test("says so where there is no redis-server to embed", async () => {
@@ -235,41 +203,19 @@ describe("lenswatch init --yes", () => {
   });
 });
 
-describeWithRedis("a daemon with what init has written", () => {
-  test("runs, and is closed to those without a token", async () => {
-    const file = await newFile();
-    await run(["--yes", "--config", file], { env: variables() });
-    const { config } = await loadWithWarnings(file, {});
-    const redis = await startTestRedis();
-    onTestFinished(() => redis.stop());
-    const local = { redis: { ...config.redis, url: redis.url }, http: { ...config.http, port: 0 } };
-    const app = await startApp({ config: { ...config, ...local }, log: silentLogger, role: "all" });
-    onTestFinished(() => app.stop());
-    await app.working;
-    const answer = (token?: string) =>
-      fetch(`${app.address}/api/v1/recordings`, { headers: token ? { authorization: `Bearer ${token}` } : {} });
-    expect((await answer()).status).toBe(401);
-    await until("it has read the fleet", async () => {
-      const { items } = (await (await answer(config.http.tokens[1]?.token)).json()) as { items: unknown[] };
-      return items.length === 6;
-    });
-  });
-});
-
 describe("lenswatch init on a terminal", () => {
   const DOWN = "\u001b[B";
 
   /** A terminal with somebody at it: each answer waits for its question. */
   function terminal() {
     const stdin = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => stdin });
-    const stdout = Object.assign(new PassThrough(), { isTTY: true, columns: 100, rows: 50 });
     let shown = "";
-    stdout.on("data", (chunk) => {
-      shown += chunk;
-    });
+    const onFrame = (text: string) => {
+      shown += text;
+    };
     let from = 0;
     return {
-      streams: { stdin, stdout },
+      streams: { stdin, isTTY: true, columns: 100, rows: 50, onFrame },
       screen: () => stripVTControlCharacters(shown),
       async answer(question: string, keys: string) {
         const active = `◆  ${question}`;
@@ -340,18 +286,11 @@ describe("lenswatch init on a terminal", () => {
     expect(await written(file)).toEqual([]);
   });
 
-  test("cannot be asked and be read as a secret at once", async () => {
-    const { streams } = terminal();
-    const result = await run(["--config", await newFile(), "--client-secret-file", "-"], streams);
-    expect(result).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("use --yes with it") });
-  });
-
-  test("is needed for questions: without one, exit code 2 names --yes", async () => {
-    const result = await run(["--config", await newFile()]);
-    expect(result).toMatchObject({
-      stdout: "",
-      stderr: expect.stringMatching(/needs a terminal: use --yes/),
-      exitCode: 2,
-    });
+  test.each([
+    ["needs a terminal: use --yes", false, []],
+    ["use --yes with it", true, ["--client-secret-file", "-"]],
+  ])("says %j where it cannot ask", async (message, isTerminal, more) => {
+    const result = await run(["--config", await newFile(), ...more], isTerminal ? terminal().streams : {});
+    expect(result).toEqual({ stdout: "", stderr: expect.stringContaining(message), exitCode: 2 });
   });
 });

@@ -2,16 +2,13 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { PassThrough } from "node:stream";
-import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { stringify } from "yaml";
-import type { CommandIo, ExitCode } from "../../src/commands/cli/command.ts";
-import { runCli } from "../../src/commands/cli/program.ts";
-import { queryCommand } from "../../src/commands/query.ts";
+import type { ExitCode } from "../../src/commands/cli/command.ts";
 import { settingsOf } from "../../src/commands/simulate.ts";
 import type { QueryRow } from "../../src/query/columns.ts";
 import { type Simulator, startSimulator } from "../../src/simulator/simulator.ts";
+import { lenswatch } from "./run-command.ts";
 
 const NOW = Date.parse("2026-11-20T12:00:00Z");
 let simulator: Simulator;
@@ -31,27 +28,13 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-async function query(argv: readonly string[], terminal: object = {}) {
-  const stdout = Object.assign(new PassThrough(), terminal);
-  const stderr = new PassThrough();
-  let exitCode: ExitCode = 0;
-  const setExitCode = (code: ExitCode) => {
-    exitCode = code;
-  };
-  const io: CommandIo = { stdout, stderr, env: { NO_COLOR: "1" }, signal: new AbortController().signal, setExitCode };
-  const said = Promise.all([text(stdout), text(stderr)]);
-  const load = async () => queryCommand(io, { now: () => NOW });
-  await runCli(["query", ...argv, "--config", config], io, [{ name: "query", summary: "", load }]);
-  stdout.end();
-  stderr.end();
-  const [out, err] = await said;
-  return { out, err, exitCode };
-}
+const query = (argv: readonly string[], terminal: object = {}) =>
+  lenswatch(["query", ...argv, "--config", config], { NO_COLOR: "1" }, { now: NOW, ...terminal });
 
 async function rows(...argv: string[]): Promise<QueryRow[]> {
-  const { out, err, exitCode } = await query([...argv, "--output", "json"]);
-  expect({ err, exitCode }).toEqual({ err: "", exitCode: 0 });
-  return JSON.parse(out);
+  const { stdout, stderr, exitCode } = await query([...argv, "--output", "json"]);
+  expect({ stderr, exitCode }).toEqual({ stderr: "", exitCode: 0 });
+  return JSON.parse(stdout);
 }
 
 const SPAN = ["--from", "2026-11-16", "--to", "2026-11-18"];
@@ -94,13 +77,13 @@ test.each<[string, string[], string[]]>([
 test("CSV has a header, and a name that is a formula stays text", async () => {
   const { name, id } = simulator.world.locations[0] ?? { name: "", id: "" };
   simulator.world.rename({ locationId: id }, "=HYPERLINK(1)");
-  const { out } = await query(["entries", ...SPAN, "--location", id, "--output", "csv"]);
+  const { stdout: out } = await query(["entries", ...SPAN, "--location", id, "--output", "csv"]);
   simulator.world.rename({ locationId: id }, name);
   expect(out).toMatch(`"locationId","location","entries"\n"${id}","'=HYPERLINK(1)",`);
 });
 
 test.each(["entries", "zones", "uptime", "status", "areas"])("the table of %s fits 80 columns", async (route) => {
-  const { out } = await query([route], { isTTY: true, columns: 80 });
+  const { stdout: out } = await query([route], { isTTY: true, columns: 80 });
   expect(Math.max(...out.split("\n").map((line) => line.length))).toBeLessThanOrEqual(80);
   expect(out).toMatch(/^LOCATION .*\n/);
 });
@@ -113,5 +96,5 @@ test.each<[string[], ExitCode, RegExp]>([
   [["entries", "--every", "hour"], 2, /every "hour"/],
   [["turnover"], 2, /Allowed choices/],
 ])("%j ends with exit code %i", async (argv, exitCode, message) => {
-  expect(await query(argv)).toMatchObject({ out: "", exitCode, err: expect.stringMatching(message) });
+  expect(await query(argv)).toMatchObject({ stdout: "", exitCode, stderr: expect.stringMatching(message) });
 });

@@ -32,7 +32,7 @@ function tableAt(now: number): readonly CommandEntry[] {
   });
 }
 
-interface Around extends Partial<Pick<CommandIo, "stdin" | "signal">> {
+export interface Around extends Partial<Pick<CommandIo, "stdin" | "signal">> {
   /** The output is a terminal. */
   readonly isTTY?: boolean;
   readonly columns?: number;
