@@ -59,18 +59,15 @@ describeWithRedis("alerts from outside", () => {
     await accept([sent("a", T0)]);
     await evaluate();
     expect(await alerts()).toEqual(["a resolved recovered", "b firing"]);
-    for (clock.at = T0; clock.at < T0 + 4 * MINUTE - 1; clock.at += 30 * SECOND) await evaluate();
-    clock.at = T0 + 4 * MINUTE - 1;
-    await evaluate();
-    expect(await alerts()).toContain("b firing");
-    clock.at += 1;
+    for (; clock.at < T0 + 4 * MINUTE; clock.at += 30 * SECOND) {
+      await evaluate();
+      expect(await alerts()).toContain("b firing");
+    }
     await evaluate();
     expect(await alerts()).toContain("b resolved expired");
     expect(await committed()).toEqual([]);
-    expect((await testStore().store.incidents.endedSince(T0)).map(({ endReason }) => endReason)).toEqual([
-      "recovered",
-      "expired",
-    ]);
+    const ended = await testStore().store.incidents.endedSince(T0);
+    expect(ended.map(({ endReason }) => endReason)).toEqual(["recovered", "expired"]);
     const lines = await testStore().store.log.read([{ kind: "external", id: sent("b")[0] }], 0);
     expect(lines.map(({ reason }) => reason)).toEqual(["firing", "expired"]);
   });
@@ -92,12 +89,8 @@ describeWithRedis("alerts from outside", () => {
 
   it("are judged only by whom the configuration in force is at; who is not gives up soon", async () => {
     let tried = 0;
-    const old = externalAlertsOf(testStore().store, {
-      commitIfActive: async () => {
-        tried++;
-        return { outcome: "lost" };
-      },
-    });
+    const commitIfActive = async () => ({ outcome: "lost" as const, tried: tried++ });
+    const old = externalAlertsOf(testStore().store, { commitIfActive });
     await old.accept([sent("a")]);
     await old.evaluate();
     expect(tried).toBeGreaterThan(0);
@@ -177,9 +170,8 @@ describeWithRedis("alerts from outside", () => {
   });
 
   it("are taken though judging cannot be asked for", async () => {
-    const { accept } = externalAlertsOf(testStore().store, {
-      requestEvaluation: () => Promise.reject(new Error("no queue")),
-    });
+    const requestEvaluation = () => Promise.reject(new Error("no queue"));
+    const { accept } = externalAlertsOf(testStore().store, { requestEvaluation });
     expect(await accept([sent("a")])).toMatchObject({ outcome: "taken" });
     expect(await committed()).toEqual(["a"]);
   });

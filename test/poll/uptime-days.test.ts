@@ -4,37 +4,29 @@ import { createDailyBuckets } from "../../src/digest/figures.ts";
 import { dayOf } from "../../src/lib/when.ts";
 import { advance, calendarOf, firstDay } from "../../src/poll/uptime-days.ts";
 import type { UptimeHistory } from "../../src/store/uptime-history.ts";
-import { anUptimeBucket } from "../support/fixtures.ts";
+import { HOUR } from "../store/fixtures.ts";
+import { anUptimeBucket as bucket } from "../support/fixtures.ts";
+import { DAY } from "./rig.ts";
 
-const HOUR = 3_600_000;
-const RETAIN = 72 * HOUR;
+const RETAIN = 3 * DAY;
 const LONDON = "Europe/London";
-
-const bucket = anUptimeBucket;
 
 const hours = (from: number, count: number, ratio = 1) =>
   Array.from({ length: count }, (_, i) => bucket(from + i * HOUR, ratio));
 
 const AT = Date.parse("2026-03-10T09:00:00Z");
-it.for<[string, string | undefined, string]>([
-  ["nothing is known: all of the window", undefined, "2026-03-07"],
-  ["yesterday is finished: today", "2026-03-09", "2026-03-10"],
-  ["yesterday is not finished: from yesterday on", "2026-03-08", "2026-03-09"],
-  ["nothing older than what is kept", "2026-01-01", "2026-03-07"],
-  ["a clock that was ahead asks for today", "2026-03-20", "2026-03-10"],
-])("%s", ([, finishedDay, expected]) => {
-  const history = finishedDay === undefined ? undefined : { finishedDay, readFrom: "2026-01-01" };
-  expect(firstDay(history, calendarOf(AT, "UTC", RETAIN))).toBe(expected);
-});
-
-it("days before the first that was read are asked for, once", () => {
-  const asks = (readFrom: string | undefined, retainMs: number) =>
-    firstDay({ finishedDay: "2026-03-09", readFrom }, calendarOf(AT, "UTC", retainMs));
-  expect(asks("2026-03-08", RETAIN), "the oldest day that is kept as a whole").toBe("2026-03-10");
-  expect(asks("2026-03-09", RETAIN)).toBe("2026-03-07");
-  expect(asks("2026-03-08", 9 * 24 * HOUR)).toBe("2026-03-01");
-  expect(asks("2026-03-02", 9 * 24 * HOUR)).toBe("2026-03-10");
-  expect(asks(undefined, RETAIN), "it is not known").toBe("2026-03-07");
+it.for<[what: string, finishedDay: string | undefined, readFrom: string | undefined, first: string, days?: number]>([
+  ["nothing is known: all of the window", undefined, undefined, "2026-03-07"],
+  ["yesterday is finished: today", "2026-03-09", "2026-01-01", "2026-03-10"],
+  ["yesterday is not finished: from yesterday on", "2026-03-08", "2026-01-01", "2026-03-09"],
+  ["nothing older than what is kept", "2026-01-01", "2026-01-01", "2026-03-07"],
+  ["a clock that was ahead asks for today", "2026-03-20", "2026-01-01", "2026-03-10"],
+  ["the oldest day that is kept as a whole was read", "2026-03-09", "2026-03-08", "2026-03-10"],
+  ["it was not", "2026-03-09", "2026-03-09", "2026-03-07"],
+  ["the first that was read is not known", "2026-03-09", undefined, "2026-03-07"],
+  ["more days are kept", "2026-03-09", "2026-03-08", "2026-03-01", 9],
+])("%s", ([, finishedDay, readFrom, first, days = 3]) => {
+  expect(firstDay({ finishedDay, readFrom }, calendarOf(AT, "UTC", days * DAY))).toBe(first);
 });
 
 it("the days read without a gap, and kept, are known whatever was asked in which order", () => {
@@ -45,14 +37,14 @@ it("the days read without a gap, and kept, are known whatever was asked in which
       let now = AT;
       let read = new Set<string>();
       for (const { back, retain, later } of rounds) {
-        now += later * 24 * HOUR;
-        const calendar = calendarOf(now, "UTC", retain * 24 * HOUR);
-        for (let day = 0; day <= back; day++) read.add(dayOf(now - day * 24 * HOUR, "UTC"));
+        now += later * DAY;
+        const calendar = calendarOf(now, "UTC", retain * DAY);
+        for (let day = 0; day <= back; day++) read.add(dayOf(now - day * DAY, "UTC"));
         // A day is read once more after the service has finished it: until then it does not count for the next round.
         const counted = [...read].filter((day) => day >= calendar.oldestWhole);
-        history = advance(history, { from: dayOf(now - back * 24 * HOUR, "UTC"), buckets: [] }, calendar);
+        history = advance(history, { from: dayOf(now - back * DAY, "UTC"), buckets: [] }, calendar);
         let first = now;
-        while (counted.includes(dayOf(first - 24 * HOUR, "UTC"))) first -= 24 * HOUR;
+        while (counted.includes(dayOf(first - DAY, "UTC"))) first -= DAY;
         const today = dayOf(now, "UTC");
         expect((history.readFrom ?? "") >= dayOf(first, "UTC") && (history.readFrom ?? "") <= today).toBe(true);
         read = new Set(counted.filter((day) => day <= calendar.finishedDay));
@@ -61,18 +53,15 @@ it("the days read without a gap, and kept, are known whatever was asked in which
   );
 });
 
-it("days are those of the recording's zone", () => {
-  const at = Date.parse("2026-03-10T23:30:00Z");
-  expect([dayOf(at, "Asia/Tokyo"), dayOf(at, "America/Los_Angeles")]).toEqual(["2026-03-11", "2026-03-10"]);
-  const history = { finishedDay: "2026-03-09", readFrom: "2026-03-08" };
-  expect(firstDay(history, calendarOf(at, "Asia/Tokyo", RETAIN))).toBe("2026-03-10");
-});
-
-it("yesterday is finished from six o'clock local time on", () => {
-  const finished = (iso: string) => calendarOf(Date.parse(iso), LONDON, RETAIN).finishedDay;
-  expect(finished("2026-03-10T05:59:00Z")).toBe("2026-03-08");
-  expect(finished("2026-03-10T06:00:00Z")).toBe("2026-03-09");
-  expect(finished("2026-07-10T05:00:00Z")).toBe("2026-07-09");
+it("days are those of the recording's zone, and yesterday is finished from six o'clock there on", () => {
+  const daysAt = (iso: string, zone = LONDON) => {
+    const { today, finishedDay } = calendarOf(Date.parse(iso), zone, RETAIN);
+    return [today, finishedDay].map((day) => day.slice(5));
+  };
+  expect(daysAt("2026-03-10T23:30:00Z", "Asia/Tokyo")).toEqual(["03-11", "03-10"]);
+  expect(daysAt("2026-03-10T23:30:00Z", "America/Los_Angeles")).toEqual(["03-10", "03-09"]);
+  expect(daysAt("2026-03-10T05:59:00Z")).toEqual(["03-10", "03-08"]);
+  expect(daysAt("2026-07-10T05:00:00Z")).toEqual(["07-10", "07-09"]);
 });
 
 it("yesterday is read until its hours have settled, once more when it is finished, and figures span it meanwhile", () => {
@@ -111,7 +100,7 @@ it("a day read again replaces its ratio; days outlive their hours, 62 of them", 
   let history: UptimeHistory | undefined;
   const begin = Date.parse("2026-01-01T00:00:00Z");
   for (let day = 0; day < 70; day++) {
-    const start = begin + day * 24 * HOUR;
+    const start = begin + day * DAY;
     const fresh = (ratio: number) => ({ from: dayOf(start, "UTC"), buckets: hours(start, 24, ratio) });
     history = advance(history, fresh(0.5), calendarOf(start + 31 * HOUR, "UTC", RETAIN));
     history = advance(history, fresh(0.9), calendarOf(start + 32 * HOUR, "UTC", RETAIN));
@@ -149,66 +138,51 @@ it("no data and time outside the schedule make no day", () => {
   expect(advance(undefined, { from: "2026-03-07", buckets: fresh }, calendarOf(AT, "UTC", RETAIN)).days).toEqual({});
 });
 
-it("older days stand in where hours are not kept any more, never beside them", () => {
-  const midnight = Date.parse("2026-03-28T00:00:00Z");
-  const history: UptimeHistory = {
-    buckets: hours(midnight + 24 * HOUR, 5),
-    days: {
-      "2026-03-27": { ratio: 0.25, segmentsExpected: 100 },
-      "2026-03-28": { ratio: 0.5, segmentsExpected: 200 },
-      "2026-03-29": { ratio: 0.75, segmentsExpected: 300 },
-    },
-    finishedDay: "2026-03-29",
-  };
-  const dailyBuckets = createDailyBuckets();
-  const all = dailyBuckets(history, LONDON, midnight);
-  expect(all.map(({ startAt, overallUptime }) => [startAt, overallUptime])).toEqual([
-    [midnight, 0.5],
-    ...hours(midnight + 24 * HOUR, 5).map(({ startAt }) => [startAt, 1]),
+/** Buckets begin so many hours after the midnight with which the first of these days begins, of the given ratios. */
+function startsOf(history: Pick<UptimeHistory, "days" | "buckets">, from = 0, to?: number) {
+  const midnight = Date.parse(`${Object.keys(history.days).sort()[0]}T00:00:00Z`);
+  return createDailyBuckets()({ ...history, finishedDay: undefined }, LONDON, from, to).map(
+    ({ startAt, overallUptime }) => [(startAt - midnight) / HOUR, overallUptime],
+  );
+}
+const daysFrom = (first: string, ...ratios: number[]) =>
+  Object.fromEntries(
+    ratios.map((ratio, i) => [dayOf(Date.parse(first) + i * DAY, "UTC"), { ratio, segmentsExpected: 7 }]),
+  );
+const MARCH_27 = Date.parse("2026-03-27T00:00:00Z");
+const kept = { days: daysFrom("2026-03-27", 0.25, 0.5, 0.75), buckets: hours(MARCH_27 + 48 * HOUR, 5) };
+const five = (first: number) => [0, 1, 2, 3, 4].map((i) => [first + i, 1]);
+
+it("older days stand in where hours are not kept any more, never beside them, within the span", () => {
+  expect(startsOf(kept, MARCH_27 + DAY)).toEqual([[24, 0.5], ...five(48)]);
+  expect(startsOf(kept, MARCH_27 + 50 * HOUR)).toEqual(five(48).slice(2));
+  expect(startsOf(kept, 0, MARCH_27 + 49 * HOUR)).toEqual([
+    [0, 0.25],
+    [24, 0.5],
+    [48, 1],
   ]);
-  expect(all[0]).toMatchObject({ withinSchedule: true, segmentsExpected: 200 });
-  expect(dailyBuckets(history, LONDON, midnight + 26 * HOUR)).toHaveLength(3);
+  const [day] = createDailyBuckets()({ ...kept, finishedDay: undefined }, LONDON, MARCH_27);
+  expect(day).toMatchObject({ withinSchedule: true, segmentsExpected: 7 });
 });
 
 it("a day of which only the last hours are kept is given as a day", () => {
-  const midnight = Date.parse("2026-03-27T00:00:00Z");
-  const history: UptimeHistory = {
-    buckets: hours(midnight + 20 * HOUR, 28),
-    days: { "2026-03-27": { ratio: 0.25, segmentsExpected: 100 }, "2026-03-28": { ratio: 0.5, segmentsExpected: 200 } },
-    finishedDay: "2026-03-28",
-  };
-  const starts = createDailyBuckets()(history, LONDON, 0).map(({ startAt }) => (startAt - midnight) / HOUR);
-  expect(starts).toEqual([0, ...Array.from({ length: 24 }, (_, i) => 24 + i)]);
+  const partly = { days: daysFrom("2026-03-27", 0.25, 0.5), buckets: hours(MARCH_27 + 43 * HOUR, 10) };
+  expect(startsOf(partly)).toEqual([[0, 0.25], [24, 0.5], ...five(48)]);
 });
 
 it("a day's bucket begins at its local midnight, also after a clock change", () => {
-  const history: UptimeHistory = {
-    buckets: [],
-    days: { "2026-03-29": { ratio: 1, segmentsExpected: 1 }, "2026-03-30": { ratio: 1, segmentsExpected: 1 } },
-    finishedDay: undefined,
-  };
-  const starts = createDailyBuckets()(history, LONDON, 0).map(({ startAt }) => new Date(startAt).toISOString());
-  expect(starts).toEqual(["2026-03-29T00:00:00.000Z", "2026-03-29T23:00:00.000Z"]);
+  expect(startsOf({ days: daysFrom("2026-03-29", 1, 1), buckets: [] })).toEqual([
+    [0, 1],
+    [23, 1],
+  ]);
 });
 
-it("gives no bucket from `to` on, and leaves hours packed where all are later", () => {
-  const midnight = Date.parse("2026-03-27T00:00:00Z");
-  const days = {
-    "2026-03-27": { ratio: 0.25, segmentsExpected: 1 },
-    "2026-03-28": { ratio: 0.5, segmentsExpected: 1 },
-  };
-  const buckets = hours(midnight + 48 * HOUR, 5);
-  const startsUntil = (history: Pick<UptimeHistory, "buckets" | "hoursFrom">, to: number) =>
-    createDailyBuckets()({ ...history, days, finishedDay: undefined }, LONDON, 0, to).map(
-      ({ startAt }) => (startAt - midnight) / HOUR,
-    );
-  expect(startsUntil({ buckets }, midnight + 50 * HOUR)).toEqual([0, 24, 48, 49]);
-  expect(startsUntil({ buckets }, midnight + 24 * HOUR)).toEqual([0]);
+it("leaves hours packed where all are later", () => {
   const packed: UptimeHistory = {
-    ...{ days, finishedDay: undefined, hoursFrom: midnight + 48 * HOUR },
+    ...{ days: daysFrom("2026-03-27", 1, 1), finishedDay: undefined, hoursFrom: MARCH_27 + 2 * DAY },
     get buckets(): never {
       throw new Error("unpacked");
     },
   };
-  expect(createDailyBuckets()(packed, LONDON, 0, midnight + 48 * HOUR)).toHaveLength(2);
+  expect(createDailyBuckets()(packed, LONDON, 0, MARCH_27 + 2 * DAY)).toHaveLength(2);
 });
