@@ -51,7 +51,8 @@ describeWithRedis("what counts come to", () => {
     }
     const recordings = new Map(ids.map((id) => [`r-${id}`, aRecordingState(`r-${id}`, { locationId: id })]));
     const state = { sweptAt: NOW, recordings, locations: new Map() };
-    const query = ({ locations, start, end = NOW }: { locations: readonly string[]; start: number; end?: number }) => {
+    type Query = { locations: readonly string[]; start: number; end?: number };
+    const served = async ({ locations, start, end = NOW }: Query) => {
       const summary = locations.map((location) => {
         const entries = countIn(location, start, end);
         return { location, values: { entries, sales_conversion_rate: soldIn(start, end) / entries } };
@@ -69,11 +70,7 @@ describeWithRedis("what counts come to", () => {
         shardOf,
       } as never,
       queues: { add: async () => {} } as never,
-      service: {
-        entries: async (all) => query(all),
-        areaData: async (all) => query(all),
-        conversionRate: async (all) => query(all),
-      },
+      service: { entries: served, areaData: served, conversionRate: served },
       rules: [rule("CountsImplausible", when)],
       watch: { locationsPerRequest: 50 },
       config: { counts: { intervalMs: INTERVAL, closedDays: [] } },

@@ -38,7 +38,7 @@ describeWithRedis("figures that are late", () => {
       at >= stall && (clock.at < over + 20 * MINUTE || (then === "never made up for" && at < over));
     const bucketsOf = (_: unknown, from: number) =>
       bucketsWithin(isOpen, from, clock.at).map((one) =>
-        isLost(one.startAt) ? { ...one, overallUptime: 0, segmentsExpected: 0, segmentsReceived: 0 } : one,
+        isLost(one.startAt) ? { ...one, overallUptime: 0, segmentsReceived: 0 } : one,
       );
     const refresh = createRefreshUptime({
       ...uptimeOver(store, clock, { fleet, bucketsOf }, { rules }),

@@ -52,11 +52,13 @@ describeWithRedis("days from before a recording was known", () => {
     return { backfill, asked, days, hasPast };
   }
 
-  it("are asked for five times a second after the first of them", async () => {
-    const { backfill, asked } = await watching(70);
-    await backfill(70);
-    expect(asked).toHaveLength(7);
+  it("are asked for of a few at a time, five times a second after the first of them", async () => {
+    const { backfill, asked, days } = await watching(70);
+    await backfill(62);
+    expect(asked.map(({ recids }) => recids.length)).toEqual([...Array(6).fill(10), 2]);
     expect((asked[6]?.at ?? 0) - (asked[0]?.at ?? 0)).toBeGreaterThan(350);
+    const known = [await days("r61"), await days("r62")].map((one) => Object.keys(one).length);
+    expect(known).toEqual([20, 1]);
   });
 
   it("are read as far as the service has them, and what was known stays", async () => {
@@ -68,15 +70,6 @@ describeWithRedis("days from before a recording was known", () => {
     expect(known["2026-11-19"]).toEqual(YESTERDAY);
     expect(asked).toMatchObject([{ start: "2026-10-21", recids: ["r0"] }]);
     expect(await hasPast()).toBe(true);
-  });
-
-  it("are read of a few at a time", async () => {
-    const { backfill, asked, days } = await watching(25);
-    await backfill(22);
-    expect(asked.map(({ recids }) => recids.length)).toEqual([10, 10, 2]);
-    expect([Object.keys(await days("r21")), Object.keys(await days("r22"))].map(({ length }) => length)).toEqual([
-      20, 1,
-    ]);
   });
 
   it("are marked as read once a day was refused too, and not after a failure in passing", async () => {
