@@ -20,7 +20,7 @@ export interface PollContext {
   readonly statusIntervalMs: number;
 }
 
-export type Commit = ReturnType<typeof createCommit>;
+type Commit = ReturnType<typeof createCommit>;
 
 /** Sweeps, self alerts and external alerts store their evaluations with it; rerouting uses the other two. */
 export function createCommit(deps: {

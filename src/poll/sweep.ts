@@ -44,8 +44,7 @@ interface SweepDeps extends Pick<PollContext, "clock" | "log" | "commit" | "assi
   readonly inventory: Pick<Store["inventory"], "recording" | "location" | "revision" | "forget" | "saveRecordings">;
   /** Makes sure names are known before they are frozen into labels; never throws, never waits long. */
   nameThem(recordingIds: readonly string[]): Promise<void>;
-  readonly uptime: Pick<Store["uptime"], "figure" | "below" | "refreshFigures"> &
-    Partial<Pick<Store["uptime"], "figuresAt">>;
+  readonly uptime: Pick<Store["uptime"], "figure" | "figuresAt" | "below" | "refreshFigures">;
   readonly schedules: ScheduleLookup;
   /** What counts show; undefined where no rule is about them. */
   readonly followCounts?: ((now: Instant) => Promise<CountsLookup | undefined>) | undefined;
@@ -266,7 +265,7 @@ class Sweeper {
 
   #isNamingDue(shard: number, now: Instant): boolean {
     const { at, revision } = this.#named.get(shard) ?? { at: 0 };
-    const isSame = revision !== undefined && revision === this.#deps.inventory.revision?.();
+    const isSame = revision !== undefined && revision === this.#deps.inventory.revision();
     return now < at || now - at >= (isSame ? NAME_AGAIN_MS : NAME_ALL_MS);
   }
 
@@ -275,7 +274,7 @@ class Sweeper {
     this.#named.set(shard, { at: now, revision: undefined });
     await this.#deps.nameThem([...ids]);
     const isWhole = ids.keys().every((id) => inventory.recording(id));
-    if (isWhole) this.#named.set(shard, { at: now, revision: inventory.revision?.() });
+    if (isWhole) this.#named.set(shard, { at: now, revision: inventory.revision() });
   }
 
   /**
@@ -320,7 +319,7 @@ class Sweeper {
   /** Not where the segments of most recordings are late, nor before it is known whether those of these figures are. */
   #areFiguresBelieved(shard: number, { attempts, segments }: Attempts): boolean {
     const { goodAt } = attempts.get(`uptime:${shard}`) ?? {};
-    const figuresAt = this.#deps.uptime.figuresAt?.(shard);
+    const figuresAt = this.#deps.uptime.figuresAt(shard);
     const isCounted = goodAt === undefined || figuresAt === undefined || goodAt >= figuresAt;
     return isCounted && areSegmentsBelieved(segments);
   }

@@ -46,7 +46,7 @@ describeWithRedis("20 cameras of which rows cannot be read any more", () => {
     });
     const evaluateSelf = createSelfAlerts({
       ...{ ...common, ...intervals, inventory: store.inventory, selfAlerts: store.selfAlerts, groups: store.groups },
-      ...{ rules: selfRules, integrations: [], sampleSlos: async () => [] },
+      ...{ rules: selfRules, integrations: [] },
       service: { checkStatus: async () => {} },
     });
     const beats: string[] = [];

@@ -40,12 +40,7 @@ export function plainSweep(clock: { readonly at: number }, watch: Partial<SweepD
   return {
     clock: clockOf(clock),
     log: silentLogger,
-    schedules: () => ({
-      scheduleOf: () => undefined,
-      scheduleBegan: () => undefined,
-      inSchedule: () => true,
-      scheduledOver: () => undefined,
-    }),
+    schedules: () => ({ scheduleOf: () => undefined, scheduleBegan: () => undefined, inSchedule: () => true }),
     watch: {
       exclude: [],
       forgetAfterMs: DAY,
@@ -98,7 +93,12 @@ export function memoryStores(fails: (shard: number) => boolean = () => false) {
       forget: async (ids: readonly string[]) => ids.forEach((id) => void names.delete(id)),
       saveRecordings: async (all: readonly Recording[]) => all.forEach((one) => void names.set(one.id, one)),
     },
-    uptime: { figure: () => undefined, below: () => new Set<string>(), refreshFigures: async () => {} },
+    uptime: {
+      figure: () => undefined,
+      figuresAt: () => undefined,
+      below: () => new Set<string>(),
+      refreshFigures: async () => {},
+    },
   };
   return { ...deps, states, attempts, names, reasons };
 }
