@@ -84,6 +84,17 @@ describeWithRedis("a message", () => {
     expect(await lab.store.groups.nextDue([slack.id])).toEqual(new Map([[slack.id, T0 + 240.5 * MINUTE]]));
   });
 
+  it("leaves out an episode that lost its alert, which leaves the group", async () => {
+    const lab = labOf();
+    await lab.loses(await lab.fires("a"));
+    await lab.fires("b");
+    const claims = claimsOf(lab);
+    await lab.until(241);
+    expect(lab.lines()).toEqual(["0.5 ops/slack first +b", "240.5 ops/slack reminder =b"]);
+    const lostOf = ({ claim }: (typeof claims)[number]) => (claim.kind === "group" ? claim.lost.length : undefined);
+    expect(claims.map(lostOf)).toEqual([1, 0]);
+  });
+
   it("reminds of nothing that is routed elsewhere now", async () => {
     const lab = labOf();
     await lab.fires("a");

@@ -20,6 +20,7 @@ import type { Alert } from "../../src/health/alert.ts";
 import type { Instant } from "../../src/lib/clock.ts";
 import type { Logger } from "../../src/lib/log.ts";
 import { titleOf } from "../../src/notify/title.ts";
+import { keysUnder } from "../../src/store/keys.ts";
 import { rootRoute } from "../http/serve.ts";
 import {
   committer,
@@ -175,6 +176,12 @@ export class Lab {
   /** These resolve in one commit. */
   async endAll(alerts: readonly Alert[], endsAt = this.now): Promise<void> {
     await this.#commit(this.now, ...alerts.map((alert) => ends(alert, endsAt)));
+  }
+
+  /** The alert of an episode is lost from Redis. */
+  async loses({ id }: Alert): Promise<void> {
+    const { redis, prefix } = this.#testStore;
+    if ((await redis.hdel(keysUnder(prefix).alerts, id)) !== 1) throw new Error(`${id} is not in Redis`);
   }
 
   changes = () => createSuppressionChanges({ clock: this.#clock, store: this.store, wake: async () => {} });
