@@ -1,6 +1,5 @@
 /** Finds and launches redis-server. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { closeSync, openSync } from "node:fs";
 import { access, constants, readFile } from "node:fs/promises";
 import type { Server } from "node:net";
@@ -27,7 +26,7 @@ const SETTINGS = {
 };
 
 /** Ends the server when its stdin ends, whose other end only this process has. The server inherits the lock as 3. */
-const RUN = 'exec 4<&0 </dev/null; (read -r line <&4 || kill $$) 3>&- & exec "$0" "$@" 4<&-';
+const RUN = 'exec 4<&0 </dev/null; (read -r line <&4 || kill $$ 2>&-) 3>&- & exec "$0" "$@" 4<&-';
 
 interface Place {
   readonly dir: string;
@@ -56,9 +55,10 @@ export function spawnServer({ dir, binary, lock, signal }: Place): ChildProcess 
   }
 }
 
-/** Resolves when the child has ended. */
-export async function ended(child: ChildProcess): Promise<void> {
-  if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+/** Resolves when the child has ended, or never began. The error of its signal, which comes first, is no end. */
+export function ended(child: ChildProcess): Promise<void> {
+  const isOver = child.pid === undefined || child.exitCode !== null || child.signalCode !== null;
+  return isOver ? Promise.resolve() : new Promise((resolve) => child.once("exit", () => resolve()));
 }
 
 /** Resolves when the server answers on `socket`. Throws StoreError `unavailable`, after ending the server. */

@@ -101,6 +101,8 @@ describeWithRedis("the embedded Redis", () => {
     await ask(first.url, (redis) => redis.set("camera", "dark"));
     await first.stop();
     expect(isGone(first.pid)).toBe(true);
+    expect(await readFile(join(dir, "redis.log"), "utf8")).toMatch(/ready to exit, bye bye\.{3}\s*$/);
+    expect((await readdir(dir)).filter((name) => /pid|sock/.test(name))).toEqual([]);
     const second = await start();
     expect(second.url).toBe(first.url);
     expect(await ask(second.url, (redis) => redis.get("camera"))).toBe("dark");
