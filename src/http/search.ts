@@ -7,9 +7,9 @@ const NAME_LENGTH = 256;
 /** Names of locations, organisations and camera servers that are compared with one form of theirs. */
 const MOST_KEPT = 1_000;
 
-/** True where all words of `text` are in the given names together, whatever their case and accents. */
+/** True where all words of `text` are in the given names together, whatever their case, accents and punctuation. */
 export function textMatcher(text: string): (names: readonly string[]) => boolean {
-  const words = folded(text).split(/\s+/);
+  const words = wordsOf(text);
   return (names) => {
     const all = names.map(folded).join("\n");
     return words.every((word) => all.includes(word));
@@ -18,9 +18,17 @@ export function textMatcher(text: string): (names: readonly string[]) => boolean
 
 const ASCII = /^[\0-\x7f]*$/;
 
+/** `edge 7` for `Edge-7`. */
 function folded(name: string): string {
   const text = name.slice(0, NAME_LENGTH);
-  return (ASCII.test(text) ? text : text.normalize("NFKD").replace(/\p{M}/gu, "")).toLowerCase();
+  const plain = ASCII.test(text) ? text : text.normalize("NFKD").replace(/\p{M}/gu, "");
+  return plain.toLowerCase().replace(/[\p{P}\s]+/gu, " ");
+}
+
+/** The words of a text: `edge 7` is one, if written `edge-7`. Punctuation alone is in no name. */
+function wordsOf(text: string): string[] {
+  const words = text.split(/\s+/).map((word) => folded(word).trim());
+  return words.some(Boolean) ? words : [text.trim()];
 }
 
 /** True for a recording that is found: by its names and ids, and by what alerts of groups are about. */
@@ -28,7 +36,7 @@ export function recordingMatcher(
   text: string,
   { inventory }: FleetSnapshot,
 ): (state: Pick<RecordingState, "id" | "locationId">) => boolean {
-  const words = folded(text).split(/\s+/);
+  const words = wordsOf(text);
   const kept = new Map<string, string>();
   const shared = (name: string): string => {
     const known = kept.get(name) ?? folded(name);

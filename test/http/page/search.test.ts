@@ -32,6 +32,18 @@ test.each([
 });
 
 test.each([
+  "Till 3 · Leeds Briggate",
+  "Till 3 (Leeds Briggate):",
+  "Leeds Briggate: Till 3",
+  "leeds-briggate till-3",
+  "“Till 3”, Leeds–Briggate …",
+])("what is pasted from a message is found: %j", async (q) => {
+  const { address } = await serve({ fleet: async () => smallFleet });
+  const response = await fetch(`${address}/?${new URLSearchParams({ q })}`, { redirect: "manual" });
+  expect(response.headers.get("location")).toBe("./recordings/till-3");
+});
+
+test.each([
   ["e", smallFleet, "recordings/till-3 recordings/shoes recordings/café recordings/entrance", "1 location"],
   ["EDGE-7", onServers, "recordings/a recordings/c", "1 camera server"],
   ["edge", onServers, "recordings/a recordings/b recordings/c", "2 camera servers"],
