@@ -157,6 +157,14 @@ test("every metric that a page names exists", () => {
   expect(named.filter((name) => !known.includes(name) && !/_configs$/.test(name))).toEqual([]);
 });
 
+test("the on-call page quotes errors of the service as they are", () => {
+  const section = guide("first-night").sections.get('"Analytics service unreachable"') ?? "";
+  const said = [...section.matchAll(/`([^`]+)`/g)].map(([, words = ""]) => words);
+  const source = globSync("src/service/*.ts", { cwd: root }).map((path) => readFileSync(new URL(path, root), "utf8"));
+  expect(said).toHaveLength(4);
+  expect(said.filter((words) => !source.join("").includes(words))).toEqual([]);
+});
+
 const isScenario = (text: string) => /^(?:events|visits):/.test(text);
 
 describe("configurations", () => {

@@ -67,7 +67,7 @@ export const builtIn: Readonly<Record<string, Explained>> = {
     means:
       "lenswatch gets no readings: the analytics service does not answer, or nobody understands its answers, or lenswatch cannot store them. It says nothing about cameras: they keep their last state, nothing begins or ends, and their alerts are suppressed.",
     action:
-      "The description has the last error and whether the service calls itself healthy; act by its code in [ServiceError](errors.md#serviceerror). `auth` means your credentials, `timeout` the service, `unavailable` the network or the service. Outages that began meanwhile are sent afterwards, with their true start as far as the service knows it.",
+      "The description has the last error and whether the service calls itself healthy; its code for [ServiceError](errors.md#serviceerror) is in the log. Answered 401 or 403, or `service.client_id` named: your credentials. Answered 5xx, or no reply: the service. Could not be reached: the network or the service. Outages that began meanwhile are sent afterwards, with their true start as far as the service knows it.",
   },
   ServicePartlyUnreachable: {
     when: "recordings not read in time, uptime or counts stale, an answer not believed",

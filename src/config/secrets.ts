@@ -52,7 +52,7 @@ export function resolveSecrets({ tree, positions }: Document, root: ConfigSectio
       tree[name] = "";
       settled.add(pathKey(path));
       const found = typeof file === "string" && file ? `a path that cannot be read${codeOf(thrown)}` : "no path";
-      refuse(filePath, found, "the path of a readable file that holds the secret");
+      refuse(filePath, found, "the path of a readable file, absolute or relative to the configuration file");
     }
   }
 

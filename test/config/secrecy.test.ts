@@ -119,7 +119,7 @@ test("a secret's file that holds something else is not shown either", () => {
     throw Object.assign(new Error(`ENOENT: no such file ${canary}`), { code: "ENOENT" });
   };
   expect(problemsOf(wrong, {}, unreadable)).toEqual([
-    "lenswatch.yaml:8:58: receivers[0].slack_configs[0].api_url_file: found a path that cannot be read (ENOENT), expected the path of a readable file that holds the secret",
+    "lenswatch.yaml:8:58: receivers[0].slack_configs[0].api_url_file: found a path that cannot be read (ENOENT), expected the path of a readable file, absolute or relative to the configuration file",
   ]);
 });
 
