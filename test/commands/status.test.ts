@@ -101,7 +101,7 @@ const needed = [
   ops({ ...firingAlert("ServiceUnreachable"), startsAt: NOW - 3_600_000 }),
 ];
 const cameraServer = (more: Record<string, string>) =>
-  alertsOf(ops(firingAlert("CameraServerOffline", { camera_server: "edge-7", ...more })));
+  alertsOf(ops({ ...server, labels: { ...server.labels, ...more } }));
 
 const spreadsheet = {
   a: '=HYPERLINK("http://x")',
@@ -148,6 +148,11 @@ describe("lenswatch status prints", () => {
     [
       "--alerts: a camera server of one location",
       cameraServer({ location: "Leeds", organisation: "Acme" }),
+      ["--alerts"],
+    ],
+    [
+      "--alerts: a location whose recordings share a camera server",
+      alertsOf(ops(firingAlert("LocationOffline", at("loc-1", { location: "Leeds", camera_server: "edge-7" })))),
       ["--alerts"],
     ],
   ])("%s", async (_, deps, argv, env, terminal) => {

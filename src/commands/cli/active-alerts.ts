@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { type Attention, attentionOf } from "../../alerting/attention.ts";
 import { severityRank } from "../../alerting/words.ts";
-import { groupNouns } from "../../health/alert.ts";
+import { groupLabels, groupNouns } from "../../health/alert.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { nameWithin } from "../../lib/format.ts";
 import { span } from "../../lib/when.ts";
@@ -23,6 +23,7 @@ const Active = z.looseObject({
     inhibitedBy: z.array(z.string()),
     mutedBy: z.array(z.string()),
     maintenance: z.looseObject({ name: z.string(), until: z.string().optional() }).optional(),
+    outage: z.looseObject({ label: z.enum(groupLabels), value: z.string() }).optional(),
     acknowledgement: z.looseObject({ author: z.string(), until: z.string().optional() }).optional(),
   }),
 });
@@ -84,11 +85,13 @@ const columnsAt = (now: Instant, at: Written): readonly TableColumn<ListedAlert>
   { head: "FINGERPRINT", cell: ({ fingerprint }) => fingerprint },
 ];
 
-function recordingText(alert: ListedAlert): string {
-  const { recording, recording_id: id, camera_server: server, organisation, timezone } = alert.labels;
-  const place = placeOf(alert);
-  const group = server && `${groupNouns.camera_server} ${server}`;
-  const wider = place === "" ? (organisation ?? timezone) : undefined;
+/** Nothing of an alert about a whole location: the labels that its recordings share are not its subject. */
+function recordingText({ labels, status: { outage } }: ListedAlert): string {
+  const { recording, recording_id: id, location, location_id: locationId, camera_server: server } = labels;
+  const place = location ?? locationId ?? "";
+  const group = outage && `${groupNouns[outage.label]} ${outage.value}`;
+  const shared = server && `${groupNouns.camera_server} ${server}`;
+  const wider = place === "" ? (shared ?? labels.organisation ?? labels.timezone) : undefined;
   return nameWithin(recording ?? id ?? group ?? wider ?? "–", place);
 }
 
