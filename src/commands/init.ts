@@ -13,7 +13,7 @@ import { requireRedisServer } from "../redis-embedded/launch.ts";
 import { type CommandIo, configOption, type ExitCode, fail, withExample } from "./cli/command.ts";
 import { type CheckResult, checkReceiver, checkService } from "./init/check.ts";
 import { createDialogue, type Dialogue } from "./init/dialogue.ts";
-import { type Draft, draftOf, loadDraft } from "./init/draft.ts";
+import { assertWritable, type Draft, draftOf, loadDraft, makePrivate, writeTogether } from "./init/draft.ts";
 import {
   allFields,
   expectedInstead,
@@ -26,7 +26,6 @@ import {
   serviceFields,
   tokenFields,
 } from "./init/fields.ts";
-import { assertWritable, makePrivate, writeTogether } from "./init/files.ts";
 
 type InitOptions = { readonly config?: string; readonly yes?: true; readonly force?: true; readonly skipChecks?: true };
 

@@ -3,7 +3,7 @@ import { Argument, Command, Option } from "commander";
 import { configFile, loadConfig } from "../config/load.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import { csvLines } from "../lib/csv.ts";
-import { isoMinute, percent, zonePath } from "../lib/format.ts";
+import { counted, isoMinute, percent, zonePath } from "../lib/format.ts";
 import { silentLogger } from "../lib/log.ts";
 import { type Ask, type QueryOptions, type QueryRoute, queryRoutes, toAsk } from "../query/ask.ts";
 import type { QueryCell } from "../query/columns.ts";
@@ -11,9 +11,9 @@ import { type QueryAnswer, runQuery } from "../query/query.ts";
 import { serviceDirectory } from "../query/service-directory.ts";
 import { createService } from "../service/service.ts";
 import { withRetries } from "./backtest/history.ts";
-import { type CommandIo, configOption, gather, outputOption, withExample } from "./cli/command.ts";
+import { type CommandIo, configOption, gather, outputOption, print, withExample } from "./cli/command.ts";
 import { createProgress } from "./cli/progress.ts";
-import { printList, type TableColumn } from "./cli/table.ts";
+import { renderTable, type TableColumn, tableTarget } from "./cli/table.ts";
 
 /** Rows of one answer, about 300 B each. */
 const MOST_ROWS = 200_000;
@@ -82,7 +82,9 @@ function printAnswer(io: CommandIo, output: Options["output"], route: QueryRoute
       canDrop: name.toLowerCase().includes("segment"),
     }),
   );
-  printList(io, output, rows, table, { noun: "row", none: "No rows." });
+  print(io, output, rows, () =>
+    rows.length === 0 ? "No rows.\n" : `${renderTable(table, rows, tableTarget(io))}\n${counted(rows.length, "row")}\n`,
+  );
 }
 
 const NAMES: ReadonlySet<string> = new Set(["location", "recording", "zone"]);

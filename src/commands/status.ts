@@ -3,15 +3,14 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import { z } from "zod";
 import { groupNouns } from "../health/alert.ts";
 import { recordingStatuses, worstFirst } from "../health/recording.ts";
-import { AlertRow } from "../http/v1/operation.ts";
-import { ApiPlace } from "../http/v1/overview.ts";
+import { ApiOverview } from "../http/v1/overview.ts";
 import { ApiRecording } from "../http/v1/recordings.ts";
 import { type Clock, type Instant, systemClock } from "../lib/clock.ts";
 import { csvLines } from "../lib/csv.ts";
-import { humanDuration } from "../lib/duration.ts";
-import { count, counted, isoMinute, nameOf, nameWithin, percent } from "../lib/format.ts";
+import { count, counted, nameOf, nameWithin, percent } from "../lib/format.ts";
 import { capital } from "../lib/text.ts";
 import { ageText, alertsTable, handledText, isNeeded, readActiveAlerts } from "./cli/active-alerts.ts";
+import { asRead } from "./cli/as-read.ts";
 import { type CommandIo, fail, localTimes, print, unknownMessage, type Written } from "./cli/command.ts";
 import { asksDaemon, type Daemon, DaemonError, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
 import { renderGroups, type TableColumn, tableTarget } from "./cli/table.ts";
@@ -22,23 +21,9 @@ type StatusOptions = DaemonOptions &
     readonly output: "table" | "json" | "csv";
   };
 
-/** Without fields that a later daemon adds. */
-const RecordingRow = z.object({ ...ApiRecording.unwrap().shape, alerts: z.array(AlertRow.unwrap().strip()) });
-type RecordingRow = z.infer<typeof RecordingRow>;
-const PlaceRow = z.object({
-  ...ApiPlace.unwrap().shape,
-  alerts: z.array(ApiPlace.unwrap().shape.alerts.unwrap().element.unwrap().strip()),
-  rows: z.array(RecordingRow),
-});
-type PlaceRow = z.infer<typeof PlaceRow>;
-const Overview = z.object({
-  headline: z.string(),
-  recordings: z.record(z.enum(recordingStatuses), z.number()),
-  clusters: z.array(z.object({ text: z.string(), cause: z.object({ text: z.string() }).nullable() })),
-  items: z.array(PlaceRow),
-  nextCursor: z.string().nullable(),
-});
+const Overview = asRead(ApiOverview);
 type Overview = z.infer<typeof Overview>;
+type PlaceRow = Overview["items"][number];
 
 /** Exit code 0, also with recordings offline; 1 for an unknown location. Throws DaemonError or ConfigError. */
 export function statusCommand(io: CommandIo, clock: Clock = systemClock): Command {
@@ -78,7 +63,7 @@ async function once(daemon: Daemon, options: StatusOptions, io: CommandIo, clock
     const { text, unknown } = await tableText(daemon, options, io, clock.now());
     return unknown === undefined ? void io.stdout.write(text) : fail(io, 1, unknown);
   }
-  const rows = await daemon.all("/api/v1/recordings", parametersOf(options), RecordingRow);
+  const rows = await daemon.all("/api/v1/recordings", parametersOf(options), asRead(ApiRecording));
   const unknown = rows.length === 0 ? await unknownLocation(daemon, options) : undefined;
   if (unknown !== undefined) return fail(io, 1, unknown);
   rows.sort(byName);
@@ -164,19 +149,19 @@ function parametersOf({ location, only }: Partial<Record<"location" | "only", st
 
 const collator = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
 
-function byName(a: RecordingRow, b: RecordingRow): number {
+function byName(a: ApiRecording, b: ApiRecording): number {
   return collator.compare(a.location, b.location) || collator.compare(a.recording, b.recording);
 }
 
-function asCsv(rows: readonly RecordingRow[]): string {
+function asCsv(rows: readonly ApiRecording[]): string {
   const cells = rows.map(({ alerts, ...row }) => [
     ...Object.values(row).map((value) => value ?? undefined),
     alerts.map(({ alertname, state }) => `${alertname}:${state}`).join(" "),
   ]);
-  return csvLines([Object.keys(RecordingRow.shape), ...cells]);
+  return csvLines([Object.keys(ApiRecording.unwrap().shape), ...cells]);
 }
 
-const columnsAt = (now: Instant, at: Written): readonly TableColumn<RecordingRow>[] => [
+const columnsAt = (now: Instant, at: Written): readonly TableColumn<ApiRecording>[] => [
   { head: "RECORDING", cell: ({ recording, location }) => nameWithin(recording, location), wraps: true },
   { head: "STATUS", cell: ({ status }) => status, style: ({ status }) => STYLES[status] },
   { head: "FOR", cell: ({ since }) => ageText(since, now) },
@@ -190,17 +175,10 @@ const ratio = (value: number | null) => percent(value ?? undefined) || "–";
 const STYLES = { online: "green", degraded: "yellow", offline: "red", unknown: "magenta" } as const;
 
 /** `RecordingOffline [silenced]`; in brackets where it is pending. */
-function alertText({ alertname, attention, acknowledgement }: RecordingRow["alerts"][number], at: Written): string {
+function alertText({ alertname, attention, acknowledgement }: ApiRecording["alerts"][number], at: Written): string {
   if (attention === null) return `(${alertname})`;
   const handled = handledText(attention, acknowledgement, at);
   return handled === undefined ? alertname : `${alertname} [${handled}]`;
-}
-
-/** `2026-01-31 11:00 UTC (1 h)`. */
-export function sinceUtc(since: string | null, now: Instant): string {
-  if (since === null) return "–";
-  const at = Date.parse(since);
-  return `${isoMinute(at)} (${humanDuration(now - at)})`;
 }
 
 type Counts = Readonly<Partial<Record<(typeof recordingStatuses)[number], number>>>;
@@ -214,7 +192,7 @@ function countsText(counts: Counts): string {
   return worstFirst.flatMap((status) => (counts[status] ? [`${counts[status]} ${status}`] : [])).join(", ");
 }
 
-function summary(rows: readonly RecordingRow[], counts: Counts): string {
+function summary(rows: readonly ApiRecording[], counts: Counts): string {
   const hidden = sizeOf(counts) - rows.length;
   const all = hidden > 0 ? `; ${hidden} not listed (--all)` : "";
   const hasPending = rows.some(({ alerts }) => alerts.some(({ state }) => state !== "firing"));

@@ -1,28 +1,20 @@
 /** The decision log of a recording, a location or a group as text. */
-import { z } from "zod";
+import type { z } from "zod";
 import type { LogLine } from "../alerting/decision-log.ts";
 import { type FoldedDecisions, foldDecisions } from "../alerting/fold-decisions.ts";
 import { visitsWords } from "../alerting/uncounted.ts";
 import { worstFirst } from "../health/recording.ts";
-import { ApiCounts } from "../http/v1/counts.ts";
 import type { ApiIncident } from "../http/v1/incidents.ts";
 import type { ApiLocation } from "../http/v1/locations.ts";
 import type { ApiRecording } from "../http/v1/recordings.ts";
-import { ApiDecision, ApiTimeline } from "../http/v1/timeline.ts";
+import type { ApiTimeline } from "../http/v1/timeline.ts";
 import type { Instant } from "../lib/clock.ts";
-import { count, counted } from "../lib/format.ts";
+import { humanDuration } from "../lib/duration.ts";
+import { count, counted, isoMinute } from "../lib/format.ts";
 import { stripControls } from "../lib/text.ts";
 import { inZone } from "../lib/when.ts";
-import { sinceUtc } from "./status.ts";
 
-/** Without fields that a later daemon adds. */
-export const Timeline = z.object({
-  ...ApiTimeline.unwrap().shape,
-  items: z.array(ApiDecision.unwrap().strip()),
-  // Absent from an earlier daemon.
-  counts: z.array(ApiCounts.unwrap().strip()).default([]),
-});
-export type Timeline = z.infer<typeof Timeline>;
+export type Timeline = z.infer<typeof ApiTimeline>;
 
 /** The facts that are printed; times in ISO 8601. */
 export interface Explained {
@@ -59,10 +51,13 @@ export function explainedText(explained: Explained): string {
   return `${[head, ...state, ...countsLines(timeline), ...visitsLines(explained), ...body].map(stripControls).join("\n")}\n`;
 }
 
+/** `offline since 2026-01-31 11:00 UTC (1 h)`. */
 function stateText(row: Explained["row"], now: Instant): string {
   if (!row) return "not in the fleet";
-  if (row.status !== "unknown") return `${row.status} since ${sinceUtc(row.since, now)}`;
-  const read = row.since === null ? "never read" : `not read since ${sinceUtc(row.since, now)}`;
+  const at = row.since === null ? undefined : Date.parse(row.since);
+  const since = at === undefined ? "–" : `${isoMinute(at)} (${humanDuration(now - at)})`;
+  if (row.status !== "unknown") return `${row.status} since ${since}`;
+  const read = at === undefined ? "never read" : `not read since ${since}`;
   return `unknown: ${read}; it is not evaluated until the service gives its status`;
 }
 

@@ -1,19 +1,20 @@
 /** `why SUBJECT`: the decision log of a recording, a location or a group. */
 import { Command } from "commander";
-import { z } from "zod";
+import type { z } from "zod";
 import { groupLabels } from "../health/alert.ts";
 import { ApiIncident } from "../http/v1/incidents.ts";
 import { ApiLocation } from "../http/v1/locations.ts";
 import { ApiRecording } from "../http/v1/recordings.ts";
+import { ApiTimeline } from "../http/v1/timeline.ts";
 import { type Clock, type Instant, systemClock } from "../lib/clock.ts";
 import { stripControls } from "../lib/text.ts";
+import { asRead } from "./cli/as-read.ts";
 import { type CommandIo, fail, listRows, print, sinceOption, unknownMessage } from "./cli/command.ts";
 import { asksDaemon, type Daemon, DaemonError, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
-import { type Explained, explainedText, Timeline } from "./why-text.ts";
+import { type Explained, explainedText, type Timeline } from "./why-text.ts";
 
-const RecordingRow = z.object(ApiRecording.unwrap().shape).omit({ alerts: true });
-const LocationRow = z.object(ApiLocation.unwrap().shape).omit({ alerts: true });
-const IncidentRow = z.object(ApiIncident.unwrap().shape).partial({ uncounted: true });
+const RecordingRow = asRead(ApiRecording);
+const LocationRow = asRead(ApiLocation);
 
 type WhyOptions = DaemonOptions & { readonly since: number; readonly all?: true; readonly output: "text" | "json" };
 
@@ -80,7 +81,7 @@ async function everything(daemon: Daemon): Promise<Found[]> {
   return [...recordings.map(ofRecording), ...(await daemon.all("/api/v1/locations", {}, LocationRow)).map(ofLocation)];
 }
 
-function ofRecording(row: z.infer<typeof RecordingRow>): Found {
+function ofRecording(row: ApiRecording): Found {
   return { kind: "recording", id: row.recordingId, name: row.recording, location: row.location, row };
 }
 
@@ -91,7 +92,7 @@ function ofLocation({ locationId: id, location: name, recordings }: z.infer<type
 async function read(daemon: Daemon, id: string, since: string): Promise<Timeline | undefined> {
   const path = `/api/v1/recordings/${encodeURIComponent(id)}/timeline`;
   try {
-    const pages = await Array.fromAsync(daemon.pages(path, { since }, Timeline));
+    const pages = await Array.fromAsync(daemon.pages(path, { since }, asRead(ApiTimeline)));
     const last = pages.at(-1);
     return last && { ...last, items: pages.flatMap(({ items }) => items) };
   } catch (thrown) {
@@ -103,7 +104,7 @@ async function read(daemon: Daemon, id: string, since: string): Promise<Timeline
 /** The visits that its alerts and those of its location cost, newest first. */
 async function costs(daemon: Daemon, { recordingId, locationId }: Timeline, since: string) {
   if (locationId === null) return [];
-  const rows = await daemon.all("/api/v1/incidents", { since, location: locationId }, IncidentRow);
+  const rows = await daemon.all("/api/v1/incidents", { since, location: locationId }, asRead(ApiIncident));
   return rows.flatMap(({ subject, alertname, startsAt, endsAt, uncounted }) =>
     uncounted && (subject.id === recordingId || subject.kind === "location")
       ? [{ alertname, subject, startsAt, endsAt, ...uncounted }]

@@ -12,7 +12,6 @@
 import { HOUR_MS } from "../lib/clock.ts";
 import { type Interval, lengthIn, subtract, total, union } from "../lib/intervals.ts";
 import { createLocalHours, localDay } from "../lib/local-hours.ts";
-import { median } from "../lib/median.ts";
 import type { HourAt } from "./baseline.ts";
 import { closedDay } from "./closed.ts";
 import type { CountSeries } from "./series.ts";
@@ -265,6 +264,14 @@ function unusualDays(served: ReadonlyMap<number, number | null>, out: ReadonlySe
     for (const [day, sum] of all) if (sum > UNUSUAL * usual || sum < usual / UNUSUAL) unusual.add(day);
   }
   return unusual;
+}
+
+/** The mean of the middle two where there is no middle. */
+function median(all: readonly number[]): number {
+  return quantile(
+    all.toSorted((a, b) => a - b),
+    0.5,
+  );
 }
 
 /** The local hours that an outage touches, and which share of each. */

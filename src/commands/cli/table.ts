@@ -1,8 +1,7 @@
 /** Tables for commands: fitted to a terminal's width, plain text where the output is not one. */
 import { styleText } from "node:util";
-import { counted } from "../../lib/format.ts";
 import { stripControls } from "../../lib/text.ts";
-import { type CommandIo, print } from "./command.ts";
+import type { CommandIo } from "./command.ts";
 
 type Style = Parameters<typeof styleText>[0];
 
@@ -118,18 +117,6 @@ function wrap(text: string, width: number): string[] {
     }
   }
   return lines;
-}
-
-/** A list as JSON, or as a table and how many rows it has; `none` in place of an empty table. */
-export function printList<Row>(
-  io: CommandIo,
-  output: string,
-  rows: readonly Row[],
-  columns: readonly TableColumn<Row>[],
-  { noun, none }: { readonly noun: string; readonly none: string },
-): void {
-  const table = () => `${renderTable(columns, rows, tableTarget(io))}\n${counted(rows.length, noun)}\n`;
-  print(io, output, rows, () => (rows.length === 0 ? `${none}\n` : table()));
 }
 
 /**

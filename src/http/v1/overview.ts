@@ -87,6 +87,19 @@ export const ApiPlace = z
   })
   .readonly();
 
+export const ApiOverview = pageSchema(ApiPlace, {
+  headline: z
+    .string()
+    .describe(
+      "In words, each outage once: `2 need attention: 1 location offline; 1 silenced`; where no status is known, that first.",
+    ),
+  recordings: Counts.describe("Recordings of all pages together that the query asks for, by status."),
+  clusters: z
+    .array(ApiCluster)
+    .readonly()
+    .describe(`Alerts that belong together, or one by itself: at most ${MOST_CLUSTERS}, the worst first.`),
+});
+
 const OverviewQuery = z.strictObject({
   ...pageParameters,
   location: repeated(z.string()).describe("Id or full name, in any case; may be repeated."),
@@ -106,18 +119,7 @@ export const getOverview = operation({
   path: "/api/v1/overview",
   summary: `What needs somebody, and where; at most ${MOST_PLACES} locations a page, the worst first.`,
   query: OverviewQuery,
-  answer: pageSchema(ApiPlace, {
-    headline: z
-      .string()
-      .describe(
-        "In words, each outage once: `2 need attention: 1 location offline; 1 silenced`; where no status is known, that first.",
-      ),
-    recordings: Counts.describe("Recordings of all pages together that the query asks for, by status."),
-    clusters: z
-      .array(ApiCluster)
-      .readonly()
-      .describe(`Alerts that belong together, or one by itself: at most ${MOST_CLUSTERS}, the worst first.`),
-  }),
+  answer: ApiOverview,
   async handle(deps, { query, signal }) {
     const data = await readPageData(deps);
     const handled = handledAmong(data.suppressed.values());
