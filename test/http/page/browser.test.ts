@@ -70,6 +70,26 @@ describe.skipIf(chromiumPath === undefined)(title, () => {
     expect(complaints).toEqual([]);
   });
 
+  test.each([320, 400, 500, 800])(
+    "at %d pixels nothing of the header is over another part, or broken",
+    async (width) => {
+      const { address } = await serve({ fleet: async () => smallFleet, adminToken: "boss-token" });
+      const { page } = await openPage(browser, { viewport: { width, height: 640 } });
+      const parts = "[...document.querySelectorAll('header a:not(.brand), header input, header button')]";
+      const boxes = `${parts}.map((one) => one.getBoundingClientRect().toJSON())`;
+      await page.goto(address);
+      const all = await page.evaluate<Record<"left" | "right" | "top" | "bottom" | "height", number>[]>(boxes);
+      const over = all.filter((a, i) =>
+        all.slice(i + 1).some((b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom),
+      );
+      expect(all).toHaveLength(6);
+      expect(over).toEqual([]);
+      expect(Math.max(...all.map(({ height }) => height))).toBeLessThan(40);
+      expect((await page.locator(".brand").boundingBox())?.height).toBeLessThan(40);
+      expect(new Set(all.slice(0, 3).map(({ top }) => top)).size, "the links are on one line").toBe(1);
+    },
+  );
+
   test("its tables are still tables to a screen reader on a phone", async () => {
     const { address } = await serve({ fleet: async () => smallFleet, alerts: active(dark) });
     const { page } = await openPage(browser, { viewport: phone });
