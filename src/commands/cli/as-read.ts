@@ -1,7 +1,7 @@
 /** Schemas of `/api/v1` for a client: fields that a later daemon adds are left out, wherever they are. */
 import { z } from "zod";
 
-/** What the schema describes, read without strictness. */
+/** Gives the schema without its strictness. */
 export function asRead<T extends z.ZodType>(schema: T): z.ZodType<z.output<T>> {
   return tolerant(schema) as z.ZodType<z.output<T>>;
 }
