@@ -17,6 +17,7 @@ const alone = [
  */
 const long = [
   "test/app/*.test.ts",
+  "test/deliver/late-ends-daemon.test.ts",
   "test/deliver/restart.test.ts",
   "test/http/page/browser.test.ts",
   "test/model/convergence.test.ts",
@@ -29,7 +30,7 @@ export default defineConfig({
     testTimeout: 400_000,
     hookTimeout: 400_000,
     // More than there are cores: daemons wait for their timers most of the time.
-    maxWorkers: 5,
+    maxWorkers: 8,
     reporters: ["default"],
     projects: [
       { extends: true, test: { name: "alone", include: alone } },
