@@ -30,7 +30,7 @@ export default defineConfig({
     testTimeout: 400_000,
     hookTimeout: 400_000,
     // More than there are cores: daemons wait for their timers most of the time.
-    maxWorkers: 8,
+    maxWorkers: 5,
     reporters: ["default"],
     projects: [
       { extends: true, test: { name: "alone", include: alone } },
