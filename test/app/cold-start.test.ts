@@ -5,7 +5,8 @@ import { type Daemon, startDaemon } from "../support/daemon.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
 
-const OVER = "Treat earlier alerts that are not listed as resolved";
+/** Under load the summary is made before everything was read, which it says. */
+const OVER = /Treat (earlier alerts that are not listed|the others) as resolved/;
 
 function cameras({ simulator }: Pick<Stage, "simulator">) {
   const [first, second] = simulator.world.locations.map(({ recordings }) => recordings[0]);
@@ -39,7 +40,7 @@ describeWithRedis("a cold start", () => {
     const title = "🔵 lenswatch started with an empty store: no active alerts";
     expect((await slack.starts.next()).text.split("\n")[0]).toBe(title);
     expect((await mail.starts.next()).subject).toBe(title);
-    expect(slack.starts.messages[0]?.shown).toContain(OVER);
+    expect(slack.starts.messages[0]?.shown).toMatch(OVER);
     await watch.app.stop();
     await watch.start();
     goesDark(watch, cameras(watch)[0]);
@@ -59,7 +60,7 @@ describeWithRedis("a cold start", () => {
     expect(mailed.subject).toMatch(/^🔴 lenswatch started with an empty store: 2 recordings offline · /);
     for (const text of [said.shown, mailed.text]) {
       for (const { name } of both) expect(text).toContain(name);
-      expect(text).toContain(OVER);
+      expect(text).toMatch(OVER);
     }
     comesBack(watch, both[0]);
     expect((await slack.next()).text).toMatch(/^✅ Till \d+ recovered /);
@@ -134,7 +135,7 @@ describeWithRedis("a cold start", () => {
     for (const text of [said.shown, mailed.text]) {
       expect(text).toContain(first.name);
       expect(text).not.toContain(second.name);
-      expect(text).toContain(OVER);
+      expect(text).toMatch(OVER);
     }
     comesBack(watch, first);
     await slack.waitFor(({ text, shown }) => text.startsWith("✅") && shown.includes(first.name));
