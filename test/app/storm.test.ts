@@ -34,7 +34,7 @@ async function toldAll(stage: Stage, pattern: RegExp, recordings: number): Promi
 }
 
 describeWithRedis("a storm", () => {
-  it.concurrent("is reported in its current state when the receiver is back, with what explains it", async () => {
+  it.concurrent("is reported in its current state when the receiver is back", async () => {
     const simulator = { locations: 30, recordingsPerLocation: 2, traits: { organisations: 2 } };
     await using watch = await startWatch({ rules: RULES, simulator });
     const { world } = watch.simulator;
@@ -52,9 +52,6 @@ describeWithRedis("a storm", () => {
     const [title = ""] = slackTitles(watch).slice(refused);
     expect(title).toBe("🔴 30 recordings offline at 15 locations — 30 recovered");
     expect(watch.slack.messages[refused]?.shown).toMatch(/\* 2 recordings/);
-    expect(watch.slack.messages[refused]?.shown).toContain(
-      `All 30 recordings of organisation ${first?.organisation}, no other.`,
-    );
   });
 
   it.concurrent("interrupted by kill -9 is sent at most once more, as one message, and its end is sent", async () => {

@@ -152,7 +152,7 @@ describeWithRedis("suppression", () => {
       const { length } = watch.slack.messages;
       await until("reminders resume", () => watch.slack.messages.length > length);
     };
-    await change(watch, "POST", path, { author: "dana", for: "1s" });
+    await change(watch, "POST", path, { author: "dana", for: "6s" });
     await until("it is acknowledged", async () => (await alertsOf(watch))[0]?.status.state === "suppressed");
     await resumes();
     await change(watch, "POST", path, { author: "dana" });
