@@ -33,7 +33,7 @@ export function contextOf(parts: Runtime & Configured, isDraining: () => boolean
   const wake = createWake(queues, clock);
   const { read, restore, count } = store.assignments;
   const assigned = createAssigned(read, restore, count);
-  // What was read before is not called old before it could be read again.
+  // An earlier reading is not called old before it could be made again.
   const intervals = { ...intervalsOf(config), startedAt: clock.now() };
   return {
     ...store,
