@@ -143,7 +143,7 @@ const statusesOf = (alertmanager: TestAlertmanager, id: string) =>
     .map(({ status }) => status);
 
 describeWithAlertmanager("forwarding to an Alertmanager", () => {
-  it("posts each firing alert and its end once, with exact times", async () => {
+  it.concurrent("posts each firing alert and its end once, with exact times", async () => {
     await using alertmanager = await startAlertmanager();
     await using watch = await startWatch(forwarding(alertmanager));
     const { id, name } = camera(watch);
@@ -166,7 +166,7 @@ describeWithAlertmanager("forwarding to an Alertmanager", () => {
     expect(await alertmanager.active()).toEqual([]);
   });
 
-  it("an Alertmanager that was killed gets firing alerts again within resend_interval, none as resolved", async () => {
+  it.concurrent("an Alertmanager that was killed gets firing alerts again within resend_interval, none as resolved", async () => {
     await using alertmanager = await startAlertmanager();
     await using watch = await startWatch(forwarding(alertmanager));
     const [first, second] = [camera(watch).id, camera(watch, 1).id];
@@ -185,7 +185,7 @@ describeWithAlertmanager("forwarding to an Alertmanager", () => {
     await until("it was posted as resolved", () => statusesOf(alertmanager, first).includes("resolved"));
   });
 
-  it("after kill -9 of lenswatch it gets no false alert and every missed change", async () => {
+  it.concurrent("after kill -9 of lenswatch it gets no false alert and every missed change", async () => {
     await using alertmanager = await startAlertmanager();
     await using stage = await prepareWatch(forwarding(alertmanager));
     const [first, second] = [camera(stage).id, camera(stage, 1).id];
@@ -212,7 +212,7 @@ describeWithAlertmanager("forwarding to an Alertmanager", () => {
     expect(statusesOf(alertmanager, second)).toEqual(["firing"]);
   });
 
-  it("an Alertmanager removed from the configuration gets the resolved notifications it is owed", async () => {
+  it.concurrent("an Alertmanager removed from the configuration gets the resolved notifications it is owed", async () => {
     await using alertmanager = await startAlertmanager();
     await using watch = await startWatch({ rules: RULES });
     const both = `alertmanager_configs: [ { url: "${alertmanager.url}", resend_interval: 1s } ]`;

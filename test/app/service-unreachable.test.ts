@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import type { Simulator } from "../../src/simulator/simulator.ts";
-import { startWatch, type Watch } from "../support/app.ts";
+import { startWatch } from "../support/app.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
 
@@ -38,20 +38,14 @@ const RULES = `
     for: 1s`;
 
 describeWithRedis("an unreachable service is no outage of recordings", () => {
-  let watch: Watch;
-  beforeAll(async () => {
-    watch = await startWatch({ rules: RULES });
-  });
-  afterAll(() => watch.close());
-  const metrics = async () => (await fetch(`${watch.app.address}/metrics`)).text();
-
-  it.each(BLINDING)(
+  it.concurrent.each(BLINDING)(
     "nothing fires and nothing resolves falsely while %s",
     async (cause, begin, health = "calls itself healthy") => {
-      const { simulator, slack } = watch;
+      await using watch = await startWatch({ rules: RULES });
+      const { simulator, slack, app } = watch;
+      const metrics = async () => (await fetch(`${app.address}/metrics`)).text();
       const [dark, bright] = simulator.world.recordings;
       if (!dark || !bright) throw new Error("no cameras");
-      const { length } = slack.messages;
       simulator.world.setStatus(dark.id, "offline");
       await slack.next();
       begin(simulator.faults);
@@ -65,17 +59,17 @@ describeWithRedis("an unreachable service is no outage of recordings", () => {
       expect(await metrics()).toContain(`lenswatch_service_up{endpoint="status"} ${isHealthy}`);
       await until("no reading is good any more", async () => !/^lenswatch_recording_online\{/m.test(await metrics()));
       expect(await metrics()).toContain('lenswatch_recordings{status="unknown"} 8');
-      expect(slack.messages).toHaveLength(length + 2);
+      expect(slack.messages).toHaveLength(2);
       simulator.faults.clearAll();
       expect((await slack.next()).shown).toMatch(/recovered|again/i);
-      expect(slack.messages).toHaveLength(length + 3);
+      expect(slack.messages).toHaveLength(3);
       simulator.world.setStatus(bright.id, "offline");
       expect((await slack.next()).shown).toContain(bright.name);
       for (const { id, name } of [dark, bright]) {
         simulator.world.setStatus(id, "online");
         expect((await slack.next()).shown).toContain(name);
       }
-      expect(slack.messages).toHaveLength(length + 6);
+      expect(slack.messages).toHaveLength(6);
     },
   );
 

@@ -79,17 +79,17 @@ describeWithRedis("a storm", () => {
   it.concurrent("found shard after shard is gathered", async () => {
     await using watch = await startWatch({
       rules: RULES,
-      simulator: { locations: 240, recordingsPerLocation: 2 },
-      watch: "{ status_interval: 3s, uptime_interval: 1h, inventory_interval: 1h, locations_per_request: 12 }",
+      simulator: { locations: 120, recordingsPerLocation: 2 },
+      watch: "{ status_interval: 3s, uptime_interval: 1h, inventory_interval: 1h, locations_per_request: 6 }",
     });
     turn(watch, "offline");
-    await toldAll(watch, DARK, 480);
+    await toldAll(watch, DARK, 240);
     turn(watch, "online");
-    await toldAll(watch, BACK, 480);
+    await toldAll(watch, BACK, 240);
     for (const titles of [slackTitles(watch), mailTitles(watch)]) {
       expect(titles.length).toBeLessThanOrEqual(8);
-      expect(counted(titles, DARK)).toBe(480);
-      expect(counted(titles, BACK)).toBe(480);
+      expect(counted(titles, DARK)).toBe(240);
+      expect(counted(titles, BACK)).toBe(240);
     }
   });
 
@@ -114,7 +114,7 @@ async function blindStorm() {
     when: { service: unreachable }
     for: 1s
     labels: { severity: critical }`,
-    simulator: { locations: 50, recordingsPerLocation: 10 },
+    simulator: { locations: 50, recordingsPerLocation: 4 },
     watch: "{ status_interval: 1s, uptime_interval: 1h, inventory_interval: 1h, locations_per_request: 10 }",
     route: `
   receiver: ops
@@ -126,7 +126,7 @@ async function blindStorm() {
   });
   turn(watch, "offline");
   const metrics = async () => await (await fetch(`${watch.app.address}/metrics`)).text();
-  const firing = /^lenswatch_alerts\{alertname="RecordingOffline",severity="critical",state="firing"\} 500$/m;
+  const firing = /^lenswatch_alerts\{alertname="RecordingOffline",severity="critical",state="firing"\} 200$/m;
   await until("all fire", async () => firing.test(await metrics()));
   watch.simulator.faults.set("http_error", { status: 503 });
   watch.simulator.faults.set("drop_sockets", {});

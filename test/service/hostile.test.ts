@@ -1,4 +1,4 @@
-/** 25,000 bent answers of every kind, straight through the functions that read them. */
+/** 8,000 bent answers of every kind, straight through the functions that read them. */
 import { beforeAll, describe, expect, test } from "vitest";
 import { createLogger } from "../../src/lib/log.ts";
 import { createRedactor } from "../../src/lib/redact.ts";
@@ -21,7 +21,7 @@ import { bent, framed } from "./malformed.ts";
 import { type AnswerKind, answerKinds, type RealAnswers, realAnswers } from "./real-answers.ts";
 
 const SEED = Number(process.env.LENSWATCH_SEED ?? 20_261_120);
-const ANSWERS = 25_000;
+const ANSWERS = 8_000;
 /** One in so many is very large or very deep. */
 const BLOATED = 500;
 const LOG_LINE_BYTES = 1_000;
@@ -179,7 +179,7 @@ function unforeseen(thrown: unknown): string | undefined {
 }
 
 describe(`bent answers (seed ${SEED})`, () => {
-  test("25,000 of them are read or refused by name, in bounded memory and with bounded log lines", async () => {
+  test("8,000 of them are read or refused by name, in bounded memory and with bounded log lines", async () => {
     const heapUsed = heapMeter();
     const borders = openBorders();
     const surprises: string[] = [];
@@ -200,11 +200,11 @@ describe(`bent answers (seed ${SEED})`, () => {
     const grown = heapUsed() - before;
     expect(surprises.slice(0, 10)).toEqual([]);
     expect(borders.lines.longest).toBeLessThan(LOG_LINE_BYTES);
-    expect(borders.lines.count).toBeGreaterThan(2_500);
+    expect(borders.lines.count).toBeGreaterThan(800);
     expect(grown).toBeLessThan(HEAP_BYTES);
     // Neither everything was refused nor nothing: the harm is of every kind.
     for (const outcome of ["read", "bad_payload", "unavailable", "auth", "rate_limited", "bad_request"])
-      expect(outcomes.get(outcome) ?? 0, outcome).toBeGreaterThan(50);
+      expect(outcomes.get(outcome) ?? 0, outcome).toBeGreaterThan(20);
   }, 180_000);
 });
 
