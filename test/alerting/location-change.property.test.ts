@@ -144,7 +144,7 @@ test("each message about a location and its recordings counts what is so", () =>
   const steps = fc.array(fc.record({ flipped, deliver: fc.boolean() }), { maxLength: 30 });
   fc.assert(
     fc.property(steps, (all) => play(all, 0)),
-    { numRuns: 500 },
+    { numRuns: 250 },
   );
 });
 
@@ -152,7 +152,7 @@ test("recordings whose alerts are still pending when their location's ends are c
   const steps = fc.array(fc.record({ flipped, deliver: fc.constant(true) }), { maxLength: 30 });
   fc.assert(
     fc.property(steps, fc.integer({ min: 1, max: 3 }), (all, intervals) => play(all, intervals * INTERVAL)),
-    { numRuns: 500 },
+    { numRuns: 250 },
   );
 });
 
@@ -181,6 +181,6 @@ test("a recording that is back is never said to be offline still, however long i
         }
       }
     }),
-    { numRuns: 500 },
+    { numRuns: 250 },
   );
 });

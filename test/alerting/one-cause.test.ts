@@ -39,7 +39,7 @@ describe("one cause", () => {
         fleet.ticks(Math.ceil((3 * MINUTE) / INTERVAL));
         expect(fleet.notified()).toEqual(causesOf(layout, offline));
       }),
-      { numRuns: 150 },
+      { numRuns: 80 },
     );
   });
 

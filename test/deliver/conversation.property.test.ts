@@ -285,7 +285,7 @@ describeWithRedis("conversations over the real Redis", () => {
         expect(repeated(world.channel)).toEqual([]);
         await checkRoots(world);
       }),
-      { seed: 12, numRuns: runsOf(20) },
+      { seed: 12, numRuns: runsOf(12) },
     );
   });
 
@@ -298,7 +298,7 @@ describeWithRedis("conversations over the real Redis", () => {
           expect(repeated(world.channel)).toEqual([]);
           await checkRoots(world);
         }),
-        { seed: 13, numRuns: runsOf(25) },
+        { seed: 13, numRuns: runsOf(15) },
       );
     },
   );

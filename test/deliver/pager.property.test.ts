@@ -177,7 +177,7 @@ describeWithRedis("a pager, whatever happens", () => {
         await world.settle();
         expect([...world.pagerDuty.incidents.keys()]).toEqual([]);
       }),
-      { seed: 28, numRuns: runsOf(8) },
+      { seed: 28, numRuns: runsOf(5) },
     );
   });
 });

@@ -196,7 +196,9 @@ test("no query of any page or API does", async () => {
   const queriesOf = (path: string) =>
     lists.map((list) => encoded(path.includes("v2") ? "filter" : "matchers", list).slice(0, 15_900));
   const receivers = costly.map((pattern) => encoded("receiver", [pattern]));
-  const asked = matching.flatMap((path) => [...queriesOf(path), ...receivers].map((query) => `${path}?${query}`));
+  const asked = matching.flatMap((path, i) =>
+    [...queriesOf(path), ...receivers].flatMap((query, n) => (n % 2 === i % 2 ? `${path}?${query}` : [])),
+  );
   const requests = [...anywhere, ...asked].map((line) => [line] as const);
   const { beyond, statuses } = await worstOf(address, requests);
   expect(beyond).toEqual([]);

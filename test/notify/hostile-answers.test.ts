@@ -19,7 +19,7 @@ import { type Dice, diceOf, mutateBytes } from "../support/mutate.ts";
 import { alertOf, notificationOf } from "./fixtures.ts";
 
 const SEED = Number(process.env.LENSWATCH_SEED ?? 20_261_124);
-const TIMES = 150;
+const TIMES = 100;
 const AT_ONCE = 50;
 /** Long enough for a slow machine: a peer that keeps us waiting ends after `QUIET_MS`. */
 const TIMEOUT_MS = 60_000;

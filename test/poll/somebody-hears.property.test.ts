@@ -106,6 +106,6 @@ test("of a recording that is not read somebody hears, however the service answer
     fc.asyncProperty(fc.array(shard, { minLength: 1, maxLength: 4 }), fc.integer({ min: 1 }), async (all, seed) => {
       expect(await run(all, seed)).toEqual([]);
     }),
-    { numRuns: 40 },
+    { numRuns: 20 },
   );
 });
