@@ -1,5 +1,4 @@
 import { defineConfig } from "vitest/config";
-import { BaseSequencer } from "vitest/node";
 
 /** Files that change their process, or need one that nothing else ran in; the others share processes and modules. */
 const alone = [
@@ -12,37 +11,34 @@ const alone = [
   "test/main.test.ts",
 ];
 
-/** Stories of whole daemons, which wait for timers most of the time: they run beside what keeps a core busy. */
-const waits = /\/test\/(app|deliver\/late-ends-daemon|deliver\/restart|notify\/hostile-answers)/;
-
-/** The larger files first, those that wait spread evenly over the first 60 % of the others. */
-class Mixed extends BaseSequencer {
-  override async sort(files: Parameters<BaseSequencer["sort"]>[0]) {
-    const sorted = await super.sort(files);
-    const places = new Map<(typeof files)[number], number>();
-    for (const [waiting, share] of [
-      [true, 0.6],
-      [false, 1],
-    ] as const) {
-      const kind = sorted.filter(({ moduleId }) => waits.test(moduleId) === waiting);
-      for (const [i, file] of kind.entries()) places.set(file, (share * i) / kind.length);
-    }
-    const place = (file: (typeof files)[number]) => (file.project.config.isolate ? -1 : (places.get(file) ?? 0));
-    return sorted.sort((a, b) => place(a) - place(b));
-  }
-}
+/**
+ * What takes longest, whole daemons above all, begins first, so that nothing of it is left at the end. Projects run in
+ * the order of their names; files in the order of their sizes, where no earlier run has left their durations.
+ */
+const long = [
+  "test/app/*.test.ts",
+  "test/deliver/late-ends-daemon.test.ts",
+  "test/deliver/restart.test.ts",
+  "test/http/page/browser.test.ts",
+  "test/model/convergence.test.ts",
+  "test/notify/hostile-answers.test.ts",
+  "test/year/year.test.ts",
+];
 
 export default defineConfig({
   test: {
     testTimeout: 400_000,
     hookTimeout: 400_000,
     // More than there are cores: daemons wait for their timers most of the time.
-    maxWorkers: 6,
+    maxWorkers: 5,
     reporters: ["default"],
-    sequence: { sequencer: Mixed },
     projects: [
       { extends: true, test: { name: "alone", include: alone } },
-      { extends: true, test: { name: "shared", include: ["test/**/*.test.ts"], exclude: alone, isolate: false } },
+      { extends: true, test: { name: "long", include: long, exclude: alone, isolate: false } },
+      {
+        extends: true,
+        test: { name: "shared", include: ["test/**/*.test.ts"], exclude: [...alone, ...long], isolate: false },
+      },
     ],
   },
 });

@@ -68,13 +68,16 @@ export function start(argv: readonly string[], env: CommandIo["env"] = {}, aroun
     const [out, err] = await said;
     return { stdout: out, stderr: err, exitCode };
   });
-  /** Resolves once these words were written. */
+  /** Resolves once these words were written; throws with the last ones where they are not within 100 s. */
   async function heard(words: RegExp): Promise<RegExpExecArray> {
+    const late = AbortSignal.timeout(100_000);
     for (;;) {
       const found = words.exec(soFar);
       if (found) return found;
       await Promise.race([
-        once(stdout, "data"),
+        once(stdout, "data", { signal: late }).catch(() => {
+          throw new Error(`not heard: ${words}; but …${soFar.slice(-2_000)}`);
+        }),
         ended.then(({ stderr }) => Promise.reject(new Error(`ended without ${words}: ${stderr}`))),
       ]);
     }
