@@ -59,14 +59,15 @@ export type Transact = ReturnType<typeof createTransact>;
 export function createTransact(redis: Redis, { prefix }: Keys) {
   const lua = readFileSync(new URL("./scripts/transact.lua", import.meta.url), "utf8");
   redis.defineCommand("lenswatch_transact", { numberOfKeys: 1, lua });
-  const run = (Reflect.get(redis, "lenswatch_transact") as (...words: string[]) => Promise<string | number>).bind(
-    redis,
-  );
+  const run = (
+    Reflect.get(redis, "lenswatch_transact") as (key: string, words: string[]) => Promise<string | number>
+  ).bind(redis);
 
   async function transact({ id, checks, writes }: Transaction): Promise<Outcome> {
     const asked = checks.map(({ place, version }) => [place.length === 1 ? "GET" : "HGET", ...place, version]);
     const calls = [...asked, ...writes.flatMap(paged)].flatMap((words) => [words.length, ...words]);
-    const reply = await run(prefix, ...[id, checks.length, ...calls].map((word) => `${word}`.toWellFormed()));
+    const words = [id, checks.length, ...calls].map((word) => `${word}`.toWellFormed());
+    const reply = await run(prefix, words);
     if (typeof reply === "string") return { kind: reply as "stored" | "already" };
     return { kind: "conflict", place: (checks[reply] as Transaction["checks"][number]).place };
   }
@@ -113,9 +114,9 @@ export interface Decided<Result> {
   readonly result: Result;
 }
 
-/** A write with as many words as one call takes; pairs stay together. */
+/** A write in parts of as many words as one call takes, none where there is nothing to write; pairs stay together. */
 function paged([command, key, ...words]: Write): Write[] {
-  if (words.length <= MOST_WORDS) return [[command, key, ...words]];
+  if (command === "DEL") return [[command, key, ...words]];
   const pages = Math.ceil(words.length / MOST_WORDS);
   return Array.from({ length: pages }, (_, i) => [command, key, ...words.slice(i * MOST_WORDS, (i + 1) * MOST_WORDS)]);
 }

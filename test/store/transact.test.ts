@@ -62,8 +62,18 @@ describeWithRedis("a transaction", () => {
     expect(await redis.smembers(`${p}set`)).toEqual(["token-1"]);
   });
 
-  it("writes more at once than Lua's stack holds", async () => {
-    const pairs = Array.from({ length: 30_000 }, (_, i) => [`f${i}`, `v${i}`] as const);
+  it("writes nothing where a write has no words", async () => {
+    const [set, place] = [`${p}set`, [`${p}a`] as const];
+    const id = newId();
+    const writes = [["HDEL", `${p}hash`], ["SADD", set], writing(id, place, "text")] as const;
+    expect(await store.transact({ id, checks: [], writes })).toEqual({ kind: "stored" });
+    expect([await textAt("a"), await testStore().redis.exists(set)]).toEqual(["text", 0]);
+    await store.transact({ id: newId(), checks: [], writes: [writing(id, place, undefined)] });
+    expect(await textAt("a")).toBeUndefined();
+  });
+
+  it("writes more at once than the stacks of Lua and of JavaScript hold", async () => {
+    const pairs = Array.from({ length: 100_000 }, (_, i) => [`f${i}`, `v${i}`] as const);
     await store.transact({ id: newId(), checks: [], writes: [["HSET", `${p}many`, ...pairs.flat()]] });
     expect(await testStore().redis.hgetall(`${p}many`)).toEqual(Object.fromEntries(pairs));
   });
