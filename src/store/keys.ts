@@ -90,7 +90,7 @@ function notificationKeys(p: string) {
     started: `${p}started`,
     /** Set: every integration that is or was configured; a removed one until nothing is owed there. */
     integrations: `${p}integrations`,
-    /** JSON: by id of the rules and integrations, what tells each from others; as long as configured or owing. */
+    /** Document: by id of the rules and integrations, what tells each from others; as long as configured or owing. */
     identities: `${p}identities`,
     /** Sorted set: group id → due time; a member until the group is empty. */
     due: (integration: string) => `${p}due:${integration}`,

@@ -21,6 +21,7 @@ import { createLease, createReplicaStore } from "./replicas.ts";
 import { createFollowClock } from "./rewind.ts";
 import { createShardStore } from "./shards.ts";
 import { createSilenceStore } from "./silences.ts";
+import { createTransact } from "./transact.ts";
 import { createUptimeStore } from "./uptime.ts";
 
 const HISTORY_MS = 90 * 86_400_000;
@@ -60,6 +61,7 @@ function createParts(
   { historyMs, log }: { readonly historyMs: number; readonly log: Logger | undefined },
 ) {
   const encodeLog = createEncodeLog(historyMs);
+  const transact = createTransact(redis, keys);
   return {
     keys,
     shards: createShardStore(redis, keys, encodeLog),
@@ -76,7 +78,7 @@ function createParts(
     zones: createZoneStore(redis, keys),
     usualEntries: createUsualEntriesStore(redis, keys),
     incidents: createIncidentStore(redis, keys),
-    identities: createIdentityStore(redis, keys),
+    identities: createIdentityStore(redis, keys, transact),
     log: createDecisionLog(redis, keys, encodeLog),
     uptime: createUptimeStore(redis, keys),
     digests: createDigestStore(redis, keys),
