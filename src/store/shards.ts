@@ -22,6 +22,7 @@ import { INCIDENTS_KEPT, toIncident } from "./incidents.ts";
 import type { Keys } from "./keys.ts";
 import { loadScript, pipelined } from "./redis.ts";
 import { decodeMoves, decodeShard, encodeShard, type ShardFields, type StoredShard } from "./shard-document.ts";
+import { newId, type Transact } from "./transact.ts";
 
 export type { Attempt };
 
@@ -70,9 +71,8 @@ export type ShardCommit = Pick<CommitInput, "expected" | "now" | "changes" | "li
   readonly groups?: ShardGroups | undefined;
 };
 
-export function createShardStore(redis: Redis, keys: Keys, encodeLog: EncodeLog) {
+export function createShardStore(redis: Redis, keys: Keys, encodeLog: EncodeLog, { transact }: Transact) {
   const commit = createCommit(redis, keys, encodeLog);
-  const forget = loadScript(redis, keys, "forget_shard");
   const { cache, read, readAll } = createShardReader(redis, keys);
 
   return {
@@ -112,7 +112,16 @@ export function createShardStore(redis: Redis, keys: Keys, encodeLog: EncodeLog)
 
     /** Deletes a shard whose last state, written under this nonce, is empty: document, history, figures, attempts. */
     async forgetShard(shard: number, nonce: string): Promise<void> {
-      await forget(keys.shard(shard), { nonce, shard });
+      await transact({
+        id: newId(),
+        checks: [{ place: [keys.shard(shard), "n"], version: nonce }],
+        writes: [
+          ["DEL", keys.shard(shard), keys.uptime(shard), keys.figures(shard)],
+          ["HDEL", keys.groups, shard],
+          ["HDEL", keys.countsAssessed, shard],
+          ["HDEL", keys.attempts, ...["shard", "uptime", "details", "counts"].map((kind) => `${kind}:${shard}`)],
+        ],
+      });
       cache.delete(shard);
     },
 

@@ -64,7 +64,7 @@ function createParts(
   const transact = createTransact(redis, keys);
   return {
     keys,
-    shards: createShardStore(redis, keys, encodeLog),
+    shards: createShardStore(redis, keys, encodeLog, transact),
     groups: createGroupStore(redis, keys, encodeLog),
     conversations: createConversationStore(redis, keys),
     /** All alerts that fire. */

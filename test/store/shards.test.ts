@@ -169,10 +169,17 @@ describeWithRedis("the one atomic write", () => {
     const first = await write("");
     if (first.outcome !== "stored") throw new Error("lost");
     await store.uptime.saveFigures(3, T0, new Map([[DAY, new Map([["cam", 1]])]]));
+    for (const kind of ["uptime", "details", "counts"]) await shards.noteAttempt(`${kind}:3`, T0);
+    const { redis } = testStore();
+    for (const key of [store.keys.groups, store.keys.countsAssessed, store.keys.uptime(3)])
+      await redis.hset(key, 3, "");
+    const left = async () => [await testStore().keys(), await redis.hlen(store.keys.attempts)];
     await store.shards.forgetShard(3, "another");
-    expect(await testStore().keys()).toEqual(["attempts", "figures:3", "shard:3"]);
+    const keys = ["attempts", "counts-assessed", "figures:3", "groups", "shard:3", "uptime:3"];
+    expect(await left()).toEqual([keys, 4]);
+    await shards.noteAttempt("shard:4", T0);
     await store.shards.forgetShard(3, first.nonce);
-    expect(await testStore().keys()).toEqual([]);
+    expect(await left()).toEqual([["attempts"], 1]);
     expect((await store.shards.read(3)).nonce).toBe("");
   });
 });
