@@ -8,7 +8,7 @@ import type { Instant } from "../lib/clock.ts";
 import { oneAtATime } from "../lib/one-at-a-time.ts";
 import { scanHash } from "./hash.ts";
 import type { Keys } from "./keys.ts";
-import { loadScript } from "./redis.ts";
+import { type Place, type Transact, type Write, writing } from "./transact.ts";
 
 const PAGE = 500;
 /** The same number is in `commit.lua`. */
@@ -107,14 +107,22 @@ const INCIDENTS_A_CALL = 2_000;
 /** The oldest go when there are more. */
 export const INCIDENTS_KEPT = 50_000;
 
-export function createIncidentStore(redis: Redis, keys: Keys) {
-  const replaceMember = loadScript(redis, keys, "replace_member");
+export function createIncidentStore(redis: Redis, keys: Keys, { change }: Transact) {
+  const replaced: Place = [keys.incidentReplaced];
   return {
     /** True where it was still stored as `before`, and is now `after`, which ended at the same time. */
-    async replace(before: Incident, after: Incident): Promise<boolean> {
-      const [old, text] = [before, after].map((row) => JSON.stringify(row));
-      return (await replaceMember(keys.incidents, { before: old, after: text })) === 1;
-    },
+    replace: (before: Incident, after: Incident): Promise<boolean> =>
+      change([replaced], async (_, id) => {
+        const member = JSON.stringify(before);
+        const score = await redis.zscore(keys.incidents, member);
+        if (score === null) return { writes: [], result: false };
+        const writes: Write[] = [
+          writing(id, replaced, ""),
+          ["ZREM", keys.incidents, member],
+          ["ZADD", keys.incidents, score, JSON.stringify(after)],
+        ];
+        return { writes, result: true };
+      }),
 
     /** Incidents that ended at or after `from`, oldest end first. Open ones are among the alerts. */
     async endedSince(from: Instant): Promise<Incident[]> {

@@ -77,6 +77,8 @@ function alertKeys(p: string) {
     acks: `${p}acks`,
     /** Sorted set by end: ended incidents, for 90 days and 50,000 of them at most. */
     incidents: `${p}incidents`,
+    /** Document without a text, of the last time that an incident was replaced; never deleted. */
+    incidentReplaced: `${p}incidents:replaced`,
     /** List, newest first: decisions about a subject (`kind/id`); for `watch.history`, at most 1.5 million lines. */
     log: (subject: string) => `${p}log:${subject}`,
     /** Sorted set: subject → when its newest line was written; a member as long as its list. */

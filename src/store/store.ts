@@ -77,7 +77,7 @@ function createParts(
     inventory: createInventoryStore(redis, keys),
     zones: createZoneStore(redis, keys),
     usualEntries: createUsualEntriesStore(redis, keys),
-    incidents: createIncidentStore(redis, keys),
+    incidents: createIncidentStore(redis, keys, transact),
     identities: createIdentityStore(redis, keys, transact),
     log: createDecisionLog(redis, keys, encodeLog),
     uptime: createUptimeStore(redis, keys),
