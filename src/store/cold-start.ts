@@ -3,12 +3,11 @@ import type { Redis } from "ioredis";
 import { type ColdStartLabels, coldStartLabels } from "../alerting/cold-start.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { Keys } from "./keys.ts";
-import { loadScript } from "./redis.ts";
+import { loadScript, pipelined } from "./redis.ts";
 
 const ALERTS_PER_CALL = 200;
 
 export function createColdStartStore(redis: Redis, keys: Keys) {
-  const begin = loadScript(redis, keys, "cold_start_begin");
   const addToSummary = loadScript(redis, keys, "cold_start_sum", "groups");
   return {
     /**
@@ -16,7 +15,11 @@ export function createColdStartStore(redis: Redis, keys: Keys) {
      * nothing is claimed (`scripts/claim.lua`).
      */
     async begin(now: Instant): Promise<{ gathering: boolean; since: Instant }> {
-      return (await begin(keys.started, { now })) as { gathering: boolean; since: Instant };
+      const [, , state, since] = await pipelined<unknown>(redis, (batch) => {
+        batch.hsetnx(keys.started, "since", now).hsetnx(keys.started, "state", "gathering");
+        batch.hget(keys.started, "state").hget(keys.started, "since");
+      });
+      return { gathering: state === "gathering", since: Number(since) };
     },
 
     /**

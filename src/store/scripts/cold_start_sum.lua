@@ -1,7 +1,7 @@
 -- Makes alerts members of the cold start's summary at each integration they are routed to, and not escalated to; the
 -- last page makes it due.
 -- The same page twice changes nothing more.
--- KEYS[1] hash as in cold_start_begin.lua; args now, integrations [id], alerts [episode], labels (JSON), isLast
+-- KEYS[1] hash: state ('gathering' | 'summed'), since; args now, integrations [id], alerts [episode], labels (JSON), isLast
 -- Returns 1, or 0 where the summary was made already
 if redis.call('HGET', KEYS[1], 'state') ~= 'gathering' then return 0 end
 local configured = {}
