@@ -28,6 +28,7 @@ import type { EncodeLog } from "./decision-log.ts";
 import { type Call, createJournal } from "./journal.ts";
 import type { Keys } from "./keys.ts";
 import { loadScript, pipelined, type Script } from "./redis.ts";
+import type { Transact } from "./transact.ts";
 
 export type { Claim, Claimed, ClaimedStorm } from "./claim.ts";
 
@@ -88,7 +89,7 @@ export type GroupOutcome = { readonly group: string } & (
   | { readonly postpone: Postponement }
 );
 
-export function createGroupStore(redis: Redis, keys: Keys, encodeLog: EncodeLog) {
+export function createGroupStore(redis: Redis, keys: Keys, encodeLog: EncodeLog, { change }: Transact) {
   const timers = createGroupTimers(redis, keys);
   const scripts = {
     settle: loadScript(redis, keys, "settle", "groups", "log"),
@@ -98,6 +99,7 @@ export function createGroupStore(redis: Redis, keys: Keys, encodeLog: EncodeLog)
   return {
     ...timers,
     ...createClaims(redis, keys, journal),
+    pace: createPace(keys, change),
     ...createOutcomes(timers, scripts, journal, { keys, encodeLog }),
 
     /** The trouble that the integration keeps failing with, if any; `isOver` once nothing is due there to try it with. */
@@ -157,7 +159,6 @@ export function createGroupStore(redis: Redis, keys: Keys, encodeLog: EncodeLog)
 
 function createClaims(redis: Redis, keys: Keys, { finish }: Journal) {
   const claim = loadScript(redis, keys, "claim", "groups");
-  const pace = loadScript(redis, keys, "pace");
   return {
     /**
      * Claims the integration's first due group, or a storm of them; `leaseMs` must be longer than the deadline of any
@@ -191,12 +192,20 @@ function createClaims(redis: Redis, keys: Keys, { finish }: Journal) {
       }
       return false;
     },
+  };
+}
 
-    /** Takes a pace token (0), or gives how many ms to wait for one. */
-    async pace(of: Integration, now: Instant): Promise<number> {
-      const { paceMs } = of;
-      return paceMs === 0 ? 0 : Number(await pace(keys.pace(pacedBy(of)), { now, paceMs }));
-    },
+/** Takes a pace token (0), or gives how many ms to wait for one. The time of the next is the version of what is stored. */
+function createPace(keys: Keys, change: Transact["change"]) {
+  return async (of: Integration, now: Instant): Promise<number> => {
+    const { paceMs } = of;
+    const key = keys.pace(pacedBy(of));
+    if (paceMs === 0) return 0;
+    return change([[key]], ([{ version }]) => {
+      const freeAt = Number(version);
+      if (freeAt > now && freeAt <= now + 2 * paceMs) return { writes: [], result: freeAt - now };
+      return { writes: [["SET", key, now + paceMs, "PX", 2 * paceMs]], result: 0 };
+    });
   };
 }
 

@@ -65,7 +65,7 @@ function createParts(
   return {
     keys,
     shards: createShardStore(redis, keys, encodeLog, transact),
-    groups: createGroupStore(redis, keys, encodeLog),
+    groups: createGroupStore(redis, keys, encodeLog, transact),
     conversations: createConversationStore(redis, keys),
     /** All alerts that fire. */
     firing: createFiringStore(redis, keys),

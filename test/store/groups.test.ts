@@ -354,6 +354,11 @@ describeWithRedis("an endpoint in trouble", () => {
     expect(await groups.pace(slack, T0)).toBe(0);
   });
 
+  it("of two that take a pace token at once, one waits", async () => {
+    const both = [first, second].map((one) => groups.pace({ ...one, paceMs: SECOND }, T0));
+    expect((await Promise.all(both)).sort()).toEqual([0, SECOND]);
+  });
+
   it("a channel of an endpoint has a pace of its own", async () => {
     await due(first.id, second.id);
     const [one, two] = [
