@@ -26,6 +26,8 @@ function fleetKeys(p: string) {
   return {
     /** Hash: location id → shard number; a field until `forget_after` or a change of the configuration. */
     assignments: `${p}assign`,
+    /** Document without a text, of the last time that assignments were written; never deleted. */
+    assignmentsWritten: `${p}assign:written`,
     /** Hash: location id → when the inventory last listed it; a field as long as its assignment. */
     locationsSeen: `${p}locations:seen`,
     /** Hash: location id → JSON of the location; never deleted. */

@@ -73,7 +73,7 @@ function createParts(
     acks: createAckStore(redis, keys, encodeLog),
     externalAlerts: createExternalAlertStore(redis, keys),
     selfAlerts: createSelfAlertStore(redis, keys),
-    assignments: createAssignmentStore(redis, keys),
+    assignments: createAssignmentStore(redis, keys, transact),
     inventory: createInventoryStore(redis, keys),
     zones: createZoneStore(redis, keys),
     usualEntries: createUsualEntriesStore(redis, keys),

@@ -1,8 +1,28 @@
+import fc from "fast-check";
 import { expect, it } from "vitest";
+import { assign } from "../../src/store/assignments.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { assignments, HOUR, T0, useTestStore } from "./fixtures.ts";
 
 const ids = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => `loc-${from + i}`);
+
+it("new locations fill the gaps of the shards in turn, then new shards; a shard that is over its limit gets none", () => {
+  const location = fc.integer({ min: 1, max: 20 }).map((n) => `loc-${n}`);
+  const stored = fc.dictionary(location, fc.nat(4)).map((shards) => new Map(Object.entries(shards)));
+  const most = fc.integer({ min: 1, max: 4 });
+  fc.assert(
+    fc.property(stored, fc.array(location), most, (before, listed, most) => {
+      const added = assign(before, listed, most);
+      expect([...added.keys()]).toEqual([...new Set(listed)].filter((id) => !before.has(id)));
+      const used = [...added.values()];
+      expect(used).toEqual(used.toSorted((a, b) => a - b));
+      const all = [...before.values(), ...used];
+      const sizes = Array.from({ length: 30 }, (_, shard) => all.filter((one) => one === shard).length);
+      for (const shard of used) expect(sizes[shard]).toBeLessThanOrEqual(most);
+      for (let shard = 0; shard < (used.at(-1) ?? 0); shard++) expect(sizes[shard]).toBeGreaterThanOrEqual(most);
+    }),
+  );
+});
 
 /** Shard → its locations. */
 function byShard(assignments: ReadonlyMap<string, number>): Record<string, string[]> {
@@ -18,11 +38,6 @@ function byShard(assignments: ReadonlyMap<string, number>): Record<string, strin
 
 describeWithRedis("which shard asks for a location", () => {
   const testStore = useTestStore();
-
-  it("fills shards one after the other, each to its limit", async () => {
-    const assigned = await assignments.update(ids(1, 5), [], 2);
-    expect(byShard(assigned)).toEqual({ 0: ["loc-1", "loc-2"], 1: ["loc-3", "loc-4"], 2: ["loc-5"] });
-  });
 
   it("keeps every assignment, whatever the order of the list, and assigns no location twice", async () => {
     const before = await assignments.update(ids(1, 5), [], 2);
@@ -40,17 +55,13 @@ describeWithRedis("which shard asks for a location", () => {
     expect([after.has("loc-1"), after.has("loc-4")]).toEqual([false, false]);
   });
 
-  it("a lower limit moves nobody and fills nothing up that is over it", async () => {
-    await assignments.update(ids(1, 4), [], 4);
-    const after = await assignments.update(["new"], [], 2);
-    expect(byShard(after)).toEqual({ 0: ids(1, 4), 1: ["new"] });
-  });
-
-  it("two replicas that list the same fleet at once agree", async () => {
+  it("two replicas that list parts of one fleet at once fill shards together", async () => {
     const stores = [testStore().store, testStore().replica()];
-    const [a, b] = await Promise.all(stores.map(({ assignments }) => assignments.update(ids(1, 9), [], 4)));
-    expect(a).toEqual(b);
-    expect(Object.values(byShard(a ?? new Map())).map(({ length }) => length)).toEqual([4, 4, 1]);
+    const parts = [ids(1, 9), ids(5, 12)];
+    await Promise.all(stores.map(({ assignments }, i) => assignments.update(parts[i] ?? [], [], 4)));
+    const shards = byShard(await assignments.read());
+    expect(Object.values(shards).map(({ length }) => length)).toEqual([4, 4, 4]);
+    expect(Object.values(shards).flat().toSorted()).toEqual(ids(1, 12).toSorted());
   });
 
   it("an update sent twice changes nothing more", async () => {
