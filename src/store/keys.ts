@@ -132,10 +132,9 @@ function jobKeys(p: string) {
     heartbeat: `${p}heartbeat`,
     /** String: the time by the clock of the replica that reconciled last; never deleted. */
     clock: `${p}clock`,
-    /** Hash: replica → JSON {hash, generation, roles, at, since, missed}; until it stops, or is silent for 30 s. */
+    /** Hash: replica → JSON {hash, generation, roles, sweeps, at}; until it stops, or is silent for 30 s. */
     replicas: `${p}replicas`,
-    /** String: how many replicas with this configuration died, or stopped soon; until 10 minutes after the last. */
-    /** String: the replica that exposes the fleet; expires after 3 s unless renewed. */
+    /** String: the replica that exposes the fleet; expires unless renewed. */
     exposes: `${p}exposes`,
   };
 }

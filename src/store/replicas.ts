@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { Redis } from "ioredis";
 import type { Instant } from "../lib/clock.ts";
 import type { Keys } from "./keys.ts";
-import { loadScript } from "./redis.ts";
+import { newId, type Transact, type Write } from "./transact.ts";
 
 /** The report of a replica about itself. */
 export interface ReplicaReport {
@@ -11,7 +11,7 @@ export interface ReplicaReport {
   /** The hash of its configuration. */
   readonly hash: string;
   readonly roles: readonly string[];
-  /** The time at which its configuration was loaded, in the order of all loads; undefined for one loaded now. */
+  /** The place of its configuration in the order of all loads; undefined for one loaded now. */
   readonly generation: number | undefined;
   /** True where it may expose the fleet. */
   readonly mayExpose: boolean;
@@ -24,29 +24,81 @@ export interface ReplicaReport {
   readonly silentAfterMs: number;
 }
 
-export function createReplicaStore(redis: Redis, keys: Keys) {
-  const script = loadScript(redis, keys, "report");
+/** A replica as it is stored. */
+export interface Reported extends Pick<ReplicaReport, "hash" | "roles" | "sweeps"> {
+  readonly generation: number;
+  readonly at: Instant;
+}
+
+type Reports = ReadonlyMap<string, Reported>;
+
+/** The generation of a configuration that is loaded now: after all others, whatever the clocks of their replicas were. */
+export function nextGeneration(reports: Reports, now: Instant): number {
+  return Math.max(now, ...[...reports.values()].map(({ generation }) => generation + 1));
+}
+
+/**
+ * By role the hash of the active configuration, which is the one loaded last by a replica still there; the replicas that
+ * sweep with it, and share the shards; and those that are gone.
+ */
+export function agree(
+  reports: Reports,
+  { silentAfterMs, awayAfterMs }: Pick<ReplicaReport, "silentAfterMs" | "awayAfterMs">,
+  now: Instant,
+) {
+  // By id where two loaded at the same time: for every replica the same one is the last.
+  const inOrder = [...reports].sort(([a, one], [b, other]) => one.generation - other.generation || (a < b ? -1 : 1));
+  const { there = [], gone = [] } = Object.groupBy(inOrder, ([, { at }]) =>
+    now - at > silentAfterMs ? "gone" : "there",
+  );
+  const active = new Map(there.flatMap(([, { roles, hash }]) => roles.map((role) => [role, hash] as const)));
+  const sharing = there.filter(
+    ([, { sweeps, at, hash }]) => sweeps && now - at <= awayAfterMs && hash === active.get("poll"),
+  );
+  return { active, sharing: sharing.map(([id]) => id), gone: gone.map(([id]) => id) };
+}
+
+export function createReplicaStore(redis: Redis, keys: Keys, { transact }: Transact) {
+  const parse = (stored: Readonly<Record<string, string>>): Reports =>
+    new Map(Object.entries(stored).map(([id, text]) => [id, JSON.parse(text) as Reported]));
+
+  /** Takes, renews or releases the lease of exposing the fleet; true where the replica has it then. */
+  async function expose(
+    { replica, mayExpose, leaseMs }: Pick<ReplicaReport, "replica" | "mayExpose" | "leaseMs">,
+    holder: string | null,
+  ): Promise<boolean> {
+    if (holder === null ? !mayExpose : holder !== replica) return false;
+    const write: Write = mayExpose ? ["SET", keys.exposes, replica, "PX", leaseMs] : ["DEL", keys.exposes];
+    const checks = [{ place: [keys.exposes] as const, version: holder ?? "" }];
+    const { kind } = await transact({ id: newId(), checks, writes: [write] });
+    return mayExpose && kind === "stored";
+  }
+
   return {
     /**
      * Gives its generation, whether it exposes the fleet, by role the hash of the active configuration, and the
      * replicas that share the shards.
      */
     async report(report: ReplicaReport, now: Instant) {
-      type Status = {
-        generation: number;
-        exposes: boolean;
-        active: Record<string, string>;
-        sharing: string[] | Record<string, never>;
-      };
-      const status = (await script(keys.replicas, { ...report, now })) as Status;
-      // An empty list comes as an object.
-      return { ...status, active: new Map(Object.entries(status.active)), sharing: Object.values(status.sharing) };
+      const { replica, hash, roles, sweeps } = report;
+      const generation = report.generation ?? nextGeneration(parse(await redis.hgetall(keys.replicas)), now);
+      const own: Reported = { hash, generation, roles, at: now, sweeps };
+      // One round trip, in this order.
+      const [, stored, holder] = await Promise.all([
+        roles.length > 0 ? redis.hset(keys.replicas, replica, JSON.stringify(own)) : undefined,
+        redis.hgetall(keys.replicas),
+        redis.get(keys.exposes),
+      ]);
+      const { active, sharing, gone } = agree(parse(stored), report, now);
+      const forget = gone.length > 0 ? redis.hdel(keys.replicas, ...gone) : undefined;
+      const [exposes] = await Promise.all([expose(report, holder), forget]);
+      return { generation, exposes, active, sharing };
     },
 
     /** Removes a replica that stops. */
     async leave(replica: string): Promise<void> {
       await redis.hdel(keys.replicas, replica);
-      if ((await redis.get(keys.exposes)) === replica) await redis.del(keys.exposes);
+      await expose({ replica, mayExpose: false, leaseMs: 0 }, replica);
     },
   };
 }

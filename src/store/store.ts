@@ -88,7 +88,7 @@ function createParts(
     coverage: createCoverageStore(redis, keys),
     followClock: createFollowClock(redis, keys),
     heartbeatLease: createLease(redis, keys.heartbeat),
-    replicas: createReplicaStore(redis, keys),
+    replicas: createReplicaStore(redis, keys, transact),
   };
 }
 
