@@ -78,7 +78,7 @@ export function createAlertmanagerNotifier(options: AlertmanagerOptions): Notifi
  * Throws when no post is in flight any more. A refused page does not stop the others: Alertmanager accepts its valid
  * alerts. Any other error does.
  */
-async function postAll<Page>(pages: readonly Page[], post: (page: Page) => Promise<void>) {
+async function postAll<Page>(pages: readonly Page[], post: (page: Page) => Promise<unknown>) {
   const left = pages.values();
   const errors: unknown[] = [];
   const isFailure = (error: unknown) => !(error instanceof NotifyError && error.code === "bad_request");

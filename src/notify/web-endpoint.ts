@@ -70,8 +70,8 @@ export function createWebEndpoint(options: WebEndpointOptions) {
   }
 
   return {
-    /** Resolves once the endpoint has accepted the body; throws NotifyError. Redirects are not followed. */
-    async post(body: string, { signal, headers }: PostOptions): Promise<void> {
+    /** The text of the answer that accepts the body; throws NotifyError. Redirects are not followed. */
+    async post(body: string, { signal, headers }: PostOptions): Promise<string> {
       const limited = withTimeout(signal, timeoutMs);
       const all = {
         "content-type": "application/json",
@@ -91,6 +91,7 @@ export function createWebEndpoint(options: WebEndpointOptions) {
       );
       const refused = verdict(status, text);
       if (refused) throw refusalOf(refused, name, hints, parseRetryAfter(retryAfter, clock.now()));
+      return text;
     },
     close: () => client.close(),
   };

@@ -126,6 +126,8 @@ const NOTIFICATION = notificationOf({ firing: [TILL] });
 const SIGNAL = new AbortController().signal;
 
 describe("an exchange with an endpoint", () => {
+  const COMMON = { timeoutMs: 60_000, log: silentLogger, clock: { now: () => NOW } };
+
   async function sinkOf(tls?: Parameters<typeof startHttpSink>[0]): Promise<HttpSink> {
     const made = await startHttpSink(tls);
     onTestFinished(() => made.close());
@@ -134,9 +136,14 @@ describe("an exchange with an endpoint", () => {
 
   function notifierOf(url: string, more: { secret?: string; http?: Partial<HttpClientSettings> } = {}) {
     const http = { ...PLAIN, ...more.http };
-    const clock = { now: () => NOW };
-    const common = { maxAlerts: 0, timeoutMs: 60_000, log: silentLogger, clock };
-    const made = createWebhookNotifier({ ...common, url, secret: more.secret, http });
+    const made = createWebhookNotifier({ ...COMMON, maxAlerts: 0, url, secret: more.secret, http });
+    onTestFinished(() => made.close());
+    return made;
+  }
+
+  /** A notifier that posts through Slack's package. */
+  function slackOf(apiUrl: string) {
+    const made = createSlackNotifier({ ...COMMON, apiUrl });
     onTestFinished(() => made.close());
     return made;
   }
@@ -201,14 +208,14 @@ describe("an exchange with an endpoint", () => {
   ])("sends once, and keeps the Retry-After of a $status: $header", async ({ status, header, ms }) => {
     const { url, respond, messages } = await sinkOf();
     respond({ status, headers: { "retry-after": header } });
-    expect(await failure(notifierOf(url))).toMatchObject({ retryAfterMs: ms });
-    expect(messages).toHaveLength(1);
+    for (const of of [notifierOf(url), slackOf(url)]) expect(await failure(of)).toMatchObject({ retryAfterMs: ms });
+    expect(messages).toHaveLength(2);
   });
 
   it("follows no redirect", async () => {
     const [asked, elsewhere] = [await sinkOf(), await sinkOf()];
     asked.respond({ status: 307, headers: { location: elsewhere.url } });
-    expect(await failure(notifierOf(asked.url))).toMatchObject({ code: "other" });
+    for (const of of [notifierOf, slackOf]) expect(await failure(of(asked.url))).toMatchObject({ code: "other" });
     expect(elsewhere.messages).toHaveLength(0);
   });
 
@@ -223,17 +230,21 @@ describe("an exchange with an endpoint", () => {
       pour();
     });
     expect(await failure(notifierOf(endless.url))).toBeUndefined();
+    expect(await failure(slackOf(endless.url))).toMatchObject({ code: "other" });
     const broken = await listen((_request, response) => {
       response.writeHead(200, { "content-length": "2" });
       response.write("o", () => response.destroy());
     });
-    expect(await failure(notifierOf(broken.url))).toMatchObject({ code: "network", retryable: true });
+    for (const of of [notifierOf, slackOf])
+      expect(await failure(of(broken.url))).toMatchObject({ code: "network", retryable: true });
   });
 
   it("does not repeat an address that cannot be used", async () => {
-    const error = await failure(notifierOf(`hooks.example.com/services/${CANARY}`));
-    expect(error).toMatchObject({ code: "network" });
-    expect(inspect(error, { depth: 20, showHidden: true })).not.toContain(CANARY);
+    for (const of of [notifierOf, slackOf]) {
+      const error = await failure(of(`hooks.example.com/services/${CANARY}`));
+      expect(error).toMatchObject({ code: "network" });
+      expect(inspect(error, { depth: 20, showHidden: true })).not.toContain(CANARY);
+    }
   });
 
   it("goes through the proxy that the environment names", async () => {
@@ -255,8 +266,9 @@ describe("an exchange with an endpoint", () => {
     vi.stubEnv("http_proxy", proxy.url.slice(0, -1));
     vi.stubEnv("no_proxy", "");
     onTestFinished(() => void vi.unstubAllEnvs());
-    await notifierOf(sink.url).send(NOTIFICATION, { signal: SIGNAL });
-    expect(asked).toHaveLength(1);
+    sink.respond(OK);
+    for (const of of [notifierOf, slackOf]) await of(sink.url).send(NOTIFICATION, { signal: SIGNAL });
+    expect(asked).toHaveLength(2);
   });
 
   it.skipIf(!hasOpenssl)("speaks TLS with certificates of one's own (skipped without openssl)", async () => {

@@ -1,4 +1,5 @@
 /** Posts to an incoming webhook, once (docs.slack.dev: "Sending messages using incoming webhooks"). */
+import { type FetchFunction, IncomingWebhook, IncomingWebhookRequestError } from "@slack/webhook";
 import type { ChannelOptions, Notifier } from "../notifier.ts";
 import { codeOfStatus, createWebEndpoint, type Verdict } from "../web-endpoint.ts";
 import { renderSlack } from "./render.ts";
@@ -10,11 +11,18 @@ export function createSlackNotifier(options: ChannelOptions & { readonly apiUrl:
   const endpoint = createWebEndpoint({ ...rest, url, name: "Slack", check, verdict: slackVerdict, hints: HINTS });
   return {
     async send(notification, { signal, plain = false }) {
-      await endpoint.post(JSON.stringify(renderSlack(notification, { plain })), { signal });
+      // The package's default fetch has no signal, proxy or limit of an answer; its error has no `Retry-After`.
+      const fetch: FetchFunction = async (_, init) => new Response(await endpoint.post(String(init?.body), { signal }));
+      await new IncomingWebhook(url, { fetch }).send(renderSlack(notification, { plain })).catch(throwCause);
       log.debug({ integration: notification.integrationId }, "Slack accepted a notification");
     },
     close: endpoint.close,
   };
+}
+
+/** The package wraps what `fetch` throws. */
+function throwCause(thrown: unknown): never {
+  throw thrown instanceof IncomingWebhookRequestError ? thrown.original : thrown;
 }
 
 /** Slack accepts with 200 and the body `ok`; its other answers are one word, such as `invalid_blocks`. */
