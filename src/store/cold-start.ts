@@ -3,7 +3,7 @@ import type { Redis } from "ioredis";
 import { type ColdStartLabels, coldStartLabels } from "../alerting/cold-start.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { Keys } from "./keys.ts";
-import { loadScript, pipelined } from "./redis.ts";
+import { loadScript } from "./redis.ts";
 
 const ALERTS_PER_CALL = 200;
 
@@ -15,11 +15,13 @@ export function createColdStartStore(redis: Redis, keys: Keys) {
      * nothing is claimed (`scripts/claim.lua`).
      */
     async begin(now: Instant): Promise<{ gathering: boolean; since: Instant }> {
-      const [, , state, since] = await pipelined<unknown>(redis, (batch) => {
-        batch.hsetnx(keys.started, "since", now).hsetnx(keys.started, "state", "gathering");
-        batch.hget(keys.started, "state").hget(keys.started, "since");
-      });
-      return { gathering: state === "gathering", since: Number(since) };
+      const [, , [state, since]] = await Promise.all([
+        redis.hsetnx(keys.started, "since", now),
+        redis.hsetnx(keys.started, "state", "gathering"),
+        redis.hmget(keys.started, "state", "since"),
+      ]);
+      // Redis may have been emptied between two of these.
+      return { gathering: state === "gathering", since: Number(since ?? now) };
     },
 
     /**
