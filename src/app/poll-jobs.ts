@@ -3,6 +3,8 @@ import type { Round, SlotJob } from "../cluster/schedulers.ts";
 import { Schedulers } from "../cluster/schedulers.ts";
 import { SlotJobs } from "../cluster/slot-jobs.ts";
 import { figuresOf, uptimeRetentionMs } from "../health/uptime.ts";
+import { HOUR_MS } from "../lib/clock.ts";
+import { keptFor } from "../lib/kept.ts";
 import { SLOW_AT_ONCE } from "../poll/ask-slowly.ts";
 import { countsConditions } from "../poll/counts-assess.ts";
 import { createCountsLookup, createFollowTogether } from "../poll/counts-judge.ts";
@@ -75,7 +77,7 @@ export class PollJobs {
 
   /** `retiring` integrations are about to send the ends they owe; `hadAssignments`: the fleet is known already. */
   async start(retiring: ReadonlySet<string>, hadAssignments: boolean): Promise<void> {
-    const { queues, uncounted, config, countVerdicts, replicas } = this.#context;
+    const { queues, uncounted, config, countVerdicts, replicas, store, clock } = this.#context;
     if (!config.counts.read) await countVerdicts.forgetAll();
     await this.rerouting.begin(retiring);
     // `watch` may have changed; the inventory's schedule goes on as it was.
@@ -84,11 +86,13 @@ export class PollJobs {
     await queues.work("sweep", SWEEPS_AT_ONCE, ({ data }) => this.#sweep([Number(data.shard)], signal));
     await replicas.share(true);
     await this.#followAssignments();
+    const pruneLog = keptFor(HOUR_MS, store.log.prune);
     const jobs: Record<string, () => Promise<void>> = {
       inventory: () => this.#refreshInventory(),
       fleet: async () => {
         await this.#evaluateSelf();
         await uncounted.settle();
+        await pruneLog(clock.now());
       },
       external: () => this.externalAlerts.evaluate(),
       counts: this.#counts.judge,

@@ -8,6 +8,7 @@ import { coldStartFactsOf, coldStartGroup, decideColdStart } from "../alerting/c
 import { waitForNews, withUpdate } from "../alerting/conversation.ts";
 import type { ConversationNow, GroupDecision, GroupView, NotifiedAlert } from "../alerting/model.ts";
 import { hasUnattended, needsUpdate } from "../alerting/needs-update.ts";
+import { createRepeats } from "../alerting/repeats.ts";
 import { needsResend } from "../alerting/resend.ts";
 import type { Integration } from "../alerting/route.ts";
 import { decideStorm } from "../alerting/storm.ts";
@@ -51,6 +52,7 @@ type Batch = ReturnType<typeof decideStorm<ClaimedGroup>>;
 export function createDeliver(deps: DeliverDeps) {
   const underWay = new Map<string, { again: boolean }>();
   const failing = new Set<string>();
+  const repeats = createRepeats();
   const stopping = new AbortController();
   let draining = false;
   const claimsMore = () => !draining && !stopping.signal.aborted;
@@ -83,7 +85,7 @@ export function createDeliver(deps: DeliverDeps) {
       try {
         while (state.again && claimsMore()) {
           state.again = false;
-          await deliverAll({ deps, sender, integration, stopping: stopping.signal, failing });
+          await deliverAll({ deps, sender, integration, stopping: stopping.signal, failing, repeats });
         }
       } catch (thrown) {
         deps.log.error({ err: toError(thrown), integration: integration.name }, "delivery failed, retrying");

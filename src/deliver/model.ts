@@ -11,6 +11,7 @@ import type {
   Posted,
   Suppressions,
 } from "../alerting/model.ts";
+import type { Repeats } from "../alerting/repeats.ts";
 import type { Integration } from "../alerting/route.ts";
 import type { joinDecisions } from "../alerting/storm.ts";
 import type { Alert } from "../health/alert.ts";
@@ -59,6 +60,8 @@ export interface DeliveryRun {
   readonly stopping: AbortSignal;
   /** The last failures, each the id of an integration or `messageKey`, so that a failure is logged as a warning once. */
   readonly failing: Set<string>;
+  /** The reasons that hold of what this process has stored. */
+  readonly repeats: Repeats;
 }
 
 export interface Lease {

@@ -8,6 +8,7 @@ import type {
   Suppression,
   SuppressionReason,
 } from "../alerting/model.ts";
+import type { Repeats } from "../alerting/repeats.ts";
 import type { Integration } from "../alerting/route.ts";
 import type { SendDecision } from "../alerting/storm.ts";
 import type { Alert } from "../health/alert.ts";
@@ -62,6 +63,18 @@ export function recoveredOutcomes(
 
 export function postponed(shares: readonly { claim: Claimed }[], postpone: Postponement): GroupOutcome[] {
   return shares.map(({ claim }) => ({ group: claim.group, postpone }));
+}
+
+/** Outcomes without the lines that say what earlier ones said. */
+export function withoutRepeats(outcomes: readonly GroupOutcome[], { isRepeat }: Repeats): GroupOutcome[] {
+  const fresh = <T extends Settlement | Postponement>(one: T): T => {
+    return { ...one, lines: one.lines?.filter((line) => !isRepeat(line)) };
+  };
+  return outcomes.map((outcome) =>
+    "settle" in outcome
+      ? { ...outcome, settle: fresh(outcome.settle) }
+      : { ...outcome, postpone: fresh(outcome.postpone) },
+  );
 }
 
 /**

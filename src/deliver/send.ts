@@ -9,6 +9,7 @@ import type { Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
 import type { GroupOutcome } from "../store/groups.ts";
 import type { ClaimedGroup, Content, DeliveryRun, Lease, PostedConversation } from "./model.ts";
+import { withoutRepeats } from "./outcome.ts";
 import type { NotifyRefusal } from "./retry-policy.ts";
 
 /** The backoff of storing what was notified, which is done as soon as Redis takes it. */
@@ -60,19 +61,26 @@ export async function send({ deps, sender }: DeliveryRun, message: Notification)
   return attempt(message, { plain: true });
 }
 
+/** Stores outcomes, without the lines of the decision log that repeat what this process stored before. */
 export async function settle(
-  { deps: { groups, wake }, integration }: DeliveryRun,
+  { deps: { groups, wake }, integration, repeats }: DeliveryRun,
   { token, gatherMs }: Pick<Lease, "token" | "gatherMs">,
   now: Instant,
-  outcomes: readonly GroupOutcome[],
+  decided: readonly GroupOutcome[],
 ): Promise<void> {
+  const outcomes = withoutRepeats(decided, repeats);
   const [only] = outcomes;
   let next: Instant | undefined;
-  if (!only || outcomes.length > 1) next = await groups.settleAll(integration, token, outcomes, { now, gatherMs });
-  else if ("settle" in only) next = await groups.settle(integration, only.group, token, only.settle);
-  else {
-    await groups.postpone(integration, only.group, token, only.postpone);
-    next = only.postpone.at;
+  try {
+    if (!only || outcomes.length > 1) next = await groups.settleAll(integration, token, outcomes, { now, gatherMs });
+    else if ("settle" in only) next = await groups.settle(integration, only.group, token, only.settle);
+    else {
+      await groups.postpone(integration, only.group, token, only.postpone);
+      next = only.postpone.at;
+    }
+  } catch (thrown) {
+    repeats.forget();
+    throw thrown;
   }
   if (next !== undefined) await wake(new Map([[integration.id, next]]));
 }

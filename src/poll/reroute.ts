@@ -70,9 +70,8 @@ export async function reportOwedEnds(deps: OwedDeps, removed: readonly Pick<Inte
     const count = (counts.get(`${receiver}/${type}`) ?? 0) + owed.length;
     counts.set(`${receiver}/${type}`, count);
     deps.owed(receiver, type, count);
-    const at = deps.clock.now();
-    const line = { at, integration: name, reason: "owed_nowhere" };
+    const line = { at: deps.clock.now(), integration: name, reason: "owed_nowhere" };
     const lines = owed.map(({ alert: { subject, ruleId } }) => ({ ...line, subject, ruleId }));
-    await store.log.write(lines, at);
+    await store.log.write(lines);
   }
 }

@@ -1,5 +1,6 @@
 /** The sweep of one shard: read its state, ask the service, evaluate, commit. What fails is only noted. */
 
+import { createRepeats } from "../alerting/repeats.ts";
 import { lastReadAt } from "../alerting/stale.ts";
 import type { Config } from "../config/config.ts";
 import { areSegmentsBelieved, type Presence, presenceOf, segmentsOf } from "../health/absence.ts";
@@ -112,6 +113,8 @@ class Sweeper {
   /** Shards whose last request failed. */
   readonly #failing = new Set<number>();
   readonly #named = new Map<number, Named>();
+  /** Rows that every sweep ignores are in the decision log once. */
+  readonly #repeats = createRepeats();
   /** Of states that were evaluated here. */
   readonly #evaluated = new WeakMap<ShardState["recordings"], Evaluated>();
 
@@ -130,6 +133,7 @@ class Sweeper {
     try {
       return await this.#sweep(shard, answered);
     } catch (thrown) {
+      this.#repeats.forget();
       // Where Redis does not answer either, the evidence grows old all the same.
       const known = answered.rows > 0 ? { known: answered.rows } : {};
       await this.#noteFailed(shard, new Error(INTERNAL), askedAt, { fault: "internal", ...known }).catch(() => {});
@@ -353,7 +357,8 @@ class Sweeper {
     input: Pick<ShardCommit, "now" | "changes" | "sweep" | "groups">,
   ): Promise<CommitResult> {
     const { store, inventory } = this.#deps;
-    const committed = await store.commitShard(shard, { expected, state, ...input, lines: decisions });
+    const lines = decisions.filter((line) => !this.#repeats.isRepeat(line));
+    const committed = await store.commitShard(shard, { expected, state, ...input, lines });
     if (committed.outcome === "lost") return committed;
     if (state.recordings.size + state.locations.size === 0) await store.forgetShard(shard, committed.nonce);
     await inventory.forget(decisions.filter(hasLeft).map(({ subject }) => subject.id));

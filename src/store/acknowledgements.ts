@@ -3,7 +3,7 @@ import type { Redis } from "ioredis";
 import type { StoredAcknowledgement } from "../alerting/acknowledgement.ts";
 import type { LogLine } from "../alerting/decision-log.ts";
 import type { Instant } from "../lib/clock.ts";
-import type { EncodeLog } from "./decision-log.ts";
+import { logWrites } from "./decision-log.ts";
 import { toWakes } from "./groups.ts";
 import { createJsonHash } from "./hash.ts";
 import type { Keys } from "./keys.ts";
@@ -17,7 +17,7 @@ export interface AckChange {
   readonly isEarlier: boolean;
 }
 
-export function createAckStore(redis: Redis, keys: Keys, encodeLog: EncodeLog) {
+export function createAckStore(redis: Redis, keys: Keys) {
   const script = loadScript(redis, keys, "acknowledge", "groups", "log");
   return {
     /** By episode id, those that ran out too. The end of the episode deletes it (`scripts/commit.lua`). */
@@ -38,7 +38,7 @@ export function createAckStore(redis: Redis, keys: Keys, encodeLog: EncodeLog) {
         if (!change) return new Map();
         const { after, line, isEarlier } = change;
         const texts = { acknowledgement: JSON.stringify(after), before };
-        const log = encodeLog([line], now);
+        const log = logWrites(keys, [line]);
         const reply = await script(keys.acks, { episode, now, isEarlier, ...texts, log });
         if (reply !== -1) return reply === 0 ? undefined : toWakes(reply);
       }

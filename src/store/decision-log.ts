@@ -1,25 +1,44 @@
 /**
- * The decision log: per subject the newest decisions whose reason changed, kept for `watch.history` within bounded
- * memory. Lines are encoded and read here, and written by the script that does what they record (`scripts/log.lua`).
+ * The decision log: per subject the newest decisions, as writes of the transaction that they belong to. Lines that repeat
+ * others are folded when they are read; `prune` keeps the log for `watch.history` and within bounded memory.
  */
-
 import type { Redis } from "ioredis";
 import type { LogLine } from "../alerting/decision-log.ts";
-import { suppressionReasons } from "../alerting/model.ts";
+import { foldRepeats } from "../alerting/repeats.ts";
 import type { Subject } from "../health/alert.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { Keys } from "./keys.ts";
-import { loadScript, pipelined } from "./redis.ts";
+import { pipelined } from "./redis.ts";
+import { newId, type Transact, type Write } from "./transact.ts";
 
 const PAGE = 500;
+/** Each subject keeps an equal share of MOST lines, within LEAST_EACH and MOST_EACH. */
+const [MOST, MOST_EACH, LEAST_EACH] = [1_500_000, 500, 10];
 
-export function createDecisionLog(redis: Redis, keys: Keys, encodeLog: EncodeLog) {
-  const write = loadScript(redis, keys, "write_log", "log");
+export function createDecisionLog(redis: Redis, keys: Keys, { transact }: Transact, historyMs: number) {
+  /** Leaves of each list its `most` newest lines, and of these no line before `oldest`. */
+  async function trim(lists: readonly string[], most: number, oldest: Instant): Promise<void> {
+    await pipelined(redis, (batch) => {
+      for (const list of lists) batch.ltrim(list, 0, most - 1);
+    });
+    for (let left = lists; left.length > 0; ) {
+      const last = await pipelined<string | null>(redis, (batch) => {
+        for (const list of left) batch.lindex(list, -1);
+      });
+      left = left.filter((_, i) => Number.parseInt(last[i]?.slice(1) ?? "", 10) < oldest);
+      await pipelined(redis, (batch) => {
+        for (const list of left) batch.rpop(list);
+      });
+    }
+  }
+
   return {
-    /** Writes lines that belong to no other script. */
-    async write(lines: readonly LogLine[], now: Instant): Promise<void> {
-      for (const page of chunksOf(lines, PAGE)) await write(keys.logs, { log: encodeLog(page, now) });
+    /** Writes lines that belong to no other transaction. */
+    async write(lines: readonly LogLine[]): Promise<void> {
+      for (const page of chunksOf(lines, PAGE)) {
+        await transact({ id: newId(), checks: [], writes: logWrites(keys, page) });
+      }
     },
 
     /** The decisions about these subjects at or after `since`, oldest first. */
@@ -27,53 +46,47 @@ export function createDecisionLog(redis: Redis, keys: Keys, encodeLog: EncodeLog
       const replies = await pipelined<string[]>(redis, (batch) => {
         for (const subject of subjects) batch.lrange(keys.log(subjectKey(subject)), 0, -1);
       });
-      return subjects
-        .flatMap((subject, i) => (replies[i] ?? []).reverse().map((row) => decode(row, subject)))
-        .filter(({ at }) => at >= since)
+      // The same text was written twice by a call whose reply was lost.
+      const lines = subjects
+        .flatMap((subject, i) => [...new Set(replies[i])].reverse().map((text) => decode(text, subject)))
         .sort((a, b) => a.at - b.at);
+      return foldRepeats(lines).filter(({ at }) => at >= since);
+    },
+
+    /** Deletes the oldest lines: those before the history, and as many that `most` lines remain. Harmless when repeated. */
+    async prune(now: Instant, most = MOST): Promise<void> {
+      const subjects = await redis.zcard(keys.logs);
+      const each = Math.min(MOST_EACH, Math.max(LEAST_EACH, Math.floor(most / subjects)));
+      const beyond = Math.floor(most / LEAST_EACH);
+      const [, newest = 0] = await redis.zrevrange(keys.logs, beyond, beyond, "WITHSCORES");
+      const oldest = Math.max(now - historyMs, Number(newest) + 1);
+      for (let from = 0; from < subjects; from += PAGE) {
+        const page = await redis.zrange(keys.logs, from, `${from + PAGE - 1}`);
+        await trim(page.map(keys.log), each, oldest);
+      }
+      await redis.zremrangebyscore(keys.logs, "-inf", `(${oldest}`);
     },
   };
 }
 
+/** The writes that add lines. */
+export function logWrites(keys: Keys, lines: readonly LogLine[] = []): Write[] {
+  return [...Map.groupBy(lines, ({ subject }) => subjectKey(subject))].flatMap(([subject, own]): Write[] => [
+    ["LPUSH", keys.log(subject), ...own.map(encode)],
+    ["LTRIM", keys.log(subject), 0, MOST_EACH - 1],
+    ["ZADD", keys.logs, "GT", Math.max(...own.map(({ at }) => Math.round(at))), subject],
+  ]);
+}
+
+function encode({ at, ruleId = "", integration = "", reason, detail, until }: LogLine): string {
+  return JSON.stringify([Math.round(at), ruleId, integration, reason, detail, until]).replace(/(,null)+\]$/, "]");
+}
+
 function decode(text: string, subject: Subject): LogLine {
-  type Row = [at: Instant, rule: string, integration: string, reason: string, detail?: string, until?: Instant];
+  type Row = [at: Instant, rule: string, integration: string, reason: string, detail?: string | null, until?: Instant];
   const [at, rule, integration, reason, detail, until] = JSON.parse(text) as Row;
-  return { subject, at, ruleId: rule || undefined, integration: integration || undefined, reason, detail, until };
-}
-
-/**
- * The way in which a line is written that may repeat: `spell`, once until its rule and integration have another reason; `count`, the
- * newest replaces the one before and counts it. Others of delivery are written once (`same`), however often sent.
- */
-const REPEATS: Readonly<Record<string, "spell" | "count">> = {
-  ...Object.fromEntries(
-    [...suppressionReasons, "no_location", "listed_elsewhere", "failed", "owed_nowhere", "not_escalated"].map(
-      (one) => [one, "spell"] as const,
-    ),
-  ),
-  reminded: "count",
-};
-
-/** Lines as scripts take them (`log.lua`); undefined where there are none. */
-export type EncodeLog = ReturnType<typeof createEncodeLog>;
-
-/** `historyMs`: how long a line is kept. */
-export function createEncodeLog(historyMs: number) {
-  return (lines: readonly LogLine[] = [], now: Instant) =>
-    lines.length === 0 ? undefined : { oldest: Math.floor(now - historyMs), lines: lines.map(encodeLine) };
-}
-
-/** The line's JSON in pieces, so that scripts compare text instead of parsing it. */
-function encodeLine({ subject, at, ruleId, integration, reason, detail, until }: LogLine) {
-  const rest = JSON.stringify(until === undefined ? [detail] : [detail, until]).slice(1);
-  return {
-    subject: subjectKey(subject),
-    at: Math.round(at),
-    mode: REPEATS[reason] ?? (integration === undefined ? "" : "same"),
-    track: `${JSON.stringify(ruleId ?? "")},${JSON.stringify(integration ?? "")},`,
-    reason: JSON.stringify(reason),
-    rest: detail === undefined ? "]" : `,${rest}`,
-  };
+  const of = { ruleId: rule || undefined, integration: integration || undefined };
+  return { subject, at, ...of, reason, detail: detail ?? undefined, until };
 }
 
 function subjectKey({ kind, id }: Subject): string {

@@ -4,6 +4,7 @@
  */
 import type { Redis } from "ioredis";
 import { conversationId } from "../alerting/conversation.ts";
+import type { LogLine } from "../alerting/decision-log.ts";
 import type {
   EscalationClocks,
   NotificationLogEntry,
@@ -24,7 +25,7 @@ import {
   readMembers,
   toClaim,
 } from "./claim.ts";
-import type { EncodeLog } from "./decision-log.ts";
+import { logWrites } from "./decision-log.ts";
 import { type Call, createJournal } from "./journal.ts";
 import type { Keys } from "./keys.ts";
 import { loadScript, pipelined, type Script } from "./redis.ts";
@@ -69,7 +70,7 @@ export interface Settlement {
   readonly newsAt?: Instant | undefined;
   /** The time to compare the root with the present, and do nothing else. */
   readonly rootAt?: Instant | undefined;
-  readonly lines?: Parameters<EncodeLog>[0];
+  readonly lines?: readonly LogLine[] | undefined;
 }
 
 /** The time at which a group is retried, and after which failure. */
@@ -81,7 +82,7 @@ export interface Postponement {
   /** The conversation that the message began, where it summed up several groups. */
   readonly joint?: string | undefined;
   readonly failure?: { readonly code: NotifyErrorCode; readonly detail: string; readonly scope: NotifyErrorScope };
-  readonly lines?: Parameters<EncodeLog>[0];
+  readonly lines?: readonly LogLine[] | undefined;
 }
 
 export type GroupOutcome = { readonly group: string } & (
@@ -89,7 +90,7 @@ export type GroupOutcome = { readonly group: string } & (
   | { readonly postpone: Postponement }
 );
 
-export function createGroupStore(redis: Redis, keys: Keys, encodeLog: EncodeLog, { change }: Transact) {
+export function createGroupStore(redis: Redis, keys: Keys, { change }: Transact) {
   const timers = createGroupTimers(redis, keys);
   const scripts = {
     settle: loadScript(redis, keys, "settle", "groups", "log"),
@@ -100,7 +101,7 @@ export function createGroupStore(redis: Redis, keys: Keys, encodeLog: EncodeLog,
     ...timers,
     ...createClaims(redis, keys, journal),
     pace: createPace(keys, change),
-    ...createOutcomes(timers, scripts, journal, { keys, encodeLog }),
+    ...createOutcomes(timers, scripts, journal, keys),
 
     /** The trouble that the integration keeps failing with, if any; `isOver` once nothing is due there to try it with. */
     async trouble({ id, endpoint }: Integration, now: Instant): Promise<NotifyTrouble | undefined> {
@@ -216,15 +217,15 @@ function createOutcomes(
   { nextDue }: GroupTimers,
   scripts: Readonly<Record<Call["script"], Script>>,
   journal: Journal,
-  context: { readonly keys: Keys; readonly encodeLog: EncodeLog },
+  keys: Keys,
 ) {
   /** Gives when something is due next at the integration or, after a single call, for its group. */
   async function end({ id, endpoint }: Integration, token: string, outcomes: Outcomes, gather = { until: 0, ms: 0 }) {
     const count = outcomes.reduce((sum, outcome) => sum + pagesOf(outcome), 0);
-    const calls = callsOf(outcomes, count, { integration: id, endpoint, token, overMs: OVER_MS }, context.encodeLog);
+    const calls = callsOf(outcomes, count, { integration: id, endpoint, token, overMs: OVER_MS }, keys);
     if (count === 1 && gather.ms === 0) {
       const [only] = calls;
-      return (only && ((await scripts[only.script](context.keys.claim(id), only.args)) as Instant | null)) ?? undefined;
+      return (only && ((await scripts[only.script](keys.claim(id), only.args)) as Instant | null)) ?? undefined;
     }
     if (count > 0) await journal.run(id, token, calls, gather);
     return (await nextDue([id])).get(id);
@@ -265,7 +266,7 @@ function pagesOf(outcome: GroupOutcome): number {
 
 const NOTHING = { sent: false, notified: [], over: [], unnotified: [], nextAt: undefined } as const;
 
-function* callsOf(outcomes: Outcomes, count: number, common: object, encodeLog: EncodeLog): Generator<Call> {
+function* callsOf(outcomes: Outcomes, count: number, common: object, keys: Keys): Generator<Call> {
   let made = 0;
   for (const outcome of outcomes) {
     const { group } = outcome;
@@ -274,7 +275,7 @@ function* callsOf(outcomes: Outcomes, count: number, common: object, encodeLog: 
     for (let page = 0; page < pages; page++) {
       const hasMore = page < pages - 1;
       const part = <T>(all: readonly T[]) => all.slice(page * PAGE, (page + 1) * PAGE);
-      const args = { ...common, group, keepsClaim: ++made < count, log: encodeLog(part(lines), ended.now) };
+      const args = { ...common, group, keepsClaim: ++made < count, log: logWrites(keys, part(lines)) };
       if ("sent" in ended) yield { script: "settle", args: { ...args, ...pageOf(ended, part, hasMore) } };
       else if (hasMore) yield { script: "settle", args: { ...args, ...NOTHING, now: ended.now, hasMore } };
       else yield { script: "postpone", args: { ...args, ...ended } };

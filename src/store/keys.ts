@@ -81,7 +81,7 @@ function alertKeys(p: string) {
     incidents: `${p}incidents`,
     /** Document without a text, of the last time that an incident was replaced; never deleted. */
     incidentReplaced: `${p}incidents:replaced`,
-    /** List, newest first: decisions about a subject (`kind/id`); for `watch.history`, at most 1.5 million lines. */
+    /** List, newest first: JSON of decisions about a subject (`kind/id`); the last 500, pruned once an hour. */
     log: (subject: string) => `${p}log:${subject}`,
     /** Sorted set: subject → when its newest line was written; a member as long as its list. */
     logs: `${p}logs`,

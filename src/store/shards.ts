@@ -13,7 +13,7 @@ import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";
 import { unlessThrown } from "../lib/errors.ts";
 import { createRecent } from "../lib/recent.ts";
-import type { EncodeLog } from "./decision-log.ts";
+import { logWrites } from "./decision-log.ts";
 import type { Versioned } from "./documents.ts";
 import { StoreError } from "./errors.ts";
 import { encodeDestination, toWakes } from "./groups.ts";
@@ -71,8 +71,8 @@ export type ShardCommit = Pick<CommitInput, "expected" | "now" | "changes" | "li
   readonly groups?: ShardGroups | undefined;
 };
 
-export function createShardStore(redis: Redis, keys: Keys, encodeLog: EncodeLog, { transact }: Transact) {
-  const commit = createCommit(redis, keys, encodeLog);
+export function createShardStore(redis: Redis, keys: Keys, { transact }: Transact) {
+  const commit = createCommit(redis, keys);
   const { cache, read, readAll } = createShardReader(redis, keys);
 
   return {
@@ -194,7 +194,7 @@ function damaged(shard: number, cause: unknown): StoreError {
   return new StoreError("unreadable", message, { cause });
 }
 
-function createCommit(redis: Redis, keys: Keys, encodeLog: EncodeLog) {
+function createCommit(redis: Redis, keys: Keys) {
   const script = loadScript(redis, keys, "commit", "groups", "log");
   return async (input: CommitInput): Promise<CommitResult> => {
     const { key, expected, now, fields, attempt, groups, changes, lines } = input;
@@ -209,7 +209,7 @@ function createCommit(redis: Redis, keys: Keys, encodeLog: EncodeLog) {
       attempt: attempt && { subject: attempt.subject, value: JSON.stringify(attempt.value) },
       incidents: { oldest: now - INCIDENTS_KEPT_MS, most: INCIDENTS_KEPT },
       ...encodeChanges(changes),
-      log: encodeLog(lines, now),
+      log: logWrites(keys, lines),
     };
     const groupTexts = groups?.value === undefined ? [] : [groups.value];
     const texts = [...(fields?.more ?? []), ...groupTexts, ...changes.flatMap(textsOf)];

@@ -8,7 +8,7 @@ import { confirmed, createConfirm } from "./confirm.ts";
 import { createConversationStore } from "./conversations.ts";
 import { createCountVerdictStore } from "./count-verdicts.ts";
 import { createCountsStore } from "./counts.ts";
-import { createDecisionLog, createEncodeLog } from "./decision-log.ts";
+import { createDecisionLog } from "./decision-log.ts";
 import { createCoverageStore, createDigestStore } from "./digests.ts";
 import { createExternalAlertStore, createSelfAlertStore } from "./documents.ts";
 import { createGroupStore } from "./groups.ts";
@@ -60,17 +60,16 @@ function createParts(
   keys: Keys,
   { historyMs, log }: { readonly historyMs: number; readonly log: Logger | undefined },
 ) {
-  const encodeLog = createEncodeLog(historyMs);
   const transact = createTransact(redis, keys);
   return {
     keys,
-    shards: createShardStore(redis, keys, encodeLog, transact),
-    groups: createGroupStore(redis, keys, encodeLog, transact),
+    shards: createShardStore(redis, keys, transact),
+    groups: createGroupStore(redis, keys, transact),
     conversations: createConversationStore(redis, keys),
     /** All alerts that fire. */
     firing: createFiringStore(redis, keys),
     silences: createSilenceStore(redis, keys, log),
-    acks: createAckStore(redis, keys, encodeLog),
+    acks: createAckStore(redis, keys),
     externalAlerts: createExternalAlertStore(redis, keys),
     selfAlerts: createSelfAlertStore(redis, keys),
     assignments: createAssignmentStore(redis, keys, transact),
@@ -79,7 +78,7 @@ function createParts(
     usualEntries: createUsualEntriesStore(redis, keys),
     incidents: createIncidentStore(redis, keys, transact),
     identities: createIdentityStore(redis, keys, transact),
-    log: createDecisionLog(redis, keys, encodeLog),
+    log: createDecisionLog(redis, keys, transact, historyMs),
     uptime: createUptimeStore(redis, keys),
     digests: createDigestStore(redis, keys),
     coldStart: createColdStartStore(redis, keys),

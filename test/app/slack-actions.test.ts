@@ -343,7 +343,7 @@ describeWithRedis("a press of a button in Slack", () => {
     expect(shown).toEqual([`${ops?.id} U0ANA: No decisions about *Leeds Briggate* in the last week.`]);
     const line = { ruleId: "RecordingOffline", at: T0, reason: "firing" };
     const lines = [entrance, tills].map(({ subject }) => ({ ...line, subject }));
-    await testStore().store.log.write(lines, T0);
+    await testStore().store.log.write(lines);
     await press("why");
     expect(shown[1]?.split("\n").slice(1).sort()).toEqual([
       "Entrance · RecordingOffline: 08:00 UTC fires",

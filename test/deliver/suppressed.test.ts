@@ -217,6 +217,37 @@ describeWithRedis("a silence that is extended while it suppresses an alert", () 
   });
 });
 
+describeWithRedis("the decision log of an alert that is silenced for a day", () => {
+  const labOf = useLab(ops);
+  it("is one line at the integration, and one more where storing failed, which is not shown", async () => {
+    const lab = labOf();
+    lab.placesOf = ({ key }) => [to(ops.id, key, { groupWaitMs: 0, groupIntervalMs: 5 * MINUTE })];
+    const written: (readonly string[])[] = [];
+    let fails = false;
+    lab.groups.settle = async (...args) => {
+      written.push((args[3].lines ?? []).map(({ reason }) => reason));
+      if (fails) throw new Error("no answer");
+      return lab.store.groups.settle(...args);
+    };
+    await lab.silence("location_id=1", 24 * 60);
+    await lab.fires("cam");
+    await lab.until(12 * 60);
+    expect(written.length).toBeGreaterThan(140);
+    expect(written.flat()).toEqual(["silenced"]);
+    fails = true;
+    lab.now += 5 * MINUTE;
+    await lab.deliver(ops.id);
+    fails = false;
+    await lab.endLease(ops.id);
+    await lab.until(24 * 60 - 1);
+    expect(written.flat()).toEqual(["silenced", "silenced"]);
+    const lines = await lab.store.log.read([{ kind: "recording", id: "cam" }], 0);
+    expect(lines).toMatchObject([{ at: T0, reason: "silenced" }]);
+    await lab.until(24 * 60 + 10);
+    expect(written.flat()).toEqual(["silenced", "silenced", "notified"]);
+  });
+});
+
 describeWithRedis("maintenance", () => {
   const labOf = useLab(ops);
   const matchers = parseMatchers("location_id=1");

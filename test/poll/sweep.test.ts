@@ -421,6 +421,23 @@ describeWithRedis("a sweep", () => {
     expect(lines.map(({ reason }) => reason)).toContain("moved");
   });
 
+  it("a row that every sweep ignores is one line of the decision log, and one more where storing failed", async () => {
+    const ignored = { ...row("x", "offline"), locationId: undefined };
+    const one = replica(Array.from({ length: 7 }, () => rows(ignored, row("b", "online"))));
+    const { redis } = testStore();
+    const { shards, keys, log } = one.store;
+    const lines = () => redis.llen(keys.log("recording/x"));
+    await one.sweepAll(0, 0, 0);
+    expect(await lines()).toBe(1);
+    const { commitShard } = shards;
+    shards.commitShard = () => Promise.reject(new Error("no answer"));
+    await expect(one.sweepAll(0)).rejects.toThrow("no answer");
+    shards.commitShard = commitShard;
+    await one.sweepAll(0, 0);
+    expect(await lines()).toBe(2);
+    expect(await log.read([{ kind: "recording", id: "x" }], 0)).toMatchObject([{ at: T0, reason: "no_location" }]);
+  });
+
   it("a recording that its own shard has read is not another one's, though others are absent there", async () => {
     const answers = [online("a", "c"), online("a"), rows(row("a", "online", "south"))];
     const one = replica(answers, { assignments: twoShards });

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import type { LogLine } from "../../src/alerting/decision-log.ts";
+import { keysUnder } from "../../src/store/keys.ts";
 import { createStore } from "../../src/store/store.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { commit, fires, firing, HOUR, integration, MINUTE, SECOND, T0, to, useTestStore } from "./fixtures.ts";
@@ -18,10 +19,10 @@ const line = (at: number, reason: string, more: Partial<LogLine> = {}): LogLine 
 
 describeWithRedis("the incident log", () => {
   const testStore = useTestStore();
-  const write = (...lines: LogLine[]) => testStore().store.log.write(lines, lines.at(-1)?.at ?? T0);
+  const write = (...lines: LogLine[]) => testStore().store.log.write(lines);
   const read = (since = 0) => testStore().store.log.read([camera], since);
   const reasons = async () => (await read()).map(({ reason }) => reason);
-  const rows = async () => Number(await testStore().redis.get(`{${testStore().prefix}}:log:rows`));
+  const keys = () => keysUnder(testStore().prefix);
 
   it("gives lines back as they were written, oldest first, from a moment on", async () => {
     const lines = [
@@ -56,40 +57,13 @@ describeWithRedis("the incident log", () => {
     expect(await reasons()).toEqual(["pending"]);
   });
 
-  it("stores a decision of every sweep once, until there is another", async () => {
+  it("gives a decision of every sweep once, until there is another", async () => {
     const ignored = (at: number) => line(at, "no_location", { ruleId: undefined });
     for (let sweep = 0; sweep < 5; sweep++) await write(ignored(T0 + sweep));
-    expect(await reasons()).toEqual(["no_location"]);
+    expect(await read()).toEqual([ignored(T0)]);
+    expect(await read(T0 + 1)).toEqual([]);
     await write(line(T0 + 9, "observed_online", { ruleId: undefined }), ignored(T0 + 10), ignored(T0 + 11));
     expect(await reasons()).toEqual(["no_location", "observed_online", "no_location"]);
-  });
-
-  it("stores each kind of failure of an integration once, until a message is accepted", async () => {
-    const failed = (at: number, detail: string, where = slack) => line(at, "failed", { integration: where, detail });
-    for (let i = 0; i < 6; i++) {
-      await write(failed(T0 + 10 * i, i % 2 ? "timeout" : "network"), failed(T0 + 10 * i + 1, "auth", "b/slack/0"));
-    }
-    await write(line(T0 + 100, "notified", { integration: slack }), failed(T0 + 101, "network"));
-    expect((await read()).map(({ integration, detail }) => [integration, detail])).toEqual([
-      [slack, "network"],
-      ["b/slack/0", "auth"],
-      [slack, "timeout"],
-      [slack, undefined],
-      [slack, "network"],
-    ]);
-  });
-
-  it("counts reminders in one line, and a reminder written twice once", async () => {
-    const reminded = (at: number) => line(at, "reminded", { integration: slack });
-    await write(line(T0, "notified", { integration: slack, detail: "first" }));
-    for (const hour of [4, 8, 12, 12]) await write(reminded(T0 + hour * HOUR));
-    const story = await read();
-    expect(story.map(({ reason, detail }) => [reason, detail])).toEqual([
-      ["notified", "first"],
-      ["reminded", "3"],
-    ]);
-    expect(story[1]?.at).toBe(T0 + 12 * HOUR);
-    expect(await rows()).toBe(2);
   });
 
   it("is written once by a delivery whose script is sent twice, also after its lease", async () => {
@@ -100,45 +74,67 @@ describeWithRedis("the incident log", () => {
     const now = T0 + MINUTE;
     await store.groups.claim(slackHere, "t", now, 13 * SECOND);
     const notified = [{ alert, notifiedAt: now, groupId: "g" }];
-    const lines = [line(now, "notified", { integration: slack, detail: "first" })];
+    const lines = [
+      line(now, "notified", { integration: slack, detail: "first" }),
+      line(now, "reminded", { integration: slack }),
+    ];
     const outcome = { now, sent: true, notified, over: [], unnotified: [], nextAt: now + HOUR, lines };
     await store.groups.settle(slackHere, "g", "t", outcome);
+    await write(line(now + SECOND, "resolved"));
     await store.groups.settle(slackHere, "g", "t", outcome);
-    expect(await read()).toEqual(lines);
+    expect((await read()).map(({ at, reason, detail }) => [at - now, reason, detail])).toEqual([
+      [0, "notified", "first"],
+      [0, "reminded", "1"],
+      [SECOND, "resolved", undefined],
+    ]);
   });
 
-  it("forgets what is older than the history, in a list that grows and in one that is quiet", async () => {
+  it("prunes what is older than the history, in a list that grows and in one that is quiet", async () => {
+    const { redis, store } = testStore();
     const quiet = { kind: "recording", id: "quiet" } as const;
-    await write(line(T0, "pending"), line(T0 + DAY, "firing"), line(T0, "pending", { subject: quiet }));
-    await write(line(T0 + 92 * DAY, "resolved"));
-    expect(await reasons()).toEqual(["resolved"]);
-    expect(await testStore().keys()).toEqual(["log:recording/cam", "log:rows", "logs"]);
-    expect(await rows()).toBe(1);
+    const days = [0, 0, 1, 92].map((day, i) => line(T0 + day * DAY + i, "firing"));
+    await write(...days, line(T0, "pending", { subject: quiet }));
+    await store.log.prune(T0 + 90 * DAY);
+    expect(await read()).toEqual(days);
+    await store.log.prune(T0 + 92 * DAY);
+    expect(await read()).toEqual(days.slice(3));
+    expect(await testStore().keys()).toEqual(["log:recording/cam", "logs"]);
+    await write(line(T0 + 92 * DAY - 1, "late"));
+    await store.log.prune(T0 + 182 * DAY);
+    expect(await redis.zrange(keys().logs, 0, "-1")).toEqual(["recording/cam"]);
+    await store.log.prune(T0 + 183 * DAY);
+    expect(await testStore().keys()).toEqual([]);
   });
 
   it("takes the history it is configured with", async () => {
     const { log } = createStore(testStore().redis, testStore().prefix, { historyMs: HOUR });
-    await log.write([line(T0, "pending")], T0);
-    await log.write([line(T0 + 2 * HOUR, "firing")], T0 + 2 * HOUR);
+    await log.write([line(T0, "pending"), line(T0 + 2 * HOUR, "firing")]);
+    await log.prune(T0 + 2 * HOUR);
     expect(await reasons()).toEqual(["firing"]);
   });
 
   it("keeps the newest 500 lines of a busy subject", async () => {
     const lines = Array.from({ length: 620 }, (_, i) => line(T0 + i, i % 2 ? "firing" : "resolved"));
     await write(...lines);
-    const kept = await read();
-    expect(kept.map(({ at }) => at)).toEqual(lines.slice(-500).map(({ at }) => at));
-    expect(await rows()).toBe(500);
+    expect(await read()).toEqual(lines.slice(-500));
+    expect(await testStore().redis.llen(keys().log("recording/cam"))).toBe(500);
   });
 
-  it("deletes the subject without a new line for the longest time once there are too many lines", async () => {
-    const { redis, prefix } = testStore();
-    const other = (id: string) => ({ kind: "recording", id }) as const;
-    await write(line(T0, "pending", { subject: other("oldest") }));
-    await write(line(T0 + SECOND, "pending", { subject: other("later") }));
-    await redis.set(`{${prefix}}:log:rows`, 1_500_000);
-    await write(line(T0 + MINUTE, "pending"));
-    expect(await testStore().keys()).toEqual(["log:recording/cam", "log:recording/later", "log:rows", "logs"]);
-    expect(await rows()).toBe(1_500_000);
+  it("prunes to as many lines as asked for: an equal share each, and not the subjects that are quiet longest", async () => {
+    const { store } = testStore();
+    const subjects = Array.from({ length: 6 }, (_, i) => ({ kind: "recording", id: `${i}` }) as const);
+    const left = async () =>
+      Promise.all(subjects.map(async (subject) => (await store.log.read([subject], 0)).map(({ at }) => at - T0)));
+    const upTo = (last: number, count: number) => Array.from({ length: count }, (_, i) => last - count + 1 + i);
+    for (const [i, subject] of subjects.entries()) {
+      await write(...upTo(100 + i, 30).map((at) => line(T0 + at, "firing", { subject })));
+    }
+    await store.log.prune(T0 + HOUR, 6 * 30);
+    expect(await left()).toEqual(subjects.map((_, i) => upTo(100 + i, 30)));
+    await store.log.prune(T0 + HOUR, 6 * 20);
+    expect(await left()).toEqual(subjects.map((_, i) => upTo(100 + i, 20)));
+    await store.log.prune(T0 + HOUR, 40);
+    expect(await left()).toEqual([[], [], [102], [102, 103], [102, 103, 104], [102, 103, 104, 105]]);
+    expect(await testStore().keys()).toEqual([...["2", "3", "4", "5"].map((id) => `log:recording/${id}`), "logs"]);
   });
 });

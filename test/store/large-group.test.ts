@@ -141,8 +141,9 @@ function rowsOf({ name, args }: Command): number {
   const rest = args.map(String);
   if (name === "hmget") return rest.length - 1;
   if (!name.startsWith("eval") || !rest[3]?.startsWith("{")) return 0;
-  const call = JSON.parse(rest[3]) as Record<string, unknown> & { log?: { lines: unknown[] } };
-  const lists = [call.notified, call.over, call.unnotified, call.log?.lines];
+  const call = JSON.parse(rest[3]) as Record<string, unknown> & { log?: string[][] };
+  const lines = call.log?.filter(([command]) => command === "LPUSH");
+  const lists = [call.notified, call.over, call.unnotified, lines];
   return Math.max(...lists.map((list) => (Array.isArray(list) ? list.length : 0)));
 }
 

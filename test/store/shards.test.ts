@@ -126,6 +126,7 @@ describeWithRedis("the one atomic write", () => {
       nonce: "mine",
       now: T0,
       incidents: { oldest: 0, most: 10 },
+      log: [],
       destinations: [{ integration: "ops/slack/0", group: "g", labels: "{}", ...settings }],
       fields: 0,
       changes: [{ kind: "firing", id: "a@1", to: [0] }],
