@@ -1,6 +1,6 @@
 /** From a commit to the messages: the store on a real Redis, routing, suppression and delivery, all of them the real ones. */
 
-import { Redis } from "ioredis";
+import type { Redis } from "ioredis";
 import type { Notification, NotifiedAlert, Suppressions } from "../../src/alerting/model.ts";
 import { type Integration, isProgram } from "../../src/alerting/route.ts";
 import { planIntegrations } from "../../src/app/integrations.ts";
@@ -58,6 +58,7 @@ export function peopleOf(config: Pick<Config, "receivers" | "smtp">): Integratio
 }
 
 export async function createNotifySide({ redis, clock, config, sent, ...deps }: NotifySideDeps) {
+  accelerate(redis, clock);
   const store = createStore(redis, "year");
   await redis.hset(store.keys.started, { state: "summed", since: 0 });
   const integrations = peopleOf(config);
@@ -161,33 +162,33 @@ function shortened({ id, key, subject, startsAt, firedAt, endsAt, isNew, labels 
 }
 
 /**
- * A connection whose scripts expire keys by the accelerated clock: Redis' own would keep an empty group's timers for
- * days of the accelerated one.
+ * Lets transactions expire keys by the accelerated clock: Redis' own would keep an empty group's timers for days of the
+ * accelerated one.
  */
-export function acceleratedRedis(url: string): Redis {
-  const redis = new Redis(url);
+function accelerate(redis: Redis, clock: Clock): void {
   const define = redis.defineCommand.bind(redis);
-  redis.defineCommand = (name, options) => define(name, { ...options, lua: EXPIRY + (options.lua ?? "") });
-  return redis;
+  redis.defineCommand = (name, options) => {
+    define(name, { ...options, lua: EXPIRY + (options.lua ?? "") });
+    const run = (Reflect.get(redis, name) as (prefix: string, words: readonly string[]) => Promise<unknown>).bind(
+      redis,
+    );
+    Object.assign(redis, {
+      [name]: (prefix: string, words: readonly string[]) => run(`${prefix}${clock.now()}`, words),
+    });
+  };
 }
 
 const EXPIRY = `
-local real_redis, clock_args = redis, cjson.decode(ARGV[1])
-local expiry = clock_args.prefix .. 'expiry'
-if clock_args.now then
-  for _, key in ipairs(real_redis.call('ZRANGEBYSCORE', expiry, '-inf', clock_args.now)) do
-    real_redis.call('DEL', key)
-    real_redis.call('ZREM', expiry, key)
-  end
+local real_redis, now = redis, tonumber(string.match(KEYS[1], '%d+$'))
+local expiry = string.sub(KEYS[1], 1, -1 - #tostring(string.match(KEYS[1], '%d+$'))) .. 'expiry'
+for _, key in ipairs(real_redis.call('ZRANGEBYSCORE', expiry, '-inf', now)) do
+  real_redis.call('DEL', key)
+  real_redis.call('ZREM', expiry, key)
 end
-local redis = setmetatable({call = function(command, key, ms, ...)
-  if command == 'PEXPIRE' then return real_redis.call('ZADD', expiry, clock_args.now + ms, key) end
-  if command == 'PERSIST' then return real_redis.call('ZREM', expiry, key) end
-  if command == 'PTTL' then
-    local at = real_redis.call('ZSCORE', expiry, key)
-    return at and tonumber(at) - clock_args.now or real_redis.call('PTTL', key)
-  end
+local redis = {call = function(command, key, ms, ...)
+  if command == 'PEXPIRE' then return real_redis.call('ZADD', expiry, now + ms, key) end
+  if command == 'SET' then real_redis.call('ZREM', expiry, key) end
   if ms == nil then return real_redis.call(command, key) end
   return real_redis.call(command, key, ms, ...)
-end}, {__index = real_redis})
+end}
 `;

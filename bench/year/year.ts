@@ -1,9 +1,10 @@
 /** `npm run year`: plays a year and prints, for each receiver, how the messages compare with what happened. */
+
 import { Command, InvalidArgumentError } from "commander";
+import { Redis } from "ioredis";
 import { ConfigError, formatProblem } from "../../src/config/problem.ts";
 import { startTestRedis } from "../../test/support/redis.ts";
 import { loadMix } from "./mix.ts";
-import { acceleratedRedis } from "./notify-side.ts";
 import { lineOf, reportOf } from "./report.ts";
 import { exampleConfig, loadPlayed, runYear } from "./run.ts";
 
@@ -35,7 +36,7 @@ await new Command("year")
 async function run(options: Options): Promise<void> {
   const began = performance.now();
   const redis = await startTestRedis();
-  const connection = acceleratedRedis(redis.url);
+  const connection = new Redis(redis.url);
   try {
     const mix = loadMix(options.mix);
     const config = await loadPlayed(options.config);

@@ -85,7 +85,8 @@ export class Engine {
   }
 
   #reconcile(): () => Promise<void> {
-    const { queues, inventory, shards, digests, config, metrics, attempted, integrations, clock } = this.#context;
+    const { queues, inventory, shards, digests, releases, config, metrics, attempted, integrations, clock } =
+      this.#context;
     const reconcile = createReconcile({
       ...this.#context,
       store: shards,
@@ -94,6 +95,7 @@ export class Engine {
       followSlots: (attempts) => this.poll.slots.follow(attempts),
       roles: () => this.#roles,
       sweptAnywhere: attempted,
+      release: (now) => releases.reconcile(now),
       enqueueDueDigests: createDigestSchedule({ ...this.#context, store: digests, digests: config.digests }),
       refill: async () => void (await this.poll.inventory.refresh()),
       checkColdStart: () => (this.#roles.has("notify") ? this.notify.coldStart.check() : this.notify.coldStart.begin()),

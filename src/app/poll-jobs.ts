@@ -87,12 +87,14 @@ export class PollJobs {
     await replicas.share(true);
     await this.#followAssignments();
     const pruneLog = keptFor(HOUR_MS, store.log.prune);
+    const collect = keptFor(HOUR_MS, store.groups.collect);
     const jobs: Record<string, () => Promise<void>> = {
       inventory: () => this.#refreshInventory(),
       fleet: async () => {
         await this.#evaluateSelf();
         await uncounted.settle();
         await pruneLog(clock.now());
+        await collect(clock.now());
       },
       external: () => this.externalAlerts.evaluate(),
       counts: this.#counts.judge,

@@ -32,6 +32,8 @@ interface ReconcileDeps {
   sweptAnywhere?(at: Instant): void;
   /** Puts right what is stored where the clock went back. */
   followClock: Store["followClock"];
+  /** Makes due what ended causes of suppression suppressed, of which a process that died left some. */
+  release?(now: Instant): Promise<ReadonlyMap<string, Instant>>;
   /** Enqueues digests that are due. */
   enqueueDueDigests(): Promise<void>;
   /** Runs the inventory now: there are no assignments although there should be. */
@@ -54,7 +56,7 @@ export function createReconcile(deps: ReconcileDeps): () => Promise<void> {
     const steps = [
       ...(does("poll") ? [async () => deps.followSlots?.(attempts)] : []),
       ...(does("poll") || does("notify") ? [deps.checkColdStart] : []),
-      ...(does("notify") ? [() => wakeOverdue(deps)] : []),
+      ...(does("notify") ? [() => release(deps), () => wakeOverdue(deps)] : []),
       () => followAssignments(attempts, does("poll")),
       ...(does("poll") ? [() => deps.schedules.revive(attempts), async () => deps.evaluateExternalAlerts?.()] : []),
       ...(does("notify") ? [deps.enqueueDueDigests] : []),
@@ -65,6 +67,11 @@ export function createReconcile(deps: ReconcileDeps): () => Promise<void> {
       });
     }
   };
+}
+
+async function release({ clock, release, wake }: ReconcileDeps): Promise<void> {
+  const due = await release?.(clock.now());
+  if (due && due.size > 0) await wake(due);
 }
 
 /** Follows the assignments and names that other replicas wrote with an inventory; fills a Redis that has none. */

@@ -4,10 +4,10 @@ import type { StoredAcknowledgement } from "../alerting/acknowledgement.ts";
 import type { LogLine } from "../alerting/decision-log.ts";
 import type { Instant } from "../lib/clock.ts";
 import { logWrites } from "./decision-log.ts";
-import { toWakes } from "./groups.ts";
+import { type Destined, GroupWork, isFiring, touchIn } from "./group-work.ts";
 import { createJsonHash } from "./hash.ts";
 import type { Keys } from "./keys.ts";
-import { loadScript } from "./redis.ts";
+import { newId, type Transact } from "./transact.ts";
 
 /** A changed acknowledgement, with the line of the decision log about it. */
 export interface AckChange {
@@ -17,10 +17,19 @@ export interface AckChange {
   readonly isEarlier: boolean;
 }
 
-export function createAckStore(redis: Redis, keys: Keys) {
-  const script = loadScript(redis, keys, "acknowledge", "groups", "log");
+export function createAckStore(redis: Redis, keys: Keys, { transact }: Transact) {
+  /** What was never notified is late from now on; the others have a reminder, an update or nothing to send. */
+  function release(work: GroupWork, destination: Destined, episode: string, now: Instant, isEarlier: boolean): void {
+    const state = work.state(destination);
+    if (!state) return;
+    const { claimed, suppressed = [] } = state.head;
+    // A decision under way took it for suppressed.
+    if (isEarlier && (claimed !== undefined || suppressed.some(([id]) => id === episode))) work.due(destination, now);
+    else touchIn(work, destination, now, isEarlier);
+  }
+
   return {
-    /** By episode id, those that ran out too. The end of the episode deletes it (`scripts/commit.lua`). */
+    /** By episode id, those that ran out too. The end of the episode deletes it. */
     read: createJsonHash<StoredAcknowledgement>(redis, keys.acks).readAll,
 
     /**
@@ -31,16 +40,26 @@ export function createAckStore(redis: Redis, keys: Keys) {
       episode: string,
       now: Instant,
       changeOf: (stored: StoredAcknowledgement | undefined) => AckChange | undefined,
-    ): Promise<Map<string, Instant> | undefined> {
+    ): Promise<ReadonlyMap<string, Instant> | undefined> {
+      const id = newId();
       for (;;) {
-        const before = (await redis.hget(keys.acks, episode)) ?? "";
-        const change = changeOf(before === "" ? undefined : (JSON.parse(before) as StoredAcknowledgement));
+        const [before = null, alert = null] = await Promise.all([
+          redis.hget(keys.acks, episode),
+          redis.hget(keys.alerts, episode),
+        ]);
+        const change = changeOf(before === null ? undefined : (JSON.parse(before) as StoredAcknowledgement));
         if (!change) return new Map();
-        const { after, line, isEarlier } = change;
-        const texts = { acknowledgement: JSON.stringify(after), before };
-        const log = logWrites(keys, [line]);
-        const reply = await script(keys.acks, { episode, now, isEarlier, ...texts, log });
-        if (reply !== -1) return reply === 0 ? undefined : toWakes(reply);
+        if (!isFiring(alert ?? undefined)) return undefined;
+        const work = new GroupWork(redis, keys);
+        const destinations = await redis.smembers(keys.in(episode));
+        await work.load(destinations);
+        for (const destination of destinations) release(work, destination, episode, now, change.isEarlier);
+        work.writes.push(["HSET", keys.acks, episode, JSON.stringify(change.after)], ...logWrites(keys, [change.line]));
+        const checks = [
+          { place: [keys.acks, episode] as const, version: before ?? "" },
+          { place: [keys.alerts, episode] as const, version: alert ?? "" },
+        ];
+        if ((await transact(work.transaction(id, checks))).kind !== "conflict") return work.wakes;
       }
     },
   };

@@ -1,7 +1,8 @@
 /** The result of a claim: nothing and until when, one due group, or a storm of them. */
 import type { Redis } from "ioredis";
 import type { ConversationView } from "../alerting/conversation.ts";
-import type { Conversation, EscalationClocks, NotificationLogEntry } from "../alerting/model.ts";
+import type { GroupHead } from "../alerting/group.ts";
+import type { EscalationClocks, NotificationLogEntry } from "../alerting/model.ts";
 import type { Integration } from "../alerting/route.ts";
 import type { Alert, Labels } from "../health/alert.ts";
 import { chunksOf } from "../lib/chunks.ts";
@@ -60,55 +61,21 @@ export type Claim =
   | { readonly kind: "busy" | "backoff" | "pace" | "gather"; readonly until: Instant }
   | { readonly kind: "idle"; readonly until: Instant | undefined };
 
-type Plain =
-  | "repeatIntervalMs"
-  | "groupIntervalMs"
-  | "groupFailures"
-  | "shown"
-  | "newsAt"
-  | "sharing"
-  | "opens"
-  | "joint";
-
-interface GroupRow extends Pick<Claimed, "group" | "unsureSince" | Plain> {
-  readonly dueSince?: Instant;
-  readonly stormGroups?: number;
-  readonly escalateAfterMs?: number;
-  /** JSON. */
-  readonly clocks?: string;
-  readonly isInterrupted: boolean;
-  /** JSON. */
-  readonly labels: string;
-  readonly conversation?: string;
-}
-
-interface ClaimHead extends Omit<ClaimedStorm, "kind" | "groups"> {
-  readonly kind: Claim["kind"] | "unsettled";
-  readonly failures: number;
-  readonly hasMore: boolean;
-  readonly groups: readonly GroupRow[];
-}
-
-interface TakenGroup {
-  readonly row: GroupRow;
-  readonly suppressed: string;
-  readonly maybe: string;
+/** A claimed group with what is stored of it. */
+export interface TakenGroup {
+  readonly group: string;
+  readonly head: GroupHead;
+  readonly newsAt: Instant | undefined;
+  /** The number of groups that share its conversation. */
+  readonly sharing: number | undefined;
   readonly episodes: readonly string[];
 }
 
-/** One reply of claim.lua; `groups` is empty where there is no claim. */
-export interface ClaimReply {
-  readonly head: ClaimHead;
-  readonly groups: readonly TakenGroup[];
-}
-
-export function readClaim([text, ...lists]: readonly [string, ...string[][]]): ClaimReply {
-  const head = JSON.parse(text) as ClaimHead;
-  const groups = lists.flatMap(([suppressed = "", maybe = "", ...episodes], i) => {
-    const row = head.groups[i];
-    return row ? [{ row, suppressed, maybe, episodes }] : [];
-  });
-  return { head, groups };
+/** What holds for all groups of a claim. */
+export interface ClaimHead extends Omit<ClaimedStorm, "kind" | "groups"> {
+  readonly failures: number;
+  /** The conversation that a summary opens under this claim. */
+  readonly joint: string;
 }
 
 /** Redis answers nothing else during a call: the most members that one reads. */
@@ -155,25 +122,24 @@ function toMember(alert: string | null | undefined, entry: string | null | undef
 
 export function toClaim(
   { isIncident }: Pick<Integration, "isIncident">,
-  { kind, failures, due, isAll, leaseMs }: ClaimHead,
+  { failures, joint, due, isAll, leaseMs }: ClaimHead,
   groups: readonly TakenGroup[],
   members: ReadonlyMap<string, Member>,
 ): Claimed | ClaimedStorm {
-  const all = groups.map((group) => toClaimed(group, members, { failures, isIncident: isIncident === true }));
+  const all = groups.map((group) => toClaimed(group, members, { failures, joint, isIncident: isIncident === true }));
   const [only] = all;
-  if (kind === "group" && only) return only;
+  if (only && all.length === 1) return only;
   return { kind: "storm", groups: all, due, isAll, leaseMs };
 }
 
 function toClaimed(
-  { row, suppressed, maybe, episodes }: TakenGroup,
+  { group, head, newsAt, sharing, episodes }: TakenGroup,
   members: ReadonlyMap<string, Member>,
-  { failures, isIncident }: { readonly failures: number; readonly isIncident: boolean },
+  { failures, joint, isIncident }: Pick<ClaimHead, "failures" | "joint"> & { readonly isIncident: boolean },
 ): Claimed {
-  const { labels, conversation, clocks = "{}", isInterrupted: hasDied, ...plain } = row;
   // An incident that was opened has to be ended; ending one that was not changes nothing.
-  const isInterrupted = hasDied || (isIncident && row.unsureSince !== undefined);
-  const suppressedBefore = new Map(JSON.parse(suppressed) as [string, boolean][]);
+  const isInterrupted = head.interrupted === true || (isIncident && head.unsure !== undefined);
+  const suppressedBefore = new Map(head.suppressed);
   const alerts: Alert[] = [];
   const notified = new Map<string, NotificationLogEntry>();
   const lost: string[] = [];
@@ -185,20 +151,30 @@ function toClaimed(
     else if (isInterrupted && !suppressedBefore.has(episode)) inFlight.push(episode);
     if (!alert && !entry) lost.push(episode);
   }
+  const { conversation, shown, opens, unsure, escalateAfterMs } = head;
   return {
-    dueSince: undefined,
-    stormGroups: undefined,
-    ...plain,
     kind: "group",
-    labels: JSON.parse(labels) as Labels,
-    ...(conversation && { conversation: JSON.parse(conversation) as Conversation }),
+    group,
+    labels: JSON.parse(head.labels) as Labels,
+    repeatIntervalMs: head.repeatMs,
+    groupIntervalMs: head.intervalMs,
+    dueSince: head.since,
+    newsAt,
+    groupFailures: head.failures ?? 0,
     failures,
+    stormGroups: head.stormGroups,
+    ...(escalateAfterMs !== undefined && { escalateAfterMs, clocks: head.clocks ?? {} }),
+    ...(conversation && { conversation }),
+    ...(shown !== undefined && { shown }),
+    ...(opens !== undefined && { opens }),
+    ...(head.joint && head.joint !== joint && { joint: head.joint }),
+    ...(unsure !== undefined && { unsureSince: unsure }),
+    ...(sharing !== undefined && { sharing }),
     alerts,
     notified,
     lost,
     suppressedBefore,
-    maybeNotified: [...(JSON.parse(maybe) as string[]), ...inFlight],
-    ...(row.escalateAfterMs !== undefined && { clocks: JSON.parse(clocks) as EscalationClocks }),
+    maybeNotified: [...(head.maybe ?? []), ...inFlight],
     ...(isInterrupted && { inFlight }),
   };
 }

@@ -1,18 +1,58 @@
 /** The state of a cold start, and the summary that is sent after one. */
 import type { Redis } from "ioredis";
-import { type ColdStartLabels, coldStartLabels } from "../alerting/cold-start.ts";
+import { type ColdStartLabels, coldStartGroup, coldStartLabels } from "../alerting/cold-start.ts";
+import { configured } from "../alerting/group.ts";
 import type { Instant } from "../lib/clock.ts";
+import { destinationsIn, destined, GroupWork, partsOf } from "./group-work.ts";
 import type { Keys } from "./keys.ts";
-import { loadScript } from "./redis.ts";
+import { newId, type Transact } from "./transact.ts";
 
 const ALERTS_PER_CALL = 200;
 
-export function createColdStartStore(redis: Redis, keys: Keys) {
-  const addToSummary = loadScript(redis, keys, "cold_start_sum", "groups");
+interface Summing {
+  readonly now: Instant;
+  readonly integrations: readonly string[];
+  readonly labels: Readonly<Record<string, string>>;
+  /** The last page makes it due. */
+  readonly isLast: boolean;
+}
+
+const AT_ONCE = { groupWaitMs: 0, groupIntervalMs: 0, repeatIntervalMs: 0 };
+
+export function createColdStartStore(redis: Redis, keys: Keys, { transact }: Transact) {
+  /** False where the summary was made already. The same page twice changes nothing more. */
+  async function addToSummary(
+    page: readonly string[],
+    { now, integrations, labels, isLast }: Summing,
+  ): Promise<boolean> {
+    for (;;) {
+      if ((await redis.hget(keys.started, "state")) !== "gathering") return false;
+      const starts = new Map(integrations.map((id) => [id, destined(id, coldStartGroup)]));
+      const work = new GroupWork(redis, keys);
+      const places = await destinationsIn(redis, keys, page);
+      await work.load([...starts.values(), ...[...places.values()].flat()]);
+      for (const [id, start] of starts) {
+        const head = configured(work.state(start)?.head, { ...AT_ONCE, labels });
+        const due = isLast ? now : undefined;
+        work.put(start, { head: { ...head, since: isLast ? now : head.since }, due });
+        work.writes.push(["SADD", keys.integrations, id]);
+      }
+      for (const [episode, all] of places)
+        for (const place of all) {
+          const start = starts.get(partsOf(place).integration);
+          const isDirect = work.state(place)?.head.escalateAfterMs === undefined;
+          if (start !== undefined && place !== start && isDirect) work.join(start, episode);
+        }
+      if (isLast) work.writes.push(["HSET", keys.started, "state", "summed"]);
+      const checks = [{ place: [keys.started, "state"] as const, version: "gathering" }];
+      if ((await transact(work.transaction(newId(), checks))).kind !== "conflict") return true;
+    }
+  }
+
   return {
     /**
      * Begins to gather where the store is empty, and gives when that was. Until the summary is made (`gathering`),
-     * nothing is claimed (`scripts/claim.lua`).
+     * nothing is claimed (`take.ts`).
      */
     async begin(now: Instant): Promise<{ gathering: boolean; since: Instant }> {
       const [, , [state, since]] = await Promise.all([
@@ -29,12 +69,12 @@ export function createColdStartStore(redis: Redis, keys: Keys) {
      * was made already.
      */
     async sum(integrations: readonly string[], alerts: readonly string[], facts: ColdStartLabels, now: Instant) {
-      const labels = JSON.stringify(coldStartLabels(facts));
+      const labels = coldStartLabels(facts);
       for (let from = 0; ; from += ALERTS_PER_CALL) {
         const page = alerts.slice(from, from + ALERTS_PER_CALL);
         const isLast = from + ALERTS_PER_CALL >= alerts.length;
-        const made = await addToSummary(keys.started, { now, integrations, alerts: page, labels, isLast });
-        if (isLast || made === 0) return made === 1;
+        const isMade = await addToSummary(page, { now, integrations, labels, isLast });
+        if (isLast || !isMade) return isMade;
       }
     },
   };

@@ -1,10 +1,12 @@
 /** Open conversations, as a person who answers in one means them. What opens and closes them is in `groups.ts`. */
 import type { Redis } from "ioredis";
 import { coldStartGroup } from "../alerting/cold-start.ts";
-import type { Conversation, NotificationLogEntry } from "../alerting/model.ts";
+import type { GroupHead } from "../alerting/group.ts";
+import type { NotificationLogEntry } from "../alerting/model.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { Keys } from "./keys.ts";
 import { pipelined } from "./redis.ts";
+import { parseRead } from "./transact.ts";
 
 /** The conversation that a message names. */
 interface Asked {
@@ -25,7 +27,10 @@ interface OpenConversation {
 /** A summary is accepted and settled in this time. */
 const SENT_MS = 60_000;
 
-export function createConversationStore(redis: Redis, { prefix, notificationLog, started }: Keys) {
+export function createConversationStore(
+  redis: Redis,
+  { notificationLog, started, talk, group: groupKey, members: membersKey }: Keys,
+) {
   async function notifiedAt(integration: string): Promise<NotificationLogEntry[]> {
     const entries = (await redis.hvals(notificationLog(integration))).map(
       (text) => JSON.parse(text) as NotificationLogEntry,
@@ -51,18 +56,17 @@ export function createConversationStore(redis: Redis, { prefix, notificationLog,
      */
     async open(integration: string, { group, conversation: id, seen }: Asked): Promise<OpenConversation | undefined> {
       if (group === coldStartGroup) return summary(integration, seen);
-      const sharing = await redis.smembers(`${prefix}talk:${integration}:${id}`);
+      const sharing = await redis.smembers(talk(integration, id));
       const asked = sharing.length > 0 ? sharing : [group];
-      const texts = await pipelined<string | null>(redis, (batch) => {
-        for (const one of asked) batch.hget(`${prefix}grp:${integration}:${one}`, "conversation");
-      });
-      const known = texts.map((text) => (text ? (JSON.parse(text) as Conversation) : undefined));
+      const keys = asked.map((one) => groupKey(integration, one));
+      const heads = (await redis.mget(keys)).map((text, i) => parseRead([keys[i] ?? ""], text));
+      const known = heads.map(({ text }) => (text ? (JSON.parse(text) as GroupHead).conversation : undefined));
       const groups = new Set(asked.filter((_, i) => known[i]?.id === id));
       const conversation = known.find((one) => one?.id === id);
       if (!conversation) return undefined;
       // Not by the group that an entry names: a reload may have grouped its alert otherwise since.
       const members = await pipelined<string[]>(redis, (batch) => {
-        for (const one of groups) batch.smembers(`${prefix}mem:${integration}:${one}`);
+        for (const one of groups) batch.smembers(membersKey(integration, one));
       });
       const ids = new Set(members.flat());
       const own = (await notifiedAt(integration)).filter(({ alert }) => ids.has(alert.id));

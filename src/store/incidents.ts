@@ -11,10 +11,33 @@ import type { Keys } from "./keys.ts";
 import { type Place, type Transact, type Write, writing } from "./transact.ts";
 
 const PAGE = 500;
-/** The same number is in `commit.lua`. */
+/** A process further behind than this many writes of alerts reads all of them again. */
 const WRITES_LOGGED = 200;
-/** An incident that is written while this reads shifts the log by as much. */
-const SLACK = 16;
+const FEW_WRITES = 16;
+const INCIDENTS_KEPT_MS = 90 * 86_400_000;
+
+type LoggedWrite = readonly [revision: string, ids: readonly string[]];
+
+/** The writes that tell other processes which alerts a transaction changes. */
+export function changedAlerts(keys: Keys, id: string, episodes: readonly string[]): Write[] {
+  if (episodes.length === 0) return [];
+  return [
+    ["SET", keys.alertsRevision, id],
+    ["LPUSH", keys.alertsLog, JSON.stringify([id, episodes])],
+    ["LTRIM", keys.alertsLog, 0, WRITES_LOGGED - 1],
+  ];
+}
+
+/** The writes of ended incidents, for 90 days and no more than INCIDENTS_KEPT: about 15 MB. */
+export function endedIncidents(keys: Keys, incidents: readonly Incident[], now: Instant): Write[] {
+  return [
+    ...(incidents.length > 0
+      ? [["ZADD", keys.incidents, ...incidents.flatMap((one) => [one.endsAt ?? now, JSON.stringify(one)])] as const]
+      : []),
+    ["ZREMRANGEBYSCORE", keys.incidents, "-inf", `(${now - INCIDENTS_KEPT_MS}`],
+    ["ZREMRANGEBYRANK", keys.incidents, 0, -(INCIDENTS_KEPT + 1)],
+  ];
+}
 
 /**
  * Gives all alerts that fire: the same list as long as nothing changes, and the same alerts in it. What other processes
@@ -22,7 +45,7 @@ const SLACK = 16;
  */
 export function createFiringStore(redis: Redis, keys: Keys) {
   let alerts = new Map<string, Alert>();
-  let revision = 0;
+  let revision = "";
   let firing: readonly Alert[] = [];
 
   async function readSome(ids: readonly string[]): Promise<void> {
@@ -43,17 +66,19 @@ export function createFiringStore(redis: Redis, keys: Keys) {
   }
 
   async function readWritten(): Promise<void> {
-    const stored = Number((await redis.get(keys.alertsRevision)) ?? 0);
-    const behind = stored - revision;
-    if (behind === 0) return;
-    const isLogged = behind > 0 && behind < WRITES_LOGGED;
-    const log = isLogged ? await redis.lrange(keys.alertsLog, 0, behind + SLACK) : [];
-    const writes = log.map((text) => JSON.parse(text) as readonly [revision: number, ids: readonly string[]]);
-    const [oldest = Number.POSITIVE_INFINITY] = writes.at(-1) ?? [];
-    // A number that was spoiled, or is lower than before, says nothing of what was written.
-    if (!isLogged || oldest > revision + 1) await readAll();
-    else await readSome([...new Set(writes.flatMap(([at, ids]) => (at > revision ? ids : [])))]);
-    revision = stored;
+    const stored = (await redis.get(keys.alertsRevision)) ?? "";
+    if (stored === revision) return;
+    // Where what is known is not in the log any more, all is read.
+    let log: LoggedWrite[] = [];
+    let since = -1;
+    for (const most of revision === "" ? [1] : [FEW_WRITES, WRITES_LOGGED]) {
+      log = (await redis.lrange(keys.alertsLog, 0, most - 1)).map((text) => JSON.parse(text) as LoggedWrite);
+      since = log.findIndex(([id]) => id === revision);
+      if (since >= 0 || log.length < most) break;
+    }
+    if (since < 0) await readAll();
+    else await readSome([...new Set(log.slice(0, since).flatMap(([, ids]) => ids))]);
+    revision = log[0]?.[0] ?? stored;
     firing = [...alerts.values()];
   }
 

@@ -1,9 +1,6 @@
 /**
  * Every key lenswatch has in Redis, and when it is deleted; all under one hash tag so that scripts work on a cluster.
  * Scripts get the prefix and build the same names (`scripts/*.lua`); BullMQ's queues are under the same tag.
- * Besides these, scripts keep per group and integration: `grp:` (its timers, until two group_intervals after the group
- * is empty), `mem:` (its episodes), per episode `in:` (its groups; both until the last member left) and `talk:` (the
- * groups that share a conversation; until the last one leaves it, or 90 days).
  */
 export function keysUnder(prefix: string) {
   const tag = `{${prefix}}`;
@@ -96,12 +93,19 @@ function notificationKeys(p: string) {
     integrations: `${p}integrations`,
     /** Document: by id of the rules and integrations, what tells each from others; as long as configured or owing. */
     identities: `${p}identities`,
+    /** Document: a group's settings, timers and what its last turn left; until two `group_interval`s after it is empty. */
+    group: (integration: string, group: string) => `${p}grp:${integration}:${group}`,
+    /** Set: the episodes of a group; and of an episode its groups, `<integration>\n<group>`; until the last one left. */
+    members: (integration: string, group: string) => `${p}mem:${integration}:${group}`,
+    in: (episode: string) => `${p}in:${episode}`,
+    /** Set: the groups that share a conversation; until the last one left it, or 90 days. */
+    talk: (integration: string, conversation: string) => `${p}talk:${integration}:${conversation}`,
+    /** Hash: cause of suppression that ended → 1 where its groups wait for `group_interval`; until they are due. */
+    released: `${p}released`,
     /** Sorted set: group id → due time; a member until the group is empty. */
     due: (integration: string) => `${p}due:${integration}`,
     /** String: token, lease (ms) and groups of the claim there; until the end of its lease. */
     claim: (integration: string) => `${p}claim:${integration}`,
-    /** List: calls of `settle` and `postpone` that are decided and not done yet, in their order; until they are. */
-    settling: (integration: string) => `${p}settling:${integration}`,
     /** Hash: episode id → JSON of what was notified; a field until its end was notified, never before. */
     notificationLog: (integration: string) => `${p}nflog:${integration}`,
     /** Hash: group id → what one message keeps failing with; until it is accepted, or a week after the last try. */
@@ -114,8 +118,6 @@ function notificationKeys(p: string) {
     storm: (integration: string) => `${p}storm:${integration}`,
     /** Set: groups in which this episode or silence suppresses something; deleted at its end, or expires. */
     suppressed: (cause: string) => `${p}suppressed:${cause}`,
-    /** String: this silence was ended before its time; expires after a minute. */
-    ended: (silence: string) => `${p}ended:${silence}`,
   };
 }
 

@@ -1,11 +1,9 @@
-/** The connection to Redis: reconnects for ever, logs its loss once and its return once; scripts, pipelines. */
-import { readFileSync } from "node:fs";
+/** The connection to Redis: reconnects for ever, logs its loss once and its return once; pipelines. */
 import type { ChainableCommander, Redis } from "ioredis";
 import type { Clock, Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
 import { type Logger, scrub } from "../lib/log.ts";
 import { StoreError } from "./errors.ts";
-import type { Keys } from "./keys.ts";
 import { createClient, type RedisPlace } from "./redis-client.ts";
 
 /** A connection of that name, not connected yet; logs when Redis becomes unreachable and when it is back. */
@@ -37,32 +35,8 @@ export async function connected(redis: Redis): Promise<Redis> {
   }
 }
 
-/**
- * Runs a Lua script on one key with named arguments. `texts` are passed beside them, for what is too large to be quoted
- * and parsed with them. Gives the reply that the head of the script describes; one that is JSON comes parsed.
- */
-export type Script = (key: string, args: object, ...texts: readonly string[]) => Promise<unknown>;
-
-/** Before every script: its arguments by name, and the prefix of every key. */
-const PRELUDE = "local args = cjson.decode(ARGV[1])\nlocal p = args.prefix\n";
-
-/** A script of `scripts/` after the shared parts it needs, sent by its hash once Redis knows it. */
-export function loadScript(redis: Redis, { prefix }: Keys, name: string, ...shared: ("groups" | "log")[]): Script {
-  const read = (file: string) => readFileSync(new URL(`./scripts/${file}.lua`, import.meta.url), "utf8");
-  const command = `lenswatch_${name}`;
-  redis.defineCommand(command, { numberOfKeys: 1, lua: PRELUDE + [...shared, name].map(read).join("\n") });
-  const run = (Reflect.get(redis, command) as (...args: string[]) => Promise<unknown>).bind(redis);
-  return async (key, args, ...texts) => {
-    const reply = await run(...[key, JSON.stringify({ prefix, ...args }), ...texts].map(wellFormed));
-    return typeof reply === "string" ? (JSON.parse(reply) as unknown) : reply;
-  };
-}
-
-/**
- * The text, with U+FFFD for each half of a surrogate pair. JSON has it as an escape, which Redis' cjson refuses: one name
- * that was cut inside an emoji would fail the whole script.
- */
-function wellFormed(text: string): string {
+/** The text, with U+FFFD for each half of a surrogate pair, of a name that was cut inside an emoji; JSON has it as an escape. */
+export function wellFormed(text: string): string {
   if (!text.includes("\\ud")) return text.toWellFormed();
   return text.replace(/\\(?:ud[89a-f][0-9a-f]{2}|.)/g, (found) => (found.startsWith("\\ud") ? "\ufffd" : found));
 }

@@ -4,32 +4,78 @@
  */
 
 import type { Redis } from "ioredis";
+import { isUnsure, rewound, rewoundInstant } from "../alerting/group.ts";
 import type { NotificationLogEntry } from "../alerting/model.ts";
+import type { Alert } from "../health/alert.ts";
 import type { Attempt } from "../health/model.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";
+import { collectEpisodes, type Destined, destined, GroupWork, isFiring, partsOf, statesOf } from "./group-work.ts";
 import { createJsonHash, scanHash } from "./hash.ts";
 import type { Keys } from "./keys.ts";
-import { loadScript } from "./redis.ts";
+import { newId, type Transact } from "./transact.ts";
 
 /** Replicas differ by less; a smaller step delays by no more than this. */
 const SKEW_MS = 5_000;
 const PAGE = 200;
 
 /** Gives `followClock(now)`, called every second: puts right what is stored where the clock went back meanwhile. */
-export function createFollowClock(redis: Redis, keys: Keys) {
-  const rewind = loadScript(redis, keys, "rewind", "groups");
+export function createFollowClock(redis: Redis, keys: Keys, { transact }: Transact) {
+  async function rewindGroups(integration: string, groups: readonly string[], before: Instant, now: Instant) {
+    for (;;) {
+      const work = new GroupWork(redis, keys);
+      const places = groups.map((group) => destined(integration, group));
+      await work.load(places);
+      const ended: string[] = [];
+      for (const place of places) {
+        const state = work.state(place);
+        if (!state) continue;
+        const next = rewound(state, before, now);
+        work.put(place, next);
+        const [was, is] = [state.head.since, next.head.since];
+        if (was !== undefined && is !== undefined && is < was && !isUnsure(state.head))
+          ended.push(...(await dropEnds(work, place, was)));
+      }
+      if ((await transact(work.transaction(newId()))).kind === "conflict") continue;
+      return collectEpisodes(redis, keys, ended);
+    }
+  }
+
+  /** An end before the group was due is never notified: its order to `since` would be lost. */
+  async function dropEnds(work: GroupWork, place: Destined, since: Instant): Promise<string[]> {
+    const { integration, group } = partsOf(place);
+    const episodes = await redis.smembers(keys.members(integration, group));
+    const texts = await statesOf(redis, keys, episodes);
+    const ended: string[] = [];
+    for (const [episode, text] of texts) {
+      if (isFiring(text) || (await redis.hexists(keys.notificationLog(integration), episode)) === 1) continue;
+      const { updatedAt, endsAt = updatedAt } = JSON.parse(text.slice(1)) as Alert;
+      if (Math.max(endsAt, updatedAt) >= since) continue;
+      work.leave(place, episode);
+      ended.push(episode);
+    }
+    return ended;
+  }
 
   async function rewindIntegration(integration: string, before: Instant, now: Instant): Promise<void> {
-    const call = (moved: { groups?: readonly string[]; episodes?: readonly string[] }) =>
-      rewind(keys.due(integration), { integration, before, now, groups: [], episodes: [], ...moved });
     const groups = await redis.zrange(keys.due(integration), 0, "-1");
-    for (const page of chunksOf(groups, PAGE)) await call({ groups: page });
-    const ahead: string[] = [];
-    await scanHash(redis, keys.notificationLog(integration), (id, entry) => {
-      if (isAhead(entry, now)) ahead.push(id);
+    for (const page of chunksOf(groups, PAGE)) await rewindGroups(integration, page, before, now);
+    const log = keys.notificationLog(integration);
+    const ahead: [string, string][] = [];
+    await scanHash(redis, log, (id, entry) => {
+      if (isAhead(entry, now)) ahead.push([id, entry]);
     });
-    for (const page of chunksOf(ahead, PAGE)) await call({ episodes: page });
+    for (const [id, text] of ahead) {
+      const past = (at: Instant | undefined) => rewoundInstant(at, before, now);
+      const { notifiedAt, firstNotifiedAt, endNotifiedAt, ...entry } = JSON.parse(text) as NotificationLogEntry;
+      const moved = {
+        notifiedAt: past(notifiedAt),
+        firstNotifiedAt: past(firstNotifiedAt),
+        endNotifiedAt: past(endNotifiedAt),
+      };
+      const checks = [{ place: [log, id] as const, version: text }];
+      await transact({ id: newId(), checks, writes: [["HSET", log, id, JSON.stringify({ ...entry, ...moved })]] });
+    }
   }
 
   /** An attempt that lies ahead would pass for a new one. */

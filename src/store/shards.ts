@@ -2,7 +2,9 @@
 
 import { randomUUID } from "node:crypto";
 import type { Redis } from "ioredis";
+import { coldStartGroup } from "../alerting/cold-start.ts";
 import type { LogLine } from "../alerting/decision-log.ts";
+import { configured } from "../alerting/group.ts";
 import type { Destination } from "../alerting/route.ts";
 import { watchedSince } from "../alerting/stale.ts";
 import type { Alert } from "../health/alert.ts";
@@ -16,18 +18,24 @@ import { createRecent } from "../lib/recent.ts";
 import { logWrites } from "./decision-log.ts";
 import type { Versioned } from "./documents.ts";
 import { StoreError } from "./errors.ts";
-import { encodeDestination, toWakes } from "./groups.ts";
+import {
+  collectEpisodes,
+  type Destined,
+  destinationsIn,
+  destined,
+  GroupWork,
+  partsOf,
+  statesOf,
+} from "./group-work.ts";
 import { createJsonHash, createParsedHash, scanHash } from "./hash.ts";
-import { INCIDENTS_KEPT, toIncident } from "./incidents.ts";
+import { changedAlerts, endedIncidents, toIncident } from "./incidents.ts";
 import type { Keys } from "./keys.ts";
-import { loadScript, pipelined } from "./redis.ts";
+import { pipelined } from "./redis.ts";
+import { earliestWakes, type Releases, releasing } from "./releases.ts";
 import { decodeMoves, decodeShard, encodeShard, type ShardFields, type StoredShard } from "./shard-document.ts";
-import { newId, type Transact } from "./transact.ts";
+import { newId, type Transact, type Write } from "./transact.ts";
 
 export type { Attempt };
-
-/** Incidents are kept 90 days, and no more than INCIDENTS_KEPT: about 15 MB. */
-const INCIDENTS_KEPT_MS = 90 * 86_400_000;
 
 /** Shards that other replicas sweep are read now and then. */
 const KEPT_MS = 120_000;
@@ -71,8 +79,9 @@ export type ShardCommit = Pick<CommitInput, "expected" | "now" | "changes" | "li
   readonly groups?: ShardGroups | undefined;
 };
 
-export function createShardStore(redis: Redis, keys: Keys, { transact }: Transact) {
-  const commit = createCommit(redis, keys);
+export function createShardStore(redis: Redis, keys: Keys, deps: CommitDeps) {
+  const { transact } = deps.transact;
+  const commit = createCommit(redis, keys, deps);
   const { cache, read, readAll } = createShardReader(redis, keys);
 
   return {
@@ -194,51 +203,123 @@ function damaged(shard: number, cause: unknown): StoreError {
   return new StoreError("unreadable", message, { cause });
 }
 
-function createCommit(redis: Redis, keys: Keys) {
-  const script = loadScript(redis, keys, "commit", "groups", "log");
+/** The most that a group may be late, ms: what fired and resolved while nothing could be sent for longer is dropped. */
+const LATE_MOST_MS = 7 * 86_400_000;
+
+interface CommitDeps {
+  readonly transact: Transact;
+  readonly releases: Releases;
+}
+
+function createCommit(redis: Redis, keys: Keys, { transact: { transact }, releases }: CommitDeps) {
+  /** The ends that are late and were never notified. */
+  async function droppedEnds(work: GroupWork, ends: readonly End[], now: Instant): Promise<ReadonlySet<End>> {
+    const late = ends.filter(({ place }) => now - (work.state(place)?.head.since ?? now) > LATE_MOST_MS);
+    if (late.length === 0) return new Set();
+    const notified = await pipelined<number>(redis, (batch) => {
+      for (const { place, id } of late) batch.hexists(keys.notificationLog(partsOf(place).integration), id);
+    });
+    return new Set(late.filter((_, i) => notified[i] === 0));
+  }
+
+  async function changeGroups(changes: readonly AlertChange[], now: Instant) {
+    const work = new GroupWork(redis, keys);
+    const idsOf = (kind: AlertChange["kind"]) => changes.flatMap((one) => (one.kind === kind ? [one.alert.id] : []));
+    const resolved = idsOf("resolved");
+    const places = await destinationsIn(redis, keys, resolved);
+    const firing = changes.filter(({ kind }) => kind === "firing");
+    const joining = firing.flatMap(({ alert, to }) =>
+      to.map((one) => ({ id: alert.id, to: one, place: destined(one.integration, one.group) })),
+    );
+    await work.load([...joining.map(({ place }) => place), ...[...places.values()].flat()]);
+    for (const { id, to, place } of joining) {
+      const state = work.state(place);
+      work.put(place, { head: configured(state?.head, to), due: state?.due });
+      work.join(place, id);
+      work.news(place, now);
+    }
+    const ends = [...places].flatMap(([id, all]) => all.map((place) => ({ id, place })));
+    const dropped = await droppedEnds(work, ends, now);
+    const left: string[] = [];
+    for (const end of ends) {
+      // The summary of a cold start is sent once, whatever its members do.
+      if (dropped.has(end)) work.leave(end.place, end.id);
+      else if (partsOf(end.place).group !== coldStartGroup) work.news(end.place, now);
+      if (dropped.has(end)) left.push(end.id);
+    }
+    const known = await statesOf(redis, keys, idsOf("updated"));
+    work.writes.push(...alertWrites(keys, changes, { places, known }));
+    return { work, resolved, left };
+  }
+
   return async (input: CommitInput): Promise<CommitResult> => {
     const { key, expected, now, fields, attempt, groups, changes, lines } = input;
-    const nonce = randomUUID();
-    const args = {
-      expected,
-      nonce,
-      now,
-      whole: fields?.isWhole,
-      fields: fields?.more.length ?? 0,
-      groups: groups && { shard: String(groups.shard), hasValue: groups.value !== undefined },
-      attempt: attempt && { subject: attempt.subject, value: JSON.stringify(attempt.value) },
-      incidents: { oldest: now - INCIDENTS_KEPT_MS, most: INCIDENTS_KEPT },
-      ...encodeChanges(changes),
-      log: logWrites(keys, lines),
-    };
-    const groupTexts = groups?.value === undefined ? [] : [groups.value];
-    const texts = [...(fields?.more ?? []), ...groupTexts, ...changes.flatMap(textsOf)];
-    const reply = await script(key, args, input.document, ...texts);
-    const { outcome, wakes } = reply as { outcome: string; wakes: unknown };
-    if (outcome === "lost") return { outcome };
-    const everyDestination = () =>
-      changes.flatMap(({ to }) => to.map((d) => [d.integration, now + d.groupWaitMs] as const));
-    return { outcome: "stored", nonce, wake: outcome === "already" ? new Map(everyDestination()) : toWakes(wakes) };
+    const id = newId();
+    const document: Write[] = [
+      ...(fields?.isWhole ? [["DEL", key] as const] : []),
+      ["HSET", key, "n", id, "d", input.document, ...(fields?.more ?? [])],
+    ];
+    if (groups)
+      document.push(
+        groups.value === undefined
+          ? ["HDEL", keys.groups, `${groups.shard}`]
+          : ["HSET", keys.groups, groups.shard, groups.value],
+      );
+    if (attempt) document.push(["HSET", keys.attempts, attempt.subject, JSON.stringify(attempt.value)]);
+    for (;;) {
+      const { work, resolved, left } = await changeGroups(changes, now);
+      const incidents = changes.flatMap(({ kind, alert, planned }) =>
+        kind === "resolved" ? [{ ...toIncident(alert), planned }] : [],
+      );
+      work.writes.unshift(...document);
+      work.writes.push(
+        ...(resolved.length > 0 ? [["HDEL", keys.acks, ...resolved] as const] : []),
+        ...releasing(keys, id, resolved, true),
+        ...endedIncidents(keys, incidents, now),
+        ...changedAlerts(
+          keys,
+          id,
+          changes.map(({ alert }) => alert.id),
+        ),
+        ...logWrites(keys, lines),
+      );
+      const place = [key, "n"] as const;
+      const outcome = await transact(work.transaction(id, [{ place, version: expected }]));
+      if (outcome.kind === "conflict" && outcome.place[0] === key) return { outcome: "lost" };
+      if (outcome.kind === "conflict") continue;
+      await collectEpisodes(redis, keys, left);
+      const released = resolved.length > 0 ? await releases.reconcile(now, resolved) : new Map<string, Instant>();
+      const read = attempt ? await releases.read(attempt.subject, now) : new Map<string, Instant>();
+      return { outcome: "stored", nonce: id, wake: earliestWakes(work.wakes, released, read) };
+    }
   };
 }
 
-/** Changes with each destination once: those of a whole shard have few. */
-function encodeChanges(changes: readonly AlertChange[]) {
-  const destinations = new Map<string, { readonly index: number; readonly to: Destination }>();
-  const indexOf = (to: Destination): number => {
-    const key = `${to.integration}\n${to.group}`;
-    const known = destinations.get(key) ?? { index: destinations.size, to };
-    destinations.set(key, known);
-    return known.index;
-  };
-  const encoded = changes.map(({ kind, alert: { id, endsAt }, to }) => ({ kind, id, to: to.map(indexOf), endsAt }));
-  return { changes: encoded, destinations: [...destinations.values()].map(({ to }) => encodeDestination(to)) };
+interface End {
+  readonly id: string;
+  readonly place: Destined;
 }
 
-/** The parts of a change that are stored as they are: the alert, and its incident where it ended. */
-function textsOf({ kind, alert, planned }: AlertChange): string[] {
-  const incident = kind === "resolved" ? [JSON.stringify({ ...toIncident(alert), planned })] : [];
-  return [JSON.stringify(alert), ...incident];
+/** The alerts themselves: `F` and JSON of one that fires, `R` of one that is resolved and still in a group. */
+function alertWrites(
+  keys: Keys,
+  changes: readonly AlertChange[],
+  {
+    places,
+    known,
+  }: { readonly places: ReadonlyMap<string, readonly Destined[]>; readonly known: ReadonlyMap<string, string> },
+): Write[] {
+  const kept = changes.flatMap(({ kind, alert }) => {
+    if (kind === "resolved") return places.get(alert.id)?.length ? [alert.id, `R${JSON.stringify(alert)}`] : [];
+    return kind === "firing" || known.has(alert.id) ? [alert.id, `F${JSON.stringify(alert)}`] : [];
+  });
+  const gone = changes.flatMap(({ kind, alert }) =>
+    kind === "resolved" && !places.get(alert.id)?.length ? [alert.id] : [],
+  );
+  return [
+    ...(kept.length > 0 ? [["HSET", keys.alerts, ...kept] as const] : []),
+    ...(gone.length > 0 ? [["HDEL", keys.alerts, ...gone] as const] : []),
+  ];
 }
 
 function createAttemptStore(redis: Redis, keys: Keys) {

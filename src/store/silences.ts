@@ -12,10 +12,11 @@ import {
 import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { Logger } from "../lib/log.ts";
-import { toWakes } from "./groups.ts";
+import { destinationsIn, GroupWork, touchIn } from "./group-work.ts";
 import { createParsedHash } from "./hash.ts";
 import type { Keys } from "./keys.ts";
-import { loadScript } from "./redis.ts";
+import { earliestWakes, type Releases, releasing, type Wakes } from "./releases.ts";
+import { newId, type Transact, type Write } from "./transact.ts";
 
 interface Row extends Omit<Silence, "matchers"> {
   readonly matchers: readonly (readonly [name: string, operator: MatchOperator, value: string])[];
@@ -31,9 +32,25 @@ interface SilenceChange {
 /** Redis answers nothing else during a call: the most episodes that one touches. */
 const TOUCHED = 500;
 
-export function createSilenceStore(redis: Redis, keys: Keys, log?: Logger) {
-  const write = loadScript(redis, keys, "silence", "groups");
+export function createSilenceStore(redis: Redis, keys: Keys, { transact }: Transact, releases: Releases, log?: Logger) {
   const readAll = createParsedHash(redis, keys.silences, (text) => decode(text, log));
+
+  /** The roots that name these episodes are brought up to date. */
+  async function touch(episodes: readonly string[], now: Instant): Promise<Wakes> {
+    const wakes: Wakes[] = [];
+    for (const page of chunksOf(episodes, TOUCHED)) {
+      for (let isDone = false; !isDone; ) {
+        const destinations = [...new Set([...(await destinationsIn(redis, keys, page)).values()].flat())];
+        const work = new GroupWork(redis, keys);
+        await work.load(destinations);
+        for (const destination of destinations) touchIn(work, destination, now);
+        isDone = (await transact(work.transaction(newId()))).kind !== "conflict";
+        if (isDone) wakes.push(work.wakes);
+      }
+    }
+    return earliestWakes(...wakes);
+  }
+
   return {
     /** All silences but those that expired longer ago than they are kept, in any order. */
     async read(now: Instant): Promise<readonly Silence[]> {
@@ -48,24 +65,29 @@ export function createSilenceStore(redis: Redis, keys: Keys, log?: Logger) {
       silences: readonly Silence[],
       now: Instant,
       change?: SilenceChange,
-    ): Promise<Map<string, Instant> | undefined> {
+    ): Promise<ReadonlyMap<string, Instant> | undefined> {
       const forget = forgettable(await readAll(), now);
       const rows = silences.map((silence, i) => ({
         id: silence.id,
         text: encode(silence),
-        isOver: silenceState(silence, now) === "expired",
         before: change && stored(change.before[i]),
       }));
-      const [touched = [], ...others] = chunksOf(change?.touched ?? [], TOUCHED);
-      const reply = await write(keys.silences, { now, silences: rows, forget, touched });
-      if (reply === 0) return undefined;
-      const wakes = toWakes(reply);
-      for (const page of others) {
-        const more = await write(keys.silences, { now, silences: [], forget: [], touched: page });
-        for (const [integration, at] of toWakes(more))
-          wakes.set(integration, Math.min(at, wakes.get(integration) ?? at));
-      }
-      return wakes;
+      const ids = rows.map(({ id }) => id);
+      const known = ids.length > 0 ? await redis.hmget(keys.silences, ...ids) : [];
+      // As by a call sent twice.
+      if (rows.some(({ text }, i) => text !== (known[i] ?? ""))) {
+        const id = newId();
+        const checks = rows.flatMap(({ id: silence, before }) =>
+          before === undefined ? [] : [{ place: [keys.silences, silence] as const, version: before }],
+        );
+        const writes: Write[] = [
+          ["HSET", keys.silences, ...rows.flatMap(({ id: silence, text }) => [silence, text])],
+          ...(forget.length > 0 ? [["HDEL", keys.silences, ...forget] as const] : []),
+          ...releasing(keys, id, ids, false),
+        ];
+        if ((await transact({ id, checks, writes })).kind === "conflict") return undefined;
+      } else await transact({ id: newId(), checks: [], writes: releasing(keys, newId(), ids, false) });
+      return earliestWakes(await releases.reconcile(now, ids), await touch(change?.touched ?? [], now));
     },
   };
 }

@@ -17,6 +17,7 @@ import { createFiringStore, createIncidentStore } from "./incidents.ts";
 import { createInventoryStore } from "./inventory.ts";
 import { type Keys, keysUnder } from "./keys.ts";
 import { createUsualEntriesStore, createZoneStore } from "./location-details.ts";
+import { createReleases } from "./releases.ts";
 import { createLease, createReplicaStore } from "./replicas.ts";
 import { createFollowClock } from "./rewind.ts";
 import { createShardStore } from "./shards.ts";
@@ -61,15 +62,18 @@ function createParts(
   { historyMs, log }: { readonly historyMs: number; readonly log: Logger | undefined },
 ) {
   const transact = createTransact(redis, keys);
+  const releases = createReleases(redis, keys, transact);
   return {
     keys,
-    shards: createShardStore(redis, keys, transact),
+    shards: createShardStore(redis, keys, { transact, releases }),
+    /** Causes of suppression that ended. */
+    releases,
     groups: createGroupStore(redis, keys, transact),
     conversations: createConversationStore(redis, keys),
     /** All alerts that fire. */
     firing: createFiringStore(redis, keys),
-    silences: createSilenceStore(redis, keys, log),
-    acks: createAckStore(redis, keys),
+    silences: createSilenceStore(redis, keys, transact, releases, log),
+    acks: createAckStore(redis, keys, transact),
     externalAlerts: createExternalAlertStore(redis, keys),
     selfAlerts: createSelfAlertStore(redis, keys),
     assignments: createAssignmentStore(redis, keys, transact),
@@ -81,11 +85,11 @@ function createParts(
     log: createDecisionLog(redis, keys, transact, historyMs),
     uptime: createUptimeStore(redis, keys),
     digests: createDigestStore(redis, keys),
-    coldStart: createColdStartStore(redis, keys),
+    coldStart: createColdStartStore(redis, keys, transact),
     counts: createCountsStore(redis, keys),
     countVerdicts: createCountVerdictStore(redis, keys),
     coverage: createCoverageStore(redis, keys),
-    followClock: createFollowClock(redis, keys),
+    followClock: createFollowClock(redis, keys, transact),
     heartbeatLease: createLease(redis, keys.heartbeat),
     replicas: createReplicaStore(redis, keys, transact),
   };

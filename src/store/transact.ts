@@ -7,6 +7,7 @@ import { readFileSync } from "node:fs";
 import type { Redis } from "ioredis";
 import { StoreError } from "./errors.ts";
 import type { Keys } from "./keys.ts";
+import { wellFormed } from "./redis.ts";
 
 /** The place of a document: a string, or a field of a hash. */
 export type Place = readonly [key: string] | readonly [key: string, field: string];
@@ -18,7 +19,8 @@ export interface Read {
   readonly text: string | undefined;
 }
 
-type Command = "SET" | "DEL" | "PEXPIRE" | "HSET" | "HDEL" | "SADD" | "SREM" | "ZADD" | "ZREM" | "LPUSH" | "LTRIM";
+type Hashed = "HSET" | "HDEL" | "SADD" | "SREM" | "ZADD" | "ZREM" | "ZREMRANGEBYSCORE" | "ZREMRANGEBYRANK";
+type Command = Hashed | "SET" | "DEL" | "PEXPIRE" | "LPUSH" | "LTRIM";
 export type Write = readonly [Command, key: string, ...words: readonly (string | number)[]];
 
 export interface Transaction {
@@ -66,7 +68,7 @@ export function createTransact(redis: Redis, { prefix }: Keys) {
   async function transact({ id, checks, writes }: Transaction): Promise<Outcome> {
     const asked = checks.map(({ place, version }) => [place.length === 1 ? "GET" : "HGET", ...place, version]);
     const calls = [...asked, ...writes.flatMap(paged)].flatMap((words) => [words.length, ...words]);
-    const words = [id, checks.length, ...calls].map((word) => `${word}`.toWellFormed());
+    const words = [id, checks.length, ...calls].map((word) => wellFormed(`${word}`));
     const reply = await run(prefix, words);
     if (typeof reply === "string") return { kind: reply as "stored" | "already" };
     return { kind: "conflict", place: (checks[reply] as Transaction["checks"][number]).place };

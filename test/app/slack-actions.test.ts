@@ -13,7 +13,7 @@ import { NotifyError } from "../../src/notify/notifier.ts";
 import { makeBlockId } from "../../src/notify/slack/action-id.ts";
 import type { ActionsBlock } from "../../src/notify/slack/actions.ts";
 import { rootRoute } from "../http/serve.ts";
-import { committer, ends, fires, firing, HOUR, MINUTE, T0, to, useTestStore } from "../store/fixtures.ts";
+import { changeHead, committer, ends, fires, firing, HOUR, MINUTE, T0, to, useTestStore } from "../store/fixtures.ts";
 import { aSilence } from "../support/fixtures.ts";
 import { describeWithRedis } from "../support/redis.ts";
 
@@ -61,9 +61,9 @@ describeWithRedis("a press of a button in Slack", () => {
     const commit = committer(testStore());
     await commit(T0, ...alerts.map((alert) => fires(alert, to(SLACK))));
     const handle = JSON.stringify({ channel: ops?.id, ts: "1.2" });
-    const conversation = JSON.stringify({ id: CONVERSATION, openedAt: T0, handle, ...(shares && { groups: 2 }) });
-    await redis.hset(`${store.keys.prefix}grp:${SLACK}:${group}`, { conversation });
-    if (shares) await redis.sadd(`${store.keys.prefix}talk:${SLACK}:${CONVERSATION}`, group);
+    const conversation = { id: CONVERSATION, openedAt: T0, handle, ...(shares && { groups: 2 }) };
+    await changeHead(testStore(), SLACK, group, { conversation });
+    if (shares) await redis.sadd(store.keys.talk(SLACK, CONVERSATION), group);
     for (const alert of notified)
       await redis.hset(
         store.keys.notificationLog(SLACK),
@@ -364,8 +364,7 @@ describeWithRedis("a press of a button in Slack", () => {
     "says by %s that it does not know a message, never that it is over",
     async (action) => {
       await given();
-      const { redis, store } = testStore();
-      await redis.hdel(`${store.keys.prefix}grp:${SLACK}:g`, "conversation");
+      await changeHead(testStore(), SLACK, "g", { conversation: undefined });
       const { press, shown } = replica();
       await press(action, { value: "alerts.1h" });
       await press(action, { value: "alerts.1h" }, "storm");

@@ -3,7 +3,18 @@ import type { Notification } from "../../src/alerting/model.ts";
 import type { Sender } from "../../src/deliver/model.ts";
 import { retireIntegration } from "../../src/deliver/retire-integration.ts";
 import { silentLogger } from "../../src/lib/log.ts";
-import { committer, fires, firing, HOUR, integration, MINUTE, T0, to, useTestStore } from "../store/fixtures.ts";
+import {
+  committer,
+  fires,
+  firing,
+  HOUR,
+  headOf,
+  integration,
+  MINUTE,
+  T0,
+  to,
+  useTestStore,
+} from "../store/fixtures.ts";
 import { describeWithRedis } from "../support/redis.ts";
 
 const gone = integration("ops/slack/0");
@@ -81,9 +92,8 @@ describeWithRedis("a removed integration", () => {
     await toldOf();
     expect(await part(async () => undefined)).toBe(true);
     const { redis, store } = testStore();
-    const keys = cameras.map(({ subject: { id } }) => `${store.keys.prefix}grp:${gone.id}:${id}`);
-    const left = await Promise.all(keys.map((key) => redis.hmget(key, "conversation", "shown")));
-    expect(left.flat()).toEqual([null, null, null, null]);
+    const heads = await Promise.all(cameras.map(({ subject: { id } }) => headOf(testStore(), gone.id, id)));
+    for (const { conversation, shown } of heads) expect([conversation, shown]).toEqual([undefined, undefined]);
     expect(await redis.zrange(store.keys.due(gone.id), 0, "-1")).toEqual(["untold"]);
   });
 

@@ -3,12 +3,14 @@
 import { randomUUID } from "node:crypto";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach } from "vitest";
+import type { GroupHead } from "../../src/alerting/group.ts";
 import type { Destination, Integration } from "../../src/alerting/route.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import type { Instant } from "../../src/lib/clock.ts";
 import type { Claimed, Settlement } from "../../src/store/groups.ts";
 import type { AlertChange } from "../../src/store/shards.ts";
 import { createStore, type Store } from "../../src/store/store.ts";
+import { document, newId, parseRead } from "../../src/store/transact.ts";
 import { anAlert, resolvedAlert as over } from "../support/fixtures.ts";
 import { startTestRedis, type TestRedis } from "../support/redis.ts";
 
@@ -87,6 +89,19 @@ export function openTestStore(redis: Redis, prefix = `t-${randomUUID()}`): TestS
         .sort(),
     endLease: async (integration) => void (await redis.del(`${head}claim:${integration}`)),
   };
+}
+
+/** The stored head of a group. */
+export async function headOf({ redis, store }: Pick<TestStore, "redis" | "store">, integration: string, group: string) {
+  const key = store.keys.group(integration, group);
+  const { text = "{}" } = parseRead([key], await redis.get(key));
+  return JSON.parse(text) as Partial<GroupHead>;
+}
+
+/** Changes the stored head of a group, as another turn would. */
+export async function changeHead(testStore: TestStore, integration: string, group: string, change: Partial<GroupHead>) {
+  const head = { ...(await headOf(testStore, integration, group)), ...change };
+  await testStore.redis.set(testStore.store.keys.group(integration, group), document(newId(), JSON.stringify(head)));
 }
 
 /** Nothing is sent before the summary of a cold start: here it was made long ago. */

@@ -149,7 +149,7 @@ describeWithRedis("groups that are due", () => {
     await groups.settle(slack, "g", "t1", outcome);
     const end = T0 + MINUTE;
     await commit(end, ends(camera, end));
-    expect(await groups.settle(slack, "g", "t1", outcome)).toBeUndefined();
+    expect(await groups.settle(slack, "g", "t1", outcome)).toBe(end);
     expect(await groups.nextDue([slack.id])).toEqual(new Map([[slack.id, end]]));
     expect((await claimed(end, "t2")).dueSince).toBe(end);
     await groups.settle(slack, "g", "t2", sentOf(end, [], [camera]));
@@ -164,7 +164,7 @@ describeWithRedis("groups that are due", () => {
     await testStore().endLease(slack.id);
     const later = T0 + WAIT + LEASE;
     await claimed(later, "quick");
-    expect(await groups.settle(slack, "g", "slow", sentOf(later, [camera]))).toBeUndefined();
+    await groups.settle(slack, "g", "slow", sentOf(later, [camera]));
     expect(await groups.notified(slack.id)).toHaveLength(1);
     expect(await groups.claim(slack, "third", later, LEASE)).toMatchObject({ kind: "busy" });
     await groups.postpone(slack, "g", "slow", { now: later, at: later + HOUR });
@@ -192,6 +192,15 @@ describeWithRedis("groups that are due", () => {
       "integrations",
       "shard:0",
     ]);
+  });
+
+  it("an episode that a dead process left behind is collected, and no other", async () => {
+    const { redis, store } = testStore();
+    await commit(T0, fires(camera, to(slack.id)), fires(firing("b"), to(slack.id)));
+    await commit(T0 + SECOND, ends(camera, T0 + SECOND));
+    await redis.hset(store.keys.alerts, { left: `R${JSON.stringify(over(firing("left"), T0))}` });
+    await store.groups.collect();
+    expect((await shards.alerts()).map(({ key }) => key).sort()).toEqual(["b", "cam"]);
   });
 
   it("an alert that leaves one group without a message stays a member of the other", async () => {

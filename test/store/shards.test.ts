@@ -117,30 +117,6 @@ describeWithRedis("the one atomic write", () => {
     expect(await shards.alerts()).toHaveLength(1);
   });
 
-  it("sent again because its reply was lost it answers `already`: nothing twice, and a message to wake for", async () => {
-    const { redis, prefix, store } = testStore();
-    const settings = { groupWaitMs: 0, groupIntervalMs: 0, repeatIntervalMs: 0 };
-    const args = {
-      prefix: `{${prefix}}:`,
-      expected: "",
-      nonce: "mine",
-      now: T0,
-      incidents: { oldest: 0, most: 10 },
-      log: [],
-      destinations: [{ integration: "ops/slack/0", group: "g", labels: "{}", ...settings }],
-      fields: 0,
-      changes: [{ kind: "firing", id: "a@1", to: [0] }],
-    };
-    const send = async (): Promise<unknown> =>
-      JSON.parse(
-        await Reflect.get(redis, "lenswatch_commit").call(redis, store.keys.shard(0), JSON.stringify(args), "{}", "{}"),
-      );
-    expect(await send()).toEqual({ outcome: "stored", wakes: { "ops/slack/0": T0 } });
-    await redis.del(store.keys.due("ops/slack/0"));
-    expect(await send()).toEqual({ outcome: "already" });
-    expect(await store.groups.nextDue(["ops/slack/0"])).toEqual(new Map());
-  });
-
   it("keeps its own last write in memory and reads another replica's", async () => {
     const first = await write("");
     if (first.outcome !== "stored") throw new Error("lost");

@@ -5,6 +5,7 @@ import { SILENCE_KEPT_MS, type Silence } from "../../src/alerting/silence.ts";
 import { type Logger, silentLogger } from "../../src/lib/log.ts";
 import { keysUnder } from "../../src/store/keys.ts";
 import { createSilenceStore } from "../../src/store/silences.ts";
+import { createTransact } from "../../src/store/transact.ts";
 import { aSilence } from "../support/fixtures.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { HOUR, useTestStore } from "./fixtures.ts";
@@ -24,10 +25,15 @@ const silence = (changes: Partial<Silence> = {}): Silence =>
 describeWithRedis("stored silences", () => {
   const testStore = useTestStore();
   const idsOf = (all: readonly Silence[]) => all.map(({ id }) => id).sort();
+  const storeWith = (log?: Logger) => {
+    const { redis, prefix, store } = testStore();
+    const keys = keysUnder(prefix);
+    return createSilenceStore(redis, keys, createTransact(redis, keys), store.releases, log);
+  };
   const open = () => {
     const { redis, prefix } = testStore();
     const { silences } = keysUnder(prefix);
-    return { redis, silences, store: createSilenceStore(redis, keysUnder(prefix)) };
+    return { redis, silences, store: storeWith() };
   };
 
   it("are not forgotten because others are set and read in the same moment", async () => {
@@ -71,13 +77,13 @@ describeWithRedis("stored silences", () => {
   });
 
   it("with expressions of any size delay no reading, match nothing, and are logged", async () => {
-    const { redis, silences, prefix } = { ...open(), ...testStore() };
+    const { redis, silences } = open();
     const warned: unknown[] = [];
     const log = { ...silentLogger, warn: (...line: unknown[]) => void warned.push(line) } as Logger;
     const matchers = [["x", "=~", "(a?){1000}".repeat(360)]];
     const hostile = { ...silence(), matchers };
     await redis.hset(silences, hostile.id, JSON.stringify(hostile));
-    const store = createSilenceStore(redis, keysUnder(prefix), log);
+    const store = storeWith(log);
     const began = process.cpuUsage();
     const [read] = await store.read(NOW);
     expect(read?.matchers.map(({ matches }) => matches("aaa"))).toEqual([false]);

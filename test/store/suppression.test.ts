@@ -7,9 +7,12 @@ import type { SuppressedState } from "../../src/alerting/model.ts";
 import type { Integration } from "../../src/alerting/route.ts";
 import { endSilence, SILENCE_KEPT_MS, type Silence } from "../../src/alerting/silence.ts";
 import type { Claimed } from "../../src/store/groups.ts";
+import { releasing } from "../../src/store/releases.ts";
+import { createTransact, newId } from "../../src/store/transact.ts";
 import { aSilence } from "../support/fixtures.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import {
+  changeHead,
   commit,
   committer,
   ends,
@@ -17,6 +20,7 @@ import {
   firing,
   groups,
   HOUR,
+  headOf,
   MINUTE,
   SECOND,
   shards,
@@ -96,9 +100,20 @@ describeWithRedis("a suppressed alert", () => {
 
   it("waits for the group's interval where the group was notified when the alert that inhibits it resolves", async () => {
     const { commit } = await suppressed(testStore());
-    await testStore().redis.hset(`${testStore().store.keys.prefix}grp:${slack.id}:g`, { sent: T0 });
+    await changeHead(testStore(), slack.id, "g", { sentAt: T0 });
     const end = T0 + MINUTE;
     expect(await commit(end, ends(shop, end))).toEqual(new Map([[slack.id, T0 + 5 * MINUTE]]));
+  });
+
+  it("is due once somebody reconciles where the process that ended its cause died", async () => {
+    await suppressed(testStore());
+    const { redis, store } = testStore();
+    const [transact, id] = [createTransact(redis, store.keys), newId()];
+    await transact.transact({ id, checks: [], writes: releasing(store.keys, id, [shop.id], false) });
+    const at = T0 + MINUTE;
+    expect(await store.releases.reconcile(at)).toEqual(new Map([[slack.id, at]]));
+    expect(await store.releases.reconcile(at + 1)).toEqual(new Map());
+    expect(await redis.exists(store.keys.released)).toBe(0);
   });
 
   it("that is stale is due once its shard is read, also before that it is stale was stored, and stays late", async () => {
@@ -166,10 +181,9 @@ describeWithRedis("a suppressed alert", () => {
   });
 
   it("is late from when the clock ends its suppression, and no sooner", async () => {
+    await silences.write([silence()], T0);
     await suppressed(testStore(), { ...bySilence, lateFrom: T0 + 2 * MINUTE });
-    expect(await testStore().redis.hget(`${testStore().store.keys.prefix}grp:${slack.id}:g`, "since")).toBe(
-      String(T0 + 2 * MINUTE),
-    );
+    expect((await headOf(testStore(), slack.id, "g")).since).toBe(T0 + 2 * MINUTE);
   });
 
   it("is due at once when its silence is ended or changed, also between the decision and its record", async () => {

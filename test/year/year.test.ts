@@ -1,9 +1,9 @@
 /** A year played in short: what is skipped changes nothing, and the comparison finds what is wrong. */
 import { readFileSync } from "node:fs";
-import type { Redis } from "ioredis";
+import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadMix, type Mix, parseMix } from "../../bench/year/mix.ts";
-import { acceleratedRedis, type SentMessage } from "../../bench/year/notify-side.ts";
+import type { SentMessage } from "../../bench/year/notify-side.ts";
 import { lineOf } from "../../bench/year/report.ts";
 import { exampleConfig, loadPlayed, runYear } from "../../bench/year/run.ts";
 import { ConfigError } from "../../src/config/problem.ts";
@@ -67,7 +67,7 @@ describeWithRedis("a year", () => {
     options: { days: number; recordings?: number; mix?: Mix; everyInterval?: boolean },
   ) {
     const config = await loadPlayed(exampleConfig);
-    const redis = acceleratedRedis(server.url);
+    const redis = new Redis(server.url);
     connections.push(redis);
     await redis.flushall();
     return runYear({ redis, config, mix: BUSY, recordings: 10, seed, ...options });
