@@ -26,12 +26,12 @@ export interface GroupHead {
   /** The token of a claim that was not ended yet, and when it was made. */
   readonly claimed?: string | undefined;
   readonly began?: Instant | undefined;
-  /** A claim died since the group was last served. */
-  readonly interrupted?: boolean | undefined;
   /** Due and suppressed when it was last served: each episode, and whether its cause covered it. */
   readonly suppressed?: readonly (readonly [episode: string, isCovered: boolean])[] | undefined;
-  /** Those of them that a claim which died may have notified of. */
+  /** Episodes that a message of unknown outcome was about. */
   readonly maybe?: readonly string[] | undefined;
+  /** The conversation that this message may have begun. */
+  readonly maybeIn?: Conversation | undefined;
   readonly clocks?: EscalationClocks | undefined;
   /** While it is open, and a hash of what its own root shows, and since when. */
   readonly conversation?: Conversation | undefined;
@@ -40,12 +40,6 @@ export interface GroupHead {
   readonly touched?: Instant | undefined;
   /** The time at which it is due otherwise, where it is due sooner for its root alone. */
   readonly later?: Instant | undefined;
-  /** The token of the first claim that could open its conversation. */
-  readonly opens?: string | undefined;
-  /** The id of the conversation that the summary of its first storm opens. */
-  readonly joint?: string | undefined;
-  /** Since when it is not known what was accepted. */
-  readonly unsure?: Instant | undefined;
 }
 
 export interface GroupState {
@@ -138,24 +132,16 @@ export interface Taking {
   readonly token: string;
   readonly now: Instant;
   readonly leaseMs: number;
-  /** The integration has conversations. */
-  readonly converses: boolean;
-  /** The conversation that a summary of several groups opens under this claim; "" for one group. */
-  readonly joint: string;
 }
 
-/** The group under a claim. A claim before that was never ended may have sent its message before it died. */
-export function taken({ head }: GroupState, { token, now, leaseMs, converses, joint }: Taking): GroupState {
-  const hasDied = head.claimed !== undefined && head.claimed !== token;
+/** The group under a claim. */
+export function taken({ head }: GroupState, { token, now, leaseMs }: Taking): GroupState {
   const later = isServedAhead(head, now) ? undefined : head.later;
-  const unsure = head.unsure ?? (hasDied ? (head.began ?? now) : undefined);
   return {
     head: {
       ...head,
       want: undefined,
       touched: undefined,
-      interrupted: hasDied || head.interrupted,
-      ...(converses && { unsure, opens: head.opens ?? token, joint: unsure === undefined ? joint : head.joint }),
       claimed: token,
       began: now,
       // Served ahead of its time: what resolves from now on does so after it was due.
@@ -213,11 +199,10 @@ export function served({ head }: GroupState, turn: Served): GroupState {
   return wasTouched === undefined ? rooted : (touched(rooted, now) ?? rooted);
 }
 
-/** What each message starts again. One that may have been accepted has opened a conversation. */
+/** What each message starts again. */
 function withoutNews(head: GroupHead, { maybe }: Served): GroupHead {
-  const news = { since: undefined, failures: undefined, suppressed: undefined, maybe: undefined };
-  const unsure = { interrupted: undefined, joint: undefined, unsure: undefined };
-  return { ...head, ...news, ...unsure, opens: maybe === undefined ? undefined : head.opens };
+  const maybeIn = maybe === undefined ? undefined : head.maybeIn;
+  return { ...head, since: undefined, failures: undefined, suppressed: undefined, maybe: undefined, maybeIn };
 }
 
 function conversed(head: GroupHead, { conversation, shown }: Served): GroupHead {
@@ -254,15 +239,17 @@ export function postponed(
   {
     now,
     at,
-    unsure,
     isRefused,
+    maybe = [],
+    maybeIn,
   }: {
     readonly now: Instant;
     readonly at: Instant;
-    /** A message may have been accepted; the conversation that it began, where it summed up several groups. */
-    readonly unsure?: { readonly joint: string } | undefined;
     /** This message was refused. */
     readonly isRefused: boolean;
+    /** The episodes of a message whose outcome stays unknown, and the conversation that it may have begun. */
+    readonly maybe?: readonly string[] | undefined;
+    readonly maybeIn?: Conversation | undefined;
   },
 ): GroupState {
   const { want: _, touched: __, ...kept } = head;
@@ -273,7 +260,8 @@ export function postponed(
       began: undefined,
       later: undefined,
       since: head.since ?? now,
-      ...(unsure && { unsure: head.unsure ?? head.began ?? 0, joint: unsure.joint }),
+      ...(maybe.length > 0 && { maybe: [...new Set([...(head.maybe ?? []), ...maybe])] }),
+      ...(maybeIn && { maybeIn: head.maybeIn ?? maybeIn }),
       ...(isRefused && { failures: (head.failures ?? 0) + 1 }),
     },
     due: at,
@@ -302,7 +290,6 @@ export function rewound({ head, due }: GroupState, before: Instant, now: Instant
       sentAt: past(head.sentAt),
       want: past(head.want),
       began: past(head.began),
-      unsure: past(head.unsure),
       later: past(head.later),
       since: isPast ? past(since) : next,
     },
@@ -320,6 +307,6 @@ function furthest({ claimed, since, sentAt, intervalMs, waitMs, repeatMs }: Grou
 }
 
 /** True where a claim, dead or not, may have sent something that is not stored. */
-export function isUnsure({ claimed, maybe, interrupted }: GroupHead): boolean {
-  return claimed !== undefined || maybe !== undefined || interrupted === true;
+export function isUnsure({ claimed, maybe }: GroupHead): boolean {
+  return claimed !== undefined || maybe !== undefined;
 }

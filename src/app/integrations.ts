@@ -131,11 +131,22 @@ export function createSenders(config: Config, log: Logger) {
   };
 }
 
+/** Codes of Node, undici and nodemailer for a connection that was never made. */
+const UNCONNECTED: ReadonlySet<unknown> = new Set([
+  ...["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "UND_ERR_CONNECT_TIMEOUT", "EDNS"],
+]);
+
+function isUnconnected(thrown: unknown): boolean {
+  if (!(thrown instanceof Error)) return false;
+  return UNCONNECTED.has((thrown as { readonly code?: unknown }).code) || isUnconnected(thrown.cause);
+}
+
 /** A refused recipient concerns that integration alone; anything but a NotifyError is a fault of ours. */
 function toRefusal(thrown: unknown): NotifyRefusal {
   if (thrown instanceof NotifyError) {
     const { code, retryAfterMs, scope, message } = thrown;
-    return { code, retryAfterMs, message, scope: code === "recipient_refused" ? "integration" : scope };
+    const isUnsent = isUnconnected(thrown.cause);
+    return { code, retryAfterMs, message, isUnsent, scope: code === "recipient_refused" ? "integration" : scope };
   }
   const { message } = toError(thrown);
   return { code: "other", retryAfterMs: undefined, scope: "message", message };

@@ -31,32 +31,24 @@ export function conversationOf(
   const { claim } = first;
   const isOver = claim.group !== coldStartGroup && shares.every((one) => isOverAfter(one.claim, one.decision));
   const isOne = shares.length === 1;
-  const joint = isOne ? undefined : jointOf(shares, now);
-  const known = (isOne ? claim.conversation : sharedBy(shares)) ?? joint;
+  const known = isOne ? openOf(claim) : sharedBy(shares);
   if (known) {
-    const sharing = shares.filter(({ claim: { conversation, joint } }) => (conversation?.id ?? joint) === known.id);
-    const mine = sharing.filter((one) => one.claim.conversation);
-    const others = Math.max(0, ...sharing.map((one) => one.claim.sharing ?? 0)) - mine.length;
+    const sharing = shares.filter((one) => openOf(one.claim)?.id === known.id);
+    const others = Math.max(0, ...sharing.map((one) => one.claim.sharing ?? 0)) - sharing.length;
     return { ...known, isOver: isOver && others <= 0 };
   }
-  const id = isOne ? ownId(integration, claim, token) : conversationId(integration.id, "storm", token);
+  const id = conversationId(integration.id, isOne ? claim.group : "storm", token);
   return { id, openedAt: now, ...(isOne ? {} : { groups: shares.length }), isOver };
 }
 
-/** The conversation of a summary that may have been accepted: another one continues it. */
-function jointOf(shares: readonly Share[], now: Instant): Conversation | undefined {
-  const id = shares.find(({ claim }) => claim.joint !== undefined)?.claim.joint;
-  return id === undefined ? undefined : { id, openedAt: now, groups: shares.length };
-}
-
-/** The id of the conversation that a group has, or would open. */
-export function ownId({ id }: Integration, { conversation, group, opens = "" }: Claimed, token = ""): string {
-  return conversation?.id ?? conversationId(id, group, opens || token);
+/** The conversation that a group has, or that a message of unknown outcome may have begun: another one continues it. */
+function openOf({ conversation, maybeIn }: Claimed): Conversation | undefined {
+  return conversation ?? maybeIn;
 }
 
 /** The one that some of them share, where none has another. */
 function sharedBy(shares: readonly Share[]): Conversation | undefined {
-  const open = shares.flatMap(({ claim }) => claim.conversation ?? []);
+  const open = shares.flatMap(({ claim }) => openOf(claim) ?? []);
   const shared = open.find(({ groups }) => groups !== undefined);
   return open.every(({ id }) => id === shared?.id) ? shared : undefined;
 }

@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { coldStartFactsOf, coldStartGroup, decideColdStart } from "../alerting/cold-start.ts";
 import { waitForNews, withUpdate } from "../alerting/conversation.ts";
-import type { ConversationNow, GroupDecision, GroupView, NotifiedAlert } from "../alerting/model.ts";
+import type { GroupDecision, GroupView, Notification, NotifiedAlert } from "../alerting/model.ts";
 import { hasUnattended, needsUpdate } from "../alerting/needs-update.ts";
 import { createRepeats } from "../alerting/repeats.ts";
 import { needsResend } from "../alerting/resend.ts";
@@ -15,17 +15,9 @@ import { decideStorm } from "../alerting/storm.ts";
 import type { Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
 import { mapYielding } from "../lib/yield.ts";
-import type { Claimed, ClaimedStorm } from "../store/groups.ts";
-import type {
-  ClaimedGroup,
-  Content,
-  DeliverDeps,
-  DeliveryRun,
-  Lease,
-  PostedConversation,
-  RecoveredClaim,
-} from "./model.ts";
-import { postponed, recoveredOutcomes, refused, settled } from "./outcome.ts";
+import type { Claimed, Intent } from "../store/groups.ts";
+import type { ClaimedGroup, Content, DeliverDeps, DeliveryRun, Lease, PostedConversation } from "./model.ts";
+import { postponed, refused, settled } from "./outcome.ts";
 import { talkOf } from "./paging.ts";
 import { recover } from "./recover.ts";
 import { isUnsure, type NotifyRefusal, retryAt } from "./retry-policy.ts";
@@ -110,15 +102,13 @@ async function serve(run: DeliveryRun, leaseMs: number, gathersEnds: boolean): P
   const claimedAt = deps.clock.now();
   const claim = await deps.groups.claim(integration, token, claimedAt, leaseMs, deps.stormMs, gathersEnds);
   if (claim.kind === "pace") return pause(run, claim.until - claimedAt);
+  if (claim.kind === "intent") return recover(run, token, claim);
   if (claim.kind !== "group" && claim.kind !== "storm") {
     if (claim.until !== undefined) await deps.wake(new Map([[integration.id, claim.until]]));
     return "nothing";
   }
   const isStorm = claim.kind === "storm";
-  const recovered = await recover(run, isStorm ? claim.groups : [claim], claimedAt);
-  if ("retryAt" in recovered) return waitToRecover(run, token, claim, recovered.retryAt);
-  if (recovered.claims.some(isFound)) return settleFound(run, token, recovered.claims);
-  const { now, decided } = await decide(run, recovered.claims, gathersEnds);
+  const { now, decided } = await decide(run, isStorm ? claim.groups : [claim], gathersEnds);
   const batch = decideStorm(decided, isStorm ? claim.due : 1, gathersEnds);
   const lease: Lease = {
     token,
@@ -126,7 +116,6 @@ async function serve(run: DeliveryRun, leaseMs: number, gathersEnds: boolean): P
     // However busy the machine, it is sent at last.
     outdatedFrom: leaseMs < LONGEST_LEASE_MS ? claimedAt + OUTDATED_MS : Number.POSITIVE_INFINITY,
     gatherMs: isStorm && claim.isAll && batch.isAll && !integration.resendMs ? deps.stormMs : 0,
-    accepted: recovered.accepted,
   };
   if (!gathersEnds && endSummary(run, batch)) {
     await putOff(run, batch, lease, now, now);
@@ -155,7 +144,7 @@ function endSummary({ integration }: DeliveryRun, { now }: Batch): boolean {
   });
 }
 
-async function decide({ deps, integration }: DeliveryRun, claims: readonly RecoveredClaim[], gathersEnds: boolean) {
+async function decide({ deps, integration }: DeliveryRun, claims: readonly Claimed[], gathersEnds: boolean) {
   const suppressions = await deps.suppressions?.(claims, gathersEnds ? undefined : integration.id);
   const now = deps.clock.now();
   const isRouted = deps.isRouted ?? (() => true);
@@ -212,11 +201,14 @@ async function notify(run: DeliveryRun, batch: Batch, lease: Lease): Promise<Ser
   const { externalUrl } = deps;
   const conversation = await talkOf(run, batch.now, content, { token: lease.token, now });
   const notification = toNotification(integration, batch.now, content, { now, externalUrl, conversation });
-  const handle = lease.accepted.get(notification.messageId);
-  const accepted = handle === undefined ? undefined : { conversation: conversation && { handle, ...conversation } };
-  const outcome = accepted ?? (await send(run, notification));
-  if ("refusal" in outcome) await settleRefused(run, batch, lease, { ...outcome, conversation });
-  else await settleSent(run, batch, lease, content, outcome.conversation);
+  const intent = notification.reason === "resend" ? undefined : notification.messageId;
+  if (intent !== undefined && !(await deps.groups.intend(integration, lease.token, intentOf(notification, batch)))) {
+    await putOff(run, batch, lease, now, now);
+    return "late";
+  }
+  const outcome = await send(run, notification);
+  if ("refusal" in outcome) await settleRefused(run, batch, { ...lease, intent }, outcome.refusal);
+  else await settleSent(run, batch, { ...lease, intent }, content, outcome.conversation);
   return "one";
 }
 
@@ -241,31 +233,22 @@ async function putOff(run: DeliveryRun, batch: Batch, lease: Lease, now: Instant
   await settle(run, { ...lease, gatherMs: 0 }, now, outcomes);
 }
 
-/** Without knowing what was accepted before, nothing is sent. */
-async function waitToRecover(run: DeliveryRun, token: string, claim: Claimed | ClaimedStorm, at: Instant) {
-  const groups = claim.kind === "storm" ? claim.groups : [claim];
-  const shares = groups.map((one) => ({ claim: one }));
-  await settle(run, { token, gatherMs: 0 }, at, postponed(shares, { now: run.deps.clock.now(), at }));
-  return "one" as const;
-}
-
-function isFound({ recovered }: RecoveredClaim): boolean {
-  return recovered?.isKnown === true;
-}
-
-/** Stores what was sent before anything is decided: whether a conversation is over depends on all of its groups. */
-async function settleFound(run: DeliveryRun, token: string, claims: readonly RecoveredClaim[]) {
-  const now = run.deps.clock.now();
-  const [found, others] = [claims.filter(isFound), claims.filter((claim) => !isFound(claim))];
-  const outcomes = [
-    ...recoveredOutcomes(run.integration, found, now),
-    ...postponed(
-      others.map((claim) => ({ claim })),
-      { now, at: now },
+/** What may be sent from now on. */
+function intentOf({ messageId, now: at, conversation }: Notification, { now }: Batch): Intent {
+  const idsOf = (alerts: readonly NotifiedAlert[]) => alerts.map(({ id }) => id);
+  const { id = "", openedAt = at, handle, groups } = conversation ?? {};
+  return {
+    messageId,
+    at,
+    ...(conversation && { conversation: { id, openedAt, handle, groups } }),
+    isSummary: now.length > 1,
+    groups: Object.fromEntries(
+      now.map(({ claim, decision }) => [
+        claim.group,
+        { firing: idsOf(decision.firing), resolved: idsOf(decision.resolved) },
+      ]),
     ),
-  ];
-  await settle(run, { token, gatherMs: 0 }, now, outcomes);
-  return "one" as const;
+  };
 }
 
 async function settleSent(
@@ -295,12 +278,7 @@ async function settleSent(
   if (recovered.includes(true)) deps.log.info({ integration: integration.name }, "notifications are accepted again");
 }
 
-async function settleRefused(
-  run: DeliveryRun,
-  batch: Batch,
-  lease: Lease,
-  { refusal, conversation }: { readonly refusal: NotifyRefusal; readonly conversation: ConversationNow | undefined },
-): Promise<void> {
+async function settleRefused(run: DeliveryRun, batch: Batch, lease: Lease, refusal: NotifyRefusal): Promise<void> {
   const { deps, integration, failing } = run;
   const { code, scope, message } = refusal;
   deps.failed(integration, code);
@@ -311,13 +289,10 @@ async function settleRefused(
   const key = scope === "message" ? messageKey(integration, batch) : integration.id;
   deps.log[failing.has(key) ? "debug" : "warn"](facts, "notification failed, retrying");
   failing.add(key);
-  await settle(run, { ...lease, gatherMs: 0 }, now, [
-    ...refused(
-      integration,
-      batch.now,
-      { now, at, isUnsure: isUnsure(code), failure: { code, detail: message, scope } },
-      conversation,
-    ),
+  // What may have been accepted all the same stays written down.
+  const intent = isUnsure(refusal) ? undefined : lease.intent;
+  await settle(run, { ...lease, gatherMs: 0, intent }, now, [
+    ...refused(integration, batch.now, { now, at, failure: { code, detail: message, scope } }),
     ...postponed(batch.later, { now, at: now }),
     ...settled(integration, batch.skipped, now),
   ]);

@@ -29,7 +29,10 @@ export type Sender = Omit<Notifier, "close"> & { readonly integration: Integrati
 export interface DeliverDeps {
   readonly clock: Clock;
   readonly log: Logger;
-  readonly groups: Pick<Store["groups"], "claim" | "settle" | "postpone" | "settleAll" | "pace" | "hasEnded" | "paged">;
+  readonly groups: Pick<
+    Store["groups"],
+    "claim" | "intend" | "settle" | "postpone" | "settleAll" | "pace" | "hasEnded" | "paged"
+  >;
   readonly senders: ReadonlyMap<string, Sender>;
   readonly externalUrl: string | undefined;
   /** The time in which the next storm is gathered after one was sent; groups due this soon join it. */
@@ -72,18 +75,13 @@ export interface Lease {
   readonly outdatedFrom: Instant;
   /** The time in which the next storm is gathered once this one is sent; 0 where there is none. */
   readonly gatherMs: number;
-  /** Handles of messages that are known to be accepted, by their id. */
-  readonly accepted: ReadonlyMap<string, string>;
+  /** The id of the message whose intent ends with the claim. */
+  readonly intent?: string | undefined;
 }
 
 /** A claim that includes what a message of unknown outcome, which was found, was about. */
 export type RecoveredClaim = Claimed & {
-  readonly recovered?: {
-    readonly notified: readonly NotificationLogEntry[];
-    readonly over: readonly string[];
-    /** True where that is all of it. */
-    readonly isKnown: boolean;
-  };
+  readonly recovered?: { readonly notified: readonly NotificationLogEntry[]; readonly over: readonly string[] };
 };
 
 /** A group under our lease, with what suppresses its alerts. */

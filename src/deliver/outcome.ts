@@ -1,13 +1,6 @@
 /** The outcome of each claimed group, as it is stored, with its lines for the decision log. Pure. */
 import type { LogLine } from "../alerting/decision-log.ts";
-import type {
-  ConversationNow,
-  GroupDecision,
-  NotificationLogEntry,
-  Paging,
-  Suppression,
-  SuppressionReason,
-} from "../alerting/model.ts";
+import type { GroupDecision, NotificationLogEntry, Paging, Suppression, SuppressionReason } from "../alerting/model.ts";
 import type { Repeats } from "../alerting/repeats.ts";
 import type { Integration } from "../alerting/route.ts";
 import type { SendDecision } from "../alerting/storm.ts";
@@ -78,22 +71,20 @@ export function withoutRepeats(outcomes: readonly GroupOutcome[], { isRepeat }: 
 }
 
 /**
- * Groups whose message, of this conversation, was refused. A failure of the endpoint counts once, however many groups it
+ * Groups whose message was refused. A failure of the endpoint counts once, however many groups it
  * was about.
  */
 export function refused(
   { name }: Integration,
   shares: readonly { claim: ClaimedGroup; decision: SendDecision }[],
-  { now, at, failure, isUnsure }: Required<Omit<Postponement, "lines" | "joint">>,
-  talk: ConversationNow | undefined,
+  { now, at, failure }: Required<Pick<Postponement, "now" | "at" | "failure">>,
 ): GroupOutcome[] {
   return shares.map(({ claim, decision }, i): GroupOutcome => {
     const line = lineIn(name, now);
     const about = [...newlyFiring(decision), ...newlyResolved(decision)];
     const lines = about.map((alert) => line(alert, "failed", failure.code));
     const counts = failure.scope === "message" || i === 0;
-    const joint = talk?.groups !== undefined || talk?.id === claim.joint ? talk?.id : undefined;
-    return { group: claim.group, postpone: { now, at, isUnsure, joint, lines, ...(counts ? { failure } : {}) } };
+    return { group: claim.group, postpone: { now, at, lines, ...(counts ? { failure } : {}) } };
   });
 }
 

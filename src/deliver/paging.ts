@@ -41,7 +41,7 @@ async function incidentOf(
     if (known?.length) return known.every(({ page }) => page?.isAcknowledged) ? { isAcknowledged: true } : {};
     return isShared(shares, key) ? {} : undefined;
   });
-  const maybe = unsureKeys(integration, shares).filter((key) => key !== id && !used.has(key));
+  const maybe = unsureKeys(shares).filter((key) => key !== id && !used.has(key));
   const changes = [...paging.changes, ...maybe.map((key) => ({ ...RESOLVE, key }))];
   const groups = shares.length > 1 ? { groups: shares.length } : {};
   const isOver = content.firing.length + content.standing.length === 0;
@@ -55,33 +55,31 @@ function freshKey(
   { token, used }: { readonly token: string; readonly used: ReadonlySet<string> },
 ): string {
   const claims = shares.map(({ claim }) => claim);
-  const unsure = claims.flatMap(
-    ({ conversation }) => (conversation?.handle === undefined ? conversation : undefined) ?? [],
-  );
-  const [{ group = "", opens = "" } = {}] = claims;
-  const own = claims.length === 1 ? conversationId(id, group, opens || token) : conversationId(id, "storm", token);
-  let key = unsure[0]?.id ?? claims.find(({ joint }) => joint !== undefined)?.joint ?? own;
+  const [{ group = "" } = {}] = claims;
+  let key =
+    claims.find(({ maybeIn }) => maybeIn)?.maybeIn?.id ??
+    conversationId(id, claims.length === 1 ? group : "storm", token);
   while (used.has(key)) key = hash("sha256", key).slice(0, 16);
   return key;
 }
 
 const RESOLVE = { action: "resolve", firing: [], resolved: [] } as const;
 
-/** Incidents that messages of unknown outcome may have begun, each of one group: what they were about is in another. */
-function unsureKeys({ id }: Integration, shares: readonly Share[]): string[] {
-  return shares.flatMap(({ claim: { unsureSince, joint, conversation, group, opens } }) => {
-    const isOwn = unsureSince !== undefined && joint === undefined && (conversation?.handle ?? opens) === opens;
-    return isOwn && opens ? [conversationId(id, group, opens)] : [];
-  });
+/** Incidents that messages of unknown outcome may have begun: what they were about is in another. */
+function unsureKeys(shares: readonly Share[]): string[] {
+  return [
+    ...new Set(
+      shares.flatMap(({ claim: { maybeIn } }) => (maybeIn?.groups === undefined ? maybeIn?.id : undefined) ?? []),
+    ),
+  ];
 }
 
 /** True where other groups may be in an incident, by a message of unknown outcome. */
 function isShared(shares: readonly Share[], key: string): boolean {
-  const isUnsure = ({ claim: { conversation, joint } }: Share) =>
-    conversation ? conversation.id === key && conversation.handle === undefined : joint === key;
-  const sharing = shares.filter(isUnsure);
-  const mine = sharing.filter(({ claim }) => claim.conversation);
-  return Math.max(0, ...sharing.map(({ claim }) => claim.sharing ?? 0)) > mine.length;
+  const sharing = shares.filter(({ claim: { conversation, maybeIn } }) => {
+    return conversation ? conversation.id === key && conversation.handle === undefined : maybeIn?.id === key;
+  });
+  return Math.max(0, ...sharing.map(({ claim }) => claim.sharing ?? 0)) > sharing.length;
 }
 
 /** The incident that a group keeps: the one that it shares, until none of its alerts is in that; and that it has any. */
@@ -90,13 +88,10 @@ export function keptOfPages(
   now: Instant,
   posted: PostedConversation | undefined,
 ): Pick<Settlement, "conversation" | "shown"> {
-  const { conversation: known, joint, shown } = claim;
+  const { maybeIn, conversation: known = maybeIn, shown } = claim;
   const isUnsure = decision.suppressedState.maybeNotified.length > 0;
   const isOver = isOverAfter(claim, decision);
   if (!posted?.paging) {
-    if (isUnsure && !known && joint !== undefined)
-      // It is about two groups at least; the store knows the others.
-      return { conversation: JSON.stringify({ id: joint, openedAt: now, groups: 2 }) };
     return isOver && !isUnsure && (known ?? shown) ? { conversation: "" } : {};
   }
   const firing = decision.notify === undefined ? [] : decision.firing;

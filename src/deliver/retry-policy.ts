@@ -10,6 +10,8 @@ export interface NotifyRefusal {
   readonly retryAfterMs: number | undefined;
   readonly scope: NotifyErrorScope;
   readonly message: string;
+  /** No connection was made, so that the message was not sent. */
+  readonly isUnsent?: boolean | undefined;
 }
 
 /** A passing failure is retried soon; one that needs a person is retried seldom. */
@@ -20,8 +22,8 @@ const UNSURE: readonly NotifyErrorCode[] = ["network", "timeout", "server_error"
 const MAY_PASS: readonly NotifyErrorCode[] = [...UNSURE, "rate_limited"];
 
 /** True where the message may have been accepted all the same. */
-export function isUnsure(code: NotifyErrorCode): boolean {
-  return UNSURE.includes(code);
+export function isUnsure({ code, isUnsent }: Pick<NotifyRefusal, "code" | "isUnsent">): boolean {
+  return !isUnsent && UNSURE.includes(code);
 }
 
 /** `failures`: how often in a row it failed before, of the refused groups. An alert that is resent is never late. */

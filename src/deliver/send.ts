@@ -64,7 +64,7 @@ export async function send({ deps, sender }: DeliveryRun, message: Notification)
 /** Stores outcomes, without the lines of the decision log that repeat what this process stored before. */
 export async function settle(
   { deps: { groups, wake }, integration, repeats }: DeliveryRun,
-  { token, gatherMs }: Pick<Lease, "token" | "gatherMs">,
+  { token, gatherMs, intent }: Pick<Lease, "token" | "gatherMs" | "intent">,
   now: Instant,
   decided: readonly GroupOutcome[],
 ): Promise<void> {
@@ -72,10 +72,11 @@ export async function settle(
   const [only] = outcomes;
   let next: Instant | undefined;
   try {
-    if (!only || outcomes.length > 1) next = await groups.settleAll(integration, token, outcomes, { now, gatherMs });
-    else if ("settle" in only) next = await groups.settle(integration, only.group, token, only.settle);
+    if (!only || outcomes.length > 1) {
+      next = await groups.settleAll(integration, token, outcomes, { now, gatherMs, intent });
+    } else if ("settle" in only) next = await groups.settle(integration, only.group, token, only.settle, intent);
     else {
-      await groups.postpone(integration, only.group, token, only.postpone);
+      await groups.postpone(integration, only.group, token, only.postpone, intent);
       next = only.postpone.at;
     }
   } catch (thrown) {
@@ -88,7 +89,7 @@ export async function settle(
 /** Settles after a message was accepted: retries until Redis takes it. Throws once delivery stops. */
 export async function settleAccepted(
   run: DeliveryRun,
-  ...args: [Pick<Lease, "token" | "gatherMs">, Instant, readonly GroupOutcome[]]
+  ...args: [Pick<Lease, "token" | "gatherMs" | "intent">, Instant, readonly GroupOutcome[]]
 ) {
   const { deps, integration, stopping } = run;
   for (let attempt = 1; ; attempt++) {

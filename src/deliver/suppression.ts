@@ -158,7 +158,7 @@ async function escalationStarts(claims: readonly Claimed[], deps: SuppressionDep
 }
 
 function withEscalation(claim: Claimed, all: Suppressions, now: Instant, startOf: StartOf): Suppressions {
-  const { escalateAfterMs: afterMs, clocks = {}, inFlight = [] } = claim;
+  const { escalateAfterMs: afterMs, clocks = {} } = claim;
   if (afterMs === undefined) return all;
   const escalation = escalationOf({
     ...claim,
@@ -168,12 +168,7 @@ function withEscalation(claim: Claimed, all: Suppressions, now: Instant, startOf
     startOf: (alert) => startOf(claim, alert),
     suppressionOf: ({ id }) => all.muted ?? all.suppressed.get(id),
   });
-  return {
-    ...all,
-    clocks: escalation.clocks,
-    suppressed: new Map([...all.suppressed, ...escalation.suppressed]),
-    maybeNotified: escalation.isReached ? all.maybeNotified : all.maybeNotified.difference(new Set(inFlight)),
-  };
+  return { ...all, clocks: escalation.clocks, suppressed: new Map([...all.suppressed, ...escalation.suppressed]) };
 }
 
 /**

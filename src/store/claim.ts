@@ -2,8 +2,7 @@
 import type { Redis } from "ioredis";
 import type { ConversationView } from "../alerting/conversation.ts";
 import type { GroupHead } from "../alerting/group.ts";
-import type { EscalationClocks, NotificationLogEntry } from "../alerting/model.ts";
-import type { Integration } from "../alerting/route.ts";
+import type { Conversation, EscalationClocks, NotificationLogEntry } from "../alerting/model.ts";
 import type { Alert, Labels } from "../health/alert.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";
@@ -21,22 +20,15 @@ export interface Claimed extends Omit<ConversationView, "now" | "sendResolved" |
   readonly lost: readonly string[];
   /** Members that were due and suppressed when the group was last served: whether their cause covered them. */
   readonly suppressedBefore: ReadonlyMap<string, boolean>;
-  /**
-   * Members without an entry in the notification log that a claim which died may have notified of; where there are
-   * incidents, also a message of unknown outcome.
-   */
+  /** Members without an entry in the notification log that a message of unknown outcome was about. */
   readonly maybeNotified: readonly string[];
+  /** The conversation that this message may have begun. */
+  readonly maybeIn?: Conversation | undefined;
   /** It joins a summary when more groups than this are due; undefined: never. */
   readonly stormGroups: number | undefined;
   /** The ms after which a group is escalated to this integration. */
   readonly escalateAfterMs?: number | undefined;
   readonly clocks?: EscalationClocks | undefined;
-  /** The members of `maybeNotified` that only the last claim which died may have notified of. */
-  readonly inFlight?: readonly string[] | undefined;
-  /** The conversation of a summary that may be about it: the outcome of that message is unknown. */
-  readonly joint?: string | undefined;
-  /** Since when it is not known whether a message was accepted; undefined: it is. */
-  readonly unsureSince?: Instant | undefined;
 }
 
 /** More due groups than their routes send one by one, all under one lease. */
@@ -51,13 +43,38 @@ export interface ClaimedStorm {
   readonly leaseMs: number;
 }
 
+/** What may have been sent: written before it is, once per integration. */
+export interface Intent {
+  readonly messageId: string;
+  readonly at: Instant;
+  /** The conversation of the message, with the handle that it answers. */
+  readonly conversation?: Conversation | undefined;
+  readonly isSummary: boolean;
+  /** By group: the episodes that the message says fire, and those whose end it says. */
+  readonly groups: Readonly<Record<string, EpisodesOf>>;
+}
+
+export interface EpisodesOf {
+  readonly firing: readonly string[];
+  readonly resolved: readonly string[];
+}
+
+/** The groups of a message of unknown outcome, under a claim, with all of its episodes as they are now. */
+export interface ClaimedIntent {
+  readonly kind: "intent";
+  readonly intent: Intent;
+  readonly groups: readonly Claimed[];
+  readonly episodes: ReadonlyMap<string, Member>;
+}
+
 /**
- * `busy`: another send is under way; `backoff`: the endpoint failed; `pace`: it took a message a moment ago; `gather`:
+ * `busy`: another send is under way, or the outcome of one may become known; `backoff`: the endpoint failed; `pace`: it took a message a moment ago; `gather`:
  * a storm was sent a moment ago, and more of it is expected; `idle`: nothing is due before `until`.
  */
 export type Claim =
   | Claimed
   | ClaimedStorm
+  | ClaimedIntent
   | { readonly kind: "busy" | "backoff" | "pace" | "gather"; readonly until: Instant }
   | { readonly kind: "idle"; readonly until: Instant | undefined };
 
@@ -74,8 +91,6 @@ export interface TakenGroup {
 /** What holds for all groups of a claim. */
 export interface ClaimHead extends Omit<ClaimedStorm, "kind" | "groups"> {
   readonly failures: number;
-  /** The conversation that a summary opens under this claim. */
-  readonly joint: string;
 }
 
 /** Redis answers nothing else during a call: the most members that one reads. */
@@ -83,7 +98,7 @@ const PAGE = 500;
 /** Alerts that change while they are read are read again, to be of one moment, but no more often than this. */
 const READS = 3;
 
-interface Member {
+export interface Member {
   readonly alert: Alert | undefined;
   readonly entry: NotificationLogEntry | undefined;
 }
@@ -93,9 +108,9 @@ export async function readMembers(
   redis: Redis,
   keys: Keys,
   integration: string,
-  groups: readonly TakenGroup[],
+  all: readonly string[],
 ): Promise<ReadonlyMap<string, Member>> {
-  const episodes = [...new Set(groups.flatMap((group) => group.episodes))];
+  const episodes = [...new Set(all)];
   const members = new Map<string, Member>();
   for (let read = 1; read <= READS; read++) {
     const revision = await redis.get(keys.alertsRevision);
@@ -121,37 +136,31 @@ function toMember(alert: string | null | undefined, entry: string | null | undef
 }
 
 export function toClaim(
-  { isIncident }: Pick<Integration, "isIncident">,
-  { failures, joint, due, isAll, leaseMs }: ClaimHead,
+  { failures, due, isAll, leaseMs }: ClaimHead,
   groups: readonly TakenGroup[],
   members: ReadonlyMap<string, Member>,
 ): Claimed | ClaimedStorm {
-  const all = groups.map((group) => toClaimed(group, members, { failures, joint, isIncident: isIncident === true }));
+  const all = groups.map((group) => toClaimed(group, members, failures));
   const [only] = all;
   if (only && all.length === 1) return only;
   return { kind: "storm", groups: all, due, isAll, leaseMs };
 }
 
-function toClaimed(
+export function toClaimed(
   { group, head, newsAt, sharing, episodes }: TakenGroup,
   members: ReadonlyMap<string, Member>,
-  { failures, joint, isIncident }: Pick<ClaimHead, "failures" | "joint"> & { readonly isIncident: boolean },
+  failures: number,
 ): Claimed {
-  // An incident that was opened has to be ended; ending one that was not changes nothing.
-  const isInterrupted = head.interrupted === true || (isIncident && head.unsure !== undefined);
-  const suppressedBefore = new Map(head.suppressed);
   const alerts: Alert[] = [];
   const notified = new Map<string, NotificationLogEntry>();
   const lost: string[] = [];
-  const inFlight: string[] = [];
   for (const episode of episodes) {
     const { alert, entry } = members.get(episode) ?? {};
     if (alert) alerts.push(alert);
     if (entry) notified.set(episode, entry);
-    else if (isInterrupted && !suppressedBefore.has(episode)) inFlight.push(episode);
     if (!alert && !entry) lost.push(episode);
   }
-  const { conversation, shown, opens, unsure, escalateAfterMs } = head;
+  const { conversation, shown, escalateAfterMs, maybeIn } = head;
   return {
     kind: "group",
     group,
@@ -166,15 +175,12 @@ function toClaimed(
     ...(escalateAfterMs !== undefined && { escalateAfterMs, clocks: head.clocks ?? {} }),
     ...(conversation && { conversation }),
     ...(shown !== undefined && { shown }),
-    ...(opens !== undefined && { opens }),
-    ...(head.joint && head.joint !== joint && { joint: head.joint }),
-    ...(unsure !== undefined && { unsureSince: unsure }),
     ...(sharing !== undefined && { sharing }),
     alerts,
     notified,
     lost,
-    suppressedBefore,
-    maybeNotified: [...(head.maybe ?? []), ...inFlight],
-    ...(isInterrupted && { inFlight }),
+    suppressedBefore: new Map(head.suppressed),
+    maybeNotified: head.maybe ?? [],
+    ...(maybeIn && { maybeIn }),
   };
 }

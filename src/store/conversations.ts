@@ -4,6 +4,7 @@ import { coldStartGroup } from "../alerting/cold-start.ts";
 import type { GroupHead } from "../alerting/group.ts";
 import type { NotificationLogEntry } from "../alerting/model.ts";
 import type { Instant } from "../lib/clock.ts";
+import type { Intent } from "./claim.ts";
 import type { Keys } from "./keys.ts";
 import { pipelined } from "./redis.ts";
 import { parseRead } from "./transact.ts";
@@ -29,7 +30,7 @@ const SENT_MS = 60_000;
 
 export function createConversationStore(
   redis: Redis,
-  { notificationLog, started, talk, group: groupKey, members: membersKey }: Keys,
+  { notificationLog, started, talk, intent, group: groupKey, members: membersKey }: Keys,
 ) {
   async function notifiedAt(integration: string): Promise<NotificationLogEntry[]> {
     const entries = (await redis.hvals(notificationLog(integration))).map(
@@ -49,6 +50,16 @@ export function createConversationStore(
     return { handle: undefined, isShared: true, episodes: new Set(own.map(({ alert }) => alert.id)) };
   }
 
+  /** The conversation of a message whose acceptance is not stored yet. */
+  async function intended(integration: string, id: string): Promise<OpenConversation | undefined> {
+    const { text } = parseRead([intent(integration)], await redis.get(intent(integration)));
+    if (text === undefined) return undefined;
+    const { conversation, groups } = JSON.parse(text) as Intent;
+    if (conversation?.id !== id) return undefined;
+    const episodes = new Set(Object.values(groups).flatMap(({ firing }) => firing));
+    return { handle: conversation.handle, isShared: conversation.groups !== undefined, episodes };
+  }
+
   return {
     /**
      * The conversation of the group, or of all groups that share it; of the summary after a cold start, which was written at `seen`.
@@ -63,7 +74,7 @@ export function createConversationStore(
       const known = heads.map(({ text }) => (text ? (JSON.parse(text) as GroupHead).conversation : undefined));
       const groups = new Set(asked.filter((_, i) => known[i]?.id === id));
       const conversation = known.find((one) => one?.id === id);
-      if (!conversation) return undefined;
+      if (!conversation) return intended(integration, id);
       // Not by the group that an entry names: a reload may have grouped its alert otherwise since.
       const members = await pipelined<string[]>(redis, (batch) => {
         for (const one of groups) batch.smembers(membersKey(integration, one));

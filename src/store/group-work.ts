@@ -47,8 +47,8 @@ class Members {
 }
 
 export class GroupWork {
-  readonly #redis: Redis;
-  readonly #keys: Keys;
+  readonly redis: Redis;
+  readonly keys: Keys;
   readonly #known = new Map<Destined, Known>();
   readonly #joining = new Members();
   readonly #leaving = new Members();
@@ -59,8 +59,8 @@ export class GroupWork {
   readonly writes: Write[] = [];
 
   constructor(redis: Redis, keys: Keys) {
-    this.#redis = redis;
-    this.#keys = keys;
+    this.redis = redis;
+    this.keys = keys;
   }
 
   /** When something is due at each integration that this change makes something due at. */
@@ -74,9 +74,9 @@ export class GroupWork {
     for (const page of chunksOf(lacking, PAGE)) {
       const places = page.map(partsOf);
       const heads = page.map((one) => this.#headKey(one));
-      const [texts, ...scores] = await pipelined<(string | null)[] | string | null>(this.#redis, (batch) => {
+      const [texts, ...scores] = await pipelined<(string | null)[] | string | null>(this.redis, (batch) => {
         batch.mget(heads);
-        for (const { integration, group } of places) batch.zscore(this.#keys.due(integration), group);
+        for (const { integration, group } of places) batch.zscore(this.keys.due(integration), group);
       });
       for (const [i, destination] of page.entries()) {
         const read = parseRead([heads[i] ?? ""], (texts as (string | null)[])[i]);
@@ -129,18 +129,18 @@ export class GroupWork {
   join(destination: Destined, episode: string): void {
     this.#touch(destination);
     this.#leaving.delete(this.#membersKey(destination), episode);
-    this.#leaving.delete(this.#keys.in(episode), destination);
+    this.#leaving.delete(this.keys.in(episode), destination);
     this.#joining.add(this.#membersKey(destination), episode);
-    this.#joining.add(this.#keys.in(episode), destination);
+    this.#joining.add(this.keys.in(episode), destination);
     this.#integrations.add(partsOf(destination).integration);
   }
 
   leave(destination: Destined, episode: string): void {
     this.#touch(destination);
     this.#joining.delete(this.#membersKey(destination), episode);
-    this.#joining.delete(this.#keys.in(episode), destination);
+    this.#joining.delete(this.keys.in(episode), destination);
     this.#leaving.add(this.#membersKey(destination), episode);
-    this.#leaving.add(this.#keys.in(episode), destination);
+    this.#leaving.add(this.keys.in(episode), destination);
   }
 
   /** The transaction of this change. */
@@ -155,7 +155,7 @@ export class GroupWork {
         ...this.#dueWrites(changed.map(([destination]) => destination)),
         ...this.#joining.writes("SADD"),
         ...this.#leaving.writes("SREM"),
-        ...(this.#integrations.size > 0 ? [["SADD", this.#keys.integrations, ...this.#integrations] as const] : []),
+        ...(this.#integrations.size > 0 ? [["SADD", this.keys.integrations, ...this.#integrations] as const] : []),
         ...[...this.#expiring].map(([destination, ms]) => ["PEXPIRE", this.#headKey(destination), ms] as const),
         ...this.writes,
       ],
@@ -165,7 +165,7 @@ export class GroupWork {
   #dueWrites(changed: readonly Destined[]): Write[] {
     const byIntegration = Map.groupBy(changed, (destination) => partsOf(destination).integration);
     return [...byIntegration].flatMap(([integration, all]): Write[] => {
-      const key = this.#keys.due(integration);
+      const key = this.keys.due(integration);
       const due = all.map((destination) => ({ ...partsOf(destination), at: this.state(destination)?.due }));
       const set = due.flatMap(({ group, at }) => (at === undefined ? [] : [at, group]));
       const gone = due.flatMap(({ group, at }) => (at === undefined ? [group] : []));
@@ -190,12 +190,12 @@ export class GroupWork {
 
   #headKey(destination: Destined): string {
     const { integration, group } = partsOf(destination);
-    return this.#keys.group(integration, group);
+    return this.keys.group(integration, group);
   }
 
   #membersKey(destination: Destined): string {
     const { integration, group } = partsOf(destination);
-    return this.#keys.members(integration, group);
+    return this.keys.members(integration, group);
   }
 }
 

@@ -8,6 +8,7 @@ import { type Integration, pacedBy } from "../alerting/route.ts";
 import type { IntegrationTrouble } from "../health/evaluate-self.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";
+import type { Intent } from "./claim.ts";
 import { collectEpisodes, isFiring } from "./group-work.ts";
 import { scanHash } from "./hash.ts";
 import type { Keys } from "./keys.ts";
@@ -15,9 +16,9 @@ import { pipelined } from "./redis.ts";
 import { createReroute } from "./reroute.ts";
 import { createSettle, type GroupOutcome, type Postponement, type Settlement } from "./settle.ts";
 import { createTake } from "./take.ts";
-import type { Transact } from "./transact.ts";
+import { newId, type Transact, writing } from "./transact.ts";
 
-export type { Claim, Claimed, ClaimedStorm } from "./claim.ts";
+export type { Claim, Claimed, ClaimedIntent, ClaimedStorm, Intent } from "./claim.ts";
 export type { GroupOutcome, Postponement, Settlement } from "./settle.ts";
 
 interface NotifyTrouble extends IntegrationTrouble {
@@ -113,6 +114,14 @@ function createClaims(redis: Redis, keys: Keys, transact: Transact) {
     claim: (of: Integration, token: string, now: Instant, leaseMs: number, aheadMs = 0, gathersEnds = false) =>
       take({ of, token, now, leaseMs, aheadMs, gathersEnds }),
 
+    /** Writes what may be sent from now on; false where the claim is another's by now. */
+    async intend({ id }: Integration, token: string, intent: Intent): Promise<boolean> {
+      const write = newId();
+      const checks = [{ place: [keys.claim(id)] as const, version: token }];
+      const writes = [writing(write, [keys.intent(id)], JSON.stringify(intent))];
+      return (await transact.transact({ id: write, checks, writes })).kind !== "conflict";
+    },
+
     /** Tells whether any of these episodes fires no longer, as stored. */
     async hasEnded(episodes: readonly string[]): Promise<boolean> {
       for (const page of chunksOf(episodes, PAGE)) {
@@ -142,14 +151,20 @@ function createOutcomes({ nextDue }: GroupTimers, end: ReturnType<typeof createS
   const dueAt = async ({ id }: Integration) => (await nextDue([id])).get(id);
   return {
     /** Ends a claim with a decision. Gives when something is due next at the integration. */
-    async settle(integration: Integration, group: string, token: string, settle: Settlement) {
-      await end({ integration, token, outcomes: [{ group, settle }], overMs: OVER_MS });
+    async settle(integration: Integration, group: string, token: string, settle: Settlement, intent?: string) {
+      await end({ integration, token, outcomes: [{ group, settle }], overMs: OVER_MS, intent });
       return dueAt(integration);
     },
 
     /** Ends a claim without a message: the group is due again at `at`. A failure is counted where it belongs. */
-    async postpone(integration: Integration, group: string, token: string, postpone: Postponement): Promise<void> {
-      await end({ integration, token, outcomes: [{ group, postpone }], overMs: OVER_MS });
+    async postpone(
+      integration: Integration,
+      group: string,
+      token: string,
+      postpone: Postponement,
+      intent?: string,
+    ): Promise<void> {
+      await end({ integration, token, outcomes: [{ group, postpone }], overMs: OVER_MS, intent });
     },
 
     /**
@@ -160,9 +175,10 @@ function createOutcomes({ nextDue }: GroupTimers, end: ReturnType<typeof createS
       integration: Integration,
       token: string,
       outcomes: readonly GroupOutcome[],
-      { now, gatherMs }: { now: Instant; gatherMs: number },
+      { now, gatherMs, intent }: { now: Instant; gatherMs: number; intent?: string | undefined },
     ): Promise<Instant | undefined> {
-      await end({ integration, token, outcomes, overMs: OVER_MS, gather: { until: now + gatherMs, ms: gatherMs } });
+      const gather = { until: now + gatherMs, ms: gatherMs };
+      await end({ integration, token, outcomes, overMs: OVER_MS, gather, intent });
       return dueAt(integration);
     },
   };

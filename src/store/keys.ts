@@ -106,6 +106,8 @@ function notificationKeys(p: string) {
     due: (integration: string) => `${p}due:${integration}`,
     /** String: token, lease (ms) and groups of the claim there; until the end of its lease. */
     claim: (integration: string) => `${p}claim:${integration}`,
+    /** Document: what may have been sent there, written before it is; until its outcome is known. */
+    intent: (integration: string) => `${p}turn:${integration}`,
     /** Hash: episode id → JSON of what was notified; a field until its end was notified, never before. */
     notificationLog: (integration: string) => `${p}nflog:${integration}`,
     /** Hash: group id → what one message keeps failing with; until it is accepted, or a week after the last try. */

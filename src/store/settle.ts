@@ -3,6 +3,7 @@ import type { Redis } from "ioredis";
 import type { LogLine } from "../alerting/decision-log.ts";
 import { type GroupState, postponed, served } from "../alerting/group.ts";
 import type {
+  Conversation,
   EscalationClocks,
   NotificationLogEntry,
   NotifyErrorCode,
@@ -14,6 +15,7 @@ import type { Integration } from "../alerting/route.ts";
 import type { Attempt } from "../health/model.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";
+import type { Intent } from "./claim.ts";
 import { logWrites } from "./decision-log.ts";
 import {
   collectEpisodes,
@@ -60,10 +62,9 @@ export interface Settlement {
 export interface Postponement {
   readonly now: Instant;
   readonly at: Instant;
-  /** True where a message may have been accepted all the same. */
-  readonly isUnsure?: boolean | undefined;
-  /** The conversation that the message began, where it summed up several groups. */
-  readonly joint?: string | undefined;
+  /** The episodes of a message whose outcome stays unknown, and the conversation that it may have begun. */
+  readonly maybe?: readonly string[] | undefined;
+  readonly maybeIn?: Conversation | undefined;
   readonly failure?: { readonly code: NotifyErrorCode; readonly detail: string; readonly scope: NotifyErrorScope };
   readonly lines?: readonly LogLine[] | undefined;
 }
@@ -81,6 +82,7 @@ const PAGE = 500;
 /** What a settlement is decided by, as it is stored now. */
 interface Stored {
   readonly claim: Read;
+  readonly intent: Read;
   /** By group: its members, kept up to date, and how long its head is kept, ms; below 0 without end. */
   readonly members: Map<Destined, Set<string>>;
   readonly leases: ReadonlyMap<Destined, number>;
@@ -106,6 +108,8 @@ interface Turn {
   readonly outcomes: readonly GroupOutcome[];
   /** A backoff that ended longer ago belongs to an earlier failure. */
   readonly overMs: number;
+  /** The id of the message whose intent is over: its outcome is known, or stays unknown. */
+  readonly intent?: string | undefined;
   /** Until when the next storm is gathered, and for how long that is kept. */
   readonly gather?: { readonly until: Instant; readonly ms: number } | undefined;
 }
@@ -132,8 +136,9 @@ async function readStored(redis: Redis, keys: Keys, work: GroupWork, turn: Turn)
   const own = outcomes.map(({ group }) => destined(integration.id, group));
   const settlements = outcomes.flatMap((one) => ("settle" in one ? [one.settle] : []));
   const scopes = [integration.endpoint, integration.id];
-  const [claim, trouble, ...rows] = await pipelined<unknown>(redis, (batch) => {
+  const [claim, intent, trouble, ...rows] = await pipelined<unknown>(redis, (batch) => {
     batch.get(keys.claim(integration.id));
+    batch.get(keys.intent(integration.id));
     batch.hgetall(keys.trouble(integration.id));
     for (const scope of scopes) batch.hmget(keys.backoff(scope), "until", "failedAt", "failures", "since");
     for (const { group } of outcomes) {
@@ -160,6 +165,7 @@ async function readStored(redis: Redis, keys: Keys, work: GroupWork, turn: Turn)
   return {
     ...{ members, leases, backoffs, places, alerts },
     claim: parseRead([keys.claim(integration.id)], claim as string | null),
+    intent: parseRead([keys.intent(integration.id)], intent as string | null),
     trouble: new Map(Object.entries(trouble as Record<string, string>)),
     silences: await fieldsOf(redis, keys.silences, by("silenced")),
     attempts: await fieldsOf(redis, keys.attempts, by("stale")),
@@ -194,12 +200,13 @@ class Settling {
     this.#work = work;
     this.#stored = stored;
     this.#turn = turn;
-    if (!this.#isHeld()) return;
-    work.writes.push(["DEL", keys.claim(turn.integration.id)]);
+    if (this.#isHeld()) work.writes.push(["DEL", keys.claim(turn.integration.id)]);
+    if (this.#isIntended()) work.writes.push(["DEL", keys.intent(turn.integration.id)]);
   }
 
   checks() {
-    return [...(this.#isHeld() ? [this.#stored.claim] : []), ...this.#causes.values()];
+    const { claim, intent } = this.#stored;
+    return [...(this.#isHeld() ? [claim] : []), ...(this.#isIntended() ? [intent] : []), ...this.#causes.values()];
   }
 
   add(outcome: GroupOutcome): void {
@@ -216,6 +223,11 @@ class Settling {
 
   #isHeld(): boolean {
     return this.#stored.claim.version === this.#turn.token;
+  }
+
+  #isIntended(): boolean {
+    const { text } = this.#stored.intent;
+    return text !== undefined && (JSON.parse(text) as Intent).messageId === this.#turn.intent;
   }
 
   #settle(destination: Destined, own: GroupState | undefined, outcome: Settlement): void {
@@ -345,7 +357,7 @@ class Settling {
   /** The groups that share a conversation. */
   #talkWrites(destination: Destined, { head: before }: GroupState, { head: after }: GroupState): Write[] {
     const { integration, group } = partsOf(destination);
-    const keyOf = ({ conversation }: GroupState["head"]) =>
+    const keyOf = ({ maybeIn, conversation = maybeIn }: GroupState["head"]) =>
       conversation?.groups === undefined ? undefined : this.#keys.talk(integration, conversation.id);
     const [left, joined] = [keyOf(before), keyOf(after)];
     return [
@@ -361,9 +373,11 @@ class Settling {
       this.#work.drop(destination);
       return;
     }
-    const { now, at, isUnsure, joint = "", failure } = outcome;
+    const { now, at, maybe, maybeIn, failure } = outcome;
     const isRefused = failure?.scope === "message";
-    this.#work.put(destination, postponed(state, { now, at, isRefused, unsure: isUnsure ? { joint } : undefined }));
+    const next = postponed(state, { now, at, isRefused, maybe, maybeIn });
+    this.#work.put(destination, next);
+    this.#work.writes.push(...this.#talkWrites(destination, state, next));
     if (failure) this.#fail(group, state.head.began ?? 0, { ...outcome, failure });
   }
 

@@ -1,11 +1,10 @@
 /** The claim of what is due at an integration: one group, or a storm of them, under one lease. */
 import type { Redis } from "ioredis";
 import { coldStartGroup } from "../alerting/cold-start.ts";
-import { conversationId } from "../alerting/conversation.ts";
 import { type GroupState, isForRoot, isRipe, laterNews, taken } from "../alerting/group.ts";
 import { type Integration, pacedBy } from "../alerting/route.ts";
 import type { Instant } from "../lib/clock.ts";
-import { type Claim, type ClaimHead, readMembers, type TakenGroup, toClaim } from "./claim.ts";
+import { type Claim, type Intent, readMembers, type TakenGroup, toClaim, toClaimed } from "./claim.ts";
 import { destined, GroupWork } from "./group-work.ts";
 import type { Keys } from "./keys.ts";
 import { pipelined } from "./redis.ts";
@@ -13,6 +12,8 @@ import { document, parseRead, type Read, type Transact } from "./transact.ts";
 
 /** The most that one summary contains. */
 const STORM = { groups: 2_000, alerts: 20_000, leaseMs: 20_000 };
+/** No send takes longer. */
+const DEADLINE_MS = 10_000;
 /** Clocks of replicas differ by less. */
 const SKEW_MS = 5_000;
 
@@ -29,6 +30,7 @@ interface Wanted {
 
 interface Stored {
   readonly claim: Read;
+  readonly intent: Read;
   /** The rest of the lease, ms. */
   readonly leaseLeftMs: number;
   readonly backoffUntil: Instant;
@@ -48,11 +50,38 @@ interface Together {
   readonly isAll: boolean;
 }
 
-type Found = Exclude<Claim, { readonly kind: "group" | "storm" }> | (Together & { readonly kind: "taken" });
+type Found = Exclude<Claim, { readonly kind: "group" | "storm" | "intent" }> | (Together & { readonly kind: "taken" });
 
 export function createTake(redis: Redis, keys: Keys, { transact }: Transact) {
+  /** False where another claim or change came first. */
+  async function take(
+    work: GroupWork,
+    wanted: Wanted,
+    stored: Stored,
+    { groups, leaseMs }: Together & { readonly leaseMs: number },
+  ) {
+    const { of, token, now } = wanted;
+    const places = groups.map((group) => destined(of.id, group));
+    await work.load(places);
+    const gone = groups.filter((_, i) => work.state(places[i] ?? "") === undefined);
+    if (gone.length > 0) {
+      await redis.zrem(keys.due(of.id), ...gone);
+      return undefined;
+    }
+    const before = places.map((place) => work.state(place));
+    for (const [i, place] of places.entries()) {
+      const state = before[i];
+      if (state) work.put(place, taken(state, { token, now, leaseMs }));
+    }
+    if (stored.claim.version === token) return before;
+    const text = `${leaseMs}\n${groups.join("\n")}`;
+    work.writes.push(["SET", keys.claim(of.id), document(token, text), "PX", leaseMs]);
+    const outcome = await transact(work.transaction(token, [stored.claim, stored.intent]));
+    return outcome.kind === "conflict" ? undefined : before;
+  }
+
   return async (wanted: Wanted): Promise<Claim> => {
-    const { of, token } = wanted;
+    const { of, token, now } = wanted;
     for (;;) {
       const work = new GroupWork(redis, keys);
       const stored = await readStored(redis, keys, wanted);
@@ -62,50 +91,37 @@ export function createTake(redis: Redis, keys: Keys, { transact }: Transact) {
         if (found.kind === "busy") await shortenLease(redis, keys.claim(of.id), stored);
         return found;
       }
-      const leaseMs =
-        mine?.leaseMs ?? (found.groups.length > 1 ? Math.max(wanted.leaseMs, STORM.leaseMs) : wanted.leaseMs);
-      const joint = conversationId(of.id, "storm", token);
-      const places = found.groups.map((group) => destined(of.id, group));
-      await work.load(places);
-      const before = places.map((place) => work.state(place));
-      const gone = found.groups.filter((_, i) => before[i] === undefined);
-      if (gone.length > 0 && !mine) {
-        await redis.zrem(keys.due(of.id), ...gone);
-        continue;
-      }
       const isStorm = found.groups.length > 1;
-      const taking = {
-        token,
-        now: wanted.now,
-        leaseMs,
-        converses: of.conversation !== undefined,
-        joint: isStorm ? joint : "",
-      };
-      for (const [i, place] of places.entries()) {
-        const state = before[i];
-        if (state) work.put(place, taken(state, taking));
-      }
-      if (!mine) {
-        const text = `${leaseMs}\n${found.groups.join("\n")}`;
-        work.writes.push(["SET", keys.claim(of.id), document(token, text), "PX", leaseMs]);
-        if ((await transact(work.transaction(token, [stored.claim]))).kind === "conflict") continue;
-      }
-      const head: ClaimHead = { failures: stored.failures, joint, due: found.due, isAll: found.isAll, leaseMs };
-      const groups = await readTaken(redis, keys, of, { work, before, found, joint, now: wanted.now });
-      return toClaim(of, head, groups, await readMembers(redis, keys, of.id, groups));
+      const leaseMs = mine?.leaseMs ?? (isStorm ? Math.max(wanted.leaseMs, STORM.leaseMs) : wanted.leaseMs);
+      const before = await take(work, wanted, stored, { ...found, leaseMs });
+      if (!before) continue;
+      const groups = await readTaken(redis, keys, of, { work, before, found, now });
+      const intent = intentIn(stored);
+      const also = intent ? Object.values(intent.groups).flatMap((one) => [...one.firing, ...one.resolved]) : [];
+      const episodes = await readMembers(redis, keys, of.id, [...groups.flatMap((one) => one.episodes), ...also]);
+      const { failures } = stored;
+      if (!intent) return toClaim({ failures, due: found.due, isAll: found.isAll, leaseMs }, groups, episodes);
+      return { kind: "intent", intent, groups: groups.map((one) => toClaimed(one, episodes, failures)), episodes };
     }
   };
+}
+
+function intentIn({ intent: { text } }: Pick<Stored, "intent">): Intent | undefined {
+  return text === undefined ? undefined : (JSON.parse(text) as Intent);
 }
 
 async function readStored(redis: Redis, keys: Keys, { of, now }: Wanted): Promise<Stored> {
   const { id, endpoint, paceMs } = of;
   const due = keys.due(id);
-  const [claim, left, shared, own, state, first, start, pace, storm] = await pipelined<unknown>(redis, (batch) => {
-    batch.get(keys.claim(id)).pttl(keys.claim(id));
-    for (const scope of [endpoint, id]) batch.hmget(keys.backoff(scope), "until", "failures", "failedAt");
-    batch.hget(keys.started, "state").zrange(due, 0, "0", "WITHSCORES").zscore(due, coldStartGroup);
-    batch.get(keys.pace(pacedBy(of))).get(keys.storm(id));
-  });
+  const [claim, left, intent, shared, own, state, first, start, pace, storm] = await pipelined<unknown>(
+    redis,
+    (batch) => {
+      batch.get(keys.claim(id)).pttl(keys.claim(id)).get(keys.intent(id));
+      for (const scope of [endpoint, id]) batch.hmget(keys.backoff(scope), "until", "failures", "failedAt");
+      batch.hget(keys.started, "state").zrange(due, 0, "0", "WITHSCORES").zscore(due, coldStartGroup);
+      batch.get(keys.pace(pacedBy(of))).get(keys.storm(id));
+    },
+  );
   const backoffs = await Promise.all(
     [shared, own].map((row, i) =>
       backoffIn(redis, keys.backoff(i === 0 ? endpoint : id), row as (string | null)[], now),
@@ -114,6 +130,7 @@ async function readStored(redis: Redis, keys: Keys, { of, now }: Wanted): Promis
   const [group, at] = first as string[];
   return {
     claim: parseRead([keys.claim(id)], claim as string | null),
+    intent: parseRead([keys.intent(id)], intent as string | null),
     leaseLeftMs: left as number,
     backoffUntil: Math.max(...backoffs.map(({ until }) => until)),
     failures: Math.max(...backoffs.map(({ failures }) => failures)),
@@ -162,6 +179,8 @@ async function find(redis: Redis, keys: Keys, work: GroupWork, wanted: Wanted, s
   if (!first) return { kind: "idle", until: undefined };
   if (first[1] > now) return { kind: "idle", until: first[1] };
   if (stored.backoffUntil > now) return { kind: "backoff", until: stored.backoffUntil };
+  const intent = intentIn(stored);
+  if (intent) return recovering(work, wanted, intent);
   // The first group keeps its place: put off for a pace token, it would fall behind all the others.
   if (stored.paceUntil > now) return { kind: "pace", until: stored.paceUntil };
   const group = await newsBefore(redis, keys, work, wanted, first[0]);
@@ -170,6 +189,16 @@ async function find(redis: Redis, keys: Keys, work: GroupWork, wanted: Wanted, s
   const gather = inForce(stored.gatherUntil, now, aheadMs);
   if (storm && gather > now) return { kind: "gather", until: gather };
   return { kind: "taken", ...(storm ?? { groups: [group], due: 1, isAll: false }) };
+}
+
+/** The groups of a message of unknown outcome, which is asked about once its deadline is over. */
+async function recovering(work: GroupWork, { of, now }: Wanted, { at, groups }: Intent): Promise<Found> {
+  if (now < at + DEADLINE_MS && at <= now) return { kind: "busy", until: at + DEADLINE_MS };
+  const others = new GroupWork(work.redis, work.keys);
+  const all = Object.keys(groups);
+  await others.load(all.map((group) => destined(of.id, group)));
+  const left = all.filter((group) => others.state(destined(of.id, group)));
+  return { kind: "taken", groups: left, due: left.length, isAll: true };
 }
 
 /** The summary of a cold start goes first, unless it is refused as a message. */
@@ -269,21 +298,19 @@ interface Taken {
   readonly work: GroupWork;
   readonly before: readonly (GroupState | undefined)[];
   readonly found: Together;
-  readonly joint: string;
   readonly now: Instant;
 }
 
 /** The claimed groups with their members. */
-async function readTaken(redis: Redis, keys: Keys, of: Integration, { work, before, found, joint, now }: Taken) {
+async function readTaken(redis: Redis, keys: Keys, of: Integration, { work, before, found, now }: Taken) {
   const all = found.groups.flatMap((group, i) => {
     const state = work.state(destined(of.id, group));
     const earlier = before[i];
     return state && earlier ? [{ group, head: state.head, newsAt: laterNews(earlier.head, now) }] : [];
   });
-  const talks = all.map(({ head: { conversation, joint: known } }) => {
-    if (conversation) return conversation.groups === undefined ? undefined : keys.talk(of.id, conversation.id);
-    return known && known !== joint ? keys.talk(of.id, known) : undefined;
-  });
+  const talks = all.map(({ head: { maybeIn, conversation = maybeIn } }) =>
+    conversation?.groups === undefined ? undefined : keys.talk(of.id, conversation.id),
+  );
   const rows = await pipelined<string[] | number>(redis, (batch) => {
     for (const { group } of all) batch.smembers(keys.members(of.id, group));
     for (const talk of talks) if (talk !== undefined) batch.scard(talk);

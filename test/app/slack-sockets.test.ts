@@ -52,11 +52,6 @@ describeWithRedis("a daemon with an app token", () => {
       ahead += 6_000;
       return slack.waitFor(() => JSON.stringify([root.blocks, root.attachments]).includes(what) === isShown);
     };
-    const isStored = async () =>
-      /^lenswatch_notifications_total\{[^}]*"slack"\} [1-9]/m.test(
-        await (await fetch(`${watch.app.address}/metrics`)).text(),
-      );
-    await until("the message is stored", isStored);
     await slack.press(root, "why");
     const why = await slack.waitFor(() => slack.ephemerals[0]);
     expect(why).toMatchObject({ user: "U0ANA", channel: root.channel, threadTs: undefined });

@@ -43,7 +43,7 @@ type Refusal = NotifyRefusal & { readonly lost?: true };
 export type How = "ok" | "killed_after" | "killed_before" | Refusal;
 
 export const refusal = (code: NotifyErrorCode, more: Partial<Refusal> = {}): Refusal => {
-  return { code, retryAfterMs: undefined, scope: "endpoint", message: "No.", ...more };
+  return { code, retryAfterMs: undefined, scope: "endpoint", message: "No.", isUnsent: code === "network", ...more };
 };
 /** The answer to a message that was accepted does not arrive in time. */
 export const lost = refusal("timeout", { lost: true });

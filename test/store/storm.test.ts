@@ -182,14 +182,29 @@ describeWithRedis("many groups that are due at once", () => {
     expect((await storm(T0 + SECOND, "t2")).groups).toHaveLength(12);
   });
 
-  it("killed under its claim it is due again whole, and knows what may have been notified", async () => {
+  it("killed under its claim it is due again whole; killed during its message that is claimed, and nothing else", async () => {
     await wind(12);
-    await storm(T0, "dead");
+    const { groups: all } = await storm(T0, "dead");
     await testStore().endLease(slack.id);
     const again = await storm(T0 + 20 * SECOND, "t2");
     expect(again.groups).toHaveLength(12);
-    expect(again.groups.every(({ maybeNotified, dueSince }) => maybeNotified.length === 1 && dueSince === T0)).toBe(
+    expect(again.groups.every(({ maybeNotified, dueSince }) => maybeNotified.length === 0 && dueSince === T0)).toBe(
       true,
     );
+    const about = Object.fromEntries(
+      all.map(({ group, alerts }) => [group, { firing: alerts.map(({ id }) => id), resolved: [] }]),
+    );
+    const at = T0 + 21 * SECOND;
+    const intent = { messageId: "m", at, isSummary: true, groups: about };
+    expect(await groups.intend(slack, "dead", intent)).toBe(false);
+    expect(await groups.intend(slack, "t2", intent)).toBe(true);
+    await testStore().endLease(slack.id);
+    await wind(1, at, stormy, 12);
+    expect(await claim(at + 9 * SECOND, "t3")).toEqual({ kind: "busy", until: at + 10 * SECOND });
+    const claimed = await claim(at + MINUTE, "t3");
+    expect(claimed).toMatchObject({ kind: "intent", intent, groups: again.groups.map(({ group }) => ({ group })) });
+    const outcomes = again.groups.map(({ group }) => ({ group, postpone: { now: at, at: at + MINUTE } }));
+    await groups.settleAll(slack, "t3", outcomes, { now: at, gatherMs: 0, intent: "m" });
+    expect(await claim(at + MINUTE, "t4")).toMatchObject({ kind: "storm", due: 13 });
   });
 });
