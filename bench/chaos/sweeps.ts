@@ -13,6 +13,10 @@ const Labels = z.object({ recording_id: z.string(), location_id: z.string(), loc
 /** An alert as it is stored, after `F` or `R`. */
 const Stored = z.object({ id: z.string(), startsAt: z.number(), endsAt: z.number().optional(), labels: Labels });
 
+const Ended = z.object({ id: z.string(), endsAt: z.number() });
+/** An end may be stored so much later. */
+const OVERLAP_MS = 300_000;
+
 /** Polls Redis from now on, also after failures. */
 export function watchSweeps(url: string) {
   const keys = keysUnder("lenswatch");
@@ -22,12 +26,14 @@ export function watchSweeps(url: string) {
   const redis = new Redis(url, { retryStrategy: () => POLL_MS, maxRetriesPerRequest: 0 });
   redis.on("error", () => {});
   let polling = false;
+  let endedUntil = OVERLAP_MS;
 
   async function poll(): Promise<void> {
-    const [attempts, assigned, alerts] = await Promise.all([
+    const [attempts, assigned, alerts, incidents] = await Promise.all([
       redis.hgetall(keys.attempts),
       redis.hgetall(keys.assignments),
       redis.hvals(keys.alerts),
+      redis.zrangebyscore(keys.incidents, endedUntil - OVERLAP_MS, "+inf"),
     ]);
     for (const text of alerts) {
       const { data } = Stored.safeParse(JSON.parse(text.slice(1)));
@@ -35,6 +41,13 @@ export function watchSweeps(url: string) {
       const { id, startsAt, endsAt, labels } = data;
       const { recording_id: recordingId, location_id: locationId, location } = labels;
       episodes.set(id, { id, recordingId, locationId, location, startsAt, endsAt });
+    }
+    // A resolved alert is stored for as long as its end is not notified: milliseconds.
+    for (const text of incidents) {
+      const { id, endsAt } = Ended.parse(JSON.parse(text));
+      endedUntil = Math.max(endedUntil, endsAt);
+      const known = episodes.get(id);
+      if (known) episodes.set(id, { ...known, endsAt });
     }
     for (const [location, shard] of Object.entries(assigned)) shardOf.set(location, shard);
     for (const [subject, text] of Object.entries(attempts)) {
