@@ -73,10 +73,6 @@ export interface Lease {
   readonly startBy: Instant;
   /** From then on what was read under it may be over. */
   readonly outdatedFrom: Instant;
-  /** The time in which the next storm is gathered once this one is sent; 0 where there is none. */
-  readonly gatherMs: number;
-  /** The id of the message whose intent ends with the claim. */
-  readonly intent?: string | undefined;
 }
 
 /** A claim that includes what a message of unknown outcome, which was found, was about. */

@@ -11,7 +11,7 @@ import type { Claimed, ClaimedIntent, GroupOutcome, Intent } from "../store/grou
 import { MOST_ENDED } from "./converse.ts";
 import type { DeliveryRun, RecoveredClaim } from "./model.ts";
 import { postponed, recoveredOutcomes } from "./outcome.ts";
-import { settle } from "./send.ts";
+import { settle } from "./settle.ts";
 import { firstNotifiedAtOf } from "./summary-ends.ts";
 
 /** Longer than clocks differ. */

@@ -1,24 +1,22 @@
-/** One message to an integration, and the outcome of a claim. */
+/** One message to an integration: composed, written down, sent. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { standingAlerts } from "../alerting/conversation.ts";
-import type { Notification } from "../alerting/model.ts";
+import type { Notification, NotifiedAlert } from "../alerting/model.ts";
 import { isProgram } from "../alerting/route.ts";
 import { joinDecisions, type SendDecision } from "../alerting/storm.ts";
-import { type BackoffPolicy, backoffMs } from "../lib/backoff.ts";
 import type { Instant } from "../lib/clock.ts";
-import { toError } from "../lib/errors.ts";
-import type { GroupOutcome } from "../store/groups.ts";
+import type { Intent } from "../store/groups.ts";
+import { type Batch, type Ending, intentAfter, onlyEndsSummaries } from "./ending.ts";
 import type { ClaimedGroup, Content, DeliveryRun, Lease, PostedConversation } from "./model.ts";
-import { withoutRepeats } from "./outcome.ts";
+import { talkOf } from "./paging.ts";
 import type { NotifyRefusal } from "./retry-policy.ts";
+import { toNotification } from "./to-notification.ts";
 
-/** The backoff of storing what was notified, which is done as soon as Redis takes it. */
-const RETRY: BackoffPolicy = { baseMs: 200, capMs: 5_000 };
 /** No send takes longer; the lease of a claim is longer still, so that two never send at once. */
 export const SEND_DEADLINE_MS = 10_000;
 
 /** The content of a message. A summary is too short for what is known of each location. */
-export async function contentOf(
+async function contentOf(
   { deps, integration }: DeliveryRun,
   shares: readonly { readonly claim: ClaimedGroup; readonly decision: SendDecision }[],
   at: Instant,
@@ -42,7 +40,7 @@ type SendOutcome = { readonly refusal: NotifyRefusal } | { readonly conversation
  * Sends one message. Where the message itself is refused, once more as plain text; where what it answers is gone, once
  * more as the first of its conversation, unless it is no news.
  */
-export async function send({ deps, sender }: DeliveryRun, message: Notification): Promise<SendOutcome> {
+async function send({ deps, sender }: DeliveryRun, message: Notification): Promise<SendOutcome> {
   const signal = AbortSignal.timeout(SEND_DEADLINE_MS);
   const attempt = (one: Notification, plain: object): Promise<SendOutcome> =>
     sender.send(one, { signal, ...plain }).then(
@@ -62,44 +60,62 @@ export async function send({ deps, sender }: DeliveryRun, message: Notification)
 }
 
 /** Stores outcomes, without the lines of the decision log that repeat what this process stored before. */
-export async function settle(
-  { deps: { groups, wake }, integration, repeats }: DeliveryRun,
-  { token, gatherMs, intent }: Pick<Lease, "token" | "gatherMs" | "intent">,
-  now: Instant,
-  decided: readonly GroupOutcome[],
-): Promise<void> {
-  const outcomes = withoutRepeats(decided, repeats);
-  const [only] = outcomes;
-  let next: Instant | undefined;
-  try {
-    if (!only || outcomes.length > 1) {
-      next = await groups.settleAll(integration, token, outcomes, { now, gatherMs, intent });
-    } else if ("settle" in only) next = await groups.settle(integration, only.group, token, only.settle, intent);
-    else {
-      await groups.postpone(integration, only.group, token, only.postpone, intent);
-      next = only.postpone.at;
-    }
-  } catch (thrown) {
-    repeats.forget();
-    throw thrown;
+/** Sends what the batch has to send, if there is time for it under the lease, and the endpoint takes it now. */
+export async function sendBatch(run: DeliveryRun, batch: Batch, lease: Lease, gathersEnds: boolean): Promise<Ending> {
+  const { deps, integration } = run;
+  const askedAt = deps.clock.now();
+  const putOff = (served: "one" | "late" | "ends" | "paced", at = deps.clock.now()) =>
+    ({ kind: "put_off", served, at }) as const;
+  const isUpdate = batch.now[0]?.decision.notify === "update";
+  if (!gathersEnds && onlyEndsSummaries(integration, batch)) return putOff("ends");
+  if (batch.now.length === 0) return putOff("one");
+  if (!isUpdate && isOverAlready(batch, lease)) return putOff("late");
+  const waitMs = await deps.groups.pace(integration, askedAt);
+  if (waitMs > 0) return putOff(isUpdate ? "one" : "paced", askedAt + waitMs);
+
+  const content = await contentOf(run, batch.now, askedAt);
+  const isOutdated = !isUpdate && (await isOver(run, content, lease));
+  const now = deps.clock.now();
+  if (isOutdated || now > lease.startBy) return putOff(isUpdate ? "one" : "late");
+  const conversation = await talkOf(run, batch.now, content, { token: lease.token, now });
+  const { externalUrl } = deps;
+  const notification = toNotification(integration, batch.now, content, { now, externalUrl, conversation });
+
+  // Nothing of these is news.
+  const intent = isUpdate || content.notify === "resend" ? undefined : notification.messageId;
+  const isIntended =
+    intent === undefined || (await deps.groups.intend(integration, lease.token, intentOf(notification, batch)));
+  if (!isIntended) return putOff("late");
+  const outcome = await send(run, notification);
+  if ("refusal" in outcome) {
+    const { refusal } = outcome;
+    return { kind: "refused", served: "one", isUpdate, refusal, intent: intentAfter(refusal, intent) };
   }
-  if (next !== undefined) await wake(new Map([[integration.id, next]]));
+  return { kind: "sent", served: "one", isUpdate, content, conversation: outcome.conversation, intent };
 }
 
-/** Settles after a message was accepted: retries until Redis takes it. Throws once delivery stops. */
-export async function settleAccepted(
-  run: DeliveryRun,
-  ...args: [Pick<Lease, "token" | "gatherMs" | "intent">, Instant, readonly GroupOutcome[]]
-) {
-  const { deps, integration, stopping } = run;
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await settle(run, ...args);
-    } catch (thrown) {
-      if (stopping.aborted) throw thrown;
-      const facts = { err: toError(thrown), integration: integration.name };
-      if (attempt === 1) deps.log.error(facts, "storing the notification failed, retrying");
-      await sleep(backoffMs(RETRY, attempt), undefined, { signal: stopping }).catch(() => {});
-    }
-  }
+/** True where an alert of the message had ended when it was decided. */
+function isOverAlready({ now }: Batch, { outdatedFrom }: Lease): boolean {
+  return outdatedFrom < Number.POSITIVE_INFINITY && now.some(({ claim }) => claim.suppressions?.isOutdated);
+}
+
+/** True where an alert that the message would name as firing has ended since it was read. */
+async function isOver({ deps }: DeliveryRun, { firing }: Content, { outdatedFrom }: Lease): Promise<boolean> {
+  return deps.clock.now() > outdatedFrom && deps.groups.hasEnded(firing.map(({ id }) => id));
+}
+
+/** What may be sent from now on. */
+function intentOf({ messageId, now: at, conversation }: Notification, { now }: Batch): Intent {
+  const idsOf = (alerts: readonly NotifiedAlert[]) => alerts.map(({ id }) => id);
+  const { id = "", openedAt = at, handle, groups } = conversation ?? {};
+  const about = now.map(({ claim, decision: { firing, resolved } }) => {
+    return [claim.group, { firing: idsOf(firing), resolved: idsOf(resolved) }] as const;
+  });
+  return {
+    messageId,
+    at,
+    ...(conversation && { conversation: { id, openedAt, handle, groups } }),
+    isSummary: now.length > 1,
+    groups: Object.fromEntries(about),
+  };
 }

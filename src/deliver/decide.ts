@@ -1,0 +1,44 @@
+/** The decision about each claimed group, by what suppresses its alerts now. */
+import { coldStartFactsOf, coldStartGroup, decideColdStart } from "../alerting/cold-start.ts";
+import { waitForNews, withUpdate } from "../alerting/conversation.ts";
+import type { GroupDecision, GroupView, NotifiedAlert } from "../alerting/model.ts";
+import { hasUnattended, needsUpdate } from "../alerting/needs-update.ts";
+import { needsResend } from "../alerting/resend.ts";
+import { mapYielding } from "../lib/yield.ts";
+import type { Claimed } from "../store/groups.ts";
+import type { ClaimedGroup, DeliveryRun } from "./model.ts";
+
+/** `gathersEnds`: no end waits for others. */
+export async function decide({ deps, integration }: DeliveryRun, claims: readonly Claimed[], gathersEnds: boolean) {
+  const suppressions = await deps.suppressions?.(claims, gathersEnds ? undefined : integration.id);
+  const now = deps.clock.now();
+  const isRouted = deps.isRouted ?? (() => true);
+  const decideOne = deps.decide ?? (integration.resendMs === undefined ? decideByGroup : needsResend);
+  return mapYielding(claims, (group, i) => {
+    const claimed: ClaimedGroup = { ...group, suppressions: suppressions?.[i] };
+    // An alert that nobody attends any more does not wait, and takes the news along.
+    const claim = hasUnattended(claimed, unsuppressed(claimed)) ? { ...claimed, newsAt: undefined } : claimed;
+    const view = { ...claim, now, sendResolved: integration.sendResolved };
+    const decided = view.newsAt === undefined ? decideOne(view) : waitForNews(view.newsAt);
+    const decision = routedReminder(decided, (alert) => isRouted(alert, integration, claim.group));
+    return { claim, decision: withUpdate(decision, view, integration) };
+  });
+}
+
+function unsuppressed({ alerts, suppressions }: ClaimedGroup) {
+  const { muted, suppressed } = suppressions ?? {};
+  return muted ? [] : alerts.filter(({ id, state }) => state === "firing" && !suppressed?.has(id));
+}
+
+/** An alert that a reload routed elsewhere stays for its end, which is owed here; nobody here is reminded of it. */
+function routedReminder(decision: GroupDecision, isRouted: (alert: NotifiedAlert) => boolean): GroupDecision {
+  if (decision.notify !== "reminder") return decision;
+  const firing = decision.firing.filter(isRouted);
+  if (firing.length > 0) return { ...decision, firing };
+  const { settled, nextAt, suppressedState } = decision;
+  return { notify: undefined, why: "routed_elsewhere", settled, nextAt, suppressedState };
+}
+
+function decideByGroup(view: GroupView & Claimed): GroupDecision {
+  return view.group === coldStartGroup ? decideColdStart(view, coldStartFactsOf(view.labels)) : needsUpdate(view);
+}
