@@ -209,16 +209,14 @@ function conversed(head: GroupHead, { conversation, shown }: Served): GroupHead 
   return conversation === undefined ? head : { ...head, conversation: conversation ?? undefined, shown };
 }
 
+/** Due for what the decision waits for, or sooner for what became due since it was made. */
 function scheduled({ head }: GroupState, want: Instant | undefined, turn: Served): GroupState {
   const { now, newsAt, isSent, isDue, nextAt, members } = turn;
   const isKept = members > 0 || head.shown !== undefined;
-  if (isDue) return { head: { ...head, since: now }, due: now };
-  if (newsAt !== undefined && isKept) return { head, due: Math.min(newsAt, want ?? newsAt) };
-  if (want !== undefined) {
-    const due = isSent ? Math.max(want, now + head.intervalMs) : want;
-    return { head: { ...head, since: due }, due };
-  }
-  return { head, due: isKept ? (nextAt ?? now + Math.max(60_000, head.intervalMs)) : undefined };
+  const due = isKept ? (newsAt ?? nextAt ?? now + Math.max(60_000, head.intervalMs)) : undefined;
+  if (isDue) return dueAt({ head, due }, now);
+  if (want === undefined) return { head, due };
+  return dueAt({ head, due }, isSent ? Math.max(want, now + head.intervalMs) : want);
 }
 
 /** What still fires when its suppression ends is late from then on, or was late before it went stale. */
@@ -259,7 +257,7 @@ export function postponed(
       claimed: undefined,
       began: undefined,
       later: undefined,
-      since: head.since ?? now,
+      since: Math.min(head.since ?? now, now),
       ...(maybe.length > 0 && { maybe: [...new Set([...(head.maybe ?? []), ...maybe])] }),
       ...(maybeIn && { maybeIn: head.maybeIn ?? maybeIn }),
       ...(isRefused && { failures: (head.failures ?? 0) + 1 }),
