@@ -71,11 +71,16 @@ export function createDecisionLog(redis: Redis, keys: Keys, { transact }: Transa
 
 /** The writes that add lines. */
 export function logWrites(keys: Keys, lines: readonly LogLine[] = []): Write[] {
-  return [...Map.groupBy(lines, ({ subject }) => subjectKey(subject))].flatMap(([subject, own]): Write[] => [
+  const bySubject = [...Map.groupBy(lines, ({ subject }) => subjectKey(subject))];
+  const lists = bySubject.flatMap(([subject, own]): Write[] => [
     ["LPUSH", keys.log(subject), ...own.map(encode)],
     ["LTRIM", keys.log(subject), 0, MOST_EACH - 1],
-    ["ZADD", keys.logs, "GT", Math.max(...own.map(({ at }) => Math.round(at))), subject],
   ]);
+  const newest = chunksOf(bySubject, PAGE).map((page): Write => {
+    const scores = page.flatMap(([subject, own]) => [Math.max(...own.map(({ at }) => Math.round(at))), subject]);
+    return ["ZADD", keys.logs, "GT", ...scores];
+  });
+  return [...lists, ...newest];
 }
 
 function encode({ at, ruleId = "", integration = "", reason, detail, until }: LogLine): string {

@@ -72,15 +72,23 @@ export class GroupWork {
   async load(destinations: Iterable<Destined>): Promise<void> {
     const lacking = [...new Set(destinations)].filter((one) => !this.#known.has(one));
     for (const page of chunksOf(lacking, PAGE)) {
-      const places = page.map(partsOf);
       const heads = page.map((one) => this.#headKey(one));
-      const [texts, ...scores] = await pipelined<(string | null)[] | string | null>(this.redis, (batch) => {
+      const of = [...Map.groupBy(page, (one) => partsOf(one).integration)];
+      const [texts = [], ...scores] = await pipelined<(string | null)[]>(this.redis, (batch) => {
         batch.mget(heads);
-        for (const { integration, group } of places) batch.zscore(this.keys.due(integration), group);
+        for (const [integration, all] of of)
+          batch.zmscore(
+            this.keys.due(integration),
+            all.map((one) => partsOf(one).group),
+          );
       });
+      const dues = new Map(
+        of.flatMap(([, all], i) => all.map((one, j) => [one, scores[i]?.[j] ?? undefined] as const)),
+      );
       for (const [i, destination] of page.entries()) {
-        const read = parseRead([heads[i] ?? ""], (texts as (string | null)[])[i]);
-        const due = (scores[i] ?? null) === null ? undefined : Number(scores[i]);
+        const read = parseRead([heads[i] ?? ""], texts[i]);
+        const score = dues.get(destination);
+        const due = score === undefined ? undefined : Number(score);
         const before = read.text === undefined ? undefined : { head: JSON.parse(read.text) as GroupHead, due };
         this.#known.set(destination, { read, before, state: before });
       }

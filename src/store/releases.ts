@@ -8,7 +8,6 @@ import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";
 import { GroupWork } from "./group-work.ts";
 import type { Keys } from "./keys.ts";
-import { pipelined } from "./redis.ts";
 import { newId, parseRead, type Transact, type Write, writing } from "./transact.ts";
 
 export type Wakes = ReadonlyMap<string, Instant>;
@@ -57,15 +56,14 @@ export function createReleases(redis: Redis, keys: Keys, { transact }: Transact)
       const noted = causes ?? (await redis.hkeys(keys.released));
       const wakes: Wakes[] = [];
       for (const page of chunksOf(noted, PAGE)) {
-        const [texts, ...counts] = await pipelined<(string | null)[] | number>(redis, (batch) => {
-          batch.hmget(keys.released, ...page);
-          for (const cause of page) batch.scard(keys.suppressed(cause));
-        });
-        const reads = page.map((cause, i) => parseRead([keys.released, cause], (texts as (string | null)[])[i]));
+        const texts = await redis.hmget(keys.released, ...page);
+        const reads = page.map((cause, i) => parseRead([keys.released, cause], texts[i]));
         const ended = reads.filter(({ text }) => text !== undefined);
-        for (const [i, cause] of page.entries()) {
+        // Most suppressed nothing.
+        const hasAny = (await redis.exists(...page.map(keys.suppressed))) > 0;
+        for (const [i, cause] of (hasAny ? page : []).entries()) {
           const { text } = reads[i] ?? {};
-          if (text !== undefined && counts[i] !== 0) wakes.push(await releaseGroups(cause, now, text === "paced"));
+          if (text !== undefined) wakes.push(await releaseGroups(cause, now, text === "paced"));
         }
         // One that ended again meanwhile stays noted.
         const id = newId();
