@@ -64,7 +64,8 @@ export function createTake(redis: Redis, keys: Keys, { transact }: Transact) {
     const places = groups.map((group) => destined(of.id, group));
     await work.load(places);
     const gone = groups.filter((_, i) => work.state(places[i] ?? "") === undefined);
-    if (gone.length > 0) {
+    const isMine = stored.claim.version === token;
+    if (gone.length > 0 && !isMine) {
       await redis.zrem(keys.due(of.id), ...gone);
       return undefined;
     }
@@ -73,7 +74,7 @@ export function createTake(redis: Redis, keys: Keys, { transact }: Transact) {
       const state = before[i];
       if (state) work.put(place, taken(state, { token, now, leaseMs }));
     }
-    if (stored.claim.version === token) return before;
+    if (isMine) return before;
     const text = `${leaseMs}\n${groups.join("\n")}`;
     work.writes.push(["SET", keys.claim(of.id), document(token, text), "PX", leaseMs]);
     const outcome = await transact(work.transaction(token, [stored.claim, stored.intent]));
@@ -164,7 +165,8 @@ async function shortenLease(redis: Redis, key: string, { claim, leaseLeftMs }: S
 function claimedIn({ text }: Read): (Together & { readonly leaseMs: number }) | undefined {
   if (text === undefined) return undefined;
   const [leaseMs, ...groups] = text.split("\n");
-  return { groups, due: groups.length, isAll: false, leaseMs: Number(leaseMs) };
+  const named = groups.filter((group) => group !== "");
+  return { groups: named, due: named.length, isAll: false, leaseMs: Number(leaseMs) };
 }
 
 async function find(redis: Redis, keys: Keys, work: GroupWork, wanted: Wanted, stored: Stored): Promise<Found> {

@@ -207,4 +207,17 @@ describeWithRedis("many groups that are due at once", () => {
     await groups.settleAll(slack, "t3", outcomes, { now: at, gatherMs: 0, intent: "m" });
     expect(await claim(at + MINUTE, "t4")).toMatchObject({ kind: "storm", due: 13 });
   });
+
+  it("a message about groups that are gone is claimed without any, and over with that", async () => {
+    await wind(1);
+    await claim(T0, "dead");
+    const about = { gone: { firing: ["a"], resolved: [] } };
+    await groups.intend(slack, "dead", { messageId: "m", at: T0, isSummary: false, groups: about });
+    await testStore().endLease(slack.id);
+    const at = T0 + MINUTE;
+    for (const _ of ["", "its reply was lost"])
+      expect(await claim(at, "t")).toMatchObject({ kind: "intent", groups: [] });
+    await groups.settleAll(slack, "t", [], { now: at, gatherMs: 0, intent: "m" });
+    expect(await claim(at, "t2")).toMatchObject({ kind: "group", group: "g00" });
+  });
 });
