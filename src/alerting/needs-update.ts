@@ -31,7 +31,9 @@ export function needsUpdate(view: GroupView): GroupDecision {
   const notify = notifyReason(view, firing, resolved);
   const waitsUntil = notify === "resolved" ? endsWaitUntil(view) : undefined;
   if (notify && waitsUntil === undefined) {
-    const remindAt = firing.length > 0 ? view.now + view.repeatIntervalMs : undefined;
+    const isListed = firing.length > 0 && notify !== "resolved";
+    // Whether an end reminds of what still fires depends on the channel: looked at when the last reminder says so.
+    const remindAt = isListed ? view.now + view.repeatIntervalMs : reminderAt(view, firing);
     const all = [...firing, ...resolved].map((alert) => toNotifiedAlert(alert, view));
     const alerts = withLocationChange(all, view);
     return {
@@ -174,7 +176,7 @@ function notifyReason(view: GroupView, firing: readonly Alert[], resolved: reado
   return dueAt !== undefined && view.now >= dueAt ? "reminder" : undefined;
 }
 
-/** Counted from the last message with something firing: it named every member. */
+/** Counted from the last message that named what fires. */
 function reminderAt(view: GroupView, firing: readonly Alert[]): Instant | undefined {
   if (hasUnattended(view, firing)) return view.now;
   const times = firing.flatMap(({ id }) => view.notified.get(id)?.notifiedAt ?? []);

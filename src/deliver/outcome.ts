@@ -13,8 +13,8 @@ import type { ClaimedGroup, PostedConversation, RecoveredClaim } from "./model.t
 import { keptOfPages } from "./paging.ts";
 import { firstNotifiedAtOf } from "./summary-ends.ts";
 
-/** The time at which a message was accepted, and whether it was a summary. */
-type Accepted = { readonly now: Instant } & Pick<NotificationLogEntry, "inSummary">;
+/** The time at which a message was accepted, whether it was a summary, and whether it was a quiet end. */
+type Accepted = { readonly now: Instant; readonly isQuiet?: boolean } & Pick<NotificationLogEntry, "inSummary">;
 
 /** Groups as decided, after the message was accepted where there is one: `posted` is its conversation. */
 export function settled(
@@ -27,7 +27,13 @@ export function settled(
   return shares.map(({ claim, decision }) => ({
     group: claim.group,
     settle: {
-      ...settlementOf(claim, decision, { integration: integration.name, now, inSummary, pages: posted?.paging?.pages }),
+      ...settlementOf(claim, decision, {
+        integration: integration.name,
+        now,
+        inSummary,
+        isQuiet: isQuietEnd(integration, decision),
+        pages: posted?.paging?.pages,
+      }),
       ...(integration.isIncident
         ? keptOfPages({ claim, decision }, now, posted)
         : keptOf({ claim, decision }, integration, now, posted)),
@@ -123,10 +129,19 @@ function isNews(decision: GroupDecision): decision is SendDecision {
   return decision.notify !== undefined && decision.notify !== "update";
 }
 
-function logEntriesOf(claim: Claimed, decision: GroupDecision, { now, inSummary }: Accepted): NotificationLogEntry[] {
+/** True of an end that is only a reply in the thread, or an event of a pager: nobody is reminded by it of what still fires. */
+export function isQuietEnd({ conversation }: Pick<Integration, "conversation">, { notify }: GroupDecision): boolean {
+  return conversation === "edits" && notify === "resolved";
+}
+
+function logEntriesOf(
+  claim: Claimed,
+  decision: GroupDecision,
+  { now, inSummary, isQuiet }: Accepted,
+): NotificationLogEntry[] {
   if (!isNews(decision)) return [];
   // Any member records when its group was last sent again.
-  const firing = decision.notify === "resend" ? decision.firing.slice(0, 1) : decision.firing;
+  const firing = isQuiet ? [] : decision.notify === "resend" ? decision.firing.slice(0, 1) : decision.firing;
   return [
     ...firing.map(
       ({ fingerprint: _, isNew: __, standsFor: ___, isAgain: ____, isCovered: _____, page: ______, ...alert }) => {

@@ -2,12 +2,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { standingAlerts } from "../alerting/conversation.ts";
 import type { Notification, NotifiedAlert } from "../alerting/model.ts";
-import { isProgram } from "../alerting/route.ts";
+import { type Integration, isProgram } from "../alerting/route.ts";
 import { joinDecisions, type SendDecision } from "../alerting/storm.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { Intent } from "../store/groups.ts";
 import { type Batch, type Ending, intentAfter, onlyEndsSummaries } from "./ending.ts";
 import type { ClaimedGroup, Content, DeliveryRun, Lease, PostedConversation } from "./model.ts";
+import { isQuietEnd } from "./outcome.ts";
 import { talkOf } from "./paging.ts";
 import type { NotifyRefusal } from "./retry-policy.ts";
 import { toNotification } from "./to-notification.ts";
@@ -59,7 +60,6 @@ async function send({ deps, sender }: DeliveryRun, message: Notification): Promi
   return attempt(message, { plain: true });
 }
 
-/** Stores outcomes, without the lines of the decision log that repeat what this process stored before. */
 /** Sends what the batch has to send, if there is time for it under the lease, and the endpoint takes it now. */
 export async function sendBatch(run: DeliveryRun, batch: Batch, lease: Lease, gathersEnds: boolean): Promise<Ending> {
   const { deps, integration } = run;
@@ -84,7 +84,8 @@ export async function sendBatch(run: DeliveryRun, batch: Batch, lease: Lease, ga
   // Nothing of these is news.
   const intent = isUpdate || content.notify === "resend" ? undefined : notification.messageId;
   const isIntended =
-    intent === undefined || (await deps.groups.intend(integration, lease.token, intentOf(notification, batch)));
+    intent === undefined ||
+    (await deps.groups.intend(integration, lease.token, intentOf(integration, notification, batch)));
   if (!isIntended) return putOff("late");
   const outcome = await send(run, notification);
   if ("refusal" in outcome) {
@@ -105,11 +106,16 @@ async function isOver({ deps }: DeliveryRun, { firing }: Content, { outdatedFrom
 }
 
 /** What may be sent from now on. */
-function intentOf({ messageId, now: at, conversation }: Notification, { now }: Batch): Intent {
+function intentOf(
+  integration: Integration,
+  { messageId, now: at, conversation }: Notification,
+  { now }: Batch,
+): Intent {
   const idsOf = (alerts: readonly NotifiedAlert[]) => alerts.map(({ id }) => id);
   const { id = "", openedAt = at, handle, groups } = conversation ?? {};
-  const about = now.map(({ claim, decision: { firing, resolved } }) => {
-    return [claim.group, { firing: idsOf(firing), resolved: idsOf(resolved) }] as const;
+  const about = now.map(({ claim, decision }) => {
+    const firing = isQuietEnd(integration, decision) ? [] : idsOf(decision.firing);
+    return [claim.group, { firing, resolved: idsOf(decision.resolved) }] as const;
   });
   return {
     messageId,

@@ -81,7 +81,7 @@ describeWithRedis("escalation", () => {
       "45.5 managers first +a +b",
       "50 phone resolved +b -a",
       "50.5 managers resolved +b -a",
-      "290 phone reminder +b",
+      "260.5 phone reminder +b",
       "290.5 managers reminder +b",
       "300 phone resolved -b",
       "300 managers resolved -b",
