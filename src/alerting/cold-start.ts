@@ -23,13 +23,16 @@ export function coldStartFactsOf({ complete, unsettled }: Labels): ColdStartLabe
 }
 
 /**
- * The summary is always sent, and its members leave it then; suppressed and resolved ones go to their own groups. With
+ * The summary is always sent, once no mute time holds for the receiver, and its members leave it then; suppressed and resolved ones go to their own groups. With
  * a stale one the state is not known, whatever was read before.
  */
 export function decideColdStart(
   view: Pick<GroupView, "alerts" | "notified" | "suppressions">,
   facts: ColdStartLabels,
-): Extract<GroupDecision, { notify: string }> {
+): GroupDecision {
+  const suppressedState = { by: [], unnotified: [], maybeNotified: [], lateFrom: undefined };
+  const muted = view.suppressions?.muted;
+  if (muted) return { notify: undefined, why: "muted", settled: [], nextAt: muted.until, suppressedState };
   const all = view.alerts.filter(({ state }) => state === "firing");
   const reasonOf = ({ id }: { id: string }) => view.suppressions?.suppressed.get(id)?.reason;
   const firing = all.filter((alert) => reasonOf(alert) === undefined).sort(byStart);
@@ -41,7 +44,7 @@ export function decideColdStart(
     start: { ...facts, complete: facts.complete && stale === 0, suppressed: all.length - firing.length - stale },
     settled: view.alerts.map(({ id }) => id),
     nextAt: undefined,
-    suppressedState: { by: [], unnotified: [], maybeNotified: [], lateFrom: undefined },
+    suppressedState,
   };
 }
 

@@ -182,6 +182,12 @@ function sendsAfter(route: Route, receiver: string): number | undefined {
   return route.escalate?.find((step) => step.receiver === receiver)?.afterMs;
 }
 
+/** The routes that send to a receiver, at once or by escalation. */
+export function routesTo(route: Route, receiver: string): Route[] {
+  const here = sendsAfter(route, receiver) === undefined ? [] : [route];
+  return [...here, ...route.routes.flatMap((child) => routesTo(child, receiver))];
+}
+
 /** The receivers that some route notifies without escalating to them. */
 export function directReceivers(route: Route): Set<string> {
   return new Set([route.receiver, ...route.routes.flatMap((child) => [...directReceivers(child)])]);

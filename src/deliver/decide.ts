@@ -10,7 +10,8 @@ import type { ClaimedGroup, DeliveryRun } from "./model.ts";
 
 /** `gathersEnds`: no end waits for others. */
 export async function decide({ deps, integration }: DeliveryRun, claims: readonly Claimed[], gathersEnds: boolean) {
-  const suppressions = await deps.suppressions?.(claims, gathersEnds ? undefined : integration.id);
+  const waitAt = gathersEnds ? undefined : integration.id;
+  const suppressions = await deps.suppressions?.(claims, waitAt, integration.receiver);
   const now = deps.clock.now();
   const isRouted = deps.isRouted ?? (() => true);
   const decideOne = deps.decide ?? (integration.resendMs === undefined ? decideByGroup : needsResend);

@@ -38,7 +38,11 @@ export interface DeliverDeps {
   /** The time in which the next storm is gathered after one was sent; groups due this soon join it. */
   readonly stormMs: number;
   /** Gives the suppressions of each group; by default there are none. `waitAt`: the integration, if ends may wait. */
-  suppressions?(claims: readonly Claimed[], waitAt: string | undefined): Promise<readonly Suppressions[]>;
+  suppressions?(
+    claims: readonly Claimed[],
+    waitAt: string | undefined,
+    receiver: string,
+  ): Promise<readonly Suppressions[]>;
   /** Adds what is known of locations; by default nothing is. */
   readonly annotate?: Annotate;
   /** Gives what explains alerts that fire together; by default nothing is known to. */

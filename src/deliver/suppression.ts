@@ -6,7 +6,7 @@ import { createInhibitor, type Inhibitions, type InhibitRule, inhibitionBy } fro
 import { type Maintenance, maintenanceOf } from "../alerting/maintenance.ts";
 import type { StandsFor, Suppression, Suppressions } from "../alerting/model.ts";
 import { clearingOf } from "../alerting/needs-update.ts";
-import { groupRoute, type Integration, type Route, routesFor } from "../alerting/route.ts";
+import { groupRoute, type Integration, type Route, routesFor, routesTo } from "../alerting/route.ts";
 import { type Silence, silencesOf } from "../alerting/silence.ts";
 import { forgetVerdicts, lookBudget, type MatchingBudget } from "../alerting/silence-verdicts.ts";
 import { muteOf } from "../alerting/time-interval.ts";
@@ -77,8 +77,8 @@ export function createSuppression(deps: SuppressionDeps) {
   }
 
   return {
-    /** For groups under our lease, in their order; `waitAt`: of which integration, where ends may wait for others. */
-    async ofGroups(claims: readonly Claimed[], waitAt?: string): Promise<Suppressions[]> {
+    /** For groups under our lease, in their order; `waitAt`: of which integration, where ends may wait for others; `receiver`: to which they are sent. */
+    async ofGroups(claims: readonly Claimed[], waitAt?: string, receiver = ""): Promise<Suppressions[]> {
       const alerts = claims.flatMap((claim) => claim.alerts);
       const startOf = await escalationStarts(claims, deps);
       const [known, stale] = await Promise.all([read(), staleness?.(alerts, clock.now())]);
@@ -90,7 +90,7 @@ export function createSuppression(deps: SuppressionDeps) {
       const found: Suppressions[] = [];
       const maybeYield = createYielder();
       for (const claim of claims) {
-        const all = await runYielding(suppressionsOf(claim, route, facts), undefined, maybeYield);
+        const all = await runYielding(suppressionsOf(claim, { root: route, receiver }, facts), undefined, maybeYield);
         const isOutdated = claim.alerts.some(({ id, state }) => state === "firing" && !stillFiring.has(id));
         const othersFire = withOthers.has(claim);
         found.push(withEscalation(claim, { ...all, isOutdated, othersFire }, facts.now, startOf));
@@ -106,14 +106,18 @@ export function createSuppression(deps: SuppressionDeps) {
   };
 }
 
-function* suppressionsOf(claim: Claimed, root: Route, facts: Facts): Generator<void, Suppressions> {
+function* suppressionsOf(
+  claim: Claimed,
+  { root, receiver }: { readonly root: Route; readonly receiver: string },
+  facts: Facts,
+): Generator<void, Suppressions> {
   const suppressed = new Map<string, Suppression>();
   const standsFor = new Map<string, StandsFor>();
   const mayWait = claim.alerts.every(({ subject }) => subject.kind === "external");
   let isUnmatched = false;
   const { suppressedBefore } = claim;
   for (const alert of claim.alerts) {
-    const muted = claim.group === coldStartGroup ? mutesOf(alert, root, facts.now)[0] : undefined;
+    const muted = claim.group === coldStartGroup ? mutesOf(routesFor(root, alert.labels), facts.now)[0] : undefined;
     const isKnown = suppressedBefore.has(alert.id) || claim.notified.has(alert.id);
     const found = muted ?? (yield* suppressionOf(alert, facts));
     if (found === "unmatched") isUnmatched = mayWait;
@@ -125,7 +129,10 @@ function* suppressionsOf(claim: Claimed, root: Route, facts: Facts): Generator<v
   }
   const here = groupRoute(root, { id: claim.group, labels: claim.labels });
   return {
-    muted: here && muteOf(here, facts.now),
+    muted:
+      claim.group === coldStartGroup
+        ? mutesOf(routesTo(root, receiver), facts.now)[0]
+        : here && muteOf(here, facts.now),
     suppressed,
     suppressedBefore,
     maybeNotified: new Set(claim.maybeNotified),
@@ -176,7 +183,11 @@ function withEscalation(claim: Claimed, all: Suppressions, now: Instant, startOf
  * not all silences were asked.
  */
 function* suppressionOf(alert: Alert, facts: Facts): Generator<void, Suppression | "unmatched" | undefined> {
-  const acknowledged = suppressionBy(facts.acks.get(alert.id), facts.now);
+  // What was acknowledged when it ended stays so: nobody has to know of it any more.
+  const acknowledged = suppressionBy(
+    facts.acks.get(alert.id),
+    alert.state === "firing" ? facts.now : Math.min(facts.now, alert.updatedAt),
+  );
   const other = yield* otherSuppressionOf(alert, facts);
   if (other && other !== "unmatched") return { ...other, acknowledged };
   if (acknowledged) return acknowledged;
@@ -199,10 +210,11 @@ function* otherSuppressionOf(
   return maintenanceOf(maintenance, alert.labels, now) ?? (isComplete ? undefined : "unmatched");
 }
 
-/** The mute times of an alert outside of a group: an alert is muted where every route that takes it is. */
-function mutesOf({ labels }: Alert, root: Route, now: Instant): Suppression[] {
-  const mutes = routesFor(root, labels).map((route) => muteOf(route, now));
-  return mutes.every((mute) => mute !== undefined) ? mutes : [];
+/** The mute times of what goes by several routes, which is muted where all of them are; the first that ends first. */
+function mutesOf(routes: readonly Route[], now: Instant): Suppression[] {
+  const mutes = routes.map((route) => muteOf(route, now));
+  const endOf = ({ until = Number.POSITIVE_INFINITY }: Suppression) => until;
+  return mutes.every((mute) => mute !== undefined) ? mutes.sort((a, b) => (endOf(a) < endOf(b) ? -1 : 1)) : [];
 }
 
 function* suppressibleAlerts(
@@ -218,7 +230,7 @@ function* suppressibleAlerts(
       alert,
       silencedBy: (yield* silencesOf(silences, alert, now, budget)).found.map(({ id }) => id),
       inhibitedBy: source ? [source] : [],
-      mutedBy: [...new Set(mutesOf(alert, root, now).map(({ by }) => by))],
+      mutedBy: [...new Set(mutesOf(routesFor(root, alert.labels), now).map(({ by }) => by))],
       maintenance: maintenanceOf(maintenance, alert.labels, now),
       acknowledgement: isAcknowledged ? ack : undefined,
       endedAcknowledgement: isAcknowledged ? undefined : ack,

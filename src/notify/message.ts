@@ -85,9 +85,10 @@ function sharedNotes({ firing }: Notification, limit: number): string[] {
 function coldStartLead(start: ColdStartFacts | undefined): string[] {
   if (!start) return [];
   const { complete, unsettled, suppressed } = start;
+  const others = suppressed > 0 ? "neither listed nor suppressed" : "not listed";
   return [
     complete
-      ? "Treat earlier alerts that are not listed as resolved. Ongoing problems are sent again when their rule fires."
+      ? `Treat earlier alerts that are ${others} as resolved. Ongoing problems are sent again when their rule fires.`
       : "Not everything has been read yet. Earlier alerts that are not listed may still be active: they are sent again when their rule fires. Treat the others as resolved.",
     ...(unsettled > 0
       ? [`Alerts of ${counted(unsettled, "recording")} are pending: they are sent if their rule fires.`]

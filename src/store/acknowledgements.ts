@@ -29,7 +29,7 @@ export function createAckStore(redis: Redis, keys: Keys, { transact }: Transact)
   }
 
   return {
-    /** By episode id, those that ran out too. The end of the episode deletes it. */
+    /** By episode id, those that ran out too. It goes with its episode. */
     read: createJsonHash<StoredAcknowledgement>(redis, keys.acks).readAll,
 
     /**

@@ -250,11 +250,16 @@ export async function statesOf(
 
 export const isFiring = (text: string | undefined): boolean => text?.startsWith("F") === true;
 
-/** Deletes those of these resolved episodes that no group has as a member any more. */
+/** Deletes those of these resolved episodes that no group has as a member any more, with their acknowledgements. */
 export async function collectEpisodes(redis: Redis, keys: Keys, episodes: readonly string[]): Promise<void> {
   const texts = await statesOf(redis, keys, episodes);
   const ended = [...texts].flatMap(([episode, text]) => (isFiring(text) ? [] : [episode]));
   const destinations = await destinationsIn(redis, keys, ended);
   const gone = ended.filter((episode) => destinations.get(episode)?.length === 0);
-  for (const page of chunksOf(gone, PAGE)) await redis.hdel(keys.alerts, ...page);
+  for (const page of chunksOf(gone, PAGE))
+    await redis
+      .multi()
+      .hdel(keys.alerts, ...page)
+      .hdel(keys.acks, ...page)
+      .exec();
 }

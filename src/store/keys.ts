@@ -72,7 +72,7 @@ function alertKeys(p: string) {
     alertsLog: `${p}alerts:log`,
     /** Hash: id → JSON of the silence; a field until five days after its end, when another one is written. */
     silences: `${p}silences`,
-    /** Hash: episode id → JSON of its acknowledgement; a field until the end of its episode. */
+    /** Hash: episode id → JSON of its acknowledgement; a field for as long as that of `alerts`. */
     acks: `${p}acks`,
     /** Sorted set by end: ended incidents, for 90 days and 50,000 of them at most. */
     incidents: `${p}incidents`,

@@ -273,7 +273,6 @@ function createCommit(redis: Redis, keys: Keys, { transact: { transact }, releas
       );
       work.writes.unshift(...document);
       work.writes.push(
-        ...(resolved.length > 0 ? [["HDEL", keys.acks, ...resolved] as const] : []),
         ...releasing(keys, id, resolved, true),
         ...endedIncidents(keys, incidents, now),
         ...changedAlerts(
@@ -318,7 +317,7 @@ function alertWrites(
   );
   return [
     ...(kept.length > 0 ? [["HSET", keys.alerts, ...kept] as const] : []),
-    ...(gone.length > 0 ? [["HDEL", keys.alerts, ...gone] as const] : []),
+    ...(gone.length > 0 ? ([keys.alerts, keys.acks] as const).map((key) => ["HDEL", key, ...gone] as const) : []),
   ];
 }
 

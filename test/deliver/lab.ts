@@ -199,6 +199,27 @@ export class Lab {
     return set.id;
   }
 
+  /** Nothing is sent before the summary of a cold start is made. */
+  async beginCold(): Promise<void> {
+    await this.#testStore.redis.hset(this.store.keys.started, { state: "gathering", since: this.now });
+  }
+
+  /** What Redis comes back with, where it loses what is written from now on. */
+  async snapshot(): Promise<() => Promise<void>> {
+    const { redis, keys } = this.#testStore;
+    const prefix = `{${this.#testStore.prefix}}:`;
+    const dumps = await Promise.all(
+      (await keys()).map(async (name) => {
+        const key = `${prefix}${name}`;
+        return { key, dump: await redis.dumpBuffer(key), ttl: Math.max(0, await redis.pttl(key)) };
+      }),
+    );
+    return async () => {
+      for (const name of await keys()) await redis.del(`${prefix}${name}`);
+      for (const { key, dump, ttl } of dumps) if (dump) await redis.restore(key, ttl, dump);
+    };
+  }
+
   /** A reload with another route, or other integrations. */
   async reroute(route = this.route, integrations = this.integrations): Promise<void> {
     this.route = route;

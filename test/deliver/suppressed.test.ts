@@ -5,7 +5,7 @@ import type { Alert } from "../../src/health/alert.ts";
 import { configOf, receivers, service } from "../config/text.ts";
 import { HOUR, integration, MINUTE, SECOND, T0, to } from "../store/fixtures.ts";
 import { describeWithRedis } from "../support/redis.ts";
-import { by, type Lab, useLab } from "./lab.ts";
+import { by, down, type Lab, useLab } from "./lab.ts";
 
 const ops = integration("ops/slack/0");
 const { inhibitRules } = configOf(service + receivers);
@@ -198,6 +198,32 @@ describeWithRedis("a mute time", () => {
   );
 });
 
+describeWithRedis("a cold start inside a mute time", () => {
+  const labOf = useLab(ops);
+  it("is summed for a receiver once not every route to it is muted", async () => {
+    const [early, late] = [
+      { name: "early", intervals: [timeOf(0, 540)] },
+      { name: "late", intervals: [timeOf(0, 600)] },
+    ];
+    const lab = labOf({ muteTimes: [late] });
+    const other = { ...lab.route, key: "other", matchers: parseMatchers("recording_id=b"), muteTimes: [early] };
+    lab.route = { ...lab.route, routes: [other] };
+    const all = [await lab.fires("a"), await lab.fires("b")];
+    await lab.beginCold();
+    await lab.store.coldStart.sum(
+      [ops.id],
+      all.map(({ id }) => id),
+      { complete: true, unsettled: 0 },
+      lab.now,
+    );
+    await lab.until(3 * 60);
+    expect(lab.lines()).toEqual([
+      expect.stringMatching(/^60(\.\d+)? ops\/slack started \+b$/),
+      expect.stringMatching(/^120 ops\/slack \w+ \+a( =b)?$/),
+    ]);
+  });
+});
+
 describeWithRedis("a silence that is extended while it suppresses an alert", () => {
   const labOf = useLab(ops);
   it("suppresses it until its new end, and is the same silence", async () => {
@@ -214,6 +240,42 @@ describeWithRedis("a silence that is extended while it suppresses an alert", () 
     await lab.until(62);
     expect(lab.lines()).toHaveLength(1);
     expect(await changes.extendSilence(id, T0 + 90 * MINUTE, by)).toBe(false);
+  });
+});
+
+describeWithRedis("a silence that is shortened while a decision is under way", () => {
+  const labOf = useLab(ops);
+  it("lets its alerts be sent at its new end", async () => {
+    const lab = labOf();
+    const id = await lab.silence("recording_id=a", 60);
+    await lab.fires("a");
+    let isShortened = false;
+    lab.deps.suppressions = async (...asked) => {
+      const found = await lab.suppression().ofGroups(...asked);
+      if (!isShortened) await lab.silence("recording_id=a", 2, 0, id);
+      isShortened = true;
+      return found;
+    };
+    await lab.until(10);
+    expect(lab.lines()).toEqual(["2 ops/slack first +a"]);
+  });
+});
+
+describeWithRedis("an alert that is over while the message about another one is retried", () => {
+  const labOf = useLab(ops);
+  it.each(["silenced", "acknowledged"])("is not sent where it was %s at its end", async (how) => {
+    const lab = labOf();
+    const a = await lab.fires("a");
+    await lab.until(0.2);
+    if (how === "acknowledged") await lab.ack(a, 20 * MINUTE);
+    else await lab.silence("recording_id=a", 60);
+    await lab.until(10);
+    lab.how = () => (lab.minute() < 25 ? down : "ok");
+    await lab.fires("b");
+    await lab.until(11);
+    await lab.ends(a);
+    await lab.until(60);
+    expect(lab.news()).toEqual([expect.stringMatching(/first \+b$/)]);
   });
 });
 
