@@ -61,6 +61,30 @@ export function configured(before: GroupHead | undefined, to: Omit<Destination, 
   };
 }
 
+/** What a group knows of an alert that goes to another one: how late it is, what suppressed it, what may have been sent. */
+export function carried(from: GroupHead, to: GroupHead, episode: string, now: Instant): GroupHead {
+  const { since = now } = from;
+  const isMaybe = from.maybe?.includes(episode) === true;
+  const clock = from.clocks?.[episode];
+  const suppressed = [...(to.suppressed ?? []), ...(from.suppressed?.filter(([id]) => id === episode) ?? [])];
+  return {
+    ...to,
+    ...(since < now && { since: Math.min(since, to.since ?? since) }),
+    ...(suppressed.length > 0 && { suppressed }),
+    ...(clock && { clocks: { ...to.clocks, [episode]: clock } }),
+    ...(isMaybe && mayHaveSent(to, [episode], from.maybeIn)),
+  };
+}
+
+/** Episodes of a message whose outcome stays unknown, and the conversation that it may have begun. */
+export function mayHaveSent(
+  head: GroupHead,
+  episodes: readonly string[],
+  conversation: Conversation | undefined,
+): Pick<GroupHead, "maybe" | "maybeIn"> {
+  return { maybe: [...new Set([...(head.maybe ?? []), ...episodes])], maybeIn: head.maybeIn ?? conversation };
+}
+
 /** Due at that time or sooner: a due time is never pushed back. */
 export function dueAt({ head, due }: GroupState, at: Instant): GroupState {
   const { since = at, want = at, later, claimed } = head;
@@ -258,8 +282,7 @@ export function postponed(
       began: undefined,
       later: undefined,
       since: Math.min(head.since ?? now, now),
-      ...(maybe.length > 0 && { maybe: [...new Set([...(head.maybe ?? []), ...maybe])] }),
-      ...(maybeIn && { maybeIn: head.maybeIn ?? maybeIn }),
+      ...(maybe.length > 0 && mayHaveSent(head, maybe, maybeIn)),
       ...(isRefused && { failures: (head.failures ?? 0) + 1 }),
     },
     due: at,

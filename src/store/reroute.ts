@@ -1,7 +1,7 @@
 /** Stored alerts in the groups that the active configuration routes them to. */
 import type { Redis } from "ioredis";
 import { coldStartGroup } from "../alerting/cold-start.ts";
-import { configured, type GroupState, withNews } from "../alerting/group.ts";
+import { carried, configured, type GroupState, withNews } from "../alerting/group.ts";
 import type { Destination } from "../alerting/route.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";
@@ -145,6 +145,7 @@ class Moving {
     const isConfigured = this.#integrations.has(integration);
     const isRegrouped = fires && others.length > 0 && group !== coldStartGroup;
     const isUnrouted = (fires && others.length === 0) || !isConfigured;
+    if (isRegrouped) for (const other of others) this.#carry(id, place, other);
     if (isRegrouped && isNotified) for (const other of others) this.#shareConversation(place, other);
     if (!isRegrouped && !(isUnrouted && !isNotified)) return;
     this.#work.leave(place, id);
@@ -162,6 +163,12 @@ class Moving {
       this.#work.put(place, { ...state, due: undefined });
       this.#work.expire(place, CLAIMED_MOST_MS);
     }
+  }
+
+  #carry(id: string, from: Destined, to: Destined): void {
+    const state = this.#work.state(from);
+    const other = this.#work.state(to);
+    if (state) this.#work.put(to, { head: carried(state.head, other?.head ?? EMPTY, id, this.#now), due: other?.due });
   }
 
   /**

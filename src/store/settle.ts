@@ -1,7 +1,7 @@
 /** The end of a claim: what was notified, what is over, and when each of its groups is due again, in one transaction. */
 import type { Redis } from "ioredis";
 import type { LogLine } from "../alerting/decision-log.ts";
-import { type GroupState, postponed, served } from "../alerting/group.ts";
+import { type GroupState, mayHaveSent, postponed, served } from "../alerting/group.ts";
 import type {
   Conversation,
   EscalationClocks,
@@ -153,7 +153,8 @@ async function readStored(redis: Redis, keys: Keys, work: GroupWork, turn: Turn)
   const isMember = new Set([...members.values()].flatMap((some) => [...some]));
   const over = settlements.flatMap((one) => one.over);
   const joining = settlements.flatMap(({ notified }) => notified.map(({ alert }) => alert.id));
-  const asked = [...new Set([...over, ...joining.filter((id) => !isMember.has(id))])];
+  const maybe = outcomes.flatMap((one) => ("postpone" in one ? (one.postpone.maybe ?? []) : []));
+  const asked = [...new Set([...over, ...[...joining, ...maybe].filter((id) => !isMember.has(id))])];
   const places = new Map<string, Set<Destined>>();
   for (const [episode, all] of await destinationsIn(redis, keys, asked))
     places.set(episode, new Set(all.filter((one) => partsOf(one).integration === integration.id)));
@@ -373,12 +374,25 @@ class Settling {
       this.#work.drop(destination);
       return;
     }
-    const { now, at, maybe, maybeIn, failure } = outcome;
+    const { now, at, maybe = [], maybeIn, failure } = outcome;
+    for (const episode of maybe) this.#mayHaveSent(episode, maybeIn);
     const isRefused = failure?.scope === "message";
     const next = postponed(state, { now, at, isRefused, maybe, maybeIn });
     this.#work.put(destination, next);
     this.#work.writes.push(...this.#talkWrites(destination, state, next));
     if (failure) this.#fail(group, state.head.began ?? 0, { ...outcome, failure });
+  }
+
+  /** Rerouted while the message was under way: its end is owed there. */
+  #mayHaveSent(episode: string, conversation: Conversation | undefined): void {
+    for (const place of this.#stored.places.get(episode) ?? []) {
+      const state = this.#work.state(place);
+      if (state)
+        this.#work.put(place, {
+          ...state,
+          head: { ...state.head, ...mayHaveSent(state.head, [episode], conversation) },
+        });
+    }
   }
 
   #fail(

@@ -1,0 +1,87 @@
+/** A reload that groups alerts otherwise: what is known of each goes with it. */
+import { expect, it } from "vitest";
+import { integration, MINUTE, useTestStore } from "../store/fixtures.ts";
+import { PagerDuty } from "../support/pagerduty.ts";
+import { describeWithRedis } from "../support/redis.ts";
+import { down, inTurn, Lab, lost } from "./lab.ts";
+
+const slack = integration("ops/slack/0");
+const pager = integration("ops/pagerduty/0", { type: "pagerduty", conversation: "edits", isIncident: true });
+
+// The lab groups by location: the control, a reload that changes nothing.
+for (const label of ["location_id", "alertname"])
+  describeWithRedis(`a reload with group_by: [${label}]`, () => {
+    const testStore = useTestStore();
+    const reload = (lab: Lab) => lab.reroute({ ...lab.route, groupBy: [label] });
+
+    it("leaves late what is late", async () => {
+      const lab = new Lab(testStore(), [slack]);
+      lab.how = () => (lab.minute() < 10.3 ? down : "ok");
+      const a = await lab.fires("a");
+      await lab.until(10);
+      await reload(lab);
+      await lab.until(10.2);
+      await lab.ends(a);
+      await lab.until(60);
+      expect(lab.lines()).toEqual([expect.stringMatching(/resolved ±a$/)]);
+    });
+
+    it("counts no time for an escalation in which an alert was acknowledged", async () => {
+      const lab = new Lab(testStore(), [slack, integration("phone/slack/0")]);
+      lab.route = { ...lab.route, escalate: [{ afterMs: 15 * MINUTE, receiver: "phone" }] };
+      const a = await lab.fires("a");
+      await lab.until(1);
+      await lab.ack(a);
+      await lab.until(60);
+      await lab.withdraw(a);
+      await lab.until(61);
+      await reload(lab);
+      await lab.until(100);
+      expect(lab.lines("phone/slack/0")).toEqual([expect.stringMatching(/^74\.\d+ phone\/slack first \+a$/)]);
+    });
+
+    it.each([0.6, 2])("leaves owed the end of what may have been sent, at minute %d", async (minute) => {
+      const lab = new Lab(testStore(), [slack]);
+      lab.how = inTurn("killed_after");
+      const a = await lab.fires("a");
+      await lab.until(0.501);
+      if (minute > 1) await lab.silence("recording_id=a", 600);
+      await lab.until(minute);
+      await reload(lab);
+      if (minute < 1) await lab.silence("recording_id=a", 600);
+      await lab.until(10);
+      await lab.ends(a);
+      await lab.until(60);
+      expect(lab.lines()).toEqual([expect.stringMatching(/first \+a$/), expect.stringMatching(/resolved [-±]a$/)]);
+    });
+
+    it.each([0.6, 2])("leaves no incident open that may have been begun, at minute %d", async (minute) => {
+      const lab = new Lab(testStore(), [pager]);
+      const pagerDuty = new PagerDuty();
+      lab.answer = (_, n) => pagerDuty.take(n, lab.now);
+      lab.how = inTurn(lost);
+      const a = await lab.fires("a");
+      await lab.until(0.501);
+      await lab.ack(a);
+      await lab.until(minute);
+      await reload(lab);
+      await lab.until(10);
+      await lab.ends(a);
+      await lab.until(60);
+      expect(pagerDuty.states()).toEqual([]);
+    });
+
+    it("repeats nothing that a killed replica had posted where the channel can be asked", async () => {
+      const lab = new Lab(testStore(), [integration("ops/slack/0", { conversation: "edits" })]);
+      lab.find = (_, { id }) =>
+        lab.log.flatMap(({ n: { conversation, messageId, trace } }) =>
+          conversation?.id === id ? [{ handle: `root-${id}`, notificationId: messageId, alerts: [...trace] }] : [],
+        );
+      lab.how = inTurn("killed_after");
+      await lab.fires("a");
+      await lab.until(0.6);
+      await reload(lab);
+      await lab.until(10);
+      expect(lab.news()).toEqual([expect.stringMatching(/first \+a$/)]);
+    });
+  });
