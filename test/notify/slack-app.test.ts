@@ -348,6 +348,34 @@ describe("its connection", () => {
     await expect(sent).rejects.toMatchObject({ code: "network" });
   });
 
+  it("asks for no history while Slack limits that, whichever channel and conversation it is about", async () => {
+    const slack = await startSlackStandIn({ rateLimits: false, channels: ["ops", "other"] });
+    cleanups.push(slack.close);
+    const [app, other] = ["#ops", "#other"].map((channel) => {
+      const notifier = createSlackAppNotifier({
+        app: settingsOf(slack, { channel }),
+        timeoutMs: 60_000,
+        log: silentLogger,
+      });
+      cleanups.push(notifier.close);
+      return notifier;
+    });
+    const now = vi.spyOn(performance, "now");
+    cleanups.push(() => now.mockRestore());
+    const start = performance.now();
+    const search = (one: Notifier | undefined) => one?.find?.({ id: CONVERSATION }, NOW, { signal: never() });
+    const asked = () => slack.calls.filter(({ method }) => method === "conversations.history").length;
+    slack.refuse("conversations.history", { status: 429, retryAfter: 8 }, 1);
+    now.mockReturnValue(start);
+    await expect(search(app)).rejects.toMatchObject({ code: "rate_limited", retryAfterMs: 8_000 });
+    now.mockReturnValue(start + 7_000);
+    await expect(search(other)).rejects.toMatchObject({ code: "rate_limited", retryAfterMs: 1_000 });
+    await app?.send(notificationOf({ firing: [alertOf("Till 3")] }), { signal: never() });
+    expect([asked(), slack.posts("#ops").length]).toEqual([1, 1]);
+    now.mockReturnValue(start + 8_001);
+    expect(await search(other)).toEqual([]);
+  });
+
   it("asks once, without a retry or a line of its client, and waits as long as Slack asks for", async () => {
     const written = ["debug", "info", "warn", "error"].map((name) => vi.spyOn(console, name as "info"));
     const slack = await startSlackStandIn();

@@ -26,6 +26,9 @@ const Refused = z.object({
     .catch(undefined),
 });
 
+/** Until when Slack takes no call of a method by a token, whatever it is about; messages are limited by channel. */
+const held = new Map<string, number>();
+
 export type SlackApi = ReturnType<typeof createSlackApi>;
 
 /** `apiBase` without a trailing slash; `timeoutMs` limits each call; `key` is where the token is configured. */
@@ -38,6 +41,7 @@ export function createSlackApi(options: {
   const { apiBase, token, timeoutMs, key = "bot_token" } = options;
   const http = createHttpClient({});
   const redactor = createRedactor([token]);
+  const holdOf = (method: string) => `${apiBase} ${token} ${method}`;
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/x-www-form-urlencoded" };
 
   async function exchange(method: string, args: object, signal: AbortSignal) {
@@ -51,6 +55,8 @@ export function createSlackApi(options: {
   return {
     /** The answer, which says `ok`; throws NotifyError. Nothing is in flight any more once `signal` is aborted. */
     async call(signal: AbortSignal, method: string, args: object = {}): Promise<Readonly<Record<string, unknown>>> {
+      const heldMs = (held.get(holdOf(method)) ?? 0) - performance.now();
+      if (heldMs > 0) throw refusal(LIMITED, "429", heldMs);
       const limited = withTimeout(signal, timeoutMs);
       const answer = await unlessAborted(exchange(method, args, limited), limited).catch((thrown: unknown) => {
         if (limited.aborted) throw abortedError(limited, "Slack");
@@ -59,7 +65,11 @@ export function createSlackApi(options: {
         throw new NotifyError("network", message, { retryable: true, scope: "endpoint", cause });
       });
       const { status, retryAfter, text } = answer;
-      if (status === 429) throw refusal(LIMITED, "429", parseRetryAfter(retryAfter, Date.now()) ?? 1_000);
+      if (status === 429) {
+        const waitMs = parseRetryAfter(retryAfter, Date.now()) ?? 1_000;
+        if (!method.startsWith("chat.")) held.set(holdOf(method), performance.now() + waitMs);
+        throw refusal(LIMITED, "429", waitMs);
+      }
       if (status !== 200) throw statusError(status);
       const json = tryJson(text);
       const accepted = Accepted.safeParse(json);
