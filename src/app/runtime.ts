@@ -34,9 +34,11 @@ export async function openRuntime(
   const opened = await openRedis(config.redis, log.child({ component: "redis" }));
   closer.add("embedded Redis", () => opened.close(), 2_500);
   const redis = opened.connect("lenswatch");
-  closer.add("Redis", () => redis.disconnect());
+  const syncing = opened.connect("lenswatch-sync");
+  for (const connection of [redis, syncing]) closer.add("Redis", () => connection.disconnect());
   const failoverLog = canFailOver(config.redis) ? log : undefined;
-  const store = createStore(redis, config.redis.prefix, { failoverLog, log, historyMs: config.watch.historyMs });
+  const { historyMs } = config.watch;
+  const store = createStore(redis, config.redis.prefix, { failoverLog, syncing, log, historyMs });
   const audit = createAuditTrail({ log, clock });
   const registry = new Registry();
   const replicas = new Replicas({ store: store.replicas, clock, log, roleOption: role });

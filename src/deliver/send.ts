@@ -83,9 +83,7 @@ export async function sendBatch(run: DeliveryRun, batch: Batch, lease: Lease, ga
 
   // Nothing of these is news.
   const intent = isUpdate || content.notify === "resend" ? undefined : notification.messageId;
-  const isIntended =
-    intent === undefined ||
-    (await deps.groups.intend(integration, lease.token, intentOf(integration, notification, batch)));
+  const isIntended = intent === undefined || (await intend(run, lease, intentOf(integration, notification, batch)));
   if (!isIntended) return putOff("late");
   const outcome = await send(run, notification);
   if ("refusal" in outcome) {
@@ -103,6 +101,12 @@ function isOverAlready({ now }: Batch, { outdatedFrom }: Lease): boolean {
 /** True where an alert that the message would name as firing has ended since it was read. */
 async function isOver({ deps }: DeliveryRun, { firing }: Content, { outdatedFrom }: Lease): Promise<boolean> {
   return deps.clock.now() > outdatedFrom && deps.groups.hasEnded(firing.map(({ id }) => id));
+}
+
+/** Where a repetition can be prevented, Redis must not lose what would: it is on disk before the message is sent. */
+function intend({ deps, sender, integration }: DeliveryRun, { token }: Lease, intent: Intent): Promise<boolean> {
+  const isAsked = integration.conversation !== undefined && sender.find !== undefined;
+  return deps.groups.intend(integration, token, intent, isAsked || integration.isIncident === true);
 }
 
 /** What may be sent from now on. */

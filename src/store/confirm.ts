@@ -1,6 +1,6 @@
 /**
  * Writes that could not be reconstructed are confirmed by a replica of Redis where it may replace its master: the
- * notification log, silences, acknowledgements. A replica that does not answer is not waited for each time.
+ * notification log, silences, acknowledgements. What may be sent is on disk before it is. A replica that does not answer is not waited for each time.
  */
 import type { Redis } from "ioredis";
 import type { Logger } from "../lib/log.ts";
@@ -32,6 +32,14 @@ export function createConfirm(redis: Redis, key: string, log: Logger): Confirm {
 export async function confirmWrites(redis: Redis, key: string): Promise<boolean> {
   const replies = await redis.pipeline().exists(key).wait(1, CONFIRM_MS).exec();
   return Number(replies?.at(-1)?.[1] ?? 0) >= 1;
+}
+
+/** The wait for the disk: of a second with `appendfsync everysec`, and what a slow disk adds. */
+const SYNC_MS = 1_500;
+
+/** Waits until the server's disk has everything written so far on this connection, where the server can say so (7.2), not for long. */
+export async function synced(redis: Redis, key: string): Promise<void> {
+  await redis.pipeline().exists(key).call("WAITAOF", "1", "0", SYNC_MS).exec();
 }
 
 /** The same function, resolving after `confirm`; only for calls that match `where`. */

@@ -9,6 +9,7 @@ import type { IntegrationTrouble } from "../health/evaluate-self.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { Intent } from "./claim.ts";
+import { synced } from "./confirm.ts";
 import { collectEpisodes, isFiring } from "./group-work.ts";
 import { scanHash } from "./hash.ts";
 import type { Keys } from "./keys.ts";
@@ -16,7 +17,7 @@ import { pipelined } from "./redis.ts";
 import { createReroute } from "./reroute.ts";
 import { createSettle, type GroupOutcome, type Postponement, type Settlement } from "./settle.ts";
 import { createTake } from "./take.ts";
-import { newId, type Transact, writing } from "./transact.ts";
+import { createTransact, newId, type Transact, writing } from "./transact.ts";
 
 export type { Claim, Claimed, ClaimedIntent, ClaimedStorm, Intent } from "./claim.ts";
 export type { GroupOutcome, Postponement, Settlement } from "./settle.ts";
@@ -31,11 +32,12 @@ const OVER_MS = 300_000;
 /** Redis answers nothing else during a call: the most alerts that one reads. */
 const PAGE = 200;
 
-export function createGroupStore(redis: Redis, keys: Keys, transact: Transact) {
+/** `syncing`: a connection of its own for what is to be on disk, so that nothing else waits for that. */
+export function createGroupStore(redis: Redis, keys: Keys, transact: Transact, syncing?: Redis) {
   const timers = createGroupTimers(redis, keys, transact);
   return {
     ...timers,
-    ...createClaims(redis, keys, transact),
+    ...createClaims(redis, keys, transact, syncing),
     pace: createPace(keys, transact.change),
     ...createOutcomes(timers, createSettle(redis, keys, transact)),
 
@@ -103,8 +105,9 @@ export function createGroupStore(redis: Redis, keys: Keys, transact: Transact) {
   };
 }
 
-function createClaims(redis: Redis, keys: Keys, transact: Transact) {
+function createClaims(redis: Redis, keys: Keys, transact: Transact, syncing: Redis | undefined) {
   const take = createTake(redis, keys, transact);
+  const own = syncing && { redis: syncing, transact: createTransact(syncing, keys).transact };
   return {
     /**
      * Claims the integration's first due group, or a storm of them; `leaseMs` must be longer than the deadline of any
@@ -114,12 +117,15 @@ function createClaims(redis: Redis, keys: Keys, transact: Transact) {
     claim: (of: Integration, token: string, now: Instant, leaseMs: number, aheadMs = 0, gathersEnds = false) =>
       take({ of, token, now, leaseMs, aheadMs, gathersEnds }),
 
-    /** Writes what may be sent from now on; false where the claim is another's by now. */
-    async intend({ id }: Integration, token: string, intent: Intent): Promise<boolean> {
+    /** Writes what may be sent from now on, to disk with `isSynced`; false where the claim is another's by now. */
+    async intend({ id }: Integration, token: string, intent: Intent, isSynced = false): Promise<boolean> {
       const write = newId();
       const checks = [{ place: [keys.claim(id)] as const, version: token }];
       const writes = [writing(write, [keys.intent(id)], JSON.stringify(intent))];
-      return (await transact.transact({ id: write, checks, writes })).kind !== "conflict";
+      const by = isSynced ? (own ?? transact) : transact;
+      const { kind } = await by.transact({ id: write, checks, writes });
+      if (kind !== "conflict" && by === own) await synced(own.redis, keys.intent(id));
+      return kind !== "conflict";
     },
 
     /** Tells whether any of these episodes fires no longer, as stored. */

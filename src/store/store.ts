@@ -30,15 +30,17 @@ const HISTORY_MS = 90 * 86_400_000;
 interface StoreOptions {
   /** The log where a failover could lose a write: waits until a replica of Redis has it too, and logs here when none does. */
   readonly failoverLog?: Logger | undefined;
+  /** A connection of its own, on which what may be sent is written to disk before it is: it waits for the disk. */
+  readonly syncing?: Redis | undefined;
   /** For rows that are left out. */
-  readonly log?: Logger;
+  readonly log?: Logger | undefined;
   /** The time for which the decision log keeps a line. */
   readonly historyMs?: number;
 }
 
 export function createStore(redis: Redis, prefix: string, options: StoreOptions = {}): Store {
-  const { failoverLog, log, historyMs = HISTORY_MS } = options;
-  const store = createParts(redis, keysUnder(prefix), { historyMs, log });
+  const { failoverLog, syncing, log, historyMs = HISTORY_MS } = options;
+  const store = createParts(redis, keysUnder(prefix), { historyMs, log, syncing });
   if (!failoverLog) return store;
   const confirm = createConfirm(redis, store.keys.replicas, failoverLog);
   const { groups, silences, acks } = store;
@@ -59,7 +61,7 @@ export function createStore(redis: Redis, prefix: string, options: StoreOptions 
 function createParts(
   redis: Redis,
   keys: Keys,
-  { historyMs, log }: { readonly historyMs: number; readonly log: Logger | undefined },
+  { historyMs, log, syncing }: Pick<StoreOptions, "log" | "syncing"> & { readonly historyMs: number },
 ) {
   const transact = createTransact(redis, keys);
   const releases = createReleases(redis, keys, transact);
@@ -68,7 +70,7 @@ function createParts(
     shards: createShardStore(redis, keys, { transact, releases }),
     /** Causes of suppression that ended. */
     releases,
-    groups: createGroupStore(redis, keys, transact),
+    groups: createGroupStore(redis, keys, transact, syncing),
     conversations: createConversationStore(redis, keys),
     /** All alerts that fire. */
     firing: createFiringStore(redis, keys),

@@ -138,17 +138,12 @@ describeWithRedis("a pager", () => {
       expect(pagerDuty.states()).toEqual([]);
     });
 
-  it.each(["ok", "lost"] as const)(
-    "keeps groups apart that are no storm, the first answer being %s",
+  it.each(["ok", lost, "killed_after"] as const)(
+    "keeps groups apart that are no storm, the first answer being %o",
     async (answer) => {
       const { lab, pagerDuty } = watched();
       lab.route = { ...lab.route, stormGroups: 2 };
-      let isFirst = true;
-      lab.how = () => {
-        const how = isFirst && answer === "lost" ? lost : "ok";
-        isFirst = false;
-        return how;
-      };
+      lab.how = inTurn(answer);
       await lab.silence("location_id=3", 600);
       const all = [await lab.fires("a", "1"), await lab.fires("b", "2"), await lab.fires("c", "3")];
       await lab.until(10);

@@ -1,7 +1,8 @@
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import type { NotificationLogEntry } from "../../src/alerting/model.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import type { Instant } from "../../src/lib/clock.ts";
+import { createStore } from "../../src/store/store.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import {
   camera,
@@ -427,5 +428,50 @@ describeWithRedis("an endpoint in trouble", () => {
     const paced = { ...first, paceMs: SECOND };
     expect(await groups.pace(paced, T0 + HOUR)).toBe(0);
     expect(await groups.pace(paced, T0)).toBe(0);
+  });
+});
+
+describeWithRedis("what may be sent", () => {
+  const testStore = useTestStore();
+  const intent = { messageId: "m", at: T0, isSummary: false, groups: {} };
+
+  async function opened() {
+    const { redis, prefix } = testStore();
+    const syncing = redis.duplicate();
+    onTestFinished(() => syncing.disconnect());
+    await commit(T0, fires(camera, to(slack.id)));
+    await claimed(T0 + WAIT, "t");
+    return { syncing, store: createStore(redis, prefix, { syncing }) };
+  }
+
+  it("is on disk before it is, on a connection of its own, where that is asked for", async () => {
+    const { syncing, store } = await opened();
+    const pipeline = syncing.pipeline.bind(syncing);
+    const waiting = Promise.withResolvers<[]>();
+    const calls: unknown[] = [];
+    vi.spyOn(syncing, "pipeline").mockImplementation((commands) => {
+      const batch = pipeline(commands);
+      calls.push(vi.spyOn(batch, "call").mock.calls);
+      vi.spyOn(batch, "exec").mockReturnValue(waiting.promise);
+      return batch;
+    });
+    expect(await store.groups.intend(slack, "t", intent)).toBe(true);
+    expect(await store.groups.intend(slack, "another", intent, true)).toBe(false);
+    expect(calls).toEqual([]);
+    let isWritten: boolean | undefined;
+    const writing = store.groups.intend(slack, "t", intent, true).then((is) => {
+      isWritten = is;
+    });
+    await vi.waitFor(() => expect(calls).toEqual([[["WAITAOF", "1", "0", 1_500]]]));
+    expect(await store.groups.claim(slack, "t2", T0 + WAIT, LEASE)).toMatchObject({ kind: "busy" });
+    expect(isWritten).toBeUndefined();
+    waiting.resolve([]);
+    await writing;
+    expect(isWritten).toBe(true);
+  });
+
+  it("is sent where the server writes nothing to disk, or cannot say whether it did", async () => {
+    const { store } = await opened();
+    expect(await store.groups.intend(slack, "t", intent, true)).toBe(true);
   });
 });
