@@ -1,6 +1,6 @@
 /**
- * Every key lenswatch has in Redis, and when it is deleted; all under one hash tag so that scripts work on a cluster.
- * Scripts get the prefix and build the same names (`scripts/*.lua`); BullMQ's queues are under the same tag.
+ * Every key lenswatch has in Redis, and when it is deleted; all under one hash tag so that a transaction works on a
+ * cluster. BullMQ's queues are under the same tag.
  */
 export function keysUnder(prefix: string) {
   const tag = `{${prefix}}`;
@@ -8,7 +8,7 @@ export function keysUnder(prefix: string) {
   return {
     /** BullMQ's `prefix` option. */
     queuePrefix: tag,
-    /** The beginning of every key; scripts take it as an argument. */
+    /** The beginning of every key. */
     prefix: p,
     ...fleetKeys(p),
     ...alertKeys(p),
