@@ -1,4 +1,4 @@
-/** Gathers what fires after a cold start, then lets one script make a summary for each integration. */
+/** Gathers what fires after a cold start, then makes a summary for each integration. */
 
 import { coldStartReadiness, countUnsettled } from "../alerting/cold-start.ts";
 import type { Assigned } from "../cluster/shard-assignment.ts";
