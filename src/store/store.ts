@@ -43,11 +43,13 @@ export function createStore(redis: Redis, prefix: string, options: StoreOptions 
   const store = createParts(redis, keysUnder(prefix), { historyMs, log, syncing });
   if (!failoverLog) return store;
   const confirm = createConfirm(redis, store.keys.replicas, failoverLog);
+  const confirmIntent = createConfirm(syncing ?? redis, store.keys.replicas, failoverLog);
   const { groups, silences, acks } = store;
   return {
     ...store,
     groups: {
       ...groups,
+      intend: confirmed(groups.intend, confirmIntent, ([, , , isSynced]) => isSynced === true),
       settle: confirmed(groups.settle, confirm, ([, , , { sent }]) => sent),
       settleAll: confirmed(groups.settleAll, confirm, ([, , outcomes]) =>
         outcomes.some((outcome) => "settle" in outcome && outcome.settle.sent),

@@ -367,6 +367,16 @@ export class Lab {
   #logOf = (id: string | undefined) => this.log.filter((one) => id === undefined || one.id === id);
 }
 
+/** The channel of a lab can be asked for what it accepted. */
+export function canBeAsked(lab: Lab): void {
+  lab.find = (_, { id }) =>
+    lab.log.flatMap(({ n: { conversation, messageId, trace, reason } }) =>
+      conversation?.id === id && reason !== "update"
+        ? [{ handle: conversation.handle ?? `root-${id}`, notificationId: messageId, alerts: [...trace] }]
+        : [],
+    );
+}
+
 /** Call in a `describeWithRedis`; gives a lab of the test that is running, with a route that differs so. */
 export function useLab(...integrations: readonly Integration[]): (route?: Partial<Route>) => Lab {
   const testStore = useTestStore();

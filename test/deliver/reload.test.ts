@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { integration, MINUTE, useTestStore } from "../store/fixtures.ts";
 import { PagerDuty } from "../support/pagerduty.ts";
 import { describeWithRedis } from "../support/redis.ts";
-import { down, inTurn, Lab, lost } from "./lab.ts";
+import { canBeAsked, down, inTurn, Lab, lost } from "./lab.ts";
 
 const slack = integration("ops/slack/0");
 const pager = integration("ops/pagerduty/0", { type: "pagerduty", conversation: "edits", isIncident: true });
@@ -73,10 +73,7 @@ for (const label of ["location_id", "alertname"])
 
     it("repeats nothing that a killed replica had posted where the channel can be asked", async () => {
       const lab = new Lab(testStore(), [integration("ops/slack/0", { conversation: "edits" })]);
-      lab.find = (_, { id }) =>
-        lab.log.flatMap(({ n: { conversation, messageId, trace } }) =>
-          conversation?.id === id ? [{ handle: `root-${id}`, notificationId: messageId, alerts: [...trace] }] : [],
-        );
+      canBeAsked(lab);
       lab.how = inTurn("killed_after");
       await lab.fires("a");
       await lab.until(0.6);

@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { HOUR, integration, T0 } from "../store/fixtures.ts";
 import { describeWithRedis } from "../support/redis.ts";
-import { inTurn, lost, useLab } from "./lab.ts";
+import { canBeAsked, inTurn, lost, useLab } from "./lab.ts";
 
 describeWithRedis("what fires while an end follows every three hours", () => {
   const channels = {
@@ -14,6 +14,7 @@ describeWithRedis("what fires while an end follows every three hours", () => {
     ["a channel whose ends name what still fires", [0]],
   ] as const)("is reminded of by %s", async (channel, hours) => {
     const lab = channels[channel]();
+    canBeAsked(lab);
     const next = inTurn(lost, "ok");
     lab.how = (_, { reason }) => (reason === "resolved" ? next() : "ok");
     const all = [];

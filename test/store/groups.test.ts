@@ -2,6 +2,7 @@ import { expect, it, onTestFinished, vi } from "vitest";
 import type { NotificationLogEntry } from "../../src/alerting/model.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import type { Instant } from "../../src/lib/clock.ts";
+import { createLogger, type Logger } from "../../src/lib/log.ts";
 import { createStore } from "../../src/store/store.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import {
@@ -435,13 +436,13 @@ describeWithRedis("what may be sent", () => {
   const testStore = useTestStore();
   const intent = { messageId: "m", at: T0, isSummary: false, groups: {} };
 
-  async function opened() {
+  async function opened(failoverLog?: Logger) {
     const { redis, prefix } = testStore();
     const syncing = redis.duplicate();
     onTestFinished(() => syncing.disconnect());
     await commit(T0, fires(camera, to(slack.id)));
     await claimed(T0 + WAIT, "t");
-    return { syncing, store: createStore(redis, prefix, { syncing }) };
+    return { syncing, store: createStore(redis, prefix, { syncing, failoverLog }) };
   }
 
   it("is on disk before it is, on a connection of its own, where that is asked for", async () => {
@@ -468,6 +469,16 @@ describeWithRedis("what may be sent", () => {
     waiting.resolve([]);
     await writing;
     expect(isWritten).toBe(true);
+  });
+
+  it("is at a replica of Redis as well, where that may replace the master", async () => {
+    const lines: string[] = [];
+    const destination = { write: (line: string) => lines.push(line) } as unknown as NodeJS.WritableStream;
+    const { store } = await opened(createLogger({ level: "warn", destination }));
+    expect(await store.groups.intend(slack, "t", intent)).toBe(true);
+    expect(lines).toEqual([]);
+    expect(await store.groups.intend(slack, "t", intent, true)).toBe(true);
+    expect(lines).toEqual([expect.stringContaining("no replica of Redis confirmed a write in time")]);
   });
 
   it("is sent where the server writes nothing to disk, or cannot say whether it did", async () => {
