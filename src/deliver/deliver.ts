@@ -109,8 +109,9 @@ async function turn(run: DeliveryRun, leaseMs: number, gathersEnds: boolean): Pr
   const gathers = ending.kind === "sent" && batch.now.length > 1 && isStorm && claim.isAll && batch.isAll;
   const gatherMs = gathers && !integration.resendMs ? deps.stormMs : 0;
   const settleIt = ending.kind === "sent" && !ending.isUpdate ? settleAccepted : settle;
-  reportEnding(run, batch, ending, now);
   await settleIt(run, { token, gatherMs, intent: ending.intent }, now, outcomesOf(run, batch, ending, now));
+  // Who reads that it was notified may rely on it being stored.
+  reportEnding(run, batch, ending, now);
   if (ending.kind === "put_off" && ending.served === "paced") return pause(run, ending.at - now);
   return ending.served;
 }

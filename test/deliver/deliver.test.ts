@@ -59,7 +59,7 @@ describeWithRedis("a message", () => {
     expect(await lab.store.groups.notified(slack.id)).toMatchObject([
       { alert: { id }, notifiedAt: now, firstNotifiedAt: now },
     ]);
-    expect(lab.reports).toEqual(["notified first 30", "wake 240.5", "wake 240.5"]);
+    expect(lab.reports).toEqual(["wake 240.5", "notified first 30", "wake 240.5"]);
     expect(await decided(lab, "cam")).toEqual(["notified first"]);
     expect(lab.logged).toEqual(["info: notified"]);
     await lab.until(241);
