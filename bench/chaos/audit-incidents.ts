@@ -37,17 +37,21 @@ export function auditIncidents(events: readonly IncidentEvent[], { app, end }: F
   const verdicts: Verdict[] = [];
   /** By key: its trigger. */
   const open = new Map<string, IncidentEvent>();
+  const acknowledged = new Map<string, IncidentEvent>();
   for (const event of events) {
     const { integration, action, at, source: subject = "" } = event;
     const key = `${integration} ${event.key}`;
-    if (action === "resolve") open.delete(key);
+    // An acknowledged incident rings nobody: what fires on is begun again, and it is resolved after that.
+    if (action === "acknowledge") acknowledged.set(key, open.get(key) ?? acknowledged.get(key) ?? event);
+    if (action === "resolve") acknowledged.delete(key);
+    if (action !== "trigger") open.delete(key);
     if (action !== "trigger") continue;
     const other = [...open].find(([one, trigger]) => one !== key && isSame(trigger, event));
     const why = `a second incident, ${event.key}, beside ${other?.[1].key}`;
     if (other) verdicts.push({ kind: "doubled", integration, subject, at, why });
     if (!open.has(key)) open.set(key, event);
   }
-  for (const { integration, source: subject = "", key, at } of open.values()) {
+  for (const { integration, source: subject = "", key, at } of [...open.values(), ...acknowledged.values()]) {
     const why = `incident ${key} of ${new Date(at).toISOString()} was never resolved`;
     if (!firing.has(subject)) verdicts.push({ kind: "unresolved", integration, subject, at: end, why });
   }
