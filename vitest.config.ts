@@ -25,21 +25,19 @@ const long = [
   "test/year/year.test.ts",
 ];
 
-/** More than there are cores: daemons wait for their timers most of the time. The others compute. */
-const waiting = { maxWorkers: 7, sequence: { groupOrder: 0 } };
-const busy = { maxWorkers: 3, sequence: { groupOrder: 1 } };
-
 export default defineConfig({
   test: {
     testTimeout: 400_000,
     hookTimeout: 400_000,
+    // More than there are cores: daemons wait for their timers most of the time.
+    maxWorkers: 5,
     reporters: ["default"],
     projects: [
-      { extends: true, test: { ...waiting, name: "alone", include: alone } },
-      { extends: true, test: { ...waiting, name: "long", include: long, exclude: alone, isolate: false } },
+      { extends: true, test: { name: "alone", include: alone } },
+      { extends: true, test: { name: "long", include: long, exclude: alone, isolate: false } },
       {
         extends: true,
-        test: { ...busy, name: "shared", include: ["test/**/*.test.ts"], exclude: [...alone, ...long], isolate: false },
+        test: { name: "shared", include: ["test/**/*.test.ts"], exclude: [...alone, ...long], isolate: false },
       },
     ],
   },

@@ -74,7 +74,7 @@ describeWithRedis("the demo", () => {
 
   test("an outage is handled from the inbox: why, acknowledge, withdraw, silence", async () => {
     const day = await configuration(
-      "events: [{ at: 3s, recording: L1/1, status: offline }, { at: 3s, recording: L3/1, status: offline }]",
+      "events: [{ at: 8s, recording: L1/1, status: offline }, { at: 8s, recording: L3/1, status: offline }]",
     );
     let config: Config | undefined;
     const { ended, heard, stop } = demo(
