@@ -6,7 +6,7 @@ import type { Instant } from "../lib/clock.ts";
 import type { Conversation, EscalationClocks } from "./model.ts";
 import type { Destination } from "./route.ts";
 
-/** What is stored of a group beside its members and its due time. */
+/** The stored part of a group beside its members and its due time. */
 export interface GroupHead {
   /** From the route: JSON of the labels, and its timers, ms. */
   readonly labels: string;
@@ -61,7 +61,7 @@ export function configured(before: GroupHead | undefined, to: Omit<Destination, 
   };
 }
 
-/** What a group knows of an alert that goes to another one: how late it is, what suppressed it, what may have been sent. */
+/** A group's knowledge of an alert that goes to another: how late it is, what suppressed it, what may have been sent. */
 export function carried(from: GroupHead, to: GroupHead, episode: string, now: Instant): GroupHead {
   const { since = now } = from;
   const isMaybe = from.maybe?.includes(episode) === true;
@@ -118,7 +118,7 @@ export function released(state: GroupState, now: Instant, isPaced: boolean): Gro
 }
 
 /**
- * What a root shows may not be the present any more: the group is decided again, with nothing late in it. `isAny`: also
+ * The group is decided again, with nothing late in it, as its root may not show the present any more. `isAny`: also
  * where no root shows it. Undefined where nothing is to be decided.
  */
 export function touched(state: GroupState, at: Instant, isAny = false): GroupState | undefined {
@@ -185,7 +185,7 @@ export function laterNews(head: GroupHead, now: Instant): Instant | undefined {
   return isServedAhead(head, now) ? undefined : head.later;
 }
 
-/** What a turn left of a group: what the decision says, and whether its causes and ends still hold. */
+/** The result of a turn for a group: what the decision says, and whether its causes and ends still hold. */
 export interface Served {
   readonly now: Instant;
   readonly isSent: boolean;
@@ -223,7 +223,7 @@ export function served({ head }: GroupState, turn: Served): GroupState {
   return wasTouched === undefined ? rooted : (touched(rooted, now) ?? rooted);
 }
 
-/** What each message starts again. */
+/** The head without what each message starts again. */
 function withoutNews(head: GroupHead, { maybe }: Served): GroupHead {
   const maybeIn = maybe === undefined ? undefined : head.maybeIn;
   return { ...head, since: undefined, failures: undefined, suppressed: undefined, maybe: undefined, maybeIn };
@@ -243,7 +243,7 @@ function scheduled({ head }: GroupState, want: Instant | undefined, turn: Served
   return dueAt({ head, due }, isSent ? Math.max(want, now + head.intervalMs) : want);
 }
 
-/** What still fires when its suppression ends is late from then on, or was late before it went stale. */
+/** An alert that still fires when its suppression ends is late from then on, or was late before it went stale. */
 function withLateness({ head, due }: GroupState, { now, lateFrom }: Served): GroupState {
   if (due === undefined || lateFrom === undefined) return { head, due };
   const isLate = lateFrom <= now || head.since === undefined;

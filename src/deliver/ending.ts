@@ -45,7 +45,7 @@ const UPDATE_RETRY_AUTH_MS = 120_000;
 /** The refusals of an update that are retried; after the others, a change makes the next update. */
 const PASSING: readonly NotifyErrorCode[] = ["network", "timeout", "rate_limited", "server_error", "auth", "other"];
 
-/** What is stored of each group of the claim. */
+/** The outcome of each group of the claim, as it is stored. */
 export function outcomesOf({ integration }: DeliveryRun, batch: Batch, ending: Ending, now: Instant): GroupOutcome[] {
   const skipped = settled(integration, batch.skipped, now);
   const later = (at: Instant) => postponed(batch.later, { now, at });

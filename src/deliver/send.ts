@@ -109,7 +109,7 @@ function intend({ deps, sender, integration }: DeliveryRun, { token }: Lease, in
   return deps.groups.intend(integration, token, intent, isAsked || integration.isIncident === true);
 }
 
-/** What may be sent from now on. */
+/** The intent of a message: it may be sent from now on. */
 function intentOf(
   integration: Integration,
   { messageId, now: at, conversation }: Notification,

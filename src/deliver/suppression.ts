@@ -183,7 +183,7 @@ function withEscalation(claim: Claimed, all: Suppressions, now: Instant, startOf
  * not all silences were asked.
  */
 function* suppressionOf(alert: Alert, facts: Facts): Generator<void, Suppression | "unmatched" | undefined> {
-  // What was acknowledged when it ended stays so: nobody has to know of it any more.
+  // An alert that was acknowledged when it ended stays so: nobody has to know of it any more.
   const acknowledged = suppressionBy(
     facts.acks.get(alert.id),
     alert.state === "firing" ? facts.now : Math.min(facts.now, alert.updatedAt),

@@ -18,7 +18,7 @@ export interface AckChange {
 }
 
 export function createAckStore(redis: Redis, keys: Keys, { transact }: Transact) {
-  /** What was never notified is late from now on; the others have a reminder, an update or nothing to send. */
+  /** An alert that was never notified is late from now on; the others have a reminder, an update or nothing to send. */
   function release(work: GroupWork, destination: Destined, episode: string, now: Instant, isEarlier: boolean): void {
     const state = work.state(destination);
     if (!state) return;

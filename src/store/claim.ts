@@ -43,7 +43,7 @@ export interface ClaimedStorm {
   readonly leaseMs: number;
 }
 
-/** What may have been sent: written before it is, once per integration. */
+/** A message that may have been sent: written down before it is, once per integration. */
 export interface Intent {
   readonly messageId: string;
   readonly at: Instant;
@@ -88,7 +88,7 @@ export interface TakenGroup {
   readonly episodes: readonly string[];
 }
 
-/** What holds for all groups of a claim. */
+/** The facts of a claim that hold for all of its groups. */
 export interface ClaimHead extends Omit<ClaimedStorm, "kind" | "groups"> {
   readonly failures: number;
 }

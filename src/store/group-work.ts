@@ -207,7 +207,7 @@ export class GroupWork {
   }
 }
 
-/** What the root of the group shows may be out of date; during a claim, the end of it looks again. */
+/** The root of the group may be out of date; during a claim, the end of it looks again. */
 export function touchIn(work: GroupWork, destination: Destined, now: Instant, isAny = false): void {
   const state = work.state(destination);
   const next = state && touched(state, now, isAny);

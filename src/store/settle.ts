@@ -79,7 +79,7 @@ const TALK_KEPT_MS = 90 * 86_400_000;
 const FAILURE_KEPT_MS = 7 * 86_400_000;
 const PAGE = 500;
 
-/** What a settlement is decided by, as it is stored now. */
+/** The stored facts that a settlement is decided by. */
 interface Stored {
   readonly claim: Read;
   readonly intent: Read;

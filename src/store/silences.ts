@@ -74,7 +74,7 @@ export function createSilenceStore(redis: Redis, keys: Keys, { transact }: Trans
       }));
       const ids = rows.map(({ id }) => id);
       const known = ids.length > 0 ? await redis.hmget(keys.silences, ...ids) : [];
-      // As by a call sent twice.
+      // Nothing is written where all are stored already, as by a call sent twice.
       if (rows.some(({ text }, i) => text !== (known[i] ?? ""))) {
         const id = newId();
         const checks = rows.flatMap(({ id: silence, before }) =>

@@ -277,7 +277,7 @@ async function stormWith(
   return { ...together, due: ripe.length, isAll: together.isAll && range.length < STORM.groups };
 }
 
-/** Those that join, as many as one summary has room for. */
+/** The groups that join, as many as one summary has room for. */
 function fitting(
   ripe: readonly Ripe[],
   sizes: readonly number[],
