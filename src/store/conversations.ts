@@ -67,6 +67,8 @@ export function createConversationStore(
      */
     async open(integration: string, { group, conversation: id, seen }: Asked): Promise<OpenConversation | undefined> {
       if (group === coldStartGroup) return summary(integration, seen);
+      // Before the heads: once it is stored there, it is written down here no more.
+      const sent = await intended(integration, id);
       const sharing = await redis.smembers(talk(integration, id));
       const asked = sharing.length > 0 ? sharing : [group];
       const keys = asked.map((one) => groupKey(integration, one));
@@ -74,7 +76,7 @@ export function createConversationStore(
       const known = heads.map(({ text }) => (text ? (JSON.parse(text) as GroupHead).conversation : undefined));
       const groups = new Set(asked.filter((_, i) => known[i]?.id === id));
       const conversation = known.find((one) => one?.id === id);
-      if (!conversation) return intended(integration, id);
+      if (!conversation) return sent;
       // Not by the group that an entry names: a reload may have grouped its alert otherwise since.
       const members = await pipelined<string[]>(redis, (batch) => {
         for (const one of groups) batch.smembers(membersKey(integration, one));
