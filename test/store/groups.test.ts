@@ -3,7 +3,9 @@ import type { NotificationLogEntry } from "../../src/alerting/model.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import type { Instant } from "../../src/lib/clock.ts";
 import { createLogger, type Logger } from "../../src/lib/log.ts";
+import { destined, GroupWork } from "../../src/store/group-work.ts";
 import { createStore } from "../../src/store/store.ts";
+import { createTransact, newId } from "../../src/store/transact.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import {
   camera,
@@ -203,6 +205,20 @@ describeWithRedis("groups that are due", () => {
     await redis.hset(store.keys.alerts, { left: `R${JSON.stringify(over(firing("left"), T0))}` });
     await store.groups.collect();
     expect((await shards.alerts()).map(({ key }) => key).sort()).toEqual(["b", "cam"]);
+  });
+
+  it("a change of a group that another one overtook is refused", async () => {
+    const { redis, store } = testStore();
+    await commit(T0, fires(camera, to(slack.id)));
+    const place = destined(slack.id, "g");
+    const [first, second] = [new GroupWork(redis, store.keys), new GroupWork(redis, store.keys)];
+    for (const work of [first, second]) {
+      await work.load([place]);
+      work.due(place, T0);
+    }
+    const { transact } = createTransact(redis, store.keys);
+    expect(await transact(first.transaction(newId()))).toEqual({ kind: "stored" });
+    expect(await transact(second.transaction(newId()))).toMatchObject({ kind: "conflict" });
   });
 
   it("an alert that leaves one group without a message stays a member of the other", async () => {
