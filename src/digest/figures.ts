@@ -230,7 +230,7 @@ export function createDailyBuckets(): (
   }
 
   return (history, zone, from, to = Number.POSITIVE_INFINITY) => {
-    const firstHour = history.hoursFrom ?? history.buckets[0]?.startAt ?? Number.POSITIVE_INFINITY;
+    const firstHour = history.buckets[0]?.startAt ?? Number.POSITIVE_INFINITY;
     let hoursFrom = from;
     const older = Object.entries(history.days).flatMap(([date, { ratio, segmentsExpected }]) => {
       const day = dayAt(date, zone);

@@ -4,8 +4,7 @@ import type { UptimeBucket } from "../health/recording.ts";
 import { mergeBuckets, ratioBetween } from "../health/uptime.ts";
 import { DAY_MS, type Instant } from "../lib/clock.ts";
 import { dayOf, utcDay } from "../lib/when.ts";
-import type { DayUptime } from "../store/pack-uptime.ts";
-import type { UptimeHistory } from "../store/uptime-history.ts";
+import type { DayUptime, UptimeHistory } from "../store/uptime-history.ts";
 
 /** Local hour from which the service has finished the day before. */
 const FINISHED_BY_HOUR = 6;
@@ -58,17 +57,13 @@ export function advance(
   calendar: Calendar,
 ): UptimeHistory {
   const buckets = mergeBuckets(history?.buckets ?? [], fresh, calendar);
-  // The days of before are unpacked only where another one is over, or read again.
   const isSameDay = history?.finishedDay === calendar.finishedDay;
   const read = calendar.days.filter(({ day }) => day >= first || (!isSameDay && !history?.days[day]));
   const others = daysOf(buckets, read);
   const readFrom = later(readSince(history, first), calendar.oldestWhole);
   return {
     buckets,
-    get days() {
-      return newestOf(history?.days ?? {}, others);
-    },
-    packedDays: others.length === 0 ? history?.packedDays : undefined,
+    days: newestOf(history?.days ?? {}, others),
     finishedDay: calendar.finishedDay,
     isNextSettled:
       hasSettled(history, calendar) || (first <= calendar.settledDay && calendar.settledDay > calendar.finishedDay),
@@ -84,7 +79,7 @@ export function withPast(
   { days: past }: Pick<Calendar, "days">,
 ): UptimeHistory {
   const days = { ...Object.fromEntries(daysOf(buckets, past)), ...history.days };
-  return { ...history, days, packedDays: undefined, hasPast: true };
+  return { ...history, days, hasPast: true };
 }
 
 function daysOf(buckets: readonly UptimeBucket[], days: Calendar["days"]): (readonly [day: string, DayUptime])[] {

@@ -171,7 +171,7 @@ interface Keeping extends Gathered {
   isLate(startAt: Instant): boolean;
 }
 
-/** A history at a time, packed before the next: many of them unpacked outlive two collections of young objects. */
+/** A history at a time, written before the next: many of them outlive two collections of young objects. */
 async function* keepAnswer(
   { inventory, log, watch }: RefreshUptimeDeps,
   { results, from, unread }: UptimeAnswer,

@@ -5,8 +5,8 @@
 import type { Redis } from "ioredis";
 import type { CountSeries } from "../counts/series.ts";
 import type { Instant } from "../lib/clock.ts";
+import { type Column, fromColumn, fromTimes, toColumn, toTimes } from "./columns.ts";
 import type { Keys } from "./keys.ts";
-import { packHours, packReadings, unpackHours, unpackReadings } from "./pack-counts.ts";
 import { pipelined } from "./redis.ts";
 
 /** Longer than any hour of it is used. */
@@ -66,8 +66,8 @@ function namedSeries({ entries, zones, sales }: KeptCounts): [name: string, Kept
 function encodeCounts(counts: KeptCounts, before: KeptCounts | undefined): Record<string, string> {
   const known = new Map(before && namedSeries(before));
   const fields = namedSeries(counts).flatMap(([name, { hours, early, readings }]) => {
-    const own: [string, string][] = [[`r${name}`, packReadings(readings)]];
-    if (known.get(name)?.hours !== hours) own.push([`h${name}`, packHours(hours, early)]);
+    const own: [string, string][] = [[`r${name}`, JSON.stringify(encodeReadings(readings))]];
+    if (known.get(name)?.hours !== hours) own.push([`h${name}`, JSON.stringify(encodeHours(hours, early))]);
     return own;
   });
   return Object.fromEntries([["z", counts.timezone], ...fields]);
@@ -76,7 +76,8 @@ function encodeCounts(counts: KeptCounts, before: KeptCounts | undefined): Recor
 function decodeCounts(hash: Record<string, string>): KeptCounts | undefined {
   if (hash.z === undefined) return undefined;
   const series = (name: string): KeptSeries => {
-    return { ...unpackHours(hash[`h${name}`]), readings: unpackReadings(hash[`r${name}`]) };
+    const [hours, readings] = [hash[`h${name}`], hash[`r${name}`]];
+    return { ...decodeHours(parsed<HourColumns>(hours)), readings: decodeReadings(parsed<ReadingColumns>(readings)) };
   };
   const zones = Object.keys(hash).flatMap((field) => (field.startsWith("h:") ? [field.slice(1)] : []));
   return {
@@ -85,4 +86,44 @@ function decodeCounts(hash: Record<string, string>): KeptCounts | undefined {
     zones: new Map(zones.map((name) => [name.slice(1), series(name)])),
     sales: hash[`h${SALES}`] === undefined ? undefined : series(SALES),
   };
+}
+
+function parsed<T>(text: string | undefined): T | undefined {
+  return text === undefined ? undefined : (JSON.parse(text) as T);
+}
+
+/** Number, starts and counts of hours, and the hours that the service may still correct. */
+type HourColumns = readonly [length: number, starts: Column, counts: Column, early: Column];
+
+/** Hours in order of time, whatever the order in which they were read. */
+function encodeHours(hours: KeptSeries["hours"], early: KeptSeries["early"]): HourColumns {
+  const starts = [...hours.keys()].sort((a, b) => a - b);
+  const counts = starts.map((at) => hours.get(at));
+  return [starts.length, toTimes(starts), toColumn(counts), toColumn(starts.map((at) => (early.has(at) ? 1 : 0)))];
+}
+
+function decodeHours([length, times, ...columns]: HourColumns = [0, [], [], []]) {
+  const starts = fromTimes(times, length);
+  const [counts = [], early = []] = columns.map((one) => fromColumn(one, length));
+  return {
+    hours: new Map(starts.map((at, i) => [at, counts[i] ?? null])),
+    early: new Set(starts.filter((_, i) => early[i] === 1)),
+  };
+}
+
+/** Number, times, beginnings and counts of readings, oldest first. */
+type ReadingColumns = readonly [length: number, at: Column, since: Column, counts: Column];
+
+function encodeReadings(readings: KeptSeries["readings"]): ReadingColumns {
+  return [
+    readings.length,
+    toTimes(readings.map(({ at }) => at)),
+    toTimes(readings.map(({ since }) => since)),
+    toColumn(readings.map(({ count }) => count)),
+  ];
+}
+
+function decodeReadings([length, at, since, column]: ReadingColumns = [0, [], [], []]): KeptSeries["readings"] {
+  const [begins, counts] = [fromTimes(since, length), fromColumn(column, length)];
+  return fromTimes(at, length).map((time, i) => ({ at: time, since: begins[i] ?? time, count: counts[i] ?? null }));
 }

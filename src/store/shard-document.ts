@@ -16,7 +16,7 @@ import type {
 import type { Instant } from "../lib/clock.ts";
 import { parseDocument } from "./documents.ts";
 
-const FORMAT = 3;
+const FORMAT = 4;
 const STATUSES = ["online", "offline", "degraded"] as const;
 /** Before the id of a location: a field of its own. */
 const LOCATION = "l:";

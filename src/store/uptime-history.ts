@@ -4,28 +4,18 @@ import type { OnlineSpan } from "../health/online-span.ts";
 import type { QualityHistory } from "../health/quality.ts";
 import type { UptimeBucket } from "../health/recording.ts";
 import type { LearnedSchedule } from "../health/schedule.ts";
-import type { Instant } from "../lib/clock.ts";
+import { utcDay } from "../lib/when.ts";
+import { type Column, fromColumn, fromTimes, toColumn, toTimes } from "./columns.ts";
 import { createJsonHash } from "./hash.ts";
 import type { Keys } from "./keys.ts";
-import { seriesStart } from "./pack-series.ts";
-import {
-  type DayColumns,
-  type DayUptime,
-  type HourColumns,
-  packBuckets,
-  packDays,
-  unpackBuckets,
-  unpackDays,
-} from "./pack-uptime.ts";
+
+/** A past day: its ratio 0–1 and the segments that were expected, for weighing. */
+export type DayUptime = { readonly ratio: number; readonly segmentsExpected: number };
 
 export interface UptimeHistory {
   readonly buckets: readonly UptimeBucket[];
-  /** The beginning of the first of them, of a history that was read: known without unpacking them. */
-  readonly hoursFrom?: Instant | undefined;
   /** `YYYY-MM-DD` in the recording's zone → that day. */
   readonly days: Readonly<Record<string, DayUptime>>;
-  /** The same as stored, of a history that was read. */
-  readonly packedDays?: DayColumns | undefined;
   /** The last day that was read after the service had finished it; undefined before the first. */
   readonly finishedDay: string | undefined;
   /** The day after it was read once its hours had settled: it is read again when it is finished. */
@@ -63,51 +53,72 @@ export function createHistoryStore(redis: Redis, keys: Keys) {
   };
 }
 
-/** A document without `c` is of another version: its hours and days are read again, what only we know is kept. */
-interface HistoryDocument {
-  /** The buckets read of the service, and the days up to which and since which it is. */
-  c?:
-    | readonly [hours: HourColumns, days: DayColumns, finishedDay: string | null, readFrom: string | null, settled?: 1]
-    | undefined;
-  p?: 1 | undefined;
-  /** Hours of the week as learned, and in minutes until when. */
-  s?: [string, number] | undefined;
-  /** Seen online from and to, in minutes. */
-  o?: [number, number] | undefined;
-  /** Hour of the last reading of quality, and the readings. */
-  q?: [number, string] | undefined;
+interface HistoryDocument extends Omit<UptimeHistory, "buckets" | "days"> {
+  readonly hours: HourColumns;
+  readonly days: DayColumns;
 }
 
-function encodeHistory(history: UptimeHistory): HistoryDocument {
-  const { buckets, packedDays, finishedDay = null, readFrom = null, hasPast, schedule, online, quality } = history;
-  const settled = history.isNextSettled ? ([1] as const) : ([] as const);
-  return {
-    c: [packBuckets(buckets), packedDays ?? packDays(history.days), finishedDay, readFrom, ...settled],
-    p: hasPast ? 1 : undefined,
-    s: schedule && [schedule.hours, schedule.until / 60_000],
-    o: online && [online.from / 60_000, online.to / 60_000],
-    q: quality && [quality.hour, quality.levels],
-  };
+/** Number, starts, segments expected and received, what the ratio lacks of 1, in parts, and 1 within the schedule. */
+type HourColumns = readonly [
+  ...[length: number, starts: Column, expected: Column, received: Column, lost: Column, within: Column],
+];
+/** Number, 0:00 UTC of the dates, segments expected, and what the ratio lacks of 1. */
+type DayColumns = readonly [length: number, starts: Column, expected: Column, lost: Column];
+
+const PARTS = 10_000;
+
+function encodeHistory({ buckets, days, ...others }: UptimeHistory): HistoryDocument {
+  const dates = Object.keys(days).sort();
+  const hours: HourColumns = [
+    buckets.length,
+    toTimes(buckets.map(({ startAt }) => startAt)),
+    toColumn(buckets.map(({ segmentsExpected }) => rounded(segmentsExpected))),
+    toColumn(buckets.map(({ segmentsReceived }) => rounded(segmentsReceived))),
+    toColumn(buckets.map(({ overallUptime }) => lostOf(overallUptime))),
+    toColumn(buckets.map(({ withinSchedule }) => (withinSchedule ? 1 : 0))),
+  ];
+  const ofDays: DayColumns = [
+    dates.length,
+    toTimes(dates.map((date) => Date.parse(date))),
+    toColumn(dates.map((date) => rounded(days[date]?.segmentsExpected))),
+    toColumn(dates.map((date) => lostOf(days[date]?.ratio))),
+  ];
+  return { ...others, hours, days: ofDays };
 }
 
-function decodeHistory({ c, p, s, o, q }: HistoryDocument): UptimeHistory {
-  const [hours, columns, finishedDay, readFrom, settled] = c ?? [];
-  return {
-    // Unpacked where they are asked for: most readers need one of them, or none.
-    get buckets() {
-      return hours ? unpackBuckets(hours) : [];
-    },
-    get days() {
-      return columns ? unpackDays(columns) : {};
-    },
-    hoursFrom: hours && seriesStart(hours[0]),
-    packedDays: columns,
-    finishedDay: finishedDay ?? undefined,
-    isNextSettled: settled === 1 ? true : undefined,
-    readFrom: readFrom ?? undefined,
-    hasPast: c && p === 1 ? true : undefined,
-    schedule: s && { hours: s[0], until: s[1] * 60_000 },
-    online: o && { from: o[0] * 60_000, to: o[1] * 60_000 },
-    quality: q && { hour: q[0], levels: q[1] },
-  };
+function decodeHistory({ hours, days, ...others }: HistoryDocument): UptimeHistory {
+  return { ...others, buckets: decodeHours(hours), days: decodeDays(days) };
+}
+
+function decodeHours([length, times, ...columns]: HourColumns): UptimeBucket[] {
+  const [expected = [], received = [], lost = [], within = []] = columns.map((one) => fromColumn(one, length));
+  return fromTimes(times, length).map((startAt, i) => ({
+    startAt,
+    withinSchedule: within[i] === 1,
+    segmentsExpected: expected[i],
+    segmentsReceived: received[i],
+    avgUptimeOnSegment: undefined,
+    pcSegmentsReceived: undefined,
+    overallUptime: ratioOf(lost[i]),
+  }));
+}
+
+function decodeDays([length, times, ...columns]: DayColumns): Record<string, DayUptime> {
+  const [expected = [], lost = []] = columns.map((one) => fromColumn(one, length));
+  const days = fromTimes(times, length).map((at, i) => {
+    return [utcDay(at), { ratio: ratioOf(lost[i]) ?? 0, segmentsExpected: expected[i] ?? 0 }] as const;
+  });
+  return Object.fromEntries(days);
+}
+
+function rounded(count: number | undefined): number | undefined {
+  return count === undefined ? undefined : Math.round(count);
+}
+
+function lostOf(ratio: number | undefined): number | undefined {
+  return ratio === undefined ? undefined : PARTS - Math.round(Math.min(1, ratio) * PARTS);
+}
+
+function ratioOf(lost: number | undefined): number | undefined {
+  return lost === undefined ? undefined : Math.max(0, PARTS - lost) / PARTS;
 }

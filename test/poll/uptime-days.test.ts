@@ -112,26 +112,6 @@ it("a day read again replaces its ratio; days outlive their hours, 62 of them", 
   expect(history?.finishedDay).toBe("2026-03-11");
 });
 
-it("days stay packed as they were stored, until another one is over or read again", () => {
-  const packedDays = ["days", ""] as const;
-  const calendar = calendarOf(AT, "UTC", RETAIN);
-  const ratio = { ratio: 0.5, segmentsExpected: 1 };
-  const history = (finishedDay: string): UptimeHistory => ({
-    buckets: hours(AT - 60 * HOUR, 50),
-    days: { "2026-03-01": ratio },
-    packedDays,
-    finishedDay,
-    readFrom: "2026-03-08",
-  });
-  const next = (finishedDay: string, from: string) =>
-    advance(history(finishedDay), { from, buckets: hours(AT - 9 * HOUR, 9) }, calendar);
-  expect(next("2026-03-09", "2026-03-10")).toMatchObject({ packedDays, days: { "2026-03-01": ratio } });
-  for (const other of [next("2026-03-08", "2026-03-10"), next("2026-03-09", "2026-03-09")]) {
-    expect(other.packedDays).toBeUndefined();
-    expect(other.days).toMatchObject({ "2026-03-01": ratio, "2026-03-09": { ratio: 1 } });
-  }
-});
-
 it("no data and time outside the schedule make no day", () => {
   const start = Date.parse("2026-03-09T00:00:00Z");
   const fresh = [bucket(start, undefined), bucket(start + HOUR, 0, { withinSchedule: false })];
@@ -175,14 +155,4 @@ it("a day's bucket begins at its local midnight, also after a clock change", () 
     [0, 1],
     [23, 1],
   ]);
-});
-
-it("leaves hours packed where all are later", () => {
-  const packed: UptimeHistory = {
-    ...{ days: daysFrom("2026-03-27", 1, 1), finishedDay: undefined, hoursFrom: MARCH_27 + 2 * DAY },
-    get buckets(): never {
-      throw new Error("unpacked");
-    },
-  };
-  expect(createDailyBuckets()(packed, LONDON, 0, MARCH_27 + 2 * DAY)).toHaveLength(2);
 });
