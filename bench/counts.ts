@@ -109,8 +109,9 @@ async function startReading(rules: readonly Rule[]) {
 
   async function sweep(shard: number): Promise<void> {
     const locationIds = assigned.locations(shard);
+    const before = { nonce: "", state: emptyShard };
     const snapshot = await service.statusUptime({ entities: locationIds, entityType: "location" });
-    const { next } = judgeShard(emptyShard, snapshot, {
+    const { patch } = judgeShard(before.state, snapshot, {
       now: at,
       intervalMs: 5_000,
       forgetAfterMs: watch.forgetAfterMs,
@@ -124,7 +125,7 @@ async function startReading(rules: readonly Rule[]) {
       scheduleOf: () => undefined,
       scheduleBegan: () => undefined,
     });
-    await store.shards.commitShard(shard, { expected: "", state: next, now: at, changes: [] });
+    await store.shards.commitShard(shard, { before, patch, now: at, changes: [] });
   }
 
   return {

@@ -2,7 +2,8 @@
 import { Redis } from "ioredis";
 import { parseConfig } from "../src/config/load.ts";
 import type { Recording, UptimeBucket } from "../src/health/recording.ts";
-import { afterReading, type ShardState } from "../src/health/shard-state.ts";
+import type { ShardPatch } from "../src/health/shard-patch.ts";
+import { afterReading } from "../src/health/shard-state.ts";
 import { type Figure, figuresOf, uptimeRetentionMs } from "../src/health/uptime.ts";
 import { chunksOf } from "../src/lib/chunks.ts";
 import { DAY_MS, HOUR_MS } from "../src/lib/clock.ts";
@@ -10,6 +11,7 @@ import { advance, calendarOf, withPast } from "../src/poll/uptime-days.ts";
 import { makeLocation, makeRecording } from "../src/simulator/fleet.ts";
 import { Traits } from "../src/simulator/traits.ts";
 import { Visits } from "../src/simulator/visits/parameters.ts";
+import { emptyShard } from "../src/store/shard-document.ts";
 import { createStore, type Store } from "../src/store/store.ts";
 import type { UptimeHistory } from "../src/store/uptime-history.ts";
 import { RECORDINGS_PER_LOCATION } from "./stage.ts";
@@ -67,8 +69,9 @@ async function fillShard(store: Store, shard: number, { here, now, history, figu
   const rows = here.flatMap(recordingsOf);
   await store.inventory.saveRecordings(rows);
   const { nonce } = await store.shards.read(shard);
-  const state = stateOf(here, rows, now);
-  await store.shards.commitShard(shard, { expected: nonce, now, changes: [], state, sweep: { known: rows.length } });
+  const before = { nonce, state: emptyShard };
+  const patch = patchOf(here, rows, now);
+  await store.shards.commitShard(shard, { before, patch, now, changes: [], sweep: { known: rows.length } });
   await store.uptime.saveHistories(shard, new Map(rows.map(({ id }) => [id, history])));
   const ratios = new Map(rows.map(({ id }) => [id, 0.99]));
   await store.uptime.saveFigures(shard, now, new Map(figures.map((figure) => [figure, ratios])));
@@ -84,7 +87,7 @@ function recordingsOf(place: Place): Recording[] {
 }
 
 /** All are online. */
-function stateOf(here: readonly Place[], rows: readonly Recording[], now: number): ShardState {
+function patchOf(here: readonly Place[], rows: readonly Recording[], now: number): ShardPatch {
   const reading = { status: "online" as const, lastSeenAt: now, averageQuality: 0.9 };
   const states = rows.map(({ id, locationId }) => {
     return [
@@ -93,7 +96,7 @@ function stateOf(here: readonly Place[], rows: readonly Recording[], now: number
     ] as const;
   });
   const locations = new Map(here.map(({ id }) => [id, { id, alerts: undefined }]));
-  return { sweptAt: now, recordings: new Map(states), locations };
+  return { sweptAt: now, noted: new Map(), changed: new Map(states), left: new Set(), locations };
 }
 
 /** Full hours as far back as they are kept, and the days of the past. */

@@ -190,9 +190,9 @@ function createFleet(redis: Redis, config: Config, recordings: number) {
         lastSeenAt: i < offline ? now - 60_000 : now,
         averageQuality: 0.99,
       }));
-      const previous = await store.shards.read(shard);
-      const { next, transitions } = judgeShard(
-        previous.state,
+      const before = await store.shards.read(shard);
+      const { patch, transitions } = judgeShard(
+        before.state,
         { readings, unreadable: [], unidentified: 0 },
         {
           now,
@@ -210,7 +210,7 @@ function createFleet(redis: Redis, config: Config, recordings: number) {
         },
       );
       await commit.evaluation(transitions, (changes) =>
-        store.shards.commitShard(shard, { state: next, expected: previous.nonce, now, changes }),
+        store.shards.commitShard(shard, { before, patch, now, changes }),
       );
     },
   };

@@ -11,6 +11,7 @@ import { evaluateSelf, type SelfAlertState } from "../../src/health/evaluate-sel
 import type { EvaluationContext, Transition } from "../../src/health/evaluation.ts";
 import { judgeShard } from "../../src/health/judge.ts";
 import type { Attempt } from "../../src/health/model.ts";
+import { patched } from "../../src/health/shard-patch.ts";
 import type { AlertStates, ShardState } from "../../src/health/shard-state.ts";
 import type { Instant } from "../../src/lib/clock.ts";
 import { Agenda } from "./agenda.ts";
@@ -137,7 +138,7 @@ class Play {
     const before = play.state;
     if (!this.#failing.at(site.shard, now)) {
       const evaluation = judgeShard(play.state, view.snapshotAt(now), this.#context(play, now));
-      play.state = evaluation.next;
+      play.state = patched(play.state, evaluation.patch);
       if (evaluation.transitions.length > 0) await this.#commitSite(play, evaluation.transitions, now);
     }
     const isSteady = !this.#input.everyInterval && before !== EMPTY && isSettled(play.state);

@@ -1,10 +1,9 @@
 /** The numbers of recordings with the labels of some alerts, which explain their clusters. */
 import { type Alert, groupLabels } from "../health/alert.ts";
-import { type FleetRow, locationsOf, rowsAt, statusOf } from "../health/fleet-locations.ts";
+import { locationsOf, statesAt, statusOf } from "../health/fleet-locations.ts";
 import { labelOf } from "../health/members.ts";
-import { Rows } from "../health/rows.ts";
 import { totalOf } from "../health/shard-counts.ts";
-import { type FleetSnapshot, ROWS_PER_STEP } from "../health/shard-state.ts";
+import { type FleetSnapshot, type RecordingState, ROWS_PER_STEP } from "../health/shard-state.ts";
 import { type Cluster, clustersOf, type GroupSizes } from "./clusters.ts";
 
 type Size = { known: number; offline: number };
@@ -40,28 +39,23 @@ function* groupSizes(fleet: FleetSnapshot, alerts: readonly Alert[]): Generator<
     all.offline += counts.offline;
     all.unknown += counts.unknown;
   }
-  const addRows = function* (of: keyof Size, rows: Iterable<FleetRow>) {
+  const addRows = function* (of: keyof Size, rows: Iterable<RecordingState>) {
     let n = 0;
     for (const { id } of rows) {
       for (const label of groupLabels) add(of, label, labelOf(inventory.recording(id), label));
       if (++n % ROWS_PER_STEP === 0) yield;
     }
   };
-  const shards = fleet.shards.map(Rows.of);
-  if (shards.reduce((sum, { size }) => sum + size, 0) > all.known) yield* addRows("known", rowsAt(locations.values()));
-  else
-    for (const rows of shards) {
-      const counted = rows.labels(inventory);
-      for (const label of groupLabels) for (const [value, count] of counted[label]) add("known", label, value, count);
-      yield;
-    }
+  yield* addRows("known", statesAt(locations.values()));
   const affected = locations.values().filter(({ counts }) => counts.offline > 0);
   yield* addRows(
     "offline",
-    rowsAt(affected).filter((row) => statusOf(row, fleet) === "offline"),
+    statesAt(affected).filter((state) => statusOf(state, fleet) === "offline"),
   );
   const isAt = (id: string, locationId: string) =>
-    locations.get(locationId)?.parts.some((part) => part.rows.get(id)?.locationId === locationId) === true;
+    locations
+      .get(locationId)
+      ?.parts.some(({ shard }) => fleet.shards[shard]?.recordings.get(id)?.locationId === locationId) === true;
   return {
     fleet: all,
     of: (label, value) => sizes.get(label)?.get(value),

@@ -1,8 +1,7 @@
 /** The overview: what needs somebody, and the fleet counted; computed once for pages, the API and the command line. Pure. */
 import type { Alert } from "../health/alert.ts";
-import { countsIn, type FleetLocation, locationsOf, rowsAt } from "../health/fleet-locations.ts";
+import { countsIn, type FleetLocation, locationsOf, statesAt } from "../health/fleet-locations.ts";
 import { type RecordingStatus, worstFirst } from "../health/recording.ts";
-import { Rows } from "../health/rows.ts";
 import { type StatusCounts, totalOf } from "../health/shard-counts.ts";
 import type { FleetSnapshot } from "../health/shard-state.ts";
 import type { Instant } from "../lib/clock.ts";
@@ -106,7 +105,7 @@ export function* countFleet(fleet: FleetSnapshot, alerts: readonly Alert[]): Gen
   yield* eachRow(alerts, ({ labels: { location_id: id = "" } }) => firing.set(id, (firing.get(id) ?? 0) + 1));
   const organisations = new Map<string, string>();
   yield* eachRow(byLocation.values(), (location) => {
-    const known = rowsAt([location]).map(({ id }) => fleet.inventory.recording(id)?.organisation);
+    const known = statesAt([location]).map(({ id }) => fleet.inventory.recording(id)?.organisation);
     if (location.parts.length > 0) organisations.set(location.id, known.find(Boolean) ?? "");
   });
   const isOfOne = new Set(organisations.values()).size < 2;
@@ -117,10 +116,10 @@ export function* countFleet(fleet: FleetSnapshot, alerts: readonly Alert[]): Gen
     const organisation = isOfOne ? "" : (organisations.get(id) ?? "");
     locations.set(id, { ...location, name, organisation, firing: firing.get(id) ?? 0 });
   });
-  const readAt = Math.max(
-    0,
-    ...fleet.shards.map((shard) => Rows.of(shard).counts(fleet.now, fleet.statusIntervalMs).readAt),
-  );
+  let readAt = 0;
+  yield* eachRow(statesAt(byLocation.values()), (state) => {
+    readAt = Math.max(readAt, state.readAt);
+  });
   return { counts: countsIn(byLocation.values()), readAt: readAt || undefined, locations };
 }
 

@@ -71,9 +71,7 @@ export function evaluatorAt(
     readAt: now,
     since: seen.since,
     lastSeenAt: undefined,
-    onlineSeenAt: undefined,
     averageQuality: undefined,
-    presentAt: now,
     alerts: undefined,
   };
   const evaluator = recordingEvaluator(

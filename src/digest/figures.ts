@@ -7,11 +7,11 @@ import { matchesAll } from "../alerting/matcher.ts";
 import type { Config, DigestConfig } from "../config/config.ts";
 import type { VisitsLost } from "../counts/visits-lost.ts";
 import type { Alert } from "../health/alert.ts";
-import { type FleetRow, locationsOf, rowsAt, statusOf } from "../health/fleet-locations.ts";
+import { locationsOf, statesAt, statusOf } from "../health/fleet-locations.ts";
 import type { Rule } from "../health/model.ts";
 import type { UptimeBucket } from "../health/recording.ts";
 import { knownHours } from "../health/schedule.ts";
-import { type FleetSnapshot, ROWS_PER_STEP } from "../health/shard-state.ts";
+import { type FleetSnapshot, type RecordingState, ROWS_PER_STEP } from "../health/shard-state.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";
 import { clip, type Interval, lengthIn, subtract } from "../lib/intervals.ts";
@@ -130,7 +130,7 @@ function* groupSizes({ locations, inventory }: FleetStates): Generator<void, Rea
   const sizes = new Map<string, number>();
   const add = (key: string) => sizes.set(key, (sizes.get(key) ?? 0) + 1);
   let rows = 0;
-  for (const { id, locationId } of rowsAt(locations.values())) {
+  for (const { id, locationId } of statesAt(locations.values())) {
     const recording = inventory.recording(id);
     add(groupKey("location", recording?.locationId ?? locationId));
     if (recording) add(groupKey("camera_server", recording.cameraServer));
@@ -176,8 +176,8 @@ export async function addFleet(
   };
   const parts = fleet.locations.values().flatMap((location) => location.parts);
   for (const [shard, here] of Map.groupBy(parts, ({ shard }) => shard)) {
-    const subjects = [...rowsAt([{ parts: here }])]
-      .map((row) => subjectOf(fleet, row))
+    const subjects = [...statesAt([{ parts: here }])]
+      .map((state) => subjectOf(fleet, state))
       .filter((subject) => digester.wants(subject));
     for (const page of chunksOf(subjects, IDS_PER_READ)) {
       const ids = page.map(({ recording }) => recording.id);
@@ -190,13 +190,13 @@ export async function addFleet(
   }
 }
 
-function subjectOf(fleet: DigestFleet, row: FleetRow): DigestRecording {
-  const { id, locationId } = row;
+function subjectOf(fleet: DigestFleet, state: RecordingState): DigestRecording {
+  const { id, locationId, since } = state;
   return {
     recording: fleet.inventory.recording(id) ?? { id, name: id, locationId, ...UNKNOWN },
     locationName: fleet.inventory.location(locationId)?.name ?? locationId,
-    status: statusOf(row, fleet),
-    since: row.rows.states.since(row.place),
+    status: statusOf(state, fleet),
+    since,
   };
 }
 

@@ -1,4 +1,4 @@
-/** Input and result of an evaluation: the next state, what alerts did, and why, by name. */
+/** Input and result of an evaluation: what it changes, what alerts did, and why, by name. */
 import type { Instant } from "../lib/clock.ts";
 import type { Interval } from "../lib/intervals.ts";
 import type { Presence } from "./absence.ts";
@@ -8,7 +8,8 @@ import type { ShardGroups } from "./group-counts.ts";
 import type { Members } from "./members.ts";
 import type { Rule } from "./model.ts";
 import type { ScheduleState } from "./schedule.ts";
-import type { Inventory, RecordingState, ShardState } from "./shard-state.ts";
+import type { ShardPatch } from "./shard-patch.ts";
+import type { Inventory, RecordingState } from "./shard-state.ts";
 import type { Figure } from "./uptime.ts";
 
 /** The context of a shard's evaluation: pure data and look-ups. */
@@ -48,9 +49,9 @@ export interface EvaluationContext {
   scheduledMs?(recordingId: string, span: Interval): number;
 }
 
-/** The state to store, and what changed. */
+/** The patch to store, and what alerts did. */
 export interface Evaluation extends Outcomes {
-  readonly next: ShardState;
+  readonly patch: ShardPatch;
   /** The counts for rules on groups, over all shards; undefined where there is no such rule. */
   readonly groups?: ShardGroups | undefined;
   /** Undefined where nothing is counted. */

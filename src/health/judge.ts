@@ -1,7 +1,7 @@
 /**
- * Evaluates one good answer of a shard against its previous state: the next state, what its alerts did, and why. Pure,
- * and quick where nothing is wrong: a healthy recording costs two numbers. A failed sweep is not evaluated; the caller
- * keeps the previous state.
+ * Evaluates one good answer of a shard against its previous state: what changes, what its alerts did, and why. Pure, and
+ * quick where nothing happens: of an uneventful row only the hot values are noted. A failed sweep is not evaluated; the
+ * caller keeps the previous state.
  */
 import type { Instant } from "../lib/clock.ts";
 import { areChangesBelieved, isAbsenceBelieved } from "./absence.ts";
@@ -17,13 +17,14 @@ import type { Reading, StatusSnapshot } from "./recording.ts";
 import type { Sample } from "./recording-conditions.ts";
 import { recordingEvaluator } from "./recording-evaluator.ts";
 import { allowedGapMs, GAP_INTERVALS, gapsAfter } from "./rhythm.ts";
-import { NextRows, Rows } from "./rows.ts";
 import { compileRules } from "./rule.ts";
+import { type ShardPatch, statesAfter } from "./shard-patch.ts";
 import {
   afterPresence,
   afterReading,
   type GoodReading,
   isGood,
+  isSameCold,
   type LocationState,
   type RecordingState,
   type ReportedOutage,
@@ -33,7 +34,6 @@ import {
 
 /** A row that names another location than the one its recording is known at. */
 interface Strayed {
-  readonly place: number;
   readonly previous: RecordingState;
   readonly reading: Reading;
   readonly locationId: string;
@@ -62,10 +62,9 @@ class ShardEvaluation {
   #hasChanged = false;
   /** Locations whose request failed. */
   #unread = NONE;
-  readonly #before: Rows;
-  readonly #next: NextRows;
-  /** The place of a recording before, −1 where it is new. */
-  readonly #placeOf: (id: string) => number;
+  readonly #before: ShardState["recordings"];
+  readonly #noted = new Map<string, Reading | RecordingState | undefined>();
+  readonly #changed = new Map<string, RecordingState>();
   /** Rows at another location than the known one: they wait for a row at that. */
   readonly #strayed: Strayed[] = [];
   /** Recordings that do not belong to the shard, or not any more. */
@@ -90,9 +89,7 @@ class ShardEvaluation {
     this.#watched = new Set(locationIds.filter((id) => !excluded.has(id)));
     this.#low = lowUptimes && this.#rules.figures.map(({ figure, below }) => lowUptimes(figure, below) ?? NONE);
     this.#isCounted = this.#rules.location.length + this.#rules.groups.size > 0;
-    this.#before = Rows.of(previous);
-    this.#next = new NextRows(this.#before, now);
-    this.#placeOf = this.#before.finder();
+    this.#before = previous.recordings;
   }
 
   of({ readings, unreadable, unidentified, unread = NONE }: StatusSnapshot): Evaluation {
@@ -102,51 +99,52 @@ class ShardEvaluation {
     for (const id of unreadable) this.#evaluateRow(unreadableRow(id));
     if (this.#dealtWith < this.#before.size) this.#evaluateMissing(unidentified, unread);
     const { now, maxGapMs } = this.#moment;
-    const recordings = this.#next.build();
-    const members = this.#members(recordings);
+    const [noted, changed, left] = [this.#noted, this.#changed, this.#left];
+    const members = this.#members({ changed, left });
     const locations = this.#evaluateLocations(unread, members);
-    const next = { sweptAt: now, gaps: this.#gaps, recordings, locations };
+    const patch = { sweptAt: now, gaps: this.#gaps, noted, changed, left, locations };
     const isGrouped = members && this.#rules.groups.size > 0;
     const gap = maxGapMs > GAP_INTERVALS * this.#context.intervalMs ? { gapMs: maxGapMs } : {};
     const groups = isGrouped && { at: now, ...gap, ...countGroups(members, this.#notable, this.#context.inventory) };
-    return { next, groups: groups || undefined, members, absent: this.#absent, stale: this.#stale, ...this.#out };
+    return { patch, groups: groups || undefined, members, absent: this.#absent, stale: this.#stale, ...this.#out };
   }
 
   /** Those of the state before, while there are the same recordings at the same locations. */
-  #members(recordings: Rows): Members | undefined {
+  #members(patch: Pick<ShardPatch, "changed" | "left">): Members | undefined {
     if (!this.#isCounted) return undefined;
     const { members, inventory } = this.#context;
     const { groups } = this.#rules;
-    const isSame = !this.#hasChanged && recordings.size === this.#before.size;
-    return isSame && members && areGrouped(members, inventory, groups)
-      ? members
-      : membersOf(recordings, inventory, groups);
+    if (!this.#hasChanged && members && areGrouped(members, inventory, groups)) return members;
+    return membersOf(statesAfter(this.#previous, patch), inventory, groups);
   }
 
   #evaluateRow(reading: Reading): void {
-    const place = this.#placeOf(reading.recordingId);
-    // The known string rather than an equal one: it is hashed already, and the new one need not be kept.
-    const id = this.#before.states.ids[place] ?? reading.recordingId;
-    if (this.#next.has(place, id) || this.#left.has(id)) return;
-    if (!this.#context.elsewhere?.has(id) && this.#keepHealthy(place, id, reading)) return;
-    this.#evaluateOther(place, this.#before.at(place), reading);
+    const previous = this.#before.get(reading.recordingId);
+    const id = previous?.id ?? reading.recordingId;
+    if (this.#isDone(id)) return;
+    if (!previous || this.#context.elsewhere?.has(id) || !this.#isUneventful(previous, reading)) {
+      this.#evaluateOther(previous, reading);
+      return;
+    }
+    this.#noted.set(id, reading);
+    this.#dealtWith++;
   }
 
-  /** A healthy recording, as it was before. */
-  #keepHealthy(place: number, id: string, reading: Reading): boolean {
-    const { states } = this.#before;
-    const locationId = states.locationIds[place];
-    if (locationId === undefined || reading.locationId !== locationId || !this.#isWatched(id, locationId)) return false;
-    if (states.statuses[place] !== "online" || !isGood(reading)) return false;
-    const { alerts, history } = states.more(place);
-    if (alerts || history || !this.#isHealthy(id, reading)) return false;
-    if (this.#isCounted && (this.#unread.has(locationId) || !this.#context.inSchedule(id))) return false;
-    const isKept = this.#next.keep(place, reading.lastSeenAt, reading.averageQuality);
-    if (isKept) this.#dealtWith++;
-    return isKept;
+  #isDone(id: string): boolean {
+    return this.#noted.has(id) || this.#changed.has(id) || this.#left.has(id);
   }
 
-  #evaluateOther(place: number, previous: RecordingState | undefined, reading: Reading): void {
+  /** The recording is online and healthy, as before; nothing but hot values moves. */
+  #isUneventful(previous: RecordingState, reading: Reading): boolean {
+    const { id, locationId, status, lastSeenAt } = previous;
+    if (reading.locationId !== locationId || !this.#isWatched(id, locationId)) return false;
+    if (status !== "online" || !isGood(reading)) return false;
+    if ((reading.lastSeenAt === undefined) !== (lastSeenAt === undefined) || previous.absentSince) return false;
+    if (previous.alerts || previous.history || !this.#isHealthy(id, reading)) return false;
+    return !this.#isCounted || (!this.#unread.has(locationId) && this.#context.inSchedule(id));
+  }
+
+  #evaluateOther(previous: RecordingState | undefined, reading: Reading): void {
     const id = previous?.id ?? reading.recordingId;
     const locationId = this.#locationOf(previous, reading);
     if (this.#context.elsewhere?.has(id)) {
@@ -156,18 +154,18 @@ class ShardEvaluation {
     } else if (locationId === undefined) {
       this.#decide(id, "no_location");
     } else if (previous && previous.locationId !== locationId) {
-      this.#strayed.push({ place, previous, reading, locationId });
+      this.#strayed.push({ previous, reading, locationId });
     } else {
-      this.#evaluateAt(locationId, place, previous, reading);
+      this.#evaluateAt(locationId, previous, reading);
     }
   }
 
   /** Evaluates the row at a location; a recording at one that is not watched leaves. */
-  #evaluateAt(locationId: string, place: number, previous: RecordingState | undefined, reading: Reading): void {
+  #evaluateAt(locationId: string, previous: RecordingState | undefined, reading: Reading): void {
     if (this.#isWatched(reading.recordingId, locationId)) {
       if (previous) this.#dealtWith++;
       if (previous?.locationId !== locationId) this.#hasChanged = true;
-      this.#store(place, this.#present(previous, reading, locationId));
+      this.#store(previous, this.#present(previous, reading, locationId));
     } else if (previous) {
       this.#leave(previous, this.#isElsewhere(previous.id, locationId) ? "moved" : "no_longer_watched");
     } else this.#left.add(reading.recordingId);
@@ -178,15 +176,15 @@ class ShardEvaluation {
    * the same; until then the reading counts at the known location.
    */
   #evaluateStrayed(): void {
-    const strayed = this.#strayed.filter(({ place, previous: { id } }) => !this.#next.has(place, id));
+    const strayed = this.#strayed.filter(({ previous: { id } }) => !this.#isDone(id));
     const ids = new Set(strayed.map(({ previous: { id } }) => id));
     const isBelieved = areChangesBelieved({ known: this.#before.size, absent: ids.size });
-    for (const { place, previous, reading, locationId } of strayed) {
+    for (const { previous, reading, locationId } of strayed) {
       const { id } = previous;
-      if (this.#next.has(place, id) || this.#left.has(id)) continue;
+      if (this.#isDone(id)) continue;
       const isProven = isBelieved || this.#context.inventory.recording(id)?.locationId === locationId;
       const stays = !isProven && this.#isWatched(id, previous.locationId);
-      this.#evaluateAt(stays ? previous.locationId : locationId, place, previous, reading);
+      this.#evaluateAt(stays ? previous.locationId : locationId, previous, reading);
     }
   }
 
@@ -263,10 +261,11 @@ class ShardEvaluation {
   }
 
   /** Keeps the recording, and notes it where its location and its groups have to count it by itself. */
-  #store(place: number, state: RecordingState): void {
-    this.#next.put(place, state);
-    if (!this.#isCounted) return;
+  #store(previous: RecordingState | undefined, state: RecordingState): void {
     const { now, maxGapMs } = this.#moment;
+    if (!previous || !isSameCold(previous, state)) this.#changed.set(state.id, state);
+    else this.#noted.set(state.id, state.readAt === now ? state : undefined);
+    if (!this.#isCounted) return;
     const stale = this.#unread.has(state.locationId);
     const fresh = !stale && state.status !== undefined && now - state.readAt <= maxGapMs;
     const inSchedule = this.#context.inSchedule(state.id);
@@ -277,6 +276,7 @@ class ShardEvaluation {
   /** Drops the recording; its alerts end as no longer watched, except for an episode that another shard has as well. */
   #leave(state: RecordingState, reason: DecisionReason): void {
     this.#left.add(state.id);
+    this.#hasChanged = true;
     this.#dealtWith++;
     this.#decide(state.id, reason);
     const other = this.#context.elsewhere?.get(state.id)?.alerts;
@@ -294,26 +294,32 @@ class ShardEvaluation {
     this.#out.decisions.push({ subject, ruleId: undefined, reason, at: this.#moment.now });
   }
 
-  /** Known recordings without a row; of as many of them as rows are `unidentified` nothing is known. */
+  /**
+   * Known recordings without a row; of as many of them as rows are `unidentified` nothing is known. These may be the last
+   * present, and of those the ones in doubt before, so that a recording which leaves later is not taken for them.
+   */
   #evaluateMissing(unidentified: number, unread: ReadonlySet<string>): void {
-    const without: Placed[] = [];
-    for (const [place, id] of this.#before.states.ids.entries()) {
-      const state = this.#next.has(place, id) || this.#left.has(id) ? undefined : this.#before.at(place);
-      if (!state) continue;
+    const without: RecordingState[] = [];
+    for (const state of this.#before.values()) {
+      if (this.#isDone(state.id)) continue;
       const reason = this.#reasonToLeave(state);
       if (reason) this.#leave(state, reason);
-      else if (unread.has(state.locationId)) this.#keep(place, state);
-      else without.push([place, state]);
+      else if (unread.has(state.locationId)) this.#keep(state);
+      else without.push(state);
     }
-    if (unidentified > 0) without.sort(lastPresentFirst);
-    for (const [place, state] of without.slice(0, unidentified)) this.#keep(place, state);
+    if (unidentified > 0) without.sort((a, b) => this.#presentAt(b) - this.#presentAt(a) || a.readAt - b.readAt);
+    for (const state of without.slice(0, unidentified)) this.#keep(state);
     const absent = without.slice(unidentified);
     this.#absent = absent.length;
     const isBelieved = this.#isAbsenceBelieved();
-    for (const [place, state] of absent) {
-      if (isBelieved) this.#evaluateAbsent(place, state);
-      else this.#keep(place, state);
+    for (const state of absent) {
+      if (isBelieved) this.#evaluateAbsent(state);
+      else this.#keep(state);
     }
+  }
+
+  #presentAt({ absentSince }: RecordingState): Instant {
+    return absentSince ?? this.#previous.sweptAt;
   }
 
   #noteUnread({ readAt }: RecordingState): void {
@@ -322,21 +328,23 @@ class ShardEvaluation {
   }
 
   /** Nothing is known of it: it stays as it was, and the time is not time it was absent. */
-  #keep(place: number, state: RecordingState): void {
+  #keep(state: RecordingState): void {
     this.#noteUnread(state);
-    this.#store(place, { ...state, presentAt: state.presentAt + this.#moment.now - this.#previous.sweptAt });
+    const { absentSince } = state;
+    const sinceLastMs = this.#moment.now - this.#previous.sweptAt;
+    this.#store(state, absentSince === undefined ? state : { ...state, absentSince: absentSince + sinceLastMs });
   }
 
-  #evaluateAbsent(place: number, state: RecordingState): void {
+  #evaluateAbsent(state: RecordingState): void {
     const { sweptAt } = this.#previous;
     const { now, maxGapMs } = this.#moment;
-    if (state.presentAt === sweptAt) this.#decide(state.id, "observed_missing");
+    if (state.absentSince === undefined) this.#decide(state.id, "observed_missing");
     // Time without sweeps is not time it was absent.
     const unsweptMs = sweptAt > 0 && now - sweptAt > maxGapMs ? now - sweptAt : 0;
-    const absent = unsweptMs > 0 ? { ...state, presentAt: state.presentAt + unsweptMs } : state;
-    if (now - absent.presentAt >= this.#context.forgetAfterMs) this.#leave(absent, "forgotten");
-    else if (!absent.alerts && !this.#rules.watchesMissing) this.#store(place, absent);
-    else this.#store(place, this.#withAlerts(state, { state: absent, read: false, missing: true }));
+    const absent = { ...state, absentSince: this.#presentAt(state) + unsweptMs };
+    if (now - absent.absentSince >= this.#context.forgetAfterMs) this.#leave(absent, "forgotten");
+    else if (!absent.alerts && !this.#rules.watchesMissing) this.#store(state, absent);
+    else this.#store(state, this.#withAlerts(state, { state: absent, read: false, missing: true }));
   }
 
   #isAbsenceBelieved(): boolean {
@@ -387,16 +395,6 @@ class ShardEvaluation {
     const alerts = applyRules(evaluator, before, this.#rules.location, this.#moment, this.#out);
     return { id, alerts };
   }
-}
-
-type Placed = readonly [place: number, state: RecordingState];
-
-/**
- * The order in which absent recordings may be those of rows that name none: the last present first, and of those the ones
- * in doubt before, so that a recording which leaves later is not taken for them.
- */
-function lastPresentFirst([, a]: Placed, [, b]: Placed): number {
-  return b.presentAt - a.presentAt || a.readAt - b.readAt;
 }
 
 /** Since `reportedSince` an alert fires about an outage: it goes on from reading to reading, until none fires any more. */

@@ -3,7 +3,6 @@ import type { Instant } from "../lib/clock.ts";
 import { type GroupLabel, groupLabels, type Subject } from "./alert.ts";
 import type { Recording } from "./recording.ts";
 import type { Inventory, RecordingState } from "./shard-state.ts";
-import type { StateColumns } from "./state-columns.ts";
 
 export interface StatusCount {
   /** All that are watched. */
@@ -75,16 +74,16 @@ export function areGrouped(members: Members, { revision }: Inventory, labels: Re
 
 /** Groups these recordings by location and by the labels. */
 export function membersOf(
-  { states }: { readonly states: StateColumns },
+  recordings: Iterable<Pick<RecordingState, "id" | "locationId">>,
   inventory: Inventory,
   labels: ReadonlySet<GroupLabel>,
 ): Members {
   const locations = new Map<string, Open>();
   const groups = [...labels].map((label) => [label, new Map<string, Open>()] as const);
-  for (const [place, id] of states.ids.entries()) {
+  for (const ids of recordings) {
+    const { id, locationId } = ids;
     const recording = inventory.recording(id);
-    const ids = { id, locationId: states.locationIds[place] as string };
-    join(locations, ids.locationId, ids, recording);
+    join(locations, locationId, ids, recording);
     for (const [label, byValue] of groups) join(byValue, labelOf(recording, label), ids, recording);
   }
   const quiet = groups.map(([label, byValue]) => {

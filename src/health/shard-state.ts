@@ -1,4 +1,4 @@
-/** The state that one sweep stores and the next starts from. Never mutated: an evaluation gives a new state. */
+/** The state that one sweep stores and the next starts from. An evaluation gives a patch, and changes none of it. */
 import type { Instant } from "../lib/clock.ts";
 import type { AlertFacts, Labels } from "./alert.ts";
 import type { Evidence } from "./evidence.ts";
@@ -10,32 +10,54 @@ export interface ShardState {
   readonly sweptAt: Instant;
   /** The last gaps between good sweeps, ms, oldest first. */
   readonly gaps?: readonly number[] | undefined;
-  readonly recordings: ReadonlyMap<string, RecordingState>;
+  /** In the order of their ids. */
+  readonly recordings: Map<string, RecordingState>;
   readonly locations: ReadonlyMap<string, LocationState>;
 }
 
-export interface RecordingState {
+/** The state that moves with every sweep: written in place by `patched`, once the sweep is stored. */
+export interface HotState {
+  /** The time of the last good reading. */
+  readAt: Instant;
+  /** `last_seen_utc` of the last good reading. */
+  lastSeenAt: Instant | undefined;
+  averageQuality: number | undefined;
+}
+
+/** The state that changes when something happens, and then is replaced as a whole. */
+export interface ColdState {
   readonly id: string;
   readonly locationId: string;
   /** The status of the last good reading; undefined while there has been none (then `readAt` is 0). */
   readonly status: Exclude<RecordingStatus, "unknown"> | undefined;
-  /** The time of the last good reading. */
-  readonly readAt: Instant;
   /** Since when it has that status. */
   readonly since: Instant;
-  /** `last_seen_utc` of the last good reading. */
-  readonly lastSeenAt: Instant | undefined;
-  /** `last_seen_utc` of the last online or degraded reading. */
-  readonly onlineSeenAt: Instant | undefined;
-  readonly averageQuality: number | undefined;
-  /** The last time that a row for it, readable or not, was in a snapshot; moved on by time without sweeps. */
-  readonly presentAt: Instant;
+  /** `last_seen_utc` of the last online or degraded reading, where `lastSeenAt` is not that. */
+  readonly onlineSeenAt?: Instant | undefined;
+  /** The last time that a row for it was in a snapshot, moved on by time without sweeps; undefined: in the last one. */
+  readonly absentSince?: Instant | undefined;
   /** Its last states; undefined where they are all the same, as most recordings' are. */
   readonly history?: StateHistory | undefined;
   /** The last outage, or flapping, that an alert was about. */
   readonly outage?: ReportedOutage | undefined;
   /** By rule id. Undefined instead of empty: most recordings have none. */
   readonly alerts: AlertStates | undefined;
+}
+
+export type RecordingState = ColdState & HotState;
+
+/** Nothing changed between two states of a recording but what is hot. */
+export function isSameCold(before: ColdState, after: ColdState): boolean {
+  return (
+    before.locationId === after.locationId &&
+    before.status === after.status &&
+    before.since === after.since &&
+    before.onlineSeenAt === after.onlineSeenAt &&
+    before.absentSince === after.absentSince &&
+    before.history === after.history &&
+    before.outage === after.outage &&
+    before.alerts === after.alerts
+  );
 }
 
 export interface ReportedOutage {
@@ -179,6 +201,7 @@ export function afterReading(
   history: StateHistory | undefined,
 ): RecordingState {
   const { status, lastSeenAt } = reading;
+  const isLast = status !== "offline" && lastSeenAt !== undefined;
   return {
     id: previous?.id ?? reading.recordingId,
     locationId,
@@ -186,9 +209,9 @@ export function afterReading(
     readAt: now,
     since: sinceWhen(previous, reading, now),
     lastSeenAt,
-    onlineSeenAt: status === "offline" ? previous?.onlineSeenAt : (lastSeenAt ?? previous?.onlineSeenAt),
     averageQuality: reading.averageQuality,
-    presentAt: now,
+    onlineSeenAt: isLast ? undefined : lastOnlineSeenAt(previous),
+    absentSince: undefined,
     history,
     outage: previous?.outage,
     alerts: previous?.alerts,
@@ -202,7 +225,7 @@ export function afterPresence(
   locationId: string,
   now: Instant,
 ): RecordingState {
-  if (previous) return { ...previous, locationId, presentAt: now };
+  if (previous) return { ...previous, locationId, absentSince: undefined };
   return {
     id,
     locationId,
@@ -210,12 +233,20 @@ export function afterPresence(
     readAt: 0,
     since: now,
     lastSeenAt: undefined,
-    onlineSeenAt: undefined,
     averageQuality: undefined,
-    presentAt: now,
+    onlineSeenAt: undefined,
+    absentSince: undefined,
     history: undefined,
+    outage: undefined,
     alerts: undefined,
   };
+}
+
+type Seen = Pick<RecordingState, "status" | "lastSeenAt" | "onlineSeenAt">;
+
+/** `last_seen_utc` of the last online or degraded reading. */
+function lastOnlineSeenAt(state: Seen | undefined): Instant | undefined {
+  return state?.status === "offline" ? state.onlineSeenAt : (state?.lastSeenAt ?? state?.onlineSeenAt);
 }
 
 /**
@@ -223,13 +254,13 @@ export function afterPresence(
  * contradicts an earlier reading (before the last online contact) or the clock (in the future).
  */
 export function sinceWhen(
-  previous: Pick<RecordingState, "status" | "since" | "onlineSeenAt"> | undefined,
+  previous: (Seen & Pick<RecordingState, "since">) | undefined,
   { status, lastSeenAt }: Pick<Reading, "status" | "lastSeenAt">,
   now: Instant,
 ): Instant {
   if (previous && previous.status === status) return previous.since;
   if (status !== "offline" || lastSeenAt === undefined || lastSeenAt <= 0) return now;
   if (lastSeenAt > now + CLOCK_TOLERANCE_MS) return now;
-  if (previous?.onlineSeenAt !== undefined && lastSeenAt < previous.onlineSeenAt) return now;
+  if (lastSeenAt < (lastOnlineSeenAt(previous) ?? lastSeenAt)) return now;
   return Math.min(lastSeenAt, now);
 }

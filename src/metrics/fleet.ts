@@ -2,8 +2,13 @@
 import type { Labels } from "../health/alert.ts";
 import type { Rule } from "../health/model.ts";
 import type { RecordingStatus } from "../health/recording.ts";
-import { Rows } from "../health/rows.ts";
-import { type AlertState, currentStatus, type FleetSnapshot, ROWS_PER_STEP } from "../health/shard-state.ts";
+import {
+  type AlertState,
+  currentStatus,
+  type FleetSnapshot,
+  type RecordingState,
+  ROWS_PER_STEP,
+} from "../health/shard-state.ts";
 import { DAY_MS, type Instant } from "../lib/clock.ts";
 import { fleetRows, type MetricRow } from "./table.ts";
 import { distinct, type ExpositionFormat, labelText, renderHead, renderSample } from "./text.ts";
@@ -51,14 +56,14 @@ export function* fleetText(view: FleetView, format: ExpositionFormat, labelsOf: 
   const counts = startCounts(view);
   const totals = createTotals(snapshot.inventory);
   yield* countLocations(snapshot, counts.addAlerts);
-  const shards = snapshot.shards.map((shard) => Rows.of(shard));
+  const { shards } = snapshot;
   const shardOf = yield* shardsById(shards);
   const mode = view.perRecording ?? (shardOf.size > MOST_BY_DEFAULT ? "off" : "all");
   const slices: Slice[] = [];
-  for (const [shard, rows] of shards.entries()) {
-    const places = rows.states.ids.keys().filter((place) => shardOf.get(rows.states.ids[place] as string) === shard);
-    for (const some of slicesOf(places)) {
-      const members = some.map((place) => memberAt(rows, place, snapshot));
+  for (const [shard, { recordings }] of shards.entries()) {
+    const own = recordings.values().filter(({ id }) => shardOf.get(id) === shard);
+    for (const some of slicesOf(own)) {
+      const members = some.map((state) => memberOf(state, snapshot));
       for (const member of members) {
         counts.add(member);
         totals.add(member);
@@ -88,12 +93,12 @@ export function* fleetText(view: FleetView, format: ExpositionFormat, labelsOf: 
 }
 
 /** The shard of each recording: of one that stands in two, that of the later reading. */
-function* shardsById(shards: readonly Rows[]): Generator<string, ReadonlyMap<string, number>> {
+function* shardsById(shards: FleetSnapshot["shards"]): Generator<string, ReadonlyMap<string, number>> {
   const shardOf = new Map<string, number>();
-  for (const [shard, rows] of shards.entries()) {
-    for (const [place, id] of rows.states.ids.entries()) {
+  for (const [shard, { recordings }] of shards.entries()) {
+    for (const { id, readAt } of recordings.values()) {
       const other = shardOf.get(id);
-      if (other === undefined || (shards[other]?.get(id)?.readAt ?? 0) < rows.readAt(place)) shardOf.set(id, shard);
+      if (other === undefined || (shards[other]?.recordings.get(id)?.readAt ?? 0) < readAt) shardOf.set(id, shard);
     }
     yield "";
   }
@@ -111,14 +116,11 @@ function* slicesOf<T>(all: Iterable<T>): Generator<T[]> {
   if (slice.length > 0) yield slice;
 }
 
-function memberAt(rows: Rows, place: number, snapshot: FleetSnapshot): Member {
-  const { readAt, lastSeenAt, averageQuality } = rows.movedAt(place);
-  const { states } = rows;
-  const [id, locationId] = [states.ids[place] as string, states.locationIds[place] as string];
-  const status = currentStatus({ status: states.statuses[place], readAt }, snapshot.now, snapshot.statusIntervalMs);
+function memberOf(state: RecordingState, snapshot: FleetSnapshot): Member {
+  const { id, locationId, lastSeenAt, averageQuality, alerts } = state;
+  const status = currentStatus(state, snapshot.now, snapshot.statusIntervalMs);
   const { name, organisation = "", cameraServer = "" } = snapshot.inventory.recording(id) ?? {};
   const uptime = status === "unknown" ? undefined : snapshot.overallUptime(id, DAY_MS);
-  const { alerts } = states.more(place);
   return { id, name, locationId, status, lastSeenAt, averageQuality, uptime, organisation, cameraServer, alerts };
 }
 

@@ -12,13 +12,13 @@ import { misreadIn, nothingReadIn } from "../health/misread.ts";
 import type { Rule } from "../health/model.ts";
 import type { Reading, StatusSnapshot } from "../health/recording.ts";
 import { allowedGapMs, lateMs } from "../health/rhythm.ts";
-import { Rows } from "../health/rows.ts";
 import { sentences } from "../health/service-evaluator.ts";
 import type { RecordingState, ShardState } from "../health/shard-state.ts";
 import type { Figure } from "../health/uptime.ts";
 import type { Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
 import { keptFor } from "../lib/kept.ts";
+import { createRecent } from "../lib/recent.ts";
 import type { Service } from "../service/service.ts";
 import { StoreError } from "../store/errors.ts";
 import type { Attempt, CommitResult, ShardCommit } from "../store/shards.ts";
@@ -32,6 +32,8 @@ const NAME_ALL_MS = 30_000;
 /** And this often where all are known as before, so that they stay in memory. */
 const NAME_AGAIN_MS = 120_000;
 const FIGURE_INTERVALS = 3;
+/** Of shards that other replicas sweep nothing is kept. */
+const EVALUATED_KEPT_MS = 120_000;
 /** The cause itself may hold what nobody should read in a message. */
 const INTERNAL = "lenswatch failed to evaluate or store what the service answered: its log has the cause";
 /** And a tenth of the interval at most. */
@@ -88,12 +90,12 @@ interface Swept {
   readonly now: Instant;
 }
 
-/** What the next sweep can take up again. */
+/** The last sweep of a shard here. */
 interface Evaluated {
-  readonly members: Members | undefined;
-  readonly answers?: Answers | undefined;
-  /** None of its readings was new, and the same recordings are known as before. Its list may be that of another answer. */
-  readonly known?: StatusSnapshot | undefined;
+  readonly answers: Answers | undefined;
+  /** The nonce under which it was stored, and the members of that state. */
+  readonly nonce?: string | undefined;
+  readonly members?: Members | undefined;
 }
 
 /** The names of all recordings of a shard, as they were looked up last. */
@@ -115,8 +117,7 @@ class Sweeper {
   readonly #named = new Map<number, Named>();
   /** Rows that every sweep ignores are in the decision log once. */
   readonly #repeats = createRepeats();
-  /** Of states that were evaluated here. */
-  readonly #evaluated = new WeakMap<ShardState["recordings"], Evaluated>();
+  readonly #evaluated = createRecent<number, Evaluated>(EVALUATED_KEPT_MS);
 
   constructor(deps: SweepDeps) {
     this.#deps = deps;
@@ -159,33 +160,31 @@ class Sweeper {
       await this.#noteFailed(shard, before, now, { fault: "unreadable" });
       return "failed";
     }
-    const evaluated = this.#evaluated.get(before.state.recordings);
+    const evaluated = this.#evaluated.get(shard);
     const isFollowed = watch.statusIntervalMs < PARSED_WHOLE_FROM_MS;
     const followed = isFollowed ? (evaluated?.answers ?? new Map()) : undefined;
     const answer = await this.#ask(shard, locationIds, { askedAt: now, last: followed });
     if (!answer) return "failed";
     const { snapshot, error } = answer;
     answered.rows = snapshot.readings.length;
-    const fresh = evaluated?.known === snapshot ? [] : newRecordings(before.state, snapshot.readings);
+    const fresh = snapshot.readings.filter(({ recordingId }) => !before.state.recordings.has(recordingId));
     const elsewhere = await this.#nameThem(shard, { before: before.state, snapshot, fresh, ...all, now });
     const last = all.attempts.get(subject);
     const unbroken = before.state.sweptAt >= this.#startedAt;
     const others = presenceBeside(all, subject);
     const fixed = this.#context(shard, locationIds, { now, figuresBelieved: this.#areFiguresBelieved(shard, all) });
-    const context = { ...fixed, unbroken, others, elsewhere, counts, members: evaluated?.members };
-    const evaluation = judgeShard(before.state, snapshot, context);
-    const { next, absent, stale, groups } = evaluation;
-    const isSame = fresh.length === 0 && Rows.of(next).order === Rows.of(before.state).order;
-    const known = isSame ? snapshot : undefined;
-    const kept = isFollowed ? { answers: answer.answers, known } : undefined;
-    this.#evaluated.set(next.recordings, { members: evaluation.members, ...kept });
+    const members = evaluated?.nonce === before.nonce ? evaluated.members : undefined;
+    const evaluation = judgeShard(before.state, snapshot, { ...fixed, unbroken, others, elsewhere, counts, members });
+    const { patch, absent, stale, groups } = evaluation;
+    const answers = isFollowed ? answer.answers : undefined;
+    this.#evaluated.set(shard, { answers });
     const unread = snapshot.unread?.size
       ? Object.fromEntries([...snapshot.unread].map((id) => [id, lastReadAt(last, id)]))
       : undefined;
     const sweep = {
-      lateMs: lateMs(next.gaps, watch.statusIntervalMs),
+      lateMs: lateMs(patch.gaps, watch.statusIntervalMs),
       error: sentences([error?.message, stale > 0 ? misreadIn(snapshot) : undefined]),
-      known: next.recordings.size,
+      known: patch.noted.size + patch.changed.size,
       absent,
       stale,
       unread,
@@ -193,10 +192,12 @@ class Sweeper {
     // Another replica may have assigned locations that this one does not know of yet: then nothing has left.
     const drops = evaluation.decisions.some(({ reason }) => reason === "no_longer_watched" || reason === "moved");
     if (drops && (await assigned.follow()) === "changed") return "lost";
-    const { outcome } = await commit.evaluation(evaluation.transitions, (changes) =>
-      this.#write(shard, before.nonce, evaluation, { now, changes, sweep, groups }),
+    const committed = await commit.evaluation(evaluation.transitions, (changes) =>
+      this.#write(shard, evaluation, { before, now, changes, sweep, groups }),
     );
-    return outcome === "lost" ? "lost" : "ok";
+    if (committed.outcome === "lost") return "lost";
+    this.#evaluated.set(shard, { answers, nonce: committed.nonce, members: evaluation.members });
+    return "ok";
   }
 
   /** The error where what is stored cannot be read: it stays as it is. */
@@ -258,9 +259,8 @@ class Sweeper {
       this.#named.set(shard, { at: this.#named.get(shard)?.at ?? 0, revision: undefined });
       await this.#deps.nameThem(ids);
     }
-    const { states } = Rows.of(before);
-    const alerting = states.alerting().map((place) => states.ids[place] as string);
-    const known = all ? before.recordings.keys() : alerting;
+    const alerting = before.recordings.values().filter(({ alerts }) => alerts);
+    const known = all ? before.recordings.keys() : alerting.map(({ id }) => id);
     const elsewhere = await this.#elsewhere(shard, new Set([...ids, ...known]), { attempts, now });
     const here = named.filter(({ recordingId }) => !elsewhere.has(recordingId));
     await this.#noteMoves(shard, here);
@@ -303,7 +303,8 @@ class Sweeper {
       const isWhole = !attempts.get(`shard:${other}`)?.absent;
       for (const id of here) {
         const state = recordings.get(id);
-        if (state?.presentAt === sweptAt && (isWhole || state.readAt === sweptAt)) elsewhere.set(id, state);
+        const isListed = state && state.absentSince === undefined && (isWhole || state.readAt === sweptAt);
+        if (isListed) elsewhere.set(id, state);
       }
     }
     return elsewhere;
@@ -352,15 +353,15 @@ class Sweeper {
 
   async #write(
     shard: number,
-    expected: string,
-    { next: state, decisions }: Evaluation,
-    input: Pick<ShardCommit, "now" | "changes" | "sweep" | "groups">,
+    { patch, decisions }: Evaluation,
+    input: Pick<ShardCommit, "before" | "now" | "changes" | "sweep" | "groups">,
   ): Promise<CommitResult> {
     const { store, inventory } = this.#deps;
     const lines = decisions.filter((line) => !this.#repeats.isRepeat(line));
-    const committed = await store.commitShard(shard, { expected, state, ...input, lines });
+    const committed = await store.commitShard(shard, { patch, ...input, lines });
     if (committed.outcome === "lost") return committed;
-    if (state.recordings.size + state.locations.size === 0) await store.forgetShard(shard, committed.nonce);
+    if (patch.noted.size + patch.changed.size + patch.locations.size === 0)
+      await store.forgetShard(shard, committed.nonce);
     await inventory.forget(decisions.filter(hasLeft).map(({ subject }) => subject.id));
     return committed;
   }
@@ -386,10 +387,4 @@ function presenceBeside({ attempts, shards, isUnreadable }: Attempts, subject: s
 /** The subject itself left, not just an alert of it. */
 function hasLeft({ ruleId, reason }: Decision): boolean {
   return ruleId === undefined && (reason === "forgotten" || reason === "no_longer_watched");
-}
-
-/** Readings of recordings not known before. */
-function newRecordings(before: ShardState, readings: readonly Reading[]): Reading[] {
-  const placeOf = Rows.of(before).finder();
-  return readings.filter(({ recordingId }) => placeOf(recordingId) < 0);
 }

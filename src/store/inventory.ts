@@ -5,7 +5,6 @@
 import type { ChainableCommander, Redis } from "ioredis";
 import type { Location, Recording, ReportedRecording } from "../health/recording.ts";
 import { believe, type Claims, type DoubtedField } from "../health/reported-recording.ts";
-import { Rows } from "../health/rows.ts";
 import type { ShardState } from "../health/shard-state.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import { oneAtATime } from "../lib/one-at-a-time.ts";
@@ -76,10 +75,10 @@ export function createInventoryStore(redis: Redis, keys: Keys) {
     ): Promise<void> {
       const maybeYield = createYielder();
       for (const shard of shards) {
-        const rows = Rows.of(shard);
-        if (knownAt.get(rows.order) === names.turn()) continue;
-        await reader.know(which === "one" ? fewOf(rows) : rows.keys());
-        if (which === "all") knownAt.set(rows.order, names.turn());
+        const { recordings } = shard;
+        if (knownAt.get(recordings) === names.turn()) continue;
+        await reader.know(which === "one" ? fewOf(recordings) : recordings.keys());
+        if (which === "all") knownAt.set(recordings, names.turn());
         await maybeYield();
       }
     },
@@ -122,10 +121,12 @@ export function createInventoryStore(redis: Redis, keys: Keys) {
 }
 
 /** The first recording of each location, and those that may have moved to another one. */
-function fewOf(rows: Rows): string[] {
-  const { ids, locationIds } = rows.states;
+function fewOf(recordings: ShardState["recordings"]): string[] {
   const seen = new Set<string>();
-  return ids.filter((_, i) => seen.size < seen.add(locationIds[i] ?? "").size || rows.isAbsent(i));
+  const few = [...recordings.values()].filter(
+    ({ locationId, absentSince }) => seen.size < seen.add(locationId).size || absentSince !== undefined,
+  );
+  return few.map(({ id }) => id);
 }
 
 /** The row of a recording, stored under its id. */

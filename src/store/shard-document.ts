@@ -1,56 +1,36 @@
 /**
- * A ShardState as the fields of a hash: `d`, what each sweep moves, about 6 bytes for a recording, and one for each
- * location with all that changes less often, about 65 bytes for a healthy recording. Times are offsets from when a field
- * was written.
+ * A shard as the fields of a hash: one for each location with what is cold of its recordings, written when that changed;
+ * `d`, what is hot of all of them, written with every sweep; `c`, the version of the cold state that `d` follows.
  */
-import { Rows } from "../health/rows.ts";
-import type {
-  AlertStates,
-  LocationState,
-  RecordingState,
-  ReportedOutage,
-  ShardState,
-  StateHistory,
-  StatusStretch,
-} from "../health/shard-state.ts";
+import { inOrder, keepsMembers, type ShardPatch, statesAfter } from "../health/shard-patch.ts";
+import type { AlertStates, ColdState, LocationState, RecordingState, ShardState } from "../health/shard-state.ts";
 import type { Instant } from "../lib/clock.ts";
 import { parseDocument } from "./documents.ts";
 
 const FORMAT = 4;
-const STATUSES = ["online", "offline", "degraded"] as const;
 /** Before the id of a location: a field of its own. */
 const LOCATION = "l:";
 
-/** id, place, status (−1 none), readAt, since, lastSeenAt, onlineSeenAt, quality, presentAt, alerts and so on. */
-type Row = [
-  ...[string, number, number, number, number, Maybe, Maybe, Maybe, number],
-  (AlertStates | null)?,
-  (HistoryRow | null)?,
-  (readonly [from: number, until: Maybe])?,
-];
-type Maybe = number | null;
-/** The time at which the newest state was taken; then status, from and count of each stretch. */
-type HistoryRow = readonly number[];
+type ColdRow = Omit<ColdState, "locationId">;
 
 interface LocationDocument {
-  readonly t: Instant;
-  /** Absent where only recordings say that they are there. */
-  readonly a?: AlertStates | null | undefined;
-  readonly r: readonly Row[];
+  readonly alerts?: AlertStates | undefined;
+  /** The shard watches the location itself. */
+  readonly watched: boolean;
+  readonly recordings: readonly ColdRow[];
 }
 
-/** The moves of a sweep: ms before it, or null, false and true for the other values of `Rows.moves`. */
-type Move = number | boolean | null;
+type Column = readonly (number | null)[];
 
-interface Heartbeat {
+/** Columns have a value for each recording, in the order of ids; times are ms before `t`. */
+interface HotDocument {
   readonly v: number;
   readonly t: Instant;
-  /** Gaps. */
-  readonly g?: readonly number[] | undefined;
-  /** Another text after each write of a location. */
-  readonly w: string;
-  readonly m: readonly Move[];
-  readonly q?: readonly Maybe[] | undefined;
+  readonly gaps?: readonly number[] | undefined;
+  readonly cold: string;
+  readonly read: Column;
+  readonly seen: Column;
+  readonly quality: Column;
 }
 
 /** A shard as it is in Redis. */
@@ -58,176 +38,137 @@ export interface StoredShard {
   /** "" where nothing is stored. */
   readonly nonce: string;
   readonly state: ShardState;
-  /** The mark of the last write of a location. */
-  readonly written: string;
+  /** The version of the cold state; undefined where nothing is stored. */
+  readonly cold?: string | undefined;
 }
 
 /** The shard state before the first sweep. */
 export const emptyShard: ShardState = { sweptAt: 0, recordings: new Map(), locations: new Map() };
 
-/** The fields to write so that the hash has this state. `isWhole`: it has nothing else. */
+/** The fields to write so that the hash has the state after a sweep. `isWhole`: it has nothing else. */
 export interface ShardFields {
   readonly document: string;
   readonly isWhole: boolean;
   /** Names and texts in turn. */
   readonly more: readonly string[];
-  readonly written: string;
+  readonly cold: string;
 }
 
-/** The fields that differ from the `stored` ones; all of them where that is not known. `token` is another one each time. */
-export function encodeShard(state: ShardState, token: string, stored?: StoredShard): ShardFields {
-  const rows = Rows.of(state);
-  const changed = stored?.written ? changedLocations(stored.state, state) : undefined;
-  const written = stored && changed?.size === 0 ? stored.written : token;
-  const more = encodeLocations(rows, state, changed).flatMap(([id, document]) => [
-    LOCATION + id,
-    JSON.stringify(document),
-  ]);
-  return { document: encodeHeartbeat(rows, state, written), isWhole: !changed, more, written };
+/** The fields that a sweep changes; all where others belong to the shard than before. `version` is new each time. */
+export function encodeSweep(before: Omit<StoredShard, "nonce">, patch: ShardPatch, version: string): ShardFields {
+  const { state } = before;
+  const isWhole = before.cold === undefined || !keepsMembers(state, patch) || !keepsLocations(state, patch);
+  const changed = isWhole ? undefined : changedLocations(state, patch);
+  const cold = (changed?.size === 0 ? before.cold : undefined) ?? version;
+  const states = isWhole ? inOrder(statesAfter(state, patch)).values() : statesAfter(state, patch);
+  const all = [...states];
+  const document = JSON.stringify(encodeHot(all, patch, cold));
+  if (cold === before.cold) return { document, isWhole, more: [], cold };
+  const locations = encodeLocations(all, patch.locations, changed);
+  const fields = [...locations].flatMap(([id, location]) => [LOCATION + id, JSON.stringify(location)]);
+  return { document, isWhole, more: ["c", cold, ...fields], cold };
 }
 
-/** Locations where anything differs but what a sweep moves; undefined where recordings or locations came, left or moved. */
-function changedLocations(before: ShardState, { recordings, locations }: ShardState): Set<string> | undefined {
-  const [old, rows] = [before.recordings, recordings];
-  if (!(old instanceof Rows && rows instanceof Rows && rows.order === old.order)) return undefined;
-  if (locations.size !== before.locations.size) return undefined;
-  const changed = new Set<string>();
-  for (const [id, location] of locations) {
-    const known = before.locations.get(id);
-    if (!known) return undefined;
-    if (known.alerts !== location.alerts) changed.add(id);
+function keepsLocations(before: ShardState, { locations }: ShardPatch): boolean {
+  return locations.size === before.locations.size && locations.keys().every((id) => before.locations.has(id));
+}
+
+function changedLocations(before: ShardState, { changed, locations }: ShardPatch): Set<string> {
+  const ids = new Set<string>();
+  for (const [id, { alerts }] of locations) if (alerts !== before.locations.get(id)?.alerts) ids.add(id);
+  for (const [id, { locationId }] of changed) {
+    ids.add(locationId);
+    ids.add(before.recordings.get(id)?.locationId ?? locationId);
   }
-  const places = rows.states.differing(old.states);
-  for (const place of places ?? []) changed.add(rows.states.locationIds[place] ?? "");
-  return places && changed;
+  return ids;
 }
 
 function encodeLocations(
-  rows: Rows,
-  { sweptAt: t, locations }: ShardState,
+  states: readonly RecordingState[],
+  locations: ShardPatch["locations"],
   only: ReadonlySet<string> | undefined,
-): [string, LocationDocument][] {
-  const documents = new Map<string, { t: Instant; a?: AlertStates | null; r: Row[] }>();
-  for (const id of only ?? locations.keys()) {
+): Map<string, LocationDocument> {
+  const documents = new Map<string, LocationDocument & { readonly recordings: ColdRow[] }>();
+  const add = (id: string) => {
     const location = locations.get(id);
-    documents.set(id, { t, ...(location && { a: location.alerts ?? null }), r: [] });
+    const document = { alerts: location?.alerts, watched: location !== undefined, recordings: [] as ColdRow[] };
+    documents.set(id, document);
+    return document;
+  };
+  for (const id of only ?? locations.keys()) add(id);
+  for (const state of states) {
+    if (only && !only.has(state.locationId)) continue;
+    (documents.get(state.locationId) ?? add(state.locationId)).recordings.push(coldOf(state));
   }
-  if (only?.size === 0) return [];
-  const ids = rows.states.locationIds;
-  for (let place = 0; place < ids.length; place++) {
-    const locationId = ids[place] ?? "";
-    if (only && !only.has(locationId)) continue;
-    const document = documents.get(locationId) ?? { t, r: [] };
-    documents.set(locationId, document);
-    document.r.push(toRow(rows.states.at(place), place, t));
+  return documents;
+}
+
+function coldOf({ id, status, since, onlineSeenAt, absentSince, history, outage, alerts }: ColdState): ColdRow {
+  return { id, status, since, onlineSeenAt, absentSince, history, outage, alerts };
+}
+
+function encodeHot(
+  states: readonly RecordingState[],
+  { sweptAt: t, gaps, noted }: ShardPatch,
+  cold: string,
+): HotDocument {
+  const read: (number | null)[] = [];
+  const seen: (number | null)[] = [];
+  const quality: (number | null)[] = [];
+  for (const state of states) {
+    const noting = noted.get(state.id);
+    const { lastSeenAt, averageQuality } = noting ?? state;
+    read.push(noting ? 0 : state.readAt === 0 ? null : t - state.readAt);
+    seen.push(lastSeenAt === undefined ? null : t - lastSeenAt);
+    quality.push(averageQuality ?? null);
   }
-  return [...documents];
-}
-
-function encodeHeartbeat({ moves, qualities }: Rows, { sweptAt: t, gaps }: ShardState, w: string): string {
-  // A loop: `Array.from` takes four times as long, for each recording and sweep.
-  const m = new Array<Move>(moves.length);
-  for (let i = 0; i < m.length; i++) m[i] = toMove(moves[i] ?? Number.NaN, t);
-  const q = hasNumber(qualities) ? Array.from(qualities, (one) => (Number.isNaN(one) ? null : one)) : undefined;
-  return JSON.stringify({ v: FORMAT, t, g: gaps, w, m, q } satisfies Heartbeat);
-}
-
-function hasNumber(values: Float64Array): boolean {
-  for (let i = 0; i < values.length; i++) if (!Number.isNaN(values[i])) return true;
-  return false;
-}
-
-function toMove(move: number, t: Instant): Move {
-  return move > 0 ? t - move : move === 0 ? true : move < 0 ? false : null;
-}
-
-function toRow(recording: RecordingState, place: number, t: Instant): Row {
-  const { status, lastSeenAt, onlineSeenAt, averageQuality, alerts, history, outage } = recording;
-  const row: Row = [
-    recording.id,
-    place,
-    status === undefined ? -1 : STATUSES.indexOf(status),
-    t - recording.readAt,
-    t - recording.since,
-    lastSeenAt === undefined ? null : t - lastSeenAt,
-    onlineSeenAt === undefined ? null : t - onlineSeenAt,
-    averageQuality ?? null,
-    t - recording.presentAt,
-  ];
-  if (outage) row.push(alerts ?? null, history ? toHistoryRow(history, t) : null, toOutageRow(outage, t));
-  else if (history) row.push(alerts ?? null, toHistoryRow(history, t));
-  else if (alerts) row.push(alerts);
-  return row;
-}
-
-function toHistoryRow({ sampledAt, stretches }: StateHistory, t: Instant): HistoryRow {
-  const triples = stretches.flatMap(({ status, from, count }) => [STATUSES.indexOf(status), t - from, count]);
-  return [t - sampledAt, ...triples];
-}
-
-function toOutageRow({ from, until }: ReportedOutage, t: Instant): [number, Maybe] {
-  return [t - from, until === undefined ? null : t - until];
+  return { v: FORMAT, t, gaps, cold, read, seen, quality };
 }
 
 /** The shard of all fields of its hash. Throws as `parseDocument`. */
 export function decodeShard(fields: Readonly<Record<string, string>>): StoredShard {
-  const { n: nonce = "", d: text } = fields;
-  if (text === undefined) return { nonce, state: emptyShard, written: "" };
-  const document = parseDocument<Heartbeat>(text, FORMAT);
+  const { n: nonce = "", d: text, c: cold } = fields;
+  if (text === undefined) return { nonce, state: emptyShard };
+  const hot = parseDocument<HotDocument>(text, FORMAT);
   const states: RecordingState[] = [];
   const locations = new Map<string, LocationState>();
   for (const [field, json] of Object.entries(fields)) {
     if (!field.startsWith(LOCATION)) continue;
     const id = field.slice(LOCATION.length);
-    const { t, a, r } = JSON.parse(json) as LocationDocument;
-    if (a !== undefined) locations.set(id, { id, alerts: a ?? undefined });
-    for (const row of r) states[row[1]] = fromRow(row, id, t);
+    const { alerts, watched, recordings } = JSON.parse(json) as LocationDocument;
+    if (watched) locations.set(id, { id, alerts });
+    for (const row of recordings) states.push(notRead({ ...row, locationId: id }));
   }
-  return fromHeartbeat(nonce, document, { rows: Rows.ofStates(document.t, states), locations });
+  const state = { sweptAt: hot.t, gaps: hot.gaps, recordings: inOrder(states), locations };
+  return withHot(nonce, hot, { nonce, state, cold }) ?? { nonce, state, cold };
 }
 
-/** The shard of this nonce and document, where no location was written since `known`; else undefined. */
-export function decodeMoves(nonce: string, text: string, { state, written }: StoredShard): StoredShard | undefined {
-  const document = parseDocument<Heartbeat>(text, FORMAT);
-  if (document.w !== written) return undefined;
-  return fromHeartbeat(nonce, document, { rows: Rows.of(state), locations: state.locations });
+/** The known shard with the hot values of another document, if nothing cold was written since; else undefined. */
+export function decodeHot(nonce: string, text: string, known: StoredShard): StoredShard | undefined {
+  return withHot(nonce, parseDocument<HotDocument>(text, FORMAT), known);
 }
 
-function fromHeartbeat(
-  nonce: string,
-  { t, g, w, m, q = [] }: Heartbeat,
-  { rows, locations }: { readonly rows: Rows; readonly locations: ShardState["locations"] },
-): StoredShard {
-  const moves = Float64Array.from(m, (move) =>
-    typeof move === "number" ? t - move : move === null ? NaN : Number(move) - 1,
-  );
-  const qualities = Float64Array.from(m, (_, i) => q[i] ?? Number.NaN);
-  const recordings = rows.after({ sweptAt: t, states: rows.states, moves, qualities });
-  return { nonce, written: w, state: { sweptAt: t, gaps: g, recordings, locations } };
-}
-
-function fromRow(row: Row, locationId: string, t: Instant): RecordingState {
-  return {
-    id: row[0],
-    locationId,
-    status: STATUSES[row[2]],
-    readAt: t - row[3],
-    since: t - row[4],
-    lastSeenAt: row[5] === null ? undefined : t - row[5],
-    onlineSeenAt: row[6] === null ? undefined : t - row[6],
-    averageQuality: row[7] ?? undefined,
-    presentAt: t - row[8],
-    history: row[10] ? fromHistoryRow(row[10], t) : undefined,
-    outage: row[11] && { from: t - row[11][0], until: row[11][1] === null ? undefined : t - row[11][1] },
-    alerts: row[9] ?? undefined,
-  };
-}
-
-function fromHistoryRow([sampled = 0, ...triples]: HistoryRow, t: Instant): StateHistory {
-  const stretches: StatusStretch[] = [];
-  for (let i = 0; i < triples.length; i += 3) {
-    const [status = 0, from = 0, count = 0] = triples.slice(i, i + 3);
-    stretches.push({ status: STATUSES[status] ?? "online", from: t - from, count });
+/** Hot values replace those of the known shard. What follows another cold state is dropped: its recordings are not read. */
+function withHot(nonce: string, hot: HotDocument, { state, cold }: StoredShard): StoredShard | undefined {
+  const { t: sweptAt, gaps, read, seen, quality } = hot;
+  if (hot.cold !== cold || read.length !== state.recordings.size) return undefined;
+  let i = 0;
+  for (const one of state.recordings.values()) {
+    one.readAt = sweptAt - (read[i] ?? sweptAt);
+    one.lastSeenAt = before(sweptAt, seen[i]);
+    one.averageQuality = quality[i] ?? undefined;
+    i++;
   }
-  return { sampledAt: t - sampled, stretches };
+  return { nonce, cold, state: { ...state, sweptAt, gaps } };
+}
+
+function before(t: Instant, ms: number | null | undefined): Instant | undefined {
+  return ms === null || ms === undefined ? undefined : t - ms;
+}
+
+/** A recording with its fields in the order of every other: all are objects of one shape. */
+function notRead({ id, locationId, status, since, ...cold }: ColdState): RecordingState {
+  const { onlineSeenAt, absentSince, history, outage, alerts } = cold;
+  const hot = { lastSeenAt: undefined, averageQuality: undefined };
+  return { id, locationId, status, readAt: 0, since, ...hot, onlineSeenAt, absentSince, history, outage, alerts };
 }

@@ -10,13 +10,13 @@ import { watchedSince } from "../alerting/stale.ts";
 import type { Alert } from "../health/alert.ts";
 import type { ShardGroups } from "../health/group-counts.ts";
 import type { Attempt } from "../health/model.ts";
+import { patched, type ShardPatch } from "../health/shard-patch.ts";
 import type { ShardState } from "../health/shard-state.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";
 import { unlessThrown } from "../lib/errors.ts";
 import { createRecent } from "../lib/recent.ts";
 import { logWrites } from "./decision-log.ts";
-import type { Versioned } from "./documents.ts";
 import { StoreError } from "./errors.ts";
 import {
   collectEpisodes,
@@ -32,7 +32,7 @@ import { changedAlerts, endedIncidents, toIncident } from "./incidents.ts";
 import type { Keys } from "./keys.ts";
 import { pipelined } from "./redis.ts";
 import { earliestWakes, type Releases, releasing } from "./releases.ts";
-import { decodeMoves, decodeShard, encodeShard, type ShardFields, type StoredShard } from "./shard-document.ts";
+import { decodeHot, decodeShard, encodeSweep, type ShardFields, type StoredShard } from "./shard-document.ts";
 import { newId, type Transact, type Write } from "./transact.ts";
 
 export type { Attempt };
@@ -72,8 +72,10 @@ interface CommitInput {
   readonly lines?: readonly LogLine[] | undefined;
 }
 
-export type ShardCommit = Pick<CommitInput, "expected" | "now" | "changes" | "lines"> & {
-  readonly state: ShardState;
+export type ShardCommit = Pick<CommitInput, "now" | "changes" | "lines"> & {
+  /** The shard as it was read, and evaluated. */
+  readonly before: StoredShard;
+  readonly patch: ShardPatch;
   /** The facts of an attempt beside its time. */
   readonly sweep?: Omit<Attempt, "goodAt" | "attemptedAt"> | undefined;
   readonly groups?: ShardGroups | undefined;
@@ -96,26 +98,36 @@ export function createShardStore(redis: Redis, keys: Keys, deps: CommitDeps) {
     /** All of these shards as stored, in one round trip where no other replica wrote. */
     readAll,
 
-    /** Stores an evaluated shard. `lost`: another replica swept it meanwhile, the evaluation is void. */
-    async commitShard(shard: number, { state, sweep, groups, ...input }: ShardCommit): Promise<CommitResult> {
+    /**
+     * Stores what a sweep changes. `lost`: another replica swept the shard meanwhile, the evaluation is void. Memory takes
+     * the patch once it is stored; after anything else the shard is read again.
+     */
+    async commitShard(shard: number, { before, patch, sweep, groups, ...input }: ShardCommit): Promise<CommitResult> {
       const cached = cache.get(shard);
-      const known = cached?.nonce === input.expected ? cached : undefined;
-      const fields = encodeShard(state, randomUUID(), known);
-      const stored = known?.groups && isSameCount(known.groups, groups) ? known.groups : groups;
-      const isCounted = stored !== known?.groups || !stored;
-      const committed = await commit({
-        ...input,
-        key: keys.shard(shard),
-        document: fields.document,
-        fields,
-        groups: isCounted ? { shard, value: groups && JSON.stringify(groups) } : undefined,
-        attempt: {
-          subject: `shard:${shard}`,
-          value: { goodAt: input.now, attemptedAt: input.now, groupsAt: stored?.at, ...sweep },
-        },
-      });
-      const { written } = fields;
-      if (committed.outcome === "stored") cache.set(shard, { nonce: committed.nonce, state, written, groups: stored });
+      const known = cached?.nonce === before.nonce ? cached.groups : undefined;
+      const fields = encodeSweep(before, patch, randomUUID());
+      const counted = known && isSameCount(known, groups) ? known : groups;
+      const isCounted = counted !== known || !counted;
+      let committed: CommitResult | undefined;
+      try {
+        committed = await commit({
+          ...input,
+          expected: before.nonce,
+          key: keys.shard(shard),
+          document: fields.document,
+          fields,
+          groups: isCounted ? { shard, value: groups && JSON.stringify(groups) } : undefined,
+          attempt: {
+            subject: `shard:${shard}`,
+            value: { goodAt: input.now, attemptedAt: input.now, groupsAt: counted?.at, ...sweep },
+          },
+        });
+      } finally {
+        if (committed?.outcome !== "stored") cache.delete(shard);
+      }
+      if (committed.outcome === "lost") return committed;
+      const [{ nonce }, { cold }] = [committed, fields];
+      cache.set(shard, { nonce, cold, state: patched(before.state, patch), groups: counted });
       return committed;
     },
 
@@ -156,10 +168,10 @@ function isSameCount(before: ShardGroups, groups: ShardGroups | undefined): bool
 function createShardReader(redis: Redis, keys: Keys) {
   const cache = createRecent<number, StoredShard & { readonly groups?: ShardGroups | undefined }>(KEPT_MS);
 
-  async function read(shard: number): Promise<Versioned<ShardState>> {
+  async function read(shard: number): Promise<StoredShard> {
     const known = cache.get(shard);
     if (known && (await redis.hget(keys.shard(shard), "n")) === known.nonce) return known;
-    const found = (known && (await readMoves(shard, known))) ?? (await readWhole(shard));
+    const found = (known && (await readHot(shard, known))) ?? (await readWhole(shard));
     cache.set(shard, found);
     return found;
   }
@@ -174,10 +186,10 @@ function createShardReader(redis: Redis, keys: Keys) {
     }
   }
 
-  async function readMoves(shard: number, known: StoredShard): Promise<StoredShard | undefined> {
+  async function readHot(shard: number, known: StoredShard): Promise<StoredShard | undefined> {
     const [nonce, document] = await redis.hmget(keys.shard(shard), "n", "d");
     // A shard that cannot be decoded is read whole, and refused there.
-    return nonce && document ? unlessThrown(() => decodeMoves(nonce, document, known)) : undefined;
+    return nonce && document ? unlessThrown(() => decodeHot(nonce, document, known)) : undefined;
   }
 
   async function readAll(shards: readonly number[]): Promise<ShardState[]> {

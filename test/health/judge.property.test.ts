@@ -4,8 +4,9 @@ import type { Alert } from "../../src/health/alert.ts";
 import { judgeShard } from "../../src/health/judge.ts";
 import type { Reading } from "../../src/health/recording.ts";
 import type { ShardState } from "../../src/health/shard-state.ts";
-import { decodeMoves, decodeShard, encodeShard, type StoredShard } from "../../src/store/shard-document.ts";
+import { decodeHot, decodeShard, emptyShard, encodeSweep, type StoredShard } from "../../src/store/shard-document.ts";
 import { hashAfter, storedAgain } from "../support/shard-hash.ts";
+import { afterSweep, copyOf } from "../support/shard-patch.ts";
 import {
   degradedRule,
   HOUR,
@@ -206,7 +207,7 @@ test("a day of the same answers leaves what an empty store would reach", () => {
         let { state } = story;
         for (let passed = 0; passed <= 25 * HOUR; passed += 3 * INTERVAL) {
           story.pass(3 * INTERVAL);
-          state = judgeShard(state, snapshot, { ...story.context(), uptime: () => uptime }).next;
+          state = afterSweep(state, judgeShard(state, snapshot, { ...story.context(), uptime: () => uptime }).patch);
         }
         return firingNow(state).map((key) => key.slice(0, key.indexOf("@")));
       });
@@ -237,19 +238,21 @@ test("writing what a sweep changed leaves what writing all of it does", () => {
     fc.property(stories, (events) => {
       const story = new Story(...RULES);
       story.locationIds = ["L1", "L2"];
-      let [token, hash] = [0, {}];
-      let stored: StoredShard | undefined;
+      let [version, hash] = [0, {}];
+      let stored: StoredShard = { nonce: "", state: emptyShard };
       for (const one of events) {
-        apply(story, one);
-        const { written, ...fields } = encodeShard(story.state, `${token++}`, stored);
-        const moved = stored && decodeMoves("nonce", fields.document, stored);
-        hash = hashAfter({ written, ...fields }, hash);
-        const whole = storedAgain(story.state);
-        expect(plain(whole)).toEqual(plain(story.state));
-        expect(inOrder(decodeShard(hash).state)).toEqual(inOrder(whole));
-        if (moved) expect(plain(moved.state)).toEqual(plain(whole));
-        if (stored && fields.more.length === 0 && !fields.isWhole) expect(moved).toBeDefined();
-        stored = { nonce: "nonce", state: story.state, written };
+        story.swept = (before, { patch }) => {
+          const fields = encodeSweep({ ...stored, state: before }, patch, `${version++}`);
+          const known = { ...stored, state: copyOf(before) };
+          const hot = stored.cold === undefined ? undefined : decodeHot("nonce", fields.document, known);
+          hash = hashAfter(fields, hash);
+          const after = afterSweep(before, patch);
+          expect(inOrder(decodeShard(hash).state)).toEqual(inOrder(after));
+          if (hot) expect(inOrder(hot.state)).toEqual(inOrder(after));
+          expect(hot !== undefined).toBe(stored.cold === fields.cold);
+          stored = { nonce: "nonce", state: after, cold: fields.cold };
+        };
+        if (one.kind !== "restart") apply(story, one);
       }
     }),
   );

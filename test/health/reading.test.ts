@@ -5,7 +5,7 @@ import { INTERVAL, MINUTE, START, Story } from "./shard-history.ts";
 const NOW = START + 10 * MINUTE;
 
 describe("since when", () => {
-  const online = (onlineSeenAt: number | undefined) => ({ status: "online" as const, since: START, onlineSeenAt });
+  const online = (lastSeenAt: number | undefined) => ({ status: "online" as const, since: START, lastSeenAt });
   const rows: [string, Parameters<typeof sinceWhen>[0], number | undefined, number][] = [
     ["it went dark at its last contact", online(NOW - 5 * MINUTE), NOW - 2 * MINUTE, NOW - 2 * MINUTE],
     ["also when that is the very contact we saw", online(NOW - 2 * MINUTE), NOW - 2 * MINUTE, NOW - 2 * MINUTE],
@@ -21,12 +21,12 @@ describe("since when", () => {
   });
 
   test("it stays while the status stays, whatever the contact says", () => {
-    const previous = { status: "offline" as const, since: START, onlineSeenAt: undefined };
+    const previous = { status: "offline" as const, since: START, lastSeenAt: undefined };
     expect(sinceWhen(previous, { status: "offline", lastSeenAt: NOW - MINUTE }, NOW)).toBe(START);
   });
 
   test("online and degraded begin when first seen", () => {
-    const previous = { status: "offline" as const, since: START, onlineSeenAt: undefined };
+    const previous = { status: "offline" as const, since: START, lastSeenAt: undefined };
     for (const status of ["online", "degraded"] as const) {
       expect(sinceWhen(previous, { status, lastSeenAt: NOW - MINUTE }, NOW)).toBe(NOW);
     }

@@ -4,9 +4,9 @@ import type { Evaluation, EvaluationContext } from "../../src/health/evaluation.
 import { judgeShard } from "../../src/health/judge.ts";
 import type { Condition, Rule } from "../../src/health/model.ts";
 import type { Location, Reading, Recording, StatusSnapshot } from "../../src/health/recording.ts";
-import { Rows } from "../../src/health/rows.ts";
 import type { ScheduleState } from "../../src/health/schedule.ts";
 import type { RecordingState, ShardState } from "../../src/health/shard-state.ts";
+import { afterSweep, patchTo } from "../support/shard-patch.ts";
 
 export const SECOND = 1_000;
 export const MINUTE = 60_000;
@@ -63,8 +63,7 @@ export { aRecording as recording } from "../support/fixtures.ts";
 export function deepFreeze<Value>(value: Value): Value {
   if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
   Object.freeze(value);
-  const isMap = value instanceof Rows || value instanceof Map;
-  const parts: unknown[] = isMap ? [...value.values()] : Object.values(value);
+  const parts: unknown[] = value instanceof Map ? [...value.values()] : Object.values(value);
   for (const part of parts) deepFreeze(part);
   return value;
 }
@@ -86,7 +85,11 @@ class Inventory extends Map<string, Recording> {
 export class Story {
   now = START;
   state: ShardState = emptyShard;
-  last: Evaluation = { next: emptyShard, absent: 0, stale: 0, transitions: [], decisions: [] };
+  last: Evaluation = { patch: patchTo(emptyShard), absent: 0, stale: 0, transitions: [], decisions: [] };
+  /** The state that the last evaluation led to. */
+  #reached = emptyShard;
+  /** Called with the state before a sweep and its evaluation. */
+  swept = (_before: ShardState, _evaluation: Evaluation): void => {};
   rules: readonly Rule[];
   locationIds: readonly string[] = ["L1"];
   excluded = new Set<string>();
@@ -167,10 +170,12 @@ export class Story {
   judge(snapshot: StatusSnapshot): string[] {
     const before = JSON.stringify(plain(this.state));
     deepFreeze(this.state);
-    const members = this.last.next === this.state ? this.last.members : undefined;
+    const members = this.#reached === this.state ? this.last.members : undefined;
     this.last = judgeShard(this.state, deepFreeze(snapshot), { ...this.context(), members });
     if (before !== JSON.stringify(plain(this.state))) throw new Error("previous was changed");
-    this.state = this.last.next;
+    this.swept(this.state, this.last);
+    this.#reached = afterSweep(this.state, this.last.patch);
+    this.state = this.#reached;
     return this.last.transitions.map(({ kind, alert }) =>
       kind === "resolved" ? `${kind} ${alert.key} ${alert.endReason}` : `${kind} ${alert.key}`,
     );

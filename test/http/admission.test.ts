@@ -6,7 +6,6 @@ import { setTimeout as sleep, setImmediate as turn } from "node:timers/promises"
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { Rows } from "../../src/health/rows.ts";
 import type { FleetSnapshot, Inventory } from "../../src/health/shard-state.ts";
 import { largeFleet, NOW } from "../metrics/fleets.ts";
 import { type Served, serve } from "./serve.ts";
@@ -21,8 +20,7 @@ const isLinux = process.platform === "linux";
 /** A fleet as the daemon has it, all of it in the last answer. */
 function fleetInRows(size: number): FleetSnapshot {
   const fleet = largeFleet(size);
-  const read = fleet.shards.map((shard) => ({ ...shard, sweptAt: NOW - 10_000 }));
-  return { ...fleet, shards: read.map((shard) => ({ ...shard, recordings: Rows.of(shard) })) };
+  return { ...fleet, shards: fleet.shards.map((shard) => ({ ...shard, sweptAt: NOW - 10_000 })) };
 }
 
 /** A connection that sends this and reads nothing until asked to. */

@@ -10,7 +10,7 @@ export const INTERVAL = 30_000;
 /** A recording read as online just now, with changes. */
 export function recordingState(id: string, differing: Partial<RecordingState> = {}): RecordingState {
   const [readAt, lastSeenAt] = [NOW - 10_000, NOW - 12_500];
-  const seen = { readAt, lastSeenAt, onlineSeenAt: lastSeenAt, presentAt: readAt, averageQuality: 0.92 };
+  const seen = { readAt, lastSeenAt, averageQuality: 0.92 };
   return aRecordingState(id, { ...seen, locationId: "loc-1", since: NOW - 3_600_000, ...differing });
 }
 

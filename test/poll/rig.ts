@@ -1,6 +1,7 @@
 /** Dependencies of sweeps and of uptime refreshes, with what matters to a test passed as changes. */
 import type { Rule } from "../../src/health/model.ts";
 import type { Reading, Recording, StatusSnapshot, UptimeBucket } from "../../src/health/recording.ts";
+import { patched } from "../../src/health/shard-patch.ts";
 import type { RecordingState, ShardState } from "../../src/health/shard-state.ts";
 import { figuresOf, uptimeRetentionMs } from "../../src/health/uptime.ts";
 import { silentLogger } from "../../src/lib/log.ts";
@@ -77,10 +78,10 @@ export function memoryStores(fails: (shard: number) => boolean = () => false) {
         const before = attempts.get(subject) ?? { goodAt: 0, attemptedAt: 0 };
         attempts.set(subject, { ...before, fault: undefined, attemptedAt: now, error, ...more });
       },
-      async commitShard(shard: number, { state, sweep, now, lines = [] }: ShardCommit) {
+      async commitShard(shard: number, { before, patch, sweep, now, lines = [] }: ShardCommit) {
         if (fails(shard)) throw new Error("the commit failed");
         const nonce = `${nonces++}`;
-        states.set(shard, { nonce, state });
+        states.set(shard, { nonce, state: patched(before.state, patch) });
         attempts.set(`shard:${shard}`, { goodAt: now, attemptedAt: now, ...sweep });
         reasons.push(...lines.map(({ subject, reason }) => `${subject.id} ${reason}`));
         return { outcome: "stored" as const, nonce, wake: new Map() };

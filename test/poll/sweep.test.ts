@@ -13,6 +13,7 @@ import { HOUR, SECOND, slack, T0, useTestStore } from "../store/fixtures.ts";
 import { aRecording } from "../support/fixtures.ts";
 import { heapMeter } from "../support/heap.ts";
 import { describeWithRedis } from "../support/redis.ts";
+import { shardCommit } from "../support/shard-patch.ts";
 import { commitOf, plainSweep, rows, STEP, storedSweep } from "./rig.ts";
 
 const row = (recordingId: string, status: Reading["status"], locationId = "north"): Reading => ({
@@ -464,8 +465,7 @@ describeWithRedis("a sweep", () => {
     const alerts = structuredClone(state.recordings.get("a")?.alerts ?? {});
     const almost = { RecordingDegraded: { ...alerts.RecordingDegraded, unknownMs: EVIDENCE_WAIT_MS - STEP } };
     const recordings = new Map([["a", { ...state.recordings.get("a"), alerts: almost } as RecordingState]]);
-    const before = { state: { ...state, recordings }, expected: nonce, now: one.clock.at, changes: [], lines: [] };
-    await one.store.shards.commitShard(0, before);
+    await one.store.shards.commitShard(0, shardCommit(nonce, { ...state, recordings }));
     await one.sweepAll(0);
     expect(await firingNow()).toEqual(["RecordingDegraded/recording/a resolved"]);
     expect(one.store.inventory.recording("a")?.name).toBe("a");

@@ -1,6 +1,5 @@
 import { expect, it, vi } from "vitest";
 import type { Recording } from "../../src/health/recording.ts";
-import { Rows } from "../../src/health/rows.ts";
 import { aRecording, aRecordingState } from "../support/fixtures.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { useTestStore } from "./fixtures.ts";
@@ -85,7 +84,7 @@ describeWithRedis("names", () => {
     const now = vi.spyOn(performance, "now").mockReturnValue(0);
     const { inventory } = testStore().replica();
     await testStore().store.inventory.saveRecordings([recording("a"), recording("b"), recording("c")]);
-    const shard = { sweptAt: 1, recordings: Rows.ofStates(1, [aRecordingState("c")]) };
+    const shard = { sweptAt: 1, recordings: new Map([["c", aRecordingState("c")]]) };
     await inventory.know(["a", "b"]);
     await inventory.knowShards([shard]);
     await testStore().redis.del(testStore().store.keys.recordings);
@@ -103,10 +102,11 @@ describeWithRedis("names", () => {
     const { store, replica } = testStore();
     const all = ["a", "b", "c", "gone"];
     await store.inventory.saveRecordings(all.map((id) => recording(id)));
-    const at = (id: string, locationId: string, presentAt = 1) => aRecordingState(id, { locationId, presentAt });
+    const at = (id: string, locationId: string, absentSince?: number) =>
+      [id, aRecordingState(id, { locationId, absentSince })] as const;
     const shard = {
       sweptAt: 1,
-      recordings: Rows.ofStates(1, [at("a", "L1"), at("b", "L2"), at("c", "L1"), at("gone", "L1", 0)]),
+      recordings: new Map([at("a", "L1"), at("b", "L2"), at("c", "L1"), at("gone", "L1", 0)]),
     };
     const { inventory } = replica();
     const known = () => all.filter((id) => inventory.recording(id));
@@ -121,7 +121,7 @@ describeWithRedis("names", () => {
     const other = testStore().replica().inventory;
     await inventory.know(["b"]);
     const states = new Map([["a", aRecordingState("a", { locationId: "loc" })]]);
-    const shard = { sweptAt: 0, recordings: Rows.of({ sweptAt: 0, recordings: states }) };
+    const shard = { sweptAt: 0, recordings: states };
     await inventory.knowShards([shard]);
     await other.saveRecordings([recording("a"), recording("c")]);
     await inventory.follow();

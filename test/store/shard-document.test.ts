@@ -1,10 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { NextRows, Rows } from "../../src/health/rows.ts";
 import type { AlertState, RecordingState, ShardState } from "../../src/health/shard-state.ts";
-import { decodeShard, encodeShard } from "../../src/store/shard-document.ts";
+import { decodeHot, decodeShard, encodeSweep } from "../../src/store/shard-document.ts";
 import { anAlertState, aRecordingState } from "../support/fixtures.ts";
-import { hashAfter, storedAgain } from "../support/shard-hash.ts";
+import { fieldsOf, hashAfter, storedAgain } from "../support/shard-hash.ts";
 
 const T0 = Date.UTC(2026, 2, 2, 8);
 const DAY = 86_400_000;
@@ -39,7 +38,7 @@ const recording: fc.Arbitrary<RecordingState> = fc.record({
   lastSeenAt: maybe(instant),
   onlineSeenAt: maybe(instant),
   averageQuality: maybe(fc.double({ min: 0, max: 1, noNaN: true }).map((ratio) => ratio + 0)),
-  presentAt: instant,
+  absentSince: maybe(instant),
   history: maybe(fc.record({ sampledAt: instant, stretches: fc.array(stretch, { minLength: 1, maxLength: 21 }) })),
   outage: maybe(fc.record({ from: instant, until: maybe(instant) })),
   alerts,
@@ -64,8 +63,8 @@ const shard: fc.Arbitrary<ShardState> = fc
 
 const plain = ({ sweptAt, recordings, locations }: ShardState) => ({
   sweptAt,
-  recordings: [...recordings],
-  locations: [...locations],
+  recordings: [...recordings.values()].sort((a, b) => (a.id < b.id ? -1 : 1)),
+  locations: new Map(locations),
 });
 
 test("a shard comes back from its document as it was", () => {
@@ -91,9 +90,7 @@ test("a recording whose location has no state of its own keeps it", () => {
           readAt: T0,
           since: T0 - DAY,
           lastSeenAt: undefined,
-          onlineSeenAt: undefined,
           averageQuality: undefined,
-          presentAt: T0,
           alerts: undefined,
         },
       ],
@@ -102,66 +99,66 @@ test("a recording whose location has no state of its own keeps it", () => {
   expect(storedAgain(state).recordings.get("cam")?.locationId).toBe("elsewhere");
 });
 
-test("a healthy recording takes about 75 bytes, of which a sweep writes 6", () => {
-  const rows = Array.from({ length: 1_000 }, (_, i): [string, RecordingState] => {
-    const id = i.toString(16).padStart(24, "0");
-    return [
-      id,
-      {
-        id,
-        locationId: "a".repeat(24),
-        status: "online",
-        readAt: T0,
-        since: T0 - 3 * DAY,
-        lastSeenAt: T0 - 1_234,
-        onlineSeenAt: T0 - 1_234,
-        averageQuality: 0.97,
-        presentAt: T0,
-        alerts: undefined,
-      },
-    ];
-  });
-  const first = encodeShard({ sweptAt: T0, recordings: new Map(rows), locations: new Map() }, "token");
-  const read = decodeShard(hashAfter(first));
-  const next = new NextRows(Rows.of(read.state), T0 + 5_000);
-  for (const [place, [, { averageQuality }]] of rows.entries()) next.keep(place, T0 + 4_321, averageQuality);
-  const second = encodeShard({ ...read.state, sweptAt: T0 + 5_000, recordings: next.build() }, "another", read);
-  expect(first.more.join("").length / rows.length).toBeLessThan(75);
-  expect(second.document.length / rows.length).toBeLessThan(6);
-  expect(second).toMatchObject({ more: [], isWhole: false, written: "token" });
+const T1 = T0 + 5_000;
+const places = ["north", "south", "west"];
+const fleet: ShardState = {
+  sweptAt: T0,
+  recordings: new Map(places.map((locationId, i) => [`cam-${i}`, aRecordingState(`cam-${i}`, { locationId })])),
+  locations: new Map(places.map((id) => [id, { id, alerts: undefined }])),
+};
+const stored = () => decodeShard(hashAfter(fieldsOf(fleet)));
+const quiet = (locations = fleet.locations) => ({
+  sweptAt: T1,
+  noted: new Map([...fleet.recordings.keys()].map((id) => [id, { lastSeenAt: T1 - 679, averageQuality: 0.97 }])),
+  changed: new Map<string, RecordingState>(),
+  left: new Set<string>(),
+  locations,
+});
+
+test("a sweep that found nothing new writes 15 bytes for a recording, and no location", () => {
+  const before = stored();
+  const fields = encodeSweep(before, quiet(), "another");
+  expect(fields).toMatchObject({ more: [], isWhole: false, cold: "version" });
+  const column = (name: string) => JSON.parse(fields.document)[name].join();
+  expect(["read", "seen", "quality"].map(column)).toEqual(["0,0,0", "679,679,679", "0.97,0.97,0.97"]);
 });
 
 test("a sweep writes the locations where something changed, and no other", () => {
-  const places = ["north", "south", "west"];
-  const states = places.map((locationId, i) => aRecordingState(`cam-${i}`, { locationId }));
-  const empty: ShardState = {
-    sweptAt: T0,
-    recordings: new Map(states.map((state) => [state.id, state])),
-    locations: new Map(places.map((id) => [id, { id, alerts: undefined }])),
-  };
-  const before = decodeShard(hashAfter(encodeShard(empty, "token")));
-  const next = new NextRows(Rows.of(before.state), T0 + 1);
-  for (const [place, state] of states.entries()) {
-    const read = { ...state, readAt: T0 + 1, presentAt: T0 + 1 };
-    next.put(place, place === 1 ? { ...read, status: "offline" as const } : read);
-  }
-  const alerts = { LocationOffline: anAlertState() };
-  const locations = new Map(before.state.locations).set("west", { id: "west", alerts });
-  const { isWhole, more } = encodeShard({ sweptAt: T0 + 1, recordings: next.build(), locations }, "other", before);
+  const offline = aRecordingState("cam-1", { locationId: "south", status: "offline" });
+  const locations = new Map(fleet.locations).set("west", { id: "west", alerts: { Outage: anAlertState() } });
+  const patch = { ...quiet(locations), changed: new Map([["cam-1", offline]]) };
+  const { isWhole, more } = encodeSweep(stored(), patch, "other");
   expect(isWhole).toBe(false);
-  expect(more.filter((_, i) => i % 2 === 0).toSorted()).toEqual(["l:south", "l:west"]);
+  expect(more.filter((_, i) => i % 2 === 0).toSorted()).toEqual(["c", "l:south", "l:west"]);
+});
+
+test("a recording that moved is written out of the location where it was", () => {
+  const changed = new Map([["cam-1", aRecordingState("cam-1", { locationId: "west" })]]);
+  const hash = hashAfter(encodeSweep(stored(), { ...quiet(), changed }, "other"), hashAfter(fieldsOf(fleet)));
+  const read = decodeShard(hash).state.recordings;
+  expect([...read.values()].map(({ id, locationId }) => [id, locationId])).toEqual([
+    ["cam-0", "north"],
+    ["cam-1", "west"],
+    ["cam-2", "west"],
+  ]);
+});
+
+test("hot values that follow another cold state are not read", () => {
+  const known = stored();
+  const changed = new Map([["cam-1", aRecordingState("cam-1", { status: "offline" })]]);
+  const { document } = encodeSweep(known, { ...quiet(), changed }, "other");
+  expect(decodeHot("nonce", document, known)).toBeUndefined();
+  expect(
+    [...known.state.recordings.values()].map(({ readAt }) => readAt),
+    "and nothing is taken",
+  ).toEqual([0, 0, 0]);
+  const torn = decodeShard({ ...hashAfter(fieldsOf(fleet)), d: document }).state;
+  expect([torn.sweptAt, ...torn.recordings.values().map(({ readAt }) => readAt)]).toEqual([T1, 0, 0, 0]);
 });
 
 const NOW = Date.UTC(2026, 10, 20, 14, 17);
 const recordingAt = (more: Partial<RecordingState> = {}): RecordingState =>
-  aRecordingState("a", {
-    readAt: NOW,
-    averageQuality: 0.9,
-    since: NOW - 1,
-    lastSeenAt: NOW - 2,
-    onlineSeenAt: NOW - 2,
-    ...more,
-  });
+  aRecordingState("a", { readAt: NOW, averageQuality: 0.9, since: NOW - 1, lastSeenAt: NOW - 2, ...more });
 const shardOf = (one: RecordingState): ShardState => ({
   sweptAt: NOW,
   recordings: new Map([[one.id, one]]),
@@ -187,7 +184,7 @@ test.each([
 });
 
 test("a recording that always was the same takes no room for them", () => {
-  const [, location = ""] = encodeShard(shardOf(recordingAt()), "token").more;
-  expect(JSON.parse(location).r[0]).toHaveLength(9);
+  const location = fieldsOf(shardOf(recordingAt())).more.at(-1) ?? "";
+  expect(JSON.parse(location).recordings).toEqual([{ id: "a", status: "online", since: NOW - 1 }]);
   expect(storedAgain(shardOf(recordingAt())).recordings.get("a")).toEqual(recordingAt());
 });

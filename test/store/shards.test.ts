@@ -4,7 +4,9 @@ import type { ShardState } from "../../src/health/shard-state.ts";
 import { StoreError } from "../../src/store/errors.ts";
 import { toIncident } from "../../src/store/incidents.ts";
 import { emptyShard } from "../../src/store/shard-document.ts";
+import { aRecordingState } from "../support/fixtures.ts";
 import { describeWithRedis } from "../support/redis.ts";
+import { patchTo, shardCommit } from "../support/shard-patch.ts";
 import { commit, ends, fires, firing, groups, HOUR, MINUTE, over, shards, T0, to, useTestStore } from "./fixtures.ts";
 
 const DAY = 24 * HOUR;
@@ -16,15 +18,13 @@ describeWithRedis("the one atomic write", () => {
   const testStore = useTestStore();
 
   const write = (expected: string, sweptAt = T0, shard = 3) =>
-    shards.commitShard(shard, { expected, state: shardOf(sweptAt), now: sweptAt, changes: [] });
+    shards.commitShard(shard, shardCommit(expected, shardOf(sweptAt)));
 
   it("stores on what was read, and is refused on anything else, changes and all", async () => {
     const first = await write("");
     if (first.outcome !== "stored") throw new Error("lost");
     const lost = await shards.commitShard(3, {
-      expected: "",
-      state: shardOf(T0 + 1),
-      now: T0 + 1,
+      ...shardCommit("", shardOf(T0 + 1)),
       changes: [fires(camera, to("ops/slack/0"))],
     });
     expect(lost).toEqual({ outcome: "lost" });
@@ -37,15 +37,14 @@ describeWithRedis("the one atomic write", () => {
   it("writes every location of a shard that has more of them than a call takes", async () => {
     const locations = new Map(Array.from({ length: 1_203 }, (_, i) => [`L${i}`, { id: `L${i}`, alerts: undefined }]));
     const state = { ...shardOf(T0), locations };
-    await shards.commitShard(3, { expected: "", state, now: T0, changes: [] });
+    await shards.commitShard(3, shardCommit("", state));
     expect((await testStore().replica().shards.read(3)).state.locations).toEqual(locations);
   });
 
   it("has what a sweep counts of groups: nothing of one that is refused, of an older version or of a forgotten shard", async () => {
     const countsAt = (at: number) => ({ at, offline: 1, counts: { camera_server: {} } });
     const sweep = async (expected: string, at: number, groups?: ShardGroups) => {
-      const changes = { expected, state: shardOf(at), now: at, changes: [], groups };
-      const committed = await shards.commitShard(3, changes);
+      const committed = await shards.commitShard(3, { ...shardCommit(expected, shardOf(at)), groups });
       return committed.outcome === "stored" ? committed.nonce : committed.outcome;
     };
     const counted = async () => {
@@ -75,8 +74,7 @@ describeWithRedis("the one atomic write", () => {
     let nonce = "";
     const sweep = async (at: number, groups: Omit<ShardGroups, "at">, by = store) => {
       const counted = { ...groups, at };
-      const input = { expected: nonce, state: shardOf(at), now: at, changes: [], groups: counted };
-      const committed = await by.shards.commitShard(3, input);
+      const committed = await by.shards.commitShard(3, { ...shardCommit(nonce, shardOf(at)), groups: counted });
       nonce = committed.outcome === "stored" ? committed.nonce : "lost";
       return JSON.parse((await redis.hget(...field)) ?? "null").at - T0;
     };
@@ -106,9 +104,7 @@ describeWithRedis("the one atomic write", () => {
     const outcomes = await Promise.all(
       [testStore().store, other].map(({ shards }, i) =>
         shards.commitShard(0, {
-          expected: [a, b][i]?.nonce ?? "",
-          state: shardOf(T0 + i),
-          now: T0 + i,
+          ...shardCommit([a, b][i]?.nonce ?? "", shardOf(T0 + i)),
           changes: [fires(firing(`cam-${i}`), to("ops/slack/0"))],
         }),
       ),
@@ -117,13 +113,36 @@ describeWithRedis("the one atomic write", () => {
     expect(await shards.alerts()).toHaveLength(1);
   });
 
+  it("memory takes a sweep once it is stored; after anything else the shard is read again", async () => {
+    const cam = aRecordingState("cam", { readAt: T0, lastSeenAt: T0 });
+    const first = { ...shardOf(T0), recordings: new Map([["cam", cam]]) };
+    await shards.commitShard(3, shardCommit("", first));
+    const before = await shards.read(3);
+    const noted = new Map([["cam", { lastSeenAt: T0 + 1, averageQuality: 0.5 }]]);
+    const patch = { ...patchTo(shardOf(T0 + 5)), noted };
+    const sweep = { patch, now: T0 + 5, changes: [] };
+    const broken = fires({ ...camera, id: 1n as never }, to("ops/slack/0"));
+    await expect(shards.commitShard(3, { ...sweep, before, changes: [broken] })).rejects.toThrow();
+    expect(await shards.commitShard(3, { ...sweep, before: { ...before, nonce: "of another replica" } })).toEqual({
+      outcome: "lost",
+    });
+    expect(before.state.recordings.get("cam")).toMatchObject({ readAt: T0, lastSeenAt: T0 });
+    const again = await shards.read(3);
+    expect(again).toEqual(before);
+    expect(again.state).not.toBe(before.state);
+    await shards.commitShard(3, { ...sweep, before: again });
+    const read = { readAt: T0 + 5, lastSeenAt: T0 + 1, averageQuality: 0.5 };
+    for (const one of [shards, testStore().replica().shards])
+      expect((await one.read(3)).state.recordings.get("cam")).toMatchObject(read);
+  });
+
   it("keeps its own last write in memory and reads another replica's", async () => {
     const first = await write("");
     if (first.outcome !== "stored") throw new Error("lost");
     const mine = await shards.read(3);
     expect((await shards.read(3)).state).toBe(mine.state);
     const other = testStore().replica().shards;
-    await other.commitShard(3, { expected: first.nonce, state: shardOf(T0 + 9), now: T0 + 9, changes: [] });
+    await other.commitShard(3, shardCommit(first.nonce, shardOf(T0 + 9)));
     expect((await shards.read(3)).state.sweptAt).toBe(T0 + 9);
     expect((await shards.readAll([3, 4])).map(({ sweptAt }) => sweptAt)).toEqual([T0 + 9, 0]);
   });
@@ -285,7 +304,7 @@ describeWithRedis("attempts", () => {
   });
 
   it("a stored shard is a good attempt, written in the same step", async () => {
-    await shards.commitShard(2, { expected: "", state: shardOf(T0), now: T0, changes: [] });
+    await shards.commitShard(2, shardCommit("", shardOf(T0)));
     expect((await shards.attempts()).get("shard:2")).toEqual({ goodAt: T0, attemptedAt: T0 });
   });
 });

@@ -11,6 +11,7 @@ import { releasing } from "../../src/store/releases.ts";
 import { createTransact, newId } from "../../src/store/transact.ts";
 import { aSilence } from "../support/fixtures.ts";
 import { describeWithRedis } from "../support/redis.ts";
+import { shardCommit } from "../support/shard-patch.ts";
 import {
   changeHead,
   commit,
@@ -120,8 +121,9 @@ describeWithRedis("a suppressed alert", () => {
     const stale = suppressedState({ by: [{ reason: "stale", by: "shard:7", goodAt: 0 }], lateFrom: T0 - HOUR });
     await suppressed(testStore(), stale);
     const state = { sweptAt: T0 + MINUTE, recordings: new Map(), locations: new Map() };
-    const read = { expected: "", state, now: T0 + MINUTE, changes: [] };
-    expect(await shards.commitShard(7, read)).toMatchObject({ wake: new Map([[slack.id, T0 + MINUTE]]) });
+    expect(await shards.commitShard(7, shardCommit("", state))).toMatchObject({
+      wake: new Map([[slack.id, T0 + MINUTE]]),
+    });
     expect(await claim(testStore(), T0 + MINUTE)).toMatchObject({ dueSince: T0 - HOUR });
     const settle = { now: T0 + MINUTE, ...quiet, nextAt: T0 + HOUR, suppressedState: stale };
     expect(await groups.settle(slack, "g", "t", settle)).toBe(T0 + MINUTE);

@@ -85,10 +85,11 @@ export function aRecordingState(id: string, changes: Partial<RecordingState> = {
     readAt,
     since: readAt,
     lastSeenAt: readAt,
-    onlineSeenAt: readAt,
     averageQuality: 1,
-    presentAt: readAt,
+    onlineSeenAt: undefined,
+    absentSince: undefined,
     history: undefined,
+    outage: undefined,
     alerts: undefined,
     ...changes,
   };

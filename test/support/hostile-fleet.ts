@@ -12,6 +12,7 @@ import { judgeShard } from "../../src/health/judge.ts";
 import type { Condition, Rule } from "../../src/health/model.ts";
 import type { Location, RecordingUptime } from "../../src/health/recording.ts";
 import { completed } from "../../src/health/reported-recording.ts";
+import { patched } from "../../src/health/shard-patch.ts";
 import type { FleetSnapshot, ShardState } from "../../src/health/shard-state.ts";
 import { readAlerts } from "../../src/http/v2/postable-alerts.ts";
 import { systemClock } from "../../src/lib/clock.ts";
@@ -170,8 +171,8 @@ export function hostileFleet(seed: number, texts: readonly string[] = POISONS): 
     // Rows without an id hide missing recordings, so every third answer has only valid ids.
     const all = statusRows(world, dice, statuses);
     const rows = nth % 3 === 2 ? all.slice(nth) : bentRows(all, dice);
-    const { next, transitions, decisions } = judgeShard(state, parseStatusRows(rows, report), context(now));
-    state = next;
+    const { patch, transitions, decisions } = judgeShard(state, parseStatusRows(rows, report), context(now));
+    state = patched(state, patch);
     for (const { kind, alert } of transitions) {
       if (kind !== "resolved") firing.set(alert.key, alert);
       else {

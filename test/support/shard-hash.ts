@@ -1,5 +1,11 @@
 import type { ShardState } from "../../src/health/shard-state.ts";
-import { decodeShard, encodeShard, type ShardFields } from "../../src/store/shard-document.ts";
+import { decodeShard, emptyShard, encodeSweep, type ShardFields } from "../../src/store/shard-document.ts";
+import { patchTo } from "./shard-patch.ts";
+
+/** The fields of a shard that was written as a whole. */
+export function fieldsOf(state: ShardState, version = "version"): ShardFields {
+  return encodeSweep({ state: emptyShard }, patchTo(state), version);
+}
 
 /** The hash of a shard after such a write to it. */
 export function hashAfter({ document, more, isWhole }: ShardFields, before: Readonly<Record<string, string>> = {}) {
@@ -10,5 +16,5 @@ export function hashAfter({ document, more, isWhole }: ShardFields, before: Read
 
 /** A state as it is read again after it was stored. */
 export function storedAgain(state: ShardState): ShardState {
-  return decodeShard(hashAfter(encodeShard(state, "token"))).state;
+  return decodeShard(hashAfter(fieldsOf(state))).state;
 }

@@ -192,7 +192,9 @@ function linksOf({ annotations, facts }: Alert): Markup[] {
 function* neighbours(alert: Alert, data: PageData): Generator<void, Markup> {
   const { fleet, moment } = data;
   const { location_id: id = "", location = "" } = alert.labels;
-  const states = statesAt((yield* locationsOf(fleet)).get(id)).filter((one) => one.id !== alert.labels.recording_id);
+  const states = [...statesAt([(yield* locationsOf(fleet)).get(id)])].filter(
+    (one) => one.id !== alert.labels.recording_id,
+  );
   if (id === "" || states.length === 0) return nothing;
   const counts = noCounts();
   for (const state of states) counts[currentStatus(state, fleet.now, fleet.statusIntervalMs)] += 1;

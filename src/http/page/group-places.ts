@@ -1,6 +1,6 @@
 /** The locations of an alert about a group, on its page: how many of its recordings are offline at each of them. */
 import { type Alert, groupNouns, groupOfSubject } from "../../health/alert.ts";
-import { locationsOf, rowsAt, statusOf, wholeOf } from "../../health/fleet-locations.ts";
+import { locationsOf, statesAt, statusOf } from "../../health/fleet-locations.ts";
 import { labelOf } from "../../health/members.ts";
 import { ROWS_PER_STEP } from "../../health/shard-state.ts";
 import type { Instant } from "../../lib/clock.ts";
@@ -52,11 +52,10 @@ function* placesOf({ label, value }: Group, { fleet }: PageData): Generator<void
   const places: Place[] = [];
   let looked = 0;
   for (const location of (yield* locationsOf(fleet)).values()) {
-    if (!location.parts.some(({ rows }) => rows.labels(inventory)[label].has(value))) continue;
-    const here = [...rowsAt([location])];
+    const here = [...statesAt([location])];
     const own = here.filter(({ id }) => labelOf(inventory.recording(id), label) === value);
     const offline = own.filter((row) => statusOf(row, fleet) === "offline");
-    const seen = offline.flatMap((row) => wholeOf(row).lastSeenAt ?? []);
+    const seen = offline.flatMap((row) => row.lastSeenAt ?? []);
     const name = nameOf(inventory.location(location.id)?.name ?? "", location.id);
     const lastSeenAt = seen.length > 0 ? Math.max(...seen) : undefined;
     if (own.length > 0) places.push({ id: location.id, name, offline: offline.length, of: own.length, lastSeenAt });

@@ -32,7 +32,7 @@ const ROOT = "./";
 
 /** The histories shown in addition to the fleet. Throws HttpError `unavailable` where it cannot be read in time. */
 export async function locationDetails(id: string, { fleet, moment: { now } }: PageData, deps: HttpDeps) {
-  const here = statesAt((await runYielding(locationsOf(fleet))).get(id)).map((state) => state.id);
+  const here = [...statesAt([(await runYielding(locationsOf(fleet))).get(id)])].map((state) => state.id);
   const since = historySince(now);
   const reading = Promise.all([
     deps.uptimes(here.length > MOST_HISTORIES ? [] : here),
@@ -129,6 +129,6 @@ function alertSection(data: PageData, id: string, { visitor, lines }: LocationDe
 }
 
 function timezoneOf(location: LocationSummary, { inventory }: FleetSnapshot): string {
-  const [some] = statesAt(location);
+  const [some] = statesAt([location]);
   return knownZone(inventory.location(location.id)?.timezone, inventory.recording(some?.id ?? "")?.timezone);
 }

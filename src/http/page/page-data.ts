@@ -2,9 +2,9 @@
 import { isOfLenswatch } from "../../alerting/attention.ts";
 import { type Silence, silenceState } from "../../alerting/silence.ts";
 import type { Alert } from "../../health/alert.ts";
+import { type RecordingStatus, recordingStatuses } from "../../health/recording.ts";
 import { GAP_INTERVALS } from "../../health/rhythm.ts";
-import { Rows } from "../../health/rows.ts";
-import type { FleetParts, FleetSnapshot } from "../../health/shard-state.ts";
+import { currentStatus, type FleetParts, type FleetSnapshot, type RecordingState } from "../../health/shard-state.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { withDeadline } from "../../lib/closer.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
@@ -98,9 +98,10 @@ function troubleOf({ subject, labels, annotations, startsAt, facts }: Alert, mom
 export function* versionOf({ fleet, suppressed, silences, moment }: PageData): Generator<void, string> {
   let [recordings, states] = [0, 0];
   for (const shard of fleet.shards) {
-    const rows = Rows.of(shard);
-    recordings += rows.size;
-    states += rows.counts(fleet.now, fleet.statusIntervalMs).mark;
+    recordings += shard.recordings.size;
+    yield* eachRow(shard.recordings.values(), (state) => {
+      states = (states + markOf(state, currentStatus(state, fleet.now, fleet.statusIntervalMs))) | 0;
+    });
     yield;
   }
   let alerts = 0;
@@ -111,6 +112,15 @@ export function* versionOf({ fleet, suppressed, silences, moment }: PageData): G
     alerts += textSum(`${silence.id} ${silence.updatedAt} ${silenceState(silence, moment.now)}`);
   }
   return [recordings, states >>> 0, suppressed.size, alerts >>> 0].map((n) => n.toString(36)).join("-");
+}
+
+/** A number of 32 bits that differs where a status, its start or the number of pending alerts differs. */
+function markOf({ since, alerts }: RecordingState, status: RecordingStatus): number {
+  const pending = alerts ? Object.values(alerts).filter(({ state }) => state === "pending").length : 0;
+  let mark = Math.imul(since % 0x7fffffff, 0x01000193) ^ Math.floor(since / 0x7fffffff);
+  mark = Math.imul(mark ^ (recordingStatuses.indexOf(status) + 1), 0x01000193);
+  mark = Math.imul(mark ^ (mark >>> 15) ^ pending, 0x2c1b3c6d);
+  return mark ^ (mark >>> 13);
 }
 
 function suppressionText({ alert, silencedBy, inhibitedBy, mutedBy, maintenance, ...acks }: ActiveAlert): string {

@@ -106,10 +106,10 @@ ${decisionLogSection(lines, { moment, timezone, title, of: "recording" })}`,
 
 /** The reason why its status is not known, and what to look at. */
 function whyUnknown(state: RecordingState, { fleet, alerts, moment }: PageData): string {
-  const shard = fleet.shards.find(({ recordings }) => recordings.get(state.id) === state);
+  const shard = fleet.shards.find(({ recordings }) => recordings.get(state.id)?.locationId === state.locationId);
   const oldest = fleet.now - GAP_INTERVALS * fleet.statusIntervalMs;
   if ((shard?.sweptAt ?? 0) >= oldest)
-    return state.presentAt >= oldest
+    return state.absentSince === undefined || state.absentSince >= oldest
       ? "The service lists it, but what it says of it cannot be read."
       : "The service lists it no more.";
   if (alerts.some(({ subject }) => subject.kind === "service")) return "The service does not answer for its location.";

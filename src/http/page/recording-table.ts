@@ -1,5 +1,5 @@
 /** Recordings: their names, their current figures, and as a table, page by page. */
-import { type FleetLocation, type FleetRow, rowsAt, wholeOf } from "../../health/fleet-locations.ts";
+import { type FleetLocation, statesAt } from "../../health/fleet-locations.ts";
 import { worstFirst } from "../../health/recording.ts";
 import { currentStatus, type FleetSnapshot, type RecordingState } from "../../health/shard-state.ts";
 import { columnPercent, counted, nameOf, zonePath } from "../../lib/format.ts";
@@ -81,11 +81,10 @@ export function* recordingListing(
   locations: Iterable<FleetLocation>,
   { fleet }: PageData,
   { cursor }: Pick<HomeQuery, "cursor">,
-  matches: (row: FleetRow) => boolean = () => true,
+  matches: (state: RecordingState) => boolean = () => true,
 ): Generator<void, Listing<RecordingState>> {
-  const keyOf = (row: FleetRow) => (matches(row) ? recordingSortKey(wholeOf(row), fleet) : undefined);
-  const listing = yield* listingOf(rowsAt(locations), { limit: RECORDINGS_A_PAGE, cursor }, keyOf);
-  return { ...listing, items: listing.items.map(wholeOf) };
+  const keyOf = (state: RecordingState) => (matches(state) ? recordingSortKey(state, fleet) : undefined);
+  return yield* listingOf(statesAt(locations), { limit: RECORDINGS_A_PAGE, cursor }, keyOf);
 }
 
 /** `since 14:05 GMT (12 m)`; for `unknown`, the last known status. */

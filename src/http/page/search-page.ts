@@ -1,6 +1,5 @@
 /** `GET /?q=`: recordings, locations, camera servers and incidents with the words in their names. */
 import { countFleet, locationSortKey } from "../../alerting/overview.ts";
-import type { FleetRow } from "../../health/fleet-locations.ts";
 import { count, counted, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import type { Incident } from "../../store/incidents.ts";
@@ -37,7 +36,7 @@ export function* searchPage(
   const isFound = recordingMatcher(q, fleet);
   const servers = new Map<string, number>();
   let elsewhere = 0;
-  const recordings = yield* recordingListing(all.values(), data, { cursor }, (row: FleetRow) => {
+  const recordings = yield* recordingListing(all.values(), data, { cursor }, (row) => {
     if (!isFound(row)) return false;
     const { cameraServer = "" } = fleet.inventory.recording(row.id) ?? {};
     if (cameraServer !== "" && matches([cameraServer])) servers.set(cameraServer, (servers.get(cameraServer) ?? 0) + 1);

@@ -7,7 +7,7 @@ import { overviewPhrase } from "../../alerting/headline.ts";
 import { entrySortKey, type LocationSummary, type OverviewEntry, overviewOf } from "../../alerting/overview.ts";
 import { phraseOf, severityRank } from "../../alerting/words.ts";
 import { groupLabels, groupOfSubject } from "../../health/alert.ts";
-import { rowsAt, wholeOf } from "../../health/fleet-locations.ts";
+import { statesAt } from "../../health/fleet-locations.ts";
 import { recordingStatuses, worstFirst } from "../../health/recording.ts";
 import { noCounts, totalOf } from "../../health/shard-counts.ts";
 import { currentStatus, type RecordingState } from "../../health/shard-state.ts";
@@ -192,7 +192,7 @@ function placesIn(
   }
 
   function linesAt({ location, alerts }: Place) {
-    const states = location ? rowsAt([location]).map(wholeOf).toArray() : [];
+    const states = location ? [...statesAt([location])] : [];
     const wanted = states.filter((state) => query.status.length === 0 || query.status.includes(statusOf(state)));
     const hasLine = (state: RecordingState) => {
       if (hasAll) return true;

@@ -1,7 +1,7 @@
 /** `GET /api/v1/recordings`: the fleet now, a row per recording. */
 
 import { z } from "zod";
-import { type FleetLocation, locationsOf, rowsAt, statusOf, wholeOf } from "../../health/fleet-locations.ts";
+import { type FleetLocation, locationsOf, statesAt, statusOf } from "../../health/fleet-locations.ts";
 import { recordingStatuses } from "../../health/recording.ts";
 import { currentStatus, type FleetSnapshot, type RecordingState } from "../../health/shard-state.ts";
 import { DAY_MS } from "../../lib/clock.ts";
@@ -85,12 +85,11 @@ function* recordingListing(fleet: FleetSnapshot, query: RecordingsQuery): Genera
     (statuses.size === 0 || status.some((one) => counts[one] > 0)) &&
     isWantedLocation(id, inventory.location(id)?.name);
   const locations = [...(yield* locationsOf(fleet)).values()].filter(hasWanted);
-  const listing = yield* listingOf(rowsAt(locations), query, (row) => {
+  return yield* listingOf(statesAt(locations), query, (row) => {
     const { id } = row;
     if (id <= cursor || !isWanted(id, inventory.recording(id)?.name) || !matches(row)) return undefined;
     return statuses.size === 0 || statuses.has(statusOf(row, fleet)) ? id : undefined;
   });
-  return { items: listing.items.map(wholeOf), nextCursor: listing.nextCursor };
 }
 
 /** The row of a recording as it is now. */

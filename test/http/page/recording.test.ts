@@ -58,8 +58,8 @@ describe("a recording", () => {
   });
 
   test.each([
-    [{ sweptAt: NOW }, { presentAt: NOW }, [], "cannot be read"],
-    [{ sweptAt: NOW }, { presentAt: NOW - HOUR }, [], "The service lists it no more."],
+    [{ sweptAt: NOW }, {}, [], "cannot be read"],
+    [{ sweptAt: NOW }, { absentSince: NOW - HOUR }, [], "The service lists it no more."],
     [{ sweptAt: NOW - HOUR }, {}, [unreachable], "The service does not answer for its location."],
     [{ sweptAt: NOW - HOUR }, {}, [], "No replica has read its location for 1 h: see /readyz"],
     [{ sweptAt: 0 }, {}, [], "No replica has read its location yet: see /readyz"],
