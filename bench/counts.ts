@@ -92,12 +92,7 @@ async function startReading(rules: readonly Rule[]) {
   }).refresh();
   const details = createRefreshDetails({ ...deps, store, locationsPerRequest: PER_SHARD });
   const counts = { intervalMs: INTERVAL_MS, closedDays: [] };
-  const { refresh } = createRefreshCounts({
-    ...deps,
-    rules,
-    config: { counts },
-    queues: { add: async () => {}, work: async () => {} },
-  });
+  const { refresh } = createRefreshCounts({ ...deps, rules, config: { counts } });
   const asked: string[] = [];
   simulator.events.on("request", ({ transport, endpoint }) => {
     if (transport === "socket") asked.push(endpoint);

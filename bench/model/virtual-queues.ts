@@ -1,4 +1,4 @@
-/** The queues of BullMQ in virtual time: jobs and schedulers outlive a process as they do in Redis, workers do not. */
+/** The queues of BullMQ in virtual time: jobs outlive a process as they do in Redis, workers do not. */
 import type { Handler, QueueName, Queues } from "../../src/cluster/queues.ts";
 import type { Instant } from "../../src/lib/clock.ts";
 import type { VirtualTime } from "./virtual-time.ts";
@@ -6,12 +6,6 @@ import type { VirtualTime } from "./virtual-time.ts";
 interface Job {
   readonly id: string;
   readonly data: Record<string, unknown>;
-}
-
-interface Scheduler {
-  readonly everyMs: number;
-  readonly data: Record<string, unknown>;
-  stopped: boolean;
 }
 
 interface Worker {
@@ -26,7 +20,6 @@ export class QueueMemory {
   readonly time: VirtualTime;
   readonly waiting = new Map<QueueName, Map<string, Job>>();
   readonly delayed = new Set<string>();
-  readonly schedulers = new Map<string, Scheduler>();
   /** The worker that takes jobs of a queue. */
   readonly workers = new Map<QueueName, Worker>();
 
@@ -60,38 +53,9 @@ export class QueueMemory {
       if (worker.active.size >= worker.concurrency) return;
       if (worker.active.has(id)) continue;
       this.#waitingIn(name).delete(id);
-      const scheduler = this.schedulers.get(`${name}/${id}`);
-      if (scheduler) this.#tick(name, id, scheduler, scheduler.everyMs);
       const done = this.#run(name, worker, job);
       worker.active.set(id, done);
     }
-  }
-
-  every(name: QueueName, id: string, everyMs: number, data: Record<string, unknown>): void {
-    const key = `${name}/${id}`;
-    const known = this.schedulers.get(key);
-    if (known?.everyMs === everyMs) return;
-    if (known) known.stopped = true;
-    const scheduler = { everyMs, data, stopped: false };
-    this.schedulers.set(key, scheduler);
-    this.#tick(name, id, scheduler, 0);
-  }
-
-  stop(name: QueueName, id: string): void {
-    const key = `${name}/${id}`;
-    const known = this.schedulers.get(key);
-    if (known) known.stopped = true;
-    this.schedulers.delete(key);
-    this.#waitingIn(name).delete(id);
-  }
-
-  /** The next job of a scheduler is put into the queue when the last one is taken, as BullMQ does. */
-  #tick(name: QueueName, id: string, scheduler: Scheduler, inMs: number): void {
-    this.time.after(inMs, () => {
-      if (scheduler.stopped) return;
-      this.#waitingIn(name).set(id, { id, data: scheduler.data });
-      this.take(name);
-    });
   }
 
   async #run(name: QueueName, worker: Worker, { id, data }: Job): Promise<void> {
@@ -111,10 +75,7 @@ export class QueueMemory {
   }
 }
 
-type QueueMethods = Pick<
-  Queues,
-  "open" | "work" | "drain" | "drainAll" | "every" | "stop" | "schedulers" | "waiting" | "add" | "count" | "close"
->;
+type QueueMethods = Pick<Queues, "open" | "work" | "drain" | "add" | "count" | "close">;
 
 /** The queues as one process has them. `ignored` queues take no work. */
 export function virtualQueues(memory: QueueMemory, ignored: readonly QueueName[] = []): Queues {
@@ -127,23 +88,11 @@ export function virtualQueues(memory: QueueMemory, ignored: readonly QueueName[]
       own.add(name);
       memory.take(name);
     },
-    async drain(name) {
-      const worker = memory.workers.get(name);
-      if (!worker || !own.delete(name)) return;
-      memory.workers.delete(name);
-      worker.drained = true;
-      while (worker.active.size > 0) await Promise.all(worker.active.values());
+    async drain() {
+      const workers = [...own].flatMap((name) => memory.workers.get(name) ?? []);
+      await this.close();
+      for (const { active } of workers) while (active.size > 0) await Promise.all(active.values());
     },
-    async drainAll() {
-      await Promise.all([...own].map((name) => this.drain(name)));
-    },
-    async every(name, id, everyMs, data) {
-      if (!ignored.includes(name)) memory.every(name, id, everyMs, data);
-    },
-    stop: async (name, id) => memory.stop(name as QueueName, id),
-    waiting: async () => new Set<string>(),
-    schedulers: async (name) =>
-      [...memory.schedulers.keys()].flatMap((key) => (key.startsWith(`${name}/`) ? [key.slice(name.length + 1)] : [])),
     async add(name, data, { id = memory.newId(), delayMs = 0 } = {}) {
       if (!ignored.includes(name)) memory.addAt(name, memory.time.now() + Math.max(0, delayMs), { id, data });
     },

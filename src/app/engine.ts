@@ -31,7 +31,7 @@ export class Engine {
   #stopReconciling = async () => {};
   #roles: ReadonlySet<Role> = new Set();
   #isDraining = false;
-  #prepared: { readonly hadAssignments: boolean } | undefined;
+  #isPrepared = false;
 
   /** Nothing runs before `start`. */
   constructor(parts: Runtime & Configured) {
@@ -49,20 +49,21 @@ export class Engine {
 
   /** Reads what is stored, once; only then is work asked of this replica. Waits for Redis. */
   async prepare(): Promise<void> {
-    if (this.#prepared) return;
+    if (this.#isPrepared) return;
     const { queues, store, assigned } = this.#context;
     await queues.open();
     await store.inventory.loadLocations();
     await this.poll.externalAlerts.begin((await store.shards.attempts()).get("fleet")?.attemptedAt);
-    this.#prepared = { hadAssignments: (await assigned.follow()) !== "none" };
+    await assigned.follow();
+    this.#isPrepared = true;
   }
 
-  /** Starts the workers and schedulers of the roles. `retiring` integrations are about to send the ends they owe. */
+  /** Starts the ticks and the workers of the roles. `retiring` integrations are about to send the ends they owe. */
   async start(options: { roles: ReadonlySet<Role>; retiring: ReadonlySet<string> }): Promise<void> {
     await this.prepare();
     this.#roles = options.roles;
     if (this.#roles.size > 0) await this.notify.coldStart.begin();
-    if (this.#roles.has("poll")) await this.poll.start(options.retiring, this.#prepared?.hadAssignments === true);
+    if (this.#roles.has("poll")) await this.poll.start(options.retiring);
     if (this.#roles.has("notify")) await this.notify.start();
     if (!this.#isDraining) this.#stopReconciling = startReconciling(this.#reconcile(), this.#context.log);
   }
@@ -74,7 +75,7 @@ export class Engine {
   async drain(): Promise<void> {
     this.#isDraining = true;
     this.notify.drain();
-    await Promise.all([this.poll.stop(), this.#stopReconciling(), this.#context.queues.drainAll()]);
+    await Promise.all([this.poll.stop(), this.#stopReconciling(), this.#context.queues.drain()]);
   }
 
   /** Drains, and gives up what Redis does not take. */
@@ -90,16 +91,14 @@ export class Engine {
     const reconcile = createReconcile({
       ...this.#context,
       store: shards,
-      schedules: this.poll.schedules,
       integrations: integrations.map(({ id }) => id),
-      followSlots: (attempts) => this.poll.slots.follow(attempts),
+      followTicks: (attempts) => this.poll.follow(attempts),
       roles: () => this.#roles,
       sweptAnywhere: attempted,
       release: (now) => releases.reconcile(now),
       enqueueDueDigests: createDigestSchedule({ ...this.#context, store: digests, digests: config.digests }),
-      refill: async () => void (await this.poll.inventory.refresh()),
       checkColdStart: () => (this.#roles.has("notify") ? this.notify.coldStart.check() : this.notify.coldStart.begin()),
-      evaluateExternalAlerts: () => this.poll.externalAlerts.evaluate(),
+      evaluateExternalAlerts: () => this.poll.evaluateExternal(),
     });
     const count = keptFor(COUNT_MS, () => queues.count(metrics));
     return async () => {

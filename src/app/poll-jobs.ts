@@ -1,10 +1,9 @@
 /** The jobs of the role `poll`: sweeps, inventory, uptime, details, self alerts, external alerts, rerouting. */
-import type { Round, SlotJob } from "../cluster/schedulers.ts";
-import { Schedulers } from "../cluster/schedulers.ts";
-import { SlotJobs } from "../cluster/slot-jobs.ts";
+import { type Attempts, type FleetJob, OwnTicks, type ShardJob } from "../cluster/own-ticks.ts";
 import { figuresOf, uptimeRetentionMs } from "../health/uptime.ts";
-import { HOUR_MS } from "../lib/clock.ts";
+import { HOUR_MS, MINUTE_MS } from "../lib/clock.ts";
 import { keptFor } from "../lib/kept.ts";
+import { oneAtATime } from "../lib/one-at-a-time.ts";
 import { SLOW_AT_ONCE } from "../poll/ask-slowly.ts";
 import { countsConditions } from "../poll/counts-assess.ts";
 import { createCountsLookup, createFollowTogether } from "../poll/counts-judge.ts";
@@ -12,9 +11,10 @@ import { createCoverage } from "../poll/coverage.ts";
 import { createRefreshDetails } from "../poll/details.ts";
 import { createExternalAlerts } from "../poll/external-alerts.ts";
 import { createInventoryJob } from "../poll/inventory.ts";
+import { needOf, shardJob } from "../poll/needs.ts";
 import { createRefreshCounts } from "../poll/refresh-counts.ts";
 import { createRerouting } from "../poll/reroute.ts";
-import { createRound, createTurns, createUptimeRound } from "../poll/rounds.ts";
+import { bounded, createShardTurns } from "../poll/rounds.ts";
 import { createScheduleLookup } from "../poll/schedule-lookup.ts";
 import { createSelfAlerts } from "../poll/self-alerts.ts";
 import { createSweep } from "../poll/sweep.ts";
@@ -24,106 +24,124 @@ import { createBackfillUptime } from "../poll/uptime-backfill.ts";
 import type { JobContext } from "./job-context.ts";
 
 const SWEEPS_AT_ONCE = 8;
-const UPKEEP_AT_ONCE = 2;
+const UPTIME_AT_ONCE = 3;
 const LIST_RETRY_MAX_MS = 60_000;
+/** Of work that the status interval waits for, and of the rest. */
+const DEADLINE_MS = 5 * MINUTE_MS;
+const SLOW_DEADLINE_MS = HOUR_MS;
 
 export class PollJobs {
-  readonly inventory: ReturnType<typeof createInventoryJob>;
-  readonly schedules: Schedulers;
-  readonly slots: SlotJobs;
   readonly externalAlerts: ReturnType<typeof createExternalAlerts>;
   readonly rerouting: ReturnType<typeof createRerouting>;
+  /** Evaluates external alerts where the configuration is active, one at a time. */
+  readonly evaluateExternal: () => Promise<void>;
   readonly #context: JobContext;
-  readonly #sweep: Round;
-  readonly #counts: ReturnType<typeof createRefreshCounts>;
   readonly #stopping = new AbortController();
-  readonly #evaluateSelf: () => Promise<void>;
+  readonly #sweep: ReturnType<typeof sweepJob>;
+  readonly #uptime: ReturnType<typeof uptimeJobs>;
+  readonly #ticks: OwnTicks;
 
   constructor(context: JobContext) {
-    const { queues, watch, zones, usualEntries, counts, mayCommit, metrics, config } = context;
+    const { zones, usualEntries, counts, mayCommit, metrics, config } = context;
     this.#context = context;
     const store = guarded(context);
-    this.inventory = createInventoryJob({
+    const inventory = createInventoryJob({
       ...context,
       store,
       signal: this.#stopping.signal,
       locationDetails: [zones, usualEntries, counts],
-      assignedChanged: () => this.#followAssignments(),
+      assignedChanged: () => this.#followNow(),
     });
-    this.#sweep = sweepRound(context, this.inventory.nameThem);
-    this.#counts = createRefreshCounts(context);
-    const slotJobs = slotJobsOf(context, this.#counts.refresh);
-    this.schedules = new Schedulers({ ...context, ...watch, ...config.service, slotJobs });
-    this.slots = new SlotJobs({
+    const readCounts = createRefreshCounts(context);
+    this.#sweep = sweepJob(context, inventory.nameThem);
+    this.#uptime = uptimeJobs(context);
+    this.#ticks = new OwnTicks({
       ...context,
-      store: context.shards,
-      schedules: this.schedules,
-      sweep: this.#sweep,
-      slotJobs,
+      ...config.service,
+      sweep: this.#sweep.job,
+      shardJobs: [this.#uptime.figures, this.#uptime.past, ...slowJobs(context, readCounts.refresh)],
+      fleetJobs: [inventoryJob(context, inventory.refresh), fleetJob(context, readCounts.judgeWhenRead)],
     });
     this.externalAlerts = createExternalAlerts({
       ...context,
       commitIfActive: store.commit,
-      requestEvaluation: () => queues.add("upkeep", { job: "external" }),
+      requestEvaluation: () => void this.evaluateExternal().catch(() => {}),
+    });
+    this.evaluateExternal = oneAtATime(async () => {
+      if (await mayCommit()) await this.externalAlerts.evaluate();
     });
     this.rerouting = createRerouting({ ...context, isActive: mayCommit, owed: metrics.resolvedOwed });
-    const { read, intervalMs } = config.counts;
-    const isAsked = read && context.rules.some(({ when }) => when.kind === "counts_together");
-    const together = isAsked
-      ? createFollowTogether(context.countVerdicts, countsConditions(context.rules), intervalMs)
-      : undefined;
-    this.#evaluateSelf = createSelfAlerts({ ...context, ...context.intervals, store, together });
   }
 
-  /** `retiring` integrations are about to send the ends they owe; `hadAssignments`: the fleet is known already. */
-  async start(retiring: ReadonlySet<string>, hadAssignments: boolean): Promise<void> {
-    const { queues, uncounted, config, countVerdicts, replicas, store, clock } = this.#context;
+  /** `retiring` integrations are about to send the ends they owe. */
+  async start(retiring: ReadonlySet<string>): Promise<void> {
+    const { config, countVerdicts, replicas } = this.#context;
     if (!config.counts.read) await countVerdicts.forgetAll();
     await this.rerouting.begin(retiring);
-    // `watch` may have changed; the inventory's schedule goes on as it was.
-    if (hadAssignments) await queues.add("upkeep", { job: "inventory" });
-    const { signal } = this.#stopping;
-    await queues.work("sweep", SWEEPS_AT_ONCE, ({ data }) => this.#sweep([Number(data.shard)], signal));
+    await this.#uptime.findLacking();
     await replicas.share(true);
-    await this.#followAssignments();
-    const pruneLog = keptFor(HOUR_MS, store.log.prune);
-    const collect = keptFor(HOUR_MS, store.groups.collect);
-    const jobs: Record<string, () => Promise<void>> = {
-      inventory: () => this.#refreshInventory(),
-      fleet: async () => {
-        await this.#evaluateSelf();
-        await uncounted.settle();
-        await pruneLog(clock.now());
-        await collect(clock.now());
-      },
-      external: () => this.externalAlerts.evaluate(),
-      counts: this.#counts.judge,
-    };
-    await queues.work("upkeep", UPKEEP_AT_ONCE, async ({ data }) => jobs[String(data.job)]?.());
+    await this.#followNow();
   }
 
-  /** The others sweep from now on; resolves when the rounds under way have ended. */
+  /** Takes the shards of this replica, and leaves the others. */
+  follow(attempts: Attempts): void {
+    this.#sweep.noteUnderWay();
+    this.#ticks.follow(attempts);
+  }
+
+  /** The others sweep from now on; resolves when what is under way has ended. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     void this.#context.replicas.share(false).catch(() => {});
-    await this.slots.stop();
+    await this.#ticks.stop();
   }
 
-  async #followAssignments(): Promise<void> {
-    const attempts = await this.#context.shards.attempts();
-    // Sweeps that are overdue begin before schedulers are asserted.
-    await this.slots.follow(attempts);
-    await this.schedules.assert(attempts);
+  async #followNow(): Promise<void> {
+    this.#ticks.follow(await this.#context.shards.attempts());
   }
+}
 
-  /** A list that failed or was disbelieved is asked for again soon: an alert depends on it. */
-  async #refreshInventory(): Promise<void> {
-    if (await this.inventory.refresh()) return;
-    const { clock, queues, statusIntervalMs } = this.#context;
-    const delayMs = Math.min(LIST_RETRY_MAX_MS, statusIntervalMs);
-    const id = `inventory-${Math.ceil(clock.now() / delayMs)}`;
-    await queues.add("upkeep", { job: "inventory" }, { id, delayMs });
-  }
+/** A list that failed or was disbelieved is asked for again soon: an alert depends on it. */
+function inventoryJob({ watch, assigned }: JobContext, refresh: () => Promise<unknown>): FleetJob {
+  const everyMs = watch.inventoryIntervalMs;
+  const retryMs = Math.min(LIST_RETRY_MAX_MS, watch.statusIntervalMs);
+  // What is watched may have changed with the configuration.
+  let isListed = false;
+  return {
+    name: "inventory",
+    everyMs,
+    need(attempts, now) {
+      if (!isListed) return "at_once";
+      const isOwed = assigned.shards().length === 0;
+      return needOf("inventory", { everyMs, retryMs, isOwed }, attempts, now);
+    },
+    run: bounded(DEADLINE_MS, async () => {
+      isListed = true;
+      await refresh();
+    }),
+  };
+}
+
+/** Self alerts, and what is judged or tidied up for the fleet. */
+function fleetJob(context: JobContext, judgeCounts: (now: number) => Promise<void>): FleetJob {
+  const { config, rules, countVerdicts, statusIntervalMs, uncounted, store, clock } = context;
+  const { read, intervalMs } = config.counts;
+  const isAsked = read && rules.some(({ when }) => when.kind === "counts_together");
+  const together = isAsked ? createFollowTogether(countVerdicts, countsConditions(rules), intervalMs) : undefined;
+  const evaluateSelf = createSelfAlerts({ ...context, ...context.intervals, store: guarded(context), together });
+  const pruneLog = keptFor(HOUR_MS, store.log.prune);
+  const collect = keptFor(HOUR_MS, store.groups.collect);
+  return {
+    name: "fleet",
+    everyMs: statusIntervalMs,
+    run: bounded(DEADLINE_MS, async () => {
+      await evaluateSelf();
+      await uncounted.settle();
+      if (read) await judgeCounts(clock.now());
+      await pruneLog(clock.now());
+      await collect(clock.now());
+    }),
+  };
 }
 
 /** Shards, where no evaluation is written unless this configuration is active. */
@@ -135,8 +153,8 @@ function guarded({ shards, mayCommit }: JobContext): JobContext["shards"] {
   };
 }
 
-function sweepRound(context: JobContext, nameThem: PollJobs["inventory"]["nameThem"]): Round {
-  const { uptime, inventory, metrics, attempted, coverage, clock } = context;
+function sweepJob(context: JobContext, nameThem: ReturnType<typeof createInventoryJob>["nameThem"]) {
+  const { uptime, inventory, metrics, attempted, coverage, clock, statusIntervalMs } = context;
   const { read, intervalMs } = context.config.counts;
   const isAsked = read && context.rules.some(({ when }) => when.kind === "counts");
   const noteCoverage = createCoverage({ ...context, store: coverage });
@@ -153,44 +171,67 @@ function sweepRound(context: JobContext, nameThem: PollJobs["inventory"]["nameTh
       noteCoverage(now);
     },
   });
-  const round = createRound((shard) => {
+  const inTurn = createShardTurns(SWEEPS_AT_ONCE, DEADLINE_MS);
+  let underWay = 0;
+  const run = inTurn(async (shard) => {
     attempted(clock.now());
-    return sweep(shard);
-  }, createTurns(SWEEPS_AT_ONCE));
-  return (shards, signal) => {
-    // A round that finds every shard being swept already, by a slow sweep, shows as well that rounds go on.
-    attempted(clock.now());
-    return round(shards, signal);
+    underWay++;
+    await sweep(shard).finally(() => underWay--);
+  });
+  return {
+    job: { name: "shard", everyMs: statusIntervalMs, run },
+    /** A slow sweep is an attempt as long as it is under way. */
+    noteUnderWay: () => underWay > 0 && attempted(clock.now()),
   };
 }
 
 /** The work for shards beside sweeping them. */
-function slotJobsOf(context: JobContext, refreshCounts: ReturnType<typeof createRefreshCounts>["refresh"]): SlotJob[] {
-  const { watch, config, uptime, rules } = context;
-  const inTurn = createTurns(SLOW_AT_ONCE);
-  const details = createRefreshDetails({ ...context, ...watch });
-  const kinds = figuresOf(rules).map(({ key }) => key);
-  const everyMs = watch.inventoryIntervalMs;
-  const ofZones = { everyMs, round: createRound(details.refresh, inTurn), retryMs: details.retryMs };
-  const ofCounts = { everyMs: config.counts.intervalMs, round: createRound(refreshCounts, inTurn) };
-  return [
-    {
-      name: "uptime",
-      everyMs: watch.uptimeIntervalMs,
-      round: uptimeRound(context),
-      lacking: (shards) => uptime.lackingFigures(shards, kinds),
-    },
-    { name: "details", ...ofZones },
-    // Without zones, recordings would wait for the next reading.
-    ...(config.counts.read ? [{ name: "counts", after: "details", ...ofCounts } as const] : []),
-  ];
+function slowJobs(context: JobContext, refreshCounts: ReturnType<typeof createRefreshCounts>["refresh"]): ShardJob[] {
+  const { watch, config } = context;
+  const inTurn = createShardTurns(SLOW_AT_ONCE, SLOW_DEADLINE_MS);
+  const { refresh, retryMs } = createRefreshDetails({ ...context, ...watch });
+  const zones = shardJob({ name: "details", everyMs: watch.inventoryIntervalMs, retryMs, run: inTurn(refresh) });
+  if (!config.counts.read) return [zones];
+  // Without zones, recordings would wait for the next reading.
+  const { intervalMs: everyMs } = config.counts;
+  return [zones, shardJob({ name: "counts", everyMs, after: "details", run: inTurn(refreshCounts) })];
 }
 
-function uptimeRound(context: JobContext): Round {
-  const { shards, config, rules } = context;
+/** Figures, and days of the past, which come after the figures that wait. */
+function uptimeJobs(context: JobContext) {
+  const { shards, config, rules, watch, uptime, assigned } = context;
   const [figures, retainMs] = [figuresOf(rules), uptimeRetentionMs(rules)];
   const indexTimezone = config.service.uptimeIndexTimezone;
   const service = pacedUptimes(context.service);
   const deps = { ...context, service, store: shards, figures, retainMs, indexTimezone };
-  return createUptimeRound(createRefreshUptime(deps), createBackfillUptime(deps));
+  const [refresh, backfill] = [createRefreshUptime(deps), createBackfillUptime(deps)];
+  const inTurn = createShardTurns(UPTIME_AT_ONCE, SLOW_DEADLINE_MS);
+  const lacking = new Set<number>();
+  const withoutPast = new Map<number, readonly string[]>();
+  const everyMs = watch.uptimeIntervalMs;
+  return {
+    figures: shardJob({
+      ...{ name: "uptime", everyMs },
+      isLacking: (shard) => lacking.has(shard),
+      run: inTurn(async (shard, signal) => {
+        const ids = await refresh(shard, signal);
+        lacking.delete(shard);
+        if (ids.length > 0) withoutPast.set(shard, ids);
+      }),
+    }),
+    past: {
+      ...{ name: "past", everyMs },
+      need: (shard) => (withoutPast.has(shard) ? "at_once" : "none"),
+      run: inTurn(async (shard, signal) => {
+        const ids = withoutPast.get(shard) ?? [];
+        withoutPast.delete(shard);
+        await backfill(shard, ids, signal);
+      }, true),
+    } satisfies ShardJob as ShardJob,
+    /** Notes the shards whose stored figures lack one that rules need now. */
+    async findLacking(): Promise<void> {
+      const kinds = figures.map(({ key }) => key);
+      for (const shard of await uptime.lackingFigures(assigned.shards(), kinds)) lacking.add(shard);
+    },
+  };
 }

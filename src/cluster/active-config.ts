@@ -9,7 +9,7 @@ import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
 import { oneAtATime } from "../lib/one-at-a-time.ts";
 import type { Store } from "../store/store.ts";
-import { assignSlots } from "./slots.ts";
+import { ranksOf } from "./slots.ts";
 
 /** `poll`: sweeps and what keeps them going; `notify`: deliveries and digests. */
 export const roles = ["poll", "notify"] as const;
@@ -98,11 +98,9 @@ export class Replicas {
     await this.#report();
   }
 
-  /** The slots that are this replica's to sweep, first those that most likely stay so when others come. */
-  ownSlots(slots: readonly number[]): ReadonlySet<number> {
-    if (!this.#sweeps) return new Set();
-    const owners = [...assignSlots(slots, this.#sharing)];
-    return new Set(owners.flatMap(([slot, owner]) => (owner === this.#replica ? slot : [])));
+  /** The rank of this replica in each slot: 0 where the slot is its own; empty while it takes no share. */
+  ranks(slots: readonly number[]): ReadonlyMap<number, number> {
+    return this.#sweeps ? ranksOf(this.#replica, slots, this.#sharing) : new Map();
   }
 
   /** Reports every second and calls `act` whenever the active roles changed, until the returned function is called. */

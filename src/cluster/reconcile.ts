@@ -1,13 +1,12 @@
-/** Re-asserts once a second that shards are swept, due groups claimed, digests made and an emptied Redis filled. */
+/** Re-asserts once a second which shards this replica sweeps, and that due groups are claimed and digests made. */
 import type { Clock, Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
 import { oneAtATime } from "../lib/one-at-a-time.ts";
-import type { Attempt } from "../store/shards.ts";
 import type { Store } from "../store/store.ts";
 import type { Role } from "./active-config.ts";
+import type { Attempts } from "./own-ticks.ts";
 import type { Queues } from "./queues.ts";
-import type { Schedulers } from "./schedulers.ts";
 import type { Assigned } from "./shard-assignment.ts";
 
 const RECONCILE_MS = 1_000;
@@ -21,11 +20,9 @@ interface ReconcileDeps {
   readonly store: Pick<Store["shards"], "attempts">;
   readonly assigned: Assigned;
   readonly inventory: Pick<Store["inventory"], "loadLocations">;
-  /** Takes the slots of this replica, and leaves the others. */
-  followSlots?(attempts: ReadonlyMap<string, Attempt>): Promise<void>;
-  readonly schedules: Pick<Schedulers, "revive">;
+  /** Takes the shards of this replica, and leaves the others. */
+  followTicks(attempts: Attempts): void;
   readonly integrations: readonly string[];
-  readonly statusIntervalMs: number;
   /** The active roles of this replica; every role unless given. */
   roles?(): ReadonlySet<Role>;
   /** Gets the time of the newest sweep of any shard by any replica. */
@@ -36,8 +33,6 @@ interface ReconcileDeps {
   release?(now: Instant): Promise<ReadonlyMap<string, Instant>>;
   /** Enqueues digests that are due. */
   enqueueDueDigests(): Promise<void>;
-  /** Runs the inventory now: there are no assignments although there should be. */
-  refill(): Promise<void>;
   /** Detects an empty store, and gathers its summary. */
   checkColdStart(): Promise<unknown>;
   /** Evaluates external alerts that ended, or were not evaluated yet. */
@@ -54,11 +49,11 @@ export function createReconcile(deps: ReconcileDeps): () => Promise<void> {
     const attempts = await deps.store.attempts();
     noteSweeps(deps, attempts);
     const steps = [
-      ...(does("poll") ? [async () => deps.followSlots?.(attempts)] : []),
+      ...(does("poll") ? [async () => deps.followTicks(attempts)] : []),
       ...(does("poll") || does("notify") ? [deps.checkColdStart] : []),
       ...(does("notify") ? [() => release(deps), () => wakeOverdue(deps)] : []),
-      () => followAssignments(attempts, does("poll")),
-      ...(does("poll") ? [() => deps.schedules.revive(attempts), async () => deps.evaluateExternalAlerts?.()] : []),
+      () => followAssignments(attempts),
+      ...(does("poll") ? [async () => deps.evaluateExternalAlerts?.()] : []),
       ...(does("notify") ? [deps.enqueueDueDigests] : []),
     ];
     for (const step of steps) {
@@ -74,29 +69,16 @@ async function release({ clock, release, wake }: ReconcileDeps): Promise<void> {
   if (due && due.size > 0) await wake(due);
 }
 
-/** Follows the assignments and names that other replicas wrote with an inventory; fills a Redis that has none. */
-function createFollowAssignments({ clock, log, assigned, inventory, statusIntervalMs, ...deps }: ReconcileDeps) {
+/** Follows the assignments and names that other replicas wrote with an inventory. */
+function createFollowAssignments({ assigned, inventory }: ReconcileDeps) {
   let readFor: Instant | undefined;
-
-  /** Not waited for: a service that does not answer must not block reconciling. */
-  const refill = oneAtATime(() =>
-    deps.refill().catch((thrown: unknown) => {
-      log.debug({ err: toError(thrown) }, "filling an empty Redis failed, retrying");
-    }),
-  );
-
-  /** No assignments: Redis was emptied, or the first location list is still to come. */
-  const isInventoryOwed = (attempt: Attempt | undefined): boolean =>
-    attempt ? clock.now() - attempt.attemptedAt >= statusIntervalMs : assigned.known();
-
-  return async (attempts: ReadonlyMap<string, Attempt>, polls: boolean): Promise<void> => {
-    const attempt = attempts.get("inventory");
-    const isRead = attempt?.attemptedAt === readFor;
+  return async (attempts: Attempts): Promise<void> => {
+    const attemptedAt = attempts.get("inventory")?.attemptedAt;
+    const isRead = attemptedAt === readFor;
     if (isRead && (await assigned.isComplete())) return;
-    const owed = (await assigned.follow()) === "none" && isInventoryOwed(attempt);
-    if (owed && polls) void refill();
+    await assigned.follow();
     if (!isRead) await inventory.loadLocations();
-    readFor = attempt?.attemptedAt;
+    readFor = attemptedAt;
   };
 }
 
@@ -107,7 +89,7 @@ async function wakeOverdue({ clock, groups, integrations, wake }: ReconcileDeps)
   if (overdue.length > 0) await wake(new Map(overdue));
 }
 
-function noteSweeps({ sweptAnywhere }: ReconcileDeps, attempts: ReadonlyMap<string, Attempt>): void {
+function noteSweeps({ sweptAnywhere }: ReconcileDeps, attempts: Attempts): void {
   let newest = 0;
   for (const [subject, { attemptedAt }] of attempts) {
     if (subject.startsWith("shard:")) newest = Math.max(newest, attemptedAt);

@@ -1,7 +1,6 @@
 /** The context that jobs of the role `poll` share, and the one way an evaluation takes effect. */
 import { type Maintenance, plannedBy } from "../alerting/maintenance.ts";
 import { destinationsOf, type Integration, type Route } from "../alerting/route.ts";
-import type { Queues } from "../cluster/queues.ts";
 import type { Assigned } from "../cluster/shard-assignment.ts";
 import type { Alert } from "../health/alert.ts";
 import type { Transition } from "../health/evaluation.ts";
@@ -13,7 +12,6 @@ import type { AlertChange, CommitResult } from "../store/shards.ts";
 export interface PollContext {
   readonly clock: Clock;
   readonly log: Logger;
-  readonly queues: Pick<Queues, "work" | "add">;
   readonly assigned: Assigned;
   readonly integrations: readonly Integration[];
   readonly commit: Commit;

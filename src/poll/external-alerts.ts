@@ -11,7 +11,6 @@ import {
   type SentAlert,
 } from "../alerting/external-alerts.ts";
 import type { Instant } from "../lib/clock.ts";
-import { toError } from "../lib/errors.ts";
 import type { Store } from "../store/store.ts";
 import type { PollContext } from "./commit.ts";
 
@@ -30,8 +29,8 @@ interface ExternalAlertsDeps extends Pick<PollContext, "clock" | "log" | "commit
   readonly store: Pick<Store, "externalAlerts" | "shards">;
   /** The write of evaluations: `lost` wherever the configuration is not the active one. */
   readonly commitIfActive: Store["shards"]["commit"];
-  /** Asks for an evaluation soon, on any replica. */
-  requestEvaluation(): Promise<void>;
+  /** Asks for an evaluation soon; without one it follows within a second. */
+  requestEvaluation(): void;
 }
 
 /** The outcome for alerts that were sent. `busy`: too many others send at this moment; nothing was accepted. */
@@ -89,9 +88,7 @@ async function accept(deps: ExternalAlertsDeps, sent: SentAlerts): Promise<Accep
       continue;
     }
     if (refused > 0) log.warn({ refused, most: MAX_EXTERNAL_ALERTS }, "external alerts refused, too many fire");
-    await deps.requestEvaluation().catch((thrown: unknown) => {
-      log.debug({ err: toError(thrown) }, "evaluation not requested, it follows within a second");
-    });
+    deps.requestEvaluation();
     return taken;
   }
   return { outcome: "busy" };

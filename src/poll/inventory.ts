@@ -35,7 +35,7 @@ interface InventoryDeps
   readonly watch: Pick<Config["watch"], "locations" | "exclude" | "forgetAfterMs" | "locationsPerRequest">;
   /** Aborted once this replica drains: a list under way is left to the next job. */
   readonly signal: AbortSignal;
-  /** Assignments changed or were read: schedulers follow. */
+  /** Assignments changed or were read: ticks follow. */
   assignedChanged(): Promise<void>;
 }
 

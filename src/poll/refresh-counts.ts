@@ -1,7 +1,9 @@
 /** The counts of one shard: read, stored, assessed; then those of the fleet are judged. */
 
 import type { Config } from "../config/config.ts";
-import type { Rule } from "../health/model.ts";
+import type { Attempt, Rule } from "../health/model.ts";
+import type { Instant } from "../lib/clock.ts";
+import { keptFor } from "../lib/kept.ts";
 import type { Service } from "../service/service.ts";
 import type { Store } from "../store/store.ts";
 import type { PollContext } from "./commit.ts";
@@ -10,11 +12,11 @@ import { countsConditions, createAssessCounts } from "./counts-assess.ts";
 import { createJudgeCounts } from "./counts-judge.ts";
 import { createPastOutages } from "./past-outages.ts";
 
-/** Shards are read by and by: so long after one of them the fleet is judged, for all that were read meanwhile. */
+/** Shards are read by and by: the fleet is judged for all that were read meanwhile. */
 const JUDGE_EVERY_MS = 15_000;
 
 interface RefreshCountsDeps
-  extends Pick<PollContext, "clock" | "log" | "assigned" | "queues">,
+  extends Pick<PollContext, "clock" | "log" | "assigned">,
     Pick<
       Store,
       "shards" | "counts" | "zones" | "inventory" | "countVerdicts" | "usualEntries" | "uptime" | "incidents"
@@ -26,7 +28,7 @@ interface RefreshCountsDeps
 }
 
 export function createRefreshCounts(deps: RefreshCountsDeps) {
-  const { clock, log, queues, shards, rules, config } = deps;
+  const { clock, log, shards, rules, config } = deps;
   const { intervalMs, closedDays } = config.counts;
   const conditions = countsConditions(rules);
   const failing = new Set<number>();
@@ -34,6 +36,8 @@ export function createRefreshCounts(deps: RefreshCountsDeps) {
   const read = createReadCounts({ ...deps, store: deps, intervalMs, all: conditions.length > 0, timezoneOf });
   const pastOutages = createPastOutages(deps);
   const assess = createAssessCounts({ clock, rules, closedDays, store: deps, pastOutages });
+  const judge = createJudgeCounts({ ...deps, intervalMs, conditions });
+  let judgedFor: Instant = 0;
 
   return {
     /**
@@ -49,18 +53,33 @@ export function createRefreshCounts(deps: RefreshCountsDeps) {
       const outcome = await read(shard, each, signal);
       if (signal.aborted) return;
       const error = outcome === "paused" ? "the service is in trouble, counts are not read" : outcome?.message;
-      await shards.noteAttempt(`counts:${shard}`, clock.now(), error);
+      try {
+        if (outcome !== "paused") await finish();
+      } finally {
+        await shards.noteAttempt(`counts:${shard}`, clock.now(), error);
+      }
       if (outcome === "paused") return;
       if (outcome && !failing.has(shard)) log.warn({ err: outcome, shard }, "counts not read, keeping those known");
       if (outcome) failing.add(shard);
       else if (failing.delete(shard)) log.info({ shard }, "counts read again");
-      await finish();
-      const id = `counts-${Math.ceil(clock.now() / JUDGE_EVERY_MS)}`;
-      await queues.add("upkeep", { job: "counts" }, { id, delayMs: JUDGE_EVERY_MS / 3 });
     },
 
-    judge: createJudgeCounts({ ...deps, intervalMs, conditions }),
+    judge,
+
+    /** Judges the fleet if a shard was read since the last time, by any replica. */
+    judgeWhenRead: keptFor(JUDGE_EVERY_MS, async () => {
+      const readAt = newestOf(await shards.attempts());
+      if (readAt <= judgedFor) return;
+      await judge();
+      judgedFor = readAt;
+    }),
   };
+}
+
+function newestOf(attempts: ReadonlyMap<string, Attempt>): Instant {
+  return attempts.entries().reduce((newest, [subject, { attemptedAt }]) => {
+    return subject.startsWith("counts:") ? Math.max(newest, attemptedAt) : newest;
+  }, 0);
 }
 
 /** A location's own time zone, else that of one of its recordings. */

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { startWatch } from "../support/app.ts";
-import { leapingClock, sweepsOf } from "../support/clock-jumps.ts";
+import { leapingClock, sweepingOften, sweepsOf } from "../support/clock-jumps.ts";
 import { describeWithRedis } from "../support/redis.ts";
 
 const MINUTE = 60_000;
@@ -16,8 +16,8 @@ const OFFLINE = `
 
 async function stage(rules: string) {
   const clock = leapingClock();
-  const watch = await startWatch({ clock, rules });
-  const sweeps = await sweepsOf(watch);
+  const watch = await startWatch({ clock, rules, adjust: sweepingOften });
+  const sweeps = sweepsOf(watch);
   const [recording] = watch.simulator.world.locations[0]?.recordings ?? [];
   if (!recording) throw new Error("no recording");
   await sweeps.now();
@@ -33,7 +33,7 @@ async function stage(rules: string) {
       await sweeps.now();
     },
     async [Symbol.asyncDispose]() {
-      await sweeps[Symbol.asyncDispose]();
+      sweeps[Symbol.dispose]();
       await watch.close();
     },
   };

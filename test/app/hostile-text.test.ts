@@ -157,7 +157,7 @@ describe.each(fleets.map((fleet, i) => [SEED + i, fleet] as const))(
             outcomes: ["ok"],
             protocolErrors: ["bad_row"],
             suppressReasons: ["nothing_new"],
-            queues: ["sweep"],
+            queues: ["deliver"],
             heartbeats: [],
             integrations: [{ receiver: "ops", type: "slack" }],
           },

@@ -3,7 +3,7 @@ import { DateTime } from "luxon";
 import { expect, it } from "vitest";
 import { keysUnder } from "../../src/store/keys.ts";
 import { startWatch, type Watch } from "../support/app.ts";
-import { leapingClock, sweepsOf } from "../support/clock-jumps.ts";
+import { leapingClock, sweepingOften, sweepsOf } from "../support/clock-jumps.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
 
@@ -26,6 +26,7 @@ async function stage(rules: string) {
   const watch = await startWatch({
     clock,
     rules: "[]",
+    adjust: sweepingOften,
     simulator: { traits: { token_lifetime: "30d" } },
     route: "{ receiver: ops, group_by: [location_id], group_wait: 0s, group_interval: 1s, repeat_interval: 3h }",
     watch: "{ status_interval: 1s, uptime_interval: 1s, inventory_interval: 1h }",
@@ -35,7 +36,7 @@ async function stage(rules: string) {
       clock.leap(msUntil(12, zone, clock.now()));
     },
   });
-  const sweeps = await sweepsOf(watch);
+  const sweeps = sweepsOf(watch);
   const { recordings } = watch.simulator.world;
   const scheduled = recordings.find(({ useUploadingSchedule }) => useUploadingSchedule);
   const other = recordings.find(({ useUploadingSchedule }) => !useUploadingSchedule);
@@ -79,7 +80,7 @@ async function stage(rules: string) {
     },
     async [Symbol.asyncDispose]() {
       redis.disconnect();
-      await sweeps[Symbol.asyncDispose]();
+      sweeps[Symbol.dispose]();
       await watch.close();
     },
   };

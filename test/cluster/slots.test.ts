@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { Replicas } from "../../src/cluster/active-config.ts";
-import { assignSlots, SLOTS } from "../../src/cluster/slots.ts";
+import { assignSlots, ranksOf, SLOTS } from "../../src/cluster/slots.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { silentLogger } from "../../src/lib/log.ts";
 
@@ -25,6 +25,16 @@ it("each slot has one replica, none more than its share, in whatever order they 
   );
 });
 
+it("in each slot the replicas have ranks in one order, its own replica the first", () => {
+  const replicas = ["a", "b", "c"];
+  const ranks = replicas.map((replica) => ranksOf(replica, all, replicas));
+  for (const [slot, owner] of assignSlots(all, replicas)) {
+    expect(ranks.map((one) => one.get(slot)).toSorted()).toEqual([0, 1, 2]);
+    expect(ranks[replicas.indexOf(owner)]?.get(slot)).toBe(0);
+  }
+  expect(ranksOf("d", all, replicas).size).toBe(0);
+});
+
 it("a replica has no slots before it shares", async () => {
   const store = {
     report: async ({ replica }: { replica: string }) => {
@@ -34,7 +44,7 @@ it("a replica has no slots before it shares", async () => {
   };
   const replicas = new Replicas({ store, clock: systemClock, log: silentLogger, roleOption: "poll" });
   await replicas.announce("one");
-  expect([...replicas.ownSlots(all)]).toEqual([]);
+  expect(replicas.ranks(all).size).toBe(0);
   await replicas.share(true);
-  expect([...replicas.ownSlots(all)].sort((a, b) => a - b)).toEqual(all);
+  expect([...replicas.ranks(all)]).toEqual(all.map((slot) => [slot, 0]));
 });

@@ -42,7 +42,7 @@ test("what happened is written like this", async () => {
   metrics.resolvedOwed("ops", "slack", 2);
   metrics.visitsUncounted(310);
   metrics.heartbeat("skipped");
-  metrics.queueJobs("sweep", "waiting", 3);
+  metrics.queueJobs("deliver", "waiting", 3);
   metrics.configReloaded(true);
   metrics.alertsReceived({ firing: 2, resolved: 1, invalid: 3 });
   const text = await renderRegistry(registry, "prometheus");
@@ -99,12 +99,12 @@ describe("known label values start at 0", () => {
   });
 
   test("protocol errors and queues", async () => {
-    const { lines } = setUp({ protocolErrors: ["bad_row"], queues: ["sweep"] });
+    const { lines } = setUp({ protocolErrors: ["bad_row"], queues: ["deliver"] });
     expect(await lines("lenswatch_protocol_errors_total{")).toEqual([
       'lenswatch_protocol_errors_total{kind="bad_row"} 0',
     ]);
-    expect(await lines('lenswatch_queue_jobs{queue="sweep",state="failed"}')).toEqual([
-      'lenswatch_queue_jobs{queue="sweep",state="failed"} 0',
+    expect(await lines('lenswatch_queue_jobs{queue="deliver",state="failed"}')).toEqual([
+      'lenswatch_queue_jobs{queue="deliver",state="failed"} 0',
     ]);
   });
 

@@ -69,7 +69,6 @@ describeWithRedis("what counts come to", () => {
         shards: () => [...new Set(ids.map((id) => shardOf(id)))],
         shardOf,
       } as never,
-      queues: { add: async () => {} } as never,
       service: { entries: served, areaData: served, conversionRate: served },
       rules: [rule("CountsImplausible", when)],
       watch: { locationsPerRequest: 50 },

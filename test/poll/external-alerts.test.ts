@@ -169,13 +169,6 @@ describeWithRedis("alerts from outside", () => {
     expect(await alerts()).toEqual(["a resolved expired"]);
   });
 
-  it("are taken though judging cannot be asked for", async () => {
-    const requestEvaluation = () => Promise.reject(new Error("no queue"));
-    const { accept } = externalAlertsOf(testStore().store, { requestEvaluation });
-    expect(await accept([sent("a")])).toMatchObject({ outcome: "taken" });
-    expect(await committed()).toEqual(["a"]);
-  });
-
   it("beyond two thousand are refused and counted; a hundred that end make room", async () => {
     const { accept, evaluate } = externalAlertsOf();
     const many = Array.from({ length: MAX_EXTERNAL_ALERTS }, (_, i) => sent(String(i)));

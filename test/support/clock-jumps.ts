@@ -1,10 +1,8 @@
 /** A clock that runs as the machine's and can jump ahead, so that hours pass in seconds. */
-import { randomUUID } from "node:crypto";
-import { Queue, QueueEvents } from "bullmq";
-import { Redis } from "ioredis";
+import type { Config } from "../../src/config/config.ts";
 import type { Clock } from "../../src/lib/clock.ts";
-import { keysUnder } from "../../src/store/keys.ts";
 import type { Stage } from "./app.ts";
+import { until } from "./until.ts";
 
 interface LeapingClock extends Clock {
   leap(ms: number): void;
@@ -21,26 +19,18 @@ export function leapingClock(): LeapingClock {
   };
 }
 
-export interface Sweeps extends AsyncDisposable {
-  /** Sweeps the only shard until the current state is evaluated and committed. */
+/** Sweeps more often than a configuration file allows: a clock that jumps does not hasten them. */
+export const sweepingOften = (config: Config): Config => ({
+  ...config,
+  watch: { ...config.watch, statusIntervalMs: 40 },
+});
+
+export interface Sweeps extends Disposable {
+  /** Resolves once the only shard was swept: the current state is evaluated and committed. */
   now(): Promise<void>;
 }
 
-/** Sweeps beside the scheduled ones, asked for as any replica would. */
-export async function sweepsOf({ simulator, redis }: Pick<Stage, "simulator" | "redis">): Promise<Sweeps> {
-  const prefix = keysUnder("lenswatch").queuePrefix;
-  const connect = () => new Redis(redis.url, { maxRetriesPerRequest: null });
-  const [connection, listening] = [connect(), connect()];
-  const queue = new Queue("sweep", { prefix, connection });
-  const events = new QueueEvents("sweep", { prefix, connection: listening });
-  await events.waitUntilReady();
-  const waiting = new Map<string, () => void>();
-  const finish = ({ jobId }: { jobId: string }) => {
-    waiting.get(jobId)?.();
-    waiting.delete(jobId);
-  };
-  events.on("completed", finish);
-  events.on("failed", finish);
+export function sweepsOf({ simulator }: Pick<Stage, "simulator">): Sweeps {
   let asked = 0;
   const count = ({ endpoint }: { endpoint: string }) => {
     if (endpoint === "status/uptime") asked++;
@@ -49,22 +39,9 @@ export async function sweepsOf({ simulator, redis }: Pick<Stage, "simulator" | "
   return {
     async now() {
       const before = asked;
-      const [scheduler] = await queue.getJobSchedulers(0, -1);
-      const shard = Number(scheduler?.key.replace("shard-", ""));
       // One shard is swept by one at a time: the second question comes after the first answer is remembered.
-      while (asked < before + 2) {
-        const jobId = randomUUID();
-        const over = new Promise<void>((resolve) => waiting.set(jobId, resolve));
-        await queue.add("sweep", { shard }, { jobId });
-        await over;
-      }
+      await until("it was swept", () => asked >= before + 2);
     },
-    async [Symbol.asyncDispose]() {
-      simulator.events.off("request", count);
-      await events.close();
-      await queue.close();
-      connection.disconnect();
-      listening.disconnect();
-    },
+    [Symbol.dispose]: () => void simulator.events.off("request", count),
   };
 }

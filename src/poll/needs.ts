@@ -1,0 +1,47 @@
+/** The need of work that is done now and then, by its last attempt. Pure. */
+import type { Attempts, Need, ShardJob } from "../cluster/own-ticks.ts";
+import type { Instant } from "../lib/clock.ts";
+
+interface Work {
+  readonly everyMs: number;
+  /** After a failure it is due again after this long; at its next time unless given. */
+  readonly retryMs?: number | undefined;
+  /** True where the last attempt counts as failed whatever it was. */
+  readonly isOwed?: boolean;
+}
+
+/** `at_once` the first time and to try a failed one again; else once half the interval is over since the last attempt. */
+export function needOf(
+  subject: string,
+  { everyMs, retryMs = Infinity, isOwed = false }: Work,
+  attempts: Attempts,
+  now: Instant,
+): Need {
+  const last = attempts.get(subject);
+  if (!last) return "at_once";
+  const agoMs = now - last.attemptedAt;
+  if ((isOwed || last.goodAt < last.attemptedAt) && agoMs >= retryMs) return "at_once";
+  return agoMs >= everyMs / 2 ? "in_time" : "none";
+}
+
+interface ShardWork extends Pick<ShardJob, "name" | "everyMs" | "run"> {
+  /** Another job, of which a shard must have an attempt first. */
+  readonly after?: string;
+  retryMs?(shard: number): number;
+  /** True where it is due although it was done not long ago. */
+  isLacking?(shard: number): boolean;
+}
+
+/** Work on a shard since its first good sweep, unless what is stored of it cannot be read. */
+export function shardJob({ after, retryMs, isLacking, ...job }: ShardWork): ShardJob {
+  return {
+    ...job,
+    need(shard, attempts, now) {
+      const swept = attempts.get(`shard:${shard}`);
+      if (!swept?.goodAt || swept.fault === "unreadable") return "none";
+      if (after !== undefined && !attempts.has(`${after}:${shard}`)) return "none";
+      if (isLacking?.(shard)) return "at_once";
+      return needOf(`${job.name}:${shard}`, { ...job, retryMs: retryMs?.(shard) }, attempts, now);
+    },
+  };
+}
