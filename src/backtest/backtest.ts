@@ -73,7 +73,7 @@ export function replayLocation(
   const latest = new Map<string, SeenStatus>();
   const spans = changesBySweep(all, span, intervalMs).map(({ changes, ...sweeps }): SteadySpan => {
     for (const change of changes) latest.set(change.recordingId, change);
-    const count = countOf(latest);
+    const count = countOf(latest, inventory);
     const isClear = count.offline.length === 0;
     return { ...sweeps, isClear, evaluator: () => locationEvaluator(id, count, inventory) };
   });
@@ -81,14 +81,15 @@ export function replayLocation(
 }
 
 /** The count of a sweep: recordings with a known status, and those outside their schedule. */
-function countOf(latest: ReadonlyMap<string, SeenStatus>): LocationCount {
+function countOf(latest: ReadonlyMap<string, SeenStatus>, inventory: ReplayContext["inventory"]): LocationCount {
+  const [sample = ""] = latest.keys();
   const fresh = [...latest].filter(([, { status }]) => status !== undefined);
   const outside = latest.values().reduce((sum, one) => sum + (one.outside ? 1 : 0), 0);
   return {
     known: latest.size - outside,
     fresh: fresh.length,
     offline: fresh.flatMap(([id, { status, since }]) => (status === "offline" ? [{ id, since }] : [])),
-    sampleId: latest.keys().next().value ?? "",
+    shared: { timezone: inventory.recording(sample)?.timezone },
     outside: outside > 0 ? { known: outside, fresh: 0, offline: [] } : undefined,
   };
 }

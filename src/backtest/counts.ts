@@ -150,8 +150,8 @@ function* evaluatorsOf(
   const seen = { at: now, status: "online", outside: false, since: now } as const;
   for (const { locationId, recordings } of sites) {
     const known = recordings.length;
-    const sampleId = recordings[0]?.recordingId ?? "";
-    const count = { known, fresh: known, offline: [], outside: undefined, sampleId };
+    const timezone = inventory.recording(recordings[0]?.recordingId ?? "")?.timezone;
+    const count = { known, fresh: known, offline: [], outside: undefined, shared: { timezone } };
     yield withCounts(locationEvaluator(locationId, count, inventory), { counts, now, inventory });
     for (const { recordingId } of recordings) {
       const recording = inventory.recording(recordingId);

@@ -7,8 +7,8 @@ import {
   labelOf,
   type Members,
   type ScheduledCount,
-  type SharedLabels,
   type StatusCount,
+  sharedLabels,
 } from "./members.ts";
 import type { Inventory, RecordingState } from "./shard-state.ts";
 
@@ -50,12 +50,12 @@ function isOffline({ fresh, state }: Notable): boolean {
 
 /** Counts the groups of these members again where some of them are notable. */
 export function countGroups(
-  { quiet }: Members,
+  { groups }: Members,
   notable: readonly Notable[],
   inventory: Inventory,
 ): Pick<ShardGroups, "offline" | "counts"> {
-  if (notable.length === 0) return { offline: 0, counts: quiet };
-  const counts = Object.entries(quiet).map(([name, byValue]) => {
+  if (notable.length === 0) return { offline: 0, counts: groups };
+  const counts = Object.entries(groups).map(([name, byValue]) => {
     const label = name as GroupLabel;
     const affected = Map.groupBy(notable, ({ state }) => labelOf(inventory.recording(state.id), label));
     affected.delete("");
@@ -74,14 +74,6 @@ function countGroup(quiet: GroupCount | undefined, notable: readonly Notable[]):
 
 function withFewIds({ offline, ...count }: StatusCount): StatusCount {
   return { ...count, offline: offline.map((one, i) => (i < NAMED ? one : { since: one.since })) };
-}
-
-/** Labels that are equal in all of these; nothing of none. */
-function sharedLabels(all: readonly SharedLabels[]): SharedLabels {
-  const [first = {}, ...others] = all;
-  return Object.fromEntries(
-    Object.entries(first).filter(([label, value]) => others.every((one) => one[label as GroupLabel] === value)),
-  );
 }
 
 /** A group over all shards that count it; undefined where none does. */

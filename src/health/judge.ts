@@ -390,8 +390,8 @@ class ShardEvaluation {
     notable: readonly Notable[] = [],
   ): LocationState {
     const here = members?.locations.get(id);
-    const count = here && { ...countAmong(here.known, notable), sampleId: here.sampleId };
-    const evaluator = withCounts(locationEvaluator(id, count, this.#context.inventory, here?.shared), this.#context);
+    const count = here && { ...countAmong(here.known, notable), shared: here.shared };
+    const evaluator = withCounts(locationEvaluator(id, count, this.#context.inventory), this.#context);
     const alerts = applyRules(evaluator, before, this.#rules.location, this.#moment, this.#out);
     return { id, alerts };
   }

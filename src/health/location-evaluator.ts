@@ -4,21 +4,13 @@ import type { ScheduledCount, SharedLabels } from "./members.ts";
 import { outageEvaluator } from "./outage-evaluator.ts";
 import type { Inventory } from "./shard-state.ts";
 
-/** Evaluates a location's recordings within their uploading schedule. */
-export interface LocationCount extends ScheduledCount {
-  /** One of its recordings, for what is known only through one. */
-  readonly sampleId: string;
-}
+/** A location's recordings within their uploading schedule, and the labels that all of them have. */
+export type LocationCount = ScheduledCount & { readonly shared: SharedLabels };
 
-/** `count` is undefined when none of its recordings is watched; `shared`: labels that all of them have, for a new alert. */
-export function locationEvaluator(
-  id: string,
-  count: LocationCount | undefined,
-  inventory: Inventory,
-  shared: SharedLabels = {},
-): Evaluator {
+/** `count` is undefined when none of its recordings is watched. */
+export function locationEvaluator(id: string, count: LocationCount | undefined, inventory: Inventory): Evaluator {
   const location = inventory.location(id);
-  const timezone = location?.timezone ?? (count && inventory.recording(count.sampleId)?.timezone);
+  const timezone = location?.timezone ?? count?.shared.timezone;
   const name = location?.name || id;
   return outageEvaluator({
     subject: { kind: "location", id },
@@ -26,7 +18,7 @@ export function locationEvaluator(
     timezone,
     inventory,
     goneMs: 0,
-    labels: () => ({ ...shared, location_id: id, location: name, timezone }),
+    labels: () => ({ ...count?.shared, location_id: id, location: name, timezone }),
     name,
   });
 }

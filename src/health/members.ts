@@ -22,7 +22,7 @@ export interface ScheduledCount extends StatusCount {
 }
 
 /** Labels that all recordings of a group may share. */
-export type SharedLabels = Readonly<Partial<Record<GroupLabel | "location_id", string>>>;
+export type SharedLabels = Readonly<Partial<Record<GroupLabel | "location_id", string | undefined>>>;
 
 /** A group in one shard, or in all of them. */
 export interface GroupCount extends ScheduledCount {
@@ -35,20 +35,13 @@ export interface GroupCount extends ScheduledCount {
 
 export type GroupCounts = Readonly<Partial<Record<GroupLabel, Readonly<Record<string, GroupCount>>>>>;
 
-/** The members of a shard. */
+/** The groups of a shard while nothing is wrong: by location, and by the labels asked for. */
 export interface Members {
   /** The revision of the inventory by which they were grouped. */
   readonly revision: number | undefined;
-  readonly locations: ReadonlyMap<string, LocationMembers>;
-  /** The groups by the labels asked for, while nothing is wrong. Recordings without a label are in none of it. */
-  readonly quiet: GroupCounts;
-}
-
-interface LocationMembers {
-  readonly known: number;
-  readonly shared: SharedLabels;
-  /** The first of its recordings by id, of those with a known time zone where there are any. */
-  readonly sampleId: string;
+  readonly locations: ReadonlyMap<string, GroupCount>;
+  /** Recordings without a label are in none of its groups. */
+  readonly groups: GroupCounts;
 }
 
 const FIELDS = { camera_server: "cameraServer", organisation: "organisation", timezone: "timezone" } as const;
@@ -67,9 +60,7 @@ export function groupSubjects(recording: Recording): Subject[] {
 /** The `members` of the same recordings at the same locations are grouped by these labels, as they are now. */
 export function areGrouped(members: Members, { revision }: Inventory, labels: ReadonlySet<GroupLabel>): boolean {
   const isSame = members.revision !== undefined && members.revision === revision?.();
-  return (
-    isSame && labels.size === Object.keys(members.quiet).length && [...labels].every((label) => members.quiet[label])
-  );
+  return isSame && labels.symmetricDifference(new Set(Object.keys(members.groups))).size === 0;
 }
 
 /** Groups these recordings by location and by the labels. */
@@ -78,46 +69,35 @@ export function membersOf(
   inventory: Inventory,
   labels: ReadonlySet<GroupLabel>,
 ): Members {
-  const locations = new Map<string, Open>();
-  const groups = [...labels].map((label) => [label, new Map<string, Open>()] as const);
-  for (const ids of recordings) {
-    const { id, locationId } = ids;
-    const recording = inventory.recording(id);
-    join(locations, locationId, ids, recording);
-    for (const [label, byValue] of groups) join(byValue, labelOf(recording, label), ids, recording);
-  }
-  const quiet = groups.map(([label, byValue]) => {
-    byValue.delete("");
-    return [label, Object.fromEntries([...byValue].map(([value, open]) => [value, quietCount(open, locations)]))];
+  const rows = Array.from(recordings, ({ id, locationId }): SharedLabels => {
+    const known = inventory.recording(id);
+    const own = known && Object.fromEntries(groupLabels.map((label) => [label, known[FIELDS[label]]]));
+    return { location_id: locationId, ...own };
   });
-  return { revision: inventory.revision?.(), locations, quiet: Object.fromEntries(quiet) };
+  const locations = quietBy(rows, "location_id", new Map());
+  const groups = [...labels].map((label) => [label, Object.fromEntries(quietBy(rows, label, locations))]);
+  return { revision: inventory.revision?.(), locations, groups: Object.fromEntries(groups) };
 }
 
-type Open = { known: number; readonly shared: Shared; sampleId: string; isZoned: boolean };
-type Shared = Partial<Record<GroupLabel | "location_id", string>>;
-
-function join(
-  all: Map<string, Open>,
-  value: string,
-  { id, locationId }: Pick<RecordingState, "id" | "locationId">,
-  recording: Recording | undefined,
-): void {
-  const labels: SharedLabels = {
-    location_id: locationId,
-    ...(recording && Object.fromEntries(groupLabels.map((label) => [label, recording[FIELDS[label]]]))),
-  };
-  const open = all.get(value);
-  const isZoned = recording?.timezone !== undefined;
-  if (!open) all.set(value, { known: 1, shared: labels, sampleId: id, isZoned });
-  else {
-    open.known++;
-    if (isZoned === open.isZoned ? id < open.sampleId : isZoned) [open.sampleId, open.isZoned] = [id, isZoned];
-    for (const label of Object.keys(open.shared) as (keyof SharedLabels)[])
-      if (open.shared[label] !== labels[label]) delete open.shared[label];
-  }
+function quietBy(
+  rows: readonly SharedLabels[],
+  by: keyof SharedLabels,
+  locations: Members["locations"],
+): Members["locations"] {
+  const groups = Map.groupBy(rows, (row) => row[by] ?? "");
+  groups.delete("");
+  const counts = [...groups].map(([value, own]) => {
+    const [known, shared] = [own.length, sharedLabels(own)];
+    const isWhole = locations.get(shared.location_id ?? "")?.known === known;
+    return [value, { known, fresh: known, offline: [], shared, locations: 0, ...(isWhole && { isWhole }) }] as const;
+  });
+  return new Map(counts);
 }
 
-function quietCount({ known, shared }: Open, locations: ReadonlyMap<string, Open>): GroupCount {
-  const isWhole = shared.location_id !== undefined && locations.get(shared.location_id)?.known === known;
-  return { known, fresh: known, offline: [], shared, locations: 0, ...(isWhole && { isWhole }) };
+/** Labels that are equal in all of these; nothing of none. */
+export function sharedLabels(all: readonly SharedLabels[]): SharedLabels {
+  const [first = {}, ...others] = all;
+  return Object.fromEntries(
+    Object.entries(first).filter(([label, value]) => others.every((one) => one[label as GroupLabel] === value)),
+  );
 }

@@ -21,12 +21,15 @@ export function keepsMembers({ recordings }: ShardState, { changed, left }: Shar
 }
 
 /** The recordings after the sweep; hot values are those of before where nothing else changed. */
-export function* statesAfter(
+export function statesAfter(
   { recordings }: ShardState,
   { changed, left }: Pick<ShardPatch, "changed" | "left">,
-): Generator<RecordingState> {
-  for (const state of recordings.values()) if (!left.has(state.id)) yield changed.get(state.id) ?? state;
-  for (const state of changed.values()) if (!recordings.has(state.id)) yield state;
+): Iterable<RecordingState> {
+  if (changed.size + left.size === 0) return recordings.values();
+  const after = new Map(recordings);
+  for (const [id, state] of changed) after.set(id, state);
+  for (const id of left) after.delete(id);
+  return after.values();
 }
 
 /** Recordings in the order of a shard: by id. */

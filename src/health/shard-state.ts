@@ -163,25 +163,6 @@ export function currentStatus(
   return now - state.readAt > GAP_INTERVALS * statusIntervalMs ? "unknown" : state.status;
 }
 
-/**
- * Every recording once, by id; yields every ROWS_PER_STEP rows. While a location moves between shards a
- * recording can stand in both: the later reading counts.
- */
-export function* recordingsById(
-  fleet: Pick<FleetSnapshot, "shards">,
-): Generator<void, ReadonlyMap<string, RecordingState>> {
-  const byId = new Map<string, RecordingState>();
-  let rows = 0;
-  for (const shard of fleet.shards) {
-    for (const [id, state] of shard.recordings) {
-      const other = byId.get(id);
-      if (!other || other.readAt < state.readAt) byId.set(id, state);
-      if (++rows % ROWS_PER_STEP === 0) yield;
-    }
-  }
-  return byId;
-}
-
 /** The most that the service's clock may be ahead of ours. */
 const CLOCK_TOLERANCE_MS = 60_000;
 

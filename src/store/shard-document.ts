@@ -60,8 +60,8 @@ export function encodeSweep(before: Omit<StoredShard, "nonce">, patch: ShardPatc
   const isWhole = before.cold === undefined || !keepsMembers(state, patch) || !keepsLocations(state, patch);
   const changed = isWhole ? undefined : changedLocations(state, patch);
   const cold = (changed?.size === 0 ? before.cold : undefined) ?? version;
-  const states = isWhole ? inOrder(statesAfter(state, patch)).values() : statesAfter(state, patch);
-  const all = [...states];
+  const states = statesAfter(state, patch);
+  const all = [...(isWhole ? inOrder(states).values() : states)];
   const document = JSON.stringify(encodeHot(all, patch, cold));
   if (cold === before.cold) return { document, isWhole, more: [], cold };
   const locations = encodeLocations(all, patch.locations, changed);

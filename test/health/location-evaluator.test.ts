@@ -137,6 +137,7 @@ describe("a location", () => {
   test("has its own labels, with its recordings' time zone where its own is not known", () => {
     const story = new Story(locationRule({ labels: { severity: "critical" } }));
     story.recordings.set("a", recording("a"));
+    story.recordings.set("b", recording("b", { organisation: "org2", cameraServer: "cs2" }));
     story.sweep({ a: "offline", b: "offline" });
     expect(story.alert.labels).toEqual({
       alertname: "LocationOffline",
