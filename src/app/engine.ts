@@ -52,7 +52,7 @@ export class Engine {
     if (this.#isPrepared) return;
     const { queues, store, assigned } = this.#context;
     await queues.open();
-    await store.inventory.loadLocations();
+    await store.inventory.follow();
     await this.poll.externalAlerts.begin((await store.shards.attempts()).get("fleet")?.attemptedAt);
     await assigned.follow();
     this.#isPrepared = true;

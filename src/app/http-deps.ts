@@ -104,11 +104,7 @@ function createTimeline({ store, clock }: Runtime): HttpDeps["timeline"] {
   };
   return async (subjects, since) => {
     const now = clock.now();
-    const [lines, silences] = await Promise.all([
-      store.log.read(subjects, since),
-      store.silences.read(now),
-      inventory.know(subjects.map(({ id }) => id)),
-    ]);
+    const [lines, silences] = await Promise.all([store.log.read(subjects, since), store.silences.read(now)]);
     const named = subjects.map((subject) => [subject, labelsOf(subject)] as const);
     return withSuppressionLines(lines, { silences, subjects: named, since, now });
   };

@@ -19,7 +19,7 @@ interface ReconcileDeps {
   readonly groups: Pick<Store["groups"], "nextDue">;
   readonly store: Pick<Store["shards"], "attempts">;
   readonly assigned: Assigned;
-  readonly inventory: Pick<Store["inventory"], "loadLocations">;
+  readonly inventory: Pick<Store["inventory"], "follow">;
   /** Takes the shards of this replica, and leaves the others. */
   followTicks(attempts: Attempts): void;
   readonly integrations: readonly string[];
@@ -77,7 +77,7 @@ function createFollowAssignments({ assigned, inventory }: ReconcileDeps) {
     const isRead = attemptedAt === readFor;
     if (isRead && (await assigned.isComplete())) return;
     await assigned.follow();
-    if (!isRead) await inventory.loadLocations();
+    if (!isRead) await inventory.follow();
     readFor = attemptedAt;
   };
 }

@@ -88,7 +88,6 @@ async function withDigest(
   const service = createService({ config: config.service, clock: systemClock, log: silentLogger });
   try {
     const store = createStore(redis, config.redis.prefix);
-    await store.inventory.loadLocations();
     const rules = identifyRules(config.rules, (await store.identities.read()).rules);
     const deps = { config: { ...config, rules }, store, service, clock: systemClock, log: silentLogger };
     const shardNumbers = [...new Set((await store.assignments.read()).values())];

@@ -122,8 +122,6 @@ export interface Inventory {
   location(id: string): Location | undefined;
   /** Another number after each change of a recording; not there where that is not known. */
   revision?(): number;
-  /** Makes names of these recordings known; not there where all are. */
-  know?(ids: Iterable<string>): Promise<void>;
 }
 
 /** The whole fleet at a moment, for exposition, status page and digests. */
@@ -141,14 +139,12 @@ export interface FleetSnapshot {
 
 /** Parts that are read of a fleet beside the states of recordings. */
 export interface FleetParts {
-  /** `one`: of one recording of each location, and those not in the last answer; of all unless given. */
-  readonly names?: "one" | undefined;
   /** Figures of uptime; true unless given. */
   readonly figures?: boolean;
 }
 
 /** The parts for lists of locations and alerts. */
-export const STATES: FleetParts = { names: "one", figures: false };
+export const STATES: FleetParts = { figures: false };
 
 /** Rows between two yields of a walk over the fleet. */
 export const ROWS_PER_STEP = 256;

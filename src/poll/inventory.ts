@@ -119,7 +119,6 @@ function createNameThem({ clock, log, service, inventory }: InventoryDeps) {
   return async (ids: readonly string[]): Promise<void> => {
     const now = clock.now();
     await inventory.follow();
-    await inventory.know(ids);
     const unknown = ids.filter((id) => !inventory.recording(id) && now - (askedAt.get(id) ?? 0) > ASK_AGAIN_MS);
     if (unknown.length === 0) return;
     for (const id of unknown) askedAt.set(id, now);

@@ -47,7 +47,7 @@ export function createRefreshCounts(deps: RefreshCountsDeps) {
     async refresh(shard: number, signal: AbortSignal): Promise<void> {
       const { state } = await shards.read(shard);
       if (state.sweptAt === 0) return;
-      await deps.inventory.know(state.recordings.keys());
+      await deps.inventory.follow();
       timezoneOf.learn(state.recordings);
       const { each, finish } = await assess(shard, state);
       const outcome = await read(shard, each, signal);

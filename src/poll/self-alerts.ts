@@ -2,7 +2,6 @@
 import type { CountsTogether } from "../health/counts.ts";
 import { evaluateSelf, type SelfContext, type SelfEvidence } from "../health/evaluate-self.ts";
 import { attemptsOf } from "../health/evidence.ts";
-import type { ShardGroups } from "../health/group-counts.ts";
 import { GAP_INTERVALS } from "../health/rhythm.ts";
 import type { Inventory } from "../health/shard-state.ts";
 import type { Instant } from "../lib/clock.ts";
@@ -16,7 +15,7 @@ interface SelfAlertsDeps
   extends Omit<SelfContext, "now" | "startedAt">,
     Pick<Store, "selfAlerts" | "groups">,
     Pick<PollContext, "clock" | "commit" | "assigned" | "integrations"> {
-  readonly inventory: Inventory & Pick<Store["inventory"], "know">;
+  readonly inventory: Inventory & Pick<Store["inventory"], "follow">;
   readonly store: Pick<Store["shards"], "attempts" | "groups" | "commit" | "noteWatched" | "noteAttempt">;
   readonly service: Pick<Service, "checkStatus">;
   /** Groups whose counts dropped together; undefined where that is not known. */
@@ -74,7 +73,7 @@ async function gather(
     deps.together?.(now),
     Promise.all(integrations.map((integration) => groups.trouble(integration, now))),
   ]);
-  await inventory.know(counted.flatMap(offlineIn));
+  await inventory.follow();
   for (const shard of shards) if (!knownSince.has(shard)) knownSince.set(shard, now);
   const known = attemptsOf(attempts, shards);
   return {
@@ -85,12 +84,4 @@ async function gather(
     integrations: integrations.map(({ id, receiver, type }, i) => ({ id, receiver, type, trouble: troubles[i] })),
     groups: { shards: counted, inventory, together },
   };
-}
-
-/** The groups that alerts may name. */
-function offlineIn(shard: ShardGroups | undefined): string[] {
-  const groups = shard?.offline ? Object.values(shard.counts).flatMap((byValue) => Object.values(byValue)) : [];
-  return groups.flatMap(({ offline, outside }) =>
-    [...offline, ...(outside?.offline ?? [])].flatMap(({ id }) => id ?? []),
-  );
 }

@@ -27,10 +27,8 @@ import type { PollContext } from "./commit.ts";
 import type { ScheduleLookup } from "./schedule-lookup.ts";
 import { type Answers, createAskStatus } from "./shard-status.ts";
 
-/** Looking up the names of all recordings costs as much as evaluating them: it is done this often where any may differ. */
+/** Looking up the names of all recordings costs as much as evaluating them: it is done this often. */
 const NAME_ALL_MS = 30_000;
-/** And this often where all are known as before, so that they stay in memory. */
-const NAME_AGAIN_MS = 120_000;
 const FIGURE_INTERVALS = 3;
 /** Of shards that other replicas sweep nothing is kept. */
 const EVALUATED_KEPT_MS = 120_000;
@@ -98,13 +96,6 @@ interface Evaluated {
   readonly members?: Members | undefined;
 }
 
-/** The names of all recordings of a shard, as they were looked up last. */
-interface Named {
-  readonly at: Instant;
-  /** Of the inventory; undefined where it lacks one of them. */
-  readonly revision: number | undefined;
-}
-
 class Sweeper {
   readonly #deps: SweepDeps;
   readonly #excluded: ReadonlySet<string>;
@@ -114,7 +105,8 @@ class Sweeper {
   readonly #allAttempts: (now: Instant) => ReturnType<typeof readAttempts>;
   /** Shards whose last request failed. */
   readonly #failing = new Set<number>();
-  readonly #named = new Map<number, Named>();
+  /** The last look-up of all names of a shard. */
+  readonly #namedAt = new Map<number, Instant>();
   /** Rows that every sweep ignores are in the decision log once. */
   readonly #repeats = createRepeats();
   readonly #evaluated = createRecent<number, Evaluated>(EVALUATED_KEPT_MS);
@@ -251,34 +243,19 @@ class Sweeper {
    * before. Gives those that another shard has.
    */
   async #nameThem(shard: number, { before, snapshot: { readings }, fresh, attempts, now }: Swept) {
-    const all = this.#isNamingDue(shard, now);
+    const namedAt = this.#namedAt.get(shard) ?? 0;
+    const all = now < namedAt || now - namedAt >= NAME_ALL_MS;
+    if (all) this.#namedAt.set(shard, now);
     const named = all ? readings : fresh;
     const ids = named.map(({ recordingId }) => recordingId);
-    if (all) await this.#nameAll(shard, new Set([...before.recordings.keys(), ...ids]), now);
-    else if (fresh.length > 0) {
-      this.#named.set(shard, { at: this.#named.get(shard)?.at ?? 0, revision: undefined });
-      await this.#deps.nameThem(ids);
-    }
+    if (all) await this.#deps.nameThem([...new Set([...before.recordings.keys(), ...ids])]);
+    else if (fresh.length > 0) await this.#deps.nameThem(ids);
     const alerting = before.recordings.values().filter(({ alerts }) => alerts);
     const known = all ? before.recordings.keys() : alerting.map(({ id }) => id);
     const elsewhere = await this.#elsewhere(shard, new Set([...ids, ...known]), { attempts, now });
     const here = named.filter(({ recordingId }) => !elsewhere.has(recordingId));
     await this.#noteMoves(shard, here);
     return elsewhere;
-  }
-
-  #isNamingDue(shard: number, now: Instant): boolean {
-    const { at, revision } = this.#named.get(shard) ?? { at: 0 };
-    const isSame = revision !== undefined && revision === this.#deps.inventory.revision();
-    return now < at || now - at >= (isSame ? NAME_AGAIN_MS : NAME_ALL_MS);
-  }
-
-  async #nameAll(shard: number, ids: ReadonlySet<string>, now: Instant): Promise<void> {
-    const { inventory } = this.#deps;
-    this.#named.set(shard, { at: now, revision: undefined });
-    await this.#deps.nameThem([...ids]);
-    const isWhole = ids.keys().every((id) => inventory.recording(id));
-    if (isWhole) this.#named.set(shard, { at: now, revision: inventory.revision() });
   }
 
   /**

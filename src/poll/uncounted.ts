@@ -20,7 +20,7 @@ import { closedDaysOf } from "./counts-assess.ts";
 interface UncountedDeps extends Pick<Store, "firing"> {
   readonly counts: Pick<Store["counts"], "read">;
   readonly incidents: Pick<Store["incidents"], "endedSince" | "replace">;
-  readonly inventory: Pick<Store["inventory"], "know" | "recording" | "location">;
+  readonly inventory: Pick<Store["inventory"], "recording" | "location">;
   readonly shards: Pick<Store["shards"], "read">;
   readonly assigned: Pick<PollContext["assigned"], "shardOf">;
   readonly closedDays: Config["counts"]["closedDays"];
@@ -150,7 +150,6 @@ async function placesOf(deps: UncountedDeps, ids: readonly string[]): Promise<Pl
     for (const id of here) {
       const recordings = (byLocation.get(id) ?? []).map((one) => one.id);
       if (recordings.length === 0) continue;
-      await inventory.know(recordings);
       const organisation = inventory.recording(recordings[0] ?? "")?.organisation ?? "";
       const { name, timezone = "" } = inventory.location(id) ?? {};
       const labels = { location_id: id, location: name || id, organisation, timezone };

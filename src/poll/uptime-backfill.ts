@@ -25,7 +25,7 @@ export function createBackfillUptime(
 
   return async (shard, ids, signal) => {
     try {
-      await inventory.know(ids);
+      await inventory.follow();
       const now = clock.now();
       for (const [zone, own] of Map.groupBy(ids, zoneOf)) {
         const calendar = calendarOf(now, zone, PAST_MS);

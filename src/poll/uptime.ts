@@ -67,7 +67,7 @@ export function createRefreshUptime(
     const ids = [...recordings.keys()];
     const withoutPast: string[] = [];
     try {
-      await deps.inventory.know(ids);
+      await deps.inventory.follow();
       if (!shared.segments.has(shard)) shared.segments.keep(shard, await segmentsStored(deps, shard, ids));
       const segments = noSegmentCounts();
       const ratios = new Map(deps.figures.map(({ key }) => [key, new Map<string, number>()]));

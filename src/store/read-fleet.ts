@@ -15,7 +15,7 @@ interface ReadFleetDeps extends Pick<ReadEvidenceDeps, "clock" | "intervals"> {
 /** A snapshot, with the numbers of its shards in the same order. Reads only what changed since the last time. */
 export async function readFleet(
   { store, shardNumbers, intervals, clock }: ReadFleetDeps,
-  { names, figures = true }: FleetParts = {},
+  { figures = true }: FleetParts = {},
 ) {
   const now = clock.now();
   const assigned = { shards: () => shardNumbers };
@@ -23,7 +23,7 @@ export async function readFleet(
     store.shards.readAll(shardNumbers),
     readEvidence({ clock, intervals, assigned, store: store.shards }),
   ]);
-  await store.inventory.knowShards(shards, names);
+  await store.inventory.follow();
   const staleBefore = now - FIGURES_FRESH_INTERVALS * intervals.uptimeIntervalMs;
   if (figures) await store.uptime.refreshFigures(shardNumbers, staleBefore);
   return {

@@ -42,7 +42,7 @@ function reconcileOf(stored: [string, number][], attempt: Attempt | undefined) {
     },
     store: { attempts: async () => new Map(attempt ? [["inventory", attempt]] : []) },
     assigned,
-    inventory: { loadLocations: async () => void calls.push("locations") },
+    inventory: { follow: async () => void calls.push("names") },
     followTicks: (attempts) => {
       calls.push(`ticks of ${attempts.size}`);
       throw new Error("down");
@@ -68,7 +68,7 @@ it("follows what another replica assigned and listed, once for each inventory or
     ["south", 1],
   ];
   const { reconcile, calls, assigned } = reconcileOf(stored, good(T0));
-  const read = () => ["assignments", "locations"].map((what) => calls.filter((call) => call === what).length);
+  const read = () => ["assignments", "names"].map((what) => calls.filter((call) => call === what).length);
   await reconcile();
   await reconcile();
   expect(assigned.shards()).toEqual([0, 1]);

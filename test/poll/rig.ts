@@ -59,7 +59,7 @@ export const storedSweep = ({ shards, inventory, uptime }: Store) => ({
   store: shards,
   inventory,
   uptime,
-  nameThem: (ids: readonly string[]) => inventory.know(ids),
+  nameThem: () => inventory.follow(),
 });
 
 /** Sweeps' stores in memory; `fails` tells of a commit whether it does. */

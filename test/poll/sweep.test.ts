@@ -75,7 +75,7 @@ describeWithRedis("a sweep", () => {
       assigned,
       nameThem: (ids) => {
         looked.push(ids.join());
-        return store.inventory.know(ids);
+        return store.inventory.follow();
       },
       rules,
       commit: commitOf({ maintenance: [stockTake] }, woken),
@@ -147,7 +147,7 @@ describeWithRedis("a sweep", () => {
     expect(one.looked).toEqual(["a", "b"]);
   });
 
-  it("looks up the names of all every 30 s while one is unknown or a name changed, else every two minutes", async () => {
+  it("looks up the names of all every 30 s, and of a new recording at once", async () => {
     const one = replica([], { statusIntervalMs: 5 * SECOND });
     const lookedUp = async (seconds: number, answer = online("a")) => {
       one.looked.length = 0;
@@ -158,15 +158,10 @@ describeWithRedis("a sweep", () => {
       }
       return one.looked;
     };
-    expect(await lookedUp(60), "unknown").toEqual(["a", "a"]);
-    await one.store.inventory.saveRecordings([named("a")]);
-    expect(await lookedUp(60), "known from the first look on").toEqual(["a"]);
-    expect(await lookedUp(120)).toEqual(["a"]);
-    await one.store.inventory.saveRecordings([named("b")]);
-    expect(await lookedUp(30), "another name").toEqual(["a"]);
+    expect(await lookedUp(65)).toEqual(["a", "a", "a"]);
     expect(await lookedUp(30, online("a", "c")), "a new one").toEqual(["c", "a,c"]);
     one.clock.at -= HOUR;
-    expect(await lookedUp(5), "the clock was set back: names leave memory by another one").toEqual(["a,c"]);
+    expect(await lookedUp(5), "the clock was set back").toEqual(["a,c"]);
   });
 
   it("an incident that began in a maintenance has its name", async () => {

@@ -66,7 +66,6 @@ function uncounted(
       },
     },
     inventory: {
-      know: async () => {},
       recording: () => ({ organisation: "acme" }) as never,
       location: () => ({ id: "leeds", name: "Leeds", timezone: "UTC" }),
     },

@@ -16,7 +16,7 @@ import { decisionLogSection, historySince, incidentSection, PERIOD_DAYS } from "
 import type { HtmlPage } from "./layout.ts";
 import { type HomeQuery, homeLink, incidentsLink } from "./links.ts";
 import { listed, section } from "./listing.ts";
-import { inTime, knowSubjects, type PageData, unreachableNotice } from "./page-data.ts";
+import { inTime, type PageData, unreachableNotice } from "./page-data.ts";
 import { recordingListing, recordingTable, zonesInWords } from "./recording-table.ts";
 import { countBadges, moodOf } from "./summary.ts";
 import { uptimeDays, uptimeOfAll, withPlanned } from "./uptime-days.ts";
@@ -39,16 +39,8 @@ export async function locationDetails(id: string, { fleet, moment: { now } }: Pa
     deps.incidents(since.incidents),
     deps.timeline([{ kind: "location", id }], since.decisions),
     deps.zones([id]),
-    fleet.inventory.know?.(here),
   ]);
   const [uptimes, incidents, lines, zonesOf] = await inTime(reading, deps);
-  await inTime(
-    knowSubjects(
-      fleet,
-      incidents.filter(({ locationId }) => locationId === id),
-    ),
-    deps,
-  );
   const zones = new Set([...(zonesOf.get(id)?.values() ?? [])].flat());
   const { rules, maintenance } = deps.config();
   return { uptimes, incidents, lines, maintenance, thresholds: thresholdsOf(rules), zones: [...zones].sort() };

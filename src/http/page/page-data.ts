@@ -34,13 +34,6 @@ export async function readPageData(deps: PageDataDeps, parts?: FleetParts): Prom
   const reading = Promise.all([deps.fleet(parts), deps.alerts(), deps.silences()]);
   const [fleet, alerts, silences] = await inTime(reading, deps);
   const firing = alerts.filter(({ alert }) => alert.state === "firing");
-  await inTime(
-    knowSubjects(
-      fleet,
-      firing.map(({ alert }) => alert),
-    ),
-    deps,
-  );
   return {
     fleet,
     alerts: firing.map(({ alert }) => alert),
@@ -48,11 +41,6 @@ export async function readPageData(deps: PageDataDeps, parts?: FleetParts): Prom
     silences: new Map(silences.map((silence) => [silence.id, silence])),
     moment: { now: fleet.now, times: timesSeenAt(fleet.now) },
   };
-}
-
-/** Makes names of the recordings that these are about known. */
-export async function knowSubjects({ inventory }: FleetSnapshot, about: readonly Pick<Alert, "subject">[]) {
-  await inventory.know?.(about.flatMap(({ subject: { kind, id } }) => (kind === "recording" ? id : [])));
 }
 
 const LATE =

@@ -19,15 +19,7 @@ import type { HtmlPage, Layout } from "./layout.ts";
 import { AlertQuery, HomeQuery, IncidentsQuery, RecordingQuery, type Root } from "./links.ts";
 import { locationDetails, locationPage } from "./location-page.ts";
 import { locationsPage } from "./locations-page.ts";
-import {
-  inTime,
-  knowSubjects,
-  oldSince,
-  type PageData,
-  type PageDataDeps,
-  readPageData,
-  versionOf,
-} from "./page-data.ts";
+import { inTime, oldSince, type PageData, type PageDataDeps, readPageData, versionOf } from "./page-data.ts";
 import { recordingDetails, recordingOf, recordingPage } from "./recording-page.ts";
 import { presentRecording } from "./recording-table.ts";
 import { ReportPageQuery, reportPage } from "./report-page.ts";
@@ -94,22 +86,16 @@ async function home(request: FastifyRequest, deps: HttpDeps): Promise<Shown> {
   return { page, data, query };
 }
 
-/** Recordings that are listed have figures; clusters of alerts are made from names of all. */
-async function readHome({ location, l, q, show }: HomeQuery, deps: HttpDeps): Promise<PageData> {
-  if (q !== undefined && show === undefined) return readPageData(deps);
-  if (location !== undefined || l !== undefined) return readPageData(deps, { names: "one" });
-  const data = await readPageData(deps, STATES);
-  const silenced = data.silences.values().flatMap(({ matchers }) => matchers);
-  const ids = silenced.flatMap(({ name, value }) => (name === "recording_id" ? [value] : []));
-  if (show === "silences") await inTime(Promise.resolve(data.fleet.inventory.know?.(ids)), deps);
-  return data.alerts.length < 2 ? data : { ...data, fleet: await inTime(deps.fleet({ figures: false }), deps) };
+/** Recordings that are listed have figures. */
+function readHome({ location, l, q, show }: HomeQuery, deps: HttpDeps): Promise<PageData> {
+  const areListed = (q !== undefined && show === undefined) || location !== undefined || l !== undefined;
+  return readPageData(deps, areListed ? {} : STATES);
 }
 
 async function recording(request: FastifyRequest<RecordingRoute>, deps: HttpDeps): Promise<Shown> {
   const query = parseQuery(RecordingQuery, request.query);
-  const data = await readPageData(deps, { names: "one" });
+  const data = await readPageData(deps);
   const state = recordingOf(data.fleet, request.params.id);
-  await inTime(knowSubjects(data.fleet, [{ subject: { kind: "recording", id: state.id } }]), deps);
   const { timezone } = presentRecording(state, data.fleet);
   const read = await recordingDetails(state, timezone, data.moment.now, deps);
   const details = { ...read, visitor: visitorOf(request, deps) };
@@ -136,10 +122,8 @@ async function alert(request: FastifyRequest<AlertRoute>, deps: HttpDeps): Promi
   return { page, data, query };
 }
 
-async function incidentsSince({ fleet }: PageData, ms: number, deps: HttpDeps): Promise<readonly Incident[]> {
-  const incidents = await inTime(deps.incidents(fleet.now - ms), deps);
-  await inTime(knowSubjects(fleet, incidents), deps);
-  return incidents;
+function incidentsSince({ fleet }: PageData, ms: number, deps: HttpDeps): Promise<readonly Incident[]> {
+  return inTime(deps.incidents(fleet.now - ms), deps);
 }
 
 function incidentRoutes(app: FastifyInstance, deps: HttpDeps, layout: Layout): void {

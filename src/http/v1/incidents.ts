@@ -5,7 +5,6 @@ import { type Inventory, STATES } from "../../health/shard-state.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { eachRow, runYielding } from "../../lib/yield.ts";
 import type { Incident } from "../../store/incidents.ts";
-import { knowSubjects } from "../page/page-data.ts";
 import { type Listing, listingOf, type PageQuery, pageParameters } from "../paging.ts";
 import { instant, isoTime } from "../query.ts";
 import { operation, pageSchema, timeSchema } from "./operation.ts";
@@ -58,7 +57,6 @@ export const listIncidents = operation({
     const now = deps.clock.now();
     const since = query.since ?? now - DEFAULT_PERIOD_MS;
     const [incidents, fleet] = await Promise.all([deps.incidents(since), deps.fleet(STATES)]);
-    await knowSubjects(fleet, incidents);
     const { items, nextCursor } = await runYielding(incidentListing(incidents, query, fleet.inventory, now), signal);
     return { items, nextCursor };
   },

@@ -63,11 +63,9 @@ export const listRecordings = operation({
   query: RecordingsQuery,
   answer: pageSchema(ApiRecording, {}),
   async handle(deps, { query, signal }) {
-    const isByName = query.q !== undefined || query.recording.length > 0;
-    const fleet = await deps.fleet(isByName ? {} : { names: "one" });
+    const fleet = await deps.fleet();
     const handled = await readHandled(deps);
     const { items, nextCursor } = await runYielding(recordingListing(fleet, query), signal);
-    await fleet.inventory.know?.(items.map(({ id }) => id));
     return { items: items.map((state) => recordingRow(state, fleet, handled)), nextCursor };
   },
 });

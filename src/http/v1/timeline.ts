@@ -49,7 +49,6 @@ export const getTimeline = operation({
   answer: ApiTimeline,
   async handle(deps, { query, param: id, signal }) {
     const { shards, inventory } = await deps.fleet(STATES);
-    await inventory.know?.([id]);
     const state = shards.find(({ recordings }) => recordings.has(id))?.recordings.get(id);
     const recording = inventory.recording(id);
     const isLocation = !state && !recording && inventory.location(id) !== undefined;
