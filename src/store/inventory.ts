@@ -169,8 +169,8 @@ function createNamesReader(redis: Redis, keys: Keys, names: ReturnType<typeof cr
 
   /** Names stay as they were after Redis was emptied. */
   async function readAll(): Promise<void> {
-    for (const of of ["locations", "recordings"] as const)
-      await scanHash(redis, keys[of], (id, row) => names.keep(of, id, row));
+    for (const kind of ["locations", "recordings"] as const)
+      await scanHash(redis, keys[kind], (id, row) => names.keep(kind, id, row));
   }
 
   async function read({ of, ids }: NamesWrite): Promise<void> {

@@ -57,4 +57,22 @@ describe("since when", () => {
       onlineSeenAt: START + 10_000,
     });
   });
+
+  test("an online row without a contact keeps the last one, also where nothing else changed", () => {
+    const story = new Story();
+    story.sweep({ a: { lastSeenAt: START + 10_000 } });
+    story.sweep({ a: "online" });
+    expect(story.state.recordings.get("a")).toMatchObject({ lastSeenAt: undefined, onlineSeenAt: START + 10_000 });
+    story.sweep({ a: { status: "offline", lastSeenAt: START } });
+    expect(story.state.recordings.get("a")?.since, "a contact before that is not believed").toBe(story.now);
+  });
+
+  test("one that is back after it was missing is present, though nothing else changed", () => {
+    const story = new Story();
+    story.sweep({ a: "online", b: "online" });
+    story.sweep({ b: "online" });
+    expect(story.state.recordings.get("a")?.absentSince).toBe(START + INTERVAL);
+    story.sweep({ a: "online", b: "online" });
+    expect(story.state.recordings.get("a")?.absentSince).toBeUndefined();
+  });
 });
