@@ -5,32 +5,25 @@
  */
 import type { Instant } from "../lib/clock.ts";
 import { areChangesBelieved, isAbsenceBelieved } from "./absence.ts";
-import type { SubjectKind } from "./alert.ts";
-import { applyRules, EVIDENCE_WAIT_MS, type EvaluationMoment, endAlerts } from "./apply-rules.ts";
+import { applyRules, EVIDENCE_WAIT_MS, endAlerts } from "./apply-rules.ts";
 import { withCounts } from "./counts-evaluator.ts";
+import {
+  decision,
+  type EvaluatedRecording,
+  evaluateReading,
+  evaluateSample,
+  isUneventful,
+  type RecordingSweep,
+} from "./evaluate-recording.ts";
 import type { DecisionReason, Evaluation, EvaluationContext, Outcomes } from "./evaluation.ts";
-import { recordStatus } from "./flapping.ts";
 import { countAmong, countGroups, type Notable } from "./group-counts.ts";
 import { locationEvaluator } from "./location-evaluator.ts";
 import { areGrouped, type Members, membersOf } from "./members.ts";
 import type { Reading, StatusSnapshot } from "./recording.ts";
-import type { Sample } from "./recording-conditions.ts";
-import { recordingEvaluator } from "./recording-evaluator.ts";
 import { allowedGapMs, GAP_INTERVALS, gapsAfter } from "./rhythm.ts";
 import { compileRules } from "./rule.ts";
 import { type ShardPatch, statesAfter } from "./shard-patch.ts";
-import {
-  afterPresence,
-  afterReading,
-  type GoodReading,
-  isGood,
-  isSameCold,
-  type LocationState,
-  type RecordingState,
-  type ReportedOutage,
-  type ShardState,
-  type StateHistory,
-} from "./shard-state.ts";
+import { isSameCold, type LocationState, type RecordingState, type ShardState } from "./shard-state.ts";
 
 /** A row that names another location than the one its recording is known at. */
 interface Strayed {
@@ -49,12 +42,11 @@ const NONE: ReadonlySet<string> = new Set();
 class ShardEvaluation {
   readonly #previous: ShardState;
   readonly #context: EvaluationContext;
-  readonly #moment: EvaluationMoment;
+  readonly #moment: RecordingSweep["moment"];
   readonly #gaps: readonly number[];
-  readonly #rules: ReturnType<typeof compileRules>;
+  readonly #rules: RecordingSweep["rules"];
+  readonly #sweep: RecordingSweep;
   readonly #watched: ReadonlySet<string>;
-  /** Recordings with a low uptime, a set for each rule about it; undefined where each has to be asked for. */
-  readonly #low: readonly ReadonlySet<string>[] | undefined;
   /** Whether there is a rule about locations or groups. */
   readonly #isCounted: boolean;
   readonly #notable: Notable[] = [];
@@ -87,7 +79,8 @@ class ShardEvaluation {
     this.#moment = { now, maxGapMs, sinceLastMs: sinceLastMs > maxGapMs ? 0 : sinceLastMs, patienceMs };
     this.#rules = compileRules(rules);
     this.#watched = new Set(locationIds.filter((id) => !excluded.has(id)));
-    this.#low = lowUptimes && this.#rules.figures.map(({ figure, below }) => lowUptimes(figure, below) ?? NONE);
+    const low = lowUptimes && this.#rules.figures.map(({ figure, below }) => lowUptimes(figure, below) ?? NONE);
+    this.#sweep = { context, moment: this.#moment, rules: this.#rules, low };
     this.#isCounted = this.#rules.location.length + this.#rules.groups.size > 0;
     this.#before = previous.recordings;
   }
@@ -122,25 +115,20 @@ class ShardEvaluation {
     const previous = this.#before.get(reading.recordingId);
     const id = previous?.id ?? reading.recordingId;
     if (this.#isDone(id)) return;
-    if (!previous || this.#context.elsewhere?.has(id) || !this.#isUneventful(previous, reading)) {
-      this.#evaluateOther(previous, reading);
-      return;
-    }
-    this.#noted.set(id, reading);
-    this.#dealtWith++;
+    if (previous && !this.#context.elsewhere?.has(id) && this.#isPassedOver(previous, reading)) {
+      this.#noted.set(id, reading);
+      this.#dealtWith++;
+    } else this.#evaluateOther(previous, reading);
   }
 
   #isDone(id: string): boolean {
     return this.#noted.has(id) || this.#changed.has(id) || this.#left.has(id);
   }
 
-  /** The recording is online and healthy, as before; nothing but hot values moves. */
-  #isUneventful(previous: RecordingState, reading: Reading): boolean {
-    const { id, locationId, status, lastSeenAt } = previous;
-    if (reading.locationId !== locationId || !this.#isWatched(id, locationId)) return false;
-    if (status !== "online" || !isGood(reading)) return false;
-    if ((reading.lastSeenAt === undefined) !== (lastSeenAt === undefined) || previous.absentSince) return false;
-    if (previous.alerts || previous.history || !this.#isHealthy(id, reading)) return false;
+  /** Nothing happened to the recording, and neither its location nor its groups have to count it by itself. */
+  #isPassedOver(previous: RecordingState, reading: Reading): boolean {
+    const { id, locationId } = previous;
+    if (!this.#isWatched(id, locationId) || !isUneventful(previous, reading, this.#sweep)) return false;
     return !this.#isCounted || (!this.#unread.has(locationId) && this.#context.inSchedule(id));
   }
 
@@ -165,7 +153,9 @@ class ShardEvaluation {
     if (this.#isWatched(reading.recordingId, locationId)) {
       if (previous) this.#dealtWith++;
       if (previous?.locationId !== locationId) this.#hasChanged = true;
-      this.#store(previous, this.#present(previous, reading, locationId));
+      const state = this.#take(evaluateReading(previous, reading, locationId, this.#sweep));
+      this.#noteUnread(state);
+      this.#store(previous, state);
     } else if (previous) {
       this.#leave(previous, this.#isElsewhere(previous.id, locationId) ? "moved" : "no_longer_watched");
     } else this.#left.add(reading.recordingId);
@@ -202,62 +192,10 @@ class ShardEvaluation {
     return excluded.size === 0 || !excluded.has(id);
   }
 
-  /** The recording after a row of the snapshot. */
-  #present(previous: RecordingState | undefined, reading: Reading, locationId: string): RecordingState {
-    const { now } = this.#moment;
-    if (!isGood(reading)) {
-      const state = afterPresence(previous, reading.recordingId, locationId, now);
-      this.#noteUnread(state);
-      this.#noteChange(previous, state);
-      return this.#withAlerts(previous, { state, read: false, missing: false });
-    }
-    const state = afterReading(previous, reading, locationId, now, this.#historyAfter(previous, reading));
-    const wasHealthy = previous?.status === "online" && !previous.alerts && !previous.history;
-    if (wasHealthy && previous.locationId === locationId && this.#isHealthy(previous.id, reading)) return state;
-    this.#noteChange(previous, state);
-    return this.#withAlerts(previous, { state, read: true, missing: false });
-  }
-
-  /** Where all rules on flapping respect schedules, readings outside of one do not count. */
-  #historyAfter(previous: RecordingState | undefined, { recordingId, status }: GoodReading): StateHistory | undefined {
-    const { watchesFlapping, flapsOutsideSchedule } = this.#rules;
-    if (!watchesFlapping || (!previous?.history && previous?.status === status)) return undefined;
-    if (!flapsOutsideSchedule && !this.#context.inSchedule(recordingId)) return previous?.history;
-    return recordStatus(previous, status, this.#moment.now, this.#context.intervalMs);
-  }
-
-  /** Of one that was online, without changes or alerts: nothing is below a threshold, no rule's condition is met. */
-  #isHealthy(id: string, { status, averageQuality, lastSeenAt = Infinity }: GoodReading): boolean {
-    if (status !== "online") return false;
-    if (averageQuality !== undefined && averageQuality < this.#rules.qualityFloor) return false;
-    if (this.#moment.now - lastSeenAt >= this.#rules.lastSeenMs) return false;
-    return !this.#hasLowUptime(id) && !this.#countsBadly("recording", id);
-  }
-
-  #countsBadly(kind: SubjectKind, id: string): boolean {
-    return this.#rules.counts.some((when) => this.#context.counts?.(when, kind, id)?.met);
-  }
-
-  #hasLowUptime(id: string): boolean {
-    if (this.#low) return this.#low.some((ids) => ids.has(id));
-    return this.#rules.figures.some(({ below, figure }) => (this.#context.uptime(id, figure) ?? below) < below);
-  }
-
-  #noteChange(previous: RecordingState | undefined, { id, locationId, status }: RecordingState): void {
-    if (previous && previous.locationId !== locationId) this.#decide(id, "moved");
-    const isFirstAndOnline = previous?.status === undefined && status === "online";
-    if (status === undefined || status === previous?.status || isFirstAndOnline) return;
-    this.#decide(id, `observed_${status}`);
-    if (status !== "online" && !this.#context.inSchedule(id)) this.#decide(id, "outside_schedule");
-  }
-
-  #withAlerts(previous: RecordingState | undefined, sample: Sample): RecordingState {
-    const { state } = sample;
-    const evaluator = recordingEvaluator(sample, this.#context);
-    const alerts = applyRules(evaluator, state.alerts, this.#rules.recording, this.#moment, this.#out);
-    const reported = this.#rules.outages.map((id) => alerts?.[id]).find((alert) => alert?.state === "firing");
-    const outage = outageAfter(previous, sample, reported?.startsAt);
-    return alerts === state.alerts && outage === state.outage ? state : { ...state, alerts, outage };
+  #take({ state, transitions, decisions }: EvaluatedRecording): RecordingState {
+    this.#out.transitions.push(...transitions);
+    this.#out.decisions.push(...decisions);
+    return state;
   }
 
   /** Keeps the recording, and notes it where its location and its groups have to count it by itself. */
@@ -284,14 +222,13 @@ class ShardEvaluation {
     this.#endAlerts("recording", { id: state.id, alerts: Object.fromEntries(own) });
   }
 
-  #endAlerts(kind: SubjectKind, { id, alerts }: Pick<RecordingState, "id" | "alerts">): void {
+  #endAlerts(kind: "recording" | "location", { id, alerts }: Pick<RecordingState, "id" | "alerts">): void {
     const { now } = this.#moment;
     endAlerts({ kind, id }, alerts, { endReason: "no_longer_watched", now, out: this.#out });
   }
 
   #decide(id: string, reason: DecisionReason): void {
-    const subject = { kind: "recording", id } as const;
-    this.#out.decisions.push({ subject, ruleId: undefined, reason, at: this.#moment.now });
+    this.#out.decisions.push(decision(id, reason, this.#moment.now));
   }
 
   /**
@@ -344,7 +281,10 @@ class ShardEvaluation {
     const absent = { ...state, absentSince: this.#presentAt(state) + unsweptMs };
     if (now - absent.absentSince >= this.#context.forgetAfterMs) this.#leave(absent, "forgotten");
     else if (!absent.alerts && !this.#rules.watchesMissing) this.#store(state, absent);
-    else this.#store(state, this.#withAlerts(state, { state: absent, read: false, missing: true }));
+    else {
+      const sample = { state: absent, read: false, missing: true };
+      this.#store(state, this.#take(evaluateSample(state, sample, this.#sweep)));
+    }
   }
 
   #isAbsenceBelieved(): boolean {
@@ -374,7 +314,8 @@ class ShardEvaluation {
     const next = new Map<string, LocationState>();
     for (const id of this.#watched) {
       const previous = this.#previous.locations.get(id) ?? { id, alerts: undefined };
-      const isAffected = previous.alerts || notable.has(id) || this.#countsBadly("location", id);
+      const isLow = this.#rules.counts.some((when) => this.#context.counts?.(when, "location", id)?.met);
+      const isAffected = previous.alerts || notable.has(id) || isLow;
       if (!isAffected || unread.has(id)) next.set(id, previous);
       else next.set(id, this.#evaluateLocation(previous, members, notable.get(id)));
     }
@@ -395,17 +336,6 @@ class ShardEvaluation {
     const alerts = applyRules(evaluator, before, this.#rules.location, this.#moment, this.#out);
     return { id, alerts };
   }
-}
-
-/** Since `reportedSince` an alert fires about an outage: it goes on from reading to reading, until none fires any more. */
-function outageAfter(
-  previous: RecordingState | undefined,
-  { state: { outage, readAt }, read }: Sample,
-  reportedSince: Instant | undefined,
-): ReportedOutage | undefined {
-  const isOpen = outage && outage.until === undefined;
-  if (reportedSince === undefined) return isOpen ? { from: outage.from, until: previous?.readAt ?? readAt } : outage;
-  return !read || (isOpen && outage.from === reportedSince) ? outage : { from: reportedSince, until: undefined };
 }
 
 function unreadableRow(recordingId: string): Reading {

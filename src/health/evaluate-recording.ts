@@ -1,0 +1,128 @@
+/** Evaluates one recording by one row, or by the lack of one: its next state, what its alerts did, and why. Pure. */
+import type { Instant } from "../lib/clock.ts";
+import { applyRules, type EvaluationMoment } from "./apply-rules.ts";
+import type { DecisionReason, EvaluationContext, Outcomes } from "./evaluation.ts";
+import { recordStatus } from "./flapping.ts";
+import type { Reading } from "./recording.ts";
+import type { Sample } from "./recording-conditions.ts";
+import { recordingEvaluator } from "./recording-evaluator.ts";
+import type { compileRules } from "./rule.ts";
+import {
+  afterPresence,
+  afterReading,
+  type GoodReading,
+  isGood,
+  type RecordingState,
+  type ReportedOutage,
+  type StateHistory,
+} from "./shard-state.ts";
+
+/** What all recordings of a sweep are evaluated with. */
+export interface RecordingSweep {
+  readonly context: EvaluationContext;
+  readonly moment: EvaluationMoment;
+  readonly rules: ReturnType<typeof compileRules>;
+  /** Recordings with a low figure, a set for each rule about one; undefined where each has to be asked for. */
+  readonly low: readonly ReadonlySet<string>[] | undefined;
+}
+
+export interface EvaluatedRecording extends Outcomes {
+  readonly state: RecordingState;
+}
+
+/** The recording is online and healthy, as before, and at the same location: nothing but hot values moves. */
+export function isUneventful(previous: RecordingState, reading: Reading, sweep: RecordingSweep): boolean {
+  const { id, locationId, status, lastSeenAt, alerts, history, absentSince } = previous;
+  if (reading.locationId !== locationId || status !== "online" || !isGood(reading)) return false;
+  // Without a last contact the one before stays of interest.
+  if ((reading.lastSeenAt === undefined) !== (lastSeenAt === undefined)) return false;
+  return absentSince === undefined && !alerts && !history && isHealthy(id, reading, sweep);
+}
+
+/** The recording after a row of the snapshot, at this location. */
+export function evaluateReading(
+  previous: RecordingState | undefined,
+  reading: Reading,
+  locationId: string,
+  sweep: RecordingSweep,
+): EvaluatedRecording {
+  const { now } = sweep.moment;
+  if (!isGood(reading)) {
+    const state = afterPresence(previous, reading.recordingId, locationId, now);
+    return evaluateSample(previous, { state, read: false, missing: false }, sweep);
+  }
+  const state = afterReading(previous, reading, locationId, now, historyAfter(previous, reading, sweep));
+  if (previous && isUneventful(previous, reading, sweep)) return { state, transitions: [], decisions: [] };
+  return evaluateSample(previous, { state, read: true, missing: false }, sweep);
+}
+
+/** The recording after a sample of it: its alerts move, and what changed is noted. */
+export function evaluateSample(
+  previous: RecordingState | undefined,
+  sample: Sample,
+  { context, moment, rules }: RecordingSweep,
+): EvaluatedRecording {
+  const { state } = sample;
+  const out: Outcomes = { transitions: [], decisions: [] };
+  for (const reason of changesOf(previous, state, context)) out.decisions.push(decision(state.id, reason, moment.now));
+  const alerts = applyRules(recordingEvaluator(sample, context), state.alerts, rules.recording, moment, out);
+  const reported = rules.outages.map((id) => alerts?.[id]).find((alert) => alert?.state === "firing");
+  const outage = outageAfter(previous, sample, reported?.startsAt);
+  const isSame = alerts === state.alerts && outage === state.outage;
+  return { state: isSame ? state : { ...state, alerts, outage }, ...out };
+}
+
+/** A decision about the recording itself. */
+export function decision(id: string, reason: DecisionReason, at: Instant): Outcomes["decisions"][number] {
+  return { subject: { kind: "recording", id }, ruleId: undefined, reason, at };
+}
+
+/** Of one that was online, without changes or alerts: nothing is below a threshold, no rule's condition is met. */
+function isHealthy(
+  id: string,
+  { status, averageQuality, lastSeenAt = Infinity }: GoodReading,
+  { context, moment, rules, low }: RecordingSweep,
+): boolean {
+  if (status !== "online") return false;
+  if (averageQuality !== undefined && averageQuality < rules.qualityFloor) return false;
+  if (moment.now - lastSeenAt >= rules.lastSeenMs) return false;
+  if (rules.counts.some((when) => context.counts?.(when, "recording", id)?.met)) return false;
+  if (low) return !low.some((ids) => ids.has(id));
+  return rules.figures.every(({ below, figure }) => (context.uptime(id, figure) ?? below) >= below);
+}
+
+/** Where all rules on flapping respect schedules, readings outside of one do not count. */
+function historyAfter(
+  previous: RecordingState | undefined,
+  { recordingId, status }: GoodReading,
+  { context, moment, rules }: RecordingSweep,
+): StateHistory | undefined {
+  const { watchesFlapping, flapsOutsideSchedule } = rules;
+  if (!watchesFlapping || (!previous?.history && previous?.status === status)) return undefined;
+  if (!flapsOutsideSchedule && !context.inSchedule(recordingId)) return previous?.history;
+  return recordStatus(previous, status, moment.now, context.intervalMs);
+}
+
+function changesOf(
+  previous: RecordingState | undefined,
+  { id, locationId, status }: RecordingState,
+  { inSchedule }: EvaluationContext,
+): DecisionReason[] {
+  const reasons: DecisionReason[] = previous && previous.locationId !== locationId ? ["moved"] : [];
+  const isFirstAndOnline = previous?.status === undefined && status === "online";
+  if (status === undefined || status === previous?.status || isFirstAndOnline) return reasons;
+  reasons.push(`observed_${status}`);
+  if (status !== "online" && !inSchedule(id)) reasons.push("outside_schedule");
+  return reasons;
+}
+
+/** Since `reportedSince` an alert fires about an outage: it goes on from reading to reading, until none fires any more. */
+function outageAfter(
+  previous: RecordingState | undefined,
+  { state: { outage, readAt }, read }: Sample,
+  reportedSince: Instant | undefined,
+): ReportedOutage | undefined {
+  const isOpen = outage && outage.until === undefined;
+  if (reportedSince === undefined) return isOpen ? { from: outage.from, until: previous?.readAt ?? readAt } : outage;
+  return !read || (isOpen && outage.from === reportedSince) ? outage : { from: reportedSince, until: undefined };
+}
