@@ -1,21 +1,16 @@
 /** The work of one setup: its jobs are started for the roles of this replica, reconciled every second, and drained. */
 
 import type { Role } from "../cluster/active-config.ts";
-import { createReconcile, startReconciling } from "../cluster/reconcile.ts";
 import { createSuppressionChanges } from "../deliver/suppression-changes.ts";
 import { createReports } from "../digest/report.ts";
-import { createDigestSchedule } from "../digest/schedule.ts";
-import { keptFor } from "../lib/kept.ts";
 import type { Uncounted } from "../poll/uncounted.ts";
 import { createUptimeReader, type UptimeReader } from "../poll/uptime-reader.ts";
 import { readEvidence } from "../store/read-evidence.ts";
 import { type Configured, contextOf, type JobContext } from "./job-context.ts";
 import { createNotifyJobs, type NotifyJobs } from "./notify-jobs.ts";
 import { PollJobs } from "./poll-jobs.ts";
+import { createReconcile, startReconciling } from "./reconcile.ts";
 import type { Runtime } from "./runtime.ts";
-
-/** Jobs in queues are counted this often. */
-const COUNT_MS = 30_000;
 
 export class Engine {
   readonly poll: PollJobs;
@@ -29,7 +24,6 @@ export class Engine {
   readonly uncounted: Uncounted;
   readonly #context: JobContext;
   #stopReconciling = async () => {};
-  #roles: ReadonlySet<Role> = new Set();
   #isDraining = false;
   #isPrepared = false;
 
@@ -59,13 +53,17 @@ export class Engine {
   }
 
   /** Starts the ticks and the workers of the roles. `retiring` integrations are about to send the ends they owe. */
-  async start(options: { roles: ReadonlySet<Role>; retiring: ReadonlySet<string> }): Promise<void> {
+  async start({ roles, retiring }: { roles: ReadonlySet<Role>; retiring: ReadonlySet<string> }): Promise<void> {
     await this.prepare();
-    this.#roles = options.roles;
-    if (this.#roles.size > 0) await this.notify.coldStart.begin();
-    if (this.#roles.has("poll")) await this.poll.start(options.retiring);
-    if (this.#roles.has("notify")) await this.notify.start();
-    if (!this.#isDraining) this.#stopReconciling = startReconciling(this.#reconcile(), this.#context.log);
+    if (roles.size > 0) await this.notify.coldStart.begin();
+    if (roles.has("poll")) await this.poll.start(retiring);
+    if (roles.has("notify")) await this.notify.start();
+    if (this.#isDraining) return;
+    const { poll, notify } = this;
+    this.#stopReconciling = startReconciling(
+      createReconcile(this.#context, { poll, notify, roles }),
+      this.#context.log,
+    );
   }
 
   /**
@@ -83,30 +81,5 @@ export class Engine {
     void this.#stopReconciling();
     this.notify.stop();
     void this.poll.stop();
-  }
-
-  #reconcile(): () => Promise<void> {
-    const { queues, inventory, shards, digests, releases, config, metrics, attempted, integrations, clock } =
-      this.#context;
-    const reconcile = createReconcile({
-      ...this.#context,
-      store: shards,
-      integrations: integrations.map(({ id }) => id),
-      followTicks: (attempts) => this.poll.follow(attempts),
-      roles: () => this.#roles,
-      sweptAnywhere: attempted,
-      release: (now) => releases.reconcile(now),
-      enqueueDueDigests: createDigestSchedule({ ...this.#context, store: digests, digests: config.digests }),
-      checkColdStart: () => (this.#roles.has("notify") ? this.notify.coldStart.check() : this.notify.coldStart.begin()),
-      evaluateExternalAlerts: () => this.poll.evaluateExternal(),
-    });
-    const count = keptFor(COUNT_MS, () => queues.count(metrics));
-    return async () => {
-      await reconcile();
-      if (this.#roles.has("notify")) await this.notify.heartbeat?.check();
-      await inventory.follow();
-      await count(clock.now());
-      await this.poll.rerouting.repeatWhenDue();
-    };
   }
 }

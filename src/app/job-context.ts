@@ -1,7 +1,7 @@
 /** The parts of one configuration, and what all jobs of an engine share. */
-import { createWake } from "../cluster/reconcile.ts";
 import { createAssigned } from "../cluster/shard-assignment.ts";
 import type { Config } from "../config/config.ts";
+import { createWake } from "../deliver/wake.ts";
 import type { EvidenceMoment } from "../health/evidence.ts";
 import type { FleetParts } from "../health/shard-state.ts";
 import type { HeartbeatCall } from "../notify/heartbeat.ts";

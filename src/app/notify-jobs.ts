@@ -1,10 +1,10 @@
 /** The jobs of the role `notify`: deliveries, digests, the heartbeat, and the summary of a cold start. */
 import { directReceivers, isProgram, isRoutedTo } from "../alerting/route.ts";
-import { createHeartbeat } from "../cluster/heartbeat.ts";
 import { createAnnotate } from "../deliver/annotate.ts";
 import { createCauses } from "../deliver/causes.ts";
 import { createColdStart } from "../deliver/cold-start.ts";
 import { createDeliver } from "../deliver/deliver.ts";
+import { createHeartbeat } from "../deliver/heartbeat.ts";
 import type { DeliverDeps } from "../deliver/model.ts";
 import { createStaleness } from "../deliver/stale.ts";
 import { createSuppression } from "../deliver/suppression.ts";

@@ -1,45 +1,39 @@
-/** Keys deleted in Redis are created again, without extra notifications. */
-import { Redis } from "ioredis";
 import { expect, it } from "vitest";
-import { keysUnder } from "../../src/store/keys.ts";
-import { startWatch } from "../support/app.ts";
-import { describeWithRedis } from "../support/redis.ts";
-import { until } from "../support/until.ts";
+import { createFollowAssignments, runSteps } from "../../src/app/reconcile.ts";
+import { createAssigned } from "../../src/cluster/shard-assignment.ts";
+import { silentLogger } from "../../src/lib/log.ts";
+import { T0 } from "../store/fixtures.ts";
 
-const keys = keysUnder("lenswatch");
+it("a step that fails blocks no other", async () => {
+  const ran: string[] = [];
+  const fails = () => {
+    ran.push("fails");
+    throw new Error("down");
+  };
+  await runSteps([fails, async () => fails(), () => ran.push("follows")], silentLogger);
+  expect(ran).toEqual(["fails", "fails", "follows"]);
+});
 
-describeWithRedis("reconciling", () => {
-  it("needs no job that was deleted, and creates assignments again, without extra notifications", async () => {
-    await using watch = await startWatch();
-    const redis = new Redis(watch.redis.url);
-    const { slack, simulator } = watch;
-    const [camera] = simulator.world.recordings;
-    if (!camera) throw new Error("no camera");
-    let notified = 0;
-    /** The recording goes offline, or online again: one message says so. */
-    const flips = async (status: "offline" | "online") => {
-      simulator.world.setStatus(camera.id, status);
-      const { text, shown } = await slack.next();
-      expect(shown).toContain(camera.name);
-      expect(text.startsWith("✅")).toBe(status === "online");
-      expect(slack.messages).toHaveLength(++notified);
-    };
-    await flips("offline");
-    const jobs = await redis.keys(`${keys.queuePrefix}:*:*`);
-    const queued = jobs.filter((key) => /:(?:deliver|digest):/.test(key));
-    expect(queued.length).toBeGreaterThan(0);
-    await redis.del(...queued);
-    await flips("online");
-
-    const { assignments } = keys;
-    await flips("offline");
-    await redis.hdel(assignments, camera.location.id);
-    const isAssigned = async () => (await redis.hexists(assignments, camera.location.id)) === 1;
-    await until("it is assigned again", isAssigned);
-    await flips("online");
-    await redis.del(assignments);
-    await until("all are assigned again", async () => (await redis.hlen(assignments)) === 4);
-    await flips("offline");
-    redis.disconnect();
-  });
+it("follows what another replica assigned, once for each inventory or where their number differs", async () => {
+  const stored = new Map([
+    ["north", 0],
+    ["south", 1],
+  ]);
+  const calls: string[] = [];
+  const read = async () => {
+    calls.push("assignments");
+    return new Map(stored);
+  };
+  const assigned = createAssigned(read, undefined, async () => stored.size);
+  const follow = createFollowAssignments(assigned);
+  const attempts = new Map([["inventory", { goodAt: T0, attemptedAt: T0 }]]);
+  await follow(attempts);
+  await follow(attempts);
+  expect(assigned.shards()).toEqual([0, 1]);
+  expect(calls).toHaveLength(1);
+  stored.set("east", 2);
+  await follow(attempts);
+  await follow(attempts);
+  expect(assigned.shards()).toEqual([0, 1, 2]);
+  expect(calls).toHaveLength(2);
 });

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { createHeartbeat } from "../../src/cluster/heartbeat.ts";
 import { createAssigned } from "../../src/cluster/shard-assignment.ts";
+import { createHeartbeat } from "../../src/deliver/heartbeat.ts";
 import { silentLogger } from "../../src/lib/log.ts";
 import { createSelfAlerts } from "../../src/poll/self-alerts.ts";
 import { createSweep } from "../../src/poll/sweep.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createHeartbeat, type HeartbeatOutcome } from "../../src/cluster/heartbeat.ts";
+import { createHeartbeat, type HeartbeatOutcome } from "../../src/deliver/heartbeat.ts";
 import { silentLogger } from "../../src/lib/log.ts";
 import type { Attempt } from "../../src/store/shards.ts";
 import { MINUTE, SECOND, T0 } from "../store/fixtures.ts";

@@ -3,10 +3,11 @@
  * self alerts are evaluated, Redis wrote and read, and the job that calls it went through the queue of deliveries. Where
  * one fails, calls stop.
  */
+
+import type { Queues } from "../cluster/queues.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { Logger } from "../lib/log.ts";
 import { type ReadEvidenceDeps, readEvidence } from "../store/read-evidence.ts";
-import type { Queues } from "./queues.ts";
 
 /** `skipped`: the round trip was not complete, the switch was not called. */
 export const heartbeatOutcomes = ["ok", "failed", "skipped"] as const;
