@@ -1,7 +1,7 @@
 /** The jobs of the role `poll`: sweeps, inventory, uptime, details, self alerts, external alerts, rerouting. */
 import { type Attempts, type FleetJob, OwnTicks, type ShardJob } from "../cluster/own-ticks.ts";
 import { figuresOf, uptimeRetentionMs } from "../health/uptime.ts";
-import { HOUR_MS, MINUTE_MS } from "../lib/clock.ts";
+import { HOUR_MS } from "../lib/clock.ts";
 import { keptFor } from "../lib/kept.ts";
 import { oneAtATime } from "../lib/one-at-a-time.ts";
 import { SLOW_AT_ONCE } from "../poll/ask-slowly.ts";
@@ -11,24 +11,20 @@ import { createCoverage } from "../poll/coverage.ts";
 import { createRefreshDetails } from "../poll/details.ts";
 import { createExternalAlerts } from "../poll/external-alerts.ts";
 import { createInventoryJob } from "../poll/inventory.ts";
-import { needOf, shardJob } from "../poll/needs.ts";
+import { inventoryJob, shardJob } from "../poll/needs.ts";
 import { createRefreshCounts } from "../poll/refresh-counts.ts";
 import { createRerouting } from "../poll/reroute.ts";
-import { bounded, createShardTurns } from "../poll/rounds.ts";
+import { bounded, createShardTurns, DEADLINE_MS, SLOW_DEADLINE_MS } from "../poll/rounds.ts";
 import { createScheduleLookup } from "../poll/schedule-lookup.ts";
 import { createSelfAlerts } from "../poll/self-alerts.ts";
 import { createSweep } from "../poll/sweep.ts";
 import { createRefreshUptime } from "../poll/uptime.ts";
 import { pacedUptimes } from "../poll/uptime-ask.ts";
 import { createBackfillUptime } from "../poll/uptime-backfill.ts";
+import { createUptimeJobs } from "../poll/uptime-jobs.ts";
 import type { JobContext } from "./job-context.ts";
 
 const SWEEPS_AT_ONCE = 8;
-const UPTIME_AT_ONCE = 3;
-const LIST_RETRY_MAX_MS = 60_000;
-/** Of work that the status interval waits for, and of the rest. */
-const DEADLINE_MS = 5 * MINUTE_MS;
-const SLOW_DEADLINE_MS = HOUR_MS;
 
 export class PollJobs {
   readonly externalAlerts: ReturnType<typeof createExternalAlerts>;
@@ -38,11 +34,12 @@ export class PollJobs {
   readonly #context: JobContext;
   readonly #stopping = new AbortController();
   readonly #sweep: ReturnType<typeof sweepJob>;
-  readonly #uptime: ReturnType<typeof uptimeJobs>;
+  /** Shards whose stored figures lack one that rules need now. */
+  readonly #lacking = new Set<number>();
   readonly #ticks: OwnTicks;
 
   constructor(context: JobContext) {
-    const { zones, usualEntries, counts, mayCommit, metrics, config } = context;
+    const { zones, usualEntries, counts, mayCommit, metrics, config, assigned } = context;
     this.#context = context;
     const store = guarded(context);
     const inventory = createInventoryJob({
@@ -54,13 +51,15 @@ export class PollJobs {
     });
     const readCounts = createRefreshCounts(context);
     this.#sweep = sweepJob(context, inventory.nameThem);
-    this.#uptime = uptimeJobs(context);
     this.#ticks = new OwnTicks({
       ...context,
       ...config.service,
       sweep: this.#sweep.job,
-      shardJobs: [this.#uptime.figures, this.#uptime.past, ...slowJobs(context, readCounts.refresh)],
-      fleetJobs: [inventoryJob(context, inventory.refresh), fleetJob(context, readCounts.judgeWhenRead)],
+      shardJobs: [...uptimeJobs(context, this.#lacking), ...slowJobs(context, readCounts.refresh)],
+      fleetJobs: [
+        inventoryJob({ ...context, ...inventory, isEmpty: () => assigned.shards().length === 0 }),
+        fleetJob(context, readCounts.judgeWhenRead),
+      ],
     });
     this.externalAlerts = createExternalAlerts({
       ...context,
@@ -75,10 +74,11 @@ export class PollJobs {
 
   /** `retiring` integrations are about to send the ends they owe. */
   async start(retiring: ReadonlySet<string>): Promise<void> {
-    const { config, countVerdicts, replicas } = this.#context;
+    const { config, countVerdicts, replicas, uptime, assigned, rules } = this.#context;
     if (!config.counts.read) await countVerdicts.forgetAll();
     await this.rerouting.begin(retiring);
-    await this.#uptime.findLacking();
+    const kinds = figuresOf(rules).map(({ key }) => key);
+    for (const shard of await uptime.lackingFigures(assigned.shards(), kinds)) this.#lacking.add(shard);
     await replicas.share(true);
     await this.#followNow();
   }
@@ -99,27 +99,6 @@ export class PollJobs {
   async #followNow(): Promise<void> {
     this.#ticks.follow(await this.#context.shards.attempts());
   }
-}
-
-/** A list that failed or was disbelieved is asked for again soon: an alert depends on it. */
-function inventoryJob({ watch, assigned }: JobContext, refresh: () => Promise<unknown>): FleetJob {
-  const everyMs = watch.inventoryIntervalMs;
-  const retryMs = Math.min(LIST_RETRY_MAX_MS, watch.statusIntervalMs);
-  // What is watched may have changed with the configuration.
-  let isListed = false;
-  return {
-    name: "inventory",
-    everyMs,
-    need(attempts, now) {
-      if (!isListed) return "at_once";
-      const isOwed = assigned.shards().length === 0;
-      return needOf("inventory", { everyMs, retryMs, isOwed }, attempts, now);
-    },
-    run: bounded(DEADLINE_MS, async () => {
-      isListed = true;
-      await refresh();
-    }),
-  };
 }
 
 /** Self alerts, and what is judged or tidied up for the fleet. */
@@ -197,41 +176,12 @@ function slowJobs(context: JobContext, refreshCounts: ReturnType<typeof createRe
   return [zones, shardJob({ name: "counts", everyMs, after: "details", run: inTurn(refreshCounts) })];
 }
 
-/** Figures, and days of the past, which come after the figures that wait. */
-function uptimeJobs(context: JobContext) {
-  const { shards, config, rules, watch, uptime, assigned } = context;
+function uptimeJobs(context: JobContext, lacking: Set<number>) {
+  const { shards, config, rules, watch } = context;
   const [figures, retainMs] = [figuresOf(rules), uptimeRetentionMs(rules)];
   const indexTimezone = config.service.uptimeIndexTimezone;
   const service = pacedUptimes(context.service);
   const deps = { ...context, service, store: shards, figures, retainMs, indexTimezone };
   const [refresh, backfill] = [createRefreshUptime(deps), createBackfillUptime(deps)];
-  const inTurn = createShardTurns(UPTIME_AT_ONCE, SLOW_DEADLINE_MS);
-  const lacking = new Set<number>();
-  const withoutPast = new Map<number, readonly string[]>();
-  const everyMs = watch.uptimeIntervalMs;
-  return {
-    figures: shardJob({
-      ...{ name: "uptime", everyMs },
-      isLacking: (shard) => lacking.has(shard),
-      run: inTurn(async (shard, signal) => {
-        const ids = await refresh(shard, signal);
-        lacking.delete(shard);
-        if (ids.length > 0) withoutPast.set(shard, ids);
-      }),
-    }),
-    past: {
-      ...{ name: "past", everyMs },
-      need: (shard) => (withoutPast.has(shard) ? "at_once" : "none"),
-      run: inTurn(async (shard, signal) => {
-        const ids = withoutPast.get(shard) ?? [];
-        withoutPast.delete(shard);
-        await backfill(shard, ids, signal);
-      }, true),
-    } satisfies ShardJob as ShardJob,
-    /** Notes the shards whose stored figures lack one that rules need now. */
-    async findLacking(): Promise<void> {
-      const kinds = figures.map(({ key }) => key);
-      for (const shard of await uptime.lackingFigures(assigned.shards(), kinds)) lacking.add(shard);
-    },
-  };
+  return createUptimeJobs({ everyMs: watch.uptimeIntervalMs, refresh, backfill }, lacking);
 }

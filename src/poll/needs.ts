@@ -1,6 +1,7 @@
 /** The need of work that is done now and then, by its last attempt. Pure. */
-import type { Attempts, Need, ShardJob } from "../cluster/own-ticks.ts";
+import type { Attempts, FleetJob, Need, ShardJob } from "../cluster/own-ticks.ts";
 import type { Instant } from "../lib/clock.ts";
+import { bounded, DEADLINE_MS } from "./rounds.ts";
 
 interface Work {
   readonly everyMs: number;
@@ -43,5 +44,32 @@ export function shardJob({ after, retryMs, isLacking, ...job }: ShardWork): Shar
       if (isLacking?.(shard)) return "at_once";
       return needOf(`${job.name}:${shard}`, { ...job, retryMs: retryMs?.(shard) }, attempts, now);
     },
+  };
+}
+
+const LIST_RETRY_MAX_MS = 60_000;
+
+interface ListWork {
+  readonly watch: { readonly inventoryIntervalMs: number; readonly statusIntervalMs: number };
+  refresh(): Promise<unknown>;
+  /** True where no location is known. */
+  isEmpty(): boolean;
+}
+
+/** Reads the location list when the job is new, as what is watched may differ; soon again one that failed or was rejected. */
+export function inventoryJob({ watch, refresh, isEmpty }: ListWork): FleetJob {
+  const everyMs = watch.inventoryIntervalMs;
+  const retryMs = Math.min(LIST_RETRY_MAX_MS, watch.statusIntervalMs);
+  let isNew = true;
+  return {
+    name: "inventory",
+    everyMs,
+    need(attempts, now) {
+      return isNew ? "at_once" : needOf("inventory", { everyMs, retryMs, isOwed: isEmpty() }, attempts, now);
+    },
+    run: bounded(DEADLINE_MS, async () => {
+      isNew = false;
+      await refresh();
+    }),
   };
 }

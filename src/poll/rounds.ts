@@ -1,4 +1,5 @@
 /** Work on many shards, a few at a time. */
+import { HOUR_MS, MINUTE_MS } from "../lib/clock.ts";
 import { withDeadline } from "../lib/closer.ts";
 
 /**
@@ -21,6 +22,10 @@ export function createTurns(atOnce: number): (work: () => Promise<unknown>, isLa
     }
   };
 }
+
+/** Of work that the status interval waits for, and of the rest. */
+export const DEADLINE_MS = 5 * MINUTE_MS;
+export const SLOW_DEADLINE_MS = HOUR_MS;
 
 /** Gives work that is given up at its deadline: its signal is aborted, and nobody waits for it any more. */
 export function bounded<T>(deadlineMs: number, work: (signal: AbortSignal) => Promise<T>) {
