@@ -48,6 +48,8 @@ interface OwnTick extends Tick {
 }
 
 const FLEET_SLOT = 0;
+/** In slots, between two of them: the jobs of the fleet see what sweeps found half an interval ago, not in this moment. */
+const FLEET_PHASE = (SLOTS + 1) / 2;
 /** A sweep that did not come for so many intervals is late. */
 const LATE_INTERVALS = 3;
 /** After a longer pause of this process or of Redis, the attempts of all replicas are old. */
@@ -66,7 +68,7 @@ export class OwnTicks {
   constructor(deps: OwnTicksDeps) {
     this.#deps = deps;
     this.#ticker = new Ticker(deps);
-    this.#ofFleet = deps.fleetJobs.map((job) => this.#tickOf(job, FLEET_SLOT, job.name));
+    this.#ofFleet = deps.fleetJobs.map((job) => this.#tickOf(job, job.name, FLEET_SLOT, FLEET_PHASE));
   }
 
   /** Takes what has become this replica's, leaves what is not any more, and begins what is due at once. */
@@ -108,15 +110,15 @@ export class OwnTicks {
     const { sweep, shardJobs } = this.#deps;
     const ticks = [sweep, ...shardJobs].map(({ name, everyMs, need, run }) => {
       const ofShard = { everyMs, need: need?.bind(undefined, shard), run: run.bind(undefined, shard) };
-      return this.#tickOf(ofShard, slotOf(shard), `${name}:${shard}`);
+      return this.#tickOf(ofShard, `${name}:${shard}`, slotOf(shard));
     });
     this.#ofShards.set(shard, ticks);
     return ticks;
   }
 
-  #tickOf({ everyMs, need, run }: Omit<FleetJob, "name">, slot: number, key: string): OwnTick {
+  #tickOf({ everyMs, need, run }: Omit<FleetJob, "name">, key: string, slot: number, phase = slot): OwnTick {
     const isNeeded = () => need?.(this.#attempts, this.#deps.clock.now()) !== "none";
-    const offsetMs = Math.floor((slot * everyMs) / SLOTS);
+    const offsetMs = Math.floor((phase * everyMs) / SLOTS);
     return { key, slot, everyMs, offsetMs, need, run: async (signal) => isNeeded() && run(signal) };
   }
 
