@@ -6,7 +6,7 @@ import { GAP_INTERVALS } from "../health/rhythm.ts";
 import type { AlertState, AlertStates, ShardState } from "../health/shard-state.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { ColdStartFacts, GroupDecision, GroupView } from "./model.ts";
-import { byStart, toNotifiedAlert } from "./needs-update.ts";
+import { byStart, nothingSuppressed, toNotifiedAlert } from "./needs-update.ts";
 
 /** The summary's group at every integration; ids of other groups are hexadecimal. */
 export const coldStartGroup = "started";
@@ -30,7 +30,7 @@ export function decideColdStart(
   view: Pick<GroupView, "alerts" | "notified" | "suppressions">,
   facts: ColdStartLabels,
 ): GroupDecision {
-  const suppressedState = { by: [], unnotified: [], maybeNotified: [], lateFrom: undefined };
+  const suppressedState = nothingSuppressed;
   const muted = view.suppressions?.muted;
   if (muted) return { notify: undefined, why: "muted", settled: [], nextAt: muted.until, suppressedState };
   const all = view.alerts.filter(({ state }) => state === "firing");

@@ -8,7 +8,7 @@ import type { Alert } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
 import { isAcknowledged } from "./acknowledgement.ts";
 import type { Conversation, GroupDecision, GroupView, NotifiedAlert, SuppressionReason } from "./model.ts";
-import { byStart, earliest, toNotifiedAlert } from "./needs-update.ts";
+import { byStart, earliest, nothingSuppressed, toNotifiedAlert } from "./needs-update.ts";
 import type { Integration } from "./route.ts";
 
 /** A group with its conversation, as a claim has it. */
@@ -21,8 +21,8 @@ export interface ConversationView extends GroupView {
   readonly shown?: string | undefined;
   /** The number of groups that share the conversation, where they do. */
   readonly sharing?: number | undefined;
-  /** Its news is not due before then: only the root is to be brought up to date. */
-  readonly newsAt?: Instant | undefined;
+  /** Its news is not due: only the root is to be brought up to date. */
+  readonly isForRoot?: boolean | undefined;
   /** The text from which the id of a conversation that it opens is made. */
   readonly opens?: string | undefined;
 }
@@ -101,15 +101,17 @@ export function withUpdate(decision: GroupDecision, view: ConversationView, inte
     .filter((alert) => !suppressionIn(view, alert))
     .map((alert) => toNotifiedAlert(alert, view));
   // An end that is due later is said by its own message.
-  const hasEnds = view.newsAt !== undefined && view.alerts.some(({ state }) => state === "resolved");
+  const settled = new Set(decision.settled);
+  const hasEnds = view.alerts.some(({ id, state }) => state === "resolved" && !settled.has(id));
   const isTrue = integration.isIncident ? !hasAcknowledged(view) : !isOutOfDate(view, firing);
   if ((hasEnds && stillFiring(view).length === 0) || isTrue) return rechecked;
   const updatedAt = Number(shown?.split(" ")[1] ?? 0);
   const againAt = updatedAt + UPDATE_EVERY_MS;
   if (updatedAt <= now && now < againAt) return { ...decision, ...putOffUpdate(decision, againAt) };
   const resolved = [...(conversation?.ended ?? []), ...endsOf(decision.settled, view)];
-  const { settled, nextAt, suppressedState } = decision;
-  return { notify: "update", firing, resolved, settled, nextAt, rootAt: rechecked.rootAt, suppressedState };
+  const { nextAt, suppressedState } = decision;
+  const update = { notify: "update", firing, resolved, settled: decision.settled } as const;
+  return { ...update, nextAt, rootAt: rechecked.rootAt, suppressedState };
 }
 
 /** The decision with the update put off; what ended, and is not sent, stays until the root shows it. */
@@ -117,11 +119,14 @@ export function putOffUpdate({ settled, nextAt }: GroupDecision, at: Instant) {
   return settled.length === 0 ? { rootAt: at } : { settled: [], nextAt: earliest([nextAt, at]) };
 }
 
-/** The decision about a group whose news is not due before `newsAt`. */
-export function waitForNews(nextAt: Instant): GroupDecision {
-  const suppressedState = { by: [], unnotified: [], maybeNotified: [], lateFrom: undefined };
-  return { notify: undefined, why: "nothing_new", settled: [], nextAt, suppressedState };
-}
+/** The decision about a group of which only the root is looked at. */
+export const onlyTheRoot: GroupDecision = {
+  notify: undefined,
+  why: "nothing_new",
+  settled: [],
+  nextAt: undefined,
+  suppressedState: nothingSuppressed,
+};
 
 function isOutOfDate(view: ConversationView, firing: readonly NotifiedAlert[]): boolean {
   if (view.conversation?.groups !== undefined) return stillFiring(view).length === 0 && (view.sharing ?? 1) <= 1;

@@ -1,33 +1,40 @@
 /**
- * A group at one integration as it is stored: its settings, its timers, and what its last turn left. Each change is a
- * function of the state before it. Pure.
+ * A group at one integration as it is stored: its settings, its timers, and what its last turn left. The index of due
+ * groups may be early and is never late; here is when a group is to be decided, and since when its news is due. Pure.
  */
+import type { Alert } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
-import type { Conversation, EscalationClocks } from "./model.ts";
+import type { Conversation, EscalationClocks, Waiting } from "./model.ts";
 import type { Destination } from "./route.ts";
 
-/** The stored part of a group beside its members and its due time. */
-export interface GroupHead {
-  /** From the route: JSON of the labels, and its timers, ms. */
+/** The settings of a group, from its route: JSON of the labels, and timers, ms. */
+export interface GroupSettings {
   readonly labels: string;
   readonly waitMs: number;
   readonly intervalMs: number;
   readonly repeatMs: number;
   readonly stormGroups?: number | undefined;
   readonly escalateAfterMs?: number | undefined;
+}
+
+/** The stored part of a group beside its members. */
+export interface GroupHead extends GroupSettings {
   /** The time of the last message. */
   readonly sentAt?: Instant | undefined;
-  /** Due and not served since then. */
-  readonly since?: Instant | undefined;
-  /** Due since, where that was found during a send. */
-  readonly want?: Instant | undefined;
-  /** The failures in a row of this group alone. */
+  /** The time of the next decision where nothing changes before: a reminder, or a look at what is suppressed. */
+  readonly nextAt?: Instant | undefined;
+  /** A cause of suppression is over: what it suppressed is due from then on. */
+  readonly releasedAt?: Instant | undefined;
+  /** The failures in a row of this group alone, and the time before which its message is not sent again. */
   readonly failures?: number | undefined;
+  readonly retryAt?: Instant | undefined;
+  /** Ends wait until `nextAt` for those of other groups. */
+  readonly endsWait?: true | undefined;
   /** The token of a claim that was not ended yet, and when it was made. */
   readonly claimed?: string | undefined;
   readonly began?: Instant | undefined;
-  /** Due and suppressed when it was last served: each episode, and whether its cause covered it. */
-  readonly suppressed?: readonly (readonly [episode: string, isCovered: boolean])[] | undefined;
+  /** By episode: what was suppressed at the last turn. */
+  readonly waiting?: Readonly<Record<string, Waiting>> | undefined;
   /** Episodes that a message of unknown outcome was about. */
   readonly maybe?: readonly string[] | undefined;
   /** The conversation that this message may have begun. */
@@ -36,22 +43,13 @@ export interface GroupHead {
   /** While it is open, and a hash of what its own root shows, and since when. */
   readonly conversation?: Conversation | undefined;
   readonly shown?: string | undefined;
-  /** The root may be out of date since then, as was found during a claim. */
-  readonly touched?: Instant | undefined;
-  /** The time at which it is due otherwise, where it is due sooner for its root alone. */
-  readonly later?: Instant | undefined;
 }
 
-export interface GroupState {
-  readonly head: GroupHead;
-  /** Undefined while nothing is due. */
-  readonly due: Instant | undefined;
-}
+/** Clocks of replicas differ by less: what lies further ahead was stamped before the clock went back. */
+const SKEW_MS = 5_000;
 
-/** The group with the settings of its route; a new one where there was none. */
-export function configured(before: GroupHead | undefined, to: Omit<Destination, "integration" | "group">): GroupHead {
+export function settingsOf(to: Omit<Destination, "integration" | "group">): GroupSettings {
   return {
-    ...before,
     labels: JSON.stringify(to.labels),
     waitMs: to.groupWaitMs,
     intervalMs: to.groupIntervalMs,
@@ -61,273 +59,173 @@ export function configured(before: GroupHead | undefined, to: Omit<Destination, 
   };
 }
 
-/** A group's knowledge of an alert that goes to another: how late it is, what suppressed it, what may have been sent. */
-export function carried(from: GroupHead, to: GroupHead, episode: string, now: Instant): GroupHead {
-  const { since = now } = from;
-  const isMaybe = from.maybe?.includes(episode) === true;
-  const clock = from.clocks?.[episode];
-  const suppressed = [...(to.suppressed ?? []), ...(from.suppressed?.filter(([id]) => id === episode) ?? [])];
+/** The time at which what changed then is notified of: after `group_wait`, or `group_interval` after the last message. */
+export function newsAt({ sentAt, intervalMs, waitMs }: GroupHead, changedAt: Instant): Instant {
+  return sentAt === undefined ? changedAt + waitMs : Math.max(changedAt, sentAt + intervalMs);
+}
+
+/**
+ * Since when the news of an alert is due, or when it will be: `hasEnd` where its end is owed, its firing otherwise.
+ * Undefined for one that was suppressed, where that does not say since when it is late.
+ */
+export function dueSince(head: GroupHead, alert: Alert, hasEnd: boolean, now: Instant): Instant | undefined {
+  const waiting = hasEnd ? undefined : head.waiting?.[alert.id];
+  // A suppression may end before it was to.
+  const latest = alert.state === "firing" ? now : Number.POSITIVE_INFINITY;
+  if (waiting) return waiting.lateFrom === undefined ? head.releasedAt : Math.min(waiting.lateFrom, latest);
+  const changedAt = hasEnd ? alert.updatedAt : alert.firedAt;
+  const isAhead = changedAt > now + SKEW_MS && (hasEnd || alert.state === "firing");
+  return isAhead ? now : newsAt(head, changedAt);
+}
+
+/** The time at which the group is to be decided; `indexed`: as the index has it, which may be early. */
+export function dueAt({ sentAt, intervalMs, nextAt, releasedAt, retryAt }: GroupHead, indexed: Instant, now: Instant) {
+  if (retryAt !== undefined && retryAt > now) return retryAt;
+  const paced = sentAt === undefined ? indexed : Math.max(indexed, sentAt + intervalMs);
+  return Math.min(paced, nextAt ?? paced, releasedAt ?? paced);
+}
+
+/** An alert's group knows that it is late, what suppressed it, and what may have been sent of it: so does its next group. */
+export function carried(
+  from: GroupHead,
+  to: Partial<GroupHead>,
+  { alert, isNotified, now }: { readonly alert: Alert; readonly isNotified: boolean; readonly now: Instant },
+): Partial<GroupHead> {
+  const { id } = alert;
+  const lateFrom = isNotified ? undefined : dueSince(from, alert, false, now);
+  const isLate = lateFrom !== undefined && lateFrom < now;
+  const known = from.waiting?.[id];
+  const waiting = { isCovered: known?.isCovered ?? false, ...(isLate && { lateFrom }) };
+  const clock = from.clocks?.[id];
   return {
     ...to,
-    ...(since < now && { since: Math.min(since, to.since ?? since) }),
-    ...(suppressed.length > 0 && { suppressed }),
-    ...(clock && { clocks: { ...to.clocks, [episode]: clock } }),
-    ...(isMaybe && mayHaveSent(to, [episode], from.maybeIn)),
+    ...((known || isLate) && { waiting: { ...to.waiting, [id]: waiting } }),
+    ...(clock && { clocks: { ...to.clocks, [id]: clock } }),
+    ...(from.maybe?.includes(id) && mayHaveSent(to, [id], from.maybeIn)),
   };
 }
 
 /** Episodes of a message whose outcome stays unknown, and the conversation that it may have begun. */
 export function mayHaveSent(
-  head: GroupHead,
+  head: Partial<GroupHead>,
   episodes: readonly string[],
   conversation: Conversation | undefined,
 ): Pick<GroupHead, "maybe" | "maybeIn"> {
   return { maybe: [...new Set([...(head.maybe ?? []), ...episodes])], maybeIn: head.maybeIn ?? conversation };
 }
 
-/** Due at that time or sooner: a due time is never pushed back. */
-export function dueAt({ head, due }: GroupState, at: Instant): GroupState {
-  const { since = at, want = at, later, claimed } = head;
-  return {
-    head: {
-      ...head,
-      since: Math.min(since, at),
-      want: claimed === undefined ? head.want : Math.min(want, at),
-      later: later === undefined ? undefined : Math.min(later, at),
-    },
-    due: Math.min(due ?? at, at),
-  };
-}
-
-/** Something to notify of: due after `group_wait`, or `group_interval` after the last message. */
-export function withNews(state: GroupState, now: Instant): GroupState {
-  return dueAt(state, newsAt(state.head, now));
-}
-
-function newsAt({ sentAt, intervalMs, waitMs }: GroupHead, now: Instant): Instant {
-  return sentAt === undefined ? now + waitMs : Math.max(now, sentAt + intervalMs);
+/** The group, to be decided at that time or sooner, whatever changed. */
+export function lookedAt(head: GroupHead, at: Instant): GroupHead {
+  return { ...head, nextAt: Math.min(head.nextAt ?? at, at) };
 }
 
 /**
- * A cause of suppression ended: due at once. That of an alert: no sooner than for another change, since what an alert
- * inhibited often ends one sweep after it.
+ * A cause of suppression ended: what it suppressed is due at once. That of an alert: no sooner than another change, since
+ * what an alert inhibited often ends one sweep after it.
  */
-export function released(state: GroupState, now: Instant, isPaced: boolean): GroupState {
-  const { sentAt, intervalMs } = state.head;
-  return dueAt(state, isPaced && sentAt !== undefined ? Math.max(now, sentAt + intervalMs) : now);
+export function released(head: GroupHead, now: Instant, isPaced: boolean): GroupHead {
+  const { sentAt, intervalMs, releasedAt } = head;
+  const at = isPaced && sentAt !== undefined ? Math.max(now, sentAt + intervalMs) : now;
+  return { ...head, releasedAt: Math.min(releasedAt ?? at, at) };
 }
 
-/**
- * The group is decided again, with nothing late in it, as its root may not show the present any more. `isAny`: also
- * where no root shows it. Undefined where nothing is to be decided.
- */
-export function touched(state: GroupState, at: Instant, isAny = false): GroupState | undefined {
-  const { head, due } = state;
-  const { since, sentAt, intervalMs, conversation } = head;
-  if (head.claimed !== undefined) return { head: { ...head, touched: at }, due };
-  // At a pager, what several groups share is acknowledged with the last of them.
-  const hasRoot = head.shown !== undefined || conversation?.groups !== undefined;
-  // An escalation stops or resumes; one that was sent keeps its `group_interval`.
-  const isPaced = sentAt !== undefined && sentAt + intervalMs > at;
-  const escalates = head.escalateAfterMs !== undefined && !hasRoot && !isPaced;
-  const isDueAnyway = since !== undefined && (since <= at || !hasRoot);
-  if (!escalates && (!(hasRoot || isAny) || isDueAnyway)) return undefined;
-  if (due !== undefined && due <= at) return state;
-  return { head: hasRoot ? { ...head, later: head.later ?? due } : head, due: at };
-}
-
-/** Due for its root alone. */
-export function isForRoot({ later = 0, since }: GroupHead, now: Instant): boolean {
-  return later > now && (since ?? now + 1) > now;
-}
-
-/**
- * Due now; or soon and only waiting for `group_wait` (a refused message waits for its backoff); or, where ends are gathered,
- * late already.
- */
-export function isRipe({ head, due = Number.POSITIVE_INFINITY }: GroupState, now: Instant, aheadMs: number): boolean {
+/** Due now; or soon, with news, and only waiting for `group_wait`; or, where ends are gathered, with ends that wait. */
+export function isRipe(
+  head: GroupHead,
+  due: Instant,
+  { now, aheadMs, gathersEnds }: { readonly now: Instant; readonly aheadMs: number; readonly gathersEnds: boolean },
+): boolean {
   if (due <= now) return true;
-  const { since, sentAt, intervalMs, failures } = head;
-  if (since === undefined || (due > now + aheadMs && since > now)) return false;
-  return failures === undefined && (sentAt === undefined || sentAt + intervalMs <= now);
+  const { nextAt = Number.POSITIVE_INFINITY, sentAt, intervalMs, failures, endsWait } = head;
+  if (failures !== undefined) return false;
+  const isNews = due <= now + aheadMs && due < nextAt;
+  return (isNews || (gathersEnds && endsWait === true)) && (sentAt === undefined || sentAt + intervalMs <= now);
 }
 
-export interface Taking {
-  readonly token: string;
-  readonly now: Instant;
-  readonly leaseMs: number;
-}
-
-/** The group under a claim. */
-export function taken({ head }: GroupState, { token, now, leaseMs }: Taking): GroupState {
-  const later = isServedAhead(head, now) ? undefined : head.later;
-  return {
-    head: {
-      ...head,
-      want: undefined,
-      touched: undefined,
-      claimed: token,
-      began: now,
-      // Served ahead of its time: what resolves from now on does so after it was due.
-      since: later === undefined && head.since !== undefined ? Math.min(head.since, now) : head.since,
-    },
-    due: now + leaseMs,
-  };
-}
-
-/** True where the news is due by now. */
-function isServedAhead({ later, since }: GroupHead, now: Instant): boolean {
-  return later !== undefined && (later <= now || (since !== undefined && since <= now));
-}
-
-/** The time of the news of a group that was taken for its root alone. */
-export function laterNews(head: GroupHead, now: Instant): Instant | undefined {
-  return isServedAhead(head, now) ? undefined : head.later;
-}
-
-/** The result of a turn for a group: what the decision says, and whether its causes and ends still hold. */
-export interface Served {
+/** The result of a turn for a group. */
+export interface Served extends Pick<GroupHead, "nextAt" | "waiting" | "maybe" | "clocks" | "endsWait" | "shown"> {
   readonly now: Instant;
   readonly isSent: boolean;
-  readonly nextAt: Instant | undefined;
-  /** The time of the news as it was claimed: what is due then stays as it is. */
-  readonly newsAt: Instant | undefined;
-  readonly rootAt: Instant | undefined;
-  readonly clocks: EscalationClocks | undefined;
-  readonly suppressed: GroupHead["suppressed"];
-  readonly maybe: GroupHead["maybe"];
-  /** Since when what is suppressed is late. */
-  readonly lateFrom: Instant | undefined;
+  /** Only its root was looked at: what is due stays as it is. */
+  readonly isForRoot: boolean;
   /** Undefined: as it is; null: closed. */
   readonly conversation: Conversation | null | undefined;
-  readonly shown: string | undefined;
-  /** An end is owed, or a cause of suppression is over. */
-  readonly isDue: boolean;
+  /** The group was written since it was claimed. */
+  readonly isOvertaken: boolean;
   readonly members: number;
 }
 
+/** A group without members that shows nothing is forgotten, once its `group_interval` is over. */
+export const isKept = (members: number, { shown }: GroupHead): boolean => members > 0 || shown !== undefined;
+
+const unclaimed = (head: GroupHead): GroupHead => ({ ...head, claimed: undefined, began: undefined });
+
 /** The group after its turn. */
-export function served({ head }: GroupState, turn: Served): GroupState {
-  const { now, newsAt } = turn;
-  const { want, touched: wasTouched, ...kept } = { ...head, claimed: undefined, began: undefined, later: undefined };
-  const after = conversed(newsAt === undefined ? withoutNews(kept, turn) : kept, turn);
-  const next: GroupHead = {
-    ...after,
-    sentAt: turn.isSent ? now : after.sentAt,
-    clocks: turn.clocks,
-    suppressed: turn.suppressed ?? after.suppressed,
-    maybe: turn.maybe ?? after.maybe,
+export function served(head: GroupHead, turn: Served): GroupHead {
+  const { now, isSent, isForRoot, isOvertaken, conversation, shown, members, clocks } = turn;
+  const kept = { ...unclaimed(head), clocks };
+  const talked = conversation === undefined ? kept : { ...kept, conversation: conversation ?? undefined, shown };
+  if (isForRoot) return talked;
+  const nextAt = turn.nextAt ?? (isKept(members, talked) ? now + Math.max(60_000, head.intervalMs) : undefined);
+  return {
+    ...talked,
+    nextAt,
+    sentAt: isSent ? now : head.sentAt,
+    failures: undefined,
+    retryAt: undefined,
+    releasedAt: isOvertaken ? head.releasedAt : undefined,
+    waiting: turn.waiting,
+    endsWait: turn.endsWait,
+    maybe: turn.maybe,
+    maybeIn: turn.maybe && head.maybeIn,
   };
-  const state = withLateness(scheduled({ head: next, due: undefined }, want, turn), turn);
-  const rooted = withRoot(state, turn);
-  return wasTouched === undefined ? rooted : (touched(rooted, now) ?? rooted);
 }
 
-/** The head without what each message starts again. */
-function withoutNews(head: GroupHead, { maybe }: Served): GroupHead {
-  const maybeIn = maybe === undefined ? undefined : head.maybeIn;
-  return { ...head, since: undefined, failures: undefined, suppressed: undefined, maybe: undefined, maybeIn };
-}
-
-function conversed(head: GroupHead, { conversation, shown }: Served): GroupHead {
-  return conversation === undefined ? head : { ...head, conversation: conversation ?? undefined, shown };
-}
-
-/** Due for what the decision waits for, or sooner for what became due since it was made. */
-function scheduled({ head }: GroupState, want: Instant | undefined, turn: Served): GroupState {
-  const { now, newsAt, isSent, isDue, nextAt, members } = turn;
-  const isKept = members > 0 || head.shown !== undefined;
-  const due = isKept ? (newsAt ?? nextAt ?? now + Math.max(60_000, head.intervalMs)) : undefined;
-  if (isDue) return dueAt({ head, due }, now);
-  if (want === undefined) return { head, due };
-  return dueAt({ head, due }, isSent ? Math.max(want, now + head.intervalMs) : want);
-}
-
-/** An alert that still fires when its suppression ends is late from then on, or was late before it went stale. */
-function withLateness({ head, due }: GroupState, { now, lateFrom }: Served): GroupState {
-  if (due === undefined || lateFrom === undefined) return { head, due };
-  const isLate = lateFrom <= now || head.since === undefined;
-  return { head: isLate ? { ...head, since: lateFrom } : head, due };
-}
-
-function withRoot({ head, due }: GroupState, { rootAt }: Served): GroupState {
-  if (rootAt === undefined || head.shown === undefined || due === undefined || rootAt >= due) return { head, due };
-  return { head: { ...head, later: due }, due: rootAt };
-}
-
-/** The group after a claim without a message: due again at `at`. There was something to notify of: it is late from now on. */
+/** The group after a claim without a message; `isRefused`: this one was, and is tried again at `at`. */
 export function postponed(
-  { head }: GroupState,
+  head: GroupHead,
   {
-    now,
     at,
     isRefused,
     maybe = [],
     maybeIn,
   }: {
-    readonly now: Instant;
     readonly at: Instant;
-    /** This message was refused. */
     readonly isRefused: boolean;
     /** The episodes of a message whose outcome stays unknown, and the conversation that it may have begun. */
     readonly maybe?: readonly string[] | undefined;
     readonly maybeIn?: Conversation | undefined;
   },
-): GroupState {
-  const { want: _, touched: __, ...kept } = head;
+): GroupHead {
   return {
-    head: {
-      ...kept,
-      claimed: undefined,
-      began: undefined,
-      later: undefined,
-      since: Math.min(head.since ?? now, now),
-      ...(maybe.length > 0 && mayHaveSent(head, maybe, maybeIn)),
-      ...(isRefused && { failures: (head.failures ?? 0) + 1 }),
-    },
-    due: at,
+    ...unclaimed(head),
+    ...(maybe.length > 0 && mayHaveSent(head, maybe, maybeIn)),
+    ...(isRefused && { failures: (head.failures ?? 0) + 1, retryAt: at }),
   };
 }
-
-const CLAIMED_MOST_MS = 120_000;
-const BACKOFF_MOST_MS = 300_000;
 
 /** An instant that is past and lies ahead, after the clock went back from `before` to `now`. */
 export function rewoundInstant<At extends Instant | undefined>(at: At, before: Instant, now: Instant): At {
   return at !== undefined && at > now ? (Math.min(now, at - (before - now)) as At) : at;
 }
 
-/** The group after the clock went back: what lies further ahead than its own timer moves back with it. */
-export function rewound({ head, due }: GroupState, before: Instant, now: Instant): GroupState {
-  if (due === undefined) return { head, due };
-  const past = <At extends Instant | undefined>(at: At): At => rewoundInstant(at, before, now);
-  const { since } = head;
-  const moved = due > now + furthest(head, before, now) ? Math.max(now, due - (before - now)) : due;
-  const isPast = since !== undefined && since <= before;
-  const next = since !== undefined && !isPast && since <= due ? Math.min(since, moved) : since;
+/** A time that lies ahead, after the clock went back: it lies ahead by as much as before. */
+export function rewoundTime<At extends Instant | undefined>(at: At, before: Instant, now: Instant): At {
+  return at !== undefined && at > now ? (Math.max(now, at - (before - now)) as At) : at;
+}
+
+/** The group after the clock went back. */
+export function rewound(head: GroupHead, before: Instant, now: Instant): GroupHead {
+  const waiting = Object.entries(head.waiting ?? {}).map(([id, { lateFrom, ...one }]) => {
+    return [id, { ...one, lateFrom: rewoundTime(lateFrom, before, now) }] as const;
+  });
   return {
-    head: {
-      ...head,
-      sentAt: past(head.sentAt),
-      want: past(head.want),
-      began: past(head.began),
-      later: past(head.later),
-      since: isPast ? past(since) : next,
-    },
-    due: moved,
+    ...head,
+    sentAt: rewoundInstant(head.sentAt, before, now),
+    began: rewoundInstant(head.began, before, now),
+    nextAt: rewoundTime(head.nextAt, before, now),
+    retryAt: rewoundTime(head.retryAt, before, now),
+    releasedAt: rewoundTime(head.releasedAt, before, now),
+    ...(head.waiting && { waiting: Object.fromEntries(waiting) }),
   };
-}
-
-/** The ms that a group may be due ahead, by its own timers. */
-function furthest({ claimed, since, sentAt, intervalMs, waitMs, repeatMs }: GroupHead, before: Instant, now: Instant) {
-  if (claimed !== undefined) return CLAIMED_MOST_MS;
-  if (since === undefined) return Math.max(60_000, intervalMs, repeatMs);
-  if (since <= before) return BACKOFF_MOST_MS;
-  const sent = rewoundInstant(sentAt, before, now);
-  return sent === undefined ? waitMs : Math.max(0, sent + intervalMs - now);
-}
-
-/** True where a claim, dead or not, may have sent something that is not stored. */
-export function isUnsure({ claimed, maybe }: GroupHead): boolean {
-  return claimed !== undefined || maybe !== undefined;
 }

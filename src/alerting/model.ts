@@ -208,14 +208,21 @@ export interface Suppression {
   readonly acknowledged?: Suppression | undefined;
 }
 
+/** An alert that was suppressed when it would have been notified of: whether its cause covered it, and since when it is late. */
+export interface Waiting {
+  readonly isCovered: boolean;
+  /** Undefined: from when its suppression ends. */
+  readonly lateFrom?: Instant | undefined;
+}
+
 /** The suppressions of one group's alerts now. */
 export interface Suppressions {
   /** The mute time of the group's route: suppresses everything, ends as well. */
   readonly muted: Suppression | undefined;
   /** By episode, firing or resolved. */
   readonly suppressed: ReadonlyMap<string, Suppression>;
-  /** Episodes that were due, and suppressed, when the group was last decided: whether their cause covered them. */
-  readonly suppressedBefore: ReadonlyMap<string, boolean>;
+  /** Episodes that were suppressed when the group was last decided. */
+  readonly suppressedBefore: ReadonlyMap<string, Waiting>;
   /** Episodes not known to be notified, though a message may have been accepted: their end is owed all the same. */
   readonly maybeNotified: ReadonlySet<string>;
   /** A group with something suppressed is decided again this often, ms: `group_interval`. */
@@ -262,8 +269,10 @@ export interface GroupView {
   readonly now: Instant;
   readonly repeatIntervalMs: number;
   readonly sendResolved: boolean;
-  /** The time at which the group first became due and could not be served; undefined if it is not waiting. */
-  readonly dueSince: Instant | undefined;
+  /** By episode: since when its news is due, or when it will be; undefined where that is not known of a suppressed one. */
+  readonly dueSince: ReadonlyMap<string, Instant>;
+  /** What is due until then is notified of; by default until now. */
+  readonly dueBy?: Instant | undefined;
   /** Member episodes, as they are now. */
   readonly alerts: readonly Alert[];
   /** The log of what was notified as firing, by alert id; an entry without a member has lost its alert. */
@@ -296,12 +305,10 @@ export type GroupDecision = (
 export interface SuppressedState {
   /** Each suppression once: when it ends, the group is decided again at once. */
   readonly by: readonly Suppression[];
-  /** Episodes that fire, were never notified, and would be now: whether their cause covers them (`isCovered`). */
-  readonly unnotified: readonly (readonly [episode: string, isCovered: boolean])[];
+  /** Episodes that fire, were never notified, and would be now. */
+  readonly unnotified: ReadonlyMap<string, Waiting>;
   /** Episodes, firing or resolved, not known to be notified, though a message may have been accepted. */
   readonly maybeNotified: readonly string[];
-  /** Since when one of those is late, or when the clock ends its suppression: from then on they are. */
-  readonly lateFrom: Instant | undefined;
 }
 
 /** Why nothing is sent. */

@@ -16,7 +16,14 @@ import {
   type SuppressedState,
   type Suppression,
   suppressionReasons,
+  type Waiting,
 } from "./model.ts";
+
+/** The most that an end may be late, ms: what fired and resolved while nothing could be sent for longer is dropped. */
+export const LATE_MOST_MS = 7 * 86_400_000;
+
+/** Nothing of a group is suppressed. */
+export const nothingSuppressed: SuppressedState = { by: [], unnotified: new Map(), maybeNotified: [] };
 
 /** Pure; the caller sends, and only then stores what was notified and what is settled. */
 export function needsUpdate(view: GroupView): GroupDecision {
@@ -24,13 +31,17 @@ export function needsUpdate(view: GroupView): GroupDecision {
   const [firing, suppressed] = partition(active, (alert) => suppressionOf(alert, view) === undefined);
   const ends = sortEnds(view);
   const resolved = view.sendResolved ? ends.owed : [];
-  const settled = [...ends.owed, ...ends.dropped].map(({ id }) => id);
-  const suppressedState = suppressedStateOf(suppressed, ends, view);
+  const newsAt = newsDueAt(view, firing, ends.owed);
+  const isDue = newsAt === undefined || newsAt <= (view.dueBy ?? view.now) || isReminderDue(view, firing);
+  const notify = isDue ? notifyReason(view, firing, resolved) : undefined;
+  const waitsUntil = notify === "resolved" ? endsWaitUntil(view, resolved) : undefined;
+  const isNow = isDue && waitsUntil === undefined;
+  const settled = [...(isNow ? ends.owed : []), ...ends.dropped].map(({ id }) => id);
+  const unsent = [...ends.waiting, ...(isNow ? [] : [...ends.owed, ...firing])];
+  const suppressedState = suppressedStateOf(suppressed, unsent, view);
   const isSuppressed = suppressedState.by.length > 0 || ends.waiting.length > 0;
   const suppressionRecheckAt = isSuppressed ? recheckAt(suppressedState.by, view) : undefined;
-  const notify = notifyReason(view, firing, resolved);
-  const waitsUntil = notify === "resolved" ? endsWaitUntil(view) : undefined;
-  if (notify && waitsUntil === undefined) {
+  if (notify && isNow) {
     const isListed = firing.length > 0 && notify !== "resolved";
     // Whether an end reminds of what still fires depends on the channel: looked at when the last reminder says so.
     const remindAt = isListed ? view.now + view.repeatIntervalMs : reminderAt(view, firing);
@@ -45,21 +56,29 @@ export function needsUpdate(view: GroupView): GroupDecision {
       suppressedState,
     };
   }
-  const nextAt = earliest([waitsUntil, reminderAt(view, firing), suppressionRecheckAt]);
-  if (waitsUntil !== undefined) {
-    const lateFrom = earliest([view.dueSince, suppressedState.lateFrom]);
-    const leaving = ends.dropped.map(({ id }) => id);
-    const waiting = { settled: leaving, nextAt, suppressedState: { ...suppressedState, lateFrom } };
-    return { notify: undefined, why: "waits_for_others", ...waiting };
-  }
-  const why = suppressionReason(suppressed, ends, view) ?? skipReason(active, ends);
+  const notYet = isDue ? waitsUntil : newsAt;
+  const nextAt = earliest([notYet, reminderAt(view, firing), suppressionRecheckAt]);
+  if (waitsUntil !== undefined) return { notify: undefined, why: "waits_for_others", settled, nextAt, suppressedState };
+  const why = suppressionReason(suppressed, ends, view) ?? (isDue ? skipReason(active, ends) : "nothing_new");
   return { notify: undefined, why, settled, nextAt, suppressedState };
 }
 
+/** When the first news is due: of what fires and was never notified, and of ends that are owed. Undefined: there is none. */
+function newsDueAt(view: GroupView, firing: readonly Alert[], ends: readonly Alert[]): Instant | undefined {
+  const { notified, suppressions, now } = view;
+  const news = firing.filter(({ id }) => !notified.has(id));
+  // An end that is owed because it is late was due before.
+  const later = ends.filter(({ id }) => notified.has(id) || suppressions?.maybeNotified.has(id));
+  const isLate = later.length < ends.length;
+  return earliest([...[...news, ...later].map(({ id }) => view.dueSince.get(id) ?? now), isLate ? now : undefined]);
+}
+
 /** Ends wait for others of their summary, to be sent with theirs, for a `group_interval` at most. Undefined: no longer. */
-function endsWaitUntil({ suppressions, dueSince, now }: GroupView): Instant | undefined {
-  if (!suppressions?.othersFire || dueSince === undefined) return undefined;
-  const until = dueSince + suppressions.recheckEveryMs;
+function endsWaitUntil(view: GroupView, ends: readonly Alert[]): Instant | undefined {
+  const { suppressions, dueSince, now } = view;
+  const since = earliest(ends.map(({ id }) => dueSince.get(id)));
+  if (!suppressions?.othersFire || since === undefined) return undefined;
+  const until = since + suppressions.recheckEveryMs;
   return until > now ? until : undefined;
 }
 
@@ -111,19 +130,21 @@ function sortEnds(view: GroupView): Ends {
 
 /**
  * The state changed at `updatedAt`; `endsAt` is when the problem itself was over, `keep_firing_for` earlier. An outage
- * that was suppressed is owed only when it outlasted its suppression: then the group was due before the end.
+ * that was suppressed is owed only when it outlasted its suppression: then it was due before its end.
  */
 function isOwed(alert: Alert, view: GroupView): boolean {
-  const { notified, dueSince, suppressions } = view;
+  const { notified, suppressions, now } = view;
+  const since = view.dueSince.get(alert.id);
   if (notified.has(alert.id) || suppressions?.maybeNotified.has(alert.id)) return true;
-  if (dueSince === undefined || suppressionOf(alert, view)) return false;
-  const wasCovered = suppressions?.suppressedBefore.get(alert.id);
+  if (since === undefined || now - since > LATE_MOST_MS || suppressionOf(alert, view)) return false;
+  const before = suppressions?.suppressedBefore.get(alert.id);
   const { updatedAt, endsAt = updatedAt } = alert;
-  const over = wasCovered ? endsAt : Math.max(endsAt, updatedAt);
-  return wasCovered === undefined ? over >= dueSince : over > dueSince;
+  const over = before?.isCovered ? endsAt : Math.max(endsAt, updatedAt);
+  return before === undefined ? over >= since : over > since;
 }
 
-function suppressedStateOf(suppressed: readonly Alert[], { waiting }: Ends, view: GroupView): SuppressedState {
+/** `unsent`: what is to be sent later. */
+function suppressedStateOf(suppressed: readonly Alert[], unsent: readonly Alert[], view: GroupView): SuppressedState {
   const by = new Map<string, Suppression>();
   for (const alert of suppressed) {
     const suppression = suppressionOf(alert, view);
@@ -131,11 +152,14 @@ function suppressedStateOf(suppressed: readonly Alert[], { waiting }: Ends, view
   }
   const unnotified = suppressed.filter(({ id }) => !view.notified.has(id));
   const isMaybeNotified = ({ id }: Alert) => view.suppressions?.maybeNotified.has(id);
+  const late = unsent.flatMap(({ id }) => {
+    const before = view.suppressions?.suppressedBefore.get(id);
+    return before ? [[id, { ...before, lateFrom: view.dueSince.get(id) ?? before.lateFrom }] as const] : [];
+  });
   return {
     by: [...by.values()],
-    unnotified: unnotified.map((alert) => [alert.id, isCovered(alert, view)]),
-    maybeNotified: [...unnotified, ...waiting].filter(isMaybeNotified).map(({ id }) => id),
-    lateFrom: earliest(unnotified.map((alert) => lateFrom(alert, view))),
+    unnotified: new Map([...late, ...unnotified.map((alert) => [alert.id, waitingOf(alert, view)] as const)]),
+    maybeNotified: [...unnotified, ...unsent].filter(isMaybeNotified).map(({ id }) => id),
   };
 }
 
@@ -145,8 +169,13 @@ function suppressedStateOf(suppressed: readonly Alert[], { waiting }: Ends, view
  */
 function isCovered(alert: Alert, view: GroupView): boolean {
   const { reason, coversNothing } = suppressionOf(alert, view) ?? {};
-  if (reason === "clearing") return view.suppressions?.suppressedBefore.get(alert.id) ?? true;
+  if (reason === "clearing") return view.suppressions?.suppressedBefore.get(alert.id)?.isCovered ?? true;
   return reason !== "stale" && !coversNothing;
+}
+
+function waitingOf(alert: Alert, view: GroupView): Waiting {
+  const from = lateFrom(alert, view);
+  return { isCovered: isCovered(alert, view), ...(from !== undefined && { lateFrom: from }) };
 }
 
 /**
@@ -154,12 +183,12 @@ function isCovered(alert: Alert, view: GroupView): boolean {
  * over already, where nothing covers that, or where it was over only after its suppression.
  */
 function lateFrom(alert: Alert, view: GroupView): Instant | undefined {
-  const { dueSince, now } = view;
   const suppression = suppressionOf(alert, view);
-  if (suppression?.reason === "stale") return dueSince;
+  const since = view.dueSince.get(alert.id);
+  if (suppression?.reason === "stale") return since;
   if (suppression?.reason !== "clearing") return suppression?.until;
-  if (!isCovered(alert, view)) return dueSince ?? now;
-  return dueSince !== undefined && alert.updatedAt > dueSince ? dueSince : undefined;
+  if (!isCovered(alert, view)) return since ?? view.now;
+  return since !== undefined && alert.updatedAt > since ? since : undefined;
 }
 
 /** Every `recheckEveryMs`, and when a suppression ends by the clock. */
@@ -172,8 +201,12 @@ function recheckAt(by: readonly Suppression[], { now, suppressions }: GroupView)
 function notifyReason(view: GroupView, firing: readonly Alert[], resolved: readonly Alert[]): NotifyReason | undefined {
   if (firing.some(({ id }) => !view.notified.has(id))) return view.notified.size === 0 ? "first" : "more";
   if (resolved.length > 0) return "resolved";
+  return isReminderDue(view, firing) ? "reminder" : undefined;
+}
+
+function isReminderDue(view: GroupView, firing: readonly Alert[]): boolean {
   const dueAt = reminderAt(view, firing);
-  return dueAt !== undefined && view.now >= dueAt ? "reminder" : undefined;
+  return dueAt !== undefined && view.now >= dueAt;
 }
 
 /** Counted from the last message that named what fires. */

@@ -1,9 +1,10 @@
 /** The decision about each claimed group, by what suppresses its alerts now. */
 import { coldStartFactsOf, coldStartGroup, decideColdStart } from "../alerting/cold-start.ts";
-import { waitForNews, withUpdate } from "../alerting/conversation.ts";
+import { onlyTheRoot, withUpdate } from "../alerting/conversation.ts";
 import type { GroupDecision, GroupView, NotifiedAlert } from "../alerting/model.ts";
 import { hasUnattended, needsUpdate } from "../alerting/needs-update.ts";
 import { needsResend } from "../alerting/resend.ts";
+import type { Instant } from "../lib/clock.ts";
 import { mapYielding } from "../lib/yield.ts";
 import type { Claimed } from "../store/groups.ts";
 import type { ClaimedGroup, DeliveryRun } from "./model.ts";
@@ -15,15 +16,22 @@ export async function decide({ deps, integration }: DeliveryRun, claims: readonl
   const now = deps.clock.now();
   const isRouted = deps.isRouted ?? (() => true);
   const decideOne = deps.decide ?? (integration.resendMs === undefined ? decideByGroup : needsResend);
-  return mapYielding(claims, (group, i) => {
-    const claimed: ClaimedGroup = { ...group, suppressions: suppressions?.[i] };
-    // An alert that nobody attends any more does not wait, and takes the news along.
-    const claim = hasUnattended(claimed, unsuppressed(claimed)) ? { ...claimed, newsAt: undefined } : claimed;
-    const view = { ...claim, now, sendResolved: integration.sendResolved };
-    const decided = view.newsAt === undefined ? decideOne(view) : waitForNews(view.newsAt);
-    const decision = routedReminder(decided, (alert) => isRouted(alert, integration, claim.group));
-    return { claim, decision: withUpdate(decision, view, integration) };
-  });
+  const decideAll = (dueBy: Instant) =>
+    mapYielding(claims, (group, i) => {
+      const claimed: ClaimedGroup = { ...group, suppressions: suppressions?.[i] };
+      // An alert that nobody attends any more does not wait, and takes the news along.
+      const claim = hasUnattended(claimed, unsuppressed(claimed)) ? { ...claimed, isForRoot: false } : claimed;
+      const view = { ...claim, now, dueBy, sendResolved: integration.sendResolved };
+      const decided = view.isForRoot ? onlyTheRoot : decideOne(view);
+      const decision = routedReminder(decided, (alert) => isRouted(alert, integration, claim.group));
+      return { claim, decision: withUpdate(decision, view, integration) };
+    });
+  const decided = await decideAll(now);
+  // What is due soon goes along with what is due.
+  const isAny = decided.some(({ decision }) => decision.notify && decision.notify !== "update");
+  if (claims.length === 1 || !(isAny || gathersEnds)) return decided;
+  const ahead = await decideAll(now + (gathersEnds ? Number.POSITIVE_INFINITY : deps.stormMs));
+  return ahead.map((one, i) => ({ ...one, isAhead: decided[i]?.decision.notify === undefined }));
 }
 
 function unsuppressed({ alerts, suppressions }: ClaimedGroup) {

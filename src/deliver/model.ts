@@ -31,7 +31,7 @@ export interface DeliverDeps {
   readonly log: Logger;
   readonly groups: Pick<
     Store["groups"],
-    "claim" | "intend" | "settle" | "postpone" | "settleAll" | "pace" | "hasEnded" | "paged"
+    "claim" | "intend" | "askLater" | "settle" | "postpone" | "settleAll" | "pace" | "hasEnded" | "paged"
   >;
   readonly senders: ReadonlyMap<string, Sender>;
   readonly externalUrl: string | undefined;

@@ -1,4 +1,6 @@
 /** The outcome of each claimed group, as it is stored, with its lines for the decision log. Pure. */
+
+import { onlyTheRoot } from "../alerting/conversation.ts";
 import type { LogLine } from "../alerting/decision-log.ts";
 import type { GroupDecision, NotificationLogEntry, Paging, Suppression, SuppressionReason } from "../alerting/model.ts";
 import type { Repeats } from "../alerting/repeats.ts";
@@ -48,10 +50,11 @@ export function recoveredOutcomes(
   now: Instant,
 ): GroupOutcome[] {
   return claims.map((recovered) => {
-    const { suppressedBefore, maybeNotified, dueSince: lateFrom, newsAt: nextAt = now } = recovered;
-    const claim = { ...recovered, newsAt: undefined, suppressions: undefined };
-    const suppressedState = { by: [], unnotified: [...suppressedBefore], maybeNotified, lateFrom };
-    const decision: GroupDecision = { notify: undefined, why: "nothing_new", settled: [], nextAt, suppressedState };
+    const { suppressedBefore, maybeNotified, dueSince } = recovered;
+    const claim = { ...recovered, suppressions: undefined };
+    const waiting = [...suppressedBefore].map(([id, one]) => [id, { ...one, lateFrom: dueSince.get(id) }] as const);
+    const suppressedState = { by: [], unnotified: new Map(waiting), maybeNotified };
+    const decision: GroupDecision = { ...onlyTheRoot, nextAt: now, suppressedState };
     const kept = keptOfFound(claim, kind, now);
     return {
       group: claim.group,
@@ -110,7 +113,8 @@ export function settlementOf(
     over: [...(recovered?.over ?? []), ...over],
     ...leaving,
     nextAt: decision.nextAt,
-    newsAt: claim.newsAt,
+    isForRoot: claim.isForRoot === true,
+    endsWait: decision.notify === undefined && decision.why === "waits_for_others" ? true : undefined,
     rootAt: decision.rootAt,
     clocks: claim.suppressions?.clocks,
     lines: [
@@ -187,8 +191,8 @@ function membersLeaving(
   const sent = new Set(isNews(decision) ? decision.resolved.map(({ id }) => id) : []);
   const isOver = (id: string) => claim.notified.has(id) || sent.has(id);
   const { suppressedState } = decision;
-  const { by, maybeNotified, lateFrom } = suppressedState;
-  const hasSuppressed = by.length + maybeNotified.length > 0 || lateFrom !== undefined;
+  const { by, unnotified, maybeNotified } = suppressedState;
+  const hasSuppressed = by.length + unnotified.size + maybeNotified.length > 0;
   return {
     over: [...decision.settled.filter(isOver), ...claim.lost],
     unnotified: decision.settled.filter((id) => !isOver(id)),

@@ -28,39 +28,39 @@ type Outcome =
   | { readonly kind: "not_sent" | "unknown" }
   | { readonly kind: "later"; readonly at: Instant };
 
-/** Ends what is written down of a message, or puts that off; the groups are decided again after that. */
+/** Ends what is written down of a message, or puts off asking about it; its groups are decided again after that. */
 export async function recover(run: DeliveryRun, token: string, claim: ClaimedIntent): Promise<"one"> {
   const { intent } = claim;
-  const now = run.deps.clock.now();
+  const { deps, integration } = run;
+  const now = deps.clock.now();
   const outcome = await ask(run, intent, now);
-  const isOver = outcome.kind !== "later";
-  const at = isOver ? now : outcome.at;
-  const lease = { token, gatherMs: 0, intent: isOver ? intent.messageId : undefined };
-  await settle(run, lease, at, outcomesOf(run.integration, claim, outcome, { now, at }));
+  if (outcome.kind === "later") {
+    await deps.groups.askLater(integration, token, intent, outcome.at);
+    return "one";
+  }
+  const lease = { token, gatherMs: 0, intent: intent.messageId };
+  await settle(run, lease, now, outcomesOf(integration, claim, outcome, now));
   return "one";
 }
 
 function outcomesOf(
   integration: Integration,
   { intent, groups, episodes }: ClaimedIntent,
-  outcome: Outcome,
-  { now, at }: { readonly now: Instant; readonly at: Instant },
+  outcome: Exclude<Outcome, { readonly kind: "later" }>,
+  now: Instant,
 ): GroupOutcome[] {
   if (outcome.kind === "sent") {
     const { handle } = outcome;
     const found = groups.map((claim) => withMessage(claim, { intent, handle, episodes }));
     return recoveredOutcomes(integration, found, now);
   }
-  if (outcome.kind !== "unknown")
-    return postponed(
-      groups.map((claim) => ({ claim })),
-      { now, at },
-    );
-  const { conversation: maybeIn } = intent;
+  const isUnknown = outcome.kind === "unknown";
+  const { conversation } = intent;
+  const maybeIn = isUnknown && conversation?.handle === undefined ? conversation : undefined;
   return groups.flatMap((claim) => {
     const { firing = [], resolved = [] } = intent.groups[claim.group] ?? {};
-    const maybe = [...firing, ...resolved].filter((id) => !claim.notified.has(id));
-    return postponed([{ claim }], { now, at, maybe, ...(maybeIn?.handle === undefined && { maybeIn }) });
+    const maybe = isUnknown ? [...firing, ...resolved].filter((id) => !claim.notified.has(id)) : [];
+    return postponed([{ claim }], { now, at: now, maybe, maybeIn });
   });
 }
 

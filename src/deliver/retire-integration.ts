@@ -22,7 +22,7 @@ export async function retireIntegration(deps: RetireDeps, integration: string, s
   let next: Instant | undefined;
   // Its ends are not to wait for what was to be said next.
   const retired = (claim: Claimed): Claimed => {
-    return { ...claim, alerts: alertsAtRetirement(claim, clock.now()), newsAt: undefined };
+    return { ...claim, alerts: alertsAtRetirement(claim, clock.now()), dueSince: new Map(), isForRoot: false };
   };
   const delivery = createDeliver({
     ...deps,

@@ -9,7 +9,7 @@ import type { Instant } from "../lib/clock.ts";
 import type { Claimed } from "../store/groups.ts";
 
 type Words = ReturnType<typeof joinDecisions> & Partial<Pick<Notification, "standing" | "causes">>;
-type ShareFacts = Pick<Claimed, "group" | "labels" | "notified" | "dueSince" | "escalateAfterMs">;
+type ShareFacts = Pick<Claimed, "group" | "labels" | "notified" | "nextAt" | "escalateAfterMs">;
 type Shares = readonly { readonly claim: ShareFacts }[];
 
 /** The message id stays the same while the message is retried and nothing new happened. */
@@ -27,7 +27,7 @@ export function toNotification(
     integration.id,
     group.id,
     words.notify,
-    words.notify === "started" ? shares[0]?.claim.dueSince : lastNotifiedAt,
+    words.notify === "started" ? shares[0]?.claim.nextAt : lastNotifiedAt,
     ...words.firing.map((alert) => `+${alert.id}`).sort(),
     ...words.resolved.map((alert) => `-${alert.id}`).sort(),
   ];

@@ -2,9 +2,10 @@
 import type { Redis } from "ioredis";
 import type { StoredAcknowledgement } from "../alerting/acknowledgement.ts";
 import type { LogLine } from "../alerting/decision-log.ts";
+import { released } from "../alerting/group.ts";
 import type { Instant } from "../lib/clock.ts";
 import { logWrites } from "./decision-log.ts";
-import { type Destined, GroupWork, isFiring, touchIn } from "./group-work.ts";
+import { type Destined, GroupWork, isFiring } from "./group-work.ts";
 import { createJsonHash } from "./hash.ts";
 import type { Keys } from "./keys.ts";
 import { newId, type Transact } from "./transact.ts";
@@ -18,14 +19,14 @@ export interface AckChange {
 }
 
 export function createAckStore(redis: Redis, keys: Keys, { transact }: Transact) {
-  /** An alert that was never notified is late from now on; the others have a reminder, an update or nothing to send. */
-  function release(work: GroupWork, destination: Destined, episode: string, now: Instant, isEarlier: boolean): void {
-    const state = work.state(destination);
-    if (!state) return;
-    const { claimed, suppressed = [] } = state.head;
-    // A decision under way took it for suppressed.
-    if (isEarlier && (claimed !== undefined || suppressed.some(([id]) => id === episode))) work.due(destination, now);
-    else touchIn(work, destination, now, isEarlier);
+  /** An alert that was never notified is late from now on where it ends earlier; roots show it in any case. */
+  function release(work: GroupWork, destination: Destined, now: Instant, isEarlier: boolean): void {
+    const head = work.head(destination);
+    if (!head) return;
+    work.touch(destination, now, head);
+    if (!isEarlier) return;
+    work.put(destination, released(head, now, false));
+    work.due(destination, now);
   }
 
   return {
@@ -53,7 +54,7 @@ export function createAckStore(redis: Redis, keys: Keys, { transact }: Transact)
         const work = new GroupWork(redis, keys);
         const destinations = await redis.smembers(keys.in(episode));
         await work.load(destinations);
-        for (const destination of destinations) release(work, destination, episode, now, change.isEarlier);
+        for (const destination of destinations) release(work, destination, now, change.isEarlier);
         work.writes.push(["HSET", keys.acks, episode, JSON.stringify(change.after)], ...logWrites(keys, [change.line]));
         const checks = [
           { place: [keys.acks, episode] as const, version: before ?? "" },

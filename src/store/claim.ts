@@ -1,8 +1,8 @@
 /** The result of a claim: nothing and until when, one due group, or a storm of them. */
 import type { Redis } from "ioredis";
 import type { ConversationView } from "../alerting/conversation.ts";
-import type { GroupHead } from "../alerting/group.ts";
-import type { Conversation, EscalationClocks, NotificationLogEntry } from "../alerting/model.ts";
+import { dueSince, type GroupHead } from "../alerting/group.ts";
+import type { Conversation, EscalationClocks, NotificationLogEntry, Waiting } from "../alerting/model.ts";
 import type { Alert, Labels } from "../health/alert.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";
@@ -18,8 +18,10 @@ export interface Claimed extends Omit<ConversationView, "now" | "sendResolved" |
   readonly failures: number;
   /** Members of which nothing is stored any more. */
   readonly lost: readonly string[];
-  /** Members that were due and suppressed when the group was last served: whether their cause covered them. */
-  readonly suppressedBefore: ReadonlyMap<string, boolean>;
+  /** Members that were suppressed at the group's last turn. */
+  readonly suppressedBefore: ReadonlyMap<string, Waiting>;
+  /** The time of its next decision, as its last turn has it. */
+  readonly nextAt: Instant | undefined;
   /** Members without an entry in the notification log that a message of unknown outcome was about. */
   readonly maybeNotified: readonly string[];
   /** The conversation that this message may have begun. */
@@ -47,6 +49,8 @@ export interface ClaimedStorm {
 export interface Intent {
   readonly messageId: string;
   readonly at: Instant;
+  /** The time from which it may be asked about: its deadline is over, and the channel may be asked. */
+  readonly askAt: Instant;
   /** The conversation of the message, with the handle that it answers. */
   readonly conversation?: Conversation | undefined;
   readonly isSummary: boolean;
@@ -82,15 +86,16 @@ export type Claim =
 export interface TakenGroup {
   readonly group: string;
   readonly head: GroupHead;
-  readonly newsAt: Instant | undefined;
   /** The number of groups that share its conversation. */
   readonly sharing: number | undefined;
   readonly episodes: readonly string[];
 }
 
 /** The facts of a claim that hold for all of its groups. */
-export interface ClaimHead extends Omit<ClaimedStorm, "kind" | "groups"> {
+interface ClaimFacts {
+  readonly now: Instant;
   readonly failures: number;
+  readonly isForRoot: boolean;
 }
 
 /** Redis answers nothing else during a call: the most members that one reads. */
@@ -136,20 +141,20 @@ function toMember(alert: string | null | undefined, entry: string | null | undef
 }
 
 export function toClaim(
-  { failures, due, isAll, leaseMs }: ClaimHead,
+  { due, isAll, leaseMs, ...facts }: ClaimFacts & Omit<ClaimedStorm, "kind" | "groups">,
   groups: readonly TakenGroup[],
   members: ReadonlyMap<string, Member>,
 ): Claimed | ClaimedStorm {
-  const all = groups.map((group) => toClaimed(group, members, failures));
+  const all = groups.map((group) => toClaimed(group, members, facts));
   const [only] = all;
   if (only && all.length === 1) return only;
   return { kind: "storm", groups: all, due, isAll, leaseMs };
 }
 
 export function toClaimed(
-  { group, head, newsAt, sharing, episodes }: TakenGroup,
+  { group, head, sharing, episodes }: TakenGroup,
   members: ReadonlyMap<string, Member>,
-  failures: number,
+  { failures, isForRoot, now }: ClaimFacts,
 ): Claimed {
   const alerts: Alert[] = [];
   const notified = new Map<string, NotificationLogEntry>();
@@ -160,15 +165,21 @@ export function toClaimed(
     if (entry) notified.set(episode, entry);
     if (!alert && !entry) lost.push(episode);
   }
-  const { conversation, shown, escalateAfterMs, maybeIn } = head;
+  const { conversation, shown, escalateAfterMs, maybeIn, maybe = [] } = head;
+  const hasEnd = ({ id, state }: Alert) => state === "resolved" && (notified.has(id) || maybe.includes(id));
+  const due = alerts.flatMap((alert) => {
+    const since = dueSince(head, alert, hasEnd(alert), now);
+    return since === undefined ? [] : [[alert.id, since] as const];
+  });
   return {
     kind: "group",
     group,
     labels: JSON.parse(head.labels) as Labels,
     repeatIntervalMs: head.repeatMs,
     groupIntervalMs: head.intervalMs,
-    dueSince: head.since,
-    newsAt,
+    dueSince: new Map(due),
+    nextAt: head.nextAt,
+    isForRoot,
     groupFailures: head.failures ?? 0,
     failures,
     stormGroups: head.stormGroups,
@@ -179,8 +190,8 @@ export function toClaimed(
     alerts,
     notified,
     lost,
-    suppressedBefore: new Map(head.suppressed),
-    maybeNotified: head.maybe ?? [],
+    suppressedBefore: new Map(Object.entries(head.waiting ?? {})),
+    maybeNotified: maybe,
     ...(maybeIn && { maybeIn }),
   };
 }

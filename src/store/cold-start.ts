@@ -1,7 +1,7 @@
 /** The state of a cold start, and the summary that is sent after one. */
 import type { Redis } from "ioredis";
 import { type ColdStartLabels, coldStartGroup, coldStartLabels } from "../alerting/cold-start.ts";
-import { configured } from "../alerting/group.ts";
+import { lookedAt, settingsOf } from "../alerting/group.ts";
 import type { Instant } from "../lib/clock.ts";
 import { destinationsIn, destined, GroupWork, partsOf } from "./group-work.ts";
 import type { Keys } from "./keys.ts";
@@ -32,15 +32,16 @@ export function createColdStartStore(redis: Redis, keys: Keys, { transact }: Tra
       const places = await destinationsIn(redis, keys, page);
       await work.load([...starts.values(), ...[...places.values()].flat()]);
       for (const [id, start] of starts) {
-        const head = configured(work.state(start)?.head, { ...AT_ONCE, labels });
-        const due = isLast ? now : undefined;
-        work.put(start, { head: { ...head, since: isLast ? now : head.since }, due });
+        work.configure(start, settingsOf({ ...AT_ONCE, labels }));
+        const head = work.head(start);
+        if (isLast && head) work.put(start, lookedAt(head, now));
+        if (isLast) work.due(start, now);
         work.writes.push(["SADD", keys.integrations, id]);
       }
       for (const [episode, all] of places)
         for (const place of all) {
           const start = starts.get(partsOf(place).integration);
-          const isDirect = work.state(place)?.head.escalateAfterMs === undefined;
+          const isDirect = work.head(place)?.escalateAfterMs === undefined;
           if (start !== undefined && place !== start && isDirect) work.join(start, episode);
         }
       if (isLast) work.writes.push(["HSET", keys.started, "state", "summed"]);

@@ -1,9 +1,9 @@
 /**
- * One change of groups and their members: the groups are read, changed by `alerting/group.ts`, and written in one
- * transaction that holds only where none of them was written meanwhile. Whatever is written about a group writes its head.
+ * One change of groups and their members. Groups that are read are changed by `alerting/group.ts` and written in one
+ * transaction that holds only where none of them was written meanwhile; a sweep adds members and makes groups due blindly.
  */
 import type { Redis } from "ioredis";
-import { dueAt, type GroupHead, type GroupState, touched, withNews } from "../alerting/group.ts";
+import type { GroupHead, GroupSettings } from "../alerting/group.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { Keys } from "./keys.ts";
@@ -26,8 +26,8 @@ const PAGE = 500;
 
 interface Known {
   readonly read: Read;
-  readonly before: GroupState | undefined;
-  state: GroupState | undefined;
+  readonly before: GroupHead | undefined;
+  head: GroupHead | undefined;
 }
 
 /** Episodes of many groups, and groups of many episodes, are written in one command each. */
@@ -46,14 +46,44 @@ class Members {
   }
 }
 
+/** Times of groups in an index of each integration. */
+class Times {
+  readonly #by = new Map<Destined, Instant | undefined>();
+  /** The sooner of two. */
+  add(destination: Destined, at: Instant): void {
+    this.#by.set(destination, Math.min(at, this.#by.get(destination) ?? at));
+  }
+  set(destination: Destined, at: Instant | undefined): void {
+    this.#by.set(destination, at);
+  }
+  writes(keyOf: (integration: string) => string, isSooner: boolean): Write[] {
+    const byIntegration = Map.groupBy(this.#by, ([destination]) => partsOf(destination).integration);
+    return [...byIntegration].flatMap(([integration, all]): Write[] => {
+      const key = keyOf(integration);
+      const times = all.map(([destination, at]) => ({ group: partsOf(destination).group, at }));
+      const set = times.flatMap(({ group, at }) => (at === undefined ? [] : [at, group]));
+      const gone = times.flatMap(({ group, at }) => (at === undefined ? [group] : []));
+      return [
+        ...chunksOf(set, PAGE).map((page) => ["ZADD", key, ...(isSooner ? ["LT"] : []), ...page] as const),
+        ...(gone.length > 0 ? [["ZREM", key, ...gone] as const] : []),
+      ];
+    });
+  }
+}
+
 export class GroupWork {
   readonly redis: Redis;
   readonly keys: Keys;
   readonly #known = new Map<Destined, Known>();
+  readonly #settings = new Map<Destined, GroupSettings>();
   readonly #joining = new Members();
   readonly #leaving = new Members();
+  readonly #changed = new Set<Destined>();
   readonly #integrations = new Set<string>();
   readonly #expiring = new Map<Destined, number>();
+  readonly #gone = new Set<Destined>();
+  readonly #due = { sooner: new Times(), set: new Times() };
+  readonly #roots = { sooner: new Times(), set: new Times() };
   readonly #wakes = new Map<string, Instant>();
   /** Other writes of the same change. */
   readonly writes: Write[] = [];
@@ -74,64 +104,89 @@ export class GroupWork {
     for (const page of chunksOf(lacking, PAGE)) {
       const heads = page.map((one) => this.#headKey(one));
       const of = [...Map.groupBy(page, (one) => partsOf(one).integration)];
-      const [texts = [], ...scores] = await pipelined<(string | null)[]>(this.redis, (batch) => {
+      const [texts = [], ...settings] = await pipelined<(string | null)[]>(this.redis, (batch) => {
         batch.mget(heads);
         for (const [integration, all] of of)
-          batch.zmscore(
-            this.keys.due(integration),
-            all.map((one) => partsOf(one).group),
-          );
+          batch.hmget(this.keys.settings(integration), ...all.map((one) => partsOf(one).group));
       });
-      const dues = new Map(
-        of.flatMap(([, all], i) => all.map((one, j) => [one, scores[i]?.[j] ?? undefined] as const)),
-      );
+      const known = new Map(of.flatMap(([, all], i) => all.map((one, j) => [one, settings[i]?.[j]] as const)));
       for (const [i, destination] of page.entries()) {
         const read = parseRead([heads[i] ?? ""], texts[i]);
-        const score = dues.get(destination);
-        const due = score === undefined ? undefined : Number(score);
-        const before = read.text === undefined ? undefined : { head: JSON.parse(read.text) as GroupHead, due };
-        this.#known.set(destination, { read, before, state: before });
+        const own = known.get(destination);
+        const before = own
+          ? { ...(JSON.parse(own) as GroupSettings), ...(JSON.parse(read.text ?? "{}") as Partial<GroupHead>) }
+          : undefined;
+        this.#known.set(destination, { read, before, head: before });
       }
     }
   }
 
   /** The group as it is after what was changed so far; undefined where there is none. It has to be loaded. */
-  state(destination: Destined): GroupState | undefined {
-    return this.#of(destination).state;
+  head(destination: Destined): GroupHead | undefined {
+    return this.#of(destination).head;
   }
 
-  put(destination: Destined, state: GroupState): void {
-    this.#of(destination).state = state;
+  /** The transaction that wrote the group last, as it was read. */
+  version(destination: Destined): string {
+    return this.#of(destination).read.version;
   }
 
-  /** The same, and its integration is woken when it is due. */
-  wake(destination: Destined, state: GroupState | undefined): void {
-    if (!state) return;
-    this.put(destination, state);
-    const { integration } = partsOf(destination);
-    if (state.due !== undefined)
-      this.#wakes.set(integration, Math.min(state.due, this.#wakes.get(integration) ?? state.due));
+  put(destination: Destined, head: GroupHead): void {
+    this.#of(destination).head = head;
   }
 
-  /** Due at that time or sooner, where there is such a group. */
+  /** The settings of a group, which need not be loaded; with them it exists. */
+  configure(destination: Destined, settings: GroupSettings): void {
+    this.#settings.set(destination, settings);
+    const known = this.#known.get(destination);
+    if (known) known.head = { ...known.head, ...settings };
+  }
+
+  /** The group is to be looked at by then, or sooner; its integration is woken. */
   due(destination: Destined, at: Instant): void {
-    const state = this.state(destination);
-    if (state) this.wake(destination, dueAt(state, at));
+    this.#due.sooner.add(destination, at);
+    const { integration } = partsOf(destination);
+    this.#changed.add(destination);
+    this.#wakes.set(integration, Math.min(at, this.#wakes.get(integration) ?? at));
   }
 
-  /** Something to notify of, where there is such a group. */
-  news(destination: Destined, now: Instant): void {
-    const state = this.state(destination);
-    if (state) this.wake(destination, withNews(state, now));
+  /** The group is to be looked at then, and not sooner; undefined for not at all. Nothing may be added to it meanwhile. */
+  schedule(destination: Destined, at: Instant | undefined): void {
+    this.#due.set.set(destination, at);
+  }
+
+  /** The root of the group, where it has one, may be out of date. */
+  touch(destination: Destined, at: Instant, head: GroupHead | undefined): void {
+    const { shown, conversation } = head ?? {};
+    // At a pager, what several groups share is acknowledged with the last of them.
+    if (shown === undefined && conversation?.groups === undefined) return;
+    this.#roots.sooner.add(destination, at);
+    const { integration } = partsOf(destination);
+    this.#changed.add(destination);
+    this.#wakes.set(integration, Math.min(at, this.#wakes.get(integration) ?? at));
+  }
+
+  /** The root is compared with the present then; undefined for not at all. */
+  scheduleRoot(destination: Destined, at: Instant | undefined): void {
+    this.#roots.set.set(destination, at);
   }
 
   drop(destination: Destined): void {
-    this.#of(destination).state = undefined;
+    const { integration, group } = partsOf(destination);
+    this.writes.push(["HDEL", this.keys.changed(integration), group]);
+    this.#of(destination).head = undefined;
+    this.#gone.add(destination);
+    this.schedule(destination, undefined);
+    this.scheduleRoot(destination, undefined);
   }
 
-  /** Deletes the group after a while, unless it is written again. */
-  expire(destination: Destined, ms: number): void {
+  /** A group without members: what it remembers is forgotten after a while, unless it is written again. */
+  leaveEmpty(destination: Destined, ms: number): void {
+    const { integration, group } = partsOf(destination);
+    this.writes.push(["HDEL", this.keys.changed(integration), group]);
     this.#expiring.set(destination, ms);
+    this.#gone.add(destination);
+    this.schedule(destination, undefined);
   }
 
   join(destination: Destined, episode: string): void {
@@ -153,14 +208,19 @@ export class GroupWork {
 
   /** The transaction of this change. */
   transaction(id: string, checks: Transaction["checks"] = []): Transaction {
-    const changed = [...this.#known].filter(([, { before, state }]) => state !== before);
-    const writes = changed.map(([, { read, state }]) => writing(id, read.place, state && JSON.stringify(state.head)));
+    const changed = [...this.#known.values()].filter(({ before, head }) => head !== before);
+    const { due, roots } = this.keys;
     return {
       id,
       checks: [...checks, ...[...this.#known.values()].map(({ read }) => read)],
       writes: [
-        ...writes,
-        ...this.#dueWrites(changed.map(([destination]) => destination)),
+        ...changed.map(({ read, head }) => writing(id, read.place, head && storedHead(head))),
+        ...this.#settingWrites(),
+        ...this.#due.set.writes(due, false),
+        ...this.#due.sooner.writes(due, true),
+        ...this.#roots.set.writes(roots, false),
+        ...this.#roots.sooner.writes(roots, true),
+        ...this.#changeWrites(id),
         ...this.#joining.writes("SADD"),
         ...this.#leaving.writes("SREM"),
         ...(this.#integrations.size > 0 ? [["SADD", this.keys.integrations, ...this.#integrations] as const] : []),
@@ -170,24 +230,31 @@ export class GroupWork {
     };
   }
 
-  #dueWrites(changed: readonly Destined[]): Write[] {
-    const byIntegration = Map.groupBy(changed, (destination) => partsOf(destination).integration);
-    return [...byIntegration].flatMap(([integration, all]): Write[] => {
-      const key = this.keys.due(integration);
-      const due = all.map((destination) => ({ ...partsOf(destination), at: this.state(destination)?.due }));
-      const set = due.flatMap(({ group, at }) => (at === undefined ? [] : [at, group]));
-      const gone = due.flatMap(({ group, at }) => (at === undefined ? [group] : []));
-      return [
-        ...(set.length > 0 ? [["ZADD", key, ...set] as const] : []),
-        ...(gone.length > 0 ? [["ZREM", key, ...gone] as const] : []),
-      ];
+  #settingWrites(): Write[] {
+    const byIntegration = Map.groupBy(this.#settings, ([destination]) => partsOf(destination).integration);
+    const gone = Map.groupBy(this.#gone, (destination) => partsOf(destination).integration);
+    return [
+      ...[...byIntegration].map(([integration, all]): Write => {
+        const fields = all.flatMap(([destination, one]) => [partsOf(destination).group, JSON.stringify(one)]);
+        return ["HSET", this.keys.settings(integration), ...fields];
+      }),
+      ...[...gone].map(([integration, all]): Write => {
+        return ["HDEL", this.keys.settings(integration), ...all.map((one) => partsOf(one).group)];
+      }),
+    ];
+  }
+
+  #changeWrites(id: string): Write[] {
+    const byIntegration = Map.groupBy(this.#changed, (destination) => partsOf(destination).integration);
+    return [...byIntegration].map(([integration, all]): Write => {
+      return ["HSET", this.keys.changed(integration), ...all.flatMap((one) => [partsOf(one).group, id])];
     });
   }
 
-  /** A head is written with every change of its members. */
+  /** The head of a group that was read is written with every change of its members. */
   #touch(destination: Destined): void {
-    const known = this.#of(destination);
-    if (known.state) known.state = { ...known.state };
+    const known = this.#known.get(destination);
+    if (known?.head) known.head = { ...known.head };
   }
 
   #of(destination: Destined): Known {
@@ -207,12 +274,8 @@ export class GroupWork {
   }
 }
 
-/** The root of the group may be out of date; during a claim, the end of it looks again. */
-export function touchIn(work: GroupWork, destination: Destined, now: Instant, isAny = false): void {
-  const state = work.state(destination);
-  const next = state && touched(state, now, isAny);
-  if (next?.head.claimed === undefined) work.wake(destination, next);
-  else work.put(destination, next);
+function storedHead({ labels, waitMs, intervalMs, repeatMs, stormGroups, escalateAfterMs, ...own }: GroupHead): string {
+  return JSON.stringify(own);
 }
 
 /** The destinations of episodes, by episode. */

@@ -3,21 +3,24 @@
  * settles or postpones it; each takes effect whole, so that a crash between two repeats at most the message in flight.
  */
 import type { Redis } from "ioredis";
+import { lookedAt } from "../alerting/group.ts";
 import type { NotificationLogEntry, NotifyErrorCode } from "../alerting/model.ts";
+import { LATE_MOST_MS } from "../alerting/needs-update.ts";
 import { type Integration, pacedBy } from "../alerting/route.ts";
+import type { Alert } from "../health/alert.ts";
 import type { IntegrationTrouble } from "../health/evaluate-self.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { Intent } from "./claim.ts";
 import { synced } from "./confirm.ts";
-import { collectEpisodes, isFiring } from "./group-work.ts";
+import { collectEpisodes, destinationsIn, destined, GroupWork, isFiring, partsOf } from "./group-work.ts";
 import { scanHash } from "./hash.ts";
 import type { Keys } from "./keys.ts";
 import { pipelined } from "./redis.ts";
 import { createReroute } from "./reroute.ts";
 import { createSettle, type GroupOutcome, type Postponement, type Settlement } from "./settle.ts";
 import { createTake } from "./take.ts";
-import { createTransact, newId, type Transact, writing } from "./transact.ts";
+import { type Check, createTransact, newId, type Transact, writing } from "./transact.ts";
 
 export type { Claim, Claimed, ClaimedIntent, ClaimedStorm, Intent } from "./claim.ts";
 export type { GroupOutcome, Postponement, Settlement } from "./settle.ts";
@@ -61,12 +64,19 @@ export function createGroupStore(redis: Redis, keys: Keys, transact: Transact, s
       return all.find(({ isOver }) => !isOver) ?? all[0];
     },
 
-    /** Deletes resolved episodes that no group has as a member, where a process died before it did. */
-    async collect(): Promise<void> {
+    /**
+     * Deletes resolved episodes that no group has as a member, where a process died before it did, and those that were
+     * never notified and are too late.
+     */
+    async collect(now: Instant): Promise<void> {
       const resolved: string[] = [];
+      const late: string[] = [];
       await scanHash(redis, keys.alerts, (id, text) => {
-        if (!isFiring(text)) resolved.push(id);
+        if (isFiring(text)) return;
+        resolved.push(id);
+        if (now - (JSON.parse(text.slice(1)) as Alert).updatedAt > LATE_MOST_MS) late.push(id);
       });
+      await dropLate(redis, keys, transact, late);
       await collectEpisodes(redis, keys, resolved);
     },
 
@@ -105,6 +115,25 @@ export function createGroupStore(redis: Redis, keys: Keys, transact: Transact, s
   };
 }
 
+/** Episodes leave the groups of integrations that were never notified of them. */
+async function dropLate(redis: Redis, keys: Keys, { transact }: Transact, late: readonly string[]): Promise<void> {
+  for (const page of chunksOf(late, PAGE)) {
+    const places = [...(await destinationsIn(redis, keys, page))].flatMap(([id, all]) =>
+      all.map((place) => ({ id, place })),
+    );
+    const known = await pipelined<number>(redis, (batch) => {
+      for (const { id, place } of places) batch.hexists(keys.notificationLog(partsOf(place).integration), id);
+    });
+    const work = new GroupWork(redis, keys);
+    await work.load(places.map(({ place }) => place));
+    for (const [i, { id, place }] of places.entries()) {
+      // One that a message may have been about is owed its end.
+      if (known[i] === 0 && !work.head(place)?.maybe?.includes(id)) work.leave(place, id);
+    }
+    await transact(work.transaction(newId()));
+  }
+}
+
 function createClaims(redis: Redis, keys: Keys, transact: Transact, syncing: Redis | undefined) {
   const take = createTake(redis, keys, transact);
   const own = syncing && { redis: syncing, transact: createTransact(syncing, keys).transact };
@@ -117,15 +146,31 @@ function createClaims(redis: Redis, keys: Keys, transact: Transact, syncing: Red
     claim: (of: Integration, token: string, now: Instant, leaseMs: number, aheadMs = 0, gathersEnds = false) =>
       take({ of, token, now, leaseMs, aheadMs, gathersEnds }),
 
-    /** Writes what may be sent from now on, to disk with `isSynced`; false where the claim is another's by now. */
-    async intend({ id }: Integration, token: string, intent: Intent, isSynced = false): Promise<boolean> {
+    /**
+     * Writes what may be sent from now on, to disk with `isSynced`; false where the claim is another's by now, or `only`
+     * does not hold.
+     */
+    async intend(
+      { id }: Integration,
+      token: string,
+      intent: Intent,
+      { isSynced = false, only }: { readonly isSynced?: boolean; readonly only?: Check | undefined } = {},
+    ): Promise<boolean> {
       const write = newId();
-      const checks = [{ place: [keys.claim(id)] as const, version: token }];
+      const checks = [{ place: [keys.claim(id)] as const, version: token }, ...(only ? [only] : [])];
       const writes = [writing(write, [keys.intent(id)], JSON.stringify(intent))];
       const by = isSynced ? (own ?? transact) : transact;
       const { kind } = await by.transact({ id: write, checks, writes });
       if (kind !== "conflict" && by === own) await synced(own.redis, keys.intent(id));
       return kind !== "conflict";
+    },
+
+    /** Ends a claim, and leaves what may have been sent to be asked about later. */
+    async askLater({ id }: Integration, token: string, intent: Intent, askAt: Instant): Promise<void> {
+      const write = newId();
+      const checks = [{ place: [keys.claim(id)] as const, version: token }];
+      const later = writing(write, [keys.intent(id)], JSON.stringify({ ...intent, askAt }));
+      await transact.transact({ id: write, checks, writes: [later, ["DEL", keys.claim(id)]] });
     },
 
     /** Tells whether any of these episodes fires no longer, as stored. */
@@ -197,17 +242,32 @@ function createGroupTimers(redis: Redis, keys: Keys, transact: Transact) {
     /** Gives when each integration has something due next; those with nothing due are left out. */
     async nextDue(integrations: readonly string[]): Promise<Map<string, Instant>> {
       const replies = await pipelined<string[]>(redis, (batch) => {
-        for (const id of integrations) batch.zrange(keys.due(id), 0, "0", "WITHSCORES");
+        for (const id of integrations)
+          batch.zrange(keys.due(id), 0, "0", "WITHSCORES").zrange(keys.roots(id), 0, "0", "WITHSCORES");
       });
-      const due = integrations.map((id, i) => [id, Number(replies[i]?.[1])] as const);
-      return new Map(due.filter(([, at]) => !Number.isNaN(at)));
+      const due = integrations.map((id, i) => {
+        const times = [replies[2 * i], replies[2 * i + 1]].flatMap((row) => (row?.[1] ? [Number(row[1])] : []));
+        return [id, Math.min(...times)] as const;
+      });
+      return new Map(due.filter(([, at]) => at < Number.POSITIVE_INFINITY));
     },
 
     /** Makes every group of the integration due now. */
     async hasten(integration: string, now: Instant): Promise<void> {
       const groups = await redis.zrange(keys.due(integration), 0, "-1");
-      if (groups.length === 0) return;
-      await redis.zadd(keys.due(integration), "XX", ...groups.flatMap((group) => [now, group]));
+      for (const page of chunksOf(groups, PAGE)) {
+        for (let isDone = false; !isDone; ) {
+          const work = new GroupWork(redis, keys);
+          const places = page.map((group) => destined(integration, group));
+          await work.load(places);
+          for (const place of places) {
+            const head = work.head(place);
+            if (head) work.put(place, { ...lookedAt(head, now), retryAt: undefined });
+            work.due(place, now);
+          }
+          isDone = (await transact.transact(work.transaction(newId()))).kind !== "conflict";
+        }
+      }
     },
 
     reroute: createReroute(redis, keys, transact),

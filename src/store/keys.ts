@@ -93,7 +93,9 @@ function notificationKeys(p: string) {
     integrations: `${p}integrations`,
     /** Document: by id of the rules and integrations, what tells each from others; as long as configured or owing. */
     identities: `${p}identities`,
-    /** Document: a group's settings, timers and what its last turn left; until two `group_interval`s after it is empty. */
+    /** Hash: group id → JSON of its settings, from its route; a field until it is empty. */
+    settings: (integration: string) => `${p}settings:${integration}`,
+    /** Document: what a group's last turn left; until two `group_interval`s after it is empty. */
     group: (integration: string, group: string) => `${p}grp:${integration}:${group}`,
     /** Set: the episodes of a group; and of an episode its groups, `<integration>\n<group>`; until the last one left. */
     members: (integration: string, group: string) => `${p}mem:${integration}:${group}`,
@@ -102,8 +104,12 @@ function notificationKeys(p: string) {
     talk: (integration: string, conversation: string) => `${p}talk:${integration}:${conversation}`,
     /** Hash: cause of suppression that ended → 1 where its groups wait for `group_interval`; until they are due. */
     released: `${p}released`,
-    /** Sorted set: group id → due time; a member until the group is empty. */
+    /** Sorted set: group id → when it is to be looked at, or sooner; a member until the group is empty. */
     due: (integration: string) => `${p}due:${integration}`,
+    /** Hash: group id → the id of the last write that made it due; a field until its next claim. */
+    changed: (integration: string) => `${p}changed:${integration}`,
+    /** Sorted set: group id → when its root is compared with the present; a member while it has one. */
+    roots: (integration: string) => `${p}roots:${integration}`,
     /** String: token, lease (ms) and groups of the claim there; until the end of its lease. */
     claim: (integration: string) => `${p}claim:${integration}`,
     /** Document: what may have been sent there, written before it is; until its outcome is known. */
@@ -136,6 +142,8 @@ function jobKeys(p: string) {
     heartbeat: `${p}heartbeat`,
     /** String: the time by the clock of the replica that reconciled last; never deleted. */
     clock: `${p}clock`,
+    /** Hash: role → the hash of its active configuration, as the replicas agree; never deleted. */
+    active: `${p}active`,
     /** Hash: replica → JSON {hash, generation, roles, sweeps, at}; until it stops, or is silent for 30 s. */
     replicas: `${p}replicas`,
     /** String: the replica that exposes the fleet; expires unless renewed. */

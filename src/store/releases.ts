@@ -39,8 +39,11 @@ export function createReleases(redis: Redis, keys: Keys, { transact }: Transact)
         const work = new GroupWork(redis, keys);
         await work.load(page);
         for (const destination of page) {
-          const state = work.state(destination);
-          if (state) work.wake(destination, released(state, now, isPaced));
+          const head = work.head(destination);
+          if (!head) continue;
+          const next = released(head, now, isPaced);
+          work.put(destination, next);
+          work.due(destination, next.releasedAt ?? now);
         }
         work.writes.push(["SREM", keys.suppressed(cause), ...page]);
         isDone = (await transact(work.transaction(newId()))).kind !== "conflict";

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { Redis } from "ioredis";
 import type { Instant } from "../lib/clock.ts";
 import type { Keys } from "./keys.ts";
-import { newId, type Transact, type Write } from "./transact.ts";
+import { type Check, newId, type Transact, type Write } from "./transact.ts";
 
 /** The report of a replica about itself. */
 export interface ReplicaReport {
@@ -74,6 +74,15 @@ export function createReplicaStore(redis: Redis, keys: Keys, { transact }: Trans
     return mayExpose && kind === "stored";
   }
 
+  /** Writes which configurations are active; false where another replica was faster. */
+  async function activate(active: ReadonlyMap<string, string>, known: Readonly<Record<string, string>>) {
+    const changed = [...active].filter(([role, hash]) => known[role] !== hash);
+    if (changed.length === 0) return true;
+    const checks = changed.map(([role]) => ({ place: [keys.active, role] as const, version: known[role] ?? "" }));
+    const writes: Write[] = [["HSET", keys.active, ...changed.flat()]];
+    return (await transact({ id: newId(), checks, writes })).kind !== "conflict";
+  }
+
   return {
     /**
      * Gives its generation, whether it exposes the fleet, by role the hash of the active configuration, and the
@@ -83,17 +92,24 @@ export function createReplicaStore(redis: Redis, keys: Keys, { transact }: Trans
       const { replica, hash, roles, sweeps } = report;
       const generation = report.generation ?? nextGeneration(parse(await redis.hgetall(keys.replicas)), now);
       const own: Reported = { hash, generation, roles, at: now, sweeps };
-      // One round trip, in this order.
-      const [, stored, holder] = await Promise.all([
-        roles.length > 0 ? redis.hset(keys.replicas, replica, JSON.stringify(own)) : undefined,
-        redis.hgetall(keys.replicas),
-        redis.get(keys.exposes),
-      ]);
-      const { active, sharing, gone } = agree(parse(stored), report, now);
-      const forget = gone.length > 0 ? redis.hdel(keys.replicas, ...gone) : undefined;
-      const [exposes] = await Promise.all([expose(report, holder), forget]);
-      return { generation, exposes, active, sharing };
+      for (;;) {
+        // One round trip, in this order: what is active is read before the reports that decide it.
+        const [known, , stored, holder] = await Promise.all([
+          redis.hgetall(keys.active),
+          roles.length > 0 ? redis.hset(keys.replicas, replica, JSON.stringify(own)) : undefined,
+          redis.hgetall(keys.replicas),
+          redis.get(keys.exposes),
+        ]);
+        const { active, sharing, gone } = agree(parse(stored), report, now);
+        if (!(await activate(active, known))) continue;
+        const forget = gone.length > 0 ? redis.hdel(keys.replicas, ...gone) : undefined;
+        const [exposes] = await Promise.all([expose(report, holder), forget]);
+        return { generation, exposes, active, sharing };
+      }
     },
+
+    /** The check by which a transaction holds only while this configuration is the active one. */
+    checkActive: (role: string, hash: string): Check => ({ place: [keys.active, role], version: hash }),
 
     /** Removes a replica that stops. */
     async leave(replica: string): Promise<void> {

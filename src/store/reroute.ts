@@ -1,8 +1,9 @@
 /** Stored alerts in the groups that the active configuration routes them to. */
 import type { Redis } from "ioredis";
 import { coldStartGroup } from "../alerting/cold-start.ts";
-import { carried, configured, type GroupState, withNews } from "../alerting/group.ts";
+import { carried, type GroupHead, lookedAt, newsAt, settingsOf } from "../alerting/group.ts";
 import type { Destination } from "../alerting/route.ts";
+import type { Alert } from "../health/alert.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";
 import {
@@ -14,22 +15,23 @@ import {
   isFiring,
   partsOf,
   statesOf,
-  touchIn,
 } from "./group-work.ts";
 import type { Keys } from "./keys.ts";
 import { pipelined } from "./redis.ts";
 import { earliestWakes, type Wakes } from "./releases.ts";
-import { newId, type Transact } from "./transact.ts";
+import { type Check, newId, type Transact } from "./transact.ts";
 
 type RoutedAlert = { readonly id: string; readonly to: readonly Destination[] };
 
 const PAGE = 200;
-/** A message under way may still be accepted; the end of its claim removes the group. */
-const CLAIMED_MOST_MS = 600_000;
 const TALK_KEPT_MS = 90 * 86_400_000;
 
 export function createReroute(redis: Redis, keys: Keys, { transact }: Transact) {
-  async function move(page: readonly RoutedAlert[], integrations: ReadonlySet<string>, now: Instant) {
+  /** Undefined where `only` does not hold. */
+  async function move(
+    page: readonly RoutedAlert[],
+    { integrations, now, only }: { integrations: ReadonlySet<string>; now: Instant; only: Check | undefined },
+  ): Promise<Wakes | undefined> {
     for (;;) {
       const work = new GroupWork(redis, keys);
       const rerouting = await readRerouting(redis, keys, work, page);
@@ -39,7 +41,8 @@ export function createReroute(redis: Redis, keys: Keys, { transact }: Transact) 
         place: [keys.alerts, id] as const,
         version: rerouting.alerts.get(id) ?? "",
       }));
-      const outcome = await transact(work.transaction(newId(), checks));
+      const outcome = await transact(work.transaction(newId(), [...(only ? [only] : []), ...checks]));
+      if (outcome.kind === "conflict" && outcome.place === only?.place) return undefined;
       if (outcome.kind === "conflict") continue;
       await collectEpisodes(redis, keys, [...moving.left]);
       return work.wakes;
@@ -50,24 +53,43 @@ export function createReroute(redis: Redis, keys: Keys, { transact }: Transact) 
   async function forget(integrations: ReadonlySet<string>): Promise<void> {
     for (const id of await redis.smembers(keys.integrations)) {
       if (integrations.has(id)) continue;
-      // A cold start's summary not sent before its integration was removed would be out of date when that returns.
-      if ((await redis.zrem(keys.due(id), coldStartGroup)) === 1) await redis.del(keys.group(id, coldStartGroup));
-      if ((await redis.exists(keys.notificationLog(id), keys.due(id))) > 0) continue;
-      await redis.multi().srem(keys.integrations, id).del(keys.backoff(id), keys.trouble(id)).exec();
+      // Owed there, or under way.
+      if ((await redis.exists(keys.notificationLog(id), keys.claim(id), keys.intent(id))) > 0) continue;
+      const groups = await redis.hkeys(keys.settings(id));
+      const all = [
+        keys.due(id),
+        keys.roots(id),
+        keys.changed(id),
+        keys.settings(id),
+        keys.backoff(id),
+        keys.trouble(id),
+      ];
+      const own = [...all, ...groups.map((group) => keys.group(id, group))];
+      await redis
+        .multi()
+        .srem(keys.integrations, id)
+        .del(...own)
+        .exec();
     }
   }
 
   /**
    * Moves stored alerts to the destinations of the active configuration (none for a resolved one): new groups become
    * due, and alerts leave groups they are not routed to any more unless they were notified there. Gives what is due.
+   * Ends once `only` does not hold.
    */
   return async (
     alerts: readonly RoutedAlert[],
     integrations: readonly string[],
     now: Instant,
+    only?: Check,
   ): Promise<Map<string, Instant>> => {
     const wakes: Wakes[] = [];
-    for (const page of chunksOf(alerts, PAGE)) wakes.push(await move(page, new Set(integrations), now));
+    for (const page of chunksOf(alerts, PAGE)) {
+      const moved = await move(page, { integrations: new Set(integrations), now, only });
+      if (!moved) return earliestWakes(...wakes);
+      wakes.push(moved);
+    }
     await forget(new Set(integrations));
     return earliestWakes(...wakes);
   };
@@ -134,7 +156,11 @@ class Moving {
       : new Map<Destined, Destination>();
     const places = this.#stored.places.get(id) ?? [];
     for (const place of places) if (!wanted.has(place)) this.#leaveOld(id, place, fires, [...wanted.keys()]);
-    for (const [place, one] of wanted) this.#send(id, place, one, places.includes(place));
+    const known = new Set(places.map((place) => partsOf(place).integration));
+    for (const [place, one] of wanted) {
+      if (places.includes(place)) this.#configure(place, one);
+      else this.#join(id, place, one, !known.has(one.integration));
+    }
   }
 
   /** An alert leaves a group that it is not routed to any more, unless its end is owed there. */
@@ -145,30 +171,30 @@ class Moving {
     const isConfigured = this.#integrations.has(integration);
     const isRegrouped = fires && others.length > 0 && group !== coldStartGroup;
     const isUnrouted = (fires && others.length === 0) || !isConfigured;
-    if (isRegrouped) for (const other of others) this.#carry(id, place, other);
+    if (isRegrouped) for (const other of others) this.#carry(id, place, other, isNotified);
     if (isRegrouped && isNotified) for (const other of others) this.#shareConversation(place, other);
     if (!isRegrouped && !(isUnrouted && !isNotified)) return;
     this.#work.leave(place, id);
     this.left.add(id);
     const size = (this.#stored.sizes.get(place) ?? 0) - 1;
     this.#stored.sizes.set(place, size);
-    touchIn(this.#work, place, this.#now);
-    const state = this.#work.state(place);
-    if (state && !isConfigured && size <= 0) this.#dropGroup(place, state);
+    const head = this.#work.head(place);
+    this.#work.touch(place, this.#now, head);
+    // A message under way may still be accepted; the end of its claim removes the group.
+    if (head && !isConfigured && size <= 0 && head.claimed === undefined) this.#work.drop(place);
   }
 
-  #dropGroup(place: Destined, state: GroupState): void {
-    if (state.head.claimed === undefined) this.#work.drop(place);
-    else {
-      this.#work.put(place, { ...state, due: undefined });
-      this.#work.expire(place, CLAIMED_MOST_MS);
-    }
+  #carry(id: string, from: Destined, to: Destined, isNotified: boolean): void {
+    const head = this.#work.head(from);
+    const text = this.#stored.alerts.get(id);
+    if (!head || !text) return;
+    const alert = JSON.parse(text.slice(1)) as Alert;
+    this.#put(to, carried(head, this.#work.head(to) ?? {}, { alert, isNotified, now: this.#now }));
   }
 
-  #carry(id: string, from: Destined, to: Destined): void {
-    const state = this.#work.state(from);
-    const other = this.#work.state(to);
-    if (state) this.#work.put(to, { head: carried(state.head, other?.head ?? EMPTY, id, this.#now), due: other?.due });
+  /** One that does not exist yet has its settings a moment later. */
+  #put(place: Destined, head: Partial<GroupHead>): void {
+    this.#work.put(place, { labels: "{}", waitMs: 0, intervalMs: 0, repeatMs: 0, ...head });
   }
 
   /**
@@ -176,39 +202,44 @@ class Moving {
    * it is over with the last of them.
    */
   #shareConversation(from: Destined, to: Destined): void {
-    const state = this.#work.state(from);
-    const known = state?.head.conversation;
-    if (!state || !known) return;
+    const head = this.#work.head(from);
+    const known = head?.conversation;
+    if (!head || !known) return;
     const { integration, group } = partsOf(from);
     const conversation = { ...known, groups: known.groups ?? 1 };
     const talk = this.#keys.talk(integration, conversation.id);
-    const other = this.#work.state(to);
+    const other = this.#work.head(to);
     const sharing = [group];
-    if (!other?.head.conversation) {
-      // One that does not exist yet has its settings a moment later.
-      const head = { ...(other?.head ?? EMPTY), conversation };
-      this.#work.put(to, { head, due: other?.due });
+    if (!other?.conversation) {
+      this.#put(to, { ...other, conversation });
       sharing.push(partsOf(to).group);
     }
-    this.#work.put(from, { ...state, head: { ...state.head, conversation, shown: undefined } });
+    const shared = { ...head, conversation, shown: undefined };
+    this.#work.put(from, shared);
     this.#work.writes.push(["SADD", talk, ...sharing], ["PEXPIRE", talk, TALK_KEPT_MS]);
-    touchIn(this.#work, from, this.#now, true);
+    this.#work.touch(from, this.#now, shared);
   }
 
-  #send(id: string, place: Destined, to: Destination, isMember: boolean): void {
-    const before = this.#work.state(place);
-    const head = configured(before?.head, to);
-    const state = { head, due: before?.due };
-    const isOther = before?.head.repeatMs !== head.repeatMs || before.head.escalateAfterMs !== head.escalateAfterMs;
-    if (!isMember || state.due === undefined) {
-      this.#work.put(place, state);
-      this.#work.join(place, id);
-      this.#work.wake(place, withNews(this.#work.state(place) ?? state, this.#now));
-    } else if (isOther && state.due > this.#now) {
-      // Another repeat_interval or escalation: a reminder, or the escalation, may be due already.
-      this.#work.wake(place, { head: { ...head, later: undefined }, due: this.#now });
-    } else this.#work.put(place, state);
+  /** `isNew`: the integration knew nothing of the alert, which is late from when it can first be sent. */
+  #join(id: string, place: Destined, to: Destination, isNew: boolean): void {
+    this.#work.configure(place, settingsOf(to));
+    const head = this.#work.head(place);
+    if (!head) return;
+    const dueAt = newsAt(head, this.#now);
+    const waiting = { ...head.waiting, [id]: { isCovered: false, lateFrom: dueAt } };
+    if (isNew) this.#work.put(place, { ...head, waiting });
+    this.#work.join(place, id);
+    this.#work.due(place, dueAt);
+  }
+
+  /** With other timers a reminder, an escalation or news may be due already. */
+  #configure(place: Destined, to: Destination): void {
+    const before = this.#work.head(place);
+    this.#work.configure(place, settingsOf(to));
+    const head = this.#work.head(place);
+    const timersOf = (one: GroupHead) => [one.waitMs, one.intervalMs, one.repeatMs, one.escalateAfterMs].join();
+    if (!head || (before && timersOf(before) === timersOf(head))) return;
+    this.#work.put(place, lookedAt(head, this.#now));
+    this.#work.due(place, this.#now);
   }
 }
-
-const EMPTY = { labels: "{}", waitMs: 0, intervalMs: 0, repeatMs: 0 };

@@ -4,13 +4,12 @@
  */
 
 import type { Redis } from "ioredis";
-import { isUnsure, rewound, rewoundInstant } from "../alerting/group.ts";
+import { rewound, rewoundInstant, rewoundTime } from "../alerting/group.ts";
 import type { NotificationLogEntry } from "../alerting/model.ts";
-import type { Alert } from "../health/alert.ts";
 import type { Attempt } from "../health/model.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";
-import { collectEpisodes, type Destined, destined, GroupWork, isFiring, partsOf, statesOf } from "./group-work.ts";
+import { destined, GroupWork } from "./group-work.ts";
 import { createJsonHash, scanHash } from "./hash.ts";
 import type { Keys } from "./keys.ts";
 import { newId, type Transact } from "./transact.ts";
@@ -22,44 +21,36 @@ const PAGE = 200;
 /** Gives `followClock(now)`, called every second: puts right what is stored where the clock went back meanwhile. */
 export function createFollowClock(redis: Redis, keys: Keys, { transact }: Transact) {
   async function rewindGroups(integration: string, groups: readonly string[], before: Instant, now: Instant) {
-    for (;;) {
+    for (let isDone = false; !isDone; ) {
       const work = new GroupWork(redis, keys);
       const places = groups.map((group) => destined(integration, group));
       await work.load(places);
-      const ended: string[] = [];
       for (const place of places) {
-        const state = work.state(place);
-        if (!state) continue;
-        const next = rewound(state, before, now);
-        work.put(place, next);
-        const [was, is] = [state.head.since, next.head.since];
-        if (was !== undefined && is !== undefined && is < was && !isUnsure(state.head))
-          ended.push(...(await dropEnds(work, place, was)));
+        const head = work.head(place);
+        if (head) work.put(place, rewound(head, before, now));
       }
-      if ((await transact(work.transaction(newId()))).kind === "conflict") continue;
-      return collectEpisodes(redis, keys, ended);
+      isDone = (await transact(work.transaction(newId()))).kind !== "conflict";
     }
   }
 
-  /** An end before the group was due is never notified: its order to `since` would be lost. */
-  async function dropEnds(work: GroupWork, place: Destined, since: Instant): Promise<string[]> {
-    const { integration, group } = partsOf(place);
-    const episodes = await redis.smembers(keys.members(integration, group));
-    const texts = await statesOf(redis, keys, episodes);
-    const ended: string[] = [];
-    for (const [episode, text] of texts) {
-      if (isFiring(text) || (await redis.hexists(keys.notificationLog(integration), episode)) === 1) continue;
-      const { updatedAt, endsAt = updatedAt } = JSON.parse(text.slice(1)) as Alert;
-      if (Math.max(endsAt, updatedAt) >= since) continue;
-      work.leave(place, episode);
-      ended.push(episode);
+  /** Groups before the index: one that is looked at in between is put right by its own times. */
+  async function rewindIndex(integration: string, key: string, before: Instant, now: Instant): Promise<void> {
+    const flat = await redis.zrange(key, 0, "-1", "WITHSCORES");
+    const times = flat.flatMap((group, i) => (i % 2 === 0 ? [[group, Number(flat[i + 1])] as const] : []));
+    for (const page of chunksOf(times, PAGE)) {
+      await rewindGroups(
+        integration,
+        page.map(([group]) => group),
+        before,
+        now,
+      );
+      await redis.zadd(key, "LT", ...page.flatMap(([group, at]) => [rewoundTime(at, before, now), group]));
     }
-    return ended;
   }
 
   async function rewindIntegration(integration: string, before: Instant, now: Instant): Promise<void> {
-    const groups = await redis.zrange(keys.due(integration), 0, "-1");
-    for (const page of chunksOf(groups, PAGE)) await rewindGroups(integration, page, before, now);
+    for (const key of [keys.due(integration), keys.roots(integration)])
+      await rewindIndex(integration, key, before, now);
     const log = keys.notificationLog(integration);
     const ahead: [string, string][] = [];
     await scanHash(redis, log, (id, entry) => {

@@ -1,7 +1,8 @@
 /** The end of a claim: what was notified, what is over, and when each of its groups is due again, in one transaction. */
 import type { Redis } from "ioredis";
+import { coldStartGroup } from "../alerting/cold-start.ts";
 import type { LogLine } from "../alerting/decision-log.ts";
-import { type GroupState, mayHaveSent, postponed, served } from "../alerting/group.ts";
+import { type GroupHead, isKept, mayHaveSent, postponed, served } from "../alerting/group.ts";
 import type {
   Conversation,
   EscalationClocks,
@@ -26,11 +27,10 @@ import {
   isFiring,
   partsOf,
   statesOf,
-  touchIn,
 } from "./group-work.ts";
 import type { Keys } from "./keys.ts";
 import { pipelined } from "./redis.ts";
-import { newId, parseRead, type Read, type Transact, type Write } from "./transact.ts";
+import { newId, parseRead, type Read, type Transact, type Transaction, type Write } from "./transact.ts";
 
 /** The result of a decision about a group, stored after its message was accepted, where there is one. */
 export interface Settlement {
@@ -51,8 +51,10 @@ export interface Settlement {
   readonly conversation?: string | undefined;
   /** A hash of what its own root shows, and since when. */
   readonly shown?: string | undefined;
-  /** The time of the news as it was claimed: what is due then stays as it is. */
-  readonly newsAt?: Instant | undefined;
+  /** Only the root was looked at: what is due stays as it is. */
+  readonly isForRoot?: boolean;
+  /** Ends wait for those of other groups. */
+  readonly endsWait?: true | undefined;
   /** The time to compare the root with the present, and do nothing else. */
   readonly rootAt?: Instant | undefined;
   readonly lines?: readonly LogLine[] | undefined;
@@ -83,9 +85,10 @@ const PAGE = 500;
 interface Stored {
   readonly claim: Read;
   readonly intent: Read;
-  /** By group: its members, kept up to date, and how long its head is kept, ms; below 0 without end. */
+  /** By group: its members, kept up to date. */
   readonly members: Map<Destined, Set<string>>;
-  readonly leases: ReadonlyMap<Destined, number>;
+  /** By group: the write that made it due since its claim, if one did. */
+  readonly changes: ReadonlyMap<Destined, Read>;
   /** By episode: the groups of this integration, kept up to date. */
   readonly places: Map<string, Set<Destined>>;
   readonly alerts: ReadonlyMap<string, string>;
@@ -136,19 +139,19 @@ async function readStored(redis: Redis, keys: Keys, work: GroupWork, turn: Turn)
   const own = outcomes.map(({ group }) => destined(integration.id, group));
   const settlements = outcomes.flatMap((one) => ("settle" in one ? [one.settle] : []));
   const scopes = [integration.endpoint, integration.id];
-  const [claim, intent, trouble, ...rows] = await pipelined<unknown>(redis, (batch) => {
-    batch.get(keys.claim(integration.id));
-    batch.get(keys.intent(integration.id));
-    batch.hgetall(keys.trouble(integration.id));
+  const of = outcomes.map(({ group }) => group);
+  const [claim, intent, trouble, changed, shared, owned, ...rows] = await pipelined<unknown>(redis, (batch) => {
+    batch.get(keys.claim(integration.id)).get(keys.intent(integration.id)).hgetall(keys.trouble(integration.id));
+    if (of.length > 0) batch.hmget(keys.changed(integration.id), ...of);
+    else batch.echo("");
     for (const scope of scopes) batch.hmget(keys.backoff(scope), "until", "failedAt", "failures", "since");
-    for (const { group } of outcomes) {
-      batch.smembers(keys.members(integration.id, group));
-      batch.pttl(keys.group(integration.id, group));
-    }
+    for (const group of of) batch.smembers(keys.members(integration.id, group));
   });
-  const members = new Map(own.map((one, i) => [one, new Set(rows[scopes.length + 2 * i] as string[])] as const));
-  const leases = new Map(own.map((one, i) => [one, rows[scopes.length + 2 * i + 1] as number] as const));
-  const backoffs = new Map(scopes.map((scope, i) => [scope, toBackoff(rows[i] as (string | null)[])] as const));
+  const placeOf = (i: number) => [keys.changed(integration.id), of[i] ?? ""] as const;
+  const members = new Map(own.map((one, i) => [one, new Set(rows[i] as string[])] as const));
+  const backoffs = new Map(
+    [shared, owned].map((row, i) => [scopes[i] ?? "", toBackoff(row as (string | null)[])] as const),
+  );
 
   const isMember = new Set([...members.values()].flatMap((some) => [...some]));
   const over = settlements.flatMap((one) => one.over);
@@ -164,7 +167,8 @@ async function readStored(redis: Redis, keys: Keys, work: GroupWork, turn: Turn)
   const by = (reason: Suppression["reason"]) => causes.flatMap((one) => (one.reason === reason ? [one.by] : []));
   const alerts = await statesOf(redis, keys, [...new Set([...asked, ...by("inhibited")])]);
   return {
-    ...{ members, leases, backoffs, places, alerts },
+    ...{ members, backoffs, places, alerts },
+    changes: new Map(own.map((one, i) => [one, parseRead(placeOf(i), (changed as (string | null)[])[i])] as const)),
     claim: parseRead([keys.claim(integration.id)], claim as string | null),
     intent: parseRead([keys.intent(integration.id)], intent as string | null),
     trouble: new Map(Object.entries(trouble as Record<string, string>)),
@@ -192,6 +196,8 @@ class Settling {
   readonly #work: GroupWork;
   readonly #stored: Stored;
   readonly #turn: Turn;
+  /** Groups that this claim still holds. */
+  readonly #own = new Set<Destined>();
   readonly #causes = new Map<string, { readonly place: readonly [string, string]; readonly version: string }>();
   /** Episodes that left a group. */
   readonly left = new Set<string>();
@@ -205,21 +211,33 @@ class Settling {
     if (this.#isIntended()) work.writes.push(["DEL", keys.intent(turn.integration.id)]);
   }
 
-  checks() {
-    const { claim, intent } = this.#stored;
-    return [...(this.#isHeld() ? [claim] : []), ...(this.#isIntended() ? [intent] : []), ...this.#causes.values()];
+  /** A change that comes before this is written is another reason to look at its group. */
+  checks(): Transaction["checks"] {
+    const { claim, intent, changes } = this.#stored;
+    const own = [...this.#own].flatMap((one) => changes.get(one) ?? []);
+    return [
+      ...(this.#isHeld() ? [claim] : []),
+      ...(this.#isIntended() ? [intent] : []),
+      ...this.#causes.values(),
+      ...own,
+    ];
   }
 
   add(outcome: GroupOutcome): void {
     const { id } = this.#turn.integration;
     const destination = destined(id, outcome.group);
-    const state = this.#work.state(destination);
-    const own = state?.head.claimed === this.#turn.token ? state : undefined;
+    const head = this.#work.head(destination);
+    const own = head?.claimed === this.#turn.token ? head : undefined;
+    if (own) this.#own.add(destination);
     const { lines } = "settle" in outcome ? outcome.settle : outcome.postpone;
     if ("settle" in outcome) this.#settle(destination, own, outcome.settle);
     else if (own) this.#postpone(destination, own, outcome.postpone);
     else return;
     this.#work.writes.push(...logWrites(this.#keys, lines));
+  }
+
+  #isChanged(destination: Destined): boolean {
+    return this.#stored.changes.get(destination)?.text !== undefined;
   }
 
   #isHeld(): boolean {
@@ -231,12 +249,12 @@ class Settling {
     return text !== undefined && (JSON.parse(text) as Intent).messageId === this.#turn.intent;
   }
 
-  #settle(destination: Destined, own: GroupState | undefined, outcome: Settlement): void {
+  #settle(destination: Destined, own: GroupHead | undefined, outcome: Settlement): void {
     const isOwed = this.#notify(destination, own !== undefined, outcome.notified);
     this.#end(destination, outcome);
     for (const episode of outcome.unnotified) this.#leave(destination, episode);
-    const state = own && this.#work.state(destination);
-    if (state) this.#serve(destination, state, outcome, isOwed);
+    const head = own && this.#work.head(destination);
+    if (head) this.#serve(destination, head, outcome, isOwed);
   }
 
   /** Stores what was notified. True where the end of one of them is owed already. */
@@ -278,7 +296,7 @@ class Settling {
     for (const episode of over) {
       for (const other of this.#stored.places.get(episode) ?? []) {
         this.#leave(other, episode);
-        if (other !== destination) touchIn(this.#work, other, now);
+        if (other !== destination) this.#work.touch(other, now, this.#work.head(other));
       }
     }
   }
@@ -290,37 +308,36 @@ class Settling {
     this.left.add(episode);
   }
 
-  #serve(destination: Destined, state: GroupState, outcome: Settlement, isOwed: boolean): void {
-    const { now, sent, suppressedState, conversation } = outcome;
+  #serve(destination: Destined, head: GroupHead, outcome: Settlement, isOwed: boolean): void {
+    const { now, sent, suppressedState, conversation, isForRoot = false } = outcome;
     const members = this.#stored.members.get(destination)?.size ?? 0;
     const causes = suppressedState?.by ?? [];
     // Each: they are all to be checked.
     const areOver = causes.map((cause) => this.#isOver(cause, now));
-    this.#suppress(destination, state, causes);
+    this.#suppress(destination, head, causes);
     if (sent) this.#accept(now);
-    const next = served(state, {
-      now,
-      isSent: sent,
-      nextAt: outcome.nextAt,
-      newsAt: outcome.newsAt,
-      rootAt: outcome.rootAt,
+    const isOvertaken = this.#work.version(destination) !== this.#turn.token;
+    const next = served(head, {
+      ...{ now, isSent: sent, isForRoot, isOvertaken, members },
+      ...{ nextAt: outcome.nextAt, endsWait: outcome.endsWait, shown: outcome.shown },
       clocks: outcome.clocks && Object.keys(outcome.clocks).length > 0 ? outcome.clocks : undefined,
-      suppressed: suppressedState?.unnotified.length ? suppressedState.unnotified : undefined,
+      waiting: suppressedState?.unnotified.size ? Object.fromEntries(suppressedState.unnotified) : undefined,
       maybe: suppressedState?.maybeNotified.length ? suppressedState.maybeNotified : undefined,
-      lateFrom: suppressedState?.lateFrom,
       conversation: conversation === undefined ? undefined : conversation === "" ? null : JSON.parse(conversation),
-      shown: outcome.shown,
-      isDue: isOwed || areOver.includes(true),
-      members,
     });
     const { integration, group } = partsOf(destination);
     this.#work.put(destination, next);
     this.#work.writes.push(
       ["HDEL", this.#keys.trouble(integration), group],
-      ...this.#talkWrites(destination, state, next),
+      ...this.#talkWrites(destination, head, next),
     );
-    if (members === 0 && next.head.shown === undefined)
-      this.#work.expire(destination, Math.max(60_000, next.head.intervalMs * 2));
+    const isChanged = this.#isChanged(destination);
+    const rootAt = isChanged ? now : outcome.rootAt;
+    this.#work.scheduleRoot(destination, next.shown === undefined ? undefined : rootAt);
+    const isDue = isOwed || areOver.includes(true) || isOvertaken || isChanged;
+    if (!isForRoot) this.#work.schedule(destination, isDue ? now : next.nextAt);
+    else if (isDue) this.#work.due(destination, now);
+    if (!isKept(members, next)) this.#work.leaveEmpty(destination, Math.max(60_000, next.intervalMs * 2));
   }
 
   /** True where the cause that the decision found in force is over; else it has to be so still when this is written. */
@@ -341,8 +358,8 @@ class Settling {
     return attempt !== undefined && (JSON.parse(attempt) as Attempt).goodAt > goodAt;
   }
 
-  #suppress(destination: Destined, { head }: GroupState, causes: readonly Suppression[]): void {
-    const keptMs = Math.max(3_600_000, head.intervalMs * 3);
+  #suppress(destination: Destined, { intervalMs }: GroupHead, causes: readonly Suppression[]): void {
+    const keptMs = Math.max(3_600_000, intervalMs * 3);
     for (const { by } of causes) {
       const key = this.#keys.suppressed(by);
       this.#work.writes.push(["SADD", key, destination], ["PEXPIRE", key, keptMs]);
@@ -356,9 +373,9 @@ class Settling {
   }
 
   /** The groups that share a conversation. */
-  #talkWrites(destination: Destined, { head: before }: GroupState, { head: after }: GroupState): Write[] {
+  #talkWrites(destination: Destined, before: GroupHead, after: GroupHead): Write[] {
     const { integration, group } = partsOf(destination);
-    const keyOf = ({ maybeIn, conversation = maybeIn }: GroupState["head"]) =>
+    const keyOf = ({ maybeIn, conversation = maybeIn }: GroupHead) =>
       conversation?.groups === undefined ? undefined : this.#keys.talk(integration, conversation.id);
     const [left, joined] = [keyOf(before), keyOf(after)];
     return [
@@ -367,31 +384,27 @@ class Settling {
     ];
   }
 
-  #postpone(destination: Destined, state: GroupState, outcome: Postponement): void {
+  #postpone(destination: Destined, head: GroupHead, outcome: Postponement): void {
     const { group } = partsOf(destination);
+    const { now, at, maybe = [], maybeIn, failure } = outcome;
+    for (const episode of maybe) this.#mayHaveSent(episode, maybeIn);
     // Removed meanwhile: nothing is to be sent there any more.
-    if (group !== "started" && (this.#stored.leases.get(destination) ?? -1) > 0) {
+    if (group !== coldStartGroup && !isKept(this.#stored.members.get(destination)?.size ?? 0, head)) {
       this.#work.drop(destination);
       return;
     }
-    const { now, at, maybe = [], maybeIn, failure } = outcome;
-    for (const episode of maybe) this.#mayHaveSent(episode, maybeIn);
-    const isRefused = failure?.scope === "message";
-    const next = postponed(state, { now, at, isRefused, maybe, maybeIn });
+    const next = postponed(head, { at, isRefused: failure?.scope === "message", maybe, maybeIn });
     this.#work.put(destination, next);
-    this.#work.writes.push(...this.#talkWrites(destination, state, next));
-    if (failure) this.#fail(group, state.head.began ?? 0, { ...outcome, failure });
+    this.#work.schedule(destination, this.#isChanged(destination) ? Math.min(now, at) : at);
+    this.#work.writes.push(...this.#talkWrites(destination, head, next));
+    if (failure) this.#fail(group, head.began ?? 0, { ...outcome, failure });
   }
 
   /** Rerouted while the message was under way: its end is owed there. */
   #mayHaveSent(episode: string, conversation: Conversation | undefined): void {
     for (const place of this.#stored.places.get(episode) ?? []) {
-      const state = this.#work.state(place);
-      if (state)
-        this.#work.put(place, {
-          ...state,
-          head: { ...state.head, ...mayHaveSent(state.head, [episode], conversation) },
-        });
+      const head = this.#work.head(place);
+      if (head) this.#work.put(place, { ...head, ...mayHaveSent(head, [episode], conversation) });
     }
   }
 

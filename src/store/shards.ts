@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import type { Redis } from "ioredis";
 import { coldStartGroup } from "../alerting/cold-start.ts";
 import type { LogLine } from "../alerting/decision-log.ts";
-import { configured } from "../alerting/group.ts";
+import { newsAt, settingsOf } from "../alerting/group.ts";
 import type { Destination } from "../alerting/route.ts";
 import { watchedSince } from "../alerting/stale.ts";
 import type { Alert } from "../health/alert.ts";
@@ -18,22 +18,14 @@ import { unlessThrown } from "../lib/errors.ts";
 import { createRecent } from "../lib/recent.ts";
 import { logWrites } from "./decision-log.ts";
 import { StoreError } from "./errors.ts";
-import {
-  collectEpisodes,
-  type Destined,
-  destinationsIn,
-  destined,
-  GroupWork,
-  partsOf,
-  statesOf,
-} from "./group-work.ts";
+import { type Destined, destinationsIn, destined, GroupWork, partsOf, statesOf } from "./group-work.ts";
 import { createJsonHash, createParsedHash, scanHash } from "./hash.ts";
 import { changedAlerts, endedIncidents, toIncident } from "./incidents.ts";
 import type { Keys } from "./keys.ts";
 import { pipelined } from "./redis.ts";
 import { earliestWakes, type Releases, releasing } from "./releases.ts";
 import { decodeHot, decodeShard, encodeSweep, type ShardFields, type StoredShard } from "./shard-document.ts";
-import { newId, type Transact, type Write } from "./transact.ts";
+import { type Check, newId, type Transact, type Write } from "./transact.ts";
 
 export type { Attempt };
 
@@ -65,6 +57,8 @@ interface CommitInput {
   /** Other fields of the key, if it has any. */
   readonly fields?: Pick<ShardFields, "isWhole" | "more"> | undefined;
   readonly now: Instant;
+  /** What must hold beside that; by default nothing. */
+  readonly only?: Check | undefined;
   readonly attempt?: { readonly subject: string; readonly value: Attempt } | undefined;
   readonly groups?: { readonly shard: number; readonly value: string | undefined } | undefined;
   readonly changes: readonly AlertChange[];
@@ -72,7 +66,7 @@ interface CommitInput {
   readonly lines?: readonly LogLine[] | undefined;
 }
 
-export type ShardCommit = Pick<CommitInput, "now" | "changes" | "lines"> & {
+export type ShardCommit = Pick<CommitInput, "now" | "changes" | "lines" | "only"> & {
   /** The shard as it was read, and evaluated. */
   readonly before: StoredShard;
   readonly patch: ShardPatch;
@@ -215,57 +209,42 @@ function damaged(shard: number, cause: unknown): StoreError {
   return new StoreError("unreadable", message, { cause });
 }
 
-/** The most that a group may be late, ms: what fired and resolved while nothing could be sent for longer is dropped. */
-const LATE_MOST_MS = 7 * 86_400_000;
-
 interface CommitDeps {
   readonly transact: Transact;
   readonly releases: Releases;
 }
 
 function createCommit(redis: Redis, keys: Keys, { transact: { transact }, releases }: CommitDeps) {
-  /** The ends that are late and were never notified. */
-  async function droppedEnds(work: GroupWork, ends: readonly End[], now: Instant): Promise<ReadonlySet<End>> {
-    const late = ends.filter(({ place }) => now - (work.state(place)?.head.since ?? now) > LATE_MOST_MS);
-    if (late.length === 0) return new Set();
-    const notified = await pipelined<number>(redis, (batch) => {
-      for (const { place, id } of late) batch.hexists(keys.notificationLog(partsOf(place).integration), id);
-    });
-    return new Set(late.filter((_, i) => notified[i] === 0));
-  }
-
+  /** Members are added and groups made due, whatever becomes of these meanwhile: a turn that comes too early waits. */
   async function changeGroups(changes: readonly AlertChange[], now: Instant) {
-    const work = new GroupWork(redis, keys);
+    const [read, work] = [new GroupWork(redis, keys), new GroupWork(redis, keys)];
     const idsOf = (kind: AlertChange["kind"]) => changes.flatMap((one) => (one.kind === kind ? [one.alert.id] : []));
     const resolved = idsOf("resolved");
     const places = await destinationsIn(redis, keys, resolved);
-    const firing = changes.filter(({ kind }) => kind === "firing");
-    const joining = firing.flatMap(({ alert, to }) =>
-      to.map((one) => ({ id: alert.id, to: one, place: destined(one.integration, one.group) })),
-    );
-    await work.load([...joining.map(({ place }) => place), ...[...places.values()].flat()]);
-    for (const { id, to, place } of joining) {
-      const state = work.state(place);
-      work.put(place, { head: configured(state?.head, to), due: state?.due });
+    // The summary of a cold start is sent once, whatever its members do.
+    const ending = [...places.values()].flat().filter((place) => partsOf(place).group !== coldStartGroup);
+    const joining = changes
+      .filter(({ kind }) => kind === "firing")
+      .flatMap(({ alert, to }) =>
+        to.map((one) => ({ id: alert.id, place: destined(one.integration, one.group), settings: settingsOf(one) })),
+      );
+    await read.load([...ending, ...joining.map(({ place }) => place)]);
+    for (const { id, place, settings } of joining) {
+      work.configure(place, settings);
       work.join(place, id);
-      work.news(place, now);
+      work.due(place, newsAt({ ...read.head(place), ...settings }, now));
     }
-    const ends = [...places].flatMap(([id, all]) => all.map((place) => ({ id, place })));
-    const dropped = await droppedEnds(work, ends, now);
-    const left: string[] = [];
-    for (const end of ends) {
-      // The summary of a cold start is sent once, whatever its members do.
-      if (dropped.has(end)) work.leave(end.place, end.id);
-      else if (partsOf(end.place).group !== coldStartGroup) work.news(end.place, now);
-      if (dropped.has(end)) left.push(end.id);
+    for (const place of ending) {
+      const head = read.head(place);
+      if (head) work.due(place, newsAt(head, now));
     }
     const known = await statesOf(redis, keys, idsOf("updated"));
     work.writes.push(...alertWrites(keys, changes, { places, known }));
-    return { work, resolved, left };
+    return { work, resolved };
   }
 
   return async (input: CommitInput): Promise<CommitResult> => {
-    const { key, expected, now, fields, attempt, groups, changes, lines } = input;
+    const { key, expected, now, fields, attempt, groups, changes, lines, only } = input;
     const id = newId();
     const document: Write[] = [
       ...(fields?.isWhole ? [["DEL", key] as const] : []),
@@ -278,37 +257,29 @@ function createCommit(redis: Redis, keys: Keys, { transact: { transact }, releas
           : ["HSET", keys.groups, groups.shard, groups.value],
       );
     if (attempt) document.push(["HSET", keys.attempts, attempt.subject, JSON.stringify(attempt.value)]);
-    for (;;) {
-      const { work, resolved, left } = await changeGroups(changes, now);
-      const incidents = changes.flatMap(({ kind, alert, planned }) =>
-        kind === "resolved" ? [{ ...toIncident(alert), planned }] : [],
-      );
-      work.writes.unshift(...document);
-      work.writes.push(
-        ...releasing(keys, id, resolved, true),
-        ...endedIncidents(keys, incidents, now),
-        ...changedAlerts(
-          keys,
-          id,
-          changes.map(({ alert }) => alert.id),
-        ),
-        ...logWrites(keys, lines),
-      );
-      const place = [key, "n"] as const;
-      const outcome = await transact(work.transaction(id, [{ place, version: expected }]));
-      if (outcome.kind === "conflict" && outcome.place[0] === key) return { outcome: "lost" };
-      if (outcome.kind === "conflict") continue;
-      await collectEpisodes(redis, keys, left);
-      const released = resolved.length > 0 ? await releases.reconcile(now, resolved) : new Map<string, Instant>();
-      const read = attempt ? await releases.read(attempt.subject, now) : new Map<string, Instant>();
-      return { outcome: "stored", nonce: id, wake: earliestWakes(work.wakes, released, read) };
-    }
+    const { work, resolved } = await changeGroups(changes, now);
+    const incidents = changes.flatMap(({ kind, alert, planned }) =>
+      kind === "resolved" ? [{ ...toIncident(alert), planned }] : [],
+    );
+    work.writes.unshift(...document);
+    work.writes.push(
+      ...releasing(keys, id, resolved, true),
+      ...endedIncidents(keys, incidents, now),
+      ...changedAlerts(
+        keys,
+        id,
+        changes.map(({ alert }) => alert.id),
+      ),
+      ...logWrites(keys, lines),
+    );
+    const outcome = await transact(
+      work.transaction(id, [{ place: [key, "n"], version: expected }, ...(only ? [only] : [])]),
+    );
+    if (outcome.kind === "conflict") return { outcome: "lost" };
+    const released = resolved.length > 0 ? await releases.reconcile(now, resolved) : new Map<string, Instant>();
+    const read = attempt ? await releases.read(attempt.subject, now) : new Map<string, Instant>();
+    return { outcome: "stored", nonce: id, wake: earliestWakes(work.wakes, released, read) };
   };
-}
-
-interface End {
-  readonly id: string;
-  readonly place: Destined;
 }
 
 /** The alerts themselves: `F` and JSON of one that fires, `R` of one that is resolved and still in a group. */

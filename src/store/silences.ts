@@ -12,7 +12,7 @@ import {
 import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { Logger } from "../lib/log.ts";
-import { destinationsIn, GroupWork, touchIn } from "./group-work.ts";
+import { destinationsIn, GroupWork } from "./group-work.ts";
 import { createParsedHash } from "./hash.ts";
 import type { Keys } from "./keys.ts";
 import { earliestWakes, type Releases, releasing, type Wakes } from "./releases.ts";
@@ -39,14 +39,12 @@ export function createSilenceStore(redis: Redis, keys: Keys, { transact }: Trans
   async function touch(episodes: readonly string[], now: Instant): Promise<Wakes> {
     const wakes: Wakes[] = [];
     for (const page of chunksOf(episodes, TOUCHED)) {
-      for (let isDone = false; !isDone; ) {
-        const destinations = [...new Set([...(await destinationsIn(redis, keys, page)).values()].flat())];
-        const work = new GroupWork(redis, keys);
-        await work.load(destinations);
-        for (const destination of destinations) touchIn(work, destination, now);
-        isDone = (await transact(work.transaction(newId()))).kind !== "conflict";
-        if (isDone) wakes.push(work.wakes);
-      }
+      const destinations = [...new Set([...(await destinationsIn(redis, keys, page)).values()].flat())];
+      const [read, work] = [new GroupWork(redis, keys), new GroupWork(redis, keys)];
+      await read.load(destinations);
+      for (const destination of destinations) work.touch(destination, now, read.head(destination));
+      await transact(work.transaction(newId()));
+      wakes.push(work.wakes);
     }
     return earliestWakes(...wakes);
   }

@@ -49,7 +49,7 @@ export function createStore(redis: Redis, prefix: string, options: StoreOptions 
     ...store,
     groups: {
       ...groups,
-      intend: confirmed(groups.intend, confirmIntent, ([, , , isSynced]) => isSynced === true),
+      intend: confirmed(groups.intend, confirmIntent, ([, , , how]) => how?.isSynced === true),
       settle: confirmed(groups.settle, confirm, ([, , , { sent }]) => sent),
       settleAll: confirmed(groups.settleAll, confirm, ([, , outcomes]) =>
         outcomes.some((outcome) => "settle" in outcome && outcome.settle.sent),

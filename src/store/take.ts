@@ -1,19 +1,19 @@
 /** The claim of what is due at an integration: one group, or a storm of them, under one lease. */
 import type { Redis } from "ioredis";
 import { coldStartGroup } from "../alerting/cold-start.ts";
-import { type GroupState, isForRoot, isRipe, laterNews, taken } from "../alerting/group.ts";
+import { dueAt, type GroupHead, isRipe } from "../alerting/group.ts";
 import { type Integration, pacedBy } from "../alerting/route.ts";
 import type { Instant } from "../lib/clock.ts";
 import { type Claim, type Intent, readMembers, type TakenGroup, toClaim, toClaimed } from "./claim.ts";
 import { destined, GroupWork } from "./group-work.ts";
 import type { Keys } from "./keys.ts";
 import { pipelined } from "./redis.ts";
-import { document, parseRead, type Read, type Transact } from "./transact.ts";
+import { document, newId, parseRead, type Read, type Transact } from "./transact.ts";
 
 /** The most that one summary contains. */
 const STORM = { groups: 2_000, alerts: 20_000, leaseMs: 20_000 };
-/** No send takes longer. */
-const DEADLINE_MS = 10_000;
+/** The most groups of which the index is put right at once. */
+const PAGE = 200;
 /** Clocks of replicas differ by less. */
 const SKEW_MS = 5_000;
 
@@ -28,6 +28,8 @@ interface Wanted {
   readonly gathersEnds: boolean;
 }
 
+type Timed = readonly [group: string, at: Instant];
+
 interface Stored {
   readonly claim: Read;
   readonly intent: Read;
@@ -36,8 +38,9 @@ interface Stored {
   readonly backoffUntil: Instant;
   readonly failures: number;
   readonly isStarted: boolean;
-  /** The first group that is due. */
-  readonly first: readonly [group: string, due: Instant] | undefined;
+  /** The first group that is due, and the first root. */
+  readonly first: Timed | undefined;
+  readonly root: Timed | undefined;
   readonly startDue: Instant | undefined;
   readonly paceUntil: Instant;
   readonly gatherUntil: Instant;
@@ -48,37 +51,58 @@ interface Together {
   readonly groups: readonly string[];
   readonly due: number;
   readonly isAll: boolean;
+  readonly isForRoot?: boolean | undefined;
 }
 
-type Found = Exclude<Claim, { readonly kind: "group" | "storm" | "intent" }> | (Together & { readonly kind: "taken" });
+/** `early`: the first group is to be decided later than the index has it. */
+type Found =
+  | Exclude<Claim, { readonly kind: "group" | "storm" | "intent" }>
+  | (Together & { readonly kind: "taken" })
+  | { readonly kind: "early"; readonly first: Timed };
 
 export function createTake(redis: Redis, keys: Keys, { transact }: Transact) {
   /** False where another claim or change came first. */
-  async function take(
-    work: GroupWork,
-    wanted: Wanted,
-    stored: Stored,
-    { groups, leaseMs }: Together & { readonly leaseMs: number },
-  ) {
+  async function take(work: GroupWork, wanted: Wanted, stored: Stored, found: Together & { readonly leaseMs: number }) {
     const { of, token, now } = wanted;
+    const { groups, leaseMs, isForRoot } = found;
     const places = groups.map((group) => destined(of.id, group));
     await work.load(places);
-    const gone = groups.filter((_, i) => work.state(places[i] ?? "") === undefined);
-    const isMine = stored.claim.version === token;
-    if (gone.length > 0 && !isMine) {
-      await redis.zrem(keys.due(of.id), ...gone);
-      return undefined;
+    if (stored.claim.version === token) return true;
+    const until = now + leaseMs;
+    for (const place of places) {
+      const head = work.head(place);
+      if (!head) continue;
+      work.put(place, { ...head, claimed: token, began: now });
+      if (isForRoot !== true) work.schedule(place, until);
+      if (isForRoot || hasRoot(head)) work.scheduleRoot(place, until);
     }
-    const before = places.map((place) => work.state(place));
-    for (const [i, place] of places.entries()) {
-      const state = before[i];
-      if (state) work.put(place, taken(state, { token, now, leaseMs }));
-    }
-    if (isMine) return before;
-    const text = `${leaseMs}\n${groups.join("\n")}`;
+    const text = JSON.stringify({ leaseMs, groups, isForRoot } satisfies ClaimText);
+    if (groups.length > 0) work.writes.push(["HDEL", keys.changed(of.id), ...groups]);
     work.writes.push(["SET", keys.claim(of.id), document(token, text), "PX", leaseMs]);
     const outcome = await transact(work.transaction(token, [stored.claim, stored.intent]));
-    return outcome.kind === "conflict" ? undefined : before;
+    return outcome.kind !== "conflict";
+  }
+
+  /** Groups that the index has too early are put right. False where the first is to be decided. */
+  async function putRight({ of, now }: Wanted, [first, at]: Timed): Promise<boolean> {
+    const work = new GroupWork(redis, keys);
+    await work.load([destined(of.id, first)]);
+    const head = work.head(destined(of.id, first));
+    if (head && dueAt(head, at, now) <= now) return false;
+    const timed = await timesOf(redis, keys.due(of.id), now, PAGE);
+    await work.load(timed.map(([group]) => destined(of.id, group)));
+    const gone: string[] = [];
+    for (const [group, indexed] of timed) {
+      const place = destined(of.id, group);
+      const one = work.head(place);
+      if (!one) gone.push(group);
+      const due = one && dueAt(one, indexed, now);
+      if (due === undefined || due > now) work.schedule(place, due);
+    }
+    if (gone.length > 0) work.writes.push(["HDEL", keys.changed(of.id), ...gone]);
+    const checks = gone.map((group) => ({ place: [keys.settings(of.id), group] as const, version: "" }));
+    await transact(work.transaction(newId(), checks));
+    return true;
   }
 
   return async (wanted: Wanted): Promise<Claim> => {
@@ -88,23 +112,32 @@ export function createTake(redis: Redis, keys: Keys, { transact }: Transact) {
       const stored = await readStored(redis, keys, wanted);
       const mine = stored.claim.version === token ? claimedIn(stored.claim) : undefined;
       const found = mine ? { kind: "taken" as const, ...mine } : await find(redis, keys, work, wanted, stored);
-      if (found.kind !== "taken") {
-        if (found.kind === "busy") await shortenLease(redis, keys.claim(of.id), stored);
-        return found;
-      }
+      if (found.kind === "busy") await shortenLease(redis, keys.claim(of.id), stored);
+      if (found.kind === "early") await putRight(wanted, found.first);
+      if (found.kind === "early") continue;
+      if (found.kind !== "taken") return found;
       const isStorm = found.groups.length > 1;
       const leaseMs = mine?.leaseMs ?? (isStorm ? Math.max(wanted.leaseMs, STORM.leaseMs) : wanted.leaseMs);
-      const before = await take(work, wanted, stored, { ...found, leaseMs });
-      if (!before) continue;
-      const groups = await readTaken(redis, keys, of, { work, before, found, now });
+      if (!(await take(work, wanted, stored, { ...found, leaseMs }))) continue;
+      const groups = await readTaken(redis, keys, of, { work, found });
       const intent = intentIn(stored);
       const also = intent ? Object.values(intent.groups).flatMap((one) => [...one.firing, ...one.resolved]) : [];
       const episodes = await readMembers(redis, keys, of.id, [...groups.flatMap((one) => one.episodes), ...also]);
-      const { failures } = stored;
-      if (!intent) return toClaim({ failures, due: found.due, isAll: found.isAll, leaseMs }, groups, episodes);
-      return { kind: "intent", intent, groups: groups.map((one) => toClaimed(one, episodes, failures)), episodes };
+      const facts = { failures: stored.failures, now, isForRoot: found.isForRoot === true };
+      if (!intent) return toClaim({ ...facts, due: found.due, isAll: found.isAll, leaseMs }, groups, episodes);
+      return { kind: "intent", intent, groups: groups.map((one) => toClaimed(one, episodes, facts)), episodes };
     }
   };
+}
+
+/** Its root is edited, or it shares one. */
+function hasRoot({ shown, conversation }: GroupHead): boolean {
+  return shown !== undefined || conversation?.groups !== undefined;
+}
+
+async function timesOf(redis: Redis, key: string, to: Instant, most: number): Promise<Timed[]> {
+  const flat = await redis.zrangebyscore(key, "-inf", to, "WITHSCORES", "LIMIT", 0, most);
+  return flat.flatMap((group, i) => (i % 2 === 0 ? [[group, Number(flat[i + 1])] as const] : []));
 }
 
 function intentIn({ intent: { text } }: Pick<Stored, "intent">): Intent | undefined {
@@ -114,12 +147,13 @@ function intentIn({ intent: { text } }: Pick<Stored, "intent">): Intent | undefi
 async function readStored(redis: Redis, keys: Keys, { of, now }: Wanted): Promise<Stored> {
   const { id, endpoint, paceMs } = of;
   const due = keys.due(id);
-  const [claim, left, intent, shared, own, state, first, start, pace, storm] = await pipelined<unknown>(
+  const [claim, left, intent, shared, own, state, first, root, start, pace, storm] = await pipelined<unknown>(
     redis,
     (batch) => {
       batch.get(keys.claim(id)).pttl(keys.claim(id)).get(keys.intent(id));
       for (const scope of [endpoint, id]) batch.hmget(keys.backoff(scope), "until", "failures", "failedAt");
-      batch.hget(keys.started, "state").zrange(due, 0, "0", "WITHSCORES").zscore(due, coldStartGroup);
+      batch.hget(keys.started, "state").zrange(due, 0, "0", "WITHSCORES").zrange(keys.roots(id), 0, "0", "WITHSCORES");
+      batch.zscore(due, coldStartGroup);
       batch.get(keys.pace(pacedBy(of))).get(keys.storm(id));
     },
   );
@@ -128,7 +162,8 @@ async function readStored(redis: Redis, keys: Keys, { of, now }: Wanted): Promis
       backoffIn(redis, keys.backoff(i === 0 ? endpoint : id), row as (string | null)[], now),
     ),
   );
-  const [group, at] = first as string[];
+  const timed = ([group, at]: readonly string[]): Timed | undefined =>
+    group === undefined ? undefined : [group, Number(at)];
   return {
     claim: parseRead([keys.claim(id)], claim as string | null),
     intent: parseRead([keys.intent(id)], intent as string | null),
@@ -136,7 +171,8 @@ async function readStored(redis: Redis, keys: Keys, { of, now }: Wanted): Promis
     backoffUntil: Math.max(...backoffs.map(({ until }) => until)),
     failures: Math.max(...backoffs.map(({ failures }) => failures)),
     isStarted: state === "summed",
-    first: group === undefined ? undefined : [group, Number(at)],
+    first: timed(first as string[]),
+    root: timed(root as string[]),
     startDue: start === null ? undefined : Number(start),
     paceUntil: paceMs > 0 ? inForce(Number(pace ?? 0), now, 2 * paceMs) : 0,
     gatherUntil: Number(storm ?? 0),
@@ -162,11 +198,16 @@ async function shortenLease(redis: Redis, key: string, { claim, leaseLeftMs }: S
   if (leaseMs !== undefined && leaseLeftMs > leaseMs) await redis.pexpire(key, leaseMs);
 }
 
+interface ClaimText {
+  readonly leaseMs: number;
+  readonly groups: readonly string[];
+  readonly isForRoot: boolean | undefined;
+}
+
 function claimedIn({ text }: Read): (Together & { readonly leaseMs: number }) | undefined {
   if (text === undefined) return undefined;
-  const [leaseMs, ...groups] = text.split("\n");
-  const named = groups.filter((group) => group !== "");
-  return { groups: named, due: named.length, isAll: false, leaseMs: Number(leaseMs) };
+  const { groups, ...claim } = JSON.parse(text) as ClaimText;
+  return { ...claim, groups, due: groups.length, isAll: false };
 }
 
 async function find(redis: Redis, keys: Keys, work: GroupWork, wanted: Wanted, stored: Stored): Promise<Found> {
@@ -177,68 +218,59 @@ async function find(redis: Redis, keys: Keys, work: GroupWork, wanted: Wanted, s
   }
   // After a cold start nothing is sent before its summary is made.
   if (!stored.isStarted) return { kind: "idle", until: undefined };
-  const first = await firstOf(work, of, stored);
-  if (!first) return { kind: "idle", until: undefined };
-  if (first[1] > now) return { kind: "idle", until: first[1] };
+  const next = await nextOf(work, of, stored, now);
+  if (!next) return { kind: "idle", until: undefined };
+  const { group, at, isForRoot } = next;
+  if (at > now) return { kind: "idle", until: at };
   if (stored.backoffUntil > now) return { kind: "backoff", until: stored.backoffUntil };
   const intent = intentIn(stored);
   if (intent) return recovering(work, wanted, intent);
+  if (!isForRoot) {
+    await work.load([destined(of.id, group)]);
+    const head = work.head(destined(of.id, group));
+    if (!head || dueAt(head, at, now) > now) return { kind: "early", first: [group, at] };
+  }
   // The first group keeps its place: put off for a pace token, it would fall behind all the others.
   if (stored.paceUntil > now) return { kind: "pace", until: stored.paceUntil };
-  const group = await newsBefore(redis, keys, work, wanted, first[0]);
+  const one = { kind: "taken", groups: [group], due: 1, isAll: false, isForRoot } as const;
+  if (isForRoot) return one;
   const storm = await stormWith(redis, keys, work, wanted, group);
   // A storm was notified of a moment ago: gather what follows until every shard was swept again.
   const gather = inForce(stored.gatherUntil, now, aheadMs);
   if (storm && gather > now) return { kind: "gather", until: gather };
-  return { kind: "taken", ...(storm ?? { groups: [group], due: 1, isAll: false }) };
+  return storm ? { kind: "taken", ...storm } : one;
 }
 
-/** The groups of a message of unknown outcome, which is asked about once its deadline is over. */
-async function recovering(work: GroupWork, { of, now }: Wanted, { at, groups }: Intent): Promise<Found> {
-  if (now < at + DEADLINE_MS && at <= now) return { kind: "busy", until: at + DEADLINE_MS };
+/** The groups of a message of unknown outcome. */
+async function recovering(work: GroupWork, { of, now }: Wanted, { at, askAt, groups }: Intent): Promise<Found> {
+  if (now < askAt && at <= now) return { kind: "busy", until: askAt };
   const others = new GroupWork(work.redis, work.keys);
   const all = Object.keys(groups);
   await others.load(all.map((group) => destined(of.id, group)));
-  const left = all.filter((group) => others.state(destined(of.id, group)));
+  const left = all.filter((group) => others.head(destined(of.id, group)));
   return { kind: "taken", groups: left, due: left.length, isAll: true };
 }
 
+/** What is due first: news goes before roots, of which many may be due at once and each takes its pace. */
+async function nextOf(work: GroupWork, of: Integration, stored: Stored, now: Instant) {
+  const first = await firstOf(work, of, stored);
+  const { root } = stored;
+  const isForRoot = root !== undefined && (first === undefined || (first[1] > now && root[1] < first[1]));
+  const [group, at] = (isForRoot ? root : first) ?? [];
+  return group === undefined || at === undefined ? undefined : { group, at, isForRoot };
+}
+
 /** The summary of a cold start goes first, unless it is refused as a message. */
-async function firstOf(work: GroupWork, { id }: Integration, { first, startDue }: Stored) {
+async function firstOf(work: GroupWork, { id }: Integration, { first, startDue }: Stored): Promise<Timed | undefined> {
   if (startDue === undefined) return first;
   const start = destined(id, coldStartGroup);
   await work.load([start]);
-  return work.state(start)?.head.failures ? first : ([coldStartGroup, startDue] as const);
-}
-
-/** News goes before the roots, of which many may be due at once and each takes its pace. */
-async function newsBefore(
-  redis: Redis,
-  keys: Keys,
-  work: GroupWork,
-  { of, now }: Wanted,
-  first: string,
-): Promise<string> {
-  if (!of.conversation) return first;
-  const isRoot = (group: string) => {
-    const state = work.state(destined(of.id, group));
-    return state !== undefined && isForRoot(state.head, now);
-  };
-  await work.load([destined(of.id, first)]);
-  if (!isRoot(first)) return first;
-  const due = await redis.zrangebyscore(keys.due(of.id), "-inf", now, "LIMIT", 0, STORM.groups);
-  const others = new GroupWork(redis, keys);
-  await others.load(due.map((group) => destined(of.id, group)));
-  const news = due.find((group) => {
-    const state = others.state(destined(of.id, group));
-    return state === undefined || !isForRoot(state.head, now);
-  });
-  return news ?? first;
+  return work.head(start)?.failures ? first : [coldStartGroup, startDue];
 }
 
 interface Ripe {
   readonly group: string;
-  readonly state: GroupState | undefined;
+  readonly head: GroupHead;
 }
 
 /**
@@ -252,20 +284,19 @@ async function stormWith(
   { of, now, aheadMs, gathersEnds }: Wanted,
   first: string,
 ): Promise<Together | undefined> {
-  await work.load([destined(of.id, first)]);
-  const head = work.state(destined(of.id, first))?.head;
+  const head = work.head(destined(of.id, first));
   if (head?.stormGroups === undefined || head.shown !== undefined) return undefined;
   const limit = gathersEnds ? 1 : head.stormGroups;
   const soon = now + Math.max(aheadMs, gathersEnds ? head.intervalMs : 0);
   if ((await redis.zcount(keys.due(of.id), "-inf", soon)) <= limit) return undefined;
-  const range = await redis.zrangebyscore(keys.due(of.id), "-inf", soon, "LIMIT", 0, STORM.groups);
+  const range = await timesOf(redis, keys.due(of.id), soon, STORM.groups);
   const looked = new GroupWork(redis, keys);
-  await looked.load(range.map((group) => destined(of.id, group)));
+  await looked.load(range.map(([group]) => destined(of.id, group)));
   // With a root of its own that is edited, a group is sent by itself.
-  const ripe = range.flatMap((group): Ripe[] => {
-    const state = looked.state(destined(of.id, group));
-    if (state?.head.shown !== undefined) return [];
-    return !state || isRipe(state, now, aheadMs) ? [{ group, state }] : [];
+  const ripe = range.flatMap(([group, indexed]): Ripe[] => {
+    const one = looked.head(destined(of.id, group));
+    if (!one || one.shown !== undefined) return [];
+    return isRipe(one, dueAt(one, indexed, now), { now, aheadMs, gathersEnds }) ? [{ group, head: one }] : [];
   });
   if (ripe.length <= limit) return undefined;
   const most = ripe.length / 2 ** (head.failures ?? 0);
@@ -286,11 +317,11 @@ function fitting(
 ) {
   const groups: string[] = [];
   let alerts = 0;
-  for (const [i, { group, state }] of ripe.entries()) {
+  for (const [i, { group, head }] of ripe.entries()) {
     if (groups.length >= most) return { groups, isAll: false };
     alerts += sizes[i] ?? 0;
     if (alerts > STORM.alerts && groups.length > 0) return { groups, isAll: false };
-    const limit = state?.head.stormGroups;
+    const limit = head.stormGroups;
     if (limit !== undefined && joins(limit)) groups.push(group);
   }
   return { groups, isAll: true };
@@ -298,17 +329,14 @@ function fitting(
 
 interface Taken {
   readonly work: GroupWork;
-  readonly before: readonly (GroupState | undefined)[];
   readonly found: Together;
-  readonly now: Instant;
 }
 
 /** The claimed groups with their members. */
-async function readTaken(redis: Redis, keys: Keys, of: Integration, { work, before, found, now }: Taken) {
-  const all = found.groups.flatMap((group, i) => {
-    const state = work.state(destined(of.id, group));
-    const earlier = before[i];
-    return state && earlier ? [{ group, head: state.head, newsAt: laterNews(earlier.head, now) }] : [];
+async function readTaken(redis: Redis, keys: Keys, of: Integration, { work, found }: Taken) {
+  const all = found.groups.flatMap((group) => {
+    const head = work.head(destined(of.id, group));
+    return head ? [{ group, head }] : [];
   });
   const talks = all.map(({ head: { maybeIn, conversation = maybeIn } }) =>
     conversation?.groups === undefined ? undefined : keys.talk(of.id, conversation.id),

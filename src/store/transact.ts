@@ -23,11 +23,13 @@ type Hashed = "HSET" | "HDEL" | "SADD" | "SREM" | "ZADD" | "ZREM" | "ZREMRANGEBY
 type Command = Hashed | "SET" | "DEL" | "PEXPIRE" | "LPUSH" | "LTRIM";
 export type Write = readonly [Command, key: string, ...words: readonly (string | number)[]];
 
+/** A document that must still be as it was read. */
+export type Check = Pick<Read, "place" | "version">;
+
 export interface Transaction {
   /** The version of each document that it writes; the same call again changes nothing. */
   readonly id: string;
-  /** Documents that must still be as they were read. */
-  readonly checks: readonly Pick<Read, "place" | "version">[];
+  readonly checks: readonly Check[];
   readonly writes: readonly Write[];
 }
 

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createInhibitor, inhibitionBy } from "../../src/alerting/inhibit.ts";
 import { parseMatchers } from "../../src/alerting/matcher.ts";
-import type { NotificationLogEntry, NotifiedAlert, Suppression } from "../../src/alerting/model.ts";
+import type { NotificationLogEntry, NotifiedAlert, Suppression, Waiting } from "../../src/alerting/model.ts";
 import { clearingOf, needsUpdate } from "../../src/alerting/needs-update.ts";
 import type { SendDecision } from "../../src/alerting/storm.ts";
 import type { Alert } from "../../src/health/alert.ts";
@@ -24,7 +24,7 @@ class Location {
   readonly story: Story;
   readonly members = new Map<string, Alert>();
   readonly log = new Map<string, NotificationLogEntry>();
-  suppressedBefore = new Map<string, boolean>();
+  suppressedBefore: ReadonlyMap<string, Waiting> = new Map();
   dark = new Set<string>();
   /** What the last message said is offline. */
   told = new Set<string>();
@@ -58,7 +58,7 @@ class Location {
       now,
       repeatIntervalMs: 240 * MINUTE,
       sendResolved: true,
-      dueSince: undefined,
+      dueSince: new Map(),
       alerts,
       notified: this.log,
       suppressions: {
@@ -74,7 +74,7 @@ class Location {
       this.members.delete(id);
       this.log.delete(id);
     }
-    this.suppressedBefore = new Map(decision.suppressedState.unnotified);
+    this.suppressedBefore = decision.suppressedState.unnotified;
     if (decision.notify === undefined) return undefined;
     for (const alert of decision.firing) {
       const known = this.members.get(alert.id);

@@ -22,7 +22,7 @@ const decide = (more: Partial<GroupView>): GroupDecision =>
     now: NOW,
     repeatIntervalMs: 4 * HOUR,
     sendResolved: true,
-    dueSince: undefined,
+    dueSince: new Map(),
     alerts: [],
     notified: new Map(),
     ...more,
@@ -40,8 +40,10 @@ const suppressions = (more: Partial<Suppressions> = {}): Suppressions => ({
 const by = (reason: SuppressionReason, ...alerts: Alert[]) =>
   suppressions({ suppressed: new Map(alerts.map(({ id }) => [id, { reason, by: "x" }])) });
 const muted = suppressions({ muted: { reason: "muted", by: "night", until: NOW + MINUTE } });
-const wasSuppressed = (id: string, wasCovered: boolean) =>
-  suppressions({ suppressedBefore: new Map([[id, wasCovered]]) });
+const wasSuppressed = (id: string, isCovered: boolean) =>
+  suppressions({ suppressedBefore: new Map([[id, { isCovered }]]) });
+/** The alert named a is late from then on. */
+const since = (at: number) => new Map([[a.id, at]]);
 
 /** `first +a +b -c` for what is sent, `nothing_new (c)` for what is not and what leaves all the same. */
 function short(more: Partial<GroupView>): string {
@@ -69,17 +71,17 @@ test.each<[string, Partial<GroupView>, string]>([
   ["an end beside a beginning", { alerts: [over("a", 1), b], notified: log([a, HOUR]) }, "more +b -a"],
   [
     "over before it was due",
-    { alerts: [over("a", MINUTE + 1)], dueSince: NOW - MINUTE },
+    { alerts: [over("a", MINUTE + 1)], dueSince: since(NOW - MINUTE) },
     "resolved_before_notified (a)",
   ],
-  ["over while only the receiver was in the way", { alerts: [long], dueSince: NOW - MINUTE }, "resolved -a"],
-  ["so while keep_firing_for ran", { alerts: [late], dueSince: NOW - MINUTE }, "resolved -a"],
+  ["over while only the receiver was in the way", { alerts: [long], dueSince: since(NOW - MINUTE) }, "resolved -a"],
+  ["so while keep_firing_for ran", { alerts: [late], dueSince: since(NOW - MINUTE) }, "resolved -a"],
   [
     "an end without send_resolved",
     { alerts: [over("a", 1)], notified: log([a, HOUR]), ...off },
     "send_resolved_off (a)",
   ],
-  ["a late one without it", { alerts: [over("a", 1)], dueSince: NOW - MINUTE, ...off }, "send_resolved_off (a)"],
+  ["a late one without it", { alerts: [over("a", 1)], dueSince: since(NOW - MINUTE), ...off }, "send_resolved_off (a)"],
   ["a beginning without it", { alerts: [over("a", 1), b], notified: log([a, HOUR]), ...off }, "more +b"],
   ["what was notified and has lost its alert", { notified: log([a, HOUR]) }, "resolved -a"],
   ["suppressed", { alerts: [a], suppressions: by("inhibited", a) }, "inhibited"],
@@ -94,27 +96,27 @@ test.each<[string, Partial<GroupView>, string]>([
   ],
   [
     "its end, where it was not notified",
-    { alerts: [long], dueSince: NOW - MINUTE, suppressions: by("silenced", long) },
+    { alerts: [long], dueSince: since(NOW - MINUTE), suppressions: by("silenced", long) },
     "resolved_before_notified (a)",
   ],
   [
     "its end in the moment in which the suppression ended",
-    { alerts: [long], dueSince: NOW - MINUTE, suppressions: wasSuppressed(long.id, false) },
+    { alerts: [long], dueSince: since(NOW - MINUTE), suppressions: wasSuppressed(long.id, false) },
     "resolved_before_notified (a)",
   ],
   [
     "its end after that",
-    { alerts: [long], dueSince: NOW - MINUTE - 1, suppressions: wasSuppressed(long.id, false) },
+    { alerts: [long], dueSince: since(NOW - MINUTE - 1), suppressions: wasSuppressed(long.id, false) },
     "resolved -a",
   ],
   [
     "its problem over before the suppression, which covered it",
-    { alerts: [late], dueSince: NOW - MINUTE, suppressions: wasSuppressed(late.id, true) },
+    { alerts: [late], dueSince: since(NOW - MINUTE), suppressions: wasSuppressed(late.id, true) },
     "resolved_before_notified (a)",
   ],
   [
     "so where nothing covered it",
-    { alerts: [late], dueSince: NOW - MINUTE, suppressions: wasSuppressed(late.id, false) },
+    { alerts: [late], dueSince: since(NOW - MINUTE), suppressions: wasSuppressed(late.id, false) },
     "resolved -a",
   ],
   ["in a mute time", { alerts: [a], suppressions: muted }, "muted"],
@@ -122,7 +124,7 @@ test.each<[string, Partial<GroupView>, string]>([
   ["a lost alert in a mute time", { notified: log([a, HOUR]), suppressions: muted }, "muted"],
   [
     "all of it in a mute time",
-    { alerts: [long], dueSince: NOW - MINUTE, suppressions: muted },
+    { alerts: [long], dueSince: since(NOW - MINUTE), suppressions: muted },
     "resolved_before_notified (a)",
   ],
   ["nothing new in a mute time", { alerts: [a], notified: log([a, HOUR]), suppressions: muted }, "nothing_new"],
@@ -149,7 +151,14 @@ test("a message has what fires longest first, with what it stands for, and says 
     settled: [],
   });
   const dropped = over("c", HOUR);
-  const ends = { alerts: [over("a", 1), over("b", 1), dropped], notified: log([a, HOUR]), dueSince: NOW - MINUTE };
+  const ends = {
+    alerts: [over("a", 1), over("b", 1), dropped],
+    notified: log([a, HOUR]),
+    dueSince: new Map([
+      [b.id, NOW - MINUTE],
+      [dropped.id, NOW - MINUTE],
+    ]),
+  };
   expect(decide(ends)).toMatchObject({
     resolved: [
       { key: a.key, isNew: false },
@@ -186,16 +195,19 @@ describe("what is suppressed", () => {
     const until = NOW + 2 * MINUTE;
     const silenced = { reason: "silenced", by: "s", until } as const;
     const both = suppressions({ suppressed: new Map([a, b].map(({ id }) => [id, silenced])) });
-    const state = { by: [silenced], unnotified: [[a.id, true]], maybeNotified: [], lateFrom: until };
+    const unnotified = new Map([[a.id, { isCovered: true, lateFrom: until }]]);
+    const state = { by: [silenced], unnotified, maybeNotified: [] };
     expect(stateOf(both, { alerts: [a, b], notified: log([b, 1]) })).toEqual(state);
   });
 
   test.each(["silenced", "acknowledged", "maintenance", "paused", "escalation", "inhibited", "stale"] as const)(
     "%s: it is covered by its cause, unless it was only not read or its cause says nothing of it",
     (reason) => {
-      expect(stateOf(by(reason, a)).unnotified).toEqual([[a.id, reason !== "stale"]]);
+      expect(stateOf(by(reason, a)).unnotified).toEqual(new Map([[a.id, { isCovered: reason !== "stale" }]]));
       const nothing = { reason, by: "x", coversNothing: true } as const;
-      expect(stateOf(suppressions({ suppressed: new Map([[a.id, nothing]]) })).unnotified).toEqual([[a.id, false]]);
+      expect(stateOf(suppressions({ suppressed: new Map([[a.id, nothing]]) })).unnotified).toEqual(
+        new Map([[a.id, { isCovered: false }]]),
+      );
     },
   );
 
@@ -203,11 +215,11 @@ describe("what is suppressed", () => {
     const back = firing("a", { updatedAt: NOW - MINUTE, facts: { ...a.facts, clearing: true } });
     expect(clearingOf(back, true)).toEqual({ reason: "clearing", by: a.id });
     expect([clearingOf(back, false), clearingOf(a, true)]).toEqual([undefined, undefined]);
-    const clearing = (wasCovered: boolean, dueSince?: number, updatedAt = NOW - MINUTE) =>
+    const clearing = (isCovered: boolean, dueSince?: number, updatedAt = NOW - MINUTE) =>
       stateOf(
-        { ...by("clearing", back), ...{ suppressedBefore: new Map([[back.id, wasCovered]]) } },
-        { alerts: [{ ...back, updatedAt }], dueSince },
-      ).lateFrom;
+        { ...by("clearing", back), ...{ suppressedBefore: new Map([[back.id, { isCovered }]]) } },
+        { alerts: [{ ...back, updatedAt }], ...(dueSince && { dueSince: since(dueSince) }) },
+      ).unnotified.get(back.id)?.lateFrom;
     expect([clearing(false), clearing(false, NOW - MINUTE)]).toEqual([NOW, NOW - MINUTE]);
     expect([clearing(true), clearing(true, NOW - MINUTE)]).toEqual([undefined, undefined]);
     expect(clearing(true, NOW - MINUTE, NOW - 1)).toBe(NOW - MINUTE);
@@ -219,14 +231,46 @@ test("an end waits for others of its summary that fire, for group_interval, unle
   const waiting = (more: Partial<GroupView>, othersFire = true): Partial<GroupView> => ({
     alerts: [ended],
     notified: log([a, HOUR]),
-    dueSince: NOW - MINUTE,
+    dueSince: since(NOW - MINUTE),
     suppressions: suppressions({ othersFire }),
     ...more,
   });
-  const held = { settled: [], nextAt: NOW + 4 * MINUTE, suppressedState: { lateFrom: NOW - MINUTE } };
+  const held = { settled: [], nextAt: NOW + 4 * MINUTE };
   expect(decide(waiting({}))).toMatchObject({ notify: undefined, why: "waits_for_others", ...held });
   expect(short(waiting({}, false))).toBe("resolved -a");
-  expect(short(waiting({ dueSince: NOW - 5 * MINUTE }))).toBe("resolved -a");
+  expect(short(waiting({ dueSince: since(NOW - 5 * MINUTE) }))).toBe("resolved -a");
   expect(short(waiting({ alerts: [ended, b] }))).toBe("more +b -a");
   expect(short(waiting({ alerts: [ended, b], notified: log([a, HOUR], [b, HOUR]) }))).toBe("waits_for_others");
+});
+
+describe("what is not due yet", () => {
+  const due = (inMs: number, ...of: Alert[]) => ({ dueSince: new Map(of.map(({ id }) => [id, NOW + inMs])) });
+  const waits = (nextAt: number) => ({ notify: undefined, why: "nothing_new", settled: [], nextAt });
+
+  test("waits, a beginning or an end, and goes along with what is due", () => {
+    expect(decide({ alerts: [a], ...due(1, a) })).toMatchObject(waits(NOW + 1));
+    expect(decide({ alerts: [over("a", 1)], notified: log([a, HOUR]), ...due(1, a) })).toMatchObject(waits(NOW + 1));
+    expect(short({ alerts: [a, b], ...due(1, a) })).toBe("first +a +b");
+    expect(short({ alerts: [a], ...due(0, a) })).toBe("first +a");
+    expect(short({ alerts: [a, b], notified: log([b, 4 * HOUR]), ...due(1, a) })).toBe("more +a +b");
+    expect(short({ alerts: [a], ...due(10, a), dueBy: NOW + 10 })).toBe("first +a");
+  });
+
+  test("keeps what may have been notified, and what is late after a suppression", () => {
+    const ended = over("a", 1);
+    const unsure = suppressions({ maybeNotified: new Set([a.id]) });
+    expect(decide({ alerts: [ended], suppressions: unsure, ...due(1, a) }).suppressedState.maybeNotified).toEqual([
+      a.id,
+    ]);
+    const late = { ...unsure, ...wasSuppressed(a.id, false), maybeNotified: new Set([a.id]) };
+    const { unnotified } = decide({ alerts: [ended], suppressions: late, ...due(1, a) }).suppressedState;
+    expect(unnotified).toEqual(new Map([[a.id, { isCovered: false, lateFrom: NOW + 1 }]]));
+  });
+
+  test("an end that is later than a week is nothing any more", () => {
+    const old = resolvedAlert(firing("a"), NOW - MINUTE);
+    const week = 7 * 24 * HOUR;
+    expect(short({ alerts: [old], dueSince: since(NOW - week) })).toBe("resolved -a");
+    expect(short({ alerts: [old], dueSince: since(NOW - week - 1) })).toBe("resolved_before_notified (a)");
+  });
 });

@@ -24,7 +24,7 @@ const decide = (more: Partial<GroupView>) =>
     now: NOW,
     repeatIntervalMs: MINUTE,
     sendResolved: true,
-    dueSince: undefined,
+    dueSince: new Map(),
     alerts: [],
     notified: new Map(),
     ...more,
@@ -107,7 +107,7 @@ describe("what another Alertmanager is sent", () => {
   });
 
   it("is the end of what came and went before anything could be sent, once", () => {
-    const late = decide({ alerts: [gone(1_000)], dueSince: NOW - MINUTE });
+    const late = decide({ alerts: [gone(1_000)], dueSince: new Map([[gone(1_000).id, NOW - MINUTE]]) });
     expect(short(late)).toEqual(["resolved -a", ["a"], undefined]);
   });
 

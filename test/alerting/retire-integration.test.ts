@@ -16,7 +16,7 @@ function farewell(alerts: readonly Alert[], notified: readonly Alert[], more: Pa
     now: NOW,
     repeatIntervalMs: 3_600_000,
     sendResolved: true,
-    dueSince: undefined,
+    dueSince: new Map(),
     alerts: alertsAtRetirement({ alerts, notified: log }, NOW),
     notified: log,
     ...more,

@@ -41,6 +41,7 @@ it("a replica has no slots before it shares", async () => {
       return { generation: 1, exposes: false, active: new Map<string, string>(), sharing: [replica] };
     },
     leave: async () => {},
+    checkActive: () => ({ place: ["active"] as const, version: "" }),
   };
   const replicas = new Replicas({ store, clock: systemClock, log: silentLogger, roleOption: "poll" });
   await replicas.announce("one");

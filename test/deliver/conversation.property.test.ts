@@ -422,7 +422,9 @@ describeWithRedis("conversations over the real Redis", () => {
     await world.flip("a");
     await served(world, 31, "killed_after");
     await world.flip("a");
-    await served(world, 1, "killed_after");
+    // The first is found, and its end is due `group_interval` after it.
+    await served(world, 1);
+    await served(world, 301, "killed_after");
     const { posts, ends: shown } = await served(world, 1);
     expect(posts.map(({ news }) => news.length)).toEqual([1, 1]);
     // The reply may be all there is: the root says what ended.

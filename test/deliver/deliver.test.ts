@@ -565,8 +565,8 @@ describeWithRedis("a conversation whose root is edited", () => {
 
 describe("a notification", () => {
   const at = (now: number) => ({ now, externalUrl: undefined });
-  const shareOf = (more: Partial<Pick<Claimed, "group" | "labels" | "notified" | "dueSince">> = {}) => [
-    { claim: { group: "g", labels: {}, notified: new Map(), dueSince: undefined, ...more } },
+  const shareOf = (more: Partial<Pick<Claimed, "group" | "labels" | "notified" | "nextAt">> = {}) => [
+    { claim: { group: "g", labels: {}, notified: new Map(), nextAt: undefined, ...more } },
   ];
   const isNew = (alert: Alert) => ({ ...alert, fingerprint: "f", isNew: true });
 
@@ -581,10 +581,10 @@ describe("a notification", () => {
 
   test("of a start is a thread of its own, and another message after each start", () => {
     const start = { complete: true, unsettled: 0, suppressed: 0 };
-    const summary = (dueSince: number) =>
+    const summary = (nextAt: number) =>
       toNotification(
         slack,
-        shareOf({ group: "started", labels: { complete: "true" }, dueSince }),
+        shareOf({ group: "started", labels: { complete: "true" }, nextAt }),
         { notify: "started", firing: [], resolved: [], start },
         at(T0 + HOUR),
       );

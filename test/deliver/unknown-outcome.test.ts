@@ -215,6 +215,6 @@ describeWithRedis("a message of which Redis lost everything but what was written
     };
     await lab.fires("a");
     await lab.until(1);
-    expect(asked).toEqual([isSynced]);
+    expect(asked).toEqual([{ isSynced }]);
   });
 });

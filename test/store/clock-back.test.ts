@@ -41,13 +41,38 @@ async function notify({ testStore }: Scene, now: Instant, alerts: readonly Alert
   await testStore.store.groups.settle(slack, "g", "told", sentOf(now, alerts));
 }
 
+/** The camera's alert fires. */
+async function fire(commit: Scene["commit"], firedAt: Instant): Promise<Alert> {
+  const alert = firing("cam", firedAt);
+  await commit(firedAt, fires(alert, at));
+  return alert;
+}
+
+/** The endpoint refuses a message, which is tried again `until` then. */
+async function refuse({ testStore }: Scene, until: Instant): Promise<void> {
+  const now = T - 10 * SECOND;
+  await claimed(now, "refused");
+  await testStore.store.groups.postpone(slack, "g", "refused", { now, at: until, failure });
+}
+
 /** Why a message is sent then, and how many alerts it names; undefined where nothing is due or nothing is sent. */
-async function served({ testStore }: Scene, now: Instant) {
-  const claim = await testStore.store.groups.claim(slack, `at ${now}`, now, LEASE);
+async function served({ testStore: { store } }: Scene, now: Instant) {
+  const token = `at ${now}`;
+  const claim = await store.groups.claim(slack, token, now, LEASE);
   if (claim.kind !== "group") return undefined;
   const decision = needsUpdate({ ...claim, now, sendResolved: true });
-  if (decision.notify === undefined) return undefined;
-  return { reason: decision.notify, firing: decision.firing.length, resolved: decision.resolved.length };
+  if (decision.notify !== undefined)
+    return { reason: decision.notify, firing: decision.firing.length, resolved: decision.resolved.length };
+  const { nextAt, settled: unnotified } = decision;
+  await store.groups.settle(slack, claim.group, token, {
+    now,
+    sent: false,
+    notified: [],
+    over: [],
+    unnotified,
+    nextAt,
+  });
+  return undefined;
 }
 
 interface Case {
@@ -61,15 +86,14 @@ interface Case {
 const cases: Case[] = [
   {
     name: "a new outage that waits for group_wait",
-    prepare: ({ commit }) => commit(T - 10 * SECOND, fires(camera, at)),
+    prepare: ({ commit }) => fire(commit, T - 10 * SECOND),
     inMs: 20 * SECOND,
     message: { reason: "first", firing: 1, resolved: 0 },
   },
   {
     name: "a second outage that waits for group_interval",
     async prepare(scene) {
-      await scene.commit(T - 2 * MINUTE, fires(camera, at));
-      await notify(scene, T - MINUTE, [camera]);
+      await notify(scene, T - MINUTE, [await fire(scene.commit, T - 2 * MINUTE)]);
       await scene.commit(T, fires(firing("second", T), at));
     },
     inMs: 4 * MINUTE,
@@ -78,41 +102,34 @@ const cases: Case[] = [
   {
     name: "an end that is owed",
     async prepare(scene) {
-      await scene.commit(T - 3 * MINUTE, fires(camera, at));
-      await notify(scene, T - 2 * MINUTE, [camera]);
-      await scene.commit(T - MINUTE, ends(camera, T - MINUTE));
+      const alert = await fire(scene.commit, T - 3 * MINUTE);
+      await notify(scene, T - 2 * MINUTE, [alert]);
+      await scene.commit(T - MINUTE, ends(alert, T - MINUTE));
     },
     inMs: 3 * MINUTE,
     message: { reason: "resolved", firing: 0, resolved: 1 },
   },
   {
     name: "a reminder",
-    async prepare(scene) {
-      await scene.commit(T - 6 * MINUTE, fires(camera, at));
-      await notify(scene, T - 5 * MINUTE, [camera]);
-    },
+    prepare: async (scene) => notify(scene, T - 5 * MINUTE, [await fire(scene.commit, T - 6 * MINUTE)]),
     inMs: 4 * HOUR - 5 * MINUTE,
     message: { reason: "reminder", firing: 1, resolved: 0 },
   },
   {
     name: "an endpoint in backoff",
-    async prepare({ testStore, commit }) {
-      await commit(T - MINUTE, fires(camera, at));
-      const now = T - 10 * SECOND;
-      await claimed(now, "refused");
-      await testStore.store.groups.postpone(slack, "g", "refused", { now, at: T + 110 * SECOND, failure });
+    async prepare(scene) {
+      await fire(scene.commit, T - MINUTE);
+      await refuse(scene, T + 110 * SECOND);
     },
     inMs: 110 * SECOND,
     message: { reason: "first", firing: 1, resolved: 0 },
   },
   {
     name: "an outage that ended while only its receiver failed",
-    async prepare({ testStore, commit }) {
-      await commit(T - 40 * MINUTE, fires(camera, at));
-      const now = T - 30 * MINUTE;
-      await claimed(now, "refused");
-      await commit(T - 5 * MINUTE, ends(camera, T - 5 * MINUTE));
-      await testStore.store.groups.postpone(slack, "g", "refused", { now, at: T + MINUTE });
+    async prepare(scene) {
+      const alert = await fire(scene.commit, T - 40 * MINUTE);
+      await scene.commit(T - 5 * MINUTE, ends(alert, T - 5 * MINUTE));
+      await refuse(scene, T + MINUTE);
     },
     inMs: MINUTE,
     message: { reason: "resolved", firing: 0, resolved: 1 },
@@ -120,8 +137,7 @@ const cases: Case[] = [
   {
     name: "an outage that ended within group_wait",
     async prepare({ commit }) {
-      await commit(T - 20 * SECOND, fires(camera, at));
-      await commit(T - 5 * SECOND, ends(camera, T - 5 * SECOND));
+      await commit(T - 5 * SECOND, ends(await fire(commit, T - 20 * SECOND), T - 5 * SECOND));
     },
     inMs: 10 * SECOND,
     message: undefined,
@@ -135,11 +151,6 @@ describeWithRedis("when the clock goes back", () => {
     const { followClock } = testStore().store;
     await followClock(T);
     await followClock(T - ms);
-    // Another replica finds the same, and changes nothing more.
-    await testStore().redis.set(testStore().store.keys.clock, T);
-    await testStore()
-      .replica()
-      .followClock(T - ms);
     return T - ms;
   }
 
@@ -151,6 +162,18 @@ describeWithRedis("when the clock goes back", () => {
       if (message) expect(await served(scene, now + inMs - SECOND)).toBeUndefined();
       expect(await served(scene, now + inMs)).toEqual(message);
     });
+
+    it.each(cases)(
+      "$name is served by then where two replicas find that at once",
+      async ({ prepare, inMs, message }) => {
+        const scene = { testStore: testStore(), commit: committer(testStore()) };
+        await prepare(scene);
+        const now = await goBack(ms);
+        await testStore().redis.set(testStore().store.keys.clock, T);
+        await testStore().replica().followClock(now);
+        expect(await served(scene, now + inMs)).toEqual(message);
+      },
+    );
 
     it("a claim whose replica died is over when it would have been", async () => {
       await commit(T - MINUTE, fires(camera, at));

@@ -95,7 +95,8 @@ export function openTestStore(redis: Redis, prefix = `t-${randomUUID()}`): TestS
 export async function headOf({ redis, store }: Pick<TestStore, "redis" | "store">, integration: string, group: string) {
   const key = store.keys.group(integration, group);
   const { text = "{}" } = parseRead([key], await redis.get(key));
-  return JSON.parse(text) as Partial<GroupHead>;
+  const settings = (await redis.hget(store.keys.settings(integration), group)) ?? "{}";
+  return { ...JSON.parse(settings), ...JSON.parse(text) } as Partial<GroupHead>;
 }
 
 /** Changes the stored head of a group, as another turn would. */

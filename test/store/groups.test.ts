@@ -1,5 +1,8 @@
+import type { Command } from "ioredis";
 import { expect, it, onTestFinished, vi } from "vitest";
+import { type GroupHead, lookedAt } from "../../src/alerting/group.ts";
 import type { NotificationLogEntry } from "../../src/alerting/model.ts";
+import { needsUpdate } from "../../src/alerting/needs-update.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import type { Instant } from "../../src/lib/clock.ts";
 import { createLogger, type Logger } from "../../src/lib/log.ts";
@@ -52,7 +55,7 @@ describeWithRedis("groups that are due", () => {
       group: "g",
       labels: { location_id: "g" },
       repeatIntervalMs: 4 * HOUR,
-      dueSince: T0 + WAIT,
+      dueSince: new Map([[camera.id, T0 + WAIT]]),
       alerts: [camera],
       lost: [],
     });
@@ -60,8 +63,8 @@ describeWithRedis("groups that are due", () => {
 
   it("a later alert never pushes the due time back", async () => {
     await commit(T0, fires(camera, to(slack.id)));
-    const wake = await commit(T0 + 20 * SECOND, fires(firing("other", T0 + 20 * SECOND), to(slack.id)));
-    expect(wake.get(slack.id)).toBe(T0 + WAIT);
+    await commit(T0 + 20 * SECOND, fires(firing("other", T0 + 20 * SECOND), to(slack.id)));
+    expect(await groups.nextDue([slack.id])).toEqual(new Map([[slack.id, T0 + WAIT]]));
     expect((await claimed(T0 + WAIT)).alerts).toHaveLength(2);
   });
 
@@ -91,7 +94,7 @@ describeWithRedis("groups that are due", () => {
     await testStore().endLease(slack.id);
     const next = T0 + WAIT + LEASE;
     expect(await groups.claim(slack, "t2", next - 1, LEASE)).toEqual({ kind: "idle", until: next });
-    expect((await claimed(next, "t2")).dueSince).toBe(T0 + WAIT);
+    expect((await claimed(next, "t2")).dueSince).toEqual(new Map([[camera.id, T0 + WAIT]]));
   });
 
   it("stores what was notified and makes the group due for its reminder", async () => {
@@ -101,7 +104,6 @@ describeWithRedis("groups that are due", () => {
     expect(await groups.settle(slack, "g", "t1", sentOf(now, [camera]))).toBe(now + 4 * HOUR);
     expect(await groups.notified(slack.id)).toEqual([record(camera, now)]);
     const reminder = await claimed(now + 4 * HOUR, "t2");
-    expect(reminder.dueSince).toBeUndefined();
     expect(reminder.notified.get(camera.id)).toEqual(record(camera, now));
   });
 
@@ -132,9 +134,9 @@ describeWithRedis("groups that are due", () => {
     await claimed(T0 + INTERVAL, "t2");
     await groups.settle(slack, "g", "t2", sentOf(T0 + INTERVAL, [], [camera]));
     const again = firing("cam", T0 + INTERVAL + SECOND);
-    const wake = await commit(again.firedAt, fires(again, to(slack.id, "g", { groupWaitMs: 0 })));
-    expect(wake.get(slack.id)).toBe(T0 + 2 * INTERVAL);
-    expect(await testStore().redis.pttl(`{${testStore().prefix}}:grp:${slack.id}:g`)).toBe(-1);
+    await commit(again.firedAt, fires(again, to(slack.id, "g", { groupWaitMs: 0 })));
+    expect(await groups.claim(slack, "t3", again.firedAt, LEASE)).toEqual({ kind: "idle", until: T0 + 2 * INTERVAL });
+    expect((await claimed(T0 + 2 * INTERVAL, "t3")).alerts).toEqual([again]);
   });
 
   it("what becomes due during a send is due group_interval after it, not lost in the reminder", async () => {
@@ -142,8 +144,9 @@ describeWithRedis("groups that are due", () => {
     await claimed(T0 + WAIT);
     await commit(T0 + WAIT + SECOND, ends(camera, T0 + WAIT + SECOND));
     const now = T0 + WAIT + 2 * SECOND;
-    expect(await groups.settle(slack, "g", "t1", sentOf(now, [camera]))).toBe(now + INTERVAL);
-    expect((await claimed(now + INTERVAL, "t2")).dueSince).toBe(now + INTERVAL);
+    await groups.settle(slack, "g", "t1", sentOf(now, [camera]));
+    expect(await groups.claim(slack, "t2", now, LEASE)).toEqual({ kind: "idle", until: now + INTERVAL });
+    expect((await claimed(now + INTERVAL, "t2")).dueSince).toEqual(new Map([[camera.id, now + INTERVAL]]));
   });
 
   it("a settle sent twice pushes nothing back that became due between, and brings nothing back", async () => {
@@ -155,7 +158,7 @@ describeWithRedis("groups that are due", () => {
     await commit(end, ends(camera, end));
     expect(await groups.settle(slack, "g", "t1", outcome)).toBe(end);
     expect(await groups.nextDue([slack.id])).toEqual(new Map([[slack.id, end]]));
-    expect((await claimed(end, "t2")).dueSince).toBe(end);
+    expect((await claimed(end, "t2")).dueSince).toEqual(new Map([[camera.id, end]]));
     await groups.settle(slack, "g", "t2", sentOf(end, [], [camera]));
     await groups.settle(slack, "g", "t1", outcome);
     expect(await groups.notified(slack.id)).toEqual([]);
@@ -203,7 +206,7 @@ describeWithRedis("groups that are due", () => {
     await commit(T0, fires(camera, to(slack.id)), fires(firing("b"), to(slack.id)));
     await commit(T0 + SECOND, ends(camera, T0 + SECOND));
     await redis.hset(store.keys.alerts, { left: `R${JSON.stringify(over(firing("left"), T0))}` });
-    await store.groups.collect();
+    await store.groups.collect(T0);
     expect((await shards.alerts()).map(({ key }) => key).sort()).toEqual(["b", "cam"]);
   });
 
@@ -214,12 +217,43 @@ describeWithRedis("groups that are due", () => {
     const [first, second] = [new GroupWork(redis, store.keys), new GroupWork(redis, store.keys)];
     for (const work of [first, second]) {
       await work.load([place]);
-      work.due(place, T0);
+      work.put(place, lookedAt(work.head(place) as GroupHead, T0));
     }
     const { transact } = createTransact(redis, store.keys);
     expect(await transact(first.transaction(newId()))).toEqual({ kind: "stored" });
     expect(await transact(second.transaction(newId()))).toMatchObject({ kind: "conflict" });
   });
+
+  it.each(["settle", "postpone"] as const)(
+    "an alert that joins while %s ends the claim of an emptied group is due",
+    async (end) => {
+      const { redis, prefix, store } = testStore();
+      await commit(T0, fires(camera, to(slack.id)));
+      await claimed(T0 + WAIT, "t");
+      const at = T0 + WAIT + SECOND;
+      if (end === "settle") await commit(at, ends(camera, at));
+      else {
+        await commit(at, fires(firing("b", at), to(slack.id)));
+        const moved = [camera, firing("b", at)].map(({ id }) => ({ id, to: [to(slack.id, "other")] }));
+        await groups.reroute(moved, [slack.id], at);
+      }
+      const client = redis.duplicate();
+      onTestFinished(() => client.disconnect());
+      const send = client.sendCommand.bind(client);
+      let joins: (() => Promise<unknown>) | undefined = () => commit(at, fires(firing("next", at), to(slack.id)));
+      client.sendCommand = async (command: Command, ...rest) => {
+        const join = command.name.startsWith("eval") ? joins : undefined;
+        if (join) joins = undefined;
+        await join?.();
+        return send(command, ...rest);
+      };
+      const { groups: slow } = createStore(client, prefix);
+      if (end === "settle") await slow.settle(slack, "g", "t", sentOf(at, [], [camera]));
+      else await slow.postpone(slack, "g", "t", { now: at, at: at + SECOND });
+      expect(await redis.zscore(store.keys.due(slack.id), "g")).not.toBeNull();
+      expect(await redis.hexists(store.keys.settings(slack.id), "g")).toBe(1);
+    },
+  );
 
   it("an alert that leaves one group without a message stays a member of the other", async () => {
     await commit(T0, fires(camera, to(slack.id, "a"), to(slack.id, "b")));
@@ -247,19 +281,18 @@ describeWithRedis("a receiver that is dead for good", () => {
       await commit(at, fires(brief, to(slack.id)));
       await commit(at + SECOND, ends(brief, at + SECOND));
     };
-    const due = T0 + INTERVAL;
-    await flap(T0 + SECOND);
-    await flap(due + WEEK - 2 * SECOND);
-    expect(await shards.alerts()).toHaveLength(3);
-    await flap(due + WEEK + SECOND);
-    expect(await shards.alerts()).toHaveLength(3);
-    await commit(due + 2 * WEEK, ends(firing("told"), due + 2 * WEEK));
-    const { alerts } = await claimed(due + 2 * WEEK, "t2");
-    expect(alerts.map(({ key, state }) => `${key} ${state}`).sort()).toEqual([
-      "brief resolved",
-      "brief resolved",
-      "told resolved",
+    const now = T0 + 2 * WEEK;
+    for (const at of [T0 + INTERVAL, now - WEEK - 1, now - WEEK]) await flap(at);
+    await commit(T0 + WEEK, ends(firing("told"), T0 + WEEK));
+    await groups.collect(T0 + INTERVAL + SECOND + WEEK + 1);
+    const left = [`brief@${now - WEEK - 1}`, `brief@${now - WEEK}`, `told@${T0}`];
+    expect((await shards.alerts()).map(({ id }) => id).sort()).toEqual(left);
+    const decision = needsUpdate({ ...(await claimed(now, "t2")), now, sendResolved: true });
+    expect(decision.notify === "resolved" && decision.resolved.map(({ id }) => id)).toEqual([
+      `told@${T0}`,
+      `brief@${now - WEEK}`,
     ]);
+    expect(decision.settled).toHaveLength(3);
   });
 });
 
@@ -401,24 +434,26 @@ describeWithRedis("an endpoint in trouble", () => {
   it("a root that was brought up to date leaves what is due later as it was", async () => {
     await commit(T0, fires(camera, to(slack.id, "a")));
     await claimed(T0 + WAIT, "t1");
-    const newsAt = T0 + HOUR;
-    const outcome = { now: T0 + WAIT, sent: true, notified: [], over: [], unnotified: [], nextAt: undefined, newsAt };
-    expect(await groups.settle(slack, "a", "t1", outcome)).toBe(newsAt);
-    expect((await claimed(newsAt, "t2")).dueSince).toBe(T0 + WAIT);
+    const [soon, nextAt] = [T0 + MINUTE, T0 + HOUR];
+    const sent = { now: T0 + WAIT, sent: true, notified: [], over: [], unnotified: [], nextAt, rootAt: soon };
+    const root = { ...sent, conversation: '{"id":"c"}', shown: "x" };
+    expect(await groups.settle(slack, "a", "t1", root)).toBe(soon);
+    expect((await claimed(soon, "t2")).isForRoot).toBe(true);
+    const edited = { ...root, now: soon, sent: false, nextAt: undefined, isForRoot: true, rootAt: T0 + 2 * HOUR };
+    expect(await groups.settle(slack, "a", "t2", edited)).toBe(nextAt);
+    expect(await claimed(nextAt, "t3")).toMatchObject({ isForRoot: false, nextAt });
   });
 
-  it("a group with a root is due for it before its news, and has its news then as planned", async () => {
+  it("a group without a root is not due for one, and one with a root for its news first", async () => {
     await commit(T0, fires(camera, to(slack.id, "a")));
     await claimed(T0 + WAIT, "t1");
     const [soon, nextAt] = [T0 + MINUTE, T0 + HOUR];
-    const outcome = { now: T0 + WAIT, sent: true, notified: [], over: [], unnotified: [], nextAt };
-    expect(await groups.settle(slack, "a", "t1", { ...outcome, rootAt: soon })).toBe(nextAt);
+    const outcome = { now: T0 + WAIT, sent: true, notified: [], over: [], unnotified: [], nextAt, rootAt: soon };
+    expect(await groups.settle(slack, "a", "t1", outcome)).toBe(nextAt);
     await claimed(nextAt, "t2");
-    const root = { ...outcome, conversation: '{"id":"c"}', shown: "x" };
-    expect(await groups.settle(slack, "a", "t2", { ...root, rootAt: nextAt + 1 })).toBe(nextAt);
-    await claimed(nextAt, "t3");
-    expect(await groups.settle(slack, "a", "t3", { ...root, rootAt: soon })).toBe(soon);
-    expect(await claimed(soon, "t4")).toMatchObject({ newsAt: nextAt });
+    const root = { ...outcome, now: nextAt, conversation: '{"id":"c"}', shown: "x" };
+    await groups.settle(slack, "a", "t2", { ...root, nextAt: nextAt + HOUR, rootAt: nextAt + MINUTE });
+    expect((await claimed(nextAt + HOUR, "t3")).isForRoot).toBe(false);
   });
 
   it("an episode that leaves the integration brings the roots of its other groups up to date", async () => {
@@ -450,7 +485,7 @@ describeWithRedis("an endpoint in trouble", () => {
 
 describeWithRedis("what may be sent", () => {
   const testStore = useTestStore();
-  const intent = { messageId: "m", at: T0, isSummary: false, groups: {} };
+  const intent = { messageId: "m", at: T0, askAt: T0, isSummary: false, groups: {} };
 
   async function opened(failoverLog?: Logger) {
     const { redis, prefix } = testStore();
@@ -473,10 +508,10 @@ describeWithRedis("what may be sent", () => {
       return batch;
     });
     expect(await store.groups.intend(slack, "t", intent)).toBe(true);
-    expect(await store.groups.intend(slack, "another", intent, true)).toBe(false);
+    expect(await store.groups.intend(slack, "another", intent, { isSynced: true })).toBe(false);
     expect(calls).toEqual([]);
     let isWritten: boolean | undefined;
-    const writing = store.groups.intend(slack, "t", intent, true).then((is) => {
+    const writing = store.groups.intend(slack, "t", intent, { isSynced: true }).then((is) => {
       isWritten = is;
     });
     await vi.waitFor(() => expect(calls).toEqual([[["WAITAOF", "1", "0", 1_500]]]));
@@ -493,12 +528,12 @@ describeWithRedis("what may be sent", () => {
     const { store } = await opened(createLogger({ level: "warn", destination }));
     expect(await store.groups.intend(slack, "t", intent)).toBe(true);
     expect(lines).toEqual([]);
-    expect(await store.groups.intend(slack, "t", intent, true)).toBe(true);
+    expect(await store.groups.intend(slack, "t", intent, { isSynced: true })).toBe(true);
     expect(lines).toEqual([expect.stringContaining("no replica of Redis confirmed a write in time")]);
   });
 
   it("is sent where the server writes nothing to disk, or cannot say whether it did", async () => {
     const { store } = await opened();
-    expect(await store.groups.intend(slack, "t", intent, true)).toBe(true);
+    expect(await store.groups.intend(slack, "t", intent, { isSynced: true })).toBe(true);
   });
 });

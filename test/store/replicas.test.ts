@@ -63,8 +63,13 @@ describeWithRedis("replicas that report", () => {
     const old = await report("a", "old");
     expect([...old.active.values()]).toEqual(["old", "old"]);
     await report("b", "new", { roles: ["poll"] });
-    const notified = async (at: number) =>
-      Object.fromEntries((await report("a", "old", { generation: old.generation }, at)).active);
+    const { redis, store } = testStore();
+    const notified = async (at: number) => {
+      const { active } = await report("a", "old", { generation: old.generation }, at);
+      // As transactions check it.
+      expect(await redis.hgetall(store.keys.active)).toEqual(Object.fromEntries(active));
+      return Object.fromEntries(active);
+    };
     expect(await notified(T0 + GONE)).toEqual({ poll: "new", notify: "old" });
     expect(await notified(T0 + GONE + 1)).toEqual({ poll: "old", notify: "old" });
     await report("b", "new", {}, T0 + GONE + 1);

@@ -4,6 +4,7 @@ import { expect, it } from "vitest";
 import type { StoredAcknowledgement } from "../../src/alerting/acknowledgement.ts";
 import { parseMatchers } from "../../src/alerting/matcher.ts";
 import type { SuppressedState } from "../../src/alerting/model.ts";
+import { needsUpdate } from "../../src/alerting/needs-update.ts";
 import type { Integration } from "../../src/alerting/route.ts";
 import { endSilence, SILENCE_KEPT_MS, type Silence } from "../../src/alerting/silence.ts";
 import type { Claimed } from "../../src/store/groups.ts";
@@ -21,7 +22,6 @@ import {
   firing,
   groups,
   HOUR,
-  headOf,
   MINUTE,
   SECOND,
   shards,
@@ -38,11 +38,11 @@ const shop = firing("shop");
 const camera = firing("camera");
 const quiet = { sent: false, notified: [], over: [], unnotified: [] };
 
+const waiting = new Map([[camera.id, { isCovered: true }]]);
 const suppressedState = (more: Partial<SuppressedState> = {}): SuppressedState => ({
   by: [{ reason: "inhibited", by: shop.id }],
-  unnotified: [[camera.id, true]],
+  unnotified: waiting,
   maybeNotified: [],
-  lateFrom: undefined,
   ...more,
 });
 
@@ -93,9 +93,9 @@ describeWithRedis("a suppressed alert", () => {
     const { commit } = await suppressed(testStore());
     expect(await commit(T0 + MINUTE, ends(shop, T0 + MINUTE))).toEqual(new Map([[slack.id, T0 + MINUTE]]));
     expect(await claim(testStore(), T0 + MINUTE)).toMatchObject({
-      dueSince: T0 + MINUTE,
+      dueSince: new Map([[camera.id, T0 + MINUTE]]),
       groupIntervalMs: 5 * MINUTE,
-      suppressedBefore: new Map([[camera.id, true]]),
+      suppressedBefore: waiting,
     });
   });
 
@@ -118,16 +118,18 @@ describeWithRedis("a suppressed alert", () => {
   });
 
   it("that is stale is due once its shard is read, also before that it is stale was stored, and stays late", async () => {
-    const stale = suppressedState({ by: [{ reason: "stale", by: "shard:7", goodAt: 0 }], lateFrom: T0 - HOUR });
+    const late = new Map([[camera.id, { isCovered: false, lateFrom: T0 - HOUR }]]);
+    const stale = suppressedState({ by: [{ reason: "stale", by: "shard:7", goodAt: 0 }], unnotified: late });
+    const dueSince = new Map([[camera.id, T0 - HOUR]]);
     await suppressed(testStore(), stale);
     const state = { sweptAt: T0 + MINUTE, recordings: new Map(), locations: new Map() };
     expect(await shards.commitShard(7, shardCommit("", state))).toMatchObject({
       wake: new Map([[slack.id, T0 + MINUTE]]),
     });
-    expect(await claim(testStore(), T0 + MINUTE)).toMatchObject({ dueSince: T0 - HOUR });
+    expect(await claim(testStore(), T0 + MINUTE)).toMatchObject({ dueSince });
     const settle = { now: T0 + MINUTE, ...quiet, nextAt: T0 + HOUR, suppressedState: stale };
     expect(await groups.settle(slack, "g", "t", settle)).toBe(T0 + MINUTE);
-    expect(await claim(testStore(), T0 + MINUTE, "t2")).toMatchObject({ dueSince: T0 - HOUR });
+    expect(await claim(testStore(), T0 + MINUTE, "t2")).toMatchObject({ dueSince });
     const readThen = suppressedState({ by: [{ reason: "stale", by: "shard:7", goodAt: T0 + MINUTE }] });
     const again = { ...settle, suppressedState: readThen };
     expect(await groups.settle(slack, "g", "t2", again), "it was not read since").toBe(T0 + HOUR);
@@ -176,16 +178,20 @@ describeWithRedis("a suppressed alert", () => {
     const at = T0 + MINUTE;
     await commit(at, ends(shop, at), ends(camera, at));
     expect(await claim(testStore(), at)).toMatchObject({
-      dueSince: at,
+      dueSince: new Map([[camera.id, at]]),
       alerts: [{ endsAt: at }],
-      suppressedBefore: new Map([[camera.id, true]]),
+      suppressedBefore: waiting,
     });
   });
 
   it("is late from when the clock ends its suppression, and no sooner", async () => {
     await silences.write([silence()], T0);
-    await suppressed(testStore(), { ...bySilence, lateFrom: T0 + 2 * MINUTE });
-    expect((await headOf(testStore(), slack.id, "g")).since).toBe(T0 + 2 * MINUTE);
+    const until = silence().endsAt;
+    const unnotified = new Map([[camera.id, { isCovered: true, lateFrom: until }]]);
+    const { commit } = await suppressed(testStore(), { ...bySilence, unnotified });
+    await commit(T0 + MINUTE, ends(camera, T0 + MINUTE));
+    const { dueSince } = await claim(testStore(), T0 + MINUTE + WAIT);
+    expect(dueSince).toEqual(new Map([[camera.id, until]]));
   });
 
   it("is due at once when its silence is ended or changed, also between the decision and its record", async () => {
@@ -235,7 +241,7 @@ describeWithRedis("a suppressed alert", () => {
     await groups.settle(slack, "g", "t", { now: at, ...quiet, nextAt: at + 1, suppressedState: more });
     expect(await claim(testStore(), at + 1)).toMatchObject({
       maybeNotified: [camera.id],
-      suppressedBefore: new Map([[camera.id, true]]),
+      suppressedBefore: waiting,
       // What it sends belongs to what may have been accepted.
       maybeIn,
     });
@@ -316,25 +322,32 @@ describeWithRedis("an acknowledgement that ends", () => {
   const testStore = useTestStore();
   const withdrawn = (at: number) => acknowledge(testStore().store, { ...ack, until: at, at }, true);
   const acknowledged = (...unnotified: string[]) =>
-    suppressedState({ by: [{ reason: "acknowledged", by: "dana" }], unnotified: unnotified.map((id) => [id, true]) });
+    suppressedState({
+      by: [{ reason: "acknowledged", by: "dana" }],
+      unnotified: new Map(unnotified.map((id) => [id, { isCovered: true }])),
+    });
 
   it("makes what was never notified late, and due at once", async () => {
     await suppressed(testStore(), acknowledged(camera.id));
     expect(await acknowledge(testStore().store)).toEqual(new Map());
     expect(await withdrawn(T0 + MINUTE)).toEqual(new Map([[slack.id, T0 + MINUTE]]));
-    expect(await claim(testStore(), T0 + MINUTE)).toMatchObject({ dueSince: T0 + MINUTE });
+    const { dueSince } = await claim(testStore(), T0 + MINUTE);
+    expect(dueSince).toEqual(new Map([[camera.id, T0 + MINUTE]]));
   });
 
   it("makes what was notified decided again at once, and nothing late", async () => {
     await suppressed(testStore(), acknowledged());
     expect(await withdrawn(T0 + MINUTE)).toEqual(new Map([[slack.id, T0 + MINUTE]]));
-    expect(await claim(testStore(), T0 + MINUTE)).toMatchObject({ dueSince: undefined });
+    await claim(testStore(), T0 + MINUTE);
   });
 
   it("does not shorten group_wait", async () => {
     await commit(T0, fires(camera, to(slack.id)));
     await acknowledge(testStore().store);
-    expect(await withdrawn(T0 + 1)).toEqual(new Map());
+    await withdrawn(T0 + 1);
+    const decision = needsUpdate({ ...(await claim(testStore(), T0 + 1)), now: T0 + 1, sendResolved: true });
+    expect(decision).toMatchObject({ notify: undefined, nextAt: T0 + WAIT });
+    await groups.settle(slack, "g", "t", { now: T0 + 1, ...quiet, nextAt: decision.nextAt });
     expect(await groups.nextDue([slack.id])).toEqual(new Map([[slack.id, T0 + WAIT]]));
   });
 
@@ -344,7 +357,8 @@ describeWithRedis("an acknowledgement that ends", () => {
     await claim(testStore(), T0 + WAIT);
     await withdrawn(T0 + WAIT + 1);
     const settle = { now: T0 + WAIT + 2, ...quiet, nextAt: T0 + HOUR, suppressedState: acknowledged(camera.id) };
-    expect(await groups.settle(slack, "g", "t", settle)).toBe(T0 + WAIT + 1);
+    expect(await groups.settle(slack, "g", "t", settle)).toBe(T0 + WAIT + 2);
+    expect((await claim(testStore(), T0 + WAIT + 2)).dueSince).toEqual(new Map([[camera.id, T0 + WAIT + 1]]));
   });
 });
 
