@@ -6,6 +6,7 @@ import { createReports } from "../digest/report.ts";
 import type { Uncounted } from "../poll/uncounted.ts";
 import { createUptimeReader, type UptimeReader } from "../poll/uptime-reader.ts";
 import { readEvidence } from "../store/read-evidence.ts";
+import type { Check } from "../store/transact.ts";
 import { type Configured, contextOf, type JobContext } from "./job-context.ts";
 import { createNotifyJobs, type NotifyJobs } from "./notify-jobs.ts";
 import { PollJobs } from "./poll-jobs.ts";
@@ -24,12 +25,16 @@ export class Engine {
   readonly uncounted: Uncounted;
   readonly #context: JobContext;
   #stopReconciling = async () => {};
+  readonly #checks = new Map<Role, Check>();
   #isDraining = false;
   #isPrepared = false;
 
   /** Nothing runs before `start`. */
   constructor(parts: Runtime & Configured) {
-    const context = contextOf(parts, () => this.#isDraining);
+    const context = contextOf(parts, {
+      isDraining: () => this.#isDraining,
+      checkActive: (role) => this.#checks.get(role),
+    });
     this.#context = context;
     this.poll = new PollJobs(context);
     this.notify = createNotifyJobs(context);
@@ -55,6 +60,7 @@ export class Engine {
   /** Starts the ticks and the workers of the roles. `retiring` integrations are about to send the ends they owe. */
   async start({ roles, retiring }: { roles: ReadonlySet<Role>; retiring: ReadonlySet<string> }): Promise<void> {
     await this.prepare();
+    for (const role of roles) this.#checks.set(role, this.#context.replicas.checkActive(role));
     if (roles.size > 0) await this.notify.coldStart.begin();
     if (roles.has("poll")) await this.poll.start(retiring);
     if (roles.has("notify")) await this.notify.start();

@@ -1,4 +1,5 @@
 /** The parts of one configuration, and what all jobs of an engine share. */
+import type { Role } from "../cluster/active-config.ts";
 import { createAssigned } from "../cluster/shard-assignment.ts";
 import type { Config } from "../config/config.ts";
 import { createWake } from "../deliver/wake.ts";
@@ -10,6 +11,7 @@ import { countsConditions } from "../poll/counts-assess.ts";
 import { createUncounted } from "../poll/uncounted.ts";
 import type { Service } from "../service/service.ts";
 import { readFleet } from "../store/read-fleet.ts";
+import type { Check } from "../store/transact.ts";
 import type { Senders } from "./integrations.ts";
 import type { Runtime } from "./runtime.ts";
 
@@ -23,10 +25,16 @@ export interface Configured {
   readonly heartbeat: HeartbeatCall | undefined;
 }
 
+interface EngineState {
+  isDraining(): boolean;
+  /** The check by which a transaction holds only while the configuration of this engine is active. */
+  checkActive(role: Role): Check | undefined;
+}
+
 /** The parts that all jobs of one engine share; the stores by their names, as most jobs need a few of them. */
 export type JobContext = ReturnType<typeof contextOf>;
 
-export function contextOf(parts: Runtime & Configured, isDraining: () => boolean) {
+export function contextOf(parts: Runtime & Configured, engine: EngineState) {
   const { config, log, clock, store, queues, replicas, senders, metrics } = parts;
   const { rules, route, watch, maintenance } = config;
   const integrations = senders.list;
@@ -44,8 +52,9 @@ export function contextOf(parts: Runtime & Configured, isDraining: () => boolean
     commit: createCommit({ log, route, integrations, maintenance, wake }),
     statusIntervalMs: watch.statusIntervalMs,
     fleet: (parts?: FleetParts) => readFleet({ intervals, store, clock, shardNumbers: assigned.shards() }, parts),
-    /** False once draining, and where another configuration is active: two never write evaluations at the same time. */
-    mayCommit: async () => !isDraining() && (await replicas.isActive("poll")),
+    /** False once draining, and where this replica knows that another configuration is active. */
+    mayCommit: () => !engine.isDraining() && replicas.active().has("poll"),
+    checkActive: engine.checkActive,
   };
 }
 

@@ -24,6 +24,11 @@ export function createNotifyJobs(context: JobContext) {
   const delivery = createDeliver({
     ...context,
     ...deliveryOf(context),
+    groups: {
+      ...context.groups,
+      intend: (of, token, intent, how) =>
+        context.groups.intend(of, token, intent, { ...how, only: context.checkActive("notify") }),
+    },
     stormMs: context.statusIntervalMs,
     suppressions: suppression.ofGroups,
     isRouted: (alert, { receiver }, group) => isRoutedTo(alert, config.route, receiver, group),

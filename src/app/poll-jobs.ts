@@ -67,9 +67,9 @@ export class PollJobs {
       requestEvaluation: () => void this.evaluateExternal().catch(() => {}),
     });
     this.evaluateExternal = oneAtATime(async () => {
-      if (await mayCommit()) await this.externalAlerts.evaluate();
+      if (mayCommit()) await this.externalAlerts.evaluate();
     });
-    this.rerouting = createRerouting({ ...context, isActive: mayCommit, owed: metrics.resolvedOwed });
+    this.rerouting = createRerouting({ ...context, owed: metrics.resolvedOwed });
   }
 
   /** `retiring` integrations are about to send the ends they owe. */
@@ -124,11 +124,13 @@ function fleetJob(context: JobContext, judgeCounts: (now: number) => Promise<voi
 }
 
 /** Shards, where no evaluation is written unless this configuration is active. */
-function guarded({ shards, mayCommit }: JobContext): JobContext["shards"] {
+function guarded({ shards, mayCommit, checkActive }: JobContext): JobContext["shards"] {
   return {
     ...shards,
-    commit: async (input) => ((await mayCommit()) ? shards.commit(input) : { outcome: "lost" }),
-    commitShard: async (shard, input) => ((await mayCommit()) ? shards.commitShard(shard, input) : { outcome: "lost" }),
+    commit: async (input) =>
+      mayCommit() ? shards.commit({ ...input, only: checkActive("poll") }) : { outcome: "lost" },
+    commitShard: async (shard, input) =>
+      mayCommit() ? shards.commitShard(shard, { ...input, only: checkActive("poll") }) : { outcome: "lost" },
   };
 }
 

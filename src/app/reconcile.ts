@@ -33,7 +33,6 @@ export function createReconcile(
     () => poll.follow(attempts),
     ...(notifies ? [] : [notify.coldStart.begin]),
     poll.evaluateExternal,
-    () => poll.rerouting.repeatWhenDue(),
   ];
   const ofNotify: Step[] = [
     notify.coldStart.check,

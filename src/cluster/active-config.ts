@@ -9,6 +9,7 @@ import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
 import { oneAtATime } from "../lib/one-at-a-time.ts";
 import type { Store } from "../store/store.ts";
+import type { Check } from "../store/transact.ts";
 import { ranksOf } from "./slots.ts";
 
 /** `poll`: sweeps and what keeps them going; `notify`: deliveries and digests. */
@@ -25,8 +26,6 @@ const SILENT_AFTER_MS = 30_000;
 const LEASE_MS = 3_000;
 /** The others sweep the shards of one that is silent for this long. */
 const AWAY_AFTER_MS = 3_000;
-/** Before an evaluation is stored, a report older than this is made again. */
-const FRESH_MS = 5_000;
 
 interface ReplicasDeps {
   readonly store: Store["replicas"];
@@ -81,10 +80,9 @@ export class Replicas {
     return this.#generation === undefined ? [] : this.#own.filter((role) => !this.#active.has(role));
   }
 
-  /** True while the configuration is active for the role; reports first where the last report is old. */
-  async isActive(role: Role): Promise<boolean> {
-    if (this.#ageMs() > FRESH_MS) await this.#report();
-    return this.#active.has(role);
+  /** The check by which a transaction holds only while the configuration that was announced here is active. */
+  checkActive(role: Role): Check {
+    return this.#deps.store.checkActive(role, this.#hash ?? "");
   }
 
   /** True for the one replica that exposes the fleet. */

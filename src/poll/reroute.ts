@@ -3,57 +3,44 @@
  * one. At a start every stored alert gets its destinations again; ends stay owed where the alert was notified.
  */
 import type { Integration } from "../alerting/route.ts";
-import type { Instant } from "../lib/clock.ts";
 import type { Store } from "../store/store.ts";
+import type { Check } from "../store/transact.ts";
 import type { PollContext } from "./commit.ts";
 
 const ALERTS_PER_CALL = 200;
 const NAMED = 100;
-/** A replica learns within this time that its configuration is no longer active, and writes what it has evaluated. */
-const AGAIN_MS = 15_000;
-
 interface OwedDeps extends Pick<PollContext, "clock" | "log"> {
   readonly store: Pick<Store, "groups" | "log">;
   /** Counts ends owed at integrations of this receiver and type that left the configuration. */
   owed(receiver: string, type: string, count: number): void;
 }
 
-interface RerouteDeps extends OwedDeps, Pick<PollContext, "commit" | "integrations" | "statusIntervalMs"> {
+interface RerouteDeps extends OwedDeps, Pick<PollContext, "commit" | "integrations"> {
   readonly store: Pick<Store, "shards" | "groups" | "log">;
-  isActive(): Promise<boolean>;
+  checkActive(role: "poll"): Check | undefined;
 }
 
 /** Harmless when repeated, or done by several replicas at once. */
 export function createRerouting(deps: RerouteDeps) {
-  const { clock, store } = deps;
-  let againAt: Instant | undefined;
   return {
     /** Reroutes every alert; `retiring` are integrations that left the configuration and still send the ends they owe. */
     async begin(retiring: ReadonlySet<string>): Promise<void> {
       await rerouteAll(deps);
       const present = new Set(deps.integrations.map(({ id }) => id));
-      const known = await store.groups.knownIntegrations();
+      const known = await deps.store.groups.knownIntegrations();
       const removed = known.filter((id) => !present.has(id) && !retiring.has(id)).map((id) => ({ id, name: id }));
       await reportOwedEnds(deps, removed);
-      // Once swept under the active configuration, a shard takes no evaluation of any other.
-      againAt = clock.now() + Math.max(AGAIN_MS, 2 * deps.statusIntervalMs);
-    },
-    /** Once more, when it is time, for what others evaluated before they knew that another configuration is active. */
-    async repeatWhenDue(): Promise<void> {
-      if (againAt === undefined || clock.now() < againAt || !(await deps.isActive())) return;
-      await rerouteAll(deps);
-      againAt = undefined;
     },
   };
 }
 
-async function rerouteAll({ store, clock, commit, integrations }: RerouteDeps): Promise<void> {
+async function rerouteAll({ store, clock, commit, integrations, checkActive }: RerouteDeps): Promise<void> {
   const ids = integrations.map(({ id }) => id);
   const all = await store.shards.alerts();
   const alerts = all.map((alert) => ({ id: alert.id, to: commit.destinations(alert) }));
   for (let from = 0; from === 0 || from < alerts.length; from += ALERTS_PER_CALL) {
     const page = alerts.slice(from, from + ALERTS_PER_CALL);
-    await commit.wake(await store.groups.reroute(page, ids, clock.now()));
+    await commit.wake(await store.groups.reroute(page, ids, clock.now(), checkActive("poll")));
   }
 }
 

@@ -125,8 +125,7 @@ describeWithRedis("integrations keep what they were notified of", () => {
           store,
           owed: () => {},
           integrations: after.senders.list,
-          statusIntervalMs: 30_000,
-          isActive: async () => true,
+          checkActive: () => undefined,
           commit: createCommit({
             log: silentLogger,
             route: after.config.route,

@@ -6,6 +6,7 @@ import type { Runtime } from "../../src/app/runtime.ts";
 import type { Setup } from "../../src/app/setup.ts";
 import { silentLogger } from "../../src/lib/log.ts";
 import { createRerouting } from "../../src/poll/reroute.ts";
+import type { Check } from "../../src/store/transact.ts";
 import { rootRoute } from "../http/serve.ts";
 import { committer, fires, firing, HOUR, integration, T0, useTestStore } from "../store/fixtures.ts";
 import { describeWithRedis } from "../support/redis.ts";
@@ -18,13 +19,13 @@ const route = { ...rootRoute, groupWaitMs: 0, groupIntervalMs: 0, repeatInterval
 describeWithRedis("the alerts remembered at a start", () => {
   const testStore = useTestStore();
 
-  function rerouting(integrations: readonly (typeof old)[], clock: { at: number }, isActive = async () => true) {
+  function rerouting(integrations: readonly (typeof old)[], clock: { at: number }, check?: Check) {
     const told = { woken: [] as string[], warned: [] as object[], counted: [] as unknown[][] };
     const log = Object.assign(Object.create(silentLogger), { warn: (facts: object) => void told.warned.push(facts) });
     const owed = (...count: unknown[]) => void told.counted.push(count);
     const deps = { clock: clockOf(clock), log, store: testStore().store, owed };
     const commit = commitOf({ integrations, route }, told.woken);
-    const made = createRerouting({ ...deps, commit, integrations, statusIntervalMs: 30_000, isActive });
+    const made = createRerouting({ ...deps, commit, integrations, checkActive: () => check });
     return { ...made, ...told, deps };
   }
 
@@ -94,28 +95,19 @@ describeWithRedis("the alerts remembered at a start", () => {
     expect(await testStore().keys()).toEqual([]);
   });
 
-  it("by somebody who did not know yet that another configuration is in force, get their places soon after", async () => {
-    const clock = { at: T0 };
-    let isActive = true;
-    const { begin, repeatWhenDue, woken } = rerouting([added], clock, async () => isActive);
-    await repeatWhenDue();
-    await begin(new Set());
+  it("are left where they are by one that is not active any more, and no evaluation of it is stored", async () => {
+    const { groups, shards, keys, replicas } = testStore().store;
     const camera = firing("cam");
     await committer(testStore())(T0, fires(camera, ...destinationsOf(camera, route, [old])));
-    clock.at = T0 + 59_999;
-    await repeatWhenDue();
-    expect(woken).toEqual([]);
-    clock.at += 1;
-    isActive = false;
-    await repeatWhenDue();
-    expect(woken).toEqual([]);
-    isActive = true;
-    await repeatWhenDue();
-    expect(woken).toEqual([added.id]);
-    const { groups } = testStore().store;
-    expect([...(await groups.nextDue([old.id, added.id])).keys()]).toEqual([added.id]);
-    await committer(testStore(), 1)(clock.at, fires(firing("other"), ...destinationsOf(camera, route, [old])));
-    await repeatWhenDue();
-    expect(woken).toEqual([added.id]);
+    await testStore().redis.hset(keys.active, "poll", "later");
+    const only = replicas.checkActive("poll", "earlier");
+    const { begin, woken } = rerouting([added], { at: T0 + HOUR }, only);
+    await begin(new Set());
+    expect([woken, [...(await groups.nextDue([old.id, added.id])).keys()]]).toEqual([[], [old.id]]);
+    const input = { key: keys.shard(9), expected: "", document: "[]", now: T0, changes: [] };
+    expect(await shards.commit({ ...input, only })).toEqual({ outcome: "lost" });
+    expect(await shards.commit({ ...input, only: replicas.checkActive("poll", "later") })).toMatchObject({
+      outcome: "stored",
+    });
   });
 });
