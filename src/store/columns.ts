@@ -19,13 +19,14 @@ export function toColumn(values: readonly (number | null | undefined)[]): Column
 
 /** The values of a column of this length. */
 export function fromColumn(column: Column, length: number): (number | undefined)[] {
+  const values: (number | undefined)[] = [];
   let last = 0;
-  return Array.from({ length }, (_, i) => {
+  for (let i = 0; i < length; i++) {
     const step = column[i];
-    if (step === null) return undefined;
     last += step ?? 0;
-    return last;
-  });
+    values.push(step === null ? undefined : last);
+  }
+  return values;
 }
 
 /** Times of whole minutes: a column of the minutes since the one before. */
