@@ -34,6 +34,8 @@ class Replica {
   isFrozen = false;
   /** It reports itself, and its sweeps hang. */
   isWedged = false;
+  /** It is of an earlier build than what is stored. */
+  cannotRead = false;
   readonly #shared: Shared;
   readonly #ticks: OwnTicks;
   #sharing: readonly string[] = [];
@@ -56,7 +58,10 @@ class Replica {
         if (shared.sweepMs > 0) await new Promise((resolve) => setTimeout(resolve, shared.sweepMs));
         while (this.isFrozen) await this.#thaw.promise;
         if (this.isWedged) return new Promise<void>(() => {});
+        const { goodAt = 0 } = shared.attempts.get(`shard:${shard}`) ?? {};
         attempted(`shard:${shard}`);
+        if (this.cannotRead)
+          return shared.attempts.set(`shard:${shard}`, { goodAt, attemptedAt: shared.now(), fault: "unreadable" });
         shared.sweeps.push({ shard, at: performance.now() });
       },
     };
@@ -155,26 +160,29 @@ it("replicas that come and stay sweep each shard once in an interval", async () 
   for (const replica of replicas) replica.end(true);
 });
 
-it("a replica that reports itself and does not sweep is relieved by the next in rank, one at a time", async () => {
-  const shared = new Shared();
-  const replicas = ["a", "b", "c"].map((id) => new Replica(id, shared));
-  await passes(3 * EVERY, replicas);
-  const [wedged, ...others] = replicas;
-  if (wedged) wedged.isWedged = true;
-  for (const { jobs } of others) jobs.length = 0;
-  shared.sweeps.length = 0;
-  const began = performance.now();
-  await passes(20 * EVERY, replicas);
-  expect(longestGap(shared, began)).toBeLessThanOrEqual(4 * EVERY + TIMEOUT + 2_000);
-  const own = ranksOf("a", [0, 1, 2, 31, 8], ["a", "b", "c"]);
-  const left = SHARDS.filter((shard) => own.get(shard % 32) === 0);
-  expect(left.length).toBeGreaterThan(0);
-  for (const shard of left) {
-    const by = others.filter(({ jobs }) => jobs.includes(`shard:${shard}`));
-    expect(by).toHaveLength(1);
-  }
-  for (const replica of others) replica.end(true);
-});
+it.each(["isWedged", "cannotRead"] as const)(
+  "a replica that reports itself and does not sweep (%s) is relieved by the next in rank, one at a time",
+  async (fault) => {
+    const shared = new Shared();
+    const replicas = ["a", "b", "c"].map((id) => new Replica(id, shared));
+    await passes(3 * EVERY, replicas);
+    const [wedged, ...others] = replicas;
+    if (wedged) wedged[fault] = true;
+    for (const { jobs } of others) jobs.length = 0;
+    shared.sweeps.length = 0;
+    const began = performance.now();
+    await passes(20 * EVERY, replicas);
+    expect(longestGap(shared, began)).toBeLessThanOrEqual(4 * EVERY + TIMEOUT + 2_000);
+    const own = ranksOf("a", [0, 1, 2, 31, 8], ["a", "b", "c"]);
+    const left = SHARDS.filter((shard) => own.get(shard % 32) === 0);
+    expect(left.length).toBeGreaterThan(0);
+    for (const shard of left) {
+      const by = others.filter(({ jobs }) => jobs.includes(`shard:${shard}`));
+      expect(by).toHaveLength(1);
+    }
+    for (const replica of others) replica.end(true);
+  },
+);
 
 it("attempts that are old after a pause of everything are no reason to relieve others", async () => {
   const shared = new Shared();
