@@ -2,6 +2,7 @@
 import type { Instant } from "../../src/lib/clock.ts";
 import type { Delay, Timing, Verdict, VerdictKind } from "./audit.ts";
 import type { Notice } from "./notices.ts";
+import { SLOW_ANSWER_MS } from "./plan-faults.ts";
 import { activeSpan, isActiveThroughout, type KnownSuppression } from "./suppressions.ts";
 import { type Span, seenMs, timeInside, timeOutside } from "./timeline.ts";
 
@@ -82,9 +83,9 @@ export function auditRecording(notices: readonly Notice[], one: RecordingCase): 
   /** The likeliest outage of an alert: one not notified yet, preferably one that must be. */
   function likeliest({ startsAt }: Notice): number | undefined {
     const possible = offline.flatMap(({ from, to }, i) => {
-      return from <= startsAt + TOLERANCE_MS && from >= startsAt - READ_LATE_MS && to >= startsAt - READ_LATE_MS
-        ? [i]
-        : [];
+      // A reading is dated by its request: a slow answer shows what began after it.
+      const isReadable = from <= startsAt + SLOW_ANSWER_MS + TOLERANCE_MS;
+      return isReadable && from >= startsAt - READ_LATE_MS && to >= startsAt - READ_LATE_MS ? [i] : [];
     });
     const free = possible.filter((i) => !begun.has(i));
     return free.find((i) => offline[i] && expected.mustBeNotified(offline[i])) ?? free[0] ?? possible[0];

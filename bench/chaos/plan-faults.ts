@@ -91,6 +91,9 @@ function fault({ at, webhooks, replicas }: { at: number; webhooks: number; repli
   }
 }
 
+/** An answer of the service takes so long while it is slow. */
+export const SLOW_ANSWER_MS = 700;
+
 const SERVICE_FAULTS: readonly [readonly ServiceFault[], ...(readonly ServiceFault[])[]] = [
   [["drop_sockets", { times: 3 }]],
   [["drop_sockets"]],
@@ -104,7 +107,7 @@ const SERVICE_FAULTS: readonly [readonly ServiceFault[], ...(readonly ServiceFau
   [["error_payload", {}]],
   [["no_reply", { route: "status/uptime" }]],
   [["garbage_frames", { kind: "bad_json" }]],
-  [["slow", { ms: 700 }]],
+  [["slow", { ms: SLOW_ANSWER_MS }]],
   [["empty_snapshot"]],
   [["unknown_status", { every: 2 }]],
   [["missing_rows", { every: 3 }]],
