@@ -52,7 +52,7 @@ async function stormFleet(recordings: number): Promise<Row> {
     await daemon.logged("started");
     await watching.swept(0);
     const ids = (await stage.recordings()).map(({ id }) => id);
-    const dark = await turn(stage, sink, ids, "offline", /^🔴 ([\d,]+) recordings? offline/);
+    const dark = await turn(stage, sink, ids, "offline", /^\S+ ([\d,]+) recordings? offline/);
     const back = await turn(stage, sink, ids, "online", /^✅ ([\d,]+) recordings? recovered/);
     return {
       recordings,
