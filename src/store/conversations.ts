@@ -7,7 +7,7 @@ import type { Instant } from "../lib/clock.ts";
 import type { Intent } from "./claim.ts";
 import type { Keys } from "./keys.ts";
 import { pipelined } from "./redis.ts";
-import { parseRead } from "./transact.ts";
+import { parseRead, type Write } from "./transact.ts";
 
 /** The conversation that a message names. */
 interface Asked {
@@ -27,6 +27,16 @@ interface OpenConversation {
 
 /** A summary is accepted and settled in this time. */
 const SENT_MS = 60_000;
+
+const TALK_KEPT_MS = 90 * 86_400_000;
+
+/** Groups share a conversation from now on; `talk`: its key. */
+export function sharing(talk: string, groups: readonly string[]): Write[] {
+  return [
+    ["SADD", talk, ...groups],
+    ["PEXPIRE", talk, TALK_KEPT_MS],
+  ];
+}
 
 export function createConversationStore(
   redis: Redis,

@@ -18,12 +18,13 @@ import { scanHash } from "./hash.ts";
 import type { Keys } from "./keys.ts";
 import { pipelined } from "./redis.ts";
 import { createReroute } from "./reroute.ts";
-import { createSettle, type GroupOutcome, type Postponement, type Settlement } from "./settle.ts";
+import { createSettle } from "./settle.ts";
+import type { GroupOutcome, Postponement, Settlement } from "./settlement.ts";
 import { createTake } from "./take.ts";
 import { type Check, createTransact, newId, type Transact, writing } from "./transact.ts";
 
 export type { Claim, Claimed, ClaimedIntent, ClaimedStorm, Intent } from "./claim.ts";
-export type { GroupOutcome, Postponement, Settlement } from "./settle.ts";
+export type { GroupOutcome, Postponement, Settlement } from "./settlement.ts";
 
 interface NotifyTrouble extends IntegrationTrouble {
   readonly code: NotifyErrorCode;

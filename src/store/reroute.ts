@@ -6,6 +6,7 @@ import type { Destination } from "../alerting/route.ts";
 import type { Alert } from "../health/alert.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";
+import { sharing } from "./conversations.ts";
 import {
   collectEpisodes,
   type Destined,
@@ -24,7 +25,6 @@ import { type Check, newId, type Transact } from "./transact.ts";
 type RoutedAlert = { readonly id: string; readonly to: readonly Destination[] };
 
 const PAGE = 200;
-const TALK_KEPT_MS = 90 * 86_400_000;
 
 export function createReroute(redis: Redis, keys: Keys, { transact }: Transact) {
   /** Undefined where `only` does not hold. */
@@ -209,14 +209,14 @@ class Moving {
     const conversation = { ...known, groups: known.groups ?? 1 };
     const talk = this.#keys.talk(integration, conversation.id);
     const other = this.#work.head(to);
-    const sharing = [group];
+    const together = [group];
     if (!other?.conversation) {
       this.#put(to, { ...other, conversation });
-      sharing.push(partsOf(to).group);
+      together.push(partsOf(to).group);
     }
     const shared = { ...head, conversation, shown: undefined };
     this.#work.put(from, shared);
-    this.#work.writes.push(["SADD", talk, ...sharing], ["PEXPIRE", talk, TALK_KEPT_MS]);
+    this.#work.writes.push(...sharing(talk, together));
     this.#work.touch(from, this.#now, shared);
   }
 

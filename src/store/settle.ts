@@ -1,121 +1,25 @@
 /** The end of a claim: what was notified, what is over, and when each of its groups is due again, in one transaction. */
 import type { Redis } from "ioredis";
 import { coldStartGroup } from "../alerting/cold-start.ts";
-import type { LogLine } from "../alerting/decision-log.ts";
 import { type GroupHead, isKept, mayHaveSent, postponed, served } from "../alerting/group.ts";
-import type {
-  Conversation,
-  EscalationClocks,
-  NotificationLogEntry,
-  NotifyErrorCode,
-  NotifyErrorScope,
-  SuppressedState,
-  Suppression,
-} from "../alerting/model.ts";
-import type { Integration } from "../alerting/route.ts";
+import type { Conversation, NotificationLogEntry, Suppression } from "../alerting/model.ts";
 import type { Attempt } from "../health/model.ts";
-import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";
+import { acceptedWrites, FAILURE_KEPT_MS, failedWrites } from "./backoff.ts";
 import type { Intent } from "./claim.ts";
+import { sharing } from "./conversations.ts";
 import { logWrites } from "./decision-log.ts";
-import {
-  collectEpisodes,
-  type Destined,
-  destinationsIn,
-  destined,
-  GroupWork,
-  isFiring,
-  partsOf,
-  statesOf,
-} from "./group-work.ts";
+import { collectEpisodes, type Destined, destined, GroupWork, isFiring, partsOf } from "./group-work.ts";
 import type { Keys } from "./keys.ts";
-import { pipelined } from "./redis.ts";
-import { newId, parseRead, type Read, type Transact, type Transaction, type Write } from "./transact.ts";
-
-/** The result of a decision about a group, stored after its message was accepted, where there is one. */
-export interface Settlement {
-  readonly now: Instant;
-  /** True where a message was accepted. */
-  readonly sent: boolean;
-  readonly notified: readonly NotificationLogEntry[];
-  /** Episodes that leave the integration: their end was notified, or none is owed. */
-  readonly over: readonly string[];
-  /** Episodes that leave this group only: another group may owe them. */
-  readonly unnotified: readonly string[];
-  readonly nextAt: Instant | undefined;
-  /** By default nothing is suppressed. */
-  readonly suppressedState?: SuppressedState;
-  /** The clocks of a group that is escalated to the integration. */
-  readonly clocks?: EscalationClocks | undefined;
-  /** JSON of the conversation, '' once it is closed; undefined: as it is. */
-  readonly conversation?: string | undefined;
-  /** A hash of what its own root shows, and since when. */
-  readonly shown?: string | undefined;
-  /** Only the root was looked at: what is due stays as it is. */
-  readonly isForRoot?: boolean;
-  /** Ends wait for those of other groups. */
-  readonly endsWait?: true | undefined;
-  /** The time to compare the root with the present, and do nothing else. */
-  readonly rootAt?: Instant | undefined;
-  readonly lines?: readonly LogLine[] | undefined;
-}
-
-/** The time at which a group is retried, and after which failure. */
-export interface Postponement {
-  readonly now: Instant;
-  readonly at: Instant;
-  /** The episodes of a message whose outcome stays unknown, and the conversation that it may have begun. */
-  readonly maybe?: readonly string[] | undefined;
-  readonly maybeIn?: Conversation | undefined;
-  readonly failure?: { readonly code: NotifyErrorCode; readonly detail: string; readonly scope: NotifyErrorScope };
-  readonly lines?: readonly LogLine[] | undefined;
-}
-
-export type GroupOutcome = { readonly group: string } & (
-  | { readonly settle: Settlement }
-  | { readonly postpone: Postponement }
-);
-
-const TALK_KEPT_MS = 90 * 86_400_000;
-/** A failure is retried within minutes: one this old belongs to what is not configured any more. */
-const FAILURE_KEPT_MS = 7 * 86_400_000;
-const PAGE = 500;
-
-/** The stored facts that a settlement is decided by. */
-interface Stored {
-  readonly claim: Read;
-  readonly intent: Read;
-  /** By group: its members, kept up to date. */
-  readonly members: Map<Destined, Set<string>>;
-  /** By group: the write that made it due since its claim, if one did. */
-  readonly changes: ReadonlyMap<Destined, Read>;
-  /** By episode: the groups of this integration, kept up to date. */
-  readonly places: Map<string, Set<Destined>>;
-  readonly alerts: ReadonlyMap<string, string>;
-  readonly silences: ReadonlyMap<string, string>;
-  readonly attempts: ReadonlyMap<string, string>;
-  readonly backoffs: ReadonlyMap<string, Backoff>;
-  readonly trouble: ReadonlyMap<string, string>;
-}
-
-interface Backoff {
-  readonly until: Instant | undefined;
-  readonly failedAt: Instant | undefined;
-  readonly failures: number;
-  readonly since: Instant | undefined;
-}
-
-interface Turn {
-  readonly integration: Integration;
-  readonly token: string;
-  readonly outcomes: readonly GroupOutcome[];
-  /** A backoff that ended longer ago belongs to an earlier failure. */
-  readonly overMs: number;
-  /** The id of the message whose intent is over: its outcome is known, or stays unknown. */
-  readonly intent?: string | undefined;
-  /** Until when the next storm is gathered, and for how long that is kept. */
-  readonly gather?: { readonly until: Instant; readonly ms: number } | undefined;
-}
+import {
+  type GroupOutcome,
+  type Postponement,
+  readStored,
+  type Settlement,
+  type Stored,
+  type Turn,
+} from "./settlement.ts";
+import { newId, type Transact, type Transaction, type Write } from "./transact.ts";
 
 export function createSettle(redis: Redis, keys: Keys, { transact }: Transact) {
   return async (turn: Turn): Promise<void> => {
@@ -132,63 +36,6 @@ export function createSettle(redis: Redis, keys: Keys, { transact }: Transact) {
       return;
     }
   };
-}
-
-async function readStored(redis: Redis, keys: Keys, work: GroupWork, turn: Turn): Promise<Stored> {
-  const { integration, outcomes } = turn;
-  const own = outcomes.map(({ group }) => destined(integration.id, group));
-  const settlements = outcomes.flatMap((one) => ("settle" in one ? [one.settle] : []));
-  const scopes = [integration.endpoint, integration.id];
-  const of = outcomes.map(({ group }) => group);
-  const [claim, intent, trouble, changed, shared, owned, ...rows] = await pipelined<unknown>(redis, (batch) => {
-    batch.get(keys.claim(integration.id)).get(keys.intent(integration.id)).hgetall(keys.trouble(integration.id));
-    if (of.length > 0) batch.hmget(keys.changed(integration.id), ...of);
-    else batch.echo("");
-    for (const scope of scopes) batch.hmget(keys.backoff(scope), "until", "failedAt", "failures", "since");
-    for (const group of of) batch.smembers(keys.members(integration.id, group));
-  });
-  const placeOf = (i: number) => [keys.changed(integration.id), of[i] ?? ""] as const;
-  const members = new Map(own.map((one, i) => [one, new Set(rows[i] as string[])] as const));
-  const backoffs = new Map(
-    [shared, owned].map((row, i) => [scopes[i] ?? "", toBackoff(row as (string | null)[])] as const),
-  );
-
-  const isMember = new Set([...members.values()].flatMap((some) => [...some]));
-  const over = settlements.flatMap((one) => one.over);
-  const joining = settlements.flatMap(({ notified }) => notified.map(({ alert }) => alert.id));
-  const maybe = outcomes.flatMap((one) => ("postpone" in one ? (one.postpone.maybe ?? []) : []));
-  const asked = [...new Set([...over, ...[...joining, ...maybe].filter((id) => !isMember.has(id))])];
-  const places = new Map<string, Set<Destined>>();
-  for (const [episode, all] of await destinationsIn(redis, keys, asked))
-    places.set(episode, new Set(all.filter((one) => partsOf(one).integration === integration.id)));
-  await work.load([...own, ...[...places.values()].flatMap((all) => [...all])]);
-
-  const causes = settlements.flatMap(({ suppressedState }) => suppressedState?.by ?? []);
-  const by = (reason: Suppression["reason"]) => causes.flatMap((one) => (one.reason === reason ? [one.by] : []));
-  const alerts = await statesOf(redis, keys, [...new Set([...asked, ...by("inhibited")])]);
-  return {
-    ...{ members, backoffs, places, alerts },
-    changes: new Map(own.map((one, i) => [one, parseRead(placeOf(i), (changed as (string | null)[])[i])] as const)),
-    claim: parseRead([keys.claim(integration.id)], claim as string | null),
-    intent: parseRead([keys.intent(integration.id)], intent as string | null),
-    trouble: new Map(Object.entries(trouble as Record<string, string>)),
-    silences: await fieldsOf(redis, keys.silences, by("silenced")),
-    attempts: await fieldsOf(redis, keys.attempts, by("stale")),
-  };
-}
-
-async function fieldsOf(redis: Redis, key: string, fields: readonly string[]): Promise<ReadonlyMap<string, string>> {
-  const found = new Map<string, string>();
-  for (const page of chunksOf([...new Set(fields)], PAGE)) {
-    const texts = await redis.hmget(key, ...page);
-    for (const [i, field] of page.entries()) if (texts[i]) found.set(field, texts[i]);
-  }
-  return found;
-}
-
-function toBackoff(row: readonly (string | null)[]): Backoff {
-  const [until, failedAt, failures, since] = row.map((text) => (text === null ? undefined : Number(text)));
-  return { until, failedAt, failures: failures ?? 0, since };
 }
 
 class Settling {
@@ -315,7 +162,7 @@ class Settling {
     // Each: they are all to be checked.
     const areOver = causes.map((cause) => this.#isOver(cause, now));
     this.#suppress(destination, head, causes);
-    if (sent) this.#accept(now);
+    if (sent) this.#work.writes.push(...acceptedWrites(this.#keys, this.#stored.backoffs, now));
     const isOvertaken = this.#work.version(destination) !== this.#turn.token;
     const next = served(head, {
       ...{ now, isSent: sent, isForRoot, isOvertaken, members },
@@ -366,12 +213,6 @@ class Settling {
     }
   }
 
-  /** A backoff that lasts longer was set by another message since. */
-  #accept(now: Instant): void {
-    for (const [scope, { until = 0 }] of this.#stored.backoffs)
-      if (until <= now) this.#work.writes.push(["DEL", this.#keys.backoff(scope)]);
-  }
-
   /** The groups that share a conversation. */
   #talkWrites(destination: Destined, before: GroupHead, after: GroupHead): Write[] {
     const { integration, group } = partsOf(destination);
@@ -380,7 +221,7 @@ class Settling {
     const [left, joined] = [keyOf(before), keyOf(after)];
     return [
       ...(left !== undefined && left !== joined ? [["SREM", left, group] as const] : []),
-      ...(joined === undefined ? [] : [["SADD", joined, group] as const, ["PEXPIRE", joined, TALK_KEPT_MS] as const]),
+      ...(joined === undefined ? [] : sharing(joined, [group])),
     ];
   }
 
@@ -397,7 +238,14 @@ class Settling {
     this.#work.put(destination, next);
     this.#work.schedule(destination, this.#isChanged(destination) ? Math.min(now, at) : at);
     this.#work.writes.push(...this.#talkWrites(destination, head, next));
-    if (failure) this.#fail(group, head.began ?? 0, { ...outcome, failure });
+    if (failure?.scope === "message") this.#work.writes.push(...this.#troubleWrites(group, now, failure));
+    else if (failure) {
+      const { integration, overMs } = this.#turn;
+      const scope = failure.scope === "endpoint" ? integration.endpoint : integration.id;
+      const stored = this.#stored.backoffs.get(scope);
+      const facts = { now, at, began: head.began ?? 0, overMs };
+      this.#work.writes.push(...failedWrites(this.#keys.backoff(scope), stored, failure, facts));
+    }
   }
 
   /** Rerouted while the message was under way: its end is owed there. */
@@ -408,47 +256,13 @@ class Settling {
     }
   }
 
-  #fail(
-    group: string,
-    began: Instant,
-    { now, at, failure }: Postponement & Required<Pick<Postponement, "failure">>,
-  ): void {
-    const { id, endpoint } = this.#turn.integration;
-    const { code, detail, scope } = failure;
-    if (scope === "message") {
-      const key = this.#keys.trouble(id);
-      const known = this.#stored.trouble.get(group);
-      const since = known ? (JSON.parse(known) as { readonly since: Instant }).since : now;
-      this.#work.writes.push(
-        ["HSET", key, group, JSON.stringify({ since, code, detail })],
-        ["PEXPIRE", key, FAILURE_KEPT_MS],
-      );
-      return;
-    }
-    const of = scope === "endpoint" ? endpoint : id;
-    const key = this.#keys.backoff(of);
-    const stored = this.#stored.backoffs.get(of);
-    // Nothing was due there for as long: this is another failure.
-    const isOld = stored?.until !== undefined && stored.until + this.#turn.overMs < now;
-    const known = isOld ? undefined : stored;
-    // Sends side by side that began before the last failure met the same trouble, not another one.
-    const isSame = known?.failedAt !== undefined && began < known.failedAt;
-    this.#work.writes.push(
-      ...(isOld ? [["DEL", key] as const] : []),
-      [
-        "HSET",
-        key,
-        "since",
-        known?.since ?? now,
-        "until",
-        Math.max(known?.until ?? 0, at),
-        "code",
-        code,
-        "detail",
-        detail,
-      ],
+  #troubleWrites(group: string, now: Instant, { code, detail }: NonNullable<Postponement["failure"]>): Write[] {
+    const key = this.#keys.trouble(this.#turn.integration.id);
+    const known = this.#stored.trouble.get(group);
+    const since = known ? (JSON.parse(known) as { readonly since: Instant }).since : now;
+    return [
+      ["HSET", key, group, JSON.stringify({ since, code, detail })],
       ["PEXPIRE", key, FAILURE_KEPT_MS],
-      ...(isSame ? [] : [["HSET", key, "failedAt", now, "failures", (known?.failures ?? 0) + 1] as const]),
-    );
+    ];
   }
 }
