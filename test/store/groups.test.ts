@@ -1,6 +1,6 @@
 import type { Command } from "ioredis";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { type GroupHead, lookedAt } from "../../src/alerting/group.ts";
+import { type GroupHead, lookedAt, settingsOf } from "../../src/alerting/group.ts";
 import type { NotificationLogEntry } from "../../src/alerting/model.ts";
 import { needsUpdate } from "../../src/alerting/needs-update.ts";
 import type { Alert } from "../../src/health/alert.ts";
@@ -293,6 +293,27 @@ describeWithRedis("a receiver that is dead for good", () => {
       `brief@${now - WEEK}`,
     ]);
     expect(decision.settled).toHaveLength(3);
+  });
+});
+
+describeWithRedis("thousands of roots to edit", () => {
+  const testStore = useTestStore();
+
+  it("delay no news, whenever it comes", async () => {
+    const { redis, store } = testStore();
+    const chat = { ...slack, conversation: "edits" as const };
+    const roots = Array.from({ length: 3_000 }, (_, i) => [T0 + (i % 60) * SECOND, `root${i}`] as const);
+    const settings = JSON.stringify(settingsOf(to(slack.id)));
+    await redis.zadd(store.keys.roots(slack.id), ...roots.flat());
+    await redis.hset(store.keys.settings(slack.id), ...roots.flatMap(([, group]) => [group, settings]));
+    for (let i = 0; i < 5; i++) {
+      const now = T0 + MINUTE + i * INTERVAL;
+      expect(await claimed(now, `root ${i}`, chat)).toMatchObject({ isForRoot: true });
+      await testStore().endLease(slack.id);
+      await commit(now - WAIT, fires(firing(`news${i}`, now - WAIT), to(slack.id, `news${i}`)));
+      expect(await claimed(now, `news ${i}`, chat)).toMatchObject({ group: `news${i}`, isForRoot: false });
+      await groups.settle(slack, `news${i}`, `news ${i}`, sentOf(now, [firing(`news${i}`, now - WAIT)]));
+    }
   });
 });
 
