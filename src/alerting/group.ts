@@ -73,7 +73,9 @@ export function dueSince(head: GroupHead, alert: Alert, hasEnd: boolean, now: In
   // A suppression may end before it was to.
   const latest = alert.state === "firing" ? now : Number.POSITIVE_INFINITY;
   if (waiting) return waiting.lateFrom === undefined ? head.releasedAt : Math.min(waiting.lateFrom, latest);
-  const changedAt = hasEnd ? alert.updatedAt : alert.firedAt;
+  // What was over before its escalation was to come is not late there.
+  const stepMs = alert.state === "resolved" ? (head.escalateAfterMs ?? 0) : 0;
+  const changedAt = hasEnd ? alert.updatedAt : alert.firedAt + stepMs;
   const isAhead = changedAt > now + SKEW_MS && (hasEnd || alert.state === "firing");
   return isAhead ? now : newsAt(head, changedAt);
 }

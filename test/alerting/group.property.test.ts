@@ -342,6 +342,15 @@ test("only messages whose outcome is unknown, or was lost, are said again", () =
   fc.assert(property, runs);
 });
 
+test("what came and went before its escalation was to come is not late there", () => {
+  const escalated = settingsOf({ labels: {}, ...timers, escalateAfterMs: 15 * MINUTE });
+  const fired = alertWith({ alertname: "R", recording_id: "a" }, NOW);
+  const over = { ...fired, state: "resolved", updatedAt: NOW + 10 * MINUTE } as const;
+  expect(dueSince(escalated, fired, false, NOW + MINUTE)).toBe(NOW + WAIT);
+  expect(dueSince(escalated, over, false, NOW + 20 * MINUTE)).toBe(NOW + 15 * MINUTE + WAIT);
+  expect(dueSince(escalated, over, true, NOW + 20 * MINUTE)).toBe(NOW + 10 * MINUTE + WAIT);
+});
+
 test("a clock that goes back delays nothing that is due", () => {
   const property = fc.property(rough, fc.constantFrom(6_000, 600_000, 36_000_000), (events, ms) => {
     const world = played(events);
