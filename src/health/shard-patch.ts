@@ -24,12 +24,13 @@ export function keepsMembers({ recordings }: ShardState, { changed, left }: Shar
 export function statesAfter(
   { recordings }: ShardState,
   { changed, left }: Pick<ShardPatch, "changed" | "left">,
-): Iterable<RecordingState> {
-  if (changed.size + left.size === 0) return recordings.values();
-  const after = new Map(recordings);
-  for (const [id, state] of changed) after.set(id, state);
-  for (const id of left) after.delete(id);
-  return after.values();
+): RecordingState[] {
+  const known = [...recordings.values()];
+  if (changed.size + left.size === 0) return known;
+  const kept = left.size === 0 ? known : known.filter(({ id }) => !left.has(id));
+  const after = kept.map((state) => changed.get(state.id) ?? state);
+  for (const [id, state] of changed) if (!recordings.has(id)) after.push(state);
+  return after;
 }
 
 /** Recordings in the order of a shard: by id. */

@@ -61,7 +61,7 @@ export function encodeSweep(before: Omit<StoredShard, "nonce">, patch: ShardPatc
   const changed = isWhole ? undefined : changedLocations(state, patch);
   const cold = (changed?.size === 0 ? before.cold : undefined) ?? version;
   const states = statesAfter(state, patch);
-  const all = [...(isWhole ? inOrder(states).values() : states)];
+  const all = isWhole ? [...inOrder(states).values()] : states;
   const document = JSON.stringify(encodeHot(all, patch, cold));
   if (cold === before.cold) return { document, isWhole, more: [], cold };
   const locations = encodeLocations(all, patch.locations, changed);
