@@ -183,7 +183,7 @@ export class MetricsSocket {
 
   #unreadable(request: PendingRequest, kind: ProtocolErrorKind, data: Buffer): void {
     this.#deps.report(kind, () => beginning(data));
-    const message = `The reply on route ${request.route} could not be read (${kind}): lower watch.locations_per_request, or report it to the operator of the service.`;
+    const message = `The reply on route ${request.route} could not be read (${kind}): where it is about several locations, lower watch.locations_per_request; else report it to the operator of the service.`;
     this.#fail(request, new ServiceError("bad_payload", message));
   }
 

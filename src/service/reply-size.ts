@@ -12,7 +12,8 @@ export interface ReplyLimits {
 
 /** The status of a million recordings is about 170 MB. */
 const MOST_BYTES = 256 * 1024 * 1024;
-const BYTES_PER_REQUEST = 1024 * 1024;
+/** One location alone may have ten thousand recordings. */
+const BYTES_PER_REQUEST = 4 * 1024 * 1024;
 /** The status of a recording is about 170 bytes, an hour of a metric 60. */
 const BYTES_PER_ENTITY = 128 * 1024;
 /** The documented rows have fewer. */

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { decodeParts, PartCollector, parseFrame } from "../../src/service/reply-frames.ts";
+import { limitsOfRequest, replyLimits } from "../../src/service/reply-size.ts";
 
 const bytes = (text: string) => Buffer.from(text);
 
@@ -116,4 +117,18 @@ describe("a reply in parts", () => {
 
 it("joins no parts into nothing", () => {
   expect(decodeParts([], 0)).toEqual({ value: [] });
+});
+
+it("the documented rows of ten thousand recordings of one location are read", () => {
+  const id = (n: number) => n.toString(16).padStart(24, "0");
+  const rows = Array.from({ length: 10_000 }, (_, i) => ({
+    recording_id: id(i),
+    location_id: id(0),
+    status: "online",
+    last_seen_utc: "2026-11-17T12:00:00.000Z",
+    average_quality: 0.9731,
+  }));
+  const limits = limitsOfRequest(replyLimits(4e9), { entities: [id(0)], entityType: "location" });
+  const frame = parseFrame(bytes(`abc|0|0|${JSON.stringify(rows)}`));
+  expect(new PartCollector({ used: 0, max: limits.bytes }, limits).add(frame as never)).toHaveProperty("value");
 });
