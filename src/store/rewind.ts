@@ -74,8 +74,10 @@ export function createFollowClock(redis: Redis, keys: Keys, { transact }: Transa
     const attempts = createJsonHash<Attempt>(redis, keys.attempts);
     const ahead = [...(await attempts.readAll())].filter(([, { attemptedAt }]) => attemptedAt > now);
     const moved = ahead.map(([subject, attempt]) => {
+      const back = (at: Instant) => Math.max(0, at - (attempt.attemptedAt - now));
       const since = attempt.since && Math.min(attempt.since, now);
-      return [subject, { ...attempt, goodAt: Math.min(attempt.goodAt, now), attemptedAt: now, since }] as const;
+      const unread = attempt.unread && mapValues(attempt.unread, back);
+      return [subject, { ...attempt, goodAt: back(attempt.goodAt), attemptedAt: now, since, unread }] as const;
     });
     await attempts.save(new Map(moved));
   }
@@ -91,6 +93,10 @@ export function createFollowClock(redis: Redis, keys: Keys, { transact }: Transa
     }
     await redis.set(keys.clock, now);
   };
+}
+
+function mapValues<T>(all: Readonly<Record<string, T>>, change: (one: T) => T): Readonly<Record<string, T>> {
+  return Object.fromEntries(Object.entries(all).map(([key, one]) => [key, change(one)]));
 }
 
 function isAhead(entry: string, now: Instant): boolean {

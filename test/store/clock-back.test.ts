@@ -188,11 +188,14 @@ describeWithRedis("when the clock goes back", () => {
       expect((await claimed(now + LEASE, "next")).alerts).toEqual([camera]);
     });
 
-    it("no attempt lies ahead, where it would pass for a new one", async () => {
+    it("no attempt lies ahead, where it would pass for a new one, and none that failed is a good one", async () => {
       await shards.noteAttempt("shard:0", T - SECOND);
+      await shards.noteAttempt("shard:1", T - MINUTE);
+      await shards.noteAttempt("shard:1", T - SECOND, "No answer.");
       const now = await goBack(ms);
       const attempts = await shards.attempts();
       expect(attempts.get("shard:0")).toMatchObject({ goodAt: now, attemptedAt: now });
+      expect(attempts.get("shard:1")).toMatchObject({ goodAt: now - MINUTE + SECOND, attemptedAt: now });
     });
 
     it("what one replica does in each interval goes on", async () => {
