@@ -16,13 +16,13 @@ export interface Timing {
 }
 
 /** The part of an AlertState the machine moves. */
-export type Progress = Pick<AlertState, "state" | "elapsedMs" | "evidenceAt" | "firedAt">;
+export type Progress = Pick<AlertState, "state" | "elapsedMs" | "evidenceAt" | "firedAt" | "clearedAt">;
 
 /** The outcome of a step. `inactive`: there is no alert. `unchanged`: no evidence. `holding`: goes on as it was. */
 export type StepResult =
   | { readonly outcome: "inactive" | "pending_ended" }
   | { readonly outcome: "unchanged" }
-  | { readonly outcome: "resolved"; readonly elapsedMs: number }
+  | { readonly outcome: "resolved"; readonly clearedAt: Instant }
   | { readonly outcome: "pending" | "firing" | "holding" | "clearing" | "clearing_ended"; readonly progress: Progress };
 
 /** `evidence`: the condition is met, is not met, or is not known (then nothing changes). */
@@ -36,17 +36,17 @@ export function step(previous: Progress | undefined, evidence: boolean | undefin
 }
 
 /** Since when the condition of a firing alert has not been met; undefined while it is. */
-export function clearingSince({ state, elapsedMs, evidenceAt }: Progress): Instant | undefined {
-  return state === "firing" && elapsedMs > 0 ? evidenceAt - (elapsedMs - 1) : undefined;
+export function clearingSince({ clearedAt }: Progress): Instant | undefined {
+  return clearedAt;
 }
 
 /** The time at which the alert fires or resolves if the evidence stays as it is; undefined while it simply fires. */
 export function settlesAt(
-  { state, elapsedMs, evidenceAt }: Progress,
+  { state, elapsedMs, evidenceAt, clearedAt }: Progress,
   { forMs, keepFiringForMs }: Pick<Timing, "forMs" | "keepFiringForMs">,
 ): Instant | undefined {
   if (state === "pending") return evidenceAt + forMs - elapsedMs;
-  return elapsedMs > 0 ? evidenceAt + keepFiringForMs - elapsedMs + 1 : undefined;
+  return clearedAt === undefined ? undefined : evidenceAt + keepFiringForMs - elapsedMs;
 }
 
 function begin({ now, forMs }: Timing): StepResult {
@@ -62,19 +62,18 @@ function stayPending(previous: Progress, timing: Timing): StepResult {
 
 /** The condition has been met all the time: nothing moves, however long that lasts. */
 function stayFiring(previous: Progress, { now }: Timing): StepResult {
-  if (previous.elapsedMs === 0) return { outcome: "holding", progress: previous };
-  return { outcome: "clearing_ended", progress: { ...previous, elapsedMs: 0, evidenceAt: now } };
+  if (previous.clearedAt === undefined) return { outcome: "holding", progress: previous };
+  return { outcome: "clearing_ended", progress: { ...previous, elapsedMs: 0, evidenceAt: now, clearedAt: undefined } };
 }
 
-/** The first evidence against it only starts the clock; `elapsedMs` is then 1, since 0 means that the condition is met. */
+/** The first evidence against it only starts the clock. */
 function clear(previous: Progress, timing: Timing): StepResult {
-  const clearing = previous.elapsedMs > 0;
-  const elapsedMs = clearing ? previous.elapsedMs + countable(previous, timing) : 1;
-  if (!timing.deferResolve && (timing.keepFiringForMs <= 0 || elapsedMs > timing.keepFiringForMs)) {
-    return { outcome: "resolved", elapsedMs: elapsedMs - 1 };
-  }
-  const progress: Progress = { ...previous, elapsedMs, evidenceAt: timing.now };
-  return { outcome: clearing ? "holding" : "clearing", progress };
+  const isFirst = previous.clearedAt === undefined;
+  const clearedAt = previous.clearedAt ?? timing.now;
+  const elapsedMs = isFirst ? 0 : previous.elapsedMs + countable(previous, timing);
+  if (!timing.deferResolve && elapsedMs >= timing.keepFiringForMs) return { outcome: "resolved", clearedAt };
+  const progress: Progress = { ...previous, elapsedMs, evidenceAt: timing.now, clearedAt };
+  return { outcome: isFirst ? "clearing" : "holding", progress };
 }
 
 function fired(now: Instant): Progress {

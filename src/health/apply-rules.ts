@@ -43,6 +43,9 @@ export interface EvaluationMoment extends Pick<Timing, "now" | "maxGapMs"> {
   readonly patienceMs?: number;
 }
 
+/** Schedules repeat each week. */
+const PAUSED_MOST_MS = 8 * 24 * 3_600_000;
+
 /** Alerts wait at least so long for evidence. */
 export const EVIDENCE_WAIT_MS = 24 * 3_600_000;
 
@@ -129,7 +132,7 @@ function applyRule(at: Application, state: AlertState | undefined, timing: Timin
   if ("progress" in stepped) return advance(at, stepped, state);
   if (stepped.outcome === "resolved" && state) {
     const alert = toAlert(evaluator.subject, rule.id, { ...state, facts: factsOf(at, state) }, now);
-    const endsAt = now - stepped.elapsedMs;
+    const endsAt = stepped.clearedAt;
     const endReason = otherwise ?? "recovered";
     out.transitions.push({ kind: "resolved", alert: { ...alert, state: "resolved", endsAt, endReason } });
   }
@@ -148,9 +151,17 @@ function withoutEvidence(at: Application, state: AlertState): AlertState | undef
   return undefined;
 }
 
-function paused(at: Application, state: AlertState): AlertState {
-  if (state.facts.paused) return state;
-  const moved: AlertState = { ...state, facts: { ...state.facts, schedule: "outside", paused: true } };
+/** Outside for longer than any schedule is, it is not watched any more. */
+function paused(at: Application, state: AlertState): AlertState | undefined {
+  const { evaluator, rule, now, out } = at;
+  const { pausedAt = now } = state;
+  if (now - pausedAt > PAUSED_MOST_MS) {
+    endAlert(evaluator.subject, rule.id, state, { endReason: "no_longer_watched", now, out });
+    return undefined;
+  }
+  if (state.facts.paused && state.pausedAt !== undefined) return state;
+  const moved: AlertState = { ...state, pausedAt, facts: { ...state.facts, schedule: "outside", paused: true } };
+  if (state.facts.paused) return moved;
   decide(at, "outside_schedule");
   if (state.state === "firing") transition(at, "updated", moved);
   return moved;
@@ -162,23 +173,31 @@ function advance(
   state: AlertState | undefined,
 ): AlertState {
   const { evaluator, rule } = at;
-  const isClearing = progress.state === "firing" && progress.elapsedMs > 0;
+  const isClearing = progress.clearedAt !== undefined;
   const facts = { ...factsOf(at, state), ...(isClearing ? { clearing: true } : {}) };
   const met = isClearing ? state?.met : conditionText(rule);
   const isNews = state && isNewsTo(state.facts, facts);
-  if (state && state === progress && !isNews && state.met === met && state.unknownMs === undefined) return state;
-  const startsAt = state?.startsAt ?? evaluator.startsAt(rule);
+  if (state && state === progress && !isNews && state.met === met && state.unknownMs === undefined && !state.pausedAt)
+    return state;
+  const known = state && !isOtherOutage(at, state) ? state : undefined;
+  const startsAt = known?.startsAt ?? evaluator.startsAt(rule);
   const moved = {
     startsAt,
-    ...(state ?? evaluator.describe(rule, startsAt)),
+    ...(known ?? evaluator.describe(rule, startsAt)),
     ...progress,
     met,
     facts,
     unknownMs: undefined,
+    pausedAt: undefined,
   };
   if (outcome === "firing") transition(at, "firing", moved);
   else if (state?.state === "firing" && isNews) transition(at, "updated", moved);
   return moved;
+}
+
+/** Pending, and seen since it began. */
+function isOtherOutage({ evaluator, rule }: Application, { state, startsAt }: AlertState): boolean {
+  return state === "pending" && isSingleOutage(rule) && evaluator.startsAt(rule) > startsAt;
 }
 
 /** Annotations are frozen when an alert begins, and with them which of them are restated. */

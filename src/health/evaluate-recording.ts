@@ -116,6 +116,9 @@ function changesOf(
   return reasons;
 }
 
+/** What explains a low uptime is rarely more than a few outages. */
+const MOST_EARLIER = 7;
+
 /** Since `reportedSince` an alert fires about an outage: it goes on from reading to reading, until none fires any more. */
 function outageAfter(
   previous: RecordingState | undefined,
@@ -123,6 +126,10 @@ function outageAfter(
   reportedSince: Instant | undefined,
 ): ReportedOutage | undefined {
   const isOpen = outage && outage.until === undefined;
-  if (reportedSince === undefined) return isOpen ? { from: outage.from, until: previous?.readAt ?? readAt } : outage;
-  return !read || (isOpen && outage.from === reportedSince) ? outage : { from: reportedSince, until: undefined };
+  const closed = isOpen ? { ...outage, until: previous?.readAt ?? readAt } : outage;
+  if (reportedSince === undefined) return closed;
+  if (!read || (isOpen && outage.from === reportedSince)) return outage;
+  if (!closed) return { from: reportedSince, until: undefined };
+  const { earlier = [], from, until = readAt } = closed;
+  return { from: reportedSince, until: undefined, earlier: [...earlier, { from, until }].slice(-MOST_EARLIER) };
 }

@@ -192,7 +192,7 @@ export function kindOf({ kind }: RecordingCondition): RecordingKind<RecordingCon
 const BUCKET_MS = 3_600_000;
 
 /**
- * An outage that was an alert of its own makes for at least half of the loss that the threshold allows. Only time
+ * Outages that were alerts of their own make for at least half of the loss that the threshold allows. Only time
  * within the schedule is lost.
  */
 function isExplained(
@@ -201,11 +201,14 @@ function isExplained(
   { now, scheduledMs = (_, { from, to }) => to - from }: RecordingContext,
 ): boolean {
   if (!outage) return false;
-  const { from, until: to = readAt } = outage;
-  const reach = now - overMs - BUCKET_MS;
-  if (to <= reach) return false;
-  const allowedMs = (1 - below) * scheduledMs(id, { from: now - overMs, to: now });
-  return scheduledMs(id, { from: Math.max(from, reach), to }) >= allowedMs / 2;
+  let reach = now - overMs - BUCKET_MS;
+  let lostMs = 0;
+  for (const { from, until: to = readAt } of [...(outage.earlier ?? []), outage]) {
+    if (to <= reach) continue;
+    lostMs += scheduledMs(id, { from: Math.max(from, reach), to });
+    reach = to;
+  }
+  return lostMs > 0 && lostMs >= ((1 - below) * scheduledMs(id, { from: now - overMs, to: now })) / 2;
 }
 
 function isLow(value: number | undefined, { below, clearAbove }: Threshold, firing: boolean): boolean | undefined {

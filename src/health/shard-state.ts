@@ -64,6 +64,8 @@ export interface ReportedOutage {
   readonly from: Instant;
   /** The last reading while the alert fired; undefined while it fires. */
   readonly until: Instant | undefined;
+  /** Those before it, a few. */
+  readonly earlier?: readonly { readonly from: Instant; readonly until: Instant }[] | undefined;
 }
 
 /** The last states of a recording whose status changes, at most 21 in all. */
@@ -94,10 +96,7 @@ export interface AlertState {
   readonly state: "pending" | "firing";
   /** Since when the problem is there, for display and durations. */
   readonly startsAt: Instant;
-  /**
-   * pending: time the condition has been met, ms. firing: 0 while it is met, else 1 more than the time it has not
-   * been, ms (against `keep_firing_for`).
-   */
+  /** pending: time the condition has been met, ms. firing: time it has not been, ms (against `keep_firing_for`). */
   readonly elapsedMs: number;
   /**
    * The last evidence for or against it: time is added up from here. It does not move while the condition of
@@ -106,6 +105,10 @@ export interface AlertState {
   readonly evidenceAt: Instant;
   /** The time at which it began to fire; 0 while pending. */
   readonly firedAt: Instant;
+  /** firing: since when its condition is not met; undefined while it is. */
+  readonly clearedAt?: Instant | undefined;
+  /** Since when its rule does not apply, as its subject is outside its schedule. */
+  readonly pausedAt?: Instant | undefined;
   /** For how long sweeps have said nothing for or against it, pauses not counted, ms. */
   readonly unknownMs?: number | undefined;
   /** The condition that was last met, where that is known: the rule may have been changed since. */
@@ -235,7 +238,10 @@ export function sinceWhen(
   { status, lastSeenAt }: Pick<Reading, "status" | "lastSeenAt">,
   now: Instant,
 ): Instant {
-  if (previous && previous.status === status) return previous.since;
+  const isSame = previous !== undefined && previous.status === status;
+  // Seen since it went offline, it was online in between.
+  const isSeen = status === "offline" && (lastSeenAt ?? 0) > (previous?.since ?? 0) + CLOCK_TOLERANCE_MS;
+  if (isSame && !(isSeen && (lastSeenAt ?? 0) <= now)) return previous.since;
   if (status !== "offline" || lastSeenAt === undefined || lastSeenAt <= 0) return now;
   if (lastSeenAt > now + CLOCK_TOLERANCE_MS) return now;
   if (lastSeenAt < (lastOnlineSeenAt(previous) ?? lastSeenAt)) return now;

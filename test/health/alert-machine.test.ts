@@ -1,20 +1,26 @@
 import { expect, test } from "vitest";
 import { type Progress, step } from "../../src/health/alert-machine.ts";
 
-/** `pending 10000 at 100000`: for how long it has been so, and the time of the last evidence, ms. */
+/**
+ * `pending 10000 at 100000`: for how long it has been so, and the time of the last evidence, ms; `since 70000`: of one
+ * that fires, since when its condition is not met.
+ */
 function progressOf(text: string): Progress | undefined {
-  const [, state, elapsedMs, evidenceAt] = /^(pending|firing) (\d+) at (\d+)$/.exec(text) ?? [];
+  const [, state, elapsedMs, evidenceAt, clearedAt] =
+    /^(pending|firing) (\d+) at (\d+)(?: since (\d+))?$/.exec(text) ?? [];
   if (state !== "pending" && state !== "firing") return undefined;
   const firedAt = state === "firing" ? 1_000 : 0;
-  return { state, elapsedMs: Number(elapsedMs), evidenceAt: Number(evidenceAt), firedAt };
+  const cleared = clearedAt === undefined ? {} : { clearedAt: Number(clearedAt) };
+  return { state, elapsedMs: Number(elapsedMs), evidenceAt: Number(evidenceAt), firedAt, ...cleared };
 }
 
 function shown(result: ReturnType<typeof step>, previous: Progress | undefined): string {
-  if (!("progress" in result)) return "elapsedMs" in result ? `resolved after ${result.elapsedMs}` : result.outcome;
-  const { state, elapsedMs, evidenceAt, firedAt } = result.progress;
+  if (!("progress" in result)) return "clearedAt" in result ? `resolved since ${result.clearedAt}` : result.outcome;
+  const { state, elapsedMs, evidenceAt, firedAt, clearedAt } = result.progress;
   const began = previous?.state === "firing" ? 1_000 : evidenceAt;
   expect(firedAt).toBe(state === "firing" ? began : 0);
-  return `${result.outcome}: ${state} ${elapsedMs} at ${evidenceAt}`;
+  const since = clearedAt === undefined ? "" : ` since ${clearedAt}`;
+  return `${result.outcome}: ${state} ${elapsedMs} at ${evidenceAt}${since}`;
 }
 
 const AT_ONCE = { forMs: 0, keepFiringForMs: 0 };
@@ -34,13 +40,43 @@ const rows: [why: string, before: string, evidence: boolean | undefined, now: nu
     ["pending waits while nobody can tell", "pending 50000 at 1", undefined, 5, "unchanged"],
     ["firing waits while nobody can tell", "firing 50000 at 1", undefined, 5, "unchanged"],
     ["firing goes on while the condition holds", "firing 0 at 1", true, 30_001, "holding: firing 0 at 1"],
-    ["keep_firing_for 0 resolves at once", "firing 0 at 1", false, 30_001, "resolved after 0", AT_ONCE],
-    ["evidence against it starts keep_firing_for", "firing 0 at 1", false, 90_000, "clearing: firing 1 at 90000"],
-    ["keep_firing_for adds up", "firing 1 at 100000", false, 130_000, "holding: firing 30001 at 130000"],
-    ["exactly keep_firing_for is enough", "firing 30001 at 100000", false, 130_000, "resolved after 60000"],
-    ["a millisecond less is not", "firing 30000 at 100000", false, 130_000, "holding: firing 60000 at 130000"],
-    ["a blind gap does not clear", "firing 30001 at 100000", false, 300_000, "holding: firing 30001 at 300000"],
-    ["holding again starts it over", "firing 30001 at 100000", true, 130_000, "clearing_ended: firing 0 at 130000"],
+    ["keep_firing_for 0 resolves at once", "firing 0 at 1", false, 30_001, "resolved since 30001", AT_ONCE],
+    [
+      "evidence against it starts keep_firing_for",
+      "firing 0 at 1",
+      false,
+      90_000,
+      "clearing: firing 0 at 90000 since 90000",
+    ],
+    [
+      "keep_firing_for adds up",
+      "firing 0 at 100000 since 100000",
+      false,
+      130_000,
+      "holding: firing 30000 at 130000 since 100000",
+    ],
+    ["exactly keep_firing_for is enough", "firing 30000 at 100000 since 70000", false, 130_000, "resolved since 70000"],
+    [
+      "a millisecond less is not",
+      "firing 29999 at 100000 since 70001",
+      false,
+      130_000,
+      "holding: firing 59999 at 130000 since 70001",
+    ],
+    [
+      "a blind gap does not clear, and the end is before it",
+      "firing 30000 at 100000 since 70000",
+      false,
+      300_000,
+      "holding: firing 30000 at 300000 since 70000",
+    ],
+    [
+      "holding again starts it over",
+      "firing 30000 at 100000 since 70000",
+      true,
+      130_000,
+      "clearing_ended: firing 0 at 130000",
+    ],
     ["a clock that stands still adds nothing", "pending 10 at 100000", true, 99_000, "holding: pending 10 at 99000"],
   ];
 

@@ -20,9 +20,17 @@ describe("since when", () => {
     expect(sinceWhen(previous, { status: "offline", lastSeenAt }, NOW)).toBe(expected);
   });
 
-  test("it stays while the status stays, whatever the contact says", () => {
+  test("it stays while the status stays, unless it was seen since then", () => {
     const previous = { status: "offline" as const, since: START, lastSeenAt: undefined };
-    expect(sinceWhen(previous, { status: "offline", lastSeenAt: NOW - MINUTE }, NOW)).toBe(START);
+    for (const [lastSeenAt, since] of [
+      [undefined, START],
+      [START + 1_000, START],
+      [NOW - MINUTE, NOW - MINUTE],
+      [NOW + 10 * MINUTE, START],
+    ] as const)
+      expect(sinceWhen(previous, { status: "offline", lastSeenAt }, NOW)).toBe(since);
+    const online = { ...previous, status: "online" as const };
+    expect(sinceWhen(online, { status: "online", lastSeenAt: NOW - MINUTE }, NOW)).toBe(START);
   });
 
   test("online and degraded begin when first seen", () => {
