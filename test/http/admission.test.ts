@@ -116,10 +116,10 @@ test.skipIf(!isLinux)("while a few hundred connections search a large fleet othe
   expect(await timed(served, silence, { method: "DELETE", headers: admin })).toEqual(soon);
   for (const more of [{ localAddress: "127.0.0.2" }, { headers: admin }])
     expect((await timed(served, "/?q=a", more)).status).toBe(200);
-  // A few of the searches as well; the others may try again.
-  const all = Object.groupBy(await heads, (head) => head.slice(9, 12));
-  expect(Object.keys(all).sort()).toEqual(["200", "503"]);
-  expect(all["200"]?.length).toBeLessThanOrEqual(32);
+  // A few of the searches as well, on a busy machine none; the others may try again.
+  const { 200: found = [], ...all } = Object.groupBy(await heads, (head) => head.slice(9, 12));
+  expect(Object.keys(all)).toEqual(["503"]);
+  expect(found.length).toBeLessThanOrEqual(32);
   for (const head of all["503"] ?? []) expect(head).toMatch(/^retry-after: \d+$/im);
 });
 
