@@ -82,3 +82,26 @@ test.each([
     expect(Math.max(...runs.map(ofService))).toBeLessThan(360);
   },
 );
+
+test("of sweeps two minutes and 30 s apart in turns an outage fires within five minutes, and they are said to be slow", () => {
+  const story = new Story(offlineRule({ forMs: 2 * MINUTE }));
+  story.unbroken = true;
+  story.sweep({ a: "online" });
+  const began = story.now;
+  const self = new FleetStory(...rules);
+  const said: string[] = [];
+  let firedAfter = Number.POSITIVE_INFINITY;
+  for (let i = 0; story.now < began + HOUR; i++) {
+    const gap = i % 2 === 0 ? 4 * INTERVAL : INTERVAL;
+    const tick = (at: number) => {
+      self.now = at;
+      const own = { goodAt: story.now, attemptedAt: story.now, known: 1, lateMs: lateMs(story.state.gaps, INTERVAL) };
+      said.push(...self.tick(() => ({ shards: [own], inventory: self.good() }), 0));
+    };
+    for (let at = story.now + INTERVAL; at < story.now + gap; at += INTERVAL) tick(at);
+    if (story.sweep({ a: "offline" }, {}, gap).length > 0) firedAfter = Math.min(firedAfter, story.now - began);
+    tick(story.now);
+  }
+  expect(firedAfter).toBeLessThanOrEqual(5 * MINUTE);
+  expect(said).toEqual(["firing ServicePartlyUnreachable/service/analytics"]);
+});
