@@ -77,18 +77,22 @@ export function decision(id: string, reason: DecisionReason, at: Instant): Outco
   return { subject: { kind: "recording", id }, ruleId: undefined, reason, at };
 }
 
-/** Of one that was online, without changes or alerts: nothing is below a threshold, no rule's condition is met. */
-function isHealthy(
-  id: string,
-  { status, averageQuality, lastSeenAt = Infinity }: GoodReading,
-  { context, moment, rules, low }: RecordingSweep,
-): boolean {
+/**
+ * Of one that was online, without changes or alerts: nothing is below a threshold, no rule's condition is met. Loops, as
+ * closures for each recording of a large fleet are most of a sweep's garbage.
+ */
+function isHealthy(id: string, { status, averageQuality, lastSeenAt }: GoodReading, sweep: RecordingSweep): boolean {
+  const { context, moment, rules, low } = sweep;
   if (status !== "online") return false;
   if (averageQuality !== undefined && averageQuality < rules.qualityFloor) return false;
-  if (moment.now - lastSeenAt >= rules.lastSeenMs) return false;
-  if (rules.counts.some((when) => context.counts?.(when, "recording", id)?.met)) return false;
-  if (low) return !low.some((ids) => ids.has(id));
-  return rules.figures.every(({ below, figure }) => (context.uptime(id, figure) ?? below) >= below);
+  if (lastSeenAt !== undefined && moment.now - lastSeenAt >= rules.lastSeenMs) return false;
+  for (const when of rules.counts) if (context.counts?.(when, "recording", id)?.met) return false;
+  if (low) {
+    for (const ids of low) if (ids.has(id)) return false;
+    return true;
+  }
+  for (const { below, figure } of rules.figures) if ((context.uptime(id, figure) ?? below) < below) return false;
+  return true;
 }
 
 /** Where all rules on flapping respect schedules, readings outside of one do not count. */

@@ -42,13 +42,13 @@ export function inOrder(states: Iterable<RecordingState>): Map<string, Recording
 /** The shard after the sweep. Hot values, and states of the same recordings, are replaced in place. */
 export function patched(shard: ShardState, patch: ShardPatch): ShardState {
   const { sweptAt, gaps, noted, changed, locations } = patch;
-  for (const [id, read] of noted) {
+  noted.forEach((read, id) => {
     const state = shard.recordings.get(id);
-    if (!state || !read) continue;
+    if (!state || !read) return;
     state.readAt = sweptAt;
     state.lastSeenAt = read.lastSeenAt;
     state.averageQuality = read.averageQuality;
-  }
+  });
   if (!keepsMembers(shard, patch)) return { sweptAt, gaps, recordings: inOrder(statesAfter(shard, patch)), locations };
   for (const [id, state] of changed) shard.recordings.set(id, state);
   return { sweptAt, gaps, recordings: shard.recordings, locations };

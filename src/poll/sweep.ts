@@ -250,9 +250,11 @@ class Sweeper {
     const ids = named.map(({ recordingId }) => recordingId);
     if (all) await this.#deps.nameThem([...new Set([...before.recordings.keys(), ...ids])]);
     else if (fresh.length > 0) await this.#deps.nameThem(ids);
-    const alerting = before.recordings.values().filter(({ alerts }) => alerts);
-    const known = all ? before.recordings.keys() : alerting.map(({ id }) => id);
-    const elsewhere = await this.#elsewhere(shard, new Set([...ids, ...known]), { attempts, now });
+    const known = new Set(ids);
+    before.recordings.forEach(({ id, alerts }) => {
+      if (all || alerts) known.add(id);
+    });
+    const elsewhere = await this.#elsewhere(shard, known, { attempts, now });
     const here = named.filter(({ recordingId }) => !elsewhere.has(recordingId));
     await this.#noteMoves(shard, here);
     return elsewhere;

@@ -7,7 +7,7 @@ import type { AlertStates, ColdState, LocationState, RecordingState, ShardState 
 import type { Instant } from "../lib/clock.ts";
 import { parseDocument } from "./documents.ts";
 
-const FORMAT = 4;
+const FORMAT = 5;
 /** Before the id of a location: a field of its own. */
 const LOCATION = "l:";
 
@@ -28,7 +28,8 @@ interface HotDocument {
   readonly t: Instant;
   readonly gaps?: readonly number[] | undefined;
   readonly cold: string;
-  readonly read: Column;
+  /** The places of recordings that were not read at `t`, with when they were, if ever. */
+  readonly unread: readonly (readonly [place: number, ms: number | null])[];
   readonly seen: Column;
   readonly quality: Column;
 }
@@ -75,7 +76,9 @@ function keepsLocations(before: ShardState, { locations }: ShardPatch): boolean 
 
 function changedLocations(before: ShardState, { changed, locations }: ShardPatch): Set<string> {
   const ids = new Set<string>();
-  for (const [id, { alerts }] of locations) if (alerts !== before.locations.get(id)?.alerts) ids.add(id);
+  locations.forEach(({ id, alerts }) => {
+    if (alerts !== before.locations.get(id)?.alerts) ids.add(id);
+  });
   for (const [id, { locationId }] of changed) {
     ids.add(locationId);
     ids.add(before.recordings.get(id)?.locationId ?? locationId);
@@ -112,17 +115,15 @@ function encodeHot(
   { sweptAt: t, gaps, noted }: ShardPatch,
   cold: string,
 ): HotDocument {
-  const read: (number | null)[] = [];
-  const seen: (number | null)[] = [];
-  const quality: (number | null)[] = [];
-  for (const state of states) {
+  const unread: [number, number | null][] = [];
+  const read = states.map((state, place) => {
     const noting = noted.get(state.id);
-    const { lastSeenAt, averageQuality } = noting ?? state;
-    read.push(noting ? 0 : state.readAt === 0 ? null : t - state.readAt);
-    seen.push(lastSeenAt === undefined ? null : t - lastSeenAt);
-    quality.push(averageQuality ?? null);
-  }
-  return { v: FORMAT, t, gaps, cold, read, seen, quality };
+    if (!noting && state.readAt !== t) unread.push([place, state.readAt === 0 ? null : t - state.readAt]);
+    return noting ?? state;
+  });
+  const seen = read.map(({ lastSeenAt }) => (lastSeenAt === undefined ? null : t - lastSeenAt));
+  const quality = read.map(({ averageQuality }) => averageQuality ?? null);
+  return { v: FORMAT, t, gaps, cold, unread, seen, quality };
 }
 
 /** The shard of all fields of its hash. Throws as `parseDocument`. */
@@ -150,11 +151,13 @@ export function decodeHot(nonce: string, text: string, known: StoredShard): Stor
 
 /** Hot values replace those of the known shard. What follows another cold state is dropped: its recordings are not read. */
 function withHot(nonce: string, hot: HotDocument, { state, cold }: StoredShard): StoredShard | undefined {
-  const { t: sweptAt, gaps, read, seen, quality } = hot;
-  if (hot.cold !== cold || read.length !== state.recordings.size) return undefined;
+  const { t: sweptAt, gaps, unread, seen, quality } = hot;
+  if (hot.cold !== cold || seen.length !== state.recordings.size) return undefined;
+  const readAgo = new Map(unread);
   let i = 0;
   for (const one of state.recordings.values()) {
-    one.readAt = sweptAt - (read[i] ?? sweptAt);
+    const ago = readAgo.get(i);
+    one.readAt = ago === null ? 0 : sweptAt - (ago ?? 0);
     one.lastSeenAt = before(sweptAt, seen[i]);
     one.averageQuality = quality[i] ?? undefined;
     i++;

@@ -115,12 +115,12 @@ const quiet = (locations = fleet.locations) => ({
   locations,
 });
 
-test("a sweep that found nothing new writes 15 bytes for a recording, and no location", () => {
+test("a sweep that found nothing new writes 13 bytes for a recording, and no location", () => {
   const before = stored();
   const fields = encodeSweep(before, quiet(), "another");
   expect(fields).toMatchObject({ more: [], isWhole: false, cold: "version" });
   const column = (name: string) => JSON.parse(fields.document)[name].join();
-  expect(["read", "seen", "quality"].map(column)).toEqual(["0,0,0", "679,679,679", "0.97,0.97,0.97"]);
+  expect(["unread", "seen", "quality"].map(column)).toEqual(["", "679,679,679", "0.97,0.97,0.97"]);
 });
 
 test("a sweep writes the locations where something changed, and no other", () => {
