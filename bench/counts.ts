@@ -4,6 +4,7 @@ import { Redis } from "ioredis";
 import { createAssigned } from "../src/cluster/shard-assignment.ts";
 import { judgeShard } from "../src/health/judge.ts";
 import type { Rule } from "../src/health/model.ts";
+import { overviewAfter } from "../src/health/shard-overview.ts";
 import { HOUR_MS, type Instant } from "../src/lib/clock.ts";
 import { silentLogger } from "../src/lib/log.ts";
 import { HOURS_KEPT, localDays } from "../src/poll/counts-plan.ts";
@@ -120,7 +121,8 @@ async function startReading(rules: readonly Rule[]) {
       scheduleOf: () => undefined,
       scheduleBegan: () => undefined,
     });
-    await store.shards.commitShard(shard, { before, patch, now: at, changes: [] });
+    const overview = overviewAfter(before.state, patch, 5_000);
+    await store.shards.commitShard(shard, { before, patch, overview, now: at, changes: [] });
   }
 
   return {

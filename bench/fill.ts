@@ -2,6 +2,7 @@
 import { Redis } from "ioredis";
 import { parseConfig } from "../src/config/load.ts";
 import type { Recording, UptimeBucket } from "../src/health/recording.ts";
+import { overviewAfter } from "../src/health/shard-overview.ts";
 import type { ShardPatch } from "../src/health/shard-patch.ts";
 import { afterReading } from "../src/health/shard-state.ts";
 import { type Figure, figuresOf, uptimeRetentionMs } from "../src/health/uptime.ts";
@@ -71,7 +72,8 @@ async function fillShard(store: Store, shard: number, { here, now, history, figu
   const { nonce } = await store.shards.read(shard);
   const before = { nonce, state: emptyShard };
   const patch = patchOf(here, rows, now);
-  await store.shards.commitShard(shard, { before, patch, now, changes: [], sweep: { known: rows.length } });
+  const overview = overviewAfter(before.state, patch, 60_000);
+  await store.shards.commitShard(shard, { before, patch, overview, now, changes: [], sweep: { known: rows.length } });
   await store.uptime.saveHistories(shard, new Map(rows.map(({ id }) => [id, history])));
   const ratios = new Map(rows.map(({ id }) => [id, 0.99]));
   await store.uptime.saveFigures(shard, now, new Map(figures.map((figure) => [figure, ratios])));

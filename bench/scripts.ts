@@ -7,6 +7,7 @@ import type { Config } from "../src/config/config.ts";
 import { parseConfig } from "../src/config/load.ts";
 import { judgeShard } from "../src/health/judge.ts";
 import type { RecordingStatus } from "../src/health/recording.ts";
+import { overviewAfter } from "../src/health/shard-overview.ts";
 import { silentLogger } from "../src/lib/log.ts";
 import { createCommit } from "../src/poll/commit.ts";
 import { createStore } from "../src/store/store.ts";
@@ -210,7 +211,13 @@ function createFleet(redis: Redis, config: Config, recordings: number) {
         },
       );
       await commit.evaluation(transitions, (changes) =>
-        store.shards.commitShard(shard, { before, patch, now, changes }),
+        store.shards.commitShard(shard, {
+          before,
+          patch,
+          overview: overviewAfter(before.state, patch, 5_000),
+          now,
+          changes,
+        }),
       );
     },
   };

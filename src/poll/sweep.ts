@@ -13,6 +13,7 @@ import type { Rule } from "../health/model.ts";
 import type { Reading, StatusSnapshot } from "../health/recording.ts";
 import { allowedGapMs, lateMs } from "../health/rhythm.ts";
 import { sentences } from "../health/service-evaluator.ts";
+import { overviewAfter } from "../health/shard-overview.ts";
 import type { RecordingState, ShardState } from "../health/shard-state.ts";
 import type { Figure } from "../health/uptime.ts";
 import type { Instant } from "../lib/clock.ts";
@@ -335,9 +336,10 @@ class Sweeper {
     { patch, decisions }: Evaluation,
     input: Pick<ShardCommit, "before" | "now" | "changes" | "sweep" | "groups">,
   ): Promise<CommitResult> {
-    const { store, inventory } = this.#deps;
+    const { store, inventory, watch } = this.#deps;
+    const overview = overviewAfter(input.before.state, patch, watch.statusIntervalMs);
     const lines = decisions.filter((line) => !this.#repeats.isRepeat(line));
-    const committed = await store.commitShard(shard, { patch, ...input, lines });
+    const committed = await store.commitShard(shard, { patch, overview, ...input, lines });
     if (committed.outcome === "lost") return committed;
     if (patch.noted.size + patch.changed.size + patch.locations.size === 0)
       await store.forgetShard(shard, committed.nonce);

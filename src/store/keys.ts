@@ -48,6 +48,8 @@ function fleetKeys(p: string) {
     shard: (shard: number) => `${p}shard:${shard}`,
     /** Hash: subject → JSON {goodAt, attemptedAt, error, …}; a shard's fields as long as the shard. */
     attempts: `${p}attempts`,
+    /** Hash: shard → JSON of its overview, from its last good sweep; a field as long as the shard. */
+    overview: `${p}overview`,
     /** Hash: shard → JSON of what its last good sweep counted by label; a field as long as the shard and a rule on it. */
     groups: `${p}groups`,
     /** Hash: recording id → uptime history; a field until it leaves the shard. */

@@ -10,6 +10,7 @@ import { watchedSince } from "../alerting/stale.ts";
 import type { Alert } from "../health/alert.ts";
 import type { ShardGroups } from "../health/group-counts.ts";
 import type { Attempt } from "../health/model.ts";
+import type { ShardOverview } from "../health/shard-overview.ts";
 import { patched, type ShardPatch } from "../health/shard-patch.ts";
 import type { ShardState } from "../health/shard-state.ts";
 import { chunksOf } from "../lib/chunks.ts";
@@ -61,6 +62,7 @@ interface CommitInput {
   readonly only?: Check | undefined;
   readonly attempt?: { readonly subject: string; readonly value: Attempt } | undefined;
   readonly groups?: { readonly shard: number; readonly value: string | undefined } | undefined;
+  readonly overview?: readonly [shard: number, json: string] | undefined;
   readonly changes: readonly AlertChange[];
   /** For the decision log. */
   readonly lines?: readonly LogLine[] | undefined;
@@ -70,6 +72,7 @@ export type ShardCommit = Pick<CommitInput, "now" | "changes" | "lines" | "only"
   /** The shard as it was read, and evaluated. */
   readonly before: StoredShard;
   readonly patch: ShardPatch;
+  readonly overview: ShardOverview;
   /** The facts of an attempt beside its time. */
   readonly sweep?: Omit<Attempt, "goodAt" | "attemptedAt"> | undefined;
   readonly groups?: ShardGroups | undefined;
@@ -96,7 +99,10 @@ export function createShardStore(redis: Redis, keys: Keys, deps: CommitDeps) {
      * Stores what a sweep changes. `lost`: another replica swept the shard meanwhile, the evaluation is void. Memory takes
      * the patch once it is stored; after anything else the shard is read again.
      */
-    async commitShard(shard: number, { before, patch, sweep, groups, ...input }: ShardCommit): Promise<CommitResult> {
+    async commitShard(
+      shard: number,
+      { before, patch, overview, sweep, groups, ...input }: ShardCommit,
+    ): Promise<CommitResult> {
       const cached = cache.get(shard);
       const known = cached?.nonce === before.nonce ? cached.groups : undefined;
       const fields = encodeSweep(before, patch, randomUUID());
@@ -110,6 +116,7 @@ export function createShardStore(redis: Redis, keys: Keys, deps: CommitDeps) {
           key: keys.shard(shard),
           document: fields.document,
           fields,
+          overview: [shard, JSON.stringify(overview)],
           groups: isCounted ? { shard, value: groups && JSON.stringify(groups) } : undefined,
           attempt: {
             subject: `shard:${shard}`,
@@ -133,11 +140,18 @@ export function createShardStore(redis: Redis, keys: Keys, deps: CommitDeps) {
         writes: [
           ["DEL", keys.shard(shard), keys.uptime(shard), keys.figures(shard)],
           ["HDEL", keys.groups, shard],
+          ["HDEL", keys.overview, shard],
           ["HDEL", keys.countsAssessed, shard],
           ["HDEL", keys.attempts, ...["shard", "uptime", "details", "counts"].map((kind) => `${kind}:${shard}`)],
         ],
       });
       cache.delete(shard);
+    },
+
+    /** The overview of every shard, by its number. */
+    async overviews(): Promise<[shard: number, overview: ShardOverview][]> {
+      const rows = Object.entries(await redis.hgetall(keys.overview));
+      return rows.map(([shard, json]) => [Number(shard), JSON.parse(json) as ShardOverview]);
     },
 
     /** All alerts that fire, and the resolved ones whose end is still owed somewhere. */
@@ -244,7 +258,7 @@ function createCommit(redis: Redis, keys: Keys, { transact: { transact }, releas
   }
 
   return async (input: CommitInput): Promise<CommitResult> => {
-    const { key, expected, now, fields, attempt, groups, changes, lines, only } = input;
+    const { key, expected, now, fields, attempt, groups, overview, changes, lines, only } = input;
     const id = newId();
     const document: Write[] = [
       ...(fields?.isWhole ? [["DEL", key] as const] : []),
@@ -256,6 +270,7 @@ function createCommit(redis: Redis, keys: Keys, { transact: { transact }, releas
           ? ["HDEL", keys.groups, `${groups.shard}`]
           : ["HSET", keys.groups, groups.shard, groups.value],
       );
+    if (overview) document.push(["HSET", keys.overview, ...overview]);
     if (attempt) document.push(["HSET", keys.attempts, attempt.subject, JSON.stringify(attempt.value)]);
     const { work, resolved } = await changeGroups(changes, now);
     const incidents = changes.flatMap(({ kind, alert, planned }) =>

@@ -1,5 +1,6 @@
 import { expect, it, vi } from "vitest";
 import type { ShardGroups } from "../../src/health/group-counts.ts";
+import { overviewAfter } from "../../src/health/shard-overview.ts";
 import type { ShardState } from "../../src/health/shard-state.ts";
 import { StoreError } from "../../src/store/errors.ts";
 import { toIncident } from "../../src/store/incidents.ts";
@@ -29,7 +30,7 @@ describeWithRedis("the one atomic write", () => {
     });
     expect(lost).toEqual({ outcome: "lost" });
     expect(await shards.alerts()).toEqual([]);
-    expect(await testStore().keys()).toEqual(["attempts", "shard:3"]);
+    expect(await testStore().keys()).toEqual(["attempts", "overview", "shard:3"]);
     expect((await shards.read(3)).nonce).toBe(first.nonce);
     expect((await write(first.nonce, T0 + 2)).outcome).toBe("stored");
   });
@@ -120,20 +121,24 @@ describeWithRedis("the one atomic write", () => {
     const before = await shards.read(3);
     const noted = new Map([["cam", { lastSeenAt: T0 + 1, averageQuality: 0.5 }]]);
     const patch = { ...patchTo(shardOf(T0 + 5)), noted };
-    const sweep = { patch, now: T0 + 5, changes: [] };
+    const sweep = { patch, overview: overviewAfter(first, patch, 5), now: T0 + 5, changes: [] };
     const broken = fires({ ...camera, id: 1n as never }, to("ops/slack/0"));
     await expect(shards.commitShard(3, { ...sweep, before, changes: [broken] })).rejects.toThrow();
     expect(await shards.commitShard(3, { ...sweep, before: { ...before, nonce: "of another replica" } })).toEqual({
       outcome: "lost",
     });
+    expect((await shards.overviews()).map(([shard, { at }]) => [shard, at])).toEqual([[3, T0]]);
     expect(before.state.recordings.get("cam")).toMatchObject({ readAt: T0, lastSeenAt: T0 });
     const again = await shards.read(3);
     expect(again).toEqual(before);
     expect(again.state).not.toBe(before.state);
-    await shards.commitShard(3, { ...sweep, before: again });
+    const { nonce = "" } = { nonce: "", ...(await shards.commitShard(3, { ...sweep, before: again })) };
+    expect(await shards.overviews()).toEqual([[3, sweep.overview]]);
     const read = { readAt: T0 + 5, lastSeenAt: T0 + 1, averageQuality: 0.5 };
     for (const one of [shards, testStore().replica().shards])
       expect((await one.read(3)).state.recordings.get("cam")).toMatchObject(read);
+    await shards.forgetShard(3, nonce);
+    expect(await shards.overviews()).toEqual([]);
   });
 
   it("keeps its own last write in memory and reads another replica's", async () => {
@@ -171,7 +176,7 @@ describeWithRedis("the one atomic write", () => {
       await redis.hset(key, 3, "");
     const left = async () => [await testStore().keys(), await redis.hlen(store.keys.attempts)];
     await store.shards.forgetShard(3, "another");
-    const keys = ["attempts", "counts-assessed", "figures:3", "groups", "shard:3", "uptime:3"];
+    const keys = ["attempts", "counts-assessed", "figures:3", "groups", "overview", "shard:3", "uptime:3"];
     expect(await left()).toEqual([keys, 4]);
     await shards.noteAttempt("shard:4", T0);
     await store.shards.forgetShard(3, first.nonce);

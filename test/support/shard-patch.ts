@@ -1,3 +1,4 @@
+import { overviewAfter } from "../../src/health/shard-overview.ts";
 import { patched, type ShardPatch } from "../../src/health/shard-patch.ts";
 import type { ShardState } from "../../src/health/shard-state.ts";
 import { emptyShard } from "../../src/store/shard-document.ts";
@@ -9,7 +10,9 @@ export function patchTo({ sweptAt, gaps, recordings, locations }: ShardState): S
 
 /** A commit of this state, whatever the shard was under the nonce. */
 export function shardCommit(nonce: string, state: ShardState) {
-  return { before: { nonce, state: emptyShard }, patch: patchTo(state), now: state.sweptAt, changes: [] };
+  const patch = patchTo(state);
+  const overview = overviewAfter(emptyShard, patch, 30_000);
+  return { before: { nonce, state: emptyShard }, patch, overview, now: state.sweptAt, changes: [] };
 }
 
 /** A state of which hot values can be written without changing this one. */

@@ -1,0 +1,116 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { recordingStatuses } from "../../src/health/recording.ts";
+import { noCounts } from "../../src/health/shard-counts.ts";
+import { joinOverviews, overviewAfter, type ShardOverview } from "../../src/health/shard-overview.ts";
+import type { ShardPatch } from "../../src/health/shard-patch.ts";
+import { currentStatus, type RecordingState, type ShardState } from "../../src/health/shard-state.ts";
+import { aRecordingState } from "../support/fixtures.ts";
+import { afterSweep, copyOf, patchTo } from "../support/shard-patch.ts";
+
+const INTERVAL = 10;
+
+const state = fc.record({
+  id: fc.constantFrom("a", "b", "c", "d"),
+  locationId: fc.constantFrom("L1", "L2"),
+  readAt: fc.integer({ min: 60, max: 100 }),
+  since: fc.integer({ min: 0, max: 100 }),
+  status: fc.constantFrom("online", "offline", "degraded", undefined),
+});
+const rows = fc.uniqueArray(state, { selector: ({ id }) => id, maxLength: 4 });
+const shardOf = (states: readonly RecordingState[], sweptAt: number): ShardState => ({
+  sweptAt,
+  recordings: new Map(states.map((one) => [one.id, one])),
+  locations: new Map([["empty", { id: "empty", alerts: undefined }]]),
+});
+const statesOf = (some: readonly (Partial<RecordingState> & { readonly id: string })[]) =>
+  some.map(({ id, ...one }) => aRecordingState(id, one));
+
+/** A sweep at 110 that changes, notes and drops some of these. */
+const sweep = fc.tuple(rows, rows, fc.subarray<string>(["a", "b", "c", "d"])).map(([known, changed, read]) => {
+  const before = shardOf(statesOf(known), 100);
+  const left = new Set<string>(known.slice(0, 1).map(({ id }) => id));
+  const changes = statesOf(changed).filter(({ id }) => !left.has(id));
+  const others = known.filter(({ id }) => !left.has(id) && changes.every((one) => one.id !== id));
+  const noted = new Map(
+    others.map(({ id }) => [id, read.includes(id) ? { lastSeenAt: undefined, averageQuality: undefined } : undefined]),
+  );
+  const patch: ShardPatch = { ...patchTo(shardOf(changes, 110)), noted, left };
+  return { before, patch };
+});
+
+test("a fleet joined from overviews counts every recording as its state does, whenever one sweep was", () => {
+  fc.assert(
+    fc.property(sweep, fc.integer({ min: 110, max: 140 }), ({ before, patch }, now) => {
+      const overview = overviewAfter(copyOf(before), patch, INTERVAL);
+      const stored = JSON.parse(JSON.stringify(overview)) as ShardOverview;
+      const after = afterSweep(before, patch);
+      const fleet = joinOverviews([[7, stored]], { now, intervalMs: INTERVAL });
+      const isOld = now > 140;
+      const counts = noCounts();
+      for (const id of ["L1", "L2"]) {
+        const here = noCounts();
+        for (const one of after.recordings.values()) {
+          if (one.locationId !== id) continue;
+          const status = isOld ? "unknown" : currentStatus(one, patch.sweptAt, INTERVAL);
+          here[status] += 1;
+          counts[status] += 1;
+        }
+        expect(fleet.locations.get(id)?.counts ?? noCounts()).toEqual(here);
+      }
+      expect(fleet.counts).toEqual(counts);
+      expect(fleet.locations.get("empty")).toEqual({ id: "empty", shard: 7, counts: noCounts() });
+    }),
+  );
+});
+
+const online = (id: string, more: Partial<RecordingState> = {}) =>
+  aRecordingState(id, { locationId: "L1", status: "online", readAt: 100, ...more });
+const overviewOf = (sweptAt: number, ...states: readonly RecordingState[]) =>
+  overviewAfter(shardOf([], 0), patchTo(shardOf(states, sweptAt)), INTERVAL);
+
+test("an overview older than three intervals, or than its own slow rhythm, counts all as unknown", () => {
+  const overview = overviewOf(100, online("a"), online("b", { status: "offline" }));
+  expect(overview.alerting).toBe(0);
+  const at = (now: number, one = overview) => joinOverviews([[0, one]], { now, intervalMs: INTERVAL });
+  expect(at(130)).toMatchObject({ counts: { online: 1, offline: 1, unknown: 0 }, sweptAt: 100, statusIntervalMs: 10 });
+  expect(at(131)).toMatchObject({ counts: { online: 0, offline: 0, unknown: 2 }, sweptAt: 100, statusIntervalMs: 10 });
+  expect(at(131, { ...overview, gapMs: 60 })).toMatchObject({ counts: { online: 1 }, statusIntervalMs: 20 });
+  expect(joinOverviews([], { now: 131, intervalMs: INTERVAL })).toMatchObject({
+    counts: noCounts(),
+    sweptAt: undefined,
+  });
+});
+
+test("a location that two shards have counts in the one swept later", () => {
+  const [old, later] = [overviewOf(100, online("a"), online("b")), overviewOf(105, online("a", { status: "offline" }))];
+  for (const both of [
+    [
+      [1, old],
+      [2, later],
+    ],
+    [
+      [2, later],
+      [1, old],
+    ],
+  ] as const) {
+    const { counts, locations } = joinOverviews(both, { now: 110, intervalMs: INTERVAL });
+    expect(counts).toEqual({ ...noCounts(), offline: 1 });
+    expect(locations.get("L1")).toEqual({ id: "L1", shard: 2, counts });
+  }
+});
+
+test("the mark differs where a status, its start or a pending alert does, whatever the order of rows", () => {
+  const states = recordingStatuses.flatMap((status, i) =>
+    status === "unknown" ? [] : online(`r${i}`, { status, since: i }),
+  );
+  const markOf = (...some: readonly RecordingState[]) => overviewOf(100, ...some).mark;
+  const mark = markOf(...states);
+  expect(markOf(...states.toReversed())).toBe(mark);
+  const [first = online("a"), ...others] = states;
+  expect(overviewOf(100, ...states, online("d", { alerts: {} })).alerting).toBe(1);
+  const pending = { rule: { state: "pending" } } as unknown as RecordingState["alerts"];
+  for (const one of [{ status: "offline" }, { since: 7 }, { alerts: pending }] as const)
+    expect(markOf({ ...first, ...one }, ...others)).not.toBe(mark);
+  expect(markOf({ ...first, lastSeenAt: 3, averageQuality: 0.1 }, ...others)).toBe(mark);
+});
