@@ -33,6 +33,7 @@ export async function openModelRuntime(options: ModelOptions): Promise<Runtime> 
     redis,
     store,
     audit: () => {},
+    directory: { follow: async () => {}, trouble: () => undefined, close() {} },
     queues: virtualQueues(queues, ignored),
     registry: new Registry(),
     metrics: noMetrics,

@@ -3,6 +3,7 @@
  * another silence; an expired one is kept for a while, to be read and made again.
  */
 import type { Alert, Labels } from "../health/alert.ts";
+import { ownLabels } from "../health/directory.ts";
 import type { Instant } from "../lib/clock.ts";
 import { type Matcher, matchersCost } from "./matcher.ts";
 import { isMatched, type MatchingBudget } from "./silence-verdicts.ts";
@@ -136,6 +137,4 @@ function sameMatchers(a: readonly Matcher[], b: readonly Matcher[]): boolean {
 }
 
 /** Labels that identify recordings; the others come from rules, and any alert may have them. */
-export const RECORDING_LABELS: ReadonlySet<string> = new Set(
-  "recording_id recording location_id location organisation camera_server timezone".split(" "),
-);
+export const RECORDING_LABELS: ReadonlySet<string> = new Set(ownLabels.filter((name) => name !== "alertname"));

@@ -34,13 +34,18 @@ export function withSuppressionLines(
 
 /** It names the recording or location; its other matchers decide which of the alerts it silences. */
 function isAbout({ matchers }: Silence, labels: NamingLabels): boolean {
-  const naming = matchers.filter(({ name }) => RECORDING_LABELS.has(name));
+  const naming = matchers.filter(({ name }) => isNaming(name, labels));
   return naming.length > 0 && matchesAll(naming, labels);
 }
 
-function silenceLines(silence: Silence, subject: Subject, { timezone = "UTC" }: NamingLabels): LogLine[] {
+function isNaming(name: string, labels: NamingLabels): boolean {
+  return RECORDING_LABELS.has(name) || Object.hasOwn(labels, name);
+}
+
+function silenceLines(silence: Silence, subject: Subject, labels: NamingLabels): LogLine[] {
+  const { timezone = "UTC" } = labels;
   const { matchers, startsAt, endsAt, createdBy, comment } = silence;
-  const others = matchers.filter(({ name }) => !RECORDING_LABELS.has(name)).map(formatMatcher);
+  const others = matchers.filter(({ name }) => !isNaming(name, labels)).map(formatMatcher);
   const of = others.length === 0 ? "" : ` (${others.join(", ")})`;
   const until = timesSeenAt(startsAt).at(endsAt, timezone);
   const line = (at: Instant, reason: string, detail: string) =>

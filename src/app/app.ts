@@ -54,7 +54,8 @@ export async function startApp(options: AppOptions): Promise<App> {
 async function build(options: AppOptions, closer: Closer) {
   const { config, log, loadAnew } = options;
   const runtime = await openRuntime({ ...options, role: options.role ?? "all" }, closer);
-  const { metrics, queues } = runtime;
+  const { metrics, queues, directory } = runtime;
+  await directory.follow(config.directory);
   metrics.configReloaded(true);
   const reloader = new Reloader(runtime, config);
   metrics.knowIntegrations(reloader.current().senders.list);
@@ -126,10 +127,15 @@ async function untilRedisAnswers({ redis, clock, log }: Runtime, signal: AbortSi
   }
 }
 
-async function reload({ log, metrics }: Runtime, reloader: Reloader, asked: Config): Promise<readonly string[]> {
+async function reload(
+  { log, metrics, directory }: Runtime,
+  reloader: Reloader,
+  asked: Config,
+): Promise<readonly string[]> {
   const before = reloader.current().config;
   const { next, ignored } = withoutRestart(before, asked);
   if (ignored.length > 0) log.warn({ keys: ignored }, "these keys changed: they take effect at the next start");
+  await directory.follow(next.directory);
   if (isSame(withoutIds(before), withoutIds(next))) {
     log.info("configuration reloaded, nothing changed");
   } else {

@@ -18,6 +18,7 @@ import { connected, connectRedis } from "../store/redis.ts";
 import { canFailOver } from "../store/redis-client.ts";
 import { createStore } from "../store/store.ts";
 import { createAuditTrail } from "./audit-trail.ts";
+import { followDirectory } from "./directory.ts";
 
 /** The directory of an embedded Redis, below the working directory. */
 const DATA_DIR = "data";
@@ -40,12 +41,14 @@ export async function openRuntime(
   const { historyMs } = config.watch;
   const store = createStore(redis, config.redis.prefix, { failoverLog, syncing, log, historyMs });
   const audit = createAuditTrail({ log, clock });
+  const directory = followDirectory({ ...store, clock, log });
+  closer.add("directory", () => directory.close());
   const registry = new Registry();
   const replicas = new Replicas({ store: store.replicas, clock, log, roleOption: role });
   closer.add("replica", () => (redis.status === "ready" ? replicas.leave() : undefined), 1_000);
   let newest: Instant | undefined;
   return {
-    ...{ log, store, redis, audit, registry, replicas },
+    ...{ log, store, redis, audit, registry, replicas, directory },
     /** The local clock, corrected by the offset to Redis `TIME`. */
     clock,
     queues: new Queues({

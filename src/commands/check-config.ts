@@ -7,6 +7,7 @@ import { configFile, type LoadedConfig, loadWithWarnings } from "../config/load.
 import { ConfigError, type ConfigProblem, formatProblem } from "../config/problem.ts";
 import { formatDuration } from "../lib/duration.ts";
 import { counted } from "../lib/format.ts";
+import { checkDirectory, type DirectoryReport, describeDirectory } from "./check-directory.ts";
 import { type CommandIo, type ConfigOptions, print, readsConfig } from "./cli/command.ts";
 
 /** Exit code 0 valid, 1 invalid. Throws ConfigError for a file that cannot be read. */
@@ -18,8 +19,9 @@ export function checkConfigCommand(io: CommandIo): Command {
   return readsConfig(command, example).action(async (options: ConfigOptions) => {
     const file = configFile(options.config, io.env);
     const checked = await check(file, io.env);
-    if ("problems" in checked) io.setExitCode(1);
-    print(io, options.output, answerOf(file, checked), () => asText(file, checked));
+    const directory = "problems" in checked ? undefined : await checkDirectory(checked.config);
+    if ("problems" in checked || directory?.problem !== undefined) io.setExitCode(1);
+    print(io, options.output, { ...answerOf(file, checked), directory }, () => asText(file, checked, directory));
   });
 }
 
@@ -57,11 +59,11 @@ function summariseRoute({ key, receiver, routes }: Route): object {
   return { key, receiver, routes: routes.map(summariseRoute) };
 }
 
-function asText(file: string, checked: Checked): string {
+function asText(file: string, checked: Checked, directory: DirectoryReport | undefined): string {
   const lines =
     "problems" in checked
       ? [...checked.problems.map(formatProblem), `${file}: ${counted(checked.problems.length, "problem")}`]
-      : describe(file, checked);
+      : [...describe(file, checked), ...(directory ? describeDirectory(directory) : [])];
   return `${lines.join("\n")}\n`;
 }
 

@@ -1,13 +1,13 @@
 /** Warnings: settings that are valid and probably not intended. */
 import { type Matcher, matchesAll } from "../alerting/matcher.ts";
 import type { Route } from "../alerting/route.ts";
+import { ownLabels } from "../health/directory.ts";
 import { formatDuration } from "../lib/duration.ts";
 import { closestWord } from "../lib/suggest.ts";
 import { clearText } from "./clear-text.ts";
 import type { Config } from "./config.ts";
 import type { Environment } from "./document.ts";
 import { type Finding, type Path, quoted, warning } from "./problem.ts";
-import { reservedLabels } from "./rule-schema.ts";
 import { enumerate } from "./scalars.ts";
 
 /** `fromEnvironment` is whether anything at or below a path was read from a variable: that is not shown. */
@@ -154,15 +154,16 @@ function valuesOf(label: string, matchers: readonly Matcher[]): string[] {
 }
 
 /**
- * A label that no alert has is probably misspelt. External alerts may have any: a name in a matcher has to be close to
- * a known one, while by one in `group_by` nothing of lenswatch is grouped.
+ * A label that no alert has is probably misspelt. External alerts, and locations of a directory, may have any: a name in a
+ * matcher has to be close to a known one, while by one in `group_by` nothing of lenswatch is grouped.
  */
 function unknownLabels(config: Config, routes: readonly Placed[]): Finding[] {
   const ruleLabels = config.rules.flatMap(({ labels }) => Object.keys(labels));
-  const ofAlerts = [...new Set([...reservedLabels, "receiver", "integration", "severity", ...ruleLabels])];
-  const ofRecordings = reservedLabels.filter((label) => label !== "alertname");
+  const ofAlerts = [...new Set([...ownLabels, "receiver", "integration", "severity", ...ruleLabels])];
+  const ofRecordings = ownLabels.filter((label) => label !== "alertname");
   const ofLocations = ["location_id", "location", "organisation", "timezone"];
   const named = (names: readonly string[]) => names.map((name) => ({ name }));
+  const unknown = config.directory?.locations ? misspelt : unknownIn;
   const chosen = [
     [["maintenance"], config.maintenance, ofAlerts],
     [["digests"], config.digests, ofRecordings],
@@ -172,14 +173,14 @@ function unknownLabels(config: Config, routes: readonly Placed[]): Finding[] {
     ...routes.flatMap(([{ matchers }, path]) => misspelt(matchers, [...path, "matchers"], ofAlerts)),
     ...routes.flatMap(([{ groupBy }, path, above]) => {
       const isInherited = groupBy === "..." || groupBy === above?.groupBy;
-      return isInherited ? [] : unknownIn(named(groupBy), [...path, "group_by"], ofAlerts);
+      return isInherited ? [] : unknown(named(groupBy), [...path, "group_by"], ofAlerts);
     }),
     ...config.inhibitRules.flatMap(({ sourceMatchers, targetMatchers, equal }, index) => {
       const all = { source_matchers: sourceMatchers, target_matchers: targetMatchers, equal: named(equal) };
       return Object.entries(all).flatMap(([key, some]) => misspelt(some, ["inhibit_rules", index, key], ofAlerts));
     }),
     ...chosen.flatMap(([path, all, known]) =>
-      all.flatMap(({ matchers }, at) => unknownIn(matchers, [...path, at, "matchers"], known)),
+      all.flatMap(({ matchers }, at) => unknown(matchers, [...path, at, "matchers"], known)),
     ),
   ];
 }

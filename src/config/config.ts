@@ -7,6 +7,7 @@ import type { EscalationStep, Route } from "../alerting/route.ts";
 import type { NamedInterval } from "../alerting/time-interval.ts";
 import type { Rule } from "../health/model.ts";
 import { buildChannels } from "./channel-schema.ts";
+import { resolvePaths } from "./directory-schema.ts";
 import { type RouteInput, routeDefaults } from "./route-schema.ts";
 import type { ConfigInput } from "./schema.ts";
 
@@ -25,11 +26,12 @@ export function configHash(config: Config, integrationIds: readonly string[] = [
   return scryptSync(JSON.stringify(decisive), "lenswatch configuration", 16).toString("hex");
 }
 
-/** The configuration of a validated file; `Config` is its type. */
-export function buildConfig({ slackApiUrl, timeIntervals, ...input }: ConfigInput) {
+/** The configuration of a validated file in a directory; `Config` is its type. */
+export function buildConfig({ slackApiUrl, timeIntervals, ...input }: ConfigInput, folder: string) {
   const intervals: Intervals = new Map(timeIntervals.map((interval) => [interval.name, interval]));
   return {
     ...input,
+    directory: input.directory && resolvePaths(input.directory, folder),
     rules: withIds(input.rules),
     route: buildRoot(input, intervals),
     receivers: input.receivers.map(({ name, ...entries }) => ({ name, ...buildChannels(entries, slackApiUrl) })),

@@ -32,7 +32,7 @@ export function parseConfig(
   if (!("value" in checked) || findings.length > 0) return { problems: report(findings) };
   const open = checkReading(checked.value.http);
   if (open.length > 0) return { problems: report(open) };
-  const config = buildConfig(checked.value);
+  const config = buildConfig(checked.value, dirname(file));
   const fromEnvironment = (path: Path) => readsEnvironment(document, path);
   return { config, warnings: report(advise(config, { env, fromEnvironment })) };
 }

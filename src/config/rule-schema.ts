@@ -1,14 +1,11 @@
 /** `rules`: conditions, how long they must last, and the labels and annotations of their alerts. */
 import { z } from "zod";
 import { defaultAlertNames as names } from "../health/alert.ts";
+import { ownLabels } from "../health/directory.ts";
 import { conditionSection } from "./condition-schema.ts";
 import type { RawMap } from "./document.ts";
 import { required, section, withDefault } from "./key.ts";
 import { duration, LABEL_NAME, line, prose, textMatching, trueOrFalse } from "./scalars.ts";
-
-/** Labels that lenswatch sets itself. */
-export const reservedLabels: readonly string[] =
-  "alertname recording_id recording location_id location organisation camera_server timezone".split(" ");
 
 const labelName = z
   .string()
@@ -16,7 +13,7 @@ const labelName = z
     error: "a label name of letters, digits and _, not beginning with a digit or __",
   });
 
-const ownLabelName = labelName.refine((text) => !reservedLabels.includes(text), {
+const ownLabelName = labelName.refine((text) => !ownLabels.includes(text), {
   error: "a label that is not set by lenswatch itself",
 });
 

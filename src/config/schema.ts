@@ -3,6 +3,7 @@ import { z } from "zod";
 import { logLevels } from "../lib/log.ts";
 import { emailAddresses, receiverSection } from "./channel-schema.ts";
 import { visitCountsSection } from "./counts-schema.ts";
+import { directorySection } from "./directory-schema.ts";
 import { tlsSection } from "./http-client-schema.ts";
 import { httpSection } from "./http-schema.ts";
 import { listOf, optional, type Parsed, refuse, required, section, withDefault } from "./key.ts";
@@ -156,6 +157,7 @@ export const rootSection = section({
   redis: withDefault("The store of all state.", redisSection, {}),
   watch: withDefault("The recordings to watch, and how often.", watch, {}),
   counts: withDefault("Visitor counts: how often they are read, and what they are worth.", visitCountsSection, {}),
+  directory: optional("Labels, contacts and names of shops, from files or URLs.", directorySection),
   rules: withDefault("Alerting rules, as in Prometheus.", listOf(ruleSection), defaultRules),
   route: optional(
     "The routing tree, as in Alertmanager; with a single receiver, everything goes to it by default.",

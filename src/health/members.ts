@@ -47,7 +47,10 @@ export interface Members {
 const FIELDS = { camera_server: "cameraServer", organisation: "organisation", timezone: "timezone" } as const;
 
 /** "" where it has none, or is not known. */
-export function labelOf(recording: Recording | undefined, label: GroupLabel): string {
+export function labelOf(
+  recording: Pick<Recording, (typeof FIELDS)[GroupLabel]> | undefined,
+  label: GroupLabel,
+): string {
   return recording?.[FIELDS[label]] ?? "";
 }
 

@@ -1,6 +1,7 @@
 /** The state that one sweep stores and the next starts from. An evaluation gives a patch, and changes none of it. */
 import type { Instant } from "../lib/clock.ts";
 import type { AlertFacts, Labels } from "./alert.ts";
+import type { DirectoryLookup } from "./directory.ts";
 import type { Evidence } from "./evidence.ts";
 import type { Location, Reading, Recording, RecordingStatus } from "./recording.ts";
 import { GAP_INTERVALS } from "./rhythm.ts";
@@ -119,8 +120,8 @@ export interface AlertState {
   readonly facts: AlertFacts;
 }
 
-/** Names and zones, as far as they are known. */
-export interface Inventory {
+/** Names and zones, as far as they are known, and what a directory says of locations. */
+export interface Inventory extends DirectoryLookup {
   recording(id: string): Recording | undefined;
   location(id: string): Location | undefined;
   /** Another number after each change of a recording; not there where that is not known. */

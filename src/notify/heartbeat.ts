@@ -34,7 +34,7 @@ export function createHeartbeatCall(options: {
 }
 
 /** Messages of errors may have the URL in them: only their codes are shown. */
-function failureOf(thrown: unknown, signal: AbortSignal): string {
+export function failureOf(thrown: unknown, signal: AbortSignal): string {
   if (signal.aborted) {
     const isLate = toError(signal.reason).name === "TimeoutError";
     return isLate ? "it did not answer in time" : "the call was cancelled";

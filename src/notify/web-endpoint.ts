@@ -140,7 +140,8 @@ const HINTS: Hints = {
   other: "check its url, redirects are not followed",
 };
 
-function authorizationOf({ authorization, basicAuth }: HttpClientSettings): string | undefined {
+/** The value of the Authorization header. */
+export function authorizationOf({ authorization, basicAuth }: HttpClientSettings): string | undefined {
   if (authorization) return `${authorization.type} ${authorization.credentials}`;
   if (!basicAuth) return undefined;
   return `Basic ${Buffer.from(`${basicAuth.username}:${basicAuth.password}`).toString("base64")}`;

@@ -3,6 +3,9 @@
  * what changed.
  */
 import type { ChainableCommander, Redis } from "ioredis";
+import { type GroupLabel, groupLabels } from "../health/alert.ts";
+import type { Directory } from "../health/directory.ts";
+import { labelOf } from "../health/members.ts";
 import type { Location, Recording, ReportedRecording } from "../health/recording.ts";
 import { believe, type Claims, type DoubtedField } from "../health/reported-recording.ts";
 import { chunksOf } from "../lib/chunks.ts";
@@ -20,6 +23,7 @@ export function createInventoryStore(redis: Redis, keys: Keys) {
   const names = createNames();
   const reader = createNamesReader(redis, keys, names);
   const claims: Claims = new Map();
+  let directory: Directory | undefined;
 
   /** Writes in one step, so that no replica reads new names without the new revision. */
   async function write(written: NamesWrite, add: (batch: ChainableCommander) => void): Promise<void> {
@@ -57,6 +61,14 @@ export function createInventoryStore(redis: Redis, keys: Keys) {
     recording: names.recording,
     location: (id: string) => names.locations.get(id),
     revision: names.revision,
+    /** Puts a directory in force, or none. */
+    useDirectory(next: Directory | undefined): void {
+      directory = next;
+    },
+    shop: (id: string) => directory?.rowOf(id, names.locations.get(id)?.name),
+    shopLabels: () => directory?.labels ?? [],
+    nameOf: (id: string) => directory?.names.get(id),
+    locationsOf: (label: GroupLabel, value: string) => directory && names.locationsOf(label, value),
     /** All location ids with a name or zone. */
     locationIds: () => names.locations.keys(),
 
@@ -132,8 +144,16 @@ function createNames() {
   /** By its text, of those that were read together. */
   const shared = new Map<string, Place>();
   let revision = 0;
+  let byLabel: { readonly revision: number; readonly places: Map<string, Set<string>> } | undefined;
   return {
     locations,
+
+    /** The locations of the recordings with a label. All recordings are looked at once for each revision. */
+    locationsOf(label: GroupLabel, value: string): ReadonlySet<string> {
+      if (byLabel?.revision !== revision) byLabel = { revision, places: locationsByLabel(recordings.values()) };
+      return byLabel.places.get(`${label}/${value}`) ?? new Set();
+    },
+
     /** Another number after each change of a recording. */
     revision: () => revision,
 
@@ -160,6 +180,22 @@ function createNames() {
 
     forgetShared: () => shared.clear(),
   };
+}
+
+function locationsByLabel(recordings: Iterable<{ readonly place: Place }>): Map<string, Set<string>> {
+  const found = new Map<string, Set<string>>();
+  let last: Place | undefined;
+  for (const { place } of recordings) {
+    if (place === last) continue;
+    last = place;
+    for (const label of groupLabels) {
+      const key = `${label}/${labelOf(place, label)}`;
+      const known = found.get(key);
+      if (known) known.add(place.locationId);
+      else found.set(key, new Set([place.locationId]));
+    }
+  }
+  return found;
 }
 
 /** Reads names: all of them, then those that other replicas wrote since the last time. */

@@ -1,3 +1,5 @@
+import { writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { receivers, service } from "../config/text.ts";
 import { configuration, lenswatch } from "./run-command.ts";
@@ -23,6 +25,23 @@ test.each([
   expect(rest).toEqual({ stderr: "", exitCode });
   expect(stdout).not.toMatch(/a-secret|hooks\.example\.com/);
   expect(stdout.replaceAll(file, "FILE")).toMatchSnapshot();
+});
+
+test("a directory is read, and its columns, rows and what is wrong with them are said", async () => {
+  const file = await configuration(`${valid}directory: { locations: { file: shops.csv }, contacts: [phone] }\n`);
+  const shops = join(dirname(file), "shops.csv");
+  const check = async (csv: string) => {
+    await writeFile(shops, csv);
+    const { stdout, exitCode } = await lenswatch(["check-config"], { LENSWATCH_CONFIG: file });
+    return [exitCode, ...stdout.split("\n").filter((line) => line.includes("directory"))];
+  };
+  expect(await check("location,region,phone\nLeeds,north,0113\nLeeds,south,0113\n")).toEqual([
+    0,
+    "directory: 1 row, labels region, contacts phone; 0 names",
+    "warning: directory: line 3 is not used: its location has line 2",
+    "directory: no stored locations here to compare the rows with",
+  ]);
+  expect(await check("location,region\n")).toEqual([1, "directory: it has no column phone"]);
 });
 
 test("a missing file is exit code 3", async () => {
