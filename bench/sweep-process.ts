@@ -71,6 +71,7 @@ async function open(text: string) {
     ...shared,
     service,
     store: store.shards,
+    firing: store.firing,
     assigned,
     inventory: store.inventory,
     nameThem: inventory.nameThem,

@@ -245,7 +245,8 @@ function hasMoved(before: AlertFacts, { problem, decimals = 0, ...after }: Alert
   return Math.abs(was - is) >= 10 ** (-2 - decimals) - 1e-9;
 }
 
-function toAlert(
+/** The alert of a state that fires. */
+export function toAlert(
   subject: Subject,
   ruleId: string,
   { labels, annotations, startsAt, firedAt, facts }: AlertState,

@@ -27,6 +27,8 @@ export interface EvaluationContext {
   isAssigned(locationId: string): boolean;
   /** Recordings that another shard evaluates, as their last sweep there left them. */
   readonly elsewhere?: ReadonlyMap<string, RecordingState>;
+  /** Recordings that are new here, as another shard had them before they moved: their episodes go on. */
+  readonly begun?: ReadonlyMap<string, RecordingState> | undefined;
   /** The other shards: the belief in absent recordings depends on the whole fleet. Undefined: any number. */
   readonly others?: Presence;
   /** The members that the previous evaluation gave: otherwise all of it is grouped again. */

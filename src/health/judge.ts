@@ -153,7 +153,8 @@ class ShardEvaluation {
     if (this.#isWatched(reading.recordingId, locationId)) {
       if (previous) this.#dealtWith++;
       if (previous?.locationId !== locationId) this.#hasChanged = true;
-      const state = this.#take(evaluateReading(previous, reading, locationId, this.#sweep));
+      const known = previous ?? this.#context.begun?.get(reading.recordingId);
+      const state = this.#take(evaluateReading(known, reading, locationId, this.#sweep));
       this.#noteUnread(state);
       this.#store(previous, state);
     } else if (previous) {
@@ -268,7 +269,7 @@ class ShardEvaluation {
   #keep(state: RecordingState): void {
     this.#noteUnread(state);
     const { absentSince } = state;
-    const sinceLastMs = this.#moment.now - this.#previous.sweptAt;
+    const sinceLastMs = this.#moment.now - (this.#previous.sweptAt || this.#moment.now);
     this.#store(state, absentSince === undefined ? state : { ...state, absentSince: absentSince + sinceLastMs });
   }
 

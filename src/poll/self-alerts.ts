@@ -2,6 +2,7 @@
 import type { CountsTogether } from "../health/counts.ts";
 import { evaluateSelf, type SelfContext, type SelfEvidence } from "../health/evaluate-self.ts";
 import { attemptsOf } from "../health/evidence.ts";
+import { selfAlertsOf } from "../health/known-alerts.ts";
 import { GAP_INTERVALS } from "../health/rhythm.ts";
 import type { Inventory } from "../health/shard-state.ts";
 import type { Instant } from "../lib/clock.ts";
@@ -13,7 +14,7 @@ import type { PollContext } from "./commit.ts";
 
 interface SelfAlertsDeps
   extends Omit<SelfContext, "now" | "startedAt">,
-    Pick<Store, "selfAlerts" | "groups">,
+    Pick<Store, "selfAlerts" | "groups" | "firing">,
     Pick<PollContext, "clock" | "commit" | "assigned" | "integrations"> {
   readonly inventory: Inventory & Pick<Store["inventory"], "follow">;
   readonly store: Pick<Store["shards"], "attempts" | "groups" | "commit" | "noteWatched" | "noteAttempt">;
@@ -30,7 +31,8 @@ export function createSelfAlerts(deps: SelfAlertsDeps): () => Promise<void> {
   const askHealth = createHealthCheck(deps);
   return async () => {
     askHealth();
-    const { nonce: expected, state } = await selfAlerts.read();
+    const { nonce: expected, state: stored } = await selfAlerts.read();
+    const state = expected === "" ? selfAlertsOf(await deps.firing()) : stored;
     const { watchedAt, ...evidence } = await gather(deps, knownSince);
     const now = clock.now();
     // Nobody watched since then: all evidence is old, and will be new in a moment.

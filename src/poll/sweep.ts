@@ -7,14 +7,13 @@ import { areSegmentsBelieved, type Presence, presenceOf, segmentsOf } from "../h
 import type { CountsLookup } from "../health/counts.ts";
 import type { Decision, Evaluation } from "../health/evaluation.ts";
 import { judgeShard } from "../health/judge.ts";
+import { shardOfAlerts } from "../health/known-alerts.ts";
 import type { Members } from "../health/members.ts";
 import { misreadIn, nothingReadIn } from "../health/misread.ts";
 import type { Rule } from "../health/model.ts";
-import type { Reading, StatusSnapshot } from "../health/recording.ts";
-import { allowedGapMs, lateMs } from "../health/rhythm.ts";
+import { lateMs } from "../health/rhythm.ts";
 import { sentences } from "../health/service-evaluator.ts";
 import { overviewAfter } from "../health/shard-overview.ts";
-import type { RecordingState, ShardState } from "../health/shard-state.ts";
 import type { Figure } from "../health/uptime.ts";
 import type { Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
@@ -25,11 +24,10 @@ import { StoreError } from "../store/errors.ts";
 import type { Attempt, CommitResult, ShardCommit } from "../store/shards.ts";
 import type { Store } from "../store/store.ts";
 import type { PollContext } from "./commit.ts";
+import { createOtherShards } from "./other-shards.ts";
 import type { ScheduleLookup } from "./schedule-lookup.ts";
 import { type Answers, createAskStatus } from "./shard-status.ts";
 
-/** Looking up the names of all recordings costs as much as evaluating them: it is done this often. */
-const NAME_ALL_MS = 30_000;
 const FIGURE_INTERVALS = 3;
 /** Of shards that other replicas sweep nothing is kept. */
 const EVALUATED_KEPT_MS = 120_000;
@@ -42,8 +40,12 @@ const PARSED_WHOLE_FROM_MS = 30_000;
 
 interface SweepDeps extends Pick<PollContext, "clock" | "log" | "commit" | "assigned"> {
   readonly service: Pick<Service, "statusUptime">;
-  readonly store: Pick<Store["shards"], "read" | "attempts" | "commitShard" | "noteAttempt" | "forgetShard">;
+  readonly store: Pick<
+    Store["shards"],
+    "read" | "attempts" | "commitShard" | "noteAttempt" | "forgetShard" | "unstored"
+  >;
   readonly inventory: Pick<Store["inventory"], "recording" | "location" | "revision" | "forget" | "saveRecordings">;
+  readonly firing: Store["firing"];
   /** Makes sure names are known before they are frozen into labels; never throws, never waits long. */
   nameThem(recordingIds: readonly string[]): Promise<void>;
   readonly uptime: Pick<Store["uptime"], "figure" | "figuresAt" | "below" | "refreshFigures">;
@@ -79,16 +81,6 @@ export function createSweep(deps: SweepDeps): (shard: number) => Promise<void> {
   };
 }
 
-interface Swept {
-  readonly before: ShardState;
-  readonly snapshot: StatusSnapshot;
-  /** Readings of recordings not known before. */
-  readonly fresh: readonly Reading[];
-  /** By subject, of the sweep before. */
-  readonly attempts: ReadonlyMap<string, Attempt>;
-  readonly now: Instant;
-}
-
 /** The last sweep of a shard here. */
 interface Evaluated {
   readonly answers: Answers | undefined;
@@ -106,8 +98,7 @@ class Sweeper {
   readonly #allAttempts: (now: Instant) => ReturnType<typeof readAttempts>;
   /** Shards whose last request failed. */
   readonly #failing = new Set<number>();
-  /** The last look-up of all names of a shard. */
-  readonly #namedAt = new Map<number, Instant>();
+  readonly #otherShards: ReturnType<typeof createOtherShards>;
   /** Rows that every sweep ignores are in the decision log once. */
   readonly #repeats = createRepeats();
   readonly #evaluated = createRecent<number, Evaluated>(EVALUATED_KEPT_MS);
@@ -119,6 +110,11 @@ class Sweeper {
     const keptMs = Math.min(ATTEMPTS_KEPT_MS, deps.watch.statusIntervalMs / 10);
     this.#allAttempts = keptFor(keptMs, () => readAttempts(deps));
     this.#askStatus = createAskStatus(deps.service, deps.watch.locationsPerRequest);
+    const read = async (shard: number) => {
+      const stored = await this.#read(shard);
+      return stored instanceof StoreError ? undefined : stored.state;
+    };
+    this.#otherShards = createOtherShards({ ...deps, ...deps.watch, read });
   }
 
   async sweep(shard: number): Promise<SweepOutcome> {
@@ -140,7 +136,7 @@ class Sweeper {
     const { clock, assigned, uptime, watch, commit } = this.#deps;
     const figuresSince = clock.now() - FIGURE_INTERVALS * watch.uptimeIntervalMs;
     const subject = `shard:${shard}`;
-    const [before, all, counts] = await Promise.all([
+    const [stored, all, counts] = await Promise.all([
       this.#read(shard),
       this.#allAttempts(clock.now()),
       this.#deps.followCounts?.(clock.now()),
@@ -149,8 +145,8 @@ class Sweeper {
     const locationIds = assigned.locations(shard);
     // An answer is true of some time since the request: it counts as no newer than that, however slow it is.
     const now = clock.now();
-    if (before instanceof StoreError) {
-      await this.#noteFailed(shard, before, now, { fault: "unreadable" });
+    if (stored instanceof StoreError) {
+      await this.#noteFailed(shard, stored, now, { fault: "unreadable" });
       return "failed";
     }
     const evaluated = this.#evaluated.get(shard);
@@ -160,14 +156,22 @@ class Sweeper {
     if (!answer) return "failed";
     const { snapshot, error } = answer;
     answered.rows = snapshot.readings.length;
-    const fresh = snapshot.readings.filter(({ recordingId }) => !before.state.recordings.has(recordingId));
-    const elsewhere = await this.#nameThem(shard, { before: before.state, snapshot, fresh, ...all, now });
+    const { readings } = snapshot;
+    const fresh = readings.filter(({ recordingId }) => !stored.state.recordings.has(recordingId));
+    const isLost = stored.nonce === "";
+    const firing = isLost || fresh.length > 0 ? await this.#deps.firing() : [];
+    const before = isLost ? { ...stored, state: shardOfAlerts(firing, locationIds, now) } : stored;
+    const look = { before: before.state, readings, fresh, attempts: all.attempts, firing, now };
+    const { elsewhere, begun, lost } = await this.#otherShards(shard, look);
     const last = all.attempts.get(subject);
     const unbroken = before.state.sweptAt >= this.#startedAt;
     const others = presenceBeside(all, subject);
     const fixed = this.#context(shard, locationIds, { now, figuresBelieved: this.#areFiguresBelieved(shard, all) });
     const members = evaluated?.nonce === before.nonce ? evaluated.members : undefined;
-    const evaluation = judgeShard(before.state, snapshot, { ...fixed, unbroken, others, elsewhere, counts, members });
+    const evaluation = judgeShard(before.state, snapshot, {
+      ...fixed,
+      ...{ unbroken, others, elsewhere, begun, counts, members },
+    });
     const { patch, absent, stale, groups } = evaluation;
     const answers = isFollowed ? answer.answers : undefined;
     this.#evaluated.set(shard, { answers });
@@ -185,7 +189,8 @@ class Sweeper {
     // Another replica may have assigned locations that this one does not know of yet: then nothing has left.
     const drops = evaluation.decisions.some(({ reason }) => reason === "no_longer_watched" || reason === "moved");
     if (drops && (await assigned.follow()) === "changed") return "lost";
-    const committed = await commit.evaluation(evaluation.transitions, (changes) =>
+    const transitions = [...lost.map((alert) => ({ kind: "firing" as const, alert })), ...evaluation.transitions];
+    const committed = await commit.evaluation(transitions, (changes) =>
       this.#write(shard, evaluation, { before, now, changes, sweep, groups }),
     );
     if (committed.outcome === "lost") return "lost";
@@ -237,68 +242,6 @@ class Sweeper {
     if (err && !this.#failing.has(shard)) log.warn({ err, shard }, "sweep failed, keeping the last known state");
     if (err) this.#failing.add(shard);
     else if (this.#failing.delete(shard)) log.info({ shard }, "sweeps of this shard succeed again");
-  }
-
-  /**
-   * Makes names known: of new recordings at once; of all of them now and then, for those whose names could not be read
-   * before. Gives those that another shard has.
-   */
-  async #nameThem(shard: number, { before, snapshot: { readings }, fresh, attempts, now }: Swept) {
-    const namedAt = this.#namedAt.get(shard) ?? 0;
-    const all = now < namedAt || now - namedAt >= NAME_ALL_MS;
-    if (all) this.#namedAt.set(shard, now);
-    const named = all ? readings : fresh;
-    const ids = named.map(({ recordingId }) => recordingId);
-    if (all) await this.#deps.nameThem([...new Set([...before.recordings.keys(), ...ids])]);
-    else if (fresh.length > 0) await this.#deps.nameThem(ids);
-    const known = new Set(ids);
-    before.recordings.forEach(({ id, alerts }) => {
-      if (all || alerts) known.add(id);
-    });
-    const elsewhere = await this.#elsewhere(shard, known, { attempts, now });
-    const here = named.filter(({ recordingId }) => !elsewhere.has(recordingId));
-    await this.#noteMoves(shard, here);
-    return elsewhere;
-  }
-
-  /**
-   * A recording listed at locations of two shards belongs to the one of its known location, while that is swept and
-   * lists it: one that moved is let go there first. Where answers lack recordings only a reading proves that one is listed:
-   * those whose absence is not believed are kept as present.
-   */
-  async #elsewhere(shard: number, ids: ReadonlySet<string>, { attempts, now }: Pick<Swept, "attempts" | "now">) {
-    const { assigned, inventory, watch } = this.#deps;
-    const shardOf = (id: string) => {
-      const known = inventory.recording(id);
-      return known && assigned.shardOf(known.locationId);
-    };
-    const elsewhere = new Map<string, RecordingState>();
-    for (const [other, here] of Map.groupBy(ids, shardOf)) {
-      if (other === undefined || other === shard) continue;
-      const stored = await this.#read(other);
-      // Its own replica notes it, and may be of a later build, which can read it.
-      if (stored instanceof StoreError) continue;
-      const { sweptAt, gaps, recordings } = stored.state;
-      if (now - sweptAt > allowedGapMs(gaps, watch.statusIntervalMs)) continue;
-      const isWhole = !attempts.get(`shard:${other}`)?.absent;
-      for (const id of here) {
-        const state = recordings.get(id);
-        const isListed = state && state.absentSince === undefined && (isWhole || state.readAt === sweptAt);
-        if (isListed) elsewhere.set(id, state);
-      }
-    }
-    return elsewhere;
-  }
-
-  /** The inventory learns of recordings that are here, not in the shard of their known location: none is missing there. */
-  async #noteMoves(shard: number, readings: readonly Reading[]): Promise<void> {
-    const { inventory, assigned } = this.#deps;
-    const moved = readings.flatMap(({ recordingId, locationId }) => {
-      const known = inventory.recording(recordingId);
-      const isHere = !known || !locationId || assigned.shardOf(known.locationId) === shard;
-      return isHere ? [] : [{ ...known, locationId }];
-    });
-    if (moved.length > 0) await inventory.saveRecordings(moved);
   }
 
   /** Not where the segments of most recordings are late, nor before it is known whether those of these figures are. */

@@ -19,7 +19,7 @@ import { unlessThrown } from "../lib/errors.ts";
 import { createRecent } from "../lib/recent.ts";
 import { logWrites } from "./decision-log.ts";
 import { StoreError } from "./errors.ts";
-import { type Destined, destinationsIn, destined, GroupWork, partsOf, statesOf } from "./group-work.ts";
+import { type Destined, destinationsIn, destined, GroupWork, isFiring, partsOf, statesOf } from "./group-work.ts";
 import { createJsonHash, createParsedHash, scanHash } from "./hash.ts";
 import { changedAlerts, endedIncidents, toIncident } from "./incidents.ts";
 import type { Keys } from "./keys.ts";
@@ -154,6 +154,15 @@ export function createShardStore(redis: Redis, keys: Keys, deps: CommitDeps) {
       return rows.map(([shard, json]) => [Number(shard), JSON.parse(json) as ShardOverview]);
     },
 
+    /** The episodes, of these, of which nothing is stored. */
+    async unstored(episodes: readonly string[]): Promise<ReadonlySet<string>> {
+      if (episodes.length === 0) return new Set();
+      const found = await pipelined<number>(redis, (batch) => {
+        for (const id of episodes) batch.hexists(keys.alerts, id);
+      });
+      return new Set(episodes.filter((_, i) => found[i] === 0));
+    },
+
     /** All alerts that fire, and the resolved ones whose end is still owed somewhere. */
     async alerts(): Promise<Alert[]> {
       const alerts = new Map<string, Alert>();
@@ -230,11 +239,9 @@ interface CommitDeps {
 
 function createCommit(redis: Redis, keys: Keys, { transact: { transact }, releases }: CommitDeps) {
   /** Members are added and groups made due, whatever becomes of these meanwhile: a turn that comes too early waits. */
-  async function changeGroups(changes: readonly AlertChange[], now: Instant) {
+  async function changeGroups({ changes, places, known }: Changing, now: Instant) {
     const [read, work] = [new GroupWork(redis, keys), new GroupWork(redis, keys)];
-    const idsOf = (kind: AlertChange["kind"]) => changes.flatMap((one) => (one.kind === kind ? [one.alert.id] : []));
-    const resolved = idsOf("resolved");
-    const places = await destinationsIn(redis, keys, resolved);
+    const resolved = idsOf(changes, "resolved");
     // The summary of a cold start is sent once, whatever its members do.
     const ending = [...places.values()].flat().filter((place) => partsOf(place).group !== coldStartGroup);
     const joining = changes
@@ -252,14 +259,14 @@ function createCommit(redis: Redis, keys: Keys, { transact: { transact }, releas
       const head = read.head(place);
       if (head) work.due(place, newsAt(head, now));
     }
-    const known = await statesOf(redis, keys, idsOf("updated"));
-    work.writes.push(...alertWrites(keys, changes, { places, known }));
+    work.writes.push(...alertWrites(keys, { changes, places, known }));
     return { work, resolved };
   }
 
   return async (input: CommitInput): Promise<CommitResult> => {
-    const { key, expected, now, fields, attempt, groups, overview, changes, lines, only } = input;
+    const { key, expected, now, fields, attempt, groups, overview, lines, only } = input;
     const id = newId();
+    const { changes, ...stored } = await readChanging(redis, keys, input.changes);
     const document: Write[] = [
       ...(fields?.isWhole ? [["DEL", key] as const] : []),
       ["HSET", key, "n", id, "d", input.document, ...(fields?.more ?? [])],
@@ -272,7 +279,7 @@ function createCommit(redis: Redis, keys: Keys, { transact: { transact }, releas
       );
     if (overview) document.push(["HSET", keys.overview, ...overview]);
     if (attempt) document.push(["HSET", keys.attempts, attempt.subject, JSON.stringify(attempt.value)]);
-    const { work, resolved } = await changeGroups(changes, now);
+    const { work, resolved } = await changeGroups({ changes, ...stored }, now);
     const incidents = changes.flatMap(({ kind, alert, planned }) =>
       kind === "resolved" ? [{ ...toIncident(alert), planned }] : [],
     );
@@ -297,15 +304,31 @@ function createCommit(redis: Redis, keys: Keys, { transact: { transact }, releas
   };
 }
 
+interface Changing {
+  readonly changes: readonly AlertChange[];
+  /** Destinations of those that end. */
+  readonly places: ReadonlyMap<string, readonly Destined[]>;
+  /** Episodes as they are stored. */
+  readonly known: ReadonlyMap<string, string>;
+}
+
+function idsOf(changes: readonly AlertChange[], ...kinds: readonly AlertChange["kind"][]): string[] {
+  return changes.flatMap(({ kind, alert }) => (kinds.includes(kind) ? [alert.id] : []));
+}
+
+/** The changes without ends of what does not fire: an episode that moved to another shard may have ended there. */
+async function readChanging(redis: Redis, keys: Keys, changes: readonly AlertChange[]): Promise<Changing> {
+  const places = await destinationsIn(redis, keys, idsOf(changes, "resolved"));
+  const known = await statesOf(redis, keys, idsOf(changes, "resolved", "updated"));
+  const beginning = new Set(idsOf(changes, "firing"));
+  // Where the alert itself was lost, a group still has it as a member.
+  const fires = (id: string) =>
+    known.has(id) ? isFiring(known.get(id)) : beginning.has(id) || !!places.get(id)?.length;
+  return { changes: changes.filter(({ kind, alert }) => kind !== "resolved" || fires(alert.id)), places, known };
+}
+
 /** The alerts themselves: `F` and JSON of one that fires, `R` of one that is resolved and still in a group. */
-function alertWrites(
-  keys: Keys,
-  changes: readonly AlertChange[],
-  {
-    places,
-    known,
-  }: { readonly places: ReadonlyMap<string, readonly Destined[]>; readonly known: ReadonlyMap<string, string> },
-): Write[] {
+function alertWrites(keys: Keys, { changes, places, known }: Changing): Write[] {
   const kept = changes.flatMap(({ kind, alert }) => {
     if (kind === "resolved") return places.get(alert.id)?.length ? [alert.id, `R${JSON.stringify(alert)}`] : [];
     return kind === "firing" || known.has(alert.id) ? [alert.id, `F${JSON.stringify(alert)}`] : [];

@@ -45,7 +45,14 @@ describeWithRedis("20 cameras of which rows cannot be read any more", () => {
       rules: [offlineRule({ forMs: 2 * MINUTE }), missingRule({ forMs: 10 * MINUTE })],
     });
     const evaluateSelf = createSelfAlerts({
-      ...{ ...common, ...intervals, inventory: store.inventory, selfAlerts: store.selfAlerts, groups: store.groups },
+      ...{
+        ...common,
+        ...intervals,
+        inventory: store.inventory,
+        selfAlerts: store.selfAlerts,
+        groups: store.groups,
+        firing: store.firing,
+      },
       ...{ rules: selfRules, integrations: [] },
       service: { checkStatus: async () => {} },
     });

@@ -55,8 +55,9 @@ export function plainSweep(clock: { readonly at: number }, watch: Partial<SweepD
 }
 
 /** Dependencies of sweeps over a store in Redis. */
-export const storedSweep = ({ shards, inventory, uptime }: Store) => ({
+export const storedSweep = ({ shards, inventory, uptime, firing }: Store) => ({
   store: shards,
+  firing,
   inventory,
   uptime,
   nameThem: () => inventory.follow(),
@@ -70,10 +71,12 @@ export function memoryStores(fails: (shard: number) => boolean = () => false) {
   const reasons: string[] = [];
   let [nonces, revision] = [0, 0];
   const deps = {
+    firing: async () => [],
     store: {
       read: async (shard: number) => states.get(shard) ?? { nonce: "", state: emptyShard },
       attempts: async () => new Map(attempts),
       forgetShard: async () => {},
+      unstored: async () => new Set<string>(),
       async noteAttempt(subject: string, now: number, error?: string, _askedAt?: number, more: Partial<Attempt> = {}) {
         const before = attempts.get(subject) ?? { goodAt: 0, attemptedAt: 0 };
         attempts.set(subject, { ...before, fault: undefined, attemptedAt: now, error, ...more });

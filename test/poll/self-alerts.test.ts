@@ -37,6 +37,7 @@ describeWithRedis("judging the service and the notifications", () => {
       selfAlerts: store.selfAlerts,
       inventory: store.inventory,
       groups: store.groups,
+      firing: store.firing,
       assigned,
       service: { checkStatus },
       rules,
@@ -56,6 +57,17 @@ describeWithRedis("judging the service and the notifications", () => {
   }
 
   const alerts = async () => (await testStore().store.shards.alerts()).map(({ key, state }) => `${key} ${state}`);
+
+  it("what fires goes on as the same episode where its state was lost", async () => {
+    const { rounds, store } = judgeOf();
+    await rounds(1, { "shard:0": "No answer.", inventory: undefined });
+    const before = (await store.shards.alerts()).map(({ id }) => id);
+    await testStore().redis.del(store.keys.fleet);
+    await rounds(1, { "shard:0": "No answer.", inventory: undefined });
+    expect((await store.shards.alerts()).map(({ id }) => id)).toEqual(before);
+    await rounds(1, { "shard:0": undefined, inventory: undefined });
+    expect(await store.firing()).toEqual([]);
+  });
 
   it("no shard with a good last sweep is blindness, told to everybody, and over with the next good one", async () => {
     const { rounds, woken } = judgeOf();

@@ -3,6 +3,8 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { createAssigned } from "../../src/cluster/shard-assignment.ts";
+import type { Alert } from "../../src/health/alert.ts";
+import type { Transition } from "../../src/health/evaluation.ts";
 import type { Rule } from "../../src/health/model.ts";
 import type { Reading } from "../../src/health/recording.ts";
 import { createSweep } from "../../src/poll/sweep.ts";
@@ -27,6 +29,7 @@ class World {
   empty = false;
   readonly stored = memoryStores();
   moved: string[] = [];
+  readonly firing = new Map<string, Alert>();
   readonly sweep: (shard: number) => Promise<void>;
   readonly shards: readonly number[];
 
@@ -39,11 +42,13 @@ class World {
       ...plainSweep(this, { statusIntervalMs: INTERVAL }),
       ...{ store, inventory, uptime, assigned, rules },
       service: { statusUptime: async ({ entities }) => this.#answer(entities) },
+      firing: async () => [...this.firing.values()],
       nameThem: async (ids) => ids.forEach((id) => void (names.has(id) || this.readName(id, 0))),
       commit: {
         evaluation: async (transitions, write) => {
-          this.moved.push(...transitions.map(({ kind, alert }) => `${kind} ${alert.id}`));
-          return write([]);
+          const committed = await write([]);
+          for (const { kind, alert } of transitions) this.#move(kind, alert);
+          return committed;
         },
       } as Partial<SweepDeps["commit"]> as SweepDeps["commit"],
     });
@@ -69,6 +74,13 @@ class World {
         .filter(([, locations]) => locations.includes(locationId) && !this.empty)
         .map(([id]) => reading(id, { locationId, status: this.offline.has(id) ? "offline" : "online" }));
     return rows(...entities.flatMap(listedAt));
+  }
+
+  /** As stored: an alert that does not fire cannot end. */
+  #move(kind: Transition["kind"], alert: Alert): void {
+    if (kind === "resolved" && !this.firing.delete(alert.id)) return;
+    if (kind !== "resolved") this.firing.set(alert.id, alert);
+    this.moved.push(`${kind} ${alert.id}`);
   }
 
   /** What all shards have of recordings. */
@@ -114,9 +126,10 @@ it("of shards that list the same recording exactly one evaluates it, whatever ha
     expect(IDS.filter((id) => !world.stored.names.has(id))).toEqual([]);
     const firing = known.filter(({ alerts }) => alerts?.RecordingOffline?.state === "firing");
     expect(firing.map(({ id }) => id).sort()).toEqual([...world.offline].sort());
-    for (const { id, alerts } of known)
-      for (const { firedAt } of Object.values(alerts ?? {}))
-        expect(world.moved).not.toContain(`resolved RecordingOffline/recording/${id}@${firedAt}`);
+    const episodes = firing.map(
+      ({ id, alerts }) => `RecordingOffline/recording/${id}@${alerts?.RecordingOffline?.firedAt}`,
+    );
+    expect([...world.firing.keys()].sort()).toEqual(episodes.sort());
     world.moved = [];
     await world.rounds(4);
     expect(world.moved).toEqual([]);
@@ -181,3 +194,26 @@ it("recordings that leave a fleet most of which is present are missing, and forg
   );
   await fc.assert(holds, { numRuns: 2 });
 });
+
+it.each(["L1", "L2"])(
+  "an offline recording that moves to %s, of its shard or another one, stays one episode",
+  async (to) => {
+    const rule = offlineRule({ forMs: 2 * MINUTE, keepFiringForMs: 5 * MINUTE });
+    for (const named of ["before", "after"]) {
+      const world = new World(LOCATIONS, [rule]);
+      for (const [i, id] of IDS.entries()) world.listed.set(id, [`L${i}`]);
+      world.offline.add("a");
+      await world.rounds(10);
+      const since = world.known().find(({ id }) => id === "a")?.since;
+      world.listed.set("a", [to]);
+      if (named === "before") world.readName("a", 0);
+      await world.rounds(20);
+      expect(world.moved.map((one) => one.replace(/@.*/, ""))).toEqual(["firing RecordingOffline/recording/a"]);
+      expect(world.known().filter(({ id }) => id === "a")).toMatchObject([{ locationId: to, since }]);
+      world.offline.delete("a");
+      world.moved = [];
+      await world.rounds(20);
+      expect(world.moved.map((one) => one.replace(/ .*/, ""))).toEqual(["updated", "resolved"]);
+    }
+  },
+);

@@ -55,7 +55,7 @@ async function run(all: readonly Answering[], seed: number): Promise<string[]> {
   assigned.set(new Map(all.map((_, i) => [`${i}`.padStart(24, "b"), i])));
   const sweep = createSweep({
     ...plainSweep(clock, { statusIntervalMs: INTERVAL }),
-    ...{ store: stored.store, inventory: stored.inventory, uptime: stored.uptime, assigned },
+    ...{ ...stored, assigned },
     service: {
       async statusUptime({ entities: [location = ""] }) {
         const i = assigned.shardOf(location) ?? 0;

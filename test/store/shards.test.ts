@@ -224,8 +224,17 @@ describeWithRedis("alerts and incidents", () => {
     expect(await incidents.endedSince(T0 + HOUR + 1)).toHaveLength(1);
   });
 
+  it("an episode that ended is not ended again, whether or not its end is owed", async () => {
+    const { incidents } = testStore().store;
+    await commit(T0, fires(camera, to("ops/slack/0")), fires(firing("b")));
+    for (const at of [T0 + 1, T0 + 2]) await commit(at, ends(camera, at), ends(firing("b"), at));
+    expect((await incidents.endedSince(T0)).map(({ endsAt }) => endsAt)).toEqual([T0 + 1, T0 + 1]);
+    expect(await shards.alerts()).toEqual([over(camera, T0 + 1)]);
+  });
+
   it("an incident is replaced by one replica, once, as it was committed, and in its place", async () => {
     const { incidents } = testStore().store;
+    await commit(T0, fires(camera), fires(firing("b")));
     await commit(T0, ends(camera, T0), ends(firing("b"), T0));
     const [before, other] = await incidents.endedSince(T0);
     if (!before || !other) throw new Error("no incidents");
@@ -251,6 +260,7 @@ describeWithRedis("alerts and incidents", () => {
   });
 
   it("incidents are kept for 90 days", async () => {
+    await commit(T0, fires(camera), fires(firing("b")));
     await commit(T0, ends(camera, T0));
     await commit(T0 + 90 * DAY, ends(firing("b"), T0 + 90 * DAY));
     expect(await testStore().store.incidents.endedSince(0)).toHaveLength(2);
@@ -264,7 +274,7 @@ describeWithRedis("alerts and incidents", () => {
     for (let from = 0; from < rows.length; from += 20_000) {
       await redis.call("zadd", store.keys.incidents, ...rows.slice(from, from + 20_000));
     }
-    await commit(T0 + DAY, ends(camera, T0 + DAY));
+    await commit(T0 + DAY, fires(camera), ends(camera, T0 + DAY));
     expect(await redis.zcard(store.keys.incidents)).toBe(50_000);
     expect(await redis.zrange(store.keys.incidents, 0, "0")).toEqual(['{"id":"old-1"}']);
   });
