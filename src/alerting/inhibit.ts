@@ -12,6 +12,7 @@ import { own } from "../lib/own.ts";
 import { compareText } from "../lib/text.ts";
 import { type Matcher, matchesAll } from "./matcher.ts";
 import type { StandsFor, Suppression } from "./model.ts";
+import { matchesAny, type Viewed, viewsOf } from "./views.ts";
 
 export interface InhibitRule {
   readonly sourceMatchers: readonly Matcher[];
@@ -118,9 +119,10 @@ export function inhibitionBy({ id: by, firedAt: since, subject, labels }: Alert)
   };
 }
 
-function sidesIn(rule: InhibitRule, { labels, subject }: Pick<Alert, "labels" | "subject">): Sides {
-  const isSource = matchesAll(rule.sourceMatchers, labels);
-  const isTarget = matchesAll(rule.targetMatchers, labels);
+function sidesIn(rule: InhibitRule, alert: Viewed): Sides {
+  const { labels, subject } = alert;
+  const isSource = matchesAny(rule.sourceMatchers, alert);
+  const isTarget = viewsOf(alert).every((one) => matchesAll(rule.targetMatchers, one));
   if (!isSource && !isTarget) return { reach: [], target: undefined };
   const key = JSON.stringify(rule.equal.map((name) => own(labels, name) ?? ""));
   const isExternal = subject.kind === "external";

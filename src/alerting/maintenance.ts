@@ -5,6 +5,7 @@ import { type Interval, union } from "../lib/intervals.ts";
 import { type Matcher, matchesAll } from "./matcher.ts";
 import type { Suppression } from "./model.ts";
 import { type NamedInterval, timesIn } from "./time-interval.ts";
+import { type Viewed, viewsOf } from "./views.ts";
 
 export interface Maintenance {
   readonly name: string;
@@ -26,8 +27,19 @@ const DAYS_CACHED = 100;
 /** The windows around days. Local time in another zone is slow to compute. */
 const around = new WeakMap<Maintenance, Map<Instant, readonly Interval[]>>();
 
-/** The maintenance of an alert with these labels; of several that which lasts longest. */
-export function maintenanceOf(all: readonly Maintenance[], labels: Labels, now: Instant): Suppression | undefined {
+/** The maintenance of an alert about shops with these labels, if each has one: that of the shop where it ends first. */
+export function maintenanceOf(
+  all: readonly Maintenance[],
+  views: readonly Labels[],
+  now: Instant,
+): Suppression | undefined {
+  const found = views.map((labels) => maintenanceAt(all, labels, now));
+  const endOf = (one: Suppression | undefined) => one?.until ?? Number.POSITIVE_INFINITY;
+  return found.every((one) => one) ? found.reduce((a, b) => (endOf(b) < endOf(a) ? b : a)) : undefined;
+}
+
+/** Of several that which lasts longest. */
+function maintenanceAt(all: readonly Maintenance[], labels: Labels, now: Instant): Suppression | undefined {
   return all
     .flatMap((one) => {
       const window = windowAt(one, now);
@@ -59,8 +71,9 @@ function windowAt(maintenance: Maintenance, now: Instant): Pick<Suppression, "si
 /** The name of a maintenance in which an episode began, or else ended. */
 export function plannedBy(
   all: readonly Maintenance[],
-  { labels, startsAt, endsAt }: Pick<Alert, "labels" | "startsAt" | "endsAt">,
+  alert: Viewed & Pick<Alert, "startsAt" | "endsAt">,
 ): string | undefined {
-  const nameAt = (at: Instant) => maintenanceOf(all, labels, at)?.by;
+  const { startsAt, endsAt } = alert;
+  const nameAt = (at: Instant) => maintenanceOf(all, viewsOf(alert), at)?.by;
   return nameAt(startsAt) ?? (endsAt === undefined ? undefined : nameAt(endsAt - 1));
 }

@@ -6,6 +6,7 @@ import { isOfLenswatch } from "./attention.ts";
 import { quoteGo } from "./go-string.ts";
 import { type Matcher, matchesAll } from "./matcher.ts";
 import type { RouteTimes } from "./time-interval.ts";
+import { type Viewed, viewsOf } from "./views.ts";
 
 /** The Alertmanager whose routing, matchers and API v2 lenswatch follows; clients read it as a semantic version. */
 export const alertmanagerVersion = "0.34.0";
@@ -99,6 +100,20 @@ export function routesFor(route: Route, labels: Labels): Route[] {
   return taken.length > 0 ? taken : [route];
 }
 
+/** The routes that take an alert for any of its shops. */
+export function routesOf(root: Route, alert: Viewed): Route[] {
+  return [...new Set(viewsOf(alert).flatMap((labels) => routesFor(root, labels)))];
+}
+
+/** The labels of the shops for which an alert is sent to a receiver; of all where it is sent there for none. */
+export function viewsAt(root: Route, alert: Viewed, receiver: string): readonly Labels[] {
+  const views = viewsOf(alert);
+  if (views.length === 1) return views;
+  const isHere = (route: Route) => sendsAfter(route, receiver) !== undefined;
+  const here = views.filter((labels) => routesFor(root, labels).some(isHere));
+  return here.length > 0 ? here : views;
+}
+
 /** The route a group belongs to; undefined where the configuration no longer has it. */
 export function groupRoute(root: Route, group: Group): Route | undefined {
   if ([false, true].some((isOwn) => groupBy(root, group.labels, isOwn).id === group.id)) return root;
@@ -145,12 +160,12 @@ export type Destination = Timers & {
  * its timers.
  */
 export function destinationsOf(
-  alert: Pick<Alert, "labels" | "subject" | "facts">,
+  alert: Viewed & Pick<Alert, "facts">,
   route: Route,
   integrations: readonly Integration[],
 ): Destination[] {
   const destinations = new Map<string, Destination>();
-  for (const matched of routesFor(route, alert.labels)) {
+  for (const matched of routesOf(route, alert)) {
     const group = groupOf(matched, alert);
     for (const integration of integrations) {
       const { id, receiver, endpoint } = integration;
@@ -171,9 +186,9 @@ export function destinationsOf(
 }
 
 /** True if the alert belongs to that group of the receiver. */
-export function isRoutedTo(alert: Pick<Alert, "labels" | "subject">, root: Route, receiver: string, groupId: string) {
+export function isRoutedTo(alert: Viewed, root: Route, receiver: string, groupId: string) {
   const isHere = (route: Route) => sendsAfter(route, receiver) !== undefined && groupOf(route, alert).id === groupId;
-  return routesFor(root, alert.labels).some(isHere);
+  return routesOf(root, alert).some(isHere);
 }
 
 /** The time for which a route's alerts have to be unattended before they are sent to the receiver, ms; undefined: never are. */

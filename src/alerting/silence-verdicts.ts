@@ -4,7 +4,8 @@
  */
 import type { Alert } from "../health/alert.ts";
 import { own } from "../lib/own.ts";
-import { type Matcher, matchersCost, matchesAll } from "./matcher.ts";
+import { type Matcher, matchersCost } from "./matcher.ts";
+import { matchesAny, type Viewed } from "./views.ts";
 
 /** Parts of patterns times characters of labels. */
 export type MatchingBudget = { left: number };
@@ -30,20 +31,21 @@ function verdictsOf(matchers: readonly Matcher[]): Verdicts {
   return verdicts;
 }
 
-/** The answer of the matchers; undefined where it is not known and the budget is spent. */
+/** The answer of the matchers for any of its shops; undefined where it is not known and the budget is spent. */
 export function isMatched(
   matchers: readonly Matcher[],
-  { id, labels }: Pick<Alert, "id" | "labels">,
+  alert: Viewed & Pick<Alert, "id">,
   budget?: MatchingBudget,
 ): boolean | undefined {
+  const { id, labels } = alert;
   const { patterns, byAlert } = verdictsOf(matchers);
-  if (patterns.length === 0) return matchesAll(matchers, labels);
+  if (patterns.length === 0) return matchesAny(matchers, alert);
   const verdict = byAlert.get(id);
   if (verdict !== undefined) return verdict;
   const work = patterns.reduce((sum, [name, parts]) => sum + parts * (own(labels, name)?.length ?? 0), 0);
   if (budget && work > budget.left) return undefined;
   if (budget) budget.left -= work;
-  const answer = matchesAll(matchers, labels);
+  const answer = matchesAny(matchers, alert);
   byAlert.set(id, answer);
   return answer;
 }

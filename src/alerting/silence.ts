@@ -5,8 +5,9 @@
 import type { Alert, Labels } from "../health/alert.ts";
 import { ownLabels } from "../health/directory.ts";
 import type { Instant } from "../lib/clock.ts";
-import { type Matcher, matchersCost } from "./matcher.ts";
+import { type Matcher, matchersCost, matchesAll } from "./matcher.ts";
 import { isMatched, type MatchingBudget } from "./silence-verdicts.ts";
+import { type Viewed, viewsOf } from "./views.ts";
 
 export const silenceStates = ["active", "pending", "expired"] as const;
 export type SilenceState = (typeof silenceStates)[number];
@@ -42,14 +43,16 @@ export function silenceState({ startsAt, endsAt }: Pick<Silence, "startsAt" | "e
 }
 
 /**
- * The active silences that match an alert, the one that lasts longest first; yields after each it asks. `isComplete`: all
- * were asked, which for an external alert the budget may not permit.
+ * The active silences that match an alert, the one that lasts longest first; yields after each it asks. Of an alert about
+ * several shops each of `views` needs one: of several that it takes, the one that ends first comes first. `isComplete`:
+ * all were asked, which for an external alert the budget may not permit.
  */
 export function* silencesOf(
   silences: readonly Silence[],
-  alert: Pick<Alert, "id" | "labels" | "subject">,
+  alert: Viewed & Pick<Alert, "id">,
   now: Instant,
   budget?: MatchingBudget,
+  views = viewsOf(alert),
 ): Generator<void, { readonly found: Silence[]; readonly isComplete: boolean }, void> {
   const within = alert.subject.kind === "external" ? budget : undefined;
   const found: Silence[] = [];
@@ -61,7 +64,16 @@ export function* silencesOf(
     if (verdict === undefined) isComplete = false;
     yield;
   }
-  return { found: found.sort((a, b) => b.endsAt - a.endsAt), isComplete };
+  found.sort((a, b) => b.endsAt - a.endsAt);
+  if (!alert.shops) return { found, isComplete };
+  const isOf =
+    ({ matchers }: Silence) =>
+    (labels: Labels) =>
+      matchesAll(matchers, labels);
+  const whole = found.filter((silence) => views.every(isOf(silence)));
+  if (whole.length > 0) return { found: whole, isComplete };
+  const isCovered = (labels: Labels) => found.some((silence) => isOf(silence)(labels));
+  return { found: views.every(isCovered) ? found.reverse() : [], isComplete };
 }
 
 /** More silences that are not expired, or larger ones, are a mistake: each is matched against every alert. */

@@ -3,7 +3,7 @@ import { hkdfSync } from "node:crypto";
 import { toAlert } from "../alerting/external-alerts.ts";
 import { fingerprint } from "../alerting/fingerprint.ts";
 import { plannedBy } from "../alerting/maintenance.ts";
-import { routesFor } from "../alerting/route.ts";
+import { routesOf } from "../alerting/route.ts";
 import { withSuppressionLines } from "../alerting/suppression-lines.ts";
 import { rolesOf } from "../cluster/active-config.ts";
 import type { Config } from "../config/config.ts";
@@ -138,8 +138,8 @@ async function activeAlerts(
   { engine, config }: Setup,
   annotate: ReturnType<typeof createAnnotate>,
 ): Promise<ActiveAlert[]> {
-  const receivers = ({ labels }: Alert) =>
-    new Set(routesFor(config.route, labels).map(({ receiver }) => receiver)).keys().toArray();
+  const receivers = (alert: Alert) =>
+    new Set(routesOf(config.route, alert).map(({ receiver }) => receiver)).keys().toArray();
   const [suppressible, { state: externalAlerts }] = await Promise.all([
     engine.notify.suppression.ofAll(),
     store.externalAlerts.read(),

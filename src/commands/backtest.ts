@@ -9,6 +9,7 @@ import type { Config } from "../config/config.ts";
 import { configFile, loadConfig } from "../config/load.ts";
 import type { Rule } from "../health/model.ts";
 import type { Location, Recording, RecordingUptime } from "../health/recording.ts";
+import { labelsOfLocation } from "../health/recording-evaluator.ts";
 import { unrecordedIn } from "../health/uptime.ts";
 import { type Clock, DAY_MS, HOUR_MS, type Instant, systemClock } from "../lib/clock.ts";
 import { count } from "../lib/format.ts";
@@ -219,7 +220,7 @@ async function addCounts(
   }));
   const replay = replayCounts({
     ...{ setup, plan: planOf(setup.rules), sites: watched, span, inventory },
-    isClosed: (site, hours) => closedAt(site, inventory.location(site.locationId)?.name, setup.closedDays, hours),
+    isClosed: (site, hours) => closedAt(site, labelsOfLocation(site.locationId, inventory), setup.closedDays, hours),
   });
   let step = replay.next();
   for (; !step.done; step = replay.next()) await setImmediate(undefined, { signal: deps.signal });

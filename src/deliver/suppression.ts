@@ -6,11 +6,12 @@ import { createInhibitor, type Inhibitions, type InhibitRule, inhibitionBy } fro
 import { type Maintenance, maintenanceOf } from "../alerting/maintenance.ts";
 import type { StandsFor, Suppression, Suppressions } from "../alerting/model.ts";
 import { clearingOf } from "../alerting/needs-update.ts";
-import { groupRoute, type Integration, type Route, routesFor, routesTo } from "../alerting/route.ts";
+import { groupRoute, type Integration, type Route, routesOf, routesTo, viewsAt } from "../alerting/route.ts";
 import { type Silence, silencesOf } from "../alerting/silence.ts";
 import { forgetVerdicts, lookBudget, type MatchingBudget } from "../alerting/silence-verdicts.ts";
 import { muteOf } from "../alerting/time-interval.ts";
-import type { Alert } from "../health/alert.ts";
+import { viewsOf } from "../alerting/views.ts";
+import type { Alert, Labels } from "../health/alert.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import { createYielder, runYielding } from "../lib/yield.ts";
 import type { Claimed } from "../store/groups.ts";
@@ -117,9 +118,9 @@ function* suppressionsOf(
   let isUnmatched = false;
   const { suppressedBefore } = claim;
   for (const alert of claim.alerts) {
-    const muted = claim.group === coldStartGroup ? mutesOf(routesFor(root, alert.labels), facts.now)[0] : undefined;
+    const muted = claim.group === coldStartGroup ? mutesOf(routesOf(root, alert), facts.now)[0] : undefined;
     const isKnown = suppressedBefore.has(alert.id) || claim.notified.has(alert.id);
-    const found = muted ?? (yield* suppressionOf(alert, facts));
+    const found = muted ?? (yield* suppressionOf(alert, facts, viewsAt(root, alert, receiver)));
     if (found === "unmatched") isUnmatched = mayWait;
     const suppression = (found === "unmatched" ? undefined : found) ?? clearingOf(alert, isKnown);
     if (suppression) suppressed.set(alert.id, suppression);
@@ -182,13 +183,17 @@ function withEscalation(claim: Claimed, all: Suppressions, now: Instant, startOf
  * Acknowledgements come after the suppressions that end by themselves, and are named beside those. `unmatched`: none, but
  * not all silences were asked.
  */
-function* suppressionOf(alert: Alert, facts: Facts): Generator<void, Suppression | "unmatched" | undefined> {
+function* suppressionOf(
+  alert: Alert,
+  facts: Facts,
+  views: readonly Labels[],
+): Generator<void, Suppression | "unmatched" | undefined> {
   // An alert that was acknowledged when it ended stays so: nobody has to know of it any more.
   const acknowledged = suppressionBy(
     facts.acks.get(alert.id),
     alert.state === "firing" ? facts.now : Math.min(facts.now, alert.updatedAt),
   );
-  const other = yield* otherSuppressionOf(alert, facts);
+  const other = yield* otherSuppressionOf(alert, facts, views);
   if (other && other !== "unmatched") return { ...other, acknowledged };
   if (acknowledged) return acknowledged;
   if (alert.state === "firing" && alert.facts.paused) return { reason: "paused", by: alert.id };
@@ -198,16 +203,17 @@ function* suppressionOf(alert: Alert, facts: Facts): Generator<void, Suppression
 function* otherSuppressionOf(
   alert: Alert,
   { now, inhibitions, silences, maintenance, budget }: Facts,
+  views: readonly Labels[],
 ): Generator<void, Suppression | "unmatched" | undefined> {
   const source = inhibitions.inhibitor(alert);
   if (source) return inhibitionBy(source);
-  const { found, isComplete } = yield* silencesOf(silences, alert, now, budget);
+  const { found, isComplete } = yield* silencesOf(silences, alert, now, budget, views);
   const [silence] = found;
   if (silence) {
     const { id: by, startsAt: since, endsAt: until, createdBy: author, comment } = silence;
     return { reason: "silenced", by, since, until, author, comment };
   }
-  return maintenanceOf(maintenance, alert.labels, now) ?? (isComplete ? undefined : "unmatched");
+  return maintenanceOf(maintenance, views, now) ?? (isComplete ? undefined : "unmatched");
 }
 
 /** The mute times of what goes by several routes, which is muted where all of them are; the first that ends first. */
@@ -230,8 +236,8 @@ function* suppressibleAlerts(
       alert,
       silencedBy: (yield* silencesOf(silences, alert, now, budget)).found.map(({ id }) => id),
       inhibitedBy: source ? [source] : [],
-      mutedBy: [...new Set(mutesOf(routesFor(root, alert.labels), now).map(({ by }) => by))],
-      maintenance: maintenanceOf(maintenance, alert.labels, now),
+      mutedBy: [...new Set(mutesOf(routesOf(root, alert), now).map(({ by }) => by))],
+      maintenance: maintenanceOf(maintenance, viewsOf(alert), now),
       acknowledgement: isAcknowledged ? ack : undefined,
       endedAcknowledgement: isAcknowledged ? undefined : ack,
     });

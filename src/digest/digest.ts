@@ -7,6 +7,7 @@ import type { Matcher } from "../alerting/matcher.ts";
 import type { VisitWorth } from "../alerting/uncounted.ts";
 import type { VisitsLost } from "../counts/visits-lost.ts";
 import type { EndReason, Labels } from "../health/alert.ts";
+import type { Shop } from "../health/directory.ts";
 import type { Recording, RecordingStatus, UptimeBucket } from "../health/recording.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { Interval } from "../lib/intervals.ts";
@@ -49,6 +50,8 @@ export interface PlannedWindows extends Pick<Maintenance, "name" | "matchers" | 
 export interface DigestRecording {
   readonly recording: Recording;
   readonly locationName: string;
+  /** What the directory says of its location. */
+  readonly shop?: Shop | undefined;
   /** Now; undefined or `unknown`: no recent good reading. */
   readonly status: RecordingStatus | undefined;
   /** Since when it has that status; 0 where there is none. */

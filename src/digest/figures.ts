@@ -3,7 +3,7 @@
 import { DateTime } from "luxon";
 import { isInForce } from "../alerting/acknowledgement.ts";
 import { windowsIn } from "../alerting/maintenance.ts";
-import { matchesAll } from "../alerting/matcher.ts";
+import { matchesAny } from "../alerting/views.ts";
 import type { Config, DigestConfig } from "../config/config.ts";
 import type { VisitsLost } from "../counts/visits-lost.ts";
 import type { Alert } from "../health/alert.ts";
@@ -66,9 +66,10 @@ export async function readStates(source: Pick<FiguresSource, "fleet">) {
 async function acknowledgedOf({ store }: FiguresSource, { matchers }: DigestConfig, now: Instant) {
   const acks = await store.acks.read();
   const alerts = acks.size === 0 ? [] : await store.shards.alerts();
-  const found = alerts.flatMap(({ id, state, labels, startsAt }): AcknowledgedAlert[] => {
+  const found = alerts.flatMap((alert): AcknowledgedAlert[] => {
+    const { id, state, labels, startsAt } = alert;
     const ack = acks.get(id);
-    if (!ack || state !== "firing" || !isInForce(ack, now) || !matchesAll(matchers, labels)) return [];
+    if (!ack || state !== "firing" || !isInForce(ack, now) || !matchesAny(matchers, alert)) return [];
     const { alertname = "", recording, location } = labels;
     const names = [recording, location].filter((name) => name !== undefined);
     return [{ alertname, names, startsAt, author: ack.author, at: ack.at, comment: ack.comment }];
@@ -195,6 +196,7 @@ function subjectOf(fleet: DigestFleet, state: RecordingState): DigestRecording {
   return {
     recording: fleet.inventory.recording(id) ?? { id, name: id, locationId, ...UNKNOWN },
     locationName: fleet.inventory.location(locationId)?.name ?? locationId,
+    shop: fleet.inventory.shop?.(locationId),
     status: statusOf(state, fleet),
     since,
   };

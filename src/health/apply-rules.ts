@@ -12,6 +12,7 @@ import {
   type Subject,
 } from "./alert.ts";
 import { clearingSince, type Progress, type StepResult, step, type Timing } from "./alert-machine.ts";
+import type { Described } from "./directory.ts";
 import type { DecisionReason, Outcomes } from "./evaluation.ts";
 import type { Rule } from "./model.ts";
 import { conditionText, problemKindOf } from "./rule.ts";
@@ -33,7 +34,7 @@ export interface Evaluator {
   defersResolve?(rule: Rule, clearingSince: Instant): boolean;
   /** Why an alert ends whose condition is not met, where that does not mean that its problem is over. */
   endReason?(rule: Rule): (EndReason & DecisionReason) | undefined;
-  describe(rule: Rule, startsAt: Instant): { readonly labels: Labels; readonly annotations: Labels };
+  describe(rule: Rule, startsAt: Instant): Described & { readonly annotations: Labels };
 }
 
 export interface EvaluationMoment extends Pick<Timing, "now" | "maxGapMs"> {
@@ -249,10 +250,24 @@ function hasMoved(before: AlertFacts, { problem, decimals = 0, ...after }: Alert
 export function toAlert(
   subject: Subject,
   ruleId: string,
-  { labels, annotations, startsAt, firedAt, facts }: AlertState,
+  { labels, shops, recipients, annotations, startsAt, firedAt, facts }: AlertState,
   updatedAt: Instant,
 ): Alert {
   const key = alertKey(ruleId, subject.kind, subject.id);
   const id = `${key}@${firedAt}`;
-  return { id, key, ruleId, subject, labels, annotations, state: "firing", startsAt, firedAt, updatedAt, facts };
+  const directory = { ...(shops && { shops }), ...(recipients && { recipients }) };
+  return {
+    id,
+    key,
+    ruleId,
+    subject,
+    labels,
+    ...directory,
+    annotations,
+    state: "firing",
+    startsAt,
+    firedAt,
+    updatedAt,
+    facts,
+  };
 }

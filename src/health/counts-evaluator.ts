@@ -33,7 +33,7 @@ export function withCounts(
       const described = evaluator.describe(rule, startsAt);
       if (rule.when.kind !== "counts") return described;
       const annotations = alertAnnotations(rule, describeCounts(name, rule.when, found(rule)?.counts, now));
-      return { labels: described.labels, annotations };
+      return { ...described, annotations };
     },
   };
 }
@@ -59,11 +59,11 @@ export function withTogether(
       return { timezone, restated, detail: found && togetherText(found, { now, timezone }) };
     },
     describe(rule, startsAt) {
-      const { labels, annotations } = evaluator.describe(rule, startsAt);
-      if (!isOwn(rule)) return { labels, annotations };
+      const described = evaluator.describe(rule, startsAt);
+      if (!isOwn(rule)) return described;
       const why =
         "Most of its locations count less than usual at once, so no camera is at fault: a holiday, the weather, or the service.";
-      return { labels, annotations: alertAnnotations(rule, [`Counts dropped together: ${name}`, why]) };
+      return { ...described, annotations: alertAnnotations(rule, [`Counts dropped together: ${name}`, why]) };
     },
   };
 }

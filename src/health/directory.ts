@@ -45,8 +45,8 @@ export interface DirectoryLookup {
   shopLabels?(): readonly string[];
   /** The name of a camera server or an organisation. */
   nameOf?(id: string): string | undefined;
-  /** The locations of the recordings with this label; undefined without a directory. */
-  locationsOf?(label: GroupLabel, value: string): ReadonlySet<string> | undefined;
+  /** The locations of the recordings with this label, or without one all; undefined without a directory. */
+  locationsOf?(label?: GroupLabel, value?: string): Iterable<string> | undefined;
 }
 
 /** Labels that lenswatch sets itself. */
@@ -75,6 +75,83 @@ export function columnName(head: string): string {
 /** The names of locations are compared without regard to case, spacing and composition of their letters. */
 function nameKey(name: string): string {
   return stripControls(name).normalize("NFC").trim().replace(/\s+/g, " ").toUpperCase();
+}
+
+/** What the directory says of the subject of an alert. */
+export interface Described {
+  /** The labels that all of its locations share. */
+  readonly labels: Labels;
+  /** Where they differ in others: each set of those. */
+  readonly shops?: readonly Labels[];
+  /** The addresses of all of them by column. */
+  readonly recipients?: Readonly<Record<string, readonly string[]>>;
+}
+
+/** Sets of labels in which the locations of one alert may differ, and characters in them. */
+const MOST_SETS = 50;
+const MOST_IN_SETS = 10_000;
+const MOST_RECIPIENTS = 50;
+
+/** The subject with these locations. */
+export function describedBy({ shop }: DirectoryLookup, locations: Iterable<string> | undefined): Described {
+  if (!shop || !locations) return { labels: {} };
+  const shops = [...locations].map((id) => shop(id));
+  const all = shops.map((one) => one?.labels ?? {});
+  const values = new Map([...new Set(all.flatMap(Object.keys))].map((name) => [name, valuesOf(name, all)]));
+  const shared = [...values].flatMap(([name, found]) =>
+    found.size === 1 ? [[name, [...found][0] ?? ""] as const] : [],
+  );
+  const differing = [...values].filter(([, { size }]) => size > 1).sort(([, a], [, b]) => a.size - b.size);
+  const sets = setsOf(
+    all,
+    differing.flatMap(([name, { size }]) => (size > MOST_SETS ? [] : name)),
+  );
+  const recipients = recipientsOf(shops);
+  return {
+    labels: Object.fromEntries(shared),
+    ...(sets.length > 1 && { shops: sets }),
+    ...(Object.keys(recipients).length > 0 && { recipients }),
+  };
+}
+
+/** The values of a label, no more than are of interest; "" where it is missing. */
+function valuesOf(name: string, all: readonly Labels[]): ReadonlySet<string> {
+  const found = new Set<string>();
+  for (const labels of all) if (found.size <= MOST_SETS) found.add(labels[name] ?? "");
+  return found;
+}
+
+/** Each set of these labels once. Those with the most values, which come last, are left out where it is too much. */
+function setsOf(all: readonly Labels[], names: readonly string[]): Labels[] {
+  const sets = new Map<string, Labels>();
+  for (const labels of all) {
+    const own = names.flatMap((name): [string, string][] => (labels[name] ? [[name, labels[name]]] : []));
+    sets.set(JSON.stringify(own), Object.fromEntries(own));
+  }
+  const isTooMuch = sets.size > MOST_SETS || [...sets.keys()].join("").length > MOST_IN_SETS;
+  return isTooMuch ? setsOf(all, names.slice(0, -1)) : [...sets.values()];
+}
+
+/** None of a column where there are more than are written to. */
+function recipientsOf(shops: readonly (Shop | undefined)[]): Shop["recipients"] {
+  const found = new Map<string, Map<string, string>>();
+  for (const one of shops)
+    for (const [column, addresses] of Object.entries(one?.recipients ?? {})) {
+      const known = found.get(column) ?? new Map<string, string>();
+      for (const address of addresses) known.set(address.toLowerCase(), address);
+      found.set(column, known);
+    }
+  return Object.fromEntries(
+    [...found].flatMap(([column, known]) => (known.size > MOST_RECIPIENTS ? [] : [[column, [...known.values()]]])),
+  );
+}
+
+/** The labels with the names of what they name. */
+export function namesFor(
+  { organisation = "", camera_server = "" }: Readonly<Partial<Record<string, string>>>,
+  { nameOf }: DirectoryLookup,
+): Readonly<Partial<Record<string, string>>> {
+  return { organisation_name: nameOf?.(organisation), camera_server_name: nameOf?.(camera_server) };
 }
 
 /** How rows and locations meet. */

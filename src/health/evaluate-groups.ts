@@ -52,7 +52,7 @@ export function evaluateGroups(
     const group = groupEvaluator(found, before, fleet, moment.rules);
     const isOwn = ({ label, value }: CountsTogether) => label === found.label && value === found.value;
     const counts = { found: evidence.together?.find(isOwn), isKnown: evidence.together !== undefined, now };
-    const evaluator = withTogether(group, nameOf(found), counts);
+    const evaluator = withTogether(group, nameOf(found, evidence.inventory), counts);
     next.set(key, applyRules(evaluator, before, own, timing, out));
   }
   return next;
@@ -154,7 +154,8 @@ function groupEvaluator(
     // A location that changes its shard is in none of the last sweeps.
     goneMs: fleet.isWhole && fleet.isCounted(label) ? fleet.maxGapMs : undefined,
     labels: () => labelsOf(count, { [label]: value }, fleet.inventory),
-    name: nameOf(found),
+    locations: () => fleet.inventory.locationsOf?.(label, value),
+    name: nameOf(found, fleet.inventory),
     facts: {
       locations: count?.locations,
       ...locationNames(count, fleet.inventory),
@@ -190,8 +191,8 @@ function locationNames(count: GroupCount | undefined, inventory: Inventory): Pic
 }
 
 /** `Camera server edge-7`. */
-function nameOf({ label, value }: Found): string {
-  return `${capital(groupNouns[label])} ${cut(value, 100)}`;
+function nameOf({ label, value }: Found, inventory: Inventory): string {
+  return `${capital(groupNouns[label])} ${cut(inventory.nameOf?.(value) ?? value, 100)}`;
 }
 
 /** A rule on locations is met whenever a rule on groups is, where the group is the location. */

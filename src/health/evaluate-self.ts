@@ -58,7 +58,8 @@ export function evaluateSelf(previous: SelfAlertState, evidence: SelfEvidence, c
     const alerts = applyRules(evaluator, before, own, moment, out);
     if (alerts) next.set(key, alerts);
   };
-  evaluate(serviceEvaluator(evidenceOf(evidence, context), evidence.health, context), "service");
+  const { health, groups: counted } = evidence;
+  evaluate(serviceEvaluator(evidenceOf(evidence, context), health, context, counted?.inventory), "service");
   const untried = new Set<string>();
   for (const one of evidence.integrations) {
     if (one.trouble?.isOver) untried.add(`integration/${one.id}`);

@@ -19,6 +19,7 @@ export function locationEvaluator(id: string, count: LocationCount | undefined, 
     inventory,
     goneMs: 0,
     labels: () => ({ ...count?.shared, location_id: id, location: name, timezone }),
+    locations: () => [id],
     name,
   });
 }

@@ -4,6 +4,7 @@ import type { Instant } from "../lib/clock.ts";
 import { isoMinute } from "../lib/format.ts";
 import { type AlertFacts, placesPhrase, type Subject } from "./alert.ts";
 import type { Evaluator } from "./apply-rules.ts";
+import { describedBy, namesFor } from "./directory.ts";
 import { addStatusCounts } from "./group-counts.ts";
 import { labelOf, type ScheduledCount, type StatusCount } from "./members.ts";
 import type { Rule } from "./model.ts";
@@ -20,6 +21,8 @@ interface Outage {
   readonly goneMs: number | undefined;
   /** Asked when an alert begins. */
   labels(): Readonly<Record<string, string | undefined>>;
+  /** Its locations, where a directory says something of them. */
+  locations(): Iterable<string> | undefined;
   /** `Leeds Briggate`, `Camera server edge-7`. */
   readonly name: string;
   readonly facts?: Pick<AlertFacts, "locations" | "locationNames" | "isAlone">;
@@ -55,7 +58,10 @@ export function outageEvaluator(outage: Outage): Evaluator {
         `${outage.name} is offline`,
         `${offline.length} of ${fresh} recordings offline since ${isoMinute(startsAt)}${at && `, at ${at}`}.`,
       ]);
-      return { labels: alertLabels(rule, outage.labels()), annotations };
+      const described = describedBy(inventory, outage.locations());
+      const own = outage.labels();
+      const labels = alertLabels(rule, { ...described.labels, ...namesFor(own, inventory), ...own });
+      return { ...described, labels, annotations };
     },
   };
 }

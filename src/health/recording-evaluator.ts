@@ -1,9 +1,10 @@
 /** Evaluates rules for one recording. */
 
 import { isoMinute } from "../lib/format.ts";
-import type { AlertFacts, GeneratedAnnotation } from "./alert.ts";
+import type { AlertFacts, GeneratedAnnotation, Labels } from "./alert.ts";
 import { EVIDENCE_WAIT_MS, type Evaluator } from "./apply-rules.ts";
 import { countsEndReason } from "./counts.ts";
+import { describedBy, namesFor } from "./directory.ts";
 import type { Rule } from "./model.ts";
 import { kindOf, type RecordingContext, type Sample, watchesRecordings } from "./recording-conditions.ts";
 import { alertAnnotations, alertLabels, generatedOf } from "./rule.ts";
@@ -50,7 +51,8 @@ export function recordingEvaluator(sample: Sample, context: RecordingContext): E
         began !== undefined && began > startsAt
           ? ` Its uploading schedule began at ${isoMinute(began)}; before, it was not expected to upload.`
           : "";
-      return { labels, annotations: alertAnnotations(rule, [summary, description + expected]) };
+      const annotations = alertAnnotations(rule, [summary, description + expected]);
+      return { ...describedBy(inventory, [locationId]), labels, annotations };
     },
   };
 }
@@ -64,6 +66,8 @@ export function recordingLabels(
   const recording = inventory.recording(id);
   const location = inventory.location(locationId);
   return {
+    ...inventory.shop?.(locationId)?.labels,
+    ...namesFor({ organisation: recording?.organisation, camera_server: recording?.cameraServer }, inventory),
     recording_id: id,
     recording: recording?.name || id,
     location_id: locationId,
@@ -72,6 +76,11 @@ export function recordingLabels(
     camera_server: recording?.cameraServer,
     timezone: recording?.timezone ?? location?.timezone,
   };
+}
+
+/** Labels of a location, the directory's among them. */
+export function labelsOfLocation(id: string, inventory: Inventory): Labels {
+  return { ...inventory.shop?.(id)?.labels, location_id: id, location: inventory.location(id)?.name || id };
 }
 
 /** A threshold stands in both generated annotations: the summary repeats it only where the description has it too. */

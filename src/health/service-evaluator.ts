@@ -5,6 +5,7 @@ import { humanDuration } from "../lib/duration.ts";
 import { counted } from "../lib/format.ts";
 import type { Subject } from "./alert.ts";
 import type { Evaluator } from "./apply-rules.ts";
+import { type DirectoryLookup, describedBy } from "./directory.ts";
 import type { Cause, CauseKind, Evidence, EvidenceMoment } from "./evidence.ts";
 import type { Attempt, Rule } from "./model.ts";
 import { GAP_INTERVALS } from "./rhythm.ts";
@@ -14,7 +15,12 @@ import { alertAnnotations, alertLabels, generatedOf } from "./rule.ts";
 export const serviceSubject: Subject = { kind: "service", id: "analytics" };
 
 /** `health`: of `GET /v1/status`. */
-export function serviceEvaluator(evidence: Evidence, health: Attempt | undefined, context: EvidenceMoment): Evaluator {
+export function serviceEvaluator(
+  evidence: Evidence,
+  health: Attempt | undefined,
+  context: EvidenceMoment,
+  inventory: DirectoryLookup = {},
+): Evaluator {
   const { now } = context;
   const old = evidence.causes.flatMap(({ kind, attempts }) =>
     CAUSES[kind].isUnread && kind !== "misread" ? attempts : [],
@@ -41,7 +47,9 @@ export function serviceEvaluator(evidence: Evidence, health: Attempt | undefined
       const late = !isService && first?.kind === "late" ? [lateness(first, context)] : [];
       const also = isUnreachable(rule) ? [] : others.map(({ kind }) => `${CAUSES[kind].summary}.`);
       const sentence = [...late, description, ...also, detail ?? ""].join(" ").trimEnd();
-      return { labels: alertLabels(rule, {}), annotations: alertAnnotations(rule, [summary, sentence]) };
+      const { labels, shops } = describedBy(inventory, inventory.locationsOf?.());
+      const annotations = alertAnnotations(rule, [summary, sentence]);
+      return { labels: alertLabels(rule, labels), ...(shops && { shops }), annotations };
     },
   };
 }

@@ -1,7 +1,7 @@
 /** The state that one sweep stores and the next starts from. An evaluation gives a patch, and changes none of it. */
 import type { Instant } from "../lib/clock.ts";
 import type { AlertFacts, Labels } from "./alert.ts";
-import type { DirectoryLookup } from "./directory.ts";
+import type { Described, DirectoryLookup } from "./directory.ts";
 import type { Evidence } from "./evidence.ts";
 import type { Location, Reading, Recording, RecordingStatus } from "./recording.ts";
 import { GAP_INTERVALS } from "./rhythm.ts";
@@ -116,6 +116,8 @@ export interface AlertState {
   readonly met?: string | undefined;
   /** Frozen from pending until resolved. */
   readonly labels: Labels;
+  readonly shops?: Described["shops"];
+  readonly recipients?: Described["recipients"];
   readonly annotations: Labels;
   readonly facts: AlertFacts;
 }

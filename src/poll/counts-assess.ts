@@ -9,6 +9,7 @@ import type { CountedRecording, CountedSite, CountSeries } from "../counts/serie
 import type { Labels } from "../health/alert.ts";
 import { countsKey } from "../health/counts.ts";
 import type { CountsCondition, Rule } from "../health/model.ts";
+import { labelsOfLocation } from "../health/recording-evaluator.ts";
 import type { RecordingState, ShardState } from "../health/shard-state.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { Interval } from "../lib/intervals.ts";
@@ -112,18 +113,17 @@ function countedRecording(
 }
 
 function optionsOf(site: CountedSite, { closedDays, store }: AssessDeps, hours: LocalHours) {
-  const name = store.inventory.location(site.locationId)?.name;
-  return { hours, isClosed: closedAt(site, name, closedDays, hours) };
+  return { hours, isClosed: closedAt(site, labelsOfLocation(site.locationId, store.inventory), closedDays, hours) };
 }
 
 /** True where the configuration has a location closed at a time. */
 export function closedAt(
   { locationId, groups, entries }: Pick<CountedSite, "locationId" | "groups" | "entries">,
-  name: string | undefined,
+  labels: Labels,
   closedDays: Config["counts"]["closedDays"],
   hours: LocalHours,
 ) {
-  const days = closedDaysOf({ location_id: locationId, location: name || locationId, ...groups }, closedDays);
+  const days = closedDaysOf({ location: locationId, ...labels, location_id: locationId, ...groups }, closedDays);
   return closedOn(days, (at) => hours.at(at, entries.timezone));
 }
 

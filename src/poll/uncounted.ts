@@ -2,11 +2,13 @@
  * Visits that outages kept from being counted, from what is stored: no message waits for it, and the service is not
  * asked. An incident gets its estimate once its hours were read, and a last one once the service corrects them no more.
  */
+
 import { MOST_ESTIMATED } from "../alerting/uncounted.ts";
 import type { Config } from "../config/config.ts";
 import { costsVisits, visitsInAll, visitsLostDuring } from "../counts/location-outage.ts";
 import type { CountedHours, NothingLost, VisitsLost } from "../counts/visits-lost.ts";
 import type { Alert } from "../health/alert.ts";
+import { labelsOfLocation } from "../health/recording-evaluator.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import { type Clock, HOUR_MS, type Instant } from "../lib/clock.ts";
 import { keptFor } from "../lib/kept.ts";
@@ -151,8 +153,8 @@ async function placesOf(deps: UncountedDeps, ids: readonly string[]): Promise<Pl
       const recordings = (byLocation.get(id) ?? []).map((one) => one.id);
       if (recordings.length === 0) continue;
       const organisation = inventory.recording(recordings[0] ?? "")?.organisation ?? "";
-      const { name, timezone = "" } = inventory.location(id) ?? {};
-      const labels = { location_id: id, location: name || id, organisation, timezone };
+      const { timezone = "" } = inventory.location(id) ?? {};
+      const labels = { ...labelsOfLocation(id, inventory), organisation, timezone };
       places.set(id, { recordings: recordings.length, closedDays: closedDaysOf(labels, closedDays) });
     }
   }

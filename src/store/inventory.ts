@@ -68,7 +68,10 @@ export function createInventoryStore(redis: Redis, keys: Keys) {
     shop: (id: string) => directory?.rowOf(id, names.locations.get(id)?.name),
     shopLabels: () => directory?.labels ?? [],
     nameOf: (id: string) => directory?.names.get(id),
-    locationsOf: (label: GroupLabel, value: string) => directory && names.locationsOf(label, value),
+    locationsOf(label?: GroupLabel, value = ""): Iterable<string> | undefined {
+      if (!directory) return undefined;
+      return label ? names.locationsOf(label, value) : names.locations.keys();
+    },
     /** All location ids with a name or zone. */
     locationIds: () => names.locations.keys(),
 

@@ -20,7 +20,7 @@ const at = (text: string) => Date.parse(text);
 
 test("what matches is suppressed to the millisecond from the window's begin to its end, by its name", () => {
   const night = maintenance("stock-take", "organisation=acme", daily(22, 24), daily(0, 6));
-  const of = (text: string, organisation = "acme") => maintenanceOf([night], { organisation }, at(text));
+  const of = (text: string, organisation = "acme") => maintenanceOf([night], [{ organisation }], at(text));
   expect(of("2026-03-02T21:59:59.999Z")).toBeUndefined();
   expect(of("2026-03-02T22:00:00Z")).toEqual({
     reason: "maintenance",
@@ -40,7 +40,7 @@ test("of several maintenances the one that lasts longest is named, one without a
     maintenance("long", "a=b", daily(1, 5)),
     maintenance("always", "c=d", { name: "always", intervals: [{ location: "UTC" }] }),
   ];
-  const of = (labels: Record<string, string>) => maintenanceOf(all, labels, at("2026-03-02T01:30:00Z"));
+  const of = (labels: Record<string, string>) => maintenanceOf(all, [labels], at("2026-03-02T01:30:00Z"));
   expect(of({ a: "b" })).toMatchObject({ by: "long", until: at("2026-03-02T05:00:00Z") });
   expect(of({ a: "b", c: "d" })).toEqual({ reason: "maintenance", by: "always", comment: "always of the shop" });
 });

@@ -38,11 +38,15 @@ interface Facts {
 }
 
 /** Matchers see the labels an alert of the recording would carry; a missing label is the empty string. */
-export function isChosen(matchers: readonly Matcher[], { recording, locationName }: DigestRecording): boolean {
+export function isChosen(matchers: readonly Matcher[], { recording, locationName, shop }: DigestRecording): boolean {
   if (matchers.length === 0) return true;
   const { id, locationId } = recording;
   const location = { id: locationId, name: locationName, timezone: undefined };
-  const labels = recordingLabels(id, locationId, { recording: () => recording, location: () => location });
+  const labels = recordingLabels(id, locationId, {
+    recording: () => recording,
+    location: () => location,
+    shop: () => shop,
+  });
   return matchesAll(matchers, labels);
 }
 

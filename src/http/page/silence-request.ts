@@ -182,7 +182,8 @@ const OWN_LABELS = ["recording_id", "recording"];
 
 /** A test whether later alerts of a recording could match. */
 function coverage(matchers: readonly Matcher[], inventory: Inventory): (row: RecordingState) => boolean {
-  const ofRecordings = matchers.filter(({ name }) => RECORDING_LABELS.has(name));
+  const ofShops = inventory.shopLabels?.() ?? [];
+  const ofRecordings = matchers.filter(({ name }) => RECORDING_LABELS.has(name) || ofShops.includes(name));
   const byLabel = [...Map.groupBy(ofRecordings, ({ name }) => name)].map(([name, all]) => {
     const known = new Map<string, boolean>();
     const isMatch = (value: string) => all.every(({ matches }) => matches(value));

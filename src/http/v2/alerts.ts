@@ -2,6 +2,7 @@
  * `GET /api/v2/alerts`, Alertmanager's `gettableAlert`: Go clients need every required field, and no null list. And
  * `GET /api/v2/alerts/groups`, its `alertGroup`: firing alerts as the active routes group them now.
  */
+
 import { z } from "zod";
 import type { StoredAcknowledgement } from "../../alerting/acknowledgement.ts";
 import { RESOLVE_TIMEOUT_MS } from "../../alerting/external-alerts.ts";
@@ -9,8 +10,9 @@ import { fingerprint } from "../../alerting/fingerprint.ts";
 import { createMatcher, type Matcher, matchesAll, parseMatcher } from "../../alerting/matcher.ts";
 import type { Suppression } from "../../alerting/model.ts";
 import { requestBudget } from "../../alerting/pattern.ts";
-import { groupOf, type Route, routesFor } from "../../alerting/route.ts";
+import { groupOf, type Route, routesOf } from "../../alerting/route.ts";
 import { muteOf } from "../../alerting/time-interval.ts";
+import { matchesAny } from "../../alerting/views.ts";
 import { groupOfSubject, type Labels } from "../../health/alert.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { own } from "../../lib/own.ts";
@@ -152,7 +154,7 @@ function isAlertWanted(
   if (!query.active && statusOf(active, mutedBy) === "active") return false;
   if (!query.silenced && active.silencedBy?.length) return false;
   if (!query.inhibited && active.inhibitedBy?.length) return false;
-  return matchesAll(query.filter, active.alert.labels);
+  return matchesAny(query.filter, active.alert);
 }
 
 /** Receivers have no labels here, so a matcher of them applies to all or to none. */
@@ -201,7 +203,7 @@ function addToGroups(
   now: Instant,
   groups: Map<string, Group>,
 ): void {
-  for (const route of routesFor(root, active.alert.labels)) {
+  for (const route of routesOf(root, active.alert)) {
     if (!isReceiverWanted(route.receiver, query)) continue;
     const mute = muteOf(route, now);
     const mutedBy = mute ? [mute.by] : [];
