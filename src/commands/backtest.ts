@@ -15,6 +15,7 @@ import { type Clock, DAY_MS, HOUR_MS, type Instant, systemClock } from "../lib/c
 import { count } from "../lib/format.ts";
 import type { Interval } from "../lib/intervals.ts";
 import { silentLogger } from "../lib/log.ts";
+import { PAST_EXAMPLES, type PastSpan } from "../lib/moment.ts";
 import { stripControls } from "../lib/text.ts";
 import { dayOf } from "../lib/when.ts";
 import { closedAt } from "../poll/counts-assess.ts";
@@ -29,13 +30,13 @@ import {
 } from "./backtest/counts.ts";
 import { type FleetToReplay, findFleet, type HistoryDeps, readHistories } from "./backtest/history.ts";
 import { type BacktestReport, renderBacktest } from "./backtest/print.ts";
-import { type CommandIo, configOption, fail, gather, outputOption, withExample } from "./cli/command.ts";
+import { type CommandIo, configOption, fail, gather, outputOption, pastOption, withExample } from "./cli/command.ts";
 import { createProgress } from "./cli/progress.ts";
 import { tableTarget } from "./cli/table.ts";
 
 interface BacktestOptions {
-  readonly from: Instant;
-  readonly to?: Instant;
+  readonly from: PastSpan;
+  readonly to?: PastSpan;
   readonly config?: string;
   readonly location?: readonly string[];
   /** Sensitivities to try; false: rules about counts are left out. */
@@ -45,10 +46,13 @@ interface BacktestOptions {
 
 /** Exit code 1 for too many alerts, 2 for invalid days or an unknown location. Throws ServiceError or ConfigError. */
 export function backtestCommand(io: CommandIo, clock: Clock = systemClock): Command {
+  const utc = [clock.now(), "utc"] as const;
   const command = new Command("backtest")
     .description("Replay past uptime through the configured rules.")
-    .requiredOption("--from <day>", "the first day in UTC, YYYY-MM-DD (required)", parseDay)
-    .option("--to <day>", "the last day, included (default: yesterday)", parseDay)
+    .addOption(
+      pastOption("--from <day>", `the first day in UTC (required): ${PAST_EXAMPLES}`, ...utc).makeOptionMandatory(),
+    )
+    .addOption(pastOption("--to <day>", "the last day, included (default: yesterday)", ...utc))
     .addOption(configOption())
     .option("--location <id or name>", "only this location; may be repeated", gather)
     .option(
@@ -77,16 +81,11 @@ export function gatherVisits(text: string, before: unknown): readonly number[] {
   return [...new Set([...(Array.isArray(before) ? before : []), visits])];
 }
 
-function parseDay(text: string): Instant {
-  const at = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
-  // Date.parse may read 31 June as 1 July.
-  if (Number.isNaN(at) || day(at) !== text) throw new InvalidArgumentError("It must be a day such as 2026-09-01.");
-  return at;
-}
-
 async function run(io: CommandIo, clock: Clock, options: BacktestOptions): Promise<void> {
   const now = clock.now();
-  const { from, to = Date.parse(day(now)) - DAY_MS, location: asked = [], counts: tried } = options;
+  const { location: asked = [], counts: tried } = options;
+  const from = utcMidnight(options.from.start);
+  const to = utcMidnight(options.to?.start ?? now - DAY_MS);
   const problem = problemWith(from, to, now);
   if (problem) return fail(io, 2, problem);
   const file = configFile(options.config, io.env);
@@ -239,3 +238,4 @@ function quoted(texts: readonly string[]): string {
 }
 
 const day = (at: Instant) => dayOf(at, "utc");
+const utcMidnight = (at: Instant) => at - (at % DAY_MS);

@@ -6,24 +6,25 @@ import { ApiIncident } from "../http/v1/incidents.ts";
 import { ApiLocation } from "../http/v1/locations.ts";
 import { ApiRecording } from "../http/v1/recordings.ts";
 import { ApiTimeline } from "../http/v1/timeline.ts";
-import { type Clock, type Instant, systemClock } from "../lib/clock.ts";
+import { type Clock, DAY_MS, type Instant, systemClock } from "../lib/clock.ts";
+import type { PastSpan } from "../lib/moment.ts";
 import { stripControls } from "../lib/text.ts";
 import { asRead } from "./cli/as-read.ts";
-import { type CommandIo, fail, listRows, print, sinceOption, unknownMessage } from "./cli/command.ts";
+import { type CommandIo, fail, listRows, localZone, pastOption, print, unknownMessage } from "./cli/command.ts";
 import { asksDaemon, type Daemon, DaemonError, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
 import { type Explained, explainedText, type Timeline } from "./why-text.ts";
 
 const RecordingRow = asRead(ApiRecording);
 const LocationRow = asRead(ApiLocation);
 
-type WhyOptions = DaemonOptions & { readonly since: number; readonly all?: true; readonly output: "text" | "json" };
+type WhyOptions = DaemonOptions & { readonly since?: PastSpan; readonly all?: true; readonly output: "text" | "json" };
 
 /** Exit code 1 for an unknown name, 2 where several have it. Throws DaemonError or ConfigError. */
 export function whyCommand(io: CommandIo, clock: Clock = systemClock): Command {
   const command = new Command("why")
     .description("Print the decision log of a recording or location, in its own time zone.")
     .argument("<recording or location>", "its id or full name; of a group, its label and value: camera_server/edge-7")
-    .addOption(sinceOption())
+    .addOption(pastOption("--since <time>", "how far back (default: 24h)", clock.now(), localZone(io.env)))
     .option("--all", "a line for each decision, not one for each time an alert fired");
   const asking = asksDaemon(command, 'lenswatch why "Leeds Briggate Entrance" --since 2d', "text");
   return asking.action((wanted: string, options: WhyOptions) =>
@@ -44,7 +45,7 @@ async function explain(
     return fail(io, 2, `${matching.length} ${matching[0]?.kind}s have that name; give an id:${listed}`);
   }
   const [found] = matching;
-  const from = new Date(now - since).toISOString();
+  const from = new Date(since?.start ?? now - DAY_MS).toISOString();
   const timeline = await read(daemon, found?.id ?? wanted, from);
   if (!timeline && GROUP.test(wanted))
     return fail(

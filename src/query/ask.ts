@@ -5,7 +5,6 @@ import { CodedError } from "../lib/errors.ts";
 import { PAST_EXAMPLES, type PastSpan, parsePast } from "../lib/moment.ts";
 import { closestRows } from "../lib/suggest.ts";
 import { cut, stripControls } from "../lib/text.ts";
-import { dayOf } from "../lib/when.ts";
 import type { EntriesQuery } from "../service/service.ts";
 
 export const queryErrorCodes = ["bad_option", "unknown_name", "too_much"] as const;
@@ -122,9 +121,9 @@ export interface QuerySpan {
 }
 
 /** The span in a zone: from seven days ago until now where nothing is given. Throws QueryError `bad_option`. */
-export function spanIn({ from = "7d", to, route }: Ask, zone: string, now: Instant): QuerySpan {
+export function spanIn({ from = "7d", to = "now", route }: Ask, zone: string, now: Instant): QuerySpan {
   const first = moment("from", from, now, zone);
-  const last = to === undefined ? { start: now, end: now, day: dayOf(now, zone) } : moment("to", to, now, zone);
+  const last = moment("to", to, now, zone);
   if (route === "uptime" && (first.day === undefined || last.day === undefined))
     throw refused("uptime is of whole days: give from and to as days such as 2026-01-31, yesterday or 7d");
   if (first.start >= last.end) throw refused("from must be before to");

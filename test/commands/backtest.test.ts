@@ -222,7 +222,7 @@ test("a progress bar is drawn only on a terminal, and is removed at the end", as
 });
 
 test.each([
-  ["a day that is none", ["--from", "2026-02-30"], "2026-09-01"],
+  ["a day that is none", ["--from", "2026-02-30"], "a day or time such as 7d"],
   ["days in the wrong order", ["--from", "2026-10-02", "--to", "2026-10-01"], "--from"],
   ["a day to come", ["--from", "2026-10-02", "--to", "2026-12-01"], "--to"],
   ["no day at all", [], "--from"],

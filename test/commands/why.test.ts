@@ -138,7 +138,7 @@ describe("lenswatch why", () => {
     [["Til 1"], 1, 'no recording or location has the id or name "Til 1"; similar:\n  rec-1  Till 1 · Leeds\n'],
     [["zzzzzzzz"], 1, 'no recording or location has the id or name "zzzzzzzz"; `lenswatch status` lists them\n'],
     [["../locations?x="], 1, "no recording or location has the id or name"],
-    [["rec-1", "--since", "yesterday"], 2, "It must be a duration such as"],
+    [["rec-1", "--since", "soon"], 2, "It must be a day or time such as 7d"],
   ])("%j is exit code %i", async (argv, exitCode, message) => {
     expect(await why(argv)).toEqual({ exitCode, stdout: "", stderr: expect.stringContaining(message) });
   });

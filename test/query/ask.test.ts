@@ -22,6 +22,9 @@ describe("a day or time of the past", () => {
 
   test.each([
     ["24h", NOW - 86_400_000],
+    ["04:00", Date.parse("2026-11-22T09:00Z")],
+    ["22:00", Date.parse("2026-11-22T03:00Z")],
+    ["yesterday 22:00", Date.parse("2026-11-22T03:00Z")],
     ["90m", NOW - 5_400_000],
     ["2026-11-20T08:00Z", Date.parse("2026-11-20T08:00Z")],
     ["2026-11-20 08:00", Date.parse("2026-11-20T13:00Z")],
@@ -41,7 +44,7 @@ describe("a day or time of the past", () => {
     "99999d",
     "9999y",
     "1e9d",
-    "22:00",
+    "24:00",
     "constructor",
   ])("%j is neither", (text) => expect(parsePast(text, NOW, "UTC")).toBeUndefined());
 

@@ -4,6 +4,7 @@ import { acknowledgedText } from "../../alerting/acknowledgement.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { parseDuration } from "../../lib/duration.ts";
 import { toError } from "../../lib/errors.ts";
+import { PAST_EXAMPLES, parsePast } from "../../lib/moment.ts";
 import { closestRows } from "../../lib/suggest.ts";
 import { stripControls, visibleJson } from "../../lib/text.ts";
 import { timesSeenAt } from "../../lib/when.ts";
@@ -17,10 +18,13 @@ export function outputOption(text: "table" | "text", ...others: readonly string[
   return new Option("--output <format>", "the output format").choices([text, "json", ...others]).default(text);
 }
 
-/** `--since`, in ms. */
-export function sinceOption(): Option {
-  const option = new Option("--since <duration>", "how far back").argParser(durationParser(1, "24h or 7d"));
-  return option.default(86_400_000, "24h");
+/** An option with a day or time of the past, in the zone: gives a PastSpan. */
+export function pastOption(flags: string, description: string, now: Instant, zone: string): Option {
+  return new Option(flags, description).argParser((text) => {
+    const past = parsePast(text, now, zone);
+    if (past) return past;
+    throw new InvalidArgumentError(`It must be a day or time such as ${PAST_EXAMPLES}.`);
+  });
 }
 
 /** Reads an option's duration as ms. `examples` completes "a duration such as". */
