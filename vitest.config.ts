@@ -18,7 +18,6 @@ const alone = [
 const long = [
   "test/app/*.test.ts",
   "test/deliver/late-ends-daemon.test.ts",
-  "test/deliver/restart.test.ts",
   "test/http/page/browser.test.ts",
   "test/model/convergence.test.ts",
   "test/notify/hostile-answers.test.ts",

@@ -55,7 +55,7 @@ test("is that of the recordings concerned, and never more than are offline now",
         }
       }
     }),
-    { numRuns: 60 },
+    { numRuns: 40 },
   );
   expect(seen.exact).toBeGreaterThan(10 * seen.least);
 });
@@ -74,6 +74,6 @@ test("what is named covers all of it, and no name is of what others name already
       for (const name of names.filter((one) => !isSharedOutage(one)))
         expect(covered([name]).isSubsetOf(covered(names.filter(isSharedOutage)))).toBe(false);
     }),
-    { numRuns: 80 },
+    { numRuns: 40 },
   );
 });

@@ -297,7 +297,7 @@ function played(events: readonly Event[]): World {
   return world;
 }
 
-const runs = { seed: SEED, numRuns: 2_000 * Number(process.env.TEST_RUNS ?? 1) };
+const runs = { seed: SEED, numRuns: 1_200 * Number(process.env.TEST_RUNS ?? 1) };
 
 test("each beginning is sent once, then its end once, no sooner than group_wait and group_interval allow", () => {
   const property = fc.property(smooth, (events) => {

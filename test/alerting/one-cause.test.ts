@@ -39,7 +39,7 @@ describe("one cause", () => {
         fleet.ticks(Math.ceil((3 * MINUTE) / INTERVAL));
         expect(fleet.notified()).toEqual(causesOf(layout, offline));
       }),
-      { numRuns: 80 },
+      { numRuns: 50 },
     );
   });
 
@@ -70,7 +70,7 @@ describe("one cause", () => {
           }
         }
       }),
-      { numRuns: 60 },
+      { numRuns: 40 },
     );
   });
 });

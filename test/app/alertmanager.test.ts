@@ -4,8 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
-import { prepareWatch, type Stage, startWatch } from "../support/app.ts";
-import { startDaemon } from "../support/daemon.ts";
+import { type Stage, startWatch } from "../support/app.ts";
 import { type HttpSink, startHttpSink } from "../support/http-sink.ts";
 import { lastingPort } from "../support/lasting-port.ts";
 import { until } from "../support/until.ts";
@@ -113,9 +112,6 @@ const RULES = `
     for: 1s
     labels: { severity: critical }`;
 
-/** A delivery interrupted by a kill is retried by the next replica once its lease has expired. */
-const AFTER_A_KILL_MS = 40_000;
-
 const forwarding = (watched: TestAlertmanager, more: { slack?: string; resend?: string } = {}) => ({
   rules: RULES,
   // Timers longer than the test: forwarding does not wait for them.
@@ -143,7 +139,7 @@ const statusesOf = (alertmanager: TestAlertmanager, id: string) =>
     .map(({ status }) => status);
 
 describeWithAlertmanager("forwarding to an Alertmanager", () => {
-  it.concurrent("posts each firing alert and its end once, with exact times", async () => {
+  it.concurrent("posts each firing alert and its end once, with exact times, though the Alertmanager is killed in between", async () => {
     await using alertmanager = await startAlertmanager();
     await using watch = await startWatch(forwarding(alertmanager));
     const { id, name } = camera(watch);
@@ -154,74 +150,19 @@ describeWithAlertmanager("forwarding to an Alertmanager", () => {
     const expiresIn = Date.parse(alert?.endsAt ?? "") - Date.now();
     expect(expiresIn).toBeGreaterThan(14 * 60_000);
     await until("it was sent again", async () => (await alertmanager.active())[0]?.endsAt !== alert?.endsAt);
+    await alertmanager.end("SIGKILL");
+    await alertmanager.start();
+    await until("it is active again", () => isKnown(alertmanager, id));
+    expect(statusesOf(alertmanager, id)).not.toContain("resolved");
     const wentBack = Date.now();
     watch.simulator.world.setStatus(id, "online");
     await until("it was posted as resolved", () => statusesOf(alertmanager, id).includes("resolved"));
-    expect(statusesOf(alertmanager, id)).toEqual(["firing", "resolved"]);
+    expect(new Set(statusesOf(alertmanager, id).slice(0, -1))).toEqual(new Set(["firing"]));
     const ended = alertmanager.posted().at(-1)?.alerts[0];
     expect(ended).toMatchObject({ status: "resolved", annotations: { end_reason: "recovered" } });
     expect(Date.parse(ended?.startsAt ?? "")).toBe(Date.parse(alert?.startsAt ?? ""));
     expect(Date.parse(ended?.endsAt ?? "")).toBeGreaterThanOrEqual(wentBack - 1_000);
     expect(Date.parse(ended?.endsAt ?? "")).toBeLessThanOrEqual(Date.now());
     expect(await alertmanager.active()).toEqual([]);
-  });
-
-  it.concurrent("an Alertmanager that was killed gets firing alerts again within resend_interval, none as resolved", async () => {
-    await using alertmanager = await startAlertmanager();
-    await using watch = await startWatch(forwarding(alertmanager));
-    const [first, second] = [camera(watch).id, camera(watch, 1).id];
-    for (const id of [first, second]) watch.simulator.world.setStatus(id, "offline");
-    await until("both are active there", () => isKnown(alertmanager, first, second));
-    await until("one was notified as firing", () => statusesOf(alertmanager, first).includes("firing"));
-    for (let kill = 0; kill < 2; kill++) {
-      await alertmanager.end("SIGKILL");
-      if (kill === 1) watch.simulator.world.setStatus(second, "online");
-      await alertmanager.start();
-      await until("the firing alert is active again", () => isKnown(alertmanager, first));
-    }
-    await until("the other is known to be over", async () => !(await isKnown(alertmanager, second)));
-    expect(statusesOf(alertmanager, first)).not.toContain("resolved");
-    watch.simulator.world.setStatus(first, "online");
-    await until("it was posted as resolved", () => statusesOf(alertmanager, first).includes("resolved"));
-  });
-
-  it.concurrent("after kill -9 of lenswatch it gets no false alert and every missed change", async () => {
-    await using alertmanager = await startAlertmanager();
-    await using stage = await prepareWatch(forwarding(alertmanager));
-    const [first, second] = [camera(stage).id, camera(stage, 1).id];
-    const killed = await startDaemon(stage.config);
-    stage.simulator.world.setStatus(first, "offline");
-    await until("one was notified as firing", () => statusesOf(alertmanager, first).includes("firing"));
-    await killed.end("SIGKILL");
-    stage.simulator.world.setStatus(first, "online");
-    stage.simulator.world.setStatus(second, "offline");
-    expect(await isKnown(alertmanager, first)).toBe(true);
-    const next = await startDaemon(stage.config);
-    await until(
-      "it told that one is over",
-      () => statusesOf(alertmanager, first).includes("resolved"),
-      AFTER_A_KILL_MS,
-    );
-    await until(
-      "it told that the other fires",
-      () => statusesOf(alertmanager, second).includes("firing"),
-      AFTER_A_KILL_MS,
-    );
-    await next.end("SIGKILL");
-    expect(statusesOf(alertmanager, first)).toEqual(["firing", "resolved"]);
-    expect(statusesOf(alertmanager, second)).toEqual(["firing"]);
-  });
-
-  it.concurrent("an Alertmanager removed from the configuration gets the resolved notifications it is owed", async () => {
-    await using alertmanager = await startAlertmanager();
-    await using watch = await startWatch({ rules: RULES });
-    const both = `alertmanager_configs: [ { url: "${alertmanager.url}", resend_interval: 1s } ]`;
-    const { id } = camera(watch);
-    watch.simulator.world.setStatus(id, "offline");
-    await watch.reload((config) => config.replace(/(email_configs:.*)/, `$1\n    ${both}`));
-    await until("it was notified as firing", () => statusesOf(alertmanager, id).includes("firing"));
-    await watch.reload((config) => config.replace(both, ""));
-    await until("it was posted as resolved", () => statusesOf(alertmanager, id).includes("resolved"));
-    expect(alertmanager.posted().at(-1)?.alerts[0]?.annotations.end_reason).toBe("not_sent_here");
   });
 });

@@ -1,7 +1,6 @@
 import { Redis } from "ioredis";
 import { expect, it } from "vitest";
-import { prepareWatch, type Stage, startWatch } from "../support/app.ts";
-import { type Daemon, startDaemon } from "../support/daemon.ts";
+import { type Stage, startWatch } from "../support/app.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
 
@@ -34,21 +33,7 @@ async function emptied({ redis: { url } }: Pick<Stage, "redis">): Promise<void> 
 }
 
 describeWithRedis("a cold start", () => {
-  it.concurrent("sends one summary to each integration, also with nothing offline, and none after a restart", async () => {
-    await using watch = await startWatch();
-    const { slack, mail } = watch;
-    const title = "🔵 lenswatch started with an empty store: no active alerts";
-    expect((await slack.starts.next()).text.split("\n")[0]).toBe(title);
-    expect((await mail.starts.next()).subject).toBe(title);
-    expect(slack.starts.messages[0]?.shown).toMatch(OVER);
-    await watch.app.stop();
-    await watch.start();
-    goesDark(watch, cameras(watch)[0]);
-    await Promise.all([slack.next(), mail.next()]);
-    expect(starts(watch)).toEqual([1, 1]);
-  });
-
-  it.concurrent("lists offline recordings, which are not sent again; their end is sent as usual", async () => {
+  it.concurrent("lists offline recordings, which are not sent again; their end is sent as usual, and no summary after a restart", async () => {
     await using watch = await startWatch({
       before: (world) => {
         for (const { recordings } of world.locations.slice(0, 2)) world.setStatus(recordings[0]?.id ?? "", "offline");
@@ -65,37 +50,11 @@ describeWithRedis("a cold start", () => {
     comesBack(watch, both[0]);
     expect((await slack.next()).text).toMatch(/^✅ Till \d+ recovered /);
     expect((await mail.next()).subject).toMatch(/^✅ Till \d+ recovered /);
-    expect([slack.messages.length, mail.messages.length]).toEqual([1, 1]);
-    expect(starts(watch)).toEqual([1, 1]);
-  });
-
-  it.concurrent("of an offline fleet sends one message that groups recordings by location", async () => {
-    await using watch = await startWatch({
-      simulator: { locations: 30, recordingsPerLocation: 3 },
-      rules: `
-  - alert: RecordingOffline
-    when: { status: offline }
-    for: 1s
-    respect_schedule: false
-  - alert: LocationOffline
-    when: { location_offline: { at_least: 100%, clear_below: 80%, min_recordings: 2 } }
-    for: 0s
-    respect_schedule: false`,
-      route: "{ receiver: ops, group_by: [location_id], group_wait: 2s, group_interval: 1s, repeat_interval: 4h }",
-      before(world) {
-        for (const { id } of world.locations) world.setStatus({ locationId: id }, "offline");
-      },
-    });
-    const { slack, mail, simulator } = watch;
-    expect((await mail.starts.next()).subject).toBe(
-      "🔵 lenswatch started with an empty store: 90 recordings offline at 30 locations",
-    );
-    const { shown } = await slack.starts.next();
-    expect(simulator.world.locations.filter(({ name }) => shown.includes(name))).toHaveLength(8);
-    expect(shown).toContain("and 22 more locations");
-    for (const { id } of simulator.world.locations) simulator.world.setStatus({ locationId: id }, "online");
-    const end = await slack.waitFor(({ text }) => text.startsWith("✅"));
-    expect(end.text).toContain("30 locations");
+    await watch.app.stop();
+    await watch.start();
+    comesBack(watch, both[1]);
+    await Promise.all([slack.next(), mail.next()]);
+    expect([slack.messages.length, mail.messages.length]).toEqual([2, 2]);
     expect(starts(watch)).toEqual([1, 1]);
   });
 
@@ -122,29 +81,7 @@ describeWithRedis("a cold start", () => {
     expect(slack.starts.messages).toHaveLength(1);
   });
 
-  it.concurrent("a Redis emptied while running: one more summary, and ends are sent as usual", async () => {
-    await using watch = await startWatch();
-    const { slack, mail } = watch;
-    const [first, second] = cameras(watch);
-    await Promise.all([slack.starts.next(), mail.starts.next()]);
-    goesDark(watch, first, second);
-    await until("both were told", () => slack.messages.length === 2 && mail.messages.length === 2);
-    comesBack(watch, second);
-    await emptied(watch);
-    const [said, mailed] = await Promise.all([slack.starts.next(), mail.starts.next()]);
-    for (const text of [said.shown, mailed.text]) {
-      expect(text).toContain(first.name);
-      expect(text).not.toContain(second.name);
-      expect(text).toMatch(OVER);
-    }
-    comesBack(watch, first);
-    await slack.waitFor(({ text, shown }) => text.startsWith("✅") && shown.includes(first.name));
-    expect(starts(watch)).toEqual([2, 2]);
-    const again = slack.messages.slice(2).filter(({ text }) => !text.startsWith("✅"));
-    expect(again.map(({ text }) => text)).toEqual([]);
-  });
-
-  it.concurrent("of three replicas at once sends one summary to each integration", async () => {
+  it.concurrent("of three replicas at once sends one summary to each integration, and one more once Redis is emptied", async () => {
     await using stage = await startWatch({
       before: (world) => world.setStatus(world.recordings[0]?.id ?? "", "offline"),
     });
@@ -163,29 +100,4 @@ describeWithRedis("a cold start", () => {
     expect(stage.slack.messages).toHaveLength(2);
     expect(starts(stage)).toEqual([2, 2]);
   });
-
-  it.concurrent("killed while the summary is being sent, sends it once more and no third time", async () => {
-    await using stage = await prepareWatch();
-    const { slack, mail } = stage;
-    const [dark, later] = cameras(stage);
-    goesDark(stage, dark);
-    slack.starts.respond("hang");
-    const doomed = await startDaemon(stage.config);
-    await Promise.all([slack.starts.next(), mail.starts.next()]);
-    await until("the mail was written down", () => isTold(doomed, "ops/email"));
-    await doomed.end("SIGKILL");
-    slack.starts.respond({ status: 200, body: "ok" });
-    const daemon = await startDaemon(stage.config);
-    expect((await slack.starts.next()).shown).toContain(dark.name);
-    goesDark(stage, later);
-    expect((await slack.next()).shown).toContain(later.name);
-    expect(slack.messages.filter(({ shown }) => shown.includes(dark.name))).toEqual([]);
-    expect(starts(stage)).toEqual([2, 1]);
-    await daemon.end("SIGTERM");
-  });
 });
-
-/** Whether a message of the integration was accepted and committed. */
-function isTold({ log }: Daemon, integration: string): boolean {
-  return log.some(({ msg, integration: id }) => msg === "notified" && String(id).startsWith(integration));
-}

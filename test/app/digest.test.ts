@@ -103,25 +103,6 @@ describeWithRedis("a digest", () => {
     await rm(dir, { recursive: true });
   });
 
-  it.concurrent("is sent on its cron, once to each reader, and again after a temporary refusal", async () => {
-    await using watch = await startWatch({
-      placeNames: true,
-      more: digests("0 8 * * *"),
-      adjust: (config) => ({ ...config, digests: config.digests.map((one) => ({ ...one, cron: "* * * * * *" })) }),
-      mail: { rcpt: { "boss@example.com": { code: 451, message: "greylisted" } } },
-    });
-    await watch.mail.waitFor(({ rcpts }) => rcpts.includes("ops@example.com"));
-    watch.mail.respond({});
-    await watch.mail.waitFor(({ rcpts }) => rcpts.includes("boss@example.com"));
-    const [camera] = watch.simulator.world.recordings;
-    for (const status of ["offline", "online", "offline"] as const) {
-      watch.simulator.world.setStatus(camera?.id ?? "", status);
-      await watch.slack.next();
-    }
-    const sent = watch.mail.messages.filter(({ headers }) => headers["list-unsubscribe"]);
-    expect(sent.map(({ rcpts }) => rcpts[0]).sort()).toEqual(["boss@example.com", "ops@example.com"]);
-  });
-
   it.concurrent("of a week is sent once by two replicas, with a one-click unsubscribe link", async () => {
     const weekly = digests("0 8 * * 1").replace("1d", "1w").replace("daily-ops", "weekly ops");
     await using watch = await startWatch({

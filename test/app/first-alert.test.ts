@@ -103,6 +103,11 @@ describeWithRedis("an alert, end to end", () => {
     });
     expect([slack.messages.length, mail.messages.length, hook.messages.length]).toEqual([2, 2, 2]);
     expect(mail.messages[0]?.rcpts).toEqual(["ops@example.com"]);
+    const answer = await fetch(`${watch.app.address}/api/v1/recordings/${camera.id}/timeline`);
+    const { items } = (await answer.json()) as { items: { reason: string; integration: string | null }[] };
+    const along = (id: string | null) => items.flatMap((one) => (one.integration === id ? [one.reason] : []));
+    expect(along(null)).toEqual(["observed_offline", "firing", "observed_online", "resolved"]);
+    expect(along("ops/slack/0")).toEqual(["notified", "notified_end"]);
     expect(mail.messages[1]?.headers.references).toBe(mail.messages[0]?.headers["message-id"]);
   });
 

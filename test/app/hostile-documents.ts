@@ -129,9 +129,9 @@ async function pagesOf(fleet: HostileFleet): Promise<Document[]> {
   const escaped = (text: string, most: number) => encodeURIComponent(text.slice(0, most).toWellFormed());
   const paths = [
     ...PATHS,
-    ...some(idsOf(fleet), 9).map((id) => `/recordings/${escaped(id, 256)}`),
-    ...some(fleet.firing, 9).map(({ labels }) => `/alerts/${fingerprint(labels)}`),
-    ...some(fleet.texts, 3).flatMap((text) => [
+    ...some(idsOf(fleet), 20).map((id) => `/recordings/${escaped(id, 256)}`),
+    ...some(fleet.firing, 20).map(({ labels }) => `/alerts/${fingerprint(labels)}`),
+    ...some(fleet.texts, 8).flatMap((text) => [
       `/?q=${escaped(text, 250)}`,
       `/?location=${escaped(text, 250)}`,
       `/silences/new?matchers=${encodeURIComponent(`location=${JSON.stringify(text.slice(0, 100).toWellFormed())}`)}`,

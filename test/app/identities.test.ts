@@ -206,7 +206,7 @@ describeWithRedis("integrations keep what they were notified of", () => {
     expect(said.slice(1).map(({ at, word }) => [at, word])).toEqual([["http://hooks.test/two", "resolved"]]);
   });
 
-  it.each(Array.from({ length: 12 }, (_, i) => i + 1))(
+  it.each([1, 2, 3, 4])(
     "whatever is edited, firing and resolved alternate wherever messages arrive (seed %i)",
     async (seed) => {
       const random = seededRandom(seed);
@@ -353,7 +353,7 @@ describe("rules of one name", () => {
   });
 
   it("whatever is edited, a rule that stays as it was keeps its id, and no two have one", async () => {
-    for (let seed = 1; seed <= 40; seed++) {
+    for (let seed = 1; seed <= 12; seed++) {
       const random = seededRandom(seed);
       const store = memory();
       const aRule = (): Written => ({ severity: `s${Math.floor(random() * 4)}`, below: Math.floor(random() * 9) / 10 });

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { startWatch, type Watch } from "../support/app.ts";
 import { describeWithRedis } from "../support/redis.ts";
-import { type SlackAnswer, startSlackSink } from "../support/slack-sink.ts";
+import type { SlackAnswer } from "../support/slack-sink.ts";
 import { until } from "../support/until.ts";
 
 /** Slack refuses `times` posts, then accepts; gives its answers. */
@@ -29,17 +29,6 @@ function cameras(watch: Watch) {
 }
 
 describeWithRedis("a failing receiver", () => {
-  it.concurrent("a Slack that hangs is timed out and retried, and delays no e-mail", async () => {
-    await using watch = await startWatch();
-    const answers = refuse(watch, 1, "hang");
-    const [camera] = cameras(watch);
-    watch.simulator.world.setStatus(camera.id, "offline");
-    const letter = await watch.mail.next();
-    expect(letter.subject).toContain("offline");
-    await until("Slack accepted it", () => answers.includes(200));
-    expect(answers).toEqual([0, 200]);
-  });
-
   it.concurrent("a webhook that answers 404 is reported to the others once, and as recovered when it is back", async () => {
     await using watch = await startWatch();
     const answers = refuse(watch, Number.POSITIVE_INFINITY, { status: 404, body: "no_service" });
@@ -66,28 +55,5 @@ describeWithRedis("a failing receiver", () => {
       ),
     ).toBe(refusals);
     expect(watch.slack.messages.some(({ shown }) => shown.includes("ops / slack"))).toBe(false);
-  });
-
-  it.concurrent("that a mail server fails is not mailed by it, whatever the number of recipients", async () => {
-    await using board = await startSlackSink().then((sink) => ({ sink, [Symbol.asyncDispose]: () => sink.close() }));
-    await using watch = await startWatch({
-      receivers: `
-  - name: ops
-    slack_configs: []
-    email_configs: [ { to: [ a@example.com, b@example.com, c@example.com ] } ]
-  - name: board
-    slack_configs: [ { api_url: "${board.sink.url}" } ]`,
-      route: `{ receiver: ops, group_wait: 0s, group_interval: 1s, routes: [
-        { receiver: board, matchers: ['alertname = "NotificationsFailing"'], continue: true }, { receiver: ops } ] }`,
-    });
-    watch.mail.respond({ data: { code: 451, message: "try later" } });
-    const [camera] = cameras(watch);
-    watch.simulator.world.setStatus(camera.id, "offline");
-    await board.sink.waitFor(({ shown }) => shown.includes("ops / email"));
-    watch.mail.respond({});
-    await board.sink.waitFor(({ shown }) => shown.includes("✅"));
-    expect(
-      watch.mail.messages.map(({ subject }) => subject).filter((subject) => /notification/i.test(subject)),
-    ).toEqual([]);
   });
 });

@@ -53,21 +53,6 @@ describeWithRedis("a reload", () => {
     expect(removed.text).not.toContain("✅");
   });
 
-  it.concurrent("during a send: the message is sent once, by the old integration, and its end by the new one", async () => {
-    await using watch = await startWatch();
-    const [camera] = cameras(watch);
-    const suppressed = Promise.withResolvers<{ status: number; body: string }>();
-    watch.slack.respond((_, position) => (position === 0 ? suppressed.promise : { status: 200, body: "ok" }));
-    watch.simulator.world.setStatus(camera.id, "offline");
-    await watch.slack.next();
-    await watch.reload((config) => config.replace("group_interval: 1s", "group_interval: 2s"));
-    suppressed.resolve({ status: 200, body: "ok" });
-    await tellsAnother(watch);
-    watch.simulator.world.setStatus(camera.id, "online");
-    await watch.slack.waitFor(({ text }) => text.startsWith("✅"));
-    expect(watch.slack.messages.filter(({ shown }) => shown.includes(camera.name))).toHaveLength(2);
-  });
-
   it.concurrent("at a signal or by itself; an invalid one is refused with its problems and changes nothing", async () => {
     await using stage = await prepareWatch();
     const daemon = await startDaemon(stage.config);

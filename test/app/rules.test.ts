@@ -88,24 +88,4 @@ describeWithRedis("each rule, from the service to Slack", () => {
     await told("", /^✅ Analytics service recovered/);
     expect(slack.messages.some(({ text }) => text.includes("Analytics service unreachable"))).toBe(false);
   });
-
-  it("service: a location list that is suddenly empty is reported and not applied", async () => {
-    await using watch = await startWatch({
-      watch: "{ status_interval: 1s, uptime_interval: 1h, inventory_interval: 1s }",
-      rules: RULES,
-    });
-    const { world, faults } = watch.simulator;
-    await until("all are known", async () =>
-      (await metrics(watch)).includes('lenswatch_recordings{status="online"} 8'),
-    );
-    faults.set("empty_list", {});
-    const notified = await watch.slack.next();
-    expect(notified.text).toContain("Analytics service partly unreachable");
-    expect(notified.shown).toContain("watch.exclude");
-    world.setStatus(world.recordings[0]?.id ?? "", "offline");
-    expect((await watch.slack.next()).text).toMatch(/Till \d+ offline/);
-    faults.clearAll();
-    expect((await watch.slack.next()).text).toMatch(/^✅ Analytics service recovered/);
-    expect(watch.slack.messages).toHaveLength(3);
-  });
 });

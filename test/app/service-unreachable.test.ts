@@ -16,16 +16,6 @@ const BLINDING: [string, (faults: Faults) => void, string?][] = [
     },
     "health check fails too",
   ],
-  ["the socket is half-open", (f) => f.set("half_open")],
-  [
-    "the token is refused",
-    (f) => {
-      f.set("token_refused", {});
-      f.set("unauthorized", {});
-      f.set("drop_sockets", {});
-    },
-  ],
-  ["every frame is garbage", (f) => f.set("garbage_frames", {})],
   ["a part of every reply is lost", (f) => f.set("multi_part", { lose_last: true })],
 ];
 
@@ -40,7 +30,7 @@ const RULES = `
 describeWithRedis("an unreachable service is no outage of recordings", () => {
   it.concurrent.each(BLINDING)(
     "nothing fires and nothing resolves falsely while %s",
-    async (cause, begin, health = "calls itself healthy") => {
+    async (_, begin, health = "calls itself healthy") => {
       await using watch = await startWatch({ rules: RULES });
       const { simulator, slack, app } = watch;
       const metrics = async () => (await fetch(`${app.address}/metrics`)).text();
@@ -52,9 +42,7 @@ describeWithRedis("an unreachable service is no outage of recordings", () => {
       const unreachable = await slack.next();
       expect(unreachable.text).toMatch(/unreachable/i);
       expect(unreachable.shown).toContain(health);
-      // The advice is that of the cause, whatever else is known.
-      expect(/credential|client_id|audience/.test(unreachable.shown)).toBe(cause === "the token is refused");
-      expect(unreachable.shown).not.toContain("ws_url");
+      expect(unreachable.shown).not.toMatch(/credential|client_id|audience|ws_url/);
       const isHealthy = Number(health === "calls itself healthy");
       expect(await metrics()).toContain(`lenswatch_service_up{endpoint="status"} ${isHealthy}`);
       await until("no reading is good any more", async () => !/^lenswatch_recording_online\{/m.test(await metrics()));
@@ -72,38 +60,4 @@ describeWithRedis("an unreachable service is no outage of recordings", () => {
       expect(slack.messages).toHaveLength(6);
     },
   );
-
-  it.concurrent("a service that hangs for three intervals is reported, and lenswatch stays ready", async () => {
-    await using watch = await startWatch({ requestTimeout: "5s" });
-    const { simulator, slack, app } = watch;
-    const ready = async () => (await fetch(`${app.address}/readyz`)).status;
-    await until("ready", async () => (await ready()) === 200);
-    simulator.faults.set("no_reply", {});
-    const answers = new Set<number>();
-    const notified = slack.next();
-    let waiting = true;
-    void notified.finally(() => {
-      waiting = false;
-    });
-    await until("told", async () => {
-      answers.add(await ready());
-      return !waiting;
-    });
-    expect((await notified).text).toContain("Analytics service unreachable");
-    expect([...answers]).toEqual([200]);
-  });
-
-  it.concurrent("one invalid row loses the reading of its recording only", async () => {
-    await using watch = await startWatch({ simulator: { locations: 1, recordingsPerLocation: 3 } });
-    const { simulator, slack } = watch;
-    const [bad, good] = simulator.world.recordings;
-    if (!bad || !good) throw new Error("no cameras");
-    simulator.faults.set("wrong_types", { recordings: [bad.id], field: "status" });
-    simulator.world.setStatus(bad.id, "offline");
-    simulator.world.setStatus(good.id, "offline");
-    expect((await slack.next()).shown).toContain(good.name);
-    expect(slack.messages[0]?.shown).not.toContain(bad.name);
-    simulator.faults.clearAll();
-    expect((await slack.next()).shown).toContain(bad.name);
-  });
 });

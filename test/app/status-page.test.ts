@@ -1,7 +1,6 @@
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
 import { signedIn } from "../http/page/visitor.ts";
 import { startWatch } from "../support/app.ts";
-import { chromiumPath, noChromium, openPage, startBrowser } from "../support/browser.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
 
@@ -57,29 +56,4 @@ describeWithRedis("the status page of a running lenswatch", () => {
       /RecordingOffline<\/a><\/th>.*recovered<\/td>/s.test(await read(own)),
     );
   });
-
-  const browsed = it.skipIf(chromiumPath === undefined);
-  browsed(
-    `follows a camera that goes dark in an open browser${chromiumPath ? "" : ` (skipped: ${noChromium})`}`,
-    async () => {
-      await using watch = await startWatch();
-      const { simulator, app } = watch;
-      const [camera] = simulator.world.recordings;
-      if (!camera) throw new Error("no camera");
-      const browser = await startBrowser();
-      onTestFinished(() => browser.close());
-      const { page, complaints } = await openPage(browser, { viewport: { width: 390, height: 844 } });
-      await until("all are seen", async () => (await (await fetch(app.address)).text()).includes("All 8 recordings"));
-      await page.goto(app.address);
-      await page.getByText("Live.").waitFor();
-      await page.evaluate("void (globalThis.mark = 1)");
-      simulator.world.setStatus(camera.id, "offline");
-      await page.getByRole("heading", { name: "1 needs attention: 1 recording offline" }).waitFor();
-      await page.getByRole("link", { name: camera.name }).waitFor();
-      simulator.world.setStatus(camera.id, "online");
-      await page.getByRole("heading", { name: "All 8 recordings are online, nothing needs attention." }).waitFor();
-      expect(await page.evaluate("globalThis.mark")).toBe(1);
-      expect(complaints).toEqual([]);
-    },
-  );
 });

@@ -77,23 +77,13 @@ const has = ({ dir }: Checkout, name: string) =>
   );
 
 describe("the packages of a checkout, with an old Node first on the PATH", () => {
-  test("are those that the Node of the lock file needs on this platform", async () => {
+  test("are what this platform needs, completed where npm ci by hand has left one out, and then left alone", async () => {
     const one = await checkout();
     expect((await run("node", ["--print", "process.version"], { env: one.env })).stdout).toBe("v18.20.8\n");
-    await setup(one);
-    expect(await Promise.all(["node", "binding", "foreign"].map((name) => has(one, name)))).toEqual([
-      true,
-      true,
-      false,
-    ]);
-  });
-
-  test("are completed where npm ci by hand has left one out, and then left alone", async () => {
-    const one = await checkout();
     await run("npm", ["ci"], { cwd: one.dir, env: one.env });
     expect(await Promise.all(["node", "binding"].map((name) => has(one, name)))).toEqual([true, false]);
     expect((await setup(one)).stderr).toContain("Installing the packages");
-    expect(await has(one, "binding")).toBe(true);
+    expect(await Promise.all(["binding", "foreign"].map((name) => has(one, name)))).toEqual([true, false]);
     expect((await setup(one)).stderr).toBe("");
     await rm(join(one.dir, "node_modules/binding"), { recursive: true });
     expect((await setup(one)).stderr).toContain("Installing the packages");

@@ -285,7 +285,7 @@ describeWithRedis("conversations over the real Redis", () => {
         expect(repeated(world.channel)).toEqual([]);
         await checkRoots(world);
       }),
-      { seed: 12, numRuns: runsOf(12) },
+      { seed: 12, numRuns: runsOf(7) },
     );
   });
 
@@ -298,7 +298,7 @@ describeWithRedis("conversations over the real Redis", () => {
           expect(repeated(world.channel)).toEqual([]);
           await checkRoots(world);
         }),
-        { seed: 13, numRuns: runsOf(15) },
+        { seed: 13, numRuns: runsOf(7) },
       );
     },
   );
@@ -310,7 +310,7 @@ describeWithRedis("conversations over the real Redis", () => {
         expect(repeated(world.channel).length).toBeLessThanOrEqual(world.crashes * NAMES.length * 2);
         if (world.crashes === 0) await checkRoots(world);
       }),
-      { seed: 14, numRuns: runsOf(10) },
+      { seed: 14, numRuns: runsOf(6) },
     );
   });
 

@@ -263,7 +263,7 @@ describeWithRedis("delivery over the real Redis", () => {
         }
         await checkNothingKept(world);
       }),
-      { seed: 20_261_120, numRuns: runsOf(70) },
+      { seed: 20_261_120, numRuns: runsOf(40) },
     );
   });
 });

@@ -317,7 +317,7 @@ describeWithRedis("escalation", () => {
         await to(minute + 40);
         for (const { id } of world.integrations) expect(await world.owed(id)).toEqual([]);
       }),
-      { seed: 20_261_122, numRuns: runsOf(14) },
+      { seed: 20_261_122, numRuns: runsOf(8) },
     );
   });
 });

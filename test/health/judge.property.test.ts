@@ -144,7 +144,7 @@ test("every alert begins and ends in turn, and what has begun and not ended is w
       }
       expect(firingNow(story.state).sort()).toEqual([...open.values()].sort());
     }),
-    { numRuns: 150 },
+    { numRuns: 90 },
   );
 });
 
@@ -213,7 +213,7 @@ test("a day of the same answers leaves what an empty store would reach", () => {
       });
       expect(reached[0]?.sort()).toEqual(reached[1]?.sort());
     }),
-    { numRuns: 20 },
+    { numRuns: 12 },
   );
 });
 

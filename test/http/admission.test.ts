@@ -103,12 +103,12 @@ test("a connection that asks on without waiting for answers is ended; one that w
 });
 
 test.skipIf(!isLinux)("while a few hundred connections search a large fleet others are answered", async () => {
-  const fleet = fleetInRows(10_000);
+  const fleet = fleetInRows(4_000);
   const ended: string[] = [];
   const endSilence = async (id: string) => ended.push(id) > 0;
   const served = await serve({ ...tokens, fleet: async () => fleet, endSilence });
   await (await served.get("/?q=a")).text();
-  const held = Array.from({ length: 500 }, () => send(served, request("/?q=a")));
+  const held = Array.from({ length: 250 }, () => send(served, request("/?q=a")));
   await Promise.all(held.map((socket) => once(socket, "connect")));
   const heads = Promise.all(held.map(headOf));
   const silence = "/api/v2/silence/5bd3a7a0-0000-4000-8000-000000000000";
@@ -126,13 +126,13 @@ test.skipIf(!isLinux)("while a few hundred connections search a large fleet othe
 test.each(["/api/v1/recordings?limit=1000", "/?show=locations"])(
   "clients that never read %s are given no more than a few answers to hold",
   async (path) => {
-    const fleet = fleetInRows(5_000);
+    const fleet = fleetInRows(2_500);
     const served = await serve({ fleet: async () => fleet });
     await served.get(path);
     const before = used();
-    const held = Array.from({ length: 200 }, () => send(served, request(path).repeat(4)));
+    const held = Array.from({ length: 120 }, () => send(served, request(path).repeat(4)));
     await Promise.all(held.map((socket) => once(socket, "connect")));
-    for (let i = 0; i < 40; i++) {
+    for (let i = 0; i < 15; i++) {
       await sleep(25);
       if ((await timed(served, "/healthz")).status !== 200) break;
     }

@@ -6,8 +6,8 @@ import { planRun, runModel } from "../../bench/model/run.ts";
 import { describeWithRedis, startTestRedis, type TestRedis } from "../support/redis.ts";
 
 /** On a busy machine no further run begins after this long. */
-const MOST_MS = 5_000;
-const FEWEST_RUNS = 3;
+const MOST_MS = 3_000;
+const FEWEST_RUNS = 2;
 const FIXED = 8;
 
 describeWithRedis("the model", () => {

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { startWatch, type Watch } from "../support/app.ts";
 import { hasPrometheus, noPrometheus, type Prometheus, startPrometheus } from "../support/prometheus.ts";
@@ -152,11 +153,13 @@ async function empty(prometheus: Prometheus, of = queries): Promise<string[]> {
 
 /** Waits until all queries give data; fails with the names of the others. */
 async function untilFull(prometheus: Prometheus, of = queries): Promise<void> {
-  let missing: string[] = [];
+  let missing = of;
   await until("data", async () => {
-    missing = await empty(prometheus, of);
+    const names = await empty(prometheus, missing);
+    missing = missing.filter(({ name }) => names.includes(name));
+    if (missing.length > 0) await sleep(500);
     return missing.length === 0;
-  }).catch(() => expect(missing).toEqual([]));
+  }).catch(() => expect(missing.map(({ name }) => name)).toEqual([]));
 }
 
 async function startSwitch(): Promise<AsyncDisposable & { url: string }> {

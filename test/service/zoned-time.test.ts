@@ -57,7 +57,7 @@ describe("a wall time in a zone", () => {
         expect([time?.at, time?.again]).toContain(instant);
         expect(time?.skipped).toBe(false);
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     );
   });
 });

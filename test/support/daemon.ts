@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 
 const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
 /** Compiled code is kept between starts: most of what a start costs. */
-const NODE_COMPILE_CACHE = fileURLToPath(new URL("../../node_modules/.cache/lenswatch-tests", import.meta.url));
+export const NODE_COMPILE_CACHE = fileURLToPath(new URL("../../node_modules/.cache/lenswatch-tests", import.meta.url));
 const PATIENCE_MS = 150_000;
 
 export interface LogLine {

@@ -73,17 +73,17 @@ describeWithRedis("a year", () => {
     return runYear({ redis, config, mix: BUSY, recordings: 10, seed, ...options });
   }
 
-  it.for([3, 7])("sends the same messages where steady sweeps are skipped, seed %i", async (seed) => {
-    const skipping = await play(seed, { days: 2 });
-    const complete = await play(seed, { days: 2, everyInterval: true });
+  it("sends the same messages where steady sweeps are skipped", async () => {
+    const skipping = await play(3, { days: 2 });
+    const complete = await play(3, { days: 2, everyInterval: true });
     expect(skipping.messages.length).toBeGreaterThan(5);
     expect(skipping.messages.map(lineOf).sort()).toEqual(complete.messages.map(lineOf).sort());
   });
 
   it("notices every time at which some shards fail", async () => {
     const mix = parseMix("locations_per_request: 1\nservice_partly: { rate: 800, lasts: 30m to 1h }\n", "partly.yaml");
-    const { accountsOf, expectations, messages } = await play(1, { days: 8, mix });
-    expect(expectations.filter(({ incident }) => incident.kind === "servicePartly").length).toBeGreaterThan(5);
+    const { accountsOf, expectations, messages } = await play(1, { days: 5, mix });
+    expect(expectations.filter(({ incident }) => incident.kind === "servicePartly").length).toBeGreaterThan(4);
     expect(accountsOf(messages).flatMap(({ missed }) => missed)).toEqual([]);
   });
 
@@ -94,7 +94,7 @@ describeWithRedis("a year", () => {
   });
 
   it("misses nothing and makes nothing up", async () => {
-    const { accountsOf, messages } = await play(5, { days: 21, recordings: 60, mix: parseMix("{}", "default") });
+    const { accountsOf, messages } = await play(5, { days: 14, recordings: 40, mix: parseMix("{}", "default") });
     for (const account of accountsOf(messages)) {
       expect(account.missed).toEqual([]);
       expect(account.unfounded).toEqual([]);

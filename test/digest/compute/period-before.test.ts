@@ -113,7 +113,7 @@ test("figures of the period before equal those of its own digest", () => {
         recoveryMs: totals.recoveryMs,
       });
     }),
-    { numRuns: 60 },
+    { numRuns: 30 },
   );
 });
 

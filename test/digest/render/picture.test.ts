@@ -55,20 +55,25 @@ describe.skipIf(chromiumPath === undefined)(title, () => {
     return { ...opened, asked };
   }
 
-  test.each(
-    (["1d", "1w", "1mo"] as const).flatMap((period) => [[period, "light"] as const, [period, "dark"] as const]),
-  )("a digest of %s fits every width, is readable in the %s scheme, and requests nothing", async (period, scheme) => {
-    const { page, complaints, asked } = await show(await mailOf(period), 600, scheme);
-    for (const width of [600, 390, 320]) {
-      await page.setViewportSize({ width, height: 800 });
-      expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(width);
-      const wide = `[...document.querySelectorAll("td,th,table")].filter((one) => one.scrollWidth > one.clientWidth + 1)`;
-      expect(await page.evaluate(`${wide}.map((one) => one.className + one.textContent.slice(0, 40))`)).toEqual([]);
-      expect(await page.evaluate(FAINT)).toEqual([]);
-    }
-    expect(asked).toEqual([]);
-    expect(complaints).toEqual([]);
-  });
+  test.each([
+    ["1d", "light"],
+    ["1w", "dark"],
+    ["1mo", "light"],
+  ] as const)(
+    "a digest of %s fits every width, is readable in the %s scheme, and requests nothing",
+    async (period, scheme) => {
+      const { page, complaints, asked } = await show(await mailOf(period), 600, scheme);
+      for (const width of [600, 390, 320]) {
+        await page.setViewportSize({ width, height: 800 });
+        expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(width);
+        const wide = `[...document.querySelectorAll("td,th,table")].filter((one) => one.scrollWidth > one.clientWidth + 1)`;
+        expect(await page.evaluate(`${wide}.map((one) => one.className + one.textContent.slice(0, 40))`)).toEqual([]);
+        expect(await page.evaluate(FAINT)).toEqual([]);
+      }
+      expect(asked).toEqual([]);
+      expect(complaints).toEqual([]);
+    },
+  );
 
   test("its colours are in the picture: bars, days, and the card on its background", async () => {
     const { page } = await show(await mailOf("1w"), 700);
