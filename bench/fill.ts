@@ -72,7 +72,7 @@ async function fillShard(store: Store, shard: number, { here, now, history, figu
   const { nonce } = await store.shards.read(shard);
   const before = { nonce, state: emptyShard };
   const patch = patchOf(here, rows, now);
-  const overview = overviewAfter(before.state, patch, 60_000);
+  const overview = overviewAfter(before.state, patch, { intervalMs: 60_000, inventory: store.inventory });
   await store.shards.commitShard(shard, { before, patch, overview, now, changes: [], sweep: { known: rows.length } });
   await store.uptime.saveHistories(shard, new Map(rows.map(({ id }) => [id, history])));
   const ratios = new Map(rows.map(({ id }) => [id, 0.99]));

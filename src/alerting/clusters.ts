@@ -7,7 +7,7 @@ import { isOfLenswatch } from "./attention.ts";
 type Clusterable = Pick<Alert, "id" | "subject" | "labels" | "startsAt" | "facts">;
 
 /** The number of recordings with a label, and of those offline among them. */
-interface GroupSize {
+export interface GroupSize {
   readonly known: number;
   readonly offline: number;
 }

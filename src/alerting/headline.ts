@@ -4,7 +4,7 @@ import type { Evidence } from "../health/evidence.ts";
 import { GAP_INTERVALS } from "../health/rhythm.ts";
 import { summariesOf } from "../health/service-evaluator.ts";
 import { type StatusCounts, totalOf } from "../health/shard-counts.ts";
-import type { FleetSnapshot } from "../health/shard-state.ts";
+import type { FleetOverview } from "../health/shard-overview.ts";
 import type { Instant } from "../lib/clock.ts";
 import { humanDuration } from "../lib/duration.ts";
 import { count, counted } from "../lib/format.ts";
@@ -29,8 +29,8 @@ export interface FleetHeadline {
 }
 
 /** The headline of a fleet at a moment, whose times are in the zones of its alerts. */
-export function headlineOf(board: Overview, fleet: FleetSnapshot, times: Times): FleetHeadline {
-  const { counts, readAt } = board;
+export function headlineOf(board: Overview, fleet: FleetOverview, times: Times): FleetHeadline {
+  const { counts, readAt, evidence } = fleet;
   const total = totalOf(counts);
   const needed = neededSentence(board, times);
   const handled = handledOf(board);
@@ -46,7 +46,6 @@ export function headlineOf(board: Overview, fleet: FleetSnapshot, times: Times):
   }
   const period = humanDuration(GAP_INTERVALS * fleet.statusIntervalMs);
   const unknown = `Unknown: no good reading for ${period} or longer. They may be offline.`;
-  const { evidence } = fleet;
   const short = board.needed.length === 0 ? statusPhrase(counts) : shortPhrase(board);
   return {
     mood: moodOfAll(counts, board, evidence),
@@ -81,8 +80,11 @@ function neededSentence(board: Overview, times: Times): string {
 }
 
 /** `2 need attention: 1 location offline, 1 recording degraded; 1 silenced`, for the command line. */
-export function overviewPhrase(overview: Overview, evidence: Evidence | undefined): string {
-  const { needed, counts } = overview;
+export function overviewPhrase(
+  overview: Overview,
+  { counts, evidence }: Pick<FleetOverview, "counts" | "evidence">,
+): string {
+  const { needed } = overview;
   const unknown = unknownPhrase(counts);
   const none = unknown === "" ? neededPhrase(0) : "";
   const first = needed.length === 0 ? none : `${subjectOf(overview)}: ${phraseOf(needed)}`;

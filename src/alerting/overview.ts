@@ -1,20 +1,18 @@
-/** The overview: what needs somebody, and the fleet counted; computed once for pages, the API and the command line. Pure. */
+/** The overview: what needs somebody, and the locations of the fleet; computed once for pages, the API and the command line. Pure. */
 import type { Alert } from "../health/alert.ts";
-import { countsIn, type FleetLocation, locationsOf, statesAt } from "../health/fleet-locations.ts";
 import { type RecordingStatus, worstFirst } from "../health/recording.ts";
 import { type StatusCounts, totalOf } from "../health/shard-counts.ts";
-import type { FleetSnapshot } from "../health/shard-state.ts";
+import type { FleetOverview, LocationOverview } from "../health/shard-overview.ts";
 import type { Instant } from "../lib/clock.ts";
 import { sortKey } from "../lib/sort-key.ts";
-import { eachRow } from "../lib/yield.ts";
 import { type Attention, attentions, attentionTo, isOfLenswatch, type Suppressors } from "./attention.ts";
 import { alertsOfCluster, type Cluster, type SharedCause } from "./clusters.ts";
-import { groupSizesNow, readClusters } from "./group-sizes.ts";
+import { groupSizes, readClusters } from "./group-sizes.ts";
 import { severityRank } from "./words.ts";
 
 /** The fleet, its firing alerts, and by their `key` what suppresses them. */
 export interface Seen {
-  readonly fleet: FleetSnapshot;
+  readonly fleet: FleetOverview;
   readonly alerts: readonly Alert[];
   readonly suppressed: ReadonlyMap<string, Omit<Suppressors, "isPaused"> & { readonly alert: Alert }>;
 }
@@ -27,7 +25,7 @@ export interface OverviewEntry {
   readonly since: Instant;
 }
 
-export interface Overview extends FleetCounts {
+export interface Overview {
   readonly needed: readonly Alert[];
   /** The needed alerts, as clusters and alone; `entrySortKey` puts the worst first. */
   readonly entries: readonly OverviewEntry[];
@@ -36,17 +34,15 @@ export interface Overview extends FleetCounts {
   readonly handled: ReadonlyMap<Attention, readonly Alert[]>;
 }
 
-/** The whole overview; yields every so many rows. Locations count the alerts that need somebody. */
-export function* overviewOf(seen: Seen): Generator<void, Overview> {
-  const { fleet, alerts } = seen;
+export function overviewOf(seen: Seen): Overview {
   const by = new Map<Attention, Alert[]>(attentions.map((attention) => [attention, []]));
-  yield* eachRow(alerts, (alert) => by.get(attentionIn(seen, alert))?.push(alert));
+  for (const alert of seen.alerts) by.get(attentionIn(seen, alert))?.push(alert);
   const needed = by.get("needed") ?? [];
   by.delete("needed");
-  const { clusters, single } = yield* readClusters(needed, fleet);
+  const { clusters, single } = readClusters(needed, seen.fleet);
   const alone = single.map((alert) => ({ alerts: [alert], since: alert.startsAt }));
   const [lead] = clusters.toSorted((a, b) => b.alerts.length - a.alerts.length);
-  return { needed, entries: [...clusters, ...alone], lead, handled: by, ...(yield* countFleet(fleet, needed)) };
+  return { needed, entries: [...clusters, ...alone], lead, handled: by };
 }
 
 /** The attention for an alert; one that waits for its first evaluation counts as well. */
@@ -78,49 +74,37 @@ export const MOST_AT_ONCE = 2_000;
 /** The alerts that a button of a cluster means: those that need somebody now and fired when the page was made. */
 export function alertsMeant(key: string, seenAt: Instant, seen: Seen): readonly Alert[] {
   const needed = seen.alerts.filter((one) => attentionIn(seen, one) === "needed");
-  return alertsOfCluster(key, needed, () => groupSizesNow(seen.fleet, needed))
+  return alertsOfCluster(key, needed, () => groupSizes(seen.fleet))
     .filter(({ firedAt }) => firedAt <= seenAt)
     .slice(0, MOST_AT_ONCE);
 }
 
-export interface LocationSummary extends FleetLocation {
+export interface LocationSummary extends LocationOverview {
   readonly name: string;
-  /** The organisation of one of its recordings; empty where it is not known, and where the whole fleet is of one. */
+  /** The organisation of one of its recordings; empty where it is not known, or all are of one. */
   readonly organisation: string;
   /** The given alerts that are of the location and its recordings. */
   readonly firing: number;
 }
 
-export interface FleetCounts {
-  readonly counts: StatusCounts;
-  /** The latest good reading of any recording; undefined where there was none. */
-  readonly readAt: Instant | undefined;
-  readonly locations: ReadonlyMap<string, LocationSummary>;
+/** Alerts by location id; those of no location under an empty one. */
+export function firingBy(alerts: readonly Alert[]): ReadonlyMap<string, number> {
+  const firing = new Map<string, number>();
+  for (const { labels } of alerts) {
+    const id = labels.location_id ?? "";
+    firing.set(id, (firing.get(id) ?? 0) + 1);
+  }
+  return firing;
 }
 
-/** Counts the fleet by location, with the given alerts; yields every so many rows. */
-export function* countFleet(fleet: FleetSnapshot, alerts: readonly Alert[]): Generator<void, FleetCounts> {
-  const byLocation = yield* locationsOf(fleet);
-  const firing = new Map<string, number>();
-  yield* eachRow(alerts, ({ labels: { location_id: id = "" } }) => firing.set(id, (firing.get(id) ?? 0) + 1));
-  const organisations = new Map<string, string>();
-  yield* eachRow(byLocation.values(), (location) => {
-    const known = statesAt([location]).map(({ id }) => fleet.inventory.recording(id)?.organisation);
-    if (location.parts.length > 0) organisations.set(location.id, known.find(Boolean) ?? "");
-  });
-  const isOfOne = new Set(organisations.values()).size < 2;
-  const locations = new Map<string, LocationSummary>();
-  yield* eachRow(byLocation.values(), (location) => {
-    const { id } = location;
-    const name = fleet.inventory.location(id)?.name || id;
-    const organisation = isOfOne ? "" : (organisations.get(id) ?? "");
-    locations.set(id, { ...location, name, organisation, firing: firing.get(id) ?? 0 });
-  });
-  let readAt = 0;
-  yield* eachRow(statesAt(byLocation.values()), (state) => {
-    readAt = Math.max(readAt, state.readAt);
-  });
-  return { counts: countsIn(byLocation.values()), readAt: readAt || undefined, locations };
+export function summaryOf(
+  location: LocationOverview,
+  { inventory }: Pick<FleetOverview, "inventory">,
+  firing: ReadonlyMap<string, number>,
+): LocationSummary {
+  const { id } = location;
+  const name = inventory.location(id)?.name || id;
+  return { ...location, name, organisation: inventory.organisationAt(id), firing: firing.get(id) ?? 0 };
 }
 
 /** The standings of a location, the worst first: its worst status; `alerts` where all are online and yet something fires. */

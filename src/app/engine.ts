@@ -20,6 +20,7 @@ export class Engine {
   readonly report: ReturnType<typeof createReports>;
   /** Silences and acknowledgements, as people change them. */
   readonly changes: ReturnType<typeof createSuppressionChanges>;
+  readonly overview: JobContext["overview"];
   readonly fleet: JobContext["fleet"];
   readonly evidence: () => ReturnType<typeof readEvidence>;
   readonly uncounted: Uncounted;
@@ -41,6 +42,7 @@ export class Engine {
     this.uptimes = createUptimeReader(context);
     this.report = createReports(context);
     this.changes = createSuppressionChanges(context);
+    this.overview = context.overview;
     this.fleet = context.fleet;
     this.evidence = () => readEvidence({ ...context, store: context.shards });
     this.uncounted = context.uncounted;

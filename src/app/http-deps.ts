@@ -55,7 +55,8 @@ export function httpDeps(runtime: Runtime, reloader: Reloader, reload: HttpDeps[
     },
     audit: runtime.audit,
     ready: async () => judgeReadiness(await readinessFacts(runtime, reloader), clock.now()),
-    fleet: (parts) => engine().fleet(parts),
+    overview: () => engine().overview(),
+    shards: (numbers) => engine().fleet(numbers),
     uptimes: (ids) => engine().uptimes.kept(ids),
     recallUptime: (id, timezone) => engine().uptimes.recall(id, timezone),
     alerts: coalesced(() => activeAlerts(runtime, reloader.current(), annotate)),
@@ -165,7 +166,8 @@ async function activeAlerts(
 async function fleetView(runtime: Runtime, { engine, config }: Setup): Promise<FleetView | undefined> {
   const { replicas, store } = runtime;
   if (!replicas.exposes()) return undefined;
-  const [snapshot, { state }] = await Promise.all([engine.fleet(), store.selfAlerts.read()]);
+  const [fleet, evidence, { state }] = await Promise.all([engine.fleet(), engine.evidence(), store.selfAlerts.read()]);
+  const snapshot = { ...fleet, evidence };
   const externalAlerts = (await store.externalAlerts.read()).state;
   const otherAlerts = [
     ...Object.values(state).flatMap((alerts) => Object.values(alerts)),
@@ -176,7 +178,7 @@ async function fleetView(runtime: Runtime, { engine, config }: Setup): Promise<F
   const readAt = {
     uptime: await readSince(store, "uptime", snapshot.shardNumbers),
     counts: config.counts.read ? await readSince(store, "counts", snapshot.shardNumbers) : undefined,
-    recordings: snapshot.evidence.oldestAt,
+    recordings: evidence.oldestAt,
   };
   const { rules, metrics } = config;
   const { perRecording } = metrics;

@@ -4,13 +4,14 @@ import { createAssigned } from "../cluster/shard-assignment.ts";
 import type { Config } from "../config/config.ts";
 import { createWake } from "../deliver/wake.ts";
 import type { EvidenceMoment } from "../health/evidence.ts";
-import type { FleetParts } from "../health/shard-state.ts";
+import { coalesced } from "../lib/yield.ts";
 import type { HeartbeatCall } from "../notify/heartbeat.ts";
 import { createCommit } from "../poll/commit.ts";
 import { countsConditions } from "../poll/counts-assess.ts";
 import { createUncounted } from "../poll/uncounted.ts";
 import type { Service } from "../service/service.ts";
 import { readFleet } from "../store/read-fleet.ts";
+import { readOverview } from "../store/read-overview.ts";
 import type { Check } from "../store/transact.ts";
 import type { Senders } from "./integrations.ts";
 import type { Runtime } from "./runtime.ts";
@@ -51,7 +52,8 @@ export function contextOf(parts: Runtime & Configured, engine: EngineState) {
     /** The one way an evaluation is stored. */
     commit: createCommit({ log, route, integrations, maintenance, wake }),
     statusIntervalMs: watch.statusIntervalMs,
-    fleet: (parts?: FleetParts) => readFleet({ intervals, store, clock, shardNumbers: assigned.shards() }, parts),
+    overview: coalesced(() => readOverview({ intervals, store, clock, assigned })),
+    fleet: (shardNumbers = assigned.shards()) => readFleet({ intervals, store, clock, shardNumbers }),
     /** False once draining, and where this replica knows that another configuration is active. */
     mayCommit: () => !engine.isDraining() && replicas.active().has("poll"),
     checkActive: engine.checkActive,

@@ -3,11 +3,11 @@ import { neededOf } from "../alerting/attention.ts";
 import { causesIn, FEWEST_TOGETHER, type SharedCause } from "../alerting/clusters.ts";
 import { readClusters } from "../alerting/group-sizes.ts";
 import type { Alert } from "../health/alert.ts";
-import type { FleetSnapshot } from "../health/shard-state.ts";
+import type { FleetOverview } from "../health/shard-overview.ts";
 import { withDeadline } from "../lib/closer.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
-import { coalesced, runYielding } from "../lib/yield.ts";
+import { coalesced } from "../lib/yield.ts";
 import type { SuppressibleAlert } from "./suppression.ts";
 
 /** A message is not delayed any longer. */
@@ -15,7 +15,7 @@ const DEADLINE_MS = 1_000;
 
 interface CausesDeps {
   readonly log: Logger;
-  fleet(): Promise<FleetSnapshot>;
+  overview(): Promise<FleetOverview>;
   /** Everything that fires, with what suppresses it. */
   suppressed(): Promise<readonly SuppressibleAlert[]>;
 }
@@ -23,10 +23,10 @@ interface CausesDeps {
 /** The widest first; none where nothing is known in time. Never throws. */
 export type Causes = (firing: readonly Alert[]) => Promise<readonly SharedCause[]>;
 
-export function createCauses({ log, fleet, suppressed }: CausesDeps): Causes {
+export function createCauses({ log, overview, suppressed }: CausesDeps): Causes {
   const read = coalesced(async () => {
-    const [snapshot, active] = await Promise.all([fleet(), suppressed()]);
-    return (await runYielding(readClusters(neededOf(active), snapshot))).clusters;
+    const [fleet, active] = await Promise.all([overview(), suppressed()]);
+    return readClusters(neededOf(active), fleet).clusters;
   });
   return async (firing) => {
     if (firing.length < FEWEST_TOGETHER) return [];

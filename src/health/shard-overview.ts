@@ -1,10 +1,14 @@
 /** The overview of a shard: its recordings counted by location, written with every sweep; and the fleet joined from them. */
 import type { Instant } from "../lib/clock.ts";
-import { type RecordingStatus, recordingStatuses } from "./recording.ts";
+import { own } from "../lib/own.ts";
+import type { GroupLabel } from "./alert.ts";
+import type { Evidence } from "./evidence.ts";
+import { labelOf } from "./members.ts";
+import { type Recording, type RecordingStatus, recordingStatuses } from "./recording.ts";
 import { allowedGapMs, GAP_INTERVALS } from "./rhythm.ts";
 import { noCounts, type StatusCounts, totalOf } from "./shard-counts.ts";
 import { type ShardPatch, statesAfter } from "./shard-patch.ts";
-import type { ColdState, ShardState } from "./shard-state.ts";
+import type { ColdState, Inventory, ShardState } from "./shard-state.ts";
 
 /** A location and its recordings by status, in the order of `recordingStatuses`; zeros at the end are left out. */
 type LocationRow = readonly [id: string, ...counts: number[]];
@@ -18,24 +22,54 @@ export interface ShardOverview {
   readonly mark: number;
   /** Recordings with an alert, pending or firing. */
   readonly alerting: number;
+  /** Recordings that are offline, by the labels that may explain it and their values. */
+  readonly offline: Readonly<Partial<Record<GroupLabel, Readonly<Record<string, number>>>>>;
+  /** The latest good reading of a recording; 0 where there was none. */
+  readonly readAt: Instant;
   readonly locations: readonly LocationRow[];
 }
 
+interface OverviewContext {
+  readonly intervalMs: number;
+  readonly inventory: Pick<Inventory, "recording">;
+}
+
 /** The overview of a shard after a sweep. */
-export function overviewAfter(before: ShardState, patch: ShardPatch, intervalMs: number): ShardOverview {
+export function overviewAfter(
+  before: ShardState,
+  patch: ShardPatch,
+  { intervalMs, inventory }: OverviewContext,
+): ShardOverview {
   const { sweptAt: at, gaps, noted, locations } = patch;
   const gapMs = allowedGapMs(gaps, intervalMs);
   const counts = new Map([...locations.keys()].map((id) => [id, noCounts()]));
-  let [mark, alerting] = [0, 0];
+  const offline: string[] = [];
+  let [mark, alerting, readAt] = [0, 0, 0];
   for (const state of statesAfter(before, patch)) {
-    const isFresh = noted.get(state.id) !== undefined || at - state.readAt <= gapMs;
-    const status = isFresh ? (state.status ?? "unknown") : "unknown";
+    const lastReadAt = noted.get(state.id) ? at : state.readAt;
+    const status = at - lastReadAt > gapMs ? "unknown" : (state.status ?? "unknown");
+    readAt = Math.max(readAt, lastReadAt);
     const here = counts.get(state.locationId) ?? noCounts();
     if (here[status]++ === 0) counts.set(state.locationId, here);
     mark = (mark + markOf(state, status)) | 0;
     if (state.alerts) alerting += 1;
+    if (status === "offline") offline.push(state.id);
   }
-  return { at, gapMs, mark, alerting, locations: Array.from(counts, rowOf) };
+  const byLabel = countByLabel(offline, inventory);
+  return { at, gapMs, mark, alerting, offline: byLabel, readAt, locations: Array.from(counts, rowOf) };
+}
+
+/** Labels of which the recordings may fail together. */
+const LABELS = ["camera_server", "organisation"] as const;
+
+function countByLabel(ids: readonly string[], inventory: OverviewContext["inventory"]): ShardOverview["offline"] {
+  const known = ids.map((id) => inventory.recording(id));
+  const counts = LABELS.map((label) => {
+    const groups = Map.groupBy(known, (recording) => labelOf(recording, label));
+    groups.delete("");
+    return [label, Object.fromEntries([...groups].map(([value, own]) => [value, own.length]))] as const;
+  });
+  return ids.length === 0 ? {} : Object.fromEntries(counts);
 }
 
 /** An integer of 32 bits that differs where a status, its start or the number of pending alerts does. */
@@ -64,11 +98,32 @@ export interface FleetTotals {
   readonly now: Instant;
   /** Three of these without a reading make a status unknown, ms. */
   readonly statusIntervalMs: number;
-  /** The last good sweep of any shard; undefined where there was none. */
-  readonly sweptAt: Instant | undefined;
+  /** The latest good reading of any recording; undefined where there was none. */
+  readonly readAt: Instant | undefined;
   readonly mark: number;
   readonly counts: StatusCounts;
+  /** In the order of their shards. */
   readonly locations: ReadonlyMap<string, LocationOverview>;
+  /** The shards that have a recording with an alert, pending or firing. */
+  readonly alerting: ReadonlySet<number>;
+  /** The recordings with a label that are offline. */
+  offlineWith(label: GroupLabel, value: string): number;
+}
+
+/** All names, which each process has in memory. */
+export interface FleetNames extends Inventory {
+  recordings(): Iterable<Recording>;
+  /** The recordings with a label, by location. */
+  labelled(label: GroupLabel, value: string): ReadonlyMap<string, number>;
+  /** The organisation of one of its recordings; empty where it is not known, or all are of one. */
+  organisationAt(locationId: string): string;
+}
+
+/** The fleet as pages, commands and answers show it. */
+export interface FleetOverview extends FleetTotals {
+  readonly inventory: FleetNames;
+  /** The age of all this; undefined where that is not known. */
+  readonly evidence?: Evidence | undefined;
 }
 
 /** Joins overviews by shard. A location that moves between two shards counts in the one that was swept later. */
@@ -76,22 +131,35 @@ export function joinOverviews(
   overviews: Iterable<readonly [shard: number, overview: ShardOverview]>,
   { now, intervalMs }: { readonly now: Instant; readonly intervalMs: number },
 ): FleetTotals {
-  const all = noCounts();
+  const shards = new Map([...overviews].sort(([a], [b]) => a - b));
   const locations = new Map<string, LocationOverview>();
-  let [gapMs, sweptAt, mark] = [GAP_INTERVALS * intervalMs, 0, 0];
-  for (const [shard, overview] of [...overviews].sort(([, a], [, b]) => b.at - a.at)) {
+  let [gapMs, readAt, mark] = [GAP_INTERVALS * intervalMs, 0, 0];
+  const alerting = new Set<number>();
+  const fresh: ShardOverview[] = [];
+  for (const [shard, overview] of shards) {
     const isOld = now - overview.at > overview.gapMs;
     if (!isOld) gapMs = Math.max(gapMs, overview.gapMs);
-    sweptAt = Math.max(sweptAt, overview.at);
+    readAt = Math.max(readAt, overview.readAt);
     mark = (mark + overview.mark) | 0;
+    if (overview.alerting > 0) alerting.add(shard);
+    if (!isOld) fresh.push(overview);
     for (const [id, online = 0, offline = 0, degraded = 0, unknown = 0] of overview.locations) {
-      if (locations.has(id)) continue;
+      const other = locations.get(id);
+      if (other && (shards.get(other.shard)?.at ?? 0) > overview.at) continue;
       const read = { online, offline, degraded, unknown };
-      const counts = isOld ? { ...noCounts(), unknown: totalOf(read) } : read;
-      locations.set(id, { id, shard, counts });
-      for (const status of recordingStatuses) all[status] += counts[status];
+      locations.set(id, { id, shard, counts: isOld ? { ...noCounts(), unknown: totalOf(read) } : read });
     }
   }
   const statusIntervalMs = gapMs / GAP_INTERVALS;
-  return { now, statusIntervalMs, sweptAt: sweptAt || undefined, mark, counts: all, locations };
+  const counts = countsIn(locations.values());
+  const offlineWith = (label: GroupLabel, value: string) =>
+    fresh.reduce((sum, { offline }) => sum + (own(offline[label] ?? {}, value) ?? 0), 0);
+  return { now, statusIntervalMs, readAt: readAt || undefined, mark, counts, locations, alerting, offlineWith };
+}
+
+/** The recordings of these locations by status. */
+export function countsIn(locations: Iterable<Pick<LocationOverview, "counts">>): StatusCounts {
+  const all = noCounts();
+  for (const { counts } of locations) for (const status of recordingStatuses) all[status] += counts[status];
+  return all;
 }

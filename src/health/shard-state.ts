@@ -130,7 +130,7 @@ export interface Inventory extends DirectoryLookup {
   revision?(): number;
 }
 
-/** The whole fleet at a moment, for exposition, status page and digests. */
+/** Shards at a moment: all of them for exposition and digests, one for a page. */
 export interface FleetSnapshot {
   readonly now: Instant;
   /** `watch.status_interval` or the slower rhythm of sweeps, ms: a reading older than three counts as unknown. */
@@ -142,15 +142,6 @@ export interface FleetSnapshot {
   /** Ratio 0–1 over the window, undefined where there is no figure. */
   overallUptime(recordingId: string, windowMs: number): number | undefined;
 }
-
-/** Parts that are read of a fleet beside the states of recordings. */
-export interface FleetParts {
-  /** Figures of uptime; true unless given. */
-  readonly figures?: boolean;
-}
-
-/** The parts for lists of locations and alerts. */
-export const STATES: FleetParts = { figures: false };
 
 /** Rows between two yields of a walk over the fleet. */
 export const ROWS_PER_STEP = 256;

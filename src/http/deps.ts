@@ -6,7 +6,8 @@ import type { SentAlert } from "../alerting/external-alerts.ts";
 import type { Suppression } from "../alerting/model.ts";
 import type { createSuppressionChanges } from "../deliver/suppression-changes.ts";
 import type { Alert, Subject } from "../health/alert.ts";
-import type { FleetParts, FleetSnapshot } from "../health/shard-state.ts";
+import type { FleetOverview } from "../health/shard-overview.ts";
+import type { FleetSnapshot } from "../health/shard-state.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import type { Logger } from "../lib/log.ts";
 import type { AcceptedAlerts } from "../poll/external-alerts.ts";
@@ -77,7 +78,9 @@ export interface HttpDeps extends AlertChanges {
   readonly externalUrl?: string | undefined;
   /** An answer later than `readyDeadlineMs` counts as not ready. */
   ready(): Promise<Readiness>;
-  fleet(parts?: FleetParts): Promise<FleetSnapshot>;
+  overview(): Promise<FleetOverview>;
+  /** These shards as they are now, with figures of uptime. */
+  shards(numbers: readonly number[]): Promise<FleetSnapshot>;
   alerts(): Promise<readonly ActiveAlert[]>;
   /** Stores posted alerts by fingerprint; counts those refused for lack of room. */
   acceptAlerts(sent: readonly (readonly [fingerprint: string, alert: SentAlert])[]): Promise<AcceptedAlerts>;

@@ -49,6 +49,10 @@ export const pageParameters = {
 
 export type PageQuery = { readonly limit: number; readonly cursor?: string | undefined };
 
+export function cursorOf(key: string): string {
+  return Buffer.from(PREFIX + key).toString("base64url");
+}
+
 /**
  * One page of the rows that have a key, and the number of all; keys must be different. Yields every so many rows, and
  * stores at most about three pages.
@@ -81,6 +85,6 @@ export function* listingOf<T>(
   trim();
   const page = picked.slice(0, limit);
   const last = picked.length > limit ? page.at(-1) : undefined;
-  const nextCursor = last ? Buffer.from(PREFIX + last.key).toString("base64url") : null;
+  const nextCursor = last ? cursorOf(last.key) : null;
   return { items: page.map(({ item }) => item), nextCursor, before, total };
 }

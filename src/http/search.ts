@@ -1,5 +1,5 @@
 /** Words that people search by, on pages and in the API. */
-import type { FleetSnapshot, RecordingState } from "../health/shard-state.ts";
+import type { Inventory, RecordingState } from "../health/shard-state.ts";
 
 /** Names are compared up to here. */
 const NAME_LENGTH = 256;
@@ -34,7 +34,7 @@ function wordsOf(text: string): string[] {
 /** True for a recording that is found: by its names and ids, and by what alerts of groups are about. */
 export function recordingMatcher(
   text: string,
-  { inventory }: FleetSnapshot,
+  inventory: Inventory,
 ): (state: Pick<RecordingState, "id" | "locationId">) => boolean {
   const words = wordsOf(text);
   const kept = new Map<string, string>();

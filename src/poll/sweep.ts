@@ -280,7 +280,8 @@ class Sweeper {
     input: Pick<ShardCommit, "before" | "now" | "changes" | "sweep" | "groups">,
   ): Promise<CommitResult> {
     const { store, inventory, watch } = this.#deps;
-    const overview = overviewAfter(input.before.state, patch, watch.statusIntervalMs);
+    const intervalMs = watch.statusIntervalMs;
+    const overview = overviewAfter(input.before.state, patch, { intervalMs, inventory });
     const lines = decisions.filter((line) => !this.#repeats.isRepeat(line));
     const committed = await store.commitShard(shard, { patch, overview, ...input, lines });
     if (committed.outcome === "lost") return committed;

@@ -5,7 +5,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Config } from "../config/config.ts";
 import type { UptimeBucket } from "../health/recording.ts";
-import type { FleetSnapshot } from "../health/shard-state.ts";
 import { DAY_MS, type Instant } from "../lib/clock.ts";
 import { CodedError, toError } from "../lib/errors.ts";
 import { dayOf } from "../lib/when.ts";
@@ -32,8 +31,8 @@ type RecallUptimeDeps = Pick<PollContext, "clock" | "log"> & { readonly service:
 
 interface UptimeReaderDeps extends RecallUptimeDeps {
   readonly config: Pick<Config, "service">;
-  readonly store: Pick<Store, "uptime">;
-  fleet(): Promise<FleetSnapshot & { readonly shardNumbers: readonly number[] }>;
+  readonly store: Pick<Store, "uptime" | "inventory">;
+  readonly assigned: Pick<PollContext["assigned"], "shardOf">;
 }
 
 /** A history, and the zone of its days. */
@@ -47,14 +46,15 @@ export function createUptimeReader(deps: UptimeReaderDeps) {
 }
 
 async function readStored(
-  { config, store, fleet }: UptimeReaderDeps,
+  { config, store, assigned }: UptimeReaderDeps,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, UptimeKept>> {
-  const { shards, shardNumbers, inventory } = await fleet();
+  const { inventory, uptime } = store;
   const stored = new Map<string, UptimeKept>();
-  for (const [i, { recordings }] of shards.entries()) {
-    const own = ids.filter((id) => recordings.has(id));
-    const histories = await store.uptime.histories(shardNumbers[i] ?? 0, own);
+  const shardOf = (id: string) => assigned.shardOf(inventory.recording(id)?.locationId ?? "");
+  for (const [shard, own] of Map.groupBy(ids, shardOf)) {
+    if (shard === undefined) continue;
+    const histories = await uptime.histories(shard, own);
     for (const [id, { buckets, days, quality }] of histories) {
       const zone = inventory.recording(id)?.timezone ?? "UTC";
       const timezone = config.service.uptimeIndexTimezone === "utc" ? "UTC" : zone;

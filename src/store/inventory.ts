@@ -3,15 +3,15 @@
  * what changed.
  */
 import type { ChainableCommander, Redis } from "ioredis";
-import { type GroupLabel, groupLabels } from "../health/alert.ts";
+import type { GroupLabel } from "../health/alert.ts";
 import type { Directory } from "../health/directory.ts";
-import { labelOf } from "../health/members.ts";
 import type { Location, Recording, ReportedRecording } from "../health/recording.ts";
 import { believe, type Claims, type DoubtedField } from "../health/reported-recording.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import { oneAtATime } from "../lib/one-at-a-time.ts";
 import { scanHash } from "./hash.ts";
 import type { Keys } from "./keys.ts";
+import { createLabelled } from "./labelled.ts";
 
 const PAGE = 1_000;
 /** A replica further behind than this many writes reads everything again. */
@@ -61,6 +61,9 @@ export function createInventoryStore(redis: Redis, keys: Keys) {
     recording: names.recording,
     location: (id: string) => names.locations.get(id),
     revision: names.revision,
+    recordings: names.recordings,
+    labelled: names.labels.labelled,
+    organisationAt: names.labels.organisationAt,
     /** Puts a directory in force, or none. */
     useDirectory(next: Directory | undefined): void {
       directory = next;
@@ -70,7 +73,7 @@ export function createInventoryStore(redis: Redis, keys: Keys) {
     nameOf: (id: string) => directory?.names.get(id),
     locationsOf(label?: GroupLabel, value = ""): Iterable<string> | undefined {
       if (!directory) return undefined;
-      return label ? names.locationsOf(label, value) : names.locations.keys();
+      return label ? names.labels.labelled(label, value).keys() : names.locations.keys();
     },
     /** All location ids with a name or zone. */
     locationIds: () => names.locations.keys(),
@@ -146,17 +149,19 @@ function createNames() {
   const recordings = new Map<string, { readonly name: string; readonly place: Place }>();
   /** By its text, of those that were read together. */
   const shared = new Map<string, Place>();
+  const labels = createLabelled();
   let revision = 0;
-  let byLabel: { readonly revision: number; readonly places: Map<string, Set<string>> } | undefined;
+
+  function drop(id: string): boolean {
+    const known = recordings.get(id);
+    if (known) labels.count(known.place, -1);
+    return recordings.delete(id);
+  }
+
   return {
     locations,
-
-    /** The locations of the recordings with a label. All recordings are looked at once for each revision. */
-    locationsOf(label: GroupLabel, value: string): ReadonlySet<string> {
-      if (byLabel?.revision !== revision) byLabel = { revision, places: locationsByLabel(recordings.values()) };
-      return byLabel.places.get(`${label}/${value}`) ?? new Set();
-    },
-
+    labels,
+    recordings: () => recordings.entries().map(([id, { name, place }]): Recording => ({ id, name, ...place })),
     /** Another number after each change of a recording. */
     revision: () => revision,
 
@@ -171,11 +176,13 @@ function createNames() {
         // The known string: an equal one takes as much memory again.
         if (row !== null) locations.set(id, { ...(JSON.parse(row) as Location), id });
       } else if (row === null) {
-        if (recordings.delete(id)) revision++;
+        if (drop(id)) revision++;
       } else {
         const [name, rest] = splitRow(row);
         const place = shared.get(rest) ?? placeFrom(rest);
         shared.set(rest, place);
+        drop(id);
+        labels.count(place, 1);
         recordings.set(id, { name, place });
         revision++;
       }
@@ -183,22 +190,6 @@ function createNames() {
 
     forgetShared: () => shared.clear(),
   };
-}
-
-function locationsByLabel(recordings: Iterable<{ readonly place: Place }>): Map<string, Set<string>> {
-  const found = new Map<string, Set<string>>();
-  let last: Place | undefined;
-  for (const { place } of recordings) {
-    if (place === last) continue;
-    last = place;
-    for (const label of groupLabels) {
-      const key = `${label}/${labelOf(place, label)}`;
-      const known = found.get(key);
-      if (known) known.add(place.locationId);
-      else found.set(key, new Set([place.locationId]));
-    }
-  }
-  return found;
 }
 
 /** Reads names: all of them, then those that other replicas wrote since the last time. */

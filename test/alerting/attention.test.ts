@@ -6,8 +6,8 @@ import { phraseOf } from "../../src/alerting/words.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import { NOW as FLEET_NOW, fleetOf, recordingState } from "../metrics/fleets.ts";
 import { anAlert, aRecording } from "../support/fixtures.ts";
+import { overviewOfFleet } from "../support/overviews.ts";
 import { seededRandom } from "../support/random.ts";
-import { drained } from "../support/steps.ts";
 
 const MINUTE = 60_000;
 const NOW = Date.parse("2026-01-31T12:00:00Z");
@@ -174,7 +174,8 @@ describe("clusters", () => {
       );
       const servers = new Map(rows.map(({ id, moved }) => [id, aRecording(id, { cameraServer: moved })]));
       const inventory = { recording: (id: string) => servers.get(id), location: () => undefined };
-      const { clusters } = drained(readClusters(alerts, { ...fleetOf({ recordings: states }), inventory }));
+      const fleet = overviewOfFleet({ ...fleetOf({ recordings: states }), inventory });
+      const { clusters } = readClusters(alerts, fleet);
       for (const { cause } of clusters) {
         if (!cause || !["camera_server", "location_id"].includes(cause.label)) continue;
         const own = rows.filter((row) => (cause.label === "location_id" ? row.at : row.moved) === cause.value);

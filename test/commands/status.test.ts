@@ -182,15 +182,10 @@ describe("lenswatch status prints", () => {
     expect(rows.map((row) => row[key]).sort()).toEqual(expected.toSorted());
   });
 
-  test("what is not well in a large fleet in one request, and all of it page by page", async () => {
+  test("what is not well in a large fleet, and all of it, page by page", async () => {
     const large = largeFleet(2_345);
-    let asked = 0;
-    const read = async () => {
-      asked += 1;
-      return large;
-    };
+    const read = async () => large;
     expect((await status({ fleet: read })).stdout).toMatch(/\n2,345 recordings: 47 offline, 2298 online; 2298 not /);
-    expect(asked).toBe(1);
     const rows = JSON.parse((await status({ fleet: read }, ["--output", "json"])).stdout);
     expect(new Set(rows.map((row: { recordingId: string }) => row.recordingId)).size).toBe(2_345);
   });

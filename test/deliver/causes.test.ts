@@ -4,6 +4,7 @@ import { createCauses } from "../../src/deliver/causes.ts";
 import { silentLogger } from "../../src/lib/log.ts";
 import { fleetOf, NOW, recordingState } from "../metrics/fleets.ts";
 import { anAlert } from "../support/fixtures.ts";
+import { overviewOfFleet } from "../support/overviews.ts";
 
 const ids = ["a", "b", "c"];
 const firing = ids.map((id) =>
@@ -21,12 +22,15 @@ const active = firing.map((alert) => ({
   mutedBy: [],
   acknowledgement: undefined,
 }));
-const fleet = async () =>
-  fleetOf({
-    recordings: [recordingState("d"), ...ids.map((id) => recordingState(id, { status: "offline" }))],
-    names: Object.fromEntries(ids.map((id) => [id, id])),
-  });
-const causesWith = (suppressed: () => Promise<typeof active>) => createCauses({ log: silentLogger, fleet, suppressed });
+const overview = async () =>
+  overviewOfFleet(
+    fleetOf({
+      recordings: [recordingState("d"), ...ids.map((id) => recordingState(id, { status: "offline" }))],
+      names: Object.fromEntries(ids.map((id) => [id, id])),
+    }),
+  );
+const causesWith = (suppressed: () => Promise<typeof active>) =>
+  createCauses({ log: silentLogger, overview, suppressed });
 
 test("the alerts of a message are explained by what they share, where there are enough of them", async () => {
   const causes = causesWith(async () => active);

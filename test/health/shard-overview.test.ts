@@ -5,10 +5,13 @@ import { noCounts } from "../../src/health/shard-counts.ts";
 import { joinOverviews, overviewAfter, type ShardOverview } from "../../src/health/shard-overview.ts";
 import type { ShardPatch } from "../../src/health/shard-patch.ts";
 import { currentStatus, type RecordingState, type ShardState } from "../../src/health/shard-state.ts";
-import { aRecordingState } from "../support/fixtures.ts";
+import { aRecording, aRecordingState } from "../support/fixtures.ts";
 import { afterSweep, copyOf, patchTo } from "../support/shard-patch.ts";
 
 const INTERVAL = 10;
+const recording = (id: string) =>
+  id === "d" ? undefined : aRecording(id, { cameraServer: id === "a" ? "one" : "other" });
+const CONTEXT = { intervalMs: INTERVAL, inventory: { recording } };
 
 const state = fc.record({
   id: fc.constantFrom("a", "b", "c", "d"),
@@ -42,7 +45,7 @@ const sweep = fc.tuple(rows, rows, fc.subarray<string>(["a", "b", "c", "d"])).ma
 test("a fleet joined from overviews counts every recording as its state does, whenever one sweep was", () => {
   fc.assert(
     fc.property(sweep, fc.integer({ min: 110, max: 140 }), ({ before, patch }, now) => {
-      const overview = overviewAfter(copyOf(before), patch, INTERVAL);
+      const overview = overviewAfter(copyOf(before), patch, CONTEXT);
       const stored = JSON.parse(JSON.stringify(overview)) as ShardOverview;
       const after = afterSweep(before, patch);
       const fleet = joinOverviews([[7, stored]], { now, intervalMs: INTERVAL });
@@ -67,18 +70,18 @@ test("a fleet joined from overviews counts every recording as its state does, wh
 const online = (id: string, more: Partial<RecordingState> = {}) =>
   aRecordingState(id, { locationId: "L1", status: "online", readAt: 100, ...more });
 const overviewOf = (sweptAt: number, ...states: readonly RecordingState[]) =>
-  overviewAfter(shardOf([], 0), patchTo(shardOf(states, sweptAt)), INTERVAL);
+  overviewAfter(shardOf([], 0), patchTo(shardOf(states, sweptAt)), CONTEXT);
 
 test("an overview older than three intervals, or than its own slow rhythm, counts all as unknown", () => {
   const overview = overviewOf(100, online("a"), online("b", { status: "offline" }));
   expect(overview.alerting).toBe(0);
   const at = (now: number, one = overview) => joinOverviews([[0, one]], { now, intervalMs: INTERVAL });
-  expect(at(130)).toMatchObject({ counts: { online: 1, offline: 1, unknown: 0 }, sweptAt: 100, statusIntervalMs: 10 });
-  expect(at(131)).toMatchObject({ counts: { online: 0, offline: 0, unknown: 2 }, sweptAt: 100, statusIntervalMs: 10 });
+  expect(at(130)).toMatchObject({ counts: { online: 1, offline: 1, unknown: 0 }, readAt: 100, statusIntervalMs: 10 });
+  expect(at(131)).toMatchObject({ counts: { online: 0, offline: 0, unknown: 2 }, readAt: 100, statusIntervalMs: 10 });
   expect(at(131, { ...overview, gapMs: 60 })).toMatchObject({ counts: { online: 1 }, statusIntervalMs: 20 });
   expect(joinOverviews([], { now: 131, intervalMs: INTERVAL })).toMatchObject({
     counts: noCounts(),
-    sweptAt: undefined,
+    readAt: undefined,
   });
 });
 
@@ -113,4 +116,20 @@ test("the mark differs where a status, its start or a pending alert does, whatev
   for (const one of [{ status: "offline" }, { since: 7 }, { alerts: pending }] as const)
     expect(markOf({ ...first, ...one }, ...others)).not.toBe(mark);
   expect(markOf({ ...first, lastSeenAt: 3, averageQuality: 0.1 }, ...others)).toBe(mark);
+});
+
+test("what is offline is counted by label, while an overview says something of now", () => {
+  const offline = ["a", "b", "c", "d"].map((id) => online(id, { status: "offline" }));
+  const [here, there] = [overviewOf(100, ...offline), overviewOf(90, offline[1] ?? online("b"))];
+  const at = (now: number) =>
+    joinOverviews(
+      [
+        [0, here],
+        [1, there],
+      ],
+      { now, intervalMs: INTERVAL },
+    );
+  expect([at(110), at(125), at(140)].map((fleet) => fleet.offlineWith("camera_server", "other"))).toEqual([3, 2, 0]);
+  expect(at(110).offlineWith("organisation", "org1")).toBe(4);
+  expect(at(110).offlineWith("camera_server", "toString")).toBe(0);
 });

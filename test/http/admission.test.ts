@@ -8,6 +8,7 @@ import { runInNewContext } from "node:vm";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { FleetSnapshot, Inventory } from "../../src/health/shard-state.ts";
 import { largeFleet, NOW } from "../metrics/fleets.ts";
+import { overviewOfFleet } from "../support/overviews.ts";
 import { type Served, serve } from "./serve.ts";
 
 setFlagsFromString("--expose-gc");
@@ -106,7 +107,8 @@ test.skipIf(!isLinux)("while a few hundred connections search a large fleet othe
   const fleet = fleetInRows(4_000);
   const ended: string[] = [];
   const endSilence = async (id: string) => ended.push(id) > 0;
-  const served = await serve({ ...tokens, fleet: async () => fleet, endSilence });
+  const overview = overviewOfFleet(fleet);
+  const served = await serve({ ...tokens, overview: async () => overview, endSilence });
   await (await served.get("/?q=a")).text();
   const held = Array.from({ length: 250 }, () => send(served, request("/?q=a")));
   await Promise.all(held.map((socket) => once(socket, "connect")));
@@ -149,7 +151,8 @@ describe("work for a page", () => {
       if (++seen.count === 500) seen.some.resolve();
       return fleet.inventory.recording(id);
     };
-    return { seen, fleet: { ...fleet, inventory: { ...fleet.inventory, recording } } };
+    const overview = overviewOfFleet(fleet);
+    return { seen, overview: async () => ({ ...overview, inventory: { ...overview.inventory, recording } }) };
   }
 
   /** Whether nothing more is looked at. */
@@ -159,8 +162,8 @@ describe("work for a page", () => {
   }
 
   test("ends once its client has left", async () => {
-    const { seen, fleet } = watched();
-    const served = await serve({ fleet: async () => fleet });
+    const { seen, overview } = watched();
+    const served = await serve({ overview });
     const socket = send(served, request("/?q=camera"));
     await seen.some.promise;
     socket.destroy();
@@ -171,8 +174,8 @@ describe("work for a page", () => {
   });
 
   test("ends once it is answered 503, as its time is over", async () => {
-    const { seen, fleet } = watched();
-    const served = await serve({ fleet: async () => fleet, limits: { answerMs: 10 } });
+    const { seen, overview } = watched();
+    const served = await serve({ overview, limits: { answerMs: 10 } });
     expect((await served.get("/?q=camera")).status).toBe(503);
     expect(await isAtRest({ ...seen }, seen)).toBe(true);
     expect(seen.count).toBeLessThan(20_000);

@@ -4,6 +4,7 @@ import { onTestFinished } from "vitest";
 import type { AckOutcome } from "../../src/alerting/acknowledgement.ts";
 import type { Route } from "../../src/alerting/route.ts";
 import type { Alert } from "../../src/health/alert.ts";
+import type { FleetSnapshot } from "../../src/health/shard-state.ts";
 import type { HttpDeps } from "../../src/http/deps.ts";
 import type { Access } from "../../src/http/principal.ts";
 import { createHttpServer, type HttpServer } from "../../src/http/server.ts";
@@ -12,6 +13,7 @@ import { silentLogger } from "../../src/lib/log.ts";
 import { noLoss } from "../../src/report/tally.ts";
 import { fleetOf, NOW } from "../metrics/fleets.ts";
 import { anAlert } from "../support/fixtures.ts";
+import { overviewOfFleet, shardsOfFleet } from "../support/overviews.ts";
 
 export const rootRoute: Route = {
   key: "{}",
@@ -56,7 +58,9 @@ export interface Served {
 }
 
 /** A server's deps, with tokens as the configuration's short forms. */
-type Differing = Partial<HttpDeps> & {
+export type Differing = Partial<HttpDeps> & {
+  /** The whole fleet: its overview and its shards are made of it. */
+  readonly fleet?: () => Promise<FleetSnapshot>;
   readonly adminToken?: string | undefined;
   readonly readToken?: string | undefined;
 };
@@ -76,6 +80,7 @@ function accessOf({ adminToken = "", readToken = "" }: Differing): Access {
 
 /** A server that knows nothing and lets everybody read. */
 export function usualDeps(differing: Differing = {}): HttpDeps {
+  const fleet = () => differing.fleet?.() ?? Promise.resolve(fleetOf({}));
   return {
     // A getter, as tokens change with the configuration.
     get access() {
@@ -87,7 +92,8 @@ export function usualDeps(differing: Differing = {}): HttpDeps {
     clock: { now: () => NOW },
     version: "1.2.3",
     ready: async () => ({ ready: true, reasons: [], notes: [] }),
-    fleet: async () => fleetOf({}),
+    overview: async () => overviewOfFleet(await fleet()),
+    shards: async (numbers) => shardsOfFleet(await fleet(), numbers),
     alerts: async () => [],
     alertsReceived: () => {},
     acceptAlerts: async () => ({ outcome: "taken", refused: 0, most: 2_000 }),

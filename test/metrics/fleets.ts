@@ -64,7 +64,7 @@ export function largeFleet(size: number, perLocation = 5): FleetSnapshot {
     const id = (i * 7919).toString(16).padStart(24, "0");
     const locationId = Math.floor(i / perLocation)
       .toString(16)
-      .padStart(24, "f");
+      .padStart(24, "g");
     const status = i % 50 === 0 ? "offline" : "online";
     shards[Math.floor(i / perLocation) % 100]?.set(id, recordingState(id, { locationId, status }));
     inventory.set(id, { ...recording(id, `Camera ${i} über dem Eingang`), locationId });

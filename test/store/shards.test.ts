@@ -121,7 +121,12 @@ describeWithRedis("the one atomic write", () => {
     const before = await shards.read(3);
     const noted = new Map([["cam", { lastSeenAt: T0 + 1, averageQuality: 0.5 }]]);
     const patch = { ...patchTo(shardOf(T0 + 5)), noted };
-    const sweep = { patch, overview: overviewAfter(first, patch, 5), now: T0 + 5, changes: [] };
+    const sweep = {
+      patch,
+      overview: overviewAfter(first, patch, { intervalMs: 5, inventory: { recording: () => undefined } }),
+      now: T0 + 5,
+      changes: [],
+    };
     const broken = fires({ ...camera, id: 1n as never }, to("ops/slack/0"));
     await expect(shards.commitShard(3, { ...sweep, before, changes: [broken] })).rejects.toThrow();
     expect(await shards.commitShard(3, { ...sweep, before: { ...before, nonce: "of another replica" } })).toEqual({

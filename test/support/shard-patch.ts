@@ -11,7 +11,7 @@ export function patchTo({ sweptAt, gaps, recordings, locations }: ShardState): S
 /** A commit of this state, whatever the shard was under the nonce. */
 export function shardCommit(nonce: string, state: ShardState) {
   const patch = patchTo(state);
-  const overview = overviewAfter(emptyShard, patch, 30_000);
+  const overview = overviewAfter(emptyShard, patch, { intervalMs: 30_000, inventory: { recording: () => undefined } });
   return { before: { nonce, state: emptyShard }, patch, overview, now: state.sweptAt, changes: [] };
 }
 

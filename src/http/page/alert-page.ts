@@ -5,9 +5,8 @@ import type { LogLine } from "../../alerting/decision-log.ts";
 import { fingerprint } from "../../alerting/fingerprint.ts";
 import { type VisitWorth, visitsWords } from "../../alerting/uncounted.ts";
 import type { Alert } from "../../health/alert.ts";
-import { locationsOf, statesAt } from "../../health/fleet-locations.ts";
 import { noCounts } from "../../health/shard-counts.ts";
-import { currentStatus, type RecordingState } from "../../health/shard-state.ts";
+import { currentStatus, type FleetSnapshot, type RecordingState } from "../../health/shard-state.ts";
 import { counted, nameOf, nameWithin } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { capital, cut, webHref } from "../../lib/text.ts";
@@ -24,7 +23,7 @@ import { decisionLogSection, endWords, incidentTable, PERIOD_DAYS } from "./hist
 import type { HtmlPage } from "./layout.ts";
 import { alertPageLink, homeLink, recordingLink } from "./links.ts";
 import { firstOf } from "./listing.ts";
-import { type PageData, unreachableNotice } from "./page-data.ts";
+import { type PageData, statesAt, unreachableNotice } from "./page-data.ts";
 import { presentRecording, recordingNameOf, recordingSortKey, sinceText } from "./recording-table.ts";
 import { badge, countBadges } from "./summary.ts";
 import type { Visitor } from "./visitor.ts";
@@ -50,12 +49,17 @@ interface AlertHistory {
   readonly worth: VisitWorth | undefined;
 }
 
+type AlertDetails = AlertHistory & {
+  /** The shard of its location; none for an alert of no location. */
+  readonly shard: FleetSnapshot;
+};
+
 /** `active` have the same fingerprint; the page is about the first. */
 export function* alertPage(
   active: readonly ActiveAlert[],
   data: PageData,
   visitor: Visitor,
-  { lines, incidents, worth }: AlertHistory,
+  { lines, incidents, worth, shard }: AlertDetails,
 ): Generator<void, HtmlPage> {
   const [first, ...others] = active;
   if (!first) throw new Error("an alert's page without an alert");
@@ -81,7 +85,7 @@ export function* alertPage(
 ${unreachableNotice(data)}${actionRow(first, print, context)}
 <section aria-labelledby="facts"><h2 id="facts" class="hidden">What is known</h2><div class="panel facts">
 <p>${subjectOf(alert, ROOT)}</p>${noteOf(alert)}${costLine(visitsWords(uncounted, worth, true))}${stateLines(first, context)}</div></section>${cards}
-${yield* groupPlaces(alert, data, ROOT)}${yield* neighbours(alert, data)}${yield* earlierSection(earlier, facts.timezone, data)}
+${groupPlaces(alert, data, ROOT)}${neighbours(alert, data, shard)}${yield* earlierSection(earlier, facts.timezone, data)}
 ${decisionLogSection(own, { moment, timezone: facts.timezone, title: "Decision log", of: subject.kind })}${labelList(alert)}`,
   };
 }
@@ -189,12 +193,10 @@ function linksOf({ annotations, facts }: Alert): Markup[] {
 }
 
 /** The other recordings of its location, and what else fires there. */
-function* neighbours(alert: Alert, data: PageData): Generator<void, Markup> {
-  const { fleet, moment } = data;
+function neighbours(alert: Alert, data: PageData, fleet: FleetSnapshot): Markup {
+  const { moment } = data;
   const { location_id: id = "", location = "" } = alert.labels;
-  const states = [...statesAt([(yield* locationsOf(fleet)).get(id)])].filter(
-    (one) => one.id !== alert.labels.recording_id,
-  );
+  const states = statesAt(fleet, id).filter((one) => one.id !== alert.labels.recording_id);
   if (id === "" || states.length === 0) return nothing;
   const counts = noCounts();
   for (const state of states) counts[currentStatus(state, fleet.now, fleet.statusIntervalMs)] += 1;

@@ -6,7 +6,7 @@ import { type FleetHeadline, handledOf, headlineOf } from "../../alerting/headli
 import { entrySortKey, MOST_AT_ONCE, type Overview, type OverviewEntry, overviewOf } from "../../alerting/overview.ts";
 import { phraseOf, severityRank } from "../../alerting/words.ts";
 import type { Alert } from "../../health/alert.ts";
-import { totalOf } from "../../health/shard-counts.ts";
+import { type StatusCounts, totalOf } from "../../health/shard-counts.ts";
 import { count, counted, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { own } from "../../lib/own.ts";
@@ -32,18 +32,19 @@ export function* overviewPage(
   visitor: Visitor,
   incidents: readonly Incident[],
 ): Generator<void, HtmlPage> {
-  const overview = yield* overviewOf(data);
-  const headline = headlineOf(overview, data.fleet, data.moment.times);
+  const { fleet } = data;
+  const overview = overviewOf(data);
+  const headline = headlineOf(overview, fleet, data.moment.times);
   return {
     here: "overview",
     mood: headline.mood,
     title: headline.title,
-    body: html`${unreachableNotice(data)}${lead(headline, overview.counts)}${yield* boardSection(overview, data, cursor, visitor)}
-${yield* fleetMap(overview.locations)}${yield* recentIncidents(incidents, data, "./")}`,
+    body: html`${unreachableNotice(data)}${lead(headline, fleet.counts)}${yield* boardSection(overview, data, cursor, visitor)}
+${yield* fleetMap(fleet, overview.needed)}${yield* recentIncidents(incidents, data, "./")}`,
   };
 }
 
-function lead({ mood, sentence, asides }: FleetHeadline, counts: Overview["counts"]): Markup {
+function lead({ mood, sentence, asides }: FleetHeadline, counts: StatusCounts): Markup {
   const total = totalOf(counts);
   const badges = html`<p>${countBadges(counts)} <span class="soft">of ${counted(total, "recording")}</span></p>`;
   return html`<div class="lead ${mood}">
@@ -94,7 +95,7 @@ function entryItem(entry: OverviewEntry, board: Overview, data: PageData, token:
   const all = html`<li><a href="${ALL}">${count(left)} more</a></li>`;
   return html`<li class="cluster ${toneOf(worstSeverity(alerts))}" id="${key.slice(0, 80)}">
 ${severityWord(worstSeverity(alerts))}<div><h3>${phraseOf(alerts)}</h3>
-<p>${sinceOf(entry, data)}${entry.cause ? html` · <bdi>${causePhrase(entry.cause)}</bdi>` : nothing}${placesOf(entry, board)}</p>
+<p>${sinceOf(entry, data)}${entry.cause ? html` · <bdi>${causePhrase(entry.cause)}</bdi>` : nothing}${placesOf(entry, data)}</p>
 <details><summary>Show ${counted(alerts.length, "alert")}</summary>
 <ul class="board">${shown.map((alert) => alertRow(alert, data, nothing))}${left === 0 ? nothing : all}</ul></details></div>
 ${token === undefined ? nothing : clusterButtons(key, alerts.length)}</li>`;
@@ -126,7 +127,7 @@ function sinceOf({ alerts: [first], since }: OverviewEntry, { moment }: PageData
 const LOCATIONS_NAMED = 2;
 
 /** `camera server cs-1 · Leeds Briggate, York and 3 more locations`: what a cluster shares, and where it is. */
-function placesOf({ alerts, cause }: OverviewEntry, { locations }: Overview): Markup {
+function placesOf({ alerts, cause }: OverviewEntry, { fleet: { inventory } }: PageData): Markup {
   const places = [...Map.groupBy(alerts, ({ labels }) => labels.location_id ?? "").entries()].filter(
     ([id]) => id !== "",
   );
@@ -135,7 +136,7 @@ function placesOf({ alerts, cause }: OverviewEntry, { locations }: Overview): Ma
     return html`${i === 0 ? nothing : ", "}<a href="${homeLink("./", { location: id })}"><bdi>${name}</bdi></a>`;
   });
   const left = places.length - named.length;
-  const organisations = new Set(places.map(([id]) => locations.get(id)?.organisation ?? ""));
+  const organisations = new Set(places.map(([id]) => inventory.organisationAt(id)));
   const servers = new Set(alerts.map(({ labels }) => labels.camera_server ?? ""));
   const shared =
     places.length < 2 || cause ? [] : [onlyOf("organisation", organisations), onlyOf("camera server", servers)];

@@ -50,7 +50,7 @@ export function changeRoutes(root: FastifyInstance, deps: HttpDeps, layout: Layo
       typed: z.infer<typeof PreviewQuery>,
       problem: FieldProblem | undefined,
     ) {
-      const data = await readPageData(deps, { figures: false });
+      const data = await readPageData(deps);
       const form = await formOf(typed, problem, data);
       const page = silenceFormPage(form, data, visitorOf(request, deps));
       return layout.send(request, reply.code(form.problem ? 400 : 200), page);
@@ -65,7 +65,7 @@ export function changeRoutes(root: FastifyInstance, deps: HttpDeps, layout: Layo
       const now = deps.clock.now();
       const read = readFields(SilenceFields, request.body);
       const asked = "fields" in read ? read.fields : undefined;
-      const zone = asked && zoneOf(asked.matchers, (await deps.fleet({ figures: false })).inventory);
+      const zone = asked && zoneOf(asked.matchers, (await deps.overview()).inventory);
       const span = asked && spanOf(asked, now, zone ?? "UTC");
       const wanted = span && "endsAt" in span ? wantedOf(asked, span, authorOf(request.principal)) : undefined;
       const unfit = span && "field" in span ? span : problemWith(wanted, now);

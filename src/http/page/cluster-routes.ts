@@ -55,7 +55,7 @@ export function clusterRoutes(app: FastifyInstance, deps: HttpDeps): void {
 async function meantBy(request: FastifyRequest, deps: HttpDeps): Promise<readonly Alert[]> {
   const read = readFields(ClusterFields, request.body);
   if ("problem" in read) throw new HttpError("bad_body", "The form names no cluster: reload the page.");
-  const alerts = alertsMeant(read.fields.cluster, read.fields.seen, await readPageData(deps, { figures: false }));
+  const alerts = alertsMeant(read.fields.cluster, read.fields.seen, await readPageData(deps));
   if (alerts.length === 0) throw new HttpError("not_found", "These alerts have ended or are taken care of already.");
   return alerts;
 }

@@ -1,15 +1,17 @@
 /** All locations of the fleet as small tiles, the worst first, by organisation; and the short ids in their links. */
 import {
-  type FleetCounts,
+  firingBy,
   type LocationSummary,
   locationSortKey,
   type Standing,
   standingOf,
+  summaryOf,
 } from "../../alerting/overview.ts";
-import type { FleetLocations } from "../../health/fleet-locations.ts";
+import type { Alert } from "../../health/alert.ts";
+import { totalOf } from "../../health/shard-counts.ts";
+import type { FleetOverview, LocationOverview } from "../../health/shard-overview.ts";
 import { count, counted, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
-import { eachRow } from "../../lib/yield.ts";
 import { listingOf } from "../paging.ts";
 import { homeLink } from "./links.ts";
 
@@ -30,24 +32,32 @@ const WORDS: Readonly<Record<Standing, string>> = {
   online: "all online",
 };
 
-export function* fleetMap(locations: FleetCounts["locations"]): Generator<void, Markup> {
+export function* fleetMap({ locations, inventory }: FleetOverview, alerts: readonly Alert[]): Generator<void, Markup> {
   if (locations.size === 0) return nothing;
-  const shown = yield* listingOf(locations.values(), { limit: TILES }, locationSortKey);
-  const ids = yield* shortIds(
-    shown.items.map(({ id }) => id),
-    locations,
-  );
-  const groups = Map.groupBy(shown.items, ({ organisation }) => organisation);
+  const shown = yield* tilesOf({ locations, inventory }, firingBy(alerts));
+  const ids = shortIds(shown, locations);
+  const groups = Map.groupBy(shown, ({ organisation }) => organisation);
   const isGrouped = groups.size > 1 && groups.size <= MOST_GROUPS;
-  const parts = isGrouped ? [...groups].sort(([a], [b]) => (a < b ? -1 : 1)) : [["", shown.items] as const];
-  const all = html`<a href="${homeLink("./", { show: "locations" })}">All ${counted(shown.total, "location")}</a>`;
-  const left = shown.total - shown.items.length;
+  const parts = isGrouped ? [...groups].sort(([a], [b]) => (a < b ? -1 : 1)) : [["", shown] as const];
+  const all = html`<a href="${homeLink("./", { show: "locations" })}">All ${counted(locations.size, "location")}</a>`;
+  const left = locations.size - shown.length;
   const more = left === 0 ? nothing : html`${count(left)} more are not shown. `;
   const head = (name: string, of: readonly unknown[]) =>
     html`<h3><bdi>${nameOf(name, "No organisation")}</bdi> <small>${counted(of.length, "location")}</small></h3>`;
   return html`<section aria-labelledby="locations"><h2 id="locations">Locations</h2>
-${parts.map(([name, of]) => html`${isGrouped ? head(name, of) : nothing}<div class="map${shown.total > NAMED ? "" : " named"}">${runsOf(of, ids)}</div>`)}
+${parts.map(([name, of]) => html`${isGrouped ? head(name, of) : nothing}<div class="map${locations.size > NAMED ? "" : " named"}">${runsOf(of, ids)}</div>`)}
 <p class="pager">${more}${all}</p></section>`;
+}
+
+/** The worst locations, and others where there is room: no more of them are named and sorted than are shown. */
+function* tilesOf(fleet: Pick<FleetOverview, "locations" | "inventory">, firing: ReadonlyMap<string, number>) {
+  const isWell = ({ id, counts }: LocationOverview) =>
+    counts.online > 0 && counts.online === totalOf(counts) && !firing.has(id);
+  const unwell = [...fleet.locations.values().filter((one) => !isWell(one))];
+  const well = fleet.locations.values().filter(isWell);
+  const some = [...unwell, ...well.take(Math.max(0, TILES - unwell.length))];
+  const summaries = some.values().map((one) => summaryOf(one, fleet, firing));
+  return (yield* listingOf(summaries, { limit: TILES }, locationSortKey)).items;
 }
 
 function runsOf(locations: readonly LocationSummary[], ids: ReadonlyMap<string, string>): Markup[] {
@@ -60,34 +70,24 @@ ${tiles}</div>`;
   });
 }
 
-const SHORTEST = 4;
-const SHORT_ALREADY = 8;
-/** Without such an ending a link has the whole id. */
-const LONGEST = 16;
+/** An ending of this length names nearly every location, and is a link of its length. */
+const SHORT = 6;
 
-/** By id: its shortest ending that no other of `all` has, from 4 to 16 characters. Yields every so many rows. */
-function* shortIds(
-  ids: readonly string[],
-  all: { keys(): Iterable<string> },
-): Generator<void, ReadonlyMap<string, string>> {
-  const short = new Map(ids.map((id) => [id, id]));
-  let left = ids.filter((id) => id.length > SHORT_ALREADY);
-  for (let length = SHORTEST; left.length > 0 && length <= LONGEST; length++) {
-    const endings = new Map(left.map((id) => [id.slice(-length), 0]));
-    yield* eachRow(all.keys(), (id) => {
-      const known = endings.get(id.slice(-length));
-      if (known !== undefined) endings.set(id.slice(-length), known + 1);
-    });
-    const isOnly = (id: string) => id.length <= length || endings.get(id.slice(-length)) === 1;
-    for (const id of left.filter(isOnly)) short.set(id, id.slice(-length));
-    left = left.filter((id) => !isOnly(id));
+/** By id: its ending where no other location has the same, else the whole. */
+function shortIds(shown: readonly LocationSummary[], all: FleetOverview["locations"]): ReadonlyMap<string, string> {
+  const endings = new Map(shown.map(({ id }) => [id.slice(-SHORT), 0]));
+  for (const id of all.keys()) {
+    const ending = id.slice(-SHORT);
+    const known = endings.get(ending);
+    if (known !== undefined) endings.set(ending, known + 1);
   }
-  return short;
+  const isOnly = (ending: string) => endings.get(ending) === 1;
+  return new Map(shown.map(({ id }) => [id, isOnly(id.slice(-SHORT)) ? id.slice(-SHORT) : id]));
 }
 
 /** The id of a location of which a link has the whole or the ending; what is given where none or several have it. */
-export function fullLocationId(all: FleetLocations, given: string): string {
-  if (all.has(given) || given.length < SHORTEST) return given;
+export function fullLocationId(all: FleetOverview["locations"], given: string): string {
+  if (all.has(given)) return given;
   const [only = given, ...others] = [...all.keys()].filter((id) => id.endsWith(given));
   return others.length === 0 ? only : given;
 }

@@ -1,12 +1,10 @@
 /** `GET /?location=`: one location, its recordings and its history. */
-import { countFleet, type LocationSummary, standingOf } from "../../alerting/overview.ts";
-import { locationsOf, statesAt } from "../../health/fleet-locations.ts";
+import { firingBy, type LocationSummary, standingOf, summaryOf } from "../../alerting/overview.ts";
 import { recordingLabels } from "../../health/recording-evaluator.ts";
 import { totalOf } from "../../health/shard-counts.ts";
-import type { FleetSnapshot } from "../../health/shard-state.ts";
+import type { FleetSnapshot, RecordingState } from "../../health/shard-state.ts";
 import { count, counted, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
-import { runYielding } from "../../lib/yield.ts";
 import type { HttpDeps } from "../deps.ts";
 import { HttpError } from "../errors.ts";
 import { incidentListing } from "../v1/incidents.ts";
@@ -16,7 +14,7 @@ import { decisionLogSection, historySince, incidentSection, PERIOD_DAYS } from "
 import type { HtmlPage } from "./layout.ts";
 import { type HomeQuery, homeLink, incidentsLink } from "./links.ts";
 import { listed, section } from "./listing.ts";
-import { inTime, type PageData, unreachableNotice } from "./page-data.ts";
+import { inTime, type PageData, readShardOf, statesAt, unreachableNotice } from "./page-data.ts";
 import { recordingListing, recordingTable, zonesInWords } from "./recording-table.ts";
 import { countBadges, moodOf } from "./summary.ts";
 import { uptimeDays, uptimeOfAll, withPlanned } from "./uptime-days.ts";
@@ -30,12 +28,13 @@ const MOST_HISTORIES = 300;
 
 const ROOT = "./";
 
-/** The histories shown in addition to the fleet. Throws HttpError `unavailable` where it cannot be read in time. */
-export async function locationDetails(id: string, { fleet, moment: { now } }: PageData, deps: HttpDeps) {
-  const here = [...statesAt([(await runYielding(locationsOf(fleet))).get(id)])].map((state) => state.id);
-  const since = historySince(now);
+/** Its recordings and their histories. Throws HttpError `unavailable` where these cannot be read in time. */
+export async function locationDetails(id: string, data: PageData, deps: HttpDeps) {
+  const shard = await readShardOf(id, data, deps);
+  const here = statesAt(shard, id);
+  const since = historySince(data.moment.now);
   const reading = Promise.all([
-    deps.uptimes(here.length > MOST_HISTORIES ? [] : here),
+    deps.uptimes(here.length > MOST_HISTORIES ? [] : here.map((state) => state.id)),
     deps.incidents(since.incidents),
     deps.timeline([{ kind: "location", id }], since.decisions),
     deps.zones([id]),
@@ -43,7 +42,16 @@ export async function locationDetails(id: string, { fleet, moment: { now } }: Pa
   const [uptimes, incidents, lines, zonesOf] = await inTime(reading, deps);
   const zones = new Set([...(zonesOf.get(id)?.values() ?? [])].flat());
   const { rules, maintenance } = deps.config();
-  return { uptimes, incidents, lines, maintenance, thresholds: thresholdsOf(rules), zones: [...zones].sort() };
+  return {
+    shard,
+    here,
+    uptimes,
+    incidents,
+    lines,
+    maintenance,
+    thresholds: thresholdsOf(rules),
+    zones: [...zones].sort(),
+  };
 }
 
 type LocationDetails = Awaited<ReturnType<typeof locationDetails>> & { readonly visitor: Visitor };
@@ -58,10 +66,11 @@ export function* locationPage(
   details: LocationDetails,
 ): Generator<void, HtmlPage> {
   const { fleet } = data;
-  const summary = yield* countFleet(fleet, data.alerts);
-  const location = summary.locations.get(id);
-  if (!location) throw new HttpError("not_found", GONE);
-  const listing = yield* recordingListing([location], data, query);
+  const known = fleet.locations.get(id);
+  if (!known) throw new HttpError("not_found", GONE);
+  const location = summaryOf(known, fleet, firingBy(data.alerts));
+  const { shard, here } = details;
+  const listing = yield* recordingListing(here, shard, query);
   const link = (cursor: string | undefined) => homeLink(ROOT, { location: id, cursor });
   const name = nameOf(location.name, id);
   return {
@@ -71,8 +80,8 @@ export function* locationPage(
     path: pathOf(id),
     body: html`${lead(location, name, details.zones)}${unreachableNotice(data)}
 ${alertSection(data, id, details)}
-${section("recordings", "Recordings", listed(listing, "recordings", link, recordingTable(listing.items, data, false)))}
-${yield* history(data, id, timezoneOf(location, fleet), details)}`,
+${section("recordings", "Recordings", listed(listing, "recordings", link, recordingTable(listing.items, shard, data.moment)))}
+${yield* history(data, id, timezoneOf(id, here, shard), details)}`,
   };
 }
 
@@ -120,7 +129,6 @@ function alertSection(data: PageData, id: string, { visitor, lines }: LocationDe
   return section("alerts", "Alerts of the whole location", cards);
 }
 
-function timezoneOf(location: LocationSummary, { inventory }: FleetSnapshot): string {
-  const [some] = statesAt([location]);
-  return knownZone(inventory.location(location.id)?.timezone, inventory.recording(some?.id ?? "")?.timezone);
+function timezoneOf(id: string, [some]: readonly RecordingState[], { inventory }: FleetSnapshot): string {
+  return knownZone(inventory.location(id)?.timezone, inventory.recording(some?.id ?? "")?.timezone);
 }

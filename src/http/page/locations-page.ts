@@ -1,5 +1,13 @@
 /** `GET /?show=locations`: all locations as a table, filtered and sorted. */
-import { type LocationSummary, locationSortKey, overviewOf, standingOf, standings } from "../../alerting/overview.ts";
+import {
+  attentionIn,
+  firingBy,
+  type LocationSummary,
+  locationSortKey,
+  standingOf,
+  standings,
+  summaryOf,
+} from "../../alerting/overview.ts";
 import { count, counted } from "../../lib/format.ts";
 import { html, type Markup } from "../../lib/markup.ts";
 import { sortKey } from "../../lib/sort-key.ts";
@@ -17,18 +25,20 @@ const LOCATIONS_A_PAGE = 40;
 
 export function* locationsPage(data: PageData, query: HomeQuery): Generator<void, HtmlPage> {
   const { q, only, sort, cursor } = query;
-  const { locations } = yield* overviewOf(data);
+  const { fleet, alerts } = data;
+  const firing = firingBy(alerts.filter((alert) => attentionIn(data, alert) === "needed"));
+  const locations = fleet.locations.values().map((location) => summaryOf(location, fleet, firing));
   const matches = q === undefined ? undefined : textMatcher(q);
   const keyOf = (location: LocationSummary) => {
     if (only !== undefined && !isIn(location, only)) return undefined;
     if (matches && !matches([location.name, location.id, location.organisation])) return undefined;
     return ORDERS[sort ?? "worst"](location);
   };
-  const listing = yield* listingOf(locations.values(), { limit: LOCATIONS_A_PAGE, cursor }, keyOf);
+  const listing = yield* listingOf(locations, { limit: LOCATIONS_A_PAGE, cursor }, keyOf);
   const parameters = { show: "locations", q, only, sort };
   const order = ORDER_WORDS[sort ?? "worst"];
   const link = (next: string | undefined) => homeLink("./", { ...parameters, cursor: next });
-  const total = listing.total === locations.size ? "" : ` of ${count(locations.size)}`;
+  const total = listing.total === fleet.locations.size ? "" : ` of ${count(fleet.locations.size)}`;
   return {
     here: "locations",
     title: "Locations",

@@ -2,22 +2,22 @@
 import { isOfLenswatch } from "../../alerting/attention.ts";
 import { type Silence, silenceState } from "../../alerting/silence.ts";
 import type { Alert } from "../../health/alert.ts";
-import { type RecordingStatus, recordingStatuses } from "../../health/recording.ts";
 import { GAP_INTERVALS } from "../../health/rhythm.ts";
-import { currentStatus, type FleetParts, type FleetSnapshot, type RecordingState } from "../../health/shard-state.ts";
+import { totalOf } from "../../health/shard-counts.ts";
+import type { FleetOverview } from "../../health/shard-overview.ts";
+import type { FleetSnapshot, RecordingState } from "../../health/shard-state.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { withDeadline } from "../../lib/closer.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { cut } from "../../lib/text.ts";
 import { span, timesSeenAt } from "../../lib/when.ts";
-import { eachRow } from "../../lib/yield.ts";
 import type { ActiveAlert, HttpDeps } from "../deps.ts";
 import { HttpError } from "../errors.ts";
 import { limitsOf } from "../limits.ts";
 import { type Moment, timeAt } from "./when.ts";
 
 export interface PageData {
-  readonly fleet: FleetSnapshot;
+  readonly fleet: FleetOverview;
   /** Firing ones. */
   readonly alerts: readonly Alert[];
   /** The same by `key`, with what suppresses them. */
@@ -27,11 +27,11 @@ export interface PageData {
   readonly moment: Moment;
 }
 
-export type PageDataDeps = Pick<HttpDeps, "fleet" | "alerts" | "silences" | "limits">;
+export type PageDataDeps = Pick<HttpDeps, "overview" | "alerts" | "silences" | "limits">;
 
 /** Throws HttpError `unavailable` where the state cannot be read in time. */
-export async function readPageData(deps: PageDataDeps, parts?: FleetParts): Promise<PageData> {
-  const reading = Promise.all([deps.fleet(parts), deps.alerts(), deps.silences()]);
+export async function readPageData(deps: PageDataDeps): Promise<PageData> {
+  const reading = Promise.all([deps.overview(), deps.alerts(), deps.silences()]);
   const [fleet, alerts, silences] = await inTime(reading, deps);
   const firing = alerts.filter(({ alert }) => alert.state === "firing");
   return {
@@ -43,6 +43,21 @@ export async function readPageData(deps: PageDataDeps, parts?: FleetParts): Prom
   };
 }
 
+/** The shard that has a location, with what is not of that; no shard where none has it. Throws as `readPageData`. */
+export async function readShardOf(
+  locationId: string,
+  { fleet }: Pick<PageData, "fleet">,
+  deps: Pick<HttpDeps, "shards" | "limits">,
+): Promise<FleetSnapshot> {
+  const { shard } = fleet.locations.get(locationId) ?? {};
+  return inTime(deps.shards(shard === undefined ? [] : [shard]), deps);
+}
+
+/** The recordings of a location in the shard that was read for it. */
+export function statesAt({ shards }: Pick<FleetSnapshot, "shards">, locationId: string): RecordingState[] {
+  return shards.flatMap(({ recordings }) => [...recordings.values()].filter((one) => one.locationId === locationId));
+}
+
 const LATE =
   "The stored state cannot be read in time, Redis may be slow or unreachable: " +
   "the current status of recordings is not known. /readyz says more.";
@@ -52,10 +67,9 @@ export function inTime<T>(reading: Promise<T>, deps: Pick<HttpDeps, "limits">): 
   return withDeadline(reading, limitsOf(deps).readMs, () => new HttpError("unavailable", LATE));
 }
 
-/** The last good sweep, where no shard has had one for so long that all readings count as unknown; else undefined. */
-export function oldSince({ fleet }: Pick<PageData, "fleet">): Instant | undefined {
-  const newest = Math.max(0, ...fleet.shards.map(({ sweptAt }) => sweptAt));
-  return newest > 0 && fleet.now - newest > GAP_INTERVALS * fleet.statusIntervalMs ? newest : undefined;
+/** The last good reading, where it was so long ago that every status is unknown; else undefined. */
+export function oldSince({ fleet: { now, readAt, statusIntervalMs } }: Pick<PageData, "fleet">): Instant | undefined {
+  return readAt !== undefined && now - readAt > GAP_INTERVALS * statusIntervalMs ? readAt : undefined;
 }
 
 /** Trouble of lenswatch itself, on every page that shows the state of a part of the fleet: louder than all else. */
@@ -83,32 +97,15 @@ function troubleOf({ subject, labels, annotations, startsAt, facts }: Alert, mom
  * A short text that changes with the shown state, the same at every replica, whatever the order of rows; ages and
  * figures that change all the time do not count. Sums stay below 2^53: a hundred thousand of 32 bits.
  */
-export function* versionOf({ fleet, suppressed, silences, moment }: PageData): Generator<void, string> {
-  let [recordings, states] = [0, 0];
-  for (const shard of fleet.shards) {
-    recordings += shard.recordings.size;
-    yield* eachRow(shard.recordings.values(), (state) => {
-      states = (states + markOf(state, currentStatus(state, fleet.now, fleet.statusIntervalMs))) | 0;
-    });
-    yield;
-  }
+export function versionOf({ fleet, suppressed, silences, moment }: PageData): string {
+  const { mark, counts } = fleet;
   let alerts = 0;
-  yield* eachRow(suppressed.values(), (active) => {
-    alerts += textSum(suppressionText(active));
-  });
+  for (const active of suppressed.values()) alerts += textSum(suppressionText(active));
   for (const silence of silences.values()) {
     alerts += textSum(`${silence.id} ${silence.updatedAt} ${silenceState(silence, moment.now)}`);
   }
-  return [recordings, states >>> 0, suppressed.size, alerts >>> 0].map((n) => n.toString(36)).join("-");
-}
-
-/** A number of 32 bits that differs where a status, its start or the number of pending alerts differs. */
-function markOf({ since, alerts }: RecordingState, status: RecordingStatus): number {
-  const pending = alerts ? Object.values(alerts).filter(({ state }) => state === "pending").length : 0;
-  let mark = Math.imul(since % 0x7fffffff, 0x01000193) ^ Math.floor(since / 0x7fffffff);
-  mark = Math.imul(mark ^ (recordingStatuses.indexOf(status) + 1), 0x01000193);
-  mark = Math.imul(mark ^ (mark >>> 15) ^ pending, 0x2c1b3c6d);
-  return mark ^ (mark >>> 13);
+  const sums = [totalOf(counts), counts.unknown, mark >>> 0, suppressed.size, alerts >>> 0];
+  return sums.map((n) => n.toString(36)).join("-");
 }
 
 function suppressionText({ alert, silencedBy, inhibitedBy, mutedBy, maintenance, ...acks }: ActiveAlert): string {

@@ -18,7 +18,7 @@ import { DECISION_LOG_DAYS, decisionLogSection, historySince, incidentSection, P
 import type { HtmlPage } from "./layout.ts";
 import { homeLink, type RecordingQuery, recordingLink, sameLink } from "./links.ts";
 import { section } from "./listing.ts";
-import { inTime, type PageData, unreachableNotice } from "./page-data.ts";
+import { inTime, type PageData, readShardOf, unreachableNotice } from "./page-data.ts";
 import { locationNameOf, presentRecording, recordingNameOf, sinceText, zonesInWords } from "./recording-table.ts";
 import { badge, moodOf } from "./summary.ts";
 import { uptimeDays, withPlanned, withRecalled } from "./uptime-days.ts";
@@ -31,22 +31,23 @@ const ROOT = "../";
 
 const GONE = "There is no watched recording with this id; it may have left the fleet, or the link may be cut off.";
 
-/** The recording with this id. Throws HttpError `not_found` where none is watched. */
-export function recordingOf(fleet: FleetSnapshot, id: string): RecordingState {
-  const states = fleet.shards.flatMap(({ recordings }) => recordings.get(id) ?? []);
-  // While its location moves between shards it can be in both.
-  const state = states.sort((a, b) => b.readAt - a.readAt)[0];
-  if (state) return state;
+/** The recording with this id, in the shard of its location. Throws HttpError `not_found` where none is watched. */
+export async function readRecording(id: string, data: PageData, deps: HttpDeps) {
+  const { fleet, alerts } = data;
+  // Where its name is not known an alert of it says where it is.
+  const locationId =
+    fleet.inventory.recording(id)?.locationId ??
+    alerts.find(({ labels }) => labels.recording_id === id)?.labels.location_id;
+  const shard = await readShardOf(locationId ?? "", data, deps);
+  const state = shard.shards.flatMap(({ recordings }) => recordings.get(id) ?? [])[0];
+  if (state) return { state, shard };
   throw new HttpError("not_found", GONE);
 }
 
-/** The histories shown in addition to the fleet. Throws HttpError `unavailable` where it cannot be read in time. */
-export async function recordingDetails(
-  { id, locationId }: RecordingState,
-  timezone: string,
-  now: Instant,
-  deps: HttpDeps,
-) {
+/** The histories of a recording. Throws HttpError `unavailable` where these cannot be read in time. */
+export async function recordingDetails(state: RecordingState, shard: FleetSnapshot, now: Instant, deps: HttpDeps) {
+  const { id, locationId } = state;
+  const { timezone } = presentRecording(state, shard);
   const subjects = [
     { kind: "recording", id },
     { kind: "location", id: locationId },
@@ -61,7 +62,7 @@ export async function recordingDetails(
   const [incidents, lines, uptime, zonesOf] = await inTime(reading, deps);
   const { rules, maintenance } = deps.config();
   const zones = zonesOf.get(locationId)?.get(id) ?? [];
-  return { incidents, lines, uptime, thresholds: thresholdsOf(rules), maintenance, zones };
+  return { state, shard, incidents, lines, uptime, thresholds: thresholdsOf(rules), maintenance, zones };
 }
 
 async function uptimeOf(id: string, zone: string, deps: HttpDeps): Promise<UptimeKept> {
@@ -75,16 +76,15 @@ type RecordingDetails = Awaited<ReturnType<typeof recordingDetails>> & { readonl
 export function* recordingPage(
   data: PageData,
   query: RecordingQuery,
-  state: RecordingState,
   details: RecordingDetails,
 ): Generator<void, HtmlPage> {
   const { fleet, moment } = data;
-  const { incidents, lines, uptime, thresholds, zones } = details;
-  const { status, timezone, firing } = presentRecording(state, fleet);
+  const { state, shard, incidents, lines, uptime, thresholds } = details;
+  const { status, timezone, firing } = presentRecording(state, shard);
   const labels = recordingLabels(state.id, state.locationId, fleet.inventory);
   const known = uptimeDays(uptime, moment.now, PERIOD_DAYS, timezone);
   const days = withPlanned(known, moment.now, [labels], details.maintenance);
-  const name = nameOf(recordingNameOf(state.id, fleet), state.id);
+  const name = nameOf(recordingNameOf(state.id, shard), state.id);
   const incidentQuery = { limit: INCIDENTS_A_PAGE, recording: state.id, cursor: query.cursor };
   const listing = yield* incidentListing(incidents, incidentQuery, fleet.inventory, moment.now);
   const link = (cursor: string | undefined) => sameLink({ cursor });
@@ -95,19 +95,22 @@ export function* recordingPage(
     path: pathOf(state),
     body: html`<div class="lead ${moodOf[status]}"><h1><bdi>${name}</bdi></h1>
 <p>${badge(status)} ${sinceText(state, status, timezone, moment)}</p>
-${status === "unknown" ? html`<p>${whyUnknown(state, data)}</p>` : nothing}</div>${unreachableNotice(data)}
-${alertSection(state, data, details)}
+${status === "unknown" ? html`<p>${whyUnknown(details, data)}</p>` : nothing}</div>${unreachableNotice(data)}
+${alertSection(data, details)}
 ${uptimeSection(days, timezone, thresholds.uptime)}
-${qualitySection(uptime.quality, moment.now, timezone, thresholds.quality)}${facts(state, data, zones)}
+${qualitySection(uptime.quality, moment.now, timezone, thresholds.quality)}${facts(details, data)}
 ${incidentSection(listing, { moment, timezone, link, root: ROOT, withPlace: false })}
 ${decisionLogSection(lines, { moment, timezone, title, of: "recording" })}`,
   };
 }
 
 /** The reason why its status is not known, and what to look at. */
-function whyUnknown(state: RecordingState, { fleet, alerts, moment }: PageData): string {
-  const shard = fleet.shards.find(({ recordings }) => recordings.get(state.id)?.locationId === state.locationId);
-  const oldest = fleet.now - GAP_INTERVALS * fleet.statusIntervalMs;
+function whyUnknown(
+  { state, shard: { shards, now, statusIntervalMs } }: RecordingDetails,
+  { alerts, moment }: PageData,
+) {
+  const [shard] = shards;
+  const oldest = now - GAP_INTERVALS * statusIntervalMs;
   if ((shard?.sweptAt ?? 0) >= oldest)
     return state.absentSince === undefined || state.absentSince >= oldest
       ? "The service lists it, but what it says of it cannot be read."
@@ -128,11 +131,11 @@ function pathOf({ id }: RecordingState): string {
   return recordingLink("./", id).slice(2);
 }
 
-function facts(state: RecordingState, { fleet, moment }: PageData, zones: readonly string[]): Markup {
-  const recording = fleet.inventory.recording(state.id);
-  const { quality, uptime24h, timezone } = presentRecording(state, fleet);
+function facts({ state, shard, zones }: RecordingDetails, { moment }: PageData): Markup {
+  const recording = shard.inventory.recording(state.id);
+  const { quality, uptime24h, timezone } = presentRecording(state, shard);
   const seen = state.lastSeenAt;
-  const location = nameOf(locationNameOf(state, fleet), state.locationId);
+  const location = nameOf(locationNameOf(state, shard), state.locationId);
   const rows: [string, Markup | string][] = [
     ["Location", html`<a href="${homeLink(ROOT, { location: state.locationId })}"><bdi>${location}</bdi></a>`],
     ["Last seen", seen === undefined ? "" : html`${timeAt(seen, timezone, moment)}, ${agoAt(seen, moment)}`],
@@ -155,14 +158,15 @@ function scheduleOf(useUploadingSchedule: boolean | undefined): string {
   return useUploadingSchedule ? "records by an uploading schedule" : "records all the time";
 }
 
-function alertSection(state: RecordingState, data: PageData, details: RecordingDetails): Markup {
+function alertSection(data: PageData, details: RecordingDetails): Markup {
+  const { state, shard } = details;
   const { id, locationId } = state;
-  const shard = data.fleet.shards.find(({ recordings }) => recordings.get(id) === state);
+  const location = shard.shards[0]?.locations.get(locationId);
   const context = { ...details, data, root: ROOT, path: pathOf(state) } as const;
   const ofLocation = { ...context, of: "its location" };
   const cards = [
     ...cardsOf("recording", id, state.alerts, context),
-    ...cardsOf("location", locationId, shard?.locations.get(locationId)?.alerts, ofLocation),
+    ...cardsOf("location", locationId, location?.alerts, ofLocation),
   ];
   const none = html`<p class="soft">No active alerts.</p>`;
   return section("alerts", "Alerts", cards.length === 0 ? none : html`<ul class="cards">${cards}</ul>`);

@@ -1,5 +1,4 @@
 /** Recordings: their names, their current figures, and as a table, page by page. */
-import { type FleetLocation, statesAt } from "../../health/fleet-locations.ts";
 import { worstFirst } from "../../health/recording.ts";
 import { currentStatus, type FleetSnapshot, type RecordingState } from "../../health/shard-state.ts";
 import { columnPercent, counted, nameOf, zonePath } from "../../lib/format.ts";
@@ -7,9 +6,8 @@ import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { sortKey } from "../../lib/sort-key.ts";
 import { span } from "../../lib/when.ts";
 import { type Listing, listingOf } from "../paging.ts";
-import { type HomeQuery, homeLink, recordingLink } from "./links.ts";
+import { type HomeQuery, recordingLink } from "./links.ts";
 import { firstOf, type ListingColumn, tableOf } from "./listing.ts";
-import type { PageData } from "./page-data.ts";
 import { badge } from "./summary.ts";
 import { agoAt, knownZone, type Moment, timeAt } from "./when.ts";
 
@@ -51,19 +49,13 @@ const COLUMNS: readonly ListingColumn[] = [
   ["Alerts", "", "n"],
 ];
 
-export function recordingTable(
-  states: readonly RecordingState[],
-  { fleet, moment }: PageData,
-  withLocation: boolean,
-): Markup {
+/** For pages at `/` about their location. */
+export function recordingTable(states: readonly RecordingState[], fleet: FleetSnapshot, moment: Moment): Markup {
   const rows = states.map((state) => {
     const { status, quality, uptime24h, firing, timezone } = presentRecording(state, fleet);
     const name = nameOf(recordingNameOf(state.id, fleet), state.id);
-    const location = nameOf(locationNameOf(state, fleet), state.locationId);
-    const href = homeLink("./", { location: state.locationId });
-    const link = html` <small><a href="${href}"><bdi>${location}</bdi></a></small>`;
     return [
-      html`<a href="${recordingLink("./", state.id)}"><bdi>${name}</bdi></a>${withLocation ? link : nothing}`,
+      html`<a href="${recordingLink("./", state.id)}"><bdi>${name}</bdi></a>`,
       html`${badge(status)} <small>${sinceText(state, status, timezone, moment)}</small>`,
       agoAt(state.lastSeenAt, moment),
       html`${columnPercent(quality, 1)}`,
@@ -76,15 +68,13 @@ export function recordingTable(
 
 const RECORDINGS_A_PAGE = 100;
 
-/** One page of the recordings at these locations that match, the worst first; yields every so many. */
-export function* recordingListing(
-  locations: Iterable<FleetLocation>,
-  { fleet }: PageData,
+/** One page of these recordings, the worst first; yields every so many. */
+export function recordingListing(
+  states: Iterable<RecordingState>,
+  fleet: FleetSnapshot,
   { cursor }: Pick<HomeQuery, "cursor">,
-  matches: (state: RecordingState) => boolean = () => true,
 ): Generator<void, Listing<RecordingState>> {
-  const keyOf = (state: RecordingState) => (matches(state) ? recordingSortKey(state, fleet) : undefined);
-  return yield* listingOf(statesAt(locations), { limit: RECORDINGS_A_PAGE, cursor }, keyOf);
+  return listingOf(states, { limit: RECORDINGS_A_PAGE, cursor }, (state) => recordingSortKey(state, fleet));
 }
 
 /** `since 14:05 GMT (12 m)`; for `unknown`, the last known status. */

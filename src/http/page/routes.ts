@@ -1,8 +1,6 @@
 /** The status page for people, rendered on the server, so that it works without a script. */
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { locationsOf } from "../../health/fleet-locations.ts";
-import { STATES } from "../../health/shard-state.ts";
 import { DAY_MS } from "../../lib/clock.ts";
 import { runYielding } from "../../lib/yield.ts";
 import type { Incident } from "../../store/incidents.ts";
@@ -19,9 +17,16 @@ import type { HtmlPage, Layout } from "./layout.ts";
 import { AlertQuery, HomeQuery, IncidentsQuery, RecordingQuery, type Root } from "./links.ts";
 import { locationDetails, locationPage } from "./location-page.ts";
 import { locationsPage } from "./locations-page.ts";
-import { inTime, oldSince, type PageData, type PageDataDeps, readPageData, versionOf } from "./page-data.ts";
-import { recordingDetails, recordingOf, recordingPage } from "./recording-page.ts";
-import { presentRecording } from "./recording-table.ts";
+import {
+  inTime,
+  oldSince,
+  type PageData,
+  type PageDataDeps,
+  readPageData,
+  readShardOf,
+  versionOf,
+} from "./page-data.ts";
+import { readRecording, recordingDetails, recordingPage } from "./recording-page.ts";
 import { ReportPageQuery, reportPage } from "./report-page.ts";
 import { DAYS_SEARCHED, searchPage } from "./search-page.ts";
 import { silencesPage } from "./silence-list.ts";
@@ -58,8 +63,7 @@ export function pageRoutes(app: FastifyInstance, deps: HttpDeps, layout: Layout)
     if (typeof page === "string") return reply.redirect(page);
     // A page refreshes itself unless its reader pages on, or paused updates.
     const refresh = query.cursor !== undefined || query.q !== undefined ? "never" : (query.refresh ?? "on");
-    const version = await runYielding(versionOf(data), request.signal);
-    const state = { madeAt: data.moment.now, oldSince: oldSince(data), version };
+    const state = { madeAt: data.moment.now, oldSince: oldSince(data), version: versionOf(data) };
     return layout.send(request, reply, { refresh, ...page, ...state });
   }
 }
@@ -75,10 +79,9 @@ type AlertRoute = { Params: { fingerprint: string } };
 
 async function home(request: FastifyRequest, deps: HttpDeps): Promise<Shown> {
   const query = parseQuery(HomeQuery, request.query);
-  const data = await readHome(query, deps);
+  const data = await readPageData(deps);
   const visitor = visitorOf(request, deps);
-  const location =
-    query.location ?? (query.l && fullLocationId(await runYielding(locationsOf(data.fleet), request.signal), query.l));
+  const location = query.location ?? (query.l && fullLocationId(data.fleet.locations, query.l));
   const page =
     location === undefined
       ? await homePage(data, query, visitor, deps)
@@ -86,25 +89,18 @@ async function home(request: FastifyRequest, deps: HttpDeps): Promise<Shown> {
   return { page, data, query };
 }
 
-/** Recordings that are listed have figures. */
-function readHome({ location, l, q, show }: HomeQuery, deps: HttpDeps): Promise<PageData> {
-  const areListed = (q !== undefined && show === undefined) || location !== undefined || l !== undefined;
-  return readPageData(deps, areListed ? {} : STATES);
-}
-
 async function recording(request: FastifyRequest<RecordingRoute>, deps: HttpDeps): Promise<Shown> {
   const query = parseQuery(RecordingQuery, request.query);
   const data = await readPageData(deps);
-  const state = recordingOf(data.fleet, request.params.id);
-  const { timezone } = presentRecording(state, data.fleet);
-  const read = await recordingDetails(state, timezone, data.moment.now, deps);
+  const { state, shard } = await readRecording(request.params.id, data, deps);
+  const read = await recordingDetails(state, shard, data.moment.now, deps);
   const details = { ...read, visitor: visitorOf(request, deps) };
-  return { page: recordingPage(data, query, state, details), data, query };
+  return { page: recordingPage(data, query, details), data, query };
 }
 
 async function alert(request: FastifyRequest<AlertRoute>, deps: HttpDeps): Promise<Shown> {
   const query = parseQuery(AlertQuery, request.query);
-  const data = await readPageData(deps, STATES);
+  const data = await readPageData(deps);
   const print = request.params.fingerprint;
   const active = alertsOf(print, data);
   const { counts: worth } = deps.config();
@@ -117,8 +113,11 @@ async function alert(request: FastifyRequest<AlertRoute>, deps: HttpDeps): Promi
   }
   const subjects = active.map(({ alert }) => alert.subject);
   const begun = Math.min(...active.map(({ alert }) => Math.min(alert.startsAt, alert.firedAt)));
-  const lines = await inTime(deps.timeline(subjects, begun), deps);
-  const page = alertPage(active, data, visitorOf(request, deps), { lines, incidents, worth });
+  const [lines, shard] = await Promise.all([
+    inTime(deps.timeline(subjects, begun), deps),
+    readShardOf(active[0]?.alert.labels.location_id ?? "", data, deps),
+  ]);
+  const page = alertPage(active, data, visitorOf(request, deps), { lines, incidents, worth, shard });
   return { page, data, query };
 }
 
@@ -128,7 +127,7 @@ function incidentsSince({ fleet }: PageData, ms: number, deps: HttpDeps): Promis
 
 function incidentRoutes(app: FastifyInstance, deps: HttpDeps, layout: Layout): void {
   async function readIncidents({ days }: IncidentsQuery) {
-    const data = await readPageData(deps, STATES);
+    const data = await readPageData(deps);
     return { data, incidents: await incidentsSince(data, Number(days) * DAY_MS, deps) };
   }
 
@@ -148,7 +147,7 @@ function incidentRoutes(app: FastifyInstance, deps: HttpDeps, layout: Layout): v
 
 /** The version of the state that pages show now. Throws the errors of reading it. */
 export async function versionNow(deps: PageDataDeps): Promise<string> {
-  return runYielding(versionOf(await readPageData(deps, STATES)));
+  return versionOf(await readPageData(deps));
 }
 
 async function homePage(data: PageData, query: HomeQuery, visitor: Visitor, deps: HttpDeps): Promise<Shown["page"]> {

@@ -1,7 +1,9 @@
 /** `GET /?q=`: recordings, locations, camera servers and incidents with the words in their names. */
-import { countFleet, locationSortKey } from "../../alerting/overview.ts";
+import { firingBy, type LocationSummary, locationSortKey, summaryOf } from "../../alerting/overview.ts";
+import type { Recording } from "../../health/recording.ts";
 import { count, counted, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
+import { sortKey } from "../../lib/sort-key.ts";
 import type { Incident } from "../../store/incidents.ts";
 import { listingOf } from "../paging.ts";
 import { recordingMatcher, textMatcher } from "../search.ts";
@@ -10,11 +12,11 @@ import type { HtmlPage } from "./layout.ts";
 import { alertPageLink, type HomeQuery, homeLink, recordingLink } from "./links.ts";
 import { listed, section, tableOf } from "./listing.ts";
 import { type PageData, unreachableNotice } from "./page-data.ts";
-import { recordingListing, recordingTable } from "./recording-table.ts";
-import { locationTable } from "./summary.ts";
+import { countBadges, locationTable } from "./summary.ts";
 
 /** Rows of locations, camera servers and incidents each. */
 const MOST_LISTED = 12;
+const RECORDINGS_A_PAGE = 100;
 /** Incidents of so many days are found. */
 export const DAYS_SEARCHED = 7;
 
@@ -26,23 +28,27 @@ export function* searchPage(
   { q = "", cursor }: Pick<HomeQuery, "q" | "cursor">,
   incidents: readonly Incident[],
 ): Generator<void, HtmlPage | string> {
-  const { fleet } = data;
+  const { fleet, alerts } = data;
+  const { inventory } = fleet;
   const matches = textMatcher(q);
-  const { locations: all } = yield* countFleet(fleet, data.alerts);
-  const locations = yield* listingOf(all.values(), { limit: MOST_LISTED }, (location) =>
+  const firing = firingBy(alerts);
+  const all = fleet.locations.values().map((one) => summaryOf(one, fleet, firing));
+  const locations = yield* listingOf(all, { limit: MOST_LISTED }, (location) =>
     matches([location.name, location.id]) ? locationSortKey(location) : undefined,
   );
   const [location] = locations.items;
-  const isFound = recordingMatcher(q, fleet);
+  const isFound = recordingMatcher(q, inventory);
+  const alertsOf = Map.groupBy(alerts, ({ labels }) => labels.recording_id);
   const servers = new Map<string, number>();
   let elsewhere = 0;
-  const recordings = yield* recordingListing(all.values(), data, { cursor }, (row) => {
-    if (!isFound(row)) return false;
-    const { cameraServer = "" } = fleet.inventory.recording(row.id) ?? {};
+  const keyOf = (row: Recording) => {
+    const { id, name, cameraServer, locationId } = row;
+    if (!fleet.locations.has(locationId) || !isFound(row)) return undefined;
     if (cameraServer !== "" && matches([cameraServer])) servers.set(cameraServer, (servers.get(cameraServer) ?? 0) + 1);
-    if (row.locationId !== location?.id) elsewhere += 1;
-    return true;
-  });
+    if (locationId !== location?.id) elsewhere += 1;
+    return sortKey(alertsOf.has(id) ? 0 : 1, [inventory.location(locationId)?.name || locationId, name || id], id);
+  };
+  const recordings = yield* listingOf(inventory.recordings(), { limit: RECORDINGS_A_PAGE, cursor }, keyOf);
   const ended = yield* incidentsFound(incidents, q, MOST_LISTED, data);
   const [recording] = recordings.items;
   if (locations.total === 1 && location && elsewhere === 0) return homeLink(ROOT, { location: location.id });
@@ -50,7 +56,10 @@ export function* searchPage(
   if (locations.total + recordings.total === 0 && ended.only?.fingerprint)
     return alertPageLink(ROOT, ended.only.fingerprint);
   const link = (next: string | undefined) => homeLink(ROOT, { q, cursor: next });
-  const table = listed(recordings, "recordings", link, recordingTable(recordings.items, data, true));
+  const rows = recordings.items.map((row) => recordingRow(row, data, alertsOf.get(row.id)?.length ?? 0));
+  const columns = [["Recording"], ["Location", "location"], ["Alerts", "", "n"]] as const;
+  const table = tableOf("Recordings, those with alerts first", columns, rows);
+  const list = listed(recordings, "recordings", link, table, "those with alerts first");
   const others = html`${locationSection(locations.total, locationTable(locations.items), q)}${serverSection(servers)}`;
   return {
     title: `${count(recordings.total)} found`,
@@ -58,8 +67,19 @@ export function* searchPage(
     sought: q,
     path: link(undefined).slice(ROOT.length),
     body: html`<h1>Found: <bdi>${q}</bdi></h1>${unreachableNotice(data)}${cursor === undefined ? others : nothing}
-${section("recordings", counted(recordings.total, "recording"), table)}${cursor === undefined ? ended.found : nothing}`,
+${section("recordings", counted(recordings.total, "recording"), list)}${cursor === undefined ? ended.found : nothing}`,
   };
+}
+
+/** A recording found, with the statuses at its location: its own is on its page. */
+function recordingRow({ id, name, locationId }: Recording, { fleet }: PageData, firing: number): Markup[] {
+  const location = nameOf(fleet.inventory.location(locationId)?.name ?? "", locationId);
+  const { counts } = fleet.locations.get(locationId) as LocationSummary;
+  return [
+    html`<a href="${recordingLink(ROOT, id)}"><bdi>${nameOf(name, id)}</bdi></a>`,
+    html`<a href="${homeLink(ROOT, { location: locationId })}"><bdi>${location}</bdi></a> <small>${countBadges(counts)}</small>`,
+    firing === 0 ? nothing : html`${counted(firing, "alert")}`,
+  ];
 }
 
 function locationSection(total: number, table: Markup, q: string): Markup {

@@ -6,10 +6,9 @@ import { requestBudget } from "../../alerting/pattern.ts";
 import { RECORDING_LABELS } from "../../alerting/silence.ts";
 import { isMatched, lookBudget } from "../../alerting/silence-verdicts.ts";
 import { type Alert, defaultAlertNames, groupLabels, type ProblemKind } from "../../health/alert.ts";
-import { locationsOf, statesAt } from "../../health/fleet-locations.ts";
+import type { Recording } from "../../health/recording.ts";
 import { recordingLabels } from "../../health/recording-evaluator.ts";
-import { totalOf } from "../../health/shard-counts.ts";
-import type { Inventory, RecordingState } from "../../health/shard-state.ts";
+import type { Inventory } from "../../health/shard-state.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { parseDuration } from "../../lib/duration.ts";
 import { counted, nameOf } from "../../lib/format.ts";
@@ -156,15 +155,15 @@ export function* previewOf(
     return isMatch ? alertSortKey(alert) : undefined;
   };
   const alerts = yield* listingOf(firing, { limit: 10 }, keyOf, 1);
-  const locations = yield* locationsOf(fleet);
-  const recordings = locations.values().reduce((sum, { counts }) => sum + totalOf(counts), 0);
   const isCovered = coverage(matchers, fleet.inventory);
   const scope = scopeOf(matchers);
-  let covered = 0;
-  const visit = (row: RecordingState) => {
-    if (isCovered(row)) covered += 1;
+  let [covered, recordings] = [0, 0];
+  const visit = (row: Recording) => {
+    if (!fleet.locations.has(row.locationId)) return;
+    recordings += 1;
+    if (scope !== "no recording" && isCovered(row)) covered += 1;
   };
-  if (scope !== "no recording") yield* eachRow(statesAt(locations.values()), visit, 1);
+  yield* eachRow(fleet.inventory.recordings(), visit, 1);
   const warnings = [];
   if (unknown > 0) warnings.push(`It takes too long to compare with ${counted(unknown, "alert")}: more may match.`);
   if (matchesAll(matchers, {}))
@@ -181,7 +180,7 @@ export function* previewOf(
 const OWN_LABELS = ["recording_id", "recording"];
 
 /** A test whether later alerts of a recording could match. */
-function coverage(matchers: readonly Matcher[], inventory: Inventory): (row: RecordingState) => boolean {
+function coverage(matchers: readonly Matcher[], inventory: Inventory): (row: Recording) => boolean {
   const ofShops = inventory.shopLabels?.() ?? [];
   const ofRecordings = matchers.filter(({ name }) => RECORDING_LABELS.has(name) || ofShops.includes(name));
   const byLabel = [...Map.groupBy(ofRecordings, ({ name }) => name)].map(([name, all]) => {

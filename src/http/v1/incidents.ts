@@ -1,7 +1,7 @@
 /** `GET /api/v1/incidents`: episodes of alerts, newest first. */
 import { z } from "zod";
 import { endReasons, subjectKinds } from "../../health/alert.ts";
-import { type Inventory, STATES } from "../../health/shard-state.ts";
+import type { Inventory } from "../../health/shard-state.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { eachRow, runYielding } from "../../lib/yield.ts";
 import type { Incident } from "../../store/incidents.ts";
@@ -56,8 +56,8 @@ export const listIncidents = operation({
   async handle(deps, { query, signal }) {
     const now = deps.clock.now();
     const since = query.since ?? now - DEFAULT_PERIOD_MS;
-    const [incidents, fleet] = await Promise.all([deps.incidents(since), deps.fleet(STATES)]);
-    const { items, nextCursor } = await runYielding(incidentListing(incidents, query, fleet.inventory, now), signal);
+    const [incidents, { inventory }] = await Promise.all([deps.incidents(since), deps.overview()]);
+    const { items, nextCursor } = await runYielding(incidentListing(incidents, query, inventory, now), signal);
     return { items, nextCursor };
   },
 });

@@ -1,13 +1,13 @@
 /** `GET /api/v1/locations`: a row per location, its recordings counted by status. */
 import { z } from "zod";
-import { type FleetLocation, locationsOf } from "../../health/fleet-locations.ts";
 import { recordingStatuses } from "../../health/recording.ts";
 import { noCounts } from "../../health/shard-counts.ts";
-import { type FleetSnapshot, STATES } from "../../health/shard-state.ts";
+import type { FleetOverview, LocationOverview } from "../../health/shard-overview.ts";
 import { runYielding } from "../../lib/yield.ts";
+import type { ActiveAlert } from "../deps.ts";
 import { listingOf, type PageQuery, pageParameters } from "../paging.ts";
 import { repeated } from "../query.ts";
-import { AlertRow, alertRows, type HandledAlerts, operation, pageSchema, readHandled } from "./operation.ts";
+import { AlertRow, alertRow, operation, pageSchema } from "./operation.ts";
 
 const Counts = z.record(z.enum(recordingStatuses), z.int().min(0)).readonly();
 
@@ -17,7 +17,7 @@ export const ApiLocation = z
     location: z.string().describe("Its name; the id where the service gives none."),
     timezone: z.string().nullable().describe("IANA name; null where the service gives none."),
     recordings: Counts.describe("Recordings by status."),
-    alerts: z.array(AlertRow).readonly().describe("Of the location itself, not of its recordings."),
+    alerts: z.array(AlertRow).readonly().describe("Firing alerts of the location itself, not of its recordings."),
   })
   .readonly();
 
@@ -32,22 +32,23 @@ export const listLocations = operation({
   }),
   answer: pageSchema(ApiLocation, { recordings: Counts.describe("The same of all pages together.") }),
   async handle(deps, { query, signal }) {
-    const fleet = await deps.fleet(STATES);
-    const handled = await readHandled(deps);
+    const [fleet, active] = await Promise.all([deps.overview(), deps.alerts()]);
     const { items, nextCursor, recordings } = await runYielding(locationListing(fleet, query), signal);
-    return { recordings, items: items.map((location) => rowOf(location, fleet, handled)), nextCursor };
+    const firing = active.filter(({ alert }) => alert.subject.kind === "location" && alert.state === "firing");
+    const own = Map.groupBy(firing, ({ alert }) => alert.subject.id);
+    return { recordings, items: items.map((one) => rowOf(one, fleet, own.get(one.id) ?? [])), nextCursor };
   },
 });
 
-function* locationListing(fleet: FleetSnapshot, query: PageQuery & { readonly location: readonly string[] }) {
+function* locationListing(fleet: FleetOverview, query: PageQuery & { readonly location: readonly string[] }) {
   const isWanted = namedIn(query.location);
   const recordings = noCounts();
-  const keyOf = ({ id, counts }: FleetLocation) => {
+  const keyOf = ({ id, counts }: LocationOverview) => {
     if (!isWanted(id, fleet.inventory.location(id)?.name)) return undefined;
     for (const status of recordingStatuses) recordings[status] += counts[status];
     return id;
   };
-  return { ...(yield* listingOf((yield* locationsOf(fleet)).values(), query, keyOf)), recordings };
+  return { ...(yield* listingOf(fleet.locations.values(), query, keyOf)), recordings };
 }
 
 /** True for a row that is among the ids and names asked for, in any case; all are where none is asked for. */
@@ -57,12 +58,11 @@ export function namedIn(asked: readonly string[]): (id: string, name: string | u
 }
 
 function rowOf(
-  { id, counts: recordings }: FleetLocation,
-  { inventory, shards }: FleetSnapshot,
-  handled: HandledAlerts,
+  { id, counts: recordings }: LocationOverview,
+  { inventory }: FleetOverview,
+  active: readonly ActiveAlert[],
 ) {
   const known = inventory.location(id);
-  const state = shards.flatMap(({ locations }) => locations.get(id) ?? []).at(-1);
-  const alerts = alertRows(state?.alerts, handled);
+  const alerts = active.map((one) => alertRow(one.alert, one)).sort((a, b) => a.alertname.localeCompare(b.alertname));
   return { locationId: id, location: known?.name || id, timezone: known?.timezone ?? null, recordings, alerts };
 }

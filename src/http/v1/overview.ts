@@ -4,19 +4,21 @@ import { attentionTo } from "../../alerting/attention.ts";
 import { causePhrase } from "../../alerting/clusters.ts";
 import { fingerprint } from "../../alerting/fingerprint.ts";
 import { overviewPhrase } from "../../alerting/headline.ts";
-import { entrySortKey, type LocationSummary, type OverviewEntry, overviewOf } from "../../alerting/overview.ts";
+import { entrySortKey, type OverviewEntry, occurring, overviewOf } from "../../alerting/overview.ts";
 import { phraseOf, severityRank } from "../../alerting/words.ts";
 import { groupLabels, groupOfSubject } from "../../health/alert.ts";
-import { statesAt } from "../../health/fleet-locations.ts";
+import { statusOf } from "../../health/fleet-locations.ts";
 import { recordingStatuses, worstFirst } from "../../health/recording.ts";
 import { noCounts, totalOf } from "../../health/shard-counts.ts";
-import { currentStatus, type RecordingState } from "../../health/shard-state.ts";
+import type { FleetOverview, LocationOverview } from "../../health/shard-overview.ts";
+import type { FleetSnapshot, RecordingState } from "../../health/shard-state.ts";
 import { sortKey } from "../../lib/sort-key.ts";
 import { runYielding } from "../../lib/yield.ts";
-import type { ActiveAlert } from "../deps.ts";
-import { type PageData, readPageData } from "../page/page-data.ts";
+import type { ActiveAlert, HttpDeps } from "../deps.ts";
+import { inTime, type PageData, readPageData, statesAt } from "../page/page-data.ts";
 import { listingOf, pageParameters } from "../paging.ts";
 import { booleanFlag, isoTime, repeated } from "../query.ts";
+import { type Part, pageOfParts } from "../shard-paging.ts";
 import { namedIn } from "./locations.ts";
 import {
   AlertRow,
@@ -117,23 +119,20 @@ export const getOverview = operation({
   id: "getOverview",
   method: "get",
   path: "/api/v1/overview",
-  summary: `What needs somebody, and where; at most ${MOST_PLACES} locations a page, the worst first.`,
+  summary: `What needs somebody, and where; a page is of at most ${MOST_PLACES} locations of one shard, the worst first.`,
   query: OverviewQuery,
   answer: ApiOverview,
   async handle(deps, { query, signal }) {
     const data = await readPageData(deps);
-    const handled = handledAmong(data.suppressed.values());
-    const overview = await runYielding(overviewOf(data), signal);
+    const overview = overviewOf(data);
     const clusters = await runYielding(listingOf(overview.entries, { limit: MOST_CLUSTERS }, entrySortKey), signal);
-    const places = placesIn(data, overview.locations, handled, query);
-    const page = { ...query, limit: Math.min(query.limit, MOST_PLACES) };
-    const { items, nextCursor } = await runYielding(listingOf(places.all, page, places.keyOf, 4), signal);
+    const { counts, parts } = placesIn(data, query, deps);
+    const page = await pageOfParts(parts, { ...query, limit: Math.min(query.limit, MOST_PLACES) });
     return {
-      headline: overviewPhrase(overview, data.fleet.evidence),
-      recordings: places.counts,
+      headline: overviewPhrase(overview, data.fleet),
+      recordings: counts,
       clusters: clusters.items.map(clusterRow),
-      items: items.map(places.rowOf),
-      nextCursor,
+      ...page,
     };
   },
 });
@@ -151,29 +150,78 @@ function clusterRow({ alerts, since, cause }: OverviewEntry): z.infer<typeof Api
   };
 }
 
-/** A location with the alerts about it as a whole; or one alert that is about no location. */
-interface Place {
-  readonly location?: LocationSummary;
-  readonly alerts: readonly ActiveAlert[];
+/**
+ * The places of an answer: alerts that are about no location, then the shards, that of the worst alert or status first. A
+ * recording is left out that is online without an alert, or whose alerts are explained by one of its location or of a group.
+ */
+function placesIn({ fleet, suppressed }: PageData, query: OverviewQuery, deps: Pick<HttpDeps, "shards" | "limits">) {
+  const { inventory } = fleet;
+  const isWhole = query.location.length + query.status.length === 0;
+  const isWanted = namedIn(query.location);
+  const wanted = [...fleet.locations.values()].filter(
+    ({ id, counts }) => totalOf(counts) > 0 && isWanted(id, inventory.location(id)?.name),
+  );
+  const asked = query.status.length === 0 ? recordingStatuses : query.status;
+  const counts = noCounts();
+  for (const location of wanted) for (const status of asked) counts[status] += location.counts[status];
+
+  const wider = isWhole ? [...suppressed.values()].filter(({ alert }) => alert.labels.recording_id === undefined) : [];
+  const lines = linesBy(wider, handledAmong(suppressed.values()), query);
+  const elsewhere = wider.filter(({ alert }) => {
+    const location = fleet.locations.get(alert.labels.location_id ?? "");
+    return !location || totalOf(location.counts) === 0;
+  });
+  const apart: Part<z.infer<typeof ApiPlace>> = {
+    key: "0",
+    isStored: false,
+    rows: async () =>
+      elsewhere.map((one) => {
+        const rank = sortKey(key(alertRank(one.alert.labels, one)), [], one.alert.id);
+        return [rank, { ...NOWHERE, alerts: [placeAlert(one)] }] as const;
+      }),
+  };
+  const shards = rankedShards(fleet, wanted, suppressed.values(), query).map(
+    ([shard, rank]): Part<z.infer<typeof ApiPlace>> => ({
+      key: `1${key(rank)}${String(shard).padStart(8, "0")}`,
+      isStored: true,
+      async rows() {
+        const here = await inTime(deps.shards([shard]), deps);
+        return wanted.flatMap((one) => (one.shard === shard ? (lines(one, here) ?? []) : []));
+      },
+    }),
+  );
+  return { counts, parts: [apart, ...shards.sort((a, b) => (a.key < b.key ? -1 : 1))] };
 }
 
-/**
- * The places of an answer. A recording is left out that is online without an alert, or whose alerts are explained by one
- * of its location or of a group.
- */
-function placesIn(
-  { fleet, suppressed }: PageData,
-  locations: ReadonlyMap<string, LocationSummary>,
-  handled: HandledAlerts,
-  query: OverviewQuery,
-) {
-  const isWhole = query.location.length + query.status.length === 0;
-  const hasAll = query.all || !isWhole;
-  const isWanted = namedIn(query.location);
-  const wider = isWhole ? [...suppressed.values()].filter(({ alert }) => alert.labels.recording_id === undefined) : [];
+const NOWHERE = { locationId: null, location: null, recordings: noCounts(), rows: [] };
+
+/** The shards with something to list, each with the rank of its worst alert or status. */
+function rankedShards(
+  fleet: FleetOverview,
+  wanted: readonly LocationOverview[],
+  active: Iterable<ActiveAlert>,
+  { all, location, status }: OverviewQuery,
+): [shard: number, rank: number][] {
+  const isWhole = location.length + status.length === 0;
+  const ranks = new Map<number, number>();
+  const note = (shard: number, rank: number) => ranks.set(shard, Math.min(ranks.get(shard) ?? rank, rank));
+  for (const { shard, counts } of wanted) {
+    const [worst] = occurring(counts).filter((one) => status.length === 0 || status.includes(one));
+    if (worst && (all || !isWhole || worst !== "online" || fleet.alerting.has(shard)))
+      note(shard, 300 + worstFirst.indexOf(worst));
+  }
+  for (const one of active) {
+    const { shard } = fleet.locations.get(one.alert.labels.location_id ?? "") ?? {};
+    if (shard !== undefined && (isWhole || ranks.has(shard))) note(shard, alertRank(one.alert.labels, one));
+  }
+  return [...ranks];
+}
+
+/** Gives the row of a location by its key; undefined where nothing of it is listed. */
+function linesBy(wider: readonly ActiveAlert[], handled: HandledAlerts, query: OverviewQuery) {
+  const hasAll = query.all || query.location.length + query.status.length > 0;
   const about = Map.groupBy(wider, ({ alert }) => alert.labels.location_id ?? "");
   const groups = new Set(wider.flatMap(({ alert }) => (outageOf(alert) ? fingerprint(alert.labels) : [])));
-  const counts = noCounts();
   const isExplained = (active: ActiveAlert | undefined) =>
     active !== undefined &&
     attentionTo(active) === "inhibited" &&
@@ -182,66 +230,45 @@ function placesIn(
     Object.values(alerts).flatMap((one) =>
       one.state === "firing" ? [{ one, by: handled.size > 0 ? handled.get(fingerprint(one.labels)) : undefined }] : [],
     );
-  const statusOf = (state: RecordingState) => currentStatus(state, fleet.now, fleet.statusIntervalMs);
 
-  /** Lower is worse: an alert that needs somebody, one that is handled, a pending one, none; then by status. */
-  function rankOf(state: RecordingState): number {
-    const firing = firingOf(state).map(({ one, by }) => alertRank(one.labels, by));
-    const pending = Object.values(state.alerts ?? {}).some((one) => one.state !== "firing");
-    return Math.min(...firing, pending ? 200 : 300) + worstFirst.indexOf(statusOf(state));
-  }
-
-  function linesAt({ location, alerts }: Place) {
-    const states = location ? [...statesAt([location])] : [];
-    const wanted = states.filter((state) => query.status.length === 0 || query.status.includes(statusOf(state)));
+  return ({ id }: LocationOverview, here: FleetSnapshot) => {
+    const name = here.inventory.location(id)?.name || id;
+    const statusIn = (state: RecordingState) => statusOf(state, here);
+    /** Lower is worse: an alert that needs somebody, one that is handled, a pending one, none; then by status. */
+    const rankOf = (state: RecordingState) => {
+      const firing = firingOf(state).map(({ one, by }) => alertRank(one.labels, by));
+      const pending = Object.values(state.alerts ?? {}).some((one) => one.state !== "firing");
+      return Math.min(...firing, pending ? 200 : 300) + worstFirst.indexOf(statusIn(state));
+    };
+    const alerts = about.get(id) ?? [];
     const hasLine = (state: RecordingState) => {
       if (hasAll) return true;
       const firing = firingOf(state);
       if (alerts.length > 0 || firing.some(({ by }) => isExplained(by)))
         return firing.some(({ by }) => !by || attentionTo(by) !== "inhibited");
-      return statusOf(state) !== "online" || state.alerts !== undefined;
+      return statusIn(state) !== "online" || state.alerts !== undefined;
     };
+    const states = statesAt(here, id).filter(
+      (state) => query.status.length === 0 || query.status.includes(statusIn(state)),
+    );
+    const listed = states.filter(hasLine);
     const named = alerts.filter((one) => hasAll || !isExplained(one));
-    return { wanted, rows: wanted.filter(hasLine), alerts: named };
-  }
-
-  const elsewhere = wider.filter(({ alert }) => {
-    const location = locations.get(alert.labels.location_id ?? "");
-    return !location || totalOf(location.counts) === 0;
-  });
-  const known = locations.values().map((location): Place => ({ location, alerts: about.get(location.id) ?? [] }));
-  return {
-    all: [...elsewhere.map((one): Place => ({ alerts: [one] })), ...known],
-    /** Counted in passing. */
-    counts,
-    keyOf(place: Place): string | undefined {
-      const { location, alerts } = place;
-      const [alone] = alerts;
-      if (!location && alone) return sortKey(`0${key(alertRank(alone.alert.labels, alone))}`, [], alone.alert.id);
-      if (!location || totalOf(location.counts) === 0 || !isWanted(location.id, location.name)) return undefined;
-      const lines = linesAt(place);
-      for (const state of lines.wanted) counts[statusOf(state)] += 1;
-      if (lines.rows.length + lines.alerts.length === 0) return undefined;
-      const ranks = [...alerts.map((one) => alertRank(one.alert.labels, one)), ...lines.wanted.map(rankOf)];
-      return sortKey(`1${key(Math.min(...ranks))}`, [location.name], location.id);
-    },
-    rowOf(place: Place): z.infer<typeof ApiPlace> {
-      const { id = null, name = null } = place.location ?? {};
-      const { wanted, rows, alerts } = linesAt(place);
-      const nameOf = (state: RecordingState) => fleet.inventory.recording(state.id)?.name || state.id;
-      const keyed = rows.map((state) => [sortKey(key(rankOf(state)), [nameOf(state)], state.id), state] as const);
-      const recordings = noCounts();
-      for (const state of wanted) recordings[statusOf(state)] += 1;
-      return {
-        ...{ locationId: id, location: name, recordings },
-        alerts: alerts
-          .toSorted((a, b) => alertRank(a.alert.labels, a) - alertRank(b.alert.labels, b))
-          .map((one) => ({ ...alertRow(one.alert, one), outage: outageOf(one.alert) })),
-        rows: keyed.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, state]) => recordingRow(state, fleet, handled)),
-      };
-    },
+    if (listed.length + named.length === 0) return undefined;
+    const ranks = [...alerts.map((one) => alertRank(one.alert.labels, one)), ...states.map(rankOf)];
+    const recordings = noCounts();
+    for (const state of states) recordings[statusIn(state)] += 1;
+    const nameOf = (state: RecordingState) => here.inventory.recording(state.id)?.name || state.id;
+    const keyed = listed.map((state) => [sortKey(key(rankOf(state)), [nameOf(state)], state.id), state] as const);
+    const row: z.infer<typeof ApiPlace> = {
+      ...{ locationId: id, location: name, recordings },
+      alerts: named.toSorted((a, b) => alertRank(a.alert.labels, a) - alertRank(b.alert.labels, b)).map(placeAlert),
+      rows: keyed.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, state]) => recordingRow(state, here, handled)),
+    };
+    return [[sortKey(key(Math.min(...ranks)), [name], id), row] as const];
   };
 }
+
+const placeAlert = (one: ActiveAlert) => ({ ...alertRow(one.alert, one), outage: outageOf(one.alert) });
 
 /** From 0 for what needs somebody, from 100 for what is handled; by severity, an alert of no location first. */
 function alertRank(labels: ActiveAlert["alert"]["labels"], active: ActiveAlert | undefined): number {

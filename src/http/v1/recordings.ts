@@ -1,14 +1,17 @@
 /** `GET /api/v1/recordings`: the fleet now, a row per recording. */
 
 import { z } from "zod";
-import { type FleetLocation, locationsOf, statesAt, statusOf } from "../../health/fleet-locations.ts";
+import { statusOf } from "../../health/fleet-locations.ts";
 import { recordingStatuses } from "../../health/recording.ts";
-import { currentStatus, type FleetSnapshot, type RecordingState } from "../../health/shard-state.ts";
+import { totalOf } from "../../health/shard-counts.ts";
+import type { FleetOverview } from "../../health/shard-overview.ts";
+import type { FleetSnapshot, Inventory, RecordingState } from "../../health/shard-state.ts";
 import { DAY_MS } from "../../lib/clock.ts";
-import { runYielding } from "../../lib/yield.ts";
-import { type Listing, listingOf, pageParameters } from "../paging.ts";
+import { eachRow, runYielding } from "../../lib/yield.ts";
+import { pageParameters } from "../paging.ts";
 import { isoTime, repeated } from "../query.ts";
 import { recordingMatcher } from "../search.ts";
+import { pageOfParts } from "../shard-paging.ts";
 import { namedIn } from "./locations.ts";
 import {
   AlertRow,
@@ -59,40 +62,64 @@ export const listRecordings = operation({
   id: "listRecordings",
   method: "get",
   path: "/api/v1/recordings",
-  summary: "Every recording with its status and alerts, by id.",
+  summary: "Every recording with its status and alerts; a page is of one shard, by id, and may be short of `limit`.",
   query: RecordingsQuery,
   answer: pageSchema(ApiRecording, {}),
   async handle(deps, { query, signal }) {
-    const fleet = await deps.fleet();
-    const handled = await readHandled(deps);
-    const { items, nextCursor } = await runYielding(recordingListing(fleet, query), signal);
-    return { items: items.map((state) => recordingRow(state, fleet, handled)), nextCursor };
+    const [fleet, handled] = await Promise.all([deps.overview(), readHandled(deps)]);
+    const shards = await runYielding(shardsWith(query, fleet), signal);
+    const isWanted = wantedBy(query, fleet.inventory);
+    const parts = [...shards].map((shard) => ({
+      key: String(shard).padStart(8, "0"),
+      isStored: true,
+      async rows() {
+        const here = await deps.shards([shard]);
+        const states = here.shards.flatMap(({ recordings }) => [...recordings.values()]);
+        const wanted = states.filter(
+          (state) => isWanted(state) && (query.status.length === 0 || query.status.includes(statusOf(state, here))),
+        );
+        return wanted.map((state) => [state.id, recordingRow(state, here, handled)] as const);
+      },
+    }));
+    return pageOfParts(
+      parts.sort((a, b) => (a.key < b.key ? -1 : 1)),
+      query,
+    );
   },
 });
 
-type RecordingsPage = Pick<Listing<RecordingState>, "items" | "nextCursor">;
+/** The shards that have what a query asks for, by their overviews and by names; yields every so many. */
+function* shardsWith({ q, recording, location, status }: RecordingsQuery, { inventory, locations }: FleetOverview) {
+  const isWantedLocation = namedIn(location);
+  const shardAt = new Map<string, number>();
+  for (const { id, shard, counts } of locations.values()) {
+    const isOf = status.length === 0 ? totalOf(counts) > 0 : status.some((one) => counts[one] > 0);
+    if (isOf && isWantedLocation(id, inventory.location(id)?.name)) shardAt.set(id, shard);
+  }
+  if (!q && recording.length === 0) return new Set(shardAt.values());
+  const isWanted = wantedBy({ q, recording, location }, inventory);
+  const shards = new Set<number>();
+  yield* eachRow(inventory.recordings(), (one) => {
+    const shard = shardAt.get(one.locationId);
+    if (shard !== undefined && !shards.has(shard) && isWanted(one)) shards.add(shard);
+  });
+  return shards;
+}
 
-function* recordingListing(fleet: FleetSnapshot, query: RecordingsQuery): Generator<void, RecordingsPage> {
-  const { q, recording, location, status, cursor = "" } = query;
-  const { inventory } = fleet;
+/** True for a recording with the names and words asked for. */
+function wantedBy({ q, recording, location }: Omit<RecordingsQuery, "status" | "limit">, inventory: Inventory) {
   const isWanted = namedIn(recording);
   const isWantedLocation = namedIn(location);
-  const statuses = new Set(status);
-  const matches = q ? recordingMatcher(q, fleet) : () => true;
-  const hasWanted = ({ id, counts }: FleetLocation) =>
-    (statuses.size === 0 || status.some((one) => counts[one] > 0)) &&
-    isWantedLocation(id, inventory.location(id)?.name);
-  const locations = [...(yield* locationsOf(fleet)).values()].filter(hasWanted);
-  return yield* listingOf(statesAt(locations), query, (row) => {
-    const { id } = row;
-    if (id <= cursor || !isWanted(id, inventory.recording(id)?.name) || !matches(row)) return undefined;
-    return statuses.size === 0 || statuses.has(statusOf(row, fleet)) ? id : undefined;
-  });
+  const matches = q ? recordingMatcher(q, inventory) : () => true;
+  return ({ id, locationId }: Pick<RecordingState, "id" | "locationId">) =>
+    isWantedLocation(locationId, inventory.location(locationId)?.name) &&
+    isWanted(id, inventory.recording(id)?.name) &&
+    matches({ id, locationId });
 }
 
 /** The row of a recording as it is now. */
 export function recordingRow(state: RecordingState, fleet: FleetSnapshot, handled: HandledAlerts): ApiRecording {
-  const status = currentStatus(state, fleet.now, fleet.statusIntervalMs);
+  const status = statusOf(state, fleet);
   const known = status !== "unknown";
   return {
     recordingId: state.id,

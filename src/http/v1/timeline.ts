@@ -5,7 +5,7 @@ import { type Subject, subjectKinds } from "../../health/alert.ts";
 import { groupSubjects } from "../../health/members.ts";
 import type { Recording } from "../../health/recording.ts";
 import { serviceSubject } from "../../health/service-evaluator.ts";
-import { type FleetSnapshot, STATES } from "../../health/shard-state.ts";
+import type { Inventory } from "../../health/shard-state.ts";
 import { runYielding } from "../../lib/yield.ts";
 import { HttpError } from "../errors.ts";
 import { listingOf, type PageQuery, pageParameters } from "../paging.ts";
@@ -48,14 +48,13 @@ export const getTimeline = operation({
   query: z.strictObject({ ...pageParameters, since: instant.optional() }),
   answer: ApiTimeline,
   async handle(deps, { query, param: id, signal }) {
-    const { shards, inventory } = await deps.fleet(STATES);
-    const state = shards.find(({ recordings }) => recordings.has(id))?.recordings.get(id);
+    const { inventory } = await deps.overview();
     const recording = inventory.recording(id);
-    const isLocation = !state && !recording && inventory.location(id) !== undefined;
-    const locationId = isLocation ? id : (state?.locationId ?? recording?.locationId);
+    const isLocation = !recording && inventory.location(id) !== undefined;
+    const locationId = isLocation ? id : recording?.locationId;
     const subjects = isLocation ? [locationSubject(id), serviceSubject] : subjectsOf(id, locationId, recording);
     const lines = await deps.timeline(subjects, query.since ?? deps.clock.now() - DEFAULT_PERIOD_MS);
-    if (!state && !recording && !isLocation && !lines.some(({ subject }) => subject.id === id))
+    if (!recording && !isLocation && !lines.some(({ subject }) => subject.id === id))
       throw new HttpError("not_found", "There is no recording or location with this id.");
     const recordingId = isLocation ? undefined : id;
     const counts = locationId === undefined ? [] : countsRows(await deps.countsJudged(), recordingId, locationId);
@@ -72,7 +71,7 @@ function subjectsOf(id: string, locationId: string | undefined, recording: Recor
   return [{ kind: "recording", id }, ...location, ...groups, serviceSubject];
 }
 
-function namesOf(id: string, locationId: string | undefined, inventory: FleetSnapshot["inventory"]) {
+function namesOf(id: string, locationId: string | undefined, inventory: Inventory) {
   const recording = inventory.recording(id);
   const location = locationId === undefined ? undefined : inventory.location(locationId);
   return {

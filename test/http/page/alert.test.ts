@@ -97,7 +97,7 @@ test("what else fires there is named, how often it fired, and what it costs", as
   expect(links.get("Offline (Entrance)")).toBe(`../alerts/${fingerprint(low.labels)}`);
 });
 
-test("of a camera server has its locations with how many are offline, and when they were last seen", async () => {
+test("of a camera server has its locations, with how many are offline there", async () => {
   const at = (location: string, offline: number, of: number) =>
     Array.from({ length: of }, (_, i) =>
       recordingState(`${location}-${i}`, {
@@ -119,9 +119,9 @@ test("of a camera server has its locations with how many are offline, and when t
   const { shown, links } = await pageAt(group, { fleet: async () => ({ ...fleetOf({ recordings }), inventory }) });
   const from = shown.indexOf("3 locations of camera server edge-7") + 3;
   expect(shown.slice(from, from + 3)).toEqual([
-    "LEEDS | offline 3 of 3 | last seen 12 m ago",
-    "YORK | offline 2 of 2 | last seen 12 m ago",
-    "BATH | offline 1 of 4 | last seen 12 m ago",
+    "LEEDS | 3 recordings | ✕ 3 offline",
+    "YORK | 2 recordings | ✕ 2 offline",
+    "BATH | 4 recordings | ✕ 1 offline ✓ 3 online",
   ]);
   expect(links.get("LEEDS")).toBe("../?location=leeds");
   expect(links.get("edge-7")).toBe("../?q=edge-7");

@@ -101,7 +101,7 @@ describe("the headline", () => {
       stale(12, 12),
       [unreachable],
       "The status of all 2 recordings is unknown; 1 needs attention: 1 service unreachable since 11:48 UTC.",
-      "? All unknown, 2 recordings",
+      "! Old data · ? All unknown, 2 recordings",
       [
         "The analytics service cannot be reached, since 11:48 UTC (12 m). status/uptime timed out after 20 s.",
         "The last good reading was 12 m ago: they may be offline.",

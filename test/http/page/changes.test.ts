@@ -49,7 +49,7 @@ describe("the form for a silence", () => {
     const parameter = (words: string, name: string) =>
       new URL(linksOf(html).get(words) ?? "", "http://x/silences/").searchParams.get(name);
     expect(parameter("All of Till 3", "matchers")).toBe('recording_id="till-3"');
-    expect(parameter("All of loc-1", "matchers")).toBe('location_id="loc-1"');
+    expect(parameter("All of Leeds Briggate", "matchers")).toBe('location_id="leeds"');
     expect(parameter("until Sun 1 Feb 08:00 UTC", "lasting")).toBe("2026-02-01T08:00:00.000Z");
     expect(html).toContain('aria-current="true"><bdi>This alert, RecordingOffline</bdi>');
     expect(html).not.toContain('class="warning"');

@@ -5,13 +5,13 @@ import { createMatcher } from "../../../src/alerting/matcher.ts";
 import type { Alert } from "../../../src/health/alert.ts";
 import { noteQuality, type QualityHistory } from "../../../src/health/quality.ts";
 import type { FleetSnapshot } from "../../../src/health/shard-state.ts";
-import type { ActiveAlert, HttpDeps } from "../../../src/http/deps.ts";
+import type { ActiveAlert } from "../../../src/http/deps.ts";
 import type { UptimeKept } from "../../../src/poll/uptime-reader.ts";
 import type { Report } from "../../../src/report/report.ts";
 import { noLoss } from "../../../src/report/tally.ts";
 import { alertState, fleetOf, INTERVAL, NOW, recordingState } from "../../metrics/fleets.ts";
 import { anAlert, anUptimeBucket, aSilence } from "../../support/fixtures.ts";
-import { serve } from "../serve.ts";
+import { type Differing, serve } from "../serve.ts";
 import { elementOf, linksOf, shownText } from "./read-page.ts";
 
 const MINUTE = 60_000;
@@ -143,7 +143,7 @@ export const print = fingerprint(dark.labels);
 export const endedPrint = "00112233445566aa";
 
 /** All that pages can show: alerts in every state, their histories, silences; free text is `words`. */
-export function everything(words: string): Partial<HttpDeps> {
+export function everything(words: string): Differing {
   const subject = { kind: "recording", id: "till-3" } as const;
   const line = (minutesAgo: number, reason: string, more: Partial<LogLine> = {}): LogLine => ({
     ...{ subject, ruleId: "RecordingOffline", at: NOW - minutesAgo * MINUTE, reason },

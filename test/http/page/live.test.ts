@@ -2,11 +2,11 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { fingerprint } from "../../../src/alerting/fingerprint.ts";
 import type { FleetSnapshot } from "../../../src/health/shard-state.ts";
-import type { ActiveAlert, HttpDeps } from "../../../src/http/deps.ts";
+import type { ActiveAlert } from "../../../src/http/deps.ts";
 import { createHttpServer } from "../../../src/http/server.ts";
 import { fleetOf, NOW, recordingState } from "../../metrics/fleets.ts";
 import { chromiumPath, noChromium, openPage, startBrowser } from "../../support/browser.ts";
-import { serve, usualDeps } from "../serve.ts";
+import { type Differing, serve, usualDeps } from "../serve.ts";
 import { active, dark as darkAlert, smallFleet, unreachable } from "./fleet.ts";
 
 const title = chromiumPath === undefined ? `a page that follows (skipped: ${noChromium})` : "a page that follows";
@@ -14,7 +14,7 @@ const title = chromiumPath === undefined ? `a page that follows (skipped: ${noCh
 /** What the daemon would remember, to be changed while a page is open. */
 function world() {
   const now = { fleet: smallFleet as FleetSnapshot, alerts: [] as ActiveAlert[] };
-  const deps: Partial<HttpDeps> = { fleet: async () => now.fleet, alerts: async () => now.alerts };
+  const deps: Differing = { fleet: async () => now.fleet, alerts: async () => now.alerts };
   return { now, deps };
 }
 
@@ -188,14 +188,14 @@ describe.skipIf(chromiumPath === undefined)(title, () => {
   });
 
   /** A port that a server had and another one may have after it. */
-  async function freePortOf(deps: Partial<HttpDeps>): Promise<number> {
+  async function freePortOf(deps: Differing): Promise<number> {
     const server = await restart(deps, 0);
     await server.close();
     return Number(new URL(server.address).port);
   }
 
-  async function restart(deps: Partial<HttpDeps>, port: number) {
-    const server = createHttpServer({ ...usualDeps(), ...deps, listen: { host: "127.0.0.1", port } });
+  async function restart(deps: Differing, port: number) {
+    const server = createHttpServer({ ...usualDeps(deps), ...deps, listen: { host: "127.0.0.1", port } });
     onTestFinished(() => server.close());
     return { ...(await server.start()), close: () => server.close() };
   }

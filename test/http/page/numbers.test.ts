@@ -14,6 +14,7 @@ import { lenswatch } from "../../commands/run-command.ts";
 import { fleetOf, INTERVAL, NOW, recordingState } from "../../metrics/fleets.ts";
 import { notificationOf } from "../../notify/fixtures.ts";
 import { aRecording } from "../../support/fixtures.ts";
+import { overviewOfFleet } from "../../support/overviews.ts";
 import { seededRandom } from "../../support/random.ts";
 import { serve } from "../serve.ts";
 import { alertOf } from "./fleet.ts";
@@ -143,7 +144,8 @@ test("page, API, command line and every message say the same of what alerts shar
     for (const what of [[], ["--alerts"]])
       expect(clausesIn((await lenswatch(["status", ...what, "--url", address])).stdout), what.join()).toEqual(page);
 
-    const known = { log: silentLogger, fleet: async () => now.fleet, suppressed: async () => now.alerts };
+    const overview = async () => overviewOfFleet(now.fleet);
+    const known = { log: silentLogger, overview, suppressed: async () => now.alerts };
     const firing = now.alerts.map(({ alert }) => ({ ...alert, fingerprint: "00", isNew: true }));
     const causes = await createCauses(known)(firing);
     for (const groups of [2, undefined]) {

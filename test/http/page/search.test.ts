@@ -44,7 +44,7 @@ test.each([
 });
 
 test.each([
-  ["e", smallFleet, "recordings/till-3 recordings/shoes recordings/café recordings/entrance", "1 location"],
+  ["e", smallFleet, "recordings/café recordings/entrance recordings/till-3 recordings/shoes", "1 location"],
   ["EDGE-7", onServers, "recordings/a recordings/c", "1 camera server"],
   ["edge", onServers, "recordings/a recordings/b recordings/c", "2 camera servers"],
   ["Europe/London", onServers, "recordings/a recordings/b recordings/c", "3 recordings"],

@@ -4,9 +4,9 @@ import type { Silence } from "../../../src/alerting/silence.ts";
 import type { FleetSnapshot } from "../../../src/health/shard-state.ts";
 import type { ActiveAlert } from "../../../src/http/deps.ts";
 import { readPageData, versionOf } from "../../../src/http/page/page-data.ts";
-import { runYielding } from "../../../src/lib/yield.ts";
 import { alertState, fleetOf, INTERVAL, largeFleet, NOW, recordingState } from "../../metrics/fleets.ts";
 import { aSilence } from "../../support/fixtures.ts";
+import { overviewOfFleet } from "../../support/overviews.ts";
 import { alertOf, smallFleet } from "./fleet.ts";
 
 interface Given {
@@ -17,11 +17,11 @@ interface Given {
 
 async function version({ fleet = smallFleet, alerts = [], silences = [] }: Given = {}): Promise<string> {
   const data = await readPageData({
-    fleet: async () => fleet,
+    overview: async () => overviewOfFleet(fleet),
     alerts: async () => alerts,
     silences: async () => silences,
   });
-  return runYielding(versionOf(data));
+  return versionOf(data);
 }
 
 const dark: ActiveAlert = { alert: alertOf("RecordingOffline"), receivers: ["ops"] };
