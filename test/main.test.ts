@@ -1,7 +1,7 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -44,9 +44,9 @@ async function runningSimulator(nodeArgs: string[] = []): Promise<Child> {
 }
 
 describe("the process", () => {
-  test.each(["SIGTERM", "SIGHUP"] as const)("ends by itself, exit code 0, on one %s", async (signal) => {
+  test("ends by itself, exit code 0, on one SIGHUP", async () => {
     const child = await runningSimulator();
-    child.kill(signal);
+    child.kill("SIGHUP");
     expect(await exitOf(child)).toBe(0);
   });
 
@@ -79,17 +79,19 @@ describe("the process", () => {
     expect(code).toBe(0);
   });
 
-  test("keeps compiled code for commands, not for the daemon", async () => {
+  test("keeps compiled code for commands, not for the daemon, in the user's own directory alone", async () => {
     const dir = await mkdtemp(join(tmpdir(), "lenswatch-cache-"));
-    const env = { ...process.env, XDG_CACHE_HOME: dir };
+    const shared = await mkdtemp(join(tmpdir(), "lenswatch-tmp-"));
+    const env = { PATH: process.env.PATH, HOME: dir, TMPDIR: shared };
     const isKeptBy = async (...args: string[]) => {
       await once(spawn(process.execPath, [main, ...args], { stdio: "ignore", env }), "exit");
-      return existsSync(join(dir, "lenswatch"));
+      return existsSync(join(dir, ".cache/lenswatch"));
     };
     try {
       expect([await isKeptBy("run", "--help"), await isKeptBy("status", "--help")]).toEqual([false, true]);
+      expect([await readdir(join(dir, ".cache")), await readdir(shared)]).toEqual([["lenswatch"], []]);
     } finally {
-      await rm(dir, { recursive: true });
+      for (const one of [dir, shared]) await rm(one, { recursive: true });
     }
   });
 

@@ -291,7 +291,7 @@ async function failures(stage: CanaryStage, daemon: Daemon, address: string, sho
   await until("Slack refused", () => slack.messages.length > before);
   await visit(address, shown, "while every receiver fails");
   await commands(address, daemon.file, shown, "while every receiver fails");
-  for (let nth = 0; nth < 5; nth++)
+  for (let nth = 0; nth < 3; nth++)
     shown.set(`notify-test refused, ${nth}`, await command(["notify-test", "ops", "--config", daemon.file]));
   slack.respond("hang");
   simulator.world.setStatus(other?.id ?? "", "offline");
@@ -359,11 +359,9 @@ describeWithRedis("canary values in place of all secrets", () => {
         : "configuration refused, keeping the active one";
       await logs(daemon, msg, () => daemon.signal("SIGHUP"));
       shown.set(`check-config with ${name}`, await command(["check-config", "--config", daemon.file]));
+      if (taken)
+        shown.set("digest without Redis", await command(["digest", "preview", "daily", "--config", daemon.file]));
     }
-    const locked = await startDaemon(wrongRedis, { env });
-    await locked.logged("Redis is unreachable, retrying. Check redis.url and that it is running");
-    shown.set("digest without Redis", await command(["digest", "preview", "daily", "--config", locked.file]));
-    await locked.end("SIGTERM");
 
     await redis.kill();
     await until("not ready", async () => (await ask(`${address}/readyz`)).status === 503);
@@ -376,7 +374,7 @@ describeWithRedis("canary values in place of all secrets", () => {
     shown.set("Redis at the end", await dumpRedis(redis.url));
     expect(await daemon.end("SIGTERM")).toBe(0);
 
-    shown.set("the daemon's log", daemon.text).set("the log without Redis", locked.text);
+    shown.set("the daemon's log", daemon.text);
     for (const [i, { body }] of [...slack.starts.messages, ...slack.messages].entries())
       shown.set(`Slack message ${i}`, JSON.stringify(body));
     for (const [i, { raw, html, text: words }] of [...mail.starts.messages, ...mail.messages].entries())

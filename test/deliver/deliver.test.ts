@@ -213,21 +213,6 @@ describeWithRedis("a message", () => {
     expect(lab.logged.filter((one) => one.startsWith("error"))).toHaveLength(1);
   });
 
-  it("of everything there is does not break what comes after it", async () => {
-    const lab = labOf();
-    const alerts = Array.from({ length: 130_000 }, (_, i) => firing(`cam-${i}`));
-    claimsOf(lab, (claim) => ({ ...claim, alerts }));
-    let settled = 0;
-    lab.groups.settle = async (_, __, ___, { notified }) => {
-      settled = notified.length;
-      return undefined;
-    };
-    await lab.fires("a");
-    lab.now += 30 * SECOND;
-    await lab.deliver(slack.id);
-    expect([settled, lab.logged]).toEqual([130_000, ["info: notified"]]);
-  });
-
   it("is ended by a store that throws, with one line; the lease brings the group back", async () => {
     const lab = labOf();
     await lab.ends(await lab.fires("a"));

@@ -22,8 +22,6 @@ describeWithRedis("figures that are late", () => {
   const testStore = useTestStore();
   it.each([
     [2, "made up for", [uptimeRule(), notUploading]],
-    [3, "made up for", [uptimeRule()]],
-    [2, "never made up for", [uptimeRule()]],
     [3, "never made up for", [uptimeRule(), notUploading]],
   ])("by %d h, and %s: recordings, open 08 to 20, all online, have no low uptime", async (lateHours, then, rules) => {
     const { store } = testStore();

@@ -44,27 +44,9 @@ describe("entries", () => {
     });
   });
 
-  test.each(["day", "month"])("by %s, the summary is the sum of its segments", async (aggregationPeriod) => {
-    const { segments, summary } = await ask("entries", { facets: ["segments", "summary"], aggregationPeriod });
-    for (const row of summary) {
-      expect(total(segments.filter(({ location }) => location === row.location))).toBe(row.entries);
-    }
-  });
-
   test("by hour, which the contract does not show, are refused", async () => {
     const refused = await ask("entries", { facets: ["segments"], aggregationPeriod: "hour" });
     expect(refused).toMatchObject({ error: { code: "bad_request" } });
-  });
-
-  test("of several locations come in order of time", async () => {
-    const { segments } = await ask("entries", { facets: ["segments"] });
-    const days = segments.map(({ index }) => String(index));
-    expect(new Set(days).size).toBeGreaterThan(6);
-    expect(days).toEqual(days.toSorted());
-  });
-
-  test("only the facets asked for are there", async () => {
-    expect(Object.keys(await ask("entries", { facets: ["summary"] })).sort()).toEqual(["meta", "summary"]);
   });
 
   test("split any way add up to the whole, and a filter is its part of the split", async () => {
@@ -90,19 +72,6 @@ describe("entries", () => {
       }),
       { numRuns: 25 },
     );
-  });
-
-  test("filter by gender and role at once", async () => {
-    const breakdownByDimensions = ["gender", "role"];
-    const all = await ask("entries", { facets: ["summary"], breakdownByDimensions });
-    const some = await ask("entries", {
-      facets: ["summary"],
-      breakdownByDimensions,
-      genders: ["female"],
-      roles: ["staff"],
-    });
-    expect(some.summary).toHaveLength(6);
-    expect(some.summary).toEqual(all.summary.filter(({ gender, role }) => gender === "female" && role === "staff"));
   });
 
   test("of the night are 0, counted and none; of the future there are no rows", async () => {
@@ -131,35 +100,10 @@ describe("zones", () => {
     }
   });
 
-  test("split add up to all of them together, by zone and by day", async () => {
-    const [all] = (await area({})).summary;
-    const { summary, segments } = await area({ breakdownByDimensions: ["taxonomy"], facets: ["summary", "segments"] });
-    for (const measure of ["area_total_entries", "area_total_dwell_time"]) {
-      expect(total(summary, measure)).toBe(all?.[measure]);
-      expect(total(segments, measure)).toBe(all?.[measure]);
-    }
-  });
-
   test("must be named, with their area type", async () => {
     expect((await area({ taxonomy: [] })).error?.message).toContain("taxonomy");
     expect((await area({ areaType: undefined })).error?.message).toContain("areaType");
     expect((await area({ areaType: "location-dwell" })).error?.message).toContain("areaType");
-  });
-});
-
-describe("average dwell", () => {
-  test("is a summary in seconds, that of all visitors", async () => {
-    const { summary, meta } = await ask("average-dwell-time", { areaType: "location-dwell", facets: ["summary"] });
-    const [zone] = (await ask("area/data", { areaType: "taxonomy", taxonomy: zones(), facets: ["summary"] })).summary;
-    expect(meta.units).toEqual({ average_dwell_time: "seconds" });
-    expect(summary).toEqual([{ average_dwell_time: zone?.area_average_dwell_time }]);
-  });
-
-  test("can be filtered, and needs its area type", async () => {
-    const withEngine = { areaType: "location-dwell", breakdownByDimensions: ["role", "entity"], roles: ["staff"] };
-    const { summary } = await ask("average-dwell-time", withEngine);
-    expect(summary.map(({ role }) => role)).toEqual(Array(6).fill("staff"));
-    expect((await ask("average-dwell-time", {})).error?.message).toContain("areaType");
   });
 });
 

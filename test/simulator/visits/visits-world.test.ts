@@ -29,7 +29,6 @@ const faults: readonly PastFault[] = [
 ] as const;
 /** A fault with a world that has it, made once. */
 const faulty = faults.map((fault) => ({ fault, world: make([fault]) }));
-const aFault = fc.constantFrom(...faulty);
 const unseen = fc.constantFrom(...faulty.slice(0, 4));
 const aPlace = fc.record({ location: fc.nat(2), zone: fc.constantFrom(undefined, ...zones) });
 /** Whole minutes of the ten days until now, and a little more. */
@@ -84,21 +83,6 @@ describe("the world of visits", () => {
     );
   });
 
-  test("has a fault change only counts of the recording's own zones, and never the sales", () => {
-    fc.assert(
-      fc.property(aFault, aPlace, aSpan, ({ world }, place, span) => {
-        const [own] = world.locations[0]?.recordings[0]?.taxonomies ?? [];
-        const sales = (of: VisitsWorld) => of.salesBetween({ ...at(of, place), ...span });
-        expect(sales(world)).toBe(sales(plain));
-        const neighbour = { recordingId: world.locations[0]?.recordings[1]?.id ?? "", ...span };
-        expect(world.missedBetween(neighbour)).toEqual(plain.missedBetween(neighbour));
-        if (place.location === 0 && (place.zone ?? own) === own) return;
-        expect(counted(world, place, span)).toBe(counted(plain, place, span));
-      }),
-      { numRuns: 60 },
-    );
-  });
-
   test("once counts are corrected, they stay; before, later ones only refine them", () => {
     fc.assert(
       fc.property(aPlace, aSpan, anInstant, (place, span, asOf) => {
@@ -136,16 +120,6 @@ describe("a recording", () => {
     expect(usual).toBeGreaterThan(80);
     expect(entries(one(fault))).toBeGreaterThanOrEqual(low);
     expect(entries(one(fault))).toBeLessThanOrEqual(high);
-  });
-
-  test("with a poster counts it in the first of its zones alone", () => {
-    const world = make([], parseScenario("traits: { zones_per_recording: 2 }"));
-    const places = own(world)?.taxonomies.map((zone) => ({ locationId: own(world)?.location.id ?? "", zone, ...span }));
-    const counts = () => places?.map((place) => world.countedBetween(place) ?? 0) ?? [];
-    const [first = 0, second] = counts();
-    world.impair("L2/1", { ghosts: 20 }, span.from, NOW);
-    expect(counts()[0]).toBeGreaterThan(first + 300);
-    expect(counts()[1]).toBe(second);
   });
 
   test("that is offline leaves no data, which is not 0", () => {

@@ -2,7 +2,6 @@ import { globSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { makeVisitsWorld, type VisitsWorld } from "../../../bench/detect/visits-world.ts";
 import { parseScenario } from "../../../src/simulator/scenario.ts";
-import { holidayOn } from "../../../src/simulator/visits/holidays.ts";
 import { Visits } from "../../../src/simulator/visits/parameters.ts";
 
 const HOUR = 3_600_000;
@@ -34,43 +33,6 @@ function came(world: VisitsWorld, nth: number, from: number, length = DAY, zone?
 }
 const daily = (world: VisitsWorld, nth: number, days: number) =>
   Array.from({ length: days }, (_, day) => came(world, nth, MONDAY + day * DAY));
-const mean = (values: readonly number[]) => values.reduce((sum, one) => sum + one, 0) / values.length;
-
-test("holidays are on the days on which they were", () => {
-  const on = (date: string, country: string) => holidayOn(Date.parse(date) / DAY, country) !== undefined;
-  const dates = {
-    GB: [
-      "2026-04-03",
-      "2026-04-05",
-      "2026-04-06",
-      "2026-05-04",
-      "2026-05-25",
-      "2026-08-31",
-      "2026-11-27",
-      "2027-03-28",
-    ],
-    US: ["2026-05-25", "2026-07-04", "2026-09-07", "2026-11-26", "2026-11-27", "2024-11-28"],
-    FR: ["2026-04-06", "2026-05-14", "2026-07-14", "2025-06-09"].slice(0, 3),
-    DE: ["2026-10-03", "2026-05-01"],
-  };
-  for (const [country, days] of Object.entries(dates))
-    for (const day of days) expect([day, on(day, country)]).toEqual([day, true]);
-  expect(on("2026-11-26", "GB")).toBe(false);
-  expect(on("2026-08-24", "GB")).toBe(false);
-});
-
-test("on a holiday some locations are closed and the others have fewer visits, in its country alone", () => {
-  const dates = `holidays: { dates: [{ on: 2026-09-08, country: GB, closed: 0.5, visits: 0.5 }] }`;
-  const world = make(`${CALM}${shop("", 60)}  ${dates}`, { locations: 14 });
-  const shares = world.locations.map(({ timezone }, nth) => {
-    const [usual = 0, holiday = 0] = [1, 2].map((week) => came(world, nth, MONDAY + DAY + (2 - week) * 7 * DAY));
-    return { timezone, share: holiday / usual };
-  });
-  const at = shares.filter(({ timezone }) => timezone === "Europe/London").map(({ share }) => share);
-  expect(at.filter((share) => share === 0).length).toBeGreaterThan(2);
-  expect(at.filter((share) => share > 0.4 && share < 0.6).length).toBeGreaterThan(2);
-  for (const { timezone, share } of shares) if (timezone !== "Europe/London") expect(share).toBeGreaterThan(0.85);
-});
 
 test("customers come while a location is open, staff shortly before and after, nobody on a closed day", () => {
   const staffless = `${CALM}${shop()}  staff: { people: [0, 0] }`;
@@ -85,89 +47,6 @@ test("customers come while a location is open, staff shortly before and after, n
   expect(came(staffed, 0, MONDAY, opens * 60_000 - HOUR)).toBe(0);
   const closed = make(`${CALM}${shop()}`, { traits: "{ closed_days: [tuesday] }" });
   expect(daily(closed, 1, 3).map((visits) => visits > 0)).toEqual([true, false, true]);
-});
-
-test("weather moves neighbouring locations together, and staff not at all", () => {
-  const calm = CALM.replace("weather: { strength: 0 }", "weather: { strength: 0.6 }").replace(
-    "promotions",
-    "groups: { sizes: [1], parties_per_month: 0 }\n  promotions",
-  );
-  // Locations 1 and 25 are in the same town, location 6 abroad.
-  const world = make(`${calm}${shop("", 60)}`, { locations: 28 });
-  const days = 28;
-  const [one = [], neighbour = [], abroad = []] = [0, 27, 5].map((nth) => daily(world, nth, days));
-  expect(world.locations[27]?.name.split(" ")[0]).toBe(world.locations[0]?.name.split(" ")[0]);
-  expect(correlation(one, neighbour)).toBeGreaterThan(0.8);
-  expect(Math.abs(correlation(one, abroad))).toBeLessThan(0.5);
-  const staff = (strength: number) =>
-    make(`${CALM.replace("strength: 0", `strength: ${strength}`)}${shop(", weather: 3", 0.000001)}`);
-  expect(daily(staff(2), 0, 7)).toEqual(daily(staff(0), 0, 7));
-});
-
-test("a promotion fills the locations of its organisation on its dates", () => {
-  const promotion =
-    "promotions: { per_year: 0, dates: [{ from: 2026-09-08, until: 2026-09-09, lift: 2, organisation: 2 }] }";
-  const world = make(`${CALM.replace("promotions: { per_year: 0 }", promotion)}${shop()}`, {
-    traits: "{ organisations: 2 }",
-  });
-  const lift = (nth: number) => {
-    const [before = 0, first = 0, second = 0, after = 0] = daily(world, nth, 4);
-    return (first + second) / (before + after);
-  };
-  expect(lift(1)).toBeCloseTo(2, 0);
-  expect(lift(1)).toBeGreaterThan(1.8);
-  expect(lift(0)).toBeCloseTo(1, 0);
-  expect(lift(0)).toBeLessThan(1.2);
-});
-
-test("households make counts spread wider than single people would", () => {
-  const spread = (sizes: string) => {
-    const world = make(
-      `${CALM}${shop()}  groups: { sizes: ${sizes}, parties_per_month: 0 }\n  staff: { people: [0, 0] }`,
-    );
-    const slots = Array.from({ length: 3 * 84 }, (_, slot) =>
-      came(world, 0, MONDAY + Math.floor(slot / 84) * DAY + 10 * HOUR + (slot % 84) * 300_000, 300_000),
-    );
-    const average = mean(slots);
-    return mean(slots.map((one) => (one - average) ** 2)) / average;
-  };
-  expect(spread("[1]")).toBeLessThan(1.5);
-  expect(spread("[0, 0, 0, 1]")).toBeGreaterThan(2.5);
-});
-
-test("people go on from zone to zone by the graph, each zone later than the one before", () => {
-  const graph = `
-  zones:
-    - { name: Front, taxonomy: A, entrance: 3 }
-    - { name: Back, taxonomy: B, entrance: 1 }
-    - { name: Shelves, taxonomy: C, reach: 0.5, after: 10 }
-    - { name: Corner, taxonomy: D, from: Shelves, reach: 0.5, after: 10 }
-  staff: { people: [0, 0] }`;
-  const world = make(`${CALM}${shop()}${graph}`);
-  const of = (zone: string, from = MONDAY, length = 7 * DAY) => came(world, 0, from, length, zone);
-  expect(of("A") / of("B")).toBeGreaterThan(2.5);
-  expect(of("A") / of("B")).toBeLessThan(3.5);
-  expect(of("C") / (of("A") + of("B"))).toBeCloseTo(0.49, 1);
-  expect(of("D") / of("C")).toBeCloseTo(0.48, 1);
-  const { opens } = world.dayAt(placed(world, 0), MONDAY);
-  const early = (zone: string) => {
-    const days = Array.from({ length: 14 }, (_, day) => of(zone, MONDAY + day * DAY + opens * 60_000, 20 * 60_000));
-    return mean(days) / of(zone);
-  };
-  expect(early("A")).toBeGreaterThan(early("C"));
-  expect(early("C")).toBeGreaterThan(early("D"));
-  expect(of("A") + of("B")).toBe(came(world, 0, MONDAY, 7 * DAY));
-});
-
-test("locations differ, and every seed is another world", () => {
-  const visits = (seed: number) => {
-    const world = make("", { seed, locations: 12 });
-    return world.locations.map((_, nth) => came(world, nth, MONDAY));
-  };
-  const usual = visits(1);
-  expect(new Set(usual).size).toBeGreaterThan(9);
-  expect(Math.max(...usual) / Math.min(...usual)).toBeGreaterThan(4);
-  expect(usual).not.toEqual(visits(2));
 });
 
 test("the guide shows the whole default world", () => {
@@ -208,10 +87,3 @@ test.each([
 ])("a world with %s is refused with the place of the problem", (_, text, problem) => {
   expect(() => parseScenario(text, "w.yaml")).toThrow(problem);
 });
-
-function correlation(a: readonly number[], b: readonly number[]): number {
-  const [meanA, meanB] = [mean(a), mean(b)];
-  const covariance = mean(a.map((one, i) => (one - meanA) * ((b[i] ?? 0) - meanB)));
-  const deviation = (values: readonly number[], at: number) => Math.sqrt(mean(values.map((one) => (one - at) ** 2)));
-  return covariance / (deviation(a, meanA) * deviation(b, meanB));
-}
