@@ -131,7 +131,7 @@ async function pagesOf(fleet: HostileFleet): Promise<Document[]> {
     ...PATHS,
     ...some(idsOf(fleet), 20).map((id) => `/recordings/${escaped(id, 256)}`),
     ...some(fleet.firing, 20).map(({ labels }) => `/alerts/${fingerprint(labels)}`),
-    ...some(fleet.texts, 8).flatMap((text) => [
+    ...some(fleet.texts, 12).flatMap((text) => [
       `/?q=${escaped(text, 250)}`,
       `/?location=${escaped(text, 250)}`,
       `/silences/new?matchers=${encodeURIComponent(`location=${JSON.stringify(text.slice(0, 100).toWellFormed())}`)}`,

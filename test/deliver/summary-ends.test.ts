@@ -130,7 +130,7 @@ describeWithRedis("whatever happens between", () => {
         await markStarted(store);
         await checkStory(labOf(store), steps);
       }),
-      { numRuns: runsOf(5) },
+      { numRuns: runsOf(3) },
     );
   });
 });

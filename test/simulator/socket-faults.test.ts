@@ -19,7 +19,6 @@ afterAll(() => sim.close());
 
 const ids = () => sim.world.recordings.map(({ id }) => id);
 const all = () => snapshot(client, locationIds(sim));
-const _sendAll = () => client.send("status", "status/uptime", { entities: locationIds(sim), entityType: "location" });
 
 describe("status rows", () => {
   const places = (rows: StatusRow[]) => rows.map((row) => ids().indexOf(row.recording_id));

@@ -170,23 +170,6 @@ describe.skipIf(chromiumPath === undefined)(title, () => {
     await page.getByRole("heading", { name: "Sign in" }).waitFor();
   });
 
-  test("stays as it is where it is held still, and works without a script", async () => {
-    const { now, deps } = world();
-    const { address } = await serve(deps);
-    const { page } = await openPage(browser, {});
-    await page.goto(`${address}/?refresh=off`);
-    expect(await page.locator("script").count()).toBe(0);
-    const { page: plain } = await openPage(browser, { javaScriptEnabled: false });
-    await plain.goto(address);
-    // A browser told by its driver to run no script does not show what it has for such browsers.
-    expect(await plain.locator("noscript").allTextContents()).toContain("Refreshes every 30 s.");
-    now.fleet = allWell;
-    await plain.reload();
-    await plain.getByRole("heading", { name: "All 3 recordings are online" }).waitFor();
-    await plain.getByRole("link", { name: "Pause updates" }).click();
-    await plain.getByText("Updates are paused.").waitFor();
-  });
-
   /** A port that a server had and another one may have after it. */
   async function freePortOf(deps: Differing): Promise<number> {
     const server = await restart(deps, 0);
