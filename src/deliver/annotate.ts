@@ -4,8 +4,7 @@ import type { VisitWorth } from "../alerting/uncounted.ts";
 import type { Assigned } from "../cluster/shard-assignment.ts";
 import type { VisitsLost } from "../counts/visits-lost.ts";
 import { type Alert, alertKey } from "../health/alert.ts";
-import { isReadingFresh } from "../health/online-span.ts";
-import type { ShardState } from "../health/shard-state.ts";
+import { totalOf } from "../health/shard-counts.ts";
 import type { Instant } from "../lib/clock.ts";
 import { withDeadline } from "../lib/closer.ts";
 import { toError } from "../lib/errors.ts";
@@ -30,7 +29,7 @@ type AnnotateDeps = { log: Logger } & { [Key in "zones" | "usualEntries"]: Pick<
 
 /** The sources of what a message says beyond annotations. */
 interface ContextDeps {
-  readonly shards: Pick<Store["shards"], "readAll" | "attemptsOf">;
+  readonly shards: Pick<Store["shards"], "overviewsOf" | "attemptsOf">;
   readonly incidents: Pick<Store["incidents"], "latest">;
   /** Visits that were not counted, by episode. */
   readonly uncounted: { of(alerts: readonly Alert[], now: Instant): Promise<ReadonlyMap<string, VisitsLost>> };
@@ -78,8 +77,8 @@ function createContext(deps: ContextDeps) {
   return async (ids: readonly string[], now: Instant) => {
     const numbers = [...new Set(ids.flatMap((id) => assigned.shardOf(id) ?? []))];
     const wanted = new Set(ids);
-    const [states, staleOf, ended] = await Promise.all([
-      shards.readAll(numbers),
+    const [overviews, staleOf, ended] = await Promise.all([
+      shards.overviewsOf(numbers),
       staleLocations(wanted, now),
       latest(now),
     ]);
@@ -90,27 +89,11 @@ function createContext(deps: ContextDeps) {
       const key = alertKey(ruleId, subject.kind, subject.id);
       if (wanted.has(locationId)) outages.set(key, (outages.get(key) ?? 0) + 1);
     }
-    // Recordings of a location that was not read lately are unknown.
-    const read = new Set(ids.filter((id) => staleOf(id) === undefined));
-    return { here: onlineHere(states, read, now, deps), outages };
+    const here = overviews
+      .flatMap(({ locations }) => locations)
+      // Recordings of a location that was not read lately are unknown.
+      .filter(({ id, counts }) => wanted.has(id) && staleOf(id) === undefined && totalOf(counts) > counts.unknown)
+      .map(({ id, counts }) => [id, { online: counts.online, of: totalOf(counts) - counts.unknown }] as const);
+    return { here: new Map(here), outages };
   };
-}
-
-function onlineHere(
-  states: readonly ShardState[],
-  locations: ReadonlySet<string>,
-  now: Instant,
-  every: Pick<ContextDeps, "statusIntervalMs">,
-) {
-  const here = new Map<string, { online: number; of: number }>();
-  for (const { recordings } of states) {
-    for (const { locationId, status, readAt } of recordings.values()) {
-      if (!locations.has(locationId) || readAt === 0) continue;
-      const known = here.get(locationId) ?? { online: 0, of: 0 };
-      known.of += 1;
-      if (status === "online" && isReadingFresh({ readAt }, now, every)) known.online += 1;
-      here.set(locationId, known);
-    }
-  }
-  return here;
 }

@@ -93,6 +93,19 @@ export interface LocationOverview {
   readonly counts: StatusCounts;
 }
 
+/** The overview of a shard as it is read again. */
+export interface KnownOverview extends Omit<ShardOverview, "locations"> {
+  readonly shard: number;
+  readonly locations: readonly LocationOverview[];
+}
+
+export function knownOverview(shard: number, { locations, ...overview }: ShardOverview): KnownOverview {
+  const known = locations.map(([id, online = 0, offline = 0, degraded = 0, unknown = 0]) => {
+    return { id, shard, counts: { online, offline, degraded, unknown } };
+  });
+  return { ...overview, shard, locations: known };
+}
+
 /** The fleet as its overviews say at a moment. */
 export interface FleetTotals {
   readonly now: Instant;
@@ -128,26 +141,26 @@ export interface FleetOverview extends FleetTotals {
 
 /** Joins overviews by shard. A location that moves between two shards counts in the one that was swept later. */
 export function joinOverviews(
-  overviews: Iterable<readonly [shard: number, overview: ShardOverview]>,
+  overviews: Iterable<KnownOverview>,
   { now, intervalMs }: { readonly now: Instant; readonly intervalMs: number },
 ): FleetTotals {
-  const shards = new Map([...overviews].sort(([a], [b]) => a - b));
+  const sorted = [...overviews].sort((a, b) => a.shard - b.shard);
+  const sweptAt = new Map(sorted.map(({ shard, at }) => [shard, at]));
   const locations = new Map<string, LocationOverview>();
   let [gapMs, readAt, mark] = [GAP_INTERVALS * intervalMs, 0, 0];
   const alerting = new Set<number>();
-  const fresh: ShardOverview[] = [];
-  for (const [shard, overview] of shards) {
+  const fresh: KnownOverview[] = [];
+  for (const overview of sorted) {
     const isOld = now - overview.at > overview.gapMs;
     if (!isOld) gapMs = Math.max(gapMs, overview.gapMs);
     readAt = Math.max(readAt, overview.readAt);
     mark = (mark + overview.mark) | 0;
-    if (overview.alerting > 0) alerting.add(shard);
+    if (overview.alerting > 0) alerting.add(overview.shard);
     if (!isOld) fresh.push(overview);
-    for (const [id, online = 0, offline = 0, degraded = 0, unknown = 0] of overview.locations) {
-      const other = locations.get(id);
-      if (other && (shards.get(other.shard)?.at ?? 0) > overview.at) continue;
-      const read = { online, offline, degraded, unknown };
-      locations.set(id, { id, shard, counts: isOld ? { ...noCounts(), unknown: totalOf(read) } : read });
+    for (const location of overview.locations) {
+      const other = locations.get(location.id);
+      if (other && (sweptAt.get(other.shard) ?? 0) > overview.at) continue;
+      locations.set(location.id, isOld ? asUnknown(location) : location);
     }
   }
   const statusIntervalMs = gapMs / GAP_INTERVALS;
@@ -157,8 +170,11 @@ export function joinOverviews(
   return { now, statusIntervalMs, readAt: readAt || undefined, mark, counts, locations, alerting, offlineWith };
 }
 
-/** The recordings of these locations by status. */
-export function countsIn(locations: Iterable<Pick<LocationOverview, "counts">>): StatusCounts {
+function asUnknown(location: LocationOverview): LocationOverview {
+  return { ...location, counts: { ...noCounts(), unknown: totalOf(location.counts) } };
+}
+
+function countsIn(locations: Iterable<LocationOverview>): StatusCounts {
   const all = noCounts();
   for (const { counts } of locations) for (const status of recordingStatuses) all[status] += counts[status];
   return all;

@@ -41,12 +41,12 @@ export function createJsonHash<T>(redis: Redis, key: string, { encode, decode }:
 }
 
 /** Gives all rows by id; one whose text did not change is not parsed again. */
-export function createParsedHash<T>(redis: Redis, key: string, parse: (text: string) => T) {
+export function createParsedHash<T>(redis: Redis, key: string, parse: (text: string, id: string) => T) {
   let known = new Map<string, { readonly text: string; readonly value: T }>();
   return async (): Promise<Map<string, T>> => {
     const rows = Object.entries(await redis.hgetall(key)).map(([id, text]) => {
       const before = known.get(id);
-      return [id, before?.text === text ? before : { text, value: parse(text) }] as const;
+      return [id, before?.text === text ? before : { text, value: parse(text, id) }] as const;
     });
     known = new Map(rows);
     return new Map(rows.map(([id, { value }]) => [id, value]));

@@ -15,7 +15,7 @@ export async function readOverview({ store, assigned, intervals, clock }: ReadOv
     inventory.follow(),
   ]);
   const numbers = new Set(assigned.shards());
-  const known = overviews.filter(([shard]) => numbers.has(shard));
+  const known = overviews.values().filter(({ shard }) => numbers.has(shard));
   const moment = { now: clock.now(), intervalMs: intervals.intervalMs };
   return { ...joinOverviews(known, moment), inventory, evidence };
 }

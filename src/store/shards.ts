@@ -10,7 +10,7 @@ import { watchedSince } from "../alerting/stale.ts";
 import type { Alert } from "../health/alert.ts";
 import type { ShardGroups } from "../health/group-counts.ts";
 import type { Attempt } from "../health/model.ts";
-import type { ShardOverview } from "../health/shard-overview.ts";
+import { type KnownOverview, knownOverview, type ShardOverview } from "../health/shard-overview.ts";
 import { patched, type ShardPatch } from "../health/shard-patch.ts";
 import type { ShardState } from "../health/shard-state.ts";
 import { chunksOf } from "../lib/chunks.ts";
@@ -148,10 +148,13 @@ export function createShardStore(redis: Redis, keys: Keys, deps: CommitDeps) {
       cache.delete(shard);
     },
 
-    /** The overview of every shard, by its number. */
-    async overviews(): Promise<[shard: number, overview: ShardOverview][]> {
-      const rows = Object.entries(await redis.hgetall(keys.overview));
-      return rows.map(([shard, json]) => [Number(shard), JSON.parse(json) as ShardOverview]);
+    /** The overviews of all shards, each under its number. */
+    overviews: createParsedHash(redis, keys.overview, parseOverview),
+
+    /** The overviews of these shards. */
+    async overviewsOf(shards: readonly number[]): Promise<KnownOverview[]> {
+      const texts = shards.length === 0 ? [] : await redis.hmget(keys.overview, ...shards.map(String));
+      return texts.flatMap((text, i) => (text ? parseOverview(text, String(shards[i])) : []));
     },
 
     /** The episodes, of these, of which nothing is stored. */
@@ -170,6 +173,10 @@ export function createShardStore(redis: Redis, keys: Keys, deps: CommitDeps) {
       return [...alerts.values()];
     },
   };
+}
+
+function parseOverview(text: string, shard: string): KnownOverview {
+  return knownOverview(Number(shard), JSON.parse(text) as ShardOverview);
 }
 
 /** And written lately. Counts stay the same object while nothing is wrong. */

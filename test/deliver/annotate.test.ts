@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import type { NotifiedAlert } from "../../src/alerting/model.ts";
 import { createAnnotate } from "../../src/deliver/annotate.ts";
+import { knownOverview } from "../../src/health/shard-overview.ts";
 import { silentLogger } from "../../src/lib/log.ts";
 import { firing, T0 } from "../store/fixtures.ts";
 
@@ -33,10 +34,13 @@ it("alerts go out as they are where the store fails or hangs", async () => {
 });
 
 it("a message about few locations says what else is known there, of recent readings and one list of incidents that were outages", async () => {
-  const recordings = (["online", "online", "offline", "online"] as const).map((status, i) => {
-    const readAt = i === 1 ? T0 - 3_600_000 : T0;
-    return [`r${i}`, { id: `r${i}`, locationId: i === 3 ? "york" : "leeds", status, readAt }] as const;
-  });
+  const stored = {
+    ...{ at: T0, gapMs: 180_000, mark: 0, alerting: 0, offline: {}, readAt: T0 },
+    locations: [
+      ["leeds", 1, 1, 1, 1],
+      ["york", 1],
+    ],
+  } as const;
   const visits = { estimate: 40, low: 30, high: 50 };
   let lists = 0;
   const incident = { ...ALERTS[0], locationId: "leeds", endReason: "recovered" };
@@ -50,7 +54,7 @@ it("a message about few locations says what else is known there, of recent readi
   const annotate = createAnnotate(
     { log: silentLogger, zones: { read: async () => new Map() }, usualEntries: { read: async () => new Map() } },
     {
-      shards: { readAll: async () => [{ recordings: new Map(recordings) } as never], attemptsOf: async () => attempts },
+      shards: { overviewsOf: async () => [knownOverview(1, stored)], attemptsOf: async () => attempts },
       incidents: {
         async latest() {
           lists += 1;

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { recordingStatuses } from "../../src/health/recording.ts";
 import { noCounts } from "../../src/health/shard-counts.ts";
-import { joinOverviews, overviewAfter, type ShardOverview } from "../../src/health/shard-overview.ts";
+import { joinOverviews, knownOverview, overviewAfter, type ShardOverview } from "../../src/health/shard-overview.ts";
 import type { ShardPatch } from "../../src/health/shard-patch.ts";
 import { currentStatus, type RecordingState, type ShardState } from "../../src/health/shard-state.ts";
 import { aRecording, aRecordingState } from "../support/fixtures.ts";
@@ -12,6 +12,15 @@ const INTERVAL = 10;
 const recording = (id: string) =>
   id === "d" ? undefined : aRecording(id, { cameraServer: id === "a" ? "one" : "other" });
 const CONTEXT = { intervalMs: INTERVAL, inventory: { recording } };
+
+const joined = (
+  overviews: readonly (readonly [number, ShardOverview])[],
+  moment: { now: number; intervalMs: number },
+) =>
+  joinOverviews(
+    overviews.map(([shard, overview]) => knownOverview(shard, overview)),
+    moment,
+  );
 
 const state = fc.record({
   id: fc.constantFrom("a", "b", "c", "d"),
@@ -48,7 +57,7 @@ test("a fleet joined from overviews counts every recording as its state does, wh
       const overview = overviewAfter(copyOf(before), patch, CONTEXT);
       const stored = JSON.parse(JSON.stringify(overview)) as ShardOverview;
       const after = afterSweep(before, patch);
-      const fleet = joinOverviews([[7, stored]], { now, intervalMs: INTERVAL });
+      const fleet = joined([[7, stored]], { now, intervalMs: INTERVAL });
       const isOld = now > 140;
       const counts = noCounts();
       for (const id of ["L1", "L2"]) {
@@ -75,14 +84,11 @@ const overviewOf = (sweptAt: number, ...states: readonly RecordingState[]) =>
 test("an overview older than three intervals, or than its own slow rhythm, counts all as unknown", () => {
   const overview = overviewOf(100, online("a"), online("b", { status: "offline" }));
   expect(overview.alerting).toBe(0);
-  const at = (now: number, one = overview) => joinOverviews([[0, one]], { now, intervalMs: INTERVAL });
+  const at = (now: number, one = overview) => joined([[0, one]], { now, intervalMs: INTERVAL });
   expect(at(130)).toMatchObject({ counts: { online: 1, offline: 1, unknown: 0 }, readAt: 100, statusIntervalMs: 10 });
   expect(at(131)).toMatchObject({ counts: { online: 0, offline: 0, unknown: 2 }, readAt: 100, statusIntervalMs: 10 });
   expect(at(131, { ...overview, gapMs: 60 })).toMatchObject({ counts: { online: 1 }, statusIntervalMs: 20 });
-  expect(joinOverviews([], { now: 131, intervalMs: INTERVAL })).toMatchObject({
-    counts: noCounts(),
-    readAt: undefined,
-  });
+  expect(joined([], { now: 131, intervalMs: INTERVAL })).toMatchObject({ counts: noCounts(), readAt: undefined });
 });
 
 test("a location that two shards have counts in the one swept later", () => {
@@ -97,7 +103,7 @@ test("a location that two shards have counts in the one swept later", () => {
       [1, old],
     ],
   ] as const) {
-    const { counts, locations } = joinOverviews(both, { now: 110, intervalMs: INTERVAL });
+    const { counts, locations } = joined(both, { now: 110, intervalMs: INTERVAL });
     expect(counts).toEqual({ ...noCounts(), offline: 1 });
     expect(locations.get("L1")).toEqual({ id: "L1", shard: 2, counts });
   }
@@ -122,7 +128,7 @@ test("what is offline is counted by label, while an overview says something of n
   const offline = ["a", "b", "c", "d"].map((id) => online(id, { status: "offline" }));
   const [here, there] = [overviewOf(100, ...offline), overviewOf(90, offline[1] ?? online("b"))];
   const at = (now: number) =>
-    joinOverviews(
+    joined(
       [
         [0, here],
         [1, there],

@@ -1,6 +1,6 @@
 import { expect, it, vi } from "vitest";
 import type { ShardGroups } from "../../src/health/group-counts.ts";
-import { overviewAfter } from "../../src/health/shard-overview.ts";
+import { knownOverview, overviewAfter } from "../../src/health/shard-overview.ts";
 import type { ShardState } from "../../src/health/shard-state.ts";
 import { StoreError } from "../../src/store/errors.ts";
 import { toIncident } from "../../src/store/incidents.ts";
@@ -132,18 +132,19 @@ describeWithRedis("the one atomic write", () => {
     expect(await shards.commitShard(3, { ...sweep, before: { ...before, nonce: "of another replica" } })).toEqual({
       outcome: "lost",
     });
-    expect((await shards.overviews()).map(([shard, { at }]) => [shard, at])).toEqual([[3, T0]]);
+    expect((await shards.overviews()).get("3")).toMatchObject({ shard: 3, at: T0 });
     expect(before.state.recordings.get("cam")).toMatchObject({ readAt: T0, lastSeenAt: T0 });
     const again = await shards.read(3);
     expect(again).toEqual(before);
     expect(again.state).not.toBe(before.state);
     const { nonce = "" } = { nonce: "", ...(await shards.commitShard(3, { ...sweep, before: again })) };
-    expect(await shards.overviews()).toEqual([[3, sweep.overview]]);
+    const known = knownOverview(3, sweep.overview);
+    expect([await shards.overviews(), await shards.overviewsOf([2, 3])]).toEqual([new Map([["3", known]]), [known]]);
     const read = { readAt: T0 + 5, lastSeenAt: T0 + 1, averageQuality: 0.5 };
     for (const one of [shards, testStore().replica().shards])
       expect((await one.read(3)).state.recordings.get("cam")).toMatchObject(read);
     await shards.forgetShard(3, nonce);
-    expect(await shards.overviews()).toEqual([]);
+    expect([(await shards.overviews()).size, await shards.overviewsOf([3])]).toEqual([0, []]);
   });
 
   it("keeps its own last write in memory and reads another replica's", async () => {
