@@ -25,6 +25,7 @@ const noMetrics = new Proxy({}, { get: () => () => {} }) as Metrics;
 export async function openModelRuntime(options: ModelOptions): Promise<Runtime> {
   const { connections, queues, prefix, ignored, log = silentLogger } = options;
   const clock = { now: () => queues.time.now(), begin() {}, correct() {} };
+  const startedAt = clock.now();
   const redis = await connections.connect();
   const store = createStore(redis, prefix);
   return {
@@ -40,6 +41,7 @@ export async function openModelRuntime(options: ModelOptions): Promise<Runtime> 
     replicas: new Replicas({ store: store.replicas, clock, log, roleOption: "all" }),
     serviceUp: new Map(),
     attempted() {},
+    runsSince: () => startedAt,
     lastAttemptAt: () => undefined,
   };
 }

@@ -1,4 +1,5 @@
 /** Alerts that are out of date: not read since the fleet was last watched, or since reading them began to fail. Pure. */
+import type { Alert } from "../health/alert.ts";
 import type { Attempt } from "../health/model.ts";
 import { GAP_INTERVALS } from "../health/rhythm.ts";
 import type { Instant } from "../lib/clock.ts";
@@ -17,17 +18,21 @@ export function watchedSince(fleet: Attempt | undefined, now: Instant, intervalM
   return fleet.since === undefined || fleet.since > now ? 0 : fleet.since;
 }
 
-/** The time at which a location of the shard was last read, 0 for never: a good sweep may have no answer for a part of them. */
-export function lastReadAt({ goodAt, unread = {} }: Attempt = NEVER, location = ""): Instant {
-  return own(unread, location) ?? goodAt;
+/**
+ * The time at which what the alert is about was last read, 0 for never: a good sweep may not have read it. A recording is
+ * missing by an answer for its location.
+ */
+export function lastReadAt({ goodAt, unread = {} }: Attempt = NEVER, { subject, labels, facts }: Alert): Instant {
+  const recording = facts.problem === "missing" ? undefined : own(unread, subject.id);
+  return recording ?? own(unread, labels.location_id ?? "") ?? goodAt;
 }
 
-/** True if what is known of a location of the shard may not be sent. A slow request is no failure. */
+/** True if what is known of the alert may not be sent: it was not read since then, or not lately. A slow request is no failure. */
 export function isStale(
   shard: Attempt = NEVER,
+  alert: Alert,
   { now, since, intervalMs }: { readonly now: Instant; readonly since: Instant; readonly intervalMs: number },
-  location?: string,
 ): boolean {
-  const readAt = lastReadAt(shard, location);
+  const readAt = lastReadAt(shard, alert);
   return readAt < since || (shard.attemptedAt > readAt && now - readAt > GAP_INTERVALS * intervalMs);
 }

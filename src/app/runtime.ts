@@ -9,6 +9,7 @@ import { heartbeatOutcomes } from "../deliver/heartbeat.ts";
 import { type Clock, correctedClock, type Instant, steadyClock } from "../lib/clock.ts";
 import type { Closer } from "../lib/closer.ts";
 import type { Logger } from "../lib/log.ts";
+import { noteRunning } from "../lib/running.ts";
 import { readVersion } from "../lib/version.ts";
 import { createMetrics } from "../metrics/metrics.ts";
 import { embeddedRedisUrl, startEmbeddedRedis } from "../redis-embedded/embedded.ts";
@@ -43,12 +44,16 @@ export async function openRuntime(
   const audit = createAuditTrail({ log, clock });
   const directory = followDirectory({ ...store, clock, log });
   closer.add("directory", () => directory.close());
+  const running = noteRunning(clock);
+  closer.add("pauses", () => running.stop());
   const registry = new Registry();
   const replicas = new Replicas({ store: store.replicas, clock, log, roleOption: role });
   closer.add("replica", () => (redis.status === "ready" ? replicas.leave() : undefined), 1_000);
   let newest: Instant | undefined;
   return {
     ...{ log, store, redis, audit, registry, replicas, directory },
+    /** The time since when this process runs without a pause. */
+    runsSince: running.since,
     /** The local clock, corrected by the offset to Redis `TIME`. */
     clock,
     queues: new Queues({

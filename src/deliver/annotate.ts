@@ -13,7 +13,6 @@ import { createLocalHours } from "../lib/local-hours.ts";
 import type { Logger } from "../lib/log.ts";
 import { mapYielding } from "../lib/yield.ts";
 import type { Store } from "../store/store.ts";
-import { createStaleLocations } from "./stale.ts";
 
 /** A message is not delayed any longer. */
 const DEADLINE_MS = 250;
@@ -29,13 +28,12 @@ type AnnotateDeps = { log: Logger } & { [Key in "zones" | "usualEntries"]: Pick<
 
 /** The sources of what a message says beyond annotations. */
 interface ContextDeps {
-  readonly shards: Pick<Store["shards"], "overviewsOf" | "attemptsOf">;
+  readonly shards: Pick<Store["shards"], "overviewsOf">;
   readonly incidents: Pick<Store["incidents"], "latest">;
   /** Visits that were not counted, by episode. */
   readonly uncounted: { of(alerts: readonly Alert[], now: Instant): Promise<ReadonlyMap<string, VisitsLost>> };
   readonly config: { readonly counts: VisitWorth };
-  readonly assigned: Pick<Assigned, "shardOf" | "shards">;
-  readonly statusIntervalMs: number;
+  readonly assigned: Pick<Assigned, "shardOf">;
 }
 
 /** Gives the alerts in their order, unchanged where nothing is known; never throws. */
@@ -72,16 +70,11 @@ export function createAnnotate({ log, zones, usualEntries }: AnnotateDeps, conte
 
 function createContext(deps: ContextDeps) {
   const { shards, incidents, assigned } = deps;
-  const staleLocations = createStaleLocations(deps);
   const latest = keptFor(INCIDENTS_FOR_MS, (now) => incidents.latest(now - WEEK_MS, MOST_INCIDENTS));
   return async (ids: readonly string[], now: Instant) => {
     const numbers = [...new Set(ids.flatMap((id) => assigned.shardOf(id) ?? []))];
     const wanted = new Set(ids);
-    const [overviews, staleOf, ended] = await Promise.all([
-      shards.overviewsOf(numbers),
-      staleLocations(wanted, now),
-      latest(now),
-    ]);
+    const [overviews, ended] = await Promise.all([shards.overviewsOf(numbers), latest(now)]);
     const outages = new Map<string, number>();
     for (const { ruleId, subject, locationId = subject.id, planned, endReason } of ended ?? []) {
       // Neither a planned outage nor one that a reload ended shows that it fails often.
@@ -90,9 +83,9 @@ function createContext(deps: ContextDeps) {
       if (wanted.has(locationId)) outages.set(key, (outages.get(key) ?? 0) + 1);
     }
     const here = overviews
+      .filter(({ at, gapMs }) => now - at <= gapMs)
       .flatMap(({ locations }) => locations)
-      // Recordings of a location that was not read lately are unknown.
-      .filter(({ id, counts }) => wanted.has(id) && staleOf(id) === undefined && totalOf(counts) > counts.unknown)
+      .filter(({ id, counts }) => wanted.has(id) && totalOf(counts) > counts.unknown)
       .map(({ id, counts }) => [id, { online: counts.online, of: totalOf(counts) - counts.unknown }] as const);
     return { here: new Map(here), outages };
   };

@@ -99,7 +99,7 @@ function sweepsSince(
 ): "not_yet" | "at_all" | "with_success" {
   const subjects = assigned.shards().map((shard) => `shard:${shard}`);
   const isGood = (subject: string, from: Instant) => (attempts.get(subject)?.goodAt ?? 0) >= from;
-  const isWhole = (subject: string) => isGood(subject, freshSince) && !attempts.get(subject)?.unread;
+  const isWhole = (subject: string) => isGood(subject, freshSince) && !attempts.get(subject)?.stale;
   const isTried = (subject: string) => (attempts.get(subject)?.attemptedAt ?? 0) >= since;
   const isListed = assigned.known() && isGood("inventory", since);
   if (isListed && subjects.every(isWhole)) return "with_success";

@@ -1,4 +1,4 @@
-/** Alerts of which nothing is known because their shard was not read lately, from the attempts that all replicas share. */
+/** Alerts about what was not read lately, from the attempts that all replicas share. */
 import { locationIdOf } from "../alerting/impact.ts";
 import type { Suppression } from "../alerting/model.ts";
 import { isStale, lastReadAt, watchedSince } from "../alerting/stale.ts";
@@ -14,41 +14,29 @@ interface StaleDeps {
   readonly shards: Pick<Store["shards"], "attemptsOf">;
   readonly assigned: Pick<Assigned, "shardOf" | "shards">;
   readonly statusIntervalMs: number;
+  /** Since when this process runs without a pause. */
+  runsSince(): Instant;
 }
 
-export function createStaleness(deps: StaleDeps): Staleness {
-  const staleLocations = createStaleLocations(deps);
-  const locationOf = (alert: Alert) => (alert.state === "firing" ? locationIdOf(alert) : undefined);
-  return async (alerts, now) => {
-    const staleOf = await staleLocations(new Set(alerts.flatMap((alert) => locationOf(alert) ?? [])), now);
-    return (alert) => {
-      const location = locationOf(alert);
-      return location === undefined ? undefined : staleOf(location);
-    };
-  };
-}
-
-/** Gives a look-up for these locations: undefined for one that was read lately. */
-export function createStaleLocations({ shards, assigned, statusIntervalMs: intervalMs }: StaleDeps) {
-  /** The shards that may have a location: any, where it is not assigned any more. */
-  function subjectsOf(location: string): string[] {
+export function createStaleness({ shards, assigned, statusIntervalMs: intervalMs, runsSince }: StaleDeps): Staleness {
+  /** The shards that may have it: any, where its location is not assigned any more. */
+  function subjectsOf(alert: Alert): string[] {
+    const location = alert.state === "firing" ? locationIdOf(alert) : undefined;
+    if (location === undefined) return [];
     const shard = assigned.shardOf(location);
     return (shard === undefined ? assigned.shards() : [shard]).map((one) => `shard:${one}`);
   }
 
-  return async (
-    locations: ReadonlySet<string>,
-    now: Instant,
-  ): Promise<(location: string) => Suppression | undefined> => {
-    const subjects = new Set([...locations].flatMap(subjectsOf));
+  return async (alerts, now) => {
+    const subjects = new Set(alerts.flatMap(subjectsOf));
     if (subjects.size === 0) return () => undefined;
     const attempts = await shards.attemptsOf(["fleet", ...subjects]);
-    const moment = { now, since: watchedSince(attempts.get("fleet"), now, intervalMs), intervalMs };
-    return (location) => {
-      const by = subjectsOf(location).find((subject) => isStale(attempts.get(subject), moment, location));
+    const since = Math.max(runsSince(), watchedSince(attempts.get("fleet"), now, intervalMs));
+    return (alert) => {
+      const by = subjectsOf(alert).find((one) => isStale(attempts.get(one), alert, { now, since, intervalMs }));
       if (by === undefined) return undefined;
       const shard = attempts.get(by);
-      return { reason: "stale", by, readAt: lastReadAt(shard, location), goodAt: shard?.goodAt ?? 0 };
+      return { reason: "stale", by, readAt: lastReadAt(shard, alert), goodAt: shard?.goodAt ?? 0 };
     };
   };
 }

@@ -62,6 +62,8 @@ export interface Evaluation extends Outcomes {
   readonly absent: number;
   /** Recordings without a good reading in time, for another reason than that they are missing. */
   readonly stale: number;
+  /** Recordings with alerts that this sweep did not read, and locations without an answer, by id: when each was read. */
+  readonly unread: ReadonlyMap<string, Instant>;
 }
 
 /** `updated`: facts of a firing alert changed that a message shows. */

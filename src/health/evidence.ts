@@ -123,12 +123,9 @@ interface Shard {
 function shardOf(attempt: Attempt, moment: EvidenceMoment): Shard {
   const mostMs = GAP_INTERVALS * moment.intervalMs;
   const age = ageOf(attempt, moment, mostMs);
-  const { goodAt, known = 0, stale = 0, unread = {} } = attempt;
+  const { known = 0, stale = 0 } = attempt;
   const weight = Math.max(1, known);
-  const locations = Object.values(unread).filter(
-    (at) => ageOf({ goodAt: at, attemptedAt: Math.max(goodAt, at + 1) }, moment, mostMs) === "old",
-  );
-  const missed = age === "fresh" ? Math.min(weight, Math.max(stale, locations.length)) : 0;
+  const missed = age === "fresh" ? Math.min(weight, stale) : 0;
   return { attempt, age, weight, unread: age === "old" ? weight : missed };
 }
 

@@ -67,6 +67,8 @@ class ShardEvaluation {
   #dealtWith = 0;
   #absent = 0;
   #stale = 0;
+  /** The last reading of what this sweep did not read: recordings with alerts, and known locations without an answer. */
+  readonly #unreadAt = new Map<string, Instant>();
 
   constructor(previous: ShardState, context: EvaluationContext) {
     const { now, intervalMs, forgetAfterMs, rules, locationIds, excluded, lowUptimes } = context;
@@ -99,7 +101,12 @@ class ShardEvaluation {
     const isGrouped = members && this.#rules.groups.size > 0;
     const gap = maxGapMs > GAP_INTERVALS * this.#context.intervalMs ? { gapMs: maxGapMs } : {};
     const groups = isGrouped && { at: now, ...gap, ...countGroups(members, this.#notable, this.#context.inventory) };
-    return { patch, groups: groups || undefined, members, absent: this.#absent, stale: this.#stale, ...this.#out };
+    const stale = this.#stale + [...unread].filter((id) => this.#watched.has(id) && !this.#unreadAt.has(id)).length;
+    return {
+      ...{ patch, groups: groups || undefined, members, absent: this.#absent, stale },
+      unread: this.#unreadAt,
+      ...this.#out,
+    };
   }
 
   /** Those of the state before, while there are the same recordings at the same locations. */
@@ -155,7 +162,7 @@ class ShardEvaluation {
       if (previous?.locationId !== locationId) this.#hasChanged = true;
       const known = previous ?? this.#context.begun?.get(reading.recordingId);
       const state = this.#take(evaluateReading(known, reading, locationId, this.#sweep));
-      this.#noteUnread(state);
+      this.#countStale(state);
       this.#store(previous, state);
     } else if (previous) {
       this.#leave(previous, this.#isElsewhere(previous.id, locationId) ? "moved" : "no_longer_watched");
@@ -204,6 +211,7 @@ class ShardEvaluation {
     const { now, maxGapMs } = this.#moment;
     if (!previous || !isSameCold(previous, state)) this.#changed.set(state.id, state);
     else this.#noted.set(state.id, state.readAt === now ? state : undefined);
+    if (state.readAt !== now) this.#noteUnread(state);
     if (!this.#isCounted) return;
     const stale = this.#unread.has(state.locationId);
     const fresh = !stale && state.status !== undefined && now - state.readAt <= maxGapMs;
@@ -260,14 +268,20 @@ class ShardEvaluation {
     return absentSince ?? this.#previous.sweptAt;
   }
 
-  #noteUnread({ readAt }: RecordingState): void {
+  #noteUnread({ id, locationId, readAt, alerts }: RecordingState): void {
+    const known = this.#unreadAt.get(locationId) ?? 0;
+    if (this.#unread.has(locationId)) this.#unreadAt.set(locationId, Math.max(readAt, known));
+    if (alerts) this.#unreadAt.set(id, readAt);
+  }
+
+  #countStale({ readAt }: RecordingState): void {
     const { now, intervalMs } = this.#context;
     if (now - readAt > GAP_INTERVALS * intervalMs) this.#stale++;
   }
 
   /** Nothing is known of it: it stays as it was, and the time is not time it was absent. */
   #keep(state: RecordingState): void {
-    this.#noteUnread(state);
+    this.#countStale(state);
     const { absentSince } = state;
     const sinceLastMs = this.#moment.now - (this.#previous.sweptAt || this.#moment.now);
     this.#store(state, absentSince === undefined ? state : { ...state, absentSince: absentSince + sinceLastMs });

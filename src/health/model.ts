@@ -82,9 +82,12 @@ export interface Attempt {
   readonly known?: number | undefined;
   /** Known recordings that the answer lacks; of uptime those of which hardly any segments came. */
   readonly absent?: number | undefined;
-  /** Known recordings without a good reading in time, for another reason than that the answer lacks them. */
+  /**
+   * Known recordings without a good reading in time, for another reason than that the answer lacks them, and locations
+   * without an answer of which none is known.
+   */
   readonly stale?: number | undefined;
-  /** Locations without an answer in the last good sweep, by id, and when each was read. */
+  /** When recordings with alerts, and locations, were read that the last good sweep did not read, by id. */
   readonly unread?: Readonly<Record<string, Instant>> | undefined;
   /** The last good sweep that counted other groups than the one before, and wrote them. */
   readonly groupsAt?: Instant | undefined;

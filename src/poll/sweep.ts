@@ -1,7 +1,6 @@
 /** The sweep of one shard: read its state, ask the service, evaluate, commit. What fails is only noted. */
 
 import { createRepeats } from "../alerting/repeats.ts";
-import { lastReadAt } from "../alerting/stale.ts";
 import type { Config } from "../config/config.ts";
 import { areSegmentsBelieved, type Presence, presenceOf, segmentsOf } from "../health/absence.ts";
 import type { CountsLookup } from "../health/counts.ts";
@@ -163,7 +162,6 @@ class Sweeper {
     const before = isLost ? { ...stored, state: shardOfAlerts(firing, locationIds, now) } : stored;
     const look = { before: before.state, readings, fresh, attempts: all.attempts, firing, now };
     const { elsewhere, begun, lost } = await this.#otherShards(shard, look);
-    const last = all.attempts.get(subject);
     const unbroken = before.state.sweptAt >= this.#startedAt;
     const others = presenceBeside(all, subject);
     const fixed = this.#context(shard, locationIds, { now, figuresBelieved: this.#areFiguresBelieved(shard, all) });
@@ -172,19 +170,16 @@ class Sweeper {
       ...fixed,
       ...{ unbroken, others, elsewhere, begun, counts, members },
     });
-    const { patch, absent, stale, groups } = evaluation;
+    const { patch, absent, stale, unread, groups } = evaluation;
     const answers = isFollowed ? answer.answers : undefined;
     this.#evaluated.set(shard, { answers });
-    const unread = snapshot.unread?.size
-      ? Object.fromEntries([...snapshot.unread].map((id) => [id, lastReadAt(last, id)]))
-      : undefined;
     const sweep = {
       lateMs: lateMs(patch.gaps, watch.statusIntervalMs),
       error: sentences([error?.message, stale > 0 ? misreadIn(snapshot) : undefined]),
       known: patch.noted.size + patch.changed.size,
       absent,
       stale,
-      unread,
+      unread: unread.size > 0 ? Object.fromEntries(unread) : undefined,
     };
     // Another replica may have assigned locations that this one does not know of yet: then nothing has left.
     const drops = evaluation.decisions.some(({ reason }) => reason === "no_longer_watched" || reason === "moved");

@@ -20,11 +20,11 @@ function cameras({ simulator }: Watch) {
   return [first, second, third] as const;
 }
 
-/** Whether Slack's own reminder about a recording was suppressed; that to the mail server says nothing about it. */
-async function isStaleAtSlack({ app }: Watch, id: string): Promise<boolean> {
+/** Whether something happened to a recording; at Slack, where what the mail server is sent says nothing about that. */
+async function happened({ app }: Watch, id: string, wanted: string, at: string | null = "ops/slack/0") {
   const response = await fetch(`${app.address}/api/v1/recordings/${id}/timeline`);
   const { items } = (await response.json()) as { items: { integration: string | null; reason: string }[] };
-  return items.some(({ integration, reason }) => integration === "ops/slack/0" && reason === "stale");
+  return items.some(({ integration, reason }) => integration === at && reason === wanted);
 }
 
 describeWithRedis("after a pause", () => {
@@ -45,7 +45,8 @@ describeWithRedis("after a pause", () => {
     simulator.faults.set("drop_sockets", {});
     await watch.start();
     await slack.waitFor(({ text }) => text.includes("unreachable"));
-    for (const { id } of [back, dark]) await until("Slack's reminder was suppressed", () => isStaleAtSlack(watch, id));
+    for (const { id } of [back, dark])
+      await until("Slack's reminder was suppressed", () => happened(watch, id, "stale"));
     expect(slack.messages).toHaveLength(before + 1);
 
     simulator.faults.clearAll();
@@ -53,5 +54,22 @@ describeWithRedis("after a pause", () => {
     await slack.waitFor(({ shown }) => shown.includes(dark.name) && shown.includes("still offline"));
     const after = slack.messages.slice(before).map(({ shown }) => shown);
     expect(after.filter((shown) => shown.includes(back.name) && /still offline/.test(shown))).toEqual([]);
+  });
+
+  it.concurrent("however short, what was true before is not sent before its recording was read", async () => {
+    await using watch = await startWatch({ route: APART.replace("group_wait: 0s", "group_wait: 3s") });
+    const { simulator, slack } = watch;
+    const [back] = cameras(watch);
+    simulator.world.setStatus(back.id, "offline");
+    await until("it fires", () => happened(watch, back.id, "firing", null));
+    await watch.app.stop();
+    simulator.world.setStatus(back.id, "online");
+    simulator.faults.set("http_error", { status: 503 });
+    simulator.faults.set("drop_sockets", {});
+    await watch.start();
+    await until("it is due, and was not read", () => happened(watch, back.id, "stale"));
+    simulator.faults.clearAll();
+    await until("it was read", () => happened(watch, back.id, "resolved", null));
+    expect(slack.messages.filter(({ shown }) => shown.includes(back.name))).toEqual([]);
   });
 });

@@ -35,7 +35,7 @@ it("alerts go out as they are where the store fails or hangs", async () => {
 
 it("a message about few locations says what else is known there, of recent readings and one list of incidents that were outages", async () => {
   const stored = {
-    ...{ at: T0, gapMs: 180_000, mark: 0, alerting: 0, offline: {}, readAt: T0 },
+    ...{ at: T0, mark: 0, alerting: 0, offline: {}, readAt: T0 },
     locations: [
       ["leeds", 1, 1, 1, 1],
       ["york", 1],
@@ -50,11 +50,11 @@ it("a message about few locations says what else is known there, of recent readi
     { ...incident, endReason: "rule_removed" },
     { ...incident, endReason: "no_longer_watched" },
   ];
-  let attempts = new Map([["shard:1", { goodAt: T0, attemptedAt: T0 }]]);
+  let gapMs = 180_000;
   const annotate = createAnnotate(
     { log: silentLogger, zones: { read: async () => new Map() }, usualEntries: { read: async () => new Map() } },
     {
-      shards: { overviewsOf: async () => [knownOverview(1, stored)], attemptsOf: async () => attempts },
+      shards: { overviewsOf: async () => [knownOverview(1, { ...stored, gapMs })] },
       incidents: {
         async latest() {
           lists += 1;
@@ -63,8 +63,7 @@ it("a message about few locations says what else is known there, of recent readi
       },
       uncounted: { of: async (alerts) => new Map(alerts.map(({ id }) => [id, visits])) },
       config: { counts: { valuePerVisit: 2, currency: "GBP" } },
-      assigned: { shardOf: () => 1, shards: () => [1] },
-      statusIntervalMs: 60_000,
+      assigned: { shardOf: () => 1 },
     },
   );
   const offline = ALERTS.map((alert) => ({
@@ -81,15 +80,15 @@ it("a message about few locations says what else is known there, of recent readi
   });
   await annotate(offline, T0 + 1_000);
   expect(lists).toBe(1);
-  const hereAt = async (minutes: number, failing: boolean) => {
+  const hereAt = async (minutes: number, gapMinutes = 1) => {
     const now = T0 + minutes * 60_000;
-    attempts = new Map([["shard:1", { goodAt: T0, attemptedAt: failing ? now : T0 }]]);
+    gapMs = gapMinutes * 180_000;
     const [alert] = (await annotate(offline, now)) as readonly NotifiedAlert[];
     return alert?.impact?.here;
   };
-  expect(await hereAt(3, true)).toEqual({ online: 1, of: 3 });
-  expect(await hereAt(4, false), "a slow request").toEqual({ online: 1, of: 3 });
-  expect(await hereAt(4, true), "unknown after three intervals").toBeUndefined();
+  expect(await hereAt(3)).toEqual({ online: 1, of: 3 });
+  expect(await hereAt(4, 2), "slow sweeps").toEqual({ online: 1, of: 3 });
+  expect(await hereAt(4), "unknown after three intervals").toBeUndefined();
   const many = offline.flatMap((alert) =>
     Array.from({ length: 6 }, (_, i) => ({ ...alert, labels: { ...alert.labels, location_id: `l${i}` } })),
   );

@@ -105,7 +105,7 @@ it("the second replica to make it wakes nothing", async () => {
 it.each([
   ["a shard was not read yet", { ...all(T0 + MINUTE), "shard:1": good(T0 - 1) }],
   ["the list of locations was not read yet", { ...all(T0 + MINUTE), inventory: good(T0 - 1) }],
-  ["a location has no answer", { ...all(T0 + MINUTE), "shard:1": { ...good(T0 + MINUTE), unread: { south: 0 } } }],
+  ["a location has no answer", { ...all(T0 + MINUTE), "shard:1": { ...good(T0 + MINUTE), stale: 1 } }],
   ["a shard could not be read", { ...all(T0 + MINUTE), "shard:1": failed(T0 + MINUTE) }],
 ])(
   "where %s it waits for three intervals, then says that not everything was seen; the fleet is not read meanwhile",

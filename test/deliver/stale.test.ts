@@ -8,8 +8,12 @@ const I = 10_000;
 const NOW = T0 + 14 * HOUR;
 const read = (goodAt: number): Attempt => ({ goodAt, attemptedAt: goodAt });
 
-/** Which of the shards 1 and 2 is stale for each alert, an hour after `fleet` was noted last. */
-async function shardsOf(alerts: Parameters<ReturnType<typeof createStaleness>>[0], attempts: Record<string, Attempt>) {
+/** Which of the shards 1 and 2 is stale for each alert, in a process that runs since then. */
+async function shardsOf(
+  alerts: Parameters<ReturnType<typeof createStaleness>>[0],
+  attempts: Record<string, Attempt>,
+  runsSince = 0,
+) {
   const assigned = createAssigned();
   assigned.set(
     new Map([
@@ -19,7 +23,8 @@ async function shardsOf(alerts: Parameters<ReturnType<typeof createStaleness>>[0
   );
   const attemptsOf = async (subjects: readonly string[]) =>
     new Map(Object.entries(attempts).filter(([subject]) => subjects.includes(subject)));
-  const stale = await createStaleness({ shards: { attemptsOf }, assigned, statusIntervalMs: I })(alerts, NOW);
+  const deps = { shards: { attemptsOf }, assigned, statusIntervalMs: I, runsSince: () => runsSince };
+  const stale = await createStaleness(deps)(alerts, NOW);
   return alerts.map((alert) => stale(alert)?.by);
 }
 
@@ -37,14 +42,28 @@ test("after a pause what is not read waits by shard; ends, external alerts and t
   expect(await shardsOf(alerts, attempts)).toEqual([undefined, "shard:2", "shard:2", undefined, undefined, undefined]);
 });
 
-test("a location without an answer waits though the rest of its shard is read, from when it was read last", async () => {
-  const partly = (at: number): Attempt => ({ ...read(NOW - 1), unread: { south: at } });
-  const alerts = [about("a", "south"), about("b", "north")];
+test("what a good sweep did not read waits from when it was read last: a recording, or all of a location", async () => {
+  const partly = (unread: Record<string, number>): Attempt => ({ ...read(NOW - 1), unread });
+  const missing = { ...about("m", "south"), facts: { timezone: "UTC", problem: "missing" as const } };
+  const alerts = [about("a", "south"), about("b", "south"), missing, location, about("c", "north")];
   const fleet = { ...read(NOW - 1), since: T0 };
-  const byOf = (at: number) => shardsOf(alerts, { fleet, "shard:2": partly(at), "shard:1": partly(at) });
-  expect(await byOf(T0 - 1)).toEqual(["shard:2", undefined]);
-  expect(await byOf(NOW - 4 * I)).toEqual(["shard:2", undefined]);
-  expect(await byOf(NOW - 2 * I)).toEqual([undefined, undefined]);
+  const staleBy = async (unread: Record<string, number>) => {
+    const found = await shardsOf(alerts, { fleet, "shard:2": partly(unread), "shard:1": read(NOW - 1) });
+    return alerts.flatMap(({ subject }, i) => (found[i] ? [subject.id] : []));
+  };
+  expect(await staleBy({ a: T0 - 1, m: T0 - 1 })).toEqual(["a"]);
+  expect(await staleBy({ a: NOW - 4 * I })).toEqual(["a"]);
+  expect(await staleBy({ a: NOW - 2 * I })).toEqual([]);
+  expect(await staleBy({ south: NOW - 4 * I })).toEqual(["a", "b", "m", "south"]);
+  expect(await staleBy({ south: NOW - 2 * I, b: NOW - 4 * I })).toEqual(["b"]);
+});
+
+test("after a start, however soon, everything waits until it was read since", async () => {
+  const fleet = { ...read(NOW - I), since: 0 };
+  const alerts = [about("a", "north"), about("b", "south")];
+  const attempts = { fleet, "shard:1": read(NOW - 1), "shard:2": read(NOW - 3) };
+  expect(await shardsOf(alerts, attempts)).toEqual([undefined, undefined]);
+  expect(await shardsOf(alerts, attempts, NOW - 2)).toEqual([undefined, "shard:2"]);
 });
 
 test("an alert of a location that is assigned to no shard any more waits for every shard", async () => {

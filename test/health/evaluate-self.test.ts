@@ -253,7 +253,7 @@ describe("service: partly_unreachable", () => {
     [
       "a location is refused of which no recording is known",
       [well],
-      (story) => ({ shards: [shard(story, { known: 50, unread: { L9: 0 }, error: tooLarge })] }),
+      (story) => ({ shards: [shard(story, { known: 50, stale: 1, error: tooLarge })] }),
     ],
     [
       "most recordings lack their segments though they are online",

@@ -85,7 +85,14 @@ class Inventory extends Map<string, Recording> {
 export class Story {
   now = START;
   state: ShardState = emptyShard;
-  last: Evaluation = { patch: patchTo(emptyShard), absent: 0, stale: 0, transitions: [], decisions: [] };
+  last: Evaluation = {
+    patch: patchTo(emptyShard),
+    absent: 0,
+    stale: 0,
+    unread: new Map(),
+    transitions: [],
+    decisions: [],
+  };
   /** The state that the last evaluation led to. */
   #reached = emptyShard;
   /** Called with the state before a sweep and its evaluation. */

@@ -15,7 +15,7 @@ import { serve } from "../http/serve.ts";
 import { holdsInMemory } from "../http/silences.ts";
 import { NOW } from "../metrics/fleets.ts";
 import { alertOf, notificationOf } from "../notify/fixtures.ts";
-import { aRecording, aSilence } from "../support/fixtures.ts";
+import { anAlert, aRecording, aSilence } from "../support/fixtures.ts";
 
 const NAMES = Object.getOwnPropertyNames(Object.prototype);
 const subject = { recording: aRecording("a"), locationName: "Leeds", status: "online", since: 0 } as const;
@@ -27,7 +27,9 @@ describe.each(NAMES)("the name %s", (name) => {
   test("is of a record only where it has it itself", () => {
     expect(own({}, name)).toBeUndefined();
     expect(own(Object.fromEntries([[name, 1]]), name)).toBe(1);
-    expect(lastReadAt({ goodAt: 5, attemptedAt: 5, unread: {} }, name)).toBe(5);
+    const subject = { kind: "recording" as const, id: name };
+    const about = { ...anAlert(), subject, labels: { location_id: name } };
+    expect(lastReadAt({ goodAt: 5, attemptedAt: 5, unread: {} }, about)).toBe(5);
   });
 
   test("in a matcher is of a label that is missing, for reports, maintenance and silences", () => {

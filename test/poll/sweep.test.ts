@@ -189,16 +189,30 @@ describeWithRedis("a sweep", () => {
     expect(await firingNow()).toEqual(offlineNow);
   });
 
-  it("notes since when a location has no answer while others have, also where whole sweeps fail in between", async () => {
-    const a = online("a");
+  it("notes when what it did not read was read: recordings with alerts, and locations without an answer", async () => {
     const assignments = new Map(["north", "east", "south"].map((id) => [id, 0]));
-    const one = replica([a, a, a, refused, refused, refused, refused, a], { assignments });
+    const [a, c] = [rows(row("a", "offline"), row("b", "online", "east")), rows(row("c", "offline", "south"))];
+    const odd = rows(said("a", "gone"), row("b", "online", "east"));
+    const one = replica([a, c, odd, c, a, refused, refused, refused, refused, c], { assignments });
     const unread: unknown[] = [];
-    for (let i = 0; i < 4; i++) {
+    for (let i = 0; i < 5; i++) {
       await one.sweepAll(0);
       unread.push((await one.attempt())?.unread);
     }
-    expect(unread).toEqual([undefined, { south: T0 }, { south: T0 }, { north: T0 + STEP, east: T0 + STEP }]);
+    const south = { c: T0 + STEP, south: T0 + STEP };
+    const others = { a: T0 + 2 * STEP, north: T0 + 2 * STEP, east: T0 + 2 * STEP };
+    expect(unread).toEqual([undefined, { a: T0 }, south, south, others]);
+  });
+
+  it("counts a location without an answer of which no recording is known as one that is stale", async () => {
+    const assignments = new Map(["north", "east", "south"].map((id) => [id, 0]));
+    const one = replica([offline, refused, offline, rows()], { assignments });
+    const stale: unknown[] = [];
+    for (let i = 0; i < 2; i++) {
+      await one.sweepAll(0);
+      stale.push((await one.attempt())?.stale);
+    }
+    expect(stale).toEqual([1, 0]);
   });
 
   it("a judgement that lost its race is thrown away, and wakes nobody", async () => {
