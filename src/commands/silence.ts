@@ -1,32 +1,34 @@
 /** `silence add|list|extend|expire`: silences of a running daemon. */
-import { Argument, Command, InvalidArgumentError, Option } from "commander";
+import { Command, Option } from "commander";
 import { z } from "zod";
 import {
   createMatcher,
   formatMatcher,
   type Matcher,
   type MatchOperator,
-  matchesAll,
   operatorOf,
   parseMatcher,
   toApiMatcher,
 } from "../alerting/matcher.ts";
+import { ApiSilencePreview } from "../http/v1/silence-preview.ts";
+import { chunksOf } from "../lib/chunks.ts";
 import { type Clock, type Instant, systemClock } from "../lib/clock.ts";
 import { humanDuration } from "../lib/duration.ts";
 import { toError } from "../lib/errors.ts";
-import { counted } from "../lib/format.ts";
+import { count, counted } from "../lib/format.ts";
 import { MOMENT_EXAMPLES } from "../lib/moment.ts";
-import { stripControls } from "../lib/text.ts";
-import { readActiveAlerts } from "./cli/active-alerts.ts";
+import { visibleLines } from "../lib/text.ts";
+import { asRead } from "./cli/as-read.ts";
 import { type CommandIo, durationParser, localZone, print } from "./cli/command.ts";
 import { asksDaemon, authorFrom, type Daemon, DaemonError, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
+import { findNamed, labelOfKind, type Named, nothingNamed } from "./cli/named.ts";
 import { silenceSpan } from "./cli/silence-span.ts";
 import { renderGroups, type TableColumn, tableTarget } from "./cli/table.ts";
 
 type OutputOptions = DaemonOptions & { readonly output: "table" | "json" };
 
 type AddOptions = OutputOptions &
-  Readonly<{ duration: number; start?: string; until?: string; comment: string; author?: string }>;
+  Readonly<{ duration: number; start?: string; until?: string; comment: string; author?: string; anyway?: true }>;
 
 /** A silence of Alertmanager's API; fields that are not shown are kept for JSON. */
 const Silence = z.looseObject({
@@ -50,8 +52,8 @@ export function silenceCommand(io: CommandIo, clock: Clock = systemClock): Comma
 
 function addCommand(io: CommandIo, clock: Clock): Command {
   const add = new Command("add")
-    .description("Silence the alerts that match all matchers.")
-    .addArgument(new Argument("<matcher...>", "name=value, or with != =~ !~").argParser(collectMatcher))
+    .description("Silence a recording, a location or a camera server, or the alerts that match all matchers.")
+    .argument("<what...>", "an id or full name; matchers, such as severity=warning, or with != =~ !~; or both")
     .addOption(
       new Option("--for, --duration <time>", "the duration, such as 30m or 1d12h")
         .argParser(durationParser(1_000, "30m, 2h or 1d12h"))
@@ -60,21 +62,29 @@ function addCommand(io: CommandIo, clock: Clock): Command {
     .option("--start <time>", `when it begins (default: now): ${MOMENT_EXAMPLES}`)
     .addOption(new Option("--until <time>", "when it ends, likewise").conflicts("duration"))
     .requiredOption("--comment <text>", "the reason (required)")
-    .option("--author <name>", "the author (default: $USER)");
-  const example = 'lenswatch silence add alertname=RecordingOffline location="Leeds" --duration 2h --comment rewiring';
-  return asksDaemon(add, example, "table").action(async (matchers: readonly Matcher[], options: AddOptions) => {
+    .option("--anyway", "also where it matches nothing that is known")
+    .option("--by, --author <name>", "the author (default: $USER)");
+  const example = 'lenswatch silence add "Leeds Briggate" --for 2h --comment rewiring';
+  return asksDaemon(add, example, "table").action(async (what: readonly string[], options: AddOptions) => {
     const now = clock.now();
     const said = { createdBy: authorFrom(options, io.env), comment: options.comment };
+    const { matchers: given, name } = readWhat(what);
     await withDaemon(options, io, async (daemon) => {
+      const found = name === "" ? undefined : await findNamed(daemon, name);
+      if (name !== "" && !found) throw new DaemonError("bad_option", await nothingNamed(daemon, name));
+      const own = found && createMatcher(labelOfKind[found.kind], "=", found.id);
+      const matchers = [...(own ? [own] : []), ...given];
       const local = { now, localZone: localZone(io.env) };
       const { startsAt, endsAt, words } = await silenceSpan(daemon, matchers, options, local);
+      const preview = await previewOf(daemon, matchers);
+      if (preview.isIdle && !options.anyway) throw new DaemonError("bad_option", await idleMessage(daemon, matchers));
       const [starts, ends] = [startsAt, endsAt].map((at) => new Date(at).toISOString());
       const body = { matchers: matchers.map(toApiMatcher), startsAt: starts, endsAt: ends, ...said };
       const made = await daemon.send("POST", "/api/v2/silences", body, z.object({ silenceID: z.string() }));
-      const what = `${matchers.map(formatMatcher).join(", ")} ${words}`;
-      print(io, options.output, made, () => `Silence ${made.silenceID} silences ${what}.\n`);
-      if (options.output === "json") return;
-      io.stdout.write(`${stripControls(await effectOf(daemon, matchers, startsAt > now))}\n`);
+      const all = [...(found ? [titleOf(found)] : []), ...given.map(formatMatcher)].join(", ");
+      const effect = effectOf(preview, startsAt > now);
+      const text = `Silence ${shortId(made.silenceID)} silences ${all} ${words}.\n${effect}\n`;
+      print(io, options.output, made, () => visibleLines(text));
     });
   });
 }
@@ -85,12 +95,14 @@ function listCommand(io: CommandIo, clock: Clock): Command {
     .option("--expired", "include expired silences");
   return asksDaemon(list, "lenswatch silence list --expired --output json", "table").action(
     async (options: OutputOptions & { expired?: boolean }) => {
-      const silences = await withDaemon(options, io, (daemon) =>
-        daemon.get("/api/v2/silences", { expired: String(options.expired ?? false) }, z.array(Silence)),
-      );
+      const { silences, inWords } = await withDaemon(options, io, async (daemon) => {
+        const query = { expired: String(options.expired ?? false) };
+        const all = await daemon.get("/api/v2/silences", query, z.array(Silence));
+        return { silences: all, inWords: options.output === "json" ? matchersText : await wordsFor(daemon, all) };
+      });
       print(io, options.output, silences, () => {
         if (silences.length === 0) return "No silences.\n";
-        const groups = [...Map.groupBy(silences, matchersText)].map(([heading, rows]) => ({ heading, rows }));
+        const groups = [...Map.groupBy(silences, inWords)].map(([heading, rows]) => ({ heading, rows }));
         return `${renderGroups(columnsAt(clock.now()), groups, tableTarget(io))}\n${counted(silences.length, "silence")}\n`;
       });
     },
@@ -124,7 +136,7 @@ function extendCommand(io: CommandIo, clock: Clock): Command {
         const body = { ...silence, endsAt: new Date(end).toISOString() };
         const made = await daemon.send("POST", "/api/v2/silences", body, z.object({ silenceID: z.string() }));
         print(io, options.output, made, () => {
-          return `Silence ${made.silenceID} lasts ${words}, for another ${humanDuration(end - now)}.\n`;
+          return `Silence ${shortId(made.silenceID)} lasts ${words}, for another ${humanDuration(end - now)}.\n`;
         });
       });
     },
@@ -135,7 +147,7 @@ function expireCommand(io: CommandIo): Command {
   const expire = new Command("expire")
     .description("Expire silences now; alerts they silenced are notified where they still fire.")
     .argument("<id...>", ID);
-  const example = "lenswatch silence expire 3f1c9a52-6a0e-4d7a-9c5b-1a2b3c4d5e6f";
+  const example = "lenswatch silence expire 3f1c9a52";
   return asksDaemon(expire, example, "table").action(async (prefixes: readonly string[], options: OutputOptions) => {
     const ids: string[] = [];
     await withDaemon(options, io, async (daemon) => {
@@ -143,7 +155,7 @@ function expireCommand(io: CommandIo): Command {
         const { id } = await silenceOf(daemon, prefix);
         await daemon.send("DELETE", `/api/v2/silence/${encodeURIComponent(id)}`, undefined, z.unknown(), IDS);
         ids.push(id);
-        if (options.output === "table") io.stdout.write(`Silence ${id} expired.\n`);
+        if (options.output === "table") io.stdout.write(`Silence ${shortId(id)} expired.\n`);
       }
     });
     print(io, options.output, { expired: ids }, () => "");
@@ -151,6 +163,9 @@ function expireCommand(io: CommandIo): Command {
 }
 
 const ID = "as printed by `lenswatch silence list`, or how it begins";
+/** Enough of an id to type. */
+const shortId = (id: string) => id.slice(0, 8);
+
 const IDS = "`lenswatch silence list` prints the ids";
 /** The silence of this id, or the one that is not over and whose id begins so. Throws DaemonError. */
 async function silenceOf(daemon: Daemon, prefix: string): Promise<Silence> {
@@ -168,7 +183,7 @@ const columnsAt = (now: Instant): readonly TableColumn<Silence>[] => [
   { head: "WHEN", cell: (silence) => whenText(silence, now), wraps: true },
   { head: "BY", cell: ({ createdBy }) => createdBy, wraps: true },
   { head: "COMMENT", cell: ({ comment }) => comment, wraps: true },
-  { head: "ID", cell: ({ id }) => id },
+  { head: "ID", cell: ({ id }) => shortId(id) },
 ];
 
 function whenText({ status: { state }, startsAt, endsAt }: Silence, now: Instant): string {
@@ -179,48 +194,82 @@ function whenText({ status: { state }, startsAt, endsAt }: Silence, now: Instant
   return state === "active" ? `ends in ${humanDuration(leftMs)}` : `ended ${humanDuration(-leftMs)} ago`;
 }
 
-function matchersText({ matchers }: Silence): string {
+/** Silences in words: the names of what their ids name, then the other matchers. */
+async function wordsFor(daemon: Daemon, silences: readonly Silence[]): Promise<(silence: Silence) => string> {
+  const ids = new Map<string, string>();
+  const matchers = silences.flatMap((one) => one.matchers).filter(({ isRegex, isEqual }) => isEqual && !isRegex);
+  for (const kind of ["recording", "location"] as const) {
+    const asked = [...new Set(matchers.flatMap(({ name, value }) => (name === `${kind}_id` ? value : [])))];
+    for (const some of chunksOf(asked, IDS_A_REQUEST)) {
+      const query = some.map((id) => [kind, id]);
+      for (const { recordingId, recording, location, locationId } of await daemon.all(
+        `/api/v1/${kind}s`,
+        query,
+        NamedRow,
+      ))
+        ids.set(`${kind}_id ${recordingId ?? locationId}`, [recording, location].filter(Boolean).join(" · "));
+    }
+  }
+  return ({ matchers }) => {
+    const named = matchers.map((one) => (one.isEqual && !one.isRegex && ids.get(`${one.name} ${one.value}`)) || one);
+    return named.map((one) => (typeof one === "string" ? one : matchersText({ matchers: [one] }))).join(", ");
+  };
+}
+
+const IDS_A_REQUEST = 100;
+const optional = z.string().optional();
+const NamedRow = z.object({ recordingId: optional, recording: optional, locationId: optional, location: optional });
+
+function matchersText({ matchers }: Pick<Silence, "matchers">): string {
   return matchers.map((one) => formatMatcher({ ...one, operator: operatorOf(one) })).join(", ");
 }
 
-/** The shell has removed quotes around a value, which may contain spaces. */
-function collectMatcher(text: string, before: readonly Matcher[] | undefined): Matcher[] {
-  const [, name, operator, value] = /^\s*([A-Za-z_]\w*)\s*(=~|!=|!~|=)(.*)$/s.exec(text) ?? [];
+/** A name may be several words. The shell has removed quotes around a value, which may contain spaces. */
+function readWhat(what: readonly string[]) {
+  const texts = what.map((text) => ({ text, parts: MATCHER.exec(text) }));
+  const matchers = texts.flatMap(({ text, parts }) => (parts ? readMatcher(text, parts) : []));
+  return { matchers, name: texts.flatMap(({ text, parts }) => (parts ? [] : text)).join(" ") };
+}
+
+const MATCHER = /^\s*([A-Za-z_]\w*)\s*(=~|!=|!~|=)(.*)$/s;
+
+function readMatcher(text: string, [, name = "", operator, value = ""]: RegExpExecArray): Matcher {
   try {
-    const matcher =
-      name === undefined || value === undefined || value.trim().startsWith('"')
-        ? parseMatcher(text)
-        : createMatcher(name, operator as MatchOperator, value);
-    return [...(before ?? []), matcher];
+    return value.trim().startsWith('"') ? parseMatcher(text) : createMatcher(name, operator as MatchOperator, value);
   } catch (thrown) {
-    throw new InvalidArgumentError(`It must be a matcher such as severity=warning: ${toError(thrown).message}.`);
+    const why = toError(thrown).message;
+    throw new DaemonError("bad_option", `${text} is no matcher such as severity=warning: ${why}`);
   }
 }
 
-/** A sentence about the silence that was just added. A failed request is no failure: the silence exists. */
-async function effectOf(daemon: Daemon, matchers: readonly Matcher[], isPending: boolean): Promise<string> {
-  try {
-    const alerts = await readActiveAlerts(daemon);
-    const silenced = alerts.filter(({ labels }) => matchesAll(matchers, labels)).length;
-    if (silenced > 0) return `${counted(silenced, "firing alert")} ${isPending ? "would match now" : "silenced"}.`;
-    const unknown = await unknownName(daemon, matchers);
-    return unknown === undefined
-      ? "No firing alert matches."
-      : `No firing alert matches, and there is no ${unknown}: check the names with \`lenswatch status\`.`;
-  } catch (thrown) {
-    if (thrown instanceof DaemonError) return "The firing alerts could not be read.";
-    throw thrown;
-  }
+function previewOf(daemon: Daemon, matchers: readonly Matcher[]): Promise<ApiSilencePreview> {
+  const query = { matchers: matchers.map(formatMatcher).join(", ") };
+  return daemon.get("/api/v1/silences/preview", query, asRead(ApiSilencePreview));
 }
 
-/** `location "Bathh"`: the first name or id in the matchers that is not in the fleet. */
-async function unknownName(daemon: Daemon, matchers: readonly Matcher[]): Promise<string | undefined> {
+function effectOf({ alerts, recordings, of, isIdle }: ApiSilencePreview, isPending: boolean): string {
+  if (isIdle) return "It matches nothing that is known.";
+  const now =
+    alerts === 0
+      ? "No firing alert matches"
+      : `${counted(alerts, "firing alert")} ${isPending ? "would match now" : "silenced"}`;
+  return `${now}; it covers ${count(recordings)} of ${counted(of, "recording")}.`;
+}
+
+/** Names the first name that is not in the fleet, with what is similar. */
+async function idleMessage(daemon: Daemon, matchers: readonly Matcher[]): Promise<string> {
+  const anyway = "; --anyway sets it all the same";
   for (const { name, operator, value } of matchers) {
-    const parameter = /^(recording|location)(_id)?$/.exec(name)?.[1];
-    if (parameter === undefined || operator !== "=" || value === "") continue;
-    const query = { [parameter]: value, limit: "1" };
-    const { items } = await daemon.get("/api/v1/recordings", query, z.object({ items: z.array(z.unknown()) }));
-    if (items.length === 0) return `${parameter} ${JSON.stringify(value)}`;
+    if (operator !== "=" || !NAMING.test(name) || (await findNamed(daemon, value))) continue;
+    return `${await nothingNamed(daemon, value)}${anyway}`;
   }
-  return undefined;
+  return `no alert and no recording matches ${matchers.map(formatMatcher).join(", ")}: check it with \`lenswatch status\`${anyway}`;
+}
+
+const NAMING = /^(recording|location)(_id)?$|^camera_server$/;
+
+/** `camera server edge-7`, `Till 3 · Leeds Briggate`. */
+function titleOf({ kind, name, location }: Named): string {
+  const title = kind === "camera server" ? `${kind} ${name}` : name;
+  return [title, ...(location ? [location] : [])].join(" · ");
 }

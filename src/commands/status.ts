@@ -154,8 +154,9 @@ function byName(a: ApiRecording, b: ApiRecording): number {
 }
 
 function asCsv(rows: readonly ApiRecording[]): string {
-  const cells = rows.map(({ alerts, ...row }) => [
+  const cells = rows.map(({ alerts, cameraServer, ...row }) => [
     ...Object.values(row).map((value) => value ?? undefined),
+    cameraServer?.id,
     alerts.map(({ alertname, state }) => `${alertname}:${state}`).join(" "),
   ]);
   return csvLines([Object.keys(ApiRecording.unwrap().shape), ...cells]);

@@ -11,6 +11,7 @@ import type { Operation } from "./v1/operation.ts";
 import { getOverview } from "./v1/overview.ts";
 import { listRecordings } from "./v1/recordings.ts";
 import { getReport } from "./v1/report.ts";
+import { previewSilence } from "./v1/silence-preview.ts";
 import { getTimeline } from "./v1/timeline.ts";
 
 /** Every path of the API except its own description. */
@@ -24,6 +25,7 @@ export const operations: readonly Operation[] = [
   acknowledge,
   withdraw,
   note,
+  previewSilence,
 ];
 
 export function apiV1(app: FastifyInstance, deps: HttpDeps): void {

@@ -47,7 +47,7 @@ export function recordingMatcher(
   return ({ id, locationId }) => {
     const { name, cameraServer = "", organisation = "", timezone } = inventory.recording(id) ?? {};
     const place = shared(inventory.location(locationId)?.name || locationId);
-    const all = `${folded(name || id)}\n${place}\n${folded(id)}\n${shared(cameraServer)}\n${shared(organisation)}`;
+    const all = `${folded(name || id)}\n${place}\n${folded(id)}\n${shared(`${cameraServer} ${inventory.nameOf?.(cameraServer) ?? ""}`)}\n${shared(organisation)}`;
     // A time zone is part of no other name only as a whole.
     const zone = timezone === text ? folded(text) : "";
     return words.every((word) => all.includes(word) || zone.includes(word));

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { fingerprint } from "../../src/alerting/fingerprint.ts";
-import { firingAlert, serve } from "../http/serve.ts";
+import { formatMatcher } from "../../src/alerting/matcher.ts";
+import { rule } from "../health/shard-history.ts";
+import { firingAlert, serve, shownConfig } from "../http/serve.ts";
 import { holdsInMemory } from "../http/silences.ts";
 import { fleetOf, NOW, recordingState } from "../metrics/fleets.ts";
 import { aSilence } from "../support/fixtures.ts";
@@ -8,12 +10,25 @@ import { lenswatch } from "./run-command.ts";
 
 const HOUR = 3_600_000;
 const env = { LENSWATCH_ADMIN_TOKEN: "s3cret", USER: "dana" };
-const fleet = fleetOf({ recordings: [recordingState("rec-1")], locations: [{ id: "loc-1", name: "Leeds Briggate" }] });
+const fleet = fleetOf({
+  recordings: ["rec-1", "rec-2", "rec-3"].map((id) =>
+    recordingState(id, id === "rec-3" ? { locationId: "loc-2" } : {}),
+  ),
+  names: { "rec-1": "Till 1", "rec-2": "Entrance", "rec-3": "Entrance" },
+  locations: [
+    { id: "loc-1", name: "Leeds Briggate" },
+    { id: "loc-2", name: "York" },
+  ],
+});
+const rules = ["RecordingOffline", "LowQuality"].map((alert) =>
+  rule(alert, { kind: "status", status: "offline" }, { labels: { severity: "none" } }),
+);
 
 async function open(more: Record<string, string> = {}, firing = [firingAlert("RecordingOffline")]) {
   const { deps, ...memory } = holdsInMemory({ now: () => NOW }, firing);
+  const config = () => shownConfig({ rules });
   const alerts = async () => firing.map((alert) => ({ alert, receivers: ["ops"] }));
-  const { address } = await serve({ ...deps, adminToken: "s3cret", fleet: async () => fleet, alerts });
+  const { address } = await serve({ ...deps, adminToken: "s3cret", fleet: async () => fleet, alerts, config });
   const run = (...argv: string[]) => lenswatch([...argv, "--url", address], { ...env, ...more });
   const add = (...argv: string[]) => run("silence", "add", ...argv, "--comment", "rewiring");
   return { run, add, address, ...memory };
@@ -26,7 +41,7 @@ describe("lenswatch silence add", () => {
     const said = await add(...args, "--author", "sam");
     const [silence] = kept.values();
     expect(said).toEqual({
-      stdout: `Silence ${silence?.id} silences alertname="RecordingOffline", location="Leeds Briggate", severity!~"info|none" for 2 h.\nNo firing alert matches.\n`,
+      stdout: `Silence ${silence?.id.slice(0, 8)} silences alertname="RecordingOffline", location="Leeds Briggate", severity!~"info|none" for 2 h.\nNo firing alert matches; it covers 2 of 3 recordings.\n`,
       stderr: "",
       exitCode: 0,
     });
@@ -35,14 +50,49 @@ describe("lenswatch silence add", () => {
   });
 
   test.each([
-    ["alertname=RecordingOffline", "1 firing alert silenced."],
-    ["location=Leeds Briggate", "No firing alert matches."],
-    ["location=Leeds Brigate", 'No firing alert matches, and there is no location "Leeds Brigate": check'],
-    ["recording_id=rec-9", 'No firing alert matches, and there is no recording "rec-9": check'],
-  ])("says what %s does at once, so that a mistyped name shows", async (matcher, effect) => {
+    [["alertname=RecordingOffline"], "1 firing alert silenced; it covers 3 of 3 recordings."],
+    [["location=Leeds Briggate"], "No firing alert matches; it covers 2 of 3 recordings."],
+    [["location=Leeds Brigate", "--anyway"], "It matches nothing that is known."],
+    [["team=ops", "--anyway"], "It matches nothing that is known."],
+  ])("says what %j does at once", async (args, effect) => {
     const { add } = await open();
-    const { stdout, exitCode } = await add(matcher);
-    expect([exitCode, stdout.split("\n")[1]]).toEqual([0, expect.stringContaining(effect)]);
+    const { stdout, exitCode } = await add(...args);
+    expect([exitCode, stdout.split("\n")[1]]).toEqual([0, effect]);
+  });
+
+  test.each([
+    [["Leeds Briggate"], 'location_id="loc-1"', "Leeds Briggate"],
+    [
+      ["leeds", "briggate", "severity=warning"],
+      'location_id="loc-1", severity="warning"',
+      'Leeds Briggate, severity="warning"',
+    ],
+    [["rec-1"], 'recording_id="rec-1"', "Till 1 · Leeds Briggate"],
+    [["CS"], 'camera_server="cs"', "camera server cs"],
+  ])("takes %j by its name", async (what, matchers, words) => {
+    const { add, run, kept } = await open();
+    expect((await add(...what)).stdout).toContain(` silences ${words} for 1 h.\n`);
+    expect([...kept.values()].map((one) => one.matchers.map(formatMatcher).join(", "))).toEqual([matchers]);
+    const heading = words.replace("camera server cs", matchers);
+    expect((await run("silence", "list")).stdout).toContain(`\n${heading}\n  ends in 1 h `);
+  });
+
+  test.each([
+    [
+      ["Leeds Brigate"],
+      'no recording or location has the id or name "Leeds Brigate"; similar:\n  loc-1  Leeds Briggate',
+    ],
+    [["Entrance"], "2 recordings have that name; give an id:\n  rec-2  Entrance · Leeds Briggate\n  rec-3  Entrance"],
+    [["location=Leeds Brigate"], 'has the id or name "Leeds Brigate"; similar:\n  loc-1  Leeds Briggate; --anyway'],
+    [["location=~Brigate"], 'no alert and no recording matches location=~"Brigate": check it'],
+    [["recording_id=rec-9"], 'no recording or location has the id or name "rec-9"'],
+    [["alertname=RecordingOfline"], 'no alert and no recording matches alertname="RecordingOfline"'],
+    [["loction=Leeds Briggate"], 'no alert and no recording matches loction="Leeds Briggate"'],
+    [["location=Leeds Briggate", "location_id=loc-2"], "no alert and no recording matches"],
+  ])("refuses %j, which is nothing or not one thing, with exit code 2", async (what, message) => {
+    const { add, kept } = await open();
+    expect(await add(...what)).toEqual({ exitCode: 2, stdout: "", stderr: expect.stringContaining(message) });
+    expect(kept.size).toBe(0);
   });
 
   test.each([
@@ -60,7 +110,7 @@ describe("lenswatch silence add", () => {
   test("is in the zone of the terminal where no location is named; a pending one says when it begins", async () => {
     const { run, add, kept } = await open({ TZ: "America/New_York" });
     const { stdout } = await add("alertname=RecordingOffline", "--start", "22:00");
-    expect(stdout).toContain("(America/New_York).\n1 firing alert would match now.\n");
+    expect(stdout).toContain("(America/New_York).\n1 firing alert would match now; it covers");
     expect([...kept.values()]).toMatchObject([{ startsAt: NOW + 15 * HOUR }]);
     expect((await run("silence", "list")).stdout).toContain(
       '\nalertname="RecordingOffline"\n  begins in 15 h, for 1 h ',
@@ -69,7 +119,7 @@ describe("lenswatch silence add", () => {
 
   test("accepts quoted values, defaults to an hour and $USER; --output json prints the id", async () => {
     const { add, kept } = await open();
-    const { stdout } = await add('location="Leeds, \\"North\\""', "--output", "json");
+    const { stdout } = await add('location="Leeds, \\"North\\""', "--anyway", "--output", "json");
     const [silence] = kept.values();
     expect(JSON.parse(stdout)).toEqual({ silenceID: silence?.id });
     const matchers = [{ value: 'Leeds, "North"' }];
@@ -78,8 +128,7 @@ describe("lenswatch silence add", () => {
 
   test.each([
     [2, "missing required argument", []],
-    [2, "It must be a matcher such as", ["location"]],
-    [2, "It must be a matcher such as", ["location=~("]],
+    [2, "location=~( is no matcher such as severity=warning", ["location=~("]],
     [2, "It must be a duration such as", ["a=b", "--duration", "soon"]],
     [2, "--start must be a time such as", ["location=Leeds Briggate", "--start", "soon"]],
     [2, "--start today 11:00 has passed in Europe/London", ["location=Leeds Briggate", "--start", "today 11:00"]],
@@ -104,7 +153,10 @@ describe("lenswatch silence add", () => {
     ],
   ])("is exit code 1 with the next step at a daemon with the tokens %j", async (tokens, message) => {
     const { address } = await serve(tokens);
-    const { exitCode, stderr } = await lenswatch(["silence", "add", "a=b", "--comment", "x", "--url", address], env);
+    const { exitCode, stderr } = await lenswatch(
+      ["silence", "add", "a=b", "--anyway", "--comment", "x", "--url", address],
+      env,
+    );
     expect([exitCode, stderr]).toEqual([1, expect.stringMatching(message)]);
     expect(stderr).not.toContain("s3cret");
   });
@@ -126,7 +178,7 @@ describe("lenswatch silence extend", () => {
       [["--for", "2h"], "15:00 GMT (Europe/London), for another 3 h", 3],
       [["--until", "22:00"], "22:00 GMT (Europe/London), for another 10 h", 10],
     ] as const) {
-      const stdout = `Silence ${id} lasts until ${said}.\n`;
+      const stdout = `Silence ${id.slice(0, 8)} lasts until ${said}.\n`;
       expect(await run("silence", "extend", id.slice(0, 8).toUpperCase(), ...given)).toEqual({
         stdout,
         stderr: "",
@@ -151,12 +203,18 @@ describe("lenswatch silence list and expire", () => {
   test("list prints active silences, with --expired also expired ones", async () => {
     const { run, kept } = await open();
     expect((await run("silence", "list")).stdout).toBe("No silences.\n");
-    await run("silence", "add", "location=Leeds", "--comment", "re\u001b[31mwiring", "--duration", "90m");
+    await run("silence", "add", "location=Leeds Briggate", "--comment", "re\u001b[31mwiring", "--duration", "90m");
     const [id = ""] = kept.keys();
     expect((await run("silence", "list")).stdout).toMatch(
-      new RegExp(`^  WHEN .*ID\nlocation="Leeds"\n  ends in 1 h 30 m +dana +re\\[31mwiring +${id}\n\n1 silence\n$`),
+      new RegExp(
+        `^  WHEN .*ID\nlocation="Leeds Briggate"\n  ends in 1 h 30 m +dana +re\\[31mwiring +${id.slice(0, 8)}\n\n1 silence\n$`,
+      ),
     );
-    expect(await run("silence", "expire", id)).toEqual({ stdout: `Silence ${id} expired.\n`, stderr: "", exitCode: 0 });
+    expect(await run("silence", "expire", id)).toEqual({
+      stdout: `Silence ${id.slice(0, 8)} expired.\n`,
+      stderr: "",
+      exitCode: 0,
+    });
     expect((await run("silence", "list")).stdout).toBe("No silences.\n");
     const expired = JSON.parse((await run("silence", "list", "--expired", "--output", "json")).stdout);
     expect(expired).toMatchObject([{ id, status: { state: "expired" } }]);
@@ -233,7 +291,7 @@ describe("lenswatch ack", () => {
     expect((await run("ack", "Entranse")).stderr).toMatch(/^lenswatch: no alert has .*; similar:/);
   });
 
-  test.each([[["ack", print]], [["silence", "add", "a=b", "--comment", "c"]]])(
+  test.each([[["ack", print]], [["silence", "add", "severity=none", "--comment", "c"]]])(
     "%j has the author of the option, else $USER; without either it is asked for",
     async (argv) => {
       const { run, acks, kept } = await open({ USER: "" });

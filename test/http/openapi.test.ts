@@ -85,6 +85,8 @@ const asked = [
   ["get", "/api/v1/report", "/api/v1/report?by=street", 400],
   ["post", "/api/v1/alerts/{fingerprint}/ack", `/api/v1/alerts/${print}/ack`, 200],
   ["post", "/api/v1/alerts/{fingerprint}/ack", `/api/v1/alerts/${"0".repeat(16)}/ack`, 404],
+  ["get", "/api/v1/silences/preview", "/api/v1/silences/preview?matchers=severity%3Dinfo", 200],
+  ["get", "/api/v1/silences/preview", "/api/v1/silences/preview", 400],
   ["delete", "/api/v1/alerts/{fingerprint}/ack", `/api/v1/alerts/${print}/ack?author=dana`, 200],
   ["delete", "/api/v1/alerts/{fingerprint}/ack", `/api/v1/alerts/${"0".repeat(16)}/ack`, 404],
   ["post", "/api/v1/alerts/{fingerprint}/ack/notes", `/api/v1/alerts/${print}/ack/notes`, 400],

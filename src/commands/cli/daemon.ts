@@ -129,11 +129,12 @@ function createDaemon(
     parameters: QueryParameters,
     schema: z.ZodType<Page>,
   ): AsyncGenerator<Page> {
-    for (let cursor = {}; ; ) {
-      const page = await get(path, { ...parameters, limit: PAGE_LIMIT, ...cursor }, schema);
+    const given = [...new URLSearchParams(parameters), ["limit", PAGE_LIMIT]];
+    for (let cursor: string[][] = []; ; ) {
+      const page = await get(path, [...given, ...cursor], schema);
       yield page;
       if (page.nextCursor === null) return;
-      cursor = { cursor: page.nextCursor };
+      cursor = [["cursor", page.nextCursor]];
     }
   }
 

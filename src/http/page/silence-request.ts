@@ -6,6 +6,7 @@ import { requestBudget } from "../../alerting/pattern.ts";
 import { RECORDING_LABELS } from "../../alerting/silence.ts";
 import { isMatched, lookBudget } from "../../alerting/silence-verdicts.ts";
 import { type Alert, defaultAlertNames, groupLabels, type ProblemKind } from "../../health/alert.ts";
+import type { Rule } from "../../health/model.ts";
 import type { Recording } from "../../health/recording.ts";
 import { recordingLabels } from "../../health/recording-evaluator.ts";
 import type { Inventory } from "../../health/shard-state.ts";
@@ -138,6 +139,8 @@ export interface Preview {
   /** Recordings whose later alerts it could match. */
   readonly covered: number;
   readonly recordings: number;
+  /** It matches no firing alert, and none that a rule could make of a recording that is known. */
+  readonly isIdle: boolean;
   /** Sentences; empty for a usual silence. */
   readonly warnings: readonly string[];
 }
@@ -145,7 +148,8 @@ export interface Preview {
 /** Yields after each row. */
 export function* previewOf(
   matchers: readonly Matcher[],
-  { fleet, alerts: firing }: PageData,
+  { fleet, alerts: firing }: Pick<PageData, "fleet" | "alerts">,
+  rules?: readonly Pick<Rule, "alert" | "labels">[],
 ): Generator<void, Preview> {
   const budget = lookBudget();
   let unknown = 0;
@@ -164,7 +168,10 @@ export function* previewOf(
     if (scope !== "no recording" && isCovered(row)) covered += 1;
   };
   yield* eachRow(fleet.inventory.recordings(), visit, 1);
+  const isOfRules = !rules || areOfRules(matchers, rules, fleet.inventory);
+  const isIdle = alerts.total + unknown === 0 && (!isOfRules || (scope !== "no recording" && covered === 0));
   const warnings = [];
+  if (isIdle) warnings.push("It matches no alert and no recording that is known: check its names.");
   if (unknown > 0) warnings.push(`It takes too long to compare with ${counted(unknown, "alert")}: more may match.`);
   if (matchesAll(matchers, {}))
     warnings.push("It would match every alert and cannot be set: add a matcher that does not match the empty string.");
@@ -173,8 +180,26 @@ export function* previewOf(
     if (isWhole) warnings.push("It covers every recording: no outage would be notified.");
     if (firing.length > 1 && alerts.total === firing.length) warnings.push("It suppresses every firing alert.");
   }
-  return { alerts, covered, recordings, warnings };
+  return { alerts, covered, recordings, isIdle, warnings };
 }
+
+/** True if a rule may make an alert with these labels: one of its names, and no label that no alert has. */
+function areOfRules(
+  matchers: readonly Matcher[],
+  rules: readonly Pick<Rule, "alert" | "labels">[],
+  { shopLabels }: Inventory,
+): boolean {
+  const named = matchers.filter(({ name }) => name === "alertname");
+  const known = new Set([
+    ...SELF_LABELS,
+    ...(shopLabels?.() ?? []),
+    ...rules.flatMap(({ labels }) => Object.keys(labels)),
+  ]);
+  const isKnown = ({ name, matches }: Matcher) => matches("") || RECORDING_LABELS.has(name) || known.has(name);
+  return matchers.every(isKnown) && rules.some(({ alert }) => named.every(({ matches }) => matches(alert)));
+}
+
+const SELF_LABELS = ["alertname", "severity", "receiver", "integration"];
 
 /** Labels of one recording each; the others are shared by many, and compared once. */
 const OWN_LABELS = ["recording_id", "recording"];

@@ -53,6 +53,10 @@ export const ApiRecording = z
     lastSeen: timeSchema.nullable(),
     averageQuality: ratio.describe("Null while the status is unknown: an old figure does not describe now."),
     overallUptime24h: ratio,
+    cameraServer: z
+      .strictObject({ id: z.string(), name: z.string().describe("Of the directory; else the id.") })
+      .readonly()
+      .nullable(),
     alerts: z.array(AlertRow).readonly().describe("Firing alerts first, then pending ones."),
   })
   .readonly();
@@ -120,6 +124,7 @@ function wantedBy({ q, recording, location }: Omit<RecordingsQuery, "status" | "
 /** The row of a recording as it is now. */
 export function recordingRow(state: RecordingState, fleet: FleetSnapshot, handled: HandledAlerts): ApiRecording {
   const status = statusOf(state, fleet);
+  const { cameraServer: server } = fleet.inventory.recording(state.id) ?? {};
   const known = status !== "unknown";
   return {
     recordingId: state.id,
@@ -131,6 +136,7 @@ export function recordingRow(state: RecordingState, fleet: FleetSnapshot, handle
     lastSeen: isoTime(state.lastSeenAt),
     averageQuality: (known ? state.averageQuality : undefined) ?? null,
     overallUptime24h: fleet.overallUptime(state.id, DAY_MS) ?? null,
+    cameraServer: server ? { id: server, name: fleet.inventory.nameOf?.(server) ?? server } : null,
     alerts: alertRows(state.alerts, handled),
   };
 }
