@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
-import { type Stage, startWatch } from "../support/app.ts";
+import { camerasOf, startWatch } from "../support/app.ts";
 import { type HttpSink, startHttpSink } from "../support/http-sink.ts";
 import { lastingPort } from "../support/lasting-port.ts";
 import { until } from "../support/until.ts";
@@ -122,12 +122,6 @@ const forwarding = (watched: TestAlertmanager, more: { slack?: string; resend?: 
     ${more.slack ?? ""}`,
 });
 
-function camera(watch: Pick<Stage, "simulator">, position = 0) {
-  const found = watch.simulator.world.locations[position]?.recordings[0];
-  if (!found) throw new Error("no camera");
-  return found;
-}
-
 const isKnown = async (alertmanager: TestAlertmanager, ...ids: string[]) =>
   (await alertmanager.active().catch(() => [])).filter(({ labels }) => ids.includes(labels.recording_id ?? ""))
     .length === ids.length;
@@ -142,7 +136,7 @@ describeWithAlertmanager("forwarding to an Alertmanager", () => {
   it.concurrent("posts each firing alert and its end once, with exact times, though the Alertmanager is killed in between", async () => {
     await using alertmanager = await startAlertmanager();
     await using watch = await startWatch(forwarding(alertmanager));
-    const { id, name } = camera(watch);
+    const [{ id, name }] = camerasOf(watch);
     watch.simulator.world.setStatus(id, "offline");
     await until("it is active there", () => isKnown(alertmanager, id));
     const [alert] = await alertmanager.active();

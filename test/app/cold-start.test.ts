@@ -1,17 +1,11 @@
 import { Redis } from "ioredis";
 import { expect, it } from "vitest";
-import { type Stage, startWatch } from "../support/app.ts";
+import { camerasOf, type Stage, startWatch } from "../support/app.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
 
 /** Under load the summary is made before everything was read, which it says. */
 const OVER = /Treat (earlier alerts that are not listed|the others) as resolved/;
-
-function cameras({ simulator }: Pick<Stage, "simulator">) {
-  const [first, second] = simulator.world.locations.map(({ recordings }) => recordings[0]);
-  if (!first || !second) throw new Error("no cameras");
-  return [first, second] as const;
-}
 
 const goesDark = ({ simulator }: Pick<Stage, "simulator">, ...of: readonly { readonly id: string }[]) => {
   for (const { id } of of) simulator.world.setStatus(id, "offline");
@@ -40,19 +34,19 @@ describeWithRedis("a cold start", () => {
       },
     });
     const { slack, mail } = watch;
-    const both = cameras(watch);
+    const [dark, other] = camerasOf(watch);
     const [said, mailed] = await Promise.all([slack.starts.next(), mail.starts.next()]);
     expect(mailed.subject).toMatch(/^🔴 lenswatch started with an empty store: 2 recordings offline · /);
     for (const text of [said.shown, mailed.text]) {
-      for (const { name } of both) expect(text).toContain(name);
+      for (const { name } of [dark, other]) expect(text).toContain(name);
       expect(text).toMatch(OVER);
     }
-    comesBack(watch, both[0]);
+    comesBack(watch, dark);
     expect((await slack.next()).text).toMatch(/^✅ Till \d+ recovered /);
     expect((await mail.next()).subject).toMatch(/^✅ Till \d+ recovered /);
     await watch.app.stop();
     await watch.start();
-    comesBack(watch, both[1]);
+    comesBack(watch, other);
     await Promise.all([slack.next(), mail.next()]);
     expect([slack.messages.length, mail.messages.length]).toEqual([2, 2]);
     expect(starts(watch)).toEqual([1, 1]);
@@ -70,7 +64,7 @@ describeWithRedis("a cold start", () => {
       },
     });
     const { simulator, slack } = watch;
-    const [camera] = cameras(watch);
+    const [camera] = camerasOf(watch);
     const said = await slack.starts.next();
     expect(said.text).toContain("with an empty store: state not known yet");
     expect(said.shown).toContain("may still be active: they are sent again");
@@ -85,7 +79,7 @@ describeWithRedis("a cold start", () => {
     await using stage = await startWatch({
       before: (world) => world.setStatus(world.recordings[0]?.id ?? "", "offline"),
     });
-    const [dark, later] = cameras(stage);
+    const [dark, later] = camerasOf(stage);
     await Promise.all([stage.join(), stage.join()]);
     goesDark(stage, later);
     await Promise.all([stage.slack.next(), stage.mail.next()]);

@@ -2,7 +2,7 @@
 import { Redis } from "ioredis";
 import { expect, it } from "vitest";
 import { keysUnder } from "../../src/store/keys.ts";
-import { startWatch } from "../support/app.ts";
+import { camerasOf, startWatch } from "../support/app.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
 
@@ -13,8 +13,7 @@ describeWithRedis("reconciling", () => {
     await using watch = await startWatch();
     const redis = new Redis(watch.redis.url);
     const { slack, simulator } = watch;
-    const [camera] = simulator.world.recordings;
-    if (!camera) throw new Error("no camera");
+    const [camera] = camerasOf(watch);
     let notified = 0;
     /** The recording goes offline, or online again: one message says so. */
     const flips = async (status: "offline" | "online") => {

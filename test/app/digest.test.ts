@@ -8,7 +8,7 @@ import { expect, it } from "vitest";
 import type { CommandIo } from "../../src/commands/cli/command.ts";
 import { runCli } from "../../src/commands/cli/program.ts";
 import { keysUnder } from "../../src/store/keys.ts";
-import { startWatch, type Watch } from "../support/app.ts";
+import { metricsOf, startWatch, type Watch } from "../support/app.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
 
@@ -44,9 +44,7 @@ function inItsPlace({ name, location }: { name: string; location: { name: string
 }
 
 async function seenUptime(watch: Pick<Watch, "app">): Promise<void> {
-  await until("uptime figures are there", async () =>
-    (await (await fetch(`${watch.app.address}/metrics`)).text()).includes("overall_uptime_ratio{"),
-  );
+  await until("uptime figures are there", async () => (await metricsOf(watch.app)).includes("overall_uptime_ratio{"));
 }
 
 describeWithRedis("a digest", () => {

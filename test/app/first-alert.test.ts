@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import type { WebhookPayload } from "../../src/notify/webhook.ts";
 import { keysUnder } from "../../src/store/keys.ts";
 import { createUsualEntriesStore } from "../../src/store/location-details.ts";
-import { startWatch, type Watch } from "../support/app.ts";
+import { camerasOf, metricsOf, startWatch, type Watch } from "../support/app.ts";
 import { type HttpPost, type HttpSink, startHttpSink } from "../support/http-sink.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
@@ -58,12 +58,11 @@ describeWithRedis("an alert, end to end", () => {
     await watch.close();
     await hook.close();
   });
-  const metrics = async () => (await fetch(`${watch.app.address}/metrics`)).text();
+  const metrics = () => metricsOf(watch.app);
 
   it("notifies of a recording going offline and of its recovery, once on Slack and once by e-mail each", async () => {
     const { simulator, slack, mail } = watch;
-    const [camera] = simulator.world.recordings;
-    if (!camera) throw new Error("no camera");
+    const [camera] = camerasOf(watch);
     await countedFor(watch);
     simulator.world.setStatus(camera.id, "offline");
     const title = `🔴 ${camera.name.slice(camera.location.name.length + 1)} offline · ${camera.location.name}`;

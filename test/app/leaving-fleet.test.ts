@@ -1,6 +1,6 @@
 /** Every notified alert gets its resolved notification, also where the recording can no longer recover. */
 import { expect, it } from "vitest";
-import { startWatch, type WatchOptions } from "../support/app.ts";
+import { camerasOf, startWatch, type WatchOptions } from "../support/app.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
 
@@ -14,8 +14,7 @@ describeWithRedis("recordings that leave the fleet", () => {
   it("are reported as no longer watched, not as recovered, by themselves or with their location", async () => {
     await using watch = await startWatch(FORGETFUL);
     const { slack, mail, app, simulator } = watch;
-    const [camera, other] = simulator.world.locations.map(({ recordings }) => recordings[0]);
-    if (!camera || !other) throw new Error("no cameras");
+    const [camera, other] = camerasOf(watch);
     for (const { id } of [camera, other]) simulator.world.setStatus(id, "offline");
     await until("all are told", () => slack.messages.length === 2 && mail.messages.length === 2);
     simulator.world.remove(camera.id);

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { startWatch, type Watch } from "../support/app.ts";
+import { camerasOf, metricsOf, sampleOf, startWatch, type Watch } from "../support/app.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import type { SlackAnswer } from "../support/slack-sink.ts";
 import { until } from "../support/until.ts";
@@ -16,23 +16,11 @@ function refuse(watch: Watch, times: number, answer: SlackAnswer | "hang"): numb
   return answers;
 }
 
-const metric = async (watch: Watch, series: string): Promise<number> => {
-  const text = await (await fetch(`${watch.app.address}/metrics`)).text();
-  const line = text.split("\n").find((one) => one.startsWith(`${series} `));
-  return line ? Number(line.slice(series.length + 1)) : 0;
-};
-
-function cameras(watch: Watch) {
-  const [first, second, third] = watch.simulator.world.locations.map(({ recordings }) => recordings[0]);
-  if (!first || !second || !third) throw new Error("no cameras");
-  return [first, second, third] as const;
-}
-
 describeWithRedis("a failing receiver", () => {
   it.concurrent("a webhook that answers 404 is reported to the others once, and as recovered when it is back", async () => {
     await using watch = await startWatch();
     const answers = refuse(watch, Number.POSITIVE_INFINITY, { status: 404, body: "no_service" });
-    const [camera, other] = cameras(watch);
+    const [camera, other] = camerasOf(watch);
     watch.simulator.world.setStatus(camera.id, "offline");
     await watch.mail.waitFor(({ subject }) => subject.includes(camera.location.name));
     const notice = await watch.mail.waitFor(({ text }) => text.includes("ops / slack"));
@@ -49,8 +37,8 @@ describeWithRedis("a failing receiver", () => {
       ),
     );
     expect(
-      await metric(
-        watch,
+      sampleOf(
+        await metricsOf(watch.app),
         'lenswatch_notifications_failed_total{receiver="ops",integration="slack",reason="not_found"}',
       ),
     ).toBe(refusals);

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { createLogger } from "../../src/lib/log.ts";
 import { confirmWrites } from "../../src/store/confirm.ts";
 import { createClient } from "../../src/store/redis-client.ts";
-import { startWatch, type Watch } from "../support/app.ts";
+import { camerasOf, startWatch, type Watch } from "../support/app.ts";
 import { hasOpenssl } from "../support/pki.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { familyPassword, startCluster, startSentinels, startTls } from "../support/redis-family.ts";
@@ -13,14 +13,8 @@ import { until } from "../support/until.ts";
 const nodes = (list: readonly { host: string; port: number }[]) =>
   `[ ${list.map(({ host, port }) => `"${host}:${port}"`).join(", ")} ]`;
 
-function camera(watch: Watch, position = 0) {
-  const found = watch.simulator.world.locations[position]?.recordings[0];
-  if (!found) throw new Error("no camera");
-  return found;
-}
-
 async function tellsAndEnds(watch: Watch): Promise<void> {
-  const { id, name } = camera(watch);
+  const [{ id, name }] = camerasOf(watch);
   watch.simulator.world.setStatus(id, "offline");
   expect((await watch.slack.next()).shown).toContain(name);
   watch.simulator.world.setStatus(id, "online");
@@ -36,7 +30,7 @@ describeWithRedis("deployments of Redis", () => {
       redis: `{ sentinels: ${nodes(family.sentinels)}, name: lens, password: ${familyPassword} }`,
       log,
     });
-    const { id, name } = camera(watch);
+    const [{ id, name }] = camerasOf(watch);
     watch.simulator.world.setStatus(id, "offline");
     await Promise.all([watch.slack.next(), watch.mail.next()]);
     const replica = new Redis({ port: family.replica.port, password: familyPassword });
@@ -48,7 +42,7 @@ describeWithRedis("deployments of Redis", () => {
     await client.set("{t}a", 1);
     expect(await confirmWrites(client, "{t}a")).toBe(true);
     await family.master.kill();
-    const other = camera(watch, 1);
+    const [, other] = camerasOf(watch);
     watch.simulator.world.setStatus(other.id, "offline");
     await watch.slack.waitFor(({ shown }) => shown.includes(other.name));
     watch.simulator.world.setStatus(id, "online");

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { pictured, prepareWatch, startWatch } from "../support/app.ts";
+import { camerasOf, pictured, prepareWatch, startWatch } from "../support/app.ts";
 import { startDaemon } from "../support/daemon.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
@@ -8,8 +8,7 @@ describeWithRedis("Redis down", () => {
   it.concurrent("is waited for at the start; a stop is obeyed without it too", async () => {
     await using stage = await prepareWatch();
     const { simulator, redis, slack } = stage;
-    const [camera] = simulator.world.recordings;
-    if (!camera) throw new Error("no camera");
+    const [camera] = camerasOf(stage);
     const unreachable = "Redis is unreachable, retrying. Check redis.url and that it is running";
     await redis.kill();
     const daemon = await startDaemon(stage.config);
@@ -29,8 +28,7 @@ describeWithRedis("Redis down", () => {
   it.concurrent("while running: flips meanwhile are notified when it is back, nothing twice", async () => {
     await using watch = await startWatch();
     const { simulator, redis, slack } = watch;
-    const [first, second] = simulator.world.locations.map(({ recordings }) => recordings[0]);
-    if (!first || !second) throw new Error("no cameras");
+    const [first, second] = camerasOf(watch);
     simulator.world.setStatus(first.id, "offline");
     await slack.next();
     await redis.kill();

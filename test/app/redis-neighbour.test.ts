@@ -1,7 +1,7 @@
 /** Another client with write access to the Redis can neither end lenswatch nor lose its own keys. */
 import { Redis } from "ioredis";
 import { expect, it } from "vitest";
-import { pictured, prepareWatch } from "../support/app.ts";
+import { camerasOf, pictured, prepareWatch } from "../support/app.ts";
 import { startDaemon } from "../support/daemon.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import type { SlackMessage } from "../support/slack-sink.ts";
@@ -55,8 +55,7 @@ describeWithRedis("another client of the same Redis", () => {
     const daemon = await startDaemon(stage.config);
     const { address } = await daemon.logged("listening");
     await pictured(stage);
-    const [camera, other] = stage.simulator.world.locations.map(({ recordings }) => recordings[0]);
-    if (!camera || !other) throw new Error("no cameras");
+    const [camera, other] = camerasOf(stage);
     stage.simulator.world.setStatus(camera.id, "offline");
     await stage.slack.waitFor(({ shown }) => shown.includes(camera.name));
 

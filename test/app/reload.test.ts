@@ -1,20 +1,14 @@
 import { mkdir, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
-import { pictured, prepareWatch, startWatch, type Watch } from "../support/app.ts";
+import { camerasOf, metricsOf, pictured, prepareWatch, startWatch, type Watch } from "../support/app.ts";
 import { startDaemon } from "../support/daemon.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
 
-function cameras(watch: Pick<Watch, "simulator">) {
-  const [first, second] = watch.simulator.world.locations.map(({ recordings }) => recordings[0]);
-  if (!first || !second) throw new Error("no cameras");
-  return [first, second] as const;
-}
-
 /** An outage of another recording, notified by all: everything due before it has been sent. */
 async function tellsAnother(watch: Watch): Promise<void> {
-  const [, other] = cameras(watch);
+  const [, other] = camerasOf(watch);
   watch.simulator.world.setStatus(other.id, "offline");
   await watch.slack.waitFor(({ shown }) => shown.includes(other.name));
 }
@@ -23,7 +17,7 @@ describeWithRedis("a reload", () => {
   it.concurrent("repeats nothing, and ends what is no longer watched, evaluated or sent there, with the reason", async () => {
     await using watch = await startWatch();
     const { slack, mail } = watch;
-    const [camera] = cameras(watch);
+    const [camera] = camerasOf(watch);
     const about = (place: { readonly messages: readonly { shown?: string; text: string }[] }) =>
       place.messages.filter(({ shown, text }) => (shown ?? text).includes(camera.name));
     watch.simulator.world.setStatus(camera.id, "offline");
@@ -33,7 +27,7 @@ describeWithRedis("a reload", () => {
     await tellsAnother(watch);
     expect(about(slack)).toHaveLength(1);
     await until("both were written down, after the summary of the start", async () => {
-      const metrics = await (await fetch(`${watch.app.address}/metrics`)).text();
+      const metrics = await metricsOf(watch.app);
       return /notifications_total\{receiver="ops",integration="email"\} 3/.test(metrics);
     });
 
@@ -68,7 +62,7 @@ describeWithRedis("a reload", () => {
     const refused = await daemon.logged("configuration refused, keeping the active one");
     expect(String(refused.problems)).toContain('rules[0].for: found "2x", expected a duration');
     expect(await successful()).toBe("0");
-    const [camera] = cameras(stage);
+    const [camera] = camerasOf(stage);
     stage.simulator.world.setStatus(camera.id, "offline");
     expect((await stage.slack.next()).shown).toContain(camera.name);
 

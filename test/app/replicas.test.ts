@@ -1,24 +1,12 @@
 import { expect, it } from "vitest";
 import type { App } from "../../src/app/app.ts";
-import { pictured, prepareWatch, startWatch, type Watch } from "../support/app.ts";
+import { camerasOf, metricsOf, pictured, prepareWatch, sampleOf, startWatch, type Watch } from "../support/app.ts";
 import { startDaemon } from "../support/daemon.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
 
-async function metricsOf({ address }: Pick<App, "address">): Promise<string> {
-  return (await fetch(`${address}/metrics`)).text();
-}
-
 const exposesFleet = async (app: Pick<App, "address">) =>
   (await metricsOf(app)).includes("\nlenswatch_recording_online{");
-
-const sampleOf = (metrics: string, series: string) =>
-  Number(
-    metrics
-      .split("\n")
-      .find((line) => line.startsWith(`${series} `))
-      ?.slice(series.length) ?? 0,
-  );
 
 const sweepsOf = async (app: App) => sampleOf(await metricsOf(app), "lenswatch_sweep_duration_seconds_count");
 
@@ -28,12 +16,6 @@ const readyOf = async (app: App) => {
 };
 
 const restsAt = async (app: App) => (await readyOf(app)).notes.some((note) => note.includes("takes no new"));
-
-function cameras(watch: Pick<Watch, "simulator">) {
-  const [first, second, third] = watch.simulator.world.locations.map(({ recordings }) => recordings[0]);
-  if (!first || !second || !third) throw new Error("no cameras");
-  return [first, second, third] as const;
-}
 
 /** Changes the status and waits for the message on Slack. */
 async function flips(watch: Pick<Watch, "simulator" | "slack">, camera: { id: string; name: string }) {
@@ -55,8 +37,8 @@ describeWithRedis("several replicas on one Redis", () => {
     const apps = [watch.app, await watch.join(), await watch.join()];
     const began = performance.now();
     const before = await Promise.all(apps.map(sweepsOf));
-    for (const camera of cameras(watch)) await flips(watch, camera);
-    for (const { id } of cameras(watch)) watch.simulator.world.setStatus(id, "online");
+    for (const camera of camerasOf(watch)) await flips(watch, camera);
+    for (const { id } of camerasOf(watch)) watch.simulator.world.setStatus(id, "online");
     await until(
       "all ends were told",
       () => watch.slack.messages.filter(({ text }) => text.startsWith("✅")).length === 3,
@@ -73,7 +55,7 @@ describeWithRedis("several replicas on one Redis", () => {
 
   it.concurrent("use the configuration loaded last; a replica with an older one stands by, and takes over when the newer stops", async () => {
     await using watch = await startWatch();
-    const [first, second, third] = cameras(watch);
+    const [first, second, third] = camerasOf(watch);
     watch.config = watch.config.replace("severity: critical", "severity: page");
     const newer = await watch.join();
     await until("the older rests", () => restsAt(watch.app));
@@ -98,7 +80,7 @@ describeWithRedis("several replicas on one Redis", () => {
 
   it.concurrent("split the work by role: one polls, one delivers, one serves HTTP", async () => {
     await using watch = await startWatch({ role: "poll" });
-    const [first, second] = cameras(watch);
+    const [first, second] = camerasOf(watch);
     const web = await watch.join("web");
     watch.simulator.world.setStatus(first.id, "offline");
     await until("it fires", async () =>

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { startWatch, type Watch } from "../support/app.ts";
+import { metricsOf, startWatch, type Watch } from "../support/app.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import type { SlackMessage } from "../support/slack-sink.ts";
 import { until } from "../support/until.ts";
@@ -31,7 +31,7 @@ const RULES = `
     when: { service: unreachable }
     for: 1s`;
 
-const metrics = async (watch: Watch) => (await fetch(`${watch.app.address}/metrics`)).text();
+const metrics = ({ app }: Watch) => metricsOf(app);
 
 describeWithRedis("each rule, from the service to Slack", () => {
   it("fires from what the service answers, and ends with it", async () => {

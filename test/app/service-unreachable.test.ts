@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Simulator } from "../../src/simulator/simulator.ts";
-import { startWatch } from "../support/app.ts";
+import { camerasOf, metricsOf, startWatch } from "../support/app.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
 
@@ -33,9 +33,8 @@ describeWithRedis("an unreachable service is no outage of recordings", () => {
     async (_, begin, health = "calls itself healthy") => {
       await using watch = await startWatch({ rules: RULES });
       const { simulator, slack, app } = watch;
-      const metrics = async () => (await fetch(`${app.address}/metrics`)).text();
-      const [dark, bright] = simulator.world.recordings;
-      if (!dark || !bright) throw new Error("no cameras");
+      const metrics = () => metricsOf(app);
+      const [dark, bright] = camerasOf(watch);
       simulator.world.setStatus(dark.id, "offline");
       await slack.next();
       begin(simulator.faults);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { startWatch, type Watch } from "../support/app.ts";
+import { metricsOf, startWatch, type Watch } from "../support/app.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { type SlackStandIn, startSlackStandIn } from "../support/slack/stand-in.ts";
 import { until } from "../support/until.ts";
@@ -30,7 +30,7 @@ describeWithRedis("a daemon with an app token", () => {
     expect(response.status, await response.text()).toBe(200);
   }
   async function exposed(): Promise<string | undefined> {
-    const text = await (await fetch(`${watch.app.address}/metrics`)).text();
+    const text = await metricsOf(watch.app);
     return /^lenswatch_slack_socket_connected (\d)/m.exec(text)?.[1];
   }
   async function notes(): Promise<readonly string[]> {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { startWatch, type Watch } from "../support/app.ts";
+import { camerasOf, startWatch, type Watch } from "../support/app.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
 
@@ -14,12 +14,6 @@ function shiftedClock() {
   return { clock: { now: () => Date.now() + shift }, forward };
 }
 
-function cameras({ simulator }: Watch) {
-  const [first, second, third] = simulator.world.recordings;
-  if (!first || !second || !third) throw new Error("no cameras");
-  return [first, second, third] as const;
-}
-
 /** Whether something happened to a recording; at Slack, where what the mail server is sent says nothing about that. */
 async function happened({ app }: Watch, id: string, wanted: string, at: string | null = "ops/slack/0") {
   const response = await fetch(`${app.address}/api/v1/recordings/${id}/timeline`);
@@ -32,7 +26,7 @@ describeWithRedis("after a pause", () => {
     const { clock, forward } = shiftedClock();
     await using watch = await startWatch({ clock, route: APART });
     const { simulator, slack } = watch;
-    const [back, dark] = cameras(watch);
+    const [back, dark] = camerasOf(watch);
     for (const camera of [back, dark]) {
       simulator.world.setStatus(camera.id, "offline");
       await slack.waitFor(({ shown }) => shown.includes(camera.name));
@@ -59,7 +53,7 @@ describeWithRedis("after a pause", () => {
   it.concurrent("however short, what was true before is not sent before its recording was read", async () => {
     await using watch = await startWatch({ route: APART.replace("group_wait: 0s", "group_wait: 3s") });
     const { simulator, slack } = watch;
-    const [back] = cameras(watch);
+    const [back] = camerasOf(watch);
     simulator.world.setStatus(back.id, "offline");
     await until("it fires", () => happened(watch, back.id, "firing", null));
     await watch.app.stop();

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { signedIn } from "../http/page/visitor.ts";
-import { startWatch } from "../support/app.ts";
+import { camerasOf, startWatch } from "../support/app.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
 
@@ -8,8 +8,7 @@ describeWithRedis("the status page of a running lenswatch", () => {
   it.concurrent("shows an offline recording, acknowledges and silences with its buttons, and has its incident afterwards", async () => {
     await using watch = await startWatch({ http: 'http: { listen: "127.0.0.1:0", admin_token: boss-token-of-dana }' });
     const { simulator, slack, app } = watch;
-    const [camera] = simulator.world.recordings;
-    if (!camera) throw new Error("no camera");
+    const [camera] = camerasOf(watch);
     const read = async (path: string) => (await fetch(app.address + path)).text();
     const paths = ["/", `/?location=${camera.location.id}`, `/recordings/${camera.id}`];
 

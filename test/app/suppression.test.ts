@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { startWatch, type Watch } from "../support/app.ts";
+import { camerasOf, metricsOf, startWatch, type Watch } from "../support/app.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
 
@@ -24,7 +24,7 @@ function shop(watch: Watch, index = 0) {
 }
 
 async function suppressed(watch: Watch, reason: string): Promise<number> {
-  const text = await (await fetch(`${watch.app.address}/metrics`)).text();
+  const text = await metricsOf(watch.app);
   const line = text
     .split("\n")
     .find((one) => one.startsWith("lenswatch_notifications_suppressed_total") && one.includes(`reason="${reason}"`));
@@ -66,12 +66,6 @@ async function timelineOf({ app }: Watch, id: string): Promise<TimelineItem[]> {
 const isReminderWithheld = ({ integration, reason }: TimelineItem) =>
   integration === "ops/slack/0" && reason === "acknowledged";
 
-function cameras(watch: Watch) {
-  const [first, second, third] = watch.simulator.world.recordings;
-  if (!first || !second || !third) throw new Error("no cameras");
-  return [first, second, third] as const;
-}
-
 describeWithRedis("suppression", () => {
   it.concurrent("an offline location is one message that names its recordings; what is still offline when it recovers is sent then", async () => {
     await using watch = await startWatch({
@@ -109,7 +103,7 @@ describeWithRedis("suppression", () => {
       http: ADMIN,
       route: "{ receiver: ops, group_by: [recording_id], group_wait: 0s, group_interval: 1s, repeat_interval: 1s }",
     });
-    const [camera] = cameras(watch);
+    const [camera] = camerasOf(watch);
     const { world } = watch.simulator;
     world.setStatus(camera.id, "offline");
     await watch.slack.next();

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createServer } from "node:tls";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { pictured, prepareWatch } from "../support/app.ts";
+import { camerasOf, pictured, prepareWatch } from "../support/app.ts";
 import { startDaemon } from "../support/daemon.ts";
 import { demanding, hasOpenssl, makePki, type Pki } from "../support/pki.ts";
 import { describeWithRedis } from "../support/redis.ts";
@@ -65,8 +65,7 @@ describe.skipIf(!hasOpenssl)(title, () => {
         .replace("\nredis:", `\n  tls: { ${["ca", "cert", "key"].map(file).join(", ")} }\nredis:`);
       const daemon = await startDaemon(config);
       await pictured(stage);
-      const [camera, other] = stage.simulator.world.locations.map(({ recordings }) => recordings[0]);
-      if (!camera || !other) throw new Error("no cameras");
+      const [camera, other] = camerasOf(stage);
       stage.simulator.world.setStatus(camera.id, "offline");
       await stage.slack.waitFor(({ shown }) => shown.includes(camera.name));
 

@@ -77,6 +77,24 @@ const QUICK_RULES = `
     for: 5s
     labels: { severity: critical }`;
 
+/** Cameras of three locations. */
+export function camerasOf({ simulator }: Pick<Stage, "simulator">) {
+  const [first, second, third] = simulator.world.locations.map(({ recordings }) => recordings[0]);
+  if (!first || !second || !third) throw new Error("fewer than three locations with cameras");
+  return [first, second, third] as const;
+}
+
+/** What a daemon exposes; `sampleOf` is the value of one of its series, 0 where it is not there. */
+export const metricsOf = async ({ address }: Pick<App, "address">) => (await fetch(`${address}/metrics`)).text();
+
+export const sampleOf = (metrics: string, series: string): number =>
+  Number(
+    metrics
+      .split("\n")
+      .find((line) => line.startsWith(`${series} `))
+      ?.slice(series.length) ?? 0,
+  );
+
 const nameAt = (index: number) => `Till ${`${index}`.padStart(5, "0")}`;
 
 /** Everything but the daemon. */
