@@ -1,8 +1,8 @@
 /** The numbers of recordings with a label, by the overview of the fleet and the names in memory; they explain clusters. */
 import { type Alert, type GroupLabel, groupLabels } from "../health/alert.ts";
 import { labelOf } from "../health/members.ts";
-import { totalOf } from "../health/shard-counts.ts";
 import type { FleetOverview } from "../health/shard-overview.ts";
+import { totalOf } from "../health/status-counts.ts";
 import { type Cluster, clustersOf, type GroupSize, type GroupSizes } from "./clusters.ts";
 
 /** Clusters of alerts that need somebody, as they are now. */

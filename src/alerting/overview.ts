@@ -1,8 +1,8 @@
 /** The overview: what needs somebody, and the locations of the fleet; computed once for pages, the API and the command line. Pure. */
 import type { Alert } from "../health/alert.ts";
 import { type RecordingStatus, worstFirst } from "../health/recording.ts";
-import { type StatusCounts, totalOf } from "../health/shard-counts.ts";
 import type { FleetOverview, LocationOverview } from "../health/shard-overview.ts";
+import { type StatusCounts, totalOf } from "../health/status-counts.ts";
 import type { Instant } from "../lib/clock.ts";
 import { sortKey } from "../lib/sort-key.ts";
 import { type Attention, attentions, attentionTo, isOfLenswatch, type Suppressors } from "./attention.ts";

@@ -4,7 +4,7 @@ import type { VisitWorth } from "../alerting/uncounted.ts";
 import type { Assigned } from "../cluster/shard-assignment.ts";
 import type { VisitsLost } from "../counts/visits-lost.ts";
 import { type Alert, alertKey } from "../health/alert.ts";
-import { totalOf } from "../health/shard-counts.ts";
+import { totalOf } from "../health/status-counts.ts";
 import type { Instant } from "../lib/clock.ts";
 import { withDeadline } from "../lib/closer.ts";
 import { toError } from "../lib/errors.ts";

@@ -7,15 +7,14 @@ import { matchesAny } from "../alerting/views.ts";
 import type { Config, DigestConfig } from "../config/config.ts";
 import type { VisitsLost } from "../counts/visits-lost.ts";
 import type { Alert } from "../health/alert.ts";
-import { locationsOf, statesAt, statusOf } from "../health/fleet-locations.ts";
 import type { Rule } from "../health/model.ts";
 import type { UptimeBucket } from "../health/recording.ts";
 import { knownHours } from "../health/schedule.ts";
-import { type FleetSnapshot, type RecordingState, ROWS_PER_STEP } from "../health/shard-state.ts";
+import { type FleetSnapshot, type RecordingState, statusOf } from "../health/shard-state.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";
 import { clip, type Interval, lengthIn, subtract } from "../lib/intervals.ts";
-import { createYielder, runYielding } from "../lib/yield.ts";
+import { createYielder, eachRow, runYielding } from "../lib/yield.ts";
 import type { Store } from "../store/store.ts";
 import type { UptimeHistory } from "../store/uptime-history.ts";
 import { createDigester, type Digester } from "./compute/compute.ts";
@@ -60,7 +59,17 @@ type FleetStates = Awaited<ReturnType<typeof readStates>>;
 /** The fleet, and each recording in it once. */
 export async function readStates(source: Pick<FiguresSource, "fleet">) {
   const fleet = await source.fleet();
-  return { ...fleet, locations: await runYielding(locationsOf(fleet)) };
+  return { ...fleet, latest: await runYielding(latestOf(fleet)) };
+}
+
+/** By id. A recording that moves between two shards is where it was read last. */
+function* latestOf({ shards }: FleetSnapshot): Generator<void, ReadonlyMap<string, RecordingState>> {
+  const latest = new Map<string, RecordingState>();
+  const visit = (state: RecordingState) => {
+    if ((latest.get(state.id)?.readAt ?? -1) < state.readAt) latest.set(state.id, state);
+  };
+  for (const { recordings } of shards) yield* eachRow(recordings.values(), visit);
+  return latest;
 }
 
 async function acknowledgedOf({ store }: FiguresSource, { matchers }: DigestConfig, now: Instant) {
@@ -127,16 +136,14 @@ export async function readScope(
   };
 }
 
-function* groupSizes({ locations, inventory }: FleetStates): Generator<void, ReadonlyMap<string, number>> {
+function* groupSizes({ latest, inventory }: FleetStates): Generator<void, ReadonlyMap<string, number>> {
   const sizes = new Map<string, number>();
   const add = (key: string) => sizes.set(key, (sizes.get(key) ?? 0) + 1);
-  let rows = 0;
-  for (const { id, locationId } of statesAt(locations.values())) {
+  yield* eachRow(latest.values(), ({ id, locationId }) => {
     const recording = inventory.recording(id);
     add(groupKey("location", recording?.locationId ?? locationId));
     if (recording) add(groupKey("camera_server", recording.cameraServer));
-    if (++rows % ROWS_PER_STEP === 0) yield;
-  }
+  });
   return sizes;
 }
 
@@ -175,9 +182,9 @@ export async function addFleet(
     const scheduleHours = history.schedule && knownHours(history.schedule);
     return { buckets: bucketsOf(history, zone, from, to), scheduleHours };
   };
-  const parts = fleet.locations.values().flatMap((location) => location.parts);
-  for (const [shard, here] of Map.groupBy(parts, ({ shard }) => shard)) {
-    const subjects = [...statesAt([{ parts: here }])]
+  for (const [shard, { recordings }] of fleet.shards.entries()) {
+    const subjects = [...recordings.values()]
+      .filter((state) => fleet.latest.get(state.id) === state)
       .map((state) => subjectOf(fleet, state))
       .filter((subject) => digester.wants(subject));
     for (const page of chunksOf(subjects, IDS_PER_READ)) {

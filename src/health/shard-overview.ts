@@ -6,9 +6,9 @@ import type { Evidence } from "./evidence.ts";
 import { labelOf } from "./members.ts";
 import { type Recording, type RecordingStatus, recordingStatuses } from "./recording.ts";
 import { allowedGapMs, GAP_INTERVALS } from "./rhythm.ts";
-import { noCounts, type StatusCounts, totalOf } from "./shard-counts.ts";
 import { type ShardPatch, statesAfter } from "./shard-patch.ts";
 import type { ColdState, Inventory, ShardState } from "./shard-state.ts";
+import { noCounts, type StatusCounts, totalOf } from "./status-counts.ts";
 
 /** A location and its recordings by status, in the order of `recordingStatuses`; zeros at the end are left out. */
 type LocationRow = readonly [id: string, ...counts: number[]];

@@ -146,14 +146,12 @@ export interface FleetSnapshot {
 /** Rows between two yields of a walk over the fleet. */
 export const ROWS_PER_STEP = 256;
 
-/** The status of a recording at `now`: `unknown` without a good reading in 3 intervals. */
-export function currentStatus(
-  state: Pick<RecordingState, "status" | "readAt">,
-  now: Instant,
-  statusIntervalMs: number,
+/** The status of a recording: `unknown` without a good reading in 3 intervals. */
+export function statusOf(
+  { status, readAt }: Pick<RecordingState, "status" | "readAt">,
+  { now, statusIntervalMs }: Pick<FleetSnapshot, "now" | "statusIntervalMs">,
 ): RecordingStatus {
-  if (state.status === undefined) return "unknown";
-  return now - state.readAt > GAP_INTERVALS * statusIntervalMs ? "unknown" : state.status;
+  return status === undefined || now - readAt > GAP_INTERVALS * statusIntervalMs ? "unknown" : status;
 }
 
 /** The most that the service's clock may be ahead of ours. */

@@ -4,10 +4,10 @@ import type { Rule } from "../health/model.ts";
 import type { RecordingStatus } from "../health/recording.ts";
 import {
   type AlertState,
-  currentStatus,
   type FleetSnapshot,
   type RecordingState,
   ROWS_PER_STEP,
+  statusOf,
 } from "../health/shard-state.ts";
 import { DAY_MS, type Instant } from "../lib/clock.ts";
 import { fleetRows, type MetricRow } from "./table.ts";
@@ -118,7 +118,7 @@ function* slicesOf<T>(all: Iterable<T>): Generator<T[]> {
 
 function memberOf(state: RecordingState, snapshot: FleetSnapshot): Member {
   const { id, locationId, lastSeenAt, averageQuality, alerts } = state;
-  const status = currentStatus(state, snapshot.now, snapshot.statusIntervalMs);
+  const status = statusOf(state, snapshot);
   const { name, organisation = "", cameraServer = "" } = snapshot.inventory.recording(id) ?? {};
   const uptime = status === "unknown" ? undefined : snapshot.overallUptime(id, DAY_MS);
   return { id, name, locationId, status, lastSeenAt, averageQuality, uptime, organisation, cameraServer, alerts };

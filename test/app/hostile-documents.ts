@@ -6,7 +6,7 @@ import type { Notification, NotifyReason } from "../../src/alerting/model.ts";
 import { incidentOf } from "../../src/digest/compute/incident.ts";
 import { forReader, renderDigest } from "../../src/digest/mail.ts";
 import { digestPeriod } from "../../src/digest/period.ts";
-import { currentStatus } from "../../src/health/shard-state.ts";
+import { statusOf } from "../../src/health/shard-state.ts";
 import { renderEmail } from "../../src/notify/email/render.ts";
 import { toIncident } from "../../src/store/incidents.ts";
 import { computeDigest } from "../digest/compute-digest.ts";
@@ -62,7 +62,7 @@ export async function digestOf({ snapshot, uptimes, firing, ended, locations, te
       return {
         recording,
         locationName: names.get(recording.locationId) ?? recording.locationId,
-        status: state && currentStatus(state, NOW, snapshot.statusIntervalMs),
+        status: state && statusOf(state, { now: NOW, statusIntervalMs: snapshot.statusIntervalMs }),
         since: state?.since ?? 0,
       };
     }),

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { currentStatus } from "../../src/health/shard-state.ts";
+import { statusOf } from "../../src/health/shard-state.ts";
 
 const INTERVAL = 30_000;
 const NOW = 1_000_000_000;
@@ -10,5 +10,5 @@ test.each([
   ["older than 3 intervals", { status: "online", readAt: NOW - 3 * INTERVAL - 1 }, "unknown"],
   ["never taken", { status: undefined, readAt: 0 }, "unknown"],
 ] as const)("a reading that is %s makes it %3$s", (_, state, status) => {
-  expect(currentStatus(state, NOW, INTERVAL)).toBe(status);
+  expect(statusOf(state, { now: NOW, statusIntervalMs: INTERVAL })).toBe(status);
 });

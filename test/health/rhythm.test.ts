@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { keptIntervalMs, lateMs } from "../../src/health/rhythm.ts";
-import { currentStatus } from "../../src/health/shard-state.ts";
+import { statusOf } from "../../src/health/shard-state.ts";
 import { storedAgain } from "../support/shard-hash.ts";
 import { INTERVAL, locationRule, MINUTE, offlineRule, Story } from "./shard-history.ts";
 
@@ -94,7 +94,7 @@ test("a recording of a slow rhythm is not unknown between two of its sweeps, and
     const fleetInterval = keptIntervalMs([story.state], { now, intervalMs: INTERVAL });
     return story.state.recordings
       .values()
-      .map((state) => currentStatus(state, now, fleetInterval))
+      .map((state) => statusOf(state, { now, statusIntervalMs: fleetInterval }))
       .toArray();
   };
   expect(statusAfter(3 * MINUTE)).toEqual(["online"]);

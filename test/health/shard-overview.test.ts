@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { recordingStatuses } from "../../src/health/recording.ts";
-import { noCounts } from "../../src/health/shard-counts.ts";
 import { joinOverviews, knownOverview, overviewAfter, type ShardOverview } from "../../src/health/shard-overview.ts";
 import type { ShardPatch } from "../../src/health/shard-patch.ts";
-import { currentStatus, type RecordingState, type ShardState } from "../../src/health/shard-state.ts";
+import { type RecordingState, type ShardState, statusOf } from "../../src/health/shard-state.ts";
+import { noCounts } from "../../src/health/status-counts.ts";
 import { aRecording, aRecordingState } from "../support/fixtures.ts";
 import { afterSweep, copyOf, patchTo } from "../support/shard-patch.ts";
 
@@ -64,7 +64,7 @@ test("a fleet joined from overviews counts every recording as its state does, wh
         const here = noCounts();
         for (const one of after.recordings.values()) {
           if (one.locationId !== id) continue;
-          const status = isOld ? "unknown" : currentStatus(one, patch.sweptAt, INTERVAL);
+          const status = isOld ? "unknown" : statusOf(one, { now: patch.sweptAt, statusIntervalMs: INTERVAL });
           here[status] += 1;
           counts[status] += 1;
         }

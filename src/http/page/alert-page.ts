@@ -5,8 +5,8 @@ import type { LogLine } from "../../alerting/decision-log.ts";
 import { fingerprint } from "../../alerting/fingerprint.ts";
 import { type VisitWorth, visitsWords } from "../../alerting/uncounted.ts";
 import type { Alert } from "../../health/alert.ts";
-import { noCounts } from "../../health/shard-counts.ts";
-import { currentStatus, type FleetSnapshot, type RecordingState } from "../../health/shard-state.ts";
+import { type FleetSnapshot, type RecordingState, statusOf } from "../../health/shard-state.ts";
+import { noCounts } from "../../health/status-counts.ts";
 import { counted, nameOf, nameWithin } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { capital, cut, webHref } from "../../lib/text.ts";
@@ -199,7 +199,7 @@ function neighbours(alert: Alert, data: PageData, fleet: FleetSnapshot): Markup 
   const states = statesAt(fleet, id).filter((one) => one.id !== alert.labels.recording_id);
   if (id === "" || states.length === 0) return nothing;
   const counts = noCounts();
-  for (const state of states) counts[currentStatus(state, fleet.now, fleet.statusIntervalMs)] += 1;
+  for (const state of states) counts[statusOf(state, fleet)] += 1;
   const key = (state: RecordingState) => recordingSortKey(state, fleet);
   const sorted = states.toSorted((a, b) => (key(a) < key(b) ? -1 : 1)).slice(0, NEIGHBOURS_SHOWN);
   const items = sorted.map((state) => {

@@ -6,7 +6,7 @@ import { type FleetHeadline, handledOf, headlineOf } from "../../alerting/headli
 import { entrySortKey, MOST_AT_ONCE, type Overview, type OverviewEntry, overviewOf } from "../../alerting/overview.ts";
 import { phraseOf, severityRank } from "../../alerting/words.ts";
 import type { Alert } from "../../health/alert.ts";
-import { type StatusCounts, totalOf } from "../../health/shard-counts.ts";
+import { type StatusCounts, totalOf } from "../../health/status-counts.ts";
 import { count, counted, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { own } from "../../lib/own.ts";

@@ -8,8 +8,8 @@ import {
   summaryOf,
 } from "../../alerting/overview.ts";
 import type { Alert } from "../../health/alert.ts";
-import { totalOf } from "../../health/shard-counts.ts";
 import type { FleetOverview, LocationOverview } from "../../health/shard-overview.ts";
+import { totalOf } from "../../health/status-counts.ts";
 import { count, counted, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { listingOf } from "../paging.ts";

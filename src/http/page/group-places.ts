@@ -1,6 +1,6 @@
 /** The locations of an alert about a group, on its page: how many of its recordings each has, and the statuses there. */
 import { type Alert, groupNouns, groupOfSubject } from "../../health/alert.ts";
-import { noCounts } from "../../health/shard-counts.ts";
+import { noCounts } from "../../health/status-counts.ts";
 import { counted, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { cut } from "../../lib/text.ts";

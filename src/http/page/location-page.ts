@@ -1,8 +1,8 @@
 /** `GET /?location=`: one location, its recordings and its history. */
 import { firingBy, type LocationSummary, standingOf, summaryOf } from "../../alerting/overview.ts";
 import { recordingLabels } from "../../health/recording-evaluator.ts";
-import { totalOf } from "../../health/shard-counts.ts";
 import type { FleetSnapshot, RecordingState } from "../../health/shard-state.ts";
+import { totalOf } from "../../health/status-counts.ts";
 import { count, counted, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import type { HttpDeps } from "../deps.ts";

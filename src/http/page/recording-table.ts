@@ -1,6 +1,6 @@
 /** Recordings: their names, their current figures, and as a table, page by page. */
 import { worstFirst } from "../../health/recording.ts";
-import { currentStatus, type FleetSnapshot, type RecordingState } from "../../health/shard-state.ts";
+import { type FleetSnapshot, type RecordingState, statusOf } from "../../health/shard-state.ts";
 import { columnPercent, counted, nameOf, zonePath } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { sortKey } from "../../lib/sort-key.ts";
@@ -13,7 +13,7 @@ import { agoAt, knownZone, type Moment, timeAt } from "./when.ts";
 
 /** The worst first, then by location and name. */
 export function recordingSortKey(state: RecordingState, fleet: FleetSnapshot): string {
-  const rank = worstFirst.indexOf(currentStatus(state, fleet.now, fleet.statusIntervalMs));
+  const rank = worstFirst.indexOf(statusOf(state, fleet));
   const names = [locationNameOf(state, fleet), recordingNameOf(state.id, fleet)];
   return sortKey(rank, names, state.id);
 }
@@ -29,7 +29,7 @@ export function locationNameOf({ locationId }: RecordingState, { inventory }: Fl
 /** The current figures: old ones do not describe now, and an offline recording has no quality. */
 export function presentRecording(state: RecordingState, fleet: FleetSnapshot) {
   const { inventory } = fleet;
-  const status = currentStatus(state, fleet.now, fleet.statusIntervalMs);
+  const status = statusOf(state, fleet);
   const recording = inventory.recording(state.id);
   return {
     status,

@@ -2,7 +2,7 @@
 import type { Mood } from "../../alerting/headline.ts";
 import { type LocationSummary, occurring, type Standing } from "../../alerting/overview.ts";
 import type { RecordingStatus } from "../../health/recording.ts";
-import { type StatusCounts, totalOf } from "../../health/shard-counts.ts";
+import { type StatusCounts, totalOf } from "../../health/status-counts.ts";
 import { count, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { homeLink } from "./links.ts";

@@ -1,8 +1,8 @@
 /** `GET /api/v1/locations`: a row per location, its recordings counted by status. */
 import { z } from "zod";
 import { recordingStatuses } from "../../health/recording.ts";
-import { noCounts } from "../../health/shard-counts.ts";
 import type { FleetOverview, LocationOverview } from "../../health/shard-overview.ts";
+import { noCounts } from "../../health/status-counts.ts";
 import { runYielding } from "../../lib/yield.ts";
 import type { ActiveAlert } from "../deps.ts";
 import { listingOf, type PageQuery, pageParameters } from "../paging.ts";

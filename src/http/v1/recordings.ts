@@ -1,11 +1,10 @@
 /** `GET /api/v1/recordings`: the fleet now, a row per recording. */
 
 import { z } from "zod";
-import { statusOf } from "../../health/fleet-locations.ts";
 import { recordingStatuses } from "../../health/recording.ts";
-import { totalOf } from "../../health/shard-counts.ts";
 import type { FleetOverview } from "../../health/shard-overview.ts";
-import type { FleetSnapshot, Inventory, RecordingState } from "../../health/shard-state.ts";
+import { type FleetSnapshot, type Inventory, type RecordingState, statusOf } from "../../health/shard-state.ts";
+import { totalOf } from "../../health/status-counts.ts";
 import { DAY_MS } from "../../lib/clock.ts";
 import { eachRow, runYielding } from "../../lib/yield.ts";
 import { pageParameters } from "../paging.ts";
