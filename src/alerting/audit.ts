@@ -11,6 +11,7 @@ type AuditAction =
   | "acknowledged"
   | "ack_withdrawn"
   | "ack_noted"
+  | "shift_noted"
   | "reload"
   | "refused";
 

@@ -54,6 +54,14 @@ function maintenanceAt(all: readonly Maintenance[], labels: Labels, now: Instant
     );
 }
 
+/** Those that last now, with their ends. */
+export function maintenanceNow(all: readonly Maintenance[], now: Instant) {
+  return all.flatMap((one) => {
+    const window = windowAt(one, now);
+    return window ? [{ name: one.name, until: window.until }] : [];
+  });
+}
+
 /** An end that is further away than is searched is left out. */
 function windowAt(maintenance: Maintenance, now: Instant): Pick<Suppression, "since" | "until"> | undefined {
   const day = now - (now % DAY_MS);

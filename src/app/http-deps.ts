@@ -9,6 +9,7 @@ import { rolesOf } from "../cluster/active-config.ts";
 import type { Config } from "../config/config.ts";
 import { isReadingOpen } from "../config/http-schema.ts";
 import { createAnnotate } from "../deliver/annotate.ts";
+import { readHandover } from "../digest/read-handover.ts";
 import { type Alert, groupOfSubject, type Subject } from "../health/alert.ts";
 import { recordingLabels } from "../health/recording-evaluator.ts";
 import type { ActiveAlert, HttpDeps } from "../http/deps.ts";
@@ -68,6 +69,11 @@ export function httpDeps(runtime: Runtime, reloader: Reloader, reload: HttpDeps[
     zones: store.zones.read,
     incidents: (since) => incidentsSince(runtime, reloader.current(), since),
     report: (request) => engine().report(request),
+    handover: (span, timezone) => readHandover({ store, clock, config: config() }, span, timezone),
+    async addShiftNote(note, by) {
+      await store.shiftNotes.add(note);
+      runtime.audit({ ...by, action: "shift_noted", outcome: "done", after: { text: note.text } });
+    },
     config,
     reload,
     metrics: createExposition({ registry, log, fleet: () => fleetView(runtime, reloader.current()) }),

@@ -10,6 +10,7 @@ import { createStaleness } from "../deliver/stale.ts";
 import { createSuppression } from "../deliver/suppression.ts";
 import { createDigestWork } from "../digest/schedule.ts";
 import { createDigestJob } from "../digest/send.ts";
+import { renderHtml } from "../notify/email/render.ts";
 import type { Configured, JobContext } from "./job-context.ts";
 import type { Runtime } from "./runtime.ts";
 
@@ -56,7 +57,7 @@ export function createNotifyJobs(context: JobContext) {
         if (data.heartbeat) await heartbeat?.round();
         else await delivery.deliver(String(data.integration));
       });
-      const send = createDigestJob({ ...context, ...senders, mail: senders.digestMail });
+      const send = createDigestJob({ ...context, ...senders, mail: senders.digestMail, renderHtml });
       await queues.work("digest", 1, createDigestWork({ ...context, send }));
     },
     /** A message under way is sent and settled, and no other is begun. */

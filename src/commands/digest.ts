@@ -14,6 +14,7 @@ import { forReader, letterFor, type MadeDigest } from "../digest/mail.ts";
 import { makeDigest } from "../digest/send.ts";
 import { systemClock } from "../lib/clock.ts";
 import { silentLogger } from "../lib/log.ts";
+import { renderHtml } from "../notify/email/render.ts";
 import { createService } from "../service/service.ts";
 import { readFleet } from "../store/read-fleet.ts";
 import { createStore } from "../store/store.ts";
@@ -89,7 +90,7 @@ async function withDigest(
   try {
     const store = createStore(redis, config.redis.prefix);
     const rules = identifyRules(config.rules, (await store.identities.read()).rules);
-    const deps = { config: { ...config, rules }, store, service, clock: systemClock, log: silentLogger };
+    const deps = { config: { ...config, rules }, renderHtml, store, service, clock: systemClock, log: silentLogger };
     const shardNumbers = [...new Set((await store.assignments.read()).values())];
     if (shardNumbers.length === 0)
       return fail(

@@ -25,6 +25,10 @@ export function crossCheck(document: Document): Finding[] {
       const names = isMapping(one) ? one.time_intervals : undefined;
       return unknown(textsAt(names, ["maintenance", i, "time_intervals"]), intervals, "time_intervals");
     }),
+    ...listed(tree.digests).flatMap((one, i) => {
+      const name = isMapping(one) ? one.slack : undefined;
+      return receivers.length === 0 ? [] : unknown([[name, ["digests", i, "slack"]]], receivers, "receivers");
+    }),
     ...mailWithoutServer(tree),
   ];
 }
@@ -135,5 +139,8 @@ function mailWithoutServer(tree: RawMap): Finding[] {
     if (!isMapping(receiver) || isEmpty(receiver.email_configs)) return [];
     return [need(["receivers", index, "email_configs"], "e-mail receivers without `smtp`")];
   });
-  return isEmpty(tree.digests) ? mails : [...mails, need(["digests"], "digests without `smtp`")];
+  const isMailed = listed(tree.digests).some(
+    (digest) => !isMapping(digest) || digest.slack === undefined || digest.to !== undefined,
+  );
+  return !isMailed ? mails : [...mails, need(["digests"], "digests without `smtp`")];
 }

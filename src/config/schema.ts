@@ -6,7 +6,7 @@ import { visitCountsSection } from "./counts-schema.ts";
 import { directorySection } from "./directory-schema.ts";
 import { tlsSection } from "./http-client-schema.ts";
 import { httpSection } from "./http-schema.ts";
-import { listOf, optional, type Parsed, refuse, required, section, withDefault } from "./key.ts";
+import { listOf, mapped, optional, type Parsed, refuse, required, section, withDefault } from "./key.ts";
 import { redisSection } from "./redis-schema.ts";
 import {
   defaultInhibitRules,
@@ -24,6 +24,7 @@ import {
   host,
   id,
   integer,
+  leaf,
   line,
   name,
   oneOf,
@@ -118,18 +119,50 @@ const maintenance = section({
   comment: optional("Why, for people.", line),
 });
 
-const digest = section({
-  name: required("The digest's name, for `lenswatch digest`.", name),
-  cron: withDefault("When it is sent.", cron, "0 8 * * *"),
-  timezone: withDefault("The time zone of `cron` and of the digest's days.", zone, "UTC"),
-  period: withDefault("The time it covers: a day, a week or a month.", oneOf("1d", "1w", "1mo"), "1d"),
-  matchers: withDefault("The recordings it covers, by their labels; without any, all.", matchers, []),
-  to: required("The recipients.", emailAddresses),
-  unsubscribe_url: optional(
-    "The URL for one-click unsubscription; {recipient} stands for the address.",
-    unsubscribeUrl,
+const hour = leaf("a time of the day such as 20:00", (text) =>
+  /^(?:[01]\d|2[0-3]):[0-5]\d$/.test(text) ? { value: text } : {},
+);
+
+const digest = mapped(
+  section(
+    {
+      name: required("The digest's name, for `lenswatch digest`.", name),
+      cron: optional("When it is sent; by default `0 8 * * *`, and a handover at the end of its shift.", cron),
+      timezone: withDefault("The time zone of `cron` and of the digest's days.", zone, "UTC"),
+      period: withDefault(
+        "The time it covers: a day, a week, a month, or a shift, whose digest is a handover.",
+        oneOf("1d", "1w", "1mo", "shift"),
+        "1d",
+      ),
+      shift: optional(
+        "The hours of the shift.",
+        section({
+          from: required("Its beginning.", hour),
+          to: required("Its end, on the next day where that is earlier.", hour),
+        }),
+      ),
+      matchers: withDefault("The recordings it covers, by their labels; without any, all.", matchers, []),
+      to: optional("The recipients; required but for a handover to Slack.", emailAddresses),
+      slack: optional("The receiver to whose Slack channels a handover is posted.", name),
+      unsubscribe_url: optional(
+        "The URL for one-click unsubscription; {recipient} stands for the address.",
+        unsubscribeUrl,
+      ),
+    },
+    ({ period, shift, matchers, to, slack }, context) => {
+      const isShift = period === "shift";
+      if (isShift && !shift) refuse(context, "shift", 'its hours, as `{ from: "20:00", to: "08:00" }`');
+      if (!isShift && shift) refuse(context, "period", "`shift` beside its hours");
+      if (!isShift && slack !== undefined) refuse(context, "slack", "`period: shift`: other digests are mails");
+      if (isShift && matchers.length > 0) refuse(context, "matchers", "none: a handover is of the whole fleet");
+      if (to === undefined && slack === undefined) refuse(context, "to", "at least one e-mail address");
+    },
   ),
-});
+  ({ cron, shift, to = [], ...rest }) => {
+    const [hour = "08", minute = "00"] = shift?.to.split(":") ?? [];
+    return { ...rest, to, shift, cron: cron ?? `${Number(minute)} ${Number(hour)} * * *` };
+  },
+);
 
 const heartbeat = section({
   url: required(

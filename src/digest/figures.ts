@@ -21,7 +21,7 @@ import { createDigester, type Digester } from "./compute/compute.ts";
 import { groupKey, incidentOf } from "./compute/incident.ts";
 import { AROUND_MS } from "./compute/recording.ts";
 import type { AcknowledgedAlert, Digest, DigestPeriod, DigestRecording, DigestScope } from "./digest.ts";
-import { digestPeriod } from "./period.ts";
+import { periodOf } from "./period.ts";
 
 /** The fleet, and which shard each recording's history is in. */
 export type DigestFleet = FleetSnapshot & { readonly shardNumbers: readonly number[] };
@@ -46,7 +46,7 @@ const MIN_UNWATCHED_MS = 15 * 60_000;
 /** The figures of a digest about the fleet. */
 export async function computeFleet(source: FiguresSource, digest: DigestConfig, period: DigestPeriod): Promise<Digest> {
   const fleet = await readStates(source);
-  const before = digestPeriod(digest.period, period.from, digest.timezone);
+  const before = periodOf(digest, period.from);
   const scope = await readScope(source, { ...digest, period, before }, fleet);
   const digester = createDigester(scope);
   await addFleet(source, fleet, digester, period.to - FIGURES_FROM_MS);

@@ -1,6 +1,7 @@
 /** A digest as mail: rendered once for all its recipients, then with each recipient's own unsubscribe link. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { Document } from "../alerting/document.ts";
 import { html } from "../lib/markup.ts";
 import { cut } from "../lib/text.ts";
 import { createYielder } from "../lib/yield.ts";
@@ -13,6 +14,8 @@ import { type DigestFrame, viewOf } from "./render/view.ts";
 type RenderedDigest = Awaited<ReturnType<typeof renderDigest>>;
 
 export interface MadeDigest extends RenderedDigest {
+  /** Of a handover, for other channels than mail. */
+  readonly document?: Document;
   /** With `{recipient}` as the placeholder for the recipient's address. */
   readonly unsubscribeUrl: string | undefined;
 }

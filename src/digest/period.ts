@@ -16,6 +16,40 @@ export class DigestError extends CodedError<DigestErrorCode> {
 
 export type PeriodName = "1d" | "1w" | "1mo";
 
+/** The hours of a shift, `HH:MM`; one that ends no later than it begins ends on the next day. */
+export interface ShiftHours {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** The last whole period, or shift, of a digest before `now`. Throws DigestError `invalid_timezone`. */
+export function periodOf(
+  {
+    period,
+    shift,
+    timezone,
+  }: { readonly period: PeriodName | "shift"; readonly shift?: ShiftHours | undefined; readonly timezone: string },
+  now: Instant,
+): DigestPeriod {
+  return period === "shift"
+    ? shiftPeriod(shift ?? { from: "20:00", to: "08:00" }, now, timezone)
+    : digestPeriod(period, now, timezone);
+}
+
+/** The last shift that was over at `now`. Throws DigestError `invalid_timezone`. */
+function shiftPeriod({ from, to }: ShiftHours, now: Instant, timezone: string): DigestPeriod {
+  const here = inZone(now, timezone);
+  const at = (day: DateTime, text: string) => {
+    const [hour = 0, minute = 0] = text.split(":").map(Number);
+    return day.set({ hour, minute, second: 0, millisecond: 0 });
+  };
+  const today = at(here, to);
+  const end = today > here ? at(here.minus({ days: 1 }), to) : today;
+  const begin = at(end, from);
+  const start = begin < end ? begin : at(end.minus({ days: 1 }), from);
+  return { from: start.toMillis(), to: end.toMillis(), label: `${start.toFormat("ccc d LLL")} ${from}–${to}` };
+}
+
 const UNITS: Readonly<Record<PeriodName, DateTimeUnit>> = { "1d": "day", "1w": "week", "1mo": "month" };
 
 /**

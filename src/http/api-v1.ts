@@ -4,6 +4,7 @@ import type { HttpDeps } from "./deps.ts";
 import { originOf } from "./principal.ts";
 import { parseQuery, parseRequestBody } from "./query.ts";
 import { acknowledge, note, withdraw } from "./v1/acknowledgement.ts";
+import { addShiftNote, getHandover } from "./v1/handover.ts";
 import { listIncidents } from "./v1/incidents.ts";
 import { listLocations } from "./v1/locations.ts";
 import { openApiDocument } from "./v1/openapi.ts";
@@ -22,6 +23,8 @@ export const operations: readonly Operation[] = [
   getOverview,
   listIncidents,
   getReport,
+  getHandover,
+  addShiftNote,
   acknowledge,
   withdraw,
   note,

@@ -2,13 +2,16 @@
 import type { StoredAcknowledgement } from "../alerting/acknowledgement.ts";
 import type { Audit, AuditOrigin } from "../alerting/audit.ts";
 import type { LogLine } from "../alerting/decision-log.ts";
+import type { Document } from "../alerting/document.ts";
 import type { SentAlert } from "../alerting/external-alerts.ts";
+import type { ShiftNote } from "../alerting/handover.ts";
 import type { Suppression } from "../alerting/model.ts";
 import type { createSuppressionChanges } from "../deliver/suppression-changes.ts";
 import type { Alert, Subject } from "../health/alert.ts";
 import type { FleetOverview } from "../health/shard-overview.ts";
 import type { FleetSnapshot } from "../health/shard-state.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
+import type { Interval } from "../lib/intervals.ts";
 import type { Logger } from "../lib/log.ts";
 import type { AcceptedAlerts } from "../poll/external-alerts.ts";
 import type { UptimeReader } from "../poll/uptime-reader.ts";
@@ -93,6 +96,9 @@ export interface HttpDeps extends AlertChanges {
   incidents(since: Instant): Promise<readonly Incident[]>;
   /** Reads the histories of the whole fleet, for seconds where it is large; undefined where too many wait for theirs. */
   report(request: ReportRequest): Promise<Report> | undefined;
+  /** What one shift tells the next, with times in this zone. */
+  handover(span: Interval, timezone: string): Promise<Document>;
+  addShiftNote(note: ShiftNote, by: AuditOrigin): Promise<void>;
   /** The decision log of these subjects since an instant, oldest first. */
   timeline(subjects: readonly Subject[], since: Instant): Promise<readonly LogLine[]>;
   /** The last verdicts on the counts of the fleet. */

@@ -1,4 +1,6 @@
 /** One alert, or all alerts of one location, as a row of a message's list. */
+
+import type { Link, Row } from "../alerting/document.ts";
 import type { NotifiedAlert } from "../alerting/model.ts";
 import { visitsWords } from "../alerting/uncounted.ts";
 import { phraseOf, stateOf, wordsOf } from "../alerting/words.ts";
@@ -8,7 +10,6 @@ import type { Instant } from "../lib/clock.ts";
 import { count, counted, percent } from "../lib/format.ts";
 import { capital } from "../lib/text.ts";
 import { span, type Times } from "../lib/when.ts";
-import type { Link, Row } from "./document.ts";
 import { endCounts, endFacts } from "./ending.ts";
 import { alertLink, printableUrl, silenceLink, statusLink } from "./link.ts";
 import { clean, locationKey, locationName, plainName, shortName } from "./name.ts";

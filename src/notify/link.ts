@@ -1,9 +1,10 @@
 /** Links to the status page. External text is percent-encoded, `< > |` and quotes included. */
+
+import type { Link } from "../alerting/document.ts";
 import type { NotifiedAlert } from "../alerting/model.ts";
 import { matchersOf } from "../alerting/prepared-silence.ts";
 import { type Alert, groupOfSubject } from "../health/alert.ts";
 import { webHref } from "../lib/text.ts";
-import type { Link } from "./document.ts";
 
 /** The page of a recording, or the status page of a location, or of recordings in a group; other subjects have none. */
 export function statusLink(externalUrl: string, { subject }: Alert): Link | undefined {

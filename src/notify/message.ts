@@ -1,5 +1,6 @@
 /** The document of a notification, the same for all channels. */
 import { causePhrase } from "../alerting/clusters.ts";
+import type { Document, Section, Tone } from "../alerting/document.ts";
 import { MOST_NAMED, namedOnce } from "../alerting/extent.ts";
 import type { ColdStartFacts, Notification, NotifiedAlert } from "../alerting/model.ts";
 import { wordsOf } from "../alerting/words.ts";
@@ -7,7 +8,6 @@ import { humanDuration } from "../lib/duration.ts";
 import { count, counted } from "../lib/format.ts";
 import { capital, cut } from "../lib/text.ts";
 import { timesSeenAt } from "../lib/when.ts";
-import type { Document, Section, Tone } from "./document.ts";
 import { isBack, isSteady } from "./ending.ts";
 import { byLocation, dearestOf, impactWords, locationRow, rowOf } from "./entry.ts";
 import { overviewLink } from "./link.ts";

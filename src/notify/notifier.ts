@@ -1,5 +1,6 @@
 /** The interface of every channel, and its one error. */
 import { createHash } from "node:crypto";
+import type { Document } from "../alerting/document.ts";
 import type {
   Conversation,
   FoundPost,
@@ -30,6 +31,8 @@ interface SendOptions {
 export interface Notifier {
   /** Resolves once the endpoint has accepted the message; throws NotifyError. Never retries by itself. */
   send(notification: Notification, options: SendOptions): Promise<Posted | undefined>;
+  /** Posts what is no notification, such as a handover: a message of its own. Throws NotifyError. */
+  post?(document: Document, options: Pick<SendOptions, "signal">): Promise<void>;
   /**
    * The posts of a conversation since then, oldest first: asked where it is unknown whether a message was accepted. Undefined: the
    * channel does not let it look.

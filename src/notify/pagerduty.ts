@@ -3,10 +3,11 @@
  * `dedup_key` are about one incident. Another `trigger` of an open incident is a line in its log: while it is
  * acknowledged, it notifies nobody.
  */
+
+import { type Document, plainText, type Row } from "../alerting/document.ts";
 import type { Notification, NotifiedAlert, PageChange } from "../alerting/model.ts";
 import { own } from "../lib/own.ts";
 import { cut } from "../lib/text.ts";
-import { type Document, plainText, type Row } from "./document.ts";
 import { overviewLink } from "./link.ts";
 import { messageOf } from "./message.ts";
 import { clean, locationName, plainName } from "./name.ts";

@@ -2,9 +2,10 @@
  * A notification as the Adaptive Card that a Teams workflow posts. All text is in text runs, which have no markup: no
  * name becomes a link, a mention or emphasis. Teams refuses messages beyond 28 KB.
  */
+
+import { type Document, type Link, type Part, partsOf, type Tone } from "../alerting/document.ts";
 import type { Notification } from "../alerting/model.ts";
 import { cut } from "../lib/text.ts";
-import { type Document, type Link, type Part, partsOf, type Tone } from "./document.ts";
 import { messageOf } from "./message.ts";
 import type { ChannelOptions, Notifier } from "./notifier.ts";
 import { createWebEndpoint, type HttpClientSettings, httpVerdict, type Verdict } from "./web-endpoint.ts";

@@ -1,5 +1,9 @@
-/** The time at which each digest is due, which recipients have it already, and the spans of time in which sweeps were made. */
+/**
+ * The time at which each digest is due, which recipients have it already, what people wrote for the next shift, and the
+ * spans of time in which sweeps were made.
+ */
 import type { Redis } from "ioredis";
+import type { ShiftNote } from "../alerting/handover.ts";
 import type { Instant } from "../lib/clock.ts";
 import { createJsonHash } from "./hash.ts";
 import type { Keys } from "./keys.ts";
@@ -7,6 +11,7 @@ import type { Keys } from "./keys.ts";
 /** The two longest periods of digests, and a week. */
 const COVERAGE_KEPT_MS = 70 * 86_400_000;
 const MOST_SPANS = 2_000;
+const SHIFT_NOTES_KEPT = 200;
 
 /** The time at which a digest is due next; `spec` is what that was computed from. */
 export interface DigestDue {
@@ -47,6 +52,25 @@ export function createDigestStore(redis: Redis, keys: Keys) {
     async accept(name: string, { from, to }: TimeRange, recipient: string, at: Instant, keepSeconds: number) {
       const key = keys.digest(name, to);
       await redis.multi().hset(key, `${recipient}\n${from}`, at).expire(key, keepSeconds).exec();
+    },
+  };
+}
+
+export function createShiftNoteStore(redis: Redis, keys: Keys) {
+  return {
+    async add(note: ShiftNote): Promise<void> {
+      const text = JSON.stringify(note);
+      await redis
+        .multi()
+        .lpush(keys.shiftNotes, text)
+        .ltrim(keys.shiftNotes, 0, SHIFT_NOTES_KEPT - 1)
+        .exec();
+    },
+
+    /** Those of a span of time, oldest first. */
+    async read({ from, to }: TimeRange): Promise<ShiftNote[]> {
+      const all = (await redis.lrange(keys.shiftNotes, 0, -1)).map((text) => JSON.parse(text) as ShiftNote);
+      return all.filter(({ at }) => at >= from && at <= to).reverse();
     },
   };
 }

@@ -1,6 +1,7 @@
 /** Alerts that fire, and ended incidents: one small row each, sorted by their end, for digests and the API. */
 import type { Redis } from "ioredis";
 import { fingerprint } from "../alerting/fingerprint.ts";
+import type { Episode } from "../alerting/incident.ts";
 import type { VisitsLost } from "../counts/visits-lost.ts";
 import type { Alert, EndReason, ProblemKind, SubjectKind } from "../health/alert.ts";
 import { chunksOf } from "../lib/chunks.ts";
@@ -99,6 +100,10 @@ export interface Incident {
   readonly problem?: ProblemKind | undefined;
   readonly subject: { readonly kind: SubjectKind; readonly id: string };
   readonly locationId: string | undefined;
+  /** The camera server and the organisation of its recordings, where they share one. */
+  readonly groups?: Episode["groups"];
+  /** Recordings offline of a location or a group when it began. */
+  readonly offline?: number | undefined;
   readonly startsAt: Instant;
   readonly endsAt: Instant | undefined;
   readonly endReason: EndReason | undefined;
@@ -120,6 +125,8 @@ export function toIncident(alert: Alert): Incident {
     problem: alert.facts.problem,
     subject: alert.subject,
     locationId: alert.labels.location_id,
+    groups: { camera_server: alert.labels.camera_server, organisation: alert.labels.organisation },
+    offline: alert.facts.offline || undefined,
     startsAt: alert.startsAt,
     endsAt: alert.endsAt,
     endReason: alert.endReason,

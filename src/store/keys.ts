@@ -135,6 +135,8 @@ function jobKeys(p: string) {
   return {
     /** Hash: digest → JSON {spec, dueAt}; a field as long as its configuration. */
     digestsDue: `${p}digests:due`,
+    /** List, newest first: JSON of what people wrote for the next shift; the last 200. */
+    shiftNotes: `${p}shift-notes`,
     /** Hash: recipient and the period's beginning → when this digest was accepted for them; for 40 days. */
     digest: (name: string, periodEnd: number) => `${p}digest:${name}:${periodEnd}`,
     /** String: this digest is being sent to this recipient; until it was sent, or expires. */

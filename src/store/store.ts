@@ -9,7 +9,7 @@ import { createConversationStore } from "./conversations.ts";
 import { createCountVerdictStore } from "./count-verdicts.ts";
 import { createCountsStore } from "./counts.ts";
 import { createDecisionLog } from "./decision-log.ts";
-import { createCoverageStore, createDigestStore } from "./digests.ts";
+import { createCoverageStore, createDigestStore, createShiftNoteStore } from "./digests.ts";
 import { createExternalAlertStore, createSelfAlertStore } from "./documents.ts";
 import { createGroupStore } from "./groups.ts";
 import { createIdentityStore } from "./identities.ts";
@@ -89,6 +89,7 @@ function createParts(
     log: createDecisionLog(redis, keys, transact, historyMs),
     uptime: createUptimeStore(redis, keys),
     digests: createDigestStore(redis, keys),
+    shiftNotes: createShiftNoteStore(redis, keys),
     coldStart: createColdStartStore(redis, keys, transact),
     counts: createCountsStore(redis, keys),
     countVerdicts: createCountVerdictStore(redis, keys),

@@ -11,6 +11,7 @@ import { ackCommand } from "../../src/commands/ack.ts";
 import { backtestCommand } from "../../src/commands/backtest.ts";
 import type { CommandIo, ExitCode } from "../../src/commands/cli/command.ts";
 import { type CommandEntry, commandTable, runCli } from "../../src/commands/cli/program.ts";
+import { handoverCommand } from "../../src/commands/handover.ts";
 import { queryCommand } from "../../src/commands/query.ts";
 import { reportCommand } from "../../src/commands/report.ts";
 import { silenceCommand } from "../../src/commands/silence.ts";
@@ -21,7 +22,7 @@ import { NOW } from "../metrics/fleets.ts";
 
 const clocked: Readonly<Record<string, (io: CommandIo, clock: Clock) => Command>> = {
   ...{ status: statusCommand, silence: silenceCommand, ack: ackCommand, why: whyCommand },
-  ...{ report: reportCommand, backtest: backtestCommand, query: queryCommand },
+  ...{ report: reportCommand, backtest: backtestCommand, query: queryCommand, handover: handoverCommand },
 };
 
 /** The command table with the clock of the test. */

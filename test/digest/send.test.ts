@@ -2,6 +2,7 @@ import { expect, it } from "vitest";
 import { parseConfig } from "../../src/config/load.ts";
 import { createDigestJob } from "../../src/digest/send.ts";
 import { silentLogger } from "../../src/lib/log.ts";
+import { renderHtml } from "../../src/notify/email/render.ts";
 import { useTestStore } from "../store/fixtures.ts";
 import { describeWithRedis } from "../support/redis.ts";
 
@@ -47,6 +48,8 @@ describeWithRedis("a digest whose period is changed on the day when both end", (
             ids.add(letter.messageId);
           },
         },
+        byId: new Map(),
+        renderHtml,
         isPassing: () => true,
       })("ops", now);
     for (const period of [before, before, after, after, before]) expect(await send(period)).toBe(true);

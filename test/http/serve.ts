@@ -105,6 +105,8 @@ export function usualDeps(differing: Differing = {}): HttpDeps {
       rows: [],
       slos: [],
     }),
+    handover: async () => ({ title: "Handover", tone: "info", lead: [], sections: [], notes: [], actions: [] }),
+    addShiftNote: async () => {},
     uptimes: async () => new Map(),
     recallUptime: async () => [],
     silences: async () => [],

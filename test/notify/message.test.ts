@@ -1,10 +1,10 @@
 /** The words of messages: each scene is one notification, written as plain text into one file, to be read as people do. */
 import { describe, expect, it } from "vitest";
 import { causePhrase } from "../../src/alerting/clusters.ts";
+import { plainText } from "../../src/alerting/document.ts";
 import type { Notification, NotifiedAlert, StandsFor } from "../../src/alerting/model.ts";
 import { phraseOf } from "../../src/alerting/words.ts";
 import type { AlertFacts, EndReason } from "../../src/health/alert.ts";
-import { plainText } from "../../src/notify/document.ts";
 import { messageOf } from "../../src/notify/message.ts";
 import { alertOf, endedOf, HOUR, MINUTE, NOW, notificationOf, otherAlert } from "./fixtures.ts";
 

@@ -46,6 +46,9 @@ export const commandTable: readonly CommandEntry[] = [
   entry("report", "print the lost time of a period by cause", async (io) =>
     (await import("../report.ts")).reportCommand(io),
   ),
+  entry("handover", "print what one shift tells the next", async (io) =>
+    (await import("../handover.ts")).handoverCommand(io),
+  ),
   entry("backtest", "replay past uptime through the rules: which alerts, when and how long", async (io) =>
     (await import("../backtest.ts")).backtestCommand(io),
   ),

@@ -30,6 +30,8 @@ import {
 } from "./silence-request.ts";
 import { visitorOf } from "./visitor.ts";
 
+const ShiftNoteField = z.object({ text: boundedText(1_000).trim().min(1, "expected a text") });
+
 /** The path, from `/` on, that a button leads back to. */
 const Back = z.object({ back: z.string().max(2_048).catch("") });
 
@@ -77,6 +79,13 @@ export function changeRoutes(root: FastifyInstance, deps: HttpDeps, layout: Layo
         throw new HttpError("bad_body", `The silence was refused: ${why}.`);
       }
       return back(reply, "../", "?show=silences");
+    });
+
+    app.post("/handover/notes", { config: { page: "../", form: true, scope: "silence" } }, async (request, reply) => {
+      const { text } = parseRequestBody(ShiftNoteField, request.body);
+      const by = originOf(request);
+      await deps.addShiftNote({ at: deps.clock.now(), author: authorOf(request.principal), text }, by);
+      return back(reply, "../", "handover");
     });
 
     const button = { config: { page: "../../", form: true, scope: "silence" } } as const;

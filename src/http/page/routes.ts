@@ -6,11 +6,13 @@ import { runYielding } from "../../lib/yield.ts";
 import type { Incident } from "../../store/incidents.ts";
 import type { HttpDeps } from "../deps.ts";
 import { parseQuery } from "../query.ts";
+import { handoverSpan } from "../v1/handover.ts";
 import { reportInTime } from "../v1/report.ts";
 import { alertPage, alertsOf, endedAlert, endedAlertPage } from "./alert-page.ts";
 import { overviewPage } from "./board.ts";
 import { changeRoutes } from "./change-routes.ts";
 import { fullLocationId } from "./fleet-map.ts";
+import { askedSpan, HandoverQuery, handoverPage } from "./handover-page.ts";
 import { PERIOD_DAYS } from "./history.ts";
 import { incidentsCsv, incidentsPage } from "./incidents-page.ts";
 import type { HtmlPage, Layout } from "./layout.ts";
@@ -55,6 +57,12 @@ export function pageRoutes(app: FastifyInstance, deps: HttpDeps, layout: Layout)
   app.get("/report", { config: { page: "./", lane: "reports" } }, async (request, reply) => {
     const query = parseQuery(ReportPageQuery, request.query);
     return layout.send(request, reply, reportPage(await reportInTime(deps, query), query));
+  });
+  app.get("/handover", { config: { page: "./" } }, async (request, reply) => {
+    const query = parseQuery(HandoverQuery, request.query);
+    const now = deps.clock.now();
+    const document = await deps.handover(handoverSpan(askedSpan(query, now), now), query.timezone);
+    return layout.send(request, reply, handoverPage(document, query, visitorOf(request, deps), now));
   });
   changeRoutes(app, deps, layout);
 

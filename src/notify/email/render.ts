@@ -1,9 +1,17 @@
 /** A notification as a mail: subject, headers, and the same content as text and as HTML. */
 import { createHash } from "node:crypto";
+import {
+  type Document,
+  type Link,
+  type Part,
+  partsOf,
+  plainText,
+  type Row,
+  type Tone,
+} from "../../alerting/document.ts";
 import type { Notification } from "../../alerting/model.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { cut } from "../../lib/text.ts";
-import { type Document, type Link, type Part, partsOf, plainText, type Row, type Tone } from "../document.ts";
 import { messageOf } from "../message.ts";
 import { clean } from "../name.ts";
 import type { OutgoingMail } from "./transport.ts";
@@ -42,7 +50,7 @@ export function renderEmail(
 function fitting(notification: Notification): { message: Document; html: string } {
   const formOf = (limit: number) => {
     const message = messageOf(notification, limit);
-    return { message, html: renderHtml(message, notification.receiver) };
+    return { message, html: renderHtml(message, `Sent by lenswatch to the receiver ${clean(notification.receiver)}.`) };
   };
   const forms = LIST_LENGTHS.values().map(formOf);
   return forms.find(({ html }) => Buffer.byteLength(html) <= HTML_BYTES) ?? formOf(1);
@@ -104,8 +112,8 @@ function preheaderOf({ lead, sections, notes: common }: Document): string {
   return cut(all.join(" · "), 200);
 }
 
-/** HTML for mail clients: layout tables, inlined styles, nothing loaded; a few rules for dark mode. */
-function renderHtml(message: Document, receiver: string): string {
+/** HTML for mail clients: layout tables, inlined styles, nothing loaded; a few rules for dark mode. `why`: why it was sent. */
+export function renderHtml(message: Document, why: string): string {
   const { title, tone } = message;
   const rows = [
     html`<tr>
@@ -113,11 +121,7 @@ function renderHtml(message: Document, receiver: string): string {
 </tr>`,
     titleRow(title),
     ...partsOf(message).map(partRow),
-    row(
-      "lw-soft lw-line",
-      `padding:12px 20px 14px;${LINE};font-size:12px;line-height:18px;${SOFT}`,
-      `Sent by lenswatch to the receiver ${clean(receiver)}.`,
-    ),
+    row("lw-soft lw-line", `padding:12px 20px 14px;${LINE};font-size:12px;line-height:18px;${SOFT}`, why),
   ];
   return html`<!DOCTYPE html>
 <html lang="en">

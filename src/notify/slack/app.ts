@@ -9,6 +9,7 @@ import { type ChannelOptions, type Notifier, NotifyError } from "../notifier.ts"
 import { namedIn, renderReply, renderRoot } from "./conversation.ts";
 import { formatHandle, type Handle, handleOf, parseHandle } from "./handle.ts";
 import { createHistory, metadataOf } from "./history.ts";
+import { payloadOf } from "./render.ts";
 import { createSlackApi, type SlackApi } from "./web-api.ts";
 
 /** The rest of a send is left to the news. */
@@ -62,6 +63,9 @@ export function createSlackAppNotifier(options: ChannelOptions & { readonly app:
   }
 
   return {
+    async post(document, { signal }) {
+      await api.call(signal, "chat.postMessage", { channel: app.channel, ...payloadOf(document) });
+    },
     async send(notification, { signal, plain = false }): Promise<Posted | undefined> {
       const root = parseHandle(notification.conversation?.handle);
       if (notification.reason === "update") {

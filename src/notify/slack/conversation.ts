@@ -1,10 +1,11 @@
 /** A conversation's root, which shows the present, and the replies in its thread, which are the news. */
+
+import type { Document } from "../../alerting/document.ts";
 import { extentOf, extentPhrase } from "../../alerting/extent.ts";
 import type { Notification, NotifiedAlert } from "../../alerting/model.ts";
 import { counted } from "../../lib/format.ts";
 import { cut } from "../../lib/text.ts";
 import { span, timesSeenAt } from "../../lib/when.ts";
-import type { Document } from "../document.ts";
 import { endCounts } from "../ending.ts";
 import { nameOf } from "../silence-scope.ts";
 import { titleOf } from "../title.ts";

@@ -5,8 +5,8 @@
  * `msg_blocks_too_long`; a `text` of 4,000 is advised.
  */
 import type { IncomingWebhookSendArguments } from "@slack/webhook";
+import { type Document, type Link, type Row, restOf, type Section, type Tone } from "../../alerting/document.ts";
 import type { Notification } from "../../alerting/model.ts";
-import { type Document, type Link, type Row, restOf, type Section, type Tone } from "../document.ts";
 import { messageOf } from "../message.ts";
 import type { ActionsBlock } from "./actions.ts";
 import { bold, link, mrkdwn } from "./mrkdwn.ts";
@@ -50,7 +50,7 @@ export function slackMessageOf(notification: Notification): Document {
 
 export function payloadOf(
   message: Document,
-  { plain = false, mention = "", actions }: SlackExtras,
+  { plain = false, mention = "", actions }: SlackExtras = {},
 ): IncomingWebhookSendArguments {
   const withMention = (text: string) => (mention === "" ? text : `${text} ${mention}`);
   const [title = "", ...lines] = textOf(message, plain ? oneLine : bareLine).split("\n");

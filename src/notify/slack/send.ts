@@ -1,19 +1,28 @@
 /** Posts to an incoming webhook, once (docs.slack.dev: "Sending messages using incoming webhooks"). */
-import { type FetchFunction, IncomingWebhook, IncomingWebhookRequestError } from "@slack/webhook";
+import {
+  type FetchFunction,
+  IncomingWebhook,
+  IncomingWebhookRequestError,
+  type IncomingWebhookSendArguments,
+} from "@slack/webhook";
 import type { ChannelOptions, Notifier } from "../notifier.ts";
 import { codeOfStatus, createWebEndpoint, type Verdict } from "../web-endpoint.ts";
-import { renderSlack } from "./render.ts";
+import { payloadOf, renderSlack } from "./render.ts";
 
 /** A notifier for one incoming webhook. `apiUrl` is a secret: no error and no log line has it. */
 export function createSlackNotifier(options: ChannelOptions & { readonly apiUrl: string }): Notifier {
   const { apiUrl: url, log, ...rest } = options;
   const check = "api_url, the network, DNS and HTTPS_PROXY";
   const endpoint = createWebEndpoint({ ...rest, url, name: "Slack", check, verdict: slackVerdict, hints: HINTS });
+  async function post(payload: IncomingWebhookSendArguments, signal: AbortSignal): Promise<void> {
+    // The package's default fetch has no signal, proxy or limit of an answer; its error has no `Retry-After`.
+    const fetch: FetchFunction = async (_, init) => new Response(await endpoint.post(String(init?.body), { signal }));
+    await new IncomingWebhook(url, { fetch }).send(payload).catch(throwCause);
+  }
   return {
+    post: (document, { signal }) => post(payloadOf(document), signal),
     async send(notification, { signal, plain = false }) {
-      // The package's default fetch has no signal, proxy or limit of an answer; its error has no `Retry-After`.
-      const fetch: FetchFunction = async (_, init) => new Response(await endpoint.post(String(init?.body), { signal }));
-      await new IncomingWebhook(url, { fetch }).send(renderSlack(notification, { plain })).catch(throwCause);
+      await post(renderSlack(notification, { plain }), signal);
       log.debug({ integration: notification.integrationId }, "Slack accepted a notification");
     },
     close: endpoint.close,

@@ -138,7 +138,7 @@ describe("every command's help", () => {
         stdout: expect.stringMatching(new RegExp(`^Usage: lenswatch ${name} `)),
         exitCode: 0,
       });
-      const { commands } = await load({} as CommandIo);
+      const { commands } = await load({ env: {} } as CommandIo);
       const helps = commands.map(async (one) => (await run([name, one.name(), "--help"], commandTable)).stdout);
       const leaves = commands.length > 0 ? await Promise.all(helps) : [stdout];
       const doesNotAnswer = ["init", "run", "demo", "slack"].includes(name);

@@ -1,0 +1,164 @@
+/** A handover: what one shift tells the next. Pure. */
+
+import { DAY_MS, type Instant } from "../lib/clock.ts";
+import { count, counted, nameOf } from "../lib/format.ts";
+import type { Interval } from "../lib/intervals.ts";
+import { cut, stripControls } from "../lib/text.ts";
+import { span, timesSeenAt } from "../lib/when.ts";
+import type { StoredAcknowledgement } from "./acknowledgement.ts";
+import { acknowledgedText } from "./acknowledgement.ts";
+import type { LogLine } from "./decision-log.ts";
+import type { Document, Row, Section } from "./document.ts";
+import type { Episode, Incident } from "./incident.ts";
+import { type IncidentNames, incidentPlaces, incidentTitle } from "./incident-words.ts";
+import { formatMatcher } from "./matcher.ts";
+import { type Silence, silenceState } from "./silence.ts";
+
+/** What somebody wrote for the next shift. */
+export interface ShiftNote {
+  readonly at: Instant;
+  readonly author: string;
+  readonly text: string;
+}
+
+export interface Shift {
+  readonly span: Interval;
+  readonly now: Instant;
+  /** IANA zone of all times. */
+  readonly timezone: string;
+  /** Those that were open in the span, the newest first. */
+  readonly incidents: readonly Incident[];
+  /** In force, by id of an episode. */
+  readonly acknowledgements: ReadonlyMap<string, StoredAcknowledgement>;
+  /** The lines of the decision log about their episodes. */
+  readonly lines: readonly LogLine[];
+  readonly silences: readonly Silence[];
+  /** Windows of maintenance that last now. */
+  readonly maintenance: readonly { readonly name: string; readonly until: Instant | undefined }[];
+  /** Oldest first. */
+  readonly notes: readonly ShiftNote[];
+  readonly names: IncidentNames;
+}
+
+const MOST_ROWS = 40;
+const MOST_NOTES_OF_ROW = 6;
+const TEXT_LENGTH = 300;
+const RECEIVERS_NAMED = 4;
+
+/** The handover of a shift: what is open and who has it, what is over, what ends within a day, and what people wrote. */
+export function handoverOf(shift: Shift): Document {
+  const { span: within, now, timezone, incidents, silences, maintenance, notes } = shift;
+  const times = timesSeenAt(now);
+  const at = (instant: Instant) => times.at(instant, timezone);
+  const [open, over] = [true, false].map((is) => incidents.filter(({ endsAt }) => (endsAt === undefined) === is)) as [
+    Incident[],
+    Incident[],
+  ];
+  const free = open.filter((one) => !acknowledgementOf(one, shift)).length;
+  const ending = silences
+    .filter((one) => silenceState(one, now) === "active" && one.endsAt - now <= DAY_MS)
+    .sort((a, b) => a.endsAt - b.endsAt);
+  const planned = maintenance.filter(({ until }) => until !== undefined && until - now <= DAY_MS);
+  const endings = [
+    ...ending.map((one) => silenceRow(one, at)),
+    ...planned.map(({ name, until = 0 }) => rowOf(`Maintenance ${nameOf(name, "")}`, `ends ${at(until)}`)),
+  ];
+  const isCritical = free > 0;
+  return {
+    title: `Handover ${times.between(within.from, within.to, timezone)}: ${count(open.length)} open, ${count(over.length)} over`,
+    tone: isCritical ? "warning" : open.length > 0 ? "info" : "recovered",
+    lead: [leadOf(open.length, free)],
+    sections: [
+      sectionOf(
+        "Notes of the shift",
+        notes.map((one) => rowOf(`${nameOf(one.author, "somebody")}, ${at(one.at)}`, one.text)),
+      ),
+      sectionOf(
+        "Open",
+        open.map((one) => incidentRow(one, shift, at)),
+      ),
+      sectionOf(
+        "Over",
+        over.map((one) => incidentRow(one, shift, at)),
+      ),
+      sectionOf("Ends within a day", endings),
+    ].filter(({ total }) => total > 0),
+    notes: [],
+    actions: [],
+  };
+}
+
+function leadOf(open: number, free: number): string {
+  if (open === 0) return "No incident is open.";
+  const are = `${counted(open, "incident")} ${open === 1 ? "is" : "are"} open`;
+  if (free === 0) return `${are}, and somebody has acknowledged ${open === 1 ? "it" : "each"}.`;
+  return free === open
+    ? `${are}, and nobody has acknowledged ${open === 1 ? "it" : "any"}.`
+    : `${are}, ${count(free)} of them unacknowledged.`;
+}
+
+function sectionOf(heading: string, rows: readonly Row[]): Section {
+  const total = rows.length;
+  return { heading: `${heading} (${count(total)})`, rows: rows.slice(0, MOST_ROWS), total, unit: "alert" };
+}
+
+function rowOf(name: string, text: string, notes: readonly string[] = []): Row {
+  return { name, text: line(text), notes: notes.map(line), links: [] };
+}
+
+const line = (text: string) => cut(stripControls(text).trim(), TEXT_LENGTH);
+
+function incidentRow(incident: Incident, shift: Shift, at: (instant: Instant) => string): Row {
+  const { startsAt, endsAt, episodes } = incident;
+  const ack = acknowledgementOf(incident, shift);
+  const lasted = span(startsAt, endsAt ?? shift.now);
+  const when =
+    endsAt === undefined ? `since ${at(startsAt)}, for ${lasted}` : `${at(startsAt)} to ${at(endsAt)}, ${lasted}`;
+  const who = ack ? acknowledgedText(ack, at) : endsAt === undefined ? "unacknowledged" : "";
+  const isWide = new Set(episodes.map(({ locationId }) => locationId)).size > 1;
+  const said = ack?.comment ? [`${nameOf(ack.author, "somebody")}: ${ack.comment}`] : [];
+  const notes = (ack?.notes ?? []).map(
+    ({ author, text, at: when }) => `${nameOf(author, "somebody")}, ${at(when)}: ${text}`,
+  );
+  return rowOf(`${incidentTitle(incident, shift.names)} · ${incident.id}`, who === "" ? when : `${when}; ${who}`, [
+    ...(isWide ? [`At ${incidentPlaces(incident, shift.names)}`] : []),
+    ...[...said, ...notes].slice(-MOST_NOTES_OF_ROW),
+    ...notifiedIn(incident, shift, at),
+  ]);
+}
+
+/** The latest in force of any of its episodes that fire. */
+function acknowledgementOf({ episodes }: Incident, { acknowledgements }: Shift): StoredAcknowledgement | undefined {
+  const all = episodes.flatMap(({ id, endsAt }) => (endsAt === undefined ? (acknowledgements.get(id) ?? []) : []));
+  return all.reduce<StoredAcknowledgement | undefined>(
+    (last, one) => (last && last.at >= one.at ? last : one),
+    undefined,
+  );
+}
+
+/** `Notified ops/slack/0 at 02:32 GMT, ops/email/0/a@b.example at 02:33 GMT`: the first message to each. */
+function notifiedIn(
+  { episodes, startsAt, endsAt }: Incident,
+  { lines, now }: Shift,
+  at: (instant: Instant) => string,
+): string[] {
+  const subjects = new Set(episodes.map(subjectKey));
+  const first = new Map<string, Instant>();
+  for (const line of lines) {
+    const isOf = line.at >= startsAt && line.at <= (endsAt ?? now) && subjects.has(subjectKey(line));
+    if (!isOf || line.reason !== "notified" || line.integration === undefined) continue;
+    if (!first.has(line.integration)) first.set(line.integration, line.at);
+  }
+  if (first.size === 0) return endsAt === undefined ? ["Nobody was notified of it."] : [];
+  const named = [...first].slice(0, RECEIVERS_NAMED).map(([to, when]) => `${nameOf(to, "")} at ${at(when)}`);
+  const more = first.size > RECEIVERS_NAMED ? [`${count(first.size - RECEIVERS_NAMED)} more`] : [];
+  return [`Notified ${[...named, ...more].join(", ")}`];
+}
+
+const subjectKey = ({ subject }: Pick<Episode, "subject">) => `${subject.kind}/${subject.id}`;
+
+function silenceRow({ matchers, createdBy, comment, endsAt }: Silence, at: (instant: Instant) => string): Row {
+  const words = line(matchers.map(formatMatcher).join(", "));
+  const why = comment === "" ? "" : `: ${comment}`;
+  return rowOf(`Silence ${words}`, `ends ${at(endsAt)}; by ${nameOf(createdBy, "somebody")}${why}`);
+}

@@ -1,0 +1,80 @@
+/** Incidents in words: pages, messages, digests and the command line name them with the same. */
+import { groupNouns, groupOfSubject, type ProblemKind, problems, recordingProblems } from "../health/alert.ts";
+import { count, counted, nameOf, nameWithin } from "../lib/format.ts";
+import { capital } from "../lib/text.ts";
+import { MOST_NAMED } from "./extent.ts";
+import { type Episode, type Incident, sizeOfIncident } from "./incident.ts";
+
+/** Names of subjects, undefined where none is known. */
+export interface IncidentNames {
+  recording(id: string): string | undefined;
+  location(id: string): string | undefined;
+  /** Of a camera server or an organisation. */
+  group?(value: string): string | undefined;
+}
+
+/** An alert that fired so often again is said to flap. */
+const OFTEN = 3;
+const LENGTH = 60;
+
+/** `Entrance · Leeds Briggate flapped 11 times`, `240 cameras at 30 locations offline`: no number is more than were offline. */
+export function incidentTitle(incident: Incident, names: IncidentNames): string {
+  const { episodes } = incident;
+  const [first] = episodes;
+  const subjects = new Set(episodes.map(({ subject }) => `${subject.kind}/${subject.id}`));
+  if (!first) return "No alert";
+  if (subjects.size === 1) return singleTitle(episodes, first, names);
+  const { recordings, locations } = sizeOfIncident(incident);
+  const cameras = recordings === 0 ? "" : counted(recordings, "camera");
+  const [only = ""] = locations;
+  const where = locations.size === 1 ? locationName(only, names) : counted(locations.size, "location");
+  const cause = incident.cause?.label === "camera_server" && locations.size !== 1 ? incident.cause : undefined;
+  if (cause) return `Camera server ${groupName(cause.value, names)}: ${cameras} at ${where} offline`;
+  if (cameras === "") return `${capital(where)} offline`;
+  return locations.size === 0 ? `${cameras} offline` : `${cameras} at ${where} offline`;
+}
+
+/** The names of an incident's locations, at most eight: `Leeds, York and 3 more`. */
+export function incidentPlaces(incident: Incident, names: IncidentNames): string {
+  const counts = Map.groupBy(incident.episodes, ({ locationId = "" }) => locationId);
+  counts.delete("");
+  const worst = [...counts].sort(([a, { length: m }], [b, { length: n }]) => n - m || (a < b ? -1 : 1));
+  const named = worst.slice(0, MOST_NAMED).map(([id]) => locationName(id, names));
+  const more = worst.length > MOST_NAMED ? [`${count(worst.length - MOST_NAMED)} more`] : [];
+  const [last = "", ...others] = [...named, ...more].reverse();
+  return others.length === 0 ? last : `${others.reverse().join(", ")} and ${last}`;
+}
+
+function singleTitle(episodes: readonly Episode[], first: Episode, names: IncidentNames): string {
+  const name = subjectName(first, names);
+  const often = Math.max(
+    ...Map.groupBy(episodes, ({ problem }) => problem)
+      .values()
+      .map(({ length }) => length),
+  );
+  if (often >= OFTEN) return `${name} flapped ${count(often)} times`;
+  const said = [...new Set(episodes.map(({ problem }) => problemWords(problem)))].filter(Boolean).join(", ");
+  return said === "" ? name : `${name}: ${said}`;
+}
+
+function problemWords(problem: ProblemKind | undefined): string {
+  if (problem === undefined) return "";
+  if (Object.hasOwn(recordingProblems, problem))
+    return recordingProblems[problem as keyof typeof recordingProblems].short;
+  return problem.endsWith("_offline") ? "offline" : (problems[problem]?.name ?? "").toLowerCase();
+}
+
+function subjectName(one: Episode, names: IncidentNames): string {
+  const { subject, locationId } = one;
+  const group = groupOfSubject(subject);
+  if (group) return capital(`${groupNouns[group.label]} ${groupName(group.value, names)}`);
+  if (subject.kind === "location") return locationName(subject.id, names);
+  if (subject.kind === "service") return "Analytics service";
+  if (subject.kind !== "recording") return nameOf(subject.id, subject.kind, LENGTH);
+  const location = locationId === undefined ? "" : locationName(locationId, names);
+  const name = nameWithin(nameOf(names.recording(subject.id) ?? "", subject.id, LENGTH), location);
+  return location === "" ? name : `${name} · ${location}`;
+}
+
+const locationName = (id: string, names: IncidentNames) => nameOf(names.location(id) ?? "", id, LENGTH);
+const groupName = (value: string, names: IncidentNames) => nameOf(names.group?.(value) ?? value, "unnamed", LENGTH);

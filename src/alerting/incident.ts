@@ -1,0 +1,257 @@
+/**
+ * Incidents: what began together for one cause, with one id. They follow from the episodes alone, so that every process
+ * and every page has the same ones, and nothing of them is stored. Pure.
+ */
+import { createHash } from "node:crypto";
+import { type GroupLabel, groupLabels, groupOfSubject, type ProblemKind, type Subject } from "../health/alert.ts";
+import type { Instant } from "../lib/clock.ts";
+
+/** One episode of an alert as incidents see it. */
+export interface Episode {
+  /** `key@firedAt`. */
+  readonly id: string;
+  readonly subject: Subject;
+  readonly problem?: ProblemKind | undefined;
+  readonly locationId?: string | undefined;
+  /** The values of the labels that recordings of several locations share. */
+  readonly groups?: Readonly<Partial<Record<GroupLabel, string | undefined>>> | undefined;
+  /** The recordings offline of a location or a group, the most that were. */
+  readonly offline?: number | undefined;
+  readonly startsAt: Instant;
+  /** Undefined while it fires. */
+  readonly endsAt?: Instant | undefined;
+}
+
+/** What caused an incident, where its episodes tell. */
+export interface IncidentCause {
+  readonly label: "location_id" | GroupLabel;
+  readonly value: string;
+}
+
+export interface Incident<E extends Episode = Episode> {
+  /** Short enough to be said: `I-4F2K7`. */
+  readonly id: string;
+  /** The first that began first; at least one. */
+  readonly episodes: readonly E[];
+  readonly cause: IncidentCause | undefined;
+  readonly startsAt: Instant;
+  /** Undefined while one of its episodes fires. */
+  readonly endsAt: Instant | undefined;
+}
+
+/** Outages of a location or a camera server that begin so close together are one. */
+const TOGETHER_MS = 120_000;
+/** A camera that goes offline again so soon is flapping; an outage that becomes that of a whole location so late is the same. */
+const AGAIN_MS = 30 * 60_000;
+/** Outages at so many locations that begin together are one incident, though nothing known is their cause. */
+const MANY_LOCATIONS = 5;
+
+const OUTAGES: ReadonlySet<ProblemKind | undefined> = new Set<ProblemKind>([
+  ...(["offline", "missing", "not_seen", "not_uploading", "location_offline"] as const),
+  ...groupLabels.map((label) => `${label}_offline` as const),
+]);
+
+/** Incidents of these episodes, in any order; each episode is in one of them. The newest first. */
+export function incidentsOf<E extends Episode>(episodes: Iterable<E>): Incident<E>[] {
+  const sorted = [...new Map([...episodes].map((one) => [one.id, one])).values()].sort(byStart);
+  const sets = new Sets();
+  const outages = sorted.filter(({ problem }) => OUTAGES.has(problem));
+  joinTogether(outages, sets);
+  const taken = new Set([...joinWider(outages, sets), ...joinMany(outages, sets)]);
+  joinAgain(
+    sorted.filter((one) => !taken.has(one)),
+    sets,
+  );
+  const incidents = Map.groupBy(sorted, ({ id }) => sets.of(id)).values();
+  return [...incidents].map(incidentOf).sort((a, b) => b.startsAt - a.startsAt || (a.id < b.id ? -1 : 1));
+}
+
+/** The incident that an id means, also where it was that of one that a wider cause took in. */
+export function findIncident<E extends Episode>(
+  incidents: readonly Incident<E>[],
+  id: string,
+): Incident<E> | undefined {
+  const wanted = id
+    .toUpperCase()
+    .replace(/^(?:I-?)?/, "I-")
+    .replaceAll("O", "0")
+    .replaceAll("L", "1");
+  const isNamed = ({ id: own }: Incident<E>) => own === wanted;
+  return (
+    incidents.find(isNamed) ?? incidents.find((one) => one.episodes.some((each) => incidentId(each.id) === wanted))
+  );
+}
+
+/** The value of a label that all recordings of an episode have. */
+export function labelIn({ subject, locationId, groups }: Episode, label: IncidentCause["label"]): string | undefined {
+  if (label === "location_id") return locationId;
+  const own = groupOfSubject(subject);
+  return own?.label === label ? own.value : groups?.[label];
+}
+
+/** The recordings and locations of an incident's outages, each once. */
+export function sizeOfIncident({ episodes }: Pick<Incident, "episodes">): IncidentSize {
+  const outages = episodes.filter(({ problem }) => OUTAGES.has(problem));
+  const recordings = Map.groupBy(
+    outages.filter(({ subject }) => subject.kind === "recording"),
+    ({ subject }) => subject.id,
+  );
+  const apart = Map.groupBy(recordings.values(), ([first]) => first?.locationId ?? "");
+  const most = new Map<string, number>();
+  for (const one of outages.filter(isWide))
+    most.set(keyOf(scopeOf(one)), Math.max(one.offline ?? 0, most.get(keyOf(scopeOf(one))) ?? 0));
+  const locations = new Set(outages.flatMap(({ locationId }) => locationId || []));
+  const ofLocations = [...locations].map((id) =>
+    Math.max(apart.get(id)?.length ?? 0, most.get(`location_id/${id}`) ?? 0),
+  );
+  const together = ofLocations.reduce((sum, n) => sum + n, 0);
+  return { recordings: Math.max(together, ...most.values()), locations };
+}
+
+export interface IncidentSize {
+  readonly recordings: number;
+  readonly locations: ReadonlySet<string>;
+}
+
+/** The id of the incident that begins with an episode: 25 bits, without letters that sound or look like others. */
+function incidentId(episode: string): string {
+  const hash = createHash("sha256").update(episode).digest().readUInt32BE(0);
+  return `I-${[0, 5, 10, 15, 20].map((shift) => LETTERS[(hash >>> shift) & 31]).join("")}`;
+}
+
+const LETTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+
+/** Episodes at one location, or of one camera server, that begin together. */
+function joinTogether(outages: readonly Episode[], sets: Sets): void {
+  for (const label of ["location_id", "camera_server"] as const) {
+    const last = new Map<string, Episode>();
+    for (const one of outages) {
+      const value = labelIn(one, label);
+      if (value === undefined || value === "") continue;
+      const before = last.get(value);
+      if (before && one.startsAt - before.startsAt <= TOGETHER_MS) sets.join(before.id, one.id);
+      last.set(value, one);
+    }
+  }
+}
+
+/** Episodes that a wider one takes in: of its location or its group, begun during it or a little earlier. Gives those. */
+function joinWider<E extends Episode>(outages: readonly E[], sets: Sets): E[] {
+  const wider = Map.groupBy(outages.filter(isWide), (one) => keyOf(scopeOf(one)));
+  return outages.filter((one) => {
+    const around = scopesAround(one).flatMap((scope) => lastBefore(wider.get(keyOf(scope)) ?? [], one) ?? []);
+    for (const { id } of around) sets.join(id, one.id);
+    return around.length > 0;
+  });
+}
+
+function lastBefore<E extends Episode>(wider: readonly E[], { startsAt }: E): E | undefined {
+  const found = wider[wider.findLastIndex((one) => one.startsAt - AGAIN_MS <= startsAt)];
+  return found && startsAt <= (found.endsAt ?? Infinity) ? found : undefined;
+}
+
+/** Outages at many locations that begin together. Gives them. */
+function joinMany<E extends Episode>(outages: readonly E[], sets: Sets): E[] {
+  const bursts: E[][] = [];
+  for (const one of outages) {
+    const burst = bursts.at(-1);
+    if (burst?.[0] && one.startsAt - burst[0].startsAt <= TOGETHER_MS) burst.push(one);
+    else bursts.push([one]);
+  }
+  return bursts.flatMap((burst) => {
+    if (new Set(burst.map(({ locationId }) => locationId)).size < MANY_LOCATIONS) return [];
+    for (const { id } of burst) sets.join(burst[0]?.id ?? id, id);
+    return burst;
+  });
+}
+
+/** Episodes of one subject that follow each other, or begin together. */
+function joinAgain(sorted: readonly Episode[], sets: Sets): void {
+  for (const same of Map.groupBy(sorted, ({ subject }) => `${subject.kind}/${subject.id}`).values()) {
+    let before: Episode | undefined;
+    for (const one of same) {
+      const { startsAt, endsAt = Infinity } = before ?? { startsAt: -Infinity, endsAt: -Infinity };
+      const isAgain = one.startsAt >= endsAt && one.startsAt - endsAt <= AGAIN_MS;
+      if (before && (isAgain || one.startsAt - startsAt <= AGAIN_MS)) sets.join(before.id, one.id);
+      if ((one.endsAt ?? Infinity) >= endsAt) before = one;
+    }
+  }
+}
+
+function isWide({ subject }: Episode): boolean {
+  return subject.kind === "location" || subject.kind === "group";
+}
+
+function scopeOf({ subject }: Episode): IncidentCause {
+  return groupOfSubject(subject) ?? { label: "location_id", value: subject.id };
+}
+
+/** Those of a wider episode that may take this one in. */
+function scopesAround(one: Episode): IncidentCause[] {
+  const labels = ["location_id", ...groupLabels] as const;
+  return labels.flatMap((label) => {
+    const value = labelIn(one, label);
+    const isOwn = isWide(one) && scopeOf(one).label === label;
+    return value === undefined || value === "" || isOwn ? [] : { label, value };
+  });
+}
+
+const keyOf = ({ label, value }: IncidentCause) => `${label}/${value}`;
+
+function incidentOf<E extends Episode>(episodes: readonly E[]): Incident<E> {
+  const [first] = [...episodes].sort((a, b) => firedAt(a) - firedAt(b) || (a.id < b.id ? -1 : 1));
+  const ends = episodes.map(({ endsAt = Infinity }) => endsAt);
+  const end = ends.reduce((latest, one) => Math.max(latest, one), 0);
+  return {
+    id: incidentId(first?.id ?? ""),
+    episodes,
+    cause: causeOf(episodes),
+    startsAt: episodes[0]?.startsAt ?? 0,
+    endsAt: end === Infinity ? undefined : end,
+  };
+}
+
+/** The share of an incident's recordings that its cause has. */
+const CAUSE_SHARE = 0.9;
+
+/** The value of a label that nine in ten of an incident's recordings have, the narrowest; the location before the camera server. */
+function causeOf(episodes: readonly Episode[]): IncidentCause | undefined {
+  const recordings = episodes.filter(({ subject }) => subject.kind === "recording");
+  const counted = recordings.length > 0 ? recordings : episodes;
+  for (const label of ["location_id", "camera_server", "organisation"] as const) {
+    const values = Map.groupBy(counted, (one) => labelIn(one, label) ?? "");
+    const [largest] = [...values].sort(([, a], [, b]) => b.length - a.length);
+    if (largest && largest[0] !== "" && largest[1].length >= CAUSE_SHARE * counted.length)
+      return { label, value: largest[0] };
+  }
+  return undefined;
+}
+
+function firedAt({ id, startsAt }: Episode): Instant {
+  return Number(id.slice(id.lastIndexOf("@") + 1)) || startsAt;
+}
+
+function byStart(a: Episode, b: Episode): number {
+  return a.startsAt - b.startsAt || (a.id < b.id ? -1 : 1);
+}
+
+/** Sets that are joined: each has a name, that of one of its members. */
+class Sets {
+  readonly #parents = new Map<string, string>();
+
+  of(id: string): string {
+    let top = id;
+    for (let next = this.#parents.get(top); next !== undefined; next = this.#parents.get(top)) top = next;
+    for (let one = id; one !== top; ) {
+      const next = this.#parents.get(one) ?? top;
+      this.#parents.set(one, top);
+      one = next;
+    }
+    return top;
+  }
+
+  join(a: string, b: string): void {
+    const [of, into] = [this.of(b), this.of(a)];
+    if (of !== into) this.#parents.set(of, into);
+  }
+}

@@ -1,0 +1,67 @@
+/** Reads what a handover is made of. */
+import { isInForce } from "../alerting/acknowledgement.ts";
+import type { Document } from "../alerting/document.ts";
+import { handoverOf } from "../alerting/handover.ts";
+import { type Incident, incidentsOf } from "../alerting/incident.ts";
+import { maintenanceNow } from "../alerting/maintenance.ts";
+import type { Config } from "../config/config.ts";
+import type { Subject } from "../health/alert.ts";
+import { type Clock, DAY_MS } from "../lib/clock.ts";
+import type { Interval } from "../lib/intervals.ts";
+import { type Incident as StoredEpisode, toIncident } from "../store/incidents.ts";
+import type { Store } from "../store/store.ts";
+
+export interface HandoverSource {
+  readonly store: Pick<Store, "incidents" | "shards" | "acks" | "silences" | "log" | "inventory" | "shiftNotes">;
+  readonly config: Partial<Pick<Config, "maintenance">>;
+  readonly clock: Clock;
+}
+
+/** Flapping that began before a shift is one incident with what is in it. */
+const BEFORE_MS = DAY_MS;
+/** Subjects whose decision logs are read, and of each incident. */
+const [MOST_SUBJECTS, SUBJECTS_EACH] = [400, 4];
+
+/** The handover of a span of time, with times in this zone. */
+export async function readHandover(
+  { store, config, clock }: HandoverSource,
+  span: Interval,
+  timezone: string,
+): Promise<Document> {
+  const now = clock.now();
+  const [incidents, acks, silences, notes] = await Promise.all([
+    readIncidents(store, span),
+    store.acks.read(),
+    store.silences.read(now),
+    store.shiftNotes.read(span),
+  ]);
+  const { inventory } = store;
+  return handoverOf({
+    ...{ span, now, timezone, incidents, silences, notes },
+    acknowledgements: new Map([...acks].filter(([, ack]) => isInForce(ack, now))),
+    lines: await store.log.read(subjectsOf(incidents), span.from - BEFORE_MS),
+    maintenance: maintenanceNow(config.maintenance ?? [], now),
+    names: { recording: (id) => inventory.recording(id)?.name, location: (id) => inventory.location(id)?.name },
+  });
+}
+
+/** Incidents that were open in a span of time, the newest first. */
+export async function readIncidents(
+  { incidents, shards }: Pick<Store, "incidents" | "shards">,
+  { from, to }: Interval,
+): Promise<Incident<StoredEpisode>[]> {
+  const [ended, alerts] = await Promise.all([incidents.endedSince(from - BEFORE_MS), shards.alerts()]);
+  const firing = alerts.filter(({ state }) => state === "firing").map(toIncident);
+  const all = incidentsOf([...ended, ...firing]);
+  return all.filter(({ startsAt, endsAt }) => startsAt <= to && (endsAt === undefined || endsAt >= from));
+}
+
+/** The widest subjects of each incident: what was notified of them is of all. */
+function subjectsOf(incidents: readonly Incident[]): Subject[] {
+  const each = incidents.map(({ episodes }) => {
+    const subjects = new Map(episodes.map(({ subject }) => [`${subject.kind}/${subject.id}`, subject]));
+    const rank = ({ kind }: Subject) => (kind === "recording" ? 1 : 0);
+    return [...subjects.values()].sort((a, b) => rank(a) - rank(b)).slice(0, SUBJECTS_EACH);
+  });
+  return each.flat().slice(0, MOST_SUBJECTS);
+}

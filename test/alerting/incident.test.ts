@@ -1,0 +1,187 @@
+/** Incidents of episodes: what a night is made of, and what holds of any episodes in any order. */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { type Episode, findIncident, incidentsOf, labelIn, sizeOfIncident } from "../../src/alerting/incident.ts";
+import { incidentPlaces, incidentTitle } from "../../src/alerting/incident-words.ts";
+
+const MINUTE = 60_000;
+const T0 = Date.parse("2026-11-26T02:30:00Z");
+
+const names = {
+  recording: (id: string) => ({ door: "Bath Entrance" })[id] ?? `Camera ${id}`,
+  location: (id: string) => ({ bath: "Bath", norwich: "Norwich" })[id] ?? `Shop ${id}`,
+};
+
+interface Told extends Partial<Episode> {
+  readonly at?: number;
+  readonly forMs?: number;
+  readonly server?: string;
+}
+
+function episode(kind: "recording" | "location" | "group" | "service", id: string, told: Told = {}): Episode {
+  const { at = 0, forMs, server, ...more } = told;
+  const startsAt = T0 + at;
+  const problems = {
+    recording: "offline",
+    location: "location_offline",
+    group: "camera_server_offline",
+    service: "service_unreachable",
+  } as const;
+  return {
+    ...{ id: `Rule/${kind}/${id}@${startsAt + 90_000}`, subject: { kind, id }, problem: problems[kind], startsAt },
+    ...(kind === "location" ? { locationId: id } : {}),
+    ...(server === undefined ? {} : { groups: { camera_server: server } }),
+    ...(forMs === undefined ? {} : { endsAt: startsAt + forMs }),
+    ...more,
+  };
+}
+
+const camera = (id: string, locationId: string, told: Told = {}) => episode("recording", id, { locationId, ...told });
+const titles = (episodes: readonly Episode[]) => incidentsOf(episodes).map((one) => incidentTitle(one, names));
+
+describe("a night", () => {
+  it("a camera that flaps is one incident", () => {
+    const flaps = Array.from({ length: 11 }, (_, i) =>
+      camera("door", "bath", { at: i * 9 * MINUTE, forMs: 5 * MINUTE }),
+    );
+    expect(titles(flaps)).toEqual(["Entrance · Bath flapped 11 times"]);
+  });
+
+  it("a camera that is offline again the next night is another incident", () => {
+    const nights = [0, 24 * 60 * MINUTE].map((at) => camera("door", "bath", { at, forMs: 5 * MINUTE }));
+    expect(titles(nights)).toEqual(["Entrance · Bath: offline", "Entrance · Bath: offline"]);
+  });
+
+  it("a power cut is one incident, with the location's alert that follows and what is offline there already left out", () => {
+    const cut = Array.from({ length: 8 }, (_, i) => camera(`n${i}`, "norwich", { at: i * 4_000 }));
+    const broken = camera("old", "norwich", { at: -20 * 24 * 60 * MINUTE });
+    const later = episode("location", "norwich", { at: 25 * MINUTE, offline: 9 });
+    expect(titles([...cut, broken])).toEqual(["8 cameras at Norwich offline", "Camera old · Norwich: offline"]);
+    expect(titles([...cut, broken, later])).toEqual(["9 cameras at Norwich offline", "Camera old · Norwich: offline"]);
+  });
+
+  it("a camera server of five sites is one incident, and its cause", () => {
+    const sites = Array.from({ length: 20 }, (_, i) =>
+      camera(`s${i}`, `${i % 5}`, { at: i * 1_000, server: "edge-7" }),
+    );
+    expect(titles(sites)).toEqual(["Camera server edge-7: 20 cameras at 5 locations offline"]);
+    const alert = episode("group", "camera_server/edge-7", { at: MINUTE, server: "edge-7", offline: 20 });
+    expect(titles([...sites, alert])).toEqual(["Camera server edge-7: 20 cameras at 5 locations offline"]);
+  });
+
+  it("half a fleet is one incident, its recordings counted once, and eight of its shops are named", () => {
+    const fleet = Array.from({ length: 240 }, (_, i) =>
+      camera(`f${i}`, `${i % 30}`, { at: (i % 90) * 1_000, server: `e${i % 12}` }),
+    );
+    const servers = Array.from({ length: 12 }, (_, i) =>
+      episode("group", `camera_server/e${i}`, { at: MINUTE, offline: 20 }),
+    );
+    const shops = Array.from({ length: 30 }, (_, i) => episode("location", `${i}`, { at: 2 * MINUTE, offline: 8 }));
+    const [only, ...others] = incidentsOf([...fleet, ...servers, ...shops]);
+    expect(others).toEqual([]);
+    expect(only && incidentTitle(only, names)).toBe("240 cameras at 30 locations offline");
+    expect(only && incidentPlaces(only, names)).toMatch(/^(Shop \d+, ){7}Shop \d+ and 22 more$/);
+  });
+
+  it("two cameras that fail at once in different shops are two incidents; the service is one of its own", () => {
+    const apart = [camera("a", "bath"), camera("b", "norwich", { at: 1_000 }), episode("service", "analytics")];
+    expect(titles(apart).sort()).toEqual([
+      "Analytics service: service unreachable",
+      "Camera a · Bath: offline",
+      "Camera b · Norwich: offline",
+    ]);
+  });
+
+  it("a camera whose quality was low for weeks is offline in an incident of its own; quality that goes minutes before is of it", () => {
+    const low = (at: number) =>
+      camera("door", "bath", { at, problem: "low_quality", id: `LowQuality/door@${T0 + at}` });
+    expect(titles([low(-20 * 24 * 60 * MINUTE), camera("door", "bath")])).toHaveLength(2);
+    expect(titles([low(-6 * MINUTE), camera("door", "bath")])).toEqual(["Entrance · Bath: quality low, offline"]);
+  });
+});
+
+const someEpisode = fc
+  .record({
+    kind: fc.constantFrom("recording", "recording", "recording", "location", "group"),
+    i: fc.nat(11),
+    at: fc.integer({ min: 0, max: 400 }),
+    minutes: fc.option(fc.integer({ min: 1, max: 200 }), { nil: undefined }),
+    problem: fc.constantFrom("offline", "offline", "low_quality"),
+  })
+  .map(({ kind, i, at, minutes, problem }) => {
+    const told = {
+      at: at * MINUTE,
+      ...(minutes === undefined ? {} : { forMs: minutes * MINUTE }),
+      server: `e${i % 3}`,
+    };
+    if (kind === "location") return episode(kind, `${i % 4}`, { ...told, offline: 3 });
+    if (kind === "group") return episode(kind, `camera_server/e${i % 3}`, { ...told, offline: 4 });
+    return camera(`c${i}`, `${i % 4}`, { ...told, problem: problem as "offline", id: `${problem}/c${i}@${at}` });
+  });
+const someEpisodes = fc.uniqueArray(someEpisode, { maxLength: 40, size: "max", selector: ({ id }) => id });
+
+describe("of any episodes", () => {
+  it("each is in one incident, whatever their order", () => {
+    fc.assert(
+      fc.property(someEpisodes, fc.infiniteStream(fc.nat()), (episodes, keys) => {
+        const shuffled = episodes.map((one) => ({ one, key: keys.next().value ?? 0 })).sort((a, b) => a.key - b.key);
+        const incidents = incidentsOf(episodes);
+        expect(incidentsOf(shuffled.map(({ one }) => one))).toEqual(incidents);
+        const ids = incidents.flatMap((one) => one.episodes.map(({ id }) => id));
+        expect(ids.toSorted()).toEqual(episodes.map(({ id }) => id).sort());
+      }),
+    );
+  });
+
+  it("every id that an incident had is found when more is known", () => {
+    fc.assert(
+      fc.property(someEpisodes, (episodes) => {
+        const inTime = episodes.toSorted((a, b) => a.startsAt - b.startsAt);
+        const all = incidentsOf(inTime);
+        for (let n = 1; n <= inTime.length; n++) {
+          for (const { id, episodes: had } of incidentsOf(inTime.slice(0, n))) {
+            const now = findIncident(all, id.toLowerCase());
+            expect(had.some((one) => now?.episodes.includes(one))).toBe(true);
+          }
+        }
+      }),
+    );
+  });
+
+  it("no title has more cameras than there are, and one that fires is open", () => {
+    fc.assert(
+      fc.property(someEpisodes, (episodes) => {
+        for (const incident of incidentsOf(episodes)) {
+          const recordings = new Set(
+            incident.episodes.flatMap(({ subject }) => (subject.kind === "recording" ? subject.id : [])),
+          );
+          const { recordings: counted, locations } = sizeOfIncident(incident);
+          expect(counted).toBeLessThanOrEqual(recordings.size + 3 * locations.size + 4 * 3);
+          expect(incident.endsAt === undefined).toBe(incident.episodes.some(({ endsAt }) => endsAt === undefined));
+        }
+      }),
+    );
+  });
+
+  it("a wider alert takes in what goes offline in it", () => {
+    fc.assert(
+      fc.property(someEpisodes, (episodes) => {
+        const incidents = incidentsOf(episodes);
+        const of = (one: Episode) => incidents.find((incident) => incident.episodes.includes(one))?.id;
+        for (const wide of episodes.filter(({ subject }) => subject.kind === "location")) {
+          const later = episodes.filter(({ subject }) => subject.id === wide.subject.id && subject.kind === "location");
+          const isLast = (one: Episode) =>
+            later.every(
+              ({ id, startsAt }) => id === wide.id || startsAt < wide.startsAt || startsAt > one.startsAt + 30 * MINUTE,
+            );
+          for (const one of episodes) {
+            if (one.subject.kind !== "recording" || one.problem !== "offline") continue;
+            if (labelIn(one, "location_id") !== wide.subject.id || !isLast(one)) continue;
+            if (one.startsAt < wide.startsAt || one.startsAt > (wide.endsAt ?? Infinity)) continue;
+            expect(of(one)).toBe(of(wide));
+          }
+        }
+      }),
+    );
+  });
+});
