@@ -1,13 +1,13 @@
 /** The jobs of the role `poll`: sweeps, inventory, uptime, details, self alerts, external alerts, rerouting. */
 import { type Attempts, type FleetJob, OwnTicks, type ShardJob } from "../cluster/own-ticks.ts";
+import { longestGapMs } from "../health/rhythm.ts";
 import { figuresOf, uptimeRetentionMs } from "../health/uptime.ts";
-import { HOUR_MS } from "../lib/clock.ts";
+import { HOUR_MS, MINUTE_MS } from "../lib/clock.ts";
 import { keptFor } from "../lib/kept.ts";
 import { oneAtATime } from "../lib/one-at-a-time.ts";
 import { SLOW_AT_ONCE } from "../poll/ask-slowly.ts";
 import { countsConditions } from "../poll/counts-assess.ts";
 import { createCountsLookup, createFollowTogether } from "../poll/counts-judge.ts";
-import { createCoverage } from "../poll/coverage.ts";
 import { createRefreshDetails } from "../poll/details.ts";
 import { createExternalAlerts } from "../poll/external-alerts.ts";
 import { createInventoryJob } from "../poll/inventory.ts";
@@ -103,18 +103,22 @@ export class PollJobs {
 
 /** Self alerts, and what is judged or tidied up for the fleet. */
 function fleetJob(context: JobContext, judgeCounts: (now: number) => Promise<void>): FleetJob {
-  const { config, rules, countVerdicts, statusIntervalMs, uncounted, store, clock } = context;
+  const { config, rules, countVerdicts, statusIntervalMs, uncounted, store, clock, coverage } = context;
   const { read, intervalMs } = config.counts;
   const isAsked = read && rules.some(({ when }) => when.kind === "counts_together");
   const together = isAsked ? createFollowTogether(countVerdicts, countsConditions(rules), intervalMs) : undefined;
   const evaluateSelf = createSelfAlerts({ ...context, ...context.intervals, store: guarded(context), together });
+  // Time this far apart still counts as one span: a restart, a slow service.
+  const gapMs = MINUTE_MS + longestGapMs(statusIntervalMs);
+  const noteCoverage = keptFor(MINUTE_MS, (now) => coverage.note(now, gapMs));
   const pruneLog = keptFor(HOUR_MS, store.log.prune);
   const collect = keptFor(HOUR_MS, store.groups.collect);
   return {
     name: "fleet",
     everyMs: statusIntervalMs,
     run: bounded(DEADLINE_MS, async () => {
-      await evaluateSelf();
+      const evidence = await evaluateSelf();
+      if (evidence === "in_time" || evidence === "partly") await noteCoverage(clock.now());
       await uncounted.settle();
       if (read) await judgeCounts(clock.now());
       await pruneLog(clock.now());
@@ -135,10 +139,9 @@ function guarded({ shards, mayCommit, checkActive }: JobContext): JobContext["sh
 }
 
 function sweepJob(context: JobContext, nameThem: ReturnType<typeof createInventoryJob>["nameThem"]) {
-  const { uptime, inventory, metrics, attempted, coverage, clock, statusIntervalMs } = context;
+  const { uptime, inventory, metrics, attempted, clock, statusIntervalMs } = context;
   const { read, intervalMs } = context.config.counts;
   const isAsked = read && context.rules.some(({ when }) => when.kind === "counts");
-  const noteCoverage = createCoverage({ ...context, store: coverage });
   const sweep = createSweep({
     ...context,
     store: guarded(context),
@@ -147,9 +150,7 @@ function sweepJob(context: JobContext, nameThem: ReturnType<typeof createInvento
     schedules: createScheduleLookup(uptime, inventory),
     swept(outcome, seconds, now) {
       attempted(now);
-      if (outcome !== "ok") return;
-      metrics.sweepFinished(seconds);
-      noteCoverage(now);
+      if (outcome === "ok") metrics.sweepFinished(seconds);
     },
   });
   const inTurn = createShardTurns(SWEEPS_AT_ONCE, DEADLINE_MS);

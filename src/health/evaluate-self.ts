@@ -59,7 +59,8 @@ export function evaluateSelf(previous: SelfAlertState, evidence: SelfEvidence, c
     if (alerts) next.set(key, alerts);
   };
   const { health, groups: counted } = evidence;
-  evaluate(serviceEvaluator(evidenceOf(evidence, context), health, context, counted?.inventory), "service");
+  const service = evidenceOf(evidence, context);
+  evaluate(serviceEvaluator(service, health, context, counted?.inventory), "service");
   const untried = new Set<string>();
   for (const one of evidence.integrations) {
     if (one.trouble?.isOver) untried.add(`integration/${one.id}`);
@@ -74,7 +75,7 @@ export function evaluateSelf(previous: SelfAlertState, evidence: SelfEvidence, c
     const endReason = untried.has(key) ? "expired" : "no_longer_watched";
     if (!evaluated.has(key)) endAlerts(subjectOf(key), alerts, { endReason, now, out });
   }
-  return { next: Object.fromEntries(next) satisfies SelfAlertState, ...out };
+  return { next: Object.fromEntries(next) satisfies SelfAlertState, service, ...out };
 }
 
 function subjectOf(key: string): Subject {

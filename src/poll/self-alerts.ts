@@ -1,7 +1,7 @@
 /** Evaluates the self alerts at every status interval, in a job that a hanging service cannot delay. */
 import type { CountsTogether } from "../health/counts.ts";
 import { evaluateSelf, type SelfContext, type SelfEvidence } from "../health/evaluate-self.ts";
-import { attemptsOf } from "../health/evidence.ts";
+import { attemptsOf, type Evidence } from "../health/evidence.ts";
 import { selfAlertsOf } from "../health/known-alerts.ts";
 import { GAP_INTERVALS } from "../health/rhythm.ts";
 import type { Inventory } from "../health/shard-state.ts";
@@ -23,8 +23,8 @@ interface SelfAlertsDeps
   readonly together?: ((now: Instant) => Promise<readonly CountsTogether[] | undefined>) | undefined;
 }
 
-/** Gives `evaluate()`: one read of the evidence, one evaluation, one atomic write. */
-export function createSelfAlerts(deps: SelfAlertsDeps): () => Promise<void> {
+/** Gives `evaluate()`: one read of the evidence, one evaluation, one atomic write. It resolves to the state of the evidence. */
+export function createSelfAlerts(deps: SelfAlertsDeps): () => Promise<Evidence["state"]> {
   const { selfAlerts, store, clock, commit } = deps;
   let startedAt = clock.now();
   const knownSince = new Map<number, Instant>();
@@ -37,7 +37,7 @@ export function createSelfAlerts(deps: SelfAlertsDeps): () => Promise<void> {
     const now = clock.now();
     // Nobody watched since then: all evidence is old, and will be new in a moment.
     if (now - watchedAt > GAP_INTERVALS * deps.intervalMs) startedAt = now;
-    const { next, transitions, decisions } = evaluateSelf(state, evidence, { ...deps, now, startedAt });
+    const { next, service, transitions, decisions } = evaluateSelf(state, evidence, { ...deps, now, startedAt });
     await commit.evaluation(transitions, async (changes) => {
       const document = JSON.stringify(next);
       const input = { key: selfAlerts.key, expected, document, now, changes, lines: decisions };
@@ -45,6 +45,7 @@ export function createSelfAlerts(deps: SelfAlertsDeps): () => Promise<void> {
       await store.noteWatched(now, deps.intervalMs);
       return committed;
     });
+    return service.state;
   };
 }
 

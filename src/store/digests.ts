@@ -78,7 +78,7 @@ export function createShiftNoteStore(redis: Redis, keys: Keys) {
 export function createCoverageStore(redis: Redis, keys: Keys) {
   return {
     /**
-     * Stores that a sweep was made at this moment: extends the newest span where that ended at most `gapMs` ago.
+     * Stores that recordings were read at this moment: extends the newest span where that ended at most `gapMs` ago.
      * Replicas may do it at once: two spans that overlap are the same time.
      */
     async note(at: Instant, gapMs: number): Promise<void> {

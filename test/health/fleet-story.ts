@@ -6,7 +6,7 @@ import { deepFreeze, INTERVAL, MINUTE, START } from "./shard-history.ts";
 export class FleetStory {
   now = START;
   state: SelfAlertState = {};
-  last: ReturnType<typeof evaluateSelf> = { next: {}, transitions: [], decisions: [] };
+  last: Omit<ReturnType<typeof evaluateSelf>, "service"> = { next: {}, transitions: [], decisions: [] };
   rules: readonly Rule[];
 
   constructor(...rules: Rule[]) {

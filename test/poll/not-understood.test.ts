@@ -57,6 +57,7 @@ describeWithRedis("20 cameras of which rows cannot be read any more", () => {
       service: { checkStatus: async () => {} },
     });
     const beats: string[] = [];
+    let evidence = "";
     const heartbeat = createHeartbeat({
       ...{ ...common, intervals, intervalMs: MINUTE },
       queues: { add: async () => {} },
@@ -70,11 +71,16 @@ describeWithRedis("20 cameras of which rows cannot be read any more", () => {
     for (let i = 0; i < 120; i++) {
       clock.at += STEP;
       await sweep(0).catch(() => {});
-      await evaluateSelf();
+      evidence = await evaluateSelf();
       await heartbeat.round();
     }
     const alerts = (await store.shards.alerts()).filter(({ subject }) => subject.kind === "service");
-    return { alerts: alerts.map(({ ruleId, facts }) => [ruleId, facts.detail]), beat: beats.at(-1), alert: alerts[0] };
+    return {
+      alerts: alerts.map(({ ruleId, facts }) => [ruleId, facts.detail]),
+      beat: beats.at(-1),
+      evidence,
+      alert: alerts[0],
+    };
   }
 
   const disconnected = 'The service answers "disconnected" for 20 recordings';
@@ -93,17 +99,17 @@ describeWithRedis("20 cameras of which rows cannot be read any more", () => {
   ])(
     "%s: the service is unreachable and says why, and the dead man's switch is not called",
     async (_, changed, why) => {
-      const { alert, alerts, beat } = await hear(changed);
+      const { alert, alerts, beat, evidence } = await hear(changed);
       expect(alerts).toEqual([["ServiceUnreachable", `${why}. It calls itself healthy (GET /v1/status).`]]);
       expect(alert?.annotations.description).toContain(`understood again. ${why}. It calls`);
-      expect(beat).toBe("skipped");
+      expect([beat, evidence]).toEqual(["skipped", "unreachable"]);
     },
   );
 
   it("a few of them: the service is partly unreachable", async () => {
-    const { alerts, beat } = await hear((n) => row(n, n < 3 ? { status: "disconnected" } : {}));
+    const { alerts, beat, evidence } = await hear((n) => row(n, n < 3 ? { status: "disconnected" } : {}));
     expect(alerts).toEqual([["ServicePartlyUnreachable", 'The service answers "disconnected" for 3 recordings']]);
-    expect(beat).toBe("ok");
+    expect([beat, evidence]).toEqual(["ok", "partly"]);
   });
 
   it("answers that lenswatch cannot store are its own failure", async () => {
