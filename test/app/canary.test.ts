@@ -14,15 +14,10 @@
  *   admin and read token   `Authorization` from a command to the daemon, the form that signs in
  */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { PassThrough } from "node:stream";
-import { text } from "node:stream/consumers";
 import { expect, it, onTestFailed, onTestFinished } from "vitest";
-import type { CommandIo } from "../../src/commands/cli/command.ts";
-import { runCli } from "../../src/commands/cli/program.ts";
+import { lenswatch } from "../commands/run-command.ts";
 import { pictured, prepareWatch } from "../support/app.ts";
 import { type Daemon, startDaemon } from "../support/daemon.ts";
 import { startHttpSink } from "../support/http-sink.ts";
@@ -70,28 +65,6 @@ function leaks(shown: Shown, secrets: Readonly<Record<string, string>>): string[
   );
 }
 
-/** A server that records the requested paths, and answers with them. */
-async function startEcho() {
-  const paths: string[] = [];
-  let status = 200;
-  const server = createServer((request, response) => {
-    paths.push(request.url ?? "");
-    response.writeHead(status).end(request.url);
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return {
-    paths,
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    answer(next: number) {
-      status = next;
-    },
-  };
-}
-
 async function startStage() {
   const stage = await prepareWatch({
     simulator: { clientSecret: CANARIES.clientSecret, traits: { token_lifetime: "8s" } },
@@ -101,9 +74,12 @@ async function startStage() {
   const login = { username: "canary", password: CANARIES.smtpPassword };
   const mail = await startSmtpSink({ login });
   onTestFinished(() => mail.close());
-  const [proxy, heartbeat] = await Promise.all([startProxy(), startEcho()]);
+  const [proxy, heartbeat] = await Promise.all([startProxy(), startHttpSink()]);
   const [webhook, alertmanager] = await Promise.all([startHttpSink(), startHttpSink()]);
-  onTestFinished(() => Promise.all([webhook.close(), alertmanager.close()]).then(() => undefined));
+  heartbeat.respond(({ path }) => ({ status: 200, body: path }));
+  onTestFinished(() =>
+    Promise.all([webhook, alertmanager, heartbeat].map((sink) => sink.close())).then(() => undefined),
+  );
   const dir = await mkdtemp(join(tmpdir(), "lenswatch-canary-"));
   onTestFinished(() => rm(dir, { recursive: true, force: true }));
   const slackUrl = stage.slack.url.replace(/[^/]+$/, CANARIES.slackPath);
@@ -163,22 +139,10 @@ async function withFiles({ dir, text, slackUrl, redisPassword, webhook, heartbea
 
 /** Runs a command in this process; gives its output. */
 async function command(argv: readonly string[], env: Record<string, string> = {}): Promise<string> {
-  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
-  const said = Promise.all([text(stdout), text(stderr)]);
-  let exitCode = 0;
-  const io: CommandIo = {
-    stdout,
-    stderr,
-    env: { LENSWATCH_LOG_LEVEL: "trace", ...env },
-    signal: new AbortController().signal,
-    setExitCode(code) {
-      exitCode = code;
-    },
-  };
-  await runCli(argv, io);
-  stdout.end();
-  stderr.end();
-  return `${(await said).join("\n")}\nexit code ${exitCode}`;
+  const { stdout, stderr, exitCode } = await lenswatch(argv, { LENSWATCH_LOG_LEVEL: "trace", ...env });
+  return `${stdout}
+${stderr}
+exit code ${exitCode}`;
 }
 
 const times = ({ log }: Daemon, msg: string) => log.filter((line) => line.msg.startsWith(msg)).length;
@@ -278,7 +242,7 @@ async function failures(stage: CanaryStage, daemon: Daemon, address: string, sho
   const echo = `${CANARIES.clientSecret} ${token} ?token=${token} Bearer ${token}`;
   const [, , camera, , other] = simulator.world.recordings;
 
-  await logs(daemon, "heartbeat not accepted", () => heartbeat.answer(500));
+  await logs(daemon, "heartbeat not accepted", () => heartbeat.respond(({ path }) => ({ status: 500, body: path })));
 
   slack.respond(({ path }, position) => {
     const status = [404, 500, 403, 400, 429][position % 5] ?? 500;
@@ -331,7 +295,7 @@ describeWithRedis("canary values in place of all secrets", () => {
     const [camera] = simulator.world.recordings;
     simulator.world.setStatus(camera?.id ?? "", "offline");
     await Promise.all([slack, mail, webhook, alertmanager].map((sink) => sink.next()));
-    await until("the heartbeat was called", () => heartbeat.paths.length > 0);
+    await until("the heartbeat was called", () => heartbeat.messages.length > 0);
     await visit(address, shown, "when all is well");
     await commands(address, daemon.file, shown, "when all is well");
     shown.set("Redis when all is well", await dumpRedis(redis.url));
@@ -391,7 +355,7 @@ describeWithRedis("canary values in place of all secrets", () => {
     // Every secret was used.
     expect([...proxy.logins]).toEqual([`canary:${CANARIES.proxyPassword}`]);
     expect(proxy.tokens.size).toBeGreaterThan(1);
-    expect(new Set(heartbeat.paths)).toEqual(new Set([`/${CANARIES.heartbeatPath}`]));
+    expect(new Set(heartbeat.messages.map(({ path }) => path))).toEqual(new Set([`/${CANARIES.heartbeatPath}`]));
     expect(slack.messages[0]?.path).toContain(CANARIES.slackPath);
     expect(mail.messages.length).toBeGreaterThan(1);
     const [post] = webhook.messages;

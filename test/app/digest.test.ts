@@ -1,33 +1,16 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { PassThrough } from "node:stream";
 import { QueueEvents } from "bullmq";
 import { Redis } from "ioredis";
 import { expect, it } from "vitest";
-import type { CommandIo } from "../../src/commands/cli/command.ts";
-import { runCli } from "../../src/commands/cli/program.ts";
 import { keysUnder } from "../../src/store/keys.ts";
+import { lenswatch } from "../commands/run-command.ts";
 import { metricsOf, startWatch, type Watch } from "../support/app.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
 
 const HOUR = 3_600_000;
-
-async function cli(argv: string[]): Promise<{ out: string; code: number }> {
-  const stdout = new PassThrough();
-  let out = "";
-  stdout.on("data", (chunk) => {
-    out += chunk;
-  });
-  let code = 0;
-  const setExitCode: CommandIo["setExitCode"] = (given) => {
-    code = given;
-  };
-  const io = { stdout, stderr: stdout, env: {}, signal: new AbortController().signal, setExitCode };
-  await runCli(argv, io);
-  return { out, code };
-}
 
 const digests = (cron: string) => `
 digests:
@@ -76,28 +59,28 @@ describeWithRedis("a digest", () => {
     await seenUptime(watch);
 
     const out = join(dir, "digest.html");
-    const preview = await cli(["digest", "preview", "daily-ops", "--config", file, "--out", out]);
-    expect(preview).toMatchObject({ code: 0 });
+    const preview = await lenswatch(["digest", "preview", "daily-ops", "--config", file, "--out", out]);
+    expect(preview).toMatchObject({ exitCode: 0 });
     const html = await readFile(out, "utf8");
     expect(html).toContain(inItsPlace(dark));
     expect(html).toContain(inItsPlace(past));
     expect(html).not.toMatch(/disk ?full/i);
 
-    const sent = await cli(["digest", "send", "daily-ops", "--config", file]);
-    expect(sent).toEqual({ code: 0, out: "boss@example.com: accepted\nops@example.com: accepted\n" });
+    const sent = await lenswatch(["digest", "send", "daily-ops", "--config", file]);
+    expect(sent).toMatchObject({ exitCode: 0, stdout: "boss@example.com: accepted\nops@example.com: accepted\n" });
     const json = ["--config", file, "--output", "json"];
-    const again = await cli(["digest", "preview", "daily-ops", "--out", out, ...json]);
-    expect(JSON.parse(again.out)).toEqual({ subject: expect.any(String), files: [out] });
+    const again = await lenswatch(["digest", "preview", "daily-ops", "--out", out, ...json]);
+    expect(JSON.parse(again.stdout)).toEqual({ subject: expect.any(String), files: [out] });
     const boss = await watch.mail.waitFor(({ rcpts }) => rcpts.includes("boss@example.com"));
     expect(boss.text).toContain(`${inItsPlace(dark)}: down `);
     expect(boss.headers["auto-submitted"]).toBe("auto-generated");
     expect(boss.headers["list-unsubscribe"]).toMatch(/^<mailto:/);
-    expect(await cli(["digest", "send", "weekly", "--config", file])).toMatchObject({ code: 2 });
+    expect(await lenswatch(["digest", "send", "weekly", "--config", file])).toMatchObject({ exitCode: 2 });
 
     const elsewhere = join(dir, "elsewhere.yaml");
     await writeFile(elsewhere, (await readFile(file, "utf8")).replace("redis: {", "redis: { prefix: elsewhere,"));
-    const empty = await cli(["digest", "send", "daily-ops", "--config", elsewhere]);
-    expect(empty).toMatchObject({ code: 2, out: expect.stringContaining("this Redis knows no recordings") });
+    const empty = await lenswatch(["digest", "send", "daily-ops", "--config", elsewhere]);
+    expect(empty).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("this Redis knows no recordings") });
     await rm(dir, { recursive: true });
   });
 

@@ -3,13 +3,21 @@
  * released, silenced or refused, whatever is new is paged, and incidents are what is true in the end.
  */
 import fc from "fast-check";
-import { Redis } from "ioredis";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import type { Redis } from "ioredis";
+import { expect, it } from "vitest";
 import type { Notification } from "../../src/alerting/model.ts";
 import type { Alert } from "../../src/health/alert.ts";
-import { integration, MINUTE, markStarted, openTestStore, T0, type TestStore } from "../store/fixtures.ts";
+import {
+  integration,
+  MINUTE,
+  markStarted,
+  openTestStore,
+  T0,
+  type TestStore,
+  useTestStore,
+} from "../store/fixtures.ts";
 import { PagerDuty } from "../support/pagerduty.ts";
-import { describeWithRedis, startTestRedis, type TestRedis } from "../support/redis.ts";
+import { describeWithRedis } from "../support/redis.ts";
 import { down, Lab, runsOf } from "./lab.ts";
 
 const pager = integration("ops/pagerduty/0", { type: "pagerduty", conversation: "edits", isIncident: true });
@@ -155,21 +163,12 @@ async function check(world: World): Promise<void> {
 }
 
 describeWithRedis("a pager, whatever happens", () => {
-  let server: TestRedis;
-  let redis: Redis;
-  beforeAll(async () => {
-    server = await startTestRedis();
-    redis = new Redis(server.url);
-  });
-  afterAll(async () => {
-    redis.disconnect();
-    await server.stop();
-  });
+  const testStore = useTestStore();
 
   it.each([undefined, 1])("pages for what is new, and knows what is true, storms above %s groups", async (size) => {
     await fc.assert(
       fc.asyncProperty(steps, async (all) => {
-        const world = await World.start(redis, size);
+        const world = await World.start(testStore().redis, size);
         for (const step of all) await world.apply(step);
         await world.settle();
         await check(world);

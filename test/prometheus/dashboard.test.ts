@@ -1,11 +1,10 @@
 /** The shipped Grafana dashboard is valid, and all its queries give data from a real Prometheus. */
 import { readFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { startWatch, type Watch } from "../support/app.ts";
+import { startHttpSink } from "../support/http-sink.ts";
 import { hasPrometheus, noPrometheus, type Prometheus, startPrometheus } from "../support/prometheus.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
@@ -162,18 +161,6 @@ async function untilFull(prometheus: Prometheus, of = queries): Promise<void> {
   }).catch(() => expect(missing.map(({ name }) => name)).toEqual([]));
 }
 
-async function startSwitch(): Promise<AsyncDisposable & { url: string }> {
-  const server = createServer((_, response) => response.end("OK"));
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-    },
-  };
-}
-
 async function silence({ app }: Watch, recordingId: string): Promise<void> {
   const response = await fetch(`${app.address}/api/v2/silences`, {
     method: "POST",
@@ -192,7 +179,8 @@ async function silence({ app }: Watch, recordingId: string): Promise<void> {
 describe.skipIf(!hasPrometheus)(`the dashboard, asked${hasPrometheus ? "" : ` (${noPrometheus})`}`, () => {
   describeWithRedis("of a lenswatch on the simulator", () => {
     test("every query gives data: on a healthy fleet unless it says otherwise, and all of them in trouble", async () => {
-      await using deadMan = await startSwitch();
+      const deadMan = await startHttpSink();
+      onTestFinished(() => deadMan.close());
       await using watch = await startWatch({
         watch: "{ status_interval: 1s, uptime_interval: 2s, inventory_interval: 1h }",
         rules: RULES,
