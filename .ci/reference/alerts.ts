@@ -76,6 +76,11 @@ export const builtIn: Readonly<Record<string, Explained>> = {
     action:
       "Open `/?show=locations&only=unknown`. Report failing locations and unknown statuses to the service; put what it does not serve any more in `watch.exclude`. If recordings were really removed, do that too, and answers are believed again. Sweeps too far apart need a longer `watch.status_interval`, more CPU or more replicas with the role `poll`.",
   },
+  DirectoryStale: {
+    when: "the directory cannot be read",
+    means: "Labels and contacts of locations are those of the last one; after a start, none.",
+    action: "The description says which file or URL, and why. `lenswatch check-config` tries it.",
+  },
   NotificationsFailing: {
     when: "an integration accepts nothing",
     means:

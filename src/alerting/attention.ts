@@ -73,5 +73,5 @@ export function handledPhrase(handled: ReadonlyMap<Attention, number>): string {
 
 /** Alerts about lenswatch itself are the loudest, and never part of a cluster. */
 export function isOfLenswatch({ subject }: Pick<Alert, "subject">): boolean {
-  return subject.kind === "service" || subject.kind === "integration";
+  return ["service", "integration", "directory"].includes(subject.kind);
 }

@@ -24,7 +24,7 @@ export interface GroupSizes {
 export interface SharedCause {
   readonly label: string;
   readonly value: string;
-  /** The name of a location, as its alerts have it. */
+  /** The name of a location or a group, as its alerts have it. */
   readonly name?: string | undefined;
   readonly affected: number;
   readonly known: number;
@@ -119,7 +119,7 @@ function causeOf<T extends Clusterable>(
   );
   if (affected === 0 || affected < CAUSE_SHARE * size.known) return undefined;
   const isAlone = isOutage && fleet.unknown === 0 && fleet.offline === affected;
-  const name = label === "location_id" ? alerts[0]?.labels.location : undefined;
+  const name = alerts[0]?.labels[label === "location_id" ? "location" : `${label}_name`];
   return { alerts, cause: { label, value, ...(name && { name }), affected, known: size.known, isAlone } };
 }
 
@@ -143,7 +143,7 @@ export function causePhrase({ label, value, name = "", affected, known, isAlone 
   const extent =
     affected < known ? `${count(affected)} of ${counted(known, "recording")}` : `all ${counted(known, "recording")}`;
   const group = Object.hasOwn(groupNouns, label) ? groupNouns[label as GroupLabel] : undefined;
-  const where = group ? `of ${group} ${nameOf(value, "")}` : `at ${nameOf(name, value)}`;
+  const where = group ? `of ${group} ${nameOf(name || value, "")}` : `at ${nameOf(name, value)}`;
   return `${extent} ${where}${isAlone ? ", no other" : ""}`;
 }
 

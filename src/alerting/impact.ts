@@ -1,6 +1,7 @@
 /** The impact of an alert on people counting, as annotations: zones affected, usual entries of that weekday. */
 import type { VisitsLost } from "../counts/visits-lost.ts";
 import type { Alert, Labels, ProblemKind } from "../health/alert.ts";
+import { contactLine, type DirectoryLookup } from "../health/directory.ts";
 import type { Instant } from "../lib/clock.ts";
 import { count } from "../lib/format.ts";
 import type { LocalHours } from "../lib/local-hours.ts";
@@ -18,6 +19,8 @@ export interface LocationDetails {
   /** Visits not counted while an alert fired, by its episode, and what one is worth. */
   readonly visits?: ReadonlyMap<string, VisitsLost> | undefined;
   readonly worth?: VisitWorth | undefined;
+  /** Who is called at a location. */
+  readonly shop?: DirectoryLookup["shop"] | undefined;
 }
 
 const ZONES_NAMED = 8;
@@ -31,13 +34,14 @@ export function locationIdOf({ subject, labels }: Pick<Alert, "subject" | "label
   return subject.kind === "recording" ? labels.location_id : undefined;
 }
 
-/** The alert with `zones` and `impact` where they are known; itself where nothing is. */
+/** The alert with `contact`, `zones` and `impact` where they are known; itself where nothing is. */
 export function withImpact<A extends Alert>(alert: A, details: LocationDetails, now: Instant, hours: LocalHours): A {
   const id = locationIdOf(alert);
   if (id === undefined) return alert;
   const zones = zonesText(zonesOf(alert, details.zones.get(id)));
   const impact = impactText(details.usual.get(id), now, alert.facts.timezone, hours);
-  const known: Labels = { ...(zones && { zones }), ...(impact && { impact }) };
+  const contact = alert.state === "firing" ? contactLine(details.shop?.(id)?.contacts ?? []) : "";
+  const known: Labels = { ...(contact && { contact }), ...(zones && { zones }), ...(impact && { impact }) };
   const uncounted = details.visits?.get(alert.id);
   const context = alert.state === "firing" ? contextOf(alert, id, details) : {};
   const more = { ...context, uncounted, worth: uncounted && details.worth };

@@ -66,7 +66,7 @@ export function alertSortKey({ labels, subject, startsAt, id }: Alert): string {
   return sortKey(`${severityRank(labels)}${BREADTH[subject.kind]}${newest}`, [], id);
 }
 
-const BREADTH = { service: 0, integration: 1, group: 2, location: 3, recording: 4, external: 5 } as const;
+const BREADTH = { service: 0, integration: 1, group: 2, location: 3, recording: 4, external: 5, directory: 6 } as const;
 
 /** Alerts of a cluster that are acknowledged or silenced in one request. */
 export const MOST_AT_ONCE = 2_000;

@@ -12,6 +12,7 @@ const IDENTIFYING: Readonly<Record<SubjectKind, readonly string[] | "all">> = {
   group: ["organisation", "camera_server", "location_id"],
   integration: ["receiver", "integration"],
   service: [],
+  directory: [],
   external: "all",
 };
 

@@ -31,6 +31,8 @@ export interface Route extends RouteTimes, Timers {
   readonly continue: boolean;
   /** Label names, or "..." for no grouping at all. */
   readonly groupBy: readonly string[] | "...";
+  /** The columns of the directory by which its receiver has recipients, where it has no others. */
+  readonly columns?: readonly string[] | undefined;
   /** Further receivers of its groups, the earliest first. */
   readonly escalate?: readonly EscalationStep[] | undefined;
   readonly routes: readonly Route[];
@@ -47,6 +49,8 @@ export interface Integration {
   readonly name: string;
   /** The recipient of e-mail. */
   readonly recipient?: string | undefined;
+  /** Columns of the directory that have the recipient: it is sent alerts about those locations alone. */
+  readonly columns?: readonly string[] | undefined;
   readonly receiver: string;
   /** `slack`, `email` and so on: a receiver's key without `_configs`. */
   readonly type: string;
@@ -100,9 +104,22 @@ export function routesFor(route: Route, labels: Labels): Route[] {
   return taken.length > 0 ? taken : [route];
 }
 
-/** The routes that take an alert for any of its shops. */
-export function routesOf(root: Route, alert: Viewed): Route[] {
-  return [...new Set(viewsOf(alert).flatMap((labels) => routesFor(root, labels)))];
+/** An alert as it is routed. */
+type Routed = Viewed & Pick<Alert, "recipients">;
+
+/** The routes that take an alert for any of its shops: the root where a receiver has recipients in other shops only. */
+export function routesOf(root: Route, alert: Routed): Route[] {
+  const taken = viewsOf(alert).flatMap((labels) => routesFor(root, labels));
+  return [...new Set(taken.map((route) => (hasRecipient(route, alert) ? route : root)))];
+}
+
+function hasRecipient({ columns }: Pick<Route, "columns">, { recipients = {} }: Routed): boolean {
+  return columns === undefined || columns.some((column) => own(recipients, column)?.length);
+}
+
+/** True of every integration but those of recipients in other shops. */
+function isFor({ columns, recipient = "" }: Pick<Integration, "columns" | "recipient">, { recipients = {} }: Routed) {
+  return columns === undefined || columns.some((column) => own(recipients, column)?.includes(recipient));
 }
 
 /** The labels of the shops for which an alert is sent to a receiver; of all where it is sent there for none. */
@@ -160,14 +177,18 @@ export type Destination = Timers & {
  * its timers.
  */
 export function destinationsOf(
-  alert: Viewed & Pick<Alert, "facts">,
+  alert: Routed & Pick<Alert, "facts">,
   route: Route,
   integrations: readonly Integration[],
 ): Destination[] {
   const destinations = new Map<string, Destination>();
-  for (const matched of routesOf(route, alert)) {
+  const here = integrations.filter((one) => isFor(one, alert));
+  // A recipient may have left the directory since.
+  const isLost = ({ columns, receiver }: Route) => columns && !here.some((one) => one.receiver === receiver);
+  const taken = routesOf(route, alert).map((matched) => (isLost(matched) ? route : matched));
+  for (const matched of new Set(taken)) {
     const group = groupOf(matched, alert);
-    for (const integration of integrations) {
+    for (const integration of here) {
       const { id, receiver, endpoint } = integration;
       const failing =
         alert.subject.kind === "integration" && (alert.subject.id === id || alert.facts.endpoint === endpoint);
@@ -185,10 +206,18 @@ export function destinationsOf(
   return [...destinations.values()];
 }
 
-/** True if the alert belongs to that group of the receiver. */
-export function isRoutedTo(alert: Viewed, root: Route, receiver: string, groupId: string) {
+/** True if the alert belongs to that group of the integration. */
+export function isRoutedTo(
+  alert: Routed,
+  root: Route,
+  integration: Pick<Integration, "receiver" | "columns" | "recipient">,
+  groupId: string,
+) {
+  const { receiver } = integration;
   const isHere = (route: Route) => sendsAfter(route, receiver) !== undefined && groupOf(route, alert).id === groupId;
-  return routesOf(root, alert).some(isHere);
+  const taken = routesOf(root, alert);
+  const all = taken.some(({ columns }) => columns) ? [...taken, root] : taken;
+  return isFor(integration, alert) && all.some(isHere);
 }
 
 /** The time for which a route's alerts have to be unattended before they are sent to the receiver, ms; undefined: never are. */

@@ -51,6 +51,14 @@ const WORDS: ReadonlyMap<string | undefined, Words> = new Map<string, Words>([
     "notifications_failing",
     { state: "failing", was: "was failing", meaning: "Notifications to that receiver are not delivered." },
   ],
+  [
+    "directory_stale",
+    {
+      state: "cannot be read",
+      was: "could not be read",
+      meaning: "Labels and contacts of locations are those of the last one.",
+    },
+  ],
 ]);
 
 /** The words of the problem that the alert's rule watches; without one, the alert's name: `camera down`. */

@@ -58,6 +58,11 @@ async function build(options: AppOptions, closer: Closer) {
   await directory.follow(config.directory);
   metrics.configReloaded(true);
   const reloader = new Reloader(runtime, config);
+  directory.onRecipients = () => {
+    reloader.change(reloader.current().config).catch((thrown: unknown) => {
+      log.error({ err: toError(thrown) }, "new recipients of the directory could not be put in force");
+    });
+  };
   metrics.knowIntegrations(reloader.current().senders.list);
   closer.add("integrations and service", () => reloader.close(), 2_000);
   closer.add("queues", () => queues.close(), 4_500);

@@ -1,5 +1,6 @@
 /** Follows the directory: its files and URLs are read again and again; what cannot be read leaves the last one in force. */
 import { readFile, stat } from "node:fs/promises";
+import { isDeepStrictEqual } from "node:util";
 import type { Config } from "../config/config.ts";
 import { type Directory, readDirectory } from "../health/directory.ts";
 import { withTimeout } from "../lib/abort.ts";
@@ -27,6 +28,24 @@ export interface DirectoryTrouble {
   readonly detail: string;
 }
 
+/** By address the columns that have it, in their order. */
+export type Recipients = ReadonlyMap<string, readonly string[]>;
+
+/** More people are a mistake: each is an integration. */
+const MOST_RECIPIENTS = 1_000;
+
+function recipientsOf(directory: Directory | undefined): Recipients {
+  const cells = (directory?.rows ?? []).flatMap((row) => Object.entries(row.recipients));
+  const pairs = cells.flatMap(([column, some]) => some.map((address) => [address, column] as const));
+  const found = Map.groupBy(pairs, ([address]) => address);
+  return new Map(
+    [...found]
+      .sort()
+      .slice(0, MOST_RECIPIENTS)
+      .map(([address, all]) => [address, [...new Set(all.map(([, column]) => column))].sort()]),
+  );
+}
+
 export type FollowedDirectory = ReturnType<typeof followDirectory>;
 
 /** Nothing is read before `follow`. */
@@ -45,15 +64,24 @@ export function followDirectory({
   let timer: NodeJS.Timeout | undefined;
   let trouble: DirectoryTrouble | undefined;
   let read: string | undefined;
+  let recipients: Recipients = new Map();
+  let onRecipients = () => {};
+
+  function use(directory: Directory | undefined): void {
+    inventory.useDirectory(directory);
+    const before = recipients;
+    recipients = recipientsOf(directory);
+    if (!isDeepStrictEqual(before, recipients)) onRecipients();
+  }
 
   async function refresh(): Promise<void> {
     if (!followed) return;
     try {
       const texts = await readTexts(followed, closing.signal);
-      const now = JSON.stringify([followed.contacts, texts]);
+      const now = JSON.stringify([followed.contacts, followed.recipients, texts]);
       if (now !== read) {
         const directory = await parse(texts, followed, [...inventory.locationIds()].length);
-        inventory.useDirectory(directory);
+        use(directory);
         read = now;
         const { warnings, names, rows } = directory;
         log.info({ rows: rows.length, names: names.size, warnings }, "directory read");
@@ -77,9 +105,15 @@ export function followDirectory({
           timer = setInterval(() => void queued(refresh), config.refreshIntervalMs).unref();
           return refresh();
         }
-        inventory.useDirectory(undefined);
+        use(undefined);
         [read, trouble] = [undefined, undefined];
       }),
+    /** The addresses in each column that receivers name. */
+    recipients: () => recipients,
+    /** Calls this when other addresses are read. */
+    set onRecipients(listener: () => void) {
+      onRecipients = listener;
+    },
     /** Undefined while it is read. */
     trouble: () => trouble,
     close(): void {
@@ -94,9 +128,9 @@ export async function directoryNow(config: DirectoryConfig, locations = 0): Prom
   return parse(await readTexts(config, new AbortController().signal), config, locations);
 }
 
-function parse(texts: Texts, { contacts }: DirectoryConfig, locations: number): Promise<Directory> {
+function parse(texts: Texts, { contacts, recipients }: DirectoryConfig, locations: number): Promise<Directory> {
   const most = locations === 0 ? Number.POSITIVE_INFINITY : ROWS_PER_LOCATION * locations;
-  return runYielding(readDirectory(texts, { contacts, recipients: [] }, most));
+  return runYielding(readDirectory(texts, { contacts, recipients }, most));
 }
 
 async function readTexts({ locations, names }: DirectoryConfig, signal: AbortSignal): Promise<Texts> {

@@ -1,4 +1,5 @@
 /** The integrations of a configuration: one per entry of a receiver and recipient, and what opens each for sending. */
+
 import type { Integration } from "../alerting/route.ts";
 import type { ChannelConfigs, ChannelEntry, ChannelType } from "../config/channel-schema.ts";
 import type { Config } from "../config/config.ts";
@@ -15,6 +16,7 @@ import { createSlackAppNotifier } from "../notify/slack/app.ts";
 import { createSlackNotifier } from "../notify/slack/send.ts";
 import { createTeamsNotifier } from "../notify/teams.ts";
 import { createWebhookNotifier } from "../notify/webhook.ts";
+import type { Recipients } from "./directory.ts";
 
 const SEND_TIMEOUT_MS = 10_000;
 
@@ -26,8 +28,8 @@ type Traits = Omit<Integration, "id" | "name" | "receiver" | "type">;
 type Tools = Readonly<{ log: Logger; mail: { readonly transport: MailTransport; readonly from: string } | undefined }>;
 
 interface ChannelKind<Type extends ChannelType> {
-  /** The integrations of one entry; `mailServer`: the endpoint of mails. */
-  plan(entry: ChannelEntry<Type>, mailServer: string): readonly Traits[];
+  /** The integrations of one entry; `mailServer`: the endpoint of mails; `directory`: the addresses in its columns. */
+  plan(entry: ChannelEntry<Type>, mailServer: string, directory: Recipients): readonly Traits[];
   open(entry: ChannelEntry<Type>, recipient: string, tools: Tools): Notifier;
 }
 
@@ -54,8 +56,18 @@ const kinds: { readonly [Type in ChannelType]: ChannelKind<Type> } = {
         : createSlackNotifier({ apiUrl, timeoutMs: SEND_TIMEOUT_MS, log }),
   },
   email: {
-    plan: ({ to, sendResolved }, endpoint) => to.map((recipient) => ({ recipient, ...MAIL, sendResolved, endpoint })),
-    open({ to }, recipient, { log, mail }) {
+    plan({ to, columns, sendResolved }, endpoint, directory) {
+      const traits = { ...MAIL, sendResolved, endpoint };
+      const named = new Set(to.map((one) => one.toLowerCase()));
+      const byColumn = [...directory].flatMap(([recipient, all]): Traits[] => {
+        const own = all.filter((one) => columns.includes(one));
+        return own.length === 0 || named.has(recipient) ? [] : [{ recipient, columns: own, ...traits }];
+      });
+      return [...to.map((recipient) => ({ recipient, ...traits })), ...byColumn];
+    },
+    open({ to: all }, recipient, { log, mail }) {
+      // Those of a directory do not see each other.
+      const to = all.includes(recipient) ? all : [recipient];
       if (!mail) throw new Error("email_configs without smtp passed the configuration's checks");
       return createEmailNotifier({ ...mail, to, recipient, timeoutMs: SEND_TIMEOUT_MS, log });
     },
@@ -92,13 +104,16 @@ const types = Object.keys(kinds) as ChannelType[];
 type IntegrationPlan = { readonly integration: Integration; open(tools: Tools): Notifier };
 
 /** All integrations of a configuration, nothing opened; `identify` gives those at work their ids. */
-export function planIntegrations({ receivers, smtp }: Pick<Config, "receivers" | "smtp">): IntegrationPlan[] {
+export function planIntegrations(
+  { receivers, smtp }: Pick<Config, "receivers" | "smtp">,
+  directory: Recipients = new Map(),
+): IntegrationPlan[] {
   const mailServer = smtp ? endpointHash(`smtp://${smtp.host.toLowerCase()}:${smtp.port}`) : "";
   const plansOf = <Type extends ChannelType>(name: string, configs: ChannelConfigs, type: Type): IntegrationPlan[] => {
     const kind: ChannelKind<Type> = kinds[type];
     const entries: ChannelConfigs[Type] = configs[type];
     return entries.flatMap((entry, position) =>
-      kind.plan(entry, mailServer).map((traits) => {
+      kind.plan(entry, mailServer, directory).map((traits) => {
         const { recipient } = traits;
         const id = [name, type, position, ...(recipient === undefined ? [] : [recipient])].join("/");
         const integration = { id, name: id, receiver: name, type, ...traits };
@@ -110,11 +125,11 @@ export function planIntegrations({ receivers, smtp }: Pick<Config, "receivers" |
 }
 
 /** Opens every integration; nothing connects before the first message. */
-export function createSenders(config: Config, log: Logger) {
+export function createSenders(config: Config, log: Logger, directory?: Recipients) {
   const { smtp } = config;
   const transport = smtp && createMailTransport(smtp, { log });
   const mail = transport && smtp && { transport, from: smtp.from };
-  const plans = planIntegrations(config);
+  const plans = planIntegrations(config, directory);
   const made = plans.map(({ integration, open }) => ({ integration, notifier: open({ log, mail }) }));
   const senders = made.map(({ integration, notifier }): Sender => ({ integration, ...notifier }));
   return {

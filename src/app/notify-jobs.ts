@@ -32,7 +32,7 @@ export function createNotifyJobs(context: JobContext) {
     },
     stormMs: context.statusIntervalMs,
     suppressions: suppression.ofGroups,
-    isRouted: (alert, { receiver }, group) => isRoutedTo(alert, config.route, receiver, group),
+    isRouted: (alert, integration, group) => isRoutedTo(alert, config.route, integration, group),
     annotate: createAnnotate(context, context),
     causes: createCauses({ ...context, suppressed }),
   });
@@ -42,7 +42,7 @@ export function createNotifyJobs(context: JobContext) {
     start: context.coldStart,
     store: shards,
     integrations: integrations
-      .filter((one) => !isProgram(one) && !one.isIncident && direct.has(one.receiver))
+      .filter((one) => !isProgram(one) && !one.isIncident && !one.columns && direct.has(one.receiver))
       .map(({ id }) => id),
     waiting: integrations.map(({ id }) => id),
     suppressed,

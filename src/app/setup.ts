@@ -14,7 +14,7 @@ export function buildSetup(runtime: Runtime, config: Config, before?: Setup): Se
   const isSameService = before && isSame(before.config.service, config.service);
   return withEngine(runtime, {
     config,
-    senders: createSenders(config, runtime.log.child({ component: "notify" })),
+    senders: createSenders(config, runtime.log.child({ component: "notify" }), runtime.directory.recipients()),
     heartbeat: config.heartbeat && createHeartbeatCall(config.heartbeat),
     service: isSameService ? before.service : openService(runtime, config),
   });

@@ -80,6 +80,7 @@ function whyNotShown(when: Condition): string | undefined {
       return "history is read location by location, and does not show groups of several";
     case "service":
       return "history does not show whether the service was reachable";
+    case "directory":
     case "notifications":
       return "history does not show notifications";
   }

@@ -88,7 +88,10 @@ const NOUNS: Readonly<Record<string, string>> = {
 function describeReceiver({ name: _, ...channels }: ReceiverConfig): string {
   const parts = Object.entries(channels).flatMap(([type, entries]) => {
     if (type === "slack") return describeSlack(channels.slack);
-    if (type === "email") return channels.email.map(({ to }) => `e-mail to ${to.join(", ")}`);
+    if (type === "email")
+      return channels.email.map(
+        ({ to, columns }) => `e-mail to ${[...to, ...columns.map((name) => `the directory's ${name}`)].join(", ")}`,
+      );
     return entries.length > 0 ? [counted(entries.length, NOUNS[type] ?? type)] : [];
   });
   return parts.join("; ") || "no integrations";

@@ -29,10 +29,17 @@ export function advise(
     ...countsRules(config),
     ...groupRules(config, routes),
     ...idleReceivers(config, routes),
+    ...(config.route.columns ? [rootByColumn] : []),
   ];
 }
 
 const noRules = warning(["rules"], "an empty list", "at least one rule; without any, no alert ever fires");
+
+const rootByColumn = warning(
+  ["route"],
+  "a receiver with recipients from the directory only",
+  "one with others too: it is the receiver of locations without recipients, and of the service",
+);
 
 const FEWEST_VISITS = 10;
 const LOOK_FIRST = "a receiver that wakes nobody, and a backtest before";

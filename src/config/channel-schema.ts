@@ -1,5 +1,6 @@
 /** `receivers`: integrations by kind of channel, their keys and their loaded form. */
 import { z } from "zod";
+import { column } from "./directory-schema.ts";
 import { httpConfig, withHttp } from "./http-client-schema.ts";
 import { type Loaded, listOf, optional, required, section, withDefault } from "./key.ts";
 import { duration, email, integer, line, name, resourceUrl, token, trueOrFalse, webUrl } from "./scalars.ts";
@@ -13,10 +14,35 @@ export const emailAddresses: z.ZodType<string[]> = z
   )
   .refine((all) => new Set(all.map((one) => one.toLowerCase())).size === all.length, { error: "every address once" });
 
+const byColumn = section({ directory: required("A column of the directory: each location's own recipients.", column) });
+
+const anAddress = "one e-mail address such as ops@example.com, or { directory: COLUMN }";
+
+/** Addresses, and columns of the directory that have some. */
+const recipients = z
+  .preprocess(
+    (value) => (typeof value === "string" ? value.split(",").map((part) => part.trim()) : value),
+    z
+      .array(z.union([email, byColumn.schema], { error: anAddress }), {
+        error: "a list of e-mail addresses, or { directory: COLUMN }",
+      })
+      .min(1, { error: "at least one e-mail address" }),
+  )
+  .transform((all) => ({
+    addresses: all.filter((one) => typeof one === "string"),
+    columns: all.flatMap((one) => (typeof one === "string" ? [] : one.directory)),
+  }))
+  .refine(({ addresses: all }) => new Set(all.map((one) => one.toLowerCase())).size === all.length, {
+    error: "every address once",
+  });
+
 const sendResolved = withDefault("Whether to notify about resolved alerts.", trueOrFalse, "true");
 
 const mail = section({
-  to: required("The recipients; each gets its own message.", emailAddresses),
+  to: required(
+    "The recipients; each gets its own message. { directory: COLUMN } stands for those of each location.",
+    recipients,
+  ),
   send_resolved: sendResolved,
 });
 
@@ -78,7 +104,7 @@ export const receiverSection = section({ name: required("The receiver's name, fo
 export function buildChannels(entries: Loaded<typeof channelKeys>, slackApiUrl: string) {
   return {
     slack: entries.slackConfigs.map((entry) => buildSlack(entry, slackApiUrl)),
-    email: entries.emailConfigs,
+    email: entries.emailConfigs.map(({ to: { addresses: to, columns }, ...entry }) => ({ ...entry, to, columns })),
     webhook: entries.webhookConfigs.map(withHttp),
     pagerduty: entries.pagerdutyConfigs.map(withHttp),
     msteamsv2: entries.msteamsv2Configs.map(withHttp),

@@ -114,6 +114,7 @@ const keys = {
     oneOf("unreachable", "partly_unreachable"),
   ),
   notifications: optional("Notifications that an integration fails to send.", oneOf("failing")),
+  directory: optional("A directory of shops that cannot be read.", oneOf("stale")),
 };
 
 /** `when`: exactly one condition. Each key is the kind of a condition. */
@@ -131,6 +132,7 @@ export const conditionSection = mapped(
 function conditionOf(when: Loaded<typeof keys>): Condition {
   const { status, service, averageQuality, overallUptime, segmentsReceived, lastSeen, flapping, counts } = when;
   if (status) return { kind: "status", status };
+  if (when.directory) return { kind: "directory", state: when.directory };
   if (service) return { kind: "service", state: service };
   if (averageQuality) return { kind: "average_quality", ...clearing(averageQuality) };
   if (overallUptime) return { kind: "overall_uptime", ...clearing(overallUptime) };

@@ -31,7 +31,10 @@ export function buildConfig({ slackApiUrl, timeIntervals, ...input }: ConfigInpu
   const intervals: Intervals = new Map(timeIntervals.map((interval) => [interval.name, interval]));
   return {
     ...input,
-    directory: input.directory && resolvePaths(input.directory, folder),
+    directory: input.directory && {
+      ...resolvePaths(input.directory, folder),
+      recipients: [...new Set(input.receivers.flatMap(columnsOf))],
+    },
     rules: withIds(input.rules),
     route: buildRoot(input, intervals),
     receivers: input.receivers.map(({ name, ...entries }) => ({ name, ...buildChannels(entries, slackApiUrl) })),
@@ -58,11 +61,33 @@ function named(names: readonly string[], intervals: Intervals): NamedInterval[] 
   return names.flatMap((name) => intervals.get(name) ?? []);
 }
 
+type ReceiverInput = ConfigInput["receivers"][number];
+
+/** The columns of the directory that recipients are in. */
+function columnsOf({ emailConfigs }: ReceiverInput): string[] {
+  return emailConfigs.flatMap(({ to }) => to.columns);
+}
+
+/** The same of receivers that have no other recipients. */
+function ownColumns(receivers: readonly ReceiverInput[]): ReadonlyMap<string, readonly string[]> {
+  const isOnly = ({ name: _, emailConfigs, ...others }: ReceiverInput) =>
+    emailConfigs.every(({ to }) => to.addresses.length === 0) && Object.values(others).every((all) => all.length === 0);
+  return new Map(
+    receivers.filter((one) => isOnly(one) && columnsOf(one).length > 0).map((one) => [one.name, columnsOf(one)]),
+  );
+}
+
 /** The routing tree; without one, a root with the first receiver. */
 function buildRoot({ route, receivers }: Pick<ConfigInput, "route" | "receivers">, intervals: Intervals): Route {
   const receiver = receivers[0]?.name ?? "";
   const base: RouteBase = { key: "{}", receiver, matchers: [], continue: false, ...routeDefaults };
-  return route ? inherit(base, route, "{}", intervals) : { ...base, routes: [] };
+  const tree = route ? inherit(base, route, "{}", intervals) : { ...base, routes: [] };
+  return withColumns(tree, ownColumns(receivers));
+}
+
+function withColumns(route: Route, columns: ReadonlyMap<string, readonly string[]>): Route {
+  const own = columns.get(route.receiver);
+  return { ...route, ...(own && { columns: own }), routes: route.routes.map((below) => withColumns(below, columns)) };
 }
 
 /** Mute and active time intervals are not inherited, as in Alertmanager. A step to the route's own receiver is none. */

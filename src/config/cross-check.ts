@@ -30,6 +30,7 @@ export function crossCheck(document: Document): Finding[] {
       return receivers.length === 0 ? [] : unknown([[name, ["digests", i, "slack"]]], receivers, "receivers");
     }),
     ...mailWithoutServer(tree),
+    ...columnsWithoutDirectory(tree),
   ];
 }
 
@@ -128,6 +129,26 @@ function undefinedNames(
 
 function conflict({ positions }: Document, path: Path, text: string, expected: string): Finding {
   return { kind: "conflict", path, found: quoted(text, positions.get(pathKey(path))?.variables), expected };
+}
+
+/** Recipients in a column need a directory. */
+function columnsWithoutDirectory({ directory, receivers }: RawMap): Finding[] {
+  if (isMapping(directory) && directory.locations !== undefined) return [];
+  return listed(receivers).flatMap((receiver, index) => {
+    const mails = isMapping(receiver) ? listed(receiver.email_configs) : [];
+    return mails.flatMap((mail, at): Finding[] => {
+      if (!isMapping(mail) || !listed(mail.to).some(isMapping)) return [];
+      const path = ["receivers", index, "email_configs", at, "to"];
+      return [
+        {
+          kind: "conflict",
+          path,
+          found: "a column without `directory.locations`",
+          expected: "a directory that has it",
+        },
+      ];
+    });
+  });
 }
 
 function mailWithoutServer(tree: RawMap): Finding[] {

@@ -71,4 +71,5 @@ export const defaultRules: RawMap[] = [
   critical(names.service_unreachable, { service: "unreachable" }, { for: "3m", keep_firing_for: "3m" }),
   warning(names.service_partly_unreachable, { service: "partly_unreachable" }, { for: "10m" }),
   critical(names.notifications_failing, { notifications: "failing" }, { for: "5m" }),
+  warning(names.directory_stale, { directory: "stale" }, { for: "10m" }),
 ];

@@ -24,7 +24,9 @@ const WEEK_MS = 7 * 86_400_000;
 const MOST_INCIDENTS = 5_000;
 const INCIDENTS_FOR_MS = 10_000;
 
-type AnnotateDeps = { log: Logger } & { [Key in "zones" | "usualEntries"]: Pick<Store[Key], "read"> };
+type AnnotateDeps = { log: Logger; inventory?: Pick<Store["inventory"], "shop"> } & {
+  [Key in "zones" | "usualEntries"]: Pick<Store[Key], "read">;
+};
 
 /** The sources of what a message says beyond annotations. */
 interface ContextDeps {
@@ -40,7 +42,7 @@ interface ContextDeps {
 export type Annotate = <A extends Alert>(alerts: readonly A[], now: Instant) => Promise<readonly A[]>;
 
 /** Without `context` only annotations are added. */
-export function createAnnotate({ log, zones, usualEntries }: AnnotateDeps, context?: ContextDeps): Annotate {
+export function createAnnotate({ log, zones, usualEntries, inventory }: AnnotateDeps, context?: ContextDeps): Annotate {
   const hours = createLocalHours();
   const contextOf = context && createContext(context);
 
@@ -54,7 +56,7 @@ export function createAnnotate({ log, zones, usualEntries }: AnnotateDeps, conte
       isFew && alerts.some(({ state }) => state === "firing") ? contextOf?.(ids, now) : undefined,
       isFew ? visitsOf().catch(() => undefined) : undefined,
     ]);
-    return { zones: known, usual, ...more, visits, worth: context?.config.counts };
+    return { zones: known, usual, ...more, visits, worth: context?.config.counts, shop: inventory?.shop };
   }
 
   return async (alerts, now) => {

@@ -1,5 +1,7 @@
 /** Reports from the store; the last few are kept for a minute, as their pages are read one by one. */
+
 import { DateTime } from "luxon";
+import type { Inventory } from "../health/shard-state.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import { nameWithin } from "../lib/format.ts";
 import { createLocalHours } from "../lib/local-hours.ts";
@@ -58,7 +60,7 @@ async function computeReport(
   const wants = (subject: DigestRecording) => isChosen(matchers, subject);
   const add = (subject: DigestRecording, figures: Parameters<typeof factsOf>[1]) => {
     const loss = lossIn(factsOf(subject, figures));
-    rows.add({ ...reportGroupOf(subject, by), loss });
+    rows.add({ ...reportGroupOf(subject, by, fleet.inventory), loss });
   };
   await addFleet(source, fleet, { wants, add }, period.from - AROUND_MS, period.to + AROUND_MS);
   return { now: fleet.now, period, total: rows.total(), rows: rows.sorted() };
@@ -71,10 +73,14 @@ function labelOf({ from, to }: Pick<DigestPeriod, "from" | "to">, zone: string):
 }
 
 /** The group of a report that a recording is in. */
-function reportGroupOf({ recording, locationName }: DigestRecording, by: ReportGroup): Pick<ReportRow, "id" | "name"> {
+function reportGroupOf(
+  { recording, locationName }: DigestRecording,
+  by: ReportGroup,
+  { nameOf }: Inventory,
+): Pick<ReportRow, "id" | "name"> {
   const { id, name, locationId, organisation, cameraServer } = recording;
   if (by === "location") return { id: locationId, name: locationName };
   if (by === "recording") return { id, name: `${locationName} · ${nameWithin(name, locationName)}` };
   const value = by === "organisation" ? organisation : cameraServer;
-  return { id: value, name: value };
+  return { id: value, name: nameOf?.(value) ?? value };
 }

@@ -20,9 +20,17 @@ export type EndReason = (typeof endReasons)[number];
 
 /**
  * The subject of an alert: one recording, one location, all recordings with the same value of a label (`<label>/<value>`),
- * the service itself, one integration, or an external alert, by its fingerprint.
+ * the service itself, one integration, the directory, or an external alert, by its fingerprint.
  */
-export const subjectKinds = ["recording", "location", "group", "service", "integration", "external"] as const;
+export const subjectKinds = [
+  "recording",
+  "location",
+  "group",
+  "service",
+  "integration",
+  "directory",
+  "external",
+] as const;
 export type SubjectKind = (typeof subjectKinds)[number];
 
 /** Labels that recordings of several locations share, and what people call them. */
@@ -42,6 +50,14 @@ export function groupOfSubject({
   if (kind !== "group") return undefined;
   const [label = "", ...rest] = id.split("/");
   return Object.hasOwn(groupNouns, label) ? { label: label as GroupLabel, value: rest.join("/") } : undefined;
+}
+
+/** The name that a directory has of a group, else its value. */
+export function groupName(
+  { label, value }: { readonly label: string; readonly value: string },
+  labels: Labels,
+): string {
+  return labels[`${label}_name`] || value;
 }
 
 /** The label and value that the recordings share which an alert takes together; undefined for any other subject. */
@@ -187,6 +203,7 @@ export const problems = {
   service_unreachable: { name: "Service unreachable" },
   service_partly_unreachable: { name: "Service partly unreachable" },
   notifications_failing: { name: "Notifications failing" },
+  directory_stale: { name: "Directory stale" },
 } as const satisfies Record<string, Pick<RecordingProblemWords, "name">>;
 
 /** The problems of recordings taken together. */
@@ -239,4 +256,5 @@ export const defaultAlertNames = {
   service_unreachable: "ServiceUnreachable",
   service_partly_unreachable: "ServicePartlyUnreachable",
   notifications_failing: "NotificationsFailing",
+  directory_stale: "DirectoryStale",
 } as const satisfies Record<ProblemKind, string>;

@@ -134,15 +134,12 @@ function setsOf(all: readonly Labels[], names: readonly string[]): Labels[] {
 
 /** None of a column where there are more than are written to. */
 function recipientsOf(shops: readonly (Shop | undefined)[]): Shop["recipients"] {
-  const found = new Map<string, Map<string, string>>();
-  for (const one of shops)
-    for (const [column, addresses] of Object.entries(one?.recipients ?? {})) {
-      const known = found.get(column) ?? new Map<string, string>();
-      for (const address of addresses) known.set(address.toLowerCase(), address);
-      found.set(column, known);
-    }
+  const all = shops.flatMap((one) => Object.entries(one?.recipients ?? {}));
   return Object.fromEntries(
-    [...found].flatMap(([column, known]) => (known.size > MOST_RECIPIENTS ? [] : [[column, [...known.values()]]])),
+    [...Map.groupBy(all, ([column]) => column)].flatMap(([column, cells]) => {
+      const addresses = [...new Set(cells.flatMap(([, some]) => some))];
+      return addresses.length > MOST_RECIPIENTS ? [] : [[column, addresses]];
+    }),
   );
 }
 
@@ -152,6 +149,29 @@ export function namesFor(
   { nameOf }: DirectoryLookup,
 ): Readonly<Partial<Record<string, string>>> {
   return { organisation_name: nameOf?.(organisation), camera_server_name: nameOf?.(camera_server) };
+}
+
+const PHONE = /phone|mobile|tel(?!l)|handy|telefon/i;
+
+/** `Call Joan Smith, 0113 496 0000; it partner NetCo; router in the stock room`: the columns up to a phone, and the others. */
+export function contactLine(contacts: readonly Contact[]): string {
+  const phone = contacts.findIndex(([column]) => PHONE.test(column));
+  const called = contacts.slice(0, phone + 1).map(([, value]) => value);
+  const others = contacts
+    .slice(phone + 1)
+    .map(([column, value]) => (/^notes?$/i.test(column) ? value : `${wordsOf(column)} ${value}`));
+  return [...(phone < 0 ? [] : [`Call ${called.join(", ")}`]), ...others].join("; ");
+}
+
+/** `it partner`: a column for people. */
+export function wordsOf(column: string): string {
+  return column.replaceAll("_", " ");
+}
+
+/** A link that calls the number in a column of phones; undefined for any other. */
+export function phoneLink([column, value]: Contact): string | undefined {
+  const number = value.replace(/[^\d+]/g, "");
+  return PHONE.test(column) && /^\+?\d{3,15}$/.test(number) ? `tel:${number}` : undefined;
 }
 
 /** How rows and locations meet. */
@@ -239,8 +259,7 @@ function rowOf(
 
 /** The addresses of a cell, each once. */
 function addressesIn(text: string): string[] {
-  const all = text.split(/[\s,;]+/).filter((one) => ADDRESS.test(one));
-  return [...new Map(all.map((one) => [one.toLowerCase(), one])).values()];
+  return [...new Set(text.toLowerCase().split(/[\s,;]+/))].filter((one) => ADDRESS.test(one));
 }
 
 /** Ids and names: the columns of these names, else the first two. */

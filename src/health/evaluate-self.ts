@@ -33,6 +33,8 @@ export interface SelfEvidence extends Attempts {
   /** The attempts of `GET /v1/status`. */
   readonly health?: Attempt | undefined;
   readonly integrations: readonly IntegrationHealth[];
+  /** Since when the directory cannot be read, and why; undefined while it is, or without one. */
+  readonly directory?: Pick<IntegrationTrouble, "since" | "detail"> | undefined;
   /** Undefined: rules on groups are not evaluated, and their alerts stay. Its shards are those of the attempts. */
   readonly groups?: GroupEvidence | undefined;
 }
@@ -61,6 +63,7 @@ export function evaluateSelf(previous: SelfAlertState, evidence: SelfEvidence, c
   const { health, groups: counted } = evidence;
   const service = evidenceOf(evidence, context);
   evaluate(serviceEvaluator(service, health, context, counted?.inventory), "service");
+  evaluate(directoryEvaluator(evidence.directory, now), "directory");
   const untried = new Set<string>();
   for (const one of evidence.integrations) {
     if (one.trouble?.isOver) untried.add(`integration/${one.id}`);
@@ -93,6 +96,23 @@ function withoutUnread(groups: GroupEvidence, shards: readonly Attempt[], contex
       const attempt = shards[i];
       if (!attempt || ageOf(attempt, context, mostMs) !== "old") return counted;
       return { at: 0, offline: 0, ...counted, counts: { ...nothing, ...counted?.counts } };
+    }),
+  };
+}
+
+function directoryEvaluator(trouble: SelfEvidence["directory"], now: Instant): Evaluator {
+  const { since = now, detail = "" } = trouble ?? {};
+  return {
+    subject: { kind: "directory", id: "shops" },
+    evidence: () => trouble !== undefined,
+    startsAt: () => Math.min(since, now),
+    facts: (rule) => ({ timezone: "UTC", detail: trouble?.detail, restated: generatedOf(rule, ["summary"]) }),
+    describe: (rule) => ({
+      labels: alertLabels(rule, {}),
+      annotations: alertAnnotations(rule, [
+        "The directory of shops cannot be read",
+        `The last one stays in force: ${detail}`,
+      ]),
     }),
   };
 }

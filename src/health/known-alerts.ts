@@ -31,7 +31,7 @@ export function shardOfAlerts(firing: readonly Alert[], locationIds: readonly st
 
 /** The same of self alerts. */
 export function selfAlertsOf(firing: readonly Alert[]): SelfAlertState {
-  const own = firing.filter(({ subject }) => ["service", "integration", "group"].includes(subject.kind));
+  const own = firing.filter(({ subject }) => ["service", "integration", "directory", "group"].includes(subject.kind));
   const bySubject = Map.groupBy(own, ({ subject }) => `${subject.kind}/${subject.id}`);
   return Object.fromEntries([...bySubject].map(([key, alerts]) => [key, alertStatesOf(alerts)]));
 }

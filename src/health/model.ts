@@ -37,7 +37,8 @@ export type Condition =
   | GroupCondition
   | { readonly kind: "counts_together" }
   | { readonly kind: "service"; readonly state: "unreachable" | "partly_unreachable" }
-  | { readonly kind: "notifications"; readonly state: "failing" };
+  | { readonly kind: "notifications"; readonly state: "failing" }
+  | { readonly kind: "directory"; readonly state: "stale" };
 
 /** Recordings of any location that share a label. */
 interface GroupCondition {

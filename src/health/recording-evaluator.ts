@@ -42,7 +42,7 @@ export function recordingEvaluator(sample: Sample, context: RecordingContext): E
     describe(rule, startsAt) {
       const labels = alertLabels(rule, recordingLabels(id, locationId, inventory));
       const name = `${labels.recording ?? ""} at ${labels.location ?? ""}`;
-      const seen = { name, cameraServer: labels.camera_server, startsAt, state };
+      const seen = { name, cameraServer: labels.camera_server_name ?? labels.camera_server, startsAt, state };
       const [summary, description] = watchesRecordings(rule.when)
         ? kindOf(rule.when).describe(rule.when, seen, context)
         : [name, ""];

@@ -18,6 +18,7 @@ export function problemKindOf(when: Condition): ProblemKind {
   if (watchesRecordings(when)) return kindOf(when).problem(when);
   if (when.kind === "service") return `service_${when.state}`;
   if (when.kind === "group_offline") return `${when.by}_offline`;
+  if (when.kind === "directory") return "directory_stale";
   return when.kind === "notifications" ? "notifications_failing" : when.kind;
 }
 

@@ -44,10 +44,11 @@ export function recordingMatcher(
     kept.set(name, known);
     return known;
   };
+  const named = (group: string) => shared(`${inventory.nameOf?.(group) ?? ""} ${group}`);
   return ({ id, locationId }) => {
     const { name, cameraServer = "", organisation = "", timezone } = inventory.recording(id) ?? {};
     const place = shared(inventory.location(locationId)?.name || locationId);
-    const all = `${folded(name || id)}\n${place}\n${folded(id)}\n${shared(`${cameraServer} ${inventory.nameOf?.(cameraServer) ?? ""}`)}\n${shared(organisation)}`;
+    const all = `${folded(name || id)}\n${place}\n${folded(id)}\n${[cameraServer, organisation].map(named).join("\n")}`;
     // A time zone is part of no other name only as a whole.
     const zone = timezone === text ? folded(text) : "";
     return words.every((word) => all.includes(word) || zone.includes(word));

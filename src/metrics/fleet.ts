@@ -5,6 +5,7 @@ import type { RecordingStatus } from "../health/recording.ts";
 import {
   type AlertState,
   type FleetSnapshot,
+  type Inventory,
   type RecordingState,
   ROWS_PER_STEP,
   statusOf,
@@ -78,6 +79,7 @@ export function* fleetText(view: FleetView, format: ExpositionFormat, labelsOf: 
     for (const slice of slices) yield samplesOf(family, slice);
   }
   yield* totals.text(format);
+  yield* directoryText(snapshot.inventory, format);
   if (hours) yield* hoursText(hours, snapshot, format);
   yield renderHead(fleetRows.recordings, format) + countSamples(fleetRows.recordings, Object.entries(counts.statuses));
   const omitted = totals.omitted();
@@ -170,6 +172,22 @@ export function createLabels() {
     kept.set(id, [labels, recording, locationId, location]);
     return labels;
   };
+}
+
+/** Locations with a row in the directory; a label that one has not is empty. */
+function* directoryText({ location, shop, shopLabels, locationsOf }: Inventory, format: ExpositionFormat) {
+  const row = fleetRows.locationInfo;
+  const [ids, own] = [locationsOf?.(), shopLabels?.() ?? []];
+  if (!ids) return;
+  yield renderHead(row, format);
+  for (const slice of slicesOf(ids)) {
+    const samples = slice.map((id) => {
+      const labels = shop?.(id)?.labels;
+      const values = [distinct(id), location(id)?.name || id, ...own.map((name) => labels?.[name] ?? "")];
+      return labels ? renderSample(row.name, labelText([...row.labels, ...own], values), 1) : "";
+    });
+    yield samples.join("");
+  }
 }
 
 function* hoursText(hours: readonly EntriesOfHour[], { inventory }: FleetSnapshot, format: ExpositionFormat) {

@@ -39,6 +39,10 @@ export const fleetRows = {
     "Recordings at the location by status; statuses other than online only where there are any.",
     ["location_id", "location", "status"],
   ),
+  locationInfo: gauge("lenswatch_location_info", "1, with the directory's labels of the location.", [
+    "location_id",
+    "location",
+  ]),
   locationQuality: gauge(
     "lenswatch_location_average_quality_ratio",
     "Mean over the location's recordings of the average quality in their last good reading.",

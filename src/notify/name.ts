@@ -1,5 +1,5 @@
 /** Names of recordings, locations and receivers, safe to show in one line whatever the service calls them. */
-import { type Alert, groupNouns, groupOfSubject, type Labels } from "../health/alert.ts";
+import { type Alert, groupName, groupNouns, groupOfSubject, type Labels } from "../health/alert.ts";
 import { nameWithin } from "../lib/format.ts";
 import { capital, cut, stripControls } from "../lib/text.ts";
 
@@ -35,9 +35,11 @@ export function plainName(alert: NamedAlert, max: number = NAME_LENGTH): string 
     case "location":
       return locationName(alert, max);
     case "group":
-      return groupName(alert, max);
+      return groupOf(alert, max);
     case "service":
       return "Analytics service";
+    case "directory":
+      return "Directory of shops";
     case "integration":
       return integrationId(alert, max);
     case "external":
@@ -58,10 +60,10 @@ export function withoutLocation(name = "", { location = "" }: Labels, max: numbe
 }
 
 /** `Camera server edge-7`. */
-function groupName({ subject }: NamedAlert, max: number): string {
+function groupOf({ subject, labels }: NamedAlert, max: number): string {
   const group = groupOfSubject(subject);
-  const other = () => clean(subject.id, max);
-  return group ? `${capital(groupNouns[group.label])} ${clean(group.value, max)}` : other();
+  if (!group) return clean(subject.id, max);
+  return `${capital(groupNouns[group.label])} ${clean(groupName(group, labels), max)}`;
 }
 
 /** `DiskFull: nas-1`: its alertname, and the recording, location or instance it names. */

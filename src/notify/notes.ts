@@ -11,7 +11,7 @@ const NAMES_LENGTH = 300;
 
 /** Cleaned lines, each once, without what the title and the facts state already. */
 export function notesOf(alert: NotifiedAlert): string[] {
-  const { zones } = alert.annotations;
+  const { zones, contact } = alert.annotations;
   const { detail } = alert.facts;
   const description = annotation(alert, "description");
   const isId = description !== undefined && /^Camera server \S+\.$/.test(description);
@@ -24,6 +24,7 @@ export function notesOf(alert: NotifiedAlert): string[] {
     alert.facts.isAlone ? "No other recording is offline." : undefined,
     [...(zones ? [zonesNote(zones)] : []), ...timesWords(alert)].join(" · "),
     impactNote(alert),
+    contact,
     scheduleNote(alert),
     isId ? description : undefined,
   ];

@@ -1,7 +1,16 @@
 /** The scope of a silence button: its words, and the silences that match just that. Pure. */
+
 import { matchersFor, silencesFor } from "../alerting/prepared-silence.ts";
 import { phraseOf } from "../alerting/words.ts";
-import { type Alert, defaultAlertNames, groupNouns, groupOfSubject, problems, sharedOutages } from "../health/alert.ts";
+import {
+  type Alert,
+  defaultAlertNames,
+  groupName,
+  groupNouns,
+  groupOfSubject,
+  problems,
+  sharedOutages,
+} from "../health/alert.ts";
 import { counted } from "../lib/format.ts";
 import { capital } from "../lib/text.ts";
 import { clean, locationName, plainName, shortName } from "./name.ts";
@@ -86,7 +95,7 @@ function ownName(alert: Alert, max?: number): string {
 
 function allOf(alert: Alert, max?: number): string {
   const group = groupOfSubject(alert.subject);
-  return `All of ${group ? `${groupNouns[group.label]} ${clean(group.value, max)}` : locationName(alert, max)}`;
+  return `All of ${group ? `${groupNouns[group.label]} ${clean(groupName(group, alert.labels), max)}` : locationName(alert, max)}`;
 }
 
 /** The problem is named as the rule where the rule is not the default one: a silence is about the rule's alerts. */

@@ -19,6 +19,7 @@ interface SelfAlertsDeps
   readonly inventory: Inventory & Pick<Store["inventory"], "follow">;
   readonly store: Pick<Store["shards"], "attempts" | "groups" | "commit" | "noteWatched" | "noteAttempt">;
   readonly service: Pick<Service, "checkStatus">;
+  readonly directory?: { trouble(): SelfEvidence["directory"] };
   /** Groups whose counts dropped together; undefined where that is not known. */
   readonly together?: ((now: Instant) => Promise<readonly CountsTogether[] | undefined>) | undefined;
 }
@@ -85,6 +86,7 @@ async function gather(
     watchedAt: attempts.get("fleet")?.attemptedAt ?? 0,
     health: attempts.get("health"),
     integrations: integrations.map(({ id, receiver, type }, i) => ({ id, receiver, type, trouble: troubles[i] })),
+    directory: deps.directory?.trouble(),
     groups: { shards: counted, inventory, together },
   };
 }

@@ -4,7 +4,7 @@
  */
 import type { ChainableCommander, Redis } from "ioredis";
 import type { GroupLabel } from "../health/alert.ts";
-import type { Directory } from "../health/directory.ts";
+import type { Directory, ShopRow } from "../health/directory.ts";
 import type { Location, Recording, ReportedRecording } from "../health/recording.ts";
 import { believe, type Claims, type DoubtedField } from "../health/reported-recording.ts";
 import { chunksOf } from "../lib/chunks.ts";
@@ -24,6 +24,19 @@ export function createInventoryStore(redis: Redis, keys: Keys) {
   const reader = createNamesReader(redis, keys, names);
   const claims: Claims = new Map();
   let directory: Directory | undefined;
+  /** Rows by location, and the name by which they were found. */
+  const shops = new Map<string, { readonly name: string | undefined; readonly row: ShopRow | undefined }>();
+
+  /** Asked for every location in a scrape. */
+  function shop(id: string): ShopRow | undefined {
+    if (!directory) return undefined;
+    const name = names.locations.get(id)?.name;
+    const known = shops.get(id);
+    if (known && known.name === name) return known.row;
+    const row = directory.rowOf(id, name);
+    if (names.locations.has(id)) shops.set(id, { name, row });
+    return row;
+  }
 
   /** Writes in one step, so that no replica reads new names without the new revision. */
   async function write(written: NamesWrite, add: (batch: ChainableCommander) => void): Promise<void> {
@@ -67,8 +80,9 @@ export function createInventoryStore(redis: Redis, keys: Keys) {
     /** Puts a directory in force, or none. */
     useDirectory(next: Directory | undefined): void {
       directory = next;
+      shops.clear();
     },
-    shop: (id: string) => directory?.rowOf(id, names.locations.get(id)?.name),
+    shop,
     shopLabels: () => directory?.labels ?? [],
     nameOf: (id: string) => directory?.names.get(id),
     locationsOf(label?: GroupLabel, value = ""): Iterable<string> | undefined {

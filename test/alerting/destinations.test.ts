@@ -61,7 +61,7 @@ it("labels are routed to the groups of their destinations, and to no other recei
   for (const receiver of ["ops", "quiet", "nobody"]) {
     for (const [, group = ""] of [...groups, ["", "another"]]) {
       const isDestination = groups.some(([name, id]) => name === receiver && id === group);
-      expect(isRoutedTo(camera, everywhere, receiver, group), `${receiver} ${group}`).toBe(isDestination);
+      expect(isRoutedTo(camera, everywhere, { receiver }, group), `${receiver} ${group}`).toBe(isDestination);
     }
   }
 });

@@ -314,7 +314,7 @@ export class Lab {
       externalUrl: "https://lw.test",
       stormMs: 30_000,
       suppressions: (...asked) => this.suppression().ofGroups(...asked),
-      isRouted: (alert, { receiver }, group) => isRoutedTo(alert, this.route, receiver, group),
+      isRouted: (alert, integration, group) => isRoutedTo(alert, this.route, integration, group),
       toRefusal: (thrown) => thrown as NotifyRefusal,
       wake: async (due) => report("wake", ...due.values().map(this.#minuteOf)),
       notified: (_, reason, latency) => report("notified", reason, ...(latency === undefined ? [] : [latency])),

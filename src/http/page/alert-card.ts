@@ -68,11 +68,12 @@ function sinceLine(alert: ShownAlert, state: string, moment: Moment): Markup {
 }
 
 export function noteOf({ annotations, facts }: ShownAlert): Markup {
-  const { description = "", zones = "", impact = "" } = annotations;
+  const { description = "", zones = "", impact = "", contact = "" } = annotations;
   const lines: [string, string][] = [
     ["", facts.detail ?? (facts.restated?.includes("description") ? "" : description)],
     ["Zones: ", zonePath(zones)],
     ["Impact: ", impact],
+    ["", contact],
   ];
   const known = lines.filter(([, text]) => text !== "");
   return html`${known.map(([lead, text]) => html`<p class="soft">${lead}<bdi>${cut(text, 300)}</bdi></p>`)}`;

@@ -1,8 +1,10 @@
 /** Alerts by their short names, and as a table. */
+
 import { fingerprint } from "../../alerting/fingerprint.ts";
 import {
   type Alert,
   type AlertFacts,
+  groupName,
   groupNouns,
   groupOfSubject,
   leftOutPhrase,
@@ -61,7 +63,7 @@ export function subjectOf({ subject, labels, annotations, facts }: Alert, root: 
   if (kind === "location") return location;
   const group = groupOfSubject(subject);
   if (group) {
-    const value = html`<a href="${homeLink(root, { q: group.value.slice(0, 256) })}"><bdi>${cut(group.value, 100)}</bdi></a>`;
+    const value = html`<a href="${homeLink(root, { q: group.value.slice(0, 256) })}"><bdi>${cut(groupName(group, labels), 100)}</bdi></a>`;
     const places = locationId === undefined ? placesPhrase(facts) : "";
     return html`${groupNouns[group.label]} ${value} <small>${location}${places && html`at <bdi>${places}</bdi>`}</small>`;
   }

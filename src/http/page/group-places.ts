@@ -1,5 +1,5 @@
 /** The locations of an alert about a group, on its page: how many of its recordings each has, and the statuses there. */
-import { type Alert, groupNouns, groupOfSubject } from "../../health/alert.ts";
+import { type Alert, groupName, groupNouns, groupOfSubject } from "../../health/alert.ts";
 import { noCounts } from "../../health/status-counts.ts";
 import { counted, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
@@ -13,7 +13,7 @@ const PLACES_SHOWN = 40;
 const COLUMNS: readonly ListingColumn[] = [["Location"], ["Of the group"], ["All at the location"]];
 
 /** Nothing for an alert that is not about a group, or of which no recording is known. */
-export function groupPlaces({ subject }: Alert, { fleet }: PageData, root: Root): Markup {
+export function groupPlaces({ subject, labels }: Alert, { fleet }: PageData, root: Root): Markup {
   const { label, value } = groupOfSubject(subject) ?? {};
   if (label === undefined || value === undefined) return nothing;
   const { inventory, locations } = fleet;
@@ -34,7 +34,7 @@ export function groupPlaces({ subject }: Alert, { fleet }: PageData, root: Root)
   const left = places.length - rows.length;
   const all = homeLink(root, { q: value.slice(0, 256) });
   const more = left > 0 ? html`<p><a href="${all}">${counted(left, "more location")}</a></p>` : nothing;
-  const heading = html`${counted(places.length, "location")} of ${groupNouns[label]} <bdi>${cut(value, 100)}</bdi>`;
+  const heading = html`${counted(places.length, "location")} of ${groupNouns[label]} <bdi>${cut(groupName({ label, value }, labels), 100)}</bdi>`;
   const table = tableOf("Locations, most recordings offline first", COLUMNS, rows);
   return section("places", heading, html`${table}${more}`);
 }

@@ -1,10 +1,12 @@
 /** `GET /?location=`: one location, its recordings and its history. */
 import { firingBy, type LocationSummary, standingOf, summaryOf } from "../../alerting/overview.ts";
+import { phoneLink, type Shop, wordsOf } from "../../health/directory.ts";
 import { recordingLabels } from "../../health/recording-evaluator.ts";
 import type { FleetSnapshot, RecordingState } from "../../health/shard-state.ts";
 import { totalOf } from "../../health/status-counts.ts";
 import { count, counted, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
+import { capital } from "../../lib/text.ts";
 import type { HttpDeps } from "../deps.ts";
 import { HttpError } from "../errors.ts";
 import { incidentListing } from "../v1/incidents.ts";
@@ -78,7 +80,7 @@ export function* locationPage(
     mood: moodOf[standingOf(location)],
     parameters: { location: id },
     path: pathOf(id),
-    body: html`${lead(location, name, details.zones)}${unreachableNotice(data)}
+    body: html`${lead(location, name, details.zones)}${shopSection(fleet.inventory.shop?.(id))}${unreachableNotice(data)}
 ${alertSection(data, id, details)}
 ${section("recordings", "Recordings", listed(listing, "recordings", link, recordingTable(listing.items, shard, data.moment)))}
 ${yield* history(data, id, timezoneOf(id, here, shard), details)}`,
@@ -91,6 +93,18 @@ function lead(location: LocationSummary, name: string, zones: readonly string[])
   return html`<div class="lead ${moodOf[standingOf(location)]}"><h1><bdi>${name}</bdi></h1>
 <p>${countBadges(counts)}<span class="soft">of ${counted(totalOf(counts), "recording")}</span></p>
 ${zones.length === 0 ? nothing : covered}</div>`;
+}
+
+/** What the directory says of the location: who is called there, and its labels. */
+function shopSection(shop: Shop | undefined): Markup {
+  if (!shop) return nothing;
+  const rows = [...shop.contacts, ...Object.entries(shop.labels)].map((one) => {
+    const [column, value] = one;
+    const phone = phoneLink(one);
+    const text = html`<bdi>${value}</bdi>`;
+    return html`<dt>${capital(wordsOf(column))}</dt><dd>${phone ? html`<a href="${phone}">${text}</a>` : text}</dd>`;
+  });
+  return rows.length === 0 ? nothing : section("directory", "Directory", html`<dl>${rows}</dl>`);
 }
 
 function* history(data: PageData, id: string, timezone: string, details: LocationDetails): Generator<void, Markup> {

@@ -1,5 +1,7 @@
 /** `GET /recordings/{id}`: one recording, its alerts and its history. */
+
 import { alertKey, type SubjectKind } from "../../health/alert.ts";
+import { contactLine } from "../../health/directory.ts";
 import type { RecordingStatus } from "../../health/recording.ts";
 import { recordingLabels } from "../../health/recording-evaluator.ts";
 import { GAP_INTERVALS } from "../../health/rhythm.ts";
@@ -134,16 +136,19 @@ function pathOf({ id }: RecordingState): string {
 function facts({ state, shard, zones }: RecordingDetails, { moment }: PageData): Markup {
   const recording = shard.inventory.recording(state.id);
   const { quality, uptime24h, timezone } = presentRecording(state, shard);
+  const named = (group = "") => nameOf(shard.inventory.nameOf?.(group) ?? group, "not known");
+  const contact = contactLine(shard.inventory.shop?.(state.locationId)?.contacts ?? []);
   const seen = state.lastSeenAt;
   const location = nameOf(locationNameOf(state, shard), state.locationId);
   const rows: [string, Markup | string][] = [
     ["Location", html`<a href="${homeLink(ROOT, { location: state.locationId })}"><bdi>${location}</bdi></a>`],
+    ...(contact === "" ? [] : [["Contact", html`<bdi>${contact}</bdi>`] as [string, Markup]]),
     ["Last seen", seen === undefined ? "" : html`${timeAt(seen, timezone, moment)}, ${agoAt(seen, moment)}`],
     ["Quality", percent(quality)],
     ["Uptime 24 h", percent(uptime24h)],
     ["Zones", zones.length === 0 ? "" : zonesInWords(zones)],
-    ["Camera server", html`<bdi>${nameOf(recording?.cameraServer ?? "", "not known")}</bdi>`],
-    ["Organisation", html`<bdi>${nameOf(recording?.organisation ?? "", "not known")}</bdi>`],
+    ["Camera server", html`<bdi>${named(recording?.cameraServer)}</bdi>`],
+    ["Organisation", html`<bdi>${named(recording?.organisation)}</bdi>`],
     ["Schedule", scheduleOf(recording?.useUploadingSchedule)],
     ["Time zone", nameOf(timezone, "UTC")],
     ["Id", html`<bdi>${nameOf(state.id, "", 256)}</bdi>`],

@@ -1,5 +1,7 @@
 /** `GET /?q=`: recordings, locations, camera servers and incidents with the words in their names. */
+
 import { firingBy, type LocationSummary, locationSortKey, summaryOf } from "../../alerting/overview.ts";
+import type { DirectoryLookup } from "../../health/directory.ts";
 import type { Recording } from "../../health/recording.ts";
 import { count, counted, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
@@ -44,7 +46,8 @@ export function* searchPage(
   const keyOf = (row: Recording) => {
     const { id, name, cameraServer, locationId } = row;
     if (!fleet.locations.has(locationId) || !isFound(row)) return undefined;
-    if (cameraServer !== "" && matches([cameraServer])) servers.set(cameraServer, (servers.get(cameraServer) ?? 0) + 1);
+    if (cameraServer !== "" && matches([cameraServer, inventory.nameOf?.(cameraServer) ?? ""]))
+      servers.set(cameraServer, (servers.get(cameraServer) ?? 0) + 1);
     if (locationId !== location?.id) elsewhere += 1;
     return sortKey(alertsOf.has(id) ? 0 : 1, [inventory.location(locationId)?.name || locationId, name || id], id);
   };
@@ -60,7 +63,7 @@ export function* searchPage(
   const columns = [["Recording"], ["Location", "location"], ["Alerts", "", "n"]] as const;
   const table = tableOf("Recordings, those with alerts first", columns, rows);
   const list = listed(recordings, "recordings", link, table, "those with alerts first");
-  const others = html`${locationSection(locations.total, locationTable(locations.items), q)}${serverSection(servers)}`;
+  const others = html`${locationSection(locations.total, locationTable(locations.items), q)}${serverSection(servers, inventory)}`;
   return {
     title: `${count(recordings.total)} found`,
     refresh: "never",
@@ -89,11 +92,11 @@ function locationSection(total: number, table: Markup, q: string): Markup {
 }
 
 /** The camera servers found, the one with the most recordings first; each leads to its recordings. */
-function serverSection(servers: ReadonlyMap<string, number>): Markup {
+function serverSection(servers: ReadonlyMap<string, number>, inventory: DirectoryLookup): Markup {
   if (servers.size === 0) return nothing;
   const sorted = [...servers].sort(([, a], [, b]) => b - a).slice(0, MOST_LISTED);
   const rows = sorted.map(([name, recordings]) => [
-    html`<a href="${homeLink(ROOT, { q: name.slice(0, 256) })}"><bdi>${nameOf(name, "")}</bdi></a>`,
+    html`<a href="${homeLink(ROOT, { q: name.slice(0, 256) })}"><bdi>${nameOf(inventory.nameOf?.(name) || name, "")}</bdi></a>`,
     html`${count(recordings)}`,
   ]);
   const table = tableOf("Camera servers", [["Camera server"], ["Recordings", "recordings", "n"]], rows);

@@ -1,5 +1,7 @@
 /** The buttons of a root message (docs.slack.dev, Block Kit: actions, button, static_select). */
+
 import { isAcknowledged } from "../../alerting/acknowledgement.ts";
+import { isOfLenswatch } from "../../alerting/attention.ts";
 import type { Notification, NotifiedAlert } from "../../alerting/model.ts";
 import { cut } from "../../lib/text.ts";
 import { overviewLink, printableUrl, statusLink } from "../link.ts";
@@ -66,7 +68,7 @@ function linkButton(action: SlackAction, text: string, url: string | undefined):
 function silenceMenu(firing: readonly NotifiedAlert[]): Menu | undefined {
   const [zone = "UTC", ...otherZones] = new Set(firing.map(({ facts }) => facts.timezone));
   const spans = slackSpans.filter((span) => otherZones.length === 0 || span !== "morning");
-  const isAtPlace = !firing.some(({ subject: { kind } }) => kind === "service" || kind === "integration");
+  const isAtPlace = !firing.some(isOfLenswatch);
   const spanText = (span: keyof typeof SPANS) =>
     span === "morning" ? `${SPANS[span]} ${isAtPlace ? "there" : zone}` : SPANS[span];
   const options = silenceScopes(firing).flatMap(({ key, label }) =>
