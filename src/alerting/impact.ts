@@ -19,7 +19,7 @@ export interface LocationDetails {
   /** Visits not counted while an alert fired, by its episode, and what one is worth. */
   readonly visits?: ReadonlyMap<string, VisitsLost> | undefined;
   readonly worth?: VisitWorth | undefined;
-  /** Who is called at a location. */
+  /** The directory, for the contacts of a location. */
   readonly shop?: DirectoryLookup["shop"] | undefined;
 }
 

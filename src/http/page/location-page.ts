@@ -95,7 +95,7 @@ function lead(location: LocationSummary, name: string, zones: readonly string[])
 ${zones.length === 0 ? nothing : covered}</div>`;
 }
 
-/** What the directory says of the location: who is called there, and its labels. */
+/** The contacts and labels that the directory has of the location. */
 function shopSection(shop: Shop | undefined): Markup {
   if (!shop) return nothing;
   const rows = [...shop.contacts, ...Object.entries(shop.labels)].map((one) => {
