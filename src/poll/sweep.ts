@@ -6,7 +6,6 @@ import { areSegmentsBelieved, type Presence, presenceOf, segmentsOf } from "../h
 import type { CountsLookup } from "../health/counts.ts";
 import type { Decision, Evaluation } from "../health/evaluation.ts";
 import { judgeShard } from "../health/judge.ts";
-import { shardOfAlerts } from "../health/known-alerts.ts";
 import type { Members } from "../health/members.ts";
 import { misreadIn, nothingReadIn } from "../health/misread.ts";
 import type { Rule } from "../health/model.ts";
@@ -23,9 +22,9 @@ import { StoreError } from "../store/errors.ts";
 import type { Attempt, CommitResult, ShardCommit } from "../store/shards.ts";
 import type { Store } from "../store/store.ts";
 import type { PollContext } from "./commit.ts";
-import { createOtherShards } from "./other-shards.ts";
 import type { ScheduleLookup } from "./schedule-lookup.ts";
 import { type Answers, createAskStatus } from "./shard-status.ts";
+import { createReadContext } from "./sweep-context.ts";
 
 const FIGURE_INTERVALS = 3;
 /** Of shards that other replicas sweep nothing is kept. */
@@ -97,7 +96,7 @@ class Sweeper {
   readonly #allAttempts: (now: Instant) => ReturnType<typeof readAttempts>;
   /** Shards whose last request failed. */
   readonly #failing = new Set<number>();
-  readonly #otherShards: ReturnType<typeof createOtherShards>;
+  readonly #readContext: ReturnType<typeof createReadContext>;
   /** Rows that every sweep ignores are in the decision log once. */
   readonly #repeats = createRepeats();
   readonly #evaluated = createRecent<number, Evaluated>(EVALUATED_KEPT_MS);
@@ -113,7 +112,7 @@ class Sweeper {
       const stored = await this.#read(shard);
       return stored instanceof StoreError ? undefined : stored.state;
     };
-    this.#otherShards = createOtherShards({ ...deps, ...deps.watch, read });
+    this.#readContext = createReadContext({ ...deps, ...deps.watch, read });
   }
 
   async sweep(shard: number): Promise<SweepOutcome> {
@@ -154,21 +153,17 @@ class Sweeper {
     const answer = await this.#ask(shard, locationIds, { askedAt: now, last: followed });
     if (!answer) return "failed";
     const { snapshot, error } = answer;
-    answered.rows = snapshot.readings.length;
     const { readings } = snapshot;
-    const fresh = readings.filter(({ recordingId }) => !stored.state.recordings.has(recordingId));
-    const isLost = stored.nonce === "";
-    const firing = isLost || fresh.length > 0 ? await this.#deps.firing() : [];
-    const before = isLost ? { ...stored, state: shardOfAlerts(firing, locationIds, now) } : stored;
-    const look = { before: before.state, readings, fresh, attempts: all.attempts, firing, now };
-    const { elsewhere, begun, lost } = await this.#otherShards(shard, look);
+    answered.rows = readings.length;
+    const swept = { stored, readings, locationIds, attempts: all.attempts, now };
+    const { before, lost, ...known } = await this.#readContext(shard, swept);
     const unbroken = before.state.sweptAt >= this.#startedAt;
     const others = presenceBeside(all, subject);
     const fixed = this.#context(shard, locationIds, { now, figuresBelieved: this.#areFiguresBelieved(shard, all) });
     const members = evaluated?.nonce === before.nonce ? evaluated.members : undefined;
     const evaluation = judgeShard(before.state, snapshot, {
       ...fixed,
-      ...{ unbroken, others, elsewhere, begun, counts, members },
+      ...{ ...known, unbroken, others, counts, members },
     });
     const { patch, absent, stale, unread, groups } = evaluation;
     const answers = isFollowed ? answer.answers : undefined;

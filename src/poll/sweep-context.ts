@@ -4,18 +4,20 @@
  */
 import type { Assigned } from "../cluster/shard-assignment.ts";
 import type { Alert } from "../health/alert.ts";
-import { firingIn, recordingOf } from "../health/known-alerts.ts";
+import { firingIn, recordingOf, shardOfAlerts } from "../health/known-alerts.ts";
 import type { Attempt } from "../health/model.ts";
 import type { Reading } from "../health/recording.ts";
 import { allowedGapMs } from "../health/rhythm.ts";
 import type { RecordingState, ShardState } from "../health/shard-state.ts";
 import type { Instant } from "../lib/clock.ts";
+import type { StoredShard } from "../store/shard-document.ts";
 import type { Store } from "../store/store.ts";
 
 /** Looking up the names of all recordings costs as much as evaluating them: it is done this often. */
-const NAME_ALL_MS = 30_000;
+const LOOK_AT_ALL_MS = 30_000;
 
-interface OtherShardsDeps {
+interface ReadContextDeps {
+  readonly firing: Store["firing"];
   readonly assigned: Pick<Assigned, "shardOf">;
   readonly inventory: Pick<Store["inventory"], "recording" | "saveRecordings">;
   readonly store: Pick<Store["shards"], "unstored">;
@@ -27,17 +29,17 @@ interface OtherShardsDeps {
 }
 
 interface Swept {
-  readonly before: ShardState;
+  readonly stored: StoredShard;
   readonly readings: readonly Reading[];
-  /** Readings of recordings that the shard does not have. */
-  readonly fresh: readonly Reading[];
+  readonly locationIds: readonly string[];
   readonly attempts: ReadonlyMap<string, Attempt>;
-  /** Alerts that fire, where there are new recordings. */
-  readonly firing: readonly Alert[];
   readonly now: Instant;
 }
 
-export interface OtherShards {
+/** The context of a sweep beside its own shard. */
+interface SweepContext {
+  /** The shard before the sweep: as it is stored or, where it is not, as its alerts tell. */
+  readonly before: StoredShard;
   /** Recordings that another shard evaluates. */
   readonly elsewhere: ReadonlyMap<string, RecordingState>;
   /** Recordings that begin here as another shard left them. */
@@ -46,25 +48,31 @@ export interface OtherShards {
   readonly lost: readonly Alert[];
 }
 
-/** Gives `look(shard, …)`. Names are known afterwards, and the inventory has recordings at the locations that list them. */
-export function createOtherShards(deps: OtherShardsDeps) {
+/** Gives `read(shard, …)`. Names are known afterwards, and the inventory has recordings at the locations that list them. */
+export function createReadContext(deps: ReadContextDeps) {
   const { assigned, inventory, store, statusIntervalMs, nameThem, read } = deps;
-  /** The last look-up of all names of a shard. */
-  const namedAt = new Map<number, Instant>();
+  /** The last look at all recordings of a shard. */
+  const lookedAt = new Map<number, Instant>();
   const shardAt = (locationId: string | undefined) => (locationId ? assigned.shardOf(locationId) : undefined);
   const knownAt = (id: string) => inventory.recording(id)?.locationId;
 
   /** New recordings at once; all of them now and then, for names that could not be read before and alerts that were lost. */
-  async function look(shard: number, { before, readings, fresh, firing, ...swept }: Swept): Promise<OtherShards> {
-    const last = namedAt.get(shard) ?? 0;
-    const all = swept.now < last || swept.now - last >= NAME_ALL_MS;
-    if (all) namedAt.set(shard, swept.now);
+  async function readContext(shard: number, { stored, readings, locationIds, ...swept }: Swept): Promise<SweepContext> {
+    const { now } = swept;
+    const last = lookedAt.get(shard) ?? 0;
+    const all = now < last || now - last >= LOOK_AT_ALL_MS;
+    if (all) lookedAt.set(shard, now);
+    const fresh = readings.filter(({ recordingId }) => !stored.state.recordings.has(recordingId));
+    const isLost = stored.nonce === "";
+    const firing = isLost || fresh.length > 0 ? await deps.firing() : [];
+    const before = isLost ? { ...stored, state: shardOfAlerts(firing, locationIds, now) } : stored;
+    const { recordings } = before.state;
     const named = all ? readings : fresh;
     const ids = named.map(({ recordingId }) => recordingId);
-    if (all) await nameThem([...new Set([...before.recordings.keys(), ...ids])]);
+    if (all) await nameThem([...new Set([...recordings.keys(), ...ids])]);
     else if (ids.length > 0) await nameThem(ids);
     const known = new Set(ids);
-    before.recordings.forEach(({ id, alerts, absentSince }) => {
+    recordings.forEach(({ id, alerts, absentSince }) => {
       if (all || alerts || absentSince !== undefined) known.add(id);
     });
     const elsewhere = await listedElsewhere(shard, known, swept);
@@ -72,9 +80,13 @@ export function createOtherShards(deps: OtherShardsDeps) {
     const taken = new Set(fresh.filter(isHere).map(({ recordingId }) => recordingId));
     const begun = taken.size > 0 ? await begunElsewhere(shard, taken, firing) : undefined;
     await noteMoves(shard, named.filter(isHere));
-    const own = all ? firingIn(before, swept.now) : [];
+    return { before, elsewhere, begun, lost: all ? await lostOf(before.state, now) : [] };
+  }
+
+  async function lostOf(state: ShardState, now: Instant): Promise<readonly Alert[]> {
+    const own = firingIn(state, now);
     const unstored = await store.unstored(own.map(({ id }) => id));
-    return { elsewhere, begun, lost: own.filter(({ id }) => unstored.has(id)) };
+    return own.filter(({ id }) => unstored.has(id));
   }
 
   /**
@@ -136,5 +148,5 @@ export function createOtherShards(deps: OtherShardsDeps) {
     if (moved.length > 0) await inventory.saveRecordings(moved);
   }
 
-  return look;
+  return readContext;
 }
