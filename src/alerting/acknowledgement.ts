@@ -18,9 +18,16 @@ export interface StoredAcknowledgement {
   readonly comment: string;
   /** Exclusive; undefined: until the alert resolves. */
   readonly until?: Instant;
+  /** The time at which the author expects to be done, or somebody to be there. */
+  readonly eta?: Instant;
   /** Notes of several people, oldest first. */
   readonly notes?: readonly AckNote[];
+  /** The last change, and what it changed, itself without what it had changed. */
+  readonly last?: { readonly at: Instant; readonly before?: Omit<StoredAcknowledgement, "last"> };
 }
+
+/** A change by a person can be undone for so long. */
+export const UNDO_MS = 15 * 60_000;
 
 /** Result of a change; `before` is the acknowledgement that was in force, `after` the one that is now. */
 export type AckOutcome =
@@ -31,7 +38,7 @@ export type AckOutcome =
       readonly before: StoredAcknowledgement | undefined;
       readonly after: StoredAcknowledgement | undefined;
     }
-  | { readonly outcome: "not_firing" | "not_acknowledged" | "too_many_notes" };
+  | { readonly outcome: "not_firing" | "not_acknowledged" | "too_many_notes" | "too_late" };
 
 /** True if it keeps reminders from being sent: not once it ran out. */
 export function isInForce({ until }: Pick<StoredAcknowledgement, "until">, now: Instant): boolean {
@@ -41,16 +48,23 @@ export function isInForce({ until }: Pick<StoredAcknowledgement, "until">, now: 
 /** The suppression that it is, as a message shows it; undefined once it ran out. */
 export function suppressionBy(ack: StoredAcknowledgement | undefined, now: Instant): Suppression | undefined {
   if (!ack || !isInForce(ack, now)) return undefined;
-  const { author, at: since, until, comment } = ack;
-  return { reason: "acknowledged", by: author, since, until, author, comment };
+  const { author, at: since, until, eta, comment } = ack;
+  return { reason: "acknowledged", by: author, since, until, eta, author, comment };
 }
 
-/** `acknowledged by Ana until 15:00 GMT`; `at` writes an instant. */
+/** `acknowledged by Ana until 15:00 GMT, ETA 09:00 GMT`; `at` writes an instant. */
 export function acknowledgedText(
-  { author, until }: Pick<StoredAcknowledgement, "author"> & { readonly until?: Instant | undefined },
+  { author, ...ends }: Pick<StoredAcknowledgement, "author"> & AckEnds,
   at: (instant: Instant) => string,
 ): string {
-  return `acknowledged by ${nameOf(author, "somebody", 40)}${until === undefined ? "" : ` until ${at(until)}`}`;
+  return `acknowledged by ${nameOf(author, "somebody", 40)}${ackEndsText(ends, at)}`;
+}
+
+export type AckEnds = { readonly until?: Instant | undefined; readonly eta?: Instant | undefined };
+
+/** ` until 15:00 GMT, ETA 09:00 GMT`. */
+export function ackEndsText({ until, eta }: AckEnds, at: (instant: Instant) => string): string {
+  return `${until === undefined ? "" : ` until ${at(until)}`}${eta === undefined ? "" : `, ETA ${at(eta)}`}`;
 }
 
 /** True if somebody has acknowledged it, whatever else suppresses it. */
@@ -67,6 +81,7 @@ export interface AckRequest {
   readonly comment: string;
   /** Its duration, ms; undefined: until the alert resolves. */
   readonly forMs?: number | undefined;
+  readonly eta?: Instant | undefined;
   /** True: an alert that somebody has acknowledged already stays as it is. */
   readonly isFirst?: boolean;
 }
@@ -77,11 +92,11 @@ export interface AckRequest {
  */
 export function acknowledgementAfter(
   before: StoredAcknowledgement | undefined,
-  { author, comment, forMs, isFirst }: AckRequest,
+  { author, comment, forMs, eta, isFirst }: AckRequest,
   now: Instant,
 ): StoredAcknowledgement {
   const until = forMs === undefined ? undefined : now + forMs;
-  if (before && isInForce(before, now) && (isFirst || isSame(before, { author, comment, until }))) return before;
+  if (before && isInForce(before, now) && (isFirst || isSame(before, { author, comment, until, eta }))) return before;
   const notes = [...(before?.notes ?? [])];
   if (before && before.comment !== "" && before.comment !== comment)
     notes.push({ at: before.at, author: before.author, text: cut(before.comment, NOTE_CHARACTERS) });
@@ -90,12 +105,34 @@ export function acknowledgementAfter(
     author,
     comment,
     ...(until === undefined ? {} : { until }),
+    ...(eta === undefined ? {} : { eta }),
     ...(notes.length > 0 ? { notes: notes.slice(-MOST_NOTES) } : {}),
   };
 }
 
-function isSame(before: StoredAcknowledgement, { author, comment, until }: Record<string, unknown>): boolean {
-  return before.author === author && before.comment === comment && before.until === until;
+function isSame(before: StoredAcknowledgement, { author, comment, until, eta }: Record<string, unknown>): boolean {
+  return before.author === author && before.comment === comment && before.until === until && before.eta === eta;
+}
+
+/** The acknowledgement as a change writes it, with what it was before. */
+export function changedAckFrom(
+  before: StoredAcknowledgement | undefined,
+  after: StoredAcknowledgement,
+  now: Instant,
+): StoredAcknowledgement {
+  if (!before) return { ...after, last: { at: now } };
+  const { last: _, ...earlier } = before;
+  return { ...after, last: { at: now, before: earlier } };
+}
+
+/** What the last change changed; of the first one, an acknowledgement that is over. */
+export function undoneAck(
+  stored: StoredAcknowledgement | undefined,
+  now: Instant,
+): StoredAcknowledgement | "not_acknowledged" | "too_late" {
+  if (!stored?.last) return "not_acknowledged";
+  if (now >= stored.last.at + UNDO_MS) return "too_late";
+  return stored.last.before ?? { ...stored, until: now };
 }
 
 /** With one note more; undefined where it has too many. */

@@ -12,6 +12,7 @@ type AuditAction =
   | "ack_withdrawn"
   | "ack_noted"
   | "shift_noted"
+  | "ack_undone"
   | "reload"
   | "refused";
 

@@ -75,7 +75,7 @@ export function hasFiring(view: Pick<GroupView, "alerts" | "notified">): boolean
 export function presentOf(firing: readonly NotifiedAlert[], standing: readonly NotifiedAlert[]): string {
   const facts = [...firing, ...standing].map(({ id, suppressedBy, standsFor, facts }) => {
     const shown = [suppressedBy, suppressedBy?.acknowledged].flatMap((one) =>
-      one && SHOWN.includes(one.reason) ? [one.reason, one.by, one.until, one.comment] : [],
+      one && SHOWN.includes(one.reason) ? [one.reason, one.by, one.until, one.eta, one.comment] : [],
     );
     return JSON.stringify([id, standsFor?.recordings, standsFor?.locations, facts.offline, facts.of, ...shown]);
   });

@@ -11,6 +11,8 @@ export interface LogLine extends Omit<Decision, "reason"> {
   readonly detail?: string | undefined;
   /** The time at which what it says ends by the clock. */
   readonly until?: Instant | undefined;
+  /** The time at which the author of an acknowledgement expected to be done. */
+  readonly eta?: Instant | undefined;
 }
 
 type Words = (line: { rule: string; to: string; detail: string | undefined }) => string;
@@ -49,6 +51,8 @@ const ofSubjects: Readonly<Record<string, string>> = {
 const ofPeople: Readonly<Record<string, string>> = {
   ack_set: "acknowledged by",
   ack_withdrawn: "acknowledgement withdrawn by",
+  ack_undone: "last change of the acknowledgement undone by",
+  ack_eta_over: "ETA is over, and it still fires, that of",
   ack_ran_out: "acknowledgement ran out, that of",
   ack_noted: "note by",
   silence_began: "silenced by",

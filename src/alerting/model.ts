@@ -199,6 +199,8 @@ export interface Suppression {
   readonly since?: Instant | undefined;
   /** The time at which it ends by the clock; undefined where that is not known beforehand. */
   readonly until?: Instant | undefined;
+  /** The time at which the author of an acknowledgement expects to be done. */
+  readonly eta?: Instant | undefined;
   /** The person who set a silence; the comment of a silence, a maintenance or an acknowledgement. */
   readonly author?: string | undefined;
   readonly comment?: string | undefined;

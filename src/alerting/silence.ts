@@ -5,6 +5,7 @@
 import type { Alert, Labels } from "../health/alert.ts";
 import { ownLabels } from "../health/directory.ts";
 import type { Instant } from "../lib/clock.ts";
+import { UNDO_MS } from "./acknowledgement.ts";
 import { type Matcher, matchersCost, matchesAll } from "./matcher.ts";
 import { isMatched, type MatchingBudget } from "./silence-verdicts.ts";
 import { type Viewed, viewsOf } from "./views.ts";
@@ -24,10 +25,15 @@ export interface Silence {
   readonly createdBy: string;
   readonly comment: string;
   readonly annotations: Labels;
+  /** What the last change changed; undefined for a new one. */
+  readonly before?: SilenceVersion | undefined;
 }
 
+/** What a change in place may change. */
+type SilenceVersion = Pick<Silence, "startsAt" | "endsAt" | "createdBy" | "comment" | "annotations">;
+
 /** A silence as requested; without an id, a new one. */
-export interface WantedSilence extends Omit<Silence, "id" | "updatedAt" | "startsAt"> {
+export interface WantedSilence extends Omit<Silence, "id" | "updatedAt" | "startsAt" | "before"> {
   readonly id: string | undefined;
   /** Undefined: from now on. */
   readonly startsAt: Instant | undefined;
@@ -125,6 +131,19 @@ export function changeSilence(
   }
   const replaced = previous && silenceState(previous, now) !== "expired" ? endSilence(previous, now) : undefined;
   return { silence: { ...rest, id: newId, startsAt: Math.max(startsAt, now), updatedAt: now }, replaced };
+}
+
+/** The silence as a change writes it, with what it was before. */
+export function changedFrom(before: Silence | undefined, silence: Silence): Silence {
+  if (!before) return silence;
+  const { startsAt, endsAt, createdBy, comment, annotations } = before;
+  return { ...silence, before: { startsAt, endsAt, createdBy, comment, annotations } };
+}
+
+/** As it was before the last change; a new one expires. Undefined once that is too late. */
+export function undoneSilence({ before, ...silence }: Silence, now: Instant): Silence | undefined {
+  if (now >= silence.updatedAt + UNDO_MS) return undefined;
+  return before ? { ...silence, ...before, updatedAt: now } : endSilence(silence, now);
 }
 
 /** The silence, expired now; unchanged where it was already. */

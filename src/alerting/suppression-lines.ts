@@ -1,4 +1,4 @@
-/** Lines of the decision log that no write makes: acknowledgements that ran out, silences that began and ended. Pure. */
+/** Lines of the decision log that no write makes: acknowledgements that ran out or are late, silences that began and ended. Pure. */
 import type { Subject } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
 import { cut } from "../lib/text.ts";
@@ -58,18 +58,22 @@ function silenceLines(silence: Silence, subject: Subject, labels: NamingLabels):
 
 /** Reasons of lines that leave nothing of an alert's earlier acknowledgement. */
 const ENDS_ACK: ReadonlySet<string> = new Set(
-  "ack_set ack_withdrawn resolved expired rule_removed rule_changed dropped_together no_longer_watched".split(" "),
+  "ack_set ack_withdrawn ack_undone resolved expired rule_removed rule_changed dropped_together no_longer_watched".split(
+    " ",
+  ),
 );
 
 function expiries(lines: readonly LogLine[]): LogLine[] {
   return lines.flatMap((line, i) => {
-    const { until: at, subject, ruleId } = line;
-    if (line.reason !== "ack_set" || at === undefined) return [];
+    const { until, eta, subject, ruleId } = line;
+    if (line.reason !== "ack_set" && line.reason !== "ack_undone") return [];
     const isSame = (other: LogLine) =>
       other.ruleId === ruleId && other.subject.kind === subject.kind && other.subject.id === subject.id;
-    const isOver = lines
+    const end = lines
       .slice(i + 1)
-      .some((later) => later.at < at && later.integration === undefined && ENDS_ACK.has(later.reason) && isSame(later));
-    return isOver ? [] : [{ ...line, at, reason: "ack_ran_out", until: undefined }];
+      .find((later) => later.integration === undefined && ENDS_ACK.has(later.reason) && isSame(later));
+    const ofClock = (at: Instant | undefined, reason: string) =>
+      at === undefined || (end && end.at < at) ? [] : [{ ...line, at, reason, until: undefined, eta: undefined }];
+    return [...ofClock(until, "ack_ran_out"), ...(eta === until ? [] : ofClock(eta, "ack_eta_over"))];
   });
 }

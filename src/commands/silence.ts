@@ -19,7 +19,7 @@ import { count, counted } from "../lib/format.ts";
 import { MOMENT_EXAMPLES } from "../lib/moment.ts";
 import { visibleLines } from "../lib/text.ts";
 import { asRead } from "./cli/as-read.ts";
-import { type CommandIo, durationParser, localZone, print } from "./cli/command.ts";
+import { type CommandIo, durationParser, localTimes, localZone, print } from "./cli/command.ts";
 import { asksDaemon, authorFrom, type Daemon, DaemonError, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
 import { findNamed, labelOfKind, type Named, nothingNamed } from "./cli/named.ts";
 import { silenceSpan } from "./cli/silence-span.ts";
@@ -44,8 +44,14 @@ type Silence = z.infer<typeof Silence>;
 
 /** Exit code 0; 1 for an unknown or invalid silence. Throws DaemonError or ConfigError. */
 export function silenceCommand(io: CommandIo, clock: Clock = systemClock): Command {
-  const silence = new Command("silence").description("Add, list, extend and expire silences.");
-  const all = [addCommand(io, clock), listCommand(io, clock), extendCommand(io, clock), expireCommand(io)];
+  const silence = new Command("silence").description("Add, list, extend, expire silences, and undo that.");
+  const all = [
+    addCommand(io, clock),
+    listCommand(io, clock),
+    extendCommand(io, clock),
+    expireCommand(io),
+    undoCommand(io, clock),
+  ];
   for (const one of all) silence.addCommand(one);
   return silence;
 }
@@ -143,6 +149,23 @@ function extendCommand(io: CommandIo, clock: Clock): Command {
   );
 }
 
+function undoCommand(io: CommandIo, clock: Clock): Command {
+  const undo = new Command("undo")
+    .description("Restore what was before the last change of a silence, for 15 minutes after it; a new one expires.")
+    .argument("<id>", ID);
+  return asksDaemon(undo, "lenswatch silence undo 3f1c9a52", "table").action(
+    async (prefix: string, options: OutputOptions) =>
+      withDaemon(options, io, async (daemon) => {
+        const { id } = await silenceOf(daemon, prefix, true);
+        await daemon.send("POST", `/api/v1/silences/${encodeURIComponent(id)}/undo`, {}, z.unknown(), IDS);
+        const now = await daemon.get(`/api/v2/silence/${encodeURIComponent(id)}`, {}, Silence);
+        const until = localTimes(clock.now(), io.env)(Date.parse(now.endsAt));
+        const is = now.status.state === "expired" ? "is expired again" : `lasts until ${until} again`;
+        print(io, options.output, now, () => `Silence ${shortId(id)} ${is}.\n`);
+      }),
+  );
+}
+
 function expireCommand(io: CommandIo): Command {
   const expire = new Command("expire")
     .description("Expire silences now; alerts they silenced are notified where they still fire.")
@@ -155,7 +178,8 @@ function expireCommand(io: CommandIo): Command {
         const { id } = await silenceOf(daemon, prefix);
         await daemon.send("DELETE", `/api/v2/silence/${encodeURIComponent(id)}`, undefined, z.unknown(), IDS);
         ids.push(id);
-        if (options.output === "table") io.stdout.write(`Silence ${shortId(id)} expired.\n`);
+        if (options.output === "table")
+          io.stdout.write(`Silence ${shortId(id)} expired; to restore it: lenswatch silence undo ${shortId(id)}\n`);
       }
     });
     print(io, options.output, { expired: ids }, () => "");
@@ -167,10 +191,11 @@ const ID = "as printed by `lenswatch silence list`, or how it begins";
 const shortId = (id: string) => id.slice(0, 8);
 
 const IDS = "`lenswatch silence list` prints the ids";
-/** The silence of this id, or the one that is not over and whose id begins so. Throws DaemonError. */
-async function silenceOf(daemon: Daemon, prefix: string): Promise<Silence> {
+/** The silence of this id, or the one whose id begins so: one that is not over, or any. Throws DaemonError. */
+async function silenceOf(daemon: Daemon, prefix: string, isAny = false): Promise<Silence> {
   const silences = await daemon.get("/api/v2/silences", {}, z.array(Silence));
-  const isMeant = ({ id, status }: Silence) => id.startsWith(prefix.toLowerCase()) && status.state !== "expired";
+  const isMeant = ({ id, status }: Silence) =>
+    id.startsWith(prefix.toLowerCase()) && (isAny || status.state !== "expired");
   const exact = silences.filter(({ id }) => id === prefix.toLowerCase());
   const [found, ...others] = exact.length > 0 ? exact : silences.filter(isMeant);
   if (!found) throw new DaemonError("rejected", `There is no silence ${JSON.stringify(prefix)}: ${IDS}`);

@@ -2,9 +2,12 @@
 import {
   type AckOutcome,
   type AckRequest,
+  ackEndsText,
   acknowledgementAfter,
+  changedAckFrom,
   isInForce,
   type StoredAcknowledgement,
+  undoneAck,
   withNote,
 } from "../alerting/acknowledgement.ts";
 import { type Audit, type AuditEntry, type AuditFacts, type AuditOrigin, personOf } from "../alerting/audit.ts";
@@ -36,7 +39,7 @@ type RefusedAck = Exclude<AckOutcome["outcome"], "done">;
 
 /** The change as the logs have it. */
 interface LoggedChange {
-  readonly action: Extract<AuditEntry["action"], "acknowledged" | "ack_withdrawn" | "ack_noted">;
+  readonly action: Extract<AuditEntry["action"], "acknowledged" | "ack_withdrawn" | "ack_noted" | "ack_undone">;
   /** Its author and text. */
   readonly author: string;
   readonly text: string;
@@ -94,6 +97,12 @@ export function createAckChanges(deps: SuppressionChangesDeps) {
       return change(print, next, { action: "ack_withdrawn", author, text: "", now, by });
     },
 
+    /** Restores what was before the last change. */
+    undoAck(print: string, by: AuditOrigin, author = personOf(by)): Promise<AckOutcome> {
+      const now = clock.now();
+      return change(print, (stored) => undoneAck(stored, now), { action: "ack_undone", author, text: "", now, by });
+    },
+
     /** Adds a note for others to read, also to an acknowledgement that ran out. */
     note(print: string, { author, text }: { author: string; text: string }, by: AuditOrigin): Promise<AckOutcome> {
       const now = clock.now();
@@ -114,12 +123,13 @@ async function changeOne(
   let outcome: AckOutcome = { outcome: "not_firing" };
   let entry: AuditEntry | undefined;
   const due = await store.acks.change(alert.id, now, (before) => {
-    const after = next(before);
+    const made = next(before);
     entry = undefined;
-    if (typeof after === "string") {
-      outcome = { outcome: after };
+    if (typeof made === "string") {
+      outcome = { outcome: made };
       return undefined;
     }
+    const after = made === before ? made : changedAckFrom(before, made, now);
     outcome = { outcome: "done", alerts: 1, before: inForce(before, now), after: inForce(after, now) };
     if (after === before) return undefined;
     entry = ackEntry(alert, before, after, logged);
@@ -151,13 +161,14 @@ function ackChange(
   logged: LoggedChange,
 ): AckChange {
   const { action, author, text, now } = logged;
-  const until = action === "acknowledged" ? after.until : undefined;
-  const lasts = until === undefined ? "" : ` until ${timesSeenAt(now).at(until, alert.facts.timezone)}`;
+  const ends = action === "acknowledged" || action === "ack_undone" ? { until: after.until, eta: after.eta } : {};
+  const lasts =
+    action === "acknowledged" ? ackEndsText(ends, (at) => timesSeenAt(now).at(at, alert.facts.timezone)) : "";
   const detail = cut(`${author}${lasts}${text === "" ? "" : `: ${text}`}`, DETAIL_CHARACTERS);
   const { subject, ruleId } = alert;
   return {
     after,
-    line: { subject, ruleId, at: now, reason: REASONS[action], detail, until },
+    line: { subject, ruleId, at: now, reason: REASONS[action], detail, ...ends },
     isEarlier: before !== undefined && (after.until ?? Infinity) < (before.until ?? Infinity),
   };
 }
@@ -166,6 +177,7 @@ const REASONS: Readonly<Record<LoggedChange["action"], string>> = {
   acknowledged: "ack_set",
   ack_withdrawn: "ack_withdrawn",
   ack_noted: "ack_noted",
+  ack_undone: "ack_undone",
 };
 
 /** The facts have the names that the target, an id, does not tell. */
@@ -182,6 +194,7 @@ function ackEntry(
   return { ...entry, before: before && ackFacts(before), after: { ...place, ...ackFacts(after) } };
 }
 
-function ackFacts({ author, comment, until }: StoredAcknowledgement): AuditFacts {
-  return { author, comment, ...(until === undefined ? {} : { until: new Date(until).toISOString() }) };
+function ackFacts({ author, comment, until, eta }: StoredAcknowledgement): AuditFacts {
+  const iso = (at: Instant) => new Date(at).toISOString();
+  return { author, comment, ...(until && { until: iso(until) }), ...(eta && { eta: iso(eta) }) };
 }

@@ -2,12 +2,14 @@
 import { randomUUID } from "node:crypto";
 import { type AuditOrigin, silenceEntry } from "../alerting/audit.ts";
 import {
+  changedFrom,
   changeSilence,
   endSilence,
   roomProblem,
   type Silence,
   silenceProblem,
   silenceState,
+  undoneSilence,
   type WantedSilence,
 } from "../alerting/silence.ts";
 import { isMatched, lookBudget } from "../alerting/silence-verdicts.ts";
@@ -29,7 +31,7 @@ export function createSuppressionChanges(deps: SuppressionChangesDeps) {
 
   /** False where another change came first. */
   async function write(changes: Changes, now: Instant, by: AuditOrigin): Promise<boolean> {
-    const written = changes.map(([silence]) => silence);
+    const written = changes.map(([silence, one]) => changedFrom(one, silence));
     const before = changes.map(([, one]) => one);
     // An alert that the budget leaves out is brought up to date with its group's interval.
     const budget = lookBudget();
@@ -75,6 +77,18 @@ export function createSuppressionChanges(deps: SuppressionChangesDeps) {
         if (!silence) return false;
         if (silenceState(silence, now) === "expired") return true;
         if (await write([[endSilence(silence, now), silence]], now, by)) return true;
+      }
+    },
+
+    /** One is as it was before its last change. */
+    async undoSilence(id: string, by: AuditOrigin): Promise<"done" | "unknown" | "too_late"> {
+      for (;;) {
+        const now = clock.now();
+        const silence = (await store.silences.read(now)).find((one) => one.id === id);
+        if (!silence) return "unknown";
+        const undone = undoneSilence(silence, now);
+        if (!undone) return "too_late";
+        if (await write([[undone, silence]], now, by)) return "done";
       }
     },
 

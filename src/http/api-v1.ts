@@ -3,7 +3,7 @@ import type { FastifyInstance } from "fastify";
 import type { HttpDeps } from "./deps.ts";
 import { originOf } from "./principal.ts";
 import { parseQuery, parseRequestBody } from "./query.ts";
-import { acknowledge, note, withdraw } from "./v1/acknowledgement.ts";
+import { acknowledge, note, undoAcknowledgement, undoSilence, withdraw } from "./v1/acknowledgement.ts";
 import { addShiftNote, getHandover } from "./v1/handover.ts";
 import { listIncidents } from "./v1/incidents.ts";
 import { listLocations } from "./v1/locations.ts";
@@ -28,7 +28,9 @@ export const operations: readonly Operation[] = [
   acknowledge,
   withdraw,
   note,
+  undoAcknowledgement,
   previewSilence,
+  undoSilence,
 ];
 
 export function apiV1(app: FastifyInstance, deps: HttpDeps): void {

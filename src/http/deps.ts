@@ -63,7 +63,16 @@ type SuppressionChanges = ReturnType<typeof createSuppressionChanges>;
 
 type AlertChanges = Pick<
   SuppressionChanges,
-  "silences" | "setSilence" | "endSilence" | "extendSilence" | "acknowledge" | "acknowledgeEach" | "withdraw" | "note"
+  | "silences"
+  | "setSilence"
+  | "endSilence"
+  | "extendSilence"
+  | "undoSilence"
+  | "acknowledge"
+  | "acknowledgeEach"
+  | "withdraw"
+  | "undoAck"
+  | "note"
 >;
 
 export interface HttpDeps extends AlertChanges {

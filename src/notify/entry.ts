@@ -1,5 +1,6 @@
 /** One alert, or all alerts of one location, as a row of a message's list. */
 
+import { ackEndsText } from "../alerting/acknowledgement.ts";
 import type { Link, Row } from "../alerting/document.ts";
 import type { NotifiedAlert } from "../alerting/model.ts";
 import { visitsWords } from "../alerting/uncounted.ts";
@@ -75,19 +76,12 @@ function suppressedWords({ suppressedBy: by, facts }: NotifiedAlert, times: Time
   const all = [by?.acknowledged, by].filter((one) => one !== undefined && one.reason !== "clearing");
   return all.flatMap((one) => {
     if (!one) return [];
-    const {
-      reason,
-      by,
-      author = reason === "acknowledged" || reason === "muted" ? by : "",
-      until,
-      comment,
-      source,
-    } = one;
+    const { reason, by, author = reason === "acknowledged" || reason === "muted" ? by : "", comment, source } = one;
     const parts = [
       reason === "maintenance" ? `in the maintenance ${clean(by, 60)}` : reason,
       source ? ` by ${sourceWords(source)}` : "",
       author && ` by ${clean(author, 60)}`,
-      until === undefined ? "" : ` until ${times.at(until, facts.timezone)}`,
+      ackEndsText(one, (at) => times.at(at, facts.timezone)),
       comment ? `: ${clean(comment, 200)}` : "",
     ];
     return [parts.join("")];

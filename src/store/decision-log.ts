@@ -83,15 +83,23 @@ export function logWrites(keys: Keys, lines: readonly LogLine[] = []): Write[] {
   return [...lists, ...newest];
 }
 
-function encode({ at, ruleId = "", integration = "", reason, detail, until }: LogLine): string {
-  return JSON.stringify([Math.round(at), ruleId, integration, reason, detail, until]).replace(/(,null)+\]$/, "]");
+function encode({ at, ruleId = "", integration = "", reason, detail, until, eta }: LogLine): string {
+  return JSON.stringify([Math.round(at), ruleId, integration, reason, detail, until, eta]).replace(/(,null)+\]$/, "]");
 }
 
 function decode(text: string, subject: Subject): LogLine {
-  type Row = [at: Instant, rule: string, integration: string, reason: string, detail?: string | null, until?: Instant];
-  const [at, rule, integration, reason, detail, until] = JSON.parse(text) as Row;
+  type Row = [
+    at: Instant,
+    rule: string,
+    integration: string,
+    reason: string,
+    detail?: string | null,
+    until?: Instant | null,
+    eta?: Instant,
+  ];
+  const [at, rule, integration, reason, detail, until, eta] = JSON.parse(text) as Row;
   const of = { ruleId: rule || undefined, integration: integration || undefined };
-  return { subject, at, ...of, reason, detail: detail ?? undefined, until };
+  return { subject, at, ...of, reason, detail: detail ?? undefined, until: until ?? undefined, ...(eta && { eta }) };
 }
 
 function subjectKey({ kind, id }: Subject): string {

@@ -180,9 +180,9 @@ describe("POST /api/v1/alerts/{fingerprint}/ack", () => {
     const body = { author: "dana", comment: "on my way" };
     expect(await send("POST", `/api/v1/alerts/${print}/ack`, body)).toEqual({
       status: 200,
-      body: { fingerprint: print, alerts: 1, ...body, until: null, replaced: null },
+      body: { fingerprint: print, alerts: 1, ...body, until: null, eta: null, replaced: null },
     });
-    expect([...acks.values()]).toEqual([{ ...body, at: NOW }]);
+    expect([...acks.values()]).toEqual([{ ...body, at: NOW, last: { at: NOW } }]);
     expect(await send("POST", `/api/v1/alerts/${print}/ack`)).toMatchObject({
       body: { author: "admin_token", comment: "" },
     });

@@ -24,7 +24,9 @@ const Active = z.looseObject({
     mutedBy: z.array(z.string()),
     maintenance: z.looseObject({ name: z.string(), until: z.string().optional() }).optional(),
     outage: z.looseObject({ label: z.enum(groupLabels), value: z.string() }).optional(),
-    acknowledgement: z.looseObject({ author: z.string(), until: z.string().optional() }).optional(),
+    acknowledgement: z
+      .looseObject({ author: z.string(), until: z.string().optional(), eta: z.string().optional() })
+      .optional(),
   }),
 });
 export type ListedAlert = z.infer<typeof Active>;
@@ -82,7 +84,7 @@ const columnsAt = (now: Instant, at: Written): readonly TableColumn<ListedAlert>
     wraps: true,
   },
   { head: "RECEIVERS", cell: ({ receivers }) => receivers.map(({ name }) => name).join(" "), canDrop: true },
-  { head: "FINGERPRINT", cell: ({ fingerprint }) => fingerprint },
+  { head: "FINGERPRINT", cell: ({ fingerprint }) => fingerprint.slice(0, 8) },
 ];
 
 /** Nothing of an alert about a whole location: the labels that its recordings share are not its subject. */

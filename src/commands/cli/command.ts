@@ -80,8 +80,12 @@ export function localTimes(now: Instant, env: CommandIo["env"]): Written {
 }
 
 /** `acknowledged by Ana until 15:00 GMT`, of an answer of the daemon. */
-export function ackText({ author, until }: { author: string; until?: string | null | undefined }, at: Written): string {
-  return acknowledgedText({ author, until: until ? Date.parse(until) : undefined }, at);
+export function ackText(
+  { author, ...ends }: { author: string } & Partial<Record<"until" | "eta", string | null | undefined>>,
+  at: Written,
+): string {
+  const [until, eta] = [ends.until, ends.eta].map((iso) => (iso ? Date.parse(iso) : undefined));
+  return acknowledgedText({ author, until, eta }, at);
 }
 
 /** Adds an example to a command's help. */

@@ -33,7 +33,7 @@ export const commandTable: readonly CommandEntry[] = [
   entry("status", "list recordings with their status and alerts", async (io) =>
     (await import("../status.ts")).statusCommand(io),
   ),
-  entry("silence", "add, list, extend and expire silences", async (io) =>
+  entry("silence", "add, list, extend, expire and undo silences", async (io) =>
     (await import("../silence.ts")).silenceCommand(io),
   ),
   entry("ack", "acknowledge alerts, which stops their reminders", async (io) =>

@@ -166,10 +166,15 @@ function acknowledgementLines({ alert, acknowledgement, endedAcknowledgement }: 
   const { timezone } = alert.facts;
   const ack = acknowledgement ?? endedAcknowledgement;
   if (!ack) return [];
-  const { until, notes = [] } = ack;
+  const { until, eta, notes = [] } = ack;
   const by = (author: string, at: Instant) =>
     html`<bdi>${nameOf(author, "somebody")}</bdi> at ${timeAt(at, timezone, moment)}`;
-  const end = until === undefined ? nothing : html`, until ${timeAt(until, timezone, moment)}`;
+  const end = [
+    until === undefined ? nothing : html`, until ${timeAt(until, timezone, moment)}`,
+    eta === undefined
+      ? nothing
+      : html`, ETA ${timeAt(eta, timezone, moment)}${eta <= moment.now ? ", which is over" : ""}`,
+  ];
   const first = acknowledgement
     ? html`Acknowledged by ${by(ack.author, ack.at)}${end}${quoted(ack.comment)}`
     : html`Unacknowledged: the acknowledgement of ${by(ack.author, ack.at)} is over.`;

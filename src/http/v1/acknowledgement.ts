@@ -4,7 +4,7 @@ import { type AckOutcome, MOST_NOTES, NOTE_CHARACTERS } from "../../alerting/ack
 import { personOf } from "../../alerting/audit.ts";
 import { parseDuration } from "../../lib/duration.ts";
 import { HttpError } from "../errors.ts";
-import { boundedText, isoTime } from "../query.ts";
+import { boundedText, instant, isoTime } from "../query.ts";
 import { operation, timeSchema } from "./operation.ts";
 
 const LONGEST_MS = 365 * 86_400_000;
@@ -32,19 +32,29 @@ export const acknowledge = operation({
   path: "/api/v1/alerts/{fingerprint}/ack",
   summary: "Stops reminders of a firing alert, until it resolves or for a while; its end is still notified.",
   scope: "silence",
-  body: z.strictObject({ author, comment: boundedText(4_000).default(""), for: ackLasting }).prefault({}),
+  body: z
+    .strictObject({
+      author: author.describe("The owner of the alert from now on; by default, the name of the token."),
+      comment: boundedText(4_000).default(""),
+      for: ackLasting,
+      eta: instant.optional().describe("When the owner expects to be done."),
+    })
+    .prefault({}),
   answer: z.strictObject({
     ...changed,
     comment: z.string(),
     until: timeSchema.nullable().describe("null: until the alert resolves."),
+    eta: timeSchema.nullable(),
     replaced: z.string().nullable().describe("Author of the acknowledgement that it took over from."),
   }),
   async handle(deps, { param: fingerprint, body, by }) {
-    const { author = personOf(by), comment } = body;
+    const { author = personOf(by), comment, eta } = body;
     const forMs = body.for === undefined ? undefined : parseDuration(body.for);
-    const { alerts, before, after } = changedAck(await deps.acknowledge(fingerprint, { author, comment, forMs }, by));
+    const { alerts, before, after } = changedAck(
+      await deps.acknowledge(fingerprint, { author, comment, forMs, eta }, by),
+    );
     const replaced = before && before.author !== author ? before.author : null;
-    return { fingerprint, alerts, author, comment, until: isoTime(after?.until), replaced };
+    return { fingerprint, alerts, author, comment, until: isoTime(after?.until), eta: isoTime(after?.eta), replaced };
   },
 });
 
@@ -62,6 +72,38 @@ export const withdraw = operation({
     return { fingerprint, alerts, author };
   },
 });
+
+export const undoAcknowledgement = operation({
+  id: "undoAcknowledgement",
+  method: "post",
+  path: "/api/v1/alerts/{fingerprint}/ack/undo",
+  summary: "Restores what was before the last change of the acknowledgement, for 15 minutes after it.",
+  scope: "silence",
+  body: z.strictObject({ author }).prefault({}),
+  answer: z.strictObject(changed),
+  async handle(deps, { param: fingerprint, body, by }) {
+    const { author = personOf(by) } = body;
+    const { alerts } = changedAck(await deps.undoAck(fingerprint, by, author));
+    return { fingerprint, alerts, author };
+  },
+});
+
+export const undoSilence = operation({
+  id: "undoSilence",
+  method: "post",
+  path: "/api/v1/silences/{id}/undo",
+  summary: "Restores what was before the last change of a silence, for 15 minutes after it; a new one expires.",
+  scope: "silence",
+  answer: z.strictObject({ silenceId: z.string() }),
+  async handle(deps, { param: silenceId, by }) {
+    const outcome = await deps.undoSilence(silenceId, by);
+    if (outcome === "unknown") throw new HttpError("not_found", "There is no such silence.");
+    if (outcome === "too_late") throw new HttpError("bad_body", TOO_LATE);
+    return { silenceId };
+  },
+});
+
+const TOO_LATE = "The last change was more than 15 minutes ago and cannot be undone any more.";
 
 export const note = operation({
   id: "note",
@@ -87,6 +129,8 @@ export function changedAck(made: AckOutcome): Extract<AckOutcome, { outcome: "do
       throw new HttpError("not_found", "No firing alert has this fingerprint; it may have resolved.");
     case "not_acknowledged":
       throw new HttpError("not_found", "The alert is not acknowledged.");
+    case "too_late":
+      throw new HttpError("bad_body", TOO_LATE);
     case "too_many_notes":
       throw new HttpError("bad_body", `The acknowledgement has ${MOST_NOTES} notes already.`);
   }

@@ -65,6 +65,7 @@ const AckRow = z
     comment: z.string(),
     at: timeSchema,
     until: timeSchema.nullable().describe("null: until the alert resolves."),
+    eta: timeSchema.nullable().describe("When the author expects to be done."),
     notes: z.array(AckNote).readonly(),
   })
   .readonly();
@@ -99,9 +100,9 @@ export async function readHandled({ alerts }: Pick<HttpDeps, "alerts">): Promise
   return handledAmong(await alerts());
 }
 
-function ackRow({ author, comment, at, until, notes = [] }: StoredAcknowledgement): z.infer<typeof AckRow> {
+function ackRow({ author, comment, at, until, eta, notes = [] }: StoredAcknowledgement): z.infer<typeof AckRow> {
   const shown = notes.map((one) => ({ ...one, at: isoTime(one.at) }));
-  return { author, comment, at: isoTime(at), until: isoTime(until), notes: shown };
+  return { author, comment, at: isoTime(at), until: isoTime(until), eta: isoTime(eta), notes: shown };
 }
 
 /** An alert with what is done about it. */

@@ -86,8 +86,8 @@ function gettableMaintenance({ by: name, until, comment }: Suppression) {
   return { name, comment, ...(until !== undefined && { until: isoTime(until) }) };
 }
 
-function gettableAck({ at, until, notes, ...said }: StoredAcknowledgement) {
-  const ends = until === undefined ? {} : { until: isoTime(until) };
+function gettableAck({ at, until, eta, notes, last: _, ...said }: StoredAcknowledgement) {
+  const ends = { ...(until && { until: isoTime(until) }), ...(eta && { eta: isoTime(eta) }) };
   return {
     ...said,
     at: isoTime(at),
