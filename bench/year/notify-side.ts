@@ -74,7 +74,13 @@ export async function createNotifySide({ redis, clock, config, sent, ...deps }: 
     );
   const shards = new Map(deps.fleet.sites.map(({ id, shard }) => [id, shard]));
   const assigned = { shardOf: (location: string) => shards.get(location), shards: () => [...new Set(shards.values())] };
-  const staleness = createStaleness({ shards: { attemptsOf }, assigned, ...config.watch, runsSince: () => 0 });
+  const staleness = createStaleness({
+    shards: { attemptsOf },
+    assigned,
+    inventory: store.inventory,
+    ...config.watch,
+    runsSince: () => 0,
+  });
   const sites = new Map(deps.fleet.sites.map((site) => [site.id, site]));
   const closedMs = (location: string | undefined, now: Instant) =>
     (sites.get(location ?? "")?.hours?.opensAt(now) ?? now) - now;

@@ -22,17 +22,20 @@ export function watchedSince(fleet: Attempt | undefined, now: Instant, intervalM
  * The time at which what the alert is about was last read, 0 for never: a good sweep may not have read it. A recording is
  * missing by an answer for its location.
  */
-export function lastReadAt({ goodAt, unread = {} }: Attempt = NEVER, { subject, labels, facts }: Alert): Instant {
+export function lastReadAt(
+  { goodAt, unread = {} }: Attempt = NEVER,
+  { subject, facts }: Pick<Alert, "subject" | "facts">,
+  location: string,
+): Instant {
   const recording = facts.problem === "missing" ? undefined : own(unread, subject.id);
-  return recording ?? own(unread, labels.location_id ?? "") ?? goodAt;
+  return recording ?? own(unread, location) ?? goodAt;
 }
 
-/** True if what is known of the alert may not be sent: it was not read since then, or not lately. A slow request is no failure. */
+/** True if what was read then may not be sent: not since the fleet is watched, or not lately. A slow request is no failure. */
 export function isStale(
+  readAt: Instant,
   shard: Attempt = NEVER,
-  alert: Alert,
   { now, since, intervalMs }: { readonly now: Instant; readonly since: Instant; readonly intervalMs: number },
 ): boolean {
-  const readAt = lastReadAt(shard, alert);
   return readAt < since || (shard.attemptedAt > readAt && now - readAt > GAP_INTERVALS * intervalMs);
 }

@@ -13,30 +13,42 @@ export type Staleness = (alerts: readonly Alert[], now: Instant) => Promise<(ale
 interface StaleDeps {
   readonly shards: Pick<Store["shards"], "attemptsOf">;
   readonly assigned: Pick<Assigned, "shardOf" | "shards">;
+  readonly inventory: Pick<Store["inventory"], "recording">;
   readonly statusIntervalMs: number;
   /** Since when this process runs without a pause. */
   runsSince(): Instant;
 }
 
-export function createStaleness({ shards, assigned, statusIntervalMs: intervalMs, runsSince }: StaleDeps): Staleness {
-  /** The shards that may have it: any, where its location is not assigned any more. */
-  function subjectsOf(alert: Alert): string[] {
-    const location = alert.state === "firing" ? locationIdOf(alert) : undefined;
+export function createStaleness(deps: StaleDeps): Staleness {
+  const { shards, assigned, inventory, statusIntervalMs: intervalMs, runsSince } = deps;
+
+  /** Where what the alert is about is now: labels name where it was when it began. */
+  function locationOf(alert: Alert): string | undefined {
+    const known = alert.subject.kind === "recording" ? inventory.recording(alert.subject.id)?.locationId : undefined;
+    return alert.state === "firing" ? known || locationIdOf(alert) : undefined;
+  }
+
+  /** The shards that may have a location: any, where it is not assigned any more. */
+  function subjectsOf(location: string | undefined): string[] {
     if (location === undefined) return [];
     const shard = assigned.shardOf(location);
     return (shard === undefined ? assigned.shards() : [shard]).map((one) => `shard:${one}`);
   }
 
   return async (alerts, now) => {
-    const subjects = new Set(alerts.flatMap(subjectsOf));
+    const subjects = new Set(alerts.flatMap((alert) => subjectsOf(locationOf(alert))));
     if (subjects.size === 0) return () => undefined;
     const attempts = await shards.attemptsOf(["fleet", ...subjects]);
     const since = Math.max(runsSince(), watchedSince(attempts.get("fleet"), now, intervalMs));
     return (alert) => {
-      const by = subjectsOf(alert).find((one) => isStale(attempts.get(one), alert, { now, since, intervalMs }));
-      if (by === undefined) return undefined;
-      const shard = attempts.get(by);
-      return { reason: "stale", by, readAt: lastReadAt(shard, alert), goodAt: shard?.goodAt ?? 0 };
+      const location = locationOf(alert);
+      for (const by of subjectsOf(location)) {
+        const shard = attempts.get(by);
+        const readAt = lastReadAt(shard, alert, location ?? "");
+        if (isStale(readAt, shard, { now, since, intervalMs }))
+          return { reason: "stale", by, readAt, goodAt: shard?.goodAt ?? 0 };
+      }
+      return undefined;
     };
   };
 }

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { isStale, watchedSince } from "../../src/alerting/stale.ts";
-import { firing } from "../store/fixtures.ts";
 
 const I = 10_000;
 const T0 = 1_000_000_000_000;
@@ -35,15 +34,15 @@ test("a shard is stale until it was read after the last pause, and when it faile
       const wasRead = lastPause < 0 || steps.slice(lastPause).some(({ isGood }) => isGood);
       const failing = shard.attemptedAt > shard.goodAt && now - shard.goodAt > 3 * I;
       const since = watchedSince(fleet, now, I);
-      expect(isStale(shard, firing("a"), { now, since, intervalMs: I })).toBe(!wasRead || failing);
+      expect(isStale(shard.goodAt, shard, { now, since, intervalMs: I })).toBe(!wasRead || failing);
     }),
   );
 });
 
 test("a slow answer is not stale, a shard never read is only after a pause, and a clock put back suppresses nothing", () => {
   const shard = { goodAt: T0 - 60 * I, attemptedAt: T0 - 60 * I };
-  expect(isStale(shard, firing("a"), { now: T0, since: 0, intervalMs: I })).toBe(false);
-  expect(isStale(undefined, firing("a"), { now: T0, since: 0, intervalMs: I })).toBe(false);
-  expect(isStale(undefined, firing("a"), { now: T0, since: T0 - I, intervalMs: I })).toBe(true);
+  expect(isStale(shard.goodAt, shard, { now: T0, since: 0, intervalMs: I })).toBe(false);
+  expect(isStale(0, undefined, { now: T0, since: 0, intervalMs: I })).toBe(false);
+  expect(isStale(0, undefined, { now: T0, since: T0 - I, intervalMs: I })).toBe(true);
   expect(watchedSince({ goodAt: T0, attemptedAt: T0, since: T0 - I }, T0 - 3_600_000, I)).toBe(0);
 });

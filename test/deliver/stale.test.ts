@@ -3,6 +3,7 @@ import { createAssigned } from "../../src/cluster/shard-assignment.ts";
 import { createStaleness } from "../../src/deliver/stale.ts";
 import type { Attempt } from "../../src/health/model.ts";
 import { firing, HOUR, over, T0 } from "../store/fixtures.ts";
+import { aRecording } from "../support/fixtures.ts";
 
 const I = 10_000;
 const NOW = T0 + 14 * HOUR;
@@ -23,7 +24,10 @@ async function shardsOf(
   );
   const attemptsOf = async (subjects: readonly string[]) =>
     new Map(Object.entries(attempts).filter(([subject]) => subjects.includes(subject)));
-  const deps = { shards: { attemptsOf }, assigned, statusIntervalMs: I, runsSince: () => runsSince };
+  const inventory = {
+    recording: (id: string) => (id === "moved" ? aRecording(id, { locationId: "north" }) : undefined),
+  };
+  const deps = { shards: { attemptsOf }, assigned, inventory, statusIntervalMs: I, runsSince: () => runsSince };
   const stale = await createStaleness(deps)(alerts, NOW);
   return alerts.map((alert) => stale(alert)?.by);
 }
@@ -56,6 +60,17 @@ test("what a good sweep did not read waits from when it was read last: a recordi
   expect(await staleBy({ a: NOW - 2 * I })).toEqual([]);
   expect(await staleBy({ south: NOW - 4 * I })).toEqual(["a", "b", "m", "south"]);
   expect(await staleBy({ south: NOW - 2 * I, b: NOW - 4 * I })).toEqual(["b"]);
+});
+
+test("a recording that moved waits for the shard that it is in now", async () => {
+  const fleet = read(NOW - 1);
+  const since = NOW - I;
+  expect(
+    await shardsOf([about("moved", "south")], { fleet, "shard:1": read(NOW - 1), "shard:2": read(T0) }, since),
+  ).toEqual([undefined]);
+  expect(
+    await shardsOf([about("moved", "south")], { fleet, "shard:1": read(T0), "shard:2": read(NOW - 1) }, since),
+  ).toEqual(["shard:1"]);
 });
 
 test("after a start, however soon, everything waits until it was read since", async () => {

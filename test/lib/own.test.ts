@@ -27,9 +27,8 @@ describe.each(NAMES)("the name %s", (name) => {
   test("is of a record only where it has it itself", () => {
     expect(own({}, name)).toBeUndefined();
     expect(own(Object.fromEntries([[name, 1]]), name)).toBe(1);
-    const subject = { kind: "recording" as const, id: name };
-    const about = { ...anAlert(), subject, labels: { location_id: name } };
-    expect(lastReadAt({ goodAt: 5, attemptedAt: 5, unread: {} }, about)).toBe(5);
+    const about = { ...anAlert(), subject: { kind: "recording" as const, id: name } };
+    expect(lastReadAt({ goodAt: 5, attemptedAt: 5, unread: {} }, about, name)).toBe(5);
   });
 
   test("in a matcher is of a label that is missing, for reports, maintenance and silences", () => {
