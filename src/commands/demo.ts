@@ -1,6 +1,6 @@
 /** `demo`: the daemon, a simulated service with a scripted outage and an inbox, without any account. */
 import { rmSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -72,7 +72,7 @@ export function demoCommand(io: CommandIo, startDaemon: StartDaemon): Command {
 /** The demo's own day has a camera that fails to count beside its scenario. */
 async function play(context: DemoContext, startDaemon: StartDaemon, isOwnDay: boolean): Promise<void> {
   const { io, closer, log } = context;
-  const redisUrl = await startRedis(context);
+  const redis = await startRedis(context);
   io.signal.throwIfAborted();
   const inbox = await startInbox({
     port: await freePort(INBOX_PORT),
@@ -87,9 +87,11 @@ async function play(context: DemoContext, startDaemon: StartDaemon, isOwnDay: bo
   io.stdout.write(welcome(context, { inbox, listen, simulator }));
   narrate(context, simulator);
   if (isOwnDay) addShop(simulator.world, Date.now());
-  const env = { ...io.env, ...placeholders({ simulator, inbox, listen }) };
+  const shops = join(redis.dir, "shops.csv");
+  await writeFile(shops, shopsCsv(simulator.world.locations));
+  const env = { ...io.env, ...placeholders({ simulator, inbox, listen }), LENSWATCH_DEMO_DIRECTORY: shops };
   const loaded = await loadConfig(CONFIG, env);
-  const config = { ...loaded, redis: { ...loaded.redis, url: redisUrl } };
+  const config = { ...loaded, redis: { ...loaded.redis, url: redis.url } };
   if (isOwnDay) await storePast(context, simulator, config);
   const daemon = await startDaemon({ config, log });
   closer.add("daemon", () => daemon.stop(), 15_000);
@@ -101,6 +103,19 @@ export function addShop(world: Simulator["world"], now: number): void {
   const { name, timezone, noon } = openShop(now);
   const { recordings } = world.addLocation({ name, timezone, recordings: FLEET.recordingsPerLocation });
   world.impair(recordings[0]?.id ?? "", "sees", 0, noon);
+}
+
+const MANAGERS = ["Joan Smith", "Femi Adeyemi", "Jörg Müller", "Niamh Byrne"];
+
+/** The directory of the shops: the first half of them is the North. */
+export function shopsCsv(locations: readonly { readonly name: string }[]): string {
+  const rows = locations.map(({ name }, i) => {
+    const region = i < locations.length / 2 ? "north" : "south";
+    const phone = `+44 113 496 0${String(100 + i)}`;
+    return [name, region, MANAGERS[i % MANAGERS.length], phone, "router in the stock room", `${region}@example.com`];
+  });
+  const head = ["location", "region", "manager", "phone", "notes", "regional_email"];
+  return [head, ...rows].map((row) => `${row.map((cell) => `"${cell?.replaceAll('"', '""')}"`).join(",")}\n`).join("");
 }
 
 /** So that the daemon finds what it would have read in eight weeks. */
@@ -117,7 +132,7 @@ async function storePast({ io, log }: DemoContext, { world }: Simulator, { servi
 }
 
 /** With a temporary directory that is removed with it. */
-async function startRedis({ io, closer, log }: DemoContext): Promise<string> {
+async function startRedis({ io, closer, log }: DemoContext) {
   const dir = await mkdtemp(join(tmpdir(), "lenswatch-demo-"));
   closer.add("temporary directory", () => rm(dir, { recursive: true, force: true }));
   io.signal.throwIfAborted();
@@ -129,7 +144,7 @@ async function startRedis({ io, closer, log }: DemoContext): Promise<string> {
     redis.kill();
     rmSync(dir, { recursive: true, force: true });
   });
-  return redis.url;
+  return { url: redis.url, dir };
 }
 
 function placeholders(parts: { simulator: Simulator; inbox: Inbox; listen: string }) {

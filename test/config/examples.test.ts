@@ -41,7 +41,7 @@ test("the demo waits seconds where others wait minutes", () => {
   const slow = rules.filter(({ forMs }) => forMs > 10_000).map(({ id }) => id);
   expect(slow, "the others come first").toEqual(["CountsImplausible"]);
   expect([route.groupWaitMs, route.groupIntervalMs]).toEqual([1_000, 5_000]);
-  expect(told).toMatchObject([{ name: "ops", slack: [{}], email: [{ to: ["ops@example.com"] }] }]);
+  expect(told).toMatchObject([{ name: "ops", slack: [{}], email: [{ to: ["ops@example.com"] }] }, { name: "north" }]);
   expect(digests).toMatchObject([{ period: "1d" }]);
 });
 
