@@ -137,10 +137,9 @@ async function unknownLocation(daemon: Daemon, { location }: StatusOptions): Pro
 /** The note on recordings that cannot be read: nobody knows whether they have the status that is asked for. */
 async function unknownRecordings(daemon: Daemon, { only, location, output }: StatusOptions): Promise<string> {
   if (only === undefined || only === "unknown" || output !== "table") return "";
-  const rows = await daemon.all("/api/v1/recordings", parametersOf({ location, only: "unknown" }), z.unknown());
-  return rows.length === 0
-    ? ""
-    : `The status of ${counted(rows.length, "more recording")} is unknown (--only unknown).\n`;
+  const asked = { ...parametersOf({ location, only: "unknown" }), limit: "1" };
+  const { unknown = 0 } = (await daemon.get("/api/v1/overview", asked, Overview)).recordings;
+  return unknown === 0 ? "" : `The status of ${counted(unknown, "more recording")} is unknown (--only unknown).\n`;
 }
 
 function parametersOf({ location, only }: Partial<Record<"location" | "only", string | undefined>>) {

@@ -3,8 +3,6 @@
  * is the last key of a page. No row is lost or repeated because another one appeared or disappeared.
  */
 import { z } from "zod";
-import { ROWS_PER_STEP } from "../health/shard-state.ts";
-import { eachRow } from "../lib/yield.ts";
 
 /** One page, and where it is in the whole. */
 export interface Listing<T> {
@@ -54,15 +52,14 @@ export function cursorOf(key: string): string {
 }
 
 /**
- * One page of the rows that have a key, and the number of all; keys must be different. Yields every so many rows, and
- * stores at most about three pages.
+ * One page of the rows that have a key, and the number of all; keys must be different. Stores at most about
+ * three pages.
  */
-export function* listingOf<T>(
+export function listingOf<T>(
   rows: Iterable<T>,
   { limit, cursor }: PageQuery,
   keyOf: (row: T) => string | undefined,
-  rowsPerStep = ROWS_PER_STEP,
-): Generator<void, Listing<T>> {
+): Listing<T> {
   const picked: { readonly key: string; readonly item: T }[] = [];
   /** Keys from here on cannot be on the page. */
   let bound: string | undefined;
@@ -74,14 +71,13 @@ export function* listingOf<T>(
   };
   let before = 0;
   let total = 0;
-  const visit = (item: T) => {
+  for (const item of rows) {
     const key = keyOf(item);
-    if (key === undefined) return;
+    if (key === undefined) continue;
     total += 1;
     if (cursor !== undefined && key <= cursor) before += 1;
     else if ((bound === undefined || key < bound) && picked.push({ key, item }) >= 3 * limit + 64) trim();
-  };
-  yield* eachRow(rows, visit, rowsPerStep);
+  }
   trim();
   const page = picked.slice(0, limit);
   const last = picked.length > limit ? page.at(-1) : undefined;

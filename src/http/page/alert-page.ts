@@ -24,7 +24,7 @@ import type { HtmlPage } from "./layout.ts";
 import { alertPageLink, homeLink, recordingLink } from "./links.ts";
 import { firstOf } from "./listing.ts";
 import { type PageData, statesAt, unreachableNotice } from "./page-data.ts";
-import { presentRecording, recordingNameOf, recordingSortKey, sinceText } from "./recording-table.ts";
+import { linkOf, presentRecording, recordingNameOf, recordingSortKey, sinceText } from "./recording-table.ts";
 import { badge, countBadges } from "./summary.ts";
 import type { Visitor } from "./visitor.ts";
 import { BRIEF_MS, knownZone, timeAt } from "./when.ts";
@@ -55,12 +55,12 @@ type AlertDetails = AlertHistory & {
 };
 
 /** `active` have the same fingerprint; the page is about the first. */
-export function* alertPage(
+export function alertPage(
   active: readonly ActiveAlert[],
   data: PageData,
   visitor: Visitor,
   { lines, incidents, worth, shard }: AlertDetails,
-): Generator<void, HtmlPage> {
+): HtmlPage {
   const [first, ...others] = active;
   if (!first) throw new Error("an alert's page without an alert");
   const { alert } = first;
@@ -85,7 +85,7 @@ export function* alertPage(
 ${unreachableNotice(data)}${actionRow(first, print, context)}
 <section aria-labelledby="facts"><h2 id="facts" class="hidden">What is known</h2><div class="panel facts">
 <p>${subjectOf(alert, ROOT)}</p>${noteOf(alert)}${costLine(visitsWords(uncounted, worth, true))}${stateLines(first, context)}</div></section>${cards}
-${groupPlaces(alert, data, ROOT)}${neighbours(alert, data, shard)}${yield* earlierSection(earlier, facts.timezone, data)}
+${groupPlaces(alert, data, ROOT)}${neighbours(alert, data, shard)}${earlierSection(earlier, facts.timezone, data)}
 ${decisionLogSection(own, { moment, timezone: facts.timezone, title: "Decision log", of: subject.kind })}${labelList(alert)}`,
   };
 }
@@ -101,11 +101,7 @@ export function endedAlert(print: string, incidents: readonly Incident[]): Incid
 }
 
 /** After its end: how it ended, how long it lasted, and the decisions about it. */
-export function* endedAlertPage(
-  ended: Incident,
-  data: PageData,
-  { lines, incidents, worth }: AlertHistory,
-): Generator<void, HtmlPage> {
+export function endedAlertPage(ended: Incident, data: PageData, { lines, incidents, worth }: AlertHistory): HtmlPage {
   const { moment, fleet } = data;
   const {
     subject,
@@ -140,7 +136,7 @@ export function* endedAlertPage(
 <p>${end} ${over ?? nothing}, lasted ${span(startsAt, endsAt)}; began ${began ?? nothing}
 <small>${nameOf(alertname, "alert", 80)}</small></p>${costLine(visitsWords(uncounted, worth))}</div>${unreachableNotice(data)}<p class="pager">${links}</p>
 ${decisionLogSection(own, { moment, timezone, title: "Decision log", of: subject.kind })}
-${yield* earlierSection(same, timezone, data)}`,
+${earlierSection(same, timezone, data)}`,
   };
 }
 
@@ -205,7 +201,7 @@ function neighbours(alert: Alert, data: PageData, fleet: FleetSnapshot): Markup 
   const items = sorted.map((state) => {
     const { status, timezone } = presentRecording(state, fleet);
     const name = nameOf(nameWithin(recordingNameOf(state.id, fleet), location), state.id);
-    return html`<li>${badge(status)} <a href="${recordingLink(ROOT, state.id)}"><bdi>${name}</bdi></a>
+    return html`<li>${badge(status)} <a href="${linkOf(state, fleet, ROOT)}"><bdi>${name}</bdi></a>
 <small>${sinceText(state, status, timezone, moment)}</small></li>`;
   });
   const left = states.length - sorted.length;
@@ -228,12 +224,8 @@ function othersHere(alert: Alert, id: string, { alerts }: PageData): Markup {
   return html`<p>Also firing here: ${named}.</p>`;
 }
 
-function* earlierSection(
-  incidents: readonly Incident[],
-  timezone: string,
-  { fleet, moment }: PageData,
-): Generator<void, Markup> {
-  const { items, total } = yield* incidentListing(incidents, { limit: EARLIER_SHOWN }, fleet.inventory, moment.now);
+function earlierSection(incidents: readonly Incident[], timezone: string, { fleet, moment }: PageData): Markup {
+  const { items, total } = incidentListing(incidents, { limit: EARLIER_SHOWN }, fleet.inventory, moment.now);
   if (total === 0) return nothing;
   const caption = "Other times that it fired, the newest first";
   const table = incidentTable(items, { moment, timezoneOf: () => timezone, root: ROOT, caption, withPlace: false });

@@ -26,12 +26,12 @@ import { formToken, type Visitor } from "./visitor.ts";
 import { timeAt } from "./when.ts";
 
 /** The first page: what needs somebody, with its buttons, every location as a tile, and the incidents of a day or more. */
-export function* overviewPage(
+export function overviewPage(
   data: PageData,
   { cursor }: Pick<HomeQuery, "cursor">,
   visitor: Visitor,
   incidents: readonly Incident[],
-): Generator<void, HtmlPage> {
+): HtmlPage {
   const { fleet } = data;
   const overview = overviewOf(data);
   const headline = headlineOf(overview, fleet, data.moment.times);
@@ -39,8 +39,8 @@ export function* overviewPage(
     here: "overview",
     mood: headline.mood,
     title: headline.title,
-    body: html`${unreachableNotice(data)}${lead(headline, fleet.counts)}${yield* boardSection(overview, data, cursor, visitor)}
-${yield* fleetMap(fleet, overview.needed)}${yield* recentIncidents(incidents, data, "./")}`,
+    body: html`${unreachableNotice(data)}${lead(headline, fleet.counts)}${boardSection(overview, data, cursor, visitor)}
+${fleetMap(fleet, overview.needed)}${recentIncidents(incidents, data, "./")}`,
   };
 }
 
@@ -57,14 +57,9 @@ const ROWS_OF_OTHERS = 5;
 const HANDLED_SHOWN = 5;
 
 /** The alerts that need somebody, page by page, and those that are handled; nothing where nothing fires. */
-function* boardSection(
-  board: Overview,
-  data: PageData,
-  cursor: string | undefined,
-  visitor: Visitor,
-): Generator<void, Markup> {
+function boardSection(board: Overview, data: PageData, cursor: string | undefined, visitor: Visitor): Markup {
   if (data.alerts.length === 0) return nothing;
-  const listing = yield* listingOf(board.entries, { limit: ENTRIES_A_PAGE, cursor }, entrySortKey);
+  const listing = listingOf(board.entries, { limit: ENTRIES_A_PAGE, cursor }, entrySortKey);
   const items = listing.items.map((entry) => entryItem(entry, board, data, visitor.formToken));
   const list = html`<ul class="board">${items}</ul>`;
   const link = (next: string | undefined) => homeLink("./", { cursor: next });

@@ -32,9 +32,9 @@ const WORDS: Readonly<Record<Standing, string>> = {
   online: "all online",
 };
 
-export function* fleetMap({ locations, inventory }: FleetOverview, alerts: readonly Alert[]): Generator<void, Markup> {
+export function fleetMap({ locations, inventory }: FleetOverview, alerts: readonly Alert[]): Markup {
   if (locations.size === 0) return nothing;
-  const shown = yield* tilesOf({ locations, inventory }, firingBy(alerts));
+  const shown = tilesOf({ locations, inventory }, firingBy(alerts));
   const ids = shortIds(shown, locations);
   const groups = Map.groupBy(shown, ({ organisation }) => organisation);
   const isGrouped = groups.size > 1 && groups.size <= MOST_GROUPS;
@@ -50,14 +50,14 @@ ${parts.map(([name, of]) => html`${isGrouped ? head(name, of) : nothing}<div cla
 }
 
 /** The worst locations, and others where there is room: no more of them are named and sorted than are shown. */
-function* tilesOf(fleet: Pick<FleetOverview, "locations" | "inventory">, firing: ReadonlyMap<string, number>) {
+function tilesOf(fleet: Pick<FleetOverview, "locations" | "inventory">, firing: ReadonlyMap<string, number>) {
   const isWell = ({ id, counts }: LocationOverview) =>
     counts.online > 0 && counts.online === totalOf(counts) && !firing.has(id);
   const unwell = [...fleet.locations.values().filter((one) => !isWell(one))];
   const well = fleet.locations.values().filter(isWell);
   const some = [...unwell, ...well.take(Math.max(0, TILES - unwell.length))];
   const summaries = some.values().map((one) => summaryOf(one, fleet, firing));
-  return (yield* listingOf(summaries, { limit: TILES }, locationSortKey)).items;
+  return listingOf(summaries, { limit: TILES }, locationSortKey).items;
 }
 
 function runsOf(locations: readonly LocationSummary[], ids: ReadonlyMap<string, string>): Markup[] {

@@ -6,7 +6,6 @@ import { DAY_MS } from "../../lib/clock.ts";
 import { type CsvColumns, csvTable } from "../../lib/csv.ts";
 import { count, counted } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
-import { eachRow } from "../../lib/yield.ts";
 import type { Incident } from "../../store/incidents.ts";
 import { textMatcher } from "../search.ts";
 import { type ApiIncident, incidentListing } from "../v1/incidents.ts";
@@ -25,21 +24,17 @@ const RULES_LISTED = 100;
 const ROOT = "./";
 
 /** `incidents` are those of the days that the query asks for. */
-export function* incidentsPage(
-  incidents: readonly Incident[],
-  query: IncidentsQuery,
-  data: PageData,
-): Generator<void, HtmlPage> {
+export function incidentsPage(incidents: readonly Incident[], query: IncidentsQuery, data: PageData): HtmlPage {
   const { fleet, moment } = data;
   const { q, rule, days, sort } = query;
   const wanted = { ...wantedBy(query, fleet.inventory), limit: INCIDENTS_A_PAGE, cursor: query.cursor };
-  const listing = yield* incidentListing(incidents, wanted, fleet.inventory, moment.now);
+  const listing = incidentListing(incidents, wanted, fleet.inventory, moment.now);
   const table = fleetTable(listing.items, data, ROOT, "Incidents");
   const parameters = { q, rule, days, sort };
   const link = (cursor: string | undefined) => incidentsLink(ROOT, { ...parameters, cursor });
   const csv = html`<p><a href="${incidentsLink(ROOT, parameters, "incidents.csv")}" download>All of them as CSV</a></p>`;
   const rules = [...new Set(incidents.map(({ alertname }) => alertname))].sort().slice(0, RULES_LISTED);
-  const costs = (yield* areNotEstimated(incidents))
+  const costs = areNotEstimated(incidents)
     ? html`<p class="soft">What outages that last cost in visits is not estimated: they are at more than ${count(MOST_ESTIMATED)} locations.</p>`
     : nothing;
   return {
@@ -56,13 +51,13 @@ ${listing.total === 0 ? NONE : html`${costs}${listed(listing, "incidents", link,
 const NONE = html`<p class="soft">No incidents in that time.</p>`;
 
 /** True where estimates are made, but of none that lasts, as outages are at too many locations. */
-function* areNotEstimated(incidents: readonly Incident[]): Generator<void, boolean> {
+function areNotEstimated(incidents: readonly Incident[]): boolean {
   const lasting = new Set<string>();
   let estimated = 0;
-  yield* eachRow(incidents, ({ endsAt, locationId, uncounted }) => {
+  for (const { endsAt, locationId, uncounted } of incidents) {
     if (uncounted) estimated += endsAt === undefined ? Number.POSITIVE_INFINITY : 1;
     else if (endsAt === undefined && locationId !== undefined) lasting.add(locationId);
-  });
+  }
   return Number.isFinite(estimated) && estimated > 0 && lasting.size > MOST_ESTIMATED;
 }
 
@@ -86,15 +81,15 @@ function namesOf({ subject, locationId = "", alertname }: Incident, inventory: I
 }
 
 /** The newest incidents with the words of `q` in their names, as a section; `only` where it is one. */
-export function* incidentsFound(
+export function incidentsFound(
   incidents: readonly Incident[],
   q: string,
   limit: number,
   data: PageData,
-): Generator<void, { readonly total: number; readonly only: ApiIncident | undefined; readonly found: Markup }> {
+): { readonly total: number; readonly only: ApiIncident | undefined; readonly found: Markup } {
   const { inventory } = data.fleet;
   const wanted = { ...wantedBy({ q, sort: "newest" }, inventory), limit };
-  const { items, total } = yield* incidentListing(incidents, wanted, inventory, data.moment.now);
+  const { items, total } = incidentListing(incidents, wanted, inventory, data.moment.now);
   const all = html`<p class="pager"><a href="${incidentsLink(ROOT, { q })}">All of them</a></p>`;
   const found = section(
     "incidents",
@@ -146,7 +141,7 @@ export function* incidentsCsv(
   { fleet: { inventory }, moment: { now } }: PageData,
 ): Generator<void, string> {
   const wanted = { ...wantedBy(query, inventory), limit: incidents.length };
-  const { items } = yield* incidentListing(incidents, wanted, inventory, now);
+  const { items } = incidentListing(incidents, wanted, inventory, now);
   let text = "";
   for (const lines of csvTable(CSV_COLUMNS, items)) {
     text += lines;
@@ -159,7 +154,7 @@ export function* incidentsCsv(
  * The incidents that ended in the last 24 hours, for the overview: the newest, without outages of recordings within one of their
  * location; nothing where nothing ended. `incidents` are at least those of that time.
  */
-export function* recentIncidents(incidents: readonly Incident[], data: PageData, root: Root): Generator<void, Markup> {
+export function recentIncidents(incidents: readonly Incident[], data: PageData, root: Root): Markup {
   const { fleet, moment } = data;
   const since = moment.now - DAY_MS;
   const ended = incidents.filter(({ endsAt = 0 }) => endsAt >= since);
@@ -169,7 +164,7 @@ export function* recentIncidents(incidents: readonly Incident[], data: PageData,
     subject.kind === "recording" &&
     (ofLocations.get(locationId) ?? []).some((whole) => startsAt <= (whole.endsAt ?? 0) && endsAt >= whole.startsAt);
   const wanted = { limit: RECENT_SHOWN, matches: (one: Incident) => !isWithin(one) };
-  const { items } = yield* incidentListing(ended, wanted, fleet.inventory, moment.now);
+  const { items } = incidentListing(ended, wanted, fleet.inventory, moment.now);
   if (items.length === 0) return nothing;
   const table = fleetTable(items, data, root, "What ended in the last 24 hours");
   const all = html`<p class="pager"><a href="${incidentsLink(root, { days: "1" })}">${count(ended.length)} ended, all incidents</a></p>`;

@@ -20,8 +20,9 @@ export function homeLink(root: Root, parameters: LinkParameters = {}): string {
   return root + queryOf(parameters);
 }
 
-export function recordingLink(root: Root, id: string): string {
-  return `${root}recordings/${encodeURIComponent(id.toWellFormed())}`;
+/** `location` is that of a recording whose name is not known, by which it is found. */
+export function recordingLink(root: Root, id: string, location?: string): string {
+  return `${root}recordings/${encodeURIComponent(id.toWellFormed())}${queryOf({ location })}`;
 }
 
 export function alertPageLink(root: Root, fingerprint: string): string {
@@ -99,5 +100,5 @@ export function incidentsLink(root: Root, parameters: LinkParameters = {}, name 
 }
 
 export const AlertQuery = HomeQuery.pick({ refresh: true });
-export const RecordingQuery = HomeQuery.pick({ cursor: true, refresh: true });
+export const RecordingQuery = HomeQuery.pick({ location: true, cursor: true, refresh: true });
 export type RecordingQuery = z.infer<typeof RecordingQuery>;

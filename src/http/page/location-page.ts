@@ -61,18 +61,13 @@ type LocationDetails = Awaited<ReturnType<typeof locationDetails>> & { readonly 
 const GONE = "There is no watched location with this id; it may have left the fleet, or the link may be cut off.";
 
 /** One location. Throws HttpError `not_found` where there is none with this id. */
-export function* locationPage(
-  data: PageData,
-  query: HomeQuery,
-  id: string,
-  details: LocationDetails,
-): Generator<void, HtmlPage> {
+export function locationPage(data: PageData, query: HomeQuery, id: string, details: LocationDetails): HtmlPage {
   const { fleet } = data;
   const known = fleet.locations.get(id);
   if (!known) throw new HttpError("not_found", GONE);
   const location = summaryOf(known, fleet, firingBy(data.alerts));
   const { shard, here } = details;
-  const listing = yield* recordingListing(here, shard, query);
+  const listing = recordingListing(here, shard, query);
   const link = (cursor: string | undefined) => homeLink(ROOT, { location: id, cursor });
   const name = nameOf(location.name, id);
   return {
@@ -83,7 +78,7 @@ export function* locationPage(
     body: html`${lead(location, name, details.zones)}${shopSection(fleet.inventory.shop?.(id))}${unreachableNotice(data)}
 ${alertSection(data, id, details)}
 ${section("recordings", "Recordings", listed(listing, "recordings", link, recordingTable(listing.items, shard, data.moment)))}
-${yield* history(data, id, timezoneOf(id, here, shard), details)}`,
+${history(data, id, timezoneOf(id, here, shard), details)}`,
   };
 }
 
@@ -107,14 +102,14 @@ function shopSection(shop: Shop | undefined): Markup {
   return rows.length === 0 ? nothing : section("directory", "Directory", html`<dl>${rows}</dl>`);
 }
 
-function* history(data: PageData, id: string, timezone: string, details: LocationDetails): Generator<void, Markup> {
+function history(data: PageData, id: string, timezone: string, details: LocationDetails): Markup {
   const { fleet, moment } = data;
   const { uptimes, incidents, lines, thresholds } = details;
   const all = [...uptimes.values()].map((kept) => uptimeDays(kept, moment.now, PERIOD_DAYS, timezone));
   const labels = [...uptimes.keys()].map((one) => recordingLabels(one, id, fleet.inventory));
   const days = withPlanned(uptimeOfAll(all), moment.now, labels, details.maintenance);
   const incidentQuery = { limit: INCIDENTS_SHOWN, location: id };
-  const listing = yield* incidentListing(incidents, incidentQuery, fleet.inventory, moment.now);
+  const listing = incidentListing(incidents, incidentQuery, fleet.inventory, moment.now);
   const link = () => incidentsLink(ROOT, { q: id, days: "30" });
   const log = { moment, timezone, title: "Decision log of the location", of: "location" } as const;
   return html`

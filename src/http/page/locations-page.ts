@@ -23,7 +23,7 @@ import { locationTable, moodOf } from "./summary.ts";
 /** Four screens of a phone. */
 const LOCATIONS_A_PAGE = 40;
 
-export function* locationsPage(data: PageData, query: HomeQuery): Generator<void, HtmlPage> {
+export function locationsPage(data: PageData, query: HomeQuery): HtmlPage {
   const { q, only, sort, cursor } = query;
   const { fleet, alerts } = data;
   const firing = firingBy(alerts.filter((alert) => attentionIn(data, alert) === "needed"));
@@ -34,7 +34,7 @@ export function* locationsPage(data: PageData, query: HomeQuery): Generator<void
     if (matches && !matches([location.name, location.id, location.organisation])) return undefined;
     return ORDERS[sort ?? "worst"](location);
   };
-  const listing = yield* listingOf(locations, { limit: LOCATIONS_A_PAGE, cursor }, keyOf);
+  const listing = listingOf(locations, { limit: LOCATIONS_A_PAGE, cursor }, keyOf);
   const parameters = { show: "locations", q, only, sort };
   const order = ORDER_WORDS[sort ?? "worst"];
   const link = (next: string | undefined) => homeLink("./", { ...parameters, cursor: next });

@@ -18,10 +18,17 @@ import { alertCard, type CardContext, plainCard } from "./alert-card.ts";
 import { qualitySection, thresholdsOf, uptimeSection } from "./charts.ts";
 import { DECISION_LOG_DAYS, decisionLogSection, historySince, incidentSection, PERIOD_DAYS } from "./history.ts";
 import type { HtmlPage } from "./layout.ts";
-import { homeLink, type RecordingQuery, recordingLink, sameLink } from "./links.ts";
+import { homeLink, type RecordingQuery, sameLink } from "./links.ts";
 import { section } from "./listing.ts";
 import { inTime, type PageData, readShardOf, unreachableNotice } from "./page-data.ts";
-import { locationNameOf, presentRecording, recordingNameOf, sinceText, zonesInWords } from "./recording-table.ts";
+import {
+  linkOf,
+  locationNameOf,
+  presentRecording,
+  recordingNameOf,
+  sinceText,
+  zonesInWords,
+} from "./recording-table.ts";
 import { badge, moodOf } from "./summary.ts";
 import { uptimeDays, withPlanned, withRecalled } from "./uptime-days.ts";
 import type { Visitor } from "./visitor.ts";
@@ -34,11 +41,12 @@ const ROOT = "../";
 const GONE = "There is no watched recording with this id; it may have left the fleet, or the link may be cut off.";
 
 /** The recording with this id, in the shard of its location. Throws HttpError `not_found` where none is watched. */
-export async function readRecording(id: string, data: PageData, deps: HttpDeps) {
+export async function readRecording(id: string, at: string | undefined, data: PageData, deps: HttpDeps) {
   const { fleet, alerts } = data;
-  // Where its name is not known an alert of it says where it is.
+  // Where its name is not known, the link or an alert says where it is.
   const locationId =
     fleet.inventory.recording(id)?.locationId ??
+    at ??
     alerts.find(({ labels }) => labels.recording_id === id)?.labels.location_id;
   const shard = await readShardOf(locationId ?? "", data, deps);
   const state = shard.shards.flatMap(({ recordings }) => recordings.get(id) ?? [])[0];
@@ -75,11 +83,7 @@ async function uptimeOf(id: string, zone: string, deps: HttpDeps): Promise<Uptim
 
 type RecordingDetails = Awaited<ReturnType<typeof recordingDetails>> & { readonly visitor: Visitor };
 
-export function* recordingPage(
-  data: PageData,
-  query: RecordingQuery,
-  details: RecordingDetails,
-): Generator<void, HtmlPage> {
+export function recordingPage(data: PageData, query: RecordingQuery, details: RecordingDetails): HtmlPage {
   const { fleet, moment } = data;
   const { state, shard, incidents, lines, uptime, thresholds } = details;
   const { status, timezone, firing } = presentRecording(state, shard);
@@ -88,13 +92,13 @@ export function* recordingPage(
   const days = withPlanned(known, moment.now, [labels], details.maintenance);
   const name = nameOf(recordingNameOf(state.id, shard), state.id);
   const incidentQuery = { limit: INCIDENTS_A_PAGE, recording: state.id, cursor: query.cursor };
-  const listing = yield* incidentListing(incidents, incidentQuery, fleet.inventory, moment.now);
+  const listing = incidentListing(incidents, incidentQuery, fleet.inventory, moment.now);
   const link = (cursor: string | undefined) => sameLink({ cursor });
   const title = `Decision log of ${DECISION_LOG_DAYS} days`;
   return {
     title: `${TITLES[status]} · ${name}`,
     mood: firing > 0 && status === "online" ? "warn" : moodOf[status],
-    path: pathOf(state),
+    path: pathOf(details),
     body: html`<div class="lead ${moodOf[status]}"><h1><bdi>${name}</bdi></h1>
 <p>${badge(status)} ${sinceText(state, status, timezone, moment)}</p>
 ${status === "unknown" ? html`<p>${whyUnknown(details, data)}</p>` : nothing}</div>${unreachableNotice(data)}
@@ -129,8 +133,8 @@ const TITLES: Readonly<Record<RecordingStatus, string>> = {
   online: "Online",
 };
 
-function pathOf({ id }: RecordingState): string {
-  return recordingLink("./", id).slice(2);
+function pathOf({ state, shard }: RecordingDetails): string {
+  return linkOf(state, shard, "./").slice(2);
 }
 
 function facts({ state, shard, zones }: RecordingDetails, { moment }: PageData): Markup {
@@ -167,7 +171,7 @@ function alertSection(data: PageData, details: RecordingDetails): Markup {
   const { state, shard } = details;
   const { id, locationId } = state;
   const location = shard.shards[0]?.locations.get(locationId);
-  const context = { ...details, data, root: ROOT, path: pathOf(state) } as const;
+  const context = { ...details, data, root: ROOT, path: pathOf(details) } as const;
   const ofLocation = { ...context, of: "its location" };
   const cards = [
     ...cardsOf("recording", id, state.alerts, context),

@@ -6,7 +6,7 @@ import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { sortKey } from "../../lib/sort-key.ts";
 import { span } from "../../lib/when.ts";
 import { type Listing, listingOf } from "../paging.ts";
-import { type HomeQuery, recordingLink } from "./links.ts";
+import { type HomeQuery, type Root, recordingLink } from "./links.ts";
 import { firstOf, type ListingColumn, tableOf } from "./listing.ts";
 import { badge } from "./summary.ts";
 import { agoAt, knownZone, type Moment, timeAt } from "./when.ts";
@@ -20,6 +20,11 @@ export function recordingSortKey(state: RecordingState, fleet: FleetSnapshot): s
 
 export function recordingNameOf(id: string, { inventory }: FleetSnapshot): string {
   return inventory.recording(id)?.name || id;
+}
+
+/** The link to a recording of a shard that was read. */
+export function linkOf({ id, locationId }: RecordingState, { inventory }: FleetSnapshot, root: Root): string {
+  return recordingLink(root, id, inventory.recording(id) ? undefined : locationId);
 }
 
 export function locationNameOf({ locationId }: RecordingState, { inventory }: FleetSnapshot): string {
@@ -55,7 +60,7 @@ export function recordingTable(states: readonly RecordingState[], fleet: FleetSn
     const { status, quality, uptime24h, firing, timezone } = presentRecording(state, fleet);
     const name = nameOf(recordingNameOf(state.id, fleet), state.id);
     return [
-      html`<a href="${recordingLink("./", state.id)}"><bdi>${name}</bdi></a>`,
+      html`<a href="${linkOf(state, fleet, "./")}"><bdi>${name}</bdi></a>`,
       html`${badge(status)} <small>${sinceText(state, status, timezone, moment)}</small>`,
       agoAt(state.lastSeenAt, moment),
       html`${columnPercent(quality, 1)}`,
@@ -68,12 +73,12 @@ export function recordingTable(states: readonly RecordingState[], fleet: FleetSn
 
 const RECORDINGS_A_PAGE = 100;
 
-/** One page of these recordings, the worst first; yields every so many. */
+/** One page of these recordings, the worst first. */
 export function recordingListing(
   states: Iterable<RecordingState>,
   fleet: FleetSnapshot,
   { cursor }: Pick<HomeQuery, "cursor">,
-): Generator<void, Listing<RecordingState>> {
+): Listing<RecordingState> {
   return listingOf(states, { limit: RECORDINGS_A_PAGE, cursor }, (state) => recordingSortKey(state, fleet));
 }
 

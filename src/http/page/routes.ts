@@ -66,8 +66,7 @@ export function pageRoutes(app: FastifyInstance, deps: HttpDeps, layout: Layout)
   });
   changeRoutes(app, deps, layout);
 
-  async function send(request: FastifyRequest, reply: FastifyReply, { page: made, data, query }: Shown) {
-    const page = await runYielding(made, request.signal);
+  async function send(request: FastifyRequest, reply: FastifyReply, { page, data, query }: Shown) {
     if (typeof page === "string") return reply.redirect(page);
     // A page refreshes itself unless its reader pages on, or paused updates.
     const refresh = query.cursor !== undefined || query.q !== undefined ? "never" : (query.refresh ?? "on");
@@ -78,7 +77,7 @@ export function pageRoutes(app: FastifyInstance, deps: HttpDeps, layout: Layout)
 
 interface Shown {
   /** Or the link to go to instead. */
-  readonly page: Generator<void, HtmlPage | string>;
+  readonly page: HtmlPage | string;
   readonly data: PageData;
   readonly query: Partial<HomeQuery>;
 }
@@ -92,7 +91,7 @@ async function home(request: FastifyRequest, deps: HttpDeps): Promise<Shown> {
   const location = query.location ?? (query.l && fullLocationId(data.fleet.locations, query.l));
   const page =
     location === undefined
-      ? await homePage(data, query, visitor, deps)
+      ? await homePage(data, query, visitor, deps, request.signal)
       : locationPage(data, query, location, { ...(await locationDetails(location, data, deps)), visitor });
   return { page, data, query };
 }
@@ -100,7 +99,7 @@ async function home(request: FastifyRequest, deps: HttpDeps): Promise<Shown> {
 async function recording(request: FastifyRequest<RecordingRoute>, deps: HttpDeps): Promise<Shown> {
   const query = parseQuery(RecordingQuery, request.query);
   const data = await readPageData(deps);
-  const { state, shard } = await readRecording(request.params.id, data, deps);
+  const { state, shard } = await readRecording(request.params.id, query.location, data, deps);
   const read = await recordingDetails(state, shard, data.moment.now, deps);
   const details = { ...read, visitor: visitorOf(request, deps) };
   return { page: recordingPage(data, query, details), data, query };
@@ -142,7 +141,7 @@ function incidentRoutes(app: FastifyInstance, deps: HttpDeps, layout: Layout): v
   app.get("/incidents", { config: { page: "./" } }, async (request, reply) => {
     const query = parseQuery(IncidentsQuery, request.query);
     const { data, incidents } = await readIncidents(query);
-    return layout.send(request, reply, await runYielding(incidentsPage(incidents, query, data), request.signal));
+    return layout.send(request, reply, incidentsPage(incidents, query, data));
   });
 
   app.get("/incidents.csv", { config: { page: "./" } }, async (request, reply) => {
@@ -158,9 +157,18 @@ export async function versionNow(deps: PageDataDeps): Promise<string> {
   return versionOf(await readPageData(deps));
 }
 
-async function homePage(data: PageData, query: HomeQuery, visitor: Visitor, deps: HttpDeps): Promise<Shown["page"]> {
+async function homePage(
+  data: PageData,
+  query: HomeQuery,
+  visitor: Visitor,
+  deps: HttpDeps,
+  signal: AbortSignal,
+): Promise<Shown["page"]> {
   if (query.show === "locations") return locationsPage(data, query);
   if (query.show === "silences") return silencesPage(data, query, visitor);
-  if (query.q !== undefined) return searchPage(data, query, await incidentsSince(data, DAYS_SEARCHED * DAY_MS, deps));
+  if (query.q !== undefined) {
+    const incidents = await incidentsSince(data, DAYS_SEARCHED * DAY_MS, deps);
+    return runYielding(searchPage(data, query, incidents), signal);
+  }
   return overviewPage(data, query, visitor, await incidentsSince(data, DAY_MS, deps));
 }

@@ -6,6 +6,7 @@ import type { Recording } from "../../health/recording.ts";
 import { count, counted, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { sortKey } from "../../lib/sort-key.ts";
+import { eachRow } from "../../lib/yield.ts";
 import type { Incident } from "../../store/incidents.ts";
 import { listingOf } from "../paging.ts";
 import { recordingMatcher, textMatcher } from "../search.ts";
@@ -35,7 +36,7 @@ export function* searchPage(
   const matches = textMatcher(q);
   const firing = firingBy(alerts);
   const all = fleet.locations.values().map((one) => summaryOf(one, fleet, firing));
-  const locations = yield* listingOf(all, { limit: MOST_LISTED }, (location) =>
+  const locations = listingOf(all, { limit: MOST_LISTED }, (location) =>
     matches([location.name, location.id]) ? locationSortKey(location) : undefined,
   );
   const [location] = locations.items;
@@ -43,16 +44,19 @@ export function* searchPage(
   const alertsOf = Map.groupBy(alerts, ({ labels }) => labels.recording_id);
   const servers = new Map<string, number>();
   let elsewhere = 0;
-  const keyOf = (row: Recording) => {
-    const { id, name, cameraServer, locationId } = row;
-    if (!fleet.locations.has(locationId) || !isFound(row)) return undefined;
+  const found: Recording[] = [];
+  yield* eachRow(inventory.recordings(), (row) => {
+    const { cameraServer, locationId } = row;
+    if (!fleet.locations.has(locationId) || !isFound(row)) return;
+    found.push(row);
     if (cameraServer !== "" && matches([cameraServer, inventory.nameOf?.(cameraServer) ?? ""]))
       servers.set(cameraServer, (servers.get(cameraServer) ?? 0) + 1);
     if (locationId !== location?.id) elsewhere += 1;
-    return sortKey(alertsOf.has(id) ? 0 : 1, [inventory.location(locationId)?.name || locationId, name || id], id);
-  };
-  const recordings = yield* listingOf(inventory.recordings(), { limit: RECORDINGS_A_PAGE, cursor }, keyOf);
-  const ended = yield* incidentsFound(incidents, q, MOST_LISTED, data);
+  });
+  const keyOf = ({ id, name, locationId }: Recording) =>
+    sortKey(alertsOf.has(id) ? 0 : 1, [inventory.location(locationId)?.name || locationId, name || id], id);
+  const recordings = listingOf(found, { limit: RECORDINGS_A_PAGE, cursor }, keyOf);
+  const ended = incidentsFound(incidents, q, MOST_LISTED, data);
   const [recording] = recordings.items;
   if (locations.total === 1 && location && elsewhere === 0) return homeLink(ROOT, { location: location.id });
   if (locations.total === 0 && recordings.total === 1 && recording) return recordingLink(ROOT, recording.id);

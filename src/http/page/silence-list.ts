@@ -8,7 +8,6 @@ import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { sortKey } from "../../lib/sort-key.ts";
 import { cut } from "../../lib/text.ts";
 import { span } from "../../lib/when.ts";
-import { eachRow } from "../../lib/yield.ts";
 import { listingOf } from "../paging.ts";
 import type { HtmlPage } from "./layout.ts";
 import { type HomeQuery, homeLink, silenceFormLink } from "./links.ts";
@@ -25,12 +24,12 @@ const HOUR_MS = 3_600_000;
 const ROOT = "./";
 
 /** Active, pending and recently expired silences. */
-export function* silencesPage(data: PageData, query: HomeQuery, visitor: Visitor): Generator<void, HtmlPage> {
+export function silencesPage(data: PageData, query: HomeQuery, visitor: Visitor): HtmlPage {
   const { now } = data.moment;
   const silences = [...data.silences.values()];
-  const suppressed = yield* countSuppressed(data);
+  const suppressed = countSuppressed(data);
   const page = { limit: SILENCES_A_PAGE, cursor: query.cursor };
-  const listing = yield* listingOf(silences, page, (silence) => keyOf(silence, now));
+  const listing = listingOf(silences, page, (silence) => keyOf(silence, now));
   const active = silences.filter((silence) => silenceState(silence, now) === "active").length;
   const link = (cursor: string | undefined) => homeLink(ROOT, { show: "silences", cursor });
   const cards = listing.items.map(
@@ -61,11 +60,11 @@ function keyOf(silence: Silence, now: number): string {
 
 const NONE = html`<p class="soft">Silenced alerts are not notified; they are still shown here.</p>`;
 
-function* countSuppressed({ suppressed }: PageData): Generator<void, ReadonlyMap<string, number>> {
+function countSuppressed({ suppressed }: PageData): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
-  yield* eachRow(suppressed.values(), ({ silencedBy = [] }) => {
+  for (const { silencedBy = [] } of suppressed.values()) {
     for (const id of silencedBy) counts.set(id, (counts.get(id) ?? 0) + 1);
-  });
+  }
   return counts;
 }
 

@@ -153,12 +153,14 @@ export function* previewOf(
 ): Generator<void, Preview> {
   const budget = lookBudget();
   let unknown = 0;
-  const keyOf = (alert: Alert) => {
+  const matched: Alert[] = [];
+  const match = (alert: Alert) => {
     const isMatch = isMatched(matchers, alert, budget);
     if (isMatch === undefined) unknown += 1;
-    return isMatch ? alertSortKey(alert) : undefined;
+    if (isMatch) matched.push(alert);
   };
-  const alerts = yield* listingOf(firing, { limit: 10 }, keyOf, 1);
+  yield* eachRow(firing, match, 1);
+  const alerts = listingOf(matched, { limit: 10 }, alertSortKey);
   const isCovered = coverage(matchers, fleet.inventory);
   const scope = scopeOf(matchers);
   let [covered, recordings] = [0, 0];

@@ -3,7 +3,6 @@ import { z } from "zod";
 import { endReasons, subjectKinds } from "../../health/alert.ts";
 import type { Inventory } from "../../health/shard-state.ts";
 import type { Instant } from "../../lib/clock.ts";
-import { eachRow, runYielding } from "../../lib/yield.ts";
 import type { Incident } from "../../store/incidents.ts";
 import { type Listing, listingOf, type PageQuery, pageParameters } from "../paging.ts";
 import { instant, isoTime } from "../query.ts";
@@ -53,11 +52,11 @@ export const listIncidents = operation({
   summary: "Incidents, newest first; of the last 7 days without `since`.",
   query: IncidentsQuery,
   answer: pageSchema(ApiIncident, {}),
-  async handle(deps, { query, signal }) {
+  async handle(deps, { query }) {
     const now = deps.clock.now();
     const since = query.since ?? now - DEFAULT_PERIOD_MS;
     const [incidents, { inventory }] = await Promise.all([deps.incidents(since), deps.overview()]);
-    const { items, nextCursor } = await runYielding(incidentListing(incidents, query, inventory, now), signal);
+    const { items, nextCursor } = incidentListing(incidents, query, inventory, now);
     return { items, nextCursor };
   },
 });
@@ -72,15 +71,15 @@ interface IncidentsWanted extends PageQuery {
   readonly sort?: "newest" | "longest";
 }
 
-/** One page, each incident once; yields every so many rows. */
-export function* incidentListing(
+/** One page, each incident once. */
+export function incidentListing(
   incidents: readonly Incident[],
   wanted: IncidentsWanted,
   inventory: Inventory,
   now: Instant,
-): Generator<void, Listing<ApiIncident>> {
+): Listing<ApiIncident> {
   const offered = new Set<string>();
-  const listing = yield* listingOf(incidents, wanted, (incident) => {
+  const listing = listingOf(incidents, wanted, (incident) => {
     const { id, startsAt, endsAt = now } = incident;
     if (!isWanted(incident, wanted) || offered.has(id)) return undefined;
     offered.add(id);
@@ -88,9 +87,7 @@ export function* incidentListing(
     // A key that goes up as the start goes back.
     return `${String(Number.MAX_SAFE_INTEGER - most).padStart(16, "0")} ${id}`;
   });
-  const items: ApiIncident[] = [];
-  yield* eachRow(listing.items, (incident) => items.push(rowOf(incident, inventory, now)));
-  return { ...listing, items };
+  return { ...listing, items: listing.items.map((incident) => rowOf(incident, inventory, now)) };
 }
 
 function isWanted(incident: Incident, { recording, location, alertname, matches }: IncidentsWanted): boolean {

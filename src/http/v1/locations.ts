@@ -3,7 +3,6 @@ import { z } from "zod";
 import { recordingStatuses } from "../../health/recording.ts";
 import type { FleetOverview, LocationOverview } from "../../health/shard-overview.ts";
 import { noCounts } from "../../health/status-counts.ts";
-import { runYielding } from "../../lib/yield.ts";
 import type { ActiveAlert } from "../deps.ts";
 import { listingOf, type PageQuery, pageParameters } from "../paging.ts";
 import { repeated } from "../query.ts";
@@ -31,16 +30,16 @@ export const listLocations = operation({
     location: repeated(z.string()).describe("Id or full name, in any case; may be repeated."),
   }),
   answer: pageSchema(ApiLocation, { recordings: Counts.describe("The same of all pages together.") }),
-  async handle(deps, { query, signal }) {
+  async handle(deps, { query }) {
     const [fleet, active] = await Promise.all([deps.overview(), deps.alerts()]);
-    const { items, nextCursor, recordings } = await runYielding(locationListing(fleet, query), signal);
+    const { items, nextCursor, recordings } = locationListing(fleet, query);
     const firing = active.filter(({ alert }) => alert.subject.kind === "location" && alert.state === "firing");
     const own = Map.groupBy(firing, ({ alert }) => alert.subject.id);
     return { recordings, items: items.map((one) => rowOf(one, fleet, own.get(one.id) ?? [])), nextCursor };
   },
 });
 
-function* locationListing(fleet: FleetOverview, query: PageQuery & { readonly location: readonly string[] }) {
+function locationListing(fleet: FleetOverview, query: PageQuery & { readonly location: readonly string[] }) {
   const isWanted = namedIn(query.location);
   const recordings = noCounts();
   const keyOf = ({ id, counts }: LocationOverview) => {
@@ -48,7 +47,7 @@ function* locationListing(fleet: FleetOverview, query: PageQuery & { readonly lo
     for (const status of recordingStatuses) recordings[status] += counts[status];
     return id;
   };
-  return { ...(yield* listingOf(fleet.locations.values(), query, keyOf)), recordings };
+  return { ...listingOf(fleet.locations.values(), query, keyOf), recordings };
 }
 
 /** True for a row that is among the ids and names asked for, in any case; all are where none is asked for. */

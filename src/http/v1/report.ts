@@ -7,7 +7,6 @@ import { requestBudget } from "../../alerting/pattern.ts";
 import { DAY_MS, MINUTE_MS } from "../../lib/clock.ts";
 import { withDeadline } from "../../lib/closer.ts";
 import { PAST_EXAMPLES, parsePast } from "../../lib/moment.ts";
-import { runYielding } from "../../lib/yield.ts";
 import { lossCauses } from "../../report/attribute.ts";
 import {
   type Report,
@@ -82,12 +81,12 @@ export const getReport = operation({
   summary: "Lost time of a period by cause, most first; of the last month without parameters.",
   query: z.strictObject({ ...ReportQuery.shape, ...pageParameters }),
   answer: ReportPage,
-  async handle(deps, { query, signal }) {
+  async handle(deps, { query }) {
     const report = await reportInTime(deps, query);
     const rowKey = ({ id, loss }: ReportRow) => {
       return `${String(Number.MAX_SAFE_INTEGER - unplannedMs(loss)).padStart(16, "0")} ${id}`;
     };
-    const { items, nextCursor } = await runYielding(listingOf(report.rows, query, rowKey), signal);
+    const { items, nextCursor } = listingOf(report.rows, query, rowKey);
     return { ...answerOf(report, query), items: items.map(rowOf), nextCursor };
   },
 });

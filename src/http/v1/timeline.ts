@@ -6,7 +6,6 @@ import { groupSubjects } from "../../health/members.ts";
 import type { Recording } from "../../health/recording.ts";
 import { serviceSubject } from "../../health/service-evaluator.ts";
 import type { Inventory } from "../../health/shard-state.ts";
-import { runYielding } from "../../lib/yield.ts";
 import { HttpError } from "../errors.ts";
 import { listingOf, type PageQuery, pageParameters } from "../paging.ts";
 import { instant, isoTime } from "../query.ts";
@@ -47,7 +46,7 @@ export const getTimeline = operation({
     "Decisions about a recording, a location, or a group such as `camera_server/edge-7`, and their reasons, oldest first; of the last 24 hours without `since`.",
   query: z.strictObject({ ...pageParameters, since: instant.optional() }),
   answer: ApiTimeline,
-  async handle(deps, { query, param: id, signal }) {
+  async handle(deps, { query, param: id }) {
     const { inventory } = await deps.overview();
     const recording = inventory.recording(id);
     const isLocation = !recording && inventory.location(id) !== undefined;
@@ -58,7 +57,7 @@ export const getTimeline = operation({
       throw new HttpError("not_found", "There is no recording or location with this id.");
     const recordingId = isLocation ? undefined : id;
     const counts = locationId === undefined ? [] : countsRows(await deps.countsJudged(), recordingId, locationId);
-    const { items, nextCursor } = await runYielding(pageOf(lines, query), signal);
+    const { items, nextCursor } = pageOf(lines, query);
     return { ...namesOf(id, locationId, inventory), counts, items: items.map(rowOf), nextCursor };
   },
 });

@@ -1,9 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { ROWS_PER_STEP } from "../../../src/health/shard-state.ts";
-import { incidentListing } from "../../../src/http/v1/incidents.ts";
 import type { Incident } from "../../../src/store/incidents.ts";
 import { NOW } from "../../metrics/fleets.ts";
-import { pageOf, smallFleet } from "./fleet.ts";
+import { pageOf } from "./fleet.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -115,12 +113,6 @@ describe("GET /incidents", () => {
       words,
     );
   });
-});
-
-test("all rows at once yield while they are picked and while they are written", () => {
-  const rows = Array.from({ length: 2 * ROWS_PER_STEP }, (_, i) => incident(`i${i}`, 1, MINUTE));
-  const steps = [...incidentListing(rows, { limit: rows.length }, smallFleet.inventory, NOW)];
-  expect(steps).toHaveLength(4);
 });
 
 describe("the overview", () => {

@@ -8,6 +8,7 @@ import type { Incident } from "../../../src/store/incidents.ts";
 import { rule } from "../../health/shard-history.ts";
 import { alertState, fleetOf, INTERVAL, NOW, recordingState } from "../../metrics/fleets.ts";
 import { anUptimeBucket } from "../../support/fixtures.ts";
+import { overviewOfFleet } from "../../support/overviews.ts";
 import { serve, shownConfig } from "../serve.ts";
 import { active, dark, keptUptime, pageOf, smallFleet, unreachable } from "./fleet.ts";
 import { linksOf } from "./read-page.ts";
@@ -286,4 +287,15 @@ test("a location has the zones of all its recordings, each once", async () => {
     ]);
   const { shown } = await pageOf("/?location=leeds", { zones });
   expect(shown).toContain("Zones: Ground › Door, Ground › Tills");
+});
+
+test("a recording whose name is not known is found by the link on the page of its location", async () => {
+  const overview = overviewOfFleet(smallFleet);
+  const inventory = { ...overview.inventory, recording: () => undefined };
+  const fleet = async () => ({ ...smallFleet, inventory });
+  const deps = { fleet, overview: async () => ({ ...overview, inventory }) };
+  const { html } = await pageOf("/?location=leeds", deps);
+  expect(html).toContain('href="./recordings/till-3?location=leeds"');
+  expect((await pageOf("/recordings/till-3?location=leeds", deps)).shown).toContain("till-3");
+  expect((await pageOf("/recordings/till-3", deps)).status).toBe(404);
 });
