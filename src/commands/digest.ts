@@ -4,6 +4,7 @@ import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { Command } from "commander";
+import { directoryNow } from "../app/directory.ts";
 import { identifyRules } from "../app/identities.ts";
 import { createSenders } from "../app/integrations.ts";
 import { intervalsOf } from "../app/job-context.ts";
@@ -98,6 +99,7 @@ async function withDigest(
         2,
         "this Redis knows no recordings: digests are made from the daemon's, so use its configuration",
       );
+    if (config.directory) store.inventory.useDirectory(await directoryNow(config.directory));
     const fleet = () => readFleet({ ...deps, intervals: intervalsOf(config), shardNumbers });
     await use(config, digest, await makeDigest({ ...deps, fleet }, digest, systemClock.now()));
   } finally {

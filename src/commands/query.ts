@@ -1,5 +1,6 @@
 /** `query`: figures of the analytics service as a table, JSON or CSV. */
 import { Argument, Command, Option } from "commander";
+import { directoryNow } from "../app/directory.ts";
 import { configFile, loadConfig } from "../config/load.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import { csvLines } from "../lib/csv.ts";
@@ -28,7 +29,11 @@ export function queryCommand(io: CommandIo, clock: Clock = systemClock): Command
     .option("--from <day or time>", "2026-01-31, 2026-01-31T08:00Z, yesterday, 7d or 24h (default: 7d)")
     .option("--to <day or time>", "the end; a day is included (default: now)")
     .option("--timezone <zone>", "of days and times (default: the location's)")
-    .option("--location <id or name>", "only this location; may be repeated", gather)
+    .option(
+      "--location <id or name>",
+      "only this, or those with a label of the directory: region=north; may be repeated",
+      gather,
+    )
     .option("--recording <id or name>", "only this recording, of areas, uptime and status; may be repeated", gather)
     .option("--zone <zone>", "only this zone, of zones; may be repeated", gather)
     .option("--by <dimensions>", "a row for each age, gender or role: age,gender", gather)
@@ -54,7 +59,16 @@ async function askService(ask: Ask, file: string | undefined, io: CommandIo, clo
   try {
     const attempt = <T>(request: () => Promise<T>) => withRetries({ signal }, request);
     const directory = serviceDirectory({ ...deps, attempt }, deps.now);
-    return await runQuery(ask, { ...deps, attempt, directory, mostRows: MOST_ROWS, onProgress: (n) => bar?.update(n) });
+    const shops = config.directory && (await directoryNow(config.directory));
+    const labelsOf = ({ id, name }: { id: string; name: string }) => shops?.rowOf(id, name)?.labels;
+    return await runQuery(ask, {
+      ...deps,
+      attempt,
+      directory,
+      labelsOf,
+      mostRows: MOST_ROWS,
+      onProgress: (n) => bar?.update(n),
+    });
   } catch (thrown) {
     signal.throwIfAborted();
     throw thrown;

@@ -1,8 +1,10 @@
 /** The options of a query as people type them, checked before anything is requested. */
 import { IANAZone } from "luxon";
+import type { Labels } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
 import { CodedError } from "../lib/errors.ts";
 import { PAST_EXAMPLES, type PastSpan, parsePast } from "../lib/moment.ts";
+import { own } from "../lib/own.ts";
 import { closestRows } from "../lib/suggest.ts";
 import { cut, stripControls } from "../lib/text.ts";
 import type { EntriesQuery } from "../service/service.ts";
@@ -137,6 +139,20 @@ function moment(name: string, text: string, now: Instant, zone: string): PastSpa
 }
 
 type NamedRow = { readonly id: string; readonly name: string };
+
+/** The same of locations, which may also be asked for by a label of the directory: `region=north`. */
+export function pickPlaces<Row extends NamedRow>(
+  rows: readonly Row[],
+  asked: readonly string[],
+  labelsOf: (row: Row) => Labels | undefined,
+): Row[] {
+  const picked = asked.flatMap((text) => {
+    const [, name = "", value] = /^(\w+)=(.+)$/.exec(text) ?? [];
+    const found = rows.filter((row) => value !== undefined && own(labelsOf(row) ?? {}, name) === value);
+    return found.length > 0 ? found : pickNamed("location", rows, [text]);
+  });
+  return asked.length === 0 ? [...rows] : [...new Set(picked)];
+}
 
 /**
  * The rows asked for by id or full name in any case, all of them where none is asked for. Throws QueryError

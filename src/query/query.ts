@@ -1,5 +1,7 @@
 /** Runs a query: the requests of its route, one after another, and their replies as rows. Command line and API share it. */
+
 import { DateTime } from "luxon";
+import type { Labels } from "../health/alert.ts";
 import type { Recording } from "../health/recording.ts";
 import { completed } from "../health/reported-recording.ts";
 import { chunksOf } from "../lib/chunks.ts";
@@ -7,7 +9,7 @@ import { DAY_MS, type Instant } from "../lib/clock.ts";
 import { createLocalHours } from "../lib/local-hours.ts";
 import type { MetricReply } from "../service/metric-rows.ts";
 import type { Service } from "../service/service.ts";
-import { type Ask, pickNamed, QueryError, type QuerySpan, spanIn } from "./ask.ts";
+import { type Ask, pickNamed, pickPlaces, QueryError, type QuerySpan, spanIn } from "./ask.ts";
 import {
   columnOf,
   columnsOf,
@@ -25,6 +27,8 @@ import { type Directory, type Requests, recordingIds } from "./service-directory
 
 export interface QueryDeps extends Requests<Exclude<keyof Service, "close" | "checkStatus">> {
   readonly directory: Directory;
+  /** The labels of locations, where a directory of shops has some. */
+  labelsOf?(place: QueryPlace): Labels | undefined;
   readonly now: Instant;
   readonly mostRows: number;
   /** Requests that were answered. */
@@ -52,7 +56,7 @@ type Parts = AsyncGenerator<Part, void>;
 export async function runQuery(ask: Ask, deps: QueryDeps): Promise<QueryAnswer> {
   const listed = await deps.directory.locations();
   const named = listed.map(placeOf).sort((a, b) => collator.compare(a.name, b.name));
-  const places = pickNamed("location", named, ask.locations);
+  const places = pickPlaces(named, ask.locations, deps.labelsOf ?? (() => undefined));
   const rows: QueryRow[] = [];
   const units: Record<string, string> = {};
   let dropped = 0;

@@ -172,6 +172,7 @@ describe.each(fleets.map((fleet, i) => [SEED + i, fleet] as const))(
         });
         expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: "", stderr: "" });
         expect(text.match(/^lenswatch_recording_online\{/gm)?.length).toBeGreaterThan(20);
+        expect(text.match(/^lenswatch_location_info\{.*,region="/gm)?.length).toBeGreaterThan(20);
         expect(textProblems(text)).toEqual([]);
       },
     );

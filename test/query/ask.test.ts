@@ -2,7 +2,15 @@ import fc from "fast-check";
 import { DateTime } from "luxon";
 import { describe, expect, test } from "vitest";
 import { parsePast } from "../../src/lib/moment.ts";
-import { pickNamed, type QueryOptions, type QueryRoute, queryRoutes, spanIn, toAsk } from "../../src/query/ask.ts";
+import {
+  pickNamed,
+  pickPlaces,
+  type QueryOptions,
+  type QueryRoute,
+  queryRoutes,
+  spanIn,
+  toAsk,
+} from "../../src/query/ask.ts";
 
 const NOW = Date.parse("2026-11-22T10:30:00Z");
 const zones = ["Europe/London", "America/New_York", "Asia/Kolkata", "Pacific/Apia"];
@@ -126,6 +134,17 @@ test("a filter is a dimension with values, and wins over a split by it", () => {
     NOW,
   );
   expect(split).toEqual({ age: ["25_34", "35_44"], gender: ["female"], role: true });
+});
+
+test("locations are also asked for by a label of the directory, a name that looks like one before all", () => {
+  const rows = ["Leeds", "York", "Bath", "region=x"].map((name, i) => ({ id: `${i}`, name }));
+  const regions = ["north", "north", "south", ""];
+  const pick = (...asked: string[]) =>
+    pickPlaces(rows, asked, ({ id }) => ({ region: regions[Number(id)] ?? "" })).map(({ name }) => name);
+  expect(pick("region=north", "bath", "York")).toEqual(["Leeds", "York", "Bath"]);
+  expect(pick("region=x")).toEqual(["region=x"]);
+  expect(pick()).toHaveLength(4);
+  expect(() => pick("region=west")).toThrow(/no location has the id or name/);
 });
 
 describe("a name", () => {

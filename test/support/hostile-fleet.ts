@@ -7,10 +7,11 @@ import type { LogLine } from "../../src/alerting/decision-log.ts";
 import { acceptAlerts, evaluateExternal } from "../../src/alerting/external-alerts.ts";
 import type { NotifiedAlert } from "../../src/alerting/model.ts";
 import type { Alert } from "../../src/health/alert.ts";
+import { contactLine, type Directory, readDirectory } from "../../src/health/directory.ts";
 import type { EvaluationContext } from "../../src/health/evaluation.ts";
 import { judgeShard } from "../../src/health/judge.ts";
 import type { Condition, Rule } from "../../src/health/model.ts";
-import type { Location, RecordingUptime } from "../../src/health/recording.ts";
+import type { Location, Recording, RecordingUptime } from "../../src/health/recording.ts";
 import { completed } from "../../src/health/reported-recording.ts";
 import { patched } from "../../src/health/shard-patch.ts";
 import type { FleetSnapshot, ShardState } from "../../src/health/shard-state.ts";
@@ -139,7 +140,15 @@ export function hostileFleet(seed: number, texts: readonly string[] = POISONS): 
   const places = new Map(locations.map((location) => [location.id, location]));
   const results = answer.results.map((one) => ({ ...one, recording: completed(one.recording) }));
   const cameras = new Map(results.map(({ recording }) => [recording.id, recording]));
-  const inventory = { recording: (id: string) => cameras.get(id), location: (id: string) => places.get(id) };
+  const directory = directoryOf([...places.keys()], [...cameras.values()], texts);
+  const inventory = {
+    recording: (id: string) => cameras.get(id),
+    location: (id: string) => places.get(id),
+    shop: (id: string) => directory.rowOf(id, places.get(id)?.name),
+    shopLabels: () => directory.labels,
+    nameOf: (id: string) => directory.names.get(id),
+    locationsOf: () => places.keys(),
+  };
   const ratios = new Map(
     results.map(({ recording, buckets }) => {
       const known = buckets.flatMap(({ overallUptime }) => overallUptime ?? []);
@@ -210,6 +219,24 @@ export function hostileFleet(seed: number, texts: readonly string[] = POISONS): 
   };
 }
 
+/** A directory with the texts in every column, as long as it permits, read from its CSV. */
+function directoryOf(locations: readonly string[], cameras: readonly Recording[], texts: readonly string[]): Directory {
+  const csv = (rows: readonly (readonly string[])[]) =>
+    rows.map((row) => row.map((cell) => `"${cell.slice(0, 200).replaceAll('"', '""')}"`).join()).join("\n");
+  const at = (i: number) => texts[i % texts.length] ?? "";
+  const rows = locations.map((id, i) => [id, at(i), at(i + 7), at(i + 13), at(i + 19)]);
+  const servers = new Set(cameras.flatMap(({ cameraServer, organisation }) => [cameraServer, organisation]));
+  const named = [...servers].map((id, i) => [id, at(i + 5)]);
+  const steps = readDirectory(
+    {
+      locations: csv([["location_id", "region", "manager", "phone", "notes"], ...rows]),
+      names: csv([["id", "name"], ...named]),
+    },
+    { contacts: ["manager", "phone", "notes"], recipients: [] },
+  );
+  for (let step = steps.next(); ; step = steps.next()) if (step.done) return step.value;
+}
+
 /** External alerts with hostile names, labels and links, half of them mutated. */
 function sentAlerts(dice: Dice): Alert[] {
   const sent = dice.texts.map((text) => ({
@@ -225,9 +252,14 @@ function sentAlerts(dice: Dice): Alert[] {
   return evaluateExternal(next, { now: NOW, deafUntil: 0 }).transitions.map(({ alert }) => alert);
 }
 
-/** Zones and usual entries come from the service; a runbook from the configuration. */
+/** Zones and usual entries come from the service; a contact from the directory; a runbook from the configuration. */
 function placed(dice: Dice) {
-  return { zones: dice.pick(dice.texts), impact: dice.pick(dice.texts), runbook_url: dice.pick(dice.texts) };
+  return {
+    contact: contactLine([["phone", dice.texts[3] ?? ""]]),
+    zones: dice.pick(dice.texts),
+    impact: dice.pick(dice.texts),
+    runbook_url: dice.pick(dice.texts),
+  };
 }
 
 /** Log lines of a delivery, with free text of silences and acknowledgements. */
