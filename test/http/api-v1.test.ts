@@ -4,6 +4,7 @@ import type { ApiRecording } from "../../src/http/v1/recordings.ts";
 import type { Incident } from "../../src/store/incidents.ts";
 import { alertState, fleetOf, INTERVAL, largeFleet, NOW, recordingState } from "../metrics/fleets.ts";
 import { aRecording } from "../support/fixtures.ts";
+import { shardsOfFleet } from "../support/overviews.ts";
 import { firingAlert, serve } from "./serve.ts";
 
 const fleet = fleetOf({
@@ -206,5 +207,41 @@ describe("GET /api/v1/incidents", () => {
     const { status, body } = await json(`/api/v1/incidents?${query}`);
     expect(status).toBe(400);
     expect(JSON.stringify(body)).toContain(`${query.split("=")[0]}: expected`);
+  });
+});
+
+describe("GET /api/v1/overview", () => {
+  test("reads the shards with something to say, one for each page, that of an alert first", async () => {
+    const pending = { LowUptime: alertState("LowUptime", { state: "pending", labels: { alertname: "LowUptime" } }) };
+    const locations = ["calm", "pending", "firing", "offline"];
+    const shards = locations.map((locationId) => {
+      const alerts = locationId === "pending" ? pending : undefined;
+      const status = locationId === "offline" ? "offline" : "online";
+      const state = recordingState(`of ${locationId}`, { locationId, status, alerts });
+      return { sweptAt: NOW, recordings: new Map([[state.id, state]]), locations: new Map() };
+    });
+    const subject = { kind: "location", id: "firing" } as const;
+    const labels = { alertname: "LocationOffline", severity: "critical", location_id: "firing" };
+    const alerts = async () => [{ alert: { ...firingAlert("LocationOffline"), subject, labels }, receivers: ["ops"] }];
+    const read: number[][] = [];
+    const whole = fleetOf({ shards });
+    const { json } = await serve({
+      fleet: async () => whole,
+      alerts,
+      shards: async (numbers) => {
+        read.push([...numbers]);
+        return shardsOfFleet(whole, numbers);
+      },
+    });
+    const pages: (string | null)[][] = [];
+    let cursor: string | null = "";
+    while (cursor !== null) {
+      const { body } = await json(`/api/v1/overview${cursor && `?cursor=${cursor}`}`);
+      const { items, nextCursor } = body as Listing<{ readonly locationId: string | null }>;
+      pages.push(items.map(({ locationId }) => locationId));
+      cursor = nextCursor;
+    }
+    expect(pages).toEqual([["firing"], ["offline"], ["pending"]]);
+    expect(read).toEqual([[2], [3], [1]]);
   });
 });

@@ -35,6 +35,22 @@ describeWithRedis("names", () => {
     expect(inventory.recording("b")?.name).toBe("renamed");
   });
 
+  it("recordings are counted by label where they are now", async () => {
+    const { inventory } = testStore().store;
+    const other = testStore().replica().inventory;
+    const on = (id: string, cameraServer: string) => ({ ...recording(id), cameraServer });
+    await inventory.saveRecordings([on("a", "one"), on("b", "one"), on("c", "one")]);
+    await other.follow();
+    await inventory.saveRecordings([on("a", "two")]);
+    await inventory.forget(["b"]);
+    await other.follow();
+    for (const names of [inventory, other]) {
+      const counts = ["one", "two"].map((server) => [...names.labelled("camera_server", server)]);
+      expect(counts).toEqual([[["loc", 1]], [["loc", 1]]]);
+      expect([...names.recordings()].map(({ id }) => id).sort()).toEqual(["a", "c"]);
+    }
+  });
+
   it("what another replica wrote is read when asked to, and nothing where nobody wrote", async () => {
     const { inventory } = testStore().store;
     const other = testStore().replica().inventory;
