@@ -4,6 +4,7 @@ import { expect, it } from "vitest";
 import { camerasOf, metricsOf, pictured, prepareWatch, startWatch, type Watch } from "../support/app.ts";
 import { startDaemon } from "../support/daemon.ts";
 import { describeWithRedis } from "../support/redis.ts";
+import { startSlackSink } from "../support/slack-sink.ts";
 import { until } from "../support/until.ts";
 
 /** An outage of another recording, notified by all: everything due before it has been sent. */
@@ -14,7 +15,7 @@ async function tellsAnother(watch: Watch): Promise<void> {
 }
 
 describeWithRedis("a reload", () => {
-  it.concurrent("repeats nothing, and ends what is no longer watched, evaluated or sent there, with the reason", async () => {
+  it.concurrent("repeats nothing, tells who is new there what fires, and ends what is no longer watched, evaluated or sent there", async () => {
     await using watch = await startWatch();
     const { slack, mail } = watch;
     const [camera] = camerasOf(watch);
@@ -22,6 +23,12 @@ describeWithRedis("a reload", () => {
       place.messages.filter(({ shown, text }) => (shown ?? text).includes(camera.name));
     watch.simulator.world.setStatus(camera.id, "offline");
     await Promise.all([slack.next(), mail.next()]);
+    const added = await startSlackSink();
+    await using _ = { [Symbol.asyncDispose]: () => added.close() };
+    await watch.reload((config) =>
+      config.replace(`"${slack.url}" } ]`, `"${slack.url}" }, { api_url: "${added.url}" } ]`),
+    );
+    expect((await added.next()).shown).toContain(camera.name);
     await watch.reload((config) => config.replace("severity: critical", "severity: page, team: cameras"));
     await watch.reload((config) => config.replace("group_by: [location_id]", "group_by: [alertname, recording_id]"));
     await tellsAnother(watch);
