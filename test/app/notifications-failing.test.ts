@@ -17,6 +17,17 @@ function refuse(watch: Watch, times: number, answer: SlackAnswer | "hang"): numb
 }
 
 describeWithRedis("a failing receiver", () => {
+  it.concurrent("a Slack that hangs is timed out and retried, and delays no e-mail", async () => {
+    await using watch = await startWatch();
+    const answers = refuse(watch, 1, "hang");
+    const [camera] = camerasOf(watch);
+    watch.simulator.world.setStatus(camera.id, "offline");
+    const letter = await watch.mail.next();
+    expect(letter.subject).toContain("offline");
+    await until("Slack accepted it", () => answers.includes(200));
+    expect(answers).toEqual([0, 200]);
+  });
+
   it.concurrent("a webhook that answers 404 is reported to the others once, and as recovered when it is back", async () => {
     await using watch = await startWatch();
     const answers = refuse(watch, Number.POSITIVE_INFINITY, { status: 404, body: "no_service" });
