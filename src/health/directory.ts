@@ -220,6 +220,9 @@ export function* readDirectory(
       warnings.push(`the column ${name} is not used: lenswatch sets that label`);
   for (const { line, values } of table.rows) {
     const row = rowOf(line, new Map(heads.map((name, i) => [name, values[i] ?? ""])), labels, columns);
+    for (const name of columns.recipients)
+      if (values[heads.indexOf(name)] && !row.recipients[name]?.length)
+        warnings.push(`line ${line}: ${name} is no e-mail address`);
     const [known, key] = row.id === "" ? ([byName, nameKey(row.name)] as const) : ([byId, row.id] as const);
     const first = known.get(key);
     if (key === "") warnings.push(`line ${line} names no location`);

@@ -182,3 +182,37 @@ test("addresses of all shops are kept by column, each once, none where there are
   expect(of(["a@x.org"], ["a@x.org", "b@x.org"])).toEqual({ mail: ["a@x.org", "b@x.org"] });
   expect(of(...Array.from({ length: 51 }, (_, i) => [`a${i}@x.org`]))).toBeUndefined();
 });
+
+const byColumn = route("ops", "", [route("managers", "region=north", [], { columns: ["mail"] })]);
+const ops = { ...anIntegration, id: "ops", receiver: "ops" };
+const manager = (recipient: string) => ({
+  ...anIntegration,
+  id: recipient,
+  receiver: "managers",
+  recipient,
+  columns: ["mail"],
+});
+const managers = [ops, manager("a@x.org"), manager("b@x.org")];
+const sentTo = (recipients: Alert["recipients"], integrations = managers) => {
+  const alert: Alert = { ...alertAbout([{ region: "north" }]), recipients };
+  const to = destinationsOf(alert, byColumn, integrations);
+  for (const integration of integrations)
+    for (const { group } of to.filter((one) => one.integration === integration.id))
+      expect(isRoutedTo(alert, byColumn, integration, group)).toBe(true);
+  return to.map(({ integration }) => integration);
+};
+
+test("a recipient in the directory is sent the alerts of that shop alone", () => {
+  expect(sentTo({ mail: ["a@x.org"] })).toEqual(["a@x.org"]);
+  expect(sentTo({ mail: ["a@x.org", "b@x.org"] })).toEqual(["a@x.org", "b@x.org"]);
+  const alert: Alert = { ...alertAbout([{ region: "north" }]), recipients: { mail: ["a@x.org"] } };
+  const [to] = destinationsOf(alert, byColumn, managers);
+  expect(isRoutedTo(alert, byColumn, manager("b@x.org"), to?.group ?? "")).toBe(false);
+});
+
+test("without a recipient there, or with one that left the directory since, it goes to the default receiver", () => {
+  expect(sentTo(undefined)).toEqual(["ops"]);
+  expect(sentTo({ phone: ["a@x.org"] })).toEqual(["ops"]);
+  expect(sentTo({ mail: ["left@x.org"] })).toEqual(["ops"]);
+  expect(sentTo({ mail: ["a@x.org"] }, [ops])).toEqual(["ops"]);
+});

@@ -1,6 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { columnName, type Directory, matchDirectory, readDirectory } from "../../src/health/directory.ts";
+import {
+  columnName,
+  contactLine,
+  type Directory,
+  matchDirectory,
+  phoneLink,
+  readDirectory,
+} from "../../src/health/directory.ts";
 import { csvLines, csvRows } from "../../src/lib/csv.ts";
 
 function directoryOf(locations: string, more: { contacts?: string[]; names?: string; mostRows?: number } = {}) {
@@ -101,6 +108,32 @@ test("an id is the key before a name, and lenswatch's own labels are no columns"
   expect(directory.rowOf("b", " york ")?.labels).toEqual({});
   expect(directory.rowOf("b", "Leeds")).toBeUndefined();
   expect(directory.warnings).toEqual(["the column timezone is not used: lenswatch sets that label"]);
+});
+
+test("addresses are read from columns of recipients, which are no labels; what is none is said", () => {
+  const steps = readDirectory(
+    { locations: "location,mail\nLeeds,Jo@X.org; b@x.org jo@x.org\nYork,nobody\nBath,\n" },
+    { contacts: [], recipients: ["mail"] },
+  );
+  let step = steps.next();
+  while (!step.done) step = steps.next();
+  const { rows, labels, warnings } = step.value;
+  expect(rows.map(({ recipients }) => recipients.mail)).toEqual([["jo@x.org", "b@x.org"], [], undefined]);
+  expect([labels, warnings]).toEqual([[], ["line 3: mail is no e-mail address"]]);
+});
+
+test("a contact is called by phone; a number is a link", () => {
+  const contacts = [
+    ["manager", "Joan Smith"],
+    ["phone", "0113 496 0000"],
+    ["it_partner", "NetCo"],
+    ["notes", "router in the stock room"],
+  ] as const;
+  expect(contactLine(contacts)).toBe("Call Joan Smith, 0113 496 0000; it partner NetCo; router in the stock room");
+  expect(contactLine([["manager", "Joan"]])).toBe("manager Joan");
+  expect(contactLine([])).toBe("");
+  expect(contacts.map(phoneLink)).toEqual([undefined, "tel:01134960000", undefined, undefined]);
+  expect(phoneLink(["phone", "javascript:alert(1)"])).toBeUndefined();
 });
 
 test.each([
