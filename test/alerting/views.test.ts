@@ -212,6 +212,7 @@ test("a recipient in the directory is sent the alerts of that shop alone", () =>
 
 test("without a recipient there, or with one that left the directory since, it goes to the default receiver", () => {
   expect(sentTo(undefined)).toEqual(["ops"]);
+  expect(routesOf(byColumn, alertAbout([{ region: "north" }]))).toEqual([byColumn]);
   expect(sentTo({ phone: ["a@x.org"] })).toEqual(["ops"]);
   expect(sentTo({ mail: ["left@x.org"] })).toEqual(["ops"]);
   expect(sentTo({ mail: ["a@x.org"] }, [ops])).toEqual(["ops"]);
