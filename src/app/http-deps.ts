@@ -75,6 +75,7 @@ export function httpDeps(runtime: Runtime, reloader: Reloader, reload: HttpDeps[
       runtime.audit({ ...by, action: "shift_noted", outcome: "done", after: { text: note.text } });
     },
     config,
+    integrations: () => reloader.current().senders.list,
     reload,
     metrics: createExposition({ registry, log, fleet: () => fleetView(runtime, reloader.current()) }),
   };

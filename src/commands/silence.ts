@@ -21,7 +21,7 @@ import { visibleLines } from "../lib/text.ts";
 import { asRead } from "./cli/as-read.ts";
 import { type CommandIo, durationParser, localTimes, localZone, print } from "./cli/command.ts";
 import { asksDaemon, authorFrom, type Daemon, DaemonError, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
-import { findNamed, labelOfKind, type Named, nothingNamed } from "./cli/named.ts";
+import { findNamed, labelOfKind, nothingNamed, titleOf } from "./cli/named.ts";
 import { silenceSpan } from "./cli/silence-span.ts";
 import { renderGroups, type TableColumn, tableTarget } from "./cli/table.ts";
 
@@ -292,9 +292,3 @@ async function idleMessage(daemon: Daemon, matchers: readonly Matcher[]): Promis
 }
 
 const NAMING = /^(recording|location)(_id)?$|^camera_server$/;
-
-/** `camera server edge-7`, `Till 3 · Leeds Briggate`. */
-function titleOf({ kind, name, location }: Named): string {
-  const title = kind === "camera server" ? `${kind} ${name}` : name;
-  return [title, ...(location ? [location] : [])].join(" · ");
-}

@@ -3,16 +3,23 @@ import { Command } from "commander";
 import { groupLabels } from "../health/alert.ts";
 import { ApiIncident } from "../http/v1/incidents.ts";
 import { ApiTimeline } from "../http/v1/timeline.ts";
+import { ApiWhatIf } from "../http/v1/what-if.ts";
 import { type Clock, DAY_MS, type Instant, systemClock } from "../lib/clock.ts";
 import type { PastSpan } from "../lib/moment.ts";
 import { stripControls } from "../lib/text.ts";
 import { asRead } from "./cli/as-read.ts";
 import { type CommandIo, fail, localZone, pastOption, print } from "./cli/command.ts";
 import { asksDaemon, type Daemon, DaemonError, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
-import { findNamed, nothingNamed } from "./cli/named.ts";
+import { findNamed, nothingNamed, titleOf } from "./cli/named.ts";
+import { whatIfText } from "./what-if-text.ts";
 import { explainedText, type Timeline } from "./why-text.ts";
 
-type WhyOptions = DaemonOptions & { readonly since?: PastSpan; readonly all?: true; readonly output: "text" | "json" };
+type WhyOptions = DaemonOptions & {
+  readonly since?: PastSpan;
+  readonly all?: true;
+  readonly whatIf?: true;
+  readonly output: "text" | "json";
+};
 
 /** Exit code 1 for an unknown name, 2 where several have it. Throws DaemonError or ConfigError. */
 export function whyCommand(io: CommandIo, clock: Clock = systemClock): Command {
@@ -20,6 +27,7 @@ export function whyCommand(io: CommandIo, clock: Clock = systemClock): Command {
     .description("Print the decision log of a recording or location, in its own time zone.")
     .argument("<name>", "a recording, location or camera server, by id or full name; of others: organisation/acme")
     .addOption(pastOption("--since <time>", "how far back (default: 24h)", clock.now(), localZone(io.env)))
+    .option("--what-if", "instead: what would be sent to whom, and when, if it went offline now")
     .option("--all", "a line for each decision, not one for each time an alert fired");
   const asking = asksDaemon(command, 'lenswatch why "Leeds Briggate Entrance" --since 2d', "text");
   return asking.action((wanted: string, options: WhyOptions) =>
@@ -30,12 +38,18 @@ export function whyCommand(io: CommandIo, clock: Clock = systemClock): Command {
 async function explain(
   daemon: Daemon,
   wanted: string,
-  { since, all, output }: WhyOptions,
+  { since, all, whatIf, output }: WhyOptions,
   io: CommandIo,
   now: Instant,
 ): Promise<void> {
   const found = await findNamed(daemon, wanted);
   const id = found?.kind === "camera server" ? `camera_server/${found.id}` : (found?.id ?? wanted);
+  if (whatIf) {
+    if (!found && !GROUP.test(wanted)) return fail(io, 1, await nothingNamed(daemon, wanted));
+    const path = `/api/v1/recordings/${encodeURIComponent(id)}/what-if`;
+    const answer = await daemon.get(path, {}, asRead(ApiWhatIf));
+    return print(io, output, answer, () => whatIfText(found ? titleOf(found) : wanted, answer));
+  }
   const from = new Date(since?.start ?? now - DAY_MS).toISOString();
   const timeline = await read(daemon, id, from);
   if (!timeline && GROUP.test(wanted))

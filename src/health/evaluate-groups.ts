@@ -196,7 +196,7 @@ function nameOf({ label, value }: Found, inventory: Inventory): string {
 }
 
 /** A rule on locations is met whenever a rule on groups is, where the group is the location. */
-function coversWhole(other: Rule, rule: Rule): boolean {
+export function coversWhole(other: Rule, rule: Rule): boolean {
   if (other.when.kind !== "location_offline" || rule.when.kind !== "group_offline") return false;
   const isAsEarly = other.forMs <= rule.forMs && other.respectSchedule === rule.respectSchedule;
   return isAsEarly && other.when.atLeast <= rule.when.atLeast && other.when.minRecordings <= rule.when.minRecordings;

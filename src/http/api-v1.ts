@@ -14,6 +14,7 @@ import { listRecordings } from "./v1/recordings.ts";
 import { getReport } from "./v1/report.ts";
 import { previewSilence } from "./v1/silence-preview.ts";
 import { getTimeline } from "./v1/timeline.ts";
+import { getWhatIf } from "./v1/what-if.ts";
 
 /** Every path of the API except its own description. */
 export const operations: readonly Operation[] = [
@@ -30,6 +31,7 @@ export const operations: readonly Operation[] = [
   note,
   undoAcknowledgement,
   previewSilence,
+  getWhatIf,
   undoSilence,
 ];
 

@@ -6,6 +6,7 @@ import type { Document } from "../alerting/document.ts";
 import type { SentAlert } from "../alerting/external-alerts.ts";
 import type { ShiftNote } from "../alerting/handover.ts";
 import type { Suppression } from "../alerting/model.ts";
+import type { Integration } from "../alerting/route.ts";
 import type { createSuppressionChanges } from "../deliver/suppression-changes.ts";
 import type { Alert, Subject } from "../health/alert.ts";
 import type { FleetOverview } from "../health/shard-overview.ts";
@@ -115,6 +116,7 @@ export interface HttpDeps extends AlertChanges {
   /** Zones covered, by location id and recording id. */
   readonly zones: Store["zones"]["read"];
   config(): ShownConfig;
+  integrations(): readonly Integration[];
   /** Loads the configuration file again; undefined where there is no file. */
   reload?: ((by: AuditOrigin) => Promise<ReloadResult>) | undefined;
   readonly metrics: MetricsSource;

@@ -90,6 +90,7 @@ const asked = [
   ["post", "/api/v1/alerts/{fingerprint}/ack", `/api/v1/alerts/${"0".repeat(16)}/ack`, 404],
   ["get", "/api/v1/silences/preview", "/api/v1/silences/preview?matchers=severity%3Dinfo", 200],
   ["get", "/api/v1/silences/preview", "/api/v1/silences/preview", 400],
+  ["get", "/api/v1/recordings/{id}/what-if", "/api/v1/recordings/none/what-if", 404],
   ["post", "/api/v1/silences/{id}/undo", "/api/v1/silences/none/undo", 404],
   ["post", "/api/v1/alerts/{fingerprint}/ack/undo", `/api/v1/alerts/${"0".repeat(16)}/ack/undo`, 404],
   ["delete", "/api/v1/alerts/{fingerprint}/ack", `/api/v1/alerts/${print}/ack?author=dana`, 200],

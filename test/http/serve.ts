@@ -123,6 +123,7 @@ export function usualDeps(differing: Differing = {}): HttpDeps {
     countsJudged: async () => ({ at: 0, rules: {}, hours: [] }),
     zones: async () => new Map(),
     config: () => shownConfig(),
+    integrations: () => [],
     metrics: { expose: () => ({ contentType: "text/plain", body: textOf("up 1\n") }) },
     limits: { closeMs: 200, readyMs: 50 },
   };

@@ -71,3 +71,9 @@ function ofRecording(row: ApiRecording): Named {
 function ofLocation({ locationId: id, location: name, recordings }: z.infer<typeof LocationRow>): Named {
   return { kind: "location", id, name, recordings };
 }
+
+/** `camera server edge-7`, `Till 3 · Leeds Briggate`. */
+export function titleOf({ kind, name, location }: Named): string {
+  const title = kind === "camera server" ? `${kind} ${name}` : name;
+  return [title, ...(location ? [location] : [])].join(" · ");
+}

@@ -1,0 +1,105 @@
+/** A rehearsal: what would be sent of alerts, to whom and when, as routes and suppressions stand now. Pure. */
+import type { Alert } from "../health/alert.ts";
+import type { Instant } from "../lib/clock.ts";
+import { createInhibitor, type InhibitRule, inhibitionBy } from "./inhibit.ts";
+import { type Maintenance, maintenanceOf } from "./maintenance.ts";
+import type { Suppression } from "./model.ts";
+import { destinationsOf, groupRoute, type Integration, type Route, viewsAt } from "./route.ts";
+import { type Silence, silencesOf } from "./silence.ts";
+import { muteOf } from "./time-interval.ts";
+
+interface RehearsalFacts {
+  readonly route: Route;
+  readonly integrations: readonly Integration[];
+  readonly inhibitRules: readonly InhibitRule[];
+  readonly maintenance: readonly Maintenance[];
+  readonly silences: readonly Silence[];
+  /** What fires already. */
+  readonly firing: readonly Alert[];
+}
+
+/** A message about alerts of one name in one group at one integration. */
+export interface RehearsedMessage {
+  readonly integration: Integration;
+  readonly alerts: readonly Alert[];
+  /** The time of its first message at the earliest, if all of them still fire; undefined for never. */
+  readonly at: Instant | undefined;
+  /** It is sent there only where nobody acknowledged it for so long, ms. */
+  readonly escalateAfterMs: number | undefined;
+  /** Sent again this often, ms. */
+  readonly repeatMs: number;
+  /** What suppresses it until then, in this order. */
+  readonly suppressions: readonly Suppression[];
+}
+
+/** The messages about these alerts, the earliest first; those that are never sent last. */
+export function rehearse(alerts: readonly Alert[], facts: RehearsalFacts): RehearsedMessage[] {
+  const { route, integrations, inhibitRules, firing } = facts;
+  const inhibitions = createInhibitor(inhibitRules)([...firing, ...alerts]);
+  const byId = new Map(integrations.map((one) => [one.id, one]));
+  const single = alerts.flatMap((alert) => {
+    const source = inhibitions.inhibitor(alert);
+    return destinationsOf(alert, route, integrations).flatMap((to): RehearsedMessage[] => {
+      const integration = byId.get(to.integration);
+      if (!integration) return [];
+      const here = groupRoute(route, { id: to.group, labels: to.labels });
+      const views = viewsAt(route, alert, integration.receiver);
+      const due = alert.firedAt + to.groupWaitMs + (to.escalateAfterMs ?? 0);
+      const sent = sentAt(due, (at) => {
+        if (source && source.firedAt <= at) return inhibitionBy(source);
+        return (
+          (here && muteOf(here, at)) ??
+          silenceOf(facts.silences, alert, at, views) ??
+          maintenanceOf(facts.maintenance, views, at)
+        );
+      });
+      const { escalateAfterMs, repeatIntervalMs: repeatMs } = to;
+      return [{ integration, alerts: [alert], escalateAfterMs, repeatMs, ...sent }];
+    });
+  });
+  return together(single).sort((a, b) => (a.at ?? Infinity) - (b.at ?? Infinity));
+}
+
+/** As many suppressions as one alert is likely to have, one after another. */
+const MOST_SUPPRESSIONS = 20;
+
+function sentAt(due: Instant, suppressionAt: (at: Instant) => Suppression | undefined) {
+  const suppressions: Suppression[] = [];
+  for (let at = due; suppressions.length < MOST_SUPPRESSIONS; ) {
+    const found = suppressionAt(at);
+    if (!found) return { at, suppressions };
+    suppressions.push(found);
+    if (found.until === undefined || found.until <= at) break;
+    at = found.until;
+  }
+  return { at: undefined, suppressions };
+}
+
+function silenceOf(silences: readonly Silence[], alert: Alert, at: Instant, views: ReturnType<typeof viewsAt>) {
+  const asking = silencesOf(silences, alert, at, undefined, views);
+  let step = asking.next();
+  while (!step.done) step = asking.next();
+  const [silence] = step.value.found;
+  if (!silence) return undefined;
+  const { id: by, endsAt: until, createdBy: author, comment } = silence;
+  return { reason: "silenced", by, until, author, comment } as const;
+}
+
+/** Alerts of one name that go the same way at the same time are one message. */
+function together(all: readonly RehearsedMessage[]): RehearsedMessage[] {
+  const alike = Map.groupBy(all, ({ integration, at, alerts, escalateAfterMs, suppressions }) =>
+    JSON.stringify([
+      integration.id,
+      at,
+      alerts[0]?.labels.alertname,
+      escalateAfterMs,
+      suppressions.map(({ by }) => by),
+    ]),
+  );
+  return alike
+    .values()
+    .toArray()
+    .flatMap(([first, ...more]) =>
+      first ? [{ ...first, alerts: [first, ...more].flatMap((one) => one.alerts) }] : [],
+    );
+}
