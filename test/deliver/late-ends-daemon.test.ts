@@ -36,13 +36,13 @@ describeWithRedis("a power cut of 12 sites", () => {
       daemon.sent.length = 0;
       const dead = world.cameras.slice(0, 24);
       daemon.set((camera) => dead.includes(camera), "offline");
-      await daemon.until(20);
+      await daemon.until(15);
       expect(daemon.sent).toHaveLength(1);
       for (const [i, camera] of dead.entries()) {
         camera.status = "online";
-        await daemon.until(20 + ((i + 1) / dead.length) * minutes);
+        await daemon.until(15 + ((i + 1) / dead.length) * minutes);
       }
-      await daemon.until(45);
+      await daemon.until(33);
       const [, ...ends] = daemon.sent;
       for (const title of daemon.titles())
         expect(title).toMatch(/\d+ recordings .*(?: at \d+ locations|· (?:\d+ locations|Site .*, Site ))/);

@@ -132,7 +132,7 @@ test.each(["/api/v1/recordings?limit=1000", "/?show=locations"])(
     const served = await serve({ fleet: async () => fleet });
     await served.get(path);
     const before = used();
-    const held = Array.from({ length: 120 }, () => send(served, request(path).repeat(4)));
+    const held = Array.from({ length: 70 }, () => send(served, request(path).repeat(4)));
     await Promise.all(held.map((socket) => once(socket, "connect")));
     for (let i = 0; i < 15; i++) {
       await sleep(25);
