@@ -71,7 +71,7 @@ export function handledPhrase(handled: ReadonlyMap<Attention, number>): string {
   return all.flatMap(([n, words]) => (n === 0 ? [] : [`${count(n)} ${words}`])).join(", ");
 }
 
-/** Alerts about lenswatch itself are the loudest, and never part of a cluster. */
+/** Alerts about lenswatch itself are the loudest, and never part of an incident of others. */
 export function isOfLenswatch({ subject }: Pick<Alert, "subject">): boolean {
   return ["service", "integration", "directory"].includes(subject.kind);
 }

@@ -1,17 +1,9 @@
-/** The numbers of recordings with a label, by the overview of the fleet and the names in memory; they explain clusters. */
-import { type Alert, type GroupLabel, groupLabels } from "../health/alert.ts";
+/** The numbers of recordings with a label, by the overview of the fleet and the names in memory; they explain incidents. */
+import { type GroupLabel, groupLabels } from "../health/alert.ts";
 import { labelOf } from "../health/members.ts";
 import type { FleetOverview } from "../health/shard-overview.ts";
 import { totalOf } from "../health/status-counts.ts";
-import { type Cluster, clustersOf, type GroupSize, type GroupSizes } from "./clusters.ts";
-
-/** Clusters of alerts that need somebody, as they are now. */
-export function readClusters<T extends Alert>(
-  needed: readonly T[],
-  fleet: FleetOverview,
-): { readonly clusters: readonly Cluster<T>[]; readonly single: readonly T[] } {
-  return clustersOf(needed, groupSizes(fleet));
-}
+import type { GroupSize, GroupSizes } from "./incident-cause.ts";
 
 const NONE: GroupSize = { known: 0, offline: 0 };
 

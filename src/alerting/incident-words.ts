@@ -1,5 +1,5 @@
 /** Incidents in words: pages, messages, digests and the command line name them with the same. */
-import { groupNouns, groupOfSubject, type ProblemKind, problems, recordingProblems } from "../health/alert.ts";
+import { groupNouns, groupOfSubject, problems, recordingProblems } from "../health/alert.ts";
 import { count, counted, nameOf, nameWithin } from "../lib/format.ts";
 import { capital } from "../lib/text.ts";
 import { MOST_NAMED } from "./extent.ts";
@@ -17,14 +17,18 @@ export interface IncidentNames {
 const OFTEN = 3;
 const LENGTH = 60;
 
-/** `Entrance · Leeds Briggate flapped 11 times`, `240 cameras at 30 locations offline`: no number is more than were offline. */
+/**
+ * `Entrance · Leeds Briggate flapped 11 times`, `240 cameras at 30 locations offline`: of an open one what is offline now, of
+ * another what was.
+ */
 export function incidentTitle(incident: Incident, names: IncidentNames): string {
   const { episodes } = incident;
   const [first] = episodes;
   const subjects = new Set(episodes.map(({ subject }) => `${subject.kind}/${subject.id}`));
   if (!first) return "No alert";
   if (subjects.size === 1) return singleTitle(episodes, first, names);
-  const { recordings, locations } = sizeOfIncident(incident);
+  const open = episodes.filter(({ endsAt }) => endsAt === undefined);
+  const { recordings, locations } = sizeOfIncident(open.length > 0 ? { episodes: open } : incident);
   const cameras = recordings === 0 ? "" : counted(recordings, "camera");
   const [only = ""] = locations;
   const where = locations.size === 1 ? locationName(only, names) : counted(locations.size, "location");
@@ -53,12 +57,12 @@ function singleTitle(episodes: readonly Episode[], first: Episode, names: Incide
       .map(({ length }) => length),
   );
   if (often >= OFTEN) return `${name} flapped ${count(often)} times`;
-  const said = [...new Set(episodes.map(({ problem }) => problemWords(problem)))].filter(Boolean).join(", ");
+  const said = [...new Set(episodes.map(problemWords))].filter(Boolean).join(", ");
   return said === "" ? name : `${name}: ${said}`;
 }
 
-function problemWords(problem: ProblemKind | undefined): string {
-  if (problem === undefined) return "";
+function problemWords({ problem, alertname = "" }: Episode): string {
+  if (problem === undefined) return alertname === "" ? "" : nameOf(alertname, "", LENGTH);
   if (Object.hasOwn(recordingProblems, problem))
     return recordingProblems[problem as keyof typeof recordingProblems].short;
   return problem.endsWith("_offline") ? "offline" : (problems[problem]?.name ?? "").toLowerCase();

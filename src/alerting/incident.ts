@@ -3,7 +3,14 @@
  * and every page has the same ones, and nothing of them is stored. Pure.
  */
 import { createHash } from "node:crypto";
-import { type GroupLabel, groupLabels, groupOfSubject, type ProblemKind, type Subject } from "../health/alert.ts";
+import {
+  type Alert,
+  type GroupLabel,
+  groupLabels,
+  groupOfSubject,
+  type ProblemKind,
+  type Subject,
+} from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
 
 /** One episode of an alert as incidents see it. */
@@ -11,6 +18,7 @@ export interface Episode {
   /** `key@firedAt`. */
   readonly id: string;
   readonly subject: Subject;
+  readonly alertname?: string | undefined;
   readonly problem?: ProblemKind | undefined;
   readonly locationId?: string | undefined;
   /** The values of the labels that recordings of several locations share. */
@@ -20,6 +28,23 @@ export interface Episode {
   readonly startsAt: Instant;
   /** Undefined while it fires. */
   readonly endsAt?: Instant | undefined;
+}
+
+/** A stored alert as incidents see it. */
+export function episodeOf({ id, subject, labels, facts, startsAt, endsAt }: Alert): Episode {
+  const groups = { camera_server: labels.camera_server, organisation: labels.organisation };
+  const { problem, offline } = facts;
+  return {
+    id,
+    subject,
+    alertname: labels.alertname,
+    problem,
+    locationId: labels.location_id,
+    groups,
+    offline: offline || undefined,
+    startsAt,
+    endsAt,
+  };
 }
 
 /** What caused an incident, where its episodes tell. */
@@ -43,8 +68,8 @@ export interface Incident<E extends Episode = Episode> {
 const TOGETHER_MS = 120_000;
 /** A camera that goes offline again so soon is flapping; an outage that becomes that of a whole location so late is the same. */
 const AGAIN_MS = 30 * 60_000;
-/** Outages at so many locations that begin together are one incident, though nothing known is their cause. */
-const MANY_LOCATIONS = 5;
+/** Outages at so many places that begin together are one incident, though nothing known is their cause. */
+const MANY_PLACES = 3;
 
 const OUTAGES: ReadonlySet<ProblemKind | undefined> = new Set<ProblemKind>([
   ...(["offline", "missing", "not_seen", "not_uploading", "location_offline"] as const),
@@ -150,7 +175,7 @@ function lastBefore<E extends Episode>(wider: readonly E[], { startsAt }: E): E 
   return found && startsAt <= (found.endsAt ?? Infinity) ? found : undefined;
 }
 
-/** Outages at many locations that begin together. Gives them. */
+/** Outages at many places that begin together. Gives them. */
 function joinMany<E extends Episode>(outages: readonly E[], sets: Sets): E[] {
   const bursts: E[][] = [];
   for (const one of outages) {
@@ -159,7 +184,7 @@ function joinMany<E extends Episode>(outages: readonly E[], sets: Sets): E[] {
     else bursts.push([one]);
   }
   return bursts.flatMap((burst) => {
-    if (new Set(burst.map(({ locationId }) => locationId)).size < MANY_LOCATIONS) return [];
+    if (new Set(burst.map(({ id }) => sets.of(id))).size < MANY_PLACES) return [];
     for (const { id } of burst) sets.join(burst[0]?.id ?? id, id);
     return burst;
   });

@@ -2,7 +2,7 @@
 import type { VisitsLost } from "../counts/visits-lost.ts";
 import type { Alert, Labels } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
-import type { SharedCause } from "./clusters.ts";
+import type { SharedCause } from "./incident-cause.ts";
 import type { VisitWorth } from "./uncounted.ts";
 
 /**

@@ -6,8 +6,9 @@ import { type StatusCounts, totalOf } from "../health/status-counts.ts";
 import type { Instant } from "../lib/clock.ts";
 import { sortKey } from "../lib/sort-key.ts";
 import { type Attention, attentions, attentionTo, isOfLenswatch, type Suppressors } from "./attention.ts";
-import { alertsOfCluster, type Cluster, type SharedCause } from "./clusters.ts";
-import { groupSizes, readClusters } from "./group-sizes.ts";
+import { groupSizes } from "./group-sizes.ts";
+import { type Episode, episodeOf, findIncident, type Incident, incidentsOf } from "./incident.ts";
+import { type SharedCause, sharedCause } from "./incident-cause.ts";
 import { severityRank } from "./words.ts";
 
 /** The fleet, its firing alerts, and by their `key` what suppresses them. */
@@ -15,22 +16,25 @@ export interface Seen {
   readonly fleet: FleetOverview;
   readonly alerts: readonly Alert[];
   readonly suppressed: ReadonlyMap<string, Omit<Suppressors, "isPaused"> & { readonly alert: Alert }>;
+  /** Episodes that ended in the last day: what fires may be of an incident with them. */
+  readonly ended: readonly Episode[];
 }
 
-/** A cluster of alerts, or one by itself. */
+/** An open incident of which alerts need somebody. */
 export interface OverviewEntry {
-  readonly key?: string;
+  readonly incident: Incident;
   readonly cause?: SharedCause | undefined;
+  /** Those that need somebody, oldest first; at least one. */
   readonly alerts: readonly Alert[];
   readonly since: Instant;
 }
 
 export interface Overview {
   readonly needed: readonly Alert[];
-  /** The needed alerts, as clusters and alone; `entrySortKey` puts the worst first. */
+  /** `entrySortKey` puts the worst first. */
   readonly entries: readonly OverviewEntry[];
-  /** The largest cluster. */
-  readonly lead: Cluster<Alert> | undefined;
+  /** That of most alerts, where it has several. */
+  readonly lead: OverviewEntry | undefined;
   readonly handled: ReadonlyMap<Attention, readonly Alert[]>;
 }
 
@@ -39,10 +43,27 @@ export function overviewOf(seen: Seen): Overview {
   for (const alert of seen.alerts) by.get(attentionIn(seen, alert))?.push(alert);
   const needed = by.get("needed") ?? [];
   by.delete("needed");
-  const { clusters, single } = readClusters(needed, seen.fleet);
-  const alone = single.map((alert) => ({ alerts: [alert], since: alert.startsAt }));
-  const [lead] = clusters.toSorted((a, b) => b.alerts.length - a.alerts.length);
-  return { needed, entries: [...clusters, ...alone], lead, handled: by };
+  const entries = entriesOf(needed, seen);
+  const [lead] = entries.filter(({ alerts }) => alerts.length > 1).sort((a, b) => b.alerts.length - a.alerts.length);
+  return { needed, entries, lead, handled: by };
+}
+
+/** The incidents of these alerts, with what explains each. */
+export function entriesOf(
+  needed: readonly Alert[],
+  { fleet, ...seen }: Pick<Seen, "fleet" | "alerts" | "ended">,
+): OverviewEntry[] {
+  const byId = new Map(needed.map((alert) => [alert.id, alert]));
+  const sizes = groupSizes(fleet);
+  return incidentsSeen(seen).flatMap((incident): OverviewEntry[] => {
+    const alerts = incident.episodes.flatMap(({ id }) => byId.get(id) ?? []);
+    if (alerts.length === 0) return [];
+    return [{ incident, alerts, since: incident.startsAt, cause: sharedCause(incident.cause, alerts, sizes) }];
+  });
+}
+
+function incidentsSeen({ alerts, ended }: Pick<Seen, "alerts" | "ended">): Incident[] {
+  return incidentsOf([...ended, ...alerts.map(episodeOf)]);
 }
 
 /** The attention for an alert; one that waits for its first evaluation counts as well. */
@@ -68,14 +89,14 @@ export function alertSortKey({ labels, subject, startsAt, id }: Alert): string {
 
 const BREADTH = { service: 0, integration: 1, group: 2, location: 3, recording: 4, external: 5, directory: 6 } as const;
 
-/** Alerts of a cluster that are acknowledged or silenced in one request. */
+/** Alerts of an incident that are acknowledged or silenced in one request. */
 export const MOST_AT_ONCE = 2_000;
 
-/** The alerts that a button of a cluster means: those that need somebody now and fired when the page was made. */
-export function alertsMeant(key: string, seenAt: Instant, seen: Seen): readonly Alert[] {
-  const needed = seen.alerts.filter((one) => attentionIn(seen, one) === "needed");
-  return alertsOfCluster(key, needed, () => groupSizes(seen.fleet))
-    .filter(({ firedAt }) => firedAt <= seenAt)
+/** The alerts that a button of an incident means: those that need somebody now and fired when the page was made. */
+export function alertsMeant(id: string, seenAt: Instant, seen: Seen): readonly Alert[] {
+  const episodes = new Set(findIncident(incidentsSeen(seen), id)?.episodes.map((one) => one.id));
+  return seen.alerts
+    .filter((one) => episodes.has(one.id) && one.firedAt <= seenAt && attentionIn(seen, one) === "needed")
     .slice(0, MOST_AT_ONCE);
 }
 

@@ -16,8 +16,9 @@ import type { ActiveAlert, HttpDeps } from "../http/deps.ts";
 import type { Access } from "../http/principal.ts";
 import { proxyCheck } from "../http/proxies.ts";
 import { judgeReadiness, type ReadinessFacts } from "../http/readiness.ts";
-import type { Instant } from "../lib/clock.ts";
+import { DAY_MS, type Instant } from "../lib/clock.ts";
 import { withDeadline } from "../lib/closer.ts";
+import { keptFor } from "../lib/kept.ts";
 import { readVersion } from "../lib/version.ts";
 import { coalesced, mapYielding } from "../lib/yield.ts";
 import { createExposition } from "../metrics/exposition.ts";
@@ -30,6 +31,7 @@ import type { Setup } from "./setup.ts";
 const PING_DEADLINE_MS = 500;
 /** A page does not wait any longer; what takes longer is on the next one. */
 const VISITS_DEADLINE_MS = 1_000;
+const ENDED_KEPT_MS = 2_000;
 const WATCHED_ENDPOINTS = ["status_uptime", "uptimes", "locations"] as const;
 
 /** The dependencies of the HTTP server; the setup in force is looked up at each request. */
@@ -39,6 +41,7 @@ export function httpDeps(runtime: Runtime, reloader: Reloader, reload: HttpDeps[
   const config = () => reloader.current().config;
   const engine = () => reloader.current().engine;
   const access = createAccess(config);
+  const endedLately = keptFor(ENDED_KEPT_MS, (now) => store.incidents.endedSince(now - DAY_MS));
   return {
     log,
     clock,
@@ -67,6 +70,7 @@ export function httpDeps(runtime: Runtime, reloader: Reloader, reload: HttpDeps[
     timeline: createTimeline(runtime),
     countsJudged: store.countVerdicts.refreshJudged,
     zones: store.zones.read,
+    endedLately: () => endedLately(clock.now()),
     incidents: (since) => incidentsSince(runtime, reloader.current(), since),
     report: (request) => engine().report(request),
     handover: (span, timezone) => readHandover({ store, clock, config: config() }, span, timezone),

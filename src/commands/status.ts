@@ -107,9 +107,9 @@ async function tableText(daemon: Daemon, options: StatusOptions, io: CommandIo, 
 
 const MOST_CAUSES = 3;
 
-/** The headline of the status page, and what explains the worst clusters, a line each. */
-function boardText({ headline, clusters }: Overview): string {
-  const explained = clusters.flatMap(({ text, cause }) => (cause ? [`${text}: ${cause.text}.`] : []));
+/** The headline of the status page, and what explains the worst incidents, a line each. */
+function boardText({ headline, incidents }: Overview): string {
+  const explained = incidents.flatMap(({ text, cause }) => (cause ? [`${text}: ${cause.text}.`] : []));
   return [`${headline}.`, ...explained.slice(0, MOST_CAUSES)].map((line) => `${nameOf(line, "", 300)}\n`).join("");
 }
 

@@ -1,7 +1,7 @@
-/** The causes that explain the alerts of a message, by the clusters of all that need somebody, as on the status page. */
+/** The causes that explain the alerts of a message, by the incidents of all that need somebody, as on the status page. */
 import { neededOf } from "../alerting/attention.ts";
-import { causesIn, FEWEST_TOGETHER, type SharedCause } from "../alerting/clusters.ts";
-import { readClusters } from "../alerting/group-sizes.ts";
+import { causesIn, FEWEST_EXPLAINED, type SharedCause } from "../alerting/incident-cause.ts";
+import { entriesOf } from "../alerting/overview.ts";
 import type { Alert } from "../health/alert.ts";
 import type { FleetOverview } from "../health/shard-overview.ts";
 import { withDeadline } from "../lib/closer.ts";
@@ -26,10 +26,10 @@ export type Causes = (firing: readonly Alert[]) => Promise<readonly SharedCause[
 export function createCauses({ log, overview, suppressed }: CausesDeps): Causes {
   const read = coalesced(async () => {
     const [fleet, active] = await Promise.all([overview(), suppressed()]);
-    return readClusters(neededOf(active), fleet).clusters;
+    return entriesOf(neededOf(active), { fleet, alerts: active.map(({ alert }) => alert), ended: [] });
   });
   return async (firing) => {
-    if (firing.length < FEWEST_TOGETHER) return [];
+    if (firing.length < FEWEST_EXPLAINED) return [];
     try {
       return causesIn(await withDeadline(read(), DEADLINE_MS), firing);
     } catch (thrown) {

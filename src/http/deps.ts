@@ -5,6 +5,7 @@ import type { LogLine } from "../alerting/decision-log.ts";
 import type { Document } from "../alerting/document.ts";
 import type { SentAlert } from "../alerting/external-alerts.ts";
 import type { ShiftNote } from "../alerting/handover.ts";
+import type { Episode } from "../alerting/incident.ts";
 import type { Suppression } from "../alerting/model.ts";
 import type { Integration } from "../alerting/route.ts";
 import type { createSuppressionChanges } from "../deliver/suppression-changes.ts";
@@ -102,6 +103,8 @@ export interface HttpDeps extends AlertChanges {
   readonly uptimes: UptimeReader["kept"];
   /** The hours of a recording's last month, oldest first; empty where the service does not answer at once. */
   readonly recallUptime: UptimeReader["recall"];
+  /** Episodes that ended in the last day, as they were a few seconds ago at most. */
+  endedLately(): Promise<readonly Episode[]>;
   /** Incidents that are open, or ended at or after `since`; in any order. */
   incidents(since: Instant): Promise<readonly Incident[]>;
   /** Reads the histories of the whole fleet, for seconds where it is large; undefined where too many wait for theirs. */

@@ -1,7 +1,8 @@
 /** The document of a notification, the same for all channels. */
-import { causePhrase } from "../alerting/clusters.ts";
+
 import type { Document, Section, Tone } from "../alerting/document.ts";
 import { MOST_NAMED, namedOnce } from "../alerting/extent.ts";
+import { causePhrase } from "../alerting/incident-cause.ts";
 import type { ColdStartFacts, Notification, NotifiedAlert } from "../alerting/model.ts";
 import { wordsOf } from "../alerting/words.ts";
 import { humanDuration } from "../lib/duration.ts";

@@ -1,9 +1,9 @@
 /** Alerts that fire, and ended incidents: one small row each, sorted by their end, for digests and the API. */
 import type { Redis } from "ioredis";
 import { fingerprint } from "../alerting/fingerprint.ts";
-import type { Episode } from "../alerting/incident.ts";
+import { type Episode, episodeOf } from "../alerting/incident.ts";
 import type { VisitsLost } from "../counts/visits-lost.ts";
-import type { Alert, EndReason, ProblemKind, SubjectKind } from "../health/alert.ts";
+import type { Alert, EndReason } from "../health/alert.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";
 import { oneAtATime } from "../lib/one-at-a-time.ts";
@@ -91,21 +91,11 @@ export function createFiringStore(redis: Redis, keys: Keys) {
 }
 
 /** One episode of an alert, resolved (`endsAt`) or not. */
-export interface Incident {
-  readonly id: string;
+export interface Incident extends Episode {
   readonly ruleId: string;
   readonly alertname: string;
-  /** The alertname of its labels; older versions stored neither it nor the problem. */
+  /** Of its labels. */
   readonly fingerprint?: string | undefined;
-  readonly problem?: ProblemKind | undefined;
-  readonly subject: { readonly kind: SubjectKind; readonly id: string };
-  readonly locationId: string | undefined;
-  /** The camera server and the organisation of its recordings, where they share one. */
-  readonly groups?: Episode["groups"];
-  /** Recordings offline of a location or a group when it began. */
-  readonly offline?: number | undefined;
-  readonly startsAt: Instant;
-  readonly endsAt: Instant | undefined;
   readonly endReason: EndReason | undefined;
   /** The name of the maintenance in which it began or ended. */
   readonly planned?: string | undefined;
@@ -118,17 +108,10 @@ export interface Incident {
 /** An alert as the row of its incident. */
 export function toIncident(alert: Alert): Incident {
   return {
-    id: alert.id,
+    ...episodeOf(alert),
     ruleId: alert.ruleId,
     alertname: alert.labels.alertname ?? "",
     fingerprint: fingerprint(alert.labels),
-    problem: alert.facts.problem,
-    subject: alert.subject,
-    locationId: alert.labels.location_id,
-    groups: { camera_server: alert.labels.camera_server, organisation: alert.labels.organisation },
-    offline: alert.facts.offline || undefined,
-    startsAt: alert.startsAt,
-    endsAt: alert.endsAt,
     endReason: alert.endReason,
   };
 }

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { attentionOf } from "../../src/alerting/attention.ts";
-import { alertsOfCluster, causePhrase, causesIn, clustersOf } from "../../src/alerting/clusters.ts";
-import { readClusters } from "../../src/alerting/group-sizes.ts";
+import { episodeOf, incidentsOf } from "../../src/alerting/incident.ts";
+import { causePhrase, causesIn, type GroupSizes, sharedCause } from "../../src/alerting/incident-cause.ts";
+import { entriesOf } from "../../src/alerting/overview.ts";
 import { phraseOf } from "../../src/alerting/words.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import { NOW as FLEET_NOW, fleetOf, recordingState } from "../metrics/fleets.ts";
@@ -21,8 +22,6 @@ function offline(id: string, minutesAgo: number, labels: Record<string, string> 
   });
 }
 
-const ids = (alerts: readonly Alert[]) => alerts.map(({ subject }) => subject.id).sort();
-
 describe("which alerts need somebody", () => {
   test.each([
     [{}, "needed"],
@@ -38,7 +37,7 @@ describe("which alerts need somebody", () => {
   });
 });
 
-describe("clusters", () => {
+describe("what explains an incident", () => {
   const sizesOf = (known: Record<string, number>, fleet = 100, offline = 0, moved = "") => ({
     fleet: { known: fleet, offline, unknown: 0 },
     of: (label: string, value: string) => {
@@ -47,64 +46,24 @@ describe("clusters", () => {
     },
     has: (id: string) => id !== moved,
   });
-  test("are what began within a few minutes; then what shares a location, or a camera server", () => {
-    const together = [offline("a", 10), offline("b", 11), offline("c", 12.5)];
-    const here = [offline("d", 60, { location_id: "leeds" }), offline("e", 300, { location_id: "leeds" })];
-    const server = [offline("f", 600, { camera_server: "cs-1" }), offline("g", 900, { camera_server: "cs-1" })];
-    const alone = [offline("h", 2_000), offline("i", 2_001)];
-    const { clusters, single } = clustersOf([...alone, ...server, ...here, ...together]);
-    expect(clusters.map(({ alerts }) => ids(alerts))).toEqual([
-      ["a", "b", "c"],
-      ["d", "e"],
-      ["f", "g"],
-    ]);
-    expect(clusters[0]?.since).toBe(NOW - 12.5 * MINUTE);
-    expect(ids(single)).toEqual(["h", "i"]);
-  });
-
-  test("leave out alerts about lenswatch itself", () => {
-    const own = anAlert({ subject: { kind: "service", id: "analytics" }, startsAt: NOW - 10 * MINUTE });
-    const { clusters, single } = clustersOf([own, offline("a", 10), offline("b", 10)]);
-    expect(clusters).toEqual([]);
-    expect(single[0]).toBe(own);
-  });
-
-  test("of any alerts hold each of them once, and their keys mean them and what joined", () => {
-    const random = seededRandom(7);
-    for (let round = 0; round < 50; round++) {
-      const alerts = Array.from({ length: 1 + Math.floor(random() * 60) }, (_, i) =>
-        offline(`r${i}`, random() * 400, { location_id: `l${Math.floor(random() * 20)}`, camera_server: "" }),
-      );
-      const sizes = round % 2 ? sizesOf({ "location_id=l1": 5, "location_id=l2": 3, "location_id=l3": 2 }) : undefined;
-      const { clusters, single } = clustersOf(alerts, sizes);
-      expect(ids([...clusters.flatMap((cluster) => cluster.alerts), ...single])).toEqual(ids(alerts));
-      for (const { key, alerts: own } of clusters)
-        expect(ids(alertsOfCluster(key, alerts, sizes && (() => sizes)))).toEqual(ids(own));
-    }
-  });
-
+  const explain = (alerts: readonly Alert[], sizes: GroupSizes) =>
+    incidentsOf(alerts.map(episodeOf)).map(({ cause, episodes }) => {
+      const own = alerts.filter(({ id }) => episodes.some((one) => one.id === id));
+      return { alerts: own, cause: sharedCause(cause, own, sizes) };
+    });
   const on = (server: string, n: number, minutesAgo: number) =>
     Array.from({ length: n }, (_, i) => offline(`${server}-${i}`, minutesAgo + i / 10, { camera_server: server }));
 
-  test("that began together are apart by the label that explains them, and their keys mean them alone", () => {
-    const alerts = [...on("edge-7", 4, 10), ...on("edge-8", 3, 10), ...on("other", 3, 11)];
+  test("is the label that nine in ten of its recordings share, of those that have it, and not the whole fleet", () => {
+    const alerts = [...on("edge-7", 4, 10), ...on("edge-8", 3, 10), ...on("other", 3, 60)];
     const sizes = sizesOf({ "camera_server=edge-7": 4, "camera_server=edge-8": 3, "camera_server=other": 30 });
-    const { clusters } = clustersOf(alerts, sizes);
-    expect(clusters.map(({ alerts: own, cause }) => [own.length, cause && causePhrase(cause)])).toEqual([
-      [4, "all 4 recordings of camera server edge-7"],
+    expect(explain(alerts, sizes).map(({ alerts: own, cause }) => [own.length, cause && causePhrase(cause)])).toEqual([
       [3, "all 3 recordings of camera server edge-8"],
+      [4, "all 4 recordings of camera server edge-7"],
       [3, undefined],
     ]);
-    for (const { key, alerts: own } of clusters) {
-      expect(ids(alertsOfCluster(key, alerts))).toEqual(ids(own));
-      expect(ids(alertsOfCluster(key, own.slice(1)))).toEqual(ids(own.slice(1)));
-    }
-  });
-
-  test("are not explained by a label of the whole fleet, or with too few of those that have it", () => {
-    const alerts = on("edge-7", 4, 10).map((alert) => ({ ...alert, labels: { ...alert.labels, timezone: "UTC" } }));
-    for (const sizes of [sizesOf({ "camera_server=edge-7": 8 }), sizesOf({ "timezone=UTC": 4 }, 4), undefined])
-      expect(clustersOf(alerts, sizes).clusters.map(({ cause }) => cause)).toEqual([undefined]);
+    for (const sizes of [sizesOf({ "camera_server=edge-7": 8 }), sizesOf({ "camera_server=edge-7": 4 }, 4)])
+      expect(explain(on("edge-7", 4, 10), sizes).map(({ cause }) => cause)).toEqual([undefined]);
   });
 
   test.each([
@@ -114,27 +73,15 @@ describe("clusters", () => {
     ["organisation", "acme", 18, 20, true],
     ["camera_server", "edge-7", 11, 20, false],
     ["camera_server", "edge-7", 20, 20, true],
-  ])(
-    "of a %s (%s) with %i of %i affected: one, with a cause where it is that of nine in ten",
-    (label, value, n, known, is) => {
-      const alerts = Array.from({ length: n }, (_, i) => offline(`r${i}`, 10, { [label]: value }));
-      const others = Array.from({ length: 12 }, (_, i) => offline(`o${i}`, 10));
-      const { clusters, single } = clustersOf([...alerts, ...others], sizesOf({ [`${label}=${value}`]: known }));
-      expect(clusters.map((one) => [one.alerts.length, one.cause?.label])).toEqual(
-        is
-          ? [
-              [n, label],
-              [12, undefined],
-            ]
-          : [[n + 12, undefined]],
-      );
-      expect(single).toEqual([]);
-    },
-  );
+  ])("a %s (%s) with %i of %i affected explains it: %s", (label, value, n, known, is) => {
+    const alerts = Array.from({ length: n }, (_, i) => offline(`r${i}`, 10, { [label]: value }));
+    const found = explain(alerts, sizesOf({ [`${label}=${value}`]: known }));
+    expect(found.map((one) => [one.alerts.length, one.cause?.label])).toEqual([[n, is ? label : undefined]]);
+  });
 
-  test("say that no other recording is offline only where that is so", () => {
+  test("says that no other recording is offline only where that is so", () => {
     const cause = (offlineInFleet: number) =>
-      clustersOf(on("edge-7", 4, 10), sizesOf({ "camera_server=edge-7": 4 }, 100, offlineInFleet)).clusters[0]?.cause;
+      explain(on("edge-7", 4, 10), sizesOf({ "camera_server=edge-7": 4 }, 100, offlineInFleet))[0]?.cause;
     expect([4, 5].map((n) => cause(n)?.isAlone)).toEqual([true, false]);
     const leeds = { label: "location_id", value: "l1", name: "Leeds", affected: 4, known: 4, isAlone: true };
     expect(causePhrase(leeds)).toBe("all 4 recordings at Leeds, no other");
@@ -175,8 +122,7 @@ describe("clusters", () => {
       const servers = new Map(rows.map(({ id, moved }) => [id, aRecording(id, { cameraServer: moved })]));
       const inventory = { recording: (id: string) => servers.get(id), location: () => undefined };
       const fleet = overviewOfFleet({ ...fleetOf({ recordings: states }), inventory });
-      const { clusters } = readClusters(alerts, fleet);
-      for (const { cause } of clusters) {
+      for (const { cause } of entriesOf(alerts, { fleet, alerts, ended: [] })) {
         if (!cause || !["camera_server", "location_id"].includes(cause.label)) continue;
         const own = rows.filter((row) => (cause.label === "location_id" ? row.at : row.moved) === cause.value);
         const words = causePhrase(cause);
@@ -192,40 +138,33 @@ describe("clusters", () => {
     expect(Math.min(...Object.values(claims)), JSON.stringify(claims)).toBeGreaterThan(10);
   });
 
-  test("say nothing of others for a problem that is not known of every recording", () => {
+  test("says nothing of others for a problem that is not known of every recording", () => {
     const low = on("edge-7", 10, 10).map((alert) => ({
       ...alert,
       facts: { ...alert.facts, problem: "low_quality" as const },
     }));
     const words = (moved?: string) => {
-      const [cluster] = clustersOf(low, sizesOf({ "camera_server=edge-7": 10 }, 100, 10, moved)).clusters;
-      return cluster?.cause && causePhrase(cluster.cause);
+      const sizes = sizesOf({ "camera_server=edge-7": 10 }, 100, 10, moved);
+      const cause = sharedCause({ label: "camera_server", value: "edge-7" }, low, sizes);
+      return cause && causePhrase(cause);
     };
     expect(words()).toBe("all 10 recordings of camera server edge-7");
     expect(words("edge-7-0"), "one is on another by now").toBe("9 of 10 recordings of camera server edge-7");
   });
 
-  test("explain a message that has several of them, the widest first, and a location only among others", () => {
+  test("explains a message that has several of them, the widest first, and a location only among others", () => {
     const alerts = [...on("edge-7", 4, 10), ...on("edge-8", 5, 10)];
     const sizes = sizesOf({ "camera_server=edge-7": 4, "camera_server=edge-8": 5, "location_id=l": 9 });
-    const { clusters } = clustersOf(alerts, sizes);
-    const explained = (of: readonly Alert[]) => causesIn(clusters, of).map(causePhrase);
+    const incidents = explain(alerts, sizes);
+    const explained = (of: readonly Alert[]) => causesIn(incidents, of).map(causePhrase);
     const [seven, eight] = ["all 4 recordings of camera server edge-7", "all 5 recordings of camera server edge-8"];
     expect(explained(alerts)).toEqual([eight, seven]);
     expect(explained(alerts.slice(1)), "the same of three as of all").toEqual([eight, seven]);
     expect(explained(alerts.slice(2))).toEqual([eight]);
     const here = alerts.map((alert) => ({ ...alert, labels: { location_id: "l", location: "Leeds" } }));
-    const at = clustersOf(here, sizes).clusters;
+    const at = explain(here, sizes);
     expect(causesIn(at, here)).toEqual([]);
     expect(causesIn(at, [...here, offline("x", 10)]).map(causePhrase)).toEqual(["all 9 recordings at Leeds"]);
-  });
-
-  test("a key still means those that are left once others have ended, and nothing else", () => {
-    const alerts = [offline("a", 10), offline("b", 11), offline("c", 12), offline("d", 500)];
-    const key = clustersOf(alerts).clusters[0]?.key ?? "";
-    expect(ids(alertsOfCluster(key, alerts.slice(1)))).toEqual(["b", "c"]);
-    for (const other of ["", "t:1-x", "location_id:", "location_id:nowhere", "severity:critical"])
-      expect(alertsOfCluster(other, alerts)).toEqual([]);
   });
 });
 

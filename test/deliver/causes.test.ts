@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { causePhrase } from "../../src/alerting/clusters.ts";
+import { causePhrase } from "../../src/alerting/incident-cause.ts";
 import { createCauses } from "../../src/deliver/causes.ts";
 import { silentLogger } from "../../src/lib/log.ts";
 import { fleetOf, NOW, recordingState } from "../metrics/fleets.ts";

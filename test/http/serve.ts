@@ -97,6 +97,7 @@ export function usualDeps(differing: Differing = {}): HttpDeps {
     alerts: async () => [],
     alertsReceived: () => {},
     acceptAlerts: async () => ({ outcome: "taken", refused: 0, most: 2_000 }),
+    endedLately: async () => [],
     incidents: async () => [],
     report: async () => ({
       now: NOW,

@@ -1,7 +1,7 @@
 /** The words of messages: each scene is one notification, written as plain text into one file, to be read as people do. */
 import { describe, expect, it } from "vitest";
-import { causePhrase } from "../../src/alerting/clusters.ts";
 import { plainText } from "../../src/alerting/document.ts";
+import { causePhrase } from "../../src/alerting/incident-cause.ts";
 import type { Notification, NotifiedAlert, StandsFor } from "../../src/alerting/model.ts";
 import { phraseOf } from "../../src/alerting/words.ts";
 import type { AlertFacts, EndReason } from "../../src/health/alert.ts";

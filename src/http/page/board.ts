@@ -1,37 +1,41 @@
-/** `GET /`: what needs somebody, in clusters and rows with their buttons, everything else folded away; the fleet at a glance. */
+/** `GET /`: what needs somebody, by incident, with buttons, everything else folded away; the fleet at a glance. */
 
-import { causePhrase } from "../../alerting/clusters.ts";
 import { fingerprint } from "../../alerting/fingerprint.ts";
 import { type FleetHeadline, handledOf, headlineOf } from "../../alerting/headline.ts";
+import type { Incident } from "../../alerting/incident.ts";
+import { causePhrase } from "../../alerting/incident-cause.ts";
+import { incidentTitle } from "../../alerting/incident-words.ts";
 import { entrySortKey, MOST_AT_ONCE, type Overview, type OverviewEntry, overviewOf } from "../../alerting/overview.ts";
-import { phraseOf, severityRank } from "../../alerting/words.ts";
+import { severityRank } from "../../alerting/words.ts";
 import type { Alert } from "../../health/alert.ts";
 import { type StatusCounts, totalOf } from "../../health/status-counts.ts";
 import { count, counted, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { own } from "../../lib/own.ts";
 import { span } from "../../lib/when.ts";
-import type { Incident } from "../../store/incidents.ts";
 import type { ActiveAlert } from "../deps.ts";
 import { listingOf } from "../paging.ts";
 import { alertTitle, subjectOf, suppressionPhrase } from "./alert-table.ts";
 import { fleetMap } from "./fleet-map.ts";
 import { recentIncidents } from "./incidents-page.ts";
 import type { HtmlPage } from "./layout.ts";
-import { alertPageLink, type HomeQuery, homeLink, incidentsLink, signInLink } from "./links.ts";
+import {
+  alertPageLink,
+  type HomeQuery,
+  homeLink,
+  incidentLink,
+  incidentsLink,
+  type Root,
+  signInLink,
+} from "./links.ts";
 import { pager, section } from "./listing.ts";
-import { type PageData, unreachableNotice } from "./page-data.ts";
+import { namesIn, type PageData, unreachableNotice } from "./page-data.ts";
 import { countBadges, shareBar } from "./summary.ts";
 import { formToken, type Visitor } from "./visitor.ts";
 import { timeAt } from "./when.ts";
 
 /** The first page: what needs somebody, with its buttons, every location as a tile, and the incidents of a day or more. */
-export function overviewPage(
-  data: PageData,
-  { cursor }: Pick<HomeQuery, "cursor">,
-  visitor: Visitor,
-  incidents: readonly Incident[],
-): HtmlPage {
+export function overviewPage(data: PageData, { cursor }: Pick<HomeQuery, "cursor">, visitor: Visitor): HtmlPage {
   const { fleet } = data;
   const overview = overviewOf(data);
   const headline = headlineOf(overview, fleet, data.moment.times);
@@ -40,7 +44,7 @@ export function overviewPage(
     mood: headline.mood,
     title: headline.title,
     body: html`${unreachableNotice(data)}${lead(headline, fleet.counts)}${boardSection(overview, data, cursor, visitor)}
-${fleetMap(fleet, overview.needed)}${recentIncidents(incidents, data, "./")}`,
+${fleetMap(fleet, overview.needed)}${recentIncidents(data, "./")}`,
   };
 }
 
@@ -77,29 +81,37 @@ function withButtons(list: Markup, { moment }: PageData, visitor: Visitor): Mark
     if (visitor.isReadOnly || !visitor.canSignIn || visitor.name !== undefined) return list;
     return html`${list}<p><a href="${signInLink("./", "")}">Sign in to acknowledge</a></p>`;
   }
-  return html`<form method="post" action="./clusters/ack">${formToken(visitor)}
+  return html`<form method="post" action="./incidents/ack">${formToken(visitor)}
 <input type="hidden" name="seen" value="${moment.now}">${list}</form>`;
 }
 
 function entryItem(entry: OverviewEntry, board: Overview, data: PageData, token: string | undefined): Markup {
-  const { alerts, key } = entry;
-  const [only] = alerts;
-  if (key === undefined) return only ? alertRow(only, data, buttonsOf(only, token)) : nothing;
-  const shown = alerts.slice(0, key === board.lead?.key ? ROWS_OF_LARGEST : ROWS_OF_OTHERS);
+  const { alerts, incident } = entry;
+  const [only, ...others] = alerts;
+  const link = html` · ${incidentLinkOf(incident)}`;
+  if (only && others.length === 0) return alertRow(only, data, buttonsOf(only, token), link);
+  const shown = alerts.slice(0, entry === board.lead ? ROWS_OF_LARGEST : ROWS_OF_OTHERS);
   const left = alerts.length - shown.length;
-  const all = html`<li><a href="${ALL}">${count(left)} more</a></li>`;
-  return html`<li class="cluster ${toneOf(worstSeverity(alerts))}" id="${key.slice(0, 80)}">
-${severityWord(worstSeverity(alerts))}<div><h3>${phraseOf(alerts)}</h3>
-<p>${sinceOf(entry, data)}${entry.cause ? html` · <bdi>${causePhrase(entry.cause)}</bdi>` : nothing}${placesOf(entry, data)}</p>
+  const all = html`<li><a href="${incidentLink("./", incident.id)}">${count(left)} more</a></li>`;
+  return html`<li class="incident ${toneOf(worstSeverity(alerts))}" id="${incident.id}">
+${severityWord(worstSeverity(alerts))}<div><h3><bdi>${incidentTitle(incident, namesIn(data))}</bdi></h3>
+<p>${sinceOf(entry, data)}${link}${entry.cause ? html` · <bdi>${causePhrase(entry.cause)}</bdi>` : nothing}${placesOf(entry, data)}</p>
 <details><summary>Show ${counted(alerts.length, "alert")}</summary>
 <ul class="board">${shown.map((alert) => alertRow(alert, data, nothing))}${left === 0 ? nothing : all}</ul></details></div>
-${token === undefined ? nothing : clusterButtons(key, alerts.length)}</li>`;
+${token === undefined ? nothing : incidentButtons("./", incident.id, alerts.length)}</li>`;
 }
 
-function clusterButtons(key: string, size: number): Markup {
-  const all = size > MOST_AT_ONCE ? `${count(MOST_AT_ONCE)} of ${count(size)}` : `all ${count(size)}`;
-  return html`<p class="actions"><button class="main" name="cluster" value="${key}">Acknowledge ${all}</button>
-<button name="cluster" value="${key}" formaction="./clusters/silence">Silence ${all} for 1 h</button></p>`;
+/** With how often its subject fired again, if it did. */
+function incidentLinkOf({ id, episodes }: Incident): Markup {
+  const isOne = new Set(episodes.map(({ subject }) => subject.id)).size === 1 && episodes.length > 1;
+  return html`${isOne ? `${count(episodes.length)} times · ` : ""}<a href="${incidentLink("./", id)}">${id}</a>`;
+}
+
+/** In a form that is about the time when the page was made. */
+export function incidentButtons(root: Root, id: string, size: number): Markup {
+  const all = size > MOST_AT_ONCE ? `${count(MOST_AT_ONCE)} of ${count(size)}` : size === 1 ? "" : `all ${count(size)}`;
+  return html`<p class="actions"><button class="main" name="incident" value="${id}" formaction="${root}incidents/ack">Acknowledge ${all}</button>
+<button name="incident" value="${id}" formaction="${root}incidents/silence">Silence ${all} for 1 h</button></p>`;
 }
 
 function buttonsOf(alert: Alert, token: string | undefined): Markup {
@@ -115,13 +127,13 @@ function alertRow(alert: Alert, data: PageData, buttons: Markup, state = nothing
 <p>${since}${state}</p></div>${buttons}</li>`;
 }
 
-function sinceOf({ alerts: [first], since }: OverviewEntry, { moment }: PageData): Markup {
+function sinceOf({ alerts: [first], since }: Pick<OverviewEntry, "alerts" | "since">, { moment }: PageData): Markup {
   return html`since ${timeAt(since, first?.facts.timezone ?? "UTC", moment)} (${span(since, moment.now)})`;
 }
 
 const LOCATIONS_NAMED = 2;
 
-/** `camera server cs-1 · Leeds Briggate, York and 3 more locations`: what a cluster shares, and where it is. */
+/** `camera server cs-1 · Leeds Briggate, York and 3 more locations`: what an incident shares, and where it is. */
 function placesOf({ alerts, cause }: OverviewEntry, { fleet: { inventory } }: PageData): Markup {
   const places = [...Map.groupBy(alerts, ({ labels }) => labels.location_id ?? "").entries()].filter(
     ([id]) => id !== "",

@@ -13,8 +13,8 @@ import { HttpError } from "../errors.ts";
 import { authorOf, originOf } from "../principal.ts";
 import { boundedText, parseQuery, parseRequestBody } from "../query.ts";
 import { ackLasting, changedAck } from "../v1/acknowledgement.ts";
-import { clusterRoutes } from "./cluster-routes.ts";
 import { type FieldProblem, readFields } from "./field.ts";
+import { incidentButtons } from "./incident-routes.ts";
 import type { Layout } from "./layout.ts";
 import { type PageData, readPageData } from "./page-data.ts";
 import { pathWithin, sessionRoutes } from "./sign-in.ts";
@@ -44,7 +44,7 @@ export function changeRoutes(root: FastifyInstance, deps: HttpDeps, layout: Layo
       async (_: unknown, body: string) => parse(body),
     );
     sessionRoutes(app, deps, layout);
-    clusterRoutes(app, deps);
+    incidentButtons(app, deps);
 
     async function sendForm(
       request: FastifyRequest,

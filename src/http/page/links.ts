@@ -94,6 +94,10 @@ export const IncidentsQuery = z.object({
 });
 export type IncidentsQuery = z.infer<typeof IncidentsQuery>;
 
+export function incidentLink(root: Root, id: string): string {
+  return `${root}incidents/${encodeURIComponent(id)}`;
+}
+
 /** The page of incidents, or its rows as CSV. */
 export function incidentsLink(root: Root, parameters: LinkParameters = {}, name = "incidents"): string {
   return `${root}${name}${queryOf(parameters)}`;

@@ -1,5 +1,7 @@
 /** The state that a page shows: the fleet and its alerts at one moment, and a version that changes with it. */
 import { isOfLenswatch } from "../../alerting/attention.ts";
+import type { Episode } from "../../alerting/incident.ts";
+import type { IncidentNames } from "../../alerting/incident-words.ts";
 import { type Silence, silenceState } from "../../alerting/silence.ts";
 import type { Alert } from "../../health/alert.ts";
 import { GAP_INTERVALS } from "../../health/rhythm.ts";
@@ -22,20 +24,23 @@ export interface PageData {
   readonly alerts: readonly Alert[];
   /** The same by `key`, with what suppresses them. */
   readonly suppressed: ReadonlyMap<string, ActiveAlert>;
+  /** Episodes that ended in the last day. */
+  readonly ended: readonly Episode[];
   /** By id, including recently expired ones. */
   readonly silences: ReadonlyMap<string, Silence>;
   readonly moment: Moment;
 }
 
-export type PageDataDeps = Pick<HttpDeps, "overview" | "alerts" | "silences" | "limits">;
+export type PageDataDeps = Pick<HttpDeps, "overview" | "alerts" | "endedLately" | "silences" | "limits">;
 
 /** Throws HttpError `unavailable` where the state cannot be read in time. */
 export async function readPageData(deps: PageDataDeps): Promise<PageData> {
-  const reading = Promise.all([deps.overview(), deps.alerts(), deps.silences()]);
-  const [fleet, alerts, silences] = await inTime(reading, deps);
+  const reading = Promise.all([deps.overview(), deps.alerts(), deps.silences(), deps.endedLately()]);
+  const [fleet, alerts, silences, ended] = await inTime(reading, deps);
   const firing = alerts.filter(({ alert }) => alert.state === "firing");
   return {
     fleet,
+    ended,
     alerts: firing.map(({ alert }) => alert),
     suppressed: new Map(firing.map((active) => [active.alert.key, active])),
     silences: new Map(silences.map((silence) => [silence.id, silence])),
@@ -121,4 +126,9 @@ function textSum(text: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
   return hash >>> 0;
+}
+
+/** The names of an incident's subjects. */
+export function namesIn({ fleet: { inventory } }: Pick<PageData, "fleet">): IncidentNames {
+  return { recording: (id) => inventory.recording(id)?.name, location: (id) => inventory.location(id)?.name };
 }

@@ -14,6 +14,7 @@ import { changeRoutes } from "./change-routes.ts";
 import { fullLocationId } from "./fleet-map.ts";
 import { askedSpan, HandoverQuery, handoverPage } from "./handover-page.ts";
 import { PERIOD_DAYS } from "./history.ts";
+import { incidentPage, readIncident } from "./incident-page.ts";
 import { incidentsCsv, incidentsPage } from "./incidents-page.ts";
 import type { HtmlPage, Layout } from "./layout.ts";
 import { AlertQuery, HomeQuery, IncidentsQuery, RecordingQuery, type Root } from "./links.ts";
@@ -53,6 +54,12 @@ export function pageRoutes(app: FastifyInstance, deps: HttpDeps, layout: Layout)
   app.get<AlertRoute>("/alerts/:fingerprint", below, async (request, reply) =>
     send(request, reply, await alert(request, deps)),
   );
+  app.get<RecordingRoute>("/incidents/:id", below, async (request, reply) => {
+    const query = parseQuery(AlertQuery, request.query);
+    const data = await readPageData(deps);
+    const details = await readIncident(request.params.id, data, deps);
+    return send(request, reply, { page: incidentPage(details, data, visitorOf(request, deps)), data, query });
+  });
   incidentRoutes(app, deps, layout);
   app.get("/report", { config: { page: "./", lane: "reports" } }, async (request, reply) => {
     const query = parseQuery(ReportPageQuery, request.query);
@@ -170,5 +177,5 @@ async function homePage(
     const incidents = await incidentsSince(data, DAYS_SEARCHED * DAY_MS, deps);
     return runYielding(searchPage(data, query, incidents), signal);
   }
-  return overviewPage(data, query, visitor, await incidentsSince(data, DAY_MS, deps));
+  return overviewPage(data, query, visitor);
 }

@@ -1,5 +1,5 @@
 /** `GET /?q=`: recordings, locations, camera servers and incidents with the words in their names. */
-
+import { findIncident, incidentsOf } from "../../alerting/incident.ts";
 import { firingBy, type LocationSummary, locationSortKey, summaryOf } from "../../alerting/overview.ts";
 import type { DirectoryLookup } from "../../health/directory.ts";
 import type { Recording } from "../../health/recording.ts";
@@ -7,12 +7,12 @@ import { count, counted, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { sortKey } from "../../lib/sort-key.ts";
 import { eachRow } from "../../lib/yield.ts";
-import type { Incident } from "../../store/incidents.ts";
+import type { Incident as StoredEpisode } from "../../store/incidents.ts";
 import { listingOf } from "../paging.ts";
 import { recordingMatcher, textMatcher } from "../search.ts";
 import { incidentsFound } from "./incidents-page.ts";
 import type { HtmlPage } from "./layout.ts";
-import { alertPageLink, type HomeQuery, homeLink, recordingLink } from "./links.ts";
+import { type HomeQuery, homeLink, incidentLink, recordingLink } from "./links.ts";
 import { listed, section, tableOf } from "./listing.ts";
 import { type PageData, unreachableNotice } from "./page-data.ts";
 import { countBadges, locationTable } from "./summary.ts";
@@ -24,12 +24,13 @@ const RECORDINGS_A_PAGE = 100;
 export const DAYS_SEARCHED = 7;
 
 const ROOT = "./";
+const INCIDENT_ID = /^I-[0-9A-Z]{5}$/i;
 
 /** A page that lists what was found; the link to it where it is one thing: a location with its recordings is one. */
 export function* searchPage(
   data: PageData,
   { q = "", cursor }: Pick<HomeQuery, "q" | "cursor">,
-  incidents: readonly Incident[],
+  episodes: readonly StoredEpisode[],
 ): Generator<void, HtmlPage | string> {
   const { fleet, alerts } = data;
   const { inventory } = fleet;
@@ -56,12 +57,13 @@ export function* searchPage(
   const keyOf = ({ id, name, locationId }: Recording) =>
     sortKey(alertsOf.has(id) ? 0 : 1, [inventory.location(locationId)?.name || locationId, name || id], id);
   const recordings = listingOf(found, { limit: RECORDINGS_A_PAGE, cursor }, keyOf);
-  const ended = incidentsFound(incidents, q, MOST_LISTED, data);
+  const ended = incidentsFound(episodes, q, MOST_LISTED, data);
   const [recording] = recordings.items;
   if (locations.total === 1 && location && elsewhere === 0) return homeLink(ROOT, { location: location.id });
   if (locations.total === 0 && recordings.total === 1 && recording) return recordingLink(ROOT, recording.id);
-  if (locations.total + recordings.total === 0 && ended.only?.fingerprint)
-    return alertPageLink(ROOT, ended.only.fingerprint);
+  const named = INCIDENT_ID.test(q) ? findIncident(incidentsOf(episodes), q) : undefined;
+  const incident = named ?? (locations.total + recordings.total === 0 ? ended.only : undefined);
+  if (incident) return incidentLink(ROOT, incident.id);
   const link = (next: string | undefined) => homeLink(ROOT, { q, cursor: next });
   const rows = recordings.items.map((row) => recordingRow(row, data, alertsOf.get(row.id)?.length ?? 0));
   const columns = [["Recording"], ["Location", "location"], ["Alerts", "", "n"]] as const;

@@ -1,12 +1,12 @@
 /** `GET /api/v1/overview`: what needs somebody, as on the front page, and the recordings that are not well by location. */
 import { z } from "zod";
-import { causePhrase } from "../../alerting/clusters.ts";
 import { fingerprint } from "../../alerting/fingerprint.ts";
 import { overviewPhrase } from "../../alerting/headline.ts";
+import { causePhrase } from "../../alerting/incident-cause.ts";
+import { incidentTitle } from "../../alerting/incident-words.ts";
 import { entrySortKey, type OverviewEntry, overviewOf } from "../../alerting/overview.ts";
-import { phraseOf } from "../../alerting/words.ts";
 import { recordingStatuses } from "../../health/recording.ts";
-import { readPageData } from "../page/page-data.ts";
+import { namesIn, type PageData, readPageData } from "../page/page-data.ts";
 import { listingOf, pageParameters } from "../paging.ts";
 import { booleanFlag, isoTime, repeated } from "../query.ts";
 import { pageOfParts } from "../shard-paging.ts";
@@ -14,7 +14,7 @@ import { operation, pageSchema, timeSchema } from "./operation.ts";
 import { ApiPlace, Counts, placesIn } from "./places.ts";
 
 const MOST_FINGERPRINTS = 100;
-const MOST_CLUSTERS = 100;
+const MOST_INCIDENTS = 100;
 /** Each has all of its recordings. */
 const MOST_PLACES = 100;
 
@@ -29,9 +29,10 @@ const Cause = z
   })
   .readonly();
 
-export const ApiCluster = z
+export const ApiOpenIncident = z
   .strictObject({
-    text: z.string().describe("What is wrong: `20 locations offline`."),
+    id: z.string().describe("Such as `I-4F2K7`."),
+    text: z.string().describe("What is wrong: `240 cameras at 30 locations offline`."),
     since: timeSchema,
     cause: Cause.nullable().describe("What explains it; null where nothing is known to."),
     alerts: z.int().min(1),
@@ -47,10 +48,10 @@ export const ApiOverview = pageSchema(ApiPlace, {
       "In words, each outage once: `2 need attention: 1 location offline; 1 silenced`; where no status is known, that first.",
     ),
   recordings: Counts.describe("Recordings of all pages together that the query asks for, by status."),
-  clusters: z
-    .array(ApiCluster)
+  incidents: z
+    .array(ApiOpenIncident)
     .readonly()
-    .describe(`Alerts that belong together, or one by itself: at most ${MOST_CLUSTERS}, the worst first.`),
+    .describe(`Open ones with alerts that need somebody: at most ${MOST_INCIDENTS}, the worst first.`),
 });
 
 const OverviewQuery = z.strictObject({
@@ -74,23 +75,27 @@ export const getOverview = operation({
   async handle(deps, { query }) {
     const data = await readPageData(deps);
     const overview = overviewOf(data);
-    const clusters = listingOf(overview.entries, { limit: MOST_CLUSTERS }, entrySortKey);
+    const incidents = listingOf(overview.entries, { limit: MOST_INCIDENTS }, entrySortKey);
     const { counts, parts } = placesIn(data, query, deps);
     const page = await pageOfParts(parts, { ...query, limit: Math.min(query.limit, MOST_PLACES) });
     return {
       headline: overviewPhrase(overview, data.fleet),
       recordings: counts,
-      clusters: clusters.items.map(clusterRow),
+      incidents: incidents.items.map((entry) => incidentRow(entry, data)),
       ...page,
     };
   },
 });
 
-function clusterRow({ alerts, since, cause }: OverviewEntry): z.infer<typeof ApiCluster> {
+function incidentRow(
+  { incident, alerts, since, cause }: OverviewEntry,
+  data: PageData,
+): z.infer<typeof ApiOpenIncident> {
   const { label = "", value = "", affected = 0, known = 0, isAlone = false } = cause ?? {};
   const prints = alerts.slice(0, MOST_FINGERPRINTS).map(({ labels }) => fingerprint(labels));
   return {
-    text: phraseOf(alerts),
+    id: incident.id,
+    text: incidentTitle(incident, namesIn(data)),
     since: isoTime(since),
     cause: cause ? { label, value, affected, known, isAlone, text: causePhrase(cause) } : null,
     alerts: alerts.length,

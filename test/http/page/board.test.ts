@@ -198,7 +198,7 @@ describe("the board", () => {
     ["that others are offline", "cs-1", "o2", "offline offline", "all 3 recordings of camera server cs-1"],
     ["the camera server", "cs-1", "o1", "online online", "camera server cs-1"],
     ["the organisation, among several", "", "o2", "online online", "organisation o1"],
-  ])("says what a cluster shares and where it is: %s", async (_, server, otherOwner, statuses, words) => {
+  ])("says what an incident shares and where it is: %s", async (_, server, otherOwner, statuses, words) => {
     const all = [...places, "oslo"];
     const [own, other] = statuses.split(" ") as ("online" | "offline")[];
     const recordings = all.map((id) => recordingState(id, { locationId: id, status: id === "oslo" ? other : own }));
@@ -210,7 +210,11 @@ describe("the board", () => {
     const fleet = { ...fleetOf({ recordings }), inventory: { recording, location: () => undefined } };
     const alerts = active(...places.map((id) => at(id, server)));
     const { shown } = await pageOf("/", { fleet: async () => fleet, alerts });
-    expect(shown).toContain(`since 11:48 GMT (12 m) · ${words} · leeds, york and 1 more location`);
+    expect(shown).toContainEqual(
+      expect.stringMatching(
+        new RegExp(`^since 11:48 GMT \\(12 m\\) · I-\\w{5} · ${words} · bath, leeds and 1 more location`),
+      ),
+    );
   });
 });
 

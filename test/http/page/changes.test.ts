@@ -112,7 +112,7 @@ describe("the form for a silence", () => {
   });
 });
 
-describe("a cluster", () => {
+describe("an incident", () => {
   const together = ["a", "b", "c"].map((id, i) => locationOffline(`l.${id}`, { startsAt: NOW - (12 + i) * 60_000 }));
   const alerts = async () => [
     ...together.map((alert) => ({ alert, receivers: ["ops"] })),
@@ -124,7 +124,7 @@ describe("a cluster", () => {
   ];
   const buttonsOf = (html: string) => ({
     form: formToken(html),
-    cluster: /name="cluster" value="([^"]*)"/.exec(html)?.[1] ?? "",
+    incident: /name="incident" value="([^"]*)"/.exec(html)?.[1] ?? "",
     seen: /name="seen" value="(\d+)"/.exec(html)?.[1] ?? "",
   });
 
@@ -136,17 +136,17 @@ describe("a cluster", () => {
     };
     const { keeper } = await stage({ alerts, acknowledgeEach });
     const buttons = buttonsOf((await keeper.get("/")).html);
-    const done = await keeper.post("/clusters/ack", buttons);
+    const done = await keeper.post("/incidents/ack", buttons);
     expect([done.status, done.headers.get("location")]).toEqual([303, "../"]);
     expect(asked).toEqual([[together, { author: "dana", comment: "", isFirst: true }]]);
-    expect((await keeper.post("/clusters/ack", { ...buttons, seen: String(NOW - HOUR) })).status).toBe(404);
-    expect((await keeper.post("/clusters/ack", { form: buttons.form })).status).toBe(400);
+    expect((await keeper.post("/incidents/ack", { ...buttons, seen: String(NOW - HOUR) })).status).toBe(404);
+    expect((await keeper.post("/incidents/ack", { form: buttons.form })).status).toBe(400);
     expect(asked).toHaveLength(1);
   });
 
   test("is silenced for an hour by as few silences as hold it", async () => {
     const { keeper, changes } = await stage({ alerts });
-    const done = await keeper.post("/clusters/silence", buttonsOf((await keeper.get("/")).html));
+    const done = await keeper.post("/incidents/silence", buttonsOf((await keeper.get("/")).html));
     expect([done.status, changes.length]).toEqual([303, 1]);
     const [{ matchers, ...silence }] = changes as [WantedSilence];
     expect(matchers.map(formatMatcher)).toEqual(['location_id=~"l\\\\.a|l\\\\.b|l\\\\.c"']);
@@ -157,7 +157,7 @@ describe("a cluster", () => {
     const { address, changes } = await stage({ alerts });
     const reader = await signedIn(address, "read-token", "rita");
     expect((await reader.get("/")).html).not.toContain("<button name=");
-    expect((await reader.post("/clusters/ack", { cluster: "t:0-9", seen: "1", form: "x" })).status).toBe(403);
+    expect((await reader.post("/incidents/ack", { incident: "I-00000", seen: "1", form: "x" })).status).toBe(403);
     expect(changes).toEqual([]);
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { incidentsOf } from "../../../src/alerting/incident.ts";
 import type { Incident } from "../../../src/store/incidents.ts";
 import { NOW } from "../../metrics/fleets.ts";
 import { pageOf } from "./fleet.ts";
@@ -17,6 +18,7 @@ function incident(
     id,
     ruleId: "RecordingOffline",
     alertname: "RecordingOffline",
+    problem: "offline",
     fingerprint: "00112233445566aa",
     subject: { kind: "recording", id: "till-3" },
     locationId: "leeds",
@@ -33,6 +35,7 @@ const all = [
   incident("long", 20, 5 * HOUR, {
     ...shoes,
     alertname: "=LowUptime",
+    problem: "low_uptime",
     uncounted: { estimate: 312, low: 264, high: 369 },
   }),
   incident("open", 1, undefined, shoes),
@@ -40,6 +43,7 @@ const all = [
     subject: { kind: "service", id: "analytics" },
     locationId: undefined,
     alertname: "ServiceUnreachable",
+    problem: "service_unreachable",
     fingerprint: undefined,
   }),
 ];
@@ -54,18 +58,22 @@ async function page(path: string, incidents = all) {
 }
 
 describe("GET /incidents", () => {
-  test("shows what happened and where, with seconds where it was brief, and leads to each alert", async () => {
+  test("shows what happened and where, with seconds where it was brief, and leads to each incident", async () => {
     const { shown, links, asked } = await page("/incidents");
     expect(shown).toEqual(
       expect.arrayContaining([
         "4 incidents",
-        "RecordingOffline | Shoes York | began 11:00 UTC | | lasted 1 h | | not over",
-        "RecordingOffline | Till 3 Leeds Briggate | began 09:00:00 UTC | ended 09:00:30 UTC | lasted 30 s | | recovered",
-        "ServiceUnreachable | the service | began Fri 30 Jan 06:00:00 UTC | ended Fri 30 Jan 06:01:00 UTC | lasted 1 m | | recovered",
-        expect.stringContaining("lasted 5 h | visits uncounted about 310 (260–370) | recovered"),
+        expect.stringMatching(/^Shoes · York: offline I-\w{5} \| began 11:00 UTC \| \| lasted 1 h$/),
+        expect.stringMatching(
+          /^Till 3 · Leeds Briggate: offline I-\w{5} \| began 09:00:00 UTC \| ended 09:00:30 UTC \| lasted 30 s$/,
+        ),
+        expect.stringMatching(
+          /^Analytics service: service unreachable I-\w{5} \| began Fri 30 Jan 06:00:00 UTC \| ended Fri 30 Jan 06:01:00 UTC \| lasted 1 m$/,
+        ),
+        expect.stringMatching(/^Shoes · York: uptime low I-\w{5} .* lasted 5 h$/),
       ]),
     );
-    expect(links.get("RecordingOffline")).toBe("./alerts/00112233445566aa");
+    expect(links.get("Shoes · York: offline")).toMatch(/^\.\/incidents\/I-\w{5}$/);
     expect(asked).toEqual([NOW - 7 * 24 * HOUR]);
   });
 
@@ -81,11 +89,13 @@ describe("GET /incidents", () => {
   });
 
   test("can begin with the longest, and pages them", async () => {
-    const many = Array.from({ length: 130 }, (_, i) => incident(`i${i}`, 4 + i / 100, (i + 1) * MINUTE));
+    const many = Array.from({ length: 130 }, (_, i) =>
+      incident(`i${i}`, 4 + i / 20, (i + 1) * MINUTE, { subject: { kind: "recording", id: `r${i}` } }),
+    );
     const { links, shown } = await page("/incidents?sort=longest", many);
     expect(shown.find((line) => line.includes("lasted"))).toContain("lasted 2 h 10 m");
     const next = links.get("30 more incidents") ?? "";
-    expect((await page(next.slice(1), many)).html.match(/recovered/g)).toHaveLength(30);
+    expect((await page(next.slice(1), many)).shown.filter((line) => line.includes("lasted"))).toHaveLength(30);
   });
 
   test("as CSV has the same rows, and no formulas", async () => {
@@ -93,9 +103,13 @@ describe("GET /incidents", () => {
     expect(headers.get("content-type")).toBe("text/csv; charset=utf-8");
     expect(headers.get("content-disposition")).toBe('attachment; filename="incidents.csv"');
     expect(html.split("\n")).toEqual([
-      expect.stringContaining('"alertname","location","location_id","recording"'),
-      `"'=LowUptime","York","york","Shoes","shoes","2026-01-30T16:00:00.000Z","2026-01-30T21:00:00.000Z",18000,"recovered",,312,264,369`,
-      `"RecordingOffline","York","york","Shoes","shoes","2026-01-31T11:00:00.000Z",,3600,,,,,`,
+      expect.stringContaining('"incident","alertname","location","location_id","recording"'),
+      expect.stringMatching(
+        /^"I-\w{5}","'=LowUptime","York","york","Shoes","shoes","2026-01-30T16:00:00.000Z","2026-01-30T21:00:00.000Z",18000,"recovered",,312,264,369$/,
+      ),
+      expect.stringMatching(
+        /^"I-\w{5}","RecordingOffline","York","york","Shoes","shoes","2026-01-31T11:00:00.000Z",,3600,,,,,$/,
+      ),
       "",
     ]);
   });
@@ -116,25 +130,51 @@ describe("GET /incidents", () => {
 });
 
 describe("the overview", () => {
-  test("shows what ended in the last 24 hours, outages within one of their location with it", async () => {
-    const whole = incident("whole", 2, HOUR, {
-      alertname: "LocationOffline",
-      subject: { kind: "location", id: "york" },
-    });
-    const york = { ...whole, locationId: "york" };
-    const within = incident("within", 2, HOUR, { ...shoes, alertname: "Within" });
-    const { shown, links, asked } = await page("/", [...all, york, within]);
+  test("shows what ended in the last 24 hours, what one cause ended as one", async () => {
+    const whole = { ...incident("whole", 2, HOUR), alertname: "LocationOffline", problem: "location_offline" as const };
+    const york = { ...whole, subject: { kind: "location" as const, id: "york" }, locationId: "york" };
+    const within = incident("within", 2, HOUR, shoes);
+    const ended = [...all, york, within].filter(({ endsAt = 0 }) => endsAt >= NOW - 24 * HOUR);
+    const { shown, links } = await pageOf("/", { endedLately: async () => ended });
     const from = shown.slice(shown.indexOf("What happened in the last 24 hours"));
-    expect(from.filter((line) => line.includes("lasted")).map((line) => line.split(" | ")[0])).toEqual([
-      "LocationOffline",
-      "RecordingOffline",
-      "=LowUptime",
+    expect(from.filter((line) => line.includes("lasted")).map((line) => line.split(" I-")[0])).toEqual([
+      "1 camera at York offline",
+      "Till 3 · Leeds Briggate: offline",
+      "Shoes · York: uptime low",
     ]);
-    expect(links.get("4 ended, all incidents")).toBe("./incidents?days=1");
-    expect(asked).toEqual([NOW - 24 * HOUR]);
+    expect(links.get("3 ended, all of them")).toBe("./incidents?days=1");
   });
 
   test("says nothing where nothing ended", async () => {
-    expect((await page("/", [])).shown).not.toContain("What happened in the last 24 hours");
+    expect((await pageOf("/")).shown).not.toContain("What happened in the last 24 hours");
+  });
+});
+
+describe("GET /incidents/{id}", () => {
+  const eight = Array.from({ length: 8 }, (_, i) =>
+    incident(`Offline/recording/n${i}@${NOW - 2 * HOUR + i}`, 2 - i / 1_000, undefined, {
+      subject: { kind: "recording", id: `n${i}` },
+      uncounted: { estimate: 10 + i, low: 5, high: 20 },
+    }),
+  );
+  const id = incidentsOf(eight)[0]?.id ?? "";
+
+  test("has its alerts, its places, what it cost and what was decided, under any id that it had", async () => {
+    for (const one of [id, id.toLowerCase(), id.slice(2)]) {
+      const { shown, heading } = await page(`/incidents/${one}`, eight);
+      expect(heading).toBe("8 cameras at Leeds Briggate offline");
+      expect(shown).toEqual(
+        expect.arrayContaining([
+          expect.stringMatching(`^Since 10:00 GMT \\(2 h\\) incident ${id} · open$`),
+          "At Leeds Briggate",
+          "8 alerts",
+          "about 15 visits uncounted so far (5–20)",
+        ]),
+      );
+    }
+  });
+
+  test("is not found where nothing had the id", async () => {
+    expect((await page("/incidents/I-00000", eight)).status).toBe(404);
   });
 });

@@ -61,7 +61,7 @@ function countsIn(text: string): Partial<Record<RecordingStatus, number>> {
 test("page, API, command line and message count the same", async () => {
   let now = worldOf(0);
   const { address, json } = await serve({ fleet: async () => now.fleet, alerts: async () => now.alerts });
-  for (let seed = 1; seed <= 12; seed++) {
+  for (let seed = 1; seed <= 60; seed++) {
     now = worldOf(seed);
     const html = await (await fetch(address)).text();
     const shown = shownText(html);
@@ -133,13 +133,14 @@ test("page, API, command line and every message say the same of what alerts shar
   let now = outageOf(0);
   const { address, json } = await serve({ fleet: async () => now.fleet, alerts: async () => now.alerts });
   const said = new Set<string>();
-  for (let seed = 1; seed <= 12; seed++) {
+  for (let seed = 1; seed <= 60; seed++) {
     now = outageOf(seed);
     const clausesIn = (text: string) => [...new Set(text.match(CLAUSE)?.map((one) => one.toLowerCase()))];
     const page = clausesIn(shownText(await (await fetch(address)).text()).join("\n"));
     for (const clause of page) said.add(clause.replace(/\d+(?= of| rec)/g, "n"));
 
-    const rows = ((await json("/api/v1/overview")).body as { clusters: { cause: { text: string } | null }[] }).clusters;
+    const rows = ((await json("/api/v1/overview")).body as { incidents: { cause: { text: string } | null }[] })
+      .incidents;
     expect(clausesIn(rows.map(({ cause }) => cause?.text).join()), "API").toEqual(page);
     for (const what of [[], ["--alerts"]])
       expect(clausesIn((await lenswatch(["status", ...what, "--url", address])).stdout), what.join()).toEqual(page);

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { incidentsOf } from "../../../src/alerting/incident.ts";
 import { fleetOf, NOW, recordingState } from "../../metrics/fleets.ts";
 import { aRecording } from "../../support/fixtures.ts";
 import { serve } from "../serve.ts";
@@ -11,20 +12,20 @@ const recording = (id: string) => {
 const states = ["a", "b", "c"].map((id) => recordingState(id, { locationId: "leeds" }));
 const served = fleetOf({ recordings: states, locations: [{ id: "leeds", name: "Leeds Briggate" }] });
 const onServers = { ...served, inventory: { ...served.inventory, recording } };
-const incidents = async () => [
-  {
-    ...{ id: "i1", ruleId: "DiskFull", alertname: "DiskFull", fingerprint: endedPrint, locationId: undefined },
-    ...{ subject: { kind: "external", id: "nas" } as const, startsAt: NOW - 60_000, endsAt: NOW },
-    endReason: "recovered" as const,
-  },
-];
+const ended = {
+  ...{ id: "i1", ruleId: "DiskFull", alertname: "DiskFull", fingerprint: endedPrint, locationId: undefined },
+  ...{ subject: { kind: "external", id: "nas" } as const, startsAt: NOW - 60_000, endsAt: NOW },
+  endReason: "recovered" as const,
+};
+const incidents = async () => [ended];
 
 test.each([
   ["till", "./recordings/till-3"],
   ["leeds TILL 3", "./recordings/till-3"],
   ["CAFE", "./recordings/caf%C3%A9"],
   ["leeds", "./?location=leeds"],
-  ["diskfull", `./alerts/${endedPrint}`],
+  ["diskfull", `./incidents/${incidentsOf([ended])[0]?.id}`],
+  [incidentsOf([ended])[0]?.id.toLowerCase() ?? "", `./incidents/${incidentsOf([ended])[0]?.id}`],
 ])("%j leads to the one thing that has it in its names", async (q, location) => {
   const { address } = await serve({ fleet: async () => smallFleet, incidents });
   const response = await fetch(`${address}/?${new URLSearchParams({ q })}`, { redirect: "manual" });

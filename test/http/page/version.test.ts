@@ -20,6 +20,7 @@ async function version({ fleet = smallFleet, alerts = [], silences = [] }: Given
     overview: async () => overviewOfFleet(fleet),
     alerts: async () => alerts,
     silences: async () => silences,
+    endedLately: async () => [],
   });
   return versionOf(data);
 }

@@ -1,4 +1,4 @@
-/** Buttons for all alerts of a cluster: the present state decides which ones they mean, not the form. */
+/** Buttons for all alerts of an incident: the present state decides which ones they mean, not the form. */
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { z } from "zod";
 import { parseMatchers } from "../../alerting/matcher.ts";
@@ -12,8 +12,8 @@ import { authorOf, originOf } from "../principal.ts";
 import { readFields } from "./field.ts";
 import { readPageData } from "./page-data.ts";
 
-const ClusterFields = z.object({
-  cluster: z.string().max(600),
+const IncidentFields = z.object({
+  incident: z.string().max(20),
   /** The instant that the page was made: what fired later was not on it. */
   seen: z.coerce.number().int().min(0),
 });
@@ -21,10 +21,10 @@ const ClusterFields = z.object({
 const SILENCE_MS = 3_600_000;
 const MOST_SILENCES = 100;
 
-export function clusterRoutes(app: FastifyInstance, deps: HttpDeps): void {
+export function incidentButtons(app: FastifyInstance, deps: HttpDeps): void {
   const button = { config: { page: "../", form: true, scope: "silence" } } as const;
 
-  app.post("/clusters/ack", button, async (request, reply) => {
+  app.post("/incidents/ack", button, async (request, reply) => {
     const alerts = await meantBy(request, deps);
     // An acknowledgement that came first stays.
     const first = { author: authorOf(request.principal), comment: "", isFirst: true };
@@ -32,10 +32,10 @@ export function clusterRoutes(app: FastifyInstance, deps: HttpDeps): void {
     return reply.redirect("../", 303);
   });
 
-  app.post("/clusters/silence", button, async (request, reply) => {
+  app.post("/incidents/silence", button, async (request, reply) => {
     const alerts = await meantBy(request, deps);
     const endsAt = deps.clock.now() + SILENCE_MS;
-    const comment = `All of a cluster: ${phraseOf(alerts)}`;
+    const comment = `All of an incident: ${phraseOf(alerts)}`;
     const rest = {
       id: undefined,
       startsAt: undefined,
@@ -53,9 +53,9 @@ export function clusterRoutes(app: FastifyInstance, deps: HttpDeps): void {
 
 /** Throws HttpError where the form names nothing that needs somebody now. */
 async function meantBy(request: FastifyRequest, deps: HttpDeps): Promise<readonly Alert[]> {
-  const read = readFields(ClusterFields, request.body);
-  if ("problem" in read) throw new HttpError("bad_body", "The form names no cluster: reload the page.");
-  const alerts = alertsMeant(read.fields.cluster, read.fields.seen, await readPageData(deps));
+  const read = readFields(IncidentFields, request.body);
+  if ("problem" in read) throw new HttpError("bad_body", "The form names no incident: reload the page.");
+  const alerts = alertsMeant(read.fields.incident, read.fields.seen, await readPageData(deps));
   if (alerts.length === 0) throw new HttpError("not_found", "These alerts have ended or are taken care of already.");
   return alerts;
 }
