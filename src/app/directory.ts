@@ -2,7 +2,8 @@
 import { readFile, stat } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
 import type { Config } from "../config/config.ts";
-import { type Directory, readDirectory } from "../health/directory.ts";
+import type { Directory } from "../health/directory.ts";
+import { readDirectory } from "../health/read-directory.ts";
 import { withTimeout } from "../lib/abort.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";

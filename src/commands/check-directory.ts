@@ -3,7 +3,8 @@
 import { directoryNow } from "../app/directory.ts";
 import { connectToDaemons } from "../app/runtime.ts";
 import type { Config } from "../config/config.ts";
-import { type Directory, type DirectoryMatch, matchDirectory } from "../health/directory.ts";
+import type { Directory } from "../health/directory.ts";
+import { type DirectoryMatch, matchDirectory } from "../health/read-directory.ts";
 import { withDeadline } from "../lib/closer.ts";
 import { toError } from "../lib/errors.ts";
 import { count, counted } from "../lib/format.ts";

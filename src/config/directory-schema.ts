@@ -1,7 +1,7 @@
 /** `directory`: what is known of shops beyond the service, from files or URLs. */
 import { resolve } from "node:path";
 import type { z } from "zod";
-import { columnName } from "../health/directory.ts";
+import { columnName } from "../health/read-directory.ts";
 import { httpConfig, withHttp } from "./http-client-schema.ts";
 import { mapped, optional, refuse, section, withDefault } from "./key.ts";
 import { duration, line, oneOrMore, resourceUrl } from "./scalars.ts";

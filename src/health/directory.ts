@@ -1,6 +1,4 @@
 /** The directory of shops: labels and contacts by location, and names of camera servers and organisations. Pure. */
-import { csvRows } from "../lib/csv.ts";
-import { cut, stripControls } from "../lib/text.ts";
 import type { GroupLabel, Labels } from "./alert.ts";
 
 /** A column for people, and its value. */
@@ -19,12 +17,6 @@ export interface ShopRow extends Shop {
   readonly line: number;
   readonly id: string;
   readonly name: string;
-}
-
-/** The columns of the file that are no labels, by their names as labels. */
-export interface DirectoryColumns {
-  readonly contacts: readonly string[];
-  readonly recipients: readonly string[];
 }
 
 export interface Directory {
@@ -54,28 +46,6 @@ export const ownLabels: readonly string[] =
   "alertname recording_id recording location_id location organisation camera_server timezone organisation_name camera_server_name".split(
     " ",
   );
-
-const MOST_COLUMNS = 20;
-const MOST_CHARACTERS = 200;
-const ROWS_PER_STEP = 256;
-const MOST_WARNINGS = 20;
-/** As browsers check an address; nothing that a header could be broken with. */
-const ADDRESS =
-  /^[\w.!#$%&'*+/=?^`{|}~-]{1,64}@[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?(?:\.[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?)+$/i;
-
-/** The name of a column as Prometheus allows it in a label. */
-export function columnName(head: string): string {
-  return head
-    .trim()
-    .replace(/\W+/g, "_")
-    .replace(/^_+|_+$/g, "")
-    .replace(/^(?=\d)/, "_");
-}
-
-/** The names of locations are compared without regard to case, spacing and composition of their letters. */
-function nameKey(name: string): string {
-  return stripControls(name).normalize("NFC").trim().replace(/\s+/g, " ").toUpperCase();
-}
 
 /** What the directory says of the subject of an alert. */
 export interface Described {
@@ -172,145 +142,4 @@ export function wordsOf(column: string): string {
 export function phoneLink([column, value]: Contact): string | undefined {
   const number = value.replace(/[^\d+]/g, "");
   return PHONE.test(column) && /^\+?\d{3,15}$/.test(number) ? `tel:${number}` : undefined;
-}
-
-/** How rows and locations meet. */
-export interface DirectoryMatch {
-  readonly matched: number;
-  readonly locations: number;
-  /** Names of locations without a row, and rows without a location. */
-  readonly without: readonly string[];
-  readonly unmatched: readonly string[];
-}
-
-export function matchDirectory(
-  directory: Directory,
-  locations: readonly { readonly id: string; readonly name: string | undefined }[],
-): DirectoryMatch {
-  const found = locations.map(({ id, name }) => directory.rowOf(id, name));
-  const used = new Set(found);
-  return {
-    matched: found.filter((row) => row !== undefined).length,
-    locations: locations.length,
-    without: locations.flatMap(({ id, name }, i) => (found[i] ? [] : name || id)),
-    unmatched: directory.rows.flatMap((row) => (used.has(row) ? [] : `${row.id || row.name} (line ${row.line})`)),
-  };
-}
-
-/** Reads both texts; yields every so many rows. Throws an Error whose message says what is wrong with them. */
-export function* readDirectory(
-  texts: { readonly locations?: string | undefined; readonly names?: string | undefined },
-  columns: DirectoryColumns,
-  mostRows = Number.POSITIVE_INFINITY,
-): Generator<void, Directory> {
-  const rows: ShopRow[] = [];
-  const warnings: string[] = [];
-  const [byId, byName] = [new Map<string, ShopRow>(), new Map<string, ShopRow>()];
-  const table = yield* tableOf(texts.locations ?? "", mostRows);
-  const heads = table.heads.map(columnName);
-  const isKey = (name: string) => name === "location_id" || name === "location";
-  if (texts.locations !== undefined && !heads.some(isKey))
-    throw new Error("it has no column location_id or location in its first line");
-  for (const name of [...columns.contacts, ...columns.recipients])
-    if (texts.locations !== undefined && !heads.includes(name)) throw new Error(`it has no column ${name}`);
-  const people = new Set([...columns.contacts, ...columns.recipients]);
-  const labels = heads.filter((name) => name !== "" && !people.has(name) && !ownLabels.includes(name));
-  for (const name of heads)
-    if (ownLabels.includes(name) && !isKey(name))
-      warnings.push(`the column ${name} is not used: lenswatch sets that label`);
-  for (const { line, values } of table.rows) {
-    const row = rowOf(line, new Map(heads.map((name, i) => [name, values[i] ?? ""])), labels, columns);
-    for (const name of columns.recipients)
-      if (values[heads.indexOf(name)] && !row.recipients[name]?.length)
-        warnings.push(`line ${line}: ${name} is no e-mail address`);
-    const [known, key] = row.id === "" ? ([byName, nameKey(row.name)] as const) : ([byId, row.id] as const);
-    const first = known.get(key);
-    if (key === "") warnings.push(`line ${line} names no location`);
-    else if (first) warnings.push(`line ${line} is not used: its location has line ${first.line}`);
-    else {
-      known.set(key, row);
-      rows.push(row);
-    }
-    if (line % ROWS_PER_STEP === 0) yield;
-  }
-  return {
-    rows,
-    labels,
-    warnings: warnings.slice(0, MOST_WARNINGS),
-    names: yield* namesOf(texts.names, mostRows),
-    rowOf: (id, name) => byId.get(id) ?? (name === undefined ? undefined : byName.get(nameKey(name))),
-  };
-}
-
-function rowOf(
-  line: number,
-  value: ReadonlyMap<string, string>,
-  labels: readonly string[],
-  { contacts, recipients }: DirectoryColumns,
-): ShopRow {
-  const given = (names: readonly string[]) =>
-    names.flatMap((name): [string, string][] => (value.get(name) ? [[name, value.get(name) ?? ""]] : []));
-  return {
-    line,
-    id: value.get("location_id") ?? "",
-    name: value.get("location") ?? "",
-    labels: Object.fromEntries(given(labels)),
-    contacts: given(contacts),
-    recipients: Object.fromEntries(given(recipients).map(([name, text]) => [name, addressesIn(text)])),
-  };
-}
-
-/** The addresses of a cell, each once. */
-function addressesIn(text: string): string[] {
-  return [...new Set(text.toLowerCase().split(/[\s,;]+/))].filter((one) => ADDRESS.test(one));
-}
-
-/** Ids and names: the columns of these names, else the first two. */
-function* namesOf(text: string | undefined, mostRows: number): Generator<void, ReadonlyMap<string, string>> {
-  const { heads, rows } = yield* tableOf(text ?? "", 2 * mostRows);
-  const columns = heads.map(columnName);
-  const [id, name] = [columns.indexOf("id"), columns.indexOf("name")];
-  if (text !== undefined && (id < 0 || name < 0))
-    throw new Error("the file of names has no columns id and name in its first line");
-  return new Map(rows.flatMap(({ values }) => (values[id] && values[name] ? [[values[id], values[name]]] : [])));
-}
-
-interface Table {
-  readonly heads: readonly string[];
-  readonly rows: readonly { readonly line: number; readonly values: readonly string[] }[];
-}
-
-/** A table within the bounds, its values as visible text. */
-function* tableOf(text: string, mostRows: number): Generator<void, Table> {
-  const [first, ...others] = [...take(csvRows(text), mostRows + 1)];
-  yield;
-  if (!first) return { heads: [], rows: [] };
-  const heads = first.cells.map((cell) => stripControls(cell).trim());
-  const named = heads.map(columnName).filter((name) => name !== "");
-  const double = named.find((name, i) => named.indexOf(name) < i);
-  if (double !== undefined) throw new Error(`it has two columns ${cut(double, 50)}`);
-  if (named.length > MOST_COLUMNS + 2)
-    throw new Error(`it has ${named.length} columns; ${MOST_COLUMNS} beside the key are permitted`);
-  const rows: { line: number; values: string[] }[] = [];
-  for (const { line, cells } of others) {
-    const values = cells.map((cell) => stripControls(cell).trim());
-    if (values.slice(heads.length).some((value) => value !== ""))
-      throw new Error(`line ${line}: ${cells.length} cells for ${heads.length} columns; is a double quote missing?`);
-    const long = values.findIndex((value) => value.length > MOST_CHARACTERS);
-    if (long >= 0)
-      throw new Error(
-        `line ${line}: ${heads[long]} has ${values[long]?.length} characters; ${MOST_CHARACTERS} are permitted`,
-      );
-    rows.push({ line, values });
-    if (rows.length % ROWS_PER_STEP === 0) yield;
-  }
-  return { heads, rows };
-}
-
-function* take<T>(all: Iterable<T>, most: number): Generator<T, void> {
-  let n = 0;
-  for (const one of all) {
-    if (n++ >= most) throw new Error(`it has more than ${most - 1} rows, twice the number of locations`);
-    yield one;
-  }
 }

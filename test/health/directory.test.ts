@@ -1,13 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import {
-  columnName,
-  contactLine,
-  type Directory,
-  matchDirectory,
-  phoneLink,
-  readDirectory,
-} from "../../src/health/directory.ts";
+import { contactLine, type Directory, phoneLink } from "../../src/health/directory.ts";
+import { columnName, matchDirectory, readDirectory } from "../../src/health/read-directory.ts";
 import { csvLines, csvRows } from "../../src/lib/csv.ts";
 
 function directoryOf(locations: string, more: { contacts?: string[]; names?: string; mostRows?: number } = {}) {
