@@ -1,6 +1,6 @@
 /** The directory in `check-config`: its columns and rows, and how they meet the locations that a daemon has stored. */
 
-import { directoryNow } from "../app/directory.ts";
+import { directoryNow } from "../app/read-directory.ts";
 import { connectToDaemons } from "../app/runtime.ts";
 import type { Config } from "../config/config.ts";
 import type { Directory } from "../health/directory.ts";

@@ -1,6 +1,6 @@
 /** `query`: figures of the analytics service as a table, JSON or CSV. */
 import { Argument, Command, Option } from "commander";
-import { directoryNow } from "../app/directory.ts";
+import { directoryNow } from "../app/read-directory.ts";
 import { configFile, loadConfig } from "../config/load.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import { csvLines } from "../lib/csv.ts";

@@ -1,7 +1,8 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { directoryNow, followDirectory } from "../../src/app/directory.ts";
+import { followDirectory } from "../../src/app/directory.ts";
+import { directoryNow } from "../../src/app/read-directory.ts";
 import type { Directory } from "../../src/health/directory.ts";
 import { silentLogger } from "../../src/lib/log.ts";
 import { configOf, receivers, service } from "../config/text.ts";
