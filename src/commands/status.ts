@@ -13,7 +13,7 @@ import { ageText, alertsTable, handledText, isNeeded, readActiveAlerts } from ".
 import { asRead } from "./cli/as-read.ts";
 import { type CommandIo, fail, localTimes, print, unknownMessage, type Written } from "./cli/command.ts";
 import { asksDaemon, type Daemon, DaemonError, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
-import { renderGroups, type TableColumn, tableTarget } from "./cli/table.ts";
+import { fitLines, renderGroups, type TableColumn, tableTarget, targetOf } from "./cli/table.ts";
 import { watch } from "./cli/watch.ts";
 
 type StatusOptions = DaemonOptions &
@@ -102,7 +102,8 @@ async function tableText(daemon: Daemon, options: StatusOptions, io: CommandIo, 
   const rows = places.flatMap((place) => place.rows);
   const body = total === 0 ? "No matching recordings.\n" : `${table}${table && "\n"}${summary(rows, counts)}\n`;
   const isWhole = options.location === undefined && options.only === undefined;
-  return { text: `${isWhole && pages[0] ? `${boardText(pages[0])}\n` : ""}${body}${note}`, unknown };
+  const text = `${isWhole && pages[0] ? `${boardText(pages[0])}\n` : ""}${body}${note}`;
+  return { text: fitLines(text, targetOf(io.stdout)), unknown };
 }
 
 const MOST_CAUSES = 3;

@@ -8,6 +8,7 @@ import { PAST_EXAMPLES, parsePast } from "../../lib/moment.ts";
 import { closestRows } from "../../lib/suggest.ts";
 import { stripControls, visibleJson } from "../../lib/text.ts";
 import { timesSeenAt } from "../../lib/when.ts";
+import { fitLines, targetOf } from "./table.ts";
 
 export function configOption(): Option {
   return new Option("--config <file>", "the configuration (default: $LENSWATCH_CONFIG or config/lenswatch.yaml)");
@@ -103,7 +104,7 @@ export function readsConfig(command: Command, example: string): Command {
 
 /** Prints the answer as JSON or as text. */
 export function print(io: Pick<CommandIo, "stdout">, output: string, answer: unknown, text: () => string): void {
-  io.stdout.write(output === "json" ? asJson(answer) : text());
+  io.stdout.write(output === "json" ? asJson(answer) : fitLines(text(), targetOf(io.stdout)));
 }
 
 /** Indented JSON with a final newline; control characters in it are escaped. */
@@ -113,7 +114,7 @@ export function asJson(answer: unknown): string {
 
 /** Prints what failed on stderr. */
 export function fail(io: Pick<CommandIo, "stderr" | "setExitCode">, exitCode: ExitCode, message: string): void {
-  io.stderr.write(`lenswatch: ${message}\n`);
+  io.stderr.write(fitLines(`lenswatch: ${message}\n`, targetOf(io.stderr)));
   io.setExitCode(exitCode);
 }
 

@@ -6,6 +6,7 @@ import { scrub } from "../../lib/log.ts";
 import { visibleLines } from "../../lib/text.ts";
 import { readVersion } from "../../lib/version.ts";
 import type { CommandIo, ExitCode } from "./command.ts";
+import { fitLines, targetOf } from "./table.ts";
 
 /** A command in a module of its own; `summary` is its line in `lenswatch --help`. */
 export interface CommandEntry {
@@ -84,7 +85,7 @@ export async function runCli(
     }
     // Stopping on a signal is no failure.
     if (io.signal.aborted && isAbort(thrown)) return;
-    io.stderr.write(describeFailure(thrown, io.env));
+    io.stderr.write(fitLines(describeFailure(thrown, io.env), targetOf(io.stderr)));
     io.setExitCode(exitCodeOf(thrown));
   }
 }

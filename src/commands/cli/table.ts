@@ -1,7 +1,6 @@
 /** Tables for commands: fitted to a terminal's width, plain text where the output is not one. */
-import { styleText } from "node:util";
+import { stripVTControlCharacters, styleText } from "node:util";
 import { stripControls } from "../../lib/text.ts";
-import type { CommandIo } from "./command.ts";
 
 type Style = Parameters<typeof styleText>[0];
 
@@ -33,11 +32,42 @@ const LEAST_WIDTH = 8;
 /** A column is left out before one that wraps has less. */
 const COMFORTABLE_WIDTH = 20;
 
+interface Terminal {
+  readonly stdout: NodeJS.WritableStream;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
 /** The target of a command's output: its terminal's columns, and colours unless `NO_COLOR` is set. */
-export function tableTarget({ stdout, env }: Pick<CommandIo, "stdout" | "env">): TableTarget {
+export function tableTarget({ stdout, env }: Terminal): TableTarget {
   const { isTTY, columns } = stdout as Partial<NodeJS.WriteStream>;
   const colour = !env.NO_COLOR && env.TERM !== "dumb";
   return isTTY === true ? { width: columns || 80, colour } : { width: undefined };
+}
+
+/** The same of another stream, without colours. */
+export function targetOf(stream: NodeJS.WritableStream): TableTarget {
+  return tableTarget({ stdout: stream, env: { NO_COLOR: "1" } });
+}
+
+const MOST_INDENT = 24;
+
+/** Lines broken between words, never inside one; the rest of a line stands below what follows its time or id. */
+export function fitLines(text: string, { width = Number.POSITIVE_INFINITY }: TableTarget): string {
+  const fit = (line: string) => {
+    if (displayWidth(line) <= width) return line;
+    const [lead = ""] = /^ *(?:\S+(?: \S+)? {2,})?/.exec(line) ?? [];
+    const indent = " ".repeat(Math.min(lead.length, MOST_INDENT));
+    const lines = [lead];
+    for (const word of line.slice(lead.length).split(" ")) {
+      const last = lines.at(-1) ?? "";
+      const isFirst = last === lead || last === indent;
+      const longer = isFirst ? last + word : `${last} ${word}`;
+      if (isFirst || displayWidth(longer) <= width) lines[lines.length - 1] = longer;
+      else lines.push(indent + word);
+    }
+    return lines.join("\n");
+  };
+  return text.split("\n").map(fit).join("\n");
 }
 
 /** The table as lines ending in `\n`, heads first. Control characters are removed from cells. */
@@ -74,7 +104,10 @@ function drawn<Row>(
   const natural = all.map(({ head }, i) =>
     [...cells.values()].reduce((widest, row) => Math.max(widest, displayWidth(row[i] ?? "")), displayWidth(head)),
   );
-  const widths = fitted(natural, all, width - indent);
+  const words = all.map((_, i) =>
+    Math.max(...[...cells.values()].flatMap((row) => (row[i] ?? "").split(" ").map(displayWidth)), 0),
+  );
+  const widths = fitted(natural, all, width - indent, words);
   const lines = (texts: readonly string[], styleOf: (column: TableColumn<Row>) => Style | undefined) => {
     const parts = texts.map((text, i) => wrap(text, widths[i] ?? 0));
     const height = Math.max(...parts.map(({ length }, i) => (widths[i] ? length : 0)));
@@ -121,23 +154,30 @@ function wrap(text: string, width: number): string[] {
 
 /**
  * 0 for a column that is left out; then takes from the widest column that wraps until the row fits, or none can give
- * any more.
+ * any more: words are broken last.
  */
-function fitted(natural: readonly number[], columns: readonly TableColumn<never>[], width: number): number[] {
+function fitted(
+  natural: readonly number[],
+  columns: readonly TableColumn<never>[],
+  width: number,
+  words: readonly number[],
+): number[] {
   const widths = [...natural];
   const excessOf = (some: readonly number[]) => some.reduce((sum, one) => sum + (one && one + GAP), 0) - GAP - width;
   const least = () => widths.map((one, i) => (columns[i]?.wraps ? Math.min(one, COMFORTABLE_WIDTH) : one));
   for (let i = columns.length - 1; i >= 0 && excessOf(least()) > 0; i -= 1) if (columns[i]?.canDrop) widths[i] = 0;
-  const spare = (i: number) => {
+  const spare = (i: number, keepsWords: boolean) => {
     const column = columns[i];
-    return column?.wraps ? (widths[i] ?? 0) - Math.max(LEAST_WIDTH, column.head.length) : 0;
+    const least = Math.max(LEAST_WIDTH, column?.head.length ?? 0, keepsWords ? (words[i] ?? 0) : 0);
+    return column?.wraps ? (widths[i] ?? 0) - least : 0;
   };
-  for (let excess = excessOf(widths); excess > 0; excess -= 1) {
-    const widest = Math.max(...widths.filter((_, i) => spare(i) > 0));
-    const index = widths.findIndex((one, i) => one === widest && spare(i) > 0);
-    if (index < 0) break;
-    widths[index] = widest - 1;
-  }
+  for (const keepsWords of [true, false])
+    for (let excess = excessOf(widths); excess > 0; excess -= 1) {
+      const widest = Math.max(...widths.filter((_, i) => spare(i, keepsWords) > 0));
+      const index = widths.findIndex((one, i) => one === widest && spare(i, keepsWords) > 0);
+      if (index < 0) break;
+      widths[index] = widest - 1;
+    }
   return widths;
 }
 
@@ -148,6 +188,6 @@ const WIDE =
 function displayWidth(text: string): number {
   if (/^[ -~]*$/.test(text)) return text.length;
   let width = 0;
-  for (const point of text) width += /\p{M}/u.test(point) ? 0 : WIDE.test(point) ? 2 : 1;
+  for (const point of stripVTControlCharacters(text)) width += /\p{M}/u.test(point) ? 0 : WIDE.test(point) ? 2 : 1;
   return width;
 }

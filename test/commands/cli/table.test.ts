@@ -1,6 +1,7 @@
 import { PassThrough } from "node:stream";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { renderGroups, renderTable, type TableColumn, tableTarget } from "../../../src/commands/cli/table.ts";
+import { fitLines, renderGroups, renderTable, type TableColumn, tableTarget } from "../../../src/commands/cli/table.ts";
 
 const columns: TableColumn<readonly string[]>[] = [
   { head: "RECORDING", cell: ([name = ""]) => name, wraps: true },
@@ -51,4 +52,23 @@ describe("a table", () => {
     expect(tableTarget({ stdout: new PassThrough(), env: {} })).toEqual({ width: undefined });
     expect(renderTable(columns, rows, { width: 100, colour: true })).toContain("\u001b[1mSTATUS\u001b[22m");
   });
+});
+
+test("lines are broken between words, and go on below what follows a time or an id", () => {
+  const text = "Leeds\n  04:03:26  RecordingOffline: offline → 04:03:29 Slack, e-mail → recovered\n  rec-1  Till 1";
+  expect(fitLines(text, { width: 40 })).toBe(
+    "Leeds\n  04:03:26  RecordingOffline: offline →\n            04:03:29 Slack, e-mail →\n            recovered\n  rec-1  Till 1",
+  );
+  expect(fitLines(text, { width: undefined })).toBe(text);
+  fc.assert(
+    fc.property(
+      fc.array(fc.stringMatching(/^[a-z]{1,12}$/), { minLength: 1, maxLength: 40, size: "max" }),
+      fc.integer({ min: 30, max: 80 }),
+      (words, width) => {
+        const lines = fitLines(`  08:00:00  ${words.join(" ")}`, { width }).split("\n");
+        expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(width);
+        expect(lines.map((line) => line.trim()).join(" ")).toBe(`08:00:00  ${words.join(" ")}`);
+      },
+    ),
+  );
 });
