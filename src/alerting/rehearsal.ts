@@ -100,6 +100,6 @@ function together(all: readonly RehearsedMessage[]): RehearsedMessage[] {
     .values()
     .toArray()
     .flatMap(([first, ...more]) =>
-      first ? [{ ...first, alerts: [first, ...more].flatMap((one) => one.alerts) }] : [],
+      first ? [{ ...first, alerts: [...new Set([first, ...more].flatMap((one) => one.alerts))] }] : [],
     );
 }

@@ -100,6 +100,44 @@ describe("lenswatch why --what-if", () => {
     expect([exitCode, ...stdout.split("\n").slice(0, -3)]).toEqual([0, ...lines]);
   });
 
+  test("goes to the recipients that a directory has for the shop, by the route of its region", async () => {
+    const shop = { labels: { region: "north" }, contacts: [], recipients: { regional_email: ["north@example.com"] } };
+    const north = { ...integration("north", "email"), columns: ["regional_email"], recipient: "north@example.com" };
+    const { json } = await serve({
+      fleet: async () => ({
+        ...fleet,
+        inventory: { ...fleet.inventory, shop: (id: string) => (id === "loc-1" ? shop : undefined) },
+      }),
+      integrations: () => [...integrations, north, { ...north, id: "south", recipient: "south@example.com" }],
+      config: () =>
+        shownConfig({
+          rules,
+          route: {
+            ...rootRoute,
+            routes: [
+              {
+                ...{ ...rootRoute, key: "{}/north", receiver: "north", columns: ["regional_email"], continue: true },
+                matchers: [createMatcher("region", "=", "north")],
+              },
+              { ...rootRoute, key: "{}/ops" },
+            ],
+          },
+        }),
+    });
+    const itemsOf = async (id: string) => {
+      const { body } = await json(`/api/v1/recordings/${id}/what-if`);
+      const { items } = body as { items: { integration: string; alertname: string; alerts: number }[] };
+      return items.map(({ integration, alertname, alerts }) => [integration, alertname, alerts]);
+    };
+    expect(await itemsOf("loc-1")).toEqual([
+      ["north/email/0", "LocationOffline", 1],
+      ["ops/slack/0", "LocationOffline", 1],
+      ["north/email/0", "RecordingOffline", 2],
+      ["ops/slack/0", "RecordingOffline", 2],
+    ]);
+    expect(await itemsOf("rec-3")).toEqual([["ops/slack/0", "RecordingOffline", 1]]);
+  });
+
   test("waits for silences one after another, and for none that ends before", async () => {
     const of = (id: string, from: number, to: number) =>
       aSilence({
