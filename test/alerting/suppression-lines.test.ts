@@ -23,8 +23,8 @@ const line = (at: number, reason: string, more: Partial<LogLine> = {}): LogLine 
   reason,
   ...more,
 });
-const acked = (at: number, until?: number) =>
-  line(at, "ack_set", { detail: "ana until later: x", until: until && T0 + until * HOUR });
+const acked = (at: number, until?: number, eta?: number) =>
+  line(at, "ack_set", { detail: "ana until later: x", until: until && T0 + until * HOUR, eta: eta && T0 + eta * HOUR });
 
 const silence = (matchers: string, more: Partial<Silence> = {}) =>
   aSilence({
@@ -56,6 +56,17 @@ test.each([
   ["beside what was sent", [acked(1, 3), line(2, "expired", { integration: "ops/slack/0" })], [ranOut(3)]],
 ])("an acknowledgement %s", (_, lines, expected) => {
   expect(said(lines).filter((one) => one.includes("ran out"))).toEqual(expected);
+});
+
+test.each([
+  ["is said once over", [acked(1, 9, 3)], [3]],
+  ["is not where the alert resolved before", [acked(1, 9, 3), line(2, "resolved")], []],
+  ["is not where the acknowledgement was undone before", [acked(1, 9, 3), line(2, "ack_undone")], []],
+  ["is said where undoing restored it", [acked(1), line(2, "ack_undone", { eta: T0 + 4 * HOUR })], [4]],
+  ["is not before its time", [acked(1, 90, 30)], []],
+])("an ETA %s", (_, lines, expected) => {
+  const over = said(lines).filter((one) => one.includes("ETA is over, and it still fires, that of"));
+  expect(over.map((one) => Number.parseFloat(one))).toEqual(expected);
 });
 
 const began = "0 recording silenced by ana until 10:00 BST: rewiring";
