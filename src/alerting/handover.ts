@@ -60,7 +60,7 @@ export function handoverOf(shift: Shift): Document {
     .sort((a, b) => a.endsAt - b.endsAt);
   const planned = maintenance.filter(({ until }) => until !== undefined && until - now <= DAY_MS);
   const endings = [
-    ...ending.map((one) => silenceRow(one, at)),
+    ...ending.map((one) => silenceRow(one, shift.names, at)),
     ...planned.map(({ name, until = 0 }) => rowOf(`Maintenance ${nameOf(name, "")}`, `ends ${at(until)}`)),
   ];
   const isCritical = free > 0;
@@ -81,7 +81,7 @@ export function handoverOf(shift: Shift): Document {
         "Over",
         over.map((one) => incidentRow(one, shift, at)),
       ),
-      sectionOf("Ends within a day", endings),
+      sectionOf("Silences and maintenance that end within a day", endings),
     ].filter(({ total }) => total > 0),
     notes: [],
     actions: [],
@@ -157,8 +157,17 @@ function notifiedIn(
 
 const subjectKey = ({ subject }: Pick<Episode, "subject">) => `${subject.kind}/${subject.id}`;
 
-function silenceRow({ matchers, createdBy, comment, endsAt }: Silence, at: (instant: Instant) => string): Row {
-  const words = line(matchers.map(formatMatcher).join(", "));
+function silenceRow(
+  { matchers, createdBy, comment, endsAt }: Silence,
+  names: IncidentNames,
+  at: (instant: Instant) => string,
+): Row {
+  const known = matchers.map((matcher) => {
+    const { name, operator, value } = matcher;
+    const of = name === "location_id" ? names.location(value) : name === "recording_id" ? names.recording(value) : "";
+    return operator === "=" && of ? nameOf(of, value) : formatMatcher(matcher);
+  });
+  const words = line(known.join(", "));
   const why = comment === "" ? "" : `: ${comment}`;
   return rowOf(`Silence ${words}`, `ends ${at(endsAt)}; by ${nameOf(createdBy, "somebody")}${why}`);
 }

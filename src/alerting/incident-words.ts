@@ -50,7 +50,7 @@ export function incidentPlaces(incident: Incident, names: IncidentNames): string
 }
 
 function singleTitle(episodes: readonly Episode[], first: Episode, names: IncidentNames): string {
-  const name = subjectName(first, names);
+  const name = subjectName(first.subject, names, first.locationId);
   const often = Math.max(
     ...Map.groupBy(episodes, ({ problem }) => problem)
       .values()
@@ -68,8 +68,8 @@ function problemWords({ problem, alertname = "" }: Episode): string {
   return problem.endsWith("_offline") ? "offline" : (problems[problem]?.name ?? "").toLowerCase();
 }
 
-function subjectName(one: Episode, names: IncidentNames): string {
-  const { subject, locationId } = one;
+/** `Entrance · Leeds Briggate`, of a recording at a known location. */
+export function subjectName(subject: Episode["subject"], names: IncidentNames, locationId?: string): string {
   const group = groupOfSubject(subject);
   if (group) return capital(`${groupNouns[group.label]} ${groupName(group.value, names)}`);
   if (subject.kind === "location") return locationName(subject.id, names);

@@ -176,6 +176,12 @@ function welcome(
     ["metrics", `http://${listen}/metrics`, "for Prometheus"],
     ["alerts", `http://${listen}/api/v2/alerts`, "Alertmanager's API"],
     ["fleet", `${commandIn(io)} status --url http://${listen}`, "the fleet as a table"],
+    ["handover", `${commandIn(io)} handover --since 1h --url http://${listen}`, "what one shift tells the next"],
+    [
+      "silence",
+      `LENSWATCH_ADMIN_TOKEN=lenswatch-demo-token ${commandIn(io)} silence add "Leeds Briggate" --comment test --by you --url http://${listen}`,
+      "a change from the command line",
+    ],
     ["faults", `${simulator.controlUrl}/faults`, "faults of the simulated service"],
   ].map(([name = "", where = "", what = ""]) => `  ${name.padEnd(8)} ${paint("cyan", where)}  ${paint("dim", what)}\n`);
   return (

@@ -23,7 +23,7 @@ export function handoverCommand(io: CommandIo, clock: Clock = systemClock): Comm
     .addOption(pastOption("--until <time>", "its end (default: now)", ...moment))
     .option("--timezone <zone>", "of its times (default: this machine's)")
     .option("--note <text>", "add a note for the next shift instead")
-    .option("--author <name>", "the author of the note (default: $USER)");
+    .option("--by, --author <name>", "the author of the note (default: $USER)");
   return asksDaemon(command, "lenswatch handover --since 20:00", "text").action(
     async ({ since, until, timezone = localZone(io.env), note, ...options }: HandoverOptions) => {
       if (note !== undefined) {

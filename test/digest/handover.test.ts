@@ -106,7 +106,7 @@ it("has what is open and who has it, what is over, what ends soon, who was notif
       02:31 GMT to 03:41 GMT, 1 h 10 m
       Notified ops/slack/0 at 02:33 GMT
 
-    Ends within a day (2)
+    Silences and maintenance that end within a day (2)
 
     Silence location="York"
       ends 10:00 GMT; by Amy: refit

@@ -124,6 +124,8 @@ interface DecisionLogOptions extends Section {
   readonly title: string;
   /** Lines about another kind of subject name it. */
   readonly of: Subject["kind"];
+  /** The name of a subject, where the lines are of several. */
+  readonly nameOf?: (subject: Subject) => string;
 }
 
 /** `lines` oldest first, as the log gives them; shown with the newest first, those of one episode folded. */
@@ -140,7 +142,8 @@ export function decisionLogSection(lines: readonly LogLine[], options: DecisionL
 function decisionEntry({ subject, ruleId, steps, lines }: FoldedDecisions, options: DecisionLogOptions): Markup {
   const { moment, timezone } = options;
   const [first, last] = [lines[0]?.at ?? 0, lines.at(-1)?.at ?? 0];
-  const about = subject.kind === options.of ? nothing : html`<small>${subject.kind}</small> `;
+  const kind = subject.kind === options.of ? nothing : html`<small>${subject.kind}</small> `;
+  const about = options.nameOf ? html`<bdi>${options.nameOf(subject)}</bdi> · ` : kind;
   const isBrief = last - first < BRIEF_MS;
   const words = steps.map(({ at, words }, i) => {
     const isLater = i > 0 && (i === steps.length - 1 || at - (steps[i - 1]?.at ?? 0) >= 60_000);

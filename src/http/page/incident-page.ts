@@ -3,12 +3,12 @@
 import type { LogLine } from "../../alerting/decision-log.ts";
 import { findIncident, type Incident, incidentsOf } from "../../alerting/incident.ts";
 import { causePhrase } from "../../alerting/incident-cause.ts";
-import { incidentPlaces, incidentTitle } from "../../alerting/incident-words.ts";
+import { incidentPlaces, incidentTitle, subjectName } from "../../alerting/incident-words.ts";
 import { attentionIn, entriesOf } from "../../alerting/overview.ts";
 import { type VisitWorth, visitsWords } from "../../alerting/uncounted.ts";
 import type { Subject } from "../../health/alert.ts";
 import { DAY_MS, type Instant } from "../../lib/clock.ts";
-import { counted } from "../../lib/format.ts";
+import { counted, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { span } from "../../lib/when.ts";
 import type { Incident as StoredEpisode } from "../../store/incidents.ts";
@@ -28,6 +28,8 @@ const ROOT = "../";
 const EPISODES_SHOWN = 100;
 /** Episodes are stored for so many days; most links are to newer incidents. */
 const SEARCHED_DAYS = [2, 90];
+/** Messages about the end come after it. */
+const AFTER_MS = 600_000;
 /** Subjects whose decisions are shown, the widest first. */
 const SUBJECTS_SHOWN = 12;
 
@@ -49,7 +51,7 @@ export async function readIncident(
     const lines = await inTime(deps.timeline(subjectsOf(incident), incident.startsAt - 1), deps);
     return {
       incident,
-      lines: lines.filter(({ at }) => at <= (incident.endsAt ?? now) + DAY_MS),
+      lines: lines.filter(({ at }) => at <= (incident.endsAt ?? now) + AFTER_MS),
       worth: deps.config().counts,
     };
   }
@@ -94,9 +96,9 @@ export function incidentPage({ incident, lines, worth }: IncidentDetails, data: 
 <p>${when} <small>incident ${id} · ${endsAt === undefined ? "open" : "over"}</small></p></div>
 ${unreachableNotice(data)}${buttons(incident, data, visitor)}
 <section aria-labelledby="facts"><h2 id="facts" class="hidden">What is known</h2><div class="panel facts">
-${places === "" ? nothing : html`<p>At <bdi>${places}</bdi></p>`}${causeLine(incident, data)}${costLine(episodes, worth, endsAt === undefined)}</div></section>
+${places === "" ? nothing : html`<p>At <bdi>${places}</bdi></p>`}${ownerLine(incident, data, at)}${causeLine(incident, data)}${costLine(episodes, worth, endsAt === undefined)}</div></section>
 ${section("alerts", counted(total, "alert"), html`${table}${more}`)}
-${decisionLogSection(lines, { moment, timezone: zone, title: "Timeline", of: "recording" })}`,
+${decisionLogSection(lines, { moment, timezone: zone, title: "Timeline", of: "recording", nameOf: (subject) => subjectName(subject, namesIn(data)) })}`,
   };
 }
 
@@ -106,6 +108,19 @@ function buttons({ id, episodes }: Incident, data: PageData, visitor: Visitor): 
   if (visitor.formToken === undefined || needed.length === 0) return nothing;
   return html`<form method="post" action="../incidents/ack">${formToken(visitor)}
 <input type="hidden" name="seen" value="${data.moment.now}">${incidentButtons(ROOT, id, needed.length)}</form>`;
+}
+
+/** The latest acknowledgement of its alerts. */
+function ownerLine({ episodes }: Incident, data: PageData, at: (instant: Instant) => Markup): Markup {
+  const ids = new Set(episodes.map(({ id }) => id));
+  const acks = data.suppressed.values().flatMap(({ alert, acknowledgement }) => {
+    return acknowledgement && ids.has(alert.id) ? [acknowledgement] : [];
+  });
+  const [last] = [...acks].sort((a, b) => b.at - a.at);
+  if (!last) return nothing;
+  const { author, eta, comment } = last;
+  const when = eta === undefined ? nothing : html`, ETA ${at(eta)}`;
+  return html`<p>Acknowledged by <bdi>${nameOf(author, "somebody")}</bdi>${when}${comment === "" ? nothing : html`: <bdi>${comment}</bdi>`}</p>`;
 }
 
 function causeLine({ id }: Incident, data: PageData): Markup {

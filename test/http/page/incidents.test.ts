@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { incidentsOf } from "../../../src/alerting/incident.ts";
+import { episodeOf, incidentsOf } from "../../../src/alerting/incident.ts";
 import type { Incident } from "../../../src/store/incidents.ts";
 import { NOW } from "../../metrics/fleets.ts";
-import { pageOf } from "./fleet.ts";
+import { alertOf, pageOf } from "./fleet.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -172,6 +172,21 @@ describe("GET /incidents/{id}", () => {
         ]),
       );
     }
+  });
+
+  test("says who has it", async () => {
+    const alert = alertOf("RecordingOffline");
+    const acknowledgement = { author: "dana <b>", comment: "on it", at: NOW, eta: NOW + HOUR };
+    const [own] = incidentsOf([episodeOf(alert)]);
+    const { shown } = await pageOf(`/incidents/${own?.id}`, {
+      alerts: async () => [{ alert, receivers: ["ops"], acknowledgement }],
+      incidents: async () => [
+        { ...incident(alert.id, 0, undefined), ...episodeOf(alert), alertname: "RecordingOffline" },
+      ],
+    });
+    expect(shown.find((line) => line.startsWith("Acknowledged by"))).toMatch(
+      /^Acknowledged by dana <b>, ETA 13:00 \w+: on it$/,
+    );
   });
 
   test("is not found where nothing had the id", async () => {
