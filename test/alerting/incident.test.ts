@@ -60,6 +60,13 @@ describe("a night", () => {
     expect(titles([...cut, broken, later])).toEqual(["9 cameras at Norwich offline", "Camera old · Norwich: offline"]);
   });
 
+  it("a camera that flapped before its location was cut is in both: its own until then, the location's from then on", () => {
+    const flaps = [-55, -35].map((at) => camera("door", "bath", { at: at * MINUTE, forMs: 5 * MINUTE }));
+    const cut = [camera("door", "bath", { at: -5 * MINUTE }), camera("till", "bath", { at: -5 * MINUTE })];
+    const whole = episode("location", "bath", { at: 0, offline: 2 });
+    expect(incidentsOf([...flaps, ...cut, whole]).map((one) => one.episodes.length)).toEqual([3, 2]);
+  });
+
   it("a camera server of five sites is one incident, and its cause", () => {
     const sites = Array.from({ length: 20 }, (_, i) =>
       camera(`s${i}`, `${i % 5}`, { at: i * 1_000, server: "edge-7" }),
