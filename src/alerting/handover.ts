@@ -63,10 +63,9 @@ export function handoverOf(shift: Shift): Document {
     ...ending.map((one) => silenceRow(one, shift.names, at)),
     ...planned.map(({ name, until = 0 }) => rowOf(`Maintenance ${nameOf(name, "")}`, `ends ${at(until)}`)),
   ];
-  const isCritical = free > 0;
   return {
     title: `Handover ${times.between(within.from, within.to, timezone)}: ${count(open.length)} open, ${count(over.length)} over`,
-    tone: isCritical ? "warning" : open.length > 0 ? "info" : "recovered",
+    tone: free > 0 ? "warning" : open.length > 0 ? "info" : "recovered",
     lead: [leadOf(open.length, free)],
     sections: [
       sectionOf(

@@ -107,6 +107,13 @@ export function findIncident<E extends Episode>(
   );
 }
 
+/** The subjects of an incident, locations and groups before recordings, this many at most. */
+export function widestSubjects({ episodes }: Pick<Incident, "episodes">, most: number): Subject[] {
+  const all = new Map(episodes.map(({ subject }) => [`${subject.kind}/${subject.id}`, subject]));
+  const rank = ({ kind }: Subject) => (kind === "recording" ? 1 : 0);
+  return [...all.values()].sort((a, b) => rank(a) - rank(b)).slice(0, most);
+}
+
 /** The value of a label that all recordings of an episode have. */
 export function labelIn({ subject, locationId, groups }: Episode, label: IncidentCause["label"]): string | undefined {
   if (label === "location_id") return locationId;

@@ -2,10 +2,9 @@
 import { isInForce } from "../alerting/acknowledgement.ts";
 import type { Document } from "../alerting/document.ts";
 import { handoverOf } from "../alerting/handover.ts";
-import { type Incident, incidentsOf } from "../alerting/incident.ts";
+import { type Incident, incidentsOf, widestSubjects } from "../alerting/incident.ts";
 import { maintenanceNow } from "../alerting/maintenance.ts";
 import type { Config } from "../config/config.ts";
-import type { Subject } from "../health/alert.ts";
 import { type Clock, DAY_MS } from "../lib/clock.ts";
 import type { Interval } from "../lib/intervals.ts";
 import { type Incident as StoredEpisode, toIncident } from "../store/incidents.ts";
@@ -36,10 +35,12 @@ export async function readHandover(
     store.shiftNotes.read(span),
   ]);
   const { inventory } = store;
+  // What was notified of the widest subjects is of all.
+  const subjects = incidents.flatMap((one) => widestSubjects(one, SUBJECTS_EACH));
   return handoverOf({
     ...{ span, now, timezone, incidents, silences, notes },
     acknowledgements: new Map([...acks].filter(([, ack]) => isInForce(ack, now))),
-    lines: await store.log.read(subjectsOf(incidents), span.from - BEFORE_MS),
+    lines: await store.log.read(subjects.slice(0, MOST_SUBJECTS), span.from - BEFORE_MS),
     maintenance: maintenanceNow(config.maintenance ?? [], now),
     names: { recording: (id) => inventory.recording(id)?.name, location: (id) => inventory.location(id)?.name },
   });
@@ -54,14 +55,4 @@ export async function readIncidents(
   const firing = alerts.filter(({ state }) => state === "firing").map(toIncident);
   const all = incidentsOf([...ended, ...firing]);
   return all.filter(({ startsAt, endsAt }) => startsAt <= to && (endsAt === undefined || endsAt >= from));
-}
-
-/** The widest subjects of each incident: what was notified of them is of all. */
-function subjectsOf(incidents: readonly Incident[]): Subject[] {
-  const each = incidents.map(({ episodes }) => {
-    const subjects = new Map(episodes.map(({ subject }) => [`${subject.kind}/${subject.id}`, subject]));
-    const rank = ({ kind }: Subject) => (kind === "recording" ? 1 : 0);
-    return [...subjects.values()].sort((a, b) => rank(a) - rank(b)).slice(0, SUBJECTS_EACH);
-  });
-  return each.flat().slice(0, MOST_SUBJECTS);
 }

@@ -1,12 +1,11 @@
 /** `GET /incidents/{id}`: one incident, with its alerts, what was decided and done, and its buttons while it is open. */
 
 import type { LogLine } from "../../alerting/decision-log.ts";
-import { findIncident, type Incident, incidentsOf } from "../../alerting/incident.ts";
+import { findIncident, type Incident, incidentsOf, widestSubjects } from "../../alerting/incident.ts";
 import { causePhrase } from "../../alerting/incident-cause.ts";
 import { incidentPlaces, incidentTitle, subjectName } from "../../alerting/incident-words.ts";
 import { attentionIn, entriesOf } from "../../alerting/overview.ts";
 import { type VisitWorth, visitsWords } from "../../alerting/uncounted.ts";
-import type { Subject } from "../../health/alert.ts";
 import { DAY_MS, type Instant } from "../../lib/clock.ts";
 import { counted, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
@@ -48,7 +47,7 @@ export async function readIncident(
   for (const days of SEARCHED_DAYS) {
     const incident = findIncident(incidentsOf(await inTime(deps.incidents(now - days * DAY_MS), deps)), id);
     if (!incident) continue;
-    const lines = await inTime(deps.timeline(subjectsOf(incident), incident.startsAt - 1), deps);
+    const lines = await inTime(deps.timeline(widestSubjects(incident, SUBJECTS_SHOWN), incident.startsAt - 1), deps);
     return {
       incident,
       lines: lines.filter(({ at }) => at <= (incident.endsAt ?? now) + AFTER_MS),
@@ -56,12 +55,6 @@ export async function readIncident(
     };
   }
   throw new HttpError("not_found", "No incident of the last 90 days has this id: the link may be cut off.");
-}
-
-function subjectsOf({ episodes }: Incident): Subject[] {
-  const all = new Map(episodes.map(({ subject }) => [`${subject.kind}/${subject.id}`, subject]));
-  const rank = ({ kind }: Subject) => (kind === "recording" ? 1 : 0);
-  return [...all.values()].sort((a, b) => rank(a) - rank(b)).slice(0, SUBJECTS_SHOWN);
 }
 
 export function incidentPage({ incident, lines, worth }: IncidentDetails, data: PageData, visitor: Visitor): HtmlPage {
