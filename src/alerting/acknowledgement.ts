@@ -22,12 +22,16 @@ export interface StoredAcknowledgement {
   readonly eta?: Instant;
   /** Notes of several people, oldest first. */
   readonly notes?: readonly AckNote[];
-  /** The last change, and what it changed, itself without what it had changed. */
+  /** The last change, and what it changed, itself without what it had changed; undefined once that was undone. */
   readonly last?: { readonly at: Instant; readonly before?: Omit<StoredAcknowledgement, "last"> };
 }
 
-/** A change by a person can be undone for so long. */
-export const UNDO_MS = 15 * 60_000;
+const UNDO_MS = 15 * 60_000;
+
+/** True for 15 minutes after a change by a person. */
+export function isUndoable(last: { readonly at: Instant } | undefined, now: Instant): boolean {
+  return last !== undefined && now < last.at + UNDO_MS;
+}
 
 /** Result of a change; `before` is the acknowledgement that was in force, `after` the one that is now. */
 export type AckOutcome =
@@ -130,9 +134,10 @@ export function undoneAck(
   stored: StoredAcknowledgement | undefined,
   now: Instant,
 ): StoredAcknowledgement | "not_acknowledged" | "too_late" {
-  if (!stored?.last) return "not_acknowledged";
-  if (now >= stored.last.at + UNDO_MS) return "too_late";
-  return stored.last.before ?? { ...stored, until: now };
+  if (!stored) return "not_acknowledged";
+  const { last, ...ack } = stored;
+  if (!isUndoable(last, now)) return "too_late";
+  return last?.before ?? { ...ack, until: now };
 }
 
 /** With one note more; undefined where it has too many. */

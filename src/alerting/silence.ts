@@ -5,7 +5,7 @@
 import type { Alert, Labels } from "../health/alert.ts";
 import { ownLabels } from "../health/directory.ts";
 import type { Instant } from "../lib/clock.ts";
-import { UNDO_MS } from "./acknowledgement.ts";
+import { isUndoable } from "./acknowledgement.ts";
 import { type Matcher, matchersCost, matchesAll } from "./matcher.ts";
 import { isMatched, type MatchingBudget } from "./silence-verdicts.ts";
 import { type Viewed, viewsOf } from "./views.ts";
@@ -25,15 +25,15 @@ export interface Silence {
   readonly createdBy: string;
   readonly comment: string;
   readonly annotations: Labels;
-  /** What the last change changed; undefined for a new one. */
-  readonly before?: SilenceVersion | undefined;
+  /** The last change, and what it changed; undefined once that was undone. */
+  readonly last?: { readonly at: Instant; readonly before?: SilenceVersion } | undefined;
 }
 
 /** What a change in place may change. */
 type SilenceVersion = Pick<Silence, "startsAt" | "endsAt" | "createdBy" | "comment" | "annotations">;
 
 /** A silence as requested; without an id, a new one. */
-export interface WantedSilence extends Omit<Silence, "id" | "updatedAt" | "startsAt" | "before"> {
+export interface WantedSilence extends Omit<Silence, "id" | "updatedAt" | "startsAt" | "last"> {
   readonly id: string | undefined;
   /** Undefined: from now on. */
   readonly startsAt: Instant | undefined;
@@ -134,16 +134,16 @@ export function changeSilence(
 }
 
 /** The silence as a change writes it, with what it was before. */
-export function changedFrom(before: Silence | undefined, silence: Silence): Silence {
-  if (!before) return silence;
+export function changedFrom(before: Silence | undefined, silence: Silence, now: Instant): Silence {
+  if (!before) return { ...silence, last: { at: now } };
   const { startsAt, endsAt, createdBy, comment, annotations } = before;
-  return { ...silence, before: { startsAt, endsAt, createdBy, comment, annotations } };
+  return { ...silence, last: { at: now, before: { startsAt, endsAt, createdBy, comment, annotations } } };
 }
 
-/** As it was before the last change; a new one expires. Undefined once that is too late. */
-export function undoneSilence({ before, ...silence }: Silence, now: Instant): Silence | undefined {
-  if (now >= silence.updatedAt + UNDO_MS) return undefined;
-  return before ? { ...silence, ...before, updatedAt: now } : endSilence(silence, now);
+/** As it was before the last change; a new one expires. Undefined once that was undone, or is too late. */
+export function undoneSilence({ last, ...silence }: Silence, now: Instant): Silence | undefined {
+  if (!isUndoable(last, now)) return undefined;
+  return last?.before ? { ...silence, ...last.before, updatedAt: now } : endSilence(silence, now);
 }
 
 /** The silence, expired now; unchanged where it was already. */

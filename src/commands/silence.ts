@@ -160,7 +160,7 @@ function undoCommand(io: CommandIo, clock: Clock): Command {
         await daemon.send("POST", `/api/v1/silences/${encodeURIComponent(id)}/undo`, {}, z.unknown(), IDS);
         const now = await daemon.get(`/api/v2/silence/${encodeURIComponent(id)}`, {}, Silence);
         const until = localTimes(clock.now(), io.env)(Date.parse(now.endsAt));
-        const is = now.status.state === "expired" ? "is expired again" : `lasts until ${until} again`;
+        const is = now.status.state === "expired" ? "is expired" : `lasts until ${until} again`;
         print(io, options.output, now, () => `Silence ${shortId(id)} ${is}.\n`);
       }),
   );

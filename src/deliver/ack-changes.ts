@@ -97,7 +97,7 @@ export function createAckChanges(deps: SuppressionChangesDeps) {
       return change(print, next, { action: "ack_withdrawn", author, text: "", now, by });
     },
 
-    /** Restores what was before the last change. */
+    /** Restores what was before the last change, once. */
     undoAck(print: string, by: AuditOrigin, author = personOf(by)): Promise<AckOutcome> {
       const now = clock.now();
       return change(print, (stored) => undoneAck(stored, now), { action: "ack_undone", author, text: "", now, by });
@@ -129,7 +129,8 @@ async function changeOne(
       outcome = { outcome: made };
       return undefined;
     }
-    const after = made === before ? made : changedAckFrom(before, made, now);
+    const isFinal = made === before || logged.action === "ack_undone";
+    const after = isFinal ? made : changedAckFrom(before, made, now);
     outcome = { outcome: "done", alerts: 1, before: inForce(before, now), after: inForce(after, now) };
     if (after === before) return undefined;
     entry = ackEntry(alert, before, after, logged);

@@ -26,12 +26,17 @@ type SilenceOutcome =
 /** The silences to write, each with the one it replaces. */
 type Changes = readonly (readonly [silence: Silence, before: Silence | undefined])[];
 
+/** One change, which can be undone. */
+function changed(silence: Silence, before: Silence | undefined, now: Instant): Changes[number] {
+  return [changedFrom(before, silence, now), before];
+}
+
 export function createSuppressionChanges(deps: SuppressionChangesDeps) {
   const { clock, store, wake, audit } = deps;
 
   /** False where another change came first. */
   async function write(changes: Changes, now: Instant, by: AuditOrigin): Promise<boolean> {
-    const written = changes.map(([silence, one]) => changedFrom(one, silence));
+    const written = changes.map(([silence]) => silence);
     const before = changes.map(([, one]) => one);
     // An alert that the budget leaves out is brought up to date with its group's interval.
     const budget = lookBudget();
@@ -64,7 +69,7 @@ export function createSuppressionChanges(deps: SuppressionChangesDeps) {
         if (noRoom !== undefined) return { outcome: "refused", why: noRoom };
         const { silence, replaced } = changeSilence(previous, wanted, { now, newId });
         const before = silence.id === previous?.id ? previous : undefined;
-        const changes: Changes = [...(replaced ? [[replaced, previous] as const] : []), [silence, before]];
+        const changes = [...(replaced ? [changed(replaced, previous, now)] : []), changed(silence, before, now)];
         if (await write(changes, now, by)) return { outcome: "set", id: silence.id };
       }
     },
@@ -76,11 +81,11 @@ export function createSuppressionChanges(deps: SuppressionChangesDeps) {
         const silence = (await store.silences.read(now)).find((one) => one.id === id);
         if (!silence) return false;
         if (silenceState(silence, now) === "expired") return true;
-        if (await write([[endSilence(silence, now), silence]], now, by)) return true;
+        if (await write([changed(endSilence(silence, now), silence, now)], now, by)) return true;
       }
     },
 
-    /** One is as it was before its last change. */
+    /** One is as it was before its last change, which is undone once. */
     async undoSilence(id: string, by: AuditOrigin): Promise<"done" | "unknown" | "too_late"> {
       for (;;) {
         const now = clock.now();
@@ -99,7 +104,8 @@ export function createSuppressionChanges(deps: SuppressionChangesDeps) {
         const silence = (await store.silences.read(now)).find((one) => one.id === id);
         if (!silence || silenceState(silence, now) === "expired") return false;
         if (silence.endsAt >= until) return true;
-        if (await write([[{ ...silence, endsAt: until, updatedAt: now }, silence]], now, by)) return true;
+        const longer = { ...silence, endsAt: until, updatedAt: now };
+        if (await write([changed(longer, silence, now)], now, by)) return true;
       }
     },
 

@@ -204,7 +204,7 @@ describe("lenswatch silence extend", () => {
 });
 
 describe("lenswatch silence undo", () => {
-  test("restores what was before the last change, and undone again the change", async () => {
+  test("restores what was before the last change, once", async () => {
     const clock = { now: NOW };
     const { run, add, kept } = await open({ TZ: "UTC" }, undefined, clock);
     await add("Leeds Briggate", "--for", "1h");
@@ -219,14 +219,21 @@ describe("lenswatch silence undo", () => {
     lasts(0);
     await undo();
     lasts(1);
-    expect(await undo()).toBe(`Silence ${id.slice(0, 8)} is expired again.\n`);
-    await undo();
+    const refused = { exitCode: 1, stderr: expect.stringContaining("no change in the last 15 minutes") };
+    expect(await run("silence", "undo", id)).toMatchObject(refused);
+    await run("silence", "extend", id, "--for", "2h");
     clock.now += 15 * 60_000;
-    expect(await run("silence", "undo", id)).toMatchObject({
-      exitCode: 1,
-      stderr: expect.stringContaining("15 minutes"),
-    });
-    lasts(1);
+    expect(await run("silence", "undo", id)).toMatchObject(refused);
+    lasts(3);
+  });
+
+  test("expires one that was just set, and a second one leaves it so", async () => {
+    const { run, add, kept } = await open({ TZ: "UTC" });
+    await add("Leeds Briggate", "--for", "1h");
+    const [id = ""] = kept.keys();
+    expect((await run("silence", "undo", id)).stdout).toBe(`Silence ${id.slice(0, 8)} is expired.\n`);
+    expect(await run("silence", "undo", id)).toMatchObject({ exitCode: 1 });
+    expect([...kept.values()]).toMatchObject([{ endsAt: NOW }]);
   });
 });
 
@@ -300,8 +307,13 @@ describe("lenswatch ack", () => {
     expect([...acks.values()]).toMatchObject([{ author: "lee" }]);
     expect(await ack("--undo")).toBe("Undid the last change of the acknowledgement of RecordingOffline.\n");
     expect([...acks.values()]).toMatchObject([first]);
+    const refused = expect.stringContaining("no change in the last 15 minutes");
+    expect(await run("ack", print, "--undo")).toMatchObject({ exitCode: 1, stderr: refused });
+    await ack("--by", "lee");
     clock.now += 15 * 60_000;
-    expect((await run("ack", print, "--undo")).stderr).toContain("more than 15 minutes ago");
+    expect(await run("ack", print, "--undo")).toMatchObject({ exitCode: 1, stderr: refused });
+    await ack("--by", "amy", "--eta", "13:30", "--for", "2h");
+    first.until += 15 * 60_000;
     await ack("--withdraw");
     await ack("--undo");
     expect([...acks.values()]).toMatchObject([first]);

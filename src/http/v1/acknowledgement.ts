@@ -103,7 +103,7 @@ export const undoSilence = operation({
   },
 });
 
-const TOO_LATE = "The last change was more than 15 minutes ago and cannot be undone any more.";
+const TOO_LATE = "There was no change in the last 15 minutes that could be undone.";
 
 export const note = operation({
   id: "note",
