@@ -29,11 +29,11 @@ export function watchSweeps(url: string) {
   let endedUntil = OVERLAP_MS;
 
   async function poll(): Promise<void> {
-    const [attempts, assigned, alerts, incidents] = await Promise.all([
+    const [attempts, assigned, alerts, ended] = await Promise.all([
       redis.hgetall(keys.attempts),
       redis.hgetall(keys.assignments),
       redis.hvals(keys.alerts),
-      redis.zrangebyscore(keys.incidents, endedUntil - OVERLAP_MS, "+inf"),
+      redis.zrangebyscore(keys.episodes, endedUntil - OVERLAP_MS, "+inf"),
     ]);
     for (const text of alerts) {
       const { data } = Stored.safeParse(JSON.parse(text.slice(1)));
@@ -43,7 +43,7 @@ export function watchSweeps(url: string) {
       episodes.set(id, { id, recordingId, locationId, location, startsAt, endsAt });
     }
     // A resolved alert is stored for as long as its end is not notified: milliseconds.
-    for (const text of incidents) {
+    for (const text of ended) {
       const { id, endsAt } = Ended.parse(JSON.parse(text));
       endedUntil = Math.max(endedUntil, endsAt);
       const known = episodes.get(id);

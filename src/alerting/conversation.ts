@@ -95,7 +95,7 @@ export function withUpdate(decision: GroupDecision, view: ConversationView, inte
   const { conversation, shown, now } = view;
   if (integration.conversation !== "edits") return decision;
   const rechecked = { ...decision, rootAt: now + view.groupIntervalMs };
-  const isOpen = integration.isIncident ? (shown ?? conversation) : conversation?.handle;
+  const isOpen = integration.isPager ? (shown ?? conversation) : conversation?.handle;
   if (!isOpen || decision.notify !== undefined || view.suppressions?.muted) return rechecked;
   const firing = stillFiring(view)
     .filter((alert) => !suppressionIn(view, alert))
@@ -103,7 +103,7 @@ export function withUpdate(decision: GroupDecision, view: ConversationView, inte
   // An end that is due later is said by its own message.
   const settled = new Set(decision.settled);
   const hasEnds = view.alerts.some(({ id, state }) => state === "resolved" && !settled.has(id));
-  const isTrue = integration.isIncident ? !hasAcknowledged(view) : !isOutOfDate(view, firing);
+  const isTrue = integration.isPager ? !hasAcknowledged(view) : !isOutOfDate(view, firing);
   if ((hasEnds && stillFiring(view).length === 0) || isTrue) return rechecked;
   const updatedAt = Number(shown?.split(" ")[1] ?? 0);
   const againAt = updatedAt + UPDATE_EVERY_MS;

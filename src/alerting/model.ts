@@ -56,7 +56,7 @@ export interface Conversation {
   readonly ended?: readonly NotifiedAlert[] | undefined;
 }
 
-/** `isOver`: nothing notified in it fires any more, suppressed or not. `paging`: of a pager, whose incidents it changes. */
+/** `isOver`: nothing notified in it fires any more, suppressed or not. `paging`: of a pager, whose pages it changes. */
 export type ConversationNow = Conversation & { readonly isOver: boolean; readonly paging?: Paging };
 
 /** The channel's answer to an accepted message. */
@@ -245,17 +245,17 @@ export interface Suppressions {
 export type EscalationClock = { readonly from: Instant } | { readonly countedMs: number };
 export type EscalationClocks = Readonly<Record<string, EscalationClock>>;
 
-/** The incident by which an alert was paged. */
+/** The page that an alert is in. */
 export interface Page {
   readonly key: string;
-  /** The alert is acknowledged; its incident is once all that fires in it is. */
+  /** The alert is acknowledged; its page is once all that fires in it is. */
   readonly isAcknowledged?: true;
 }
 
 export interface PageChange {
   readonly action: "trigger" | "acknowledge" | "resolve";
   readonly key: string;
-  /** The alerts of the incident, in this message. */
+  /** The alerts of the page, in this message. */
   readonly firing: readonly NotifiedAlert[];
   readonly resolved: readonly NotifiedAlert[];
 }

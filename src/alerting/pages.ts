@@ -1,5 +1,5 @@
 /**
- * Pages: the incidents of a pager, each of the alerts that one message was the first to name. A pager rings for an
+ * Pages: the incidents at PagerDuty, each of the alerts that one message was the first to name. A pager rings for an
  * incident only once it is triggered, never for one that somebody acknowledged, here or there: so whatever is new, or
  * is not acknowledged any more, begins another one. Pure.
  */
@@ -9,7 +9,7 @@ import type { Notification, NotifiedAlert, Page, PageChange, Paging } from "./mo
 type Content = Pick<Notification, "reason" | "firing" | "resolved" | "standing">;
 
 /**
- * The changes that a message makes to incidents. `fresh`: the key of the one that it begins. `elsewhere`: what fires
+ * The changes that a message makes to pages. `fresh`: the key of the one that it begins. `elsewhere`: what fires
  * under a key outside of this message, as it was acknowledged; undefined: nothing.
  */
 export function pagingOf(
@@ -45,7 +45,7 @@ export function pagingOf(
   return { changes: changes.sort((a, b) => order.indexOf(a.action) - order.indexOf(b.action)), pages };
 }
 
-/** The keys of the incidents that the alerts of a message are in. */
+/** The keys of the pages that the alerts of a message are in. */
 export function keysIn({ firing, resolved, standing }: Omit<Content, "reason">): Set<string> {
   return new Set([...firing, ...resolved, ...standing].flatMap(({ page }) => page?.key ?? []));
 }

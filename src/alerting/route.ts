@@ -61,8 +61,8 @@ export interface Integration {
   readonly channel?: string | undefined;
   /** At most one message per this many ms at the endpoint, or in the channel. */
   readonly paceMs: number;
-  /** It gets no summary of a cold start: that would be an incident which nothing ends. */
-  readonly isIncident?: true;
+  /** It gets no summary of a cold start: that would be a page which nothing ends. */
+  readonly isPager?: true;
   /** A program reads it: every group is sent by itself, never in a summary. */
   readonly everyGroup?: true;
   /**

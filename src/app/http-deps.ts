@@ -23,7 +23,7 @@ import { readVersion } from "../lib/version.ts";
 import { coalesced, mapYielding } from "../lib/yield.ts";
 import { createExposition } from "../metrics/exposition.ts";
 import type { FleetView } from "../metrics/fleet.ts";
-import { type Incident, toIncident } from "../store/incidents.ts";
+import { type StoredEpisode, toStoredEpisode } from "../store/episodes.ts";
 import type { Reloader } from "./reload.ts";
 import type { Runtime } from "./runtime.ts";
 import type { Setup } from "./setup.ts";
@@ -41,7 +41,7 @@ export function httpDeps(runtime: Runtime, reloader: Reloader, reload: HttpDeps[
   const config = () => reloader.current().config;
   const engine = () => reloader.current().engine;
   const access = createAccess(config);
-  const endedLately = keptFor(ENDED_KEPT_MS, (now) => store.incidents.endedSince(now - DAY_MS));
+  const endedLately = keptFor(ENDED_KEPT_MS, (now) => store.episodes.endedSince(now - DAY_MS));
   return {
     log,
     clock,
@@ -71,7 +71,7 @@ export function httpDeps(runtime: Runtime, reloader: Reloader, reload: HttpDeps[
     countsJudged: store.countVerdicts.refreshJudged,
     zones: store.zones.read,
     endedLately: () => endedLately(clock.now()),
-    incidents: (since) => incidentsSince(runtime, reloader.current(), since),
+    episodes: (since) => episodesSince(runtime, reloader.current(), since),
     report: (request) => engine().report(request),
     handover: (span, timezone) => readHandover({ store, clock, config: config() }, span, timezone),
     async addShiftNote(note, by) {
@@ -85,18 +85,18 @@ export function httpDeps(runtime: Runtime, reloader: Reloader, reload: HttpDeps[
   };
 }
 
-/** The incidents that ended, and those that last with what is known of them now. */
-export async function incidentsSince(
+/** The episodes that ended, and those that last with what is known of them now. */
+export async function episodesSince(
   { store, clock }: Pick<Runtime, "store" | "clock">,
   { engine, config }: Pick<Setup, "engine" | "config">,
   since: Instant,
-): Promise<Incident[]> {
-  const [ended, alerts] = await Promise.all([store.incidents.endedSince(since), store.shards.alerts()]);
+): Promise<StoredEpisode[]> {
+  const [ended, alerts] = await Promise.all([store.episodes.endedSince(since), store.shards.alerts()]);
   const firing = alerts.filter(({ state }) => state === "firing");
   const estimates = engine.uncounted.of(firing, clock.now());
   const visits = await withDeadline(estimates, VISITS_DEADLINE_MS).catch(() => undefined);
   const lasting = firing.map((alert) => ({
-    ...toIncident(alert),
+    ...toStoredEpisode(alert),
     planned: plannedBy(config.maintenance, alert),
     uncounted: visits?.get(alert.id),
   }));

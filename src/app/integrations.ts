@@ -83,7 +83,7 @@ const kinds: { readonly [Type in ChannelType]: ChannelKind<Type> } = {
         endpoint: endpointHash(`${url}/${routingKey}`),
         paceMs: PAGERDUTY_PACE_MS,
         conversation: "edits",
-        isIncident: true,
+        isPager: true,
       },
     ],
     open: (entry, _, { log }) => createPagerDutyNotifier({ ...entry, timeoutMs: SEND_TIMEOUT_MS, log }),

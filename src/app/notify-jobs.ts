@@ -42,7 +42,7 @@ export function createNotifyJobs(context: JobContext) {
     start: context.coldStart,
     store: shards,
     integrations: integrations
-      .filter((one) => !isProgram(one) && !one.isIncident && !one.columns && direct.has(one.receiver))
+      .filter((one) => !isProgram(one) && !one.isPager && !one.columns && direct.has(one.receiver))
       .map(({ id }) => id),
     waiting: integrations.map(({ id }) => id),
     suppressed,

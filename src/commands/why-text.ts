@@ -4,7 +4,7 @@ import type { LogLine } from "../alerting/decision-log.ts";
 import { type FoldedDecisions, foldDecisions } from "../alerting/fold-decisions.ts";
 import { visitsWords } from "../alerting/uncounted.ts";
 import { worstFirst } from "../health/recording.ts";
-import type { ApiIncident } from "../http/v1/incidents.ts";
+import type { ApiEpisode } from "../http/v1/episodes.ts";
 import type { ApiLocation } from "../http/v1/locations.ts";
 import type { ApiRecording } from "../http/v1/recordings.ts";
 import type { ApiTimeline } from "../http/v1/timeline.ts";
@@ -24,8 +24,8 @@ export interface Explained {
   /** The recordings of a location by status. */
   readonly recordings?: z.infer<typeof ApiLocation>["recordings"] | undefined;
   /** Visits that were not counted while alerts fired, newest first. */
-  readonly uncounted: readonly (NonNullable<ApiIncident["uncounted"]> &
-    Pick<ApiIncident, "alertname" | "subject" | "startsAt" | "endsAt">)[];
+  readonly uncounted: readonly (NonNullable<ApiEpisode["uncounted"]> &
+    Pick<ApiEpisode, "alertname" | "subject" | "startsAt" | "endsAt">)[];
   /** A line for each decision. */
   readonly all: boolean | undefined;
   readonly now: Instant;

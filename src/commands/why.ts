@@ -1,7 +1,7 @@
 /** `why SUBJECT`: the decision log of a recording, a location or a group. */
 import { Command } from "commander";
 import { groupLabels } from "../health/alert.ts";
-import { ApiIncident } from "../http/v1/incidents.ts";
+import { ApiEpisode } from "../http/v1/episodes.ts";
 import { ApiTimeline } from "../http/v1/timeline.ts";
 import { ApiWhatIf } from "../http/v1/what-if.ts";
 import { type Clock, DAY_MS, type Instant, systemClock } from "../lib/clock.ts";
@@ -81,7 +81,7 @@ async function read(daemon: Daemon, id: string, since: string): Promise<Timeline
 /** The visits that its alerts and those of its location cost, newest first. */
 async function costs(daemon: Daemon, { recordingId, locationId }: Timeline, since: string) {
   if (locationId === null) return [];
-  const rows = await daemon.all("/api/v1/incidents", { since, location: locationId }, asRead(ApiIncident));
+  const rows = await daemon.all("/api/v1/episodes", { since, location: locationId }, asRead(ApiEpisode));
   return rows.flatMap(({ subject, alertname, startsAt, endsAt, uncounted }) =>
     uncounted && (subject.id === recordingId || subject.kind === "location")
       ? [{ alertname, subject, startsAt, endsAt, ...uncounted }]

@@ -21,8 +21,8 @@ const VISITS_DEADLINE_MS = 150;
 /** A message about more locations lists them, and has no room for what is known of each. */
 const FEW_LOCATIONS = 5;
 const WEEK_MS = 7 * 86_400_000;
-const MOST_INCIDENTS = 5_000;
-const INCIDENTS_FOR_MS = 10_000;
+const MOST_EPISODES = 5_000;
+const EPISODES_FOR_MS = 10_000;
 
 type AnnotateDeps = { log: Logger; inventory?: Pick<Store["inventory"], "shop"> } & {
   [Key in "zones" | "usualEntries"]: Pick<Store[Key], "read">;
@@ -31,7 +31,7 @@ type AnnotateDeps = { log: Logger; inventory?: Pick<Store["inventory"], "shop"> 
 /** The sources of what a message says beyond annotations. */
 interface ContextDeps {
   readonly shards: Pick<Store["shards"], "overviewsOf">;
-  readonly incidents: Pick<Store["incidents"], "latest">;
+  readonly episodes: Pick<Store["episodes"], "latest">;
   /** Visits that were not counted, by episode. */
   readonly uncounted: { of(alerts: readonly Alert[], now: Instant): Promise<ReadonlyMap<string, VisitsLost>> };
   readonly config: { readonly counts: VisitWorth };
@@ -71,8 +71,8 @@ export function createAnnotate({ log, zones, usualEntries, inventory }: Annotate
 }
 
 function createContext(deps: ContextDeps) {
-  const { shards, incidents, assigned } = deps;
-  const latest = keptFor(INCIDENTS_FOR_MS, (now) => incidents.latest(now - WEEK_MS, MOST_INCIDENTS));
+  const { shards, episodes, assigned } = deps;
+  const latest = keptFor(EPISODES_FOR_MS, (now) => episodes.latest(now - WEEK_MS, MOST_EPISODES));
   return async (ids: readonly string[], now: Instant) => {
     const numbers = [...new Set(ids.flatMap((id) => assigned.shardOf(id) ?? []))];
     const wanted = new Set(ids);

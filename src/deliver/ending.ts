@@ -80,7 +80,7 @@ function updateRefused(integration: Integration, share: Share, refusal: NotifyRe
   const { code, retryAfterMs = 0 } = refusal;
   const waitMs = Math.max(code === "auth" ? UPDATE_RETRY_AUTH_MS : UPDATE_RETRY_MS, retryAfterMs);
   if (PASSING.includes(code)) return putOff(integration, share, now, now + waitMs);
-  const known = integration.isIncident ? undefined : share.claim.conversation;
+  const known = integration.isPager ? undefined : share.claim.conversation;
   const left = known && { ...known, ...(code === "conversation_gone" && { handle: undefined }) };
   return settled(integration, [share], now, left);
 }

@@ -36,7 +36,7 @@ export function settled(
         isQuiet: isQuietEnd(integration, decision),
         pages: posted?.paging?.pages,
       }),
-      ...(integration.isIncident
+      ...(integration.isPager
         ? keptOfPages({ claim, decision }, now, posted)
         : keptOf({ claim, decision }, integration, now, posted)),
     },

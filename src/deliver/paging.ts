@@ -1,4 +1,4 @@
-/** The incidents of a pager in a message, and what each of its groups keeps of them. */
+/** The pages of a pager in a message, and what each of its groups keeps of them. */
 import { hash } from "node:crypto";
 import { conversationId, isOverAfter, presentOf, shownAt, standingAlerts } from "../alerting/conversation.ts";
 import type { Conversation, ConversationNow } from "../alerting/model.ts";
@@ -9,7 +9,7 @@ import type { Settlement } from "../store/groups.ts";
 import { conversationOf } from "./converse.ts";
 import type { Content, DeliveryRun, PostedConversation, Share } from "./model.ts";
 
-/** The conversation of a message or, at a pager, the incident that it begins; undefined where there are none. */
+/** The conversation of a message or, at a pager, the page that it begins; undefined where there are none. */
 export async function talkOf(
   run: Pick<DeliveryRun, "deps" | "integration">,
   shares: readonly Share[],
@@ -17,11 +17,11 @@ export async function talkOf(
   at: { readonly token: string; readonly now: Instant },
 ): Promise<ConversationNow | undefined> {
   const { integration } = run;
-  return integration.isIncident ? incidentOf(run, shares, content, at) : conversationOf(integration, shares, at);
+  return integration.isPager ? pageOf(run, shares, content, at) : conversationOf(integration, shares, at);
 }
 
-/** The incident has a key that is the same when it is sent again; with what others become. */
-async function incidentOf(
+/** The page has a key that is the same when it is sent again; with what others become. */
+async function pageOf(
   { deps, integration }: Pick<DeliveryRun, "deps" | "integration">,
   shares: readonly Share[],
   content: Content,
@@ -48,7 +48,7 @@ async function incidentOf(
   return { id, openedAt: now, ...groups, isOver, paging: { ...paging, changes } };
 }
 
-/** The key of an incident that may have been begun already, or of a new one. */
+/** The key of a page that may have been begun already, or of a new one. */
 function freshKey(
   { id }: Integration,
   shares: readonly Share[],
@@ -65,7 +65,7 @@ function freshKey(
 
 const RESOLVE = { action: "resolve", firing: [], resolved: [] } as const;
 
-/** Incidents that messages of unknown outcome may have begun: what they were about is in another. */
+/** Pages that messages of unknown outcome may have begun: what they were about is in another. */
 function unsureKeys(shares: readonly Share[]): string[] {
   return [
     ...new Set(
@@ -74,7 +74,7 @@ function unsureKeys(shares: readonly Share[]): string[] {
   ];
 }
 
-/** True where other groups may be in an incident, by a message of unknown outcome. */
+/** True where other groups may be in a page, by a message of unknown outcome. */
 function isShared(shares: readonly Share[], key: string): boolean {
   const sharing = shares.filter(({ claim: { conversation, maybeIn } }) => {
     return conversation ? conversation.id === key && conversation.handle === undefined : maybeIn?.id === key;
@@ -82,7 +82,7 @@ function isShared(shares: readonly Share[], key: string): boolean {
   return Math.max(0, ...sharing.map(({ claim }) => claim.sharing ?? 0)) > sharing.length;
 }
 
-/** The incident that a group keeps: the one that it shares, until none of its alerts is in that; and that it has any. */
+/** The page that a group keeps: the one that it shares, until none of its alerts is in that; and that it has any. */
 export function keptOfPages(
   { claim, decision }: Share,
   now: Instant,

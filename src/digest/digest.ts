@@ -22,12 +22,12 @@ export interface DigestPeriod extends Interval {
  * `offline` and `missing` are downtime of a recording, `location_offline` of a whole location; everything else is
  * counted, not added to downtime.
  */
-export type DigestIncidentKind = "offline" | "missing" | "location_offline" | "flapping" | "other";
+export type DigestEpisodeKind = "offline" | "missing" | "location_offline" | "flapping" | "other";
 
 /** One episode of an alert, reduced to what a digest needs. Without an `endsAt` it is still firing. */
-export interface DigestIncident {
+export interface DigestEpisode {
   readonly alertname: string;
-  readonly kind: DigestIncidentKind;
+  readonly kind: DigestEpisodeKind;
   readonly recordingId?: string | undefined;
   /** The subject where `recordingId` is absent. */
   readonly locationId?: string | undefined;
@@ -76,7 +76,7 @@ export interface DigestScope {
   readonly timezone: string;
   /** The zone of the days of figures, where it is not each recording's own. */
   readonly dayZone?: string | undefined;
-  readonly incidents: readonly DigestIncident[];
+  readonly episodes: readonly DigestEpisode[];
   /** Selects recordings by the labels that an alert of theirs would carry; all must match. */
   readonly matchers: readonly Matcher[];
   /** While the service was unreachable: neither up nor down. */

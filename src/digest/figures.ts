@@ -18,7 +18,7 @@ import { createYielder, eachRow, runYielding } from "../lib/yield.ts";
 import type { Store } from "../store/store.ts";
 import type { UptimeHistory } from "../store/uptime-history.ts";
 import { createDigester, type Digester } from "./compute/compute.ts";
-import { groupKey, incidentOf } from "./compute/incident.ts";
+import { digestEpisode, groupKey } from "./compute/episode.ts";
 import { AROUND_MS } from "./compute/recording.ts";
 import type { AcknowledgedAlert, Digest, DigestPeriod, DigestRecording, DigestScope } from "./digest.ts";
 import { periodOf } from "./period.ts";
@@ -29,7 +29,7 @@ export type DigestFleet = FleetSnapshot & { readonly shardNumbers: readonly numb
 /** The sources of a digest's figures. */
 export interface FiguresSource {
   readonly config: Pick<Config, "rules" | "service"> & Partial<Pick<Config, "maintenance" | "counts">>;
-  readonly store: Pick<Store, "incidents" | "shards" | "uptime" | "coverage" | "acks">;
+  readonly store: Pick<Store, "episodes" | "shards" | "uptime" | "coverage" | "acks">;
   fleet(): Promise<DigestFleet>;
   /** Visits not counted while alerts fire, by episode. */
   readonly uncounted?: { of(alerts: readonly Alert[], now: Instant): Promise<ReadonlyMap<string, VisitsLost>> };
@@ -102,10 +102,10 @@ export async function readScope(
   const { now } = fleet;
   const from = (before ?? period).from - AROUND_MS;
   const [all, alerts, coverage, completeSince] = await Promise.all([
-    store.incidents.endedSince(from),
+    store.episodes.endedSince(from),
     store.shards.alerts(),
     store.coverage.since(from),
-    store.incidents.completeSince(),
+    store.episodes.completeSince(),
   ]);
   const until = Math.min(period.to + AROUND_MS, now);
   // Outages that ended before may have been dropped to make room.
@@ -121,9 +121,9 @@ export async function readScope(
     before: before && { period: before, isWatched: isWatched(before, [...unseen, ...unreachable], completeSince) },
     timezone: wanted.timezone,
     dayZone: config.service.uptimeIndexTimezone === "utc" ? "UTC" : undefined,
-    incidents: [
-      ...ended.map((row) => incidentOf({ ...row, labels: { alertname: row.alertname } }, rules)),
-      ...firing.map((alert) => incidentOf({ ...alert, uncounted: visits?.get(alert.id) }, rules)),
+    episodes: [
+      ...ended.map((row) => digestEpisode({ ...row, labels: { alertname: row.alertname } }, rules)),
+      ...firing.map((alert) => digestEpisode({ ...alert, uncounted: visits?.get(alert.id) }, rules)),
     ],
     matchers: wanted.matchers,
     maintenance: maintenance.map((one) => ({
@@ -160,7 +160,7 @@ function unreachableTime(
     .map(({ startsAt, endsAt }) => ({ from: startsAt, to: endsAt ?? now }));
 }
 
-/** True where nearly all of a period was watched, and its incidents are still stored. */
+/** True where nearly all of a period was watched, and its episodes are still stored. */
 function isWatched(period: Interval, unwatched: readonly Interval[], completeSince: Instant) {
   const { from, to } = period;
   return completeSince <= from && lengthIn([period], period, unwatched) >= (to - from) * WATCHED_SHARE;

@@ -7,11 +7,11 @@ import { maintenanceNow } from "../alerting/maintenance.ts";
 import type { Config } from "../config/config.ts";
 import { type Clock, DAY_MS } from "../lib/clock.ts";
 import type { Interval } from "../lib/intervals.ts";
-import { type Incident as StoredEpisode, toIncident } from "../store/incidents.ts";
+import { type StoredEpisode, toStoredEpisode } from "../store/episodes.ts";
 import type { Store } from "../store/store.ts";
 
 export interface HandoverSource {
-  readonly store: Pick<Store, "incidents" | "shards" | "acks" | "silences" | "log" | "inventory" | "shiftNotes">;
+  readonly store: Pick<Store, "episodes" | "shards" | "acks" | "silences" | "log" | "inventory" | "shiftNotes">;
   readonly config: Partial<Pick<Config, "maintenance">>;
   readonly clock: Clock;
 }
@@ -48,11 +48,11 @@ export async function readHandover(
 
 /** Incidents that were open in a span of time, the newest first. */
 export async function readIncidents(
-  { incidents, shards }: Pick<Store, "incidents" | "shards">,
+  { episodes, shards }: Pick<Store, "episodes" | "shards">,
   { from, to }: Interval,
 ): Promise<Incident<StoredEpisode>[]> {
-  const [ended, alerts] = await Promise.all([incidents.endedSince(from - BEFORE_MS), shards.alerts()]);
-  const firing = alerts.filter(({ state }) => state === "firing").map(toIncident);
+  const [ended, alerts] = await Promise.all([episodes.endedSince(from - BEFORE_MS), shards.alerts()]);
+  const firing = alerts.filter(({ state }) => state === "firing").map(toStoredEpisode);
   const all = incidentsOf([...ended, ...firing]);
   return all.filter(({ startsAt, endsAt }) => startsAt <= to && (endsAt === undefined || endsAt >= from));
 }

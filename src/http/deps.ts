@@ -18,7 +18,7 @@ import type { Logger } from "../lib/log.ts";
 import type { AcceptedAlerts } from "../poll/external-alerts.ts";
 import type { UptimeReader } from "../poll/uptime-reader.ts";
 import type { Report, ReportRequest } from "../report/report.ts";
-import type { Incident } from "../store/incidents.ts";
+import type { StoredEpisode } from "../store/episodes.ts";
 import type { Store } from "../store/store.ts";
 import type { Limits } from "./limits.ts";
 import type { Access } from "./principal.ts";
@@ -105,8 +105,8 @@ export interface HttpDeps extends AlertChanges {
   readonly recallUptime: UptimeReader["recall"];
   /** Episodes that ended in the last day, as they were a few seconds ago at most. */
   endedLately(): Promise<readonly Episode[]>;
-  /** Incidents that are open, or ended at or after `since`; in any order. */
-  incidents(since: Instant): Promise<readonly Incident[]>;
+  /** Episodes that are open, or ended at or after `since`; in any order. */
+  episodes(since: Instant): Promise<readonly StoredEpisode[]>;
   /** Reads the histories of the whole fleet, for seconds where it is large; undefined where too many wait for theirs. */
   report(request: ReportRequest): Promise<Report> | undefined;
   /** What one shift tells the next, with times in this zone. */

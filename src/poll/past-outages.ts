@@ -1,4 +1,4 @@
-/** The times when recordings are known not to have recorded in the last eight weeks, by incidents and by uptime. */
+/** The times when recordings are known not to have recorded in the last eight weeks, by episodes and by uptime. */
 import type { ProblemKind } from "../health/alert.ts";
 import type { RecordingState } from "../health/shard-state.ts";
 import { unrecordedIn } from "../health/uptime.ts";
@@ -10,18 +10,18 @@ import type { Store } from "../store/store.ts";
 import type { PollContext } from "./commit.ts";
 
 const PAST_MS = 8 * 7 * 24 * HOUR_MS;
-const MOST_INCIDENTS = 50_000;
+const MOST_EPISODES = 50_000;
 const OUTAGES: ReadonlySet<ProblemKind | undefined> = new Set(["offline", "missing", "location_offline"]);
 
 /** By recording id. */
 export type PastOutages = ReadonlyMap<string, readonly Interval[]>;
 
-type PastOutagesDeps = Pick<PollContext, "clock"> & Pick<Store, "uptime" | "incidents">;
+type PastOutagesDeps = Pick<PollContext, "clock"> & Pick<Store, "uptime" | "episodes">;
 
 /** Gives the outages of a shard's recordings, gathered once an hour. */
-export function createPastOutages({ clock, uptime, incidents }: PastOutagesDeps) {
+export function createPastOutages({ clock, uptime, episodes }: PastOutagesDeps) {
   const known = new Map<number, { readonly at: Instant; readonly outages: PastOutages }>();
-  const ended = keptFor(HOUR_MS, (now) => incidents.latest(now - PAST_MS, MOST_INCIDENTS));
+  const ended = keptFor(HOUR_MS, (now) => episodes.latest(now - PAST_MS, MOST_EPISODES));
 
   return async (shard: number, recordings: ReadonlyMap<string, RecordingState>): Promise<PastOutages> => {
     const now = clock.now();

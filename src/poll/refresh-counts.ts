@@ -19,7 +19,7 @@ interface RefreshCountsDeps
   extends Pick<PollContext, "clock" | "log" | "assigned">,
     Pick<
       Store,
-      "shards" | "counts" | "zones" | "inventory" | "countVerdicts" | "usualEntries" | "uptime" | "incidents"
+      "shards" | "counts" | "zones" | "inventory" | "countVerdicts" | "usualEntries" | "uptime" | "episodes"
     > {
   readonly service: Pick<Service, "entries" | "areaData" | "conversionRate">;
   readonly rules: readonly Rule[];

@@ -1,6 +1,6 @@
 /**
  * Visits that outages kept from being counted, from what is stored: no message waits for it, and the service is not
- * asked. An incident gets its estimate once its hours were read, and a last one once the service corrects them no more.
+ * asked. An episode gets its estimate once its hours were read, and a last one once the service corrects them no more.
  */
 
 import { MOST_ESTIMATED } from "../alerting/uncounted.ts";
@@ -14,14 +14,14 @@ import { type Clock, HOUR_MS, type Instant } from "../lib/clock.ts";
 import { keptFor } from "../lib/kept.ts";
 import { createYielder, mapYielding } from "../lib/yield.ts";
 import type { KeptCounts } from "../store/counts.ts";
-import { type Incident, toIncident } from "../store/incidents.ts";
+import { type StoredEpisode, toStoredEpisode } from "../store/episodes.ts";
 import type { Store } from "../store/store.ts";
 import type { PollContext } from "./commit.ts";
 import { closedDaysOf } from "./counts-assess.ts";
 
 interface UncountedDeps extends Pick<Store, "firing"> {
   readonly counts: Pick<Store["counts"], "read">;
-  readonly incidents: Pick<Store["incidents"], "endedSince" | "replace">;
+  readonly episodes: Pick<Store["episodes"], "endedSince" | "replace">;
   readonly inventory: Pick<Store["inventory"], "recording" | "location">;
   readonly shards: Pick<Store["shards"], "read">;
   readonly assigned: Pick<PollContext["assigned"], "shardOf">;
@@ -46,7 +46,7 @@ const MOST_ESTIMATES = 2_000;
 /** The outages of the fleet, as far as known. */
 interface Outages {
   readonly at: Instant;
-  readonly alerts: ReadonlyMap<string | undefined, readonly Incident[]>;
+  readonly alerts: ReadonlyMap<string | undefined, readonly StoredEpisode[]>;
 }
 
 type Placed = Outages & { readonly places: Places };
@@ -62,7 +62,7 @@ export function createUncounted(deps: UncountedDeps) {
     /** By id, of those alerts of recordings and locations of which it can be said; firing ones until now. */
     of: createEstimates(deps, outages),
 
-    /** Gives ended incidents what they cost; does nothing where it did so a moment ago. */
+    /** Gives ended episodes what they cost; does nothing where it did so a moment ago. */
     settle: createSettle(deps, outages),
   };
 }
@@ -70,12 +70,12 @@ export function createUncounted(deps: UncountedDeps) {
 function createEstimates(deps: UncountedDeps, outages: (now: Instant) => Promise<Outages>) {
   const estimates = new Map<string, { at: Instant; endsAt: Instant | undefined; visits: VisitsLost | undefined }>();
 
-  const isFresh = ({ id, endsAt }: Incident, now: Instant) => {
+  const isFresh = ({ id, endsAt }: StoredEpisode, now: Instant) => {
     const made = estimates.get(id);
     return made !== undefined && made.endsAt === endsAt && now >= made.at && now - made.at < ESTIMATE_FOR_MS;
   };
 
-  async function renew(rows: readonly Incident[], ids: readonly string[], now: Instant): Promise<void> {
+  async function renew(rows: readonly StoredEpisode[], ids: readonly string[], now: Instant): Promise<void> {
     const [all, kept, places] = await Promise.all([outages(now), deps.counts.read(ids), placesOf(deps, ids)]);
     if (estimates.size > MOST_ESTIMATES)
       for (const [id, { at }] of estimates) if (now - at >= ESTIMATE_FOR_MS || now < at) estimates.delete(id);
@@ -89,7 +89,7 @@ function createEstimates(deps: UncountedDeps, outages: (now: Instant) => Promise
   }
 
   return async (alerts: readonly Alert[], now: Instant): Promise<Map<string, VisitsLost>> => {
-    const rows = alerts.map(toIncident).filter(costsVisits);
+    const rows = alerts.map(toStoredEpisode).filter(costsVisits);
     const missing = rows.filter((row) => !isFresh(row, now));
     const ids = [...new Set(missing.flatMap((row) => locationOf(row) ?? []))];
     if (ids.length > MOST_ESTIMATED) return new Map();
@@ -104,7 +104,7 @@ function createEstimates(deps: UncountedDeps, outages: (now: Instant) => Promise
 }
 
 function createSettle(deps: UncountedDeps, outages: (now: Instant) => Promise<Outages>) {
-  const { counts, incidents, clock } = deps;
+  const { counts, episodes, clock } = deps;
   let settledAt = 0;
 
   async function settleAt(id: string, kept: KeptCounts, all: Placed, now: Instant): Promise<void> {
@@ -112,7 +112,7 @@ function createSettle(deps: UncountedDeps, outages: (now: Instant) => Promise<Ou
     let here = rows.filter(({ endsAt }) => endsAt !== undefined);
     for (const row of rows.filter((row) => isOpen(row, now))) {
       const after = settled(row, estimate(row, all, kept), kept, all.at);
-      if (!after || !(await incidents.replace(row, after))) continue;
+      if (!after || !(await episodes.replace(row, after))) continue;
       const before = here.filter(({ id }) => id !== row.id);
       here = [...before, after];
       if (after.isSettled) deps.metrics.visitsUncounted(Math.max(0, settledSum(here) - settledSum(before)));
@@ -137,9 +137,9 @@ function createSettle(deps: UncountedDeps, outages: (now: Instant) => Promise<Ou
   };
 }
 
-async function readOutages({ incidents, firing }: UncountedDeps, now: Instant): Promise<Outages> {
-  const [ended, open] = await Promise.all([incidents.endedSince(now - HISTORY_MS), firing()]);
-  const rows = [...ended, ...open.map(toIncident)].filter(costsVisits);
+async function readOutages({ episodes, firing }: UncountedDeps, now: Instant): Promise<Outages> {
+  const [ended, open] = await Promise.all([episodes.endedSince(now - HISTORY_MS), firing()]);
+  const rows = [...ended, ...open.map(toStoredEpisode)].filter(costsVisits);
   return { at: now, alerts: Map.groupBy(rows, locationOf) };
 }
 
@@ -161,11 +161,11 @@ async function placesOf(deps: UncountedDeps, ids: readonly string[]): Promise<Pl
   return places;
 }
 
-function locationOf({ subject, locationId }: Incident): string | undefined {
+function locationOf({ subject, locationId }: StoredEpisode): string | undefined {
   return subject.kind === "location" ? subject.id : locationId;
 }
 
-function estimate(row: Incident, { at, alerts, places }: Placed, kept: KeptCounts): VisitsLost | NothingLost {
+function estimate(row: StoredEpisode, { at, alerts, places }: Placed, kept: KeptCounts): VisitsLost | NothingLost {
   const id = locationOf(row) ?? "";
   const { recordings = Number.POSITIVE_INFINITY, closedDays } = places.get(id) ?? {};
   const counts: CountedHours = { timezone: kept.timezone, hours: kept.entries.hours, closedDays };
@@ -173,17 +173,17 @@ function estimate(row: Incident, { at, alerts, places }: Placed, kept: KeptCount
 }
 
 /** True where its estimate is missing, or not the last one. */
-function isOpen({ endsAt, isSettled }: Incident, now: Instant): boolean {
+function isOpen({ endsAt, isSettled }: StoredEpisode, now: Instant): boolean {
   return endsAt !== undefined && !isSettled && now - endsAt >= READ_AFTER_MS && now - endsAt < 2 * SETTLED_AFTER_MS;
 }
 
 /** Undefined where there is nothing to store yet. */
 function settled(
-  row: Incident,
+  row: StoredEpisode,
   found: VisitsLost | NothingLost,
   { entries: { hours, early } }: KeptCounts,
   now: Instant,
-): Incident | undefined {
+): StoredEpisode | undefined {
   const { startsAt, endsAt = now } = row;
   const touched = [...hours.keys()].filter((at) => at < endsAt && at + HOUR_MS > startsAt);
   const isRead = touched.some((at) => at + HOUR_MS >= endsAt) && !touched.some((at) => early.has(at));
@@ -200,7 +200,7 @@ function inWholeVisits({ estimate, low, high }: VisitsLost): VisitsLost {
 
 const EVER = { from: 0, to: Number.MAX_SAFE_INTEGER };
 
-function settledSum(rows: readonly Incident[]): number {
+function settledSum(rows: readonly StoredEpisode[]): number {
   return (
     visitsInAll(
       rows.filter(({ isSettled }) => isSettled),

@@ -106,7 +106,7 @@ export function createGroupStore(redis: Redis, keys: Keys, transact: Transact, s
       return entries.map((text) => JSON.parse(text) as NotificationLogEntry);
     },
 
-    /** The entries of `notified` that are in one of these incidents. */
+    /** The entries of `notified` that are on one of these pages. */
     async paged(integration: string, pages: ReadonlySet<string>): Promise<NotificationLogEntry[]> {
       const texts = await redis.hvals(keys.notificationLog(integration));
       const some = texts.filter((text) => [...pages].some((key) => text.includes(key)));

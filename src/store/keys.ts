@@ -76,10 +76,10 @@ function alertKeys(p: string) {
     silences: `${p}silences`,
     /** Hash: episode id → JSON of its acknowledgement; a field for as long as that of `alerts`. */
     acks: `${p}acks`,
-    /** Sorted set by end: ended incidents, for 90 days and 50,000 of them at most. */
-    incidents: `${p}incidents`,
-    /** Document without a text, of the last time that an incident was replaced; never deleted. */
-    incidentReplaced: `${p}incidents:replaced`,
+    /** Sorted set by end: ended episodes, for 90 days and 50,000 of them at most. */
+    episodes: `${p}episodes`,
+    /** Document without a text, of the last time that an episode was replaced; never deleted. */
+    episodeReplaced: `${p}episodes:replaced`,
     /** List, newest first: JSON of decisions about a subject (`kind/id`); the last 500, pruned once an hour. */
     log: (subject: string) => `${p}log:${subject}`,
     /** Sorted set: subject → when its newest line was written; a member as long as its list. */

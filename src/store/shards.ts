@@ -18,10 +18,10 @@ import type { Instant } from "../lib/clock.ts";
 import { unlessThrown } from "../lib/errors.ts";
 import { createRecent } from "../lib/recent.ts";
 import { logWrites } from "./decision-log.ts";
+import { changedAlerts, endedEpisodes, toStoredEpisode } from "./episodes.ts";
 import { StoreError } from "./errors.ts";
 import { type Destined, destinationsIn, destined, GroupWork, isFiring, partsOf, statesOf } from "./group-work.ts";
 import { createJsonHash, createParsedHash, scanHash } from "./hash.ts";
-import { changedAlerts, endedIncidents, toIncident } from "./incidents.ts";
 import type { Keys } from "./keys.ts";
 import { pipelined } from "./redis.ts";
 import { earliestWakes, type Releases, releasing } from "./releases.ts";
@@ -287,13 +287,13 @@ function createCommit(redis: Redis, keys: Keys, { transact: { transact }, releas
     if (overview) document.push(["HSET", keys.overview, ...overview]);
     if (attempt) document.push(["HSET", keys.attempts, attempt.subject, JSON.stringify(attempt.value)]);
     const { work, resolved } = await changeGroups({ changes, ...stored }, now);
-    const incidents = changes.flatMap(({ kind, alert, planned }) =>
-      kind === "resolved" ? [{ ...toIncident(alert), planned }] : [],
+    const episodes = changes.flatMap(({ kind, alert, planned }) =>
+      kind === "resolved" ? [{ ...toStoredEpisode(alert), planned }] : [],
     );
     work.writes.unshift(...document);
     work.writes.push(
       ...releasing(keys, id, resolved, true),
-      ...endedIncidents(keys, incidents, now),
+      ...endedEpisodes(keys, episodes, now),
       ...changedAlerts(
         keys,
         id,

@@ -11,9 +11,9 @@ import { createCountsStore } from "./counts.ts";
 import { createDecisionLog } from "./decision-log.ts";
 import { createCoverageStore, createDigestStore, createShiftNoteStore } from "./digests.ts";
 import { createExternalAlertStore, createSelfAlertStore } from "./documents.ts";
+import { createEpisodeStore, createFiringStore } from "./episodes.ts";
 import { createGroupStore } from "./groups.ts";
 import { createIdentityStore } from "./identities.ts";
-import { createFiringStore, createIncidentStore } from "./incidents.ts";
 import { createInventoryStore } from "./inventory.ts";
 import { type Keys, keysUnder } from "./keys.ts";
 import { createUsualEntriesStore, createZoneStore } from "./location-details.ts";
@@ -84,7 +84,7 @@ function createParts(
     inventory: createInventoryStore(redis, keys),
     zones: createZoneStore(redis, keys),
     usualEntries: createUsualEntriesStore(redis, keys),
-    incidents: createIncidentStore(redis, keys, transact),
+    episodes: createEpisodeStore(redis, keys, transact),
     identities: createIdentityStore(redis, keys, transact),
     log: createDecisionLog(redis, keys, transact, historyMs),
     uptime: createUptimeStore(redis, keys),

@@ -41,8 +41,8 @@ async function alertsAt({ address }: Pick<App, "address">) {
   }[];
 }
 
-async function incidentsAt({ address }: Pick<App, "address">) {
-  const { items } = (await (await fetch(`${address}/api/v1/incidents`)).json()) as {
+async function episodesAt({ address }: Pick<App, "address">) {
+  const { items } = (await (await fetch(`${address}/api/v1/episodes`)).json()) as {
     items: { alertname: string; endsAt: string; endReason: string; subject: { kind: string } }[];
   };
   return items;
@@ -100,8 +100,8 @@ describeWithRedis("external alerts", () => {
     await post(app, { ...disk, endsAt: inMs(11_000) });
     await slack.next();
     expect((await slack.next()).text).toContain("DiskFull: nas-1: expired");
-    const incidents = await incidentsAt(app);
-    expect(incidents.map(({ alertname, endReason }) => [alertname, endReason])).toContainEqual(["DiskFull", "expired"]);
+    const episodes = await episodesAt(app);
+    expect(episodes.map(({ alertname, endReason }) => [alertname, endReason])).toContainEqual(["DiskFull", "expired"]);
 
     await Promise.all([app.stop(), other.stop()]);
     const web = await watch.join("web");

@@ -3,12 +3,12 @@
 import { fingerprint } from "../../src/alerting/fingerprint.ts";
 import { createMatcher } from "../../src/alerting/matcher.ts";
 import type { Notification, NotifyReason } from "../../src/alerting/model.ts";
-import { incidentOf } from "../../src/digest/compute/incident.ts";
+import { digestEpisode } from "../../src/digest/compute/episode.ts";
 import { forReader, renderDigest } from "../../src/digest/mail.ts";
 import { digestPeriod } from "../../src/digest/period.ts";
 import { statusOf } from "../../src/health/shard-state.ts";
 import { renderEmail } from "../../src/notify/email/render.ts";
-import { toIncident } from "../../src/store/incidents.ts";
+import { toStoredEpisode } from "../../src/store/episodes.ts";
 import { computeDigest } from "../digest/compute-digest.ts";
 import { signedIn, visit } from "../http/page/visitor.ts";
 import { serve } from "../http/serve.ts";
@@ -67,7 +67,7 @@ export async function digestOf({ snapshot, uptimes, firing, ended, locations, te
       };
     }),
     uptime: new Map(uptimes.map(({ recording, buckets }) => [recording.id, buckets])),
-    incidents: [...firing, ...ended].map((alert) => incidentOf(alert, hostileRules)),
+    episodes: [...firing, ...ended].map((alert) => digestEpisode(alert, hostileRules)),
     matchers: [],
     unreachable: [],
   });
@@ -76,7 +76,7 @@ export async function digestOf({ snapshot, uptimes, firing, ended, locations, te
 }
 
 export function served(fleet: HostileFleet) {
-  const incidents = [...fleet.firing, ...fleet.ended].map(toIncident);
+  const episodes = [...fleet.firing, ...fleet.ended].map(toStoredEpisode);
   return serve({
     adminToken: "boss",
     silences: async () =>
@@ -107,7 +107,7 @@ export function served(fleet: HostileFleet) {
             }
           : {}),
       })),
-    incidents: async () => incidents,
+    episodes: async () => episodes,
     timeline: async () => fleet.lines.slice(0, 300),
     zones: async (ids) => new Map(ids.map((id) => [id, new Map(idsOf(fleet).map((one) => [one, fleet.texts]))])),
   });
@@ -120,7 +120,7 @@ export interface Document {
   readonly html: string;
 }
 
-const PATHS = ["/", "/incidents", "/?show=locations", "/?show=silences", "/?q=e", "/silences/new", "/session"];
+const PATHS = ["/", "/episodes", "/?show=locations", "/?show=silences", "/?q=e", "/silences/new", "/session"];
 
 /** Every page there is, of some of its recordings and alerts, to who only looks and to who has signed in. */
 async function pagesOf(fleet: HostileFleet): Promise<Document[]> {

@@ -1,19 +1,19 @@
 /** Parts of what the HTTP server is handed. */
 import { expect, onTestFinished, test, vi } from "vitest";
-import { incidentsSince, readSince } from "../../src/app/http-deps.ts";
+import { episodesSince, readSince } from "../../src/app/http-deps.ts";
 import type { Setup } from "../../src/app/setup.ts";
 import { NOW } from "../metrics/fleets.ts";
 import { anAlert } from "../support/fixtures.ts";
 
-test("incidents that last are listed without what they cost where estimating that takes long", async () => {
+test("episodes that last are listed without what they cost where estimating that takes long", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   onTestFinished(() => void vi.useRealTimers());
   const visits = { estimate: 310, low: 260, high: 370 };
   const listed = async (of: () => Promise<unknown>) => {
-    const store = { incidents: { endedSince: async () => [] }, shards: { alerts: async () => [anAlert()] } };
+    const store = { episodes: { endedSince: async () => [] }, shards: { alerts: async () => [anAlert()] } };
     const setup = { engine: { uncounted: { of } }, config: { maintenance: [] } } as unknown as Setup;
-    const runtime = { store, clock: { now: () => NOW } } as unknown as Parameters<typeof incidentsSince>[0];
-    const reading = incidentsSince(runtime, setup, 0);
+    const runtime = { store, clock: { now: () => NOW } } as unknown as Parameters<typeof episodesSince>[0];
+    const reading = episodesSince(runtime, setup, 0);
     await vi.advanceTimersByTimeAsync(1_000);
     return (await reading).map(({ uncounted }) => uncounted);
   };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { LogLine } from "../../src/alerting/decision-log.ts";
 import type { ExitCode } from "../../src/commands/cli/command.ts";
-import type { Incident } from "../../src/store/incidents.ts";
+import type { StoredEpisode } from "../../src/store/episodes.ts";
 import { serve } from "../http/serve.ts";
 import { fleetOf, NOW, recordingState } from "../metrics/fleets.ts";
 import { lenswatch } from "./run-command.ts";
@@ -71,7 +71,7 @@ const verdicts = [
 ] as const;
 const rules = { "low/30": { verdicts, together: [] } };
 const counted: Deps = { countsJudged: async () => ({ at: NOW - HOUR, rules, hours: [] }) };
-const cost = (over: Partial<Incident>): Incident => ({
+const cost = (over: Partial<StoredEpisode>): StoredEpisode => ({
   ...{ id: `i${over.alertname}`, ruleId: "", alertname: "LocationOffline", locationId: "loc-1" },
   ...{ subject: { kind: "location", id: "loc-1" }, startsAt: NOW - 2 * HOUR, endsAt: undefined, endReason: undefined },
   uncounted: { estimate: 312, low: 264, high: 369 },
@@ -83,7 +83,7 @@ const outages = [
   cost({ alertname: "Elsewhere", subject: { kind: "location", id: "loc-2" }, locationId: "loc-2" }),
   cost({ alertname: "Slight", startsAt: NOW - 3 * HOUR, uncounted: { estimate: 4, low: 0, high: 9 } }),
 ];
-const costly: Deps = { incidents: async () => outages };
+const costly: Deps = { episodes: async () => outages };
 
 describe("lenswatch why", () => {
   test.each<[string, string[], Deps?]>([

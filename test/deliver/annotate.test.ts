@@ -33,7 +33,7 @@ it("alerts go out as they are where the store fails or hangs", async () => {
   expect(performance.now() - began).toBeLessThan(20_000);
 });
 
-it("a message about few locations says what else is known there, of recent readings and one list of incidents that were outages", async () => {
+it("a message about few locations says what else is known there, of recent readings and one list of episodes that were outages", async () => {
   const stored = {
     ...{ at: T0, mark: 0, alerting: 0, offline: {}, readAt: T0 },
     locations: [
@@ -43,22 +43,22 @@ it("a message about few locations says what else is known there, of recent readi
   } as const;
   const visits = { estimate: 40, low: 30, high: 50 };
   let lists = 0;
-  const incident = { ...ALERTS[0], locationId: "leeds", endReason: "recovered" };
+  const episode = { ...ALERTS[0], locationId: "leeds", endReason: "recovered" };
   const others = [
-    { ...incident, planned: "nightly" },
-    { ...incident, endReason: "rule_changed" },
-    { ...incident, endReason: "rule_removed" },
-    { ...incident, endReason: "no_longer_watched" },
+    { ...episode, planned: "nightly" },
+    { ...episode, endReason: "rule_changed" },
+    { ...episode, endReason: "rule_removed" },
+    { ...episode, endReason: "no_longer_watched" },
   ];
   let gapMs = 180_000;
   const annotate = createAnnotate(
     { log: silentLogger, zones: { read: async () => new Map() }, usualEntries: { read: async () => new Map() } },
     {
       shards: { overviewsOf: async () => [knownOverview(1, { ...stored, gapMs })] },
-      incidents: {
+      episodes: {
         async latest() {
           lists += 1;
-          return [incident, incident, ...others, { ...incident, locationId: "york" }] as never;
+          return [episode, episode, ...others, { ...episode, locationId: "york" }] as never;
         },
       },
       uncounted: { of: async (alerts) => new Map(alerts.map(({ id }) => [id, visits])) },

@@ -18,7 +18,7 @@ import { describeWithRedis } from "../support/redis.ts";
 import { down, Lab, runsOf } from "./lab.ts";
 
 const [ops, managers] = [integration("ops/slack/0"), integration("managers/slack/0")];
-const phone = integration("phone/pagerduty/0", { type: "pagerduty", conversation: "edits", isIncident: true });
+const phone = integration("phone/pagerduty/0", { type: "pagerduty", conversation: "edits", isPager: true });
 const steps: EscalationStep[] = [
   { afterMs: 15 * MINUTE, receiver: "phone" },
   { afterMs: 45 * MINUTE, receiver: "managers" },

@@ -20,7 +20,7 @@ import { PagerDuty } from "../support/pagerduty.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { down, Lab, runsOf } from "./lab.ts";
 
-const pager = integration("ops/pagerduty/0", { type: "pagerduty", conversation: "edits", isIncident: true });
+const pager = integration("ops/pagerduty/0", { type: "pagerduty", conversation: "edits", isPager: true });
 const PLACES = { a: "1", b: "1", c: "1", d: "2", e: "3" } as const;
 type Name = keyof typeof PLACES;
 const NAMES = Object.keys(PLACES) as Name[];

@@ -6,7 +6,7 @@ import { PagerDuty } from "../support/pagerduty.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { down, inTurn, Lab, lost, useLab } from "./lab.ts";
 
-const pager = integration("ops/pagerduty/0", { type: "pagerduty", conversation: "edits", isIncident: true });
+const pager = integration("ops/pagerduty/0", { type: "pagerduty", conversation: "edits", isPager: true });
 
 describeWithRedis("a pager", () => {
   const testStore = useTestStore();

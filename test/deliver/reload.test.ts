@@ -6,7 +6,7 @@ import { describeWithRedis } from "../support/redis.ts";
 import { canBeAsked, down, inTurn, Lab, lost } from "./lab.ts";
 
 const slack = integration("ops/slack/0");
-const pager = integration("ops/pagerduty/0", { type: "pagerduty", conversation: "edits", isIncident: true });
+const pager = integration("ops/pagerduty/0", { type: "pagerduty", conversation: "edits", isPager: true });
 
 // The lab groups by location: the control, a reload that changes nothing.
 for (const label of ["location_id", "alertname"])

@@ -18,7 +18,7 @@ import { down, Lab, lost, runsOf } from "./lab.ts";
 const webhook = integration("ops/slack/0");
 const chat = integration("ops/chat/0", { conversation: "edits" });
 const mail = integration("ops/email/0/x", { type: "email", conversation: "threads" });
-const pager = integration("ops/pagerduty/0", { type: "pagerduty", conversation: "edits", isIncident: true });
+const pager = integration("ops/pagerduty/0", { type: "pagerduty", conversation: "edits", isPager: true });
 const every = [webhook, chat, mail, pager];
 const SITES = ["1", "2", "3", "4", "5", "6"];
 

@@ -147,7 +147,7 @@ describeWithRedis("a message that may have been accepted", () => {
   it.each(["ok", ...hows] as const)(
     "pages by escalation, and is ended though acknowledged by who was paged: %o",
     async (how) => {
-      const phone = integration("phone/pagerduty/0", { type: "pagerduty", conversation: "edits", isIncident: true });
+      const phone = integration("phone/pagerduty/0", { type: "pagerduty", conversation: "edits", isPager: true });
       const lab = new Lab(testStore(), [hook, phone]);
       lab.route = { ...lab.route, escalate: [{ afterMs: 15 * MINUTE, receiver: "phone" }] };
       const pagerDuty = new PagerDuty();
@@ -168,7 +168,7 @@ describeWithRedis("a message that may have been accepted", () => {
 
 describeWithRedis("a message of which Redis lost everything but what was written before it", () => {
   const testStore = useTestStore();
-  const pager = integration("ops/pagerduty/0", { type: "pagerduty", conversation: "edits", isIncident: true });
+  const pager = integration("ops/pagerduty/0", { type: "pagerduty", conversation: "edits", isPager: true });
 
   async function played(of: Integration, prepare: (lab: Lab) => void): Promise<Lab> {
     const lab = new Lab(testStore(), [of]);

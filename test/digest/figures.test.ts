@@ -9,7 +9,7 @@ import type { Alert } from "../../src/health/alert.ts";
 import type { RecordingState } from "../../src/health/shard-state.ts";
 import { total } from "../../src/lib/intervals.ts";
 import type { TimeRange } from "../../src/store/digests.ts";
-import type { Incident } from "../../src/store/incidents.ts";
+import type { StoredEpisode } from "../../src/store/episodes.ts";
 import type { UptimeHistory } from "../../src/store/uptime-history.ts";
 import { anAlert, anUptimeBucket, aRecordingState } from "../support/fixtures.ts";
 
@@ -35,7 +35,7 @@ const [daily] = config.digests;
 interface World {
   /** By shard: recording id → when it was last read. */
   readonly shards?: readonly Readonly<Record<string, number>>[];
-  readonly ended?: readonly Incident[];
+  readonly ended?: readonly StoredEpisode[];
   readonly coverage?: readonly TimeRange[];
   readonly completeSince?: number;
   readonly firing?: readonly Alert[];
@@ -43,7 +43,7 @@ interface World {
   readonly acks?: ReadonlyMap<string, StoredAcknowledgement>;
 }
 
-function incident(alertname: string, from: number, to: number, recordingId?: string): Incident {
+function episode(alertname: string, from: number, to: number, recordingId?: string): StoredEpisode {
   return {
     id: `${alertname} ${from}`,
     ruleId: alertname,
@@ -98,7 +98,7 @@ function depsOf({
     overallUptime: () => undefined,
   };
   const store = {
-    incidents: {
+    episodes: {
       endedSince: async (from: number) => ended.filter(({ endsAt = 0 }) => endsAt >= from),
       completeSince: async () => completeSince,
     },
@@ -168,9 +168,9 @@ describe("a digest's figures", () => {
 
   test("include the period before, outages too where it was watched", async () => {
     const ended = [
-      incident("RecordingOffline", at("18T10:00:00"), at("18T12:00:00"), "a"),
-      incident("RecordingOffline", at("19T10:00:00"), at("19T10:30:00"), "a"),
-      incident("RecordingOffline", at("17T10:00:00"), at("17T10:30:00"), "a"),
+      episode("RecordingOffline", at("18T10:00:00"), at("18T12:00:00"), "a"),
+      episode("RecordingOffline", at("19T10:00:00"), at("19T10:30:00"), "a"),
+      episode("RecordingOffline", at("17T10:00:00"), at("17T10:30:00"), "a"),
     ];
     const { digest } = await compute({ ended });
     expect(digest.totals).toMatchObject({ outages: 1, lostMs: HOUR / 2 });
@@ -189,18 +189,15 @@ describe("a digest's figures", () => {
       },
     ],
     ["has no stored coverage", { coverage: [] }],
-    [
-      "was unreachable for two hours",
-      { ended: [incident("ServiceUnreachable", at("18T10:00:00"), at("18T12:00:00"))] },
-    ],
-    ["has dropped incidents since", { completeSince: at("18T01:00:00") }],
+    ["was unreachable for two hours", { ended: [episode("ServiceUnreachable", at("18T10:00:00"), at("18T12:00:00"))] }],
+    ["has dropped episodes since", { completeSince: at("18T01:00:00") }],
   ])("have no outages of the period before where lenswatch %s", async (_, world) => {
     const { digest } = await compute(world);
     expect(digest.before).toEqual({ uptime: 1, outages: undefined, lostMs: undefined, recoveryMs: undefined });
   });
 
   // The store keeps the last 50,000: a storm of a large fleet pushes out those of the reported period itself.
-  test("do not say that a period was without outages whose incidents were dropped", async () => {
+  test("do not say that a period was without outages whose episodes were dropped", async () => {
     const { digest } = await compute({ completeSince: at("19T18:00:00") });
     expect(digest.unwatched).toEqual([{ from: digest.period.from, to: at("19T18:00:00") }]);
     const { text } = await renderDigest(digest, { name: "daily", externalUrl: undefined });
@@ -230,7 +227,7 @@ describe("a digest's figures", () => {
   });
 
   test("leave out external alerts", async () => {
-    const posted = { ...incident("RecordingOffline", at("19T10:00:00"), at("19T11:00:00"), "a") };
+    const posted = { ...episode("RecordingOffline", at("19T10:00:00"), at("19T11:00:00"), "a") };
     const ended = [{ ...posted, subject: { kind: "external" as const, id: "a" } }];
     expect((await compute({ ended })).digest.totals.outages).toBe(0);
   });

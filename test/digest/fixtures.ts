@@ -1,4 +1,4 @@
-import type { DigestIncident, DigestRecording } from "../../src/digest/digest.ts";
+import type { DigestEpisode, DigestRecording } from "../../src/digest/digest.ts";
 import { digestPeriod } from "../../src/digest/period.ts";
 import type { Recording, UptimeBucket } from "../../src/health/recording.ts";
 import { anUptimeBucket, aRecording } from "../support/fixtures.ts";
@@ -52,7 +52,7 @@ export function day(ratio: number | undefined, over: Partial<UptimeBucket> = {})
   return hours(at("00:00"), Array(24).fill(ratio), over);
 }
 
-export function offline(recordingId: string, startsAt: number, endsAt?: number): DigestIncident {
+export function offline(recordingId: string, startsAt: number, endsAt?: number): DigestEpisode {
   return {
     alertname: "RecordingOffline",
     kind: "offline",
@@ -63,11 +63,11 @@ export function offline(recordingId: string, startsAt: number, endsAt?: number):
   };
 }
 
-export function locationOffline(locationId: string, startsAt: number, endsAt?: number): DigestIncident {
+export function locationOffline(locationId: string, startsAt: number, endsAt?: number): DigestEpisode {
   return { alertname: "LocationOffline", kind: "location_offline", locationId, startsAt, endsAt };
 }
 
-/** The Thursday in London, without recordings or incidents. */
+/** The Thursday in London, without recordings or episodes. */
 export function input(over: Partial<DigestInput> = {}): DigestInput {
   const timezone = over.timezone ?? "Europe/London";
   const now = over.now ?? NOW;
@@ -77,7 +77,7 @@ export function input(over: Partial<DigestInput> = {}): DigestInput {
     period: digestPeriod("1d", now, timezone),
     recordings: [],
     uptime: new Map(),
-    incidents: [],
+    episodes: [],
     matchers: [],
     unreachable: [],
     ...over,

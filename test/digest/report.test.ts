@@ -5,7 +5,7 @@ import type { FiguresSource } from "../../src/digest/figures.ts";
 import { createReports } from "../../src/digest/report.ts";
 import { type ReportGroup, type ReportRequest, reportGroups } from "../../src/report/report.ts";
 import { addLoss, lostMs, noLoss } from "../../src/report/tally.ts";
-import type { Incident } from "../../src/store/incidents.ts";
+import type { StoredEpisode } from "../../src/store/episodes.ts";
 import { anUptimeBucket, aRecording, aRecordingState } from "../support/fixtures.ts";
 
 const HOUR = 3_600_000;
@@ -23,7 +23,12 @@ const recordings = Array.from({ length: 12 }, (_, i) =>
   }),
 );
 
-function incident(kind: "recording" | "location" | "group", id: string, startsAt: number, endsAt: number): Incident {
+function episode(
+  kind: "recording" | "location" | "group",
+  id: string,
+  startsAt: number,
+  endsAt: number,
+): StoredEpisode {
   const alertname = { recording: "RecordingOffline", location: "LocationOffline", group: "CameraServerOffline" }[kind];
   return {
     id: `${kind}/${id}@${startsAt}`,
@@ -38,7 +43,7 @@ function incident(kind: "recording" | "location" | "group", id: string, startsAt
 }
 
 function reportsOf(
-  ended: readonly Incident[],
+  ended: readonly StoredEpisode[],
   over: { now?: () => number; ratio?: number; released?: Promise<void> } = {},
 ) {
   const { now = () => NOW, ratio = 1, released } = over;
@@ -48,7 +53,7 @@ function reportsOf(
     config: { rules: [], service: { uptimeIndexTimezone: "recording" } },
     clock: { now },
     store: {
-      incidents: { endedSince: async () => ended, completeSince: async () => 0 },
+      episodes: { endedSince: async () => ended, completeSince: async () => 0 },
       shards: { alerts: async () => [] },
       coverage: { since: async () => [{ from: 0, to: NOW }] },
       uptime: {
@@ -111,7 +116,7 @@ describe("a report", () => {
         const { report } = reportsOf(
           all.map(([kind, i, begin, length]) => {
             const id = { recording: `r${i}`, location: `l${i % 3}`, group: `camera_server/edge-${i % 4}` }[kind];
-            return incident(kind, id, from + begin * HOUR, from + (begin + length) * HOUR);
+            return episode(kind, id, from + begin * HOUR, from + (begin + length) * HOUR);
           }),
           { ratio },
         );
@@ -131,29 +136,26 @@ describe("a report", () => {
     ["camera_server", ["edge-1", "edge-0", "edge-2", "edge-3"]],
   ])("by %s has the most lost time first", async (by, names) => {
     const { report } = reportsOf([
-      incident("recording", "r1", from, from + HOUR),
-      incident("recording", "r0", from, from + 60_000),
+      episode("recording", "r1", from, from + HOUR),
+      episode("recording", "r0", from, from + 60_000),
     ]);
     expect((await report(request({ by }))).rows.map(({ name }) => name)).toEqual(names);
   });
 
   test("blames the camera server where its alert covers more recordings than the location has", async () => {
     const at = [from + HOUR, from + 2 * HOUR] as const;
-    const { report } = reportsOf([
-      incident("recording", "r1", ...at),
-      incident("group", "camera_server/edge-1", ...at),
-    ]);
+    const { report } = reportsOf([episode("recording", "r1", ...at), episode("group", "camera_server/edge-1", ...at)]);
     expect((await report(request())).total).toMatchObject({ camera_server: HOUR, recording: 0, location: 0 });
   });
 
   test("is about the recordings that are asked for", async () => {
-    const { report } = reportsOf([incident("recording", "r0", from, from + HOUR)]);
+    const { report } = reportsOf([episode("recording", "r0", from, from + HOUR)]);
     const { total } = await report(request({ matchers: parseMatchers("location=~'.*l0'".replaceAll("'", '"')) }));
     expect([total.recordings, lostMs(total)]).toEqual([4, HOUR]);
   });
 
   test("covers the last whole period by its name, and not what is still to come", async () => {
-    const { report } = reportsOf([incident("recording", "r0", from, from + HOUR)]);
+    const { report } = reportsOf([episode("recording", "r0", from, from + HOUR)]);
     expect((await report(request({ period: "1d" }))).period).toMatchObject({ ...PERIOD, label: "Wed 18 Nov 2026" });
     const { total } = await report(request({ period: { from, to: NOW + 50 * HOUR } }));
     expect(total.expectedMs).toBe(12 * 34 * HOUR);

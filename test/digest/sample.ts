@@ -1,5 +1,5 @@
 /** A week with every kind of trouble, for pictures and for tests of a whole digest. */
-import type { Digest, DigestIncident, DigestRecording } from "../../src/digest/digest.ts";
+import type { Digest, DigestEpisode, DigestRecording } from "../../src/digest/digest.ts";
 import { digestPeriod, type PeriodName } from "../../src/digest/period.ts";
 import type { UptimeBucket } from "../../src/health/recording.ts";
 import { anUptimeBucket } from "../support/fixtures.ts";
@@ -22,7 +22,7 @@ const recordings: DigestRecording[] = LOCATIONS.flatMap((locationName, place) =>
   ),
 );
 
-const outages: DigestIncident[] = [
+const outages: DigestEpisode[] = [
   offline("01", monday("22T21:40:00Z")),
   ...[0, 1, 2].map((view) => offline(`1${view}`, monday("17T11:12:00Z"), monday("17T17:33:00Z"))),
   locationOffline("manchester-market-street", monday("17T11:12:00Z"), monday("17T17:33:00Z")),
@@ -69,7 +69,7 @@ export function sampleDigest(name: PeriodName = "1w"): Digest {
   const period = digestPeriod(name, now, timezone);
   const before = { period: digestPeriod(name, period.from, timezone), isWatched: true };
   const unreachable = [{ from: monday("18T03:00:00Z"), to: monday("18T03:25:00Z") }];
-  const scope = { now, period, before, timezone, incidents: outages, matchers: [], unreachable };
+  const scope = { now, period, before, timezone, episodes: outages, matchers: [], unreachable };
   return digestWith(
     scope,
     recordings.map((one) => [one, { buckets: days(one.recording.id, now) }]),

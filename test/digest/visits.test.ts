@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Digest, DigestIncident } from "../../src/digest/digest.ts";
+import type { Digest, DigestEpisode } from "../../src/digest/digest.ts";
 import { renderDigestHtml } from "../../src/digest/render/html.ts";
 import { renderDigestText } from "../../src/digest/render/text.ts";
 import { viewOf } from "../../src/digest/render/view.ts";
@@ -7,11 +7,11 @@ import { computeDigest } from "./compute-digest.ts";
 import { at, input, locationOffline, offline, subject } from "./fixtures.ts";
 
 const visits = (estimate: number) => ({ estimate, low: estimate * 0.8, high: estimate * 1.3 });
-const costing = (incident: DigestIncident, estimate: number) => ({ ...incident, uncounted: visits(estimate) });
+const costing = (episode: DigestEpisode, estimate: number) => ({ ...episode, uncounted: visits(estimate) });
 const york = { locationId: "york", locationName: "York" };
 
-function digestOf(incidents: readonly DigestIncident[]): Digest {
-  return computeDigest(input({ recordings: [subject("a"), subject("b")], incidents }));
+function digestOf(episodes: readonly DigestEpisode[]): Digest {
+  return computeDigest(input({ recordings: [subject("a"), subject("b")], episodes }));
 }
 
 test("visits that were not counted are counted once for each location, inside the period, and of what still fires", () => {

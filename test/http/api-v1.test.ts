@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Listing } from "../../src/http/paging.ts";
 import type { ApiRecording } from "../../src/http/v1/recordings.ts";
-import type { Incident } from "../../src/store/incidents.ts";
+import type { StoredEpisode } from "../../src/store/episodes.ts";
 import { alertState, fleetOf, INTERVAL, largeFleet, NOW, recordingState } from "../metrics/fleets.ts";
 import { aRecording } from "../support/fixtures.ts";
 import { shardsOfFleet } from "../support/overviews.ts";
@@ -123,8 +123,8 @@ describe("GET /api/v1/locations", () => {
   });
 });
 
-describe("GET /api/v1/incidents", () => {
-  const incident = (id: string, minutesAgo: number, differing: Partial<Incident> = {}): Incident => ({
+describe("GET /api/v1/episodes", () => {
+  const episode = (id: string, minutesAgo: number, differing: Partial<StoredEpisode> = {}): StoredEpisode => ({
     id,
     ruleId: "RecordingOffline",
     alertname: "RecordingOffline",
@@ -135,26 +135,26 @@ describe("GET /api/v1/incidents", () => {
     endReason: "recovered",
     ...differing,
   });
-  const incidents = [
-    incident("old", 60, { uncounted: { estimate: 312, low: 264, high: 369 } }),
-    incident("open", 2, { endsAt: undefined, endReason: undefined }),
-    incident("place", 30, {
+  const episodes = [
+    episode("old", 60, { uncounted: { estimate: 312, low: 264, high: 369 } }),
+    episode("open", 2, { endsAt: undefined, endReason: undefined }),
+    episode("place", 30, {
       alertname: "LocationOffline",
       subject: { kind: "location", id: "loc-2" },
       locationId: "loc-2",
     }),
-    incident("blind", 10, {
+    episode("blind", 10, {
       alertname: "ServiceUnreachable",
       subject: { kind: "service", id: "service" },
       locationId: undefined,
     }),
   ];
-  const deps = { fleet: async () => fleet, incidents: async () => incidents };
+  const deps = { fleet: async () => fleet, episodes: async () => episodes };
   const ids = (body: unknown) => (body as Listing<{ id: string }>).items.map(({ id }) => id);
 
   test("gives the latest start first, with names and durations", async () => {
     const { json } = await serve(deps);
-    const { body } = await json("/api/v1/incidents");
+    const { body } = await json("/api/v1/episodes");
     expect(ids(body)).toEqual(["open", "blind", "place", "old"]);
     expect((body as Listing<unknown>).items).toMatchObject([
       {
@@ -177,14 +177,14 @@ describe("GET /api/v1/incidents", () => {
     ["alertname=ServiceUnreachable", ["blind"]],
   ])("?%s gives %j", async (query, expected) => {
     const { json } = await serve(deps);
-    expect(ids((await json(`/api/v1/incidents?${query}`)).body)).toEqual(expected);
+    expect(ids((await json(`/api/v1/episodes?${query}`)).body)).toEqual(expected);
   });
 
-  test("is paged, and an incident listed twice is given once", async () => {
-    const { json } = await serve({ ...deps, incidents: async () => [...incidents, incident("old", 60)] });
-    const first = (await json("/api/v1/incidents?limit=3")).body as Listing<unknown>;
+  test("is paged, and an episode listed twice is given once", async () => {
+    const { json } = await serve({ ...deps, episodes: async () => [...episodes, episode("old", 60)] });
+    const first = (await json("/api/v1/episodes?limit=3")).body as Listing<unknown>;
     expect(ids(first)).toEqual(["open", "blind", "place"]);
-    const second = (await json(`/api/v1/incidents?limit=3&cursor=${first.nextCursor}`)).body;
+    const second = (await json(`/api/v1/episodes?limit=3&cursor=${first.nextCursor}`)).body;
     expect(ids(second)).toEqual(["old"]);
   });
 
@@ -192,19 +192,19 @@ describe("GET /api/v1/incidents", () => {
     const asked: number[] = [];
     const { json } = await serve({
       ...deps,
-      incidents: async (since) => {
+      episodes: async (since) => {
         asked.push(since);
         return [];
       },
     });
-    await json("/api/v1/incidents");
-    await json("/api/v1/incidents?since=2026-01-01T02:00:00%2B02:00");
+    await json("/api/v1/episodes");
+    await json("/api/v1/episodes?since=2026-01-01T02:00:00%2B02:00");
     expect(asked).toEqual([NOW - 7 * 86_400_000, Date.parse("2026-01-01T00:00:00Z")]);
   });
 
   test.each(["since=yesterday", "since=2026-01-01", "recording=a&recording=b"])("?%s is a 400", async (query) => {
     const { json } = await serve(deps);
-    const { status, body } = await json(`/api/v1/incidents?${query}`);
+    const { status, body } = await json(`/api/v1/episodes?${query}`);
     expect(status).toBe(400);
     expect(JSON.stringify(body)).toContain(`${query.split("=")[0]}: expected`);
   });

@@ -6,12 +6,12 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { operations } from "../../src/http/api-v1.ts";
 import { openApiDocument } from "../../src/http/v1/openapi.ts";
 import { noLoss } from "../../src/report/tally.ts";
+import type { StoredEpisode } from "../../src/store/episodes.ts";
 import { StoreError } from "../../src/store/errors.ts";
-import type { Incident } from "../../src/store/incidents.ts";
 import { alertState, fleetOf, INTERVAL, NOW, recordingState } from "../metrics/fleets.ts";
 import { ackDone, firingAlert, serve } from "./serve.ts";
 
-const incident: Incident = {
+const episode: StoredEpisode = {
   id: "RecordingOffline/recording/rec-1@1",
   alertname: "RecordingOffline",
   subject: { kind: "recording", id: "rec-1" },
@@ -19,9 +19,9 @@ const incident: Incident = {
   startsAt: NOW - 90_000,
   endsAt: NOW - 30_000,
   endReason: "recovered",
-} as Incident;
+} as StoredEpisode;
 
-const lasting: Incident = { ...incident, id: "2", locationId: undefined, endsAt: undefined, endReason: undefined };
+const lasting: StoredEpisode = { ...episode, id: "2", locationId: undefined, endsAt: undefined, endReason: undefined };
 
 const fleet = fleetOf({
   recordings: [
@@ -33,7 +33,7 @@ const fleet = fleetOf({
   uptimes: { "rec-1": 0.99 },
 });
 
-const line = { subject: incident.subject, at: NOW - 1_000, ruleId: "RecordingOffline", reason: "fired" } as const;
+const line = { subject: episode.subject, at: NOW - 1_000, ruleId: "RecordingOffline", reason: "fired" } as const;
 const admin = { authorization: "Bearer admin-token-of-the-test" };
 
 const document = openApiDocument("1.2.3", operations);
@@ -46,7 +46,7 @@ const start = () =>
   serve({
     adminToken: "admin-token-of-the-test",
     fleet: async () => fleet,
-    incidents: async () => [incident, lasting],
+    episodes: async () => [episode, lasting],
     report: async () => {
       const row = { id: "leeds", name: "Leeds", loss: { ...noLoss(), recordings: 1, knownMs: 10, location: 1 } };
       const period = { from: NOW - 1, to: NOW, label: "a day" };
@@ -79,8 +79,8 @@ const asked = [
   ["get", "/api/v1/locations", "/api/v1/locations?colour=red", 400],
   ["get", "/api/v1/overview", "/api/v1/overview?all=true", 200],
   ["get", "/api/v1/overview", "/api/v1/overview?status=x", 400],
-  ["get", "/api/v1/incidents", "/api/v1/incidents", 200],
-  ["get", "/api/v1/incidents", "/api/v1/incidents?since=1", 400],
+  ["get", "/api/v1/episodes", "/api/v1/episodes", 200],
+  ["get", "/api/v1/episodes", "/api/v1/episodes?since=1", 400],
   ["get", "/api/v1/report", "/api/v1/report?period=1d", 200],
   ["get", "/api/v1/report", "/api/v1/report?by=street", 400],
   ["get", "/api/v1/handover", "/api/v1/handover", 200],

@@ -98,7 +98,7 @@ export function usualDeps(differing: Differing = {}): HttpDeps {
     alertsReceived: () => {},
     acceptAlerts: async () => ({ outcome: "taken", refused: 0, most: 2_000 }),
     endedLately: async () => [],
-    incidents: async () => [],
+    episodes: async () => [],
     report: async () => ({
       now: NOW,
       period: { from: NOW - 1, to: NOW, label: "a day" },

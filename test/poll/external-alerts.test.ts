@@ -66,7 +66,7 @@ describeWithRedis("alerts from outside", () => {
     await evaluate();
     expect(await alerts()).toContain("b resolved expired");
     expect(await committed()).toEqual([]);
-    const ended = await testStore().store.incidents.endedSince(T0);
+    const ended = await testStore().store.episodes.endedSince(T0);
     expect(ended.map(({ endReason }) => endReason)).toEqual(["recovered", "expired"]);
     const lines = await testStore().store.log.read([{ kind: "external", id: sent("b")[0] }], 0);
     expect(lines.map(({ reason }) => reason)).toEqual(["firing", "expired"]);

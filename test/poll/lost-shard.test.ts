@@ -49,7 +49,7 @@ describeWithRedis("a key that is evicted while an alert fires", () => {
     }
     const after = await testStore().replica().firing();
     expect(after.map(({ id }) => id).sort()).toEqual(firing === 0 ? [] : before.map(({ id }) => id).sort());
-    const ended = (await store.incidents.endedSince(0)).filter(({ subject }) => subject.kind === "recording");
+    const ended = (await store.episodes.endedSince(0)).filter(({ subject }) => subject.kind === "recording");
     const reason = status === "missing" ? "no_longer_watched" : "recovered";
     expect(ended.map(({ endReason }) => endReason)).toEqual(firing === 0 ? [reason] : []);
   });

@@ -130,7 +130,7 @@ describeWithRedis("judging the service and the notifications", () => {
     const later = judgeOf([mail]);
     later.clock.at += STEP;
     await later.judge();
-    expect(await store.incidents.endedSince(0)).toMatchObject([{ endReason: "no_longer_watched" }]);
+    expect(await store.episodes.endedSince(0)).toMatchObject([{ endReason: "no_longer_watched" }]);
   });
 
   it("leaves a trace of each judgement, also of one that lost its race", async () => {

@@ -164,10 +164,10 @@ describeWithRedis("a sweep", () => {
     expect(await lookedUp(5), "the clock was set back").toEqual(["a,c"]);
   });
 
-  it("an incident that began in a maintenance has its name", async () => {
+  it("an episode that began in a maintenance has its name", async () => {
     const one = replica([offline, online("a"), online("a")]);
     await one.sweepAll(0, 0, 0);
-    const ended = await one.store.incidents.endedSince(0);
+    const ended = await one.store.episodes.endedSince(0);
     expect(ended).toMatchObject([{ ruleId: "RecordingOffline", planned: "stock-take" }]);
   });
 
@@ -366,7 +366,7 @@ describeWithRedis("a sweep", () => {
     await one.sweepAll(0);
     expect(one.asked).toHaveLength(1);
     expect(await firingNow()).toEqual(["RecordingOffline/recording/a resolved"]);
-    expect(await one.store.incidents.endedSince(0)).toMatchObject([{ endReason: "no_longer_watched" }]);
+    expect(await one.store.episodes.endedSince(0)).toMatchObject([{ endReason: "no_longer_watched" }]);
     const left = await testStore().keys();
     expect(left.filter((key) => /^(shard|uptime|figures|attempts|recordings)/.test(key))).toEqual([]);
   });

@@ -4,7 +4,7 @@ import type { Config } from "../../src/config/config.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import { createUncounted } from "../../src/poll/uncounted.ts";
 import type { KeptCounts } from "../../src/store/counts.ts";
-import { type Incident, toIncident } from "../../src/store/incidents.ts";
+import { type StoredEpisode, toStoredEpisode } from "../../src/store/episodes.ts";
 import { firing, HOUR } from "../store/fixtures.ts";
 import { resolvedAlert } from "../support/fixtures.ts";
 
@@ -36,7 +36,13 @@ function uncounted(
   recordings = ["door", "till"],
   closedDays: Config["counts"]["closedDays"] = [],
 ) {
-  const world = { now: NOON + 4 * HOUR, rows: alerts.map(toIncident), added: [] as number[], asked: 0, estimated: 0 };
+  const world = {
+    now: NOON + 4 * HOUR,
+    rows: alerts.map(toStoredEpisode),
+    added: [] as number[],
+    asked: 0,
+    estimated: 0,
+  };
   const made = createUncounted({
     counts: {
       async read() {
@@ -49,9 +55,9 @@ function uncounted(
         return new Map([["leeds", Object.defineProperty(counts, "entries", { get: seen }) as KeptCounts]]);
       },
     },
-    incidents: {
+    episodes: {
       endedSince: async () => [...world.rows],
-      async replace(before: Incident, after: Incident) {
+      async replace(before: StoredEpisode, after: StoredEpisode) {
         const at = world.rows.findIndex((row) => JSON.stringify(row) === JSON.stringify(before));
         if (at >= 0) world.rows[at] = after;
         return at >= 0;
@@ -76,7 +82,7 @@ function uncounted(
   return { world, ...made };
 }
 
-it("an ended incident gets an estimate once its hours are read, and a last one the next day; each visit counts once", async () => {
+it("an ended episode gets an estimate once its hours are read, and a last one the next day; each visit counts once", async () => {
   const all = [doorOut, offline("till", NOON + HOUR, NOON + 2 * HOUR)];
   const { world, settle } = uncounted(all);
   world.now = NOON + 3 * HOUR;
@@ -115,7 +121,7 @@ it("what two ask for at a time is estimated once, and known a moment later among
   expect((await of([first, doorOut], world.now + 1_000)).size).toBe(2);
 });
 
-it("an incident that another replica replaced meanwhile is not counted", async () => {
+it("an episode that another replica replaced meanwhile is not counted", async () => {
   const { world, settle } = uncounted([doorOut], [], ["door"]);
   world.now = NOON + 26 * HOUR;
   const stale = [...world.rows];

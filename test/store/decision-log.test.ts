@@ -17,7 +17,7 @@ const line = (at: number, reason: string, more: Partial<LogLine> = {}): LogLine 
   ...more,
 });
 
-describeWithRedis("the incident log", () => {
+describeWithRedis("the episode log", () => {
   const testStore = useTestStore();
   const write = (...lines: LogLine[]) => testStore().store.log.write(lines);
   const read = (since = 0) => testStore().store.log.read([camera], since);

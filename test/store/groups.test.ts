@@ -122,7 +122,7 @@ describeWithRedis("groups that are due", () => {
     expect(await groups.settle(slack, "g", "t2", sentOf(at, [], [camera]))).toBeUndefined();
     expect(await groups.notified(slack.id)).toEqual([]);
     expect(await shards.alerts()).toEqual([]);
-    expect(await testStore().keys()).toEqual([`grp:${slack.id}:g`, "incidents", "integrations", "shard:0"]);
+    expect(await testStore().keys()).toEqual(["episodes", `grp:${slack.id}:g`, "integrations", "shard:0"]);
     expect(await testStore().redis.pttl(`{${testStore().prefix}}:grp:${slack.id}:g`)).toBeGreaterThan(INTERVAL);
   });
 
@@ -193,9 +193,9 @@ describeWithRedis("groups that are due", () => {
     expect([rest.group === end.group, rest.alerts, rest.lost]).toEqual([false, [], []]);
     await groups.settle(slack, rest.group, "t4", { ...nothing, now: T0 + 11 * MINUTE, sent: false });
     expect(await testStore().keys()).toEqual([
+      "episodes",
       `grp:${slack.id}:a`,
       `grp:${slack.id}:b`,
-      "incidents",
       "integrations",
       "shard:0",
     ]);

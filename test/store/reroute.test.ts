@@ -205,7 +205,7 @@ describeWithRedis("another configuration after a restart", () => {
     await reroute(T0 + HOUR, [added]);
     expect(await testStore().keys()).toEqual(["alerts", "shard:0"]);
     await commit(T0 + 2 * HOUR, ends(camera, T0 + 2 * HOUR));
-    expect(await testStore().keys()).toEqual(["incidents", "shard:0"]);
+    expect(await testStore().keys()).toEqual(["episodes", "shard:0"]);
   });
 
   it("an end owed to a removed integration is kept for its return", async () => {

@@ -2,8 +2,8 @@ import { expect, it, vi } from "vitest";
 import type { ShardGroups } from "../../src/health/group-counts.ts";
 import { knownOverview, overviewAfter } from "../../src/health/shard-overview.ts";
 import type { ShardState } from "../../src/health/shard-state.ts";
+import { toStoredEpisode } from "../../src/store/episodes.ts";
 import { StoreError } from "../../src/store/errors.ts";
-import { toIncident } from "../../src/store/incidents.ts";
 import { emptyShard } from "../../src/store/shard-document.ts";
 import { aRecordingState } from "../support/fixtures.ts";
 import { describeWithRedis } from "../support/redis.ts";
@@ -191,7 +191,7 @@ describeWithRedis("the one atomic write", () => {
   });
 });
 
-describeWithRedis("alerts and incidents", () => {
+describeWithRedis("alerts and episodes", () => {
   const testStore = useTestStore();
 
   it("an alert that goes nowhere is kept while it fires and forgotten when it is over", async () => {
@@ -220,44 +220,46 @@ describeWithRedis("alerts and incidents", () => {
     expect([...wake.keys()].sort()).toEqual(["a/slack/0", "b/slack/0"]);
   });
 
-  it("an ended incident is one row, found by its end", async () => {
-    const { incidents } = testStore().store;
+  it("an ended episode is one row, found by its end", async () => {
+    const { episodes } = testStore().store;
     await commit(T0, fires(camera), fires(firing("b")));
     await commit(T0 + HOUR, ends(camera, T0 + HOUR));
     await commit(T0 + 2 * HOUR, ends(firing("b"), T0 + 2 * HOUR));
-    const rows = await incidents.endedSince(T0);
-    expect(rows).toEqual([over(camera, T0 + HOUR), over(firing("b"), T0 + 2 * HOUR)].map(toIncident));
-    expect(await incidents.endedSince(T0 + HOUR + 1)).toHaveLength(1);
+    const rows = await episodes.endedSince(T0);
+    expect(rows).toEqual([over(camera, T0 + HOUR), over(firing("b"), T0 + 2 * HOUR)].map(toStoredEpisode));
+    expect(await episodes.endedSince(T0 + HOUR + 1)).toHaveLength(1);
   });
 
   it("an episode that ended is not ended again, whether or not its end is owed", async () => {
-    const { incidents } = testStore().store;
+    const { episodes } = testStore().store;
     await commit(T0, fires(camera, to("ops/slack/0")), fires(firing("b")));
     for (const at of [T0 + 1, T0 + 2]) await commit(at, ends(camera, at), ends(firing("b"), at));
-    expect((await incidents.endedSince(T0)).map(({ endsAt }) => endsAt)).toEqual([T0 + 1, T0 + 1]);
+    expect((await episodes.endedSince(T0)).map(({ endsAt }) => endsAt)).toEqual([T0 + 1, T0 + 1]);
     expect(await shards.alerts()).toEqual([over(camera, T0 + 1)]);
   });
 
-  it("an incident is replaced by one replica, once, as it was committed, and in its place", async () => {
-    const { incidents } = testStore().store;
+  it("an episode is replaced by one replica, once, as it was committed, and in its place", async () => {
+    const { episodes } = testStore().store;
     await commit(T0, fires(camera), fires(firing("b")));
     await commit(T0, ends(camera, T0), ends(firing("b"), T0));
-    const [before, other] = await incidents.endedSince(T0);
-    if (!before || !other) throw new Error("no incidents");
+    const [before, other] = await episodes.endedSince(T0);
+    if (!before || !other) throw new Error("no episodes");
     const after = { ...before, uncounted: { estimate: 312, low: 264, high: 369 } };
-    const replaced = await Promise.all([0, 1].map(() => incidents.replace(before, after)));
+    const replaced = await Promise.all([0, 1].map(() => episodes.replace(before, after)));
     expect(replaced.sort()).toEqual([false, true]);
-    expect(await incidents.replace(before, { ...after, isSettled: true })).toBe(false);
-    expect(new Set(await incidents.endedSince(T0))).toEqual(new Set([after, other]));
+    expect(await episodes.replace(before, { ...after, isSettled: true })).toBe(false);
+    expect(new Set(await episodes.endedSince(T0))).toEqual(new Set([after, other]));
   });
 
   it("as many as there may be are read a few at a time: Redis answers nothing else meanwhile", async () => {
     const { redis, store } = testStore();
-    const rows = Array.from({ length: 4_500 }, (_, i) => toIncident({ ...over(camera, T0 + (i >> 2)), id: `a${i}` }));
+    const rows = Array.from({ length: 4_500 }, (_, i) =>
+      toStoredEpisode({ ...over(camera, T0 + (i >> 2)), id: `a${i}` }),
+    );
     const pairs = rows.map((row) => [row.endsAt ?? 0, JSON.stringify(row)] as const);
-    await redis.zadd(store.keys.incidents, ...pairs.flat());
+    await redis.zadd(store.keys.episodes, ...pairs.flat());
     const calls = vi.spyOn(redis, "zrevrangebyscore");
-    const found = await store.incidents.endedSince(T0);
+    const found = await store.episodes.endedSince(T0);
     expect(new Set(found.map(({ id }) => id)).size).toBe(4_500);
     expect(found.map(({ endsAt }) => endsAt)).toEqual(rows.map(({ endsAt }) => endsAt));
     const read = await Promise.all(calls.mock.results.map(({ value }) => value as Promise<string[]>));
@@ -265,24 +267,24 @@ describeWithRedis("alerts and incidents", () => {
     expect(read.length).toBeGreaterThan(1);
   });
 
-  it("incidents are kept for 90 days", async () => {
+  it("episodes are kept for 90 days", async () => {
     await commit(T0, fires(camera), fires(firing("b")));
     await commit(T0, ends(camera, T0));
     await commit(T0 + 90 * DAY, ends(firing("b"), T0 + 90 * DAY));
-    expect(await testStore().store.incidents.endedSince(0)).toHaveLength(2);
+    expect(await testStore().store.episodes.endedSince(0)).toHaveLength(2);
     await commit(T0 + 90 * DAY + 1);
-    expect((await testStore().store.incidents.endedSince(0)).map(({ id }) => id)).toEqual([firing("b").id]);
+    expect((await testStore().store.episodes.endedSince(0)).map(({ id }) => id)).toEqual([firing("b").id]);
   });
 
-  it("no more than 50,000 incidents are kept, the newest", async () => {
+  it("no more than 50,000 episodes are kept, the newest", async () => {
     const { redis, store } = testStore();
     const rows = Array.from({ length: 50_000 }, (_, i) => [String(T0 + i), `{"id":"old-${i}"}`]).flat();
     for (let from = 0; from < rows.length; from += 20_000) {
-      await redis.call("zadd", store.keys.incidents, ...rows.slice(from, from + 20_000));
+      await redis.call("zadd", store.keys.episodes, ...rows.slice(from, from + 20_000));
     }
     await commit(T0 + DAY, fires(camera), ends(camera, T0 + DAY));
-    expect(await redis.zcard(store.keys.incidents)).toBe(50_000);
-    expect(await redis.zrange(store.keys.incidents, 0, "0")).toEqual(['{"id":"old-1"}']);
+    expect(await redis.zcard(store.keys.episodes)).toBe(50_000);
+    expect(await redis.zrange(store.keys.episodes, 0, "0")).toEqual(['{"id":"old-1"}']);
   });
 
   it("a group of 10,000 alerts is stored, claimed and settled without reaching a limit", async () => {

@@ -259,7 +259,7 @@ describeWithRedis("a suppressed alert", () => {
     await claim(testStore(), at);
     await groups.settle(slack, "g", "t", { now: at, ...quiet, unnotified: [camera.id], nextAt: undefined });
     const left = (await testStore().keys()).filter((key) => !/^log/.test(key));
-    expect(left).toEqual([`grp:${slack.id}:g`, "incidents", "integrations", "shard:0"]);
+    expect(left).toEqual(["episodes", `grp:${slack.id}:g`, "integrations", "shard:0"]);
   });
 });
 

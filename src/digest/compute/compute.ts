@@ -1,5 +1,5 @@
 /**
- * The digest's figures. Downtime comes from incidents, uptime from the service's own figures: neither is derived from
+ * The digest's figures. Downtime comes from episodes, uptime from the service's own figures: neither is derived from
  * the other, and where there is nothing there is no figure. Recordings are added one by one, and of each only its
  * results are stored: a large fleet's buckets are never in memory together.
  */
@@ -21,7 +21,7 @@ import {
   type TotalsBefore,
 } from "../digest.ts";
 import { addDays, createScheduleTimes, type DigestCalendar, digestCalendar } from "./calendar.ts";
-import { flappersOf, locationOutages, longestOutages, otherAlerts } from "./incident.ts";
+import { flappersOf, locationOutages, longestOutages, otherAlerts } from "./episode.ts";
 import { createListed, type Listed } from "./listed.ts";
 import {
   addRecording,
@@ -45,7 +45,7 @@ export function createDigester(scope: DigestScope, mostListed?: number) {
   const factsOf = createFacts(scope, schedules);
   const listed = createListed(mostListed);
   const sums = newSums();
-  const withIncident = new Set(scope.incidents.map(({ recordingId }) => recordingId));
+  const withEpisode = new Set(scope.episodes.map(({ recordingId }) => recordingId));
   const locationOf = new Map<string, string>();
   const wants = (subject: DigestRecording): boolean => isChosen(scope.matchers, subject);
 
@@ -61,7 +61,7 @@ export function createDigester(scope: DigestScope, mostListed?: number) {
       locations.set(locationId, location);
       const judged = judgeRecording(factsOf(subject, figures));
       listed.add(judged.digest, locationId);
-      if (withIncident.has(id)) locationOf.set(id, locationId);
+      if (withEpisode.has(id)) locationOf.set(id, locationId);
       addRecording(location, judged.digest);
       addSums(sums, judged.digest);
       addTally(location.tally, judged.tally);
@@ -177,13 +177,13 @@ function totalsBefore(locations: readonly LocationRecords[], wasWatched: boolean
   };
 }
 
-/** Visits that outages kept from being counted, of each location and each visit once, most first. `incidents` have what each cost; those that fire cost until now. */
+/** Visits that outages kept from being counted, of each location and each visit once, most first. `episodes` have what each cost; those that fire cost until now. */
 function uncountedVisits(
-  { incidents, period, now }: DigestScope,
+  { episodes, period, now }: DigestScope,
   locations: ReadonlyMap<string, LocationRecords>,
   locationOf: ReadonlyMap<string, string>,
 ): LocatedVisits[] {
-  const costly = incidents.filter(({ uncounted }) => uncounted).map((one) => ({ ...one, endsAt: one.endsAt ?? now }));
+  const costly = episodes.filter(({ uncounted }) => uncounted).map((one) => ({ ...one, endsAt: one.endsAt ?? now }));
   const byLocation = Map.groupBy(
     costly,
     ({ recordingId = "", locationId }) => locationId ?? locationOf.get(recordingId),

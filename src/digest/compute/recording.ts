@@ -8,7 +8,7 @@ import { attribute, type LossEvidence } from "../../report/attribute.ts";
 import { createLossOf } from "../../report/loss.ts";
 import { type LossTally, lossTally } from "../../report/tally.ts";
 import {
-  type DigestIncident,
+  type DigestEpisode,
   type DigestPart,
   type DigestRecording,
   type DigestScope,
@@ -19,7 +19,7 @@ import {
 } from "../digest.ts";
 import { bucketsWithin, closedTime, hourlyTime, timedBuckets, timeline } from "./buckets.ts";
 import type { ScheduleTimes } from "./calendar.ts";
-import { createWider } from "./incident.ts";
+import { createWider } from "./episode.ts";
 import { meanUptime, tallyOf } from "./tally.ts";
 
 type Downtime = Interval & Pick<Outage, "endsAt" | "recovered"> & { readonly kind: "offline" | "missing" };
@@ -29,7 +29,7 @@ interface Facts {
   readonly subject: DigestRecording;
   readonly figures: RecordingFigures;
   /** The recording's own: `offline`, `missing` and `flapping`. */
-  readonly incidents: readonly DigestIncident[];
+  readonly episodes: readonly DigestEpisode[];
   /** Alerts about all recordings of its location or camera server, the largest group first. */
   readonly wider: LossEvidence["wider"];
   readonly schedules: ScheduleTimes;
@@ -52,14 +52,14 @@ export function isChosen(matchers: readonly Matcher[], { recording, locationName
 
 /** Gives what the scope holds about a recording. */
 export function createFacts(scope: DigestScope, schedules: ScheduleTimes) {
-  const byRecording = Map.groupBy(scope.incidents, ({ recordingId }) => recordingId);
+  const byRecording = Map.groupBy(scope.episodes, ({ recordingId }) => recordingId);
   const widerOf = createWider(scope);
   const plannedOf = (subject: DigestRecording) =>
     union((scope.maintenance ?? []).flatMap((one) => (isChosen(one.matchers, subject) ? one.windows : [])));
   return (subject: DigestRecording, figures: RecordingFigures): Facts => {
-    const incidents = byRecording.get(subject.recording.id) ?? [];
+    const episodes = byRecording.get(subject.recording.id) ?? [];
     const [wider, planned] = [widerOf(subject.recording), plannedOf(subject)];
-    return { scope, subject, figures, incidents, wider, schedules, planned };
+    return { scope, subject, figures, episodes, wider, schedules, planned };
   };
 }
 
@@ -78,7 +78,7 @@ function untilNow({ from, to }: Interval, now: Instant): Interval {
  * undefined where its figures do not go back so far.
  */
 export function judgeRecording(facts: Facts) {
-  const { subject, incidents, scope, planned } = facts;
+  const { subject, episodes, scope, planned } = facts;
   const { now, unreachable, period: bounds } = scope;
   const evidence = evidenceOf(facts);
   const { downtimes } = evidence;
@@ -106,7 +106,7 @@ export function judgeRecording(facts: Facts) {
     plannedMs: total(plannedDown),
     loss: inPeriod.loss,
     outages,
-    flapping: flappingOf(incidents, bounds, now),
+    flapping: flappingOf(episodes, bounds, now),
     timeline: hasTrouble ? timeline({ ...shown, bounds, unreachable, upSince, until }) : [],
   };
   return { tally, closed: [...closed, ...planned], before, digest };
@@ -116,9 +116,9 @@ export function judgeRecording(facts: Facts) {
 export const AROUND_MS = 26 * 3_600_000;
 
 /** The evidence on the recording in and around both periods; the causes of its downtime are found from it. */
-function evidenceOf({ scope, subject, figures, incidents, schedules, wider, planned }: Facts) {
+function evidenceOf({ scope, subject, figures, episodes, schedules, wider, planned }: Facts) {
   const { now, period, before, unreachable, unwatched = [] } = scope;
-  const downtimes = downtimesOf(subject, incidents, now);
+  const downtimes = downtimesOf(subject, episodes, now);
   const timed = timedBuckets(figures.buckets, now);
   const around = { from: (before?.period ?? period).from - AROUND_MS, to: Math.max(now, period.to) + AROUND_MS };
   const learned = schedules.closed(figures.scheduleHours, subject.recording.timezone, around);
@@ -178,12 +178,12 @@ function isUp({ status }: DigestRecording): boolean {
  * Every known downtime in order, ongoing ones too. An alert still firing while the recording is up again ends now.
  * Being offline without an alert counts as well, unless a schedule may be the reason.
  */
-function downtimesOf(subject: DigestRecording, incidents: readonly DigestIncident[], now: Instant): Downtime[] {
-  const known = incidents.flatMap((incident): Downtime[] => {
-    if (incident.kind !== "offline" && incident.kind !== "missing") return [];
-    const endsAt = incident.endsAt ?? (isUp(subject) ? now : undefined);
-    const recovered = endsAt !== undefined && (incident.endReason ?? "recovered") === "recovered";
-    return [{ kind: incident.kind, from: incident.startsAt, to: endsAt ?? now, endsAt, recovered }];
+function downtimesOf(subject: DigestRecording, episodes: readonly DigestEpisode[], now: Instant): Downtime[] {
+  const known = episodes.flatMap((episode): Downtime[] => {
+    if (episode.kind !== "offline" && episode.kind !== "missing") return [];
+    const endsAt = episode.endsAt ?? (isUp(subject) ? now : undefined);
+    const recovered = endsAt !== undefined && (episode.endReason ?? "recovered") === "recovered";
+    return [{ kind: episode.kind, from: episode.startsAt, to: endsAt ?? now, endsAt, recovered }];
   });
   const unexplained =
     subject.status === "offline" &&
@@ -209,8 +209,8 @@ function joined(downtimes: readonly Downtime[]): Downtime[] {
   return result;
 }
 
-function flappingOf(incidents: readonly DigestIncident[], bounds: Interval, now: Instant): RecordingDigest["flapping"] {
-  const times = incidents
+function flappingOf(episodes: readonly DigestEpisode[], bounds: Interval, now: Instant): RecordingDigest["flapping"] {
+  const times = episodes
     .filter(({ kind }) => kind === "flapping")
     .map(({ startsAt, endsAt }) => ({ from: startsAt, to: endsAt ?? now }))
     .filter((span) => clip([span], bounds).length > 0);

@@ -1,7 +1,7 @@
 /** Recordings part by part: long lists are cut, and what is left out is counted. */
 import { humanDuration } from "../../lib/duration.ts";
 import { count, counted, nameOf, percent } from "../../lib/format.ts";
-import { isLocationWide } from "../compute/incident.ts";
+import { isLocationWide } from "../compute/episode.ts";
 import type { Digest, DigestPart, LocationGroup, RecordingDigest } from "../digest.ts";
 import type { DigestSection, SectionRow } from "./section.ts";
 import { listed, locationLabel, nameAt, outageTimes, upShare } from "./words.ts";

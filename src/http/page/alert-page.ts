@@ -11,15 +11,15 @@ import { counted, nameOf, nameWithin } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { capital, cut, webHref } from "../../lib/text.ts";
 import { span } from "../../lib/when.ts";
-import type { Incident } from "../../store/incidents.ts";
+import type { StoredEpisode } from "../../store/episodes.ts";
 import type { ActiveAlert } from "../deps.ts";
 import { HttpError } from "../errors.ts";
-import { incidentListing } from "../v1/incidents.ts";
+import { episodeListing } from "../v1/episodes.ts";
 import { actions, alertCard, alertForm, type CardContext, noteOf, stateLines } from "./alert-card.ts";
 import { alertHeading, alertTitle, classOf, headingOf, subjectOf } from "./alert-table.ts";
 import { inputField, optionsOf } from "./field.ts";
 import { groupPlaces } from "./group-places.ts";
-import { decisionLogSection, endWords, incidentTable, PERIOD_DAYS } from "./history.ts";
+import { decisionLogSection, endWords, episodeTable, PERIOD_DAYS } from "./history.ts";
 import type { HtmlPage } from "./layout.ts";
 import { alertPageLink, homeLink, recordingLink } from "./links.ts";
 import { firstOf } from "./listing.ts";
@@ -45,7 +45,7 @@ interface AlertHistory {
   /** The decision log of its subject since it began, oldest first. */
   readonly lines: readonly LogLine[];
   /** At least those of 30 days. */
-  readonly incidents: readonly Incident[];
+  readonly episodes: readonly StoredEpisode[];
   readonly worth: VisitWorth | undefined;
 }
 
@@ -59,7 +59,7 @@ export function alertPage(
   active: readonly ActiveAlert[],
   data: PageData,
   visitor: Visitor,
-  { lines, incidents, worth, shard }: AlertDetails,
+  { lines, episodes, worth, shard }: AlertDetails,
 ): HtmlPage {
   const [first, ...others] = active;
   if (!first) throw new Error("an alert's page without an alert");
@@ -74,8 +74,8 @@ export function alertPage(
   const since = timeAt(alert.startsAt, facts.timezone, moment, isBrief);
   const own = lines.filter(({ ruleId }) => ruleId === undefined || ruleId === alert.ruleId);
   const cards = others.map((one) => html`<ul class="cards">${alertCard(one, context)}</ul>`);
-  const earlier = incidents.filter((one) => one.fingerprint === print && one.id !== alert.id);
-  const { uncounted } = incidents.find(({ id }) => id === alert.id) ?? {};
+  const earlier = episodes.filter((one) => one.fingerprint === print && one.id !== alert.id);
+  const { uncounted } = episodes.find(({ id }) => id === alert.id) ?? {};
   return {
     title: heading,
     mood: "bad",
@@ -92,16 +92,20 @@ ${decisionLogSection(own, { moment, timezone: facts.timezone, title: "Decision l
 
 const NOT_KNOWN = "No alert with this fingerprint fires or is remembered: the link may be cut off.";
 
-/** The latest incident with this fingerprint. Throws HttpError `not_found` where none is stored. */
-export function endedAlert(print: string, incidents: readonly Incident[]): Incident {
-  const own = incidents.filter((one) => one.fingerprint === print);
+/** The latest episode with this fingerprint. Throws HttpError `not_found` where none is stored. */
+export function endedAlert(print: string, episodes: readonly StoredEpisode[]): StoredEpisode {
+  const own = episodes.filter((one) => one.fingerprint === print);
   const [latest] = own.sort((a, b) => b.startsAt - a.startsAt);
   if (latest) return latest;
   throw new HttpError("not_found", NOT_KNOWN);
 }
 
 /** After its end: how it ended, how long it lasted, and the decisions about it. */
-export function endedAlertPage(ended: Incident, data: PageData, { lines, incidents, worth }: AlertHistory): HtmlPage {
+export function endedAlertPage(
+  ended: StoredEpisode,
+  data: PageData,
+  { lines, episodes, worth }: AlertHistory,
+): HtmlPage {
   const { moment, fleet } = data;
   const {
     subject,
@@ -126,7 +130,7 @@ export function endedAlertPage(ended: Incident, data: PageData, { lines, inciden
     ...(recording === undefined ? [] : [html`<a href="${recordingLink(ROOT, subject.id)}">The recording</a> `]),
     ...(locationId === undefined ? [] : [html`<a href="${homeLink(ROOT, { location: locationId })}">The location</a>`]),
   ];
-  const same = incidents.filter((one) => one.fingerprint === ended.fingerprint && one.id !== ended.id);
+  const same = episodes.filter((one) => one.fingerprint === ended.fingerprint && one.id !== ended.id);
   const own = lines.filter(({ ruleId, at }) => (ruleId === undefined ? at <= endsAt : ruleId === ended.ruleId));
   return {
     title: `${end} · ${heading}`,
@@ -224,11 +228,11 @@ function othersHere(alert: Alert, id: string, { alerts }: PageData): Markup {
   return html`<p>Also firing here: ${named}.</p>`;
 }
 
-function earlierSection(incidents: readonly Incident[], timezone: string, { fleet, moment }: PageData): Markup {
-  const { items, total } = incidentListing(incidents, { limit: EARLIER_SHOWN }, fleet.inventory, moment.now);
+function earlierSection(episodes: readonly StoredEpisode[], timezone: string, { fleet, moment }: PageData): Markup {
+  const { items, total } = episodeListing(episodes, { limit: EARLIER_SHOWN }, fleet.inventory, moment.now);
   if (total === 0) return nothing;
   const caption = "Other times that it fired, the newest first";
-  const table = incidentTable(items, { moment, timezoneOf: () => timezone, root: ROOT, caption, withPlace: false });
+  const table = episodeTable(items, { moment, timezoneOf: () => timezone, root: ROOT, caption, withPlace: false });
   return html`<section aria-labelledby="earlier"><h2 id="earlier">${counted(total, "other time")} in the last
 ${PERIOD_DAYS} days</h2>${table}</section>`;
 }

@@ -88,7 +88,7 @@ export function alertTitle({ labels, facts }: Pick<ShownAlert, "labels" | "facts
   return `${words ?? nameOf(labels.alertname ?? "", "alert", 80)}${figure(facts)}`;
 }
 
-/** The subject of an alert or an incident, by names that may be empty. */
+/** The subject of an alert or an episode, by names that may be empty. */
 interface About {
   readonly kind: SubjectKind;
   readonly recording?: string | undefined;

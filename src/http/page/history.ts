@@ -1,4 +1,4 @@
-/** The history of a recording or a location: its incidents and its decision log. */
+/** The history of a recording or a location: its episodes and its decision log. */
 import { type LogLine, sentenceOf } from "../../alerting/decision-log.ts";
 import { type FoldedDecisions, foldDecisions } from "../../alerting/fold-decisions.ts";
 import { visitsRange } from "../../alerting/uncounted.ts";
@@ -9,19 +9,19 @@ import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { cut } from "../../lib/text.ts";
 import { span } from "../../lib/when.ts";
 import type { Listing } from "../paging.ts";
-import type { ApiIncident } from "../v1/incidents.ts";
+import type { ApiEpisode } from "../v1/episodes.ts";
 import { alertPageLink, homeLink, type Root, recordingLink } from "./links.ts";
 import { type ListingColumn, listed, section, tableOf } from "./listing.ts";
 import { BRIEF_MS, type Moment, timeAt } from "./when.ts";
 
-/** The days for which incidents and uptime are shown. */
+/** The days for which episodes and uptime are shown. */
 export const PERIOD_DAYS = 30;
 
 export const DECISION_LOG_DAYS = 7;
 
-/** The instants from which on incidents and the decision log are shown. */
+/** The instants from which on episodes and the decision log are shown. */
 export function historySince(now: Instant) {
-  return { incidents: now - PERIOD_DAYS * DAY_MS, decisions: now - DECISION_LOG_DAYS * DAY_MS };
+  return { episodes: now - PERIOD_DAYS * DAY_MS, decisions: now - DECISION_LOG_DAYS * DAY_MS };
 }
 
 interface Section {
@@ -30,9 +30,9 @@ interface Section {
   readonly timezone: string;
 }
 
-interface IncidentTable {
+interface EpisodeTable {
   readonly moment: Moment;
-  timezoneOf(row: ApiIncident): string;
+  timezoneOf(row: ApiEpisode): string;
   readonly root: Root;
   readonly caption: string;
   /** Their recordings and locations are shown; false on a page about one of them. */
@@ -50,14 +50,14 @@ const REASONS: Readonly<Record<EndReason, string>> = {
 };
 
 /** `recovered`, `recovered; planned: stock-take`; `not over` while it lasts. */
-export function endWords({ endReason, planned }: Pick<ApiIncident, "endReason" | "planned">): string {
+export function endWords({ endReason, planned }: Pick<ApiEpisode, "endReason" | "planned">): string {
   const end = endReason === null ? "not over" : REASONS[endReason];
   return planned === null ? end : `${end}; planned: ${nameOf(planned, "maintenance", 60)}`;
 }
 
-export function incidentTable(
-  items: readonly ApiIncident[],
-  { moment, timezoneOf, root, caption, withPlace }: IncidentTable,
+export function episodeTable(
+  items: readonly ApiEpisode[],
+  { moment, timezoneOf, root, caption, withPlace }: EpisodeTable,
 ): Markup {
   const isCosted = items.some(({ uncounted }) => visitsRange(uncounted) !== "");
   const columns: readonly ListingColumn[] = [
@@ -87,7 +87,7 @@ export function incidentTable(
   return tableOf(caption, columns, rows);
 }
 
-function placeOf({ recording, location, locationId, subject }: ApiIncident, root: Root): Markup {
+function placeOf({ recording, location, locationId, subject }: ApiEpisode, root: Root): Markup {
   const around =
     locationId === null
       ? nothing
@@ -98,21 +98,21 @@ function placeOf({ recording, location, locationId, subject }: ApiIncident, root
   return html`${own} <small>${around}</small>`;
 }
 
-interface IncidentSectionOptions extends Section {
+interface EpisodeSectionOptions extends Section {
   link(cursor: string | undefined): string;
   readonly root: Root;
   readonly withPlace: boolean;
 }
 
-/** One page of the incidents, the newest first. */
-export function incidentSection(
-  listing: Listing<ApiIncident>,
-  { timezone, link, ...rest }: IncidentSectionOptions,
+/** One page of the episodes, the newest first. */
+export function episodeSection(
+  listing: Listing<ApiEpisode>,
+  { timezone, link, ...rest }: EpisodeSectionOptions,
 ): Markup {
-  const caption = "Incidents, the newest first";
-  const table = incidentTable(listing.items, { ...rest, caption, timezoneOf: () => timezone });
-  const body = listed(listing, "incidents", link, table, "the newest first");
-  return section("incidents", `Incidents of the last ${PERIOD_DAYS} days`, body);
+  const caption = "Alerts, the newest first";
+  const table = episodeTable(listing.items, { ...rest, caption, timezoneOf: () => timezone });
+  const body = listed(listing, "alerts", link, table, "the newest first");
+  return section("episodes", `Alerts of the last ${PERIOD_DAYS} days`, body);
 }
 
 /** `lenswatch why` shows older ones. */

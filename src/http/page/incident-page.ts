@@ -10,12 +10,12 @@ import { DAY_MS, type Instant } from "../../lib/clock.ts";
 import { counted, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { span } from "../../lib/when.ts";
-import type { Incident as StoredEpisode } from "../../store/incidents.ts";
+import type { StoredEpisode } from "../../store/episodes.ts";
 import type { HttpDeps } from "../deps.ts";
 import { HttpError } from "../errors.ts";
-import { incidentListing } from "../v1/incidents.ts";
+import { episodeListing } from "../v1/episodes.ts";
 import { incidentButtons } from "./board.ts";
-import { decisionLogSection, incidentTable } from "./history.ts";
+import { decisionLogSection, episodeTable } from "./history.ts";
 import { incidentZone } from "./incidents-page.ts";
 import type { HtmlPage } from "./layout.ts";
 import { section } from "./listing.ts";
@@ -45,7 +45,7 @@ export async function readIncident(
   deps: HttpDeps,
 ): Promise<IncidentDetails> {
   for (const days of SEARCHED_DAYS) {
-    const incident = findIncident(incidentsOf(await inTime(deps.incidents(now - days * DAY_MS), deps)), id);
+    const incident = findIncident(incidentsOf(await inTime(deps.episodes(now - days * DAY_MS), deps)), id);
     if (!incident) continue;
     const lines = await inTime(deps.timeline(widestSubjects(incident, SUBJECTS_SHOWN), incident.startsAt - 1), deps);
     return {
@@ -68,9 +68,9 @@ export function incidentPage({ incident, lines, worth }: IncidentDetails, data: 
   const when =
     endsAt === undefined ? html`Since ${at(startsAt)} (${lasted})` : html`${at(startsAt)} to ${at(endsAt)}, ${lasted}`;
   const places = incidentPlaces(incident, namesIn(data));
-  const { items, total } = incidentListing(episodes, { limit: EPISODES_SHOWN }, fleet.inventory, moment.now);
+  const { items, total } = episodeListing(episodes, { limit: EPISODES_SHOWN }, fleet.inventory, moment.now);
   const timezoneOf = () => zone;
-  const table = incidentTable(items, {
+  const table = episodeTable(items, {
     moment,
     timezoneOf,
     root: ROOT,

@@ -9,10 +9,10 @@ import { type CsvColumns, csvTable } from "../../lib/csv.ts";
 import { count, counted } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { span } from "../../lib/when.ts";
-import type { Incident as StoredEpisode } from "../../store/incidents.ts";
+import type { StoredEpisode } from "../../store/episodes.ts";
 import { type Listing, listingOf, type PageQuery } from "../paging.ts";
 import { textMatcher } from "../search.ts";
-import { type ApiIncident, incidentListing } from "../v1/incidents.ts";
+import { type ApiEpisode, episodeListing } from "../v1/episodes.ts";
 import { filterForm, selectOf, textInput } from "./field.ts";
 import type { HtmlPage } from "./layout.ts";
 import { type IncidentsQuery, incidentLink, incidentsLink, periods, type Root } from "./links.ts";
@@ -114,7 +114,7 @@ function filters({ q, rule = "", days, sort }: IncidentsQuery, rules: readonly s
 }
 
 /** `ids`: the incident of each episode. */
-const csvColumns = (ids: ReadonlyMap<string, string>): CsvColumns<ApiIncident> => ({
+const csvColumns = (ids: ReadonlyMap<string, string>): CsvColumns<ApiEpisode> => ({
   incident: ({ id }) => ids.get(id),
   alertname: ({ alertname }) => alertname,
   location: ({ location }) => location ?? undefined,
@@ -143,7 +143,7 @@ export function* incidentsCsv(
     ...{ alertname: rule, sort, limit: episodes.length },
     matches: (one: StoredEpisode) => matches?.(namesOf(one, inventory)) ?? true,
   };
-  const { items } = incidentListing(episodes, wanted, inventory, now);
+  const { items } = episodeListing(episodes, wanted, inventory, now);
   let text = "";
   for (const lines of csvTable(csvColumns(ids), items)) {
     text += lines;

@@ -9,10 +9,10 @@ import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { capital } from "../../lib/text.ts";
 import type { HttpDeps } from "../deps.ts";
 import { HttpError } from "../errors.ts";
-import { incidentListing } from "../v1/incidents.ts";
+import { episodeListing } from "../v1/episodes.ts";
 import { alertCard } from "./alert-card.ts";
 import { thresholdsOf, uptimeSection } from "./charts.ts";
-import { decisionLogSection, historySince, incidentSection, PERIOD_DAYS } from "./history.ts";
+import { decisionLogSection, episodeSection, historySince, PERIOD_DAYS } from "./history.ts";
 import type { HtmlPage } from "./layout.ts";
 import { type HomeQuery, homeLink, incidentsLink } from "./links.ts";
 import { listed, section } from "./listing.ts";
@@ -24,7 +24,7 @@ import type { Visitor } from "./visitor.ts";
 import { knownZone } from "./when.ts";
 
 const ALERTS_SHOWN = 20;
-const INCIDENTS_SHOWN = 20;
+const EPISODES_SHOWN = 20;
 /** The histories of more recordings are not combined on one page. */
 const MOST_HISTORIES = 300;
 
@@ -37,18 +37,18 @@ export async function locationDetails(id: string, data: PageData, deps: HttpDeps
   const since = historySince(data.moment.now);
   const reading = Promise.all([
     deps.uptimes(here.length > MOST_HISTORIES ? [] : here.map((state) => state.id)),
-    deps.incidents(since.incidents),
+    deps.episodes(since.episodes),
     deps.timeline([{ kind: "location", id }], since.decisions),
     deps.zones([id]),
   ]);
-  const [uptimes, incidents, lines, zonesOf] = await inTime(reading, deps);
+  const [uptimes, episodes, lines, zonesOf] = await inTime(reading, deps);
   const zones = new Set([...(zonesOf.get(id)?.values() ?? [])].flat());
   const { rules, maintenance } = deps.config();
   return {
     shard,
     here,
     uptimes,
-    incidents,
+    episodes,
     lines,
     maintenance,
     thresholds: thresholdsOf(rules),
@@ -104,17 +104,17 @@ function shopSection(shop: Shop | undefined): Markup {
 
 function history(data: PageData, id: string, timezone: string, details: LocationDetails): Markup {
   const { fleet, moment } = data;
-  const { uptimes, incidents, lines, thresholds } = details;
+  const { uptimes, episodes, lines, thresholds } = details;
   const all = [...uptimes.values()].map((kept) => uptimeDays(kept, moment.now, PERIOD_DAYS, timezone));
   const labels = [...uptimes.keys()].map((one) => recordingLabels(one, id, fleet.inventory));
   const days = withPlanned(uptimeOfAll(all), moment.now, labels, details.maintenance);
-  const incidentQuery = { limit: INCIDENTS_SHOWN, location: id };
-  const listing = incidentListing(incidents, incidentQuery, fleet.inventory, moment.now);
+  const episodeQuery = { limit: EPISODES_SHOWN, location: id };
+  const listing = episodeListing(episodes, episodeQuery, fleet.inventory, moment.now);
   const link = () => incidentsLink(ROOT, { q: id, days: "30" });
   const log = { moment, timezone, title: "Decision log of the location", of: "location" } as const;
   return html`
 ${uptimeSection(days, timezone, thresholds.uptime)}
-${incidentSection(listing, { moment, timezone, link, root: ROOT, withPlace: true })}
+${episodeSection(listing, { moment, timezone, link, root: ROOT, withPlace: true })}
 ${decisionLogSection(lines, log)}`;
 }
 

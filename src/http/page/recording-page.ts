@@ -13,10 +13,10 @@ import { span } from "../../lib/when.ts";
 import type { UptimeKept } from "../../poll/uptime-reader.ts";
 import type { HttpDeps } from "../deps.ts";
 import { HttpError } from "../errors.ts";
-import { incidentListing } from "../v1/incidents.ts";
+import { episodeListing } from "../v1/episodes.ts";
 import { alertCard, type CardContext, plainCard } from "./alert-card.ts";
 import { qualitySection, thresholdsOf, uptimeSection } from "./charts.ts";
-import { DECISION_LOG_DAYS, decisionLogSection, historySince, incidentSection, PERIOD_DAYS } from "./history.ts";
+import { DECISION_LOG_DAYS, decisionLogSection, episodeSection, historySince, PERIOD_DAYS } from "./history.ts";
 import type { HtmlPage } from "./layout.ts";
 import { homeLink, type RecordingQuery, sameLink } from "./links.ts";
 import { section } from "./listing.ts";
@@ -34,7 +34,7 @@ import { uptimeDays, withPlanned, withRecalled } from "./uptime-days.ts";
 import type { Visitor } from "./visitor.ts";
 import { agoAt, timeAt } from "./when.ts";
 
-const INCIDENTS_A_PAGE = 50;
+const EPISODES_A_PAGE = 50;
 
 const ROOT = "../";
 
@@ -64,15 +64,15 @@ export async function recordingDetails(state: RecordingState, shard: FleetSnapsh
   ] as const;
   const since = historySince(now);
   const reading = Promise.all([
-    deps.incidents(since.incidents),
+    deps.episodes(since.episodes),
     deps.timeline(subjects, since.decisions),
     uptimeOf(id, timezone, deps),
     deps.zones([locationId]),
   ]);
-  const [incidents, lines, uptime, zonesOf] = await inTime(reading, deps);
+  const [episodes, lines, uptime, zonesOf] = await inTime(reading, deps);
   const { rules, maintenance } = deps.config();
   const zones = zonesOf.get(locationId)?.get(id) ?? [];
-  return { state, shard, incidents, lines, uptime, thresholds: thresholdsOf(rules), maintenance, zones };
+  return { state, shard, episodes, lines, uptime, thresholds: thresholdsOf(rules), maintenance, zones };
 }
 
 async function uptimeOf(id: string, zone: string, deps: HttpDeps): Promise<UptimeKept> {
@@ -85,14 +85,14 @@ type RecordingDetails = Awaited<ReturnType<typeof recordingDetails>> & { readonl
 
 export function recordingPage(data: PageData, query: RecordingQuery, details: RecordingDetails): HtmlPage {
   const { fleet, moment } = data;
-  const { state, shard, incidents, lines, uptime, thresholds } = details;
+  const { state, shard, episodes, lines, uptime, thresholds } = details;
   const { status, timezone, firing } = presentRecording(state, shard);
   const labels = recordingLabels(state.id, state.locationId, fleet.inventory);
   const known = uptimeDays(uptime, moment.now, PERIOD_DAYS, timezone);
   const days = withPlanned(known, moment.now, [labels], details.maintenance);
   const name = nameOf(recordingNameOf(state.id, shard), state.id);
-  const incidentQuery = { limit: INCIDENTS_A_PAGE, recording: state.id, cursor: query.cursor };
-  const listing = incidentListing(incidents, incidentQuery, fleet.inventory, moment.now);
+  const episodeQuery = { limit: EPISODES_A_PAGE, recording: state.id, cursor: query.cursor };
+  const listing = episodeListing(episodes, episodeQuery, fleet.inventory, moment.now);
   const link = (cursor: string | undefined) => sameLink({ cursor });
   const title = `Decision log of ${DECISION_LOG_DAYS} days`;
   return {
@@ -105,7 +105,7 @@ ${status === "unknown" ? html`<p>${whyUnknown(details, data)}</p>` : nothing}</d
 ${alertSection(data, details)}
 ${uptimeSection(days, timezone, thresholds.uptime)}
 ${qualitySection(uptime.quality, moment.now, timezone, thresholds.quality)}${facts(details, data)}
-${incidentSection(listing, { moment, timezone, link, root: ROOT, withPlace: false })}
+${episodeSection(listing, { moment, timezone, link, root: ROOT, withPlace: false })}
 ${decisionLogSection(lines, { moment, timezone, title, of: "recording" })}`,
   };
 }

@@ -3,7 +3,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { DAY_MS } from "../../lib/clock.ts";
 import { runYielding } from "../../lib/yield.ts";
-import type { Incident } from "../../store/incidents.ts";
+import type { StoredEpisode } from "../../store/episodes.ts";
 import type { HttpDeps } from "../deps.ts";
 import { parseQuery } from "../query.ts";
 import { handoverSpan } from "../v1/handover.ts";
@@ -42,8 +42,8 @@ declare module "fastify" {
   }
 }
 
-/** The days for which the address of an alert that is over is good: as long as incidents are stored. */
-const INCIDENT_DAYS = 90;
+/** The days for which the address of an alert that is over is good: as long as episodes are stored. */
+const EPISODE_DAYS = 90;
 
 export function pageRoutes(app: FastifyInstance, deps: HttpDeps, layout: Layout): void {
   const below = { config: { page: "../" } } as const;
@@ -118,11 +118,11 @@ async function alert(request: FastifyRequest<AlertRoute>, deps: HttpDeps): Promi
   const print = request.params.fingerprint;
   const active = alertsOf(print, data);
   const { counts: worth } = deps.config();
-  const incidents = await incidentsSince(data, (active.length > 0 ? PERIOD_DAYS : INCIDENT_DAYS) * DAY_MS, deps);
+  const episodes = await episodesSince(data, (active.length > 0 ? PERIOD_DAYS : EPISODE_DAYS) * DAY_MS, deps);
   if (active.length === 0) {
-    const ended = endedAlert(print, incidents);
+    const ended = endedAlert(print, episodes);
     const lines = await inTime(deps.timeline([ended.subject], ended.startsAt - 1), deps);
-    const page = endedAlertPage(ended, data, { lines, incidents, worth });
+    const page = endedAlertPage(ended, data, { lines, episodes, worth });
     return { page, data, query };
   }
   const subjects = active.map(({ alert }) => alert.subject);
@@ -131,31 +131,31 @@ async function alert(request: FastifyRequest<AlertRoute>, deps: HttpDeps): Promi
     inTime(deps.timeline(subjects, begun), deps),
     readShardOf(active[0]?.alert.labels.location_id ?? "", data, deps),
   ]);
-  const page = alertPage(active, data, visitorOf(request, deps), { lines, incidents, worth, shard });
+  const page = alertPage(active, data, visitorOf(request, deps), { lines, episodes, worth, shard });
   return { page, data, query };
 }
 
-function incidentsSince({ fleet }: PageData, ms: number, deps: HttpDeps): Promise<readonly Incident[]> {
-  return inTime(deps.incidents(fleet.now - ms), deps);
+function episodesSince({ fleet }: PageData, ms: number, deps: HttpDeps): Promise<readonly StoredEpisode[]> {
+  return inTime(deps.episodes(fleet.now - ms), deps);
 }
 
 function incidentRoutes(app: FastifyInstance, deps: HttpDeps, layout: Layout): void {
-  async function readIncidents({ days }: IncidentsQuery) {
+  async function readEpisodes({ days }: IncidentsQuery) {
     const data = await readPageData(deps);
-    return { data, incidents: await incidentsSince(data, Number(days) * DAY_MS, deps) };
+    return { data, episodes: await episodesSince(data, Number(days) * DAY_MS, deps) };
   }
 
   app.get("/incidents", { config: { page: "./" } }, async (request, reply) => {
     const query = parseQuery(IncidentsQuery, request.query);
-    const { data, incidents } = await readIncidents(query);
-    return layout.send(request, reply, incidentsPage(incidents, query, data));
+    const { data, episodes } = await readEpisodes(query);
+    return layout.send(request, reply, incidentsPage(episodes, query, data));
   });
 
   app.get("/incidents.csv", { config: { page: "./" } }, async (request, reply) => {
     const query = parseQuery(IncidentsQuery, request.query);
-    const { data, incidents } = await readIncidents(query);
+    const { data, episodes } = await readEpisodes(query);
     reply.header("content-disposition", 'attachment; filename="incidents.csv"').type("text/csv; charset=utf-8");
-    return runYielding(incidentsCsv(incidents, query, data), request.signal);
+    return runYielding(incidentsCsv(episodes, query, data), request.signal);
   });
 }
 
@@ -174,8 +174,8 @@ async function homePage(
   if (query.show === "locations") return locationsPage(data, query);
   if (query.show === "silences") return silencesPage(data, query, visitor);
   if (query.q !== undefined) {
-    const incidents = await incidentsSince(data, DAYS_SEARCHED * DAY_MS, deps);
-    return runYielding(searchPage(data, query, incidents), signal);
+    const episodes = await episodesSince(data, DAYS_SEARCHED * DAY_MS, deps);
+    return runYielding(searchPage(data, query, episodes), signal);
   }
   return overviewPage(data, query, visitor);
 }

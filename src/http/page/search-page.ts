@@ -7,7 +7,7 @@ import { count, counted, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { sortKey } from "../../lib/sort-key.ts";
 import { eachRow } from "../../lib/yield.ts";
-import type { Incident as StoredEpisode } from "../../store/incidents.ts";
+import type { StoredEpisode } from "../../store/episodes.ts";
 import { listingOf } from "../paging.ts";
 import { recordingMatcher, textMatcher } from "../search.ts";
 import { incidentsFound } from "./incidents-page.ts";

@@ -24,7 +24,7 @@ import { listingOf, pageParameters } from "../paging.ts";
 import { isoTime, parsedBy } from "../query.ts";
 import { operation, pageSchema, timeSchema } from "./operation.ts";
 
-/** Incidents are stored for 90 days. */
+/** Episodes are stored for 90 days. */
 const MOST_DAYS = 92;
 
 const past = z.string({ error: "expected one day or time" }).max(64, "expected at most 64 characters");

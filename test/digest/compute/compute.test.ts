@@ -22,7 +22,7 @@ describe("downtime", () => {
     ["went over midnight out of the day", "23:00", "2026-11-20T02:00:00Z", 60],
     ["covers the day and more", "2026-11-18T12:00:00Z", "2026-11-20T02:00:00Z", 24 * 60],
   ])("counts what is inside the period when it %s", (_, from, to, minutes) => {
-    const recording = one({ incidents: [offline("a", at(from), at(to))] });
+    const recording = one({ episodes: [offline("a", at(from), at(to))] });
     expect(recording).toMatchObject({ part: "down_some", lostMs: minutes * MINUTE });
     expect(recording.outages).toEqual([
       { kind: "offline", startsAt: at(from), endsAt: at(to), lostMs: minutes * MINUTE, recovered: true },
@@ -33,7 +33,7 @@ describe("downtime", () => {
     ["the day before", "2026-11-18T10:00:00Z", "00:00"],
     ["the morning after", "2026-11-20T00:00:00Z", "2026-11-20T03:00:00Z"],
   ])("of %s is not the period's", (_, from, to) => {
-    expect(one({ incidents: [offline("a", at(from), at(to))] })).toMatchObject({ part: "up", lostMs: 0, outages: [] });
+    expect(one({ episodes: [offline("a", at(from), at(to))] })).toMatchObject({ part: "up", lostMs: 0, outages: [] });
   });
 
   test.each([
@@ -41,13 +41,13 @@ describe("downtime", () => {
     ["2026-10-26T08:00:00Z", 25],
   ])("of a whole day with a clock change, seen at %s, is %i hours", (now, expected) => {
     const period = digestPeriod("1d", at(now), "Europe/London");
-    const incidents = [offline("a", at("2026-01-01T00:00:00Z"), at(now))];
-    expect(one({ now: at(now), period, incidents }).lostMs).toBe(expected * HOUR);
+    const episodes = [offline("a", at("2026-01-01T00:00:00Z"), at(now))];
+    expect(one({ now: at(now), period, episodes }).lostMs).toBe(expected * HOUR);
   });
 
   test("excludes the time lenswatch was unreachable: that is unknown", () => {
     const unreachable = [{ from: at("15:00"), to: at("15:30") }];
-    const recording = one({ incidents: [offline("a", at("14:00"), at("16:00"))], unreachable });
+    const recording = one({ episodes: [offline("a", at("14:00"), at("16:00"))], unreachable });
     expect(recording.lostMs).toBe(90 * MINUTE);
     expect(recording.timeline.map(({ state }) => state)).toContain("unreachable");
   });
@@ -55,19 +55,19 @@ describe("downtime", () => {
   test("excludes the time outside the uploading schedule", () => {
     const night = hours(at("00:00"), Array(8).fill(0), { withinSchedule: false });
     const uptime = new Map([["a", [...night, ...hours(at("08:00"), Array(16).fill(1))]]]);
-    expect(one({ uptime, incidents: [offline("a", at("02:00"), at("09:00"))] }).lostMs).toBe(HOUR);
-    expect(one({ uptime, incidents: [offline("a", at("02:00"), at("07:00"))] })).toMatchObject({
+    expect(one({ uptime, episodes: [offline("a", at("02:00"), at("09:00"))] }).lostMs).toBe(HOUR);
+    expect(one({ uptime, episodes: [offline("a", at("02:00"), at("07:00"))] })).toMatchObject({
       part: "up",
       outages: [],
     });
   });
 
   test("that two rules speak of counts once", () => {
-    const incidents = [
+    const episodes = [
       offline("a", at("10:00"), at("11:00")),
       { ...offline("a", at("10:00"), at("11:02")), alertname: "RecordingOfflineForLong" },
     ];
-    const recording = one({ incidents });
+    const recording = one({ episodes });
     expect(recording.lostMs).toBe(62 * MINUTE);
     expect(recording.outages).toHaveLength(1);
   });
@@ -77,19 +77,19 @@ describe("the part a recording belongs to", () => {
   test.each<[string, Partial<DigestInput>, ReturnType<typeof subject>, Partial<RecordingDigest>]>([
     [
       "down now by its firing alert",
-      { incidents: [offline("a", at("22:40"))] },
+      { episodes: [offline("a", at("22:40"))] },
       subject("a", { status: "offline", since: at("22:40") }),
       { part: "down_now", downSince: at("22:40"), lostMs: 80 * MINUTE },
     ],
     [
       "down now though it went down after the period",
-      { incidents: [offline("a", at("2026-11-20T07:12:00Z"))], uptime: new Map([["a", day(1)]]) },
+      { episodes: [offline("a", at("2026-11-20T07:12:00Z"))], uptime: new Map([["a", day(1)]]) },
       subject("a", { status: "offline" }),
       { part: "down_now", downSince: at("2026-11-20T07:12:00Z"), lostMs: 0, outages: [] },
     ],
     [
       "down now as last known, while the service is unreachable",
-      { incidents: [offline("a", at("22:40"))] },
+      { episodes: [offline("a", at("22:40"))] },
       subject("a", { status: "unknown" }),
       { part: "down_now", downSince: at("22:40") },
     ],
@@ -101,7 +101,7 @@ describe("the part a recording belongs to", () => {
     ],
     [
       "down now when missing",
-      { incidents: [{ ...offline("a", at("12:00")), kind: "missing" }] },
+      { episodes: [{ ...offline("a", at("12:00")), kind: "missing" }] },
       subject("a", { status: "unknown" }),
       { part: "down_now", lostMs: 12 * HOUR },
     ],
@@ -113,7 +113,7 @@ describe("the part a recording belongs to", () => {
     ],
     [
       "not down now when it is up again and the alert only lingers",
-      { incidents: [offline("a", at("2026-11-20T07:50:00Z"))], uptime: new Map([["a", day(1)]]) },
+      { episodes: [offline("a", at("2026-11-20T07:50:00Z"))], uptime: new Map([["a", day(1)]]) },
       subject("a"),
       { part: "up", downSince: undefined },
     ],
@@ -147,7 +147,7 @@ describe("the part a recording belongs to", () => {
 describe("the timeline", () => {
   test("covers the period and shows the worst of each half hour", () => {
     const uptime = new Map([["a", hours(at("00:00"), [...Array(20).fill(1), 0.5, 1, 1, 1])]]);
-    const { timeline } = one({ uptime, incidents: [offline("a", at("14:05"), at("17:40"))] });
+    const { timeline } = one({ uptime, episodes: [offline("a", at("14:05"), at("17:40"))] });
     expect(runsOf(timeline)).toBe("up 28, down 8, up 4, low 2, up 6");
   });
 
@@ -156,8 +156,7 @@ describe("the timeline", () => {
     const [next] = hours(at("2026-11-20T00:00:00Z"), [1], { segmentsExpected: 1440 });
     if (!whole || !next) throw new Error("one ratio is one bucket");
     const uptime = new Map([["a", [whole, next]]]);
-    const states = (incidents: DigestInput["incidents"]) =>
-      one({ uptime, incidents }).timeline.map(({ state }) => state);
+    const states = (episodes: DigestInput["episodes"]) => one({ uptime, episodes }).timeline.map(({ state }) => state);
     expect(states([offline("a", at("12:00"), at("18:00"))])).toEqual(["up", "down", "up"]);
     expect(states([offline("a", at("12:00"), at("13:00"))])).toEqual(["low", "down", "low"]);
   });
@@ -165,7 +164,7 @@ describe("the timeline", () => {
   test("is blank before the recording had figures", () => {
     const uptime = new Map([["a", hours(at("12:00"), Array(12).fill(1))]]);
     const camera = subject("a", { since: at("16:00") });
-    const { timeline } = one({ uptime, incidents: [offline("a", at("15:00"), at("16:00"))] }, camera);
+    const { timeline } = one({ uptime, episodes: [offline("a", at("15:00"), at("16:00"))] }, camera);
     expect(runsOf(timeline)).toMatch(/^none 24, /);
     expect(timeline.reduce((sum, { slots }) => sum + slots, 0)).toBe(48);
   });
@@ -176,9 +175,9 @@ test.each([
   ["1d", "2026-11-20T07:12:00Z", "none 62, down 2"],
   ["1w", "2026-11-20T07:12:00Z", "none 135, down 1"],
 ] as const)("the bar of what is down now reaches the present: %s, since %s", (name, since, expected) => {
-  const incidents = [offline("a", at(since))];
+  const episodes = [offline("a", at(since))];
   const period = digestPeriod(name, NOW, "Europe/London");
-  const { timeline } = one({ incidents, period }, subject("a", { status: "offline", since: at(since) }));
+  const { timeline } = one({ episodes, period }, subject("a", { status: "offline", since: at(since) }));
   expect(runsOf(timeline)).toBe(expected);
 });
 
@@ -193,7 +192,7 @@ describe("a fleet", () => {
       ["c", day(1)],
       ["d", day(0.9)],
     ]),
-    incidents: [
+    episodes: [
       offline("b", at("10:00"), at("11:00")),
       offline("d", at("10:00"), at("12:00")),
       offline("d", at("13:00"), at("13:30")),
@@ -255,14 +254,14 @@ describe("a fleet", () => {
 
   test("is offline only while at least one recording is inside its schedule", () => {
     const night = hours(at("00:00"), Array(8).fill(0), { withinSchedule: false });
-    const incidents = [locationOffline("leeds-briggate", at("02:00"), at("08:30"))];
+    const episodes = [locationOffline("leeds-briggate", at("02:00"), at("08:30"))];
     const closed = input({
       recordings: leeds,
       uptime: new Map([
         ["a", night],
         ["b", night],
       ]),
-      incidents,
+      episodes,
     });
     expect(computeDigest(closed).locationOutages[0]?.outage.lostMs).toBe(30 * MINUTE);
   });

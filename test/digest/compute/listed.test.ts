@@ -23,7 +23,7 @@ test("however few are listed, all are counted, and those listed have the most tr
           }),
         ),
         uptime: new Map(cameras.flatMap(({ trouble }, i) => (trouble === "none" ? [[`${i}`, day(1)]] : []))),
-        incidents: cameras.flatMap(({ trouble, length }, i) => {
+        episodes: cameras.flatMap(({ trouble, length }, i) => {
           const one = offline(`${i}`, at("01:00"), at("01:00") + length * HOUR);
           if (trouble === "gone") return [{ ...one, kind: "other" as const, alertname: "Gone" }];
           return trouble === "ended" ? [one] : trouble === "flapping" ? [{ ...one, kind: "flapping" as const }] : [];

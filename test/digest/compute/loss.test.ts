@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { DigestIncident, RecordingDigest } from "../../../src/digest/digest.ts";
+import type { DigestEpisode, RecordingDigest } from "../../../src/digest/digest.ts";
 import { digestPeriod, type PeriodName } from "../../../src/digest/period.ts";
 import { renderDigestText } from "../../../src/digest/render/text.ts";
 import { viewOf } from "../../../src/digest/render/view.ts";
@@ -18,7 +18,7 @@ function recordingsOf(over: Partial<DigestInput>): RecordingDigest[] {
 const lossOf = (over: Partial<DigestInput>) =>
   computeDigest(input({ recordings: [subject("a")], ...over })).totals.loss;
 
-const serverOffline = (startsAt: number, endsAt: number): DigestIncident => ({
+const serverOffline = (startsAt: number, endsAt: number): DigestEpisode => ({
   alertname: "CameraServerOffline",
   kind: "other",
   cameraServer: "server-1",
@@ -40,8 +40,8 @@ test.each([
   ["the location's where they are the same", {}, "location"],
 ])("an outage that alerts of both cover is %s", (_, sizes, cause) => {
   const [from, to] = [at("10:00"), at("11:00")];
-  const incidents = [offline("a", from, to), serverOffline(from, to), locationOffline(LEEDS, from, to)];
-  expect(lossOf({ incidents, groupSizes: new Map(Object.entries(sizes)) })).toEqual({
+  const episodes = [offline("a", from, to), serverOffline(from, to), locationOffline(LEEDS, from, to)];
+  expect(lossOf({ episodes, groupSizes: new Map(Object.entries(sizes)) })).toEqual({
     ...noLoss(),
     recordings: 1,
     expectedMs: 24 * HOUR,
@@ -51,13 +51,13 @@ test.each([
 });
 
 test("an alert of the location explains outages that begin and end a few minutes apart, and no others", () => {
-  const incidents = [
+  const episodes = [
     offline("a", at("09:57"), at("11:04")),
     offline("a", at("13:00"), at("13:30")),
     locationOffline(LEEDS, at("10:00"), at("11:00")),
   ];
-  expect(lossOf({ incidents })).toMatchObject({ location: 67 * MINUTE, recording: 30 * MINUTE });
-  expect(lossOf({ incidents: [locationOffline(LEEDS, at("10:00"), at("11:00"))] })).toMatchObject({ location: 0 });
+  expect(lossOf({ episodes })).toMatchObject({ location: 67 * MINUTE, recording: 30 * MINUTE });
+  expect(lossOf({ episodes: [locationOffline(LEEDS, at("10:00"), at("11:00"))] })).toMatchObject({ location: 0 });
 });
 
 test("time that was not watched is known where the service has figures, and lost where they lack it", () => {
@@ -72,7 +72,7 @@ test("the digest names the causes, unless only single segments were lost", () =>
       viewOf(computeDigest(input({ recordings: [subject("a")], ...over })), { name: "d", externalUrl: undefined }, 10),
     );
   const down = textOf({
-    incidents: [offline("a", at("10:00"), at("11:12")), offline("a", at("13:00"), at("14:00"))],
+    episodes: [offline("a", at("10:00"), at("11:12")), offline("a", at("13:00"), at("14:00"))],
     maintenance: [{ name: "m", comment: "", matchers: [], windows: [{ from: at("13:00"), to: at("14:00") }] }],
   });
   expect(down).toContain("Lost time by cause: 2 h 12 m\n");
@@ -120,7 +120,7 @@ test("the outages' causes are the downtime of the digest, and the days of a week
             period: { ...digestPeriod(name, present, timezone) },
             now,
             timezone,
-            incidents: [
+            episodes: [
               ...shifted(down).map(({ from, to }) => offline("a", from, to)),
               ...shifted(wide).map(({ from, to }) => locationOffline(LEEDS, from, to)),
             ],

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { DigestIncident } from "../../../src/digest/digest.ts";
+import type { DigestEpisode } from "../../../src/digest/digest.ts";
 import { digestPeriod, type PeriodName } from "../../../src/digest/period.ts";
 import { keyFigures, notes } from "../../../src/digest/render/view.ts";
 import { computeDigest, type DigestInput } from "../compute-digest.ts";
@@ -22,14 +22,14 @@ describe("the day before", () => {
     ["a", bothDays(0.5)],
     ["b", bothDays(0.9)],
   ]);
-  const incidents = [
+  const episodes = [
     offline("a", at("2026-11-18T10:00:00Z"), at("2026-11-18T12:00:00Z")),
     offline("a", at("2026-11-18T23:00:00Z"), at("01:00")),
     offline("b", at("14:00"), at("14:20")),
   ];
 
   test("is compared with: uptime, lost time, outages and recovery, each by the day in which it was", () => {
-    const { totals, before, locations } = computeDigest(thursday({ recordings, uptime, incidents }));
+    const { totals, before, locations } = computeDigest(thursday({ recordings, uptime, episodes }));
     expect(before?.uptime).toBeCloseTo(0.7);
     expect(before).toMatchObject({ lostMs: 3 * HOUR, outages: 2, recoveryMs: 2 * HOUR });
     expect(totals).toMatchObject({ lostMs: 80 * MINUTE, outages: 2, recoveryMs: 70 * MINUTE, uptime: 1 });
@@ -37,7 +37,7 @@ describe("the day before", () => {
   });
 
   test("has no outages to compare with where it was not watched: only figures are compared", () => {
-    const digest = computeDigest(thursday({ recordings, uptime, incidents }, false));
+    const digest = computeDigest(thursday({ recordings, uptime, episodes }, false));
     expect(digest.before).toMatchObject({ lostMs: undefined, outages: undefined, recoveryMs: undefined });
     expect(keyFigures(digest).map(({ was }) => was)).toEqual(["was 70 %", "", "", ""]);
     expect(notes(digest)).toContain(`"Was" is the day before, as far as it was watched.`);
@@ -48,9 +48,7 @@ describe("the day before", () => {
     ["began after it", day(1)],
     ["never began", []],
   ])("is a blank where figures %s", (_, buckets) => {
-    const digest = computeDigest(
-      thursday({ recordings: [subject("a")], uptime: new Map([["a", buckets]]), incidents }),
-    );
+    const digest = computeDigest(thursday({ recordings: [subject("a")], uptime: new Map([["a", buckets]]), episodes }));
     expect(digest.before).toEqual({ uptime: undefined, lostMs: undefined, outages: undefined, recoveryMs: undefined });
     expect(digest.locations[0]?.uptimeBefore).toBeUndefined();
     expect(keyFigures(digest).map(({ was }) => was)).toEqual(["", "", "", ""]);
@@ -96,14 +94,14 @@ test("figures of the period before equal those of its own digest", () => {
   );
   fc.assert(
     fc.property(fc.array(outage, { maxLength: 12 }), name, zone, (outages, periodName, timezone) => {
-      const incidents = outages.map(({ recording, from, length, reason }): DigestIncident => {
+      const episodes = outages.map(({ recording, from, length, reason }): DigestEpisode => {
         const startsAt = beginning + from * MINUTE;
         const endsAt = Math.min(startsAt + length * MINUTE, now - MINUTE);
         return { ...offline(recording, startsAt, endsAt), endReason: reason };
       });
       const period = digestPeriod(periodName, now, timezone);
       const before = digestPeriod(periodName, period.from, timezone);
-      const base = { recordings, uptime, incidents, timezone, now };
+      const base = { recordings, uptime, episodes, timezone, now };
       const later = computeDigest(input({ ...base, period, before: { period: before, isWatched: true } }));
       const { totals } = computeDigest(input({ ...base, period: before }));
       expect(later.before).toEqual({

@@ -30,7 +30,7 @@ const maintenance = [window("02:00", "06:00")];
 
 test("downtime inside a window is planned, is no outage, and has a part and a section of its own", () => {
   const uptime = new Map([["a", hours(at("00:00"), [1, 1, 1, 0, 0, 1, ...Array(18).fill(1)])]]);
-  const digest = digestOf({ maintenance, uptime, incidents: [offline("a", at("03:00"), at("05:00"))] });
+  const digest = digestOf({ maintenance, uptime, episodes: [offline("a", at("03:00"), at("05:00"))] });
   expect(digest.totals).toMatchObject({
     planned: 1,
     plannedMs: 2 * HOUR,
@@ -49,7 +49,7 @@ test.each([
   ["that outlasts it is an outage from its end", "05:30", "07:00", { lostMs: HOUR, plannedMs: 30 * MINUTE }],
   ["around it is one outage without it", "01:00", "07:00", { lostMs: 2 * HOUR, plannedMs: 4 * HOUR }],
 ])("downtime %s", (_, from, to, lengths) => {
-  const over = { maintenance, incidents: [offline("a", at(from), at(to))] };
+  const over = { maintenance, episodes: [offline("a", at(from), at(to))] };
   expect(one(over)).toMatchObject({ part: "down_some", ...lengths, outages: [{ lostMs: lengths.lostMs }] });
   expect(digestOf(over).totals).toMatchObject({ outages: 1, recoveryMs: lengths.lostMs });
   expect(one(over).timeline.map(({ state }) => state)).toEqual(expect.arrayContaining(["planned", "down"]));
@@ -60,28 +60,28 @@ test("what is down now, and only inside a window, is not down in the sense of an
   const down = (since: number) => ({
     maintenance: now,
     recordings: [subject("a", { status: "offline" as const, since })],
-    incidents: [offline("a", since)],
+    episodes: [offline("a", since)],
   });
   expect(digestOf(down(NOW - HOUR / 2)).totals).toMatchObject({ down_now: 0 });
   expect(digestOf(down(NOW - 2 * HOUR)).totals).toMatchObject({ down_now: 1 });
 });
 
 test("windows of other recordings count for nothing, and low uptime of other hours is still said", () => {
-  const incidents = [offline("a", at("03:00"), at("05:00"))];
-  expect(one({ maintenance: [window("02:00", "06:00", "organisation=other")], incidents })).toMatchObject({
+  const episodes = [offline("a", at("03:00"), at("05:00"))];
+  expect(one({ maintenance: [window("02:00", "06:00", "organisation=other")], episodes })).toMatchObject({
     part: "down_some",
     lostMs: 2 * HOUR,
     plannedMs: 0,
   });
   const uptime = new Map([["a", hours(at("00:00"), [1, 1, 1, 0, 0, 1, 0.5, ...Array(17).fill(1)])]]);
-  expect(one({ maintenance, incidents, uptime })).toMatchObject({ part: "down_some", outages: [], lostMs: 0 });
+  expect(one({ maintenance, episodes, uptime })).toMatchObject({ part: "down_some", outages: [], lostMs: 0 });
 });
 
 test("a location that is offline while all of its recordings are in maintenance has no outage", () => {
-  const incidents = [locationOffline("leeds-briggate", at("03:00"), at("07:00"))];
+  const episodes = [locationOffline("leeds-briggate", at("03:00"), at("07:00"))];
   const recordings = [subject("a"), subject("b")];
   const lost = (all: PlannedWindows[]) =>
-    digestOf({ recordings, incidents, maintenance: all }).locationOutages.map(({ outage }) => outage.lostMs);
+    digestOf({ recordings, episodes, maintenance: all }).locationOutages.map(({ outage }) => outage.lostMs);
   expect(lost(maintenance)).toEqual([HOUR]);
   expect(lost([window("02:00", "06:00", "recording_id=a")])).toEqual([4 * HOUR]);
   expect(lost([window("02:00", "08:00")])).toEqual([]);
@@ -105,7 +105,7 @@ test("planned downtime, other downtime and the rest are the time inside the sche
       const buckets = hours(at("00:00"), ratios).map((bucket, i) => ({ ...bucket, withinSchedule: i >= opensAt }));
       const recording = one({
         maintenance: [{ ...window("00:00", "00:00"), windows }],
-        incidents: downs.map(({ from, to }) => offline("a", from, to)),
+        episodes: downs.map(({ from, to }) => offline("a", from, to)),
         uptime: new Map([["a", buckets]]),
         unreachable,
       });

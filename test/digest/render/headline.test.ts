@@ -22,7 +22,7 @@ test.each<[string, Partial<DigestInput>]>([
     "an offline location",
     {
       uptime: up,
-      incidents: [
+      episodes: [
         ...["r0", "r1", "r2", "r3"].map((id) => offline(id, at("14:05"), at("16:25"))),
         locationOffline("leeds-briggate", at("14:05"), at("17:40")),
       ],
@@ -32,7 +32,7 @@ test.each<[string, Partial<DigestInput>]>([
     "two offline locations, one of them still",
     {
       uptime: up,
-      incidents: [
+      episodes: [
         offline("r9", at("23:00"), at("23:20")),
         locationOffline("leeds-briggate", at("23:00")),
         locationOffline("york-coney-street", at("14:05"), at("14:06")),
@@ -42,14 +42,14 @@ test.each<[string, Partial<DigestInput>]>([
   ],
   [
     "an offline location whose recordings have no outage of their own",
-    { uptime: up, incidents: [locationOffline("leeds-briggate", at("14:05"), at("17:40"))] },
+    { uptime: up, episodes: [locationOffline("leeds-briggate", at("14:05"), at("17:40"))] },
   ],
   [
     "a single camera, still down, and caveats",
     {
       recordings: [subject("r0", { status: "offline", since: at("22:40") }), ...fleet.slice(1, 211), unseen("x")],
       uptime: new Map([...up, ["r5", day(0.7)]]),
-      incidents: [offline("r0", at("22:40"))],
+      episodes: [offline("r0", at("22:40"))],
       unreachable,
     },
   ],
@@ -76,7 +76,7 @@ test.each<[string, Partial<DigestInput>]>([
     "a day watched in part, with an outage and low figures",
     {
       uptime: new Map([...up, ["r5", day(0.7)]]),
-      incidents: [offline("r9", at("14:00"), at("14:20"))],
+      episodes: [offline("r9", at("14:00"), at("14:20"))],
       unwatched: [{ from: at("00:00"), to: at("09:13") }],
     },
   ],
@@ -85,7 +85,7 @@ test.each<[string, Partial<DigestInput>]>([
     {
       recordings: ["r0", "r1", "r2"].map((id, i) => subject(id, i < 2 ? { status: "offline" } : {})),
       uptime: up,
-      incidents: [offline("r0", at("22:00")), offline("r1", at("21:00"))],
+      episodes: [offline("r0", at("22:00")), offline("r1", at("21:00"))],
     },
   ],
   [
@@ -93,7 +93,7 @@ test.each<[string, Partial<DigestInput>]>([
     {
       recordings: ["r0", "r1", "r2"].map((id, i) => subject(id, i < 2 ? { status: "offline" } : {})),
       uptime: up,
-      incidents: [offline("r0", at("22:00")), offline("r1", at("2026-11-20T07:00:00Z"))],
+      episodes: [offline("r0", at("22:00")), offline("r1", at("2026-11-20T07:00:00Z"))],
     },
   ],
   ["no data", { recordings: ids.map(unseen) }],
@@ -139,8 +139,8 @@ test("a day that was not watched has no number of outages: none is known", () =>
       ["Outages", "0"],
     ]),
   );
-  const incidents = [offline("r0", at("10:00"), at("10:30"))];
-  expect(figures({ unwatched, incidents })).toEqual(expect.arrayContaining([["Outages", "1"]]));
+  const episodes = [offline("r0", at("10:00"), at("10:30"))];
+  expect(figures({ unwatched, episodes })).toEqual(expect.arrayContaining([["Outages", "1"]]));
 });
 
 test("an outage under two minutes is given with seconds", () => {

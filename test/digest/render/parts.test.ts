@@ -18,7 +18,7 @@ test("however little is shown, every recording is counted once", () => {
               ...(trouble === "open" ? { status: "offline", since: at("20:00") } : {}),
             }),
           ),
-          incidents: cameras.flatMap(({ trouble }, i) =>
+          episodes: cameras.flatMap(({ trouble }, i) =>
             trouble === "ended" ? [offline(`${i}`, at("10:00"), at("11:00"))] : [],
           ),
         }),
@@ -38,7 +38,7 @@ test("recordings that went with their location share a line, the others have the
     input({
       recordings: ["a", "b", "c"].map((id) => subject(id)),
       uptime: new Map(["a", "b", "c"].map((id) => [id, day(1)])),
-      incidents: [
+      episodes: [
         locationOffline("leeds-briggate", at("14:05"), at("17:40")),
         offline("a", at("14:04"), at("17:40")),
         offline("b", at("14:05"), at("17:40") + 5 * MINUTE),

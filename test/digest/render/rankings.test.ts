@@ -12,14 +12,14 @@ describe("mean time to recovery", () => {
   const recordings = ["a", "b", "c", "d"].map((id) => subject(id));
 
   test("is from going down to being back, of those that came back inside the period", () => {
-    const incidents = [
+    const episodes = [
       offline("a", at("2026-11-18T22:00:00Z"), at("01:00")),
       offline("b", at("10:00"), at("11:00")),
       offline("c", at("23:00"), at("2026-11-20T05:00:00Z")),
       offline("d", at("20:00")),
       { ...offline("b", at("12:00"), at("20:00")), endReason: "no_longer_watched" as const },
     ];
-    expect(computeDigest(input({ recordings, incidents })).totals).toMatchObject({ outages: 5, recoveryMs: 2 * HOUR });
+    expect(computeDigest(input({ recordings, episodes })).totals).toMatchObject({ outages: 5, recoveryMs: 2 * HOUR });
   });
 
   test("is no figure where nothing came back", () => {
@@ -31,14 +31,14 @@ describe("the longest outages", () => {
   const recordings = ["a", "b", "c"].map((id) => subject(id));
 
   test("come longest first, an offline location once instead of each of its recordings", () => {
-    const incidents = [
+    const episodes = [
       locationOffline("leeds-briggate", at("10:00"), at("12:00")),
       offline("a", at("10:00"), at("12:01")),
       offline("b", at("10:01"), at("11:59")),
       offline("b", at("14:00"), at("17:00")),
       offline("c", at("18:00"), at("18:10")),
     ];
-    const { longest } = computeDigest(input({ recordings, incidents }));
+    const { longest } = computeDigest(input({ recordings, episodes }));
     expect(longest.map(({ recording, outage }) => [recording?.id, outage.lostMs / MINUTE])).toEqual([
       ["b", 180],
       [undefined, 120],
@@ -47,10 +47,10 @@ describe("the longest outages", () => {
   });
 
   test("are five, however many there are", () => {
-    const incidents = Array.from({ length: 300 }, (_, i) =>
+    const episodes = Array.from({ length: 300 }, (_, i) =>
       offline("a", at("00:00") + i * 4 * MINUTE, at("00:00") + i * 4 * MINUTE + (1 + (i % 3)) * MINUTE),
     );
-    const { longest } = computeDigest(input({ recordings, incidents }));
+    const { longest } = computeDigest(input({ recordings, episodes }));
     expect(longest.map(({ outage }) => outage.lostMs / MINUTE)).toEqual([3, 3, 3, 3, 3]);
   });
 });
@@ -62,7 +62,7 @@ describe("recordings that went down repeatedly", () => {
   test("were flapping inside the period, or had four outages", () => {
     const often = (id: string, times: number) =>
       Array.from({ length: times }, (_, i) => offline(id, at("10:00") + i * HOUR, at("10:05") + i * HOUR));
-    const incidents = [
+    const episodes = [
       ...often("a", 4),
       ...often("b", 3),
       ...often("c", 1),
@@ -70,7 +70,7 @@ describe("recordings that went down repeatedly", () => {
       { ...flapping, recordingId: "c", startsAt: at("05:00"), endsAt: at("06:00") },
       { ...flapping, recordingId: "d", startsAt: at("2026-11-18T20:00:00Z"), endsAt: at("00:00") },
     ];
-    const { flappers, other } = computeDigest(input({ recordings, incidents }));
+    const { flappers, other } = computeDigest(input({ recordings, episodes }));
     expect(flappers.map(({ recording: { id, outages, flapping: f } }) => [id, outages.length, f])).toEqual([
       ["a", 4, undefined],
       ["c", 1, { count: 2, lengthMs: 3 * HOUR }],
@@ -135,15 +135,15 @@ describe("locations by day", () => {
     const workday = zero.repeat(8) + "1".repeat(12) + zero.repeat(4);
     const scheduleHours = workday.repeat(5) + zero.repeat(48);
     const store = subject("a", { useUploadingSchedule: true });
-    const incidents = [offline("a", at("2026-11-20T19:00:00Z"), at("2026-11-23T07:00:00Z"))];
+    const episodes = [offline("a", at("2026-11-20T19:00:00Z"), at("2026-11-23T07:00:00Z"))];
     const figures = { buckets: daily("2026-11-16T00:00:00Z", [1, 1, 1, 1, 0.9]), scheduleHours };
-    const { totals } = digestOf({ period: week, now, incidents }, [[store, figures]]);
+    const { totals } = digestOf({ period: week, now, episodes }, [[store, figures]]);
     expect(totals.lostMs).toBe(HOUR);
-    const all = digestOf({ period: week, now, incidents }, [[store, { buckets: figures.buckets }]]);
+    const all = digestOf({ period: week, now, episodes }, [[store, { buckets: figures.buckets }]]);
     expect(all.totals.lostMs).toBe(53 * HOUR);
     // The service's own hours take precedence.
     const open = hours(at("2026-11-21T10:00:00Z"), [0, 0]);
     const reported = { buckets: [...figures.buckets, ...open], scheduleHours };
-    expect(digestOf({ period: week, now, incidents }, [[store, reported]]).totals.lostMs).toBe(3 * HOUR);
+    expect(digestOf({ period: week, now, episodes }, [[store, reported]]).totals.lostMs).toBe(3 * HOUR);
   });
 });

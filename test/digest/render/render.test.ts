@@ -32,7 +32,7 @@ const badDay: Partial<DigestInput> = {
     ["d", day(0.734)],
     ["e", day(0.9987)],
   ]),
-  incidents: [
+  episodes: [
     offline("a", at("14:05"), at("17:40")),
     offline("b", at("14:06"), at("17:41")),
     locationOffline("leeds-briggate", at("14:05"), at("17:40")),
@@ -132,7 +132,7 @@ const hostile: Partial<DigestInput> = {
   ),
   timezone: "Europe/London",
   uptime: new Map(evil.map((_, i) => [`<i>${i}`, day(0.5)])),
-  incidents: [
+  episodes: [
     ...evil.flatMap((_, i) =>
       [10, 12, 14, 16].map((hour) => offline(`<i>${i}`, at(`${hour}:00`), at(`${hour + 1}:00`) + i * MINUTE)),
     ),
@@ -202,7 +202,7 @@ describe("10,000 recordings", () => {
   test("all in trouble at once give a mail that Gmail does not clip, and all are counted", async () => {
     const { html, text } = await render({
       recordings,
-      incidents: recordings.flatMap(({ recording }) => flaps(recording.id)),
+      episodes: recordings.flatMap(({ recording }) => flaps(recording.id)),
     });
     expect(Buffer.byteLength(html)).toBeLessThanOrEqual(MAX_BYTES);
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(MAX_BYTES);
@@ -234,7 +234,7 @@ describe("the unsubscribe link", () => {
 
   test("cannot be moved by a name", async () => {
     const name = `<!--unsubscribe-->`;
-    const evil = await render({ recordings: [subject("a", { name })], incidents: [offline("a", at("10:00"))] });
+    const evil = await render({ recordings: [subject("a", { name })], episodes: [offline("a", at("10:00"))] });
     const own = forReader(evil, url);
     expect(own.html.match(/Unsubscribe<\/a>/g)).toHaveLength(1);
     expect(own.html).toContain("&lt;!--unsubscribe--&gt;");

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { fingerprint } from "../../../src/alerting/fingerprint.ts";
 import type { Alert } from "../../../src/health/alert.ts";
-import { toIncident } from "../../../src/store/incidents.ts";
+import { toStoredEpisode } from "../../../src/store/episodes.ts";
 import { fleetOf, NOW, recordingState } from "../../metrics/fleets.ts";
 import { aRecording, aSilence } from "../../support/fixtures.ts";
 import { serve, shownConfig } from "../serve.ts";
@@ -78,12 +78,12 @@ test("what suppresses it is said, by whom and until when", async () => {
 
 test("what else fires there is named, how often it fired, and what it costs", async () => {
   const low = alertOf("LowQuality", { labels: { ...alert.labels, alertname: "LowQuality", recording: "Entrance" } });
-  const before = { ...toIncident(alert), id: "before", startsAt: NOW - 300 * MINUTE, endsAt: NOW - 299 * MINUTE };
+  const before = { ...toStoredEpisode(alert), id: "before", startsAt: NOW - 300 * MINUTE, endsAt: NOW - 299 * MINUTE };
   const { shown, links } = await pageAt(alert, {
     alerts: active(alert, low),
-    incidents: async () => [
+    episodes: async () => [
       { ...before, endReason: "recovered", planned: "stock-take" },
-      { ...toIncident(alert), uncounted: { estimate: 312, low: 264, high: 369 } },
+      { ...toStoredEpisode(alert), uncounted: { estimate: 312, low: 264, high: 369 } },
     ],
   });
   expect(shown).toEqual(
@@ -156,7 +156,7 @@ test("its actions come before everything else, and are others once it is acknowl
 
 test("after its end the page says how and when, and what it cost", async () => {
   const ended = {
-    ...toIncident(alert),
+    ...toStoredEpisode(alert),
     ...{ startsAt: NOW - 90_000, endsAt: NOW - MINUTE },
     endReason: "recovered",
     uncounted: { estimate: 43, low: 30, high: 61 },
@@ -165,7 +165,7 @@ test("after its end the page says how and when, and what it cost", async () => {
   const asked: unknown[] = [];
   const { shown, title } = await pageOf(path, {
     config: () => shownConfig({ counts: { valuePerVisit: 2, currency: "GBP" } }),
-    incidents: async () => [{ ...ended, id: "older", startsAt: NOW - 500 * MINUTE, endsAt: NOW - 490 * MINUTE }, ended],
+    episodes: async () => [{ ...ended, id: "older", startsAt: NOW - 500 * MINUTE, endsAt: NOW - 490 * MINUTE }, ended],
     timeline: async (...given) => {
       asked.push(given);
       return [

@@ -178,7 +178,7 @@ export function everything(words: string): Differing {
       line(9, "notified", { integration: "ops/slack/0" }),
       line(8, words, { subject: { kind: "location", id: "leeds" }, ruleId: words, integration: words }),
     ],
-    incidents: async () => [
+    episodes: async () => [
       { ...past, id: "i1", startsAt: NOW - MINUTE, endsAt: undefined, endReason: undefined },
       { ...past, id: "i2", fingerprint: endedPrint, problem: "offline", startsAt: NOW - MINUTE, ...END },
       { ...past, id: "i3", fingerprint: print, startsAt: NOW - 300 * MINUTE, ...END },

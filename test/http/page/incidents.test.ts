@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { episodeOf, incidentsOf } from "../../../src/alerting/incident.ts";
-import type { Incident } from "../../../src/store/incidents.ts";
+import type { StoredEpisode } from "../../../src/store/episodes.ts";
 import { NOW } from "../../metrics/fleets.ts";
 import { alertOf, pageOf } from "./fleet.ts";
 
@@ -11,8 +11,8 @@ function incident(
   id: string,
   hoursAgo: number,
   lastedMs: number | undefined,
-  differing: Partial<Incident> = {},
-): Incident {
+  differing: Partial<StoredEpisode> = {},
+): StoredEpisode {
   const startsAt = NOW - hoursAgo * HOUR;
   return {
     id,
@@ -54,7 +54,7 @@ async function page(path: string, incidents = all) {
     asked.push(at);
     return incidents.filter(({ endsAt = NOW }) => endsAt >= at);
   };
-  return { asked, ...(await pageOf(path, { incidents: since })) };
+  return { asked, ...(await pageOf(path, { episodes: since })) };
 }
 
 describe("GET /incidents", () => {
@@ -180,7 +180,7 @@ describe("GET /incidents/{id}", () => {
     const [own] = incidentsOf([episodeOf(alert)]);
     const { shown } = await pageOf(`/incidents/${own?.id}`, {
       alerts: async () => [{ alert, receivers: ["ops"], acknowledgement }],
-      incidents: async () => [
+      episodes: async () => [
         { ...incident(alert.id, 0, undefined), ...episodeOf(alert), alertname: "RecordingOffline" },
       ],
     });

@@ -160,7 +160,7 @@ describe("what is refused", () => {
     ["/", { fleet: never }],
     ["/", { alerts: never }],
     ["/", { fleet: () => Promise.reject(new StoreError("unavailable", "Redis at 10.0.0.1 is away.")) }],
-    ["/recordings/till-3", { incidents: never }],
+    ["/recordings/till-3", { episodes: never }],
   ])("says of %s that nothing is known while it cannot be read: %#", async (path, deps) => {
     const { status, title, html } = await pageOf(path, { ...deps, limits: { readMs: 20 } });
     expect([status, title]).toEqual([503, "The state cannot be read now · lenswatch"]);

@@ -4,7 +4,7 @@ import type { Maintenance } from "../../../src/alerting/maintenance.ts";
 import { parseMatchers } from "../../../src/alerting/matcher.ts";
 import { noteQuality, type QualityHistory } from "../../../src/health/quality.ts";
 import type { UptimeBucket } from "../../../src/health/recording.ts";
-import type { Incident } from "../../../src/store/incidents.ts";
+import type { StoredEpisode } from "../../../src/store/episodes.ts";
 import { rule } from "../../health/shard-history.ts";
 import { alertState, fleetOf, INTERVAL, NOW, recordingState } from "../../metrics/fleets.ts";
 import { anUptimeBucket } from "../../support/fixtures.ts";
@@ -149,24 +149,24 @@ describe("the decision log", () => {
   });
 });
 
-test("incidents are of 30 days, page by page", async () => {
+test("episodes are of 30 days, page by page", async () => {
   const asked: number[] = [];
-  const incident = (hoursAgo: number): Incident => ({
+  const episode = (hoursAgo: number): StoredEpisode => ({
     ...{ id: `i${hoursAgo}`, ruleId: "RecordingOffline", alertname: "RecordingOffline", subject: till },
     ...{ locationId: "leeds", startsAt: NOW - hoursAgo * HOUR, endsAt: NOW - hoursAgo * HOUR + 9 * 60_000 },
     endReason: "recovered",
   });
-  const incidents = async (since: number) => {
+  const episodes = async (since: number) => {
     asked.push(since);
-    return Array.from({ length: 120 }, (_, i) => incident(i + 1));
+    return Array.from({ length: 120 }, (_, i) => episode(i + 1));
   };
-  const { get } = await serve({ fleet: async () => smallFleet, incidents });
+  const { get } = await serve({ fleet: async () => smallFleet, episodes });
   const lengths: number[] = [];
   let link: string | undefined = "";
   while (link !== undefined) {
     const html: string = await (await get(`${TILL}${link}`)).text();
     lengths.push(html.match(/>RecordingOffline<\/th>/g)?.length ?? 0);
-    link = [...linksOf(html)].find(([words]) => /^\d+ more incidents$/.test(words))?.[1];
+    link = [...linksOf(html)].find(([words]) => /^\d+ more alerts$/.test(words))?.[1];
     if (lengths.length > 1) expect(linksOf(html).get("Back to the first")).toBe("?");
   }
   expect(lengths).toEqual([50, 50, 20]);

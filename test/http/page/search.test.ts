@@ -17,7 +17,7 @@ const ended = {
   ...{ subject: { kind: "external", id: "nas" } as const, startsAt: NOW - 60_000, endsAt: NOW },
   endReason: "recovered" as const,
 };
-const incidents = async () => [ended];
+const episodes = async () => [ended];
 
 test.each([
   ["till", "./recordings/till-3"],
@@ -27,7 +27,7 @@ test.each([
   ["diskfull", `./incidents/${incidentsOf([ended])[0]?.id}`],
   [incidentsOf([ended])[0]?.id.toLowerCase() ?? "", `./incidents/${incidentsOf([ended])[0]?.id}`],
 ])("%j leads to the one thing that has it in its names", async (q, location) => {
-  const { address } = await serve({ fleet: async () => smallFleet, incidents });
+  const { address } = await serve({ fleet: async () => smallFleet, episodes });
   const response = await fetch(`${address}/?${new URLSearchParams({ q })}`, { redirect: "manual" });
   expect([response.status, response.headers.get("location")]).toEqual([302, location]);
 });

@@ -9,8 +9,8 @@ import { lengthIn, subtract } from "../../lib/intervals.ts";
 import { compareText } from "../../lib/text.ts";
 import type { LossEvidence } from "../../report/attribute.ts";
 import type {
-  DigestIncident,
-  DigestIncidentKind,
+  DigestEpisode,
+  DigestEpisodeKind,
   DigestPart,
   DigestScope,
   Flapper,
@@ -27,14 +27,14 @@ const COUNTED_APART = ["offline", "missing", "location_offline", "flapping"] as 
 const TOGETHER_WITHIN_MS = 5 * 60_000;
 
 type RecordedAlert = Pick<Alert, "ruleId" | "labels" | "subject" | "startsAt" | "endsAt" | "endReason"> &
-  Pick<DigestIncident, "uncounted">;
+  Pick<DigestEpisode, "uncounted">;
 
-/** A firing alert or a stored incident as a digest counts it: by its rule, or by its name once the rule is removed. */
-export function incidentOf(alert: RecordedAlert, rules: readonly Rule[]): DigestIncident {
+/** A firing alert or a stored episode as a digest counts it: by its rule, or by its name once the rule is removed. */
+export function digestEpisode(alert: RecordedAlert, rules: readonly Rule[]): DigestEpisode {
   const { ruleId, labels, subject, startsAt, endsAt, endReason, uncounted } = alert;
   const alertname = labels.alertname ?? ruleId;
   const rule = rules.find(({ id }) => id === ruleId);
-  const isOf = (kind: Exclude<DigestIncidentKind, "other"> | "camera_server_offline") =>
+  const isOf = (kind: Exclude<DigestEpisodeKind, "other"> | "camera_server_offline") =>
     rule ? problemKindOf(rule.when) === kind : defaultAlertNames[kind] === alertname;
   return {
     alertname,
@@ -59,8 +59,8 @@ export function groupKey(cause: "location" | "camera_server", id: string): strin
  * Gives the alerts about all recordings of a recording's location and camera server: the larger group first, of equal
  * ones the location. Outages that begin or end a few minutes apart are the same one.
  */
-export function createWider({ incidents, groupSizes, now }: DigestScope) {
-  const spans = Map.groupBy(incidents, ({ kind, locationId = "", cameraServer }) => {
+export function createWider({ episodes, groupSizes, now }: DigestScope) {
+  const spans = Map.groupBy(episodes, ({ kind, locationId = "", cameraServer }) => {
     if (cameraServer !== undefined) return groupKey("camera_server", cameraServer);
     return kind === "location_offline" ? groupKey("location", locationId) : "";
   });
@@ -83,15 +83,15 @@ export function createWider({ incidents, groupSizes, now }: DigestScope) {
   };
 }
 
-/** Location incidents inside the period, without the time in which all recordings were outside their schedules or in maintenance. */
+/** Location episodes inside the period, without the time in which all recordings were outside their schedules or in maintenance. */
 export function locationOutages(
-  { incidents, period, unreachable, now }: DigestScope,
+  { episodes, period, unreachable, now }: DigestScope,
   locations: ReadonlyMap<string, LocationRecords>,
 ): LongOutage[] {
-  const outages = incidents.flatMap((incident): LongOutage[] => {
-    const location = incident.kind === "location_offline" && locations.get(incident.locationId ?? "");
+  const outages = episodes.flatMap((episode): LongOutage[] => {
+    const location = episode.kind === "location_offline" && locations.get(episode.locationId ?? "");
     if (!location) return [];
-    const { startsAt, endsAt, endReason } = incident;
+    const { startsAt, endsAt, endReason } = episode;
     const holes = [...subtract([period], location.open), ...unreachable];
     const lostMs = lengthIn([{ from: startsAt, to: endsAt ?? now }], period, holes);
     if (lostMs === 0) return [];
@@ -104,18 +104,18 @@ export function locationOutages(
 
 /** Alerts that are not downtime, of the recordings (`locationOf`) and locations in the digest or of the service itself. */
 export function otherAlerts(
-  { incidents, period, now, matchers }: DigestScope,
+  { episodes, period, now, matchers }: DigestScope,
   locations: ReadonlyMap<string, LocationRecords>,
   locationOf: ReadonlyMap<string, string>,
 ): OtherAlerts[] {
-  const concerns = ({ recordingId, locationId, group }: DigestIncident) =>
+  const concerns = ({ recordingId, locationId, group }: DigestEpisode) =>
     group
       ? matchesAll(matchers, group)
       : recordingId === undefined
         ? locationId === undefined || locations.has(locationId)
         : locationOf.has(recordingId);
-  const lengths = incidents
-    .filter((incident) => incident.kind === "other" && concerns(incident))
+  const lengths = episodes
+    .filter((episode) => episode.kind === "other" && concerns(episode))
     .map(({ alertname, startsAt: from, endsAt: to = now }) => ({
       alertname,
       lengthMs: lengthIn([{ from, to }], period),

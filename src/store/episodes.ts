@@ -1,4 +1,4 @@
-/** Alerts that fire, and ended incidents: one small row each, sorted by their end, for digests and the API. */
+/** Alerts that fire, and ended episodes: one small row each, sorted by their end, for digests and the API. */
 import type { Redis } from "ioredis";
 import { fingerprint } from "../alerting/fingerprint.ts";
 import { type Episode, episodeOf } from "../alerting/incident.ts";
@@ -15,7 +15,7 @@ const PAGE = 500;
 /** A process further behind than this many writes of alerts reads all of them again. */
 const WRITES_LOGGED = 200;
 const FEW_WRITES = 16;
-const INCIDENTS_KEPT_MS = 90 * 86_400_000;
+const EPISODES_KEPT_MS = 90 * 86_400_000;
 
 type LoggedWrite = readonly [revision: string, ids: readonly string[]];
 
@@ -29,14 +29,14 @@ export function changedAlerts(keys: Keys, id: string, episodes: readonly string[
   ];
 }
 
-/** The writes of ended incidents, for 90 days and no more than INCIDENTS_KEPT: about 15 MB. */
-export function endedIncidents(keys: Keys, incidents: readonly Incident[], now: Instant): Write[] {
+/** The writes of ended episodes, for 90 days and no more than EPISODES_KEPT: about 15 MB. */
+export function endedEpisodes(keys: Keys, episodes: readonly StoredEpisode[], now: Instant): Write[] {
   return [
-    ...(incidents.length > 0
-      ? [["ZADD", keys.incidents, ...incidents.flatMap((one) => [one.endsAt ?? now, JSON.stringify(one)])] as const]
+    ...(episodes.length > 0
+      ? [["ZADD", keys.episodes, ...episodes.flatMap((one) => [one.endsAt ?? now, JSON.stringify(one)])] as const]
       : []),
-    ["ZREMRANGEBYSCORE", keys.incidents, "-inf", `(${now - INCIDENTS_KEPT_MS}`],
-    ["ZREMRANGEBYRANK", keys.incidents, 0, -(INCIDENTS_KEPT + 1)],
+    ["ZREMRANGEBYSCORE", keys.episodes, "-inf", `(${now - EPISODES_KEPT_MS}`],
+    ["ZREMRANGEBYRANK", keys.episodes, 0, -(EPISODES_KEPT + 1)],
   ];
 }
 
@@ -91,7 +91,7 @@ export function createFiringStore(redis: Redis, keys: Keys) {
 }
 
 /** One episode of an alert, resolved (`endsAt`) or not. */
-export interface Incident extends Episode {
+export interface StoredEpisode extends Episode {
   readonly ruleId: string;
   readonly alertname: string;
   /** Of its labels. */
@@ -105,8 +105,8 @@ export interface Incident extends Episode {
   readonly isSettled?: true | undefined;
 }
 
-/** An alert as the row of its incident. */
-export function toIncident(alert: Alert): Incident {
+/** An alert as the row of its episode. */
+export function toStoredEpisode(alert: Alert): StoredEpisode {
   return {
     ...episodeOf(alert),
     ruleId: alert.ruleId,
@@ -117,50 +117,50 @@ export function toIncident(alert: Alert): Incident {
 }
 
 /** Redis answers nothing else during a call: so many are read in a few milliseconds. */
-const INCIDENTS_A_CALL = 2_000;
+const EPISODES_A_CALL = 2_000;
 
 /** The oldest go when there are more. */
-export const INCIDENTS_KEPT = 50_000;
+export const EPISODES_KEPT = 50_000;
 
-export function createIncidentStore(redis: Redis, keys: Keys, { change }: Transact) {
-  const replaced: Place = [keys.incidentReplaced];
+export function createEpisodeStore(redis: Redis, keys: Keys, { change }: Transact) {
+  const replaced: Place = [keys.episodeReplaced];
   return {
     /** True where it was still stored as `before`, and is now `after`, which ended at the same time. */
-    replace: (before: Incident, after: Incident): Promise<boolean> =>
+    replace: (before: StoredEpisode, after: StoredEpisode): Promise<boolean> =>
       change([replaced], async (_, id) => {
         const member = JSON.stringify(before);
-        const score = await redis.zscore(keys.incidents, member);
+        const score = await redis.zscore(keys.episodes, member);
         if (score === null) return { writes: [], result: false };
         const writes: Write[] = [
           writing(id, replaced, ""),
-          ["ZREM", keys.incidents, member],
-          ["ZADD", keys.incidents, score, JSON.stringify(after)],
+          ["ZREM", keys.episodes, member],
+          ["ZADD", keys.episodes, score, JSON.stringify(after)],
         ];
         return { writes, result: true };
       }),
 
-    /** Incidents that ended at or after `from`, oldest end first. Open ones are among the alerts. */
-    async endedSince(from: Instant): Promise<Incident[]> {
-      const found = new Map<string, Incident>();
+    /** Episodes that ended at or after `from`, oldest end first. Open ones are among the alerts. */
+    async endedSince(from: Instant): Promise<StoredEpisode[]> {
+      const found = new Map<string, StoredEpisode>();
       // From the newest on: what is dropped meanwhile to make room moves nothing that is still to be read.
-      for (let offset = 0; offset <= INCIDENTS_KEPT; offset += INCIDENTS_A_CALL) {
-        const rows = await redis.zrevrangebyscore(keys.incidents, "+inf", from, "LIMIT", offset, INCIDENTS_A_CALL);
-        for (const row of rows) found.set(row, JSON.parse(row) as Incident);
-        if (rows.length < INCIDENTS_A_CALL) break;
+      for (let offset = 0; offset <= EPISODES_KEPT; offset += EPISODES_A_CALL) {
+        const rows = await redis.zrevrangebyscore(keys.episodes, "+inf", from, "LIMIT", offset, EPISODES_A_CALL);
+        for (const row of rows) found.set(row, JSON.parse(row) as StoredEpisode);
+        if (rows.length < EPISODES_A_CALL) break;
       }
       return [...found.values()].reverse();
     },
 
     /** The newest that ended at or after `from`; undefined where they are more than `most`. */
-    async latest(from: Instant, most: number): Promise<Incident[] | undefined> {
-      const rows = await redis.zrevrangebyscore(keys.incidents, "+inf", from, "LIMIT", 0, most + 1);
-      return rows.length > most ? undefined : rows.map((row) => JSON.parse(row) as Incident);
+    async latest(from: Instant, most: number): Promise<StoredEpisode[] | undefined> {
+      const rows = await redis.zrevrangebyscore(keys.episodes, "+inf", from, "LIMIT", 0, most + 1);
+      return rows.length > most ? undefined : rows.map((row) => JSON.parse(row) as StoredEpisode);
     },
 
-    /** From when on no incident was dropped to make room; 0 while none was. */
+    /** From when on no episode was dropped to make room; 0 while none was. */
     async completeSince(): Promise<Instant> {
-      if ((await redis.zcard(keys.incidents)) < INCIDENTS_KEPT) return 0;
-      const [, end] = await redis.zrangebyscore(keys.incidents, "-inf", "+inf", "WITHSCORES", "LIMIT", 0, 1);
+      if ((await redis.zcard(keys.episodes)) < EPISODES_KEPT) return 0;
+      const [, end] = await redis.zrangebyscore(keys.episodes, "-inf", "+inf", "WITHSCORES", "LIMIT", 0, 1);
       return Number(end ?? 0);
     },
   };

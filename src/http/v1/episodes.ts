@@ -1,9 +1,9 @@
-/** `GET /api/v1/incidents`: episodes of alerts, newest first. */
+/** `GET /api/v1/episodes`: episodes of alerts, newest first. */
 import { z } from "zod";
 import { endReasons, subjectKinds } from "../../health/alert.ts";
 import type { Inventory } from "../../health/shard-state.ts";
 import type { Instant } from "../../lib/clock.ts";
-import type { Incident } from "../../store/incidents.ts";
+import type { StoredEpisode } from "../../store/episodes.ts";
 import { type Listing, listingOf, type PageQuery, pageParameters } from "../paging.ts";
 import { instant, isoTime } from "../query.ts";
 import { operation, pageSchema, timeSchema } from "./operation.ts";
@@ -12,7 +12,7 @@ const DEFAULT_PERIOD_MS = 7 * 86_400_000;
 
 const oneId = z.string({ error: "expected one id" }).optional();
 
-const IncidentsQuery = z.strictObject({
+const EpisodesQuery = z.strictObject({
   ...pageParameters,
   since: instant.optional(),
   recording: oneId,
@@ -20,7 +20,7 @@ const IncidentsQuery = z.strictObject({
   alertname: z.string({ error: "expected one name" }).optional(),
 });
 
-export const ApiIncident = z
+export const ApiEpisode = z
   .strictObject({
     id: z.string(),
     alertname: z.string(),
@@ -43,63 +43,63 @@ export const ApiIncident = z
     durationSeconds: z.number().min(0).describe("Until now while it lasts."),
   })
   .readonly();
-export type ApiIncident = z.infer<typeof ApiIncident>;
+export type ApiEpisode = z.infer<typeof ApiEpisode>;
 
-export const listIncidents = operation({
-  id: "listIncidents",
+export const listEpisodes = operation({
+  id: "listEpisodes",
   method: "get",
-  path: "/api/v1/incidents",
-  summary: "Incidents, newest first; of the last 7 days without `since`.",
-  query: IncidentsQuery,
-  answer: pageSchema(ApiIncident, {}),
+  path: "/api/v1/episodes",
+  summary: "Episodes, newest first; of the last 7 days without `since`.",
+  query: EpisodesQuery,
+  answer: pageSchema(ApiEpisode, {}),
   async handle(deps, { query }) {
     const now = deps.clock.now();
     const since = query.since ?? now - DEFAULT_PERIOD_MS;
-    const [incidents, { inventory }] = await Promise.all([deps.incidents(since), deps.overview()]);
-    const { items, nextCursor } = incidentListing(incidents, query, inventory, now);
+    const [episodes, { inventory }] = await Promise.all([deps.episodes(since), deps.overview()]);
+    const { items, nextCursor } = episodeListing(episodes, query, inventory, now);
     return { items, nextCursor };
   },
 });
 
-interface IncidentsWanted extends PageQuery {
+interface EpisodesWanted extends PageQuery {
   readonly recording?: string | undefined;
   readonly location?: string | undefined;
   readonly alertname?: string | undefined;
   /** Further conditions. */
-  matches?(incident: Incident): boolean;
+  matches?(episode: StoredEpisode): boolean;
   /** `newest` by default: the latest start first. */
   readonly sort?: "newest" | "longest";
 }
 
-/** One page, each incident once. */
-export function incidentListing(
-  incidents: readonly Incident[],
-  wanted: IncidentsWanted,
+/** One page, each episode once. */
+export function episodeListing(
+  episodes: readonly StoredEpisode[],
+  wanted: EpisodesWanted,
   inventory: Inventory,
   now: Instant,
-): Listing<ApiIncident> {
+): Listing<ApiEpisode> {
   const offered = new Set<string>();
-  const listing = listingOf(incidents, wanted, (incident) => {
-    const { id, startsAt, endsAt = now } = incident;
-    if (!isWanted(incident, wanted) || offered.has(id)) return undefined;
+  const listing = listingOf(episodes, wanted, (episode) => {
+    const { id, startsAt, endsAt = now } = episode;
+    if (!isWanted(episode, wanted) || offered.has(id)) return undefined;
     offered.add(id);
     const most = wanted.sort === "longest" ? Math.max(0, Math.round(endsAt - startsAt)) : startsAt;
     // A key that goes up as the start goes back.
     return `${String(Number.MAX_SAFE_INTEGER - most).padStart(16, "0")} ${id}`;
   });
-  return { ...listing, items: listing.items.map((incident) => rowOf(incident, inventory, now)) };
+  return { ...listing, items: listing.items.map((episode) => rowOf(episode, inventory, now)) };
 }
 
-function isWanted(incident: Incident, { recording, location, alertname, matches }: IncidentsWanted): boolean {
-  const { subject, locationId } = incident;
+function isWanted(episode: StoredEpisode, { recording, location, alertname, matches }: EpisodesWanted): boolean {
+  const { subject, locationId } = episode;
   if (recording !== undefined && (subject.kind !== "recording" || subject.id !== recording)) return false;
   if (location !== undefined && locationId !== location) return false;
-  return (alertname === undefined || incident.alertname === alertname) && (matches?.(incident) ?? true);
+  return (alertname === undefined || episode.alertname === alertname) && (matches?.(episode) ?? true);
 }
 
-function rowOf(incident: Incident, inventory: Inventory, now: Instant): ApiIncident {
-  const { id, alertname, fingerprint = null, subject, locationId, startsAt, endsAt } = incident;
-  const { endReason = null, planned = null, uncounted = null } = incident;
+function rowOf(episode: StoredEpisode, inventory: Inventory, now: Instant): ApiEpisode {
+  const { id, alertname, fingerprint = null, subject, locationId, startsAt, endsAt } = episode;
+  const { endReason = null, planned = null, uncounted = null } = episode;
   return {
     ...{ id, alertname, fingerprint },
     subject: { kind: subject.kind, id: subject.id },
