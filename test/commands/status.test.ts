@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { fingerprint } from "../../src/alerting/fingerprint.ts";
 import { receivers, service } from "../config/text.ts";
 import { firingAlert, serve } from "../http/serve.ts";
@@ -301,6 +301,16 @@ describe("finding the daemon", () => {
     const { address } = await serve({ fleet: async () => fleet, readToken: "read-me", adminToken: "boss" });
     const stderr = found ? `lenswatch: ${address} ${found}: ${next}\n` : "";
     expect(await lenswatch(["status", "--url", address], env)).toMatchObject({ exitCode: found ? 1 : 0, stderr });
+  });
+
+  test("LENSWATCH_URL names it, unless --url does", async () => {
+    const { address } = await serve({ fleet: async () => fleet });
+    onTestFinished(() => void vi.unstubAllEnvs());
+    vi.stubEnv("LENSWATCH_URL", address);
+    expect(await lenswatch(["status"])).toMatchObject({ exitCode: 0, stderr: "" });
+    vi.stubEnv("LENSWATCH_URL", "http://127.0.0.1:9");
+    expect(await lenswatch(["status", "--url", address])).toMatchObject({ exitCode: 0, stderr: "" });
+    expect((await lenswatch(["status"])).stderr).toContain("127.0.0.1:9");
   });
 
   test("an invalid configuration is reported, and --url works without it", async () => {

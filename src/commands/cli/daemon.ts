@@ -1,5 +1,5 @@
 /** Client of a running daemon: its address and token, paging, and errors with the next step. */
-import { type Command, InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { Agent, type Dispatcher, EnvHttpProxyAgent, fetch } from "undici";
 import { z } from "zod";
 import type { HttpConfig } from "../../config/http-schema.ts";
@@ -60,7 +60,8 @@ export function authorFrom(options: { readonly author?: string }, env: CommandIo
 export function asksDaemon(command: Command, example: string, ...outputs: Parameters<typeof outputOption>): Command {
   const description = "the daemon (default: http.external_url or http.listen of the configuration)";
   const output = command.addOption(outputOption(...outputs));
-  return withExample(output.option("--url <url>", description, parseUrl).addOption(configOption()), example);
+  const url = new Option("--url <url>", description).env("LENSWATCH_URL").argParser(parseUrl);
+  return withExample(output.addOption(url).addOption(configOption()), example);
 }
 
 type QueryParameters = Readonly<Record<string, string>> | string[][];

@@ -36,7 +36,7 @@ export function handoverPage(document: Document, query: HandoverQuery, visitor: 
     ["Time zone", textInput("timezone", timezone, "", 64)],
   ]);
   const body = html`<h1>${document.title}</h1>${form}${partsOf(document).map(partMarkup)}${noteForm(visitor)}`;
-  return { title: document.title, here: "incidents", path: "handover", refresh: "never", madeAt: now, body };
+  return { title: document.title, here: "handover", path: "handover", refresh: "never", madeAt: now, body };
 }
 
 function partMarkup(part: Part): Markup {

@@ -44,7 +44,7 @@ export function incidentsPage(episodes: readonly StoredEpisode[], query: Inciden
     path: incidentsLink(ROOT, parameters).slice(ROOT.length),
     refresh: "never",
     madeAt: data.moment.now,
-    body: html`<h1>${counted(listing.total, "incident")}</h1>${unreachableNotice(data)}<p><a href="./handover">Handover</a> · <a href="./report">Lost time by cause</a></p>${filters(query, rules)}
+    body: html`<h1>${counted(listing.total, "incident")}</h1>${unreachableNotice(data)}<p><a href="./report">Lost time by cause</a></p>${filters(query, rules)}
 ${listing.total === 0 ? NONE : html`${costs}${listed(listing, "incidents", link, table, `the ${sort} first`)}${csv}`}`,
   };
 }

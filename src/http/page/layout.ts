@@ -20,7 +20,7 @@ export interface HtmlPage {
   /** `unknown` by default. */
   readonly mood?: Mood;
   /** The link of the header that is this page. */
-  readonly here?: "overview" | "locations" | "incidents" | "silences" | "session";
+  readonly here?: "overview" | "locations" | "incidents" | "handover" | "silences" | "session";
   readonly body: Markup;
   /** Undefined for a page that shows no state. */
   readonly madeAt?: Instant;
@@ -122,6 +122,7 @@ function links({ root, here }: Page): Markup[] {
     ["overview", "lenswatch", homeLink(root)],
     ["locations", "Locations", show("locations")],
     ["incidents", "Incidents", incidentsLink(root)],
+    ["handover", "Handover", `${root}handover`],
     ["silences", "Silences", show("silences")],
   ] as const;
   return all.map(([name, words, href]) => {

@@ -82,7 +82,7 @@ describe.skipIf(chromiumPath === undefined)(title, () => {
       const over = all.filter((a, i) =>
         all.slice(i + 1).some((b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom),
       );
-      expect(all).toHaveLength(6);
+      expect(all).toHaveLength(7);
       expect(over).toEqual([]);
       expect(Math.max(...all.map(({ height }) => height))).toBeLessThan(40);
       expect((await page.locator(".brand").boundingBox())?.height).toBeLessThan(40);
