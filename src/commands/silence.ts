@@ -17,7 +17,7 @@ import { humanDuration } from "../lib/duration.ts";
 import { toError } from "../lib/errors.ts";
 import { count, counted } from "../lib/format.ts";
 import { MOMENT_EXAMPLES } from "../lib/moment.ts";
-import { visibleLines } from "../lib/text.ts";
+import { stripControls, visibleLines } from "../lib/text.ts";
 import { asRead } from "./cli/as-read.ts";
 import { type CommandIo, durationParser, localTimes, localZone, print } from "./cli/command.ts";
 import { asksDaemon, authorFrom, type Daemon, DaemonError, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
@@ -83,7 +83,7 @@ function addCommand(io: CommandIo, clock: Clock): Command {
       const local = { now, localZone: localZone(io.env) };
       const { startsAt, endsAt, words } = await silenceSpan(daemon, matchers, options, local);
       const preview = await previewOf(daemon, matchers);
-      if (preview.isIdle && !options.anyway) throw new DaemonError("bad_option", await idleMessage(daemon, matchers));
+      if (preview.isIdle && !options.anyway) throw new DaemonError("bad_option", idleMessage(preview));
       const [starts, ends] = [startsAt, endsAt].map((at) => new Date(at).toISOString());
       const body = { matchers: matchers.map(toApiMatcher), startsAt: starts, endsAt: ends, ...said };
       const made = await daemon.send("POST", "/api/v2/silences", body, z.object({ silenceID: z.string() }));
@@ -281,14 +281,6 @@ function effectOf({ alerts, recordings, of, isIdle }: ApiSilencePreview, isPendi
   return `${now}; it covers ${count(recordings)} of ${counted(of, "recording")}.`;
 }
 
-/** Names the first name that is not in the fleet, with what is similar. */
-async function idleMessage(daemon: Daemon, matchers: readonly Matcher[]): Promise<string> {
-  const anyway = "; --anyway sets it all the same";
-  for (const { name, operator, value } of matchers) {
-    if (operator !== "=" || !NAMING.test(name) || (await findNamed(daemon, value))) continue;
-    return `${await nothingNamed(daemon, value)}${anyway}`;
-  }
-  return `no alert and no recording matches ${matchers.map(formatMatcher).join(", ")}: check it with \`lenswatch status\`${anyway}`;
+function idleMessage({ warnings: [why = ""] }: ApiSilencePreview): string {
+  return `${stripControls(why)} --anyway sets it all the same`;
 }
-
-const NAMING = /^(recording|location)(_id)?$|^camera_server$/;

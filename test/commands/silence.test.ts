@@ -38,6 +38,8 @@ async function open(
   return { run, add, address, ...memory };
 }
 
+const NOTHING = "matches no alert and no recording that is known: check its names. --anyway";
+
 describe("lenswatch silence add", () => {
   test("silences the alerts that all matchers match, for the given duration", async () => {
     const { add, kept } = await open();
@@ -87,12 +89,12 @@ describe("lenswatch silence add", () => {
       'no recording or location has the id or name "Leeds Brigate"; similar:\n  loc-1  Leeds Briggate',
     ],
     [["Entrance"], "2 recordings have that name; give an id:\n  rec-2  Entrance · Leeds Briggate\n  rec-3  Entrance"],
-    [["location=Leeds Brigate"], 'has the id or name "Leeds Brigate"; similar:\n  loc-1  Leeds Briggate; --anyway'],
-    [["location=~Brigate"], 'no alert and no recording matches location=~"Brigate": check it'],
-    [["recording_id=rec-9"], 'no recording or location has the id or name "rec-9"'],
-    [["alertname=RecordingOfline"], 'no alert and no recording matches alertname="RecordingOfline"'],
-    [["loction=Leeds Briggate"], 'no alert and no recording matches loction="Leeds Briggate"'],
-    [["location=Leeds Briggate", "location_id=loc-2"], "no alert and no recording matches"],
+    [["location=Leeds Brigate"], 'has the id or name "Leeds Brigate"; did you mean "Leeds Briggate" (loc-1). --anyway'],
+    [["location=~Brigate"], NOTHING],
+    [["recording_id=rec-9"], 'no recording has the id or name "rec-9"; did you mean "Till 1" (rec-1), '],
+    [["alertname=RecordingOfline"], NOTHING],
+    [["loction=Leeds Briggate"], NOTHING],
+    [["location=Leeds Briggate", "location_id=loc-2"], NOTHING],
   ])("refuses %j, which is nothing or not one thing, with exit code 2", async (what, message) => {
     const { add, kept } = await open();
     expect(await add(...what)).toEqual({ exitCode: 2, stdout: "", stderr: expect.stringContaining(message) });

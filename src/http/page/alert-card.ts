@@ -1,4 +1,5 @@
 /** One alert in full, with its buttons. */
+import { isUndoable } from "../../alerting/acknowledgement.ts";
 import type { LogLine } from "../../alerting/decision-log.ts";
 import { fingerprint } from "../../alerting/fingerprint.ts";
 import type { Suppression } from "../../alerting/model.ts";
@@ -112,8 +113,8 @@ function notifiedLine(alert: Alert, lines: readonly LogLine[], moment: Moment): 
  * is the one to handle; an acknowledgement is withdrawn on the alert's own page.
  */
 export function actions(active: ActiveAlert, context: CardContext, own?: { readonly more: readonly Markup[] }): Markup {
-  const { alert, acknowledgement, inhibitedBy = [] } = active;
-  const { root, visitor, path } = context;
+  const { alert, acknowledgement, endedAcknowledgement, inhibitedBy = [] } = active;
+  const { root, visitor, path, data } = context;
   const { more = [] } = own ?? {};
   const print = fingerprint(alert.labels);
   const silence = html`<a class="button" href="${silenceFormLink(root, { matchers: matchersOf(alert) })}">Silence…</a>`;
@@ -129,7 +130,9 @@ export function actions(active: ActiveAlert, context: CardContext, own?: { reado
   const first = acknowledgement
     ? withdraw
     : alertForm("ack", print, context, html`<button${main}>Acknowledge</button>`, own && "ack");
-  return row([first, silence, ...more]);
+  const isUndoing = own && isUndoable((acknowledgement ?? endedAcknowledgement)?.last, data.moment.now);
+  const undo = isUndoing ? alertForm("undo", print, context, html`<button>Undo</button>`) : nothing;
+  return row([first, undo, silence, ...more]);
 }
 
 function signInButton(root: Root, path: string, { name }: Visitor): Markup {
@@ -139,7 +142,7 @@ function signInButton(root: Root, path: string, { name }: Visitor): Markup {
 
 /** A form that changes the alert with this fingerprint; fields outside of it name it as their `form`. */
 export function alertForm(
-  change: "ack" | "withdraw" | "note",
+  change: "ack" | "withdraw" | "note" | "undo",
   print: string,
   { root, visitor, path }: Pick<CardContext, "root" | "visitor" | "path">,
   fields: Markup,

@@ -169,8 +169,12 @@ function acknowledgementFields(): Markup {
   const comment = inputField("comment", "Comment", undefined, {
     attributes: html` form="ack" maxlength="1000" autocomplete="off"`,
   });
-  return html`<details id="ack-fields"><summary>Acknowledge with a comment, or for a time</summary>
-<div class="sheet beside">${comment}<div class="field"><label for="for">How long</label>
+  const short = (name: string, label: string, placeholder: string) =>
+    inputField(name, label, undefined, {
+      attributes: html` form="ack" maxlength="40" placeholder="${placeholder}" autocomplete="off"`,
+    });
+  return html`<details id="ack-fields"><summary>Acknowledge for somebody, with an ETA, a comment, or for a time</summary>
+<div class="sheet beside">${short("owner", "Who has it", "you")}${short("eta", "ETA", "09:00, or 2h")}${comment}<div class="field"><label for="for">How long</label>
 <select id="for" name="for" form="ack">${optionsOf(DURATIONS)}</select></div>
 <button form="ack">Acknowledge</button></div></details>`;
 }

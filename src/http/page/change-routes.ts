@@ -3,16 +3,19 @@ import { parse } from "node:querystring";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { z } from "zod";
 import { type AckOutcome, NOTE_CHARACTERS } from "../../alerting/acknowledgement.ts";
+import { fingerprint } from "../../alerting/fingerprint.ts";
 import { silenceProblem, type WantedSilence } from "../../alerting/silence.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { parseDuration } from "../../lib/duration.ts";
+import { MOMENT_EXAMPLES, parseMoment } from "../../lib/moment.ts";
 import { stripControls } from "../../lib/text.ts";
 import { runYielding } from "../../lib/yield.ts";
 import type { HttpDeps } from "../deps.ts";
 import { HttpError } from "../errors.ts";
 import { authorOf, originOf } from "../principal.ts";
 import { boundedText, parseQuery, parseRequestBody } from "../query.ts";
-import { ackLasting, changedAck } from "../v1/acknowledgement.ts";
+import { ackLasting, changedAck, undoOneSilence } from "../v1/acknowledgement.ts";
+import type { ShownConfig } from "../v2/config-original.ts";
 import { type FieldProblem, readFields } from "./field.ts";
 import { incidentButtons } from "./incident-routes.ts";
 import type { Layout } from "./layout.ts";
@@ -53,7 +56,7 @@ export function changeRoutes(root: FastifyInstance, deps: HttpDeps, layout: Layo
       problem: FieldProblem | undefined,
     ) {
       const data = await readPageData(deps);
-      const form = await formOf(typed, problem, data);
+      const form = await formOf(typed, problem, data, deps.config().rules);
       const page = silenceFormPage(form, data, visitorOf(request, deps));
       return layout.send(request, reply.code(form.problem ? 400 : 200), page);
     }
@@ -73,6 +76,9 @@ export function changeRoutes(root: FastifyInstance, deps: HttpDeps, layout: Layo
       const unfit = span && "field" in span ? span : problemWith(wanted, now);
       const problem = "problem" in read ? read.problem : unfit;
       if (problem || !wanted) return sendForm(request, reply, Typed.parse(request.body), problem);
+      const { rules } = deps.config();
+      if (!asked?.anyway && (await runYielding(previewOf(wanted.matchers, await readPageData(deps), rules))).isIdle)
+        return sendForm(request, reply, Typed.parse(request.body), NOTHING_MATCHES);
       const set = await deps.setSilence(wanted, originOf(request));
       if (set.outcome !== "set") {
         const why = set.outcome === "refused" ? set.why : "it is not known any more";
@@ -93,6 +99,11 @@ export function changeRoutes(root: FastifyInstance, deps: HttpDeps, layout: Layo
       if (!(await deps.endSilence(request.params.id, originOf(request))))
         throw new HttpError("not_found", "There is no silence with this id any more.");
       return back(reply, "../../", Back.parse(request.body).back || "?show=silences");
+    });
+
+    app.post<{ Params: { id: string } }>("/silences/:id/undo", button, async (request, reply) => {
+      await undoOneSilence(deps, request.params.id, originOf(request));
+      return back(reply, "../../", "?show=silences");
     });
 
     app.post<{ Params: { id: string } }>("/silences/:id/extend", button, async (request, reply) => {
@@ -126,6 +137,7 @@ function problemWith(wanted: WantedSilence | undefined, now: Instant): FieldProb
   return message === undefined ? undefined : { field: "matchers", message };
 }
 
+const NOTHING_MATCHES = { field: "anyway", message: "it matches nothing that is known, which has to be confirmed" };
 const NOTHING_TYPED = { matchers: "", comment: "", custom: "", starts: "", ends: "", lasting: "1h" } as const;
 const Typed = PreviewQuery.catch(NOTHING_TYPED);
 
@@ -134,6 +146,7 @@ async function formOf(
   form: z.infer<typeof PreviewQuery>,
   problem: FieldProblem | undefined,
   data: PageData,
+  rules: ShownConfig["rules"],
 ): Promise<SilenceForm> {
   const { matchers } = form;
   const none = { ...form, preview: undefined, span: undefined };
@@ -142,7 +155,7 @@ async function formOf(
   if ("problem" in read) return { ...none, problem: problem ?? read.problem };
   const parsed = read.fields.matchers;
   const span = spanOf(form, data.moment.now, zoneOf(parsed, data.fleet.inventory));
-  const preview = { ...(await runYielding(previewOf(parsed, data))), parsed };
+  const preview = { ...(await runYielding(previewOf(parsed, data, rules))), parsed };
   if ("field" in span) return { ...none, problem: problem ?? span, preview };
   return { ...form, problem, preview, span };
 }
@@ -152,9 +165,11 @@ const line = (max: number) => boundedText(max).transform((text) => stripControls
 /** The end that the button named: pressed twice, or late, it means the same. */
 const Extension = z.object({ until: z.iso.datetime().transform((written) => Date.parse(written)) });
 
-/** `for` is empty until the alert resolves. */
+/** `for` is empty until the alert resolves; the owner is by default who sends it. */
 const AckForm = z.object({
   comment: line(1_000).default(""),
+  owner: line(200).default(""),
+  eta: line(40).default(""),
   for: z
     .literal("")
     .transform(() => undefined)
@@ -163,12 +178,26 @@ const AckForm = z.object({
 
 const NoteForm = z.object({ text: line(NOTE_CHARACTERS).pipe(z.string().min(1, "expected a text")) });
 
+/** A time to come, in the zone of the alert. Throws HttpError. */
+async function etaOf(
+  written: string,
+  print: string,
+  { alerts, clock }: Pick<HttpDeps, "alerts" | "clock">,
+): Promise<Instant> {
+  const now = clock.now();
+  const of = (await alerts()).find(({ alert }) => fingerprint(alert.labels) === print);
+  const eta = parseMoment(written, now, of?.alert.facts.timezone ?? "UTC");
+  if (eta === undefined || eta <= now)
+    throw new HttpError("bad_body", `ETA: expected a time to come such as ${MOMENT_EXAMPLES}.`);
+  return eta;
+}
+
 type AckRequest = FastifyRequest<{ Params: { fingerprint: string } }>;
 
 /** `config` is of every button; `back` leads to the page it was on. */
 function ackRoutes(
   app: FastifyInstance,
-  deps: Pick<HttpDeps, "acknowledge" | "withdraw" | "note">,
+  deps: Pick<HttpDeps, "acknowledge" | "withdraw" | "note" | "undoAck" | "alerts" | "clock">,
   { config, back }: { config: object; back(request: FastifyRequest, reply: FastifyReply): FastifyReply },
 ): void {
   const change = (action: string, make: (request: AckRequest, author: string) => Promise<AckOutcome>) =>
@@ -180,12 +209,15 @@ function ackRoutes(
         return back(request, reply);
       },
     );
-  change("ack", (request, author) => {
-    const { comment, for: lasting } = parseRequestBody(AckForm, request.body);
+  change("ack", async (request, person) => {
+    const { comment, owner, eta: written, for: lasting } = parseRequestBody(AckForm, request.body);
+    const { fingerprint: print } = request.params;
     const forMs = lasting === undefined ? undefined : parseDuration(lasting);
-    return deps.acknowledge(request.params.fingerprint, { author, comment, forMs }, originOf(request));
+    const eta = written === "" ? undefined : await etaOf(written, print, deps);
+    return deps.acknowledge(print, { author: owner || person, comment, forMs, eta }, originOf(request));
   });
   change("withdraw", (request, author) => deps.withdraw(request.params.fingerprint, originOf(request), author));
+  change("undo", (request, author) => deps.undoAck(request.params.fingerprint, originOf(request), author));
   change("note", (request, author) => {
     const { text } = parseRequestBody(NoteForm, request.body);
     return deps.note(request.params.fingerprint, { author, text }, originOf(request));

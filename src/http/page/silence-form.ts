@@ -120,7 +120,8 @@ function entry(form: SilenceForm, data: PageData, visitor: Visitor): Markup {
   const { matchers, comment, custom, starts, ends, lasting, problem, preview, span } = form;
   if (visitor.formToken === undefined) return lockedNote(form, visitor);
   const wrong = html`<p class="wrong" role="alert">${problem?.field ?? ""}: ${problem?.message ?? ""}.</p>`;
-  if (!preview || !span) return problem?.field === "lasting" ? wrong : nothing;
+  const isWrong = problem?.field === "lasting" || problem?.field === "anyway";
+  if (!preview || !span) return isWrong ? wrong : nothing;
   const hidden = Object.entries({ matchers, custom, starts, ends, lasting });
   const reason = inputField("comment", "Reason", problem, {
     value: comment,
@@ -129,9 +130,12 @@ function entry(form: SilenceForm, data: PageData, visitor: Visitor): Markup {
   });
   return html`<form class="sheet" method="post" action="${ROOT}silences/new">${formToken(visitor)}
 ${hidden.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}${reason}
-${problem?.field === "lasting" ? wrong : nothing}
+${preview.isIdle ? ANYWAY : nothing}${isWrong ? wrong : nothing}
 <p><button class="main">${actionOf(form, data)}</button></p></form>`;
 }
+
+const ANYWAY = html`<p><label><input type="checkbox" name="anyway" value="yes" required>
+Set it all the same: it matches nothing that is known</label></p>`;
 
 /** `Silence 9 alerts for 1 h`. */
 function actionOf({ preview, span, lasting }: SilenceForm, { moment, fleet }: PageData): string {

@@ -1,4 +1,5 @@
 /** `GET /?show=silences`: silences with their author, time and reason. */
+import { isUndoable } from "../../alerting/acknowledgement.ts";
 import { formatMatcher } from "../../alerting/matcher.ts";
 import { type Silence, type SilenceState, silenceState, silenceStates } from "../../alerting/silence.ts";
 import type { Instant } from "../../lib/clock.ts";
@@ -79,15 +80,16 @@ function silenceCard(silence: Silence, data: PageData, visitor: Visitor, suppres
 ${state === "active" ? html` · suppresses ${suppressed}` : nothing}</p>${silence.comment === "" ? nothing : comment}
 <p class="soft">by <bdi>${nameOf(silence.createdBy, "somebody")}</bdi>,
 set ${timeAt(silence.updatedAt, zone, data.moment)}</p>
-${state === "expired" ? silenceAgain(silence) : buttons(silence.id, matchersOf(silence), visitor, longer(silence, zone, data))}</li>`;
+${buttons(silence, matchersOf(silence), data, visitor, longer(silence, zone, data))}
+${state === "expired" ? silenceAgain(silence) : nothing}</li>`;
 }
 
 /** One that cannot be shown can be expired all the same, and takes no other with it. */
-function unshownCard({ id, ...silence }: Silence, { moment }: PageData, visitor: Visitor): Markup {
-  const state = silenceState(silence, moment.now);
-  const expire = state === "expired" ? nothing : buttons(id, id, visitor);
+function unshownCard(silence: Silence, data: PageData, visitor: Visitor): Markup {
+  const { id } = silence;
+  const state = silenceState(silence, data.moment.now);
   return html`<li class="card ${state}"><p><strong>${STATES[state]}</strong> Silence <bdi>${id}</bdi> cannot be shown.</p>
-${expire}</li>`;
+${buttons(silence, id, data, visitor)}</li>`;
 }
 
 const STATES: Readonly<Record<SilenceState, string>> = { active: "Active", pending: "Pending", expired: "Expired" };
@@ -115,16 +117,26 @@ function longer({ endsAt }: Silence, zone: string, { moment: { now, times } }: P
 }
 
 /** One form: each button has its own address. */
-function buttons(id: string, name: string, visitor: Visitor, later: readonly Later[] = []): Markup {
-  if (visitor.formToken === undefined) return nothing;
-  const path = `${ROOT}silences/${encodeURIComponent(id)}`;
+function buttons(
+  silence: Silence,
+  name: string,
+  { moment: { now } }: PageData,
+  visitor: Visitor,
+  later: readonly Later[] = [],
+): Markup {
+  const isOver = silenceState(silence, now) === "expired";
+  const isUndone = !isUndoable(silence.last, now);
+  if (visitor.formToken === undefined || (isOver && isUndone)) return nothing;
+  const path = `${ROOT}silences/${encodeURIComponent(silence.id)}`;
   const what = `the silence ${cut(name, 100)}`;
   const extending = later.map(([words, until]) => {
     const to = new Date(until).toISOString();
     return html`<button formaction="${path}/extend" name="until" value="${to}" aria-label="${words}: ${what}">${words}</button>`;
   });
-  return html`<form class="actions" method="post" action="${path}/end">${formToken(visitor)}${extending}
-<button aria-label="Expire ${what}">Expire</button></form>`;
+  const undo = html`<button formaction="${path}/undo" aria-label="Undo the last change: ${what}">Undo</button>`;
+  const expire = html`${extending}<button aria-label="Expire ${what}">Expire</button>`;
+  return html`<form class="actions" method="post" action="${path}/end">${formToken(visitor)}${isOver ? nothing : expire}
+${isUndone ? nothing : undo}</form>`;
 }
 
 /** Nothing where the matchers are too long for a link. */

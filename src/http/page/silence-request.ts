@@ -15,6 +15,7 @@ import { parseDuration } from "../../lib/duration.ts";
 import { counted, nameOf } from "../../lib/format.ts";
 import { MOMENT_EXAMPLES, parseMoment } from "../../lib/moment.ts";
 import { own } from "../../lib/own.ts";
+import { closestRows } from "../../lib/suggest.ts";
 import { stripControls } from "../../lib/text.ts";
 import { inZone } from "../../lib/when.ts";
 import { eachRow } from "../../lib/yield.ts";
@@ -74,6 +75,8 @@ export const SilenceFields = z.object({
   custom: z.string().max(40, DURATION).default(""),
   starts: z.string().max(40, MOMENT).default(""),
   ends: z.string().max(40, MOMENT).default(""),
+  /** Also where it matches nothing that is known. */
+  anyway: z.literal("yes").optional().catch(undefined),
 });
 export type SilenceFields = z.infer<typeof SilenceFields>;
 
@@ -173,7 +176,8 @@ export function* previewOf(
   const isOfRules = !rules || areOfRules(matchers, rules, fleet.inventory);
   const isIdle = alerts.total + unknown === 0 && (!isOfRules || (scope !== "no recording" && covered === 0));
   const warnings = [];
-  if (isIdle) warnings.push("It matches no alert and no recording that is known: check its names.");
+  if (isIdle)
+    warnings.push(`It matches no alert and no recording that is known${misnamed(matchers, fleet.inventory)}.`);
   if (unknown > 0) warnings.push(`It takes too long to compare with ${counted(unknown, "alert")}: more may match.`);
   if (matchesAll(matchers, {}))
     warnings.push("It would match every alert and cannot be set: add a matcher that does not match the empty string.");
@@ -183,6 +187,25 @@ export function* previewOf(
     if (firing.length > 1 && alerts.total === firing.length) warnings.push("It suppresses every firing alert.");
   }
   return { alerts, covered, recordings, isIdle, warnings };
+}
+
+/** Names what is not in the fleet, with what is similar; of labels that are not names: nothing. */
+function misnamed(matchers: readonly Matcher[], inventory: PageData["fleet"]["inventory"]): string {
+  for (const { name, operator, value } of matchers) {
+    const kind = /^(recording|location)(_id)?$/.exec(name)?.[1];
+    if (operator !== "=" || kind === undefined) continue;
+    const rows = new Map([...inventory.recordings()].map((one) => [...namedBy(kind, one, inventory)]));
+    const all = [...rows].map(([id, of]) => ({ id, name: of }));
+    if (all.some((one) => one.id === value || one.name === value)) continue;
+    const near = closestRows(value, all).map(({ id, name: of }) => `"${nameOf(of, id)}" (${id})`);
+    const hint = near.length === 0 ? "" : `; did you mean ${near.join(", ")}`;
+    return `: no ${kind} has the id or name "${nameOf(value, "", 80)}"${hint}`;
+  }
+  return ": check its names";
+}
+
+function namedBy(kind: string, { id, name, locationId }: Recording, inventory: Inventory): [id: string, name: string] {
+  return kind === "recording" ? [id, name] : [locationId, inventory.location(locationId)?.name ?? ""];
 }
 
 /** True if a rule may make an alert with these labels: one of its names, and no label that no alert has. */

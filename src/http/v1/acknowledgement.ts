@@ -1,8 +1,9 @@
 /** `/api/v1/alerts/{fingerprint}/ack`: acknowledging an alert that fires, withdrawing that, and notes. */
 import { z } from "zod";
 import { type AckOutcome, MOST_NOTES, NOTE_CHARACTERS } from "../../alerting/acknowledgement.ts";
-import { personOf } from "../../alerting/audit.ts";
+import { type AuditOrigin, personOf } from "../../alerting/audit.ts";
 import { parseDuration } from "../../lib/duration.ts";
+import type { HttpDeps } from "../deps.ts";
 import { HttpError } from "../errors.ts";
 import { boundedText, instant, isoTime } from "../query.ts";
 import { operation, timeSchema } from "./operation.ts";
@@ -96,12 +97,17 @@ export const undoSilence = operation({
   scope: "silence",
   answer: z.strictObject({ silenceId: z.string() }),
   async handle(deps, { param: silenceId, by }) {
-    const outcome = await deps.undoSilence(silenceId, by);
-    if (outcome === "unknown") throw new HttpError("not_found", "There is no such silence.");
-    if (outcome === "too_late") throw new HttpError("bad_body", TOO_LATE);
+    await undoOneSilence(deps, silenceId, by);
     return { silenceId };
   },
 });
+
+/** Throws HttpError where nothing was changed. */
+export async function undoOneSilence(deps: Pick<HttpDeps, "undoSilence">, id: string, by: AuditOrigin): Promise<void> {
+  const outcome = await deps.undoSilence(id, by);
+  if (outcome === "unknown") throw new HttpError("not_found", "There is no such silence.");
+  if (outcome === "too_late") throw new HttpError("bad_body", TOO_LATE);
+}
 
 const TOO_LATE = "There was no change in the last 15 minutes that could be undone.";
 

@@ -246,6 +246,22 @@ describe("a silence", () => {
     expect(changes).toEqual([]);
   });
 
+  test("that matches nothing is refused unless that is confirmed, and says what is similar", async () => {
+    const { keeper, changes } = await stage();
+    const typo = { ...wanted, matchers: 'location="Leeds Brigate"', lasting: "1h" };
+    const response = await keeper.post("/silences/new", typo, { from: form });
+    expect(response.status).toBe(400);
+    const html = await response.text();
+    const shown = shownText(html).join("\n");
+    expect(shown).toContain('no location has the id or name "Leeds Brigate"; did you mean "Leeds Briggate" (leeds).');
+    expect(shown).toContain("it matches nothing that is known, which has to be confirmed.");
+    expect(html).toContain('<input type="checkbox" name="anyway" value="yes" required>');
+    expect(changes).toEqual([]);
+    expect((await keeper.post("/silences/new", { ...typo, anyway: "yes" }, { from: form })).status).toBe(303);
+    expect(changes).toHaveLength(1);
+    expect((await keeper.get(form)).html).not.toContain('name="anyway"');
+  });
+
   test("that cannot be had says why", async () => {
     const { keeper } = await stage({ setSilence: async () => ({ outcome: "refused", why: "there are too many" }) });
     const response = await keeper.post("/silences/new", { ...wanted, lasting: "1h" }, { from: form });
@@ -285,6 +301,24 @@ describe("the list of silences", () => {
     expect(changes).toEqual(["now"]);
   });
 
+  test("undoes the last change of one for 15 minutes, also one that expired it", async () => {
+    const undone: string[] = [];
+    const of = (one: Silence, at: number): Silence => ({ ...one, last: { at } });
+    const recent = async () => [of(silence("over", -3, 0), NOW), of(silence("now", -1, 1), NOW - HOUR / 4 + 1)];
+    const old = [silence("later", 1, 2), of(silence("old", -1, 3), NOW - HOUR / 4)];
+    const { keeper } = await stage({
+      silences: async () => [...(await recent()), ...old],
+      undoSilence: async (id) => (undone.push(id) > 1 ? "too_late" : "done"),
+    });
+    const { html } = await keeper.get(from);
+    const offered = [...html.matchAll(/formaction="\.\/silences\/(\w+)\/undo"/g)].map(([, id]) => id);
+    expect(offered.sort()).toEqual(["now", "over"]);
+    expect(html.match(/>Expire</g)).toHaveLength(3);
+    expect((await keeper.post("/silences/over/undo", {}, { from })).status).toBe(303);
+    expect((await keeper.post("/silences/over/undo", {}, { from })).status).toBe(400);
+    expect(undone).toEqual(["over", "over"]);
+  });
+
   test("offers of each a later end, and lets it last that long however often that is pressed", async () => {
     const long = async () => [silence("now", -1, 1), silence("long", -1, 40), silence("year", -1, 365 * 24)];
     const { keeper, changes } = await stage({ silences: long });
@@ -316,7 +350,22 @@ describe("an acknowledgement", () => {
     const back = /name="back" value="([^"]*)"/.exec(html)?.[1] ?? "";
     const response = await keeper.post(`/alerts/${print}/ack`, { form: formToken(html), back });
     expect([response.status, response.headers.get("location")]).toEqual([303, `../..${from}`]);
-    expect(changes).toEqual([[print, { author: "dana", comment: "", forMs: undefined }]]);
+    expect(changes).toEqual([[print, { author: "dana", comment: "" }]]);
+  });
+
+  test("has an owner and an ETA in the zone of the alert, and can be undone once", async () => {
+    const memory = holdsInMemory({ now: () => NOW }, [dark]);
+    const { keeper } = await stage(memory.deps);
+    const page = async () => (await keeper.get(`/alerts/${print}`)).html;
+    const post = async (action: string, fields: Record<string, string>) =>
+      (await keeper.post(`/alerts/${print}/${action}`, fields, { from: form })).status;
+    expect(await page()).toMatch(/name="owner" form="ack".*name="eta" form="ack"/s);
+    for (const eta of ["soon", "today 11:00"]) expect(await post("ack", { eta }), eta).toBe(400);
+    expect(await post("ack", { owner: "amy", eta: "13:30" })).toBe(303);
+    expect(memory.acks.get(dark.id)).toMatchObject({ author: "amy", eta: NOW + 1.5 * HOUR });
+    expect(await post("undo", {})).toBe(303);
+    expect(memory.acks.get(dark.id)).toMatchObject({ until: NOW });
+    expect(await post("undo", {})).toBe(400);
   });
 
   test("has a reason and an end; it can be withdrawn, and noted by others", async () => {
@@ -351,7 +400,8 @@ describe("an acknowledgement", () => {
 });
 
 describe("what changes something", () => {
-  const paths = ["/silences/new", "/silences/now/end", "/silences/now/extend", `/alerts/${print}/ack`];
+  const one = ["end", "extend", "undo"].map((change) => `/silences/now/${change}`);
+  const paths = ["/silences/new", ...one, `/alerts/${print}/ack`, `/alerts/${print}/undo`];
   const fields = { ...wanted, lasting: "1h" };
 
   test.each(paths)("%s needs a session from the admin token, and a form made for it here", async (path) => {
