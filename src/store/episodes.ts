@@ -31,10 +31,9 @@ export function changedAlerts(keys: Keys, id: string, episodes: readonly string[
 
 /** The writes of ended episodes, for 90 days and no more than EPISODES_KEPT: about 15 MB. */
 export function endedEpisodes(keys: Keys, episodes: readonly StoredEpisode[], now: Instant): Write[] {
+  if (episodes.length === 0) return [];
   return [
-    ...(episodes.length > 0
-      ? [["ZADD", keys.episodes, ...episodes.flatMap((one) => [one.endsAt ?? now, JSON.stringify(one)])] as const]
-      : []),
+    ["ZADD", keys.episodes, ...episodes.flatMap((one) => [one.endsAt ?? now, JSON.stringify(one)])],
     ["ZREMRANGEBYSCORE", keys.episodes, "-inf", `(${now - EPISODES_KEPT_MS}`],
     ["ZREMRANGEBYRANK", keys.episodes, 0, -(EPISODES_KEPT + 1)],
   ];

@@ -104,7 +104,7 @@ function notificationKeys(p: string) {
     in: (episode: string) => `${p}in:${episode}`,
     /** Set: the groups that share a conversation; until the last one left it, or 90 days. */
     talk: (integration: string, conversation: string) => `${p}talk:${integration}:${conversation}`,
-    /** Hash: cause of suppression that ended → 1 where its groups wait for `group_interval`; until they are due. */
+    /** Hash: transaction → JSON of the causes of suppression that it ended; a field until their groups are due. */
     released: `${p}released`,
     /** Sorted set: group id → when it is to be looked at, or sooner; a member until the group is empty. */
     due: (integration: string) => `${p}due:${integration}`,

@@ -8,9 +8,15 @@ import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";
 import { GroupWork } from "./group-work.ts";
 import type { Keys } from "./keys.ts";
-import { newId, parseRead, type Transact, type Write, writing } from "./transact.ts";
+import { newId, type Transact, type Write } from "./transact.ts";
 
 export type Wakes = ReadonlyMap<string, Instant>;
+
+/** Causes that ended in one transaction. */
+interface Ended {
+  readonly causes: readonly string[];
+  readonly isPaced: boolean;
+}
 
 /** The most groups of one transaction. */
 const PAGE = 200;
@@ -23,9 +29,9 @@ export function earliestWakes(...all: readonly Wakes[]): Map<string, Instant> {
   return wakes;
 }
 
-/** Notes the end of causes; `isPaced`: of alerts, whose groups wait for their `group_interval`. */
+/** The write that notes the end of causes under the id of its transaction; `isPaced`: of alerts, whose groups wait for their `group_interval`. */
 export function releasing(keys: Keys, id: string, causes: readonly string[], isPaced: boolean): Write[] {
-  return causes.map((cause) => writing(id, [keys.released, cause], isPaced ? "paced" : ""));
+  return causes.length === 0 ? [] : [["HSET", keys.released, id, JSON.stringify({ causes, isPaced } satisfies Ended)]];
 }
 
 export type Releases = ReturnType<typeof createReleases>;
@@ -54,24 +60,20 @@ export function createReleases(redis: Redis, keys: Keys, { transact }: Transact)
   }
 
   return {
-    /** Makes due what ended causes suppressed: these, or all that are noted. Gives when, by integration. */
-    async reconcile(now: Instant, causes?: readonly string[]): Promise<Wakes> {
-      const noted = causes ?? (await redis.hkeys(keys.released));
+    /** Makes due what ended causes suppressed: those that one transaction noted, or all. Gives when, by integration. */
+    async reconcile(now: Instant, id?: string): Promise<Wakes> {
+      const noted =
+        id === undefined ? await redis.hgetall(keys.released) : { [id]: await redis.hget(keys.released, id) };
       const wakes: Wakes[] = [];
-      for (const page of chunksOf(noted, PAGE)) {
-        const texts = await redis.hmget(keys.released, ...page);
-        const reads = page.map((cause, i) => parseRead([keys.released, cause], texts[i]));
-        const ended = reads.filter(({ text }) => text !== undefined);
-        // Most suppressed nothing.
-        const hasAny = (await redis.exists(...page.map(keys.suppressed))) > 0;
-        for (const [i, cause] of (hasAny ? page : []).entries()) {
-          const { text } = reads[i] ?? {};
-          if (text !== undefined) wakes.push(await releaseGroups(cause, now, text === "paced"));
+      for (const [one, text] of Object.entries(noted)) {
+        if (!text) continue;
+        const { causes, isPaced } = JSON.parse(text) as Ended;
+        for (const page of chunksOf(causes, PAGE)) {
+          // Most suppressed nothing.
+          const hasAny = (await redis.exists(...page.map(keys.suppressed))) > 0;
+          for (const cause of hasAny ? page : []) wakes.push(await releaseGroups(cause, now, isPaced));
         }
-        // One that ended again meanwhile stays noted.
-        const id = newId();
-        if (ended.length > 0)
-          await transact({ id, checks: ended, writes: ended.map(({ place }) => writing(id, place, undefined)) });
+        await redis.hdel(keys.released, one);
       }
       return earliestWakes(...wakes);
     },

@@ -305,7 +305,7 @@ function createCommit(redis: Redis, keys: Keys, { transact: { transact }, releas
       work.transaction(id, [{ place: [key, "n"], version: expected }, ...(only ? [only] : [])]),
     );
     if (outcome.kind === "conflict") return { outcome: "lost" };
-    const released = resolved.length > 0 ? await releases.reconcile(now, resolved) : new Map<string, Instant>();
+    const released = resolved.length > 0 ? await releases.reconcile(now, id) : new Map<string, Instant>();
     const read = attempt ? await releases.read(attempt.subject, now) : new Map<string, Instant>();
     return { outcome: "stored", nonce: id, wake: earliestWakes(work.wakes, released, read) };
   };

@@ -73,8 +73,8 @@ export function createSilenceStore(redis: Redis, keys: Keys, { transact }: Trans
       const ids = rows.map(({ id }) => id);
       const known = ids.length > 0 ? await redis.hmget(keys.silences, ...ids) : [];
       // Nothing is written where all are stored already, as by a call sent twice.
+      const id = newId();
       if (rows.some(({ text }, i) => text !== (known[i] ?? ""))) {
-        const id = newId();
         const checks = rows.flatMap(({ id: silence, before }) =>
           before === undefined ? [] : [{ place: [keys.silences, silence] as const, version: before }],
         );
@@ -84,8 +84,8 @@ export function createSilenceStore(redis: Redis, keys: Keys, { transact }: Trans
           ...releasing(keys, id, ids, false),
         ];
         if ((await transact({ id, checks, writes })).kind === "conflict") return undefined;
-      } else await transact({ id: newId(), checks: [], writes: releasing(keys, newId(), ids, false) });
-      return earliestWakes(await releases.reconcile(now, ids), await touch(change?.touched ?? [], now));
+      } else await transact({ id, checks: [], writes: releasing(keys, id, ids, false) });
+      return earliestWakes(await releases.reconcile(now, id), await touch(change?.touched ?? [], now));
     },
   };
 }

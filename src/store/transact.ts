@@ -68,9 +68,13 @@ export function createTransact(redis: Redis, { prefix }: Keys) {
   ).bind(redis);
 
   async function transact({ id, checks, writes }: Transaction): Promise<Outcome> {
-    const asked = checks.map(({ place, version }) => [place.length === 1 ? "GET" : "HGET", ...place, version]);
-    const calls = [...asked, ...writes.flatMap(paged)].flatMap((words) => [words.length, ...words]);
-    const words = [id, checks.length, ...calls].map((word) => wellFormed(`${word}`));
+    const words = [id, `${checks.length}`];
+    const add = (call: readonly (string | number)[]) => {
+      words.push(`${call.length}`);
+      for (const word of call) words.push(wellFormed(`${word}`));
+    };
+    for (const { place, version } of checks) add([place.length === 1 ? "GET" : "HGET", ...place, version]);
+    for (const write of writes) for (const page of paged(write)) add(page);
     const reply = await run(prefix, words);
     if (typeof reply === "string") return { kind: reply as "stored" | "already" };
     return { kind: "conflict", place: (checks[reply] as Transaction["checks"][number]).place };
@@ -119,8 +123,9 @@ export interface Decided<Result> {
 }
 
 /** A write in parts of as many words as one call takes, none where there is nothing to write; pairs stay together. */
-function paged([command, key, ...words]: Write): Write[] {
-  if (command === "DEL") return [[command, key, ...words]];
+function paged(write: Write): readonly Write[] {
+  const [command, key, ...words] = write;
+  if (command === "DEL" || (words.length > 0 && words.length <= MOST_WORDS)) return [write];
   const pages = Math.ceil(words.length / MOST_WORDS);
   return Array.from({ length: pages }, (_, i) => [command, key, ...words.slice(i * MOST_WORDS, (i + 1) * MOST_WORDS)]);
 }

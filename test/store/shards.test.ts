@@ -267,13 +267,14 @@ describeWithRedis("alerts and episodes", () => {
     expect(read.length).toBeGreaterThan(1);
   });
 
-  it("episodes are kept for 90 days", async () => {
-    await commit(T0, fires(camera), fires(firing("b")));
+  it("episodes are kept for 90 days, and then until the next one ends", async () => {
+    await commit(T0, fires(camera), fires(firing("b")), fires(firing("c")));
     await commit(T0, ends(camera, T0));
     await commit(T0 + 90 * DAY, ends(firing("b"), T0 + 90 * DAY));
     expect(await testStore().store.episodes.endedSince(0)).toHaveLength(2);
-    await commit(T0 + 90 * DAY + 1);
-    expect((await testStore().store.episodes.endedSince(0)).map(({ id }) => id)).toEqual([firing("b").id]);
+    await commit(T0 + 90 * DAY + 1, ends(firing("c"), T0 + 90 * DAY + 1));
+    const kept = await testStore().store.episodes.endedSince(0);
+    expect(kept.map(({ id }) => id)).toEqual(["b", "c"].map((id) => firing(id).id));
   });
 
   it("no more than 50,000 episodes are kept, the newest", async () => {
