@@ -195,17 +195,6 @@ describeWithRedis("integrations keep what they were notified of", () => {
     ]);
   });
 
-  it("the first of two Slack entries is removed: it is sent the end, and the other keeps its place", async () => {
-    const { load, fire, end, said } = stage();
-    await load([{ name: "ops", entries: [entry("one"), entry("two")] }], "reload");
-    await fire();
-    said.length = 0;
-    await load([{ name: "ops", entries: [entry("two")] }], "reload");
-    expect(said.map(({ at, word }) => [at, word])).toEqual([["http://hooks.test/one", "resolved"]]);
-    await end();
-    expect(said.slice(1).map(({ at, word }) => [at, word])).toEqual([["http://hooks.test/two", "resolved"]]);
-  });
-
   it.each([1, 2, 3, 4])(
     "whatever is edited, firing and resolved alternate wherever messages arrive (seed %i)",
     async (seed) => {

@@ -59,12 +59,6 @@ test("a recording without a good reading for 3 intervals has no series of its ow
   );
 });
 
-test("a figure that is no number has no sample", () => {
-  const recordings = [recordingState("rec-1", { averageQuality: Number.NaN, lastSeenAt: Number.NaN })];
-  const text = textOf(fleetOf({ recordings, uptimes: { "rec-1": Number.NaN } }));
-  expect(text.match(/^lenswatch_recording_\w+/gm)).toEqual(["lenswatch_recording_online"]);
-});
-
 test("a recording that stands in two shards is written once, by its later reading", () => {
   const shard = (readAt: number, status: "online" | "offline") => ({
     sweptAt: NOW,

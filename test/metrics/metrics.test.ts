@@ -4,7 +4,6 @@ import { notifyErrorCodes } from "../../src/alerting/model.ts";
 import { createMetrics, type KnownLabels } from "../../src/metrics/metrics.ts";
 import { processRows } from "../../src/metrics/table.ts";
 import { renderRegistry } from "../../src/metrics/text.ts";
-import type { ServiceObserver } from "../../src/service/service.ts";
 import { NO_LABELS } from "./fleets.ts";
 
 function setUp(known: Partial<KnownLabels> = {}) {
@@ -144,13 +143,4 @@ test("the builds are named, Alertmanager's as a semantic version of at least 0.2
   const [line = ""] = await lines("alertmanager_build_info");
   const [, major, minor] = /^alertmanager_build_info\{version="(\d+)\.(\d+)\.\d+"\} 1$/.exec(line) ?? [];
   expect(Number(major) * 1_000 + Number(minor)).toBeGreaterThanOrEqual(25);
-});
-
-test("the handles serve as an observer of the service's client", async () => {
-  const { metrics, lines } = setUp();
-  const observer: ServiceObserver = metrics;
-  observer.request?.("uptimes", "ok", 0.1);
-  expect(await lines("lenswatch_service_request_duration_seconds_count")).toEqual([
-    'lenswatch_service_request_duration_seconds_count{endpoint="uptimes",outcome="ok"} 1',
-  ]);
 });

@@ -1,6 +1,5 @@
 /** The socket's life, against services that misbehave on purpose. */
 import { once } from "node:events";
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
 import { type Asked, someStatus, startClient, startScripted, statusRow } from "./support.ts";
@@ -142,20 +141,6 @@ describe("a connection", () => {
 });
 
 describe("a question", () => {
-  it("has an id of its own without a bar", async () => {
-    const ids: string[] = [];
-    const scripted = await startScripted({
-      asked(asked) {
-        ids.push(asked.id);
-        answer(asked);
-      },
-    });
-    const { service } = startClient(scripted);
-    await Promise.all(Array.from({ length: 50 }, () => service.statusUptime(someStatus)));
-    expect(new Set(ids).size).toBe(50);
-    expect(ids.filter((id) => !/^[\w-]{20,}$/.test(id))).toEqual([]);
-  });
-
   it("that breaks every connection it is asked on is given up, and others are not", async () => {
     let poison = "";
     const scripted = await startScripted({
@@ -193,31 +178,6 @@ describe("a question", () => {
     await expect(given).rejects.toMatchObject({ code: "closed", retryable: false });
     await expect(service.statusUptime(someStatus, caller.signal)).rejects.toMatchObject({ code: "closed" });
     expect(recorder.requests.slice(-2)).toEqual(["status_uptime closed", "status_uptime closed"]);
-  });
-
-  it("survives any frame, whatever was done to it", async () => {
-    const frames: (id: string) => string[] = (id) => {
-      const piece = fc.oneof(fc.string(), fc.constantFrom("|", "0", "1", "2", id, "[", "{}", "null", "-1", "[1]"));
-      const made = fc.array(piece, { maxLength: 8 }).map((pieces) => pieces.join(""));
-      const framed = fc
-        .tuple(fc.constantFrom(id, "stray", ""), piece, piece, fc.oneof(piece, fc.json()))
-        .map((fields) => fields.join("|"));
-      return fc.sample(fc.oneof(made, framed), 300);
-    };
-    const scripted = await startScripted({
-      asked(asked) {
-        if (asked.route === "detail/list") for (const frame of frames(asked.id)) asked.socket.send(frame);
-        asked.reply([statusRow()]);
-      },
-    });
-    const { service, recorder } = startClient(scripted);
-    await service.areaContexts(someStatus).catch((error) => {
-      expect(error).toMatchObject({ code: expect.stringMatching(/^(bad_payload|unavailable)$/) });
-    });
-    const { readings } = await service.statusUptime(someStatus);
-    expect(readings).toHaveLength(1);
-    expect(recorder.kinds.length).toBeGreaterThan(50);
-    expect(recorder.reconnects()).toBe(0);
   });
 });
 

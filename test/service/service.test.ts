@@ -10,12 +10,6 @@ async function locationIds(service: Awaited<ReturnType<typeof startBoth>>["servi
 }
 
 describe("the service", () => {
-  it("is healthy without a token being asked for", async () => {
-    const { service, recorder } = await startBoth();
-    await service.checkStatus();
-    expect(recorder.requests).toEqual(["status ok"]);
-  });
-
   it("returns locations, the status of their recordings and their uptime", async () => {
     const { service, recorder } = await startBoth();
     const ids = await locationIds(service);
@@ -120,13 +114,6 @@ describe("what the service gets wrong", () => {
     await expect(service.locations()).rejects.toMatchObject(unavailable);
     await expect(service.uptimes(days)).rejects.toMatchObject(unavailable);
     expect(recorder.kinds).toEqual(["error_payload", "error_payload", "error_payload"]);
-  });
-
-  it("HTTP that is no JSON is a bad payload", async () => {
-    const { simulator, service, recorder } = await startBoth();
-    simulator.faults.set("http_garbage", { endpoint: "location_list" });
-    await expect(service.locations()).rejects.toMatchObject({ code: "bad_payload", retryable: true });
-    expect(recorder.kinds).toEqual(["bad_json"]);
   });
 
   it.each([

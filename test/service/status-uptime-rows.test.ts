@@ -113,12 +113,6 @@ describe("a reply of status/uptime", () => {
     expect(unreadable).toEqual([]);
   });
 
-  it("accepts ids of another shape and unknown fields", () => {
-    const { first, kinds } = read([statusRow({ recording_id: "cam-1", location_id: "shop", more: { a: 1 } })]);
-    expect(first).toMatchObject({ recordingId: "cam-1", locationId: "shop" });
-    expect(kinds).toEqual([]);
-  });
-
   it.each([null, {}, { data: [] }, "[]", 0])("fails where the payload is %j", (payload) => {
     expect(() => read(payload)).toThrow(expect.objectContaining({ code: "bad_payload" }));
   });

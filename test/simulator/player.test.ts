@@ -61,14 +61,6 @@ describe("a scenario", () => {
     ]);
   });
 
-  test("leaves no gap between an event and the one that begins as it ends", () => {
-    const it = play(`
-- { at: 10s, recording: L1/1, status: offline, for: 10s }
-- { at: 20s, recording: L1/1, status: degraded, for: 10s }`);
-    it.advance(60_000);
-    expect(story(it)).toEqual(["10s 0 offline", "20s 0 degraded", "30s 0 online"]);
-  });
-
   test("repeats what it is told to repeat", () => {
     const it = play("- { at: 1s, recording: L1/1, status: offline, for: 2s, repeat: { every: 10s, times: 3 } }");
     it.advance(60_000);

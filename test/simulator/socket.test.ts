@@ -33,13 +33,6 @@ describe("a reply", () => {
     client.send("status", "status/uptime", { entities: [], entityType: "location" }, "my-id 7");
     expect((await client.next()).raw).toBe("my-id 7|0|0|[]");
   });
-
-  test("comes for each of many requests on one connection", async () => {
-    for (const id of ["a", "b", "c"])
-      client.send("status", "status/uptime", { entities: [], entityType: "location" }, id);
-    const ids = [await client.next(), await client.next(), await client.next()].map((frame) => frame.id);
-    expect(ids.sort()).toEqual(["a", "b", "c"]);
-  });
 });
 
 describe("status/uptime", () => {

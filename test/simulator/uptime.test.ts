@@ -97,15 +97,6 @@ describe("an outage now", () => {
     expect(received).toEqual([60, 50, 49, 60]);
   });
 
-  test("that lasts takes every segment until now", () => {
-    const { world, at, uptime, clock } = fleet(Date.parse("2026-11-18T10:00:00Z"));
-    world.setStatus(at(0, 0).id, "offline");
-    clock.advance(HOUR_MS + 30 * 60_000);
-    const [whole, partial] = uptime(at(0, 0), "2026-11-18").slice(10);
-    expect(whole).toMatchObject({ segmentsReceived: 0, pcSegmentsRecieved: 0, overallUptime: 0 });
-    expect(partial).toMatchObject({ segmentsExpected: 30, segmentsReceived: 0 });
-  });
-
   test("of quality alone keeps the segments and lowers their uptime", () => {
     const { world, at, uptime, clock } = fleet(Date.parse("2026-11-18T10:00:00Z"));
     world.setStatus(at(0, 0).id, "degraded");

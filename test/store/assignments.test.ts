@@ -64,12 +64,6 @@ describeWithRedis("which shard asks for a location", () => {
     expect(Object.values(shards).flat().toSorted()).toEqual(ids(1, 12).toSorted());
   });
 
-  it("an update sent twice changes nothing more", async () => {
-    await assignments.update(ids(1, 3), [], 2);
-    const once = await assignments.update(["new"], ["loc-1"], 2);
-    expect(await assignments.update(["new"], ["loc-1"], 2)).toEqual(once);
-  });
-
   it("the time a location was last listed is deleted with its assignment", async () => {
     await assignments.noteSeen(["loc-1", "loc-2"], T0);
     await assignments.noteSeen(["loc-2"], T0 + HOUR);

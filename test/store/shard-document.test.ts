@@ -165,24 +165,6 @@ const shardOf = (one: RecordingState): ShardState => ({
   locations: new Map(),
 });
 
-const ALERTS = { RecordingFlapping: anAlertState({ startsAt: NOW, evidenceAt: NOW, firedAt: NOW }) };
-const HISTORY = {
-  sampledAt: NOW - 5_000,
-  stretches: [
-    { status: "online", from: NOW - 900_000, count: 9 },
-    { status: "degraded", from: NOW - 300_000, count: 3 },
-    { status: "offline", from: NOW - 65_000, count: 2 },
-  ],
-} as const;
-
-test.each([
-  ["alone", undefined],
-  ["beside alerts", ALERTS],
-] as const)("a recording's last states are stored and read again, %s", (_, alerts) => {
-  const one = recordingAt({ history: HISTORY, alerts });
-  expect(storedAgain(shardOf(one)).recordings.get("a")).toEqual(one);
-});
-
 test("a recording that always was the same takes no room for them", () => {
   const location = fieldsOf(shardOf(recordingAt())).more.at(-1) ?? "";
   expect(JSON.parse(location).recordings).toEqual([{ id: "a", status: "online", since: NOW - 1 }]);

@@ -287,28 +287,6 @@ describeWithRedis("alerts and episodes", () => {
     expect(await redis.zcard(store.keys.episodes)).toBe(50_000);
     expect(await redis.zrange(store.keys.episodes, 0, "0")).toEqual(['{"id":"old-1"}']);
   });
-
-  it("a group of 10,000 alerts is stored, claimed and settled without reaching a limit", async () => {
-    const many = Array.from({ length: 10_000 }, (_, i) => firing(`cam-${i}`));
-    const slack = to("ops/slack/0", "all", { groupWaitMs: 0 });
-    await commit(T0, ...many.map((alert) => fires(alert, slack)));
-    const who = {
-      id: "ops/slack/0",
-      name: "ops/slack/0",
-      receiver: "ops",
-      type: "slack",
-      sendResolved: true,
-      endpoint: "e",
-      paceMs: 0,
-    } as const;
-    const claim = await groups.claim(who, "t", T0, 13_000);
-    if (claim.kind !== "group") throw new Error(claim.kind);
-    expect(claim.alerts).toHaveLength(10_000);
-    const notified = many.map((alert) => ({ alert, notifiedAt: T0, groupId: "all" }));
-    const outcome = { now: T0, sent: true, notified, over: [], unnotified: [], nextAt: T0 + HOUR };
-    expect(await groups.settle(who, "all", "t", outcome)).toBe(T0 + HOUR);
-    expect(await groups.notified(who.id)).toHaveLength(10_000);
-  });
 });
 
 describeWithRedis("attempts", () => {

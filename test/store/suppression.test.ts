@@ -6,7 +6,7 @@ import { parseMatchers } from "../../src/alerting/matcher.ts";
 import type { SuppressedState } from "../../src/alerting/model.ts";
 import { needsUpdate } from "../../src/alerting/needs-update.ts";
 import type { Integration } from "../../src/alerting/route.ts";
-import { endSilence, SILENCE_KEPT_MS, type Silence } from "../../src/alerting/silence.ts";
+import { endSilence, type Silence } from "../../src/alerting/silence.ts";
 import type { Claimed } from "../../src/store/groups.ts";
 import { releasing } from "../../src/store/releases.ts";
 import { createTransact, newId } from "../../src/store/transact.ts";
@@ -266,29 +266,6 @@ describeWithRedis("a suppressed alert", () => {
 describeWithRedis("what fires", () => {
   const testStore = useTestStore();
 
-  it("is read again only when something began, changed or ended, by every replica", async () => {
-    const { firing: read } = testStore().store;
-    const { firing: elsewhere } = testStore().replica();
-    await commit(T0, fires(shop, to(slack.id)), fires(camera, to(slack.id)));
-    const first = await read();
-    expect(first.map(({ id }) => id).sort()).toEqual([camera.id, shop.id]);
-    await commit(T0 + 1);
-    expect(await read()).toBe(first);
-    expect(await elsewhere()).toHaveLength(2);
-    await commit(T0 + 2, ends(shop, T0 + 2));
-    const [left, ...none] = await read();
-    expect([left, none]).toEqual([first.find(({ id }) => id === camera.id), []]);
-    expect(first).toContain(left);
-    expect(await elsewhere()).toHaveLength(1);
-  });
-
-  it("is nothing after Redis was emptied", async () => {
-    await commit(T0, fires(camera, to(slack.id)));
-    expect(await testStore().store.firing()).toHaveLength(1);
-    await testStore().redis.del(...(await testStore().redis.keys(`${testStore().store.keys.prefix}*`)));
-    expect(await testStore().store.firing()).toEqual([]);
-  });
-
   it.each([
     ["a text", "x"],
     ["a huge number", "9".repeat(400)],
@@ -372,14 +349,5 @@ describeWithRedis("silences", () => {
     expect(one?.matchers.map((matcher) => matcher.matches("critical"))).toEqual([false, true]);
     const [again] = await silences.read(T0);
     expect((await silences.read(T0))[0]).toBe(again);
-  });
-
-  it("are kept five days after their end, and dropped when another is written", async () => {
-    await silences.write([silence()], T0);
-    const gone = silence().endsAt + SILENCE_KEPT_MS;
-    expect(await silences.read(gone - 1)).toHaveLength(1);
-    expect(await silences.read(gone)).toEqual([]);
-    await silences.write([silence({ id: "another", startsAt: gone, endsAt: gone + HOUR })], gone);
-    expect(await testStore().redis.hkeys(testStore().store.keys.silences)).toEqual(["another"]);
   });
 });

@@ -49,19 +49,6 @@ describeWithRedis("a transaction", () => {
     expect([await textAt("a"), await testStore().redis.exists(`${p}set`)]).toEqual([undefined, 0]);
   });
 
-  it("checks a lease by its token", async () => {
-    const { redis } = testStore();
-    await redis.set(`${p}lease`, "token-1", "PX", 60_000);
-    const held = (version: string): Transaction => ({
-      id: newId(),
-      checks: [{ place: [`${p}lease`], version }],
-      writes: [["SADD", `${p}set`, version]],
-    });
-    expect(await store.transact(held("token-1"))).toEqual({ kind: "stored" });
-    expect(await store.transact(held("token-2"))).toMatchObject({ kind: "conflict" });
-    expect(await redis.smembers(`${p}set`)).toEqual(["token-1"]);
-  });
-
   it("writes nothing where a write has no words", async () => {
     const [set, place] = [`${p}set`, [`${p}a`] as const];
     const id = newId();

@@ -164,16 +164,6 @@ describeWithRedis("uptime", () => {
     expect(await testStore().keys()).toEqual([]);
   });
 
-  it("figures are read per window; new ones replace all of the shard's old ones and no other's", async () => {
-    const { uptime } = testStore().store;
-    const figures = (...rows: [string, number][]) => new Map([[DAY, new Map(rows)]]);
-    await uptime.saveFigures(0, T0, figures(["a", 0.5], ["b", 1]));
-    await uptime.saveFigures(1, T0, figures(["c", 0]));
-    await uptime.saveFigures(0, T0 + 1, figures(["a", 0.25]));
-    expect(["a", "b", "c"].map((id) => uptime.figure(id, DAY))).toEqual([0.25, undefined, 0]);
-    expect(uptime.figure("a", HOUR)).toBeUndefined();
-  });
-
   it("figures and the schedule of a recording that moved stay those of its new shard", async () => {
     const { uptime } = testStore().store;
     const figures = (...rows: [string, number][]) => new Map([[DAY, new Map(rows)]]);
