@@ -1,34 +1,33 @@
 /** `report`: the lost time of a period by cause, of a running daemon. */
 import { Command, Option } from "commander";
-import { lossDuration, reportMarkup } from "../http/page/report-page.ts";
+import { lossDuration, unplannedSeconds, WORST } from "../http/page/report-page.ts";
 import { isoTime } from "../http/query.ts";
-import { type ReportGroupRow, ReportPage } from "../http/v1/report.ts";
+import { type ReportGroupRow, ReportPage } from "../http/v1/report-answer.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import { type CsvColumns, csvTable } from "../lib/csv.ts";
-import { columnPercent, counted, nameOf } from "../lib/format.ts";
-import { html } from "../lib/markup.ts";
+import { columnPercent, count, counted, nameOf } from "../lib/format.ts";
 import { PAST_EXAMPLES, parsePast } from "../lib/moment.ts";
 import { causeWords, type LossCause, lossCauses } from "../report/attribute.ts";
 import { reportGroups, reportPeriods } from "../report/report.ts";
 import { asJson, type CommandIo, fail, localZone } from "./cli/command.ts";
 import { asksDaemon, type Daemon, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
-import { renderTable, type TableColumn, tableTarget } from "./cli/table.ts";
+import { fitLines, renderTable, type TableColumn, tableTarget } from "./cli/table.ts";
 
-type ReportOptions = DaemonOptions & { readonly output: "table" | "csv" | "json" | "html" } & Readonly<
+type ReportOptions = DaemonOptions & { readonly output: "table" | "csv" | "json" } & Readonly<
     Partial<Record<"period" | "from" | "to" | "timezone" | "by" | "matchers", string>>
   >;
 
 /** Exit code 0. Throws DaemonError or ConfigError. */
 export function reportCommand(io: CommandIo, clock: Clock = systemClock): Command {
   const command = new Command("report")
-    .description("Print the lost time of a period by cause, most first.")
+    .description("Print how much of a period was recorded, and where and why time was lost.")
     .addOption(new Option("--period <period>", "the last whole one").choices(reportPeriods).default("1mo"))
     .option("--from <day or time>", "instead of a period: 2026-01-31, 2026-01-31T08:00Z, yesterday, 7d or 24h")
     .option("--to <day or time>", "with --from: the end; a day is included (default: now)")
     .option("--timezone <zone>", "of the period's days (default: this machine's)")
-    .addOption(new Option("--by <group>", "what a row is about").choices(reportGroups).default("location"))
+    .option("--by <group>", `what a row is about: ${reportGroups.join(", ")} or a label of the directory`, "location")
     .option("--matchers <matchers>", 'only these recordings, such as organisation="acme"');
-  const asking = asksDaemon(command, "lenswatch report --period 1w --by camera_server", "table", "csv", "html");
+  const asking = asksDaemon(command, "lenswatch report --period 1w --by camera_server", "table", "csv");
   return asking.action(
     async ({ output, period = "1mo", from, to, timezone, by = "location", matchers, ...options }: ReportOptions) => {
       const zone = timezone ?? localZone(io.env);
@@ -55,34 +54,27 @@ async function readReport(daemon: Daemon, parameters: Readonly<Record<string, st
 
 const WRITTEN: Readonly<Record<ReportOptions["output"], (report: ReportPage, io: CommandIo) => string>> = {
   table: (report, io) => {
-    const { period, total, items } = report;
+    const { period, summary, figures, total, before, items } = report;
     const all = { ...total, id: "", name: `All ${counted(total.recordings, "recording")}` };
-    const unknown = total.expectedSeconds - total.knownSeconds;
-    const gap = unknown > 0 ? ` Nothing is known of ${lossDuration(unknown)}, which is in no figure.` : "";
-    const note = `\nTimes are added up over recordings.${gap}\n`;
-    return `${period.label}, ${period.timezone}\n\n${renderTable(COLUMNS, [...items, all], tableTarget(io))}${note}`;
+    const target = tableTarget(io);
+    const rows = renderTable(COLUMNS, [...items.slice(0, WORST), all], target);
+    const left = items.length - WORST;
+    const more = left > 0 ? `and ${count(left)} more, which --output csv lists\n` : "";
+    const shown = figures.map(({ name, value, was }) => {
+      return `${`${name}:`.padEnd(14)}${value || "not known"}${was && `, was ${was}`}`;
+    });
+    const lead = [`${period.label}: ${summary}.`, "", ...shown, "", ""].join("\n");
+    const note = `Times are added up over recordings. "Was" is ${before.label}; days in ${period.timezone}.\n`;
+    return `${fitLines(lead, target)}${rows}${more}\n${fitLines(note, target)}`;
   },
   csv: ({ items }) => [...csvTable(CSV_COLUMNS, items)].join(""),
   json: ({ nextCursor: _, ...report }) => asJson(report),
-  html: (report) =>
-    html`<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
-<title>Lost time, ${report.period.label}</title><style>${{ html: STYLE }}</style></head>
-<body><h1>Lost time, ${report.period.label}</h1>${reportMarkup(report)}</body></html>
-`.html,
 };
-
-const STYLE = `:root{color-scheme:light dark}body{font:15px/1.5 system-ui,sans-serif;margin:2rem}.scroll{overflow-x:auto}
-table{border-collapse:collapse;margin:1rem 0}caption{text-align:left;font-weight:600}th,td{padding:.3rem .7rem;text-align:left}
-tr{border-bottom:1px solid #8886}.n{text-align:right;white-space:nowrap}.offline{color:#c33}td i{display:none}.soft{opacity:.8}`;
-
-const ratio = (value: number | null) => columnPercent(value ?? undefined, 2);
 
 const COLUMNS: readonly TableColumn<ReportGroupRow>[] = [
   { head: "NAME", cell: ({ name, id }) => nameOf(name, id), wraps: true },
-  { head: "AVAILABLE", cell: ({ availability }) => ratio(availability), align: "right" },
-  { head: "UNPLANNED", cell: (row) => ratio(row.unplannedAvailability), align: "right", canDrop: true },
-  { head: "LOST", cell: ({ lostSeconds }) => lossDuration(lostSeconds), align: "right" },
+  { head: "RECORDED", cell: (row) => columnPercent(row.unplannedAvailability ?? undefined, 2), align: "right" },
+  { head: "LOST", cell: (row) => lossDuration(unplannedSeconds(row)), align: "right" },
   { head: "BY CAUSE", cell: causesText, wraps: true },
 ];
 

@@ -4,8 +4,17 @@ import { DateTime } from "luxon";
 import type { Inventory } from "../health/shard-state.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import { nameWithin } from "../lib/format.ts";
+import type { Interval } from "../lib/intervals.ts";
 import { createLocalHours } from "../lib/local-hours.ts";
-import { createLossRows, type Report, type ReportGroup, type ReportRequest, type ReportRow } from "../report/report.ts";
+import {
+  createLossRows,
+  type Report,
+  type ReportRequest,
+  type ReportRow,
+  reportGroups,
+  reportPeriods,
+} from "../report/report.ts";
+import { addLoss, noLoss } from "../report/tally.ts";
 import { createScheduleTimes } from "./compute/calendar.ts";
 import { AROUND_MS, createFacts, createLossIn, isChosen } from "./compute/recording.ts";
 import type { DigestPeriod, DigestRecording } from "./digest.ts";
@@ -50,37 +59,57 @@ async function computeReport(
   { period: asked, timezone, by, matchers }: ReportRequest,
   now: Instant,
 ): Promise<Report> {
-  const period =
-    typeof asked === "string" ? digestPeriod(asked, now, timezone) : { ...asked, label: labelOf(asked, timezone) };
+  const [period, before] = periodsOf(asked, timezone, now);
   const fleet = await readStates(source);
-  const scope = await readScope(source, { period, timezone, matchers: [...matchers] }, fleet);
+  const scope = await readScope(source, { period, before, timezone, matchers: [...matchers] }, fleet);
   const factsOf = createFacts(scope, createScheduleTimes(createLocalHours()));
   const lossIn = createLossIn(scope);
   const rows = createLossRows<ReportRow>();
+  const totalBefore = noLoss();
   const wants = (subject: DigestRecording) => isChosen(matchers, subject);
   const add = (subject: DigestRecording, figures: Parameters<typeof factsOf>[1]) => {
-    const loss = lossIn(factsOf(subject, figures));
-    rows.add({ ...reportGroupOf(subject, by, fleet.inventory), loss });
+    const lost = lossIn(factsOf(subject, figures));
+    rows.add({ ...reportGroupOf(subject, by, fleet.inventory), loss: lost.loss });
+    addLoss(totalBefore, lost.before);
   };
-  await addFleet(source, fleet, { wants, add }, period.from - AROUND_MS, period.to + AROUND_MS);
-  return { now: fleet.now, period, total: rows.total(), rows: rows.sorted() };
+  await addFleet(source, fleet, { wants, add }, before.from - AROUND_MS, period.to + AROUND_MS);
+  const groups = [...reportGroups, ...(fleet.inventory.shopLabels?.() ?? [])];
+  const made = { now: fleet.now, period, before: { period: before, total: totalBefore } };
+  return { ...made, total: rows.total(), rows: rows.sorted(), groups };
+}
+
+/** The period that is asked for and the one before: of a span that is a whole day, week or month, the day, week or month before. */
+function periodsOf(asked: ReportRequest["period"], zone: string, now: Instant): [DigestPeriod, DigestPeriod] {
+  for (const name of typeof asked === "string" ? [asked] : reportPeriods) {
+    const period = digestPeriod(name, typeof asked === "string" ? now : asked.to, zone);
+    if (typeof asked === "string" || (period.from === asked.from && period.to === asked.to))
+      return [period, digestPeriod(name, period.from, zone)];
+  }
+  const { from, to } = asked as Interval;
+  const spanOf = (span: Interval) => ({ ...span, label: labelOf(span, zone) });
+  return [spanOf({ from, to }), spanOf({ from: 2 * from - to, to: from })];
 }
 
 /** `2026-11-01 00:00 to 2026-11-03 12:00`. */
-function labelOf({ from, to }: Pick<DigestPeriod, "from" | "to">, zone: string): string {
+function labelOf({ from, to }: Interval, zone: string): string {
   const [first, last] = [from, to].map((at) => DateTime.fromMillis(at, { zone }).toFormat("yyyy-MM-dd HH:mm"));
   return `${first} to ${last}`;
 }
 
 /** The group of a report that a recording is in. */
 function reportGroupOf(
-  { recording, locationName }: DigestRecording,
-  by: ReportGroup,
+  { recording, locationName, shop }: DigestRecording,
+  by: string,
   { nameOf }: Inventory,
 ): Pick<ReportRow, "id" | "name"> {
   const { id, name, locationId, organisation, cameraServer } = recording;
   if (by === "location") return { id: locationId, name: locationName };
   if (by === "recording") return { id, name: `${locationName} · ${nameWithin(name, locationName)}` };
-  const value = by === "organisation" ? organisation : cameraServer;
-  return { id: value, name: nameOf?.(value) ?? value };
+  const own = new Map([
+    ...Object.entries(shop?.labels ?? {}),
+    ["organisation", organisation],
+    ["camera_server", cameraServer],
+  ]);
+  const value = own.get(by) ?? "";
+  return { id: value, name: value === "" ? `no ${by.replaceAll("_", " ")}` : (nameOf?.(value) ?? value) };
 }

@@ -23,12 +23,12 @@ export type LossCause = (typeof lossCauses)[number];
 
 /** For people. */
 export const causeWords: Readonly<Record<LossCause, string>> = {
-  recording: "recording",
-  location: "location",
-  camera_server: "camera server",
-  service: "service",
+  recording: "single recordings",
+  location: "whole locations",
+  camera_server: "camera servers",
+  service: "service unreachable",
   not_watched: "not watched",
-  maintenance: "maintenance",
+  maintenance: "planned work",
   unknown: "unknown",
 };
 

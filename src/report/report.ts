@@ -3,10 +3,10 @@ import type { Matcher } from "../alerting/matcher.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { Interval } from "../lib/intervals.ts";
 import { compareText } from "../lib/text.ts";
-import { addLoss, type LossTally, lostMs, noLoss } from "./tally.ts";
+import { addLoss, type LossTally, noLoss, unplannedMs } from "./tally.ts";
 
+/** Groups that every fleet has; labels of the directory are others. */
 export const reportGroups = ["location", "organisation", "camera_server", "recording"] as const;
-export type ReportGroup = (typeof reportGroups)[number];
 
 export const reportPeriods = ["1d", "1w", "1mo"] as const;
 
@@ -14,7 +14,8 @@ export const reportPeriods = ["1d", "1w", "1mo"] as const;
 export interface ReportRequest {
   readonly period: (typeof reportPeriods)[number] | Interval;
   readonly timezone: string;
-  readonly by: ReportGroup;
+  /** One of `reportGroups`, or a label of the directory. */
+  readonly by: string;
   readonly matchers: readonly Matcher[];
 }
 
@@ -24,10 +25,16 @@ export interface ReportRow {
   readonly loss: LossTally;
 }
 
+type ReportPeriod = Interval & { readonly label: string };
+
 export interface Report {
   readonly now: Instant;
-  readonly period: Interval & { readonly label: string };
+  readonly period: ReportPeriod;
   readonly total: LossTally;
+  /** The period before, of the same recordings. */
+  readonly before: { readonly period: ReportPeriod; readonly total: LossTally };
+  /** Everything that a report of this fleet can be by. */
+  readonly groups: readonly string[];
   /** Most lost time first, maintenance not counted. */
   readonly rows: readonly ReportRow[];
 }
@@ -48,9 +55,4 @@ export function createLossRows<Row extends ReportRow>() {
       ),
     total: (): LossTally => [...rows.values()].reduce((sum, { loss }) => addLoss(sum, loss), noLoss()),
   };
-}
-
-/** Lost time that was not planned, ms. */
-export function unplannedMs(loss: LossTally): number {
-  return lostMs(loss) - loss.maintenance;
 }

@@ -30,6 +30,11 @@ export function lostMs(tally: LossTally): number {
   return lossCauses.reduce((sum, cause) => sum + tally[cause], 0);
 }
 
+/** Lost time that was not planned, ms. */
+export function unplannedMs(tally: LossTally): number {
+  return lostMs(tally) - tally.maintenance;
+}
+
 /** The ratio 0–1 of the known time that was recorded; undefined where nothing is known. */
 export function availability(tally: LossTally): number | undefined {
   return tally.knownMs > 0 ? 1 - lostMs(tally) / tally.knownMs : undefined;

@@ -3,12 +3,13 @@ import { describe, expect, test } from "vitest";
 import { parseMatchers } from "../../src/alerting/matcher.ts";
 import type { FiguresSource } from "../../src/digest/figures.ts";
 import { createReports } from "../../src/digest/report.ts";
-import { type ReportGroup, type ReportRequest, reportGroups } from "../../src/report/report.ts";
+import { type ReportRequest, reportGroups } from "../../src/report/report.ts";
 import { addLoss, lostMs, noLoss } from "../../src/report/tally.ts";
 import type { StoredEpisode } from "../../src/store/episodes.ts";
 import { anUptimeBucket, aRecording, aRecordingState } from "../support/fixtures.ts";
 
 const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
 const from = Date.parse("2026-11-18T00:00:00Z");
 const NOW = from + 34 * HOUR;
 const PERIOD = { from, to: from + 24 * HOUR };
@@ -80,6 +81,8 @@ function reportsOf(
         inventory: {
           recording: (id: string) => recordings.find((one) => one.id === id),
           location: (id: string) => ({ id, name: `Location ${id}`, timezone: undefined }),
+          shop: (id: string) => (id === "l1" ? { labels: { sales_region: "North" } } : undefined),
+          shopLabels: () => ["sales_region"],
         },
         overallUptime: () => undefined,
       };
@@ -130,7 +133,7 @@ describe("a report", () => {
     );
   });
 
-  test.each<[ReportGroup, string[]]>([
+  test.each<[string, string[]]>([
     ["location", ["Location l1", "Location l0", "Location l2"]],
     ["organisation", ["globex", "acme"]],
     ["camera_server", ["edge-1", "edge-0", "edge-2", "edge-3"]],
@@ -146,6 +149,34 @@ describe("a report", () => {
     const at = [from + HOUR, from + 2 * HOUR] as const;
     const { report } = reportsOf([episode("recording", "r1", ...at), episode("group", "camera_server/edge-1", ...at)]);
     expect((await report(request())).total).toMatchObject({ camera_server: HOUR, recording: 0, location: 0 });
+  });
+
+  test("by a label of the directory has the shops without one as a group too", async () => {
+    const { report } = reportsOf([episode("recording", "r1", from, from + HOUR)]);
+    const { rows, groups } = await report(request({ by: "sales_region" }));
+    expect(rows.map(({ name, loss }) => [name, loss.recordings])).toEqual([
+      ["North", 4],
+      ["no sales region", 8],
+    ]);
+    expect(groups.slice(3)).toEqual(["recording", "sales_region"]);
+  });
+
+  test("has the day, week or month before beside it, of the same recordings", async () => {
+    const { report } = reportsOf([
+      episode("recording", "r1", from - DAY, from - DAY + HOUR),
+      episode("recording", "r0", from, from + 2 * HOUR),
+    ]);
+    const before = { period: { from: from - DAY, to: from, label: "Tue 17 Nov 2026" } };
+    for (const period of ["1d", PERIOD] as const) {
+      const made = await report(request({ period, matchers: parseMatchers('location=~".*l[01]"') }));
+      expect(made).toMatchObject({ before, total: { recording: 2 * HOUR } });
+      expect(made.before.total).toMatchObject({ recordings: 8, recording: HOUR, expectedMs: 8 * DAY });
+    }
+    const span = await report(request({ period: { from: from + HOUR, to: from + 3 * HOUR } }));
+    expect(span.before).toMatchObject({
+      period: { from: from - HOUR, to: from + HOUR, label: "2026-11-17 23:00 to 2026-11-18 01:00" },
+      total: { recording: HOUR },
+    });
   });
 
   test("is about the recordings that are asked for", async () => {

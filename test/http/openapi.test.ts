@@ -5,11 +5,10 @@ import type { FastifyInstance } from "fastify";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { operations } from "../../src/http/api-v1.ts";
 import { openApiDocument } from "../../src/http/v1/openapi.ts";
-import { noLoss } from "../../src/report/tally.ts";
 import type { StoredEpisode } from "../../src/store/episodes.ts";
 import { StoreError } from "../../src/store/errors.ts";
 import { alertState, fleetOf, INTERVAL, NOW, recordingState } from "../metrics/fleets.ts";
-import { ackDone, firingAlert, serve } from "./serve.ts";
+import { ackDone, aReport, firingAlert, serve } from "./serve.ts";
 
 const episode: StoredEpisode = {
   id: "RecordingOffline/recording/rec-1@1",
@@ -47,11 +46,7 @@ const start = () =>
     adminToken: "admin-token-of-the-test",
     fleet: async () => fleet,
     episodes: async () => [episode, lasting],
-    report: async () => {
-      const row = { id: "leeds", name: "Leeds", loss: { ...noLoss(), recordings: 1, knownMs: 10, location: 1 } };
-      const period = { from: NOW - 1, to: NOW, label: "a day" };
-      return { now: NOW, period, total: row.loss, rows: [row] };
-    },
+    report: async () => aReport("Leeds"),
     alerts: async () => [
       { alert: firingAlert("RecordingOffline", { severity: "critical" }), receivers: [], acknowledgement },
       { alert: firingAlert("LowQuality"), receivers: [] },

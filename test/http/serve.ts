@@ -10,6 +10,7 @@ import type { Access } from "../../src/http/principal.ts";
 import { createHttpServer, type HttpServer } from "../../src/http/server.ts";
 import type { ShownConfig } from "../../src/http/v2/config-original.ts";
 import { silentLogger } from "../../src/lib/log.ts";
+import type { Report } from "../../src/report/report.ts";
 import { noLoss } from "../../src/report/tally.ts";
 import { fleetOf, NOW } from "../metrics/fleets.ts";
 import { anAlert } from "../support/fixtures.ts";
@@ -99,13 +100,7 @@ export function usualDeps(differing: Differing = {}): HttpDeps {
     acceptAlerts: async () => ({ outcome: "taken", refused: 0, most: 2_000 }),
     endedLately: async () => [],
     episodes: async () => [],
-    report: async () => ({
-      now: NOW,
-      period: { from: NOW - 1, to: NOW, label: "a day" },
-      total: noLoss(),
-      rows: [],
-      slos: [],
-    }),
+    report: async () => aReport("Leeds"),
     handover: async () => ({ title: "Handover", tone: "info", lead: [], sections: [], notes: [], actions: [] }),
     addShiftNote: async () => {},
     uptimes: async () => new Map(),
@@ -128,6 +123,14 @@ export function usualDeps(differing: Differing = {}): HttpDeps {
     metrics: { expose: () => ({ contentType: "text/plain", body: textOf("up 1\n") }) },
     limits: { closeMs: 200, readyMs: 50 },
   };
+}
+
+/** The report of one location. */
+export function aReport(name: string): Report {
+  const loss = { ...noLoss(), recordings: 2, expectedMs: 20 * 3_600_000, knownMs: 18 * 3_600_000, recording: 90_000 };
+  const period = { from: NOW - 86_400_000, to: NOW, label: "Fri 30 Jan 2026" };
+  const before = { period: { ...period, label: "Thu 29 Jan 2026" }, total: { ...loss, knownMs: loss.expectedMs } };
+  return { now: NOW, period, before, total: loss, rows: [{ id: "leeds", name, loss }], groups: ["location", "region"] };
 }
 
 export async function serve(differing: Differing = {}): Promise<Served> {

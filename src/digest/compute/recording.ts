@@ -6,7 +6,7 @@ import { isBelow } from "../../lib/format.ts";
 import { clip, type Interval, lengthIn, subtract, total, union } from "../../lib/intervals.ts";
 import { attribute, type LossEvidence } from "../../report/attribute.ts";
 import { createLossOf } from "../../report/loss.ts";
-import { type LossTally, lossTally } from "../../report/tally.ts";
+import { lossTally, noLoss } from "../../report/tally.ts";
 import {
   type DigestEpisode,
   type DigestPart,
@@ -63,10 +63,14 @@ export function createFacts(scope: DigestScope, schedules: ScheduleTimes) {
   };
 }
 
-/** Gives what a recording lost in the period, by cause. */
-export function createLossIn({ period, now }: DigestScope): (facts: Facts) => LossTally {
+/** Gives what a recording lost by cause, in the period and in the one before. */
+export function createLossIn({ period, before, now }: DigestScope) {
   const lossOf = createLossOf(untilNow(period, now));
-  return (facts) => lossOf(evidenceOf(facts));
+  const lossBefore = before && createLossOf(before.period);
+  return (facts: Facts) => {
+    const evidence = evidenceOf(facts);
+    return { loss: lossOf(evidence), before: lossBefore?.(evidence) ?? noLoss() };
+  };
 }
 
 function untilNow({ from, to }: Interval, now: Instant): Interval {

@@ -3,7 +3,8 @@ import { visitsRange, visitsWords, worthOf } from "../../alerting/uncounted.ts";
 import { sumOfVisits } from "../../counts/location-outage.ts";
 import { humanDuration } from "../../lib/duration.ts";
 import { count, counted, isBelow, nameOf, percent } from "../../lib/format.ts";
-import { type LossCause, lossCauses } from "../../report/attribute.ts";
+import { capital } from "../../lib/text.ts";
+import { causeWords, lossCauses } from "../../report/attribute.ts";
 import { availability, lostMs } from "../../report/tally.ts";
 import { type Digest, type LocationDigest, UP_ALL_THE_TIME } from "../digest.ts";
 import { type DigestSection, firstRows } from "./section.ts";
@@ -103,23 +104,13 @@ export function lossSection({ totals: { loss } }: Digest): DigestSection {
   const known = lossCauses.filter((cause) => loss[cause] > 0).sort((a, b) => loss[b] - loss[a]);
   const share = (ms: number) => `${percent(ms / lostMs(loss))} of it`;
   const rows = known.map((cause) => ({
-    name: causeNames[cause],
+    name: capital(causeWords[cause]),
     value: humanDuration(loss[cause]),
     note: share(loss[cause]),
   }));
   const explanation = "What outages do not explain is what the service's figures lack. Each second has one cause.";
   return { title: "Lost time by cause", count: humanDuration(lostMs(loss)), rows, explanation };
 }
-
-const causeNames: Readonly<Record<LossCause, string>> = {
-  recording: "Single recordings",
-  location: "Whole locations",
-  camera_server: "Camera servers",
-  service: "Service unreachable",
-  not_watched: "lenswatch did not watch",
-  maintenance: "Maintenance, planned",
-  unknown: "Unknown",
-};
 
 export function otherSection({ other }: Digest): DigestSection {
   const rows = firstRows(other, MOST_LISTED, "alert", ({ alertname, count: times, lengthMs }) => {

@@ -1,4 +1,4 @@
-/** `GET /report`: the lost time of a period by cause, as a table; and its markup for a document of its own. */
+/** `GET /report`: a period in a sentence and three figures, and its lost time by cause; to be read, printed or passed on. */
 import { z } from "zod";
 import { formatMatcher } from "../../alerting/matcher.ts";
 import { humanDuration } from "../../lib/duration.ts";
@@ -6,8 +6,9 @@ import { columnPercent, count, counted, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { capital } from "../../lib/text.ts";
 import { causeWords, lossCauses } from "../../report/attribute.ts";
-import { type Report, reportGroups, reportPeriods } from "../../report/report.ts";
-import { answerOf, type ReportGroupRow, type ReportPage, ReportQuery, rowOf } from "../v1/report.ts";
+import { type Report, reportPeriods } from "../../report/report.ts";
+import { ReportQuery } from "../v1/report.ts";
+import { answerOf, type ReportGroupRow, rowOf } from "../v1/report-answer.ts";
 import { filterForm, selectOf, textInput } from "./field.ts";
 import type { HtmlPage } from "./layout.ts";
 import { sameLink } from "./links.ts";
@@ -16,70 +17,92 @@ import { sameLink } from "./links.ts";
 export const ReportPageQuery = z.object(ReportQuery.shape);
 type ReportPageQuery = z.infer<typeof ReportPageQuery>;
 
+/** Rows that are shown at first, and rows of a page. */
+export const WORST = 10;
 const MOST_ROWS = 1_000;
 const PERIODS = { "1d": "yesterday", "1w": "last week", "1mo": "last month" } as const;
-const GROUPS = {
-  location: "location",
-  organisation: "organisation",
-  camera_server: "camera server",
-  recording: "recording",
-};
 
 export function reportPage(report: Report, query: ReportPageQuery): HtmlPage {
-  const answer = { ...answerOf(report, query), items: report.rows.slice(0, MOST_ROWS).map(rowOf), nextCursor: null };
-  const title = `Lost time, ${report.period.label}`;
-  const left = report.rows.length - answer.items.length;
-  const more =
-    left > 0 ? html`<p class="soft">and ${count(left)} more: <code>lenswatch report</code> lists all.</p>` : nothing;
+  const title = `Report, ${report.period.label}`;
   const { matchers, ...asked } = query;
   const path = `report${sameLink({ ...asked, matchers: matchersText(matchers) })}`;
-  const body = html`<h1>${title}</h1>${form(query)}${reportMarkup(answer)}${more}`;
+  const body = html`<h1>${title}</h1>${reportMarkup(report, query)}${form(report, query)}`;
   return { title, here: "incidents", path, refresh: "never", madeAt: report.now, body };
 }
 
-function form({ period, from, to, by, timezone, matchers }: ReportPageQuery): Markup {
+function form({ groups }: Report, { period, from, to, by, timezone, matchers }: ReportPageQuery): Markup {
   const periods = reportPeriods.map((name) => [name, PERIODS[name]] as const);
-  const groups = reportGroups.map((name) => [name, GROUPS[name]] as const);
-  return filterForm("./report", [
+  const fields = filterForm("./report", [
     ["Period", selectOf("period", periods, period)],
     ["or from", textInput("from", from, "24h or 2026-01-31", 64)],
     ["to", textInput("to", to, "now", 64)],
-    ["By", selectOf("by", groups, by)],
+    [
+      "By",
+      selectOf(
+        "by",
+        groups.map((name) => [name, groupWords(name)] as const),
+        by,
+      ),
+    ],
     ["Time zone", textInput("timezone", timezone, "", 64)],
     ["Recordings", textInput("matchers", matchersText(matchers), 'location="Leeds"', 2_000)],
   ]);
+  return html`<details class="asks"><summary>Another period, group or selection</summary>${fields}</details>`;
 }
 
 const matchersText = (matchers: ReportPageQuery["matchers"]) => matchers.map(formatMatcher).join(",");
+const groupWords = (by: string) => by.replaceAll("_", " ");
 
-/** The table, and what its columns mean. */
-export function reportMarkup({ total, items, by, period }: ReportPage): Markup {
-  const heads = lossCauses.map((cause) => html`<th scope="col" class="n">${causeWords[cause]}</th>`);
-  const unknown = total.expectedSeconds - total.knownSeconds;
-  const note = unknown > 0 ? html` Nothing is known of ${lossDuration(unknown)}, which is in no figure.` : nothing;
-  return html`<div class="scroll"><table><caption>By ${GROUPS[by]}</caption><thead><tr>
-<th scope="col">${capital(GROUPS[by])}</th><th scope="col" class="n">Available</th><th scope="col" class="n">Unplanned</th>
-<th scope="col" class="n">Lost</th>${heads}</tr></thead><tbody>${items.map((row) => rowMarkup(row, row))}
-${rowMarkup({ name: `All ${counted(total.recordings, "recording")}`, id: "" }, total)}</tbody></table></div>
+/** The sentence, the figures, the worst groups, and the others where a reader asks for them. */
+function reportMarkup(report: Report, query: Pick<ReportPageQuery, "timezone" | "by">): Markup {
+  const { summary, figures, total, before, period } = answerOf(report, query);
+  const all = { ...total, id: "", name: `All ${counted(total.recordings, "recording")}` };
+  const rows = report.rows.slice(0, MOST_ROWS).map(rowOf);
+  const others = rows.slice(WORST);
+  const left = report.rows.length - rows.length;
+  const more =
+    left > 0 ? html`<p class="soft">and ${count(left)} more, which <code>lenswatch report</code> lists</p>` : nothing;
+  const words = groupWords(query.by);
+  const table = (some: readonly ReportGroupRow[], caption: string) => tableMarkup(some, all, capital(words), caption);
+  return html`<p class="sentence">${summary}.</p><dl class="figures">${figures.map(figureMarkup)}</dl>
+${table([...rows.slice(0, WORST), all], others.length > 0 ? `The ${WORST} worst, by ${words}` : `By ${words}`)}
+${others.length > 0 ? html`<details><summary>${count(report.rows.length - WORST)} more</summary>${table(others, "The others")}${more}</details>` : nothing}
 <p class="soft">Time within the uploading schedule from ${minuteOf(period.from)} to ${minuteOf(period.to)} UTC, days in ${period.timezone}, added up over
-recordings; each second lost has one cause. Unplanned leaves maintenance out.${note}</p>`;
+recordings; each second lost has one cause. Planned work is not in what was recorded or lost. “Was” is ${before.label}.</p>`;
 }
 
 const minuteOf = (iso: string) => iso.slice(0, 16).replace("T", " ");
 
-function rowMarkup(
-  { name, id }: Pick<ReportGroupRow, "name" | "id">,
-  row: Omit<ReportGroupRow, "name" | "id">,
-): Markup {
-  const causes = lossCauses.map((cause) => {
-    const seconds = row.causes[cause];
-    return html`<td class="n${seconds === 0 ? " none" : ""}"><i>${causeWords[cause]} </i>${lossDuration(seconds)}</td>`;
-  });
-  return html`<tr><th scope="row"><bdi>${nameOf(name, id)}</bdi></th><td class="n"><i>available </i>${columnPercent(row.availability ?? undefined, 2)}</td>
-<td class="n"><i>unplanned </i>${columnPercent(row.unplannedAvailability ?? undefined, 2)}</td><td class="n"><i>lost </i>${lossDuration(row.lostSeconds)}</td>${causes}</tr>`;
+function figureMarkup({ name, value, was }: ReturnType<typeof answerOf>["figures"][number]): Markup {
+  const small = was === "" ? nothing : html`<small>was ${was}</small>`;
+  return html`<div><dt>${name}</dt><dd>${value || "not known"}${small}</dd></div>`;
 }
+
+/** A table with the causes of lost time that occur in all of it. */
+function tableMarkup(rows: readonly ReportGroupRow[], all: ReportGroupRow, first: string, caption: string): Markup {
+  const causes = lossCauses.filter((cause) => all.causes[cause] > 0);
+  const cells = (row: ReportGroupRow) => [
+    ["recorded", columnPercent(row.unplannedAvailability ?? undefined, 2)] as const,
+    ["lost", lossDuration(unplannedSeconds(row))] as const,
+    ...causes.map((cause) => [causeWords[cause], lossDuration(row.causes[cause])] as const),
+  ];
+  const heads = cells(all).map(([words]) => html`<th scope="col" class="n">${words}</th>`);
+  const lines = rows.map((row) => {
+    const cellsOf = cells(row).map(([words, text]) => {
+      return html`<td class="n${text === NO_TIME ? " none" : ""}"><i>${words} </i>${text}</td>`;
+    });
+    return html`<tr><th scope="row"><bdi>${nameOf(row.name, row.id)}</bdi></th>${cellsOf}</tr>`;
+  });
+  return html`<div class="scroll"><table><caption>${caption}</caption><thead><tr><th scope="col">${first}</th>${heads}</tr></thead><tbody>${lines}</tbody></table></div>`;
+}
+
+export function unplannedSeconds({ lostSeconds, causes }: Pick<ReportGroupRow, "lostSeconds" | "causes">): number {
+  return lostSeconds - causes.maintenance;
+}
+
+const NO_TIME = "–";
 
 /** `2 h 5 m`; a dash for nothing. */
 export function lossDuration(seconds: number): string {
-  return seconds === 0 ? "–" : humanDuration(seconds * 1000);
+  return seconds === 0 ? NO_TIME : humanDuration(seconds * 1000);
 }

@@ -7,22 +7,15 @@ import { requestBudget } from "../../alerting/pattern.ts";
 import { DAY_MS, MINUTE_MS } from "../../lib/clock.ts";
 import { withDeadline } from "../../lib/closer.ts";
 import { PAST_EXAMPLES, parsePast } from "../../lib/moment.ts";
-import { lossCauses } from "../../report/attribute.ts";
-import {
-  type Report,
-  type ReportRequest,
-  type ReportRow,
-  reportGroups,
-  reportPeriods,
-  unplannedMs,
-} from "../../report/report.ts";
-import { availability, type LossTally, lostMs, unplannedAvailability } from "../../report/tally.ts";
+import { type ReportRequest, type ReportRow, reportGroups, reportPeriods } from "../../report/report.ts";
+import { unplannedMs } from "../../report/tally.ts";
 import type { HttpDeps } from "../deps.ts";
 import { HttpError } from "../errors.ts";
 import { limitsOf } from "../limits.ts";
 import { listingOf, pageParameters } from "../paging.ts";
-import { isoTime, parsedBy } from "../query.ts";
-import { operation, pageSchema, timeSchema } from "./operation.ts";
+import { parsedBy } from "../query.ts";
+import { operation } from "./operation.ts";
+import { answerOf, ReportPage, rowOf } from "./report-answer.ts";
 
 /** Episodes are stored for 90 days. */
 const MOST_DAYS = 92;
@@ -39,7 +32,11 @@ export const ReportQuery = z.object({
     .refine((zone) => IANAZone.isValidZone(zone), "expected an IANA time zone such as Europe/London")
     .default("UTC")
     .describe("Of the period's days."),
-  by: z.enum(reportGroups, { error: `expected one of ${reportGroups.join(", ")}` }).default("location"),
+  by: z
+    .string({ error: "expected one group" })
+    .max(256, "expected at most 256 characters")
+    .default("location")
+    .describe(`${reportGroups.join(", ")} or a label of the directory.`),
   matchers: z
     .string({ error: "expected one text of matchers" })
     .max(2_000, "expected at most 2000 characters")
@@ -48,30 +45,6 @@ export const ReportQuery = z.object({
     .meta({ type: "string", description: 'Of the recordings, by their labels: `organisation="acme"`.' }),
 });
 type ReportQuery = z.infer<typeof ReportQuery>;
-
-const ratio = z.number().nullable();
-const seconds = z.number().min(0).describe("Exact to the millisecond.");
-const lossShape = {
-  recordings: z.int().min(0),
-  expectedSeconds: seconds,
-  knownSeconds: seconds.describe("Of the expected time, that of which it is known whether it was recorded."),
-  lostSeconds: seconds.describe("All causes together."),
-  causes: z.record(z.enum(lossCauses), z.number().min(0)),
-  availability: ratio.describe("Of the known time, what was recorded; null where nothing is known."),
-  unplannedAvailability: ratio.describe("The same without maintenance."),
-};
-const Loss = z.strictObject(lossShape).readonly();
-const ReportGroupRow = z.strictObject({ id: z.string(), name: z.string(), ...lossShape }).readonly();
-export type ReportGroupRow = z.infer<typeof ReportGroupRow>;
-
-const reportShape = {
-  madeAt: timeSchema,
-  period: z.strictObject({ from: timeSchema, to: timeSchema, label: z.string(), timezone: z.string() }).readonly(),
-  by: z.enum(reportGroups),
-  total: Loss,
-};
-export const ReportPage = pageSchema(ReportGroupRow, reportShape);
-export type ReportPage = z.infer<typeof ReportPage>;
 
 export const getReport = operation({
   id: "getReport",
@@ -97,7 +70,9 @@ export async function reportInTime(deps: Pick<HttpDeps, "report" | "clock" | "li
   const report = deps.report(requestOf(query, deps.clock.now()));
   if (!report) throw refused("Other reports are being made");
   const mostMs = limitsOf(deps).answerMs * 0.9;
-  return await withDeadline(report, mostMs, () => refused("The report of so many recordings takes longer"));
+  const made = await withDeadline(report, mostMs, () => refused("The report of so many recordings takes longer"));
+  if (made.groups.includes(query.by)) return made;
+  throw new HttpError("bad_query", `by: expected one of ${made.groups.join(", ")}.`);
 }
 
 /** The report that is asked for, until the last full minute at most, so that its pages are of one report. Throws HttpError `bad_query`. */
@@ -115,33 +90,4 @@ function requestOf({ period, from, to, timezone, by, matchers }: ReportQuery, no
   if (start >= until) throw new HttpError("bad_query", "from: expected a time before `to`, and before now.");
   if (until - start > MOST_DAYS * DAY_MS) throw new HttpError("bad_query", `from: expected at most ${MOST_DAYS} days.`);
   return { period: { from: start, to: until }, timezone, by, matchers };
-}
-
-/** The report without its rows. */
-export function answerOf({ now, period, total }: Report, { timezone, by }: Pick<ReportQuery, "timezone" | "by">) {
-  return {
-    madeAt: isoTime(now),
-    period: { from: isoTime(period.from), to: isoTime(period.to), label: period.label, timezone },
-    by,
-    total: lossOf(total),
-  };
-}
-
-export function rowOf({ id, name, loss }: ReportRow): ReportGroupRow {
-  return { id, name, ...lossOf(loss) };
-}
-
-function lossOf(loss: LossTally): z.infer<typeof Loss> {
-  return {
-    recordings: loss.recordings,
-    expectedSeconds: loss.expectedMs / 1000,
-    knownSeconds: loss.knownMs / 1000,
-    lostSeconds: lostMs(loss) / 1000,
-    causes: Object.fromEntries(lossCauses.map((cause) => [cause, loss[cause] / 1000])) as Record<
-      (typeof lossCauses)[number],
-      number
-    >,
-    availability: availability(loss) ?? null,
-    unplannedAvailability: unplannedAvailability(loss) ?? null,
-  };
 }

@@ -76,7 +76,7 @@ test("the digest names the causes, unless only single segments were lost", () =>
     maintenance: [{ name: "m", comment: "", matchers: [], windows: [{ from: at("13:00"), to: at("14:00") }] }],
   });
   expect(down).toContain("Lost time by cause: 2 h 12 m\n");
-  expect(down).toContain("Single recordings: 1 h 12 m, 54.5 % of it\nMaintenance, planned: 1 h, 45.4 % of it\n");
+  expect(down).toContain("Single recordings: 1 h 12 m, 54.5 % of it\nPlanned work: 1 h, 45.4 % of it\n");
   expect(textOf({ uptime: new Map([["a", day(0.995)]]) })).not.toContain("Lost time by cause");
   expect(textOf({ uptime: new Map([["a", day(0.97)]]) })).toContain("Unknown: 43 m 12 s, 100 % of it");
 });

@@ -7,11 +7,9 @@ import { noteQuality, type QualityHistory } from "../../../src/health/quality.ts
 import type { FleetSnapshot } from "../../../src/health/shard-state.ts";
 import type { ActiveAlert } from "../../../src/http/deps.ts";
 import type { UptimeKept } from "../../../src/poll/uptime-reader.ts";
-import type { Report } from "../../../src/report/report.ts";
-import { noLoss } from "../../../src/report/tally.ts";
 import { alertState, fleetOf, INTERVAL, NOW, recordingState } from "../../metrics/fleets.ts";
 import { anAlert, anUptimeBucket, aSilence } from "../../support/fixtures.ts";
-import { type Differing, serve } from "../serve.ts";
+import { aReport, type Differing, serve } from "../serve.ts";
 import { elementOf, linksOf, shownText } from "./read-page.ts";
 
 const MINUTE = 60_000;
@@ -52,13 +50,6 @@ export const unreachable: Alert = alertOf("ServiceUnreachable", {
   },
   facts: { timezone: "UTC", problem: "service_unreachable", detail: "status/uptime timed out after 20 s." },
 });
-
-/** Of one location. */
-export function aReport(name: string): Report {
-  const loss = { ...noLoss(), recordings: 2, expectedMs: 20 * 3_600_000, knownMs: 18 * 3_600_000, recording: 90_000 };
-  const period = { from: NOW - 86_400_000, to: NOW, label: "Fri 30 Jan 2026" };
-  return { now: NOW, period, total: loss, rows: [{ id: "leeds", name, loss }] };
-}
 
 export function active(...alerts: readonly Alert[]): () => Promise<ActiveAlert[]> {
   return async () => alerts.map((alert) => ({ alert, receivers: ["ops"] }));

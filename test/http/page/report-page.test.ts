@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { ReportPageQuery, reportPage } from "../../../src/http/page/report-page.ts";
-import { aReport } from "./fleet.ts";
+import { aReport } from "../serve.ts";
 
 test.each([
   ["", "report?period=1mo&timezone=UTC&by=location"],
