@@ -4,6 +4,7 @@ import type { Instant } from "../lib/clock.ts";
 import { createInhibitor, type InhibitRule, inhibitionBy } from "./inhibit.ts";
 import { type Maintenance, maintenanceOf } from "./maintenance.ts";
 import type { Suppression } from "./model.ts";
+import { partition } from "./needs-update.ts";
 import { destinationsOf, groupRoute, type Integration, type Route, viewsAt } from "./route.ts";
 import { type Silence, silencesOf } from "./silence.ts";
 import { muteOf } from "./time-interval.ts";
@@ -39,23 +40,27 @@ export function rehearse(alerts: readonly Alert[], facts: RehearsalFacts): Rehea
   const byId = new Map(integrations.map((one) => [one.id, one]));
   const single = alerts.flatMap((alert) => {
     const source = inhibitions.inhibitor(alert);
-    return destinationsOf(alert, route, integrations).flatMap((to): RehearsedMessage[] => {
+    const all = destinationsOf(alert, route, integrations);
+    // Escalations count from the message at their route's own receiver.
+    const [direct, escalations] = partition(all, ({ escalateAfterMs }) => escalateAfterMs === undefined);
+    const messages: RehearsedMessage[] = [];
+    for (const to of [...direct, ...escalations]) {
       const integration = byId.get(to.integration);
-      if (!integration) return [];
       const here = groupRoute(route, { id: to.group, labels: to.labels });
+      if (!integration || !here) continue;
       const views = viewsAt(route, alert, integration.receiver);
-      const due = alert.firedAt + to.groupWaitMs + (to.escalateAfterMs ?? 0);
-      const sent = sentAt(due, (at) => {
+      const { escalateAfterMs, repeatIntervalMs: repeatMs } = to;
+      const own = messages.find((one) => one.integration.receiver === here.receiver && one.at !== undefined);
+      const from = (escalateAfterMs && own?.at) ?? alert.firedAt + here.groupWaitMs;
+      const sent = sentAt(from, escalateAfterMs ?? 0, (at) => {
         if (source && source.firedAt <= at) return inhibitionBy(source);
         return (
-          (here && muteOf(here, at)) ??
-          silenceOf(facts.silences, alert, at, views) ??
-          maintenanceOf(facts.maintenance, views, at)
+          muteOf(here, at) ?? silenceOf(facts.silences, alert, at, views) ?? maintenanceOf(facts.maintenance, views, at)
         );
       });
-      const { escalateAfterMs, repeatIntervalMs: repeatMs } = to;
-      return [{ integration, alerts: [alert], escalateAfterMs, repeatMs, ...sent }];
-    });
+      messages.push({ integration, alerts: [alert], escalateAfterMs, repeatMs, ...sent });
+    }
+    return messages;
   });
   return together(single).sort((a, b) => (a.at ?? Infinity) - (b.at ?? Infinity));
 }
@@ -63,14 +68,25 @@ export function rehearse(alerts: readonly Alert[], facts: RehearsalFacts): Rehea
 /** As many suppressions as one alert is likely to have, one after another. */
 const MOST_SUPPRESSIONS = 20;
 
-function sentAt(due: Instant, suppressionAt: (at: Instant) => Suppression | undefined) {
+/** Of an escalation, so many times are looked at. */
+const LOOKS = 60;
+
+/** The first time from which nothing suppresses it, after so long without a suppression, ms. */
+function sentAt(from: Instant, unattendedMs: number, suppressionAt: (at: Instant) => Suppression | undefined) {
   const suppressions: Suppression[] = [];
-  for (let at = due; suppressions.length < MOST_SUPPRESSIONS; ) {
+  let left = unattendedMs;
+  for (let at = from; suppressions.length < MOST_SUPPRESSIONS; ) {
     const found = suppressionAt(at);
-    if (!found) return { at, suppressions };
-    suppressions.push(found);
-    if (found.until === undefined || found.until <= at) break;
-    at = found.until;
+    if (found) {
+      suppressions.push(found);
+      if (found.until === undefined || found.until <= at) break;
+      at = found.until;
+    } else {
+      if (left <= 0) return { at, suppressions };
+      const step = Math.min(left, Math.max(60_000, unattendedMs / LOOKS));
+      at += step;
+      left -= step;
+    }
   }
   return { at: undefined, suppressions };
 }
