@@ -2,6 +2,7 @@
 import type { Instant } from "../lib/clock.ts";
 import { nameOf } from "../lib/format.ts";
 import { cut } from "../lib/text.ts";
+import type { Episode } from "./incident.ts";
 import type { NotifiedAlert, Suppression } from "./model.ts";
 
 export interface AckNote {
@@ -54,6 +55,15 @@ export function suppressionBy(ack: StoredAcknowledgement | undefined, now: Insta
   if (!ack || !isInForce(ack, now)) return undefined;
   const { author, at: since, until, eta, comment } = ack;
   return { reason: "acknowledged", by: author, since, until, eta, author, comment };
+}
+
+/** The latest of those of episodes that fire, by their ids. */
+export function latestOf(
+  episodes: readonly Pick<Episode, "id" | "endsAt">[],
+  acknowledgements: ReadonlyMap<string, StoredAcknowledgement>,
+): StoredAcknowledgement | undefined {
+  const all = episodes.flatMap(({ id, endsAt }) => (endsAt === undefined ? (acknowledgements.get(id) ?? []) : []));
+  return all.sort((a, b) => b.at - a.at)[0];
 }
 
 /** `acknowledged by Ana until 15:00 GMT, ETA 09:00 GMT`; `at` writes an instant. */

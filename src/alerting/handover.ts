@@ -6,7 +6,7 @@ import type { Interval } from "../lib/intervals.ts";
 import { cut, stripControls } from "../lib/text.ts";
 import { span, timesSeenAt } from "../lib/when.ts";
 import type { StoredAcknowledgement } from "./acknowledgement.ts";
-import { acknowledgedText } from "./acknowledgement.ts";
+import { acknowledgedText, latestOf } from "./acknowledgement.ts";
 import type { LogLine } from "./decision-log.ts";
 import type { Document, Row, Section } from "./document.ts";
 import type { Episode, Incident } from "./incident.ts";
@@ -54,7 +54,7 @@ export function handoverOf(shift: Shift): Document {
     Incident[],
     Incident[],
   ];
-  const free = open.filter((one) => !acknowledgementOf(one, shift)).length;
+  const free = open.filter((one) => !latestOf(one.episodes, shift.acknowledgements)).length;
   const ending = silences
     .filter((one) => silenceState(one, now) === "active" && one.endsAt - now <= DAY_MS)
     .sort((a, b) => a.endsAt - b.endsAt);
@@ -109,7 +109,7 @@ const line = (text: string) => cut(stripControls(text).trim(), TEXT_LENGTH);
 
 function incidentRow(incident: Incident, shift: Shift, at: (instant: Instant) => string): Row {
   const { startsAt, endsAt, episodes } = incident;
-  const ack = acknowledgementOf(incident, shift);
+  const ack = latestOf(episodes, shift.acknowledgements);
   const lasted = span(startsAt, endsAt ?? shift.now);
   const when =
     endsAt === undefined ? `since ${at(startsAt)}, for ${lasted}` : `${at(startsAt)} to ${at(endsAt)}, ${lasted}`;
@@ -124,15 +124,6 @@ function incidentRow(incident: Incident, shift: Shift, at: (instant: Instant) =>
     ...[...said, ...notes].slice(-MOST_NOTES_OF_ROW),
     ...notifiedIn(incident, shift, at),
   ]);
-}
-
-/** The latest in force of any of its episodes that fire. */
-function acknowledgementOf({ episodes }: Incident, { acknowledgements }: Shift): StoredAcknowledgement | undefined {
-  const all = episodes.flatMap(({ id, endsAt }) => (endsAt === undefined ? (acknowledgements.get(id) ?? []) : []));
-  return all.reduce<StoredAcknowledgement | undefined>(
-    (last, one) => (last && last.at >= one.at ? last : one),
-    undefined,
-  );
 }
 
 /** `Notified ops/slack/0 at 02:32 GMT, ops/email/0/a@b.example at 02:33 GMT`: the first message to each. */

@@ -91,6 +91,11 @@ export function incidentsOf<E extends Episode>(episodes: Iterable<E>): Incident<
   return [...incidents].map(incidentOf).sort((a, b) => b.startsAt - a.startsAt || (a.id < b.id ? -1 : 1));
 }
 
+/** True of what looks like the id of an incident. */
+export function isIncidentId(text: string): boolean {
+  return /^I-[0-9A-Z]{5}$/i.test(text);
+}
+
 /** The incident that an id means, also where it was that of one that a wider cause took in. */
 export function findIncident<E extends Episode>(
   incidents: readonly Incident<E>[],

@@ -40,4 +40,18 @@ export function worthOf({ estimate }: VisitsLost, { valuePerVisit, currency }: V
   return `${MONEY.format(estimate * valuePerVisit)} ${currency}`;
 }
 
+/** Visits lost by these episodes together; of each location the most of one, which has what all lost there. */
+export function visitsOf(
+  episodes: readonly { readonly locationId?: string | undefined; readonly uncounted?: VisitsLost | undefined }[],
+): VisitsLost | undefined {
+  let sum: VisitsLost | undefined;
+  for (const same of Map.groupBy(episodes, ({ locationId }) => locationId).values()) {
+    const [most] = same.flatMap(({ uncounted }) => uncounted ?? []).sort((a, b) => b.estimate - a.estimate);
+    if (!most) continue;
+    const { estimate, low, high } = sum ?? { estimate: 0, low: 0, high: 0 };
+    sum = { estimate: estimate + most.estimate, low: low + most.low, high: high + most.high };
+  }
+  return sum;
+}
+
 const MONEY = new Intl.NumberFormat("en-GB", { maximumSignificantDigits: 2 });

@@ -18,6 +18,7 @@ import {
   type Written,
 } from "./cli/command.ts";
 import { asksDaemon, authorFrom, type Daemon, DaemonError, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
+import { incidentNamed } from "./cli/named.ts";
 
 type AckOptions = DaemonOptions &
   Readonly<{
@@ -39,7 +40,10 @@ export function ackCommand(io: CommandIo, clock: Clock = systemClock): Command {
   const noted = new Option("--note <text>", "add a note to the acknowledgement");
   const ack = new Command("ack")
     .description("Stop reminders of an alert, until it resolves or for a while. Its end is still sent.")
-    .argument("<alert>", "its recording, location or camera server, or its fingerprint, which may be shortened")
+    .argument(
+      "<alert>",
+      "its recording, location or camera server; an incident's id; or its fingerprint, which may be shortened",
+    )
     .addOption(lasting.argParser(durationParser(1_000, "30m, 2h or 1d12h")))
     .addOption(expected)
     .option("--comment <text>", "the reason")
@@ -130,6 +134,8 @@ async function findAlerts(daemon: Daemon, wanted: string): Promise<Found[]> {
   const known = SHORT.test(wanted) ? alerts.filter(({ fingerprint: one }) => one.startsWith(wanted.toLowerCase())) : [];
   if (known.length === 0 && FINGERPRINT.test(wanted))
     return [{ fingerprint: wanted.toLowerCase(), title: wanted.toLowerCase(), place: "" }];
+  const incident = await alertsIn(daemon, wanted, alerts);
+  if (incident.length > 0) return incident.map(toFound);
   const kinds = [known, ...NAMING.map((label) => alerts.filter(isNamed(label)))];
   const found = kinds.find((some) => some.length > 0) ?? [];
   const places = new Set(found.map(({ labels }) => labels.location_id));
@@ -137,11 +143,21 @@ async function findAlerts(daemon: Daemon, wanted: string): Promise<Found[]> {
     const listed = listRows(found.map((one) => ({ id: one.fingerprint.slice(0, 8), name: titleOf(one) })));
     throw new DaemonError("bad_option", `several places have that name; give a fingerprint:${listed}`);
   }
-  const place = ({ labels }: ListedAlert) => labels.location ?? "";
-  if (found.length > 0)
-    return found.map((one) => ({ fingerprint: one.fingerprint, title: titleOf(one), place: place(one) }));
+  if (found.length > 0) return found.map(toFound);
   throw new DaemonError("rejected", unknownMessage("alert", wanted, namesIn(alerts)));
 }
+
+/** Those that fire of an incident; none where nothing has the id. */
+async function alertsIn(daemon: Daemon, id: string, alerts: readonly ListedAlert[]): Promise<ListedAlert[]> {
+  const incident = await incidentNamed(daemon, id);
+  const open = incident?.episodes.flatMap(({ endsAt, fingerprint }) => (endsAt === null ? (fingerprint ?? []) : []));
+  const prints = new Set(open);
+  return alerts.filter(({ fingerprint }) => prints.has(fingerprint));
+}
+
+const toFound = (one: ListedAlert): Found => ({
+  ...{ fingerprint: one.fingerprint, title: titleOf(one), place: one.labels.location ?? "" },
+});
 
 const NAMING = ["recording_id", "recording", "location_id", "location", "camera_server", "camera_server_name"];
 

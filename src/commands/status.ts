@@ -110,7 +110,7 @@ const MOST_CAUSES = 3;
 
 /** The headline of the status page, and what explains the worst incidents, a line each. */
 function boardText({ headline, incidents }: Overview): string {
-  const explained = incidents.flatMap(({ text, cause }) => (cause ? [`${text}: ${cause.text}.`] : []));
+  const explained = incidents.flatMap(({ title, cause }) => (cause ? [`${title}: ${cause.text}.`] : []));
   return [`${headline}.`, ...explained.slice(0, MOST_CAUSES)].map((line) => `${nameOf(line, "", 300)}\n`).join("");
 }
 

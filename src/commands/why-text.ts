@@ -1,10 +1,13 @@
 /** The decision log of a recording, a location or a group as text. */
 import type { z } from "zod";
 import type { LogLine } from "../alerting/decision-log.ts";
+import { MOST_NAMED } from "../alerting/extent.ts";
 import { type FoldedDecisions, foldDecisions } from "../alerting/fold-decisions.ts";
 import { visitsWords } from "../alerting/uncounted.ts";
+import type { Subject } from "../health/alert.ts";
 import { worstFirst } from "../health/recording.ts";
 import type { ApiEpisode } from "../http/v1/episodes.ts";
+import type { ApiIncidentTimeline } from "../http/v1/incidents.ts";
 import type { ApiLocation } from "../http/v1/locations.ts";
 import type { ApiRecording } from "../http/v1/recordings.ts";
 import type { ApiTimeline } from "../http/v1/timeline.ts";
@@ -13,7 +16,9 @@ import { humanDuration } from "../lib/duration.ts";
 import { count, counted, isoMinute } from "../lib/format.ts";
 import { stripControls } from "../lib/text.ts";
 import { inZone } from "../lib/when.ts";
+import { ackText } from "./cli/command.ts";
 
+type IncidentTimeline = z.infer<typeof ApiIncidentTimeline>;
 export type Timeline = z.infer<typeof ApiTimeline>;
 
 /** The facts that are printed; times in ISO 8601. */
@@ -37,18 +42,49 @@ export function explainedText(explained: Explained): string {
   const head = [...new Set([recording, location, recordingId])].filter((part) => part !== null).join(" · ");
   const isGroup = !row && items.some(({ about }) => about.kind === "group" && about.id === recordingId);
   const own = recordings ? "location" : isGroup ? "group" : "recording";
+  const lines = decisionLines(items, timezone, all, (about) => aboutText(about, own));
+  const body = items.length === 0 ? ["", recordings ? NO_DECISIONS.location : NO_DECISIONS.recording] : lines;
+  const state = recordings ? [standingText(recordings)] : isGroup ? [] : [stateText(row, now)];
+  return `${[head, ...state, ...countsLines(timeline), ...visitsLines(explained), ...body].map(stripControls).join("\n")}\n`;
+}
+
+type Decisions = Timeline["items"];
+type Naming = (about: Subject) => string;
+
+/** The decisions of each day below its date. */
+function decisionLines(items: Decisions, timezone: string, all: boolean | undefined, nameOf: Naming): string[] {
   const entries = all
-    ? items.map((line) => ({ at: Date.parse(line.at), text: `${aboutText(line.about, own)}${line.text}` }))
-    : foldDecisions(items.map(toLogLine)).map((entry) => foldedEntry(entry, timezone, own));
+    ? items.map((line) => ({ at: Date.parse(line.at), text: `${nameOf(line.about)}${line.text}` }))
+    : foldDecisions(items.map(toLogLine)).map((entry) => foldedEntry(entry, timezone, nameOf));
   const dayAt = (at: Instant) => inZone(at, timezone).toFormat("ccc d LLL yyyy");
-  const lines = entries.flatMap(({ at, text }, i) => {
+  return entries.flatMap(({ at, text }, i) => {
     const entry = `  ${inZone(at, timezone).toFormat("HH:mm:ss")}  ${text}`;
     const isNewDay = i === 0 || dayAt(entries[i - 1]?.at ?? 0) !== dayAt(at);
     return isNewDay ? ["", `${dayAt(at)}, ${timezone}`, entry] : [entry];
   });
-  const body = items.length === 0 ? ["", recordings ? NO_DECISIONS.location : NO_DECISIONS.recording] : lines;
-  const state = recordings ? [standingText(recordings)] : isGroup ? [] : [stateText(row, now)];
-  return `${[head, ...state, ...countsLines(timeline), ...visitsLines(explained), ...body].map(stripControls).join("\n")}\n`;
+}
+
+/** An incident: since when, who has it, what it cost and the decisions about what is in it. */
+export function incidentText(incident: IncidentTimeline, now: Instant, all: boolean | undefined): string {
+  const { id, title, startsAt, endsAt, acknowledgement, timezone, decisions } = incident;
+  const [from, to] = [Date.parse(startsAt), endsAt === null ? undefined : Date.parse(endsAt)];
+  const lasted = humanDuration((to ?? now) - from);
+  const state = to === undefined ? `open since ${isoMinute(from)}` : `over: ${isoMinute(from)} – ${isoMinute(to)}`;
+  const ack = acknowledgement ? ackText(acknowledgement, isoMinute) : to === undefined ? "unacknowledged" : "";
+  const locations = [...new Set(incident.episodes.flatMap(({ location }) => location ?? []))];
+  const named = locations.slice(0, MOST_NAMED).join(", ");
+  const more = locations.length - MOST_NAMED;
+  const places = `at ${named}${more > 0 ? ` and ${count(more)} more` : ""}`;
+  const cost = visitsWords(incident.uncounted ?? undefined, {}, to === undefined);
+  const names = new Map(decisions.map(({ about }) => [`${about.kind}/${about.id}`, `${about.name} · `]));
+  const lines = decisionLines(decisions, timezone, all, ({ kind, id: of }) => names.get(`${kind}/${of}`) ?? "");
+  const head = [
+    `${title} · ${id}`,
+    `${state} (${lasted})${ack && `; ${ack}`}`,
+    locations.length > 1 ? places : "",
+    cost,
+  ];
+  return `${[...head.filter(Boolean), ...lines].map(stripControls).join("\n")}\n`;
 }
 
 /** `offline since 2026-01-31 11:00 UTC (1 h)`. */
@@ -104,7 +140,7 @@ function toLogLine({ at, about, rule, integration, reason, detail }: Timeline["i
 }
 
 /** `RecordingOffline: offline → 10:02:00 Slack → 10:40:00 recovered`. */
-function foldedEntry({ subject, ruleId, steps, lines }: FoldedDecisions, timezone: string, own: string) {
+function foldedEntry({ subject, ruleId, steps, lines }: FoldedDecisions, timezone: string, nameOf: Naming) {
   const first = steps[0]?.at ?? 0;
   const words = steps.map(({ at, words }, i) => {
     const before = steps[i - 1]?.at ?? at;
@@ -113,10 +149,10 @@ function foldedEntry({ subject, ruleId, steps, lines }: FoldedDecisions, timezon
     return `${time.toFormat(time.hasSame(inZone(before, timezone), "day") ? "HH:mm:ss" : "ccc d LLL HH:mm:ss")} ${words}`;
   });
   const rule = lines.length > 1 && ruleId !== undefined ? `${ruleId}: ` : "";
-  return { at: first, text: `${aboutText(subject, own)}${rule}${words.join(" → ")}` };
+  return { at: first, text: `${nameOf(subject)}${rule}${words.join(" → ")}` };
 }
 
 /** `own`: the kind of what was asked for, which every line is about unless it says otherwise. */
-function aboutText({ kind }: Timeline["items"][number]["about"], own: string): string {
+function aboutText({ kind }: Subject, own: string): string {
   return kind === own ? "" : `(${kind}) `;
 }

@@ -1,7 +1,7 @@
 /** `why SUBJECT`: the decision log of a recording, a location or a group. */
 import { Command } from "commander";
 import { groupLabels } from "../health/alert.ts";
-import { ApiEpisode } from "../http/v1/episodes.ts";
+import { ApiIncident } from "../http/v1/incidents.ts";
 import { ApiTimeline } from "../http/v1/timeline.ts";
 import { ApiWhatIf } from "../http/v1/what-if.ts";
 import { type Clock, DAY_MS, type Instant, systemClock } from "../lib/clock.ts";
@@ -9,10 +9,10 @@ import type { PastSpan } from "../lib/moment.ts";
 import { stripControls } from "../lib/text.ts";
 import { asRead } from "./cli/as-read.ts";
 import { type CommandIo, fail, localZone, pastOption, print } from "./cli/command.ts";
-import { asksDaemon, type Daemon, DaemonError, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
-import { findNamed, nothingNamed, titleOf } from "./cli/named.ts";
+import { asksDaemon, type Daemon, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
+import { findNamed, incidentNamed, nothingNamed, orNothing, titleOf } from "./cli/named.ts";
 import { whatIfText } from "./what-if-text.ts";
-import { explainedText, type Timeline } from "./why-text.ts";
+import { explainedText, incidentText, type Timeline } from "./why-text.ts";
 
 type WhyOptions = DaemonOptions & {
   readonly since?: PastSpan;
@@ -24,8 +24,11 @@ type WhyOptions = DaemonOptions & {
 /** Exit code 1 for an unknown name, 2 where several have it. Throws DaemonError or ConfigError. */
 export function whyCommand(io: CommandIo, clock: Clock = systemClock): Command {
   const command = new Command("why")
-    .description("Print the decision log of a recording or location, in its own time zone.")
-    .argument("<name>", "a recording, location or camera server, by id or full name; of others: organisation/acme")
+    .description("Print the decision log of a recording, a location or an incident, in its own time zone.")
+    .argument(
+      "<name>",
+      "a recording, location or camera server, by id or full name; an incident's id; of others: organisation/acme",
+    )
     .addOption(pastOption("--since <time>", "how far back (default: 24h)", clock.now(), localZone(io.env)))
     .option("--what-if", "instead: what would be sent to whom, and when, if it went offline now")
     .option("--all", "a line for each decision, not one for each time an alert fired");
@@ -42,6 +45,8 @@ async function explain(
   io: CommandIo,
   now: Instant,
 ): Promise<void> {
+  const incident = whatIf ? undefined : await incidentNamed(daemon, wanted);
+  if (incident) return print(io, output, incident, () => incidentText(incident, now, all));
   const found = await findNamed(daemon, wanted);
   const id = found?.kind === "camera server" ? `camera_server/${found.id}` : (found?.id ?? wanted);
   if (whatIf) {
@@ -68,22 +73,19 @@ async function explain(
 
 async function read(daemon: Daemon, id: string, since: string): Promise<Timeline | undefined> {
   const path = `/api/v1/recordings/${encodeURIComponent(id)}/timeline`;
-  try {
-    const pages = await Array.fromAsync(daemon.pages(path, { since }, asRead(ApiTimeline)));
-    const last = pages.at(-1);
-    return last && { ...last, items: pages.flatMap(({ items }) => items) };
-  } catch (thrown) {
-    if (thrown instanceof DaemonError && thrown.code === "not_found") return undefined;
-    throw thrown;
-  }
+  const pages = await Array.fromAsync(daemon.pages(path, { since }, asRead(ApiTimeline))).catch(orNothing);
+  const last = pages?.at(-1);
+  return pages && last && { ...last, items: pages.flatMap(({ items }) => items) };
 }
 
 /** The visits that its alerts and those of its location cost, newest first. */
 async function costs(daemon: Daemon, { recordingId, locationId }: Timeline, since: string) {
   if (locationId === null) return [];
-  const rows = await daemon.all("/api/v1/episodes", { since, location: locationId }, asRead(ApiEpisode));
+  const incidents = await daemon.all("/api/v1/incidents", { since, location: locationId }, asRead(ApiIncident));
+  const rows = incidents.flatMap(({ episodes }) => episodes);
+  rows.sort((a, b) => b.startsAt.localeCompare(a.startsAt));
   return rows.flatMap(({ subject, alertname, startsAt, endsAt, uncounted }) =>
-    uncounted && (subject.id === recordingId || subject.kind === "location")
+    uncounted && (subject.id === recordingId || (subject.kind === "location" && subject.id === locationId))
       ? [{ alertname, subject, startsAt, endsAt, ...uncounted }]
       : [],
   );

@@ -4,8 +4,8 @@ import type { HttpDeps } from "./deps.ts";
 import { originOf } from "./principal.ts";
 import { parseQuery, parseRequestBody } from "./query.ts";
 import { acknowledge, note, undoAcknowledgement, undoSilence, withdraw } from "./v1/acknowledgement.ts";
-import { listEpisodes } from "./v1/episodes.ts";
 import { addShiftNote, getHandover } from "./v1/handover.ts";
+import { getIncident, listIncidents } from "./v1/incidents.ts";
 import { listLocations } from "./v1/locations.ts";
 import { openApiDocument } from "./v1/openapi.ts";
 import type { Operation } from "./v1/operation.ts";
@@ -22,7 +22,8 @@ export const operations: readonly Operation[] = [
   getTimeline,
   listLocations,
   getOverview,
-  listEpisodes,
+  listIncidents,
+  getIncident,
   getReport,
   getHandover,
   addShiftNote,

@@ -162,7 +162,7 @@ const PATHS = [
   "/readyz",
   "/api/v1/recordings",
   "/api/v1/locations",
-  "/api/v1/episodes",
+  "/api/v1/incidents",
   "/api/v2/status",
   "/api/v2/receivers",
   "/api/v2/alerts",

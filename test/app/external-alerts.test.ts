@@ -42,10 +42,10 @@ async function alertsAt({ address }: Pick<App, "address">) {
 }
 
 async function episodesAt({ address }: Pick<App, "address">) {
-  const { items } = (await (await fetch(`${address}/api/v1/episodes`)).json()) as {
-    items: { alertname: string; endsAt: string; endReason: string; subject: { kind: string } }[];
+  const { items } = (await (await fetch(`${address}/api/v1/incidents`)).json()) as {
+    items: { episodes: { alertname: string; endReason: string; subject: { kind: string } }[] }[];
   };
-  return items;
+  return items.flatMap(({ episodes }) => episodes);
 }
 
 /** A certificate in `dir`: the keys of `http` for it, what Prometheus asks with, and what a test reads. */

@@ -92,7 +92,7 @@ describe.each(fleets.map((fleet, i) => [SEED + i, fleet] as const))(
       const paths = [
         "/api/v1/recordings",
         "/api/v1/locations",
-        "/api/v1/episodes",
+        "/api/v1/incidents",
         "/api/v2/alerts",
         "/api/v2/alerts/groups",
       ];

@@ -10,7 +10,7 @@ import { until } from "../support/until.ts";
 
 const RUBBISH = ["", "x", "{", "[]", '{"v":999}', '{"__proto__":{"x":1}}', "\u0000\ud83d", "9".repeat(400)];
 const OURS = "{lenswatch}:*";
-const PATHS = ["/", "/?show=locations", "/api/v1/recordings", "/api/v1/episodes", "/api/v2/alerts", "/metrics"];
+const PATHS = ["/", "/?show=locations", "/api/v1/recordings", "/api/v1/incidents", "/api/v2/alerts", "/metrics"];
 
 type Spoil = (redis: Redis, key: string, rubbish: string) => Promise<unknown>;
 

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { fingerprint } from "../../src/alerting/fingerprint.ts";
+import { incidentsOf } from "../../src/alerting/incident.ts";
 import { formatMatcher } from "../../src/alerting/matcher.ts";
+import { toStoredEpisode } from "../../src/store/episodes.ts";
 import { rule } from "../health/shard-history.ts";
 import { firingAlert, serve, shownConfig } from "../http/serve.ts";
 import { holdsInMemory } from "../http/silences.ts";
@@ -32,7 +34,15 @@ async function open(
   const { deps, ...memory } = holdsInMemory({ now: () => clock.now }, firing);
   const config = () => shownConfig({ rules });
   const alerts = async () => firing.map((alert) => ({ alert, receivers: ["ops"] }));
-  const { address } = await serve({ ...deps, adminToken: "s3cret", fleet: async () => fleet, alerts, config });
+  const episodes = async () => firing.map(toStoredEpisode);
+  const { address } = await serve({
+    ...deps,
+    adminToken: "s3cret",
+    fleet: async () => fleet,
+    alerts,
+    episodes,
+    config,
+  });
   const run = (...argv: string[]) => lenswatch([...argv, "--url", address], { ...env, ...more });
   const add = (...argv: string[]) => run("silence", "add", ...argv, "--comment", "rewiring");
   return { run, add, address, ...memory };
@@ -333,6 +343,22 @@ describe("lenswatch ack", () => {
     const { run, acks } = await open();
     expect(await run("ack", ...argv)).toEqual({ exitCode, stdout: "", stderr: expect.stringMatching(message) });
     expect(acks.size).toBe(0);
+  });
+
+  test("takes the id of an incident, for all of its alerts that fire", async () => {
+    const at = (name: string, id: string) => {
+      const alert = firingAlert(name, { location: "Leeds", location_id: "1", recording_id: id });
+      const problem = name === "LowQuality" ? ("low_quality" as const) : ("offline" as const);
+      const subject = { kind: "recording" as const, id };
+      return { ...alert, id: `${name}/${id}@1`, subject, facts: { ...alert.facts, problem } };
+    };
+    const firing = [at("RecordingOffline", "r1"), at("RecordingOffline", "r2"), at("LowQuality", "r3")];
+    const [cut] = incidentsOf(firing.map(toStoredEpisode)).filter(({ episodes }) => episodes.length > 1);
+    const { run, acks } = await open({}, firing);
+    expect(await run("ack", cut?.id.toLowerCase() ?? "")).toMatchObject({
+      stdout: "Acknowledged 2 alerts at Leeds: no reminders until it resolves.\n",
+    });
+    expect([...acks.keys()].sort()).toEqual(["RecordingOffline/r1@1", "RecordingOffline/r2@1"]);
   });
 
   test("takes the recording or location that the alerts are about; asks where several places have the name", async () => {

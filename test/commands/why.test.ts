@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { LogLine } from "../../src/alerting/decision-log.ts";
+import { incidentsOf } from "../../src/alerting/incident.ts";
 import type { ExitCode } from "../../src/commands/cli/command.ts";
 import type { StoredEpisode } from "../../src/store/episodes.ts";
 import { serve } from "../http/serve.ts";
@@ -72,7 +73,7 @@ const verdicts = [
 const rules = { "low/30": { verdicts, together: [] } };
 const counted: Deps = { countsJudged: async () => ({ at: NOW - HOUR, rules, hours: [] }) };
 const cost = (over: Partial<StoredEpisode>): StoredEpisode => ({
-  ...{ id: `i${over.alertname}`, ruleId: "", alertname: "LocationOffline", locationId: "loc-1" },
+  ...{ id: `i${over.alertname}`, problem: "offline", ruleId: "", alertname: "LocationOffline", locationId: "loc-1" },
   ...{ subject: { kind: "location", id: "loc-1" }, startsAt: NOW - 2 * HOUR, endsAt: undefined, endReason: undefined },
   uncounted: { estimate: 312, low: 264, high: 369 },
   ...over,
@@ -83,6 +84,7 @@ const outages = [
   cost({ alertname: "Elsewhere", subject: { kind: "location", id: "loc-2" }, locationId: "loc-2" }),
   cost({ alertname: "Slight", startsAt: NOW - 3 * HOUR, uncounted: { estimate: 4, low: 0, high: 9 } }),
 ];
+const cut = incidentsOf(outages).find(({ episodes }) => episodes.length > 1)?.id ?? "";
 const costly: Deps = { episodes: async () => outages };
 
 describe("lenswatch why", () => {
@@ -102,6 +104,7 @@ describe("lenswatch why", () => {
     ["a location by its name, and what its outages cost", ["leeds"], costly],
     ["what outages of a recording and its location cost", ["rec-1"], costly],
     ["a group by its label and value", ["camera_server/edge 7"]],
+    ["an incident by its id", [cut.toLowerCase()], costly],
   ])("prints %s", async (_, argv, deps) => {
     const { stdout, stderr, exitCode } = await why(argv, deps);
     expect({ stderr, exitCode }).toEqual({ stderr: "", exitCode: 0 });
@@ -113,7 +116,7 @@ describe("lenswatch why", () => {
     expect(told).toMatchObject({ recordingId: "rec-1", recording: "Till 1", location: "Leeds", timezone: "UTC" });
     expect(told.items.at(-1)).toEqual({
       at: "2026-01-31T11:00:00.000Z",
-      about: { kind: "recording", id: "rec-1" },
+      about: { kind: "recording", id: "rec-1", name: "Till 1" },
       rule: "RecordingOffline",
       integration: "ops/slack/0",
       reason: "notified",
@@ -136,6 +139,7 @@ describe("lenswatch why", () => {
       'no decision about "camera_server/edge 8" in that time; check its name, or give a longer --since\n',
     ],
     [["Til 1"], 1, 'no recording or location has the id or name "Til 1"; similar:\n  rec-1  Till 1 · Leeds\n'],
+    [["I-00000"], 1, 'no recording or location has the id or name "I-00000"'],
     [["zzzzzzzz"], 1, 'no recording or location has the id or name "zzzzzzzz"; `lenswatch status` lists them\n'],
     [["../locations?x="], 1, "no recording or location has the id or name"],
     [["rec-1", "--since", "soon"], 2, "It must be a day or time such as 7d"],

@@ -123,11 +123,12 @@ describe("GET /api/v1/locations", () => {
   });
 });
 
-describe("GET /api/v1/episodes", () => {
+describe("GET /api/v1/incidents", () => {
   const episode = (id: string, minutesAgo: number, differing: Partial<StoredEpisode> = {}): StoredEpisode => ({
-    id,
+    id: `${id}@${NOW - minutesAgo * 60_000}`,
     ruleId: "RecordingOffline",
     alertname: "RecordingOffline",
+    problem: "offline",
     subject: { kind: "recording", id: "rec-1" },
     locationId: "loc-1",
     startsAt: NOW - minutesAgo * 60_000,
@@ -135,57 +136,73 @@ describe("GET /api/v1/episodes", () => {
     endReason: "recovered",
     ...differing,
   });
+  const open = episode("open", 2, { endsAt: undefined, endReason: undefined });
   const episodes = [
     episode("old", 60, { uncounted: { estimate: 312, low: 264, high: 369 } }),
-    episode("open", 2, { endsAt: undefined, endReason: undefined }),
+    ...[open, open],
     episode("place", 30, {
-      alertname: "LocationOffline",
-      subject: { kind: "location", id: "loc-2" },
-      locationId: "loc-2",
+      ...{ alertname: "LocationOffline", problem: "location_offline", offline: 3 },
+      ...{ subject: { kind: "location", id: "loc-2" }, locationId: "loc-2" },
     }),
     episode("blind", 10, {
-      alertname: "ServiceUnreachable",
-      subject: { kind: "service", id: "service" },
-      locationId: undefined,
+      ...{ alertname: "ServiceUnreachable", problem: "service_unreachable" },
+      ...{ subject: { kind: "service", id: "service" }, locationId: undefined },
     }),
   ];
   const deps = { fleet: async () => fleet, episodes: async () => episodes };
-  const ids = (body: unknown) => (body as Listing<{ id: string }>).items.map(({ id }) => id);
+  const titles = (body: unknown) => (body as Listing<{ title: string }>).items.map(({ title }) => title);
+  const [till, service, place] = [
+    "Till <1> · Leeds: offline",
+    "Analytics service: service unreachable",
+    "loc-2: offline",
+  ];
 
-  test("gives the latest start first, with names and durations", async () => {
-    const { json } = await serve(deps);
-    const { body } = await json("/api/v1/episodes");
-    expect(ids(body)).toEqual(["open", "blind", "place", "old"]);
+  test("gives the latest start first, an outage that came again as one, with who has it and its alerts", async () => {
+    const alert = { ...firingAlert("RecordingOffline"), id: open.id };
+    const alerts = async () => [{ alert, receivers: [], acknowledgement: { author: "dana", comment: "", at: NOW } }];
+    const { json } = await serve({ ...deps, alerts, episodes: async () => [...episodes, episode("again", 20)] });
+    const { body } = await json("/api/v1/incidents");
+    expect(titles(body)).toEqual([service, till, place, till]);
     expect((body as Listing<unknown>).items).toMatchObject([
+      { recordings: 0, locations: 0, cause: null, episodes: [{ recording: null, locationId: null, location: null }] },
       {
-        recording: "Till <1>",
-        location: "Leeds",
-        endsAt: null,
-        endReason: null,
-        durationSeconds: 120,
-        uncounted: null,
+        ...{ endsAt: null, durationSeconds: 1200, recordings: 1, locations: 1, timezone: "UTC" },
+        acknowledgement: { author: "dana", until: null },
+        cause: { label: "location_id", value: "loc-1" },
+        episodes: [{ endReason: "recovered" }, { recording: "Till <1>", location: "Leeds", endReason: null }],
       },
-      { recording: null, locationId: null, location: null },
-      { recording: null, location: "loc-2", subject: { kind: "location", id: "loc-2" } },
-      { endsAt: "2026-01-31T11:00:30.000Z", endReason: "recovered", uncounted: { low: 264 }, planned: null },
+      { recordings: 3, episodes: [{ recording: null, location: "loc-2", subject: { kind: "location", id: "loc-2" } }] },
+      {
+        ...{ endsAt: "2026-01-31T11:00:30.000Z", acknowledgement: null, uncounted: { low: 264 } },
+        episodes: [{ planned: null }],
+      },
     ]);
   });
 
+  test("one is found by its id, with its timeline", async () => {
+    const line = { at: NOW, subject: open.subject, ruleId: "RecordingOffline", reason: "notified" } as const;
+    const { json } = await serve({ ...deps, timeline: async () => [line, { ...line, at: NOW - 60_000 }] });
+    const [, first] = ((await json("/api/v1/incidents")).body as Listing<{ id: string }>).items;
+    const { body } = await json(`/api/v1/incidents/${first?.id.toLowerCase()}`);
+    const decisions = expect.arrayContaining([expect.objectContaining({ reason: "notified" })]);
+    expect(body).toEqual({ ...first, decisions });
+    expect(body).toMatchObject({ decisions: [{ about: { name: "Till <1>" } }, {}] });
+  });
+
   test.each([
-    ["recording=rec-1", ["open", "old"]],
-    ["location=loc-2", ["place"]],
-    ["alertname=ServiceUnreachable", ["blind"]],
+    ["recording=rec-1", [till, till]],
+    ["location=loc-2", [place]],
+    ["alertname=ServiceUnreachable", [service]],
   ])("?%s gives %j", async (query, expected) => {
     const { json } = await serve(deps);
-    expect(ids((await json(`/api/v1/episodes?${query}`)).body)).toEqual(expected);
+    expect(titles((await json(`/api/v1/incidents?${query}`)).body)).toEqual(expected);
   });
 
   test("is paged, and an episode listed twice is given once", async () => {
-    const { json } = await serve({ ...deps, episodes: async () => [...episodes, episode("old", 60)] });
-    const first = (await json("/api/v1/episodes?limit=3")).body as Listing<unknown>;
-    expect(ids(first)).toEqual(["open", "blind", "place"]);
-    const second = (await json(`/api/v1/episodes?limit=3&cursor=${first.nextCursor}`)).body;
-    expect(ids(second)).toEqual(["old"]);
+    const { json } = await serve(deps);
+    const first = (await json("/api/v1/incidents?limit=3")).body as Listing<{ episodes: unknown[] }>;
+    expect([titles(first), first.items[0]?.episodes.length]).toEqual([[till, service, place], 1]);
+    expect(titles((await json(`/api/v1/incidents?limit=3&cursor=${first.nextCursor}`)).body)).toEqual([till]);
   });
 
   test("asks for the last 7 days, or since the time given", async () => {
@@ -197,14 +214,14 @@ describe("GET /api/v1/episodes", () => {
         return [];
       },
     });
-    await json("/api/v1/episodes");
-    await json("/api/v1/episodes?since=2026-01-01T02:00:00%2B02:00");
+    await json("/api/v1/incidents");
+    await json("/api/v1/incidents?since=2026-01-01T02:00:00%2B02:00");
     expect(asked).toEqual([NOW - 7 * 86_400_000, Date.parse("2026-01-01T00:00:00Z")]);
   });
 
   test.each(["since=yesterday", "since=2026-01-01", "recording=a&recording=b"])("?%s is a 400", async (query) => {
     const { json } = await serve(deps);
-    const { status, body } = await json(`/api/v1/episodes?${query}`);
+    const { status, body } = await json(`/api/v1/incidents?${query}`);
     expect(status).toBe(400);
     expect(JSON.stringify(body)).toContain(`${query.split("=")[0]}: expected`);
   });

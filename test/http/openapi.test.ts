@@ -3,6 +3,7 @@ import { Validator } from "@seriousme/openapi-schema-validator";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import type { FastifyInstance } from "fastify";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { incidentsOf } from "../../src/alerting/incident.ts";
 import { operations } from "../../src/http/api-v1.ts";
 import { openApiDocument } from "../../src/http/v1/openapi.ts";
 import type { StoredEpisode } from "../../src/store/episodes.ts";
@@ -74,8 +75,10 @@ const asked = [
   ["get", "/api/v1/locations", "/api/v1/locations?colour=red", 400],
   ["get", "/api/v1/overview", "/api/v1/overview?all=true", 200],
   ["get", "/api/v1/overview", "/api/v1/overview?status=x", 400],
-  ["get", "/api/v1/episodes", "/api/v1/episodes", 200],
-  ["get", "/api/v1/episodes", "/api/v1/episodes?since=1", 400],
+  ["get", "/api/v1/incidents", "/api/v1/incidents", 200],
+  ["get", "/api/v1/incidents", "/api/v1/incidents?since=1", 400],
+  ["get", "/api/v1/incidents/{id}", `/api/v1/incidents/${incidentsOf([episode])[0]?.id}`, 200],
+  ["get", "/api/v1/incidents/{id}", "/api/v1/incidents/I-00000", 404],
   ["get", "/api/v1/report", "/api/v1/report?period=1d", 200],
   ["get", "/api/v1/report", "/api/v1/report?by=street", 400],
   ["get", "/api/v1/handover", "/api/v1/handover", 200],

@@ -85,7 +85,7 @@ describe("what cannot be answered", () => {
       metrics: { expose: () => ({ contentType: "text/plain", body: slow() }) },
     });
     const message = expect.stringContaining("try again in a moment");
-    expect(await json("/api/v1/episodes")).toEqual({ status: 503, body: { error: { code: "unavailable", message } } });
+    expect(await json("/api/v1/incidents")).toEqual({ status: 503, body: { error: { code: "unavailable", message } } });
     expect(await json("/api/v2/silences")).toEqual({ status: 503, body: message });
     expect(await (await get("/metrics")).text()).toBe("up 1\nup 2\n");
   });

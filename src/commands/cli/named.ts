@@ -1,5 +1,7 @@
 /** What people name on the command line: a recording, a location or a camera server, by its id or full name. */
 import type { z } from "zod";
+import { isIncidentId } from "../../alerting/incident.ts";
+import { ApiIncidentTimeline } from "../../http/v1/incidents.ts";
 import { ApiLocation } from "../../http/v1/locations.ts";
 import { ApiRecording } from "../../http/v1/recordings.ts";
 import { asRead } from "./as-read.ts";
@@ -44,6 +46,20 @@ export async function findNamed(daemon: Daemon, wanted: string): Promise<Named |
   const what = kinds.size === 1 ? `${found?.kind}s` : "recordings and locations";
   const listed = listRows(named.slice(0, MOST_LISTED));
   throw new DaemonError("bad_option", `${named.length} ${what} have that name; give an id:${listed}`);
+}
+
+const IncidentRow = asRead(ApiIncidentTimeline);
+
+/** The incident with that id; undefined where none has it. */
+export async function incidentNamed(daemon: Daemon, wanted: string) {
+  if (!isIncidentId(wanted)) return undefined;
+  return daemon.get(`/api/v1/incidents/${wanted}`, {}, IncidentRow).catch(orNothing);
+}
+
+/** Undefined where the daemon found nothing. Throws any other error. */
+export function orNothing(thrown: unknown): undefined {
+  if (thrown instanceof DaemonError && thrown.code === "not_found") return undefined;
+  throw thrown;
 }
 
 async function cameraServers(daemon: Daemon, wanted: string): Promise<Named[]> {

@@ -10,15 +10,15 @@ import { count, counted } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { span } from "../../lib/when.ts";
 import type { StoredEpisode } from "../../store/episodes.ts";
-import { type Listing, listingOf, type PageQuery } from "../paging.ts";
+import { incidentListing, incidentZone } from "../incidents.ts";
 import { textMatcher } from "../search.ts";
-import { type ApiEpisode, episodeListing } from "../v1/episodes.ts";
+import { type ApiIncident, incidentRows } from "../v1/incidents.ts";
 import { filterForm, selectOf, textInput } from "./field.ts";
 import type { HtmlPage } from "./layout.ts";
 import { type IncidentsQuery, incidentLink, incidentsLink, periods, type Root } from "./links.ts";
 import { listed, section, tableOf } from "./listing.ts";
 import { namesIn, type PageData, unreachableNotice } from "./page-data.ts";
-import { BRIEF_MS, knownZone, timeAt } from "./when.ts";
+import { BRIEF_MS, timeAt } from "./when.ts";
 
 const INCIDENTS_A_PAGE = 100;
 const RECENT_SHOWN = 8;
@@ -29,11 +29,15 @@ const ROOT = "./";
 /** `episodes` are those of the days that the query asks for. */
 export function incidentsPage(episodes: readonly StoredEpisode[], query: IncidentsQuery, data: PageData): HtmlPage {
   const { q, rule, days, sort } = query;
-  const listing = incidentsWith(episodes, query, { limit: INCIDENTS_A_PAGE, cursor: query.cursor }, data);
-  const table = incidentRows(listing.items, data, ROOT, "Incidents");
+  const listing = incidentListing(
+    episodes,
+    { ...wantedBy(query, data), limit: INCIDENTS_A_PAGE, cursor: query.cursor },
+    data.moment.now,
+  );
+  const table = incidentTable(listing.items, data, ROOT, "Incidents");
   const parameters = { q, rule, days, sort };
   const link = (cursor: string | undefined) => incidentsLink(ROOT, { ...parameters, cursor });
-  const csv = html`<p><a href="${incidentsLink(ROOT, parameters, "incidents.csv")}" download>Their alerts as CSV</a></p>`;
+  const csv = html`<p><a href="${incidentsLink(ROOT, parameters, "incidents.csv")}" download>As CSV</a></p>`;
   const rules = [...new Set(episodes.map(({ alertname }) => alertname))].sort().slice(0, RULES_LISTED);
   const costs = areNotEstimated(episodes)
     ? html`<p class="soft">What outages that last cost in visits is not estimated: they are at more than ${count(MOST_ESTIMATED)} locations.</p>`
@@ -49,22 +53,12 @@ ${listing.total === 0 ? NONE : html`${costs}${listed(listing, "incidents", link,
   };
 }
 
-/** A page of the incidents of which an alert has the words of `q` in its names, and the rule. */
-function incidentsWith(
-  episodes: readonly StoredEpisode[],
-  { q, rule, sort }: Pick<IncidentsQuery, "q" | "rule" | "sort">,
-  page: PageQuery,
-  { fleet: { inventory }, moment: { now } }: PageData,
-): Listing<Incident<StoredEpisode>> {
+/** The incidents wanted: those with an episode of the rule that has the words of `q` in its names. */
+function wantedBy({ q, rule, sort }: Pick<IncidentsQuery, "q" | "rule" | "sort">, { fleet: { inventory } }: PageData) {
   const matches = q === undefined ? undefined : textMatcher(q);
   const isWanted = (one: StoredEpisode) =>
     (rule === undefined || one.alertname === rule) && (matches?.(namesOf(one, inventory)) ?? true);
-  return listingOf(incidentsOf(episodes), page, (incident) => {
-    if (!incident.episodes.some(isWanted)) return undefined;
-    const { id, startsAt, endsAt = now } = incident;
-    const most = sort === "longest" ? Math.max(0, Math.round(endsAt - startsAt)) : startsAt;
-    return `${String(Number.MAX_SAFE_INTEGER - most).padStart(16, "0")} ${id}`;
-  });
+  return { sort, matches: isWanted };
 }
 
 const NONE = html`<p class="soft">No incidents in that time.</p>`;
@@ -92,9 +86,13 @@ export function incidentsFound(
   limit: number,
   data: PageData,
 ): { readonly total: number; readonly only: Incident | undefined; readonly found: Markup } {
-  const { items, total } = incidentsWith(episodes, { q, sort: "newest" }, { limit }, data);
+  const { items, total } = incidentListing(
+    episodes,
+    { ...wantedBy({ q, sort: "newest" }, data), limit },
+    data.moment.now,
+  );
   const all = html`<p class="pager"><a href="${incidentsLink(ROOT, { q })}">All of them</a></p>`;
-  const table = incidentRows(items, data, ROOT, "Incidents");
+  const table = incidentTable(items, data, ROOT, "Incidents");
   const found = total === 0 ? nothing : section("incidents", counted(total, "incident"), html`${table}${all}`);
   return { total, only: total === 1 ? items[0] : undefined, found };
 }
@@ -113,39 +111,39 @@ function filters({ q, rule = "", days, sort }: IncidentsQuery, rules: readonly s
   ]);
 }
 
-/** `ids`: the incident of each episode. */
-const csvColumns = (ids: ReadonlyMap<string, string>): CsvColumns<ApiEpisode> => ({
-  incident: ({ id }) => ids.get(id),
-  alertname: ({ alertname }) => alertname,
-  location: ({ location }) => location ?? undefined,
-  location_id: ({ locationId }) => locationId ?? undefined,
-  recording: ({ recording }) => recording ?? undefined,
-  recording_id: ({ subject }) => (subject.kind === "recording" ? subject.id : undefined),
+const csvColumns: CsvColumns<ApiIncident> = {
+  incident: ({ id }) => id,
+  title: ({ title }) => title,
+  alertnames: ({ episodes }) => setText(episodes.map(({ alertname }) => alertname)),
+  locations: ({ episodes }) => setText(episodes.map(({ location }) => location)),
+  location_ids: ({ episodes }) => setText(episodes.map(({ locationId }) => locationId)),
+  recordings_offline: ({ recordings }) => recordings,
+  cause: ({ cause }) => (cause ? `${cause.label}=${cause.value}` : undefined),
   began: ({ startsAt }) => startsAt,
   ended: ({ endsAt }) => endsAt ?? undefined,
   lasted_seconds: ({ durationSeconds }) => Math.round(durationSeconds),
-  reason: ({ endReason }) => endReason ?? undefined,
-  planned: ({ planned }) => planned ?? undefined,
+  acknowledged_by: ({ acknowledgement }) => acknowledgement?.author,
+  planned: ({ episodes }) => setText(episodes.map(({ planned }) => planned)),
   visits_uncounted: ({ uncounted }) => uncounted?.estimate,
   visits_uncounted_low: ({ uncounted }) => uncounted?.low,
   visits_uncounted_high: ({ uncounted }) => uncounted?.high,
-});
+};
 
-/** All rows that the query asks for, instants in UTC; empty cells where it is not over. */
+/** `Leeds; York`. */
+function setText(values: readonly (string | null)[]): string | undefined {
+  return [...new Set(values)].filter((one) => one !== null).join("; ") || undefined;
+}
+
+/** All incidents that the query asks for, instants in UTC; empty cells where one is not over. */
 export function* incidentsCsv(
   episodes: readonly StoredEpisode[],
-  { q, rule, sort }: IncidentsQuery,
-  { fleet: { inventory }, moment: { now } }: PageData,
+  query: IncidentsQuery,
+  data: PageData,
 ): Generator<void, string> {
-  const ids = new Map(incidentsOf(episodes).flatMap(({ id, episodes: of }) => of.map((one) => [one.id, id] as const)));
-  const matches = q === undefined ? undefined : textMatcher(q);
-  const wanted = {
-    ...{ alertname: rule, sort, limit: episodes.length },
-    matches: (one: StoredEpisode) => matches?.(namesOf(one, inventory)) ?? true,
-  };
-  const { items } = episodeListing(episodes, wanted, inventory, now);
+  const wanted = { ...wantedBy(query, data), limit: episodes.length };
+  const { items } = incidentListing(episodes, wanted, data.moment.now);
   let text = "";
-  for (const lines of csvTable(csvColumns(ids), items)) {
+  for (const lines of csvTable(csvColumns, incidentRows(items, data))) {
     text += lines;
     yield;
   }
@@ -158,12 +156,12 @@ export function recentIncidents(data: PageData, root: Root): Markup {
   const open = data.alerts.map(episodeOf);
   const ended = incidentsOf([...data.ended, ...open]).filter(({ endsAt = 0 }) => endsAt >= moment.now - DAY_MS);
   if (ended.length === 0) return nothing;
-  const table = incidentRows(ended.slice(0, RECENT_SHOWN), data, root, "What ended in the last 24 hours");
+  const table = incidentTable(ended.slice(0, RECENT_SHOWN), data, root, "What ended in the last 24 hours");
   const all = html`<p class="pager"><a href="${incidentsLink(root, { days: "1" })}">${count(ended.length)} ended, all of them</a></p>`;
   return section("recent", "What happened in the last 24 hours", html`${table}${all}`);
 }
 
-function incidentRows(incidents: readonly Incident[], data: PageData, root: Root, caption: string): Markup {
+function incidentTable(incidents: readonly Incident[], data: PageData, root: Root, caption: string): Markup {
   const { moment } = data;
   const rows = incidents.map((incident) => {
     const { id, startsAt, endsAt = moment.now } = incident;
@@ -177,18 +175,4 @@ function incidentRows(incidents: readonly Incident[], data: PageData, root: Root
     ];
   });
   return tableOf(caption, [["Incident"], ["Began", "began"], ["Ended", "ended"], ["Lasted", "lasted", "t"]], rows);
-}
-
-/** The zone of its recordings, where they share one; else UTC. */
-export function incidentZone({ episodes }: Incident, { fleet: { inventory } }: PageData): string {
-  const zones = new Set(
-    episodes.map(({ subject, locationId }) =>
-      knownZone(
-        subject.kind === "recording" ? inventory.recording(subject.id)?.timezone : undefined,
-        inventory.location(locationId ?? "")?.timezone,
-      ),
-    ),
-  );
-  const [only = "UTC", ...others] = zones;
-  return others.length === 0 ? only : "UTC";
 }

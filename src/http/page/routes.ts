@@ -5,6 +5,7 @@ import { DAY_MS } from "../../lib/clock.ts";
 import { runYielding } from "../../lib/yield.ts";
 import type { StoredEpisode } from "../../store/episodes.ts";
 import type { HttpDeps } from "../deps.ts";
+import { readIncident } from "../incidents.ts";
 import { parseQuery } from "../query.ts";
 import { handoverSpan } from "../v1/handover.ts";
 import { reportInTime } from "../v1/report.ts";
@@ -14,7 +15,7 @@ import { changeRoutes } from "./change-routes.ts";
 import { fullLocationId } from "./fleet-map.ts";
 import { askedSpan, HandoverQuery, handoverPage } from "./handover-page.ts";
 import { PERIOD_DAYS } from "./history.ts";
-import { incidentPage, readIncident } from "./incident-page.ts";
+import { incidentPage } from "./incident-page.ts";
 import { incidentsCsv, incidentsPage } from "./incidents-page.ts";
 import type { HtmlPage, Layout } from "./layout.ts";
 import { AlertQuery, HomeQuery, IncidentsQuery, RecordingQuery, type Root } from "./links.ts";
@@ -57,8 +58,13 @@ export function pageRoutes(app: FastifyInstance, deps: HttpDeps, layout: Layout)
   app.get<RecordingRoute>("/incidents/:id", below, async (request, reply) => {
     const query = parseQuery(AlertQuery, request.query);
     const data = await readPageData(deps);
-    const details = await readIncident(request.params.id, data, deps);
-    return send(request, reply, { page: incidentPage(details, data, visitorOf(request, deps)), data, query });
+    const details = await readIncident(request.params.id, data.moment.now, deps);
+    const worth = deps.config().counts;
+    return send(request, reply, {
+      page: incidentPage({ ...details, worth }, data, visitorOf(request, deps)),
+      data,
+      query,
+    });
   });
   incidentRoutes(app, deps, layout);
   app.get("/report", { config: { page: "./", lane: "reports" } }, async (request, reply) => {

@@ -1,5 +1,5 @@
 /** `GET /?q=`: recordings, locations, camera servers and incidents with the words in their names. */
-import { findIncident, incidentsOf } from "../../alerting/incident.ts";
+import { findIncident, incidentsOf, isIncidentId } from "../../alerting/incident.ts";
 import { firingBy, type LocationSummary, locationSortKey, summaryOf } from "../../alerting/overview.ts";
 import type { DirectoryLookup } from "../../health/directory.ts";
 import type { Recording } from "../../health/recording.ts";
@@ -24,7 +24,6 @@ const RECORDINGS_A_PAGE = 100;
 export const DAYS_SEARCHED = 7;
 
 const ROOT = "./";
-const INCIDENT_ID = /^I-[0-9A-Z]{5}$/i;
 
 /** A page that lists what was found; the link to it where it is one thing: a location with its recordings is one. */
 export function* searchPage(
@@ -61,7 +60,7 @@ export function* searchPage(
   const [recording] = recordings.items;
   if (locations.total === 1 && location && elsewhere === 0) return homeLink(ROOT, { location: location.id });
   if (locations.total === 0 && recordings.total === 1 && recording) return recordingLink(ROOT, recording.id);
-  const named = INCIDENT_ID.test(q) ? findIncident(incidentsOf(episodes), q) : undefined;
+  const named = isIncidentId(q) ? findIncident(incidentsOf(episodes), q) : undefined;
   const incident = named ?? (locations.total + recordings.total === 0 ? ended.only : undefined);
   if (incident) return incidentLink(ROOT, incident.id);
   const link = (next: string | undefined) => homeLink(ROOT, { q, cursor: next });

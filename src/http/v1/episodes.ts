@@ -1,24 +1,21 @@
-/** `GET /api/v1/episodes`: episodes of alerts, newest first. */
+/** Episodes of alerts, as incidents of the API have them and pages list them. */
 import { z } from "zod";
 import { endReasons, subjectKinds } from "../../health/alert.ts";
 import type { Inventory } from "../../health/shard-state.ts";
 import type { Instant } from "../../lib/clock.ts";
 import type { StoredEpisode } from "../../store/episodes.ts";
-import { type Listing, listingOf, type PageQuery, pageParameters } from "../paging.ts";
-import { instant, isoTime } from "../query.ts";
-import { operation, pageSchema, timeSchema } from "./operation.ts";
+import { type Listing, listingOf, type PageQuery } from "../paging.ts";
+import { isoTime } from "../query.ts";
+import { timeSchema } from "./operation.ts";
 
-const DEFAULT_PERIOD_MS = 7 * 86_400_000;
-
-const oneId = z.string({ error: "expected one id" }).optional();
-
-const EpisodesQuery = z.strictObject({
-  ...pageParameters,
-  since: instant.optional(),
-  recording: oneId,
-  location: oneId,
-  alertname: z.string({ error: "expected one name" }).optional(),
-});
+/** Visits that were not counted, not rounded. */
+export const ApiVisits = z
+  .strictObject({ estimate: z.number().min(0), low: z.number().min(0), high: z.number().min(0) })
+  .readonly()
+  .nullable()
+  .describe(
+    "Visits of its location not counted meanwhile, an estimate with its 10th and 90th percentile, so far while it lasts; null for none, and where nothing is known.",
+  );
 
 export const ApiEpisode = z
   .strictObject({
@@ -33,45 +30,18 @@ export const ApiEpisode = z
     endsAt: timeSchema.nullable().describe("Null while it lasts."),
     endReason: z.enum(endReasons).nullable(),
     planned: z.string().nullable().describe("The `maintenance` in which it began or ended."),
-    uncounted: z
-      .strictObject({ estimate: z.number().min(0), low: z.number().min(0), high: z.number().min(0) })
-      .readonly()
-      .nullable()
-      .describe(
-        "Visits of its location not counted meanwhile, an estimate with its 10th and 90th percentile, so far while it lasts; null for none, and where nothing is known.",
-      ),
+    uncounted: ApiVisits,
     durationSeconds: z.number().min(0).describe("Until now while it lasts."),
   })
   .readonly();
 export type ApiEpisode = z.infer<typeof ApiEpisode>;
 
-export const listEpisodes = operation({
-  id: "listEpisodes",
-  method: "get",
-  path: "/api/v1/episodes",
-  summary: "Episodes, newest first; of the last 7 days without `since`.",
-  query: EpisodesQuery,
-  answer: pageSchema(ApiEpisode, {}),
-  async handle(deps, { query }) {
-    const now = deps.clock.now();
-    const since = query.since ?? now - DEFAULT_PERIOD_MS;
-    const [episodes, { inventory }] = await Promise.all([deps.episodes(since), deps.overview()]);
-    const { items, nextCursor } = episodeListing(episodes, query, inventory, now);
-    return { items, nextCursor };
-  },
-});
-
 interface EpisodesWanted extends PageQuery {
   readonly recording?: string | undefined;
   readonly location?: string | undefined;
-  readonly alertname?: string | undefined;
-  /** Further conditions. */
-  matches?(episode: StoredEpisode): boolean;
-  /** `newest` by default: the latest start first. */
-  readonly sort?: "newest" | "longest";
 }
 
-/** One page, each episode once. */
+/** One page, each episode once, the latest start first. */
 export function episodeListing(
   episodes: readonly StoredEpisode[],
   wanted: EpisodesWanted,
@@ -80,24 +50,21 @@ export function episodeListing(
 ): Listing<ApiEpisode> {
   const offered = new Set<string>();
   const listing = listingOf(episodes, wanted, (episode) => {
-    const { id, startsAt, endsAt = now } = episode;
+    const { id, startsAt } = episode;
     if (!isWanted(episode, wanted) || offered.has(id)) return undefined;
     offered.add(id);
-    const most = wanted.sort === "longest" ? Math.max(0, Math.round(endsAt - startsAt)) : startsAt;
-    // A key that goes up as the start goes back.
-    return `${String(Number.MAX_SAFE_INTEGER - most).padStart(16, "0")} ${id}`;
+    return `${String(Number.MAX_SAFE_INTEGER - startsAt).padStart(16, "0")} ${id}`;
   });
-  return { ...listing, items: listing.items.map((episode) => rowOf(episode, inventory, now)) };
+  return { ...listing, items: listing.items.map((episode) => episodeRow(episode, inventory, now)) };
 }
 
-function isWanted(episode: StoredEpisode, { recording, location, alertname, matches }: EpisodesWanted): boolean {
-  const { subject, locationId } = episode;
+function isWanted({ subject, locationId }: StoredEpisode, { recording, location }: EpisodesWanted): boolean {
   if (recording !== undefined && (subject.kind !== "recording" || subject.id !== recording)) return false;
-  if (location !== undefined && locationId !== location) return false;
-  return (alertname === undefined || episode.alertname === alertname) && (matches?.(episode) ?? true);
+  return location === undefined || locationId === location;
 }
 
-function rowOf(episode: StoredEpisode, inventory: Inventory, now: Instant): ApiEpisode {
+/** An episode as the API has it. */
+export function episodeRow(episode: StoredEpisode, inventory: Inventory, now: Instant): ApiEpisode {
   const { id, alertname, fingerprint = null, subject, locationId, startsAt, endsAt } = episode;
   const { endReason = null, planned = null, uncounted = null } = episode;
   return {

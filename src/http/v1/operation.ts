@@ -59,7 +59,7 @@ export function pageSchema<R extends z.ZodType, M extends z.ZodRawShape>(row: R,
 
 const AckNote = z.strictObject({ author: z.string(), text: z.string(), at: timeSchema }).readonly();
 
-const AckRow = z
+export const AckRow = z
   .strictObject({
     author: z.string(),
     comment: z.string(),
@@ -100,7 +100,8 @@ export async function readHandled({ alerts }: Pick<HttpDeps, "alerts">): Promise
   return handledAmong(await alerts());
 }
 
-function ackRow({ author, comment, at, until, eta, notes = [] }: StoredAcknowledgement): z.infer<typeof AckRow> {
+/** An acknowledgement as the API has it. */
+export function ackRow({ author, comment, at, until, eta, notes = [] }: StoredAcknowledgement): z.infer<typeof AckRow> {
   const shown = notes.map((one) => ({ ...one, at: isoTime(one.at) }));
   return { author, comment, at: isoTime(at), until: isoTime(until), eta: isoTime(eta), notes: shown };
 }

@@ -32,8 +32,8 @@ const Cause = z
 export const ApiOpenIncident = z
   .strictObject({
     id: z.string().describe("Such as `I-4F2K7`."),
-    text: z.string().describe("What is wrong: `240 cameras at 30 locations offline`."),
-    since: timeSchema,
+    title: z.string().describe("What is wrong: `240 cameras at 30 locations offline`."),
+    startsAt: timeSchema,
     cause: Cause.nullable().describe("What explains it; null where nothing is known to."),
     alerts: z.int().min(1),
     locations: z.int().min(0),
@@ -95,8 +95,8 @@ function incidentRow(
   const prints = alerts.slice(0, MOST_FINGERPRINTS).map(({ labels }) => fingerprint(labels));
   return {
     id: incident.id,
-    text: incidentTitle(incident, namesIn(data)),
-    since: isoTime(since),
+    title: incidentTitle(incident, namesIn(data)),
+    startsAt: isoTime(since),
     cause: cause ? { label, value, affected, known, isAlone, text: causePhrase(cause) } : null,
     alerts: alerts.length,
     locations: new Set(alerts.flatMap(({ labels }) => labels.location_id || [])).size,

@@ -1,12 +1,14 @@
 /** `GET /api/v1/recordings/{id}/timeline`: the decision log of one recording, its location, groups and the service; or of one location. */
 import { z } from "zod";
 import { type LogLine, sentenceOf } from "../../alerting/decision-log.ts";
+import { type IncidentNames, subjectName } from "../../alerting/incident-words.ts";
 import { type Subject, subjectKinds } from "../../health/alert.ts";
 import { groupSubjects } from "../../health/members.ts";
 import type { Recording } from "../../health/recording.ts";
 import { serviceSubject } from "../../health/service-evaluator.ts";
 import type { Inventory } from "../../health/shard-state.ts";
 import { HttpError } from "../errors.ts";
+import { namesIn } from "../page/page-data.ts";
 import { listingOf, type PageQuery, pageParameters } from "../paging.ts";
 import { instant, isoTime } from "../query.ts";
 import { ApiCounts, countsRows } from "./counts.ts";
@@ -18,7 +20,7 @@ export const ApiDecision = z
   .strictObject({
     at: timeSchema,
     about: z
-      .strictObject({ kind: z.enum(subjectKinds), id: z.string() })
+      .strictObject({ kind: z.enum(subjectKinds), id: z.string(), name: z.string() })
       .readonly()
       .describe("Subject of the line: the recording, its location or the service."),
     rule: z.string().nullable(),
@@ -47,7 +49,8 @@ export const getTimeline = operation({
   query: z.strictObject({ ...pageParameters, since: instant.optional() }),
   answer: ApiTimeline,
   async handle(deps, { query, param: id }) {
-    const { inventory } = await deps.overview();
+    const fleet = await deps.overview();
+    const { inventory } = fleet;
     const recording = inventory.recording(id);
     const isLocation = !recording && inventory.location(id) !== undefined;
     const locationId = isLocation ? id : recording?.locationId;
@@ -58,7 +61,12 @@ export const getTimeline = operation({
     const recordingId = isLocation ? undefined : id;
     const counts = locationId === undefined ? [] : countsRows(await deps.countsJudged(), recordingId, locationId);
     const { items, nextCursor } = pageOf(lines, query);
-    return { ...namesOf(id, locationId, inventory), counts, items: items.map(rowOf), nextCursor };
+    return {
+      ...namesOf(id, locationId, inventory),
+      counts,
+      items: items.map((line) => decisionRow(line, namesIn({ fleet }))),
+      nextCursor,
+    };
   },
 });
 
@@ -93,7 +101,9 @@ function pageOf(lines: readonly LogLine[], query: PageQuery) {
   });
 }
 
-function rowOf(line: LogLine): z.infer<typeof ApiDecision> {
-  const { subject: about, at, ruleId: rule = null, integration = null, reason, detail = null } = line;
+/** A line of the decision log as the API has it. */
+export function decisionRow(line: LogLine, names: IncidentNames): z.infer<typeof ApiDecision> {
+  const { subject, at, ruleId: rule = null, integration = null, reason, detail = null } = line;
+  const about = { ...subject, name: subjectName(subject, names) };
   return { at: isoTime(at), about, rule, integration, reason, detail, text: sentenceOf(line) };
 }

@@ -103,12 +103,12 @@ describe("GET /incidents", () => {
     expect(headers.get("content-type")).toBe("text/csv; charset=utf-8");
     expect(headers.get("content-disposition")).toBe('attachment; filename="incidents.csv"');
     expect(html.split("\n")).toEqual([
-      expect.stringContaining('"incident","alertname","location","location_id","recording"'),
+      expect.stringContaining('"incident","title","alertnames","locations","location_ids"'),
       expect.stringMatching(
-        /^"I-\w{5}","'=LowUptime","York","york","Shoes","shoes","2026-01-30T16:00:00.000Z","2026-01-30T21:00:00.000Z",18000,"recovered",,312,264,369$/,
+        /^"I-\w{5}","Shoes · York: uptime low","'=LowUptime","York","york",0,"location_id=york","2026-01-30T16:00:00.000Z","2026-01-30T21:00:00.000Z",18000,,,312,264,369$/,
       ),
       expect.stringMatching(
-        /^"I-\w{5}","RecordingOffline","York","york","Shoes","shoes","2026-01-31T11:00:00.000Z",,3600,,,,,$/,
+        /^"I-\w{5}","Shoes · York: offline","RecordingOffline","York","york",1,"location_id=york","2026-01-31T11:00:00.000Z",,3600,,,,,$/,
       ),
       "",
     ]);
