@@ -5,8 +5,8 @@ import { z } from "zod";
 import { inChunks, jsonList } from "../lib/yield.ts";
 import type { SimulatorContext } from "./context.ts";
 import { issuesText } from "./errors.ts";
-import { type Faults, type HttpEndpoint, uptimeFigures } from "./faults.ts";
-import type { SimLocation, SimRecording } from "./fleet.ts";
+import type { HttpEndpoint } from "./faults.ts";
+import type { SimRecording } from "./fleet.ts";
 import { type CalendarHour, datesBetween, daysBetween, type HourCalendar, localHourOf } from "./local-time.ts";
 import { errorBody } from "./traits.ts";
 import { uptimeOf } from "./uptime.ts";
@@ -42,7 +42,9 @@ export function registerCoreApi(app: FastifyInstance, context: SimulatorContext)
 
   app.get("/v1/status", route("status"), async (_, reply) => reply.code(200).send());
 
-  app.get("/v1/location/list", route("location_list"), async () => locationList(world.locations, faults));
+  app.get("/v1/location/list", route("location_list"), async () =>
+    world.locations.map(({ id, name, timezone }) => ({ id, name, timezone })),
+  );
 
   app.get("/v1/recording/:id/uptime", route("uptime"), async (request, reply) => {
     const range = Range.safeParse(request.query);
@@ -63,29 +65,17 @@ export function registerCoreApi(app: FastifyInstance, context: SimulatorContext)
   });
 }
 
-function locationList(locations: readonly SimLocation[], faults: Faults): unknown {
-  const listed = faults.take("empty_list") ? [] : locations;
-  const rows = listed.map(({ id, name, timezone }) => ({ id, name, timezone }));
-  const shape = faults.take("location_list_shape")?.shape;
-  if (shape === "ids") return rows.map(({ id }) => id);
-  if (shape === "_id") return rows.map(({ id, ...rest }) => ({ _id: id, ...rest }));
-  return shape === undefined ? rows : { [shape]: rows };
-}
-
-function uptimesIn(range: z.infer<typeof Range>, { faults, calendar, world, clock, traits }: SimulatorContext) {
+function uptimesIn(range: z.infer<typeof Range>, { calendar, world, clock, traits }: SimulatorContext) {
   const isUtc = traits.uptime_index === "utc";
   const hoursOf = isUtc ? utcHoursOf : (date: string, zone: string) => calendar.hoursOf(date, zone);
-  const odd = faults.take("odd_uptime");
-  const bent = Object.fromEntries((odd?.field ? [odd.field] : uptimeFigures).map((name) => [name, odd?.value]));
   const dates = datesBetween(range.start, range.end);
   return (recording: SimRecording): object => {
     const { id, name, location, cameraServer, useUploadingSchedule } = recording;
     const { organisation, timezone } = location;
     const hours = dates.flatMap((date) => hoursOf(date, timezone, calendar));
-    const entries = uptimeOf(recording, hours, world.startedAt, clock.now());
     return {
       recording: { id, name, organisation, cameraServer, location: location.id, useUploadingSchedule, timezone },
-      uptime: odd ? entries.map((entry, i) => (i % odd.every === 0 ? { ...entry, ...bent } : entry)) : entries,
+      uptime: uptimeOf(recording, hours, world.startedAt, clock.now()),
     };
   };
 }
@@ -119,11 +109,11 @@ export function registerTokenEndpoint(app: FastifyInstance, context: SimulatorCo
       return reply.code(401).send({ error: "invalid_client" });
     if (body.audience !== credentials.audience) return reply.code(401).send({ error: "access_denied" });
     if (body.grant_type !== "client_credentials") return reply.code(400).send({ error: "unsupported_grant_type" });
-    const lifetimeMs = faults.take("short_tokens")?.lifetime_ms ?? traits.token_lifetime;
+    const lifetimeMs = traits.token_lifetime;
     return reply
       .header("cache-control", "no-store")
       .send({
-        access_token: tokens.issue(lifetimeMs, !faults.take("no_exp")),
+        access_token: tokens.issue(lifetimeMs),
         token_type: "Bearer",
         ...(faults.take("no_expires_in") ? {} : { expires_in: lifetimeMs / 1000 }),
       });

@@ -77,13 +77,6 @@ const endpoint = oneOrMany(z.enum([...httpEndpoints, ...socketRoutes])).optional
 const route = oneOrMany(z.enum(socketRoutes)).optional();
 const retryAfter = z.union([z.number().nonnegative(), z.string()]);
 const httpStatus = z.int().min(400).max(599);
-export const uptimeFigures = [
-  "segmentsExpected",
-  "segmentsReceived",
-  "avgUptimeOnSegment",
-  "pcSegmentsRecieved",
-  "overallUptime",
-] as const;
 const always = z.strictObject({ times });
 const someRows = { every: z.int().positive().default(1), recordings: z.array(z.string()).optional(), times };
 
@@ -97,20 +90,14 @@ const faultKinds = {
   }),
   /** 429 with `Retry-After`: seconds, or any text (a date). */
   rate_limited: z.strictObject({ retry_after: retryAfter.default(5), endpoint: httpEndpoint, times }),
-  /** 200 with a body that is no JSON. */
-  http_garbage: z.strictObject({ endpoint: httpEndpoint, times }),
   /** The connection is cut instead of an answer. */
   connection_reset: z.strictObject({ endpoint: httpEndpoint, times }),
   /** Answers come later; over HTTP and the socket. */
   slow: z.strictObject({ ms, endpoint, times }),
   /** The issuer refuses right credentials. */
   token_refused: z.strictObject({ status: httpStatus.default(401), times }),
-  /** The issuer's tokens last only so long. */
-  short_tokens: z.strictObject({ lifetime_ms: z.number().positive(), times }),
   /** The token reply has no `expires_in`. */
   no_expires_in: always,
-  /** The JWT has no `exp`. */
-  no_exp: always,
   /** Good tokens are answered 401, by the Core API and at the upgrade. */
   unauthorized: z.strictObject({ endpoint: httpEndpoint, times }),
   /** Open sockets are cut when it is set, and each later one at its next request. */
@@ -119,7 +106,7 @@ const faultKinds = {
   half_open: z.strictObject({}),
   /** A frame nobody can read instead of the reply. */
   garbage_frames: z.strictObject({
-    kind: z.enum(["no_pipes", "bad_json", "binary", "unknown_id", "bad_numbers"]).default("no_pipes"),
+    kind: z.enum(["no_pipes", "bad_json", "unknown_id", "bad_numbers"]).default("no_pipes"),
     route,
     times,
   }),
@@ -153,27 +140,8 @@ const faultKinds = {
     field: z.enum(["recording_id", "location_id", "status", "last_seen_utc", "average_quality", "row"]).optional(),
   }),
   unknown_status: z.strictObject({ ...someRows, status: z.string().default("maintenance") }),
-  extra_fields: z.strictObject(someRows),
-  null_quality: z.strictObject(someRows),
-  no_location_id: z.strictObject(someRows),
-  /** `last_seen_utc` without its `Z`. */
-  no_zone_suffix: z.strictObject(someRows),
   /** `status/uptime` answers an empty array. */
   empty_snapshot: always,
-  /** `location/list` in another shape: rows with `_id`, plain ids, or an object that holds the array. */
-  location_list_shape: z.strictObject({
-    shape: z.enum(["_id", "ids", "locations", "data", "items", "results"]),
-    times,
-  }),
-  /** `location/list` has no rows. */
-  empty_list: always,
-  /** Every nth uptime bucket holds this in place of one figure, or of all. */
-  odd_uptime: z.strictObject({
-    field: z.enum(uptimeFigures).optional(),
-    value: z.union([z.number(), z.string(), z.null()]).default(null),
-    every: z.int().positive().default(1),
-    times,
-  }),
 } as const;
 
 export type FaultName = keyof typeof faultKinds;

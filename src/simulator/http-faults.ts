@@ -35,10 +35,6 @@ async function isAnswered(endpoint: HttpEndpoint, reply: FastifyReply, context: 
     reply.raw.destroy();
     return true;
   }
-  if (faults.take("http_garbage", endpoint)) {
-    reply.code(200).type("text/html").send("<html><body>Bad gateway</body></html>");
-    return true;
-  }
   const payload = faults.take("error_payload", endpoint);
   if (payload) reply.code(200).send(failureBody(payload, context.traits));
   return payload !== undefined;

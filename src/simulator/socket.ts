@@ -30,8 +30,6 @@ export function serveSocket(server: Server, path: string, context: SimulatorCont
   const wss = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES, autoPong: false });
   const connections = new Set<Connection>();
   let opened = 0;
-  const report = (type: "opened" | "refused" | "closed", connection: number) =>
-    events.emit("socket", { type, connection, open: connections.size });
 
   server.on("upgrade", async (request: IncomingMessage, raw: Duplex, head: Buffer) => {
     raw.on("error", () => raw.destroy());
@@ -43,7 +41,6 @@ export function serveSocket(server: Server, path: string, context: SimulatorCont
       return;
     }
     refuse(raw, refusal ?? 401);
-    report("refused", 0);
   });
 
   function welcome(connection: Connection): void {
@@ -53,11 +50,7 @@ export function serveSocket(server: Server, path: string, context: SimulatorCont
     ws.on("ping", (data) => ws.pong(data));
     ws.on("error", (err) => log.debug({ err, connection: number }, "simulated socket failed"));
     ws.on("message", (data, isBinary) => void receive(connection, data, isBinary, context));
-    ws.on("close", () => {
-      connections.delete(connection);
-      report("closed", number);
-    });
-    report("opened", number);
+    ws.on("close", () => connections.delete(connection));
   }
 
   /** `half_open` silences the sockets that are open, and cuts them when it ends; `drop_sockets` cuts at once. */
@@ -174,15 +167,13 @@ function recordingsOf(entities: readonly string[], entityType: "location" | "rec
   );
 }
 
-type Frame = string | Buffer;
-
-function framesOf(id: string, payload: unknown, route: SocketRoute, faults: Faults): readonly Frame[] {
+function framesOf(id: string, payload: unknown, route: SocketRoute, faults: Faults): string[] {
   const garbage = faults.take("garbage_frames", route);
   if (garbage) return [garbageFrames[garbage.kind](id)];
   const parts = faults.take("multi_part", route);
   const frames = parts ? partsOf(id, payload, parts) : [frame(id, 0, 0, JSON.stringify(payload))];
   const copies = faults.take("duplicate_frames", route)?.copies ?? 1;
-  return frames.flatMap((one) => Array<Frame>(copies).fill(one));
+  return frames.flatMap((one) => Array<string>(copies).fill(one));
 }
 
 function errorFrame(id: string, traits: Traits, code: string, message: string): string {
@@ -204,10 +195,9 @@ function partsOf(id: string, payload: unknown, params: FaultParams<"multi_part">
   return params.reversed ? sent.reverse() : sent;
 }
 
-const garbageFrames: Readonly<Record<FaultParams<"garbage_frames">["kind"], (id: string) => Frame>> = {
+const garbageFrames: Readonly<Record<FaultParams<"garbage_frames">["kind"], (id: string) => string>> = {
   no_pipes: () => "hello, this is no reply frame",
   bad_json: (id) => frame(id, 0, 0, '[{"recording_id":"5'),
-  binary: () => Buffer.from([0xff, 0x00, 0xfe, 0x7c, 0x30]),
   unknown_id: () => frame("nobody-asked-this", 0, 0, "[]"),
   bad_numbers: (id) => `${id}|one|-1|[]`,
 };

@@ -50,11 +50,7 @@ type Row = Record<string, unknown>;
 
 /** The change of a row by each fault, in the order in which they apply; undefined: the row is missing. `nth`: of its rows. */
 const rowFaults = {
-  extra_fields: (row: Row) => ({ ...row, firmware: "4.2.1", nested: { deep: [1, null] } }),
-  null_quality: (row: Row) => ({ ...row, average_quality: null }),
   unknown_status: (row: Row, { status }: FaultParams<"unknown_status">) => ({ ...row, status }),
-  no_location_id: ({ location_id: _, ...row }: Row) => row,
-  no_zone_suffix: (row: Row) => ({ ...row, last_seen_utc: String(row.last_seen_utc).replace("Z", "") }),
   wrong_types(row: Row, { field }: FaultParams<"wrong_types">, nth: number) {
     const wrong = field ?? Object.keys(WRONG)[nth % Object.keys(WRONG).length] ?? "row";
     return wrong === "row" ? "not a row" : { ...row, [wrong]: WRONG[wrong] };

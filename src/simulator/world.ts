@@ -245,8 +245,6 @@ export interface RequestEvent {
 /** Events inside, for tests to wait on: `once(simulator.events, "change")`. */
 export type SimulatorEvents = EventEmitter<{
   request: [RequestEvent];
-  /** `connection`: its number from 1, 0 for one that was refused. `open`: connections open after this event. */
-  socket: [{ type: "opened" | "refused" | "closed"; connection: number; open: number }];
   change: [LedgerEntry];
   fault: [{ type: "set" | "cleared"; name: string }];
 }>;

@@ -20,10 +20,10 @@ const control = async (method: string, path: string, body?: unknown) => {
 describe("the control interface", () => {
   test("sets, shows and clears faults", async () => {
     await control("POST", "/faults", { name: "http_error", status: 500 });
-    await control("POST", "/faults", { name: "empty_list" });
-    expect((await control("GET", "/faults")).body).toEqual({ http_error: { status: 500 }, empty_list: {} });
+    await control("POST", "/faults", { name: "empty_snapshot" });
+    expect((await control("GET", "/faults")).body).toEqual({ http_error: { status: 500 }, empty_snapshot: {} });
     expect((await fetch(`${sim.baseUrl}/v1/status`)).status).toBe(500);
-    expect((await control("DELETE", "/faults/http_error")).body).toEqual({ empty_list: {} });
+    expect((await control("DELETE", "/faults/http_error")).body).toEqual({ empty_snapshot: {} });
     expect((await control("DELETE", "/faults")).body).toEqual({});
   });
 
