@@ -1,11 +1,7 @@
 /** Text accepted from external sources is shown only as text, in every output. */
-import { spawnSync } from "node:child_process";
-import { Registry } from "prom-client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sentenceOf } from "../../src/alerting/decision-log.ts";
 import { silentLogger } from "../../src/lib/log.ts";
-import { createExposition } from "../../src/metrics/exposition.ts";
-import { createMetrics } from "../../src/metrics/metrics.ts";
 import { renderEmail } from "../../src/notify/email/render.ts";
 import { createMailTransport, type MailTransport } from "../../src/notify/email/transport.ts";
 import { renderSlack } from "../../src/notify/slack/render.ts";
@@ -144,38 +140,6 @@ describe.each(fleets.map((fleet, i) => [SEED + i, fleet] as const))(
     it("is written to logs in one line", () => {
       for (const line of fleet.lines) expect(sentenceOf(line).length).toBeLessThan(20_000);
     });
-
-    const hasPromtool = spawnSync("promtool", ["--version"]).status === 0;
-    it.skipIf(!hasPromtool)(
-      `is read by Prometheus${hasPromtool ? "" : " (skipped: promtool is not installed)"}`,
-      async () => {
-        const registry = new Registry();
-        createMetrics(registry, {
-          version: "1.2.3",
-          known: {
-            endpoints: ["uptimes"],
-            outcomes: ["ok"],
-            protocolErrors: ["bad_row"],
-            suppressReasons: ["nothing_new"],
-            queues: ["deliver"],
-            heartbeats: [],
-            integrations: [{ receiver: "ops", type: "slack" }],
-          },
-        });
-        const view = { snapshot: fleet.snapshot, rules: hostileRules, otherAlerts: [] };
-        const exposition = createExposition({ registry, log: silentLogger, fleet: async () => view });
-        let text = "";
-        for await (const chunk of exposition.expose(undefined).body) text += chunk;
-        const { status, stdout, stderr } = spawnSync("promtool", ["check", "metrics"], {
-          input: text,
-          encoding: "utf8",
-        });
-        expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: "", stderr: "" });
-        expect(text.match(/^lenswatch_recording_online\{/gm)?.length).toBeGreaterThan(20);
-        expect(text.match(/^lenswatch_location_info\{.*,region="/gm)?.length).toBeGreaterThan(20);
-        expect(textProblems(text)).toEqual([]);
-      },
-    );
   },
 );
 

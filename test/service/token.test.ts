@@ -55,25 +55,6 @@ const issued = (name: string, expires_in?: unknown): Answer => ({ body: { access
 const jwt = (claims: unknown) => `h.${Buffer.from(JSON.stringify(claims)).toString("base64url")}.s`;
 
 describe("a token source", () => {
-  it("sends the request of the contract", async () => {
-    const { tokens, asked } = setUp(issued("one", 3600));
-    await tokens.get(signal);
-    expect(asked).toEqual([
-      {
-        method: "POST",
-        url: "https://issuer.example.com/oauth/token",
-        json: { client_id: "id", client_secret: "secret", audience: "audience", grant_type: "client_credentials" },
-      },
-    ]);
-  });
-
-  it("fetches one token for all who wait", async () => {
-    const { tokens, asked } = setUp(issued("one", 3600));
-    const given = await Promise.all(Array.from({ length: 20 }, () => tokens.get(signal)));
-    expect(new Set(given.map(({ value }) => value))).toEqual(new Set(["one"]));
-    expect(asked).toHaveLength(1);
-  });
-
   it("renews when less than a quarter of its lifetime is left, without delaying calls", async () => {
     const { tokens, clock, asked, renewals } = setUp(issued("one", 3600), issued("two", 3600));
     await tokens.get(signal);

@@ -86,10 +86,4 @@ describe("starting", () => {
     await expect(startSmall({ port, scenario })).rejects.toMatchObject({ code: "cannot_listen" });
     expect(vi.getTimerCount()).toBe(0);
   });
-
-  test("and ending twice is the same as once", async () => {
-    const other = await startSmall();
-    await Promise.all([other.close(), other.close()]);
-    await expect(fetch(`${other.baseUrl}/v1/status`)).rejects.toThrow();
-  });
 });

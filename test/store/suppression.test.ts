@@ -5,9 +5,8 @@ import type { StoredAcknowledgement } from "../../src/alerting/acknowledgement.t
 import { parseMatchers } from "../../src/alerting/matcher.ts";
 import type { SuppressedState } from "../../src/alerting/model.ts";
 import { needsUpdate } from "../../src/alerting/needs-update.ts";
-import type { Integration } from "../../src/alerting/route.ts";
 import { endSilence, type Silence } from "../../src/alerting/silence.ts";
-import type { Claimed } from "../../src/store/groups.ts";
+import type { Settlement } from "../../src/store/groups.ts";
 import { releasing } from "../../src/store/releases.ts";
 import { createTransact, newId } from "../../src/store/transact.ts";
 import { aSilence } from "../support/fixtures.ts";
@@ -15,8 +14,8 @@ import { describeWithRedis } from "../support/redis.ts";
 import { shardCommit } from "../support/shard-patch.ts";
 import {
   changeHead,
+  claimed,
   commit,
-  committer,
   ends,
   fires,
   firing,
@@ -64,35 +63,24 @@ const acknowledge = (store: TestStore["store"], after: StoredAcknowledgement = a
 };
 const bySilence = suppressedState({ by: [{ reason: "silenced", by: silence().id, until: silence().endsAt }] });
 
-async function claim({ store }: TestStore, now: number, token = "t", of: Integration = slack): Promise<Claimed> {
-  const claimed = await store.groups.claim(of, token, now, 13 * SECOND);
-  if (claimed.kind !== "group") throw new Error(`nothing due: ${claimed.kind}`);
-  return claimed;
+/** The shop and its camera fire; the camera's group was looked at, and held, at T0 + 30 s. */
+async function suppressed(what: SuppressedState = suppressedState()) {
+  await commit(T0, fires(shop), fires(camera, to(slack.id)));
+  await claimed(T0 + WAIT, "t");
+  const nextAt = T0 + WAIT + 5 * MINUTE;
+  expect(await settle({ now: T0 + WAIT, ...quiet, nextAt, suppressedState: what })).toBe(nextAt);
 }
 
-/** The shop and its camera fire; the camera's group was looked at, and held, at T0 + 30 s. */
-async function suppressed(testStore: TestStore, what: SuppressedState = suppressedState()) {
-  const commit = committer(testStore);
-  await commit(T0, fires(shop), fires(camera, to(slack.id)));
-  await claim(testStore, T0 + WAIT);
-  const nextAt = T0 + WAIT + 5 * MINUTE;
-  const due = await testStore.store.groups.settle(slack, "g", "t", {
-    now: T0 + WAIT,
-    ...quiet,
-    nextAt,
-    suppressedState: what,
-  });
-  expect(due).toBe(nextAt);
-  return { commit };
-}
+/** The turn that claimed as `t` settles. */
+const settle = (outcome: Settlement) => groups.settle(slack, "g", "t", outcome);
 
 describeWithRedis("a suppressed alert", () => {
   const testStore = useTestStore();
 
   it("is due at once when the alert that inhibits it resolves", async () => {
-    const { commit } = await suppressed(testStore());
+    await suppressed();
     expect(await commit(T0 + MINUTE, ends(shop, T0 + MINUTE))).toEqual(new Map([[slack.id, T0 + MINUTE]]));
-    expect(await claim(testStore(), T0 + MINUTE)).toMatchObject({
+    expect(await claimed(T0 + MINUTE, "t")).toMatchObject({
       dueSince: new Map([[camera.id, T0 + MINUTE]]),
       groupIntervalMs: 5 * MINUTE,
       suppressedBefore: waiting,
@@ -100,14 +88,14 @@ describeWithRedis("a suppressed alert", () => {
   });
 
   it("waits for the group's interval where the group was notified when the alert that inhibits it resolves", async () => {
-    const { commit } = await suppressed(testStore());
+    await suppressed();
     await changeHead(testStore(), slack.id, "g", { sentAt: T0 });
     const end = T0 + MINUTE;
     expect(await commit(end, ends(shop, end))).toEqual(new Map([[slack.id, T0 + 5 * MINUTE]]));
   });
 
   it("is due once somebody reconciles where the process that ended its cause died", async () => {
-    await suppressed(testStore());
+    await suppressed();
     const { redis, store } = testStore();
     const [transact, id] = [createTransact(redis, store.keys), newId()];
     await transact.transact({ id, checks: [], writes: releasing(store.keys, id, [shop.id], false) });
@@ -121,63 +109,54 @@ describeWithRedis("a suppressed alert", () => {
     const late = new Map([[camera.id, { isCovered: false, lateFrom: T0 - HOUR }]]);
     const stale = suppressedState({ by: [{ reason: "stale", by: "shard:7", goodAt: 0 }], unnotified: late });
     const dueSince = new Map([[camera.id, T0 - HOUR]]);
-    await suppressed(testStore(), stale);
+    await suppressed(stale);
     const state = { sweptAt: T0 + MINUTE, recordings: new Map(), locations: new Map() };
     expect(await shards.commitShard(7, shardCommit("", state))).toMatchObject({
       wake: new Map([[slack.id, T0 + MINUTE]]),
     });
-    expect(await claim(testStore(), T0 + MINUTE)).toMatchObject({ dueSince });
-    const settle = { now: T0 + MINUTE, ...quiet, nextAt: T0 + HOUR, suppressedState: stale };
-    expect(await groups.settle(slack, "g", "t", settle)).toBe(T0 + MINUTE);
-    expect(await claim(testStore(), T0 + MINUTE, "t2")).toMatchObject({ dueSince });
+    expect(await claimed(T0 + MINUTE, "t")).toMatchObject({ dueSince });
+    const outcome = { now: T0 + MINUTE, ...quiet, nextAt: T0 + HOUR, suppressedState: stale };
+    expect(await settle(outcome)).toBe(T0 + MINUTE);
+    expect(await claimed(T0 + MINUTE, "t2")).toMatchObject({ dueSince });
     const readThen = suppressedState({ by: [{ reason: "stale", by: "shard:7", goodAt: T0 + MINUTE }] });
-    const again = { ...settle, suppressedState: readThen };
+    const again = { ...outcome, suppressedState: readThen };
     expect(await groups.settle(slack, "g", "t2", again), "it was not read since").toBe(T0 + HOUR);
   });
 
   it("an acknowledgement during a send brings the group's root up to date right after it", async () => {
     await commit(T0, fires(camera, to(slack.id)));
     const rooted = { ...quiet, nextAt: T0 + HOUR, conversation: '{"id":"c"}', shown: "x" };
-    await claim(testStore(), T0 + WAIT);
-    expect(await groups.settle(slack, "g", "t", { now: T0 + WAIT, ...rooted })).toBe(T0 + HOUR);
-    await claim(testStore(), T0 + HOUR);
+    await claimed(T0 + WAIT, "t");
+    expect(await settle({ now: T0 + WAIT, ...rooted })).toBe(T0 + HOUR);
+    await claimed(T0 + HOUR, "t");
     await acknowledge(testStore().store, { ...ack, at: T0 + HOUR + 1 });
-    expect(await groups.settle(slack, "g", "t", { ...rooted, now: T0 + HOUR + 2, nextAt: T0 + 2 * HOUR })).toBe(
-      T0 + HOUR + 2,
-    );
+    expect(await settle({ ...rooted, now: T0 + HOUR + 2, nextAt: T0 + 2 * HOUR })).toBe(T0 + HOUR + 2);
   });
 
   it("is not due for the end of another, nor twice for the same", async () => {
-    const { commit } = await suppressed(testStore());
+    await suppressed();
     const other = firing("other");
     await commit(T0 + MINUTE, fires(other), ends(other, T0 + MINUTE));
     expect(await groups.nextDue([slack.id])).toEqual(new Map([[slack.id, T0 + WAIT + 5 * MINUTE]]));
     await commit(T0 + MINUTE, ends(shop, T0 + MINUTE));
-    await claim(testStore(), T0 + MINUTE);
-    await groups.settle(slack, "g", "t", { now: T0 + MINUTE, ...quiet, nextAt: T0 + HOUR });
+    await claimed(T0 + MINUTE, "t");
+    await settle({ now: T0 + MINUTE, ...quiet, nextAt: T0 + HOUR });
     expect(await commit(T0 + 2 * MINUTE, ends(shop, T0 + 2 * MINUTE))).toEqual(new Map());
   });
 
   it("is due at once when its suppression ended between the decision and the settle", async () => {
     await commit(T0, fires(shop), fires(camera, to(slack.id)));
-    await claim(testStore(), T0 + WAIT);
+    await claimed(T0 + WAIT, "t");
     await commit(T0 + WAIT + 1, ends(shop, T0 + WAIT + 1));
     const now = T0 + WAIT + 2;
-    expect(
-      await groups.settle(slack, "g", "t", {
-        now,
-        ...quiet,
-        nextAt: now + 5 * MINUTE,
-        suppressedState: suppressedState(),
-      }),
-    ).toBe(now);
+    expect(await settle({ now, ...quiet, nextAt: now + 5 * MINUTE, suppressedState: suppressedState() })).toBe(now);
   });
 
   it("that resolves together with its inhibitor is due since that moment, which is not late", async () => {
-    const { commit } = await suppressed(testStore());
+    await suppressed();
     const at = T0 + MINUTE;
     await commit(at, ends(shop, at), ends(camera, at));
-    expect(await claim(testStore(), at)).toMatchObject({
+    expect(await claimed(at, "t")).toMatchObject({
       dueSince: new Map([[camera.id, at]]),
       alerts: [{ endsAt: at }],
       suppressedBefore: waiting,
@@ -188,76 +167,70 @@ describeWithRedis("a suppressed alert", () => {
     await silences.write([silence()], T0);
     const until = silence().endsAt;
     const unnotified = new Map([[camera.id, { isCovered: true, lateFrom: until }]]);
-    const { commit } = await suppressed(testStore(), { ...bySilence, unnotified });
+    await suppressed({ ...bySilence, unnotified });
     await commit(T0 + MINUTE, ends(camera, T0 + MINUTE));
-    const { dueSince } = await claim(testStore(), T0 + MINUTE + WAIT);
+    const { dueSince } = await claimed(T0 + MINUTE + WAIT, "t");
     expect(dueSince).toEqual(new Map([[camera.id, until]]));
   });
 
   it("is due at once when its silence is ended or changed, also between the decision and its record", async () => {
     await silences.write([silence()], T0);
-    await suppressed(testStore(), bySilence);
+    await suppressed(bySilence);
     const at = T0 + MINUTE;
     expect(await silences.write([endSilence(silence(), at)], at)).toEqual(new Map([[slack.id, at]]));
-    await claim(testStore(), at);
-    expect(
-      await groups.settle(slack, "g", "t", { now: at, ...quiet, nextAt: at + HOUR, suppressedState: bySilence }),
-    ).toBe(at);
+    await claimed(at, "t");
+    expect(await settle({ now: at, ...quiet, nextAt: at + HOUR, suppressedState: bySilence })).toBe(at);
   });
 
   it("stays due as before where its silence was made longer and still suppresses it", async () => {
     await silences.write([silence()], T0);
-    await suppressed(testStore(), bySilence);
+    await suppressed(bySilence);
     const at = T0 + MINUTE;
     expect(await silences.write([silence({ endsAt: T0 + 2 * HOUR })], at)).toEqual(new Map([[slack.id, at]]));
-    await claim(testStore(), at);
+    await claimed(at, "t");
     const nextAt = at + 5 * MINUTE;
-    expect(await groups.settle(slack, "g", "t", { now: at, ...quiet, nextAt, suppressedState: bySilence })).toBe(
-      nextAt,
-    );
+    expect(await settle({ now: at, ...quiet, nextAt, suppressedState: bySilence })).toBe(nextAt);
   });
 
   it("is not due again and again where its silence was ended by one and kept on by another at once", async () => {
     await silences.write([silence()], T0);
-    await suppressed(testStore(), bySilence);
+    await suppressed(bySilence);
     const at = T0 + MINUTE;
     await silences.write([endSilence(silence(), at)], at);
     await silences.write([silence({ endsAt: T0 + 2 * HOUR })], at);
-    await claim(testStore(), at);
+    await claimed(at, "t");
     const nextAt = at + 5 * MINUTE;
-    expect(await groups.settle(slack, "g", "t", { now: at, ...quiet, nextAt, suppressedState: bySilence })).toBe(
-      nextAt,
-    );
+    expect(await settle({ now: at, ...quiet, nextAt, suppressedState: bySilence })).toBe(nextAt);
   });
 
   it("that a message of unknown outcome was about is known until the group is served, and kept while it is suppressed", async () => {
     await commit(T0, fires(camera, to(slack.id)));
-    await claim(testStore(), T0 + WAIT);
+    await claimed(T0 + WAIT, "t");
     const at = T0 + WAIT + SECOND;
     const maybeIn = { id: "c", openedAt: T0 };
     await groups.postpone(slack, "g", "t", { now: at, at, maybe: [camera.id], maybeIn });
-    expect(await claim(testStore(), at)).toMatchObject({ maybeNotified: [camera.id], maybeIn });
+    expect(await claimed(at, "t")).toMatchObject({ maybeNotified: [camera.id], maybeIn });
     const more = suppressedState({ maybeNotified: [camera.id] });
-    await groups.settle(slack, "g", "t", { now: at, ...quiet, nextAt: at + 1, suppressedState: more });
-    expect(await claim(testStore(), at + 1)).toMatchObject({
+    await settle({ now: at, ...quiet, nextAt: at + 1, suppressedState: more });
+    expect(await claimed(at + 1, "t")).toMatchObject({
       maybeNotified: [camera.id],
       suppressedBefore: waiting,
       // What it sends belongs to what may have been accepted.
       maybeIn,
     });
-    await groups.settle(slack, "g", "t", { now: at + 1, ...quiet, nextAt: at + 2 });
-    const last = await claim(testStore(), at + 2);
+    await settle({ now: at + 1, ...quiet, nextAt: at + 2 });
+    const last = await claimed(at + 2, "t");
     expect(last).toMatchObject({ maybeNotified: [], suppressedBefore: new Map() });
     expect(last).not.toHaveProperty("maybeIn");
   });
 
   it("leaves nothing behind once all is over", async () => {
-    const { commit } = await suppressed(testStore());
+    await suppressed();
     await acknowledge(testStore().store);
     const at = T0 + MINUTE;
     await commit(at, ends(camera, at), ends(shop, at));
-    await claim(testStore(), at);
-    await groups.settle(slack, "g", "t", { now: at, ...quiet, unnotified: [camera.id], nextAt: undefined });
+    await claimed(at, "t");
+    await settle({ now: at, ...quiet, unnotified: [camera.id], nextAt: undefined });
     const left = (await testStore().keys()).filter((key) => !/^log/.test(key));
     expect(left).toEqual(["episodes", `grp:${slack.id}:g`, "integrations", "shard:0"]);
   });
@@ -289,8 +262,8 @@ describeWithRedis("an acknowledgement", () => {
     expect(await store.acks.read()).toEqual(new Map([[camera.id, ack]]));
     await commit(T0 + 1, ends(camera, T0 + 1));
     expect(await acknowledge(store)).toBeUndefined();
-    await claim(testStore(), T0 + WAIT);
-    await groups.settle(slack, "g", "t", { now: T0 + WAIT, ...quiet, unnotified: [camera.id], nextAt: undefined });
+    await claimed(T0 + WAIT, "t");
+    await settle({ now: T0 + WAIT, ...quiet, unnotified: [camera.id], nextAt: undefined });
     expect(await store.acks.read()).toEqual(new Map());
   });
 });
@@ -305,37 +278,37 @@ describeWithRedis("an acknowledgement that ends", () => {
     });
 
   it("makes what was never notified late, and due at once", async () => {
-    await suppressed(testStore(), acknowledged(camera.id));
+    await suppressed(acknowledged(camera.id));
     expect(await acknowledge(testStore().store)).toEqual(new Map());
     expect(await withdrawn(T0 + MINUTE)).toEqual(new Map([[slack.id, T0 + MINUTE]]));
-    const { dueSince } = await claim(testStore(), T0 + MINUTE);
+    const { dueSince } = await claimed(T0 + MINUTE, "t");
     expect(dueSince).toEqual(new Map([[camera.id, T0 + MINUTE]]));
   });
 
   it("makes what was notified decided again at once, and nothing late", async () => {
-    await suppressed(testStore(), acknowledged());
+    await suppressed(acknowledged());
     expect(await withdrawn(T0 + MINUTE)).toEqual(new Map([[slack.id, T0 + MINUTE]]));
-    await claim(testStore(), T0 + MINUTE);
+    await claimed(T0 + MINUTE, "t");
   });
 
   it("does not shorten group_wait", async () => {
     await commit(T0, fires(camera, to(slack.id)));
     await acknowledge(testStore().store);
     await withdrawn(T0 + 1);
-    const decision = needsUpdate({ ...(await claim(testStore(), T0 + 1)), now: T0 + 1, sendResolved: true });
+    const decision = needsUpdate({ ...(await claimed(T0 + 1, "t")), now: T0 + 1, sendResolved: true });
     expect(decision).toMatchObject({ notify: undefined, nextAt: T0 + WAIT });
-    await groups.settle(slack, "g", "t", { now: T0 + 1, ...quiet, nextAt: decision.nextAt });
+    await settle({ now: T0 + 1, ...quiet, nextAt: decision.nextAt });
     expect(await groups.nextDue([slack.id])).toEqual(new Map([[slack.id, T0 + WAIT]]));
   });
 
   it("is known to a decision that was taken before", async () => {
     await commit(T0, fires(camera, to(slack.id)));
     await acknowledge(testStore().store);
-    await claim(testStore(), T0 + WAIT);
+    await claimed(T0 + WAIT, "t");
     await withdrawn(T0 + WAIT + 1);
-    const settle = { now: T0 + WAIT + 2, ...quiet, nextAt: T0 + HOUR, suppressedState: acknowledged(camera.id) };
-    expect(await groups.settle(slack, "g", "t", settle)).toBe(T0 + WAIT + 2);
-    expect((await claim(testStore(), T0 + WAIT + 2)).dueSince).toEqual(new Map([[camera.id, T0 + WAIT + 1]]));
+    const outcome = { now: T0 + WAIT + 2, ...quiet, nextAt: T0 + HOUR, suppressedState: acknowledged(camera.id) };
+    expect(await settle(outcome)).toBe(T0 + WAIT + 2);
+    expect((await claimed(T0 + WAIT + 2, "t")).dueSince).toEqual(new Map([[camera.id, T0 + WAIT + 1]]));
   });
 });
 
