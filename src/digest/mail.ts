@@ -3,11 +3,10 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Document } from "../alerting/document.ts";
 import { html } from "../lib/markup.ts";
-import { cut } from "../lib/text.ts";
 import { createYielder } from "../lib/yield.ts";
 import type { Digest } from "./digest.ts";
-import { headline } from "./render/headline.ts";
 import { renderDigestHtml, UNSUBSCRIBE_HERE } from "./render/html.ts";
+import { subjectOf } from "./render/subject.ts";
 import { renderDigestText } from "./render/text.ts";
 import { type DigestFrame, viewOf } from "./render/view.ts";
 
@@ -22,14 +21,12 @@ export interface MadeDigest extends RenderedDigest {
 
 /** Gmail clips a message at 102 KB; mail servers add to it. */
 export const MAX_BYTES = 90_000;
-export const MAX_SUBJECT = 180;
 const MOST_SHOWN = 60;
 /** The colour of links in digest.css, for the link that is added after the styles. */
 const LINK_COLOUR = "#1a66b8";
 
 /**
- * Renders as many recordings as fit in `MAX_BYTES`: all are counted, those with most downtime are named. The subject is
- * one line without control characters.
+ * Renders as many recordings as fit in `MAX_BYTES`: all are counted, those with most downtime are named.
  */
 export async function renderDigest(digest: Digest, frame: DigestFrame) {
   // Loaded when needed: juice is large.
@@ -50,8 +47,7 @@ export async function renderDigest(digest: Digest, frame: DigestFrame) {
     await maybeYield();
     body = render(limit);
   }
-  const label = ` · ${digest.period.label}`;
-  return { subject: cut(headline(digest).sentence, MAX_SUBJECT - label.length) + label, ...body };
+  return { subject: subjectOf(digest), ...body };
 }
 
 function sizeOf({ html, text }: { html: string; text: string }): number {
