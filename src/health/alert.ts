@@ -139,6 +139,7 @@ export interface Alert {
   /** The time at which it began to fire: latency is counted from here. */
   readonly firedAt: Instant;
   readonly updatedAt: Instant;
+  /** Since when the problem is over: earlier than the evaluation that found it, and than `keep_firing_for` was over. */
   readonly endsAt?: Instant | undefined;
   readonly endReason?: EndReason | undefined;
   readonly facts: AlertFacts;

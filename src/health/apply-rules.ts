@@ -28,7 +28,7 @@ export interface Evaluator {
   facts(rule: Rule): AlertFacts;
   /** The rule does not apply at this time: its alerts pause. */
   isPaused?(rule: Rule): boolean;
-  /** After how long without evidence an alert ends, ms, if not the moment's. 0: nothing is left to evaluate; infinite: never. */
+  /** After how long without evidence an alert ends, ms: by default as the moment says; 0: nothing is left to evaluate; infinite: never. */
   readonly patienceMs?: number | undefined;
   /** A firing alert is not resolved yet, though its condition has not been met since then. */
   defersResolve?(rule: Rule, clearingSince: Instant): boolean;
@@ -178,6 +178,7 @@ function advance(
   const facts = { ...factsOf(at, state), ...(isClearing ? { clearing: true } : {}) };
   const met = isClearing ? state?.met : conditionText(rule);
   const isNews = state && isNewsTo(state.facts, facts);
+  // `step` gives the same object where nothing of it changes.
   if (state && state === progress && !isNews && state.met === met && state.unknownMs === undefined && !state.pausedAt)
     return state;
   const known = state && !isOtherOutage(at, state) ? state : undefined;

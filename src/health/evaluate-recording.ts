@@ -64,7 +64,8 @@ export function evaluateSample(
 ): EvaluatedRecording {
   const { state } = sample;
   const out: Outcomes = { transitions: [], decisions: [] };
-  for (const reason of changesOf(previous, state, context)) out.decisions.push(decision(state.id, reason, moment.now));
+  for (const reason of reasonsToLog(previous, state, context))
+    out.decisions.push(decision(state.id, reason, moment.now));
   const alerts = applyRules(recordingEvaluator(sample, context), state.alerts, rules.recording, moment, out);
   const reported = rules.outages.map((id) => alerts?.[id]).find((alert) => alert?.state === "firing");
   const outage = outageAfter(previous, sample, reported?.startsAt);
@@ -107,7 +108,7 @@ function historyAfter(
   return recordStatus(previous, status, moment.now, context.intervalMs);
 }
 
-function changesOf(
+function reasonsToLog(
   previous: RecordingState | undefined,
   { id, locationId, status }: RecordingState,
   { inSchedule }: EvaluationContext,

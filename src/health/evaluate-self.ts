@@ -5,7 +5,7 @@ import type { Subject, SubjectKind } from "./alert.ts";
 import { applyRules, type Evaluator, endAlerts } from "./apply-rules.ts";
 import { evaluateGroups, type GroupEvidence, type GroupMoment } from "./evaluate-groups.ts";
 import type { Outcomes } from "./evaluation.ts";
-import { type Attempts, ageOf, type EvidenceMoment, evidenceOf } from "./evidence.ts";
+import { type Attempts, ageOf, type EvidenceMoment, fleetEvidence } from "./evidence.ts";
 import type { Attempt, Rule } from "./model.ts";
 import { GAP_INTERVALS } from "./rhythm.ts";
 import { alertAnnotations, alertLabels, generatedOf } from "./rule.ts";
@@ -61,7 +61,7 @@ export function evaluateSelf(previous: SelfAlertState, evidence: SelfEvidence, c
     if (alerts) next.set(key, alerts);
   };
   const { health, groups: counted } = evidence;
-  const service = evidenceOf(evidence, context);
+  const service = fleetEvidence(evidence, context);
   evaluate(serviceEvaluator(service, health, context, counted?.inventory), "service");
   evaluate(directoryEvaluator(evidence.directory, now), "directory");
   const untried = new Set<string>();

@@ -91,7 +91,7 @@ export function ageOf(
 }
 
 /** The age of these attempts' evidence at a moment. Pure. */
-export function evidenceOf(attempts: Attempts, moment: EvidenceMoment): Evidence {
+export function fleetEvidence(attempts: Attempts, moment: EvidenceMoment): Evidence {
   const shards = attempts.shards.map((attempt) => shardOf(attempt, moment));
   const sum = (of: (shard: Shard) => number) => shards.reduce((total, shard) => total + of(shard), 0);
   const weightOf = (age: Age) => sum((shard) => (shard.age === age ? shard.weight : 0));

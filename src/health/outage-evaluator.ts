@@ -32,7 +32,7 @@ export function outageEvaluator(outage: Outage): Evaluator {
   const { subject, count, timezone, inventory } = outage;
   return {
     subject,
-    evidence: (rule, firing) => (isOutside(rule, count) ? undefined : evidenceOf(rule, firing, countFor(rule, count))),
+    evidence: (rule, firing) => (isOutside(rule, count) ? undefined : isOutage(rule, firing, countFor(rule, count))),
     isPaused: (rule) => isOutside(rule, count),
     patienceMs: count ? undefined : outage.goneMs,
     startsAt: (rule) => shareReachedAt(rule, countFor(rule, count)),
@@ -100,7 +100,7 @@ function onServers(offline: StatusCount["offline"], inventory: Inventory): Alert
  * `min_recordings` limits the beginning only: what fires is evaluated by what is left. Recordings that the last request
  * did not answer for leave it open where they would decide it.
  */
-function evidenceOf({ when }: Rule, firing: boolean, count: StatusCount): boolean | undefined {
+function isOutage({ when }: Rule, firing: boolean, count: StatusCount): boolean | undefined {
   if (when.kind !== "location_offline" && when.kind !== "group_offline") return undefined;
   const { known, fresh, offline, stale = 0 } = count;
   const needed = firing ? 1 : Math.max(1, when.minRecordings);

@@ -66,7 +66,7 @@ interface RecordingKind<When extends RecordingCondition> {
 /**
  * In the order of their evaluation: whether a recording flaps decides what becomes of the others. None may be met by a
  * recording that stays online, has neither alerts nor changes, and whose figures are above every threshold: a sweep
- * passes over those (health/evaluate-recording.ts).
+ * passes over those (`compileRules` in rule.ts says which are evaluated all the same).
  */
 export const recordingKinds: {
   readonly [K in RecordingCondition["kind"]]: RecordingKind<Extract<RecordingCondition, { kind: K }>>;

@@ -11,8 +11,6 @@ export const SETTLING_MS = 15 * 60_000;
 /** Buckets are kept for the longest window and this. */
 const RETENTION_MARGIN_MS = 48 * HOUR_MS;
 
-/** The window of the metric and the pages, kept whatever the rules ask. */
-
 /**
  * A figure of a recording, a ratio 0–1, by its window in ms. A number alone: its uptime. `arrived`: of the segments
  * expected in the same buckets, those received. `online`: the same of the last full buckets, where it was online all the time.

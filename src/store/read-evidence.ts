@@ -1,5 +1,5 @@
 /** The age of the evidence of the fleet, by the attempts that all replicas share. */
-import { ageOf, attemptsOf, type Evidence, type EvidenceMoment, evidenceOf } from "../health/evidence.ts";
+import { ageOf, attemptsOf, type Evidence, type EvidenceMoment, fleetEvidence } from "../health/evidence.ts";
 import { GAP_INTERVALS } from "../health/rhythm.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Store } from "./store.ts";
@@ -25,5 +25,5 @@ export async function readEvidence({
     moment,
     GAP_INTERVALS * intervals.intervalMs,
   );
-  return { ...evidenceOf(attemptsOf(all, assigned.shards()), moment), isEvaluated: evaluated === "fresh" };
+  return { ...fleetEvidence(attemptsOf(all, assigned.shards()), moment), isEvaluated: evaluated === "fresh" };
 }

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createAssigned } from "../../src/cluster/shard-assignment.ts";
 import { evaluateSelf, type SelfAlertState } from "../../src/health/evaluate-self.ts";
-import { attemptsOf, evidenceOf } from "../../src/health/evidence.ts";
+import { attemptsOf, fleetEvidence } from "../../src/health/evidence.ts";
 import { createSweep } from "../../src/poll/sweep.ts";
 import { parseStatusRows } from "../../src/service/status-uptime-rows.ts";
 import { HOUR, INTERVAL, MINUTE, missingRule, offlineRule, rule, START } from "../health/shard-history.ts";
@@ -85,7 +85,7 @@ async function run(all: readonly Answering[], seed: number): Promise<string[]> {
     const known = { ...attemptsOf(attempts, [...all.keys()]), inventory: good, uptimes: [], counts: [] };
     const context = { ...moment, now, rules, startedAt: START };
     self = evaluateSelf(self, { ...known, integrations: [] }, context).next;
-    const { state } = evidenceOf(known, context);
+    const { state } = fleetEvidence(known, context);
     if (Object.values(self["service/analytics"] ?? {}).some((alert) => alert.state === "firing")) firedAt = now;
     for (const { state: stored } of states.values())
       for (const { id, readAt, alerts } of stored.recordings.values()) {
