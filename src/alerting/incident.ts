@@ -64,12 +64,14 @@ export interface Incident<E extends Episode = Episode> {
   readonly endsAt: Instant | undefined;
 }
 
-/** Outages of a location or a camera server that begin so close together are one. */
+/** Outages that begin so close together are one, if one place or cause has them. */
 const TOGETHER_MS = 120_000;
 /** A camera that goes offline again so soon is flapping; an outage that becomes that of a whole location so late is the same. */
 const AGAIN_MS = 30 * 60_000;
-/** Outages at so many places that begin together are one incident, though nothing known is their cause. */
+/** Outages at so many places that begin together are one, where they are of one camera server or whole places. */
 const MANY_PLACES = 3;
+/** At so many places they are one anyway: unrelated ones are hardly ever so many. */
+const STORM_PLACES = 10;
 
 const OUTAGES: ReadonlySet<ProblemKind | undefined> = new Set<ProblemKind>([
   ...(["offline", "missing", "not_seen", "not_uploading", "location_offline"] as const),
@@ -82,11 +84,9 @@ export function incidentsOf<E extends Episode>(episodes: Iterable<E>): Incident<
   const sets = new Sets();
   const outages = sorted.filter(({ problem }) => OUTAGES.has(problem));
   joinTogether(outages, sets);
-  const taken = new Set([...joinWider(outages, sets), ...joinMany(outages, sets)]);
-  joinAgain(
-    sorted.filter((one) => !taken.has(one)),
-    sets,
-  );
+  const taken: ReadonlySet<Episode> = new Set([...joinWider(outages, sets), ...joinMany(outages, sets)]);
+  joinAgain(sorted, taken, sets);
+  joinCounts(sorted, sets);
   const incidents = Map.groupBy(sorted, ({ id }) => sets.of(id)).values();
   return [...incidents].map(incidentOf).sort((a, b) => b.startsAt - a.startsAt || (a.id < b.id ? -1 : 1));
 }
@@ -158,17 +158,14 @@ function incidentId(episode: string): string {
 
 const LETTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
-/** Episodes at one location, or of one camera server, that begin together. */
+/** Episodes at one location that begin together. */
 function joinTogether(outages: readonly Episode[], sets: Sets): void {
-  for (const label of ["location_id", "camera_server"] as const) {
-    const last = new Map<string, Episode>();
-    for (const one of outages) {
-      const value = labelIn(one, label);
-      if (value === undefined || value === "") continue;
-      const before = last.get(value);
-      if (before && one.startsAt - before.startsAt <= TOGETHER_MS) sets.join(before.id, one.id);
-      last.set(value, one);
-    }
+  const last = new Map<string, Episode>();
+  for (const one of outages) {
+    if (!one.locationId) continue;
+    const before = last.get(one.locationId);
+    if (before && one.startsAt - before.startsAt <= TOGETHER_MS) sets.join(before.id, one.id);
+    last.set(one.locationId, one);
   }
 }
 
@@ -184,10 +181,10 @@ function joinWider<E extends Episode>(outages: readonly E[], sets: Sets): E[] {
 
 function lastBefore<E extends Episode>(wider: readonly E[], { startsAt }: E): E | undefined {
   const found = wider[wider.findLastIndex((one) => one.startsAt - AGAIN_MS <= startsAt)];
-  return found && startsAt <= (found.endsAt ?? Infinity) ? found : undefined;
+  return found && startsAt <= endOf(found) ? found : undefined;
 }
 
-/** Outages at many places that begin together. Gives them. */
+/** Outages at many places that begin together: those of a camera server, or all of a storm. Gives them. */
 function joinMany<E extends Episode>(outages: readonly E[], sets: Sets): E[] {
   const bursts: E[][] = [];
   for (const one of outages) {
@@ -196,23 +193,51 @@ function joinMany<E extends Episode>(outages: readonly E[], sets: Sets): E[] {
     else bursts.push([one]);
   }
   return bursts.flatMap((burst) => {
-    if (new Set(burst.map(({ id }) => sets.of(id))).size < MANY_PLACES) return [];
-    for (const { id } of burst) sets.join(burst[0]?.id ?? id, id);
-    return burst;
+    const whole = new Set(burst.filter(isWide).map(({ id }) => sets.of(id)));
+    const servers = Map.groupBy(burst, (one) => labelIn(one, "camera_server") ?? "");
+    servers.delete("");
+    const many = [...servers.values()].filter(
+      (of) => new Set(of.map(({ locationId }) => locationId)).size >= MANY_PLACES,
+    );
+    const places = new Set(burst.map(({ id }) => sets.of(id)));
+    const isStorm = whole.size >= MANY_PLACES || places.size >= STORM_PLACES;
+    const joined = isStorm ? [burst] : many;
+    for (const of of joined) for (const { id } of of) sets.join(of[0]?.id ?? id, id);
+    return joined.flat();
   });
 }
 
-/** Episodes of one subject that follow each other, or begin together. */
-function joinAgain(sorted: readonly Episode[], sets: Sets): void {
+/** Episodes of one subject that follow each other, begin together, or begin while another one explains them; none that a wider cause has. */
+function joinAgain(sorted: readonly Episode[], taken: ReadonlySet<Episode>, sets: Sets): void {
   for (const same of Map.groupBy(sorted, ({ subject }) => `${subject.kind}/${subject.id}`).values()) {
     let before: Episode | undefined;
+    let outage: Episode | undefined;
     for (const one of same) {
-      const { startsAt, endsAt = Infinity } = before ?? { startsAt: -Infinity, endsAt: -Infinity };
-      const isAgain = one.startsAt >= endsAt && one.startsAt - endsAt <= AGAIN_MS;
-      if (before && (isAgain || one.startsAt - startsAt <= AGAIN_MS)) sets.join(before.id, one.id);
-      if ((one.endsAt ?? Infinity) >= endsAt) before = one;
+      if (!taken.has(one)) {
+        if (before && isAgain(one, before)) sets.join(before.id, one.id);
+        if (outage && one.startsAt <= endOf(outage)) sets.join(outage.id, one.id);
+        if (!before || endOf(one) >= endOf(before)) before = one;
+      }
+      const explains = OUTAGES.has(one.problem) || one.problem === "flapping";
+      if (explains && (!outage || endOf(one) >= endOf(outage))) outage = one;
     }
   }
+}
+
+function isAgain({ startsAt }: Episode, before: Episode): boolean {
+  const since = startsAt - endOf(before);
+  return (since >= 0 && since <= AGAIN_MS) || startsAt - before.startsAt <= AGAIN_MS;
+}
+
+const endOf = ({ endsAt = Infinity }: Episode) => endsAt;
+
+/** Episodes of one rule about a location and its recordings that fire at the same time: those inhibit that. */
+function joinCounts(sorted: readonly Episode[], sets: Sets): void {
+  const counted = sorted.filter(({ problem, locationId }) => problem?.startsWith("counts_") && locationId);
+  for (const at of Map.groupBy(counted, ({ alertname, locationId }) => `${alertname} ${locationId}`).values())
+    for (const whole of at.filter(isWide))
+      for (const one of at)
+        if (one.startsAt <= endOf(whole) && whole.startsAt <= endOf(one)) sets.join(whole.id, one.id);
 }
 
 function isWide({ subject }: Episode): boolean {
@@ -237,8 +262,7 @@ const keyOf = ({ label, value }: IncidentCause) => `${label}/${value}`;
 
 function incidentOf<E extends Episode>(episodes: readonly E[]): Incident<E> {
   const [first] = [...episodes].sort((a, b) => firedAt(a) - firedAt(b) || (a.id < b.id ? -1 : 1));
-  const ends = episodes.map(({ endsAt = Infinity }) => endsAt);
-  const end = ends.reduce((latest, one) => Math.max(latest, one), 0);
+  const end = episodes.reduce((latest, one) => Math.max(latest, endOf(one)), 0);
   return {
     id: incidentId(first?.id ?? ""),
     episodes,

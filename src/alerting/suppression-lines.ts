@@ -26,7 +26,7 @@ export function withSuppressionLines(
 ): LogLine[] {
   const ofSilences = silences.flatMap((silence) => {
     const [found] = subjects.filter(([, labels]) => isAbout(silence, labels));
-    return found ? silenceLines(silence, ...found) : [];
+    return found ? silenceLines(silence, now, ...found) : [];
   });
   const ofClock = [...expiries(lines), ...ofSilences].filter(({ at }) => at >= since && at <= now);
   return ofClock.length === 0 ? [...lines] : [...lines, ...ofClock].sort((a, b) => a.at - b.at);
@@ -42,16 +42,17 @@ function isNaming(name: string, labels: NamingLabels): boolean {
   return RECORDING_LABELS.has(name) || Object.hasOwn(labels, name);
 }
 
-function silenceLines(silence: Silence, subject: Subject, labels: NamingLabels): LogLine[] {
+/** Its end is said beforehand while that is to come: one that was ended early was not to end then. */
+function silenceLines(silence: Silence, now: Instant, subject: Subject, labels: NamingLabels): LogLine[] {
   const { timezone = "UTC" } = labels;
   const { matchers, startsAt, endsAt, createdBy, comment } = silence;
   const others = matchers.filter(({ name }) => !isNaming(name, labels)).map(formatMatcher);
   const of = others.length === 0 ? "" : ` (${others.join(", ")})`;
-  const until = timesSeenAt(startsAt).at(endsAt, timezone);
+  const until = endsAt > now ? ` until ${timesSeenAt(startsAt).at(endsAt, timezone)}` : "";
   const line = (at: Instant, reason: string, detail: string) =>
     ({ subject, at, ruleId: undefined, reason, detail: cut(detail, DETAIL_CHARACTERS) }) as const;
   return [
-    line(startsAt, "silence_began", `${createdBy} until ${until}${of}: ${comment}`),
+    line(startsAt, "silence_began", `${createdBy}${until}${of}: ${comment}`),
     line(endsAt, "silence_ended", `${createdBy}${of}: ${comment}`),
   ];
 }

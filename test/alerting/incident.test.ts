@@ -90,6 +90,37 @@ describe("a night", () => {
     expect(only && incidentPlaces(only, names)).toMatch(/^(Shop \d+, ){7}Shop \d+ and 22 more$/);
   });
 
+  it("three cameras that fail at once in different shops are three incidents, of one camera server one", () => {
+    const apart = (server?: string) =>
+      ["bath", "norwich", "york"].map((id, i) => camera(id, id, { at: i * 1_000, ...(server && { server }) }));
+    expect(titles(apart())).toHaveLength(3);
+    expect(titles(apart("edge-7"))).toEqual(["Camera server edge-7: 3 cameras at 3 locations offline"]);
+    expect(titles(apart("edge-7").slice(1))).toHaveLength(2);
+    const shops = ["bath", "norwich", "york"].map((id) => episode("location", id, { at: 60_000, offline: 4 }));
+    expect(titles([...apart(), ...shops, camera("a", "hull", { at: 90_000 })])).toHaveLength(1);
+    expect(titles([...apart(), ...shops.slice(1)])).toHaveLength(3);
+  });
+
+  it("the counts of a location and of its cameras are one incident, as long as both fire", () => {
+    const low = { problem: "counts_low", alertname: "CountsImplausible" } as const;
+    const cameras = [0, 5].map((hour, i) =>
+      camera(`c${i}`, "bath", { ...low, at: hour * 60 * MINUTE, forMs: 3 * 60 * MINUTE }),
+    );
+    const whole = (hour: number) => episode("location", "bath", { ...low, at: hour * 60 * MINUTE });
+    expect(titles([...cameras, whole(2)])).toHaveLength(1);
+    expect(titles([...cameras, whole(4)])).toHaveLength(2);
+    expect(titles([...cameras, { ...whole(2), locationId: "norwich" }])).toHaveLength(3);
+  });
+
+  it("what begins at a camera while it flaps or is offline is of that incident, also where a wider cause has it", () => {
+    const later = camera("door", "bath", { at: 90 * MINUTE, problem: "low_quality", id: "LowQuality/door@1" });
+    const flaps = camera("door", "bath", { problem: "flapping", id: "Flapping/door@1" });
+    expect(titles([flaps, camera("door", "bath", { at: 90 * MINUTE })])).toHaveLength(1);
+    expect(titles([camera("door", "bath"), later])).toHaveLength(1);
+    expect(titles([camera("door", "bath"), episode("location", "bath"), later])).toHaveLength(1);
+    expect(titles([camera("door", "bath", { forMs: 50 * MINUTE }), later])).toHaveLength(2);
+  });
+
   it("two cameras that fail at once in different shops are two incidents; the service is one of its own", () => {
     const apart = [camera("a", "bath"), camera("b", "norwich", { at: 1_000 }), episode("service", "analytics")];
     expect(titles(apart).sort()).toEqual([

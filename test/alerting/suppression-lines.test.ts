@@ -69,13 +69,13 @@ test.each([
   expect(over.map((one) => Number.parseFloat(one))).toEqual(expected);
 });
 
-const began = "0 recording silenced by ana until 10:00 BST: rewiring";
+const began = "0 recording silenced by ana: rewiring";
 const ended = "1 recording silence ended, that of ana: rewiring";
 
 test.each([
   ["of the recording, begun and ended", silence('recording_id="r1"'), 10, 0, [began, ended]],
   ["of its location, once", silence('location=~"Le.*"'), 10, 0, [began, ended]],
-  ["in force", silence('recording="Till"'), 0.5, 0, [began]],
+  ["in force", silence('recording="Till"'), 0.5, 0, ["0 recording silenced by ana until 10:00 BST: rewiring"]],
   ["that has not begun", silence('recording="Till"', { startsAt: T0 + HOUR, endsAt: T0 + 2 * HOUR }), 0.5, 0, []],
   ["begun before the time asked for", silence('recording="Till"'), 10, 0.5, [ended]],
   ["of another recording", silence('recording_id="r2"'), 10, 0, []],

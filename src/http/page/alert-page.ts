@@ -125,7 +125,7 @@ export function endedAlertPage(
   const timezone = knownZone(inventory.recording(subject.id)?.timezone, inventory.location(locationId ?? "")?.timezone);
   const isBrief = endsAt - startsAt < BRIEF_MS;
   const [began, over] = [startsAt, endsAt].map((at) => timeAt(at, timezone, moment, isBrief));
-  const end = capital(endWords({ endReason, planned }));
+  const end = capital(endWords({ endReason, planned }) || "over");
   const links = [
     ...(recording === undefined ? [] : [html`<a href="${recordingLink(ROOT, subject.id)}">The recording</a> `]),
     ...(locationId === undefined ? [] : [html`<a href="${homeLink(ROOT, { location: locationId })}">The location</a>`]),

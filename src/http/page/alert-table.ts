@@ -57,7 +57,7 @@ export function subjectOf({ subject, labels, annotations, facts }: Alert, root: 
   const location =
     locationId === undefined ? nothing : html`<a href="${href}"><bdi>${nameOf(name, locationId)}</bdi></a>`;
   if (kind === "recording") {
-    const recording = nameOf(labels.recording ?? "", id);
+    const recording = nameOf(nameWithin(labels.recording ?? "", name), id);
     return html`<a href="${recordingLink(root, id)}"><bdi>${recording}</bdi></a> <small>${location}</small>`;
   }
   if (kind === "location") return location;

@@ -4,7 +4,7 @@ import { type FoldedDecisions, foldDecisions } from "../../alerting/fold-decisio
 import { visitsRange } from "../../alerting/uncounted.ts";
 import type { EndReason, Subject } from "../../health/alert.ts";
 import { DAY_MS, type Instant } from "../../lib/clock.ts";
-import { counted, nameOf } from "../../lib/format.ts";
+import { counted, nameOf, nameWithin } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { cut } from "../../lib/text.ts";
 import { span } from "../../lib/when.ts";
@@ -49,10 +49,10 @@ const REASONS: Readonly<Record<EndReason, string>> = {
   expired: "expired; whether it recovered is not known",
 };
 
-/** `recovered`, `recovered; planned: stock-take`; `not over` while it lasts. */
+/** `recovered`, `recovered; planned: stock-take`; without an end while it lasts. */
 export function endWords({ endReason, planned }: Pick<ApiEpisode, "endReason" | "planned">): string {
-  const end = endReason === null ? "not over" : REASONS[endReason];
-  return planned === null ? end : `${end}; planned: ${nameOf(planned, "maintenance", 60)}`;
+  const end = endReason === null ? [] : [REASONS[endReason]];
+  return [...end, ...(planned === null ? [] : [`planned: ${nameOf(planned, "maintenance", 60)}`])].join("; ");
 }
 
 export function episodeTable(
@@ -81,7 +81,7 @@ export function episodeTable(
       to === undefined ? nothing : timeAt(to, zone, moment, isBrief),
       html`${span(from, to ?? moment.now)}`,
       ...(isCosted ? [html`${visitsRange(row.uncounted)}`] : []),
-      html`${endWords(row)}`,
+      endWords(row) === "" ? nothing : html`${endWords(row)}`,
     ];
   });
   return tableOf(caption, columns, rows);
@@ -94,7 +94,7 @@ function placeOf({ recording, location, locationId, subject }: ApiEpisode, root:
       : html`<a href="${homeLink(root, { location: locationId })}"><bdi>${nameOf(location ?? "", locationId)}</bdi></a>`;
   if (recording === null)
     return locationId === null ? html`${subject.kind === "service" ? "the service" : "–"}` : around;
-  const own = html`<a href="${recordingLink(root, subject.id)}"><bdi>${nameOf(recording, subject.id)}</bdi></a>`;
+  const own = html`<a href="${recordingLink(root, subject.id)}"><bdi>${nameOf(nameWithin(recording, location ?? ""), subject.id)}</bdi></a>`;
   return html`${own} <small>${around}</small>`;
 }
 
