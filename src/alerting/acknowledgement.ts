@@ -54,7 +54,7 @@ export function isInForce({ until }: Pick<StoredAcknowledgement, "until">, now: 
 export function suppressionBy(ack: StoredAcknowledgement | undefined, now: Instant): Suppression | undefined {
   if (!ack || !isInForce(ack, now)) return undefined;
   const { author, at: since, until, eta, comment } = ack;
-  return { reason: "acknowledged", by: author, since, until, eta, author, comment };
+  return { reason: "acknowledged", by: author, since, until, eta, askAt: eta, author, comment };
 }
 
 /** The latest of those of episodes that fire, by their ids. */

@@ -65,6 +65,7 @@ const ofDelivery: Readonly<Record<string, Words>> = {
   notified_end: ({ to, detail }) => `notified ${to} of its end: ${inWords(detail ?? "over")}`,
   notified_late: ({ to, detail }) => `notified ${to} late, of its beginning and end: ${inWords(detail ?? "over")}`,
   reminded: ({ to, detail }) => `reminder sent to ${to}${times(detail)}`,
+  asked: ({ to, detail }) => `asked ${detail ?? "somebody"} at ${to} how it goes on`,
   failed: ({ to, detail }) => `not sent to ${to} yet, retrying: ${FAILURES[detail ?? ""] ?? "not accepted"}`,
   resolved_before_notified: ({ to }) => `not sent to ${to}, resolved before it was due`,
   send_resolved_off: ({ to }) => `end not sent to ${to}, send_resolved is false`,

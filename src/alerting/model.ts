@@ -8,9 +8,19 @@ import type { VisitWorth } from "./uncounted.ts";
 /**
  * Why a notification is sent (Alertmanager's notify reasons). `started`: everything that fires, after a cold start;
  * `resend`: no news, for programs that take an alert that is not repeated for resolved. `update`: no news, and another
- * present than the conversation's root shows (acknowledged, silenced, some ended while ends are not sent).
+ * present than the conversation's root shows (acknowledged, silenced, some ended while ends are not sent). `question`: no
+ * news, and somebody is asked how what they suppressed goes on.
  */
-export type NotifyReason = "first" | "more" | "resolved" | "reminder" | "resend" | "started" | "update" | "test";
+export type NotifyReason =
+  | "first"
+  | "more"
+  | "resolved"
+  | "reminder"
+  | "question"
+  | "resend"
+  | "started"
+  | "update"
+  | "test";
 
 export interface Notification {
   readonly reason: NotifyReason;
@@ -100,7 +110,7 @@ export interface NotifiedAlert extends Alert {
   /** The alerts it inhibits (`inhibit_rules`). */
   readonly standsFor?: StandsFor | undefined;
   readonly impact?: AlertImpact | undefined;
-  /** The suppression of an alert that is `standing`. */
+  /** The suppression of an alert that is `standing`, or that a question is about. */
   readonly suppressedBy?: Suppression | undefined;
   /** Before this message, at a pager. */
   readonly page?: Page | undefined;
@@ -139,6 +149,8 @@ export interface NotificationLogEntry {
   readonly firstNotifiedAt?: Instant | undefined;
   /** True if the message that was first about it was a summary of several groups. */
   readonly inSummary?: boolean | undefined;
+  /** It was only asked about: its end is owed, and its beginning too once it is not suppressed any more. */
+  readonly isQuestion?: boolean | undefined;
   /** The time at which its end was first accepted, where ends are sent again for a while (`Integration.resendMs`). */
   readonly endNotifiedAt?: Instant | undefined;
   /** The group it was notified in. */
@@ -201,6 +213,8 @@ export interface Suppression {
   readonly until?: Instant | undefined;
   /** The time at which the author of an acknowledgement expects to be done. */
   readonly eta?: Instant | undefined;
+  /** The time at which its author is asked how it goes on, unless the alert was notified since. */
+  readonly askAt?: Instant | undefined;
   /** The person who set a silence; the comment of a silence, a maintenance or an acknowledgement. */
   readonly author?: string | undefined;
   readonly comment?: string | undefined;
@@ -271,6 +285,8 @@ export interface GroupView {
   readonly now: Instant;
   readonly repeatIntervalMs: number;
   readonly sendResolved: boolean;
+  /** True where people are asked how what they suppressed goes on. */
+  readonly asks?: boolean | undefined;
   /** By episode: since when its news is due, or when it will be; undefined where that is not known of a suppressed one. */
   readonly dueSince: ReadonlyMap<string, Instant>;
   /** What is due until then is notified of; by default until now. */

@@ -38,6 +38,7 @@ export function needsUpdate(view: GroupView): GroupDecision {
   const isNow = isDue && waitsUntil === undefined;
   const settled = [...(isNow ? ends.owed : []), ...ends.dropped].map(({ id }) => id);
   const unsent = [...ends.waiting, ...(isNow ? [] : [...ends.owed, ...firing])];
+  const asked = notify && isNow ? [] : suppressed.filter((alert) => isAsked(alert, view));
   const suppressedState = suppressedStateOf(suppressed, unsent, view);
   const isSuppressed = suppressedState.by.length > 0 || ends.waiting.length > 0;
   const suppressionRecheckAt = isSuppressed ? recheckAt(suppressedState.by, view) : undefined;
@@ -58,6 +59,15 @@ export function needsUpdate(view: GroupView): GroupDecision {
   }
   const notYet = isDue ? waitsUntil : newsAt;
   const nextAt = earliest([notYet, reminderAt(view, firing), suppressionRecheckAt]);
+  if (asked.length > 0) {
+    const questionOf = (alert: Alert) => ({
+      ...toNotifiedAlert(alert, view),
+      isNew: false,
+      suppressedBy: suppressionOf(alert, view),
+    });
+    const questions = asked.map(questionOf);
+    return { notify: "question", firing: questions, resolved: [], settled, nextAt, suppressedState };
+  }
   if (waitsUntil !== undefined) return { notify: undefined, why: "waits_for_others", settled, nextAt, suppressedState };
   const why = suppressionReason(suppressed, ends, view) ?? (isDue ? skipReason(active, ends) : "nothing_new");
   return { notify: undefined, why, settled, nextAt, suppressedState };
@@ -66,7 +76,7 @@ export function needsUpdate(view: GroupView): GroupDecision {
 /** When the first news is due: of what fires and was never notified, and of ends that are owed. Undefined: there is none. */
 function newsDueAt(view: GroupView, firing: readonly Alert[], ends: readonly Alert[]): Instant | undefined {
   const { notified, suppressions, now } = view;
-  const news = firing.filter(({ id }) => !notified.has(id));
+  const news = firing.filter((alert) => isNew(alert, view));
   // An end that is owed because it is late was due before.
   const later = ends.filter(({ id }) => notified.has(id) || suppressions?.maybeNotified.has(id));
   const isLate = later.length < ends.length;
@@ -102,6 +112,21 @@ export function alertsAtRetirement(
  */
 export function clearingOf({ id, state, facts }: Alert, isKnown: boolean): Suppression | undefined {
   return isKnown && state === "firing" && facts.clearing ? { reason: "clearing", by: id } : undefined;
+}
+
+/**
+ * True of an alert that somebody suppressed until then, or said to be done by then: once, as the message that asks is the
+ * last that notified of it.
+ */
+function isAsked(alert: Alert, view: GroupView): boolean {
+  const { askAt = Number.POSITIVE_INFINITY } = suppressionOf(alert, view) ?? {};
+  const notifiedAt = view.notified.get(alert.id)?.notifiedAt ?? Number.NEGATIVE_INFINITY;
+  return view.asks === true && !alert.facts.clearing && askAt <= view.now && notifiedAt < askAt;
+}
+
+/** True of an alert whose beginning was not notified. */
+function isNew({ id }: Pick<Alert, "id">, { notified }: Pick<GroupView, "notified">): boolean {
+  return notified.get(id)?.isQuestion ?? !notified.has(id);
 }
 
 function suppressionOf({ id }: Alert, { suppressions }: GroupView): Suppression | undefined {
@@ -148,9 +173,10 @@ function suppressedStateOf(suppressed: readonly Alert[], unsent: readonly Alert[
   const by = new Map<string, Suppression>();
   for (const alert of suppressed) {
     const suppression = suppressionOf(alert, view);
-    if (suppression) by.set(`${suppression.reason} ${suppression.by} ${suppression.until}`, suppression);
+    const { reason, by: who, until, askAt } = suppression ?? {};
+    if (suppression) by.set(`${reason} ${who} ${until} ${askAt}`, suppression);
   }
-  const unnotified = suppressed.filter(({ id }) => !view.notified.has(id));
+  const unnotified = suppressed.filter((alert) => isNew(alert, view));
   const isMaybeNotified = ({ id }: Alert) => view.suppressions?.maybeNotified.has(id);
   const late = unsent.flatMap(({ id }) => {
     const before = view.suppressions?.suppressedBefore.get(id);
@@ -191,15 +217,15 @@ function lateFrom(alert: Alert, view: GroupView): Instant | undefined {
   return since !== undefined && alert.updatedAt > since ? since : undefined;
 }
 
-/** Every `recheckEveryMs`, and when a suppression ends by the clock. */
+/** Every `recheckEveryMs`, and when a suppression ends by the clock, or is to be asked about. */
 function recheckAt(by: readonly Suppression[], { now, suppressions }: GroupView): Instant | undefined {
   if (!suppressions) return undefined;
-  const ends = [suppressions.muted, ...by].map((suppression) => suppression?.until);
-  return earliest([now + suppressions.recheckEveryMs, ...ends]);
+  const times = [suppressions.muted, ...by].flatMap((one) => [one?.until, one?.askAt]);
+  return earliest([now + suppressions.recheckEveryMs, ...times.filter((at) => at !== undefined && at > now)]);
 }
 
 function notifyReason(view: GroupView, firing: readonly Alert[], resolved: readonly Alert[]): NotifyReason | undefined {
-  if (firing.some(({ id }) => !view.notified.has(id))) return view.notified.size === 0 ? "first" : "more";
+  if (firing.some((alert) => isNew(alert, view))) return view.notified.size === 0 ? "first" : "more";
   if (resolved.length > 0) return "resolved";
   return isReminderDue(view, firing) ? "reminder" : undefined;
 }
@@ -288,7 +314,10 @@ export function toNotifiedAlert(
   const standsFor = alert.state === "firing" ? suppressions?.standsFor.get(alert.id) : undefined;
   const entry = notified.get(alert.id);
   const { page } = entry ?? {};
-  const known = { fingerprint: fingerprint(alert.labels), isNew: !entry };
+  const known = {
+    fingerprint: fingerprint(alert.labels),
+    isNew: alert.state === "firing" ? isNew(alert, { notified }) : !entry,
+  };
   return { ...alert, ...known, ...(standsFor && { standsFor }), ...(page && { page }) };
 }
 

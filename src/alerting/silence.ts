@@ -42,6 +42,14 @@ export interface WantedSilence extends Omit<Silence, "id" | "updatedAt" | "start
 /** The time for which an expired silence is kept: Alertmanager's retention. */
 export const SILENCE_KEPT_MS = 120 * 3_600_000;
 
+const ASK_MS = 10 * 60_000;
+
+/** The time at which people are asked how it goes on, ten minutes before its end; undefined for a short one. */
+export function askAtOf({ startsAt, endsAt }: Pick<Silence, "startsAt" | "endsAt">): Instant | undefined {
+  const at = endsAt - ASK_MS;
+  return at > startsAt + ASK_MS ? at : undefined;
+}
+
 /** By the clock alone. */
 export function silenceState({ startsAt, endsAt }: Pick<Silence, "startsAt" | "endsAt">, now: Instant): SilenceState {
   if (now >= endsAt) return "expired";

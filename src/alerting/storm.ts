@@ -57,9 +57,11 @@ function distinct(alerts: readonly NotifiedAlert[]): NotifiedAlert[] {
   return [...new Map(alerts.map((alert) => [alert.id, alert])).values()].sort(byStart);
 }
 
-/** News before ends before reminders; `first` only where no group was notified before. */
+/** News before ends before reminders before questions; `first` only where no group was notified before. */
 function reasonOf(decisions: readonly SendDecision[]): NotifyReason {
   const reasons = new Set(decisions.map(({ notify }) => notify));
   if (reasons.has("more") || (reasons.has("first") && reasons.size > 1)) return "more";
-  return (["first", "resolved", "reminder", "resend"] as const).find((reason) => reasons.has(reason)) ?? "more";
+  return (
+    (["first", "resolved", "reminder", "question", "resend"] as const).find((reason) => reasons.has(reason)) ?? "more"
+  );
 }

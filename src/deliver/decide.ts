@@ -21,7 +21,9 @@ export async function decide({ deps, integration }: DeliveryRun, claims: readonl
       const claimed: ClaimedGroup = { ...group, suppressions: suppressions?.[i] };
       // An alert that nobody attends any more does not wait, and takes the news along.
       const claim = hasUnattended(claimed, unsuppressed(claimed)) ? { ...claimed, isForRoot: false } : claimed;
-      const view = { ...claim, now, dueBy, sendResolved: integration.sendResolved };
+      // A pager takes what it is sent for an incident, and an escalation may not have come there yet.
+      const asks = !integration.isPager && claim.escalateAfterMs === undefined;
+      const view = { ...claim, now, dueBy, sendResolved: integration.sendResolved, asks };
       const decided = view.isForRoot ? onlyTheRoot : decideOne(view);
       const decision = routedReminder(decided, (alert) => isRouted(alert, integration, claim.group));
       return { claim, decision: withUpdate(decision, view, integration) };
@@ -41,7 +43,7 @@ function unsuppressed({ alerts, suppressions }: ClaimedGroup) {
 
 /** An alert that a reload routed elsewhere stays for its end, which is owed here; nobody here is reminded of it. */
 function routedReminder(decision: GroupDecision, isRouted: (alert: NotifiedAlert) => boolean): GroupDecision {
-  if (decision.notify !== "reminder") return decision;
+  if (decision.notify !== "reminder" && decision.notify !== "question") return decision;
   const firing = decision.firing.filter(isRouted);
   if (firing.length > 0) return { ...decision, firing };
   const { settled, nextAt, suppressedState } = decision;

@@ -148,12 +148,22 @@ function logEntriesOf(
   const firing = isQuiet ? [] : decision.notify === "resend" ? decision.firing.slice(0, 1) : decision.firing;
   return [
     ...firing.map(
-      ({ fingerprint: _, isNew: __, standsFor: ___, isAgain: ____, isCovered: _____, page: ______, ...alert }) => {
+      ({
+        fingerprint: _,
+        isNew: __,
+        standsFor: ___,
+        isAgain: ____,
+        isCovered: _____,
+        page: ______,
+        suppressedBy: _______,
+        ...alert
+      }) => {
         const known = claim.notified.get(alert.id);
         const first = known
           ? { firstNotifiedAt: firstNotifiedAtOf(known), inSummary: known.inSummary }
           : { firstNotifiedAt: now, inSummary };
-        return { alert, notifiedAt: now, ...first, groupId: claim.group };
+        const isQuestion = (decision.notify === "question" && (known?.isQuestion ?? !known)) || undefined;
+        return { alert, notifiedAt: now, ...first, groupId: claim.group, isQuestion };
       },
     ),
     ...endsToSendAgain(claim, decision, now),
@@ -206,8 +216,8 @@ type LineOf = ReturnType<typeof lineIn>;
 function notifiedLines(decision: SendDecision, claim: Claimed, line: LineOf): LogLine[] {
   return [
     ...newlyFiring(decision).map((alert) =>
-      decision.notify === "reminder"
-        ? line(alert, "reminded")
+      decision.notify === "reminder" || decision.notify === "question"
+        ? line(alert, decision.notify === "reminder" ? "reminded" : "asked", alert.suppressedBy?.author)
         : line(alert, "notified", claim.escalateAfterMs ? "escalated" : decision.notify),
     ),
     ...newlyResolved(decision).map((alert) =>
@@ -248,7 +258,9 @@ function detailOf({ reason, by, readAt, until }: Suppression): string | undefine
 }
 
 function newlyFiring({ notify, firing }: SendDecision): SendDecision["firing"] {
-  return notify === "reminder" ? firing : firing.filter(({ isNew, isCovered }) => isNew || isCovered);
+  return notify === "reminder" || notify === "question"
+    ? firing
+    : firing.filter(({ isNew, isCovered }) => isNew || isCovered);
 }
 
 function newlyResolved({ resolved }: SendDecision): SendDecision["resolved"] {

@@ -144,7 +144,7 @@ function entryOf(
   alert: Alert,
   known: NotificationLogEntry | undefined,
   groupId: string,
-  { at, isSummary }: Intent,
+  { at, isSummary, isQuestion }: Intent,
 ): NotificationLogEntry {
   const { endsAt: _, endReason: __, ...rest } = alert;
   const first = known
@@ -156,5 +156,6 @@ function entryOf(
     notifiedAt: at,
     ...first,
     groupId,
+    isQuestion: (isQuestion && (known?.isQuestion ?? !known)) || undefined,
   };
 }

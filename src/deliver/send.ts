@@ -23,7 +23,9 @@ async function contentOf(
   at: Instant,
 ): Promise<Content> {
   const content = joinDecisions(shares.map(({ decision }) => decision));
-  const standing = integration.conversation ? shares.flatMap(({ claim }) => standingAlerts(claim)) : [];
+  const asked = new Set(content.notify === "question" ? content.firing.map(({ id }) => id) : []);
+  const suppressed = integration.conversation ? shares.flatMap(({ claim }) => standingAlerts(claim)) : [];
+  const standing = suppressed.filter(({ id }) => !asked.has(id));
   const causes = isProgram(integration) ? undefined : deps.causes?.(content.firing);
   const isSummary = shares.length > 1 && integration.resendMs === undefined;
   if (!deps.annotate || isSummary) return { ...content, standing, causes: await causes };
@@ -112,7 +114,7 @@ function intend({ deps, sender, integration }: DeliveryRun, { token }: Lease, in
 /** The intent of a message: it may be sent from now on. */
 function intentOf(
   integration: Integration,
-  { messageId, now: at, conversation }: Notification,
+  { messageId, now: at, conversation, reason }: Notification,
   { now }: Batch,
 ): Intent {
   const idsOf = (alerts: readonly NotifiedAlert[]) => alerts.map(({ id }) => id);
@@ -127,6 +129,7 @@ function intentOf(
     askAt: at + SEND_DEADLINE_MS,
     ...(conversation && { conversation: { id, openedAt, handle, groups } }),
     isSummary: now.length > 1,
+    isQuestion: reason === "question" || undefined,
     groups: Object.fromEntries(about),
   };
 }

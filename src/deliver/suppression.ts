@@ -7,7 +7,7 @@ import { type Maintenance, maintenanceOf } from "../alerting/maintenance.ts";
 import type { StandsFor, Suppression, Suppressions } from "../alerting/model.ts";
 import { clearingOf } from "../alerting/needs-update.ts";
 import { groupRoute, type Integration, type Route, routesOf, routesTo, viewsAt } from "../alerting/route.ts";
-import { type Silence, silencesOf } from "../alerting/silence.ts";
+import { askAtOf, type Silence, silenceState, silencesOf } from "../alerting/silence.ts";
 import { forgetVerdicts, lookBudget, type MatchingBudget } from "../alerting/silence-verdicts.ts";
 import { muteOf } from "../alerting/time-interval.ts";
 import { viewsOf } from "../alerting/views.ts";
@@ -57,6 +57,8 @@ interface Facts {
   /** The budget of matching external alerts. */
   readonly budget: MatchingBudget;
   stale?(alert: Alert): Suppression | undefined;
+  /** By the id of a silence that ends soon: the alert by which it is asked about. */
+  readonly asked?: ReadonlyMap<string, string>;
 }
 
 export function createSuppression(deps: SuppressionDeps) {
@@ -83,7 +85,11 @@ export function createSuppression(deps: SuppressionDeps) {
       const alerts = claims.flatMap((claim) => claim.alerts);
       const startOf = await escalationStarts(claims, deps);
       const [known, stale] = await Promise.all([read(), staleness?.(alerts, clock.now())]);
-      const facts: Facts = stale ? { ...known, stale } : known;
+      const facts: Facts = {
+        ...known,
+        ...(stale && { stale }),
+        asked: await runYielding(askedAbout(known.firing, { ...known, ...(stale && { stale }) })),
+      };
       const stillFiring = new Set(known.firing.map(({ id }) => id));
       const firstNotified = async (episodes: readonly string[]) =>
         (waitAt && (await deps.groups?.firstNotified([waitAt], episodes))) || new Map<string, Instant>();
@@ -194,8 +200,14 @@ function* suppressionOf(
     alert.state === "firing" ? facts.now : Math.min(facts.now, alert.updatedAt),
   );
   const other = yield* otherSuppressionOf(alert, facts, views);
-  if (other && other !== "unmatched") return { ...other, acknowledged };
-  if (acknowledged) return acknowledged;
+  // What is not read is not asked about, as it may be over; of a silence, people are asked by one alert.
+  const askAt = facts.stale?.(alert) ? undefined : acknowledged?.askAt;
+  if (other && other !== "unmatched") {
+    const { askAt: at = Number.POSITIVE_INFINITY } = other;
+    const isAskedElsewhere = at <= facts.now && facts.asked?.get(other.by) !== alert.id;
+    return { ...other, acknowledged, ...(isAskedElsewhere && { askAt: undefined }) };
+  }
+  if (acknowledged) return { ...acknowledged, askAt };
   if (alert.state === "firing" && alert.facts.paused) return { reason: "paused", by: alert.id };
   return facts.stale?.(alert) ?? other;
 }
@@ -211,9 +223,27 @@ function* otherSuppressionOf(
   const [silence] = found;
   if (silence) {
     const { id: by, startsAt: since, endsAt: until, createdBy: author, comment } = silence;
-    return { reason: "silenced", by, since, until, author, comment };
+    return { reason: "silenced", by, since, until, askAt: askAtOf(silence), author, comment };
   }
   return maintenanceOf(maintenance, views, now) ?? (isComplete ? undefined : "unmatched");
+}
+
+/**
+ * The silences that end soon and still suppress something, each with the first alert of those that it suppressed by the
+ * time to ask: people are asked once, not once for each group.
+ */
+function* askedAbout(firing: readonly Alert[], facts: Facts): Generator<void, Map<string, string>> {
+  const { now, silences, acks, stale } = facts;
+  const asked = new Map<string, string>();
+  if (!silences.some((one) => silenceState(one, now) === "active" && (askAtOf(one) ?? now + 1) <= now)) return asked;
+  for (const alert of firing.toSorted((a, b) => a.firedAt - b.firedAt || (a.id < b.id ? -1 : 1))) {
+    const ack = acks.get(alert.id);
+    if ((ack && isInForce(ack, now)) || alert.facts.clearing || alert.facts.paused || stale?.(alert)) continue;
+    const by = yield* otherSuppressionOf(alert, facts, viewsOf(alert));
+    if (by === "unmatched" || by?.reason !== "silenced" || asked.has(by.by)) continue;
+    if (by.askAt !== undefined && by.askAt <= now && alert.firedAt <= by.askAt) asked.set(by.by, alert.id);
+  }
+  return asked;
 }
 
 /** The mute times of what goes by several routes, which is muted where all of them are; the first that ends first. */

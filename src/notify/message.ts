@@ -14,6 +14,7 @@ import { byLocation, dearestOf, impactWords, locationRow, rowOf } from "./entry.
 import { overviewLink } from "./link.ts";
 import { clean, locationName, shortName } from "./name.ts";
 import { notesOf } from "./notes.ts";
+import { questionLead } from "./question.ts";
 import { titleOf } from "./title.ts";
 
 /** Slack's limit of a header, in characters; subjects of mails are no longer either. */
@@ -65,6 +66,7 @@ function toneOf({ reason, firing, resolved }: Notification): Tone {
 }
 
 function leadOf({ reason, receiver, firing, start, escalatedAfterMs, causes = [] }: Notification): string[] {
+  if (reason === "question") return questionLead({ firing });
   if (reason === "test") return [`This is a test of the receiver ${clean(receiver)}. No action is needed.`];
   const meanings = new Set(firing.flatMap((alert) => wordsOf(alert).meaning ?? []));
   const escalated = escalatedAfterMs

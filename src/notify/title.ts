@@ -7,6 +7,7 @@ import { count, counted } from "../lib/format.ts";
 import { span } from "../lib/when.ts";
 import { changeOf, endCounts, endWords, isOwnEnd, isSteady, lastKnown, statusCounts } from "./ending.ts";
 import { clean, locationKey, locationName, NAME_IN_TITLE, plainName, shortName } from "./name.ts";
+import { questionTitle } from "./question.ts";
 
 type Alerts = readonly NotifiedAlert[];
 
@@ -21,6 +22,7 @@ export function titleOf(notification: Notification): string {
   if (reason === "test") return `Test message from lenswatch · ${clean(receiver, NAME_IN_TITLE)}`;
   if (reason === "started")
     return `lenswatch started with an empty store: ${firing.length > 0 ? firingPhrase(firing) : quietPhrase(start)}`;
+  if (reason === "question") return questionTitle(notification, firingPhrase(firing, true));
   if (firing.length > 0) return firingTitle(notification);
   return resolved.length > 0 ? endedTitle(notification) : "No active alerts";
 }

@@ -19,14 +19,23 @@ export interface AckChange {
 }
 
 export function createAckStore(redis: Redis, keys: Keys, { transact }: Transact) {
-  /** An alert that was never notified is late from now on where it ends earlier; roots show it in any case. */
-  function release(work: GroupWork, destination: Destined, now: Instant, isEarlier: boolean): void {
+  /**
+   * An alert that was never notified is late from now on where it ends earlier; its groups are looked at when its ETA
+   * is over; roots show it in any case.
+   */
+  function release(
+    work: GroupWork,
+    destination: Destined,
+    now: Instant,
+    { isEarlier, after: { eta } }: AckChange,
+  ): void {
     const head = work.head(destination);
     if (!head) return;
     work.touch(destination, now, head);
-    if (!isEarlier) return;
-    work.put(destination, released(head, now, false));
-    work.due(destination, now);
+    const at = isEarlier ? now : eta;
+    if (at === undefined) return;
+    if (isEarlier) work.put(destination, released(head, now, false));
+    work.due(destination, at);
   }
 
   return {
@@ -54,7 +63,7 @@ export function createAckStore(redis: Redis, keys: Keys, { transact }: Transact)
         const work = new GroupWork(redis, keys);
         const destinations = await redis.smembers(keys.in(episode));
         await work.load(destinations);
-        for (const destination of destinations) release(work, destination, now, change.isEarlier);
+        for (const destination of destinations) release(work, destination, now, change);
         work.writes.push(["HSET", keys.acks, episode, JSON.stringify(change.after)], ...logWrites(keys, [change.line]));
         const checks = [
           { place: [keys.acks, episode] as const, version: before ?? "" },

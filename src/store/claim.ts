@@ -54,6 +54,7 @@ export interface Intent {
   /** The conversation of the message, with the handle that it answers. */
   readonly conversation?: Conversation | undefined;
   readonly isSummary: boolean;
+  readonly isQuestion?: true | undefined;
   /** By group: the episodes that the message says fire, and those whose end it says. */
   readonly groups: Readonly<Record<string, EpisodesOf>>;
 }

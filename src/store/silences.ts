@@ -3,6 +3,7 @@ import type { Redis } from "ioredis";
 import { type MatchOperator, matchersCost, storedMatcher } from "../alerting/matcher.ts";
 import { requestBudget } from "../alerting/pattern.ts";
 import {
+  askAtOf,
   MOST_SILENCE_CHARACTERS,
   SILENCE_KEPT_MS,
   type Silence,
@@ -35,14 +36,17 @@ const TOUCHED = 500;
 export function createSilenceStore(redis: Redis, keys: Keys, { transact }: Transact, releases: Releases, log?: Logger) {
   const readAll = createParsedHash(redis, keys.silences, (text) => decode(text, log));
 
-  /** The roots that name these episodes are brought up to date. */
-  async function touch(episodes: readonly string[], now: Instant): Promise<Wakes> {
+  /** The roots that name these episodes are brought up to date, and their groups are looked at when it is to be asked about. */
+  async function touch(episodes: readonly string[], now: Instant, askAt: Instant | undefined): Promise<Wakes> {
     const wakes: Wakes[] = [];
     for (const page of chunksOf(episodes, TOUCHED)) {
       const destinations = [...new Set([...(await destinationsIn(redis, keys, page)).values()].flat())];
       const [read, work] = [new GroupWork(redis, keys), new GroupWork(redis, keys)];
       await read.load(destinations);
-      for (const destination of destinations) work.touch(destination, now, read.head(destination));
+      for (const destination of destinations) {
+        work.touch(destination, now, read.head(destination));
+        if (askAt !== undefined) work.due(destination, askAt);
+      }
       await transact(work.transaction(newId()));
       wakes.push(work.wakes);
     }
@@ -65,6 +69,8 @@ export function createSilenceStore(redis: Redis, keys: Keys, { transact }: Trans
       change?: SilenceChange,
     ): Promise<ReadonlyMap<string, Instant> | undefined> {
       const forget = forgettable(await readAll(), now);
+      const times = silences.flatMap((one) => askAtOf(one) ?? []).filter((at) => at > now);
+      const askAt = times.length > 0 ? Math.min(...times) : undefined;
       const rows = silences.map((silence, i) => ({
         id: silence.id,
         text: encode(silence),
@@ -85,7 +91,7 @@ export function createSilenceStore(redis: Redis, keys: Keys, { transact }: Trans
         ];
         if ((await transact({ id, checks, writes })).kind === "conflict") return undefined;
       } else await transact({ id, checks: [], writes: releasing(keys, id, ids, false) });
-      return earliestWakes(await releases.reconcile(now, id), await touch(change?.touched ?? [], now));
+      return earliestWakes(await releases.reconcile(now, id), await touch(change?.touched ?? [], now, askAt));
     },
   };
 }

@@ -235,10 +235,10 @@ describeWithRedis("a silence that is extended while it suppresses an alert", () 
     expect(await changes.extendSilence(id, T0 + 60 * MINUTE, by)).toBe(true);
     expect(await changes.extendSilence(id, T0 + 30 * MINUTE, by)).toBe(true);
     await lab.until(59);
-    expect(lab.lines()).toEqual([]);
+    expect(lab.lines()).toEqual(["50 ops/slack question =a"]);
     expect(await changes.silences()).toMatchObject([{ id, startsAt: T0, endsAt: T0 + 60 * MINUTE }]);
     await lab.until(62);
-    expect(lab.lines()).toHaveLength(1);
+    expect(lab.lines()).toHaveLength(2);
     expect(await changes.extendSilence(id, T0 + 90 * MINUTE, by)).toBe(false);
   });
 });
@@ -412,11 +412,14 @@ describeWithRedis("an outage that was over before the decision to suppress it wa
     "an acknowledgement for a while",
     "an acknowledgement that is withdrawn",
   ];
+  // What was asked about ends for those who were asked.
+  const asked = "50 ops/slack question =a";
   it.each(decisions)("is not notified of: %s", async (how) => {
-    expect(await played(how, 58)).toEqual([]);
+    expect(await played(how, 58)).toEqual(how === "a silence" ? [asked, "63 ops/slack resolved -a"] : []);
   });
   it.each(decisions)("is notified of where it outlasted it: %s", async (how) => {
-    expect(await played(how, 61)).toEqual(["60 ops/slack first +a", "66 ops/slack resolved -a"]);
+    const before = how === "a silence" ? [asked, "60 ops/slack more +a"] : ["60 ops/slack first +a"];
+    expect(await played(how, 61)).toEqual([...before, "66 ops/slack resolved -a"]);
   });
 });
 

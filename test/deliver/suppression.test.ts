@@ -128,7 +128,16 @@ test("of several suppressions the one that ends by itself is named, an acknowled
   expect([...found.suppressed.values()]).toEqual([
     acknowledged,
     { reason: "inhibited", by: shop.id, since: T0, source, acknowledged },
-    { reason: "silenced", by: "s", since: T0, until: T0 + HOUR, author: "dana", comment: "", acknowledged },
+    {
+      reason: "silenced",
+      by: "s",
+      since: T0,
+      until: T0 + HOUR,
+      askAt: T0 + 50 * MINUTE,
+      author: "dana",
+      comment: "",
+      acknowledged,
+    },
   ]);
 });
 

@@ -23,7 +23,8 @@ export function createSlackAppNotifier(options: ChannelOptions & { readonly app:
   const history = createHistory({ api, channel: app.channel, log });
 
   async function post(notification: Notification, root: Handle | undefined, { signal, plain }: Sending) {
-    const isNews = root === undefined || notification.reason !== "resolved";
+    // An end and a question are for those who follow the thread.
+    const isNews = root === undefined || !["resolved", "question"].includes(notification.reason);
     const mention = isNews && !plain ? mentionsOf(notification, app.mention) : "";
     const thread = root && { channel: root.channel, thread_ts: root.ts, reply_broadcast: isNews };
     const metadata = metadataOf(notification);
@@ -76,7 +77,7 @@ export function createSlackAppNotifier(options: ChannelOptions & { readonly app:
       const known = isHere ? root : undefined;
       const { groups, isOver = false } = notification.conversation ?? {};
       // The root of a summary says when it was true: one of its groups does not know the others.
-      const isEdited = known !== undefined && (groups === undefined || isOver);
+      const isEdited = known !== undefined && notification.reason !== "question" && (groups === undefined || isOver);
       const isStale = isEdited && (await isEditLost(notification, known, { signal, plain }));
       const next = await post(notification, known, { signal, plain });
       log.debug({ integration: notification.integrationId }, "Slack accepted a notification");
