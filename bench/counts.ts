@@ -121,7 +121,7 @@ async function startReading(rules: readonly Rule[]) {
       scheduleOf: () => undefined,
       scheduleBegan: () => undefined,
     });
-    const overview = overviewAfter(before.state, patch, { intervalMs: 5_000, inventory: store.inventory });
+    const overview = overviewAfter(patch, { intervalMs: 5_000, inventory: store.inventory });
     await store.shards.commitShard(shard, { before, patch, overview, now: at, changes: [] });
   }
 

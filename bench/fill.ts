@@ -3,7 +3,7 @@ import { Redis } from "ioredis";
 import { parseConfig } from "../src/config/load.ts";
 import type { Recording, UptimeBucket } from "../src/health/recording.ts";
 import { overviewAfter } from "../src/health/shard-overview.ts";
-import type { ShardPatch } from "../src/health/shard-patch.ts";
+import { recordingsAfter, type ShardPatch } from "../src/health/shard-patch.ts";
 import { afterReading } from "../src/health/shard-state.ts";
 import { type Figure, figuresOf, uptimeRetentionMs } from "../src/health/uptime.ts";
 import { chunksOf } from "../src/lib/chunks.ts";
@@ -72,7 +72,7 @@ async function fillShard(store: Store, shard: number, { here, now, history, figu
   const { nonce } = await store.shards.read(shard);
   const before = { nonce, state: emptyShard };
   const patch = patchOf(here, rows, now);
-  const overview = overviewAfter(before.state, patch, { intervalMs: 60_000, inventory: store.inventory });
+  const overview = overviewAfter(patch, { intervalMs: 60_000, inventory: store.inventory });
   await store.shards.commitShard(shard, { before, patch, overview, now, changes: [], sweep: { known: rows.length } });
   await store.uptime.saveHistories(shard, new Map(rows.map(({ id }) => [id, history])));
   const ratios = new Map(rows.map(({ id }) => [id, 0.99]));
@@ -98,7 +98,8 @@ function patchOf(here: readonly Place[], rows: readonly Recording[], now: number
     ] as const;
   });
   const locations = new Map(here.map(({ id }) => [id, { id, alerts: undefined }]));
-  return { sweptAt: now, noted: new Map(), changed: new Map(states), left: new Set(), locations };
+  const sweep = { read: new Map(), changed: new Map(states), left: new Set<string>() };
+  return { sweptAt: now, ...recordingsAfter({ recordings: new Map() }, sweep), locations };
 }
 
 /** Full hours as far back as they are kept, and the days of the past. */

@@ -214,7 +214,7 @@ function createFleet(redis: Redis, config: Config, recordings: number) {
         store.shards.commitShard(shard, {
           before,
           patch,
-          overview: overviewAfter(before.state, patch, { intervalMs: 5_000, inventory: store.inventory }),
+          overview: overviewAfter(patch, { intervalMs: 5_000, inventory: store.inventory }),
           now,
           changes,
         }),

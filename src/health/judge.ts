@@ -22,7 +22,7 @@ import { areGrouped, type Members, membersOf } from "./members.ts";
 import type { Reading, StatusSnapshot } from "./recording.ts";
 import { allowedGapMs, GAP_INTERVALS, gapsAfter } from "./rhythm.ts";
 import { compileRules } from "./rule.ts";
-import { type ShardPatch, statesAfter } from "./shard-patch.ts";
+import { recordingsAfter } from "./shard-patch.ts";
 import { isSameCold, type LocationState, type RecordingState, type ShardState } from "./shard-state.ts";
 
 /** A row that names another location than the one its recording is known at. */
@@ -55,11 +55,12 @@ class ShardEvaluation {
   /** Locations whose request failed. */
   #unread = NONE;
   readonly #before: ShardState["recordings"];
-  readonly #noted = new Map<string, Reading | RecordingState | undefined>();
+  /** Every recording that is dealt with; with what was read of it where nothing cold changed. */
+  readonly #done = new Map<string, Reading | RecordingState | undefined>();
   readonly #changed = new Map<string, RecordingState>();
   /** Rows at another location than the known one: they wait for a row at that. */
   readonly #strayed: Strayed[] = [];
-  /** Recordings that do not belong to the shard, or not any more. */
+  /** Recordings that do not belong to the shard any more. */
   readonly #left = new Set<string>();
   readonly #out: Outcomes = { transitions: [], decisions: [] };
   #lastWatchedId: string | undefined;
@@ -94,10 +95,10 @@ class ShardEvaluation {
     for (const id of unreadable) this.#evaluateRow(unreadableRow(id));
     if (this.#dealtWith < this.#before.size) this.#evaluateMissing(unidentified, unread);
     const { now, maxGapMs } = this.#moment;
-    const [noted, changed, left] = [this.#noted, this.#changed, this.#left];
-    const members = this.#members({ changed, left });
+    const after = recordingsAfter(this.#previous, { read: this.#done, changed: this.#changed, left: this.#left });
+    const members = this.#members(after.states);
     const locations = this.#evaluateLocations(unread, members);
-    const patch = { sweptAt: now, gaps: this.#gaps, noted, changed, left, locations };
+    const patch = { sweptAt: now, gaps: this.#gaps, ...after, locations };
     const isGrouped = members && this.#rules.groups.size > 0;
     const gap = maxGapMs > GAP_INTERVALS * this.#context.intervalMs ? { gapMs: maxGapMs } : {};
     const groups = isGrouped && { at: now, ...gap, ...countGroups(members, this.#notable, this.#context.inventory) };
@@ -110,26 +111,22 @@ class ShardEvaluation {
   }
 
   /** Those of the state before, while there are the same recordings at the same locations. */
-  #members(patch: Pick<ShardPatch, "changed" | "left">): Members | undefined {
+  #members(states: readonly RecordingState[]): Members | undefined {
     if (!this.#isCounted) return undefined;
     const { members, inventory } = this.#context;
     const { groups } = this.#rules;
     if (!this.#hasChanged && members && areGrouped(members, inventory, groups)) return members;
-    return membersOf(statesAfter(this.#previous, patch), inventory, groups);
+    return membersOf(states, inventory, groups);
   }
 
   #evaluateRow(reading: Reading): void {
     const previous = this.#before.get(reading.recordingId);
     const id = previous?.id ?? reading.recordingId;
-    if (this.#isDone(id)) return;
+    if (this.#done.has(id)) return;
     if (previous && !this.#context.elsewhere?.has(id) && this.#isPassedOver(previous, reading)) {
-      this.#noted.set(id, reading);
+      this.#done.set(id, reading);
       this.#dealtWith++;
     } else this.#evaluateOther(previous, reading);
-  }
-
-  #isDone(id: string): boolean {
-    return this.#noted.has(id) || this.#changed.has(id) || this.#left.has(id);
   }
 
   /** Nothing happened to the recording, and neither its location nor its groups have to count it by itself. */
@@ -145,7 +142,7 @@ class ShardEvaluation {
     if (this.#context.elsewhere?.has(id)) {
       if (previous) this.#leave(previous, "listed_elsewhere");
       else this.#decide(id, "listed_elsewhere");
-      this.#left.add(id);
+      this.#done.set(id, undefined);
     } else if (locationId === undefined) {
       this.#decide(id, "no_location");
     } else if (previous && previous.locationId !== locationId) {
@@ -166,7 +163,7 @@ class ShardEvaluation {
       this.#store(previous, state);
     } else if (previous) {
       this.#leave(previous, this.#isElsewhere(previous.id, locationId) ? "moved" : "no_longer_watched");
-    } else this.#left.add(reading.recordingId);
+    } else this.#done.set(reading.recordingId, undefined);
   }
 
   /**
@@ -174,12 +171,12 @@ class ShardEvaluation {
    * the same; until then the reading counts at the known location.
    */
   #evaluateStrayed(): void {
-    const strayed = this.#strayed.filter(({ previous: { id } }) => !this.#isDone(id));
+    const strayed = this.#strayed.filter(({ previous: { id } }) => !this.#done.has(id));
     const ids = new Set(strayed.map(({ previous: { id } }) => id));
     const isBelieved = areChangesBelieved({ known: this.#before.size, absent: ids.size });
     for (const { previous, reading, locationId } of strayed) {
       const { id } = previous;
-      if (this.#isDone(id)) continue;
+      if (this.#done.has(id)) continue;
       const isProven = isBelieved || this.#context.inventory.recording(id)?.locationId === locationId;
       const stays = !isProven && this.#isWatched(id, previous.locationId);
       this.#evaluateAt(stays ? previous.locationId : locationId, previous, reading);
@@ -209,8 +206,9 @@ class ShardEvaluation {
   /** Keeps the recording, and notes it where its location and its groups have to count it by itself. */
   #store(previous: RecordingState | undefined, state: RecordingState): void {
     const { now, maxGapMs } = this.#moment;
-    if (!previous || !isSameCold(previous, state)) this.#changed.set(state.id, state);
-    else this.#noted.set(state.id, state.readAt === now ? state : undefined);
+    const isSame = previous !== undefined && isSameCold(previous, state);
+    if (!isSame) this.#changed.set(state.id, state);
+    this.#done.set(state.id, isSame && state.readAt === now ? state : undefined);
     if (state.readAt !== now) this.#noteUnread(state);
     if (!this.#isCounted) return;
     const stale = this.#unread.has(state.locationId);
@@ -223,6 +221,7 @@ class ShardEvaluation {
   /** Drops the recording; its alerts end as no longer watched, except for an episode that another shard has as well. */
   #leave(state: RecordingState, reason: DecisionReason): void {
     this.#left.add(state.id);
+    this.#done.set(state.id, undefined);
     this.#hasChanged = true;
     this.#dealtWith++;
     this.#decide(state.id, reason);
@@ -247,7 +246,7 @@ class ShardEvaluation {
   #evaluateMissing(unidentified: number, unread: ReadonlySet<string>): void {
     const without: RecordingState[] = [];
     for (const state of this.#before.values()) {
-      if (this.#isDone(state.id)) continue;
+      if (this.#done.has(state.id)) continue;
       const reason = this.#reasonToLeave(state);
       if (reason) this.#leave(state, reason);
       else if (unread.has(state.locationId)) this.#keep(state);

@@ -6,8 +6,8 @@ import type { Evidence } from "./evidence.ts";
 import { labelOf } from "./members.ts";
 import { type Recording, type RecordingStatus, recordingStatuses } from "./recording.ts";
 import { allowedGapMs, GAP_INTERVALS } from "./rhythm.ts";
-import { type ShardPatch, statesAfter } from "./shard-patch.ts";
-import type { ColdState, Inventory, ShardState } from "./shard-state.ts";
+import type { ShardPatch } from "./shard-patch.ts";
+import type { ColdState, Inventory } from "./shard-state.ts";
 import { noCounts, type StatusCounts, totalOf } from "./status-counts.ts";
 
 /** A location and its recordings by status, in the order of `recordingStatuses`; zeros at the end are left out. */
@@ -35,18 +35,14 @@ interface OverviewContext {
 }
 
 /** The overview of a shard after a sweep. */
-export function overviewAfter(
-  before: ShardState,
-  patch: ShardPatch,
-  { intervalMs, inventory }: OverviewContext,
-): ShardOverview {
-  const { sweptAt: at, gaps, noted, locations } = patch;
+export function overviewAfter(patch: ShardPatch, { intervalMs, inventory }: OverviewContext): ShardOverview {
+  const { sweptAt: at, gaps, states, reads, locations } = patch;
   const gapMs = allowedGapMs(gaps, intervalMs);
   const counts = new Map([...locations.keys()].map((id) => [id, noCounts()]));
   const offline: string[] = [];
-  let [mark, alerting, readAt] = [0, 0, 0];
-  for (const state of statesAfter(before, patch)) {
-    const lastReadAt = noted.get(state.id) ? at : state.readAt;
+  let [place, mark, alerting, readAt] = [0, 0, 0, 0];
+  for (const state of states) {
+    const lastReadAt = reads[place++] ? at : state.readAt;
     const status = at - lastReadAt > gapMs ? "unknown" : (state.status ?? "unknown");
     readAt = Math.max(readAt, lastReadAt);
     const here = counts.get(state.locationId) ?? noCounts();

@@ -1,55 +1,62 @@
-/** The outcome of a sweep for a shard: only what changed, and what was read of the rest. */
+/** The outcome of a sweep for a shard: what changed, and what was read of the rest. */
 import type { Instant } from "../lib/clock.ts";
 import type { Reading } from "./recording.ts";
 import type { LocationState, RecordingState, ShardState } from "./shard-state.ts";
 
-/** Every recording is noted, changed or left. */
+type Read = Pick<Reading, "lastSeenAt" | "averageQuality">;
+
 export interface ShardPatch {
   readonly sweptAt: Instant;
   readonly gaps?: readonly number[] | undefined;
-  /** Recordings of which nothing cold changed, by id, with what was read of them if anything was. */
-  readonly noted: ReadonlyMap<string, Pick<Reading, "lastSeenAt" | "averageQuality"> | undefined>;
+  /** The recordings after the sweep, in the order of their ids. */
+  readonly states: readonly RecordingState[];
+  /** What was read of each, at the same place, where nothing cold changed; else its hot values are those of its state. */
+  readonly reads: readonly (Read | undefined)[];
   /** New recordings, and those of which something cold changed. */
   readonly changed: ReadonlyMap<string, RecordingState>;
-  readonly left: ReadonlySet<string>;
+  /** The shard has the same recordings as before. */
+  readonly isSame: boolean;
   readonly locations: ReadonlyMap<string, LocationState>;
 }
 
-/** The same recordings belong to the shard after the sweep. */
-export function keepsMembers({ recordings }: ShardState, { changed, left }: ShardPatch): boolean {
-  return left.values().every((id) => !recordings.has(id)) && changed.keys().every((id) => recordings.has(id));
-}
-
-/** The recordings after the sweep; hot values are those of before where nothing else changed. */
-export function statesAfter(
-  { recordings }: ShardState,
-  { changed, left }: Pick<ShardPatch, "changed" | "left">,
-): RecordingState[] {
+/** The recordings after a sweep that read, changed and dropped some of those before. */
+export function recordingsAfter(
+  { recordings }: Pick<ShardState, "recordings">,
+  {
+    read,
+    changed,
+    left,
+  }: Pick<ShardPatch, "changed"> & {
+    readonly read: ReadonlyMap<string, Read | undefined>;
+    readonly left: ReadonlySet<string>;
+  },
+): Pick<ShardPatch, "states" | "reads" | "changed" | "isSame"> {
   const known = [...recordings.values()];
-  if (changed.size + left.size === 0) return known;
+  const added = [...changed.values()].filter(({ id }) => !recordings.has(id));
   const kept = left.size === 0 ? known : known.filter(({ id }) => !left.has(id));
-  const after = kept.map((state) => changed.get(state.id) ?? state);
-  for (const [id, state] of changed) if (!recordings.has(id)) after.push(state);
-  return after;
+  const states = changed.size === 0 ? kept : kept.map((state) => changed.get(state.id) ?? state);
+  if (added.length > 0) states.push(...added);
+  if (added.length > 0) states.sort(byId);
+  const isSame = added.length === 0 && kept.length === known.length;
+  return { states, reads: states.map(({ id }) => read.get(id)), changed, isSame };
 }
 
-/** Recordings in the order of a shard: by id. */
-export function inOrder(states: Iterable<RecordingState>): Map<string, RecordingState> {
-  const sorted = [...states].sort((a, b) => (a.id < b.id ? -1 : 1));
-  return new Map(sorted.map((state) => [state.id, state]));
+export function byId(a: RecordingState, b: RecordingState): number {
+  return a.id < b.id ? -1 : 1;
 }
 
 /** The shard after the sweep. Hot values, and states of the same recordings, are replaced in place. */
-export function patched(shard: ShardState, patch: ShardPatch): ShardState {
-  const { sweptAt, gaps, noted, changed, locations } = patch;
-  noted.forEach((read, id) => {
-    const state = shard.recordings.get(id);
-    if (!state || !read) return;
+export function patched({ recordings }: ShardState, patch: ShardPatch): ShardState {
+  const { sweptAt, gaps, states, reads, changed, isSame, locations } = patch;
+  const after = isSame ? recordings : new Map(states.map((state) => [state.id, changed.get(state.id) ?? { ...state }]));
+  let place = 0;
+  for (const state of after.values()) {
+    const read = reads[place++];
+    if (!read) continue;
     state.readAt = sweptAt;
     state.lastSeenAt = read.lastSeenAt;
     state.averageQuality = read.averageQuality;
-  });
-  if (!keepsMembers(shard, patch)) return { sweptAt, gaps, recordings: inOrder(statesAfter(shard, patch)), locations };
-  for (const [id, state] of changed) shard.recordings.set(id, state);
-  return { sweptAt, gaps, recordings: shard.recordings, locations };
+  }
+  if (isSame) for (const [id, state] of changed) after.set(id, state);
+  return { sweptAt, gaps, recordings: after, locations };
 }

@@ -171,7 +171,7 @@ class Sweeper {
     const sweep = {
       lateMs: lateMs(patch.gaps, watch.statusIntervalMs),
       error: sentences([error?.message, stale > 0 ? misreadIn(snapshot) : undefined]),
-      known: patch.noted.size + patch.changed.size,
+      known: patch.states.length,
       absent,
       stale,
       unread: unread.size > 0 ? Object.fromEntries(unread) : undefined,
@@ -271,12 +271,11 @@ class Sweeper {
   ): Promise<CommitResult> {
     const { store, inventory, watch } = this.#deps;
     const intervalMs = watch.statusIntervalMs;
-    const overview = overviewAfter(input.before.state, patch, { intervalMs, inventory });
+    const overview = overviewAfter(patch, { intervalMs, inventory });
     const lines = decisions.filter((line) => !this.#repeats.isRepeat(line));
     const committed = await store.commitShard(shard, { patch, overview, ...input, lines });
     if (committed.outcome === "lost") return committed;
-    if (patch.noted.size + patch.changed.size + patch.locations.size === 0)
-      await store.forgetShard(shard, committed.nonce);
+    if (patch.states.length + patch.locations.size === 0) await store.forgetShard(shard, committed.nonce);
     await inventory.forget(decisions.filter(hasLeft).map(({ subject }) => subject.id));
     return committed;
   }

@@ -2,7 +2,7 @@
  * A shard as the fields of a hash: one for each location with what is cold of its recordings, written when that changed;
  * `d`, what is hot of all of them, written with every sweep; `c`, the version of the cold state that `d` follows.
  */
-import { inOrder, keepsMembers, type ShardPatch, statesAfter } from "../health/shard-patch.ts";
+import { byId, type ShardPatch } from "../health/shard-patch.ts";
 import type { AlertStates, ColdState, LocationState, RecordingState, ShardState } from "../health/shard-state.ts";
 import type { Instant } from "../lib/clock.ts";
 import { parseDocument } from "./documents.ts";
@@ -58,14 +58,12 @@ export interface ShardFields {
 /** The fields that a sweep changes; all where others belong to the shard than before. `version` is new each time. */
 export function encodeSweep(before: Omit<StoredShard, "nonce">, patch: ShardPatch, version: string): ShardFields {
   const { state } = before;
-  const isWhole = before.cold === undefined || !keepsMembers(state, patch) || !keepsLocations(state, patch);
+  const isWhole = before.cold === undefined || !patch.isSame || !keepsLocations(state, patch);
   const changed = isWhole ? undefined : changedLocations(state, patch);
   const cold = (changed?.size === 0 ? before.cold : undefined) ?? version;
-  const states = statesAfter(state, patch);
-  const all = isWhole ? [...inOrder(states).values()] : states;
-  const document = JSON.stringify(encodeHot(all, patch, cold));
+  const document = JSON.stringify(encodeHot(patch, cold));
   if (cold === before.cold) return { document, isWhole, more: [], cold };
-  const locations = encodeLocations(all, patch.locations, changed);
+  const locations = encodeLocations(patch, changed);
   const fields = [...locations].flatMap(([id, location]) => [LOCATION + id, JSON.stringify(location)]);
   return { document, isWhole, more: ["c", cold, ...fields], cold };
 }
@@ -87,8 +85,7 @@ function changedLocations(before: ShardState, { changed, locations }: ShardPatch
 }
 
 function encodeLocations(
-  states: readonly RecordingState[],
-  locations: ShardPatch["locations"],
+  { states, locations }: ShardPatch,
   only: ReadonlySet<string> | undefined,
 ): Map<string, LocationDocument> {
   const documents = new Map<string, LocationDocument & { readonly recordings: ColdRow[] }>();
@@ -110,19 +107,15 @@ function coldOf({ id, status, since, onlineSeenAt, absentSince, history, outage,
   return { id, status, since, onlineSeenAt, absentSince, history, outage, alerts };
 }
 
-function encodeHot(
-  states: readonly RecordingState[],
-  { sweptAt: t, gaps, noted }: ShardPatch,
-  cold: string,
-): HotDocument {
+function encodeHot({ sweptAt: t, gaps, states, reads }: ShardPatch, cold: string): HotDocument {
   const unread: [number, number | null][] = [];
-  const read = states.map((state, place) => {
-    const noting = noted.get(state.id);
-    if (!noting && state.readAt !== t) unread.push([place, state.readAt === 0 ? null : t - state.readAt]);
-    return noting ?? state;
+  const hot = states.map((state, place) => {
+    const read = reads[place];
+    if (!read && state.readAt !== t) unread.push([place, state.readAt === 0 ? null : t - state.readAt]);
+    return read ?? state;
   });
-  const seen = read.map(({ lastSeenAt }) => (lastSeenAt === undefined ? null : t - lastSeenAt));
-  const quality = read.map(({ averageQuality }) => averageQuality ?? null);
+  const seen = hot.map(({ lastSeenAt }) => (lastSeenAt === undefined ? null : t - lastSeenAt));
+  const quality = hot.map(({ averageQuality }) => averageQuality ?? null);
   return { v: FORMAT, t, gaps, cold, unread, seen, quality };
 }
 
@@ -140,7 +133,12 @@ export function decodeShard(fields: Readonly<Record<string, string>>): StoredSha
     if (watched) locations.set(id, { id, alerts });
     for (const row of recordings) states.push(notRead({ ...row, locationId: id }));
   }
-  const state = { sweptAt: hot.t, gaps: hot.gaps, recordings: inOrder(states), locations };
+  const state = {
+    sweptAt: hot.t,
+    gaps: hot.gaps,
+    recordings: new Map(states.sort(byId).map((one) => [one.id, one])),
+    locations,
+  };
   return withHot(nonce, hot, { nonce, state, cold }) ?? { nonce, state, cold };
 }
 

@@ -2,11 +2,10 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { recordingStatuses } from "../../src/health/recording.ts";
 import { joinOverviews, knownOverview, overviewAfter, type ShardOverview } from "../../src/health/shard-overview.ts";
-import type { ShardPatch } from "../../src/health/shard-patch.ts";
 import { type RecordingState, type ShardState, statusOf } from "../../src/health/shard-state.ts";
 import { noCounts } from "../../src/health/status-counts.ts";
 import { aRecording, aRecordingState } from "../support/fixtures.ts";
-import { afterSweep, copyOf, patchTo } from "../support/shard-patch.ts";
+import { afterSweep, patchOf, patchTo } from "../support/shard-patch.ts";
 
 const INTERVAL = 10;
 const recording = (id: string) =>
@@ -39,22 +38,23 @@ const statesOf = (some: readonly (Partial<RecordingState> & { readonly id: strin
   some.map(({ id, ...one }) => aRecordingState(id, one));
 
 /** A sweep at 110 that changes, notes and drops some of these. */
-const sweep = fc.tuple(rows, rows, fc.subarray<string>(["a", "b", "c", "d"])).map(([known, changed, read]) => {
+const sweep = fc.tuple(rows, rows, fc.subarray<string>(["a", "b", "c", "d"])).map(([known, changed, seen]) => {
   const before = shardOf(statesOf(known), 100);
   const left = new Set<string>(known.slice(0, 1).map(({ id }) => id));
   const changes = statesOf(changed).filter(({ id }) => !left.has(id));
   const others = known.filter(({ id }) => !left.has(id) && changes.every((one) => one.id !== id));
-  const noted = new Map(
-    others.map(({ id }) => [id, read.includes(id) ? { lastSeenAt: undefined, averageQuality: undefined } : undefined]),
+  const read = new Map(
+    others.map(({ id }) => [id, seen.includes(id) ? { lastSeenAt: undefined, averageQuality: undefined } : undefined]),
   );
-  const patch: ShardPatch = { ...patchTo(shardOf(changes, 110)), noted, left };
-  return { before, patch };
+  const after = shardOf(changes, 110);
+  return { before, after: { ...after, changed: after.recordings, read, left } };
 });
 
 test("a fleet joined from overviews counts every recording as its state does, whenever one sweep was", () => {
   fc.assert(
-    fc.property(sweep, fc.integer({ min: 110, max: 140 }), ({ before, patch }, now) => {
-      const overview = overviewAfter(copyOf(before), patch, CONTEXT);
+    fc.property(sweep, fc.integer({ min: 110, max: 140 }), ({ before, after: done }, now) => {
+      const patch = patchOf(before, done);
+      const overview = overviewAfter(patch, CONTEXT);
       const stored = JSON.parse(JSON.stringify(overview)) as ShardOverview;
       const after = afterSweep(before, patch);
       const fleet = joined([[7, stored]], { now, intervalMs: INTERVAL });
@@ -79,7 +79,7 @@ test("a fleet joined from overviews counts every recording as its state does, wh
 const online = (id: string, more: Partial<RecordingState> = {}) =>
   aRecordingState(id, { locationId: "L1", status: "online", readAt: 100, ...more });
 const overviewOf = (sweptAt: number, ...states: readonly RecordingState[]) =>
-  overviewAfter(shardOf([], 0), patchTo(shardOf(states, sweptAt)), CONTEXT);
+  overviewAfter(patchTo(shardOf(states, sweptAt)), CONTEXT);
 
 test("an overview older than three intervals, or than its own slow rhythm, counts all as unknown", () => {
   const overview = overviewOf(100, online("a"), online("b", { status: "offline" }));

@@ -4,6 +4,7 @@ import type { AlertState, RecordingState, ShardState } from "../../src/health/sh
 import { decodeHot, decodeShard, encodeSweep } from "../../src/store/shard-document.ts";
 import { anAlertState, aRecordingState } from "../support/fixtures.ts";
 import { fieldsOf, hashAfter, storedAgain } from "../support/shard-hash.ts";
+import { patchOf } from "../support/shard-patch.ts";
 
 const T0 = Date.UTC(2026, 2, 2, 8);
 const DAY = 86_400_000;
@@ -107,17 +108,18 @@ const fleet: ShardState = {
   locations: new Map(places.map((id) => [id, { id, alerts: undefined }])),
 };
 const stored = () => decodeShard(hashAfter(fieldsOf(fleet)));
-const quiet = (locations = fleet.locations) => ({
-  sweptAt: T1,
-  noted: new Map([...fleet.recordings.keys()].map((id) => [id, { lastSeenAt: T1 - 679, averageQuality: 0.97 }])),
-  changed: new Map<string, RecordingState>(),
-  left: new Set<string>(),
-  locations,
-});
+const seen = { lastSeenAt: T1 - 679, averageQuality: 0.97 };
+const sweep = (changed = new Map<string, RecordingState>(), locations = fleet.locations) =>
+  patchOf(fleet, {
+    sweptAt: T1,
+    read: new Map([...fleet.recordings.keys()].map((id) => [id, changed.has(id) ? undefined : seen])),
+    changed,
+    locations,
+  });
 
 test("a sweep that found nothing new writes 13 bytes for a recording, and no location", () => {
   const before = stored();
-  const fields = encodeSweep(before, quiet(), "another");
+  const fields = encodeSweep(before, sweep(), "another");
   expect(fields).toMatchObject({ more: [], isWhole: false, cold: "version" });
   const column = (name: string) => JSON.parse(fields.document)[name].join();
   expect(["unread", "seen", "quality"].map(column)).toEqual(["", "679,679,679", "0.97,0.97,0.97"]);
@@ -126,15 +128,14 @@ test("a sweep that found nothing new writes 13 bytes for a recording, and no loc
 test("a sweep writes the locations where something changed, and no other", () => {
   const offline = aRecordingState("cam-1", { locationId: "south", status: "offline" });
   const locations = new Map(fleet.locations).set("west", { id: "west", alerts: { Outage: anAlertState() } });
-  const patch = { ...quiet(locations), changed: new Map([["cam-1", offline]]) };
-  const { isWhole, more } = encodeSweep(stored(), patch, "other");
+  const { isWhole, more } = encodeSweep(stored(), sweep(new Map([["cam-1", offline]]), locations), "other");
   expect(isWhole).toBe(false);
   expect(more.filter((_, i) => i % 2 === 0).toSorted()).toEqual(["c", "l:south", "l:west"]);
 });
 
 test("a recording that moved is written out of the location where it was", () => {
   const changed = new Map([["cam-1", aRecordingState("cam-1", { locationId: "west" })]]);
-  const hash = hashAfter(encodeSweep(stored(), { ...quiet(), changed }, "other"), hashAfter(fieldsOf(fleet)));
+  const hash = hashAfter(encodeSweep(stored(), sweep(changed), "other"), hashAfter(fieldsOf(fleet)));
   const read = decodeShard(hash).state.recordings;
   expect([...read.values()].map(({ id, locationId }) => [id, locationId])).toEqual([
     ["cam-0", "north"],
@@ -146,7 +147,7 @@ test("a recording that moved is written out of the location where it was", () =>
 test("hot values that follow another cold state are not read", () => {
   const known = stored();
   const changed = new Map([["cam-1", aRecordingState("cam-1", { status: "offline" })]]);
-  const { document } = encodeSweep(known, { ...quiet(), changed }, "other");
+  const { document } = encodeSweep(known, sweep(changed), "other");
   expect(decodeHot("nonce", document, known)).toBeUndefined();
   expect(
     [...known.state.recordings.values()].map(({ readAt }) => readAt),

@@ -7,7 +7,7 @@ import { StoreError } from "../../src/store/errors.ts";
 import { emptyShard } from "../../src/store/shard-document.ts";
 import { aRecordingState } from "../support/fixtures.ts";
 import { describeWithRedis } from "../support/redis.ts";
-import { patchTo, shardCommit } from "../support/shard-patch.ts";
+import { patchOf, shardCommit } from "../support/shard-patch.ts";
 import { commit, ends, fires, firing, groups, HOUR, MINUTE, over, shards, T0, to, useTestStore } from "./fixtures.ts";
 
 const DAY = 24 * HOUR;
@@ -119,11 +119,11 @@ describeWithRedis("the one atomic write", () => {
     const first = { ...shardOf(T0), recordings: new Map([["cam", cam]]) };
     await shards.commitShard(3, shardCommit("", first));
     const before = await shards.read(3);
-    const noted = new Map([["cam", { lastSeenAt: T0 + 1, averageQuality: 0.5 }]]);
-    const patch = { ...patchTo(shardOf(T0 + 5)), noted };
+    const seen = new Map([["cam", { lastSeenAt: T0 + 1, averageQuality: 0.5 }]]);
+    const patch = patchOf(before.state, { ...shardOf(T0 + 5), read: seen });
     const sweep = {
       patch,
-      overview: overviewAfter(first, patch, { intervalMs: 5, inventory: { recording: () => undefined } }),
+      overview: overviewAfter(patch, { intervalMs: 5, inventory: { recording: () => undefined } }),
       now: T0 + 5,
       changes: [],
     };

@@ -2,14 +2,13 @@ import type { Recording } from "../../src/health/recording.ts";
 import { type FleetOverview, joinOverviews, knownOverview, overviewAfter } from "../../src/health/shard-overview.ts";
 import type { FleetSnapshot } from "../../src/health/shard-state.ts";
 import { createLabelled } from "../../src/store/labelled.ts";
-import { emptyShard } from "../../src/store/shard-document.ts";
 import { aRecording } from "./fixtures.ts";
 import { patchTo } from "./shard-patch.ts";
 
 /** The overview that sweeps of these shards leave, each numbered by its place. */
 export function overviewOfFleet({ now, statusIntervalMs, shards, inventory, evidence }: FleetSnapshot): FleetOverview {
   const context = { intervalMs: statusIntervalMs, inventory };
-  const overviews = shards.map((shard, i) => knownOverview(i, overviewAfter(emptyShard, patchTo(shard), context)));
+  const overviews = shards.map((shard, i) => knownOverview(i, overviewAfter(patchTo(shard), context)));
   const labels = createLabelled();
   const names = new Map<string, Recording>();
   for (const { id, locationId } of shards.flatMap(({ recordings }) => [...recordings.values()])) {

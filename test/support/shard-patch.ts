@@ -1,17 +1,31 @@
 import { overviewAfter } from "../../src/health/shard-overview.ts";
-import { patched, type ShardPatch } from "../../src/health/shard-patch.ts";
+import { patched, recordingsAfter, type ShardPatch } from "../../src/health/shard-patch.ts";
 import type { ShardState } from "../../src/health/shard-state.ts";
 import { emptyShard } from "../../src/store/shard-document.ts";
 
 /** The patch that makes this state of an empty shard. */
-export function patchTo({ sweptAt, gaps, recordings, locations }: ShardState): ShardPatch {
-  return { sweptAt, gaps, noted: new Map(), changed: recordings, left: new Set(), locations };
+export function patchTo(state: ShardState): ShardPatch {
+  return patchOf(emptyShard, { ...state, changed: state.recordings });
+}
+
+/** The patch of a sweep that does this to a shard, and nothing else. */
+export function patchOf(
+  before: Pick<ShardState, "recordings">,
+  {
+    sweptAt,
+    gaps,
+    locations,
+    ...done
+  }: Pick<ShardState, "sweptAt" | "gaps" | "locations"> & Partial<Parameters<typeof recordingsAfter>[1]>,
+): ShardPatch {
+  const all = { read: new Map(), changed: new Map(), left: new Set<string>(), ...done };
+  return { sweptAt, gaps, locations, ...recordingsAfter(before, all) };
 }
 
 /** A commit of this state, whatever the shard was under the nonce. */
 export function shardCommit(nonce: string, state: ShardState) {
   const patch = patchTo(state);
-  const overview = overviewAfter(emptyShard, patch, { intervalMs: 30_000, inventory: { recording: () => undefined } });
+  const overview = overviewAfter(patch, { intervalMs: 30_000, inventory: { recording: () => undefined } });
   return { before: { nonce, state: emptyShard }, patch, overview, now: state.sweptAt, changes: [] };
 }
 
