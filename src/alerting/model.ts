@@ -47,6 +47,8 @@ export interface Notification {
   readonly now: Instant;
   /** Base of links, without a trailing slash; undefined: no links. */
   readonly externalUrl: string | undefined;
+  /** The zone of its times; undefined: of each the location's. */
+  readonly timezone?: string | undefined;
   /** Unique to this message and the same when it is retried: Message-ID is made of it. */
   readonly messageId: string;
   /** The traces of what the message is news of: `traceOf` each alert, or `all` where that is too much. */

@@ -74,6 +74,7 @@ export function deliveryOf({ senders, config, metrics }: Pick<Runtime, "metrics"
   return {
     senders: senders.byId,
     externalUrl: config.http.externalUrl,
+    timezone: config.display.timezone,
     toRefusal: senders.toRefusal,
     notified: ({ receiver, type }, _reason, latency) => metrics.notified(receiver, type, latency),
     failed: ({ receiver, type }, code) => metrics.notifyFailed(receiver, type, code),

@@ -189,7 +189,8 @@ export class SlackActions {
     if (alerts.length === 0) return { text: OVER_HERE };
     if (!scope) return { text: `That would take too many silences: set one on the page. ${this.#present()}` };
     const now = this.#deps.clock.now();
-    const endsAt = asked.span === "morning" ? nextMorning(now, timezone) : now + (parseDuration(asked.span) ?? 0);
+    const zone = this.#verbs.times().zoneFor(timezone);
+    const endsAt = asked.span === "morning" ? nextMorning(now, zone) : now + (parseDuration(asked.span) ?? 0);
     return this.#verbs.silence(scope, { endsAt, timezone }, person);
   }
 

@@ -99,6 +99,7 @@ export class SlackSockets {
       integrations: integrationsOf(setup).filter(({ app }) => keyOf(app, app.appToken) === key),
       changes: engine.changes,
       externalUrl: config.http.externalUrl,
+      timezone: config.display.timezone,
       active: () => engine.notify.suppression.ofAll(),
       teamOf: (app) => this.#teamOf(app),
       isMember: (app, channel, user) => this.#apiOf(app).members.has(channel, user, new AbortController().signal),

@@ -14,7 +14,7 @@ import type { createSuppressionChanges } from "../deliver/suppression-changes.ts
 import type { Alert } from "../health/alert.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import { counted } from "../lib/format.ts";
-import { timesSeenAt } from "../lib/when.ts";
+import { type Times, timesSeenAt } from "../lib/when.ts";
 import { locationName, plainName } from "../notify/name.ts";
 import { nameOf, type SilenceScope } from "../notify/silence-scope.ts";
 import { whyText } from "../notify/slack/answers.ts";
@@ -29,6 +29,8 @@ export interface SlackVerbsDeps {
   >;
   readonly store: Pick<Store, "log">;
   readonly externalUrl: string | undefined;
+  /** The zone of times; undefined: the location's. */
+  readonly timezone?: string | undefined;
   active(): Promise<readonly SuppressibleAlert[]>;
 }
 
@@ -74,7 +76,12 @@ export class SlackVerbs {
     return { text: `Acknowledged already, by ${mrkdwn(authors.slice(0, 5).join(", "))}.` };
   }
 
-  /** `endsAt` is in the zone. */
+  /** Times as people read them here. */
+  times(): Times {
+    return timesSeenAt(this.#deps.clock.now(), this.#deps.timezone);
+  }
+
+  /** `endsAt` at shops of this zone. */
   async silence(
     { name, note, silences }: SilenceScope,
     { endsAt, timezone }: { readonly endsAt: Instant; readonly timezone: string },
@@ -95,7 +102,7 @@ export class SlackVerbs {
         until = Math.max(until, one.endsAt);
       }
     }
-    const done = `${bold(name)}: silenced until ${timesSeenAt(this.#deps.clock.now()).at(until, timezone)}`;
+    const done = `${bold(name)}: silenced until ${this.times().at(until, timezone)}`;
     const also = note === undefined ? "" : ` ${note}`;
     if (set.length === 0)
       return { text: `${done}, already by ${mrkdwn([...by].join(", "))}.${also} ${this.#pageLink()}` };
@@ -104,7 +111,7 @@ export class SlackVerbs {
 
   /** Ends silences that were set from Slack; others stay in force. */
   async undo(silences: readonly string[], person: Person): Promise<Answer> {
-    const { changes, clock, active } = this.#deps;
+    const { changes, active } = this.#deps;
     const ids = silences.filter((one) => MADE_HERE.test(one)).slice(0, MOST_UNDONE);
     const ended: string[] = [];
     for (const id of ids) if (await changes.endSilence(id, originOf(person))) ended.push(id);
@@ -113,7 +120,7 @@ export class SlackVerbs {
     const before = known.filter(({ id }) => ended.includes(id));
     const budget = lookBudget();
     const released = firing.filter(({ alert }) => before.some(({ matchers }) => isMatched(matchers, alert, budget)));
-    return { text: undoneText(released, clock.now()), done: "Silence ended" };
+    return { text: undoneText(released, this.times()), done: "Silence ended" };
   }
 
   #pageLink(): string {
@@ -158,13 +165,13 @@ export class SlackVerbs {
     const about = asked.map(([, { subject }]) => subject);
     const lines = await this.#deps.store.log.read(about, now - WEEK_MS);
     const names = new Map(asked.map(([key, { of }]) => [key, of]));
-    return whyText({ name: namesOf(alerts), names, timezone: alerts[0]?.facts.timezone ?? "UTC" }, lines, now);
+    return whyText({ name: namesOf(alerts), names, timezone: alerts[0]?.facts.timezone ?? "UTC" }, lines, this.times());
   }
 }
 
 /** Says whether the alerts that ended silences matched are notified again, or what else keeps them from it. */
-function undoneText(alerts: readonly SuppressibleAlert[], now: Instant): string {
-  const held = alerts.map((one) => stillWords(one, now)).filter((words) => words.length > 0);
+function undoneText(alerts: readonly SuppressibleAlert[], times: Times): string {
+  const held = alerts.map((one) => stillWords(one, times)).filter((words) => words.length > 0);
   const words = [...new Set(held.flat())];
   const still = mrkdwn([...words.slice(0, 5), ...(words.length > 5 ? ["more"] : [])].join(", "));
   if (held.length === 0) return "Undone: what still fires is notified again.";
@@ -174,9 +181,9 @@ function undoneText(alerts: readonly SuppressibleAlert[], now: Instant): string 
 
 function stillWords(
   { alert: { facts }, acknowledgement, silencedBy, inhibitedBy, maintenance, mutedBy }: SuppressibleAlert,
-  now: Instant,
+  times: Times,
 ): string[] {
-  const at = (instant: Instant) => timesSeenAt(now).at(instant, facts.timezone);
+  const at = (instant: Instant) => times.at(instant, facts.timezone);
   return [
     acknowledgement ? acknowledgedText(acknowledgement, at) : "",
     silencedBy.length > 0 ? "silenced otherwise" : "",

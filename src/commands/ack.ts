@@ -6,18 +6,18 @@ import { formatDuration } from "../lib/duration.ts";
 import { counted } from "../lib/format.ts";
 import { MOMENT_EXAMPLES, parseMoment } from "../lib/moment.ts";
 import { stripControls } from "../lib/text.ts";
+import { timesSeenAt } from "../lib/when.ts";
 import { type ListedAlert, readActiveAlerts } from "./cli/active-alerts.ts";
+import { type CommandIo, durationParser, listRows, print, unknownMessage, type Written } from "./cli/command.ts";
 import {
-  type CommandIo,
-  durationParser,
-  listRows,
-  localTimes,
-  localZone,
-  print,
-  unknownMessage,
-  type Written,
-} from "./cli/command.ts";
-import { asksDaemon, authorFrom, type Daemon, DaemonError, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
+  asksDaemon,
+  authorFrom,
+  type Daemon,
+  DaemonError,
+  type DaemonOptions,
+  readerZone,
+  withDaemon,
+} from "./cli/daemon.ts";
 import { incidentNamed } from "./cli/named.ts";
 
 type AckOptions = DaemonOptions &
@@ -55,18 +55,20 @@ export function ackCommand(io: CommandIo, clock: Clock = systemClock): Command {
   return asksDaemon(ack, example, "text").action(async (wanted: string, options: AckOptions) => {
     const author = authorFrom(options, io.env);
     const now = clock.now();
-    const eta = options.eta === undefined ? undefined : parseMoment(options.eta, now, localZone(io.env));
-    if (options.eta !== undefined && (eta === undefined || eta <= now))
-      throw new DaemonError("bad_option", `--eta must be a time to come such as ${MOMENT_EXAMPLES}`);
-    const done = await withDaemon(options, io, async (daemon) => {
+    const { done, zone } = await withDaemon(options, io, async (daemon) => {
+      const zone = await readerZone(daemon, io);
+      const eta = options.eta === undefined ? undefined : parseMoment(options.eta, now, zone);
+      if (options.eta !== undefined && (eta === undefined || eta <= now))
+        throw new DaemonError("bad_option", `--eta must be a time to come such as ${MOMENT_EXAMPLES}`);
       const changed: Changed[] = [];
       for (const one of await findAlerts(daemon, wanted))
         changed.push(await change(daemon, one, { ...options, author, eta }));
-      return changed;
+      return { done: changed, zone };
     });
     const answer = done.map(({ title, place, ...rest }) => rest);
     print(io, options.output, FINGERPRINT.test(wanted) ? answer[0] : answer, () => {
-      return `${stripControls(sentence(done, options, localTimes(now, io.env)))}\n`;
+      const times = timesSeenAt(now, zone);
+      return `${stripControls(sentence(done, options, (at) => times.at(at, "UTC")))}\n`;
     });
   });
 }
@@ -123,7 +125,7 @@ function sentence(done: readonly Changed[], { withdraw, undo, note }: AckOptions
   const authors = [...new Set(done.flatMap(({ replaced }) => replaced ?? []))];
   const instead = authors.length > 0 ? ` This replaces the acknowledgement of ${authors.join(", ")}.` : "";
   const [until, eta] = [first?.until, first?.eta].map((iso) => (iso ? at(Date.parse(iso)) : undefined));
-  return `Acknowledged ${what}: no reminders until ${until ?? "it resolves"}${eta ? `, ETA ${eta}` : ""}.${instead}`;
+  return `Acknowledged ${what}: no reminders until ${until ?? (done.length === 1 ? "it resolves" : "they resolve")}${eta ? `, ETA ${eta}` : ""}.${instead}`;
 }
 
 /** The alert whose fingerprint begins so, else those about the recording, location or camera server of that id or name. */

@@ -15,7 +15,7 @@ import { type Clock, DAY_MS, HOUR_MS, type Instant, systemClock } from "../lib/c
 import { count } from "../lib/format.ts";
 import type { Interval } from "../lib/intervals.ts";
 import { silentLogger } from "../lib/log.ts";
-import { PAST_EXAMPLES, type PastSpan } from "../lib/moment.ts";
+import { PAST_EXAMPLES } from "../lib/moment.ts";
 import { stripControls } from "../lib/text.ts";
 import { dayOf } from "../lib/when.ts";
 import { closedAt } from "../poll/counts-assess.ts";
@@ -30,13 +30,22 @@ import {
 } from "./backtest/counts.ts";
 import { type FleetToReplay, findFleet, type HistoryDeps, readHistories } from "./backtest/history.ts";
 import { type BacktestReport, renderBacktest } from "./backtest/print.ts";
-import { type CommandIo, configOption, fail, gather, outputOption, pastOption, withExample } from "./cli/command.ts";
+import {
+  type CommandIo,
+  configOption,
+  fail,
+  gather,
+  outputOption,
+  type PastIn,
+  pastOption,
+  withExample,
+} from "./cli/command.ts";
 import { createProgress } from "./cli/progress.ts";
 import { tableTarget } from "./cli/table.ts";
 
 interface BacktestOptions {
-  readonly from: PastSpan;
-  readonly to?: PastSpan;
+  readonly from: PastIn;
+  readonly to?: PastIn;
   readonly config?: string;
   readonly location?: readonly string[];
   /** Sensitivities to try; false: rules about counts are left out. */
@@ -46,13 +55,16 @@ interface BacktestOptions {
 
 /** Exit code 1 for too many alerts, 2 for invalid days or an unknown location. Throws ServiceError or ConfigError. */
 export function backtestCommand(io: CommandIo, clock: Clock = systemClock): Command {
-  const utc = [clock.now(), "utc"] as const;
   const command = new Command("backtest")
     .description("Replay past uptime through the configured rules.")
     .addOption(
-      pastOption("--from <day>", `the first day in UTC (required): ${PAST_EXAMPLES}`, ...utc).makeOptionMandatory(),
+      pastOption(
+        "--from <day>",
+        `the first day in UTC (required): ${PAST_EXAMPLES}`,
+        clock.now(),
+      ).makeOptionMandatory(),
     )
-    .addOption(pastOption("--to <day>", "the last day, included (default: yesterday)", ...utc))
+    .addOption(pastOption("--to <day>", "the last day, included (default: yesterday)", clock.now()))
     .addOption(configOption())
     .option("--location <id or name>", "only this location; may be repeated", gather)
     .option(
@@ -84,8 +96,8 @@ export function gatherVisits(text: string, before: unknown): readonly number[] {
 async function run(io: CommandIo, clock: Clock, options: BacktestOptions): Promise<void> {
   const now = clock.now();
   const { location: asked = [], counts: tried } = options;
-  const from = utcMidnight(options.from.start);
-  const to = utcMidnight(options.to?.start ?? now - DAY_MS);
+  const from = utcMidnight(options.from("utc").start);
+  const to = utcMidnight(options.to?.("utc").start ?? now - DAY_MS);
   const problem = problemWith(from, to, now);
   if (problem) return fail(io, 2, problem);
   const file = configFile(options.config, io.env);

@@ -64,7 +64,7 @@ export async function sendTestMessages(
     for (const sender of senders.byId.values()) {
       const { id: integration, receiver: of } = sender.integration;
       if (of !== receiver) continue;
-      const notification = testNotification(sender, Date.now(), config.http.externalUrl);
+      const notification = testNotification(sender, Date.now(), config);
       const send = () => sender.send(notification, { signal: withTimeout(signal, DEADLINE_MS) });
       const sent = await attempt(send);
       const warnings = sent.accepted ? await sender.diagnose?.({ signal: withTimeout(signal, DEADLINE_MS) }) : [];
@@ -79,7 +79,7 @@ export async function sendTestMessages(
 }
 
 /** A made-up alert, marked as a test by its reason and its labels. */
-function testNotification(sender: Sender, now: Instant, externalUrl: string | undefined): Notification {
+function testNotification(sender: Sender, now: Instant, { http, display }: Config): Notification {
   const labels = { alertname: "Test", severity: "info", receiver: sender.integration.receiver };
   return {
     reason: "test",
@@ -109,7 +109,8 @@ function testNotification(sender: Sender, now: Instant, externalUrl: string | un
     ],
     resolved: [],
     now,
-    externalUrl,
+    externalUrl: http.externalUrl,
+    timezone: display.timezone,
     messageId: randomUUID(),
     trace: [],
     standing: [],

@@ -6,15 +6,15 @@ import { type ReportGroupRow, ReportPage } from "../http/v1/report-answer.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import { type CsvColumns, csvTable } from "../lib/csv.ts";
 import { columnPercent, count, counted, nameOf } from "../lib/format.ts";
-import { PAST_EXAMPLES, parsePast } from "../lib/moment.ts";
+import { PAST_EXAMPLES } from "../lib/moment.ts";
 import { causeWords, type LossCause, lossCauses } from "../report/attribute.ts";
 import { reportGroups, reportPeriods } from "../report/report.ts";
-import { asJson, type CommandIo, fail, localZone } from "./cli/command.ts";
-import { asksDaemon, type Daemon, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
+import { asJson, type CommandIo, type PastIn, pastOption } from "./cli/command.ts";
+import { asksDaemon, type Daemon, type DaemonOptions, readerZone, withDaemon } from "./cli/daemon.ts";
 import { fitLines, renderTable, type TableColumn, tableTarget } from "./cli/table.ts";
 
 type ReportOptions = DaemonOptions & { readonly output: "table" | "csv" | "json" } & Readonly<
-    Partial<Record<"period" | "from" | "to" | "timezone" | "by" | "matchers", string>>
+    Partial<Record<"period" | "timezone" | "by" | "matchers", string> & Record<"from" | "to", PastIn>>
   >;
 
 /** Exit code 0. Throws DaemonError or ConfigError. */
@@ -22,24 +22,21 @@ export function reportCommand(io: CommandIo, clock: Clock = systemClock): Comman
   const command = new Command("report")
     .description("Print how much of a period was recorded, and where and why time was lost.")
     .addOption(new Option("--period <period>", "the last whole one").choices(reportPeriods).default("1mo"))
-    .option("--from <day or time>", "instead of a period: 2026-01-31, 2026-01-31T08:00Z, yesterday, 7d or 24h")
-    .option("--to <day or time>", "with --from: the end; a day is included (default: now)")
-    .option("--timezone <zone>", "of the period's days (default: this machine's)")
+    .addOption(pastOption("--from <day or time>", `instead of a period: ${PAST_EXAMPLES}`, clock.now()))
+    .addOption(pastOption("--to <day or time>", "with --from: the end; a day is included (default: now)", clock.now()))
+    .option("--timezone <zone>", "of the period's days (default: `display.timezone`, or this machine's)")
     .option("--by <group>", `what a row is about: ${reportGroups.join(", ")} or a label of the directory`, "location")
     .option("--matchers <matchers>", 'only these recordings, such as organisation="acme"');
   const asking = asksDaemon(command, "lenswatch report --period 1w --by camera_server", "table", "csv");
   return asking.action(
     async ({ output, period = "1mo", from, to, timezone, by = "location", matchers, ...options }: ReportOptions) => {
-      const zone = timezone ?? localZone(io.env);
-      const [start, end] = [from, to].map((text) =>
-        text === undefined ? undefined : parsePast(text, clock.now(), zone),
-      );
-      const wrong = from !== undefined && !start ? "--from" : to !== undefined && !end ? "--to" : undefined;
-      if (wrong) return fail(io, 2, `${wrong}: expected a day or time such as ${PAST_EXAMPLES}`);
-      const span = { from: start && isoTime(start.start), to: end && isoTime(end.end) };
-      const wanted = { period, ...span, timezone: zone, by, matchers };
-      const given = Object.entries(wanted).filter((entry): entry is [string, string] => entry[1] !== undefined);
-      const report = await withDaemon(options, io, (daemon) => readReport(daemon, Object.fromEntries(given)));
+      const report = await withDaemon(options, io, async (daemon) => {
+        const zone = timezone ?? (await readerZone(daemon, io));
+        const span = { from: from && isoTime(from(zone).start), to: to && isoTime(to(zone).end) };
+        const wanted = { period, ...span, timezone: zone, by, matchers };
+        const given = Object.entries(wanted).filter((entry): entry is [string, string] => entry[1] !== undefined);
+        return readReport(daemon, Object.fromEntries(given));
+      });
       io.stdout.write(WRITTEN[output](report, io));
     },
   );

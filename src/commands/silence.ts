@@ -18,9 +18,18 @@ import { toError } from "../lib/errors.ts";
 import { count, counted } from "../lib/format.ts";
 import { MOMENT_EXAMPLES } from "../lib/moment.ts";
 import { stripControls, visibleLines } from "../lib/text.ts";
+import { timesSeenAt } from "../lib/when.ts";
 import { asRead } from "./cli/as-read.ts";
-import { type CommandIo, durationParser, localTimes, localZone, print } from "./cli/command.ts";
-import { asksDaemon, authorFrom, type Daemon, DaemonError, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
+import { type CommandIo, durationParser, print } from "./cli/command.ts";
+import {
+  asksDaemon,
+  authorFrom,
+  type Daemon,
+  DaemonError,
+  type DaemonOptions,
+  readerZone,
+  withDaemon,
+} from "./cli/daemon.ts";
 import { findNamed, labelOfKind, nothingNamed, titleOf } from "./cli/named.ts";
 import { silenceSpan } from "./cli/silence-span.ts";
 import { renderGroups, type TableColumn, tableTarget } from "./cli/table.ts";
@@ -80,8 +89,9 @@ function addCommand(io: CommandIo, clock: Clock): Command {
       if (name !== "" && !found) throw new DaemonError("bad_option", await nothingNamed(daemon, name));
       const own = found && createMatcher(labelOfKind[found.kind], "=", found.id);
       const matchers = [...(own ? [own] : []), ...given];
-      const local = { now, localZone: localZone(io.env) };
-      const { startsAt, endsAt, words } = await silenceSpan(daemon, matchers, options, local);
+      const shop = found?.timezone ?? "UTC";
+      const times = timesSeenAt(now, await readerZone(daemon, io));
+      const { startsAt, endsAt, words } = silenceSpan(options, { now, times, shop });
       const preview = await previewOf(daemon, matchers);
       if (preview.isIdle && !options.anyway) throw new DaemonError("bad_option", idleMessage(preview));
       const [starts, ends] = [startsAt, endsAt].map((at) => new Date(at).toISOString());
@@ -134,10 +144,9 @@ function extendCommand(io: CommandIo, clock: Clock): Command {
         if (silence.status.state === "expired")
           throw new DaemonError("bad_option", `the silence ${id} is over: set it again with \`lenswatch silence add\``);
         const before = Date.parse(silence.endsAt);
-        const matchers = silence.matchers.map((one) => ({ ...one, operator: operatorOf(one) }));
-        const local = { now, localZone: localZone(io.env) };
+        const times = timesSeenAt(now, await readerZone(daemon, io));
         const { duration, until = new Date(before + duration).toISOString() } = options;
-        const { endsAt: end, words } = await silenceSpan(daemon, matchers, { duration, until }, local);
+        const { endsAt: end, words } = silenceSpan({ duration, until }, { now, times, shop: "UTC" });
         if (end <= before) throw new DaemonError("bad_option", `the silence ${id} lasts longer than that already`);
         const body = { ...silence, endsAt: new Date(end).toISOString() };
         const made = await daemon.send("POST", "/api/v2/silences", body, z.object({ silenceID: z.string() }));
@@ -159,7 +168,7 @@ function undoCommand(io: CommandIo, clock: Clock): Command {
         const { id } = await silenceOf(daemon, prefix, true);
         await daemon.send("POST", `/api/v1/silences/${encodeURIComponent(id)}/undo`, {}, z.unknown(), IDS);
         const now = await daemon.get(`/api/v2/silence/${encodeURIComponent(id)}`, {}, Silence);
-        const until = localTimes(clock.now(), io.env)(Date.parse(now.endsAt));
+        const until = timesSeenAt(clock.now(), await readerZone(daemon, io)).at(Date.parse(now.endsAt), "UTC");
         const is = now.status.state === "expired" ? "is expired" : `lasts until ${until} again`;
         print(io, options.output, now, () => `Silence ${shortId(id)} ${is}.\n`);
       }),

@@ -9,10 +9,11 @@ import { type Clock, type Instant, systemClock } from "../lib/clock.ts";
 import { csvLines } from "../lib/csv.ts";
 import { count, counted, nameOf, nameWithin, percent } from "../lib/format.ts";
 import { capital } from "../lib/text.ts";
+import { timesSeenAt } from "../lib/when.ts";
 import { ageText, alertsTable, handledText, isNeeded, readActiveAlerts } from "./cli/active-alerts.ts";
 import { asRead } from "./cli/as-read.ts";
-import { type CommandIo, fail, localTimes, print, unknownMessage, type Written } from "./cli/command.ts";
-import { asksDaemon, type Daemon, DaemonError, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
+import { type CommandIo, fail, print, unknownMessage, type Written } from "./cli/command.ts";
+import { asksDaemon, type Daemon, DaemonError, type DaemonOptions, readerZone, withDaemon } from "./cli/daemon.ts";
 import { fitLines, renderGroups, type TableColumn, tableTarget, targetOf } from "./cli/table.ts";
 import { watch } from "./cli/watch.ts";
 
@@ -39,11 +40,12 @@ export function statusCommand(io: CommandIo, clock: Clock = systemClock): Comman
   const example = "lenswatch status --only offline --url http://127.0.0.1:9595";
   return asksDaemon(command, example, "table", "csv").action((options: StatusOptions) =>
     withDaemon(options, io, async (daemon) => {
-      if (options.alerts) return await listAlerts(daemon, options, io, clock);
-      if (options.watch === undefined) return await once(daemon, options, io, clock);
+      const zone = await readerZone(daemon, io);
+      if (options.alerts) return await listAlerts(daemon, options, io, timesAt(clock.now(), zone));
+      if (options.watch === undefined) return await once(daemon, options, io, timesAt(clock.now(), zone));
       const everyMs = options.watch === true ? WATCH_MS : options.watch;
-      return await watch(io, clock, everyMs, async () => {
-        const { text, unknown } = await tableText(daemon, options, io, clock.now());
+      return await watch(io, { clock, zone }, everyMs, async () => {
+        const { text, unknown } = await tableText(daemon, options, io, timesAt(clock.now(), zone));
         return unknown === undefined ? text : `${capital(unknown)}.\n`;
       });
     }),
@@ -52,15 +54,25 @@ export function statusCommand(io: CommandIo, clock: Clock = systemClock): Comman
 
 const WATCH_MS = 5_000;
 
+interface Moment {
+  readonly now: Instant;
+  readonly at: Written;
+}
+
+function timesAt(now: Instant, zone: string): Moment {
+  const times = timesSeenAt(now, zone);
+  return { now, at: (instant) => times.at(instant, "UTC") };
+}
+
 /** An option as ms. */
 function parseSeconds(text: string): number {
   if (/^\d+(\.\d+)?s?$/.test(text) && Number.parseFloat(text) >= 0.1) return Number.parseFloat(text) * 1_000;
   throw new InvalidArgumentError("It must be a number of seconds, 0.1 or more.");
 }
 
-async function once(daemon: Daemon, options: StatusOptions, io: CommandIo, clock: Clock): Promise<void> {
+async function once(daemon: Daemon, options: StatusOptions, io: CommandIo, moment: Moment): Promise<void> {
   if (options.output === "table") {
-    const { text, unknown } = await tableText(daemon, options, io, clock.now());
+    const { text, unknown } = await tableText(daemon, options, io, moment);
     return unknown === undefined ? void io.stdout.write(text) : fail(io, 1, unknown);
   }
   const rows = await daemon.all("/api/v1/recordings", parametersOf(options), asRead(ApiRecording));
@@ -72,15 +84,14 @@ async function once(daemon: Daemon, options: StatusOptions, io: CommandIo, clock
 }
 
 /** Alerts as amtool lists them; those that need nobody only on request. */
-async function listAlerts(daemon: Daemon, options: StatusOptions, io: CommandIo, clock: Clock): Promise<void> {
+async function listAlerts(daemon: Daemon, options: StatusOptions, io: CommandIo, { now, at }: Moment): Promise<void> {
   const { output, all } = options;
   if (output === "csv") throw new DaemonError("bad_option", "--alerts is a table or JSON: leave --output csv out");
   const active = await readActiveAlerts(daemon);
   const alerts = active.filter((one) => all || isNeeded(one));
   if (output === "json") return print(io, output, alerts, () => "");
   if (active.length === 0) return void io.stdout.write("No active alerts.\n");
-  const [now, target] = [clock.now(), tableTarget(io)];
-  const table = alertsTable(alerts, now, localTimes(now, io.env), target);
+  const table = alertsTable(alerts, now, at, tableTarget(io));
   const left = active.length - alerts.length;
   const more = left > 0 ? `\n${counted(left, "alert")} not listed (--all)\n` : "";
   io.stdout.write(
@@ -88,7 +99,7 @@ async function listAlerts(daemon: Daemon, options: StatusOptions, io: CommandIo,
   );
 }
 
-async function tableText(daemon: Daemon, options: StatusOptions, io: CommandIo, now: Instant) {
+async function tableText(daemon: Daemon, options: StatusOptions, io: CommandIo, { now, at }: Moment) {
   const asked = { ...parametersOf(options), ...(options.all && { all: "true" }) };
   const pages = await Array.fromAsync(daemon.pages("/api/v1/overview", asked, Overview));
   const places = pages.flatMap(({ items }) => items);
@@ -96,7 +107,6 @@ async function tableText(daemon: Daemon, options: StatusOptions, io: CommandIo, 
   const total = sizeOf(counts);
   const unknown = total === 0 ? await unknownLocation(daemon, options) : undefined;
   const note = await unknownRecordings(daemon, options);
-  const at = localTimes(now, io.env);
   const groups = places.map((place) => ({ heading: headingOf(place, now, at), rows: place.rows }));
   const table = renderGroups(columnsAt(now, at), groups, tableTarget(io));
   const rows = places.flatMap((place) => place.rows);

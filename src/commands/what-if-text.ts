@@ -11,8 +11,12 @@ type WhatIf = z.infer<typeof ApiWhatIf>;
 type Item = WhatIf["items"][number];
 
 /** A message a line, the earliest first; then what is never sent. */
-export function whatIfText(name: string, { now, timezone, recordings, readWithinSeconds, items }: WhatIf): string {
-  const times = timesSeenAt(Date.parse(now));
+export function whatIfText(
+  name: string,
+  { now, timezone, recordings, readWithinSeconds, items }: WhatIf,
+  zone: string,
+): string {
+  const times = timesSeenAt(Date.parse(now), zone);
   const at = (instant: Instant) => times.at(instant, timezone, true);
   const [sent, never] = [items.filter(({ at }) => at !== null), items.filter(({ at }) => at === null)];
   const within = `All of it up to ${humanDuration(readWithinSeconds * 1_000)} later, at the next reading; a recording outside its schedule fires later.`;

@@ -13,9 +13,9 @@ import type { ApiRecording } from "../http/v1/recordings.ts";
 import type { ApiTimeline } from "../http/v1/timeline.ts";
 import type { Instant } from "../lib/clock.ts";
 import { humanDuration } from "../lib/duration.ts";
-import { count, counted, isoMinute } from "../lib/format.ts";
+import { count, counted } from "../lib/format.ts";
 import { stripControls } from "../lib/text.ts";
-import { inZone } from "../lib/when.ts";
+import { inZone, timesSeenAt } from "../lib/when.ts";
 import { ackText } from "./cli/command.ts";
 
 type IncidentTimeline = z.infer<typeof ApiIncidentTimeline>;
@@ -34,50 +34,57 @@ export interface Explained {
   /** A line for each decision. */
   readonly all: boolean | undefined;
   readonly now: Instant;
+  /** Of the times. */
+  readonly zone: string;
 }
 
 export function explainedText(explained: Explained): string {
-  const { timeline, row, recordings, all, now } = explained;
+  const { timeline, row, recordings } = explained;
   const { recording, recordingId, location, timezone, items } = timeline;
   const head = [...new Set([recording, location, recordingId])].filter((part) => part !== null).join(" · ");
   const isGroup = !row && items.some(({ about }) => about.kind === "group" && about.id === recordingId);
   const own = recordings ? "location" : isGroup ? "group" : "recording";
-  const lines = decisionLines(items, timezone, all, (about) => aboutText(about, own));
+  const lines = decisionLines(items, explained, timezone, (about) => aboutText(about, own));
   const body = items.length === 0 ? ["", recordings ? NO_DECISIONS.location : NO_DECISIONS.recording] : lines;
-  const state = recordings ? [standingText(recordings)] : isGroup ? [] : [stateText(row, now)];
-  return `${[head, ...state, ...countsLines(timeline), ...visitsLines(explained), ...body].map(stripControls).join("\n")}\n`;
+  const state = recordings ? [standingText(recordings)] : isGroup ? [] : [stateText(row, explained)];
+  return `${[head, ...state, ...countsLines(explained), ...visitsLines(explained), ...body].map(stripControls).join("\n")}\n`;
 }
 
 type Decisions = Timeline["items"];
+type Asked = Pick<Explained, "now" | "zone" | "all">;
 type Naming = (about: Subject) => string;
 
 /** The decisions of each day below its date. */
-function decisionLines(items: Decisions, timezone: string, all: boolean | undefined, nameOf: Naming): string[] {
+function decisionLines(items: Decisions, { now, zone, all }: Asked, timezone: string, nameOf: Naming): string[] {
   const entries = all
     ? items.map((line) => ({ at: Date.parse(line.at), text: `${nameOf(line.about)}${line.text}` }))
-    : foldDecisions(items.map(toLogLine)).map((entry) => foldedEntry(entry, timezone, nameOf));
-  const dayAt = (at: Instant) => inZone(at, timezone).toFormat("ccc d LLL yyyy");
+    : foldDecisions(items.map(toLogLine)).map((entry) => foldedEntry(entry, zone, nameOf));
+  const isThere = timezone === "UTC" || inZone(now, zone).offset === inZone(now, timezone).offset;
+  const dayAt = (at: Instant) => inZone(at, zone).toFormat("ccc d LLL yyyy");
   return entries.flatMap(({ at, text }, i) => {
-    const entry = `  ${inZone(at, timezone).toFormat("HH:mm:ss")}  ${text}`;
+    const entry = `  ${inZone(at, zone).toFormat("HH:mm:ss")}  ${text}`;
     const isNewDay = i === 0 || dayAt(entries[i - 1]?.at ?? 0) !== dayAt(at);
-    return isNewDay ? ["", `${dayAt(at)}, ${timezone}`, entry] : [entry];
+    return isNewDay ? ["", `${dayAt(at)}, ${zone}${isThere ? "" : ` (${timezone} there)`}`, entry] : [entry];
   });
 }
 
 /** An incident: since when, who has it, what it cost and the decisions about what is in it. */
-export function incidentText(incident: IncidentTimeline, now: Instant, all: boolean | undefined): string {
+export function incidentText(incident: IncidentTimeline, asked: Asked): string {
   const { id, title, startsAt, endsAt, acknowledgement, timezone, decisions } = incident;
+  const { now, zone } = asked;
+  const times = timesSeenAt(now, zone);
+  const at = (instant: Instant) => times.at(instant, timezone);
   const [from, to] = [Date.parse(startsAt), endsAt === null ? undefined : Date.parse(endsAt)];
   const lasted = humanDuration((to ?? now) - from);
-  const state = to === undefined ? `open since ${isoMinute(from)}` : `over: ${isoMinute(from)} – ${isoMinute(to)}`;
-  const ack = acknowledgement ? ackText(acknowledgement, isoMinute) : to === undefined ? "unacknowledged" : "";
+  const state = to === undefined ? `open since ${at(from)}` : `over: ${at(from)} – ${at(to)}`;
+  const ack = acknowledgement ? ackText(acknowledgement, at) : to === undefined ? "unacknowledged" : "";
   const locations = [...new Set(incident.episodes.flatMap(({ location }) => location ?? []))];
   const named = locations.slice(0, MOST_NAMED).join(", ");
   const more = locations.length - MOST_NAMED;
   const places = `at ${named}${more > 0 ? ` and ${count(more)} more` : ""}`;
   const cost = visitsWords(incident.uncounted ?? undefined, {}, to === undefined);
   const names = new Map(decisions.map(({ about }) => [`${about.kind}/${about.id}`, `${about.name} · `]));
-  const lines = decisionLines(decisions, timezone, all, ({ kind, id: of }) => names.get(`${kind}/${of}`) ?? "");
+  const lines = decisionLines(decisions, asked, timezone, ({ kind, id: of }) => names.get(`${kind}/${of}`) ?? "");
   const head = [
     `${title} · ${id}`,
     `${state} (${lasted})${ack && `; ${ack}`}`,
@@ -87,11 +94,12 @@ export function incidentText(incident: IncidentTimeline, now: Instant, all: bool
   return `${[...head.filter(Boolean), ...lines].map(stripControls).join("\n")}\n`;
 }
 
-/** `offline since 2026-01-31 11:00 UTC (1 h)`. */
-function stateText(row: Explained["row"], now: Instant): string {
+/** `offline since 11:00 GMT (1 h)`. */
+function stateText(row: Explained["row"], { now, zone, timeline }: Explained): string {
   if (!row) return "not in the fleet";
   const at = row.since === null ? undefined : Date.parse(row.since);
-  const since = at === undefined ? "–" : `${isoMinute(at)} (${humanDuration(now - at)})`;
+  const since =
+    at === undefined ? "–" : `${timesSeenAt(now, zone).at(at, timeline.timezone)} (${humanDuration(now - at)})`;
   if (row.status !== "unknown") return `${row.status} since ${since}`;
   const read = at === undefined ? "never read" : `not read since ${since}`;
   return `unknown: ${read}; it is not evaluated until the service gives its status`;
@@ -105,9 +113,9 @@ function standingText(recordings: NonNullable<Explained["recordings"]>): string 
 }
 
 /** `counts (low/30, Sat 14:20): as usual; the location: as usual`, a line for each condition. */
-function countsLines({ counts, timezone, recordingId, locationId }: Timeline): string[] {
+function countsLines({ zone, timeline: { counts, recordingId, locationId } }: Explained): string[] {
   return [...Map.groupBy(counts, ({ condition }) => condition)].map(([condition, of]) => {
-    const at = inZone(Date.parse(of[0]?.at ?? ""), timezone).toFormat("ccc HH:mm");
+    const at = inZone(Date.parse(of[0]?.at ?? ""), zone).toFormat("ccc HH:mm");
     const isOther = recordingId !== locationId;
     const texts = of.map(({ about, text }) => `${isOther && about.kind === "location" ? "the location: " : ""}${text}`);
     return `counts (${condition}, ${at}): ${texts.join("; ")}`;
@@ -121,8 +129,8 @@ const NO_DECISIONS = {
 };
 
 /** `RecordingOffline, Fri 23 Jan 10:02 – 10:40: about 310 visits uncounted (260–370)`, the newest; of a recording also those of its location. */
-function visitsLines({ uncounted, timeline: { timezone, recordingId, locationId } }: Explained): string[] {
-  const timeAt = (iso: string) => inZone(Date.parse(iso), timezone).toFormat("ccc d LLL HH:mm");
+function visitsLines({ uncounted, zone, timeline: { recordingId, locationId } }: Explained): string[] {
+  const timeAt = (iso: string) => inZone(Date.parse(iso), zone).toFormat("ccc d LLL HH:mm");
   const lines = uncounted.flatMap(({ alertname, subject, startsAt, endsAt, ...visits }) => {
     const about = recordingId !== locationId && subject.kind === "location" ? "(location) " : "";
     const words = visitsWords(visits, {}, endsAt === null);

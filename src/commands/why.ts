@@ -5,17 +5,16 @@ import { ApiIncident } from "../http/v1/incidents.ts";
 import { ApiTimeline } from "../http/v1/timeline.ts";
 import { ApiWhatIf } from "../http/v1/what-if.ts";
 import { type Clock, DAY_MS, type Instant, systemClock } from "../lib/clock.ts";
-import type { PastSpan } from "../lib/moment.ts";
 import { stripControls } from "../lib/text.ts";
 import { asRead } from "./cli/as-read.ts";
-import { type CommandIo, fail, localZone, pastOption, print } from "./cli/command.ts";
-import { asksDaemon, type Daemon, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
+import { type CommandIo, fail, type PastIn, pastOption, print } from "./cli/command.ts";
+import { asksDaemon, type Daemon, type DaemonOptions, readerZone, withDaemon } from "./cli/daemon.ts";
 import { findNamed, incidentNamed, nothingNamed, orNothing, titleOf } from "./cli/named.ts";
 import { whatIfText } from "./what-if-text.ts";
 import { explainedText, incidentText, type Timeline } from "./why-text.ts";
 
 type WhyOptions = DaemonOptions & {
-  readonly since?: PastSpan;
+  readonly since?: PastIn;
   readonly all?: true;
   readonly whatIf?: true;
   readonly output: "text" | "json";
@@ -24,12 +23,12 @@ type WhyOptions = DaemonOptions & {
 /** Exit code 1 for an unknown name, 2 where several have it. Throws DaemonError or ConfigError. */
 export function whyCommand(io: CommandIo, clock: Clock = systemClock): Command {
   const command = new Command("why")
-    .description("Print the decision log of a recording, a location or an incident, in its own time zone.")
+    .description("Print the decision log of a recording, a location or an incident.")
     .argument(
       "<name>",
       "a recording, location or camera server, by id or full name; an incident's id; of others: organisation/acme",
     )
-    .addOption(pastOption("--since <time>", "how far back (default: 24h)", clock.now(), localZone(io.env)))
+    .addOption(pastOption("--since <time>", "how far back (default: 24h)", clock.now()))
     .option("--what-if", "instead: what would be sent to whom, and when, if it went offline now")
     .option("--all", "a line for each decision, not one for each time an alert fired");
   const asking = asksDaemon(command, 'lenswatch why "Leeds Briggate Entrance" --since 2d', "text");
@@ -45,17 +44,18 @@ async function explain(
   io: CommandIo,
   now: Instant,
 ): Promise<void> {
+  const zone = await readerZone(daemon, io);
   const incident = whatIf ? undefined : await incidentNamed(daemon, wanted);
-  if (incident) return print(io, output, incident, () => incidentText(incident, now, all));
+  if (incident) return print(io, output, incident, () => incidentText(incident, { now, all, zone }));
   const found = await findNamed(daemon, wanted);
   const id = found?.kind === "camera server" ? `camera_server/${found.id}` : (found?.id ?? wanted);
   if (whatIf) {
     if (!found && !GROUP.test(wanted)) return fail(io, 1, await nothingNamed(daemon, wanted));
     const path = `/api/v1/recordings/${encodeURIComponent(id)}/what-if`;
     const answer = await daemon.get(path, {}, asRead(ApiWhatIf));
-    return print(io, output, answer, () => whatIfText(found ? titleOf(found) : wanted, answer));
+    return print(io, output, answer, () => whatIfText(found ? titleOf(found) : wanted, answer, zone));
   }
-  const from = new Date(since?.start ?? now - DAY_MS).toISOString();
+  const from = new Date(since?.(zone).start ?? now - DAY_MS).toISOString();
   const timeline = await read(daemon, id, from);
   if (!timeline && GROUP.test(wanted))
     return fail(
@@ -67,7 +67,7 @@ async function explain(
   const uncounted = await costs(daemon, timeline, from);
   const { row, recordings } = found ?? {};
   print(io, output, { ...timeline, uncounted }, () =>
-    explainedText({ timeline, row, recordings, uncounted, all, now }),
+    explainedText({ timeline, row, recordings, uncounted, all, now, zone }),
   );
 }
 

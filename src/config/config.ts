@@ -36,6 +36,7 @@ export function buildConfig({ slackApiUrl, timeIntervals, ...input }: ConfigInpu
       recipients: [...new Set(input.receivers.flatMap(columnsOf))],
     },
     rules: withIds(input.rules),
+    digests: input.digests.map(({ timezone = input.display.timezone ?? "UTC", ...one }) => ({ ...one, timezone })),
     route: buildRoot(input, intervals),
     receivers: input.receivers.map(({ name, ...entries }) => ({ name, ...buildChannels(entries, slackApiUrl) })),
     maintenance: input.maintenance.map(({ timeIntervals: names, comment = "", ...rest }): Maintenance => {

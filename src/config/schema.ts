@@ -128,7 +128,10 @@ const digest = mapped(
     {
       name: required("The digest's name, for `lenswatch digest`.", name),
       cron: optional("When it is sent; by default `0 8 * * *`, and a handover at the end of its shift.", cron),
-      timezone: withDefault("The time zone of `cron` and of the digest's days.", zone, "UTC"),
+      timezone: optional(
+        "The time zone of `cron` and of the digest's days; by default `display.timezone`, or UTC.",
+        zone,
+      ),
       period: withDefault(
         "The time it covers: a day, a week, a month, or a shift, whose digest is a handover.",
         oneOf("1d", "1w", "1mo", "shift"),
@@ -183,6 +186,13 @@ const metrics = section({
   ),
 });
 
+const display = section({
+  timezone: optional(
+    "The time zone of all times; by default that of the browser or the terminal, and in messages the location's.",
+    zone,
+  ),
+});
+
 const log = section({ level: withDefault("The lowest level to log.", oneOf(...logLevels), "info") });
 
 export const rootSection = section({
@@ -215,6 +225,7 @@ export const rootSection = section({
   smtp: optional("The mail server; required for e-mail and digests.", smtp),
   digests: withDefault("Summaries by e-mail.", listOf(digest), []),
   http: withDefault("The status page, the API and the metrics.", httpSection, {}),
+  display: withDefault("How people see it.", display, {}),
   metrics: withDefault("What `/metrics` shows.", metrics, {}),
   heartbeat: optional(
     "A dead man's switch, requested only while sweeps, Redis and the notification queue work.",

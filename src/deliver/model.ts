@@ -35,6 +35,7 @@ export interface DeliverDeps {
   >;
   readonly senders: ReadonlyMap<string, Sender>;
   readonly externalUrl: string | undefined;
+  readonly timezone?: string | undefined;
   /** The time in which the next storm is gathered after one was sent; groups due this soon join it. */
   readonly stormMs: number;
   /** Gives the suppressions of each group; by default there are none. `waitAt`: the integration, if ends may wait. */

@@ -80,8 +80,8 @@ export async function sendBatch(run: DeliveryRun, batch: Batch, lease: Lease, ga
   const now = deps.clock.now();
   if (isOutdated || now > lease.startBy) return putOff(isUpdate ? "one" : "late");
   const conversation = await talkOf(run, batch.now, content, { token: lease.token, now });
-  const { externalUrl } = deps;
-  const notification = toNotification(integration, batch.now, content, { now, externalUrl, conversation });
+  const { externalUrl, timezone } = deps;
+  const notification = toNotification(integration, batch.now, content, { now, externalUrl, timezone, conversation });
 
   // Nothing of these is news.
   const intent = isUpdate || content.notify === "resend" ? undefined : notification.messageId;

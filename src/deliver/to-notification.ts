@@ -17,7 +17,7 @@ export function toNotification(
   integration: Integration,
   shares: Shares,
   words: Words,
-  { now, externalUrl, conversation }: Pick<Notification, "now" | "externalUrl" | "conversation">,
+  { conversation, ...shown }: Pick<Notification, "now" | "externalUrl" | "timezone" | "conversation">,
 ): Notification {
   let lastNotifiedAt = 0;
   for (const { claim } of shares)
@@ -44,8 +44,7 @@ export function toNotification(
     standing: words.standing ?? [],
     ...(words.causes?.length && { causes: words.causes }),
     ...(conversation && { conversation }),
-    now,
-    externalUrl,
+    ...shown,
     messageId: createHash("sha256").update(facts.join("\n")).digest("hex").slice(0, 32),
     trace: tracesOf(words.firing, words.resolved),
   };

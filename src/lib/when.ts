@@ -1,12 +1,16 @@
-/** Instants and spans for people, in the time zone of the recording or location. */
+/** Instants and spans for people, in the time zone of the reader. */
 import { DateTime } from "luxon";
 import type { Instant } from "./clock.ts";
 import { humanDuration } from "./duration.ts";
 
 export type Times = ReturnType<typeof timesSeenAt>;
 
-/** Formats times relative to one instant; caches zone names, which are slow to compute. */
-export function timesSeenAt(now: Instant) {
+/**
+ * Formats times relative to one instant: in the reader's zone, where one is known, with the time at the shop in brackets
+ * where its clock differs; else in the shop's. `UTC` stands for a shop without a known zone. Caches zone names, which
+ * are slow to compute.
+ */
+export function timesSeenAt(now: Instant, reader?: string) {
   const names = new Map<string, string>();
 
   function zone(time: DateTime): string {
@@ -22,17 +26,30 @@ export function timesSeenAt(now: Instant) {
     return time.toFormat(time.hasSame(current, "year") ? "ccc d LLL " : "d LLL yyyy ");
   }
 
+  /** The zone in which times about a shop are read and typed. */
+  const zoneFor = (shop: string) => reader ?? shop;
+
+  /** ` (09:05 EST)`: the same instant on the clock of the shop. */
+  function there(time: DateTime, shop: string, seconds: boolean): string {
+    const local = inZone(+time, shop);
+    if (shop === "UTC" || time.offset === local.offset) return "";
+    const otherDay = time.day === local.day ? "" : local.toFormat("ccc ");
+    return ` (${otherDay}${clock(local, seconds)} ${zone(local)})`;
+  }
+
   return {
-    /** `14:05 GMT` today, `Thu 19 Nov 22:10 GMT` on another day, with the year in another one. */
-    at(instant: Instant, timezone: string, seconds = false): string {
-      const time = inZone(instant, timezone);
-      return `${day(time, timezone)}${clock(time, seconds)} ${zone(time)}`;
+    zoneFor,
+    /** `14:05 GMT` today, `Thu 19 Nov 22:10 GMT` on another day, with the year in another one; `14:05 GMT (09:05 EST)`. */
+    at(instant: Instant, shop: string, seconds = false): string {
+      const time = inZone(instant, zoneFor(shop));
+      return `${day(time, zoneFor(shop))}${clock(time, seconds)} ${zone(time)}${there(time, shop, seconds)}`;
     },
     /**
      * `14:05–14:17 GMT`; with seconds where it is under two minutes, with the day where it is not today, with a second
      * zone name where clocks changed.
      */
-    between(from: Instant, to: Instant, timezone: string): string {
+    between(from: Instant, to: Instant, shop: string): string {
+      const timezone = zoneFor(shop);
       const [start, end] = [inZone(from, timezone), inZone(Math.max(from, to), timezone)];
       const seconds = to - from < 120_000;
       const startZone = zone(start) === zone(end) ? "" : ` ${zone(start)}`;

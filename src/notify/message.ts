@@ -125,8 +125,8 @@ function sectionOf(
   notification: Notification,
   limit: number,
 ): Section {
-  const { reason, now, externalUrl: base, firing, resolved } = notification;
-  const context = { now, times: timesSeenAt(now), externalUrl: reason === "test" ? undefined : base };
+  const { reason, now, externalUrl: base, timezone, firing, resolved } = notification;
+  const context = { now, times: timesSeenAt(now, timezone), externalUrl: reason === "test" ? undefined : base };
   if (isSpread(alerts) && alerts.length > BY_LOCATION_ABOVE) {
     const locations = byLocation(namedOnce(alerts));
     const rows = locations.slice(0, Math.min(limit, MOST_NAMED)).map((here) => locationRow(here, context));

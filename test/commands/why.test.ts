@@ -55,7 +55,7 @@ async function why(argv: readonly string[], deps: Deps = {}) {
       ),
     ...deps,
   });
-  return lenswatch(["why", ...argv, "--url", address], { LENSWATCH_READ_TOKEN: "any" });
+  return lenswatch(["why", ...argv, "--url", address], { LENSWATCH_READ_TOKEN: "any", TZ: "Europe/Berlin" });
 }
 
 const unknown = async () =>
@@ -89,7 +89,7 @@ const costly: Deps = { episodes: async () => outages };
 
 describe("lenswatch why", () => {
   test.each<[string, string[], Deps?]>([
-    ["the last day of a recording and its location in its own time zone", ["till 1"]],
+    ["the last day of a recording and its location", ["till 1"]],
     ["--all: a line for each decision", ["till 1", "--all"]],
     ["as far back as --since", ["rec-1", "--since", "1w"]],
     ["that there were no decisions", ["rec-1", "--since", "30m"]],

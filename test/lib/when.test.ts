@@ -22,6 +22,20 @@ describe("a time", () => {
   });
 });
 
+describe("a time for a reader in London", () => {
+  it.each([
+    { told: "14:05 GMT", zone: "Europe/London", why: "of a shop with the same clock" },
+    { told: "14:05 GMT", zone: "UTC", why: "of no shop" },
+    { told: "14:05 GMT (09:05 EST)", zone: "America/New_York", why: "with the time at the shop" },
+    { told: "14:05 GMT (Sat 01:05 AEDT)", zone: "Australia/Sydney", why: "with the day where it is another one there" },
+  ])("reads $told: $why", ({ told, zone }) => {
+    const times = timesSeenAt(at("2026-11-20T14:17Z"), "Europe/London");
+    expect(times.at(at("2026-11-20T14:05Z"), zone)).toBe(told);
+    expect(times.zoneFor(zone)).toBe("Europe/London");
+    expect(times.between(at("2026-11-20T14:05Z"), at("2026-11-20T14:09Z"), zone)).toBe("14:05–14:09 GMT");
+  });
+});
+
 describe("a range of times", () => {
   const range = (from: string, to: string) =>
     timesSeenAt(at("2026-10-25T12:00Z")).between(at(from), at(to), "Europe/London");

@@ -28,7 +28,7 @@ export async function openPage(
   browser: Browser,
   options: BrowserContextOptions,
 ): Promise<{ page: Page; complaints: string[] }> {
-  const context = await browser.newContext(options);
+  const context = await browser.newContext({ timezoneId: "Europe/London", ...options });
   onTestFinished(() => context.close());
   const page = await context.newPage();
   const complaints: string[] = [];

@@ -4,10 +4,9 @@ import { acknowledgedText } from "../../alerting/acknowledgement.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { parseDuration } from "../../lib/duration.ts";
 import { toError } from "../../lib/errors.ts";
-import { PAST_EXAMPLES, parsePast } from "../../lib/moment.ts";
+import { PAST_EXAMPLES, type PastSpan, parsePast } from "../../lib/moment.ts";
 import { closestRows } from "../../lib/suggest.ts";
 import { stripControls, visibleJson } from "../../lib/text.ts";
-import { timesSeenAt } from "../../lib/when.ts";
 import { fitLines, targetOf } from "./table.ts";
 
 export function configOption(): Option {
@@ -19,11 +18,14 @@ export function outputOption(text: "table" | "text", ...others: readonly string[
   return new Option("--output <format>", "the output format").choices([text, "json", ...others]).default(text);
 }
 
-/** An option with a day or time of the past, in the zone: gives a PastSpan. */
-export function pastOption(flags: string, description: string, now: Instant, zone: string): Option {
-  return new Option(flags, description).argParser((text) => {
-    const past = parsePast(text, now, zone);
-    if (past) return past;
+/** A day or time of the past, in a zone. */
+export type PastIn = (zone: string) => PastSpan;
+
+/** An option with a day or time of the past. */
+export function pastOption(flags: string, description: string, now: Instant): Option {
+  return new Option(flags, description).argParser((text): PastIn => {
+    const past = parsePast(text, now, "utc");
+    if (past) return (zone) => parsePast(text, now, zone) ?? past;
     throw new InvalidArgumentError(`It must be a day or time such as ${PAST_EXAMPLES}.`);
   });
 }
@@ -66,19 +68,8 @@ export function unknownMessage(
   return `no ${kind} has the id or name "${stripControls(wanted)}"${hint}`;
 }
 
-/** The IANA zone of the person at the terminal. */
-export function localZone(env: CommandIo["env"]): string {
-  return env.TZ || Intl.DateTimeFormat().resolvedOptions().timeZone;
-}
-
 /** An instant in words. */
 export type Written = (instant: Instant) => string;
-
-/** Times as the person at the terminal reads them. */
-export function localTimes(now: Instant, env: CommandIo["env"]): Written {
-  const times = timesSeenAt(now);
-  return (instant) => times.at(instant, localZone(env));
-}
 
 /** `acknowledged by Ana until 15:00 GMT`, of an answer of the daemon. */
 export function ackText(

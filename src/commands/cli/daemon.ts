@@ -82,6 +82,14 @@ export async function withDaemon<T>(
   }
 }
 
+/** The IANA zone in which a person at the terminal reads and types times: the configured one, else the terminal's. */
+export async function readerZone(daemon: Daemon, { env }: Pick<CommandIo, "env">): Promise<string> {
+  const { timezone } = await daemon.get("/api/v1/overview", { limit: "1" }, Shown);
+  return timezone ?? (env.TZ || Intl.DateTimeFormat().resolvedOptions().timeZone);
+}
+
+const Shown = z.object({ timezone: z.string().nullable() });
+
 /** Its methods throw DaemonError. */
 export type Daemon = ReturnType<typeof createDaemon>;
 

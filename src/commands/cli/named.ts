@@ -22,6 +22,8 @@ export interface Named {
   readonly kind: keyof typeof labelOfKind;
   readonly id: string;
   readonly name: string;
+  /** Of a location. */
+  readonly timezone?: string | undefined;
   /** The name of a recording's location. */
   readonly location?: string;
   readonly row?: ApiRecording;
@@ -84,8 +86,8 @@ function ofRecording(row: ApiRecording): Named {
   return { kind: "recording", id: row.recordingId, name: row.recording, location: row.location, row };
 }
 
-function ofLocation({ locationId: id, location: name, recordings }: z.infer<typeof LocationRow>): Named {
-  return { kind: "location", id, name, recordings };
+function ofLocation({ locationId: id, location: name, timezone, recordings }: z.infer<typeof LocationRow>): Named {
+  return { kind: "location", id, name, timezone: timezone ?? undefined, recordings };
 }
 
 /** `camera server edge-7`, `Till 3 · Leeds Briggate`. */

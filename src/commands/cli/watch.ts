@@ -4,7 +4,7 @@ import { styleText } from "node:util";
 import type { Clock, Instant } from "../../lib/clock.ts";
 import { stripControls } from "../../lib/text.ts";
 import { span, timesSeenAt } from "../../lib/when.ts";
-import { type CommandIo, localZone } from "./command.ts";
+import type { CommandIo } from "./command.ts";
 import { DaemonError } from "./daemon.ts";
 import { tableTarget } from "./table.ts";
 
@@ -14,12 +14,12 @@ import { tableTarget } from "./table.ts";
  */
 export async function watch(
   io: Pick<CommandIo, "stdout" | "env" | "signal">,
-  clock: Clock,
+  { clock, zone }: { readonly clock: Clock; readonly zone: string },
   everyMs: number,
   read: () => Promise<string>,
 ): Promise<never> {
   const { width, colour } = tableTarget(io);
-  const timeOf = (at: Instant) => timesSeenAt(clock.now()).at(at, localZone(io.env), true);
+  const timeOf = (at: Instant) => timesSeenAt(clock.now(), zone).at(at, "UTC", true);
   let last: { readonly text: string; readonly at: Instant } | undefined;
   for (let isFirst = true; ; isFirst = false) {
     let head: string;

@@ -9,6 +9,7 @@ import type { Instant } from "../../lib/clock.ts";
 import { parseDuration } from "../../lib/duration.ts";
 import { MOMENT_EXAMPLES, parseMoment } from "../../lib/moment.ts";
 import { stripControls } from "../../lib/text.ts";
+import { timesSeenAt } from "../../lib/when.ts";
 import { runYielding } from "../../lib/yield.ts";
 import type { HttpDeps } from "../deps.ts";
 import { HttpError } from "../errors.ts";
@@ -32,6 +33,7 @@ import {
   zoneOf,
 } from "./silence-request.ts";
 import { visitorOf } from "./visitor.ts";
+import { readerZone } from "./when.ts";
 
 const ShiftNoteField = z.object({ text: boundedText(1_000).trim().min(1, "expected a text") });
 
@@ -55,7 +57,7 @@ export function changeRoutes(root: FastifyInstance, deps: HttpDeps, layout: Layo
       typed: z.infer<typeof PreviewQuery>,
       problem: FieldProblem | undefined,
     ) {
-      const data = await readPageData(deps);
+      const data = await readPageData(deps, readerZone(request, deps));
       const form = await formOf(typed, problem, data, deps.config().rules);
       const page = silenceFormPage(form, data, visitorOf(request, deps));
       return layout.send(request, reply.code(form.problem ? 400 : 200), page);
@@ -70,8 +72,9 @@ export function changeRoutes(root: FastifyInstance, deps: HttpDeps, layout: Layo
       const now = deps.clock.now();
       const read = readFields(SilenceFields, request.body);
       const asked = "fields" in read ? read.fields : undefined;
-      const zone = asked && zoneOf(asked.matchers, (await deps.overview()).inventory);
-      const span = asked && spanOf(asked, now, zone ?? "UTC");
+      const times = timesSeenAt(now, readerZone(request, deps));
+      const span =
+        asked && spanOf(asked, now, times.zoneFor(zoneOf(asked.matchers, (await deps.overview()).inventory)));
       const wanted = span && "endsAt" in span ? wantedOf(asked, span, authorOf(request.principal)) : undefined;
       const unfit = span && "field" in span ? span : problemWith(wanted, now);
       const problem = "problem" in read ? read.problem : unfit;
@@ -154,7 +157,7 @@ async function formOf(
   const read = readFields(MatchersField, { matchers });
   if ("problem" in read) return { ...none, problem: problem ?? read.problem };
   const parsed = read.fields.matchers;
-  const span = spanOf(form, data.moment.now, zoneOf(parsed, data.fleet.inventory));
+  const span = spanOf(form, data.moment.now, data.moment.times.zoneFor(zoneOf(parsed, data.fleet.inventory)));
   const preview = { ...(await runYielding(previewOf(parsed, data, rules))), parsed };
   if ("field" in span) return { ...none, problem: problem ?? span, preview };
   return { ...form, problem, preview, span };
@@ -181,12 +184,17 @@ const NoteForm = z.object({ text: line(NOTE_CHARACTERS).pipe(z.string().min(1, "
 /** A time to come, in the zone of the alert. Throws HttpError. */
 async function etaOf(
   written: string,
-  print: string,
-  { alerts, clock }: Pick<HttpDeps, "alerts" | "clock">,
+  request: AckRequest,
+  deps: Pick<HttpDeps, "alerts" | "clock" | "config">,
 ): Promise<Instant> {
-  const now = clock.now();
-  const of = (await alerts()).find(({ alert }) => fingerprint(alert.labels) === print);
-  const eta = parseMoment(written, now, of?.alert.facts.timezone ?? "UTC");
+  const now = deps.clock.now();
+  const print = request.params.fingerprint;
+  const of = (await deps.alerts()).find(({ alert }) => fingerprint(alert.labels) === print);
+  const eta = parseMoment(
+    written,
+    now,
+    timesSeenAt(now, readerZone(request, deps)).zoneFor(of?.alert.facts.timezone ?? "UTC"),
+  );
   if (eta === undefined || eta <= now)
     throw new HttpError("bad_body", `ETA: expected a time to come such as ${MOMENT_EXAMPLES}.`);
   return eta;
@@ -197,7 +205,7 @@ type AckRequest = FastifyRequest<{ Params: { fingerprint: string } }>;
 /** `config` is of every button; `back` leads to the page it was on. */
 function ackRoutes(
   app: FastifyInstance,
-  deps: Pick<HttpDeps, "acknowledge" | "withdraw" | "note" | "undoAck" | "alerts" | "clock">,
+  deps: Pick<HttpDeps, "acknowledge" | "withdraw" | "note" | "undoAck" | "alerts" | "clock" | "config">,
   { config, back }: { config: object; back(request: FastifyRequest, reply: FastifyReply): FastifyReply },
 ): void {
   const change = (action: string, make: (request: AckRequest, author: string) => Promise<AckOutcome>) =>
@@ -213,7 +221,7 @@ function ackRoutes(
     const { comment, owner, eta: written, for: lasting } = parseRequestBody(AckForm, request.body);
     const { fingerprint: print } = request.params;
     const forMs = lasting === undefined ? undefined : parseDuration(lasting);
-    const eta = written === "" ? undefined : await etaOf(written, print, deps);
+    const eta = written === "" ? undefined : await etaOf(written, request, deps);
     return deps.acknowledge(print, { author: owner || person, comment, forMs, eta }, originOf(request));
   });
   change("withdraw", (request, author) => deps.withdraw(request.params.fingerprint, originOf(request), author));

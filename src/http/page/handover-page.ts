@@ -18,7 +18,7 @@ export const HandoverQuery = z.object({
   until: past.optional(),
   timezone: timezoneParameter,
 });
-type HandoverQuery = z.infer<typeof HandoverQuery>;
+type HandoverQuery = z.infer<typeof HandoverQuery> & { readonly timezone: string };
 
 /** Throws HttpError `bad_query`. */
 export function askedSpan({ since, until, timezone }: HandoverQuery, now: Instant) {

@@ -7,10 +7,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Mood } from "../../alerting/headline.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
+import { timesSeenAt } from "../../lib/when.ts";
 import type { HttpDeps } from "../deps.ts";
 import { acceptsGzip } from "../stream.ts";
 import { homeLink, incidentsLink, type LinkParameters, type Root, sameLink, signInLink } from "./links.ts";
 import { type Visitor, visitorOf } from "./visitor.ts";
+import { readerZone, timeAt } from "./when.ts";
 
 const REFRESH_SECONDS = 30;
 
@@ -47,7 +49,7 @@ export type Layout = ReturnType<typeof createLayout>;
 const gzip = promisify(gzipOf);
 
 /** Sends pages within the document; serves their script as well. */
-export function createLayout(app: FastifyInstance, deps: Pick<HttpDeps, "access">) {
+export function createLayout(app: FastifyInstance, deps: Pick<HttpDeps, "access" | "config">) {
   const files = {
     script: fileRoute(app, "live.js", "text/javascript"),
     style: fileRoute(app, "style.css", "text/css"),
@@ -55,7 +57,10 @@ export function createLayout(app: FastifyInstance, deps: Pick<HttpDeps, "access"
   return {
     async send(request: FastifyRequest, reply: FastifyReply, page: HtmlPage): Promise<FastifyReply> {
       const { root = request.routeOptions.config.page ?? "./" } = page;
-      const document = documentOf({ ...page, root }, visitorOf(request, deps), files);
+      const document = documentOf({ ...page, root }, visitorOf(request, deps), {
+        ...files,
+        zone: readerZone(request, deps),
+      });
       reply.header("content-security-policy", POLICY).header("vary", "accept-encoding, cookie");
       // Forms are accepted only with the origin they were sent from.
       reply.header("referrer-policy", "same-origin");
@@ -80,7 +85,11 @@ const POLICY = [
   "trusted-types 'none'",
 ].join("; ");
 
-function documentOf(page: Page, visitor: Visitor, files: { script: string; style: string }): string {
+function documentOf(
+  page: Page,
+  visitor: Visitor,
+  files: { script: string; style: string; zone: string | undefined },
+): string {
   const { refresh, version, root } = page;
   const live = refresh === "on" && version !== undefined;
   const meta = html`<meta http-equiv="refresh" content="${REFRESH_SECONDS}">`;
@@ -107,7 +116,7 @@ function documentOf(page: Page, visitor: Visitor, files: { script: string; style
 ${navigation}
 ${live ? announcements : nothing}
 <main id="main" tabindex="-1"${live ? html` data-version="${version}"` : nothing}>${page.body}</main>
-<footer>${made(page)}${visitor.isReadOnly ? READ_ONLY : nothing}</footer>
+<footer>${made(page, files.zone)}${visitor.isReadOnly ? READ_ONLY : nothing}</footer>
 </body>
 </html>
 `.html;
@@ -148,16 +157,13 @@ function account({ root, here, path }: Page, { name, canSignIn, canSignOut }: Vi
   return html`<p class="who"><a href="${signInLink(root, path ?? "")}">Sign in</a></p>`;
 }
 
-function made({ madeAt, oldSince, refresh, parameters }: HtmlPage): Markup {
+function made({ madeAt, oldSince, refresh, parameters }: HtmlPage, zone: string | undefined): Markup {
   if (madeAt === undefined) return nothing;
   const choice = refreshing(refresh, parameters);
+  const moment = { now: madeAt, times: timesSeenAt(madeAt, zone) };
+  const secondOf = (at: Instant) => timeAt(at, "UTC", moment, true);
   if (oldSince === undefined) return html`<p>State at ${secondOf(madeAt)}. ${choice}</p>`;
   return html`<p>Last good reading at ${secondOf(oldSince)}; asked at ${secondOf(madeAt)}. ${choice}</p>`;
-}
-
-function secondOf(at: Instant): Markup {
-  const iso = new Date(at).toISOString();
-  return html`<time datetime="${iso}">${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC</time>`;
 }
 
 function refreshing(refresh: HtmlPage["refresh"], parameters: LinkParameters = {}): Markup {

@@ -217,4 +217,11 @@
   addEventListener("offline", () => setLost(true));
   connect();
   later(POLL_MS);
+  /** Pages show times in this zone. */
+  const zone = `timezone=${Intl.DateTimeFormat().resolvedOptions().timeZone}`;
+  if (!document.cookie.split("; ").includes(zone)) {
+    // biome-ignore lint/suspicious/noDocumentCookie: no other way is known to Safari.
+    document.cookie = `${zone}; path=/; max-age=31536000; samesite=lax`;
+    refresh();
+  }
 })();

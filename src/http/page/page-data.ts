@@ -33,8 +33,8 @@ export interface PageData {
 
 export type PageDataDeps = Pick<HttpDeps, "overview" | "alerts" | "endedLately" | "silences" | "limits">;
 
-/** Throws HttpError `unavailable` where the state cannot be read in time. */
-export async function readPageData(deps: PageDataDeps): Promise<PageData> {
+/** With times in this zone. Throws HttpError `unavailable` where the state cannot be read in time. */
+export async function readPageData(deps: PageDataDeps, zone?: string): Promise<PageData> {
   const reading = Promise.all([deps.overview(), deps.alerts(), deps.silences(), deps.endedLately()]);
   const [fleet, alerts, silences, ended] = await inTime(reading, deps);
   const firing = alerts.filter(({ alert }) => alert.state === "firing");
@@ -44,7 +44,7 @@ export async function readPageData(deps: PageDataDeps): Promise<PageData> {
     alerts: firing.map(({ alert }) => alert),
     suppressed: new Map(firing.map((active) => [active.alert.key, active])),
     silences: new Map(silences.map((silence) => [silence.id, silence])),
-    moment: { now: fleet.now, times: timesSeenAt(fleet.now) },
+    moment: { now: fleet.now, times: timesSeenAt(fleet.now, zone) },
   };
 }
 

@@ -5,6 +5,7 @@ import { humanDuration } from "../../lib/duration.ts";
 import { columnPercent, count, counted, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { capital } from "../../lib/text.ts";
+import { inZone } from "../../lib/when.ts";
 import { causeWords, lossCauses } from "../../report/attribute.ts";
 import { type Report, reportPeriods } from "../../report/report.ts";
 import { ReportQuery } from "../v1/report.ts";
@@ -15,7 +16,7 @@ import { sameLink } from "./links.ts";
 
 /** Unknown parameters are ignored, as mail programs add some to links. */
 export const ReportPageQuery = z.object(ReportQuery.shape);
-type ReportPageQuery = z.infer<typeof ReportPageQuery>;
+type ReportPageQuery = z.infer<typeof ReportPageQuery> & { readonly timezone: string };
 
 /** Rows that are shown at first, and rows of a page. */
 export const WORST = 10;
@@ -57,6 +58,7 @@ const groupWords = (by: string) => by.replaceAll("_", " ");
 function reportMarkup(report: Report, query: Pick<ReportPageQuery, "timezone" | "by">): Markup {
   const { summary, figures, total, before, period } = answerOf(report, query);
   const all = { ...total, id: "", name: `All ${counted(total.recordings, "recording")}` };
+  const minuteOf = (iso: string) => inZone(Date.parse(iso), period.timezone).toFormat("yyyy-MM-dd HH:mm");
   const rows = report.rows.slice(0, MOST_ROWS).map(rowOf);
   const others = rows.slice(WORST);
   const left = report.rows.length - rows.length;
@@ -67,11 +69,9 @@ function reportMarkup(report: Report, query: Pick<ReportPageQuery, "timezone" | 
   return html`<p class="sentence">${summary}.</p><dl class="figures">${figures.map(figureMarkup)}</dl>
 ${table([...rows.slice(0, WORST), all], others.length > 0 ? `The ${WORST} worst, by ${words}` : `By ${words}`)}
 ${others.length > 0 ? html`<details><summary>${count(report.rows.length - WORST)} more</summary>${table(others, "The others")}${more}</details>` : nothing}
-<p class="soft">Time within the uploading schedule from ${minuteOf(period.from)} to ${minuteOf(period.to)} UTC, days in ${period.timezone}, added up over
+<p class="soft">Time within the uploading schedule from ${minuteOf(period.from)} to ${minuteOf(period.to)}, ${period.timezone}, added up over
 recordings; each second lost has one cause. Planned work is not in what was recorded or lost. “Was” is ${before.label}.</p>`;
 }
-
-const minuteOf = (iso: string) => iso.slice(0, 16).replace("T", " ");
 
 function figureMarkup({ name, value, was }: ReturnType<typeof answerOf>["figures"][number]): Markup {
   const small = was === "" ? nothing : html`<small>was ${was}</small>`;

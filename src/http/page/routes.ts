@@ -7,7 +7,7 @@ import type { StoredEpisode } from "../../store/episodes.ts";
 import type { HttpDeps } from "../deps.ts";
 import { readIncident } from "../incidents.ts";
 import { parseQuery } from "../query.ts";
-import { handoverSpan } from "../v1/handover.ts";
+import { handoverSpan, withZone } from "../v1/handover.ts";
 import { reportInTime } from "../v1/report.ts";
 import { alertPage, alertsOf, endedAlert, endedAlertPage } from "./alert-page.ts";
 import { overviewPage } from "./board.ts";
@@ -35,6 +35,7 @@ import { ReportPageQuery, reportPage } from "./report-page.ts";
 import { DAYS_SEARCHED, searchPage } from "./search-page.ts";
 import { silencesPage } from "./silence-list.ts";
 import { type Visitor, visitorOf } from "./visitor.ts";
+import { readerZone } from "./when.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -57,7 +58,7 @@ export function pageRoutes(app: FastifyInstance, deps: HttpDeps, layout: Layout)
   );
   app.get<RecordingRoute>("/incidents/:id", below, async (request, reply) => {
     const query = parseQuery(AlertQuery, request.query);
-    const data = await readPageData(deps);
+    const data = await readPageData(deps, readerZone(request, deps));
     const details = await readIncident(request.params.id, data.moment.now, deps);
     const worth = deps.config().counts;
     return send(request, reply, {
@@ -68,11 +69,11 @@ export function pageRoutes(app: FastifyInstance, deps: HttpDeps, layout: Layout)
   });
   incidentRoutes(app, deps, layout);
   app.get("/report", { config: { page: "./", lane: "reports" } }, async (request, reply) => {
-    const query = parseQuery(ReportPageQuery, request.query);
+    const query = withZone(parseQuery(ReportPageQuery, request.query), readerZone(request, deps));
     return layout.send(request, reply, reportPage(await reportInTime(deps, query), query));
   });
   app.get("/handover", { config: { page: "./" } }, async (request, reply) => {
-    const query = parseQuery(HandoverQuery, request.query);
+    const query = withZone(parseQuery(HandoverQuery, request.query), readerZone(request, deps));
     const now = deps.clock.now();
     const document = await deps.handover(handoverSpan(askedSpan(query, now), now), query.timezone);
     return layout.send(request, reply, handoverPage(document, query, visitorOf(request, deps), now));
@@ -99,7 +100,7 @@ type AlertRoute = { Params: { fingerprint: string } };
 
 async function home(request: FastifyRequest, deps: HttpDeps): Promise<Shown> {
   const query = parseQuery(HomeQuery, request.query);
-  const data = await readPageData(deps);
+  const data = await readPageData(deps, readerZone(request, deps));
   const visitor = visitorOf(request, deps);
   const location = query.location ?? (query.l && fullLocationId(data.fleet.locations, query.l));
   const page =
@@ -111,7 +112,7 @@ async function home(request: FastifyRequest, deps: HttpDeps): Promise<Shown> {
 
 async function recording(request: FastifyRequest<RecordingRoute>, deps: HttpDeps): Promise<Shown> {
   const query = parseQuery(RecordingQuery, request.query);
-  const data = await readPageData(deps);
+  const data = await readPageData(deps, readerZone(request, deps));
   const { state, shard } = await readRecording(request.params.id, query.location, data, deps);
   const read = await recordingDetails(state, shard, data.moment.now, deps);
   const details = { ...read, visitor: visitorOf(request, deps) };
@@ -120,7 +121,7 @@ async function recording(request: FastifyRequest<RecordingRoute>, deps: HttpDeps
 
 async function alert(request: FastifyRequest<AlertRoute>, deps: HttpDeps): Promise<Shown> {
   const query = parseQuery(AlertQuery, request.query);
-  const data = await readPageData(deps);
+  const data = await readPageData(deps, readerZone(request, deps));
   const print = request.params.fingerprint;
   const active = alertsOf(print, data);
   const { counts: worth } = deps.config();
@@ -146,20 +147,19 @@ function episodesSince({ fleet }: PageData, ms: number, deps: HttpDeps): Promise
 }
 
 function incidentRoutes(app: FastifyInstance, deps: HttpDeps, layout: Layout): void {
-  async function readEpisodes({ days }: IncidentsQuery) {
-    const data = await readPageData(deps);
-    return { data, episodes: await episodesSince(data, Number(days) * DAY_MS, deps) };
+  async function readEpisodes(request: FastifyRequest) {
+    const query = parseQuery(IncidentsQuery, request.query);
+    const data = await readPageData(deps, readerZone(request, deps));
+    return { query, data, episodes: await episodesSince(data, Number(query.days) * DAY_MS, deps) };
   }
 
   app.get("/incidents", { config: { page: "./" } }, async (request, reply) => {
-    const query = parseQuery(IncidentsQuery, request.query);
-    const { data, episodes } = await readEpisodes(query);
+    const { query, data, episodes } = await readEpisodes(request);
     return layout.send(request, reply, incidentsPage(episodes, query, data));
   });
 
   app.get("/incidents.csv", { config: { page: "./" } }, async (request, reply) => {
-    const query = parseQuery(IncidentsQuery, request.query);
-    const { data, episodes } = await readEpisodes(query);
+    const { query, data, episodes } = await readEpisodes(request);
     reply.header("content-disposition", 'attachment; filename="incidents.csv"').type("text/csv; charset=utf-8");
     return runYielding(incidentsCsv(episodes, query, data), request.signal);
   });

@@ -87,7 +87,7 @@ function scopes(form: SilenceForm, { fleet }: PageData): Markup {
 function durations(form: SilenceForm, data: PageData): Markup {
   const { now, times } = data.moment;
   const zone = zoneOf(form.preview?.parsed ?? [], data.fleet.inventory);
-  const morning = nextMorning(now, zone);
+  const morning = nextMorning(now, times.zoneFor(zone));
   const all = [
     ["1 hour", "1h"],
     ["4 hours", "4h"],

@@ -108,7 +108,7 @@ type Later = readonly [words: string, until: Instant];
 
 /** Later ends, where they are later. */
 function longer({ endsAt }: Silence, zone: string, { moment: { now, times } }: PageData): Later[] {
-  const morning = nextMorning(now, zone);
+  const morning = nextMorning(now, times.zoneFor(zone));
   const all: Later[] = [
     ["+1 h", endsAt + HOUR_MS],
     [`until ${times.at(morning, zone)}`, morning],

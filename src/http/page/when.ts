@@ -1,7 +1,10 @@
 /** Times on a page: as people read them, with the exact one as title. */
+import type { FastifyRequest } from "fastify";
+import { IANAZone } from "luxon";
 import type { Instant } from "../../lib/clock.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { span, type Times } from "../../lib/when.ts";
+import type { HttpDeps } from "../deps.ts";
 
 export type Moment = { readonly now: Instant; readonly times: Times };
 
@@ -21,6 +24,13 @@ export function agoAt(at: Instant | undefined, { now }: Moment): Markup {
 function written(at: Instant, words: string): Markup {
   const iso = new Date(at).toISOString();
   return html`<time datetime="${iso}" title="${iso}">${words}</time>`;
+}
+
+/** The zone of the reader: the configured one, else that of their browser, which its script sends; undefined: not known. */
+export function readerZone({ server, headers }: FastifyRequest, deps: Pick<HttpDeps, "config">): string | undefined {
+  const { timezone = "" } = server.parseCookie(headers.cookie ?? "");
+  const browsers = timezone.length <= 64 && IANAZone.isValidZone(timezone) ? timezone : undefined;
+  return deps.config().display?.timezone ?? browsers;
 }
 
 /** The first zone that is given, else UTC. */

@@ -12,11 +12,17 @@ const DEFAULT_MS = 12 * 3_600_000;
 const LONGEST_MS = 7 * DAY_MS;
 const NOTE_CHARACTERS = 1_000;
 
+/** An IANA zone; by default the configured one, or UTC. */
 export const timezoneParameter = z
   .string({ error: "expected one time zone" })
   .max(64, "expected an IANA time zone such as Europe/London")
   .refine((zone) => IANAZone.isValidZone(zone), "expected an IANA time zone such as Europe/London")
-  .default("UTC");
+  .optional();
+
+/** The query in a zone: its own, else this one, else UTC. */
+export function withZone<Q extends { readonly timezone?: string | undefined }>(query: Q, zone: string | undefined) {
+  return { ...query, timezone: query.timezone ?? zone ?? "UTC" };
+}
 
 export const ApiHandover = z
   .strictObject({ from: timeSchema, to: timeSchema, title: z.string(), text: z.string().describe("Plain text.") })
@@ -33,7 +39,8 @@ export const getHandover = operation({
     timezone: timezoneParameter.describe("Of its times."),
   }),
   answer: ApiHandover,
-  async handle(deps, { query }) {
+  async handle(deps, { query: asked }) {
+    const query = withZone(asked, deps.config().display?.timezone);
     const now = deps.clock.now();
     const span = handoverSpan({ from: query.since, to: query.until }, now);
     const document = await deps.handover(span, query.timezone);

@@ -42,6 +42,7 @@ export const ApiOpenIncident = z
   .readonly();
 
 export const ApiOverview = pageSchema(ApiPlace, {
+  timezone: z.string().nullable().describe("Of times for people: `display.timezone`; null: the reader's own."),
   headline: z
     .string()
     .describe(
@@ -79,6 +80,7 @@ export const getOverview = operation({
     const { counts, parts } = placesIn(data, query, deps);
     const page = await pageOfParts(parts, { ...query, limit: Math.min(query.limit, MOST_PLACES) });
     return {
+      timezone: deps.config().display?.timezone ?? null,
       headline: overviewPhrase(overview, data.fleet),
       recordings: counts,
       incidents: incidents.items.map((entry) => incidentRow(entry, data)),

@@ -1,6 +1,5 @@
 /** `GET /api/v1/report`: the lost time of a period by cause. */
 
-import { IANAZone } from "luxon";
 import { z } from "zod";
 import { parseMatchers } from "../../alerting/matcher.ts";
 import { requestBudget } from "../../alerting/pattern.ts";
@@ -14,6 +13,7 @@ import { HttpError } from "../errors.ts";
 import { limitsOf } from "../limits.ts";
 import { listingOf, pageParameters } from "../paging.ts";
 import { parsedBy } from "../query.ts";
+import { timezoneParameter, withZone } from "./handover.ts";
 import { operation } from "./operation.ts";
 import { answerOf, ReportPage, rowOf } from "./report-answer.ts";
 
@@ -26,12 +26,7 @@ export const ReportQuery = z.object({
   period: z.enum(reportPeriods, { error: "expected 1d, 1w or 1mo" }).default("1mo").describe("The last whole one."),
   from: past.optional().describe(`Instead of a period: ${PAST_EXAMPLES}.`),
   to: past.optional().describe("With `from`: the end; a day is included."),
-  timezone: z
-    .string({ error: "expected one time zone" })
-    .max(64, "expected an IANA time zone such as Europe/London")
-    .refine((zone) => IANAZone.isValidZone(zone), "expected an IANA time zone such as Europe/London")
-    .default("UTC")
-    .describe("Of the period's days."),
+  timezone: timezoneParameter.describe("Of the period's days."),
   by: z
     .string({ error: "expected one group" })
     .max(256, "expected at most 256 characters")
@@ -44,7 +39,7 @@ export const ReportQuery = z.object({
     .transform(parsedBy((text: string) => parseMatchers(text, requestBudget())))
     .meta({ type: "string", description: 'Of the recordings, by their labels: `organisation="acme"`.' }),
 });
-type ReportQuery = z.infer<typeof ReportQuery>;
+type ReportQuery = z.infer<typeof ReportQuery> & { readonly timezone: string };
 
 export const getReport = operation({
   id: "getReport",
@@ -54,7 +49,8 @@ export const getReport = operation({
   summary: "Lost time of a period by cause, most first; of the last month without parameters.",
   query: z.strictObject({ ...ReportQuery.shape, ...pageParameters }),
   answer: ReportPage,
-  async handle(deps, { query }) {
+  async handle(deps, { query: asked }) {
+    const query = withZone(asked, deps.config().display?.timezone);
     const report = await reportInTime(deps, query);
     const rowKey = ({ id, loss }: ReportRow) => {
       return `${String(Number.MAX_SAFE_INTEGER - unplannedMs(loss)).padStart(16, "0")} ${id}`;

@@ -25,6 +25,7 @@ type ShownSmtp = Omit<NonNullable<Config["smtp"]>, "tls">;
 
 /** The part of the active configuration that Alertmanager has an equivalent of, and the rules. */
 export interface ShownConfig {
+  readonly display?: Config["display"];
   readonly route: Route;
   readonly receivers: readonly ShownReceiver[];
   readonly inhibitRules: readonly InhibitRule[];

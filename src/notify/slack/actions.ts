@@ -36,7 +36,7 @@ const LONGEST_OPTION = 75;
 
 /** Buttons for what fires; undefined where nothing does, or without a conversation. */
 export function actionsOf(
-  { integrationId, group, groups, conversation, externalUrl, now }: Notification,
+  { integrationId, group, groups, conversation, externalUrl, timezone, now }: Notification,
   firing: readonly NotifiedAlert[],
 ): ActionsBlock | undefined {
   if (!conversation || firing.length === 0) return undefined;
@@ -48,7 +48,7 @@ export function actionsOf(
   const isHandled = firing.every(isAcknowledged);
   const elements = [
     isHandled ? undefined : ({ ...button("acknowledge", "Acknowledge"), style: "primary" } as const),
-    silenceMenu(firing),
+    silenceMenu(firing, timezone),
     button("why", "Why"),
     linkButton("runbook", "Runbook", runbookOf(firing)),
     linkButton("open", "Open", externalUrl === undefined ? undefined : pageOf(externalUrl, firing)),
@@ -65,10 +65,10 @@ function linkButton(action: SlackAction, text: string, url: string | undefined):
 }
 
 /** Says of each entry what it silences. */
-function silenceMenu(firing: readonly NotifiedAlert[]): Menu | undefined {
-  const [zone = "UTC", ...otherZones] = new Set(firing.map(({ facts }) => facts.timezone));
+function silenceMenu(firing: readonly NotifiedAlert[], timezone: string | undefined): Menu | undefined {
+  const [zone = "UTC", ...otherZones] = new Set(firing.map(({ facts }) => timezone ?? facts.timezone));
   const spans = slackSpans.filter((span) => otherZones.length === 0 || span !== "morning");
-  const isAtPlace = !firing.some(isOfLenswatch);
+  const isAtPlace = timezone === undefined && !firing.some(isOfLenswatch);
   const spanText = (span: keyof typeof SPANS) =>
     span === "morning" ? `${SPANS[span]} ${isAtPlace ? "there" : zone}` : SPANS[span];
   const options = silenceScopes(firing).flatMap(({ key, label }) =>

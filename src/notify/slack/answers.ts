@@ -1,8 +1,7 @@
 /** Answers to a person who pressed a button; nobody else sees them. Pure. */
 import type { LogLine } from "../../alerting/decision-log.ts";
 import { foldDecisions } from "../../alerting/fold-decisions.ts";
-import type { Instant } from "../../lib/clock.ts";
-import { timesSeenAt } from "../../lib/when.ts";
+import type { Times } from "../../lib/when.ts";
 import { clean } from "../name.ts";
 import { bold, mrkdwn } from "./mrkdwn.ts";
 
@@ -14,9 +13,8 @@ const LINE = 300;
 export function whyText(
   { name, names, timezone }: { name: string; names: ReadonlyMap<string, string>; timezone: string },
   lines: readonly LogLine[],
-  now: Instant,
+  times: Times,
 ): string {
-  const times = timesSeenAt(now);
   const rows = foldDecisions(lines).map(({ subject, steps, ruleId }) => {
     const text = steps
       .map(({ at, words }) => `${times.at(at, timezone)} ${words.replace(`${ruleId}: `, "")}`)

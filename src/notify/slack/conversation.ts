@@ -42,7 +42,7 @@ export function namedIn({ firing }: Notification, before?: Named): Named {
 
 /** Once all is over: how it ended. A summary says what it was about; others, of how many alerts these are the last. */
 function overMessage(notification: Notification, named: Named | undefined): Document {
-  const { conversation, resolved, now } = notification;
+  const { conversation, resolved, now, timezone } = notification;
   const ended = { ...notification, reason: "resolved", firing: [] } as const;
   const message = slackMessageOf(ended);
   const lead = [...message.lead, ...meanwhile(notification)];
@@ -53,7 +53,7 @@ function overMessage(notification: Notification, named: Named | undefined): Docu
   }
   const sign = message.tone === "recovered" ? "✅" : "⚪";
   const what = named && (extentPhrase(named) || counted(named.alerts, "alert"));
-  const range = named && timesSeenAt(now).between(named.since, now, resolved[0]?.facts.timezone ?? "UTC");
+  const range = named && timesSeenAt(now, timezone).between(named.since, now, resolved[0]?.facts.timezone ?? "UTC");
   const last = resolved.length > 0 ? [`${isLast ? "Last: " : ""}${titleOf(ended)}.`] : [];
   return {
     ...message,
@@ -95,15 +95,17 @@ function handledWords(firing: readonly NotifiedAlert[]): string {
 }
 
 /** Sentences on what ended while others fire, how long all of it lasted, and when a summary was true, whose root is not edited before. */
-function meanwhile({ conversation, resolved, firing, groups, now, start }: Notification): string[] {
+function meanwhile({ conversation, resolved, firing, groups, now, start, timezone }: Notification): string[] {
   const [one] = firing;
   if (groups !== undefined && one && !conversation?.isOver)
-    return [`As of ${timesSeenAt(now).at(now, one.facts.timezone)}; later changes are in messages of their own.`];
+    return [
+      `As of ${timesSeenAt(now, timezone).at(now, one.facts.timezone)}; later changes are in messages of their own.`,
+    ];
   if (start || resolved.length === 0) return [];
   if (!conversation?.isOver) return [`Since the last notification: ${endCounts(resolved).join(", ")}.`];
   const [first] = resolved;
   if (now - conversation.openedAt < 60_000) return ["Nothing of it fires any more."];
-  const range = timesSeenAt(now).between(conversation.openedAt, now, first?.facts.timezone ?? "UTC");
+  const range = timesSeenAt(now, timezone).between(conversation.openedAt, now, first?.facts.timezone ?? "UTC");
   return [`Notified ${range} (${span(conversation.openedAt, now)}); nothing of it fires any more.`];
 }
 

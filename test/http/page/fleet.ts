@@ -208,9 +208,9 @@ export const pages = {
 } as const;
 
 /** A page of a server with the small fleet and what differs, as its reader sees it. */
-export async function pageOf(path: string, deps: Parameters<typeof serve>[0] = {}) {
+export async function pageOf(path: string, deps: Parameters<typeof serve>[0] = {}, headers = {}) {
   const { get } = await serve({ fleet: async () => smallFleet, ...deps });
-  return shownPage(await get(path, { accept: "text/html" }));
+  return shownPage(await get(path, { accept: "text/html", ...headers }));
 }
 
 async function shownPage(response: Response) {

@@ -26,20 +26,22 @@ function bucket(hoursAgo: number, overallUptime: number | undefined, withinSched
 const lineAfter = (shown: string[], line: string) => shown[shown.indexOf(line) + 1];
 
 describe("a recording", () => {
-  test("has its times in its own zone", async () => {
+  test.each([
+    [undefined, "", "since 12:48 CET (12 m)"],
+    [undefined, "lang=en; timezone=America/New_York", "since 06:48 EST (12:48 CET) (12 m)"],
+    [undefined, "timezone=Mars/Olympus", "since 12:48 CET (12 m)"],
+    ["Europe/London", "timezone=America/New_York", "since 11:48 GMT (12:48 CET) (12 m)"],
+  ])("has its times in the zone %s, and the browser that says %j: %s", async (timezone, cookie, since) => {
     const { recording, location } = smallFleet.inventory;
     const moved = (id: string) => {
       const known = recording(id);
       return known && { ...known, timezone: "Europe/Amsterdam", useUploadingSchedule: true };
     };
     const fleet = { ...smallFleet, inventory: { recording: moved, location } };
-    const { shown } = await pageOf(TILL, { fleet: async () => fleet });
+    const config = () => shownConfig({ display: { timezone } });
+    const { shown } = await pageOf(TILL, { fleet: async () => fleet, config }, { cookie });
     expect(shown).toEqual(
-      expect.arrayContaining([
-        "✕ offline since 12:48 CET (12 m)",
-        "Europe/Amsterdam",
-        "records by an uploading schedule",
-      ]),
+      expect.arrayContaining([`✕ offline ${since}`, "Europe/Amsterdam", "records by an uploading schedule"]),
     );
   });
 
